@@ -1,0 +1,89 @@
+# A thin front for CMake and ctest. Every target first does what it needs, and is quick when there
+# is nothing to do.
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test asan tsan soak fuzz cuda cuda-toolkit bench format check-format lint clean
+SHELL := /bin/bash
+
+JOBS ?= $(shell nproc)
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+DUMP := tests/data/dumps/before.json.gz tests/data/dumps/extra.json
+SOURCES = git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh'
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## Install the Debian/Ubuntu packages of packages.txt that are missing (sudo when not root)
+	@if ! command -v apt-get >/dev/null; then \
+	  echo "setup: no apt here; what is needed is listed in packages.txt"; exit 0; fi; \
+	wanted=$$(sed 's/#.*//' packages.txt | xargs -n1 | sort); \
+	present=$$(dpkg-query -W -f='$${db:Status-Status} $${Package}\n' $$wanted 2>/dev/null \
+	  | sed -n 's/^installed //p' | sort -u); \
+	missing=$$(comm -23 <(echo "$$wanted") <(echo "$$present")); \
+	if [ -n "$$missing" ]; then \
+	  echo "setup: installing" $$missing; \
+	  $(SUDO) apt-get update -q && $(SUDO) env DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -q -y --no-install-recommends $$missing; fi
+
+build: setup build/release/build.ninja ## Build build/release/espalier
+	@cmake --build --preset release -j $(JOBS) --target espalier
+
+demo: build ## Place the pending workloads of a real cluster's dump and draw the racks
+	@echo '$$ espalier place --picture $(DUMP)'
+	@build/release/espalier place --picture $(DUMP); code=$$?; [ $$code -le 1 ] || exit $$code
+
+test: setup build/release/build.ninja ## Build everything and run all tests
+	@cmake --build --preset release -j $(JOBS)
+	@ctest --preset release -j $(JOBS)
+
+asan tsan: %: setup build/%/build.ninja
+	@cmake --build --preset $@ -j $(JOBS)
+	@ctest --preset $@ -j $(JOBS)
+asan: ## Run all tests under the address and undefined-behaviour sanitizers
+tsan: ## Run all tests under the thread sanitizer
+
+MINUTES ?= 5
+soak: setup build/release/build.ninja ## Compare engine and oracle on random questions for MINUTES=5
+	@cmake --build --preset release -j $(JOBS) --target soak
+	@build/release/soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+SECONDS ?= 60
+fuzz: setup build/fuzz/build.ninja ## Run each fuzz target for SECONDS=60, with clang
+	@cmake --build --preset fuzz -j $(JOBS)
+	@tests/fuzz/run.sh $(SECONDS)
+
+NVCC = $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc \
+  $(CURDIR)/.cuda-toolkit/nvidia/cu13/bin/nvcc) $(shell command -v nvcc))
+
+cuda-toolkit: ## Fetch a CUDA compiler into .cuda-toolkit; needs no root, no GPU, only pip
+	@if ! [ -x .cuda-toolkit/nvidia/cu13/bin/nvcc ]; then \
+	  python3 -m pip --version >/dev/null || { echo "cuda-toolkit: needs pip: python3-pip"; exit 1; }; \
+	  python3 -m pip install --quiet --no-deps --no-compile --only-binary :all: --require-hashes \
+	    --target .cuda-toolkit --requirement kernels/cuda/toolkit.txt; fi
+
+cuda: setup ## Build with CUDA, run all tests, check what the kernels use; needs no GPU
+	@[ -n "$(NVCC)" ] || $(MAKE) --no-print-directory cuda-toolkit
+	@cmake --preset cuda >/dev/null
+	@cmake --build --preset cuda -j $(JOBS)
+	@ctest --preset cuda -j $(JOBS)
+	@bench/ptxas_table.py build/cuda
+
+bench: setup build/release/build.ninja ## Run the benchmarks
+	@cmake --build --preset release -j $(JOBS)
+	@for bench in build/release/bench_*; do \
+	  if [ -x $$bench ]; then echo "$$bench"; $$bench || exit 1; fi; done
+
+format: setup ## Format every tracked source file in place
+	@$(SOURCES) | xargs clang-format -i
+
+check-format: setup ## Fail when a tracked source file is not formatted
+	@$(SOURCES) | xargs clang-format --dry-run -Werror
+
+FILES ?= $(shell git ls-files 'kernels/*.cpp' 'host/*.cpp' 'fallback_cpu/*.cpp' 'service/*.cpp')
+lint: build ## Run clang-tidy over all sources, or over FILES="a.cpp b.cpp"
+	@printf '%s\n' $(FILES) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/release
+
+clean: ## Remove every build folder
+	rm -rf build
+
+build/%/build.ninja:
+	@cmake --preset $* >/dev/null

@@ -1,0 +1,51 @@
+#include "fallback_cpu/bulk_counts.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace espalier {
+
+// Each in a file of its own, compiled for that instruction set.
+BulkCounts Avx512BulkCounts();
+BulkCounts Avx2BulkCounts();
+BulkCounts PlainBulkCounts();
+
+double BulkInverse(Amount request) {
+  return std::nextafter(1.0 / static_cast<double>(request),
+                        std::numeric_limits<double>::infinity());
+}
+
+std::vector<BulkCounts> SupportedBulkCounts() {
+  std::vector<BulkCounts> supported;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")) {
+    supported.push_back(Avx512BulkCounts());
+  }
+  if (__builtin_cpu_supports("avx2")) supported.push_back(Avx2BulkCounts());
+#endif
+  supported.push_back(PlainBulkCounts());
+  return supported;
+}
+
+const BulkCounts& ActiveBulkCounts() {
+  static const BulkCounts active = [] {
+    const std::vector<BulkCounts> supported = SupportedBulkCounts();
+    const char* wanted = std::getenv("ESPALIER_SIMD");
+    if (wanted == nullptr) return supported.front();
+    std::string names;
+    for (const BulkCounts& form : supported) {
+      if (form.name == wanted) return form;
+      names += fmt::format(" {}", form.name);
+    }
+    fmt::print(stderr, "espalier: ESPALIER_SIMD is \"{}\"; this machine can run:{}\n", wanted,
+               names);
+    std::exit(2);
+  }();
+  return active;
+}
+
+}  // namespace espalier

@@ -1,0 +1,54 @@
+// Warm counts by state and shape, bounded in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "fallback_cpu/shape_counts.hpp"
+#include "host/engine/backend.hpp"
+
+namespace espalier {
+
+class CountsCache {
+ public:
+  // Counts of one shape on one state; one thread at a time uses them.
+  struct Entry {
+    std::mutex mutex;
+    ShapeCounts counts;
+  };
+
+  explicit CountsCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // The entry for a job, made when new; the least recently used ones give way. Thread-safe. An
+  // entry handed out lives on until its last user lets go.
+  std::shared_ptr<Entry> Get(const PlacementJob& job);
+
+ private:
+  struct Key {
+    std::uint64_t state = 0;
+    const Shape* shape = nullptr;
+    bool simulate_empty = false;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Slot {
+    Key key;
+    std::shared_ptr<const Shape> shape;  // keeps the address taken
+    std::shared_ptr<Entry> entry;
+    std::size_t bytes = 0;
+  };
+
+  std::mutex mutex_;
+  std::size_t max_bytes_;
+  std::size_t bytes_ = 0;
+  std::list<Slot> slots_;  // most recently used first
+  std::unordered_map<Key, std::list<Slot>::iterator, KeyHash> by_key_;
+};
+
+}  // namespace espalier

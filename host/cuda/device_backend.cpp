@@ -1,0 +1,113 @@
+#include "host/cuda/device_backend.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace espalier {
+
+DeviceBackend::DeviceBackend(std::string_view name, OpenDevice open, std::shared_ptr<Backend> cpu,
+                             const DeviceBackendOptions& options)
+    : name_(name),
+      open_(std::move(open)),
+      cpu_(std::move(cpu)),
+      options_(options),
+      retry_(options.first_retry) {}
+
+Result<std::shared_ptr<DeviceBackend>> DeviceBackend::Make(std::string_view name, OpenDevice open,
+                                                           std::shared_ptr<Backend> cpu,
+                                                           const DeviceBackendOptions& options) {
+  std::shared_ptr<DeviceBackend> backend(
+      new DeviceBackend(name, std::move(open), std::move(cpu), options));
+  if (const DeviceResult<void> opened = backend->Open(); !opened) {
+    return tl::unexpected<Error>(Error{
+        ErrorClass::kDeviceFault, fmt::format("back end {}: {}: {}", name,
+                                              Name(opened.error().fault), opened.error().message)});
+  }
+  return backend;
+}
+
+DeviceResult<void> DeviceBackend::Open() {
+  DeviceResult<std::unique_ptr<Device>> device = open_();
+  if (!device) return tl::unexpected(std::move(device.error()));
+  session_ = std::make_unique<DeviceSession>(*std::move(device));
+  const std::lock_guard lock(status_mutex_);
+  status_.ready = true;
+  status_.device = session_->device().name();
+  return {};
+}
+
+void DeviceBackend::Evaluate(std::span<const PlacementJob> jobs,
+                             std::span<PlacementResult> results) {
+  if (jobs.empty()) return;
+  if (jobs.size() < options_.smallest_batch) {
+    cpu_->Evaluate(jobs, results);
+    return CountJobs(0, jobs.size());
+  }
+  DeviceResult<std::vector<std::size_t>> declined;
+  {
+    const std::lock_guard lock(device_mutex_);
+    declined = EvaluateOnDevice(jobs, results);
+    if (!declined) NoteFault(std::move(declined.error()));
+  }
+  if (!declined) {
+    cpu_->Evaluate(jobs, results);
+    return CountJobs(0, jobs.size());
+  }
+  EvaluateOnCpu(jobs, results, *declined);
+  CountJobs(jobs.size() - declined->size(), declined->size());
+}
+
+DeviceResult<std::vector<std::size_t>> DeviceBackend::EvaluateOnDevice(
+    std::span<const PlacementJob> jobs, std::span<PlacementResult> results) {
+  if (session_ == nullptr) {
+    if (Clock::now() < next_try_) {
+      std::vector<std::size_t> all(jobs.size());
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+      return all;
+    }
+    if (DeviceResult<void> opened = Open(); !opened) {
+      return tl::unexpected(std::move(opened.error()));
+    }
+  }
+  auto declined = session_->Evaluate(jobs, results);
+  if (declined) retry_ = options_.first_retry;
+  return declined;
+}
+
+void DeviceBackend::NoteFault(DeviceError fault) {
+  session_.reset();
+  next_try_ = Clock::now() + retry_;
+  retry_ = std::min(retry_ * 2, options_.last_retry);
+  const std::lock_guard lock(status_mutex_);
+  status_.ready = false;
+  status_.fault = std::move(fault);
+  ++status_.faults;
+}
+
+void DeviceBackend::EvaluateOnCpu(std::span<const PlacementJob> jobs,
+                                  std::span<PlacementResult> results,
+                                  std::span<const std::size_t> indices) {
+  if (indices.empty()) return;
+  if (indices.size() == jobs.size()) return cpu_->Evaluate(jobs, results);
+  std::vector<PlacementJob> some;
+  for (const std::size_t i : indices) some.push_back(jobs[i]);
+  std::vector<PlacementResult> answers(some.size());
+  cpu_->Evaluate(some, answers);
+  for (std::size_t i = 0; i < indices.size(); ++i) results[indices[i]] = std::move(answers[i]);
+}
+
+void DeviceBackend::CountJobs(std::size_t on_device, std::size_t on_cpu) {
+  const std::lock_guard lock(status_mutex_);
+  status_.jobs_on_device += on_device;
+  status_.jobs_on_cpu += on_cpu;
+}
+
+DeviceStatus DeviceBackend::status() const {
+  const std::lock_guard lock(status_mutex_);
+  return status_;
+}
+
+}  // namespace espalier

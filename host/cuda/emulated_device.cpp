@@ -1,0 +1,130 @@
+#include "host/cuda/emulated_device.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include "kernels/team/serial_team.hpp"
+#include "kernels/team/thread_team.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kMemoryBytes = std::size_t{2} << 30;
+
+tl::unexpected<DeviceError> OutOfMemory(std::size_t bytes) {
+  return tl::unexpected(DeviceError{DeviceFault::kOutOfMemory,
+                                    fmt::format("emulated device: no room for {} bytes", bytes)});
+}
+
+class EmulatedDevice final : public Device {
+ public:
+  explicit EmulatedDevice(const EmulatedDeviceOptions& options) : options_(options) {}
+  // Work that nobody waited for is lost with the device.
+  ~EmulatedDevice() override {
+    for (const auto& [memory, bytes] : allocated_) munmap(memory, bytes);
+  }
+
+  std::string_view name() const override { return "emulated"; }
+  std::int32_t concurrent_blocks() const override { return options_.concurrent_blocks; }
+  std::size_t memory_bytes() const override { return kMemoryBytes; }
+
+  // Pages of its own, so that they can be closed to the host.
+  DeviceResult<void*> Allocate(std::size_t bytes) override {
+    void* memory =
+        mmap(nullptr, bytes, Closed(), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return OutOfMemory(bytes);
+    allocated_.emplace(memory, bytes);
+    return memory;
+  }
+  void Free(void* memory) noexcept override {
+    queue_.push_back([this, memory] {
+      munmap(memory, allocated_.at(memory));
+      allocated_.erase(memory);
+    });
+  }
+  DeviceResult<void*> AllocatePinned(std::size_t bytes) override {
+    void* memory = std::malloc(bytes);
+    if (memory == nullptr) return OutOfMemory(bytes);
+    return memory;
+  }
+  void FreePinned(void* memory) noexcept override { std::free(memory); }
+
+  DeviceResult<void> CopyToDevice(void* to, const void* from, std::size_t bytes) override {
+    return Queue([=] { std::memcpy(to, from, bytes); });
+  }
+  DeviceResult<void> CopyToHost(void* to, const void* from, std::size_t bytes) override {
+    return CopyToDevice(to, from, bytes);
+  }
+
+  DeviceResult<void> Launch(const ScatterArgs& args) override { return QueueKernel(args); }
+  DeviceResult<void> Launch(const CountLeavesArgs& args) override { return QueueKernel(args); }
+  DeviceResult<void> Launch(const RollUpArgs& args) override { return QueueKernel(args); }
+  DeviceResult<void> Launch(const DecideArgs& args) override { return QueueKernel(args); }
+  DeviceResult<void> Launch(const ExclusionsArgs& args) override { return QueueKernel(args); }
+  DeviceResult<void> Launch(const OffsetsArgs& args) override { return QueueKernel(args); }
+  DeviceResult<void> Launch(const CompactArgs& args) override { return QueueKernel(args); }
+
+  DeviceResult<void> Synchronize() override {
+    RunQueue();
+    return {};
+  }
+
+ private:
+  int Closed() const { return options_.guard_memory ? PROT_NONE : PROT_READ | PROT_WRITE; }
+
+  void Protect(int protection) {
+    if (!options_.guard_memory) return;
+    for (const auto& [memory, bytes] : allocated_) mprotect(memory, bytes, protection);
+  }
+
+  void RunQueue() {
+    Protect(PROT_READ | PROT_WRITE);
+    for (const std::function<void()>& work : queue_) work();
+    queue_.clear();
+    Protect(Closed());
+  }
+
+  DeviceResult<void> Queue(std::function<void()> work) {
+    queue_.push_back(std::move(work));
+    return {};
+  }
+
+  template <class Args>
+  DeviceResult<void> QueueKernel(const Args& args) {
+    return Queue([this, args] {
+      const Grid grid = GridOf(args);
+      for (std::int32_t y = 0; y < grid.y; ++y) {
+        for (std::int32_t x = 0; x < grid.x; ++x) RunOnTeam(args, {x, y});
+      }
+    });
+  }
+
+  template <class Args>
+  void RunOnTeam(const Args& args, Grid block) {
+    if (options_.lanes == 1) {
+      SerialTeam team;
+      RunBlock(team, args, block);
+    } else {
+      ThreadTeam::Run(options_.lanes, [&](auto& team) { RunBlock(team, args, block); });
+    }
+  }
+
+  EmulatedDeviceOptions options_;
+  std::vector<std::function<void()>> queue_;
+  std::unordered_map<void*, std::size_t> allocated_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> MakeEmulatedDevice(const EmulatedDeviceOptions& options) {
+  return std::make_unique<EmulatedDevice>(options);
+}
+
+}  // namespace espalier

@@ -1,0 +1,138 @@
+#include "host/cuda/state_mirror.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kMaxFilters = 1024;  // past this many the table starts anew
+
+template <class T>
+DeviceResult<void> CopyArray(Device& device, const T* to, const T* from, std::size_t count) {
+  if (count == 0) return {};
+  return device.CopyToDevice(const_cast<T*>(to), from, count * sizeof(T));
+}
+
+// Leaves of the blocks that changed since `log_position`, each once.
+std::vector<std::int32_t> ChangedLeaves(const FlavorState& state, std::size_t log_position) {
+  std::vector<std::int32_t> leaves;
+  const auto log = state.changed_blocks();
+  for (std::size_t i = log_position; i < log.size(); ++i) {
+    if (!state.IsLastChange(i)) continue;
+    const DomainRange block = state.snapshot().BlockLeaves(log[i]);
+    for (std::int32_t leaf = block.begin; leaf < block.end; ++leaf) leaves.push_back(leaf);
+  }
+  return leaves;
+}
+
+}  // namespace
+
+StateMirror::StateMirror(Device& device, const FlavorState& state)
+    : device_(&device),
+      identity_(state.identity()),
+      stride_(state.snapshot().stride()),
+      columns_(static_cast<std::int32_t>(state.snapshot().resources().size())),
+      tree_memory_(device),
+      remaining_(device),
+      free_(device),
+      changes_(device) {}
+
+DeviceResult<void> StateMirror::Refresh(const FlavorState& state) {
+  if (filters_.size() > kMaxFilters) filters_.clear();
+  const DeviceResult<void> sent = sent_ ? SendChanges(state) : SendAll(state);
+  if (!sent) return sent;
+  sent_ = true;
+  log_position_ = state.changed_blocks().size();
+  return {};
+}
+
+DeviceResult<void> StateMirror::SendAll(const FlavorState& state) {
+  const TreeView host = state.snapshot().tree();
+  const auto levels = static_cast<std::size_t>(host.level_count) + 1;
+  const auto domains = static_cast<std::size_t>(host.domain_count());
+  const auto inner = static_cast<std::size_t>(host.LevelBegin(host.lowest())) + 1;
+  const DeviceResult<void> placed = Arrange(tree_memory_, [&](Packer& packer) {
+    tree_.level_begin = packer.Leave<std::int32_t>(levels);
+    tree_.parent = packer.Leave<std::int32_t>(domains);
+    tree_.child_begin = packer.Leave<std::int32_t>(inner);
+  });
+  if (!placed) return placed;
+  tree_.level_count = host.level_count;
+  if (auto done = CopyArray(*device_, tree_.level_begin, host.level_begin, levels); !done) {
+    return done;
+  }
+  if (auto done = CopyArray(*device_, tree_.parent, host.parent, domains); !done) return done;
+  if (auto done = CopyArray(*device_, tree_.child_begin, host.child_begin, inner); !done) {
+    return done;
+  }
+  const std::vector<Amount>& amounts = state.remaining();
+  if (auto done = remaining_.Reserve(amounts.size() * sizeof(Amount)); !done) return done;
+  remaining_view_ = {reinterpret_cast<const Amount*>(remaining_.data()), stride_};
+  return CopyArray(*device_, remaining_view_.amounts, amounts.data(), amounts.size());
+}
+
+DeviceResult<void> StateMirror::SendChanges(const FlavorState& state) {
+  if (columns_ == 0) return {};
+  const std::vector<std::int32_t> leaves = ChangedLeaves(state, log_position_);
+  if (leaves.empty()) return {};
+  std::vector<Amount> amounts;
+  amounts.reserve(leaves.size() * static_cast<std::size_t>(columns_));
+  for (std::int32_t column = 0; column < columns_; ++column) {
+    const Amount* values = state.remaining().data() + column * stride_;
+    for (const std::int32_t leaf : leaves) amounts.push_back(values[leaf]);
+  }
+  ScatterArgs args;
+  args.amounts = reinterpret_cast<Amount*>(remaining_.data());
+  args.stride = stride_;
+  args.columns = columns_;
+  args.size = static_cast<std::int32_t>(leaves.size());
+  const DeviceResult<void> sent = changes_.Send([&](Packer& packer) {
+    args.leaf = packer.Add(leaves);
+    args.new_amounts = packer.Add(amounts);
+  });
+  if (!sent) return sent;
+  return device_->Launch(args);
+}
+
+DeviceResult<CapacityView> StateMirror::Free(const FlavorState& state) {
+  const CapacityView view{reinterpret_cast<const Amount*>(free_.data()), stride_};
+  if (free_.data() != nullptr) return view;
+  const std::vector<Amount>& amounts = state.snapshot().free();
+  if (auto done = free_.Reserve(amounts.size() * sizeof(Amount)); !done) {
+    return tl::unexpected(done.error());
+  }
+  const auto* data = reinterpret_cast<const Amount*>(free_.data());
+  if (auto done = CopyArray(*device_, data, amounts.data(), amounts.size()); !done) {
+    return tl::unexpected(done.error());
+  }
+  return CapacityView{data, stride_};
+}
+
+DeviceResult<FilterArrays> StateMirror::Filter(const std::shared_ptr<const NodeFilter>& filter) {
+  if (filter == nullptr || (filter->matches.empty() && filter->affinity.empty())) {
+    return FilterArrays{};
+  }
+  if (const auto it = filters_.find(filter.get()); it != filters_.end()) return it->second.arrays;
+  FilterMirror& mirror = filters_.try_emplace(filter.get(), *device_).first->second;
+  mirror.filter = filter;
+  DeviceResult<void> done = Arrange(mirror.memory, [&](Packer& packer) {
+    mirror.arrays.matches = packer.Leave<std::uint64_t>(filter->matches.size());
+    mirror.arrays.affinity = packer.Leave<std::int64_t>(filter->affinity.size());
+  });
+  if (done) {
+    done =
+        CopyArray(*device_, mirror.arrays.matches, filter->matches.data(), filter->matches.size());
+  }
+  if (done) {
+    done = CopyArray(*device_, mirror.arrays.affinity, filter->affinity.data(),
+                     filter->affinity.size());
+  }
+  if (!done) {
+    filters_.erase(filter.get());
+    return tl::unexpected(done.error());
+  }
+  return mirror.arrays;
+}
+
+}  // namespace espalier

@@ -1,0 +1,71 @@
+// The device's copy of one flavor's tree, capacity and node filters.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include "host/cuda/device.hpp"
+#include "host/cuda/device_memory.hpp"
+#include "host/packing/flavor_state.hpp"
+#include "host/packing/node_filter.hpp"
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+// Node filter on the device; null as in LeafInput and CountsView.
+struct FilterArrays {
+  const std::uint64_t* matches = nullptr;
+  const std::int64_t* affinity = nullptr;
+};
+
+// Belongs to one FlavorState, known by its identity. What it sends is queued; the state must stay
+// as it is until the device is waited for.
+class StateMirror {
+ public:
+  StateMirror(Device& device, const FlavorState& state);
+
+  std::uint64_t identity() const { return identity_; }
+
+  // Brings the mirror up to date: everything the first time, then only the leaves of blocks that
+  // changed since.
+  DeviceResult<void> Refresh(const FlavorState& state);
+
+  // Valid after Refresh; pointers are to device memory.
+  const TreeView& tree() const { return tree_; }
+  CapacityView remaining() const { return remaining_view_; }
+  std::size_t log_position() const { return log_position_; }  // changes that are in `remaining`
+
+  // Capacity without usage (R5.1), sent on first use.
+  DeviceResult<CapacityView> Free(const FlavorState& state);
+  // A filter of the state's snapshot, sent on first use; null: every leaf, no scores.
+  DeviceResult<FilterArrays> Filter(const std::shared_ptr<const NodeFilter>& filter);
+
+ private:
+  struct FilterMirror {
+    explicit FilterMirror(Device& device) : memory(device) {}
+    std::shared_ptr<const NodeFilter> filter;  // keeps the address taken
+    DeviceMemory memory;
+    FilterArrays arrays;
+  };
+
+  DeviceResult<void> SendAll(const FlavorState& state);
+  DeviceResult<void> SendChanges(const FlavorState& state);
+
+  Device* device_;
+  std::uint64_t identity_;
+  std::int64_t stride_;
+  std::int32_t columns_;
+  DeviceMemory tree_memory_;
+  DeviceMemory remaining_;
+  DeviceMemory free_;
+  Upload changes_;
+  TreeView tree_;
+  CapacityView remaining_view_;
+  bool sent_ = false;
+  std::size_t log_position_ = 0;
+  std::unordered_map<const NodeFilter*, FilterMirror> filters_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,77 @@
+#include "host/cuda/workspaces.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace espalier {
+namespace {
+
+// Jobs that need more are declined.
+constexpr std::size_t kStates = std::size_t{1} << 14;
+
+CountsView LeaveCounts(std::size_t domains, Packer& packer) {
+  CountsView counts;
+  counts.pods = packer.Leave<StoredCount>(domains);
+  counts.slices = packer.Leave<StoredCount>(domains);
+  counts.pods_with_leader = packer.Leave<StoredCount>(domains);
+  counts.slices_with_leader = packer.Leave<StoredCount>(domains);
+  counts.leaders = packer.Leave<std::uint8_t>(domains);
+  return counts;
+}
+
+}  // namespace
+
+Workspaces::Workspaces(Device& device, std::size_t max_bytes)
+    : max_bytes_(max_bytes), memory_(device), table_(device) {}
+
+Workspace Workspaces::LayOut(const Extent& extent, Packer& packer) {
+  Workspace workspace;
+  workspace.level = packer.Leave<Candidate>(extent.width);
+  workspace.chosen = packer.Leave<Candidate>(extent.width);
+  workspace.current = packer.Leave<Share>(extent.width);
+  workspace.next = packer.Leave<Share>(extent.width);
+  if (extent.domains == 0) return workspace;
+  workspace.trial = LeaveCounts(extent.domains, packer);
+  workspace.best = LeaveCounts(extent.domains, packer);
+  workspace.entropy = packer.Leave<double>(extent.width);
+  workspace.terms = packer.Leave<Count>(extent.width);
+  workspace.states = packer.Leave<SelectionState>(kStates);
+  workspace.state_capacity = static_cast<std::int32_t>(kStates);
+  workspace.state_heads = packer.Leave<std::int32_t>(2 * (extent.width + 1));
+  return workspace;
+}
+
+DeviceResult<void> Workspaces::Prepare(const TreeView& tree, bool balanced, std::int32_t blocks) {
+  Extent wanted = extent_;
+  wanted.width = std::max<std::size_t>(wanted.width, 1);
+  for (std::int32_t l = 0; l < tree.level_count; ++l) {
+    wanted.width =
+        std::max(wanted.width, static_cast<std::size_t>(tree.LevelEnd(l) - tree.LevelBegin(l)));
+  }
+  if (balanced) {
+    wanted.domains =
+        std::max<std::size_t>({wanted.domains, 1, static_cast<std::size_t>(tree.domain_count())});
+  }
+  Packer measure;
+  LayOut(wanted, measure);
+  const std::size_t room = std::max<std::size_t>(max_bytes_ / measure.size(), 1);
+  const auto size =
+      static_cast<std::int32_t>(std::clamp<std::size_t>(static_cast<std::size_t>(blocks), 1, room));
+  if (wanted.width == extent_.width && wanted.domains == extent_.domains && size <= size_) {
+    return {};
+  }
+  size_ = 0;
+  if (auto grown = memory_.Reserve(measure.size() * static_cast<std::size_t>(size)); !grown) {
+    return grown;
+  }
+  Packer place(memory_.data(), nullptr);
+  std::vector<Workspace> workspaces;
+  for (std::int32_t i = 0; i < size; ++i) workspaces.push_back(LayOut(wanted, place));
+  const auto sent = table_.Send([&](Packer& packer) { workspaces_ = packer.Add(workspaces); });
+  if (!sent) return sent;
+  extent_ = wanted;
+  size_ = size;
+  return {};
+}
+
+}  // namespace espalier

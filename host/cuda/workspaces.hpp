@@ -1,0 +1,42 @@
+// Memory the decide kernel's blocks work in, one workspace for each block that runs at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "host/cuda/device.hpp"
+#include "host/cuda/device_memory.hpp"
+#include "kernels/decisions/workspace.hpp"
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+class Workspaces {
+ public:
+  Workspaces(Device& device, std::size_t max_bytes);
+
+  // Workspaces large enough for the tree, balanced placement's part only when asked for: at least
+  // one, and no more than `blocks` or what the limit leaves room for. `tree` is on the host.
+  // Earlier work must have been waited for.
+  DeviceResult<void> Prepare(const TreeView& tree, bool balanced, std::int32_t blocks);
+
+  const Workspace* data() const { return workspaces_; }  // on the device
+  std::int32_t size() const { return size_; }
+
+ private:
+  // What a workspace must hold.
+  struct Extent {
+    std::size_t width = 0;    // domains of the widest level
+    std::size_t domains = 0;  // 0 without balanced placement
+  };
+  static Workspace LayOut(const Extent& extent, Packer& packer);
+
+  std::size_t max_bytes_;
+  Extent extent_;
+  std::int32_t size_ = 0;
+  DeviceMemory memory_;
+  Upload table_;
+  const Workspace* workspaces_ = nullptr;
+};
+
+}  // namespace espalier

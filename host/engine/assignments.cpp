@@ -1,0 +1,116 @@
+#include "host/engine/assignments.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace espalier {
+
+std::string DomainIdText(const std::vector<std::string>& values) {
+  return fmt::format("{}", fmt::join(values, ","));
+}
+
+const TopologyDomainAssignment* FirstStaleDomain(const TopologyAssignment& assignment,
+                                                 const FlavorSnapshot& snapshot) {
+  for (const TopologyDomainAssignment& domain : assignment.domains) {
+    if (!snapshot.FindLeaf(DomainIdText(domain.values)).valid()) return &domain;
+  }
+  return nullptr;
+}
+
+std::vector<LeafShare> ToShares(const TopologyAssignment& assignment,
+                                const FlavorSnapshot& snapshot) {
+  std::vector<LeafShare> shares;
+  shares.reserve(assignment.domains.size());
+  for (const TopologyDomainAssignment& domain : assignment.domains) {
+    shares.push_back({snapshot.FindLeaf(DomainIdText(domain.values)), 0, domain.count});
+  }
+  return shares;
+}
+
+TopologyAssignment ToAssignment(const std::vector<LeafShare>& shares, bool leaders,
+                                const FlavorSnapshot& snapshot) {
+  TopologyAssignment assignment;
+  assignment.levels = snapshot.host_topology() ? std::vector<std::string>{snapshot.levels().back()}
+                                               : snapshot.levels();
+  for (const LeafShare& share : shares) {
+    const Count count = leaders ? share.leaders : share.pods;
+    if (count == 0) continue;
+    const DomainId domain = snapshot.LeafDomain(share.leaf);
+    assignment.domains.push_back({snapshot.host_topology()
+                                      ? std::vector<std::string>{snapshot.Value(domain)}
+                                      : snapshot.Path(domain),
+                                  static_cast<std::int32_t>(count)});
+  }
+  return assignment;
+}
+
+std::vector<LeafShare> MergeShares(std::vector<LeafShare> a, const std::vector<LeafShare>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  std::ranges::stable_sort(a, {}, &LeafShare::leaf);
+  std::vector<LeafShare> merged;
+  for (const LeafShare& share : a) {
+    if (!merged.empty() && merged.back().leaf == share.leaf) {
+      merged.back().pods += share.pods;
+      merged.back().leaders += share.leaders;
+    } else {
+      merged.push_back(share);
+    }
+  }
+  return merged;
+}
+
+TopologyAssignment Truncate(const TopologyAssignment& assignment, std::int64_t pods) {
+  TopologyAssignment kept{assignment.levels, {}};
+  for (const TopologyDomainAssignment& domain : assignment.domains) {
+    if (pods <= 0) break;
+    const auto count = static_cast<std::int32_t>(std::min<std::int64_t>(domain.count, pods));
+    kept.domains.push_back({domain.values, count});
+    pods -= count;
+  }
+  return kept;
+}
+
+std::int64_t TotalPods(const TopologyAssignment& assignment) {
+  std::int64_t total = 0;
+  for (const TopologyDomainAssignment& domain : assignment.domains) total += domain.count;
+  return total;
+}
+
+Resources UsageOfPods(const Resources& requests, std::int64_t count) {
+  Resources usage = Times(requests, count);
+  Amount& slots = usage[kPodsResource];
+  slots = SaturatingAdd(slots, count);
+  return usage;
+}
+
+AssumedUsage::AssumedUsage(const std::vector<LeafUsage>& usage) {
+  for (const LeafUsage& entry : usage) AddTo(by_leaf_[entry.leaf], entry.usage);
+}
+
+void AssumedUsage::Add(const TopologyAssignment& assignment, const Resources& requests) {
+  FlatMap<std::int32_t> counts;
+  for (const TopologyDomainAssignment& domain : assignment.domains) {
+    counts.Set(DomainIdText(domain.values), domain.count);
+  }
+  for (const auto& [leaf, count] : counts) AddTo(by_leaf_[leaf], UsageOfPods(requests, count));
+}
+
+std::vector<AssumedLeaf> AssumedUsage::Bind(const FlavorSnapshot& snapshot) const {
+  std::vector<AssumedLeaf> bound;
+  for (const auto& [id, usage] : by_leaf_) {
+    const LeafId leaf = snapshot.FindLeaf(id);
+    if (!leaf.valid()) continue;
+    AssumedLeaf& entry =
+        bound.emplace_back(AssumedLeaf{leaf, std::vector<Amount>(snapshot.resources().size(), 0)});
+    for (const auto& [name, amount] : usage) {
+      const std::int32_t column = snapshot.FindResource(name);
+      if (column >= 0) entry.amounts[static_cast<std::size_t>(column)] = amount;
+    }
+  }
+  std::ranges::sort(bound, {}, &AssumedLeaf::leaf);
+  return bound;
+}
+
+}  // namespace espalier

@@ -1,0 +1,59 @@
+// Assignments between their two forms: named domains, and leaves of a snapshot.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/engine/backend.hpp"
+#include "host/engine/request.hpp"
+#include "host/packing/flavor_snapshot.hpp"
+
+namespace espalier {
+
+// The id an assignment's domain is looked up by: its values joined with commas (R4.1, R5.4).
+std::string DomainIdText(const std::vector<std::string>& values);
+
+// The first domain that is not a leaf of the snapshot, or null (R16.2, R17.4).
+const TopologyDomainAssignment* FirstStaleDomain(const TopologyAssignment& assignment,
+                                                 const FlavorSnapshot& snapshot);
+
+// The leaves of an assignment without stale domains, in its order.
+std::vector<LeafShare> ToShares(const TopologyAssignment& assignment,
+                                const FlavorSnapshot& snapshot);
+
+// The assignment of shares in path order; `leaders` selects the leader's share (R13.7, R13.8).
+TopologyAssignment ToAssignment(const std::vector<LeafShare>& shares, bool leaders,
+                                const FlavorSnapshot& snapshot);
+
+// MERGE: both lists in path order with equal leaves added up (R16.7).
+std::vector<LeafShare> MergeShares(std::vector<LeafShare> a, const std::vector<LeafShare>& b);
+
+// Keeps the first `pods` pods in stored order (R16.5).
+TopologyAssignment Truncate(const TopologyAssignment& assignment, std::int64_t pods);
+
+std::int64_t TotalPods(const TopologyAssignment& assignment);
+
+// Usage assumed by the pod sets placed so far, by leaf id, so that flavors with a host topology can
+// share it (R5.8, R15.3).
+class AssumedUsage {
+ public:
+  AssumedUsage() = default;
+  explicit AssumedUsage(const std::vector<LeafUsage>& usage);
+
+  // count * requests and the pod slots, per domain; of a domain listed twice only the last entry
+  // counts.
+  void Add(const TopologyAssignment& assignment, const Resources& requests);
+
+  // Bound to a snapshot; leaves it does not have are left out.
+  std::vector<AssumedLeaf> Bind(const FlavorSnapshot& snapshot) const;
+
+ private:
+  FlatMap<Resources> by_leaf_;
+};
+
+// What `count` pods use, pod slots included.
+Resources UsageOfPods(const Resources& requests, std::int64_t count);
+
+}  // namespace espalier

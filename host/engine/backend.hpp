@@ -1,0 +1,64 @@
+// Where counting and decisions run. A back end answers independent jobs; it knows nothing of
+// workloads, names or texts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "host/packing/flavor_state.hpp"
+#include "host/packing/shape.hpp"
+#include "kernels/decisions/place.hpp"
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+// Usage assumed on one leaf during a job (R5.8), by column of the snapshot.
+struct AssumedLeaf {
+  LeafId leaf;
+  std::vector<Amount> amounts;  // one per resource of the snapshot
+};
+
+// One evaluation of sections 7 to 14 on one flavor.
+struct PlacementJob {
+  const FlavorState* state = nullptr;  // outlives the job and does not change while it runs
+  std::shared_ptr<const Shape> shape;  // interned in the state's snapshot
+  PlacementQuery query;
+  bool simulate_empty = false;       // R5.1
+  bool affinity_scores = true;       // false: scores are consumed and read 0 (R7.9)
+  DomainRange replacement_domain;    // leaves that may be used (R7.10); all of them usually
+  std::vector<AssumedLeaf> assumed;  // leaves ascend
+};
+
+struct LeafShare {
+  LeafId leaf;
+  std::int32_t leaders = 0;
+  Count pods = 0;
+  bool operator==(const LeafShare&) const = default;
+};
+
+struct PlacementResult {
+  PlacementStatus status = PlacementStatus::kDoesNotFit;
+  std::int32_t level = 0;                // where the search ended
+  Count fit = 0;                         // slices
+  Count total = 0;                       // slices
+  std::vector<Count> layer_fits;         // one per constraint layer; only for kDoesNotFit
+  std::vector<std::int64_t> limited_by;  // leaves without room, per worker resource; likewise
+  std::int64_t outside_domain = 0;       // leaves outside the replacement domain; likewise
+  std::vector<LeafShare> shares;         // path order, no empty ones; only for kPlaced
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual std::string_view name() const = 0;
+
+  // Answers jobs[i] in results[i]. Jobs are independent; answers do not depend on how they are
+  // spread over threads. Returns when all are answered. Several threads may call it at once.
+  virtual void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) = 0;
+};
+
+}  // namespace espalier

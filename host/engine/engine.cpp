@@ -1,0 +1,147 @@
+#include "host/engine/engine.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "host/engine/assignments.hpp"
+#include "host/engine/backend.hpp"
+#include "host/engine/workload_placement.hpp"
+
+namespace espalier {
+namespace {
+
+// Workloads nominated together: enough to keep every thread and a device busy, few enough to report
+// progress and to bound memory.
+constexpr std::size_t kNominateBatch = 1024;
+
+// Nominates requests [first, last): rounds of jobs, one per workload that still has one.
+void NominateBatch(Backend& backend, const ClusterState& state, const FeatureGates& gates,
+                   std::span<const WorkloadRequest> requests,
+                   std::vector<WorkloadAnswer>& answers) {
+  std::vector<WorkloadPlacement> open;
+  open.reserve(requests.size());
+  for (const WorkloadRequest& request : requests) open.emplace_back(request, state, gates);
+  std::vector<PlacementJob> jobs;
+  std::vector<PlacementResult> results;
+  std::vector<WorkloadPlacement*> asking;
+  std::vector<WorkloadPlacement*> left;
+  for (WorkloadPlacement& placement : open) left.push_back(&placement);
+  while (!left.empty()) {
+    jobs.clear();
+    asking.clear();
+    for (WorkloadPlacement* placement : left) {
+      if (const PlacementJob* job = placement->NextJob()) {
+        jobs.push_back(*job);
+        asking.push_back(placement);
+      }
+    }
+    results.assign(jobs.size(), {});
+    backend.Evaluate(jobs, results);
+    for (std::size_t i = 0; i < asking.size(); ++i) asking[i]->Accept(results[i]);
+    left = asking;
+  }
+  for (WorkloadPlacement& placement : open) answers.push_back(placement.TakeAnswer());
+}
+
+WorkloadAnswer PlaceOne(Backend& backend, const ClusterState& state, const FeatureGates& gates,
+                        const WorkloadRequest& request) {
+  WorkloadPlacement placement(request, state, gates);
+  while (const PlacementJob* job = placement.NextJob()) {
+    PlacementResult result;
+    backend.Evaluate({job, 1}, {&result, 1});
+    placement.Accept(result);
+  }
+  return placement.TakeAnswer();
+}
+
+// Pods that were on a leaf before and need no booking.
+std::unordered_map<std::string, std::int64_t> PodsBefore(const WorkloadRequest& request,
+                                                         const PodSetRequest& pod_set) {
+  const TopologyAssignment* before = nullptr;
+  if (request.replacement) {
+    for (const PodSetAssignment& admitted : request.replacement->admitted) {
+      if (admitted.name == pod_set.name && admitted.topology_assignment) {
+        before = &*admitted.topology_assignment;
+      }
+    }
+  } else if (pod_set.previous_assignment) {
+    before = &*pod_set.previous_assignment;
+  }
+  std::unordered_map<std::string, std::int64_t> pods;
+  if (before == nullptr) return pods;
+  for (const TopologyDomainAssignment& domain : before->domains) {
+    pods[DomainIdText(domain.values)] += domain.count;
+  }
+  return pods;
+}
+
+}  // namespace
+
+Engine::Engine(std::shared_ptr<Backend> backend, FeatureGates gates)
+    : backend_(std::move(backend)), gates_(gates) {}
+Engine::~Engine() = default;
+
+std::vector<WorkloadAnswer> Engine::Nominate(const ClusterState& state,
+                                             std::span<const WorkloadRequest> requests,
+                                             const Progress& progress) const {
+  std::vector<WorkloadAnswer> answers;
+  answers.reserve(requests.size());
+  for (std::size_t first = 0; first < requests.size(); first += kNominateBatch) {
+    const std::size_t count = std::min(kNominateBatch, requests.size() - first);
+    NominateBatch(*backend_, state, gates_, requests.subspan(first, count), answers);
+    if (progress) progress(answers.size());
+  }
+  return answers;
+}
+
+std::vector<WorkloadAnswer> Engine::PlaceInOrder(ClusterState& state,
+                                                 std::span<const WorkloadRequest> requests,
+                                                 const Progress& progress) const {
+  std::vector<WorkloadAnswer> answers;
+  answers.reserve(requests.size());
+  for (const WorkloadRequest& request : requests) {
+    answers.push_back(PlaceOne(*backend_, state, gates_, request));
+    if (answers.back().FirstFailure() == nullptr) {
+      state.AddUsage(BookedUsage(request, answers.back()));
+    }
+    if (progress) progress(answers.size());
+  }
+  return answers;
+}
+
+std::vector<WorkloadAnswer> Engine::Place(ClusterState& state,
+                                          std::span<const WorkloadRequest> requests,
+                                          PlacementMode mode, const Progress& progress) const {
+  return mode == PlacementMode::kNominate ? Nominate(state, requests, progress)
+                                          : PlaceInOrder(state, requests, progress);
+}
+
+std::vector<AddedPods> PodsAdded(const WorkloadRequest& request, const WorkloadAnswer& answer) {
+  std::vector<AddedPods> pods;
+  for (const PodSetAnswer& placed : answer.pod_sets) {
+    if (!placed.assignment) continue;
+    const auto pod_set = std::ranges::find(request.pod_sets, placed.name, &PodSetRequest::name);
+    if (pod_set == request.pod_sets.end()) continue;
+    const auto before = PodsBefore(request, *pod_set);
+    for (const TopologyDomainAssignment& domain : placed.assignment->domains) {
+      std::string leaf = DomainIdText(domain.values);
+      const auto stayed = before.find(leaf);
+      const std::int64_t added = domain.count - (stayed == before.end() ? 0 : stayed->second);
+      if (added > 0) pods.push_back({&*pod_set, std::move(leaf), added});
+    }
+  }
+  return pods;
+}
+
+std::vector<FlavorLeafUsage> BookedUsage(const WorkloadRequest& request,
+                                         const WorkloadAnswer& answer) {
+  std::vector<FlavorLeafUsage> booked;
+  for (AddedPods& added : PodsAdded(request, answer)) {
+    booked.push_back({added.pod_set->flavor, std::move(added.leaf),
+                      UsageOfPods(added.pod_set->requests, added.count)});
+  }
+  return booked;
+}
+
+}  // namespace espalier

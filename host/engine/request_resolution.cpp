@@ -1,0 +1,250 @@
+#include "host/engine/request_resolution.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "host/packing/node_match.hpp"
+
+namespace espalier {
+namespace {
+
+using Failure = tl::unexpected<std::string>;
+
+// Unites two maps; a key with different values on both sides is an error (R6.10). The smallest
+// offending key is reported (section 24).
+tl::expected<void, std::string> Merge(StringMap& into, const StringMap& update,
+                                      std::string_view what) {
+  for (const auto& [key, value] : update) {
+    const std::string* present = into.Find(key);
+    if (present != nullptr && *present != value) {
+      return Failure(fmt::format("conflict for {}: conflict for key={}, value1={}, value2={}", what,
+                                 key, *present, value));
+    }
+  }
+  for (const auto& [key, value] : update) into.Set(key, value);
+  return {};
+}
+
+// Equal tolerations, with an empty operator read as Equal.
+bool SameToleration(Toleration a, Toleration b) {
+  if (a.operation.empty()) a.operation = "Equal";
+  if (b.operation.empty()) b.operation = "Equal";
+  return a == b;
+}
+
+tl::expected<PodTemplate, std::string> ApplyUpdates(const PodSetRequest& pod_set) {
+  PodTemplate merged = pod_set.pod_template;
+  for (const PodSetUpdate& update : pod_set.updates) {
+    const std::pair<StringMap*, const StringMap*> maps[] = {
+        {&merged.annotations, &update.annotations},
+        {&merged.labels, &update.labels},
+        {&merged.node_selector, &update.node_selector}};
+    constexpr std::string_view kNames[] = {"annotations", "labels", "nodeSelector"};
+    for (std::size_t i = 0; i < std::size(maps); ++i) {
+      const auto result = Merge(*maps[i].first, *maps[i].second, kNames[i]);
+      if (!result) {
+        return Failure(
+            fmt::format("invalid podSetUpdate for PodSet {}, error: invalid admission check "
+                        "PodSetUpdate: {}",
+                        pod_set.name, result.error()));
+      }
+    }
+    for (const Toleration& toleration : update.tolerations) {
+      if (std::ranges::none_of(merged.tolerations, [&](const Toleration& present) {
+            return SameToleration(present, toleration);
+          })) {
+        merged.tolerations.push_back(toleration);
+      }
+    }
+  }
+  return merged;
+}
+
+// Set to none of required and preferred, with at least one slice constraint (R6.3).
+bool IsSliceOnly(const std::optional<TopologyRequest>& request) {
+  return request && !request->required && !request->preferred && !SliceConstraints(request).empty();
+}
+
+// R6.7.
+tl::expected<void, std::string> ResolveInnerLayers(const std::vector<SliceConstraint>& constraints,
+                                                   const FlavorSnapshot& snapshot,
+                                                   SliceRule& slice) {
+  Count parent_size = slice.size;
+  std::int32_t parent_level = slice.level;
+  for (std::size_t i = 1; i < constraints.size(); ++i) {
+    const auto& [topology, size] = constraints[i];
+    const std::int32_t level = snapshot.FindLevel(topology);
+    if (level < 0) {
+      return Failure(
+          fmt::format("no requested topology level for additional slice layer: {}", topology));
+    }
+    if (level <= parent_level) {
+      return Failure(
+          fmt::format("additional slice layer topology {} must be at a lower level than {}",
+                      topology, snapshot.levels()[static_cast<std::size_t>(parent_level)]));
+    }
+    if (size <= 0) {  // upstream divides by zero (R24.1)
+      return Failure(fmt::format(
+          "undefined upstream: additional slice layer {} has size {}, which must be at least 1",
+          topology, size));
+    }
+    if (parent_size % size != 0) {
+      return Failure(
+          fmt::format("additional slice layer size {} must evenly divide parent layer size {}",
+                      size, parent_size));
+    }
+    for (std::int32_t l = parent_level + 1; l <= level; ++l) slice.inner_size[l] = size;
+    parent_size = size;
+    parent_level = level;
+  }
+  for (std::size_t i = 0; i < constraints.size() && i < kMaxSliceLayers; ++i) {
+    slice.layer_level[i] = snapshot.FindLevel(constraints[i].topology);
+    slice.layer_size[i] = constraints[i].size;
+    slice.layer_count = static_cast<std::int32_t>(i) + 1;
+  }
+  return {};
+}
+
+tl::expected<NodeConstraints, std::string> ResolveConstraints(PodTemplate pod_template,
+                                                              const FlavorSnapshot& snapshot,
+                                                              const FeatureGates& gates) {
+  NodeConstraints constraints;
+  constraints.node_selector = std::move(pod_template.node_selector);
+  constraints.tolerations = std::move(pod_template.tolerations);
+  const auto& flavor_tolerations = snapshot.flavor().tolerations;
+  constraints.tolerations.insert(constraints.tolerations.end(), flavor_tolerations.begin(),
+                                 flavor_tolerations.end());
+  if (pod_template.affinity.required) {
+    for (const NodeSelectorTerm& term : *pod_template.affinity.required) {
+      if (const auto problem = MalformedTerm(term)) {
+        return Failure(fmt::format("invalid affinity node selectors: {}", *problem));
+      }
+    }
+    constraints.required_affinity = std::move(pod_template.affinity.required);
+  }
+  if (gates.respect_node_affinity_preferred) {
+    for (const PreferredSchedulingTerm& term : pod_template.affinity.preferred) {
+      if (term.weight == 0) continue;  // skipped before it is parsed (R7.8)
+      if (const auto problem = MalformedTerm(term.preference)) {
+        return Failure(fmt::format("invalid preferred node affinity terms: {}", *problem));
+      }
+    }
+    constraints.preferred_affinity = std::move(pod_template.affinity.preferred);
+  }
+  return constraints;
+}
+
+}  // namespace
+
+std::vector<SliceConstraint> SliceConstraints(const std::optional<TopologyRequest>& request) {
+  if (!request) return {};
+  if (!request->slice_constraints.empty()) return request->slice_constraints;
+  if (!request->slice_topology) return {};
+  return {{*request->slice_topology, request->slice_size.value_or(0)}};
+}
+
+tl::expected<Count, std::string> SliceSize(const std::vector<SliceConstraint>& constraints) {
+  if (constraints.empty()) return 1;
+  if (constraints.front().size <= 0) {
+    return Failure("slice topology requested, but slice size not provided");
+  }
+  return constraints.front().size;
+}
+
+std::optional<std::string> RequestedLevelKey(const PodSetRequest& pod_set,
+                                             const FlavorSnapshot& snapshot) {
+  const std::optional<TopologyRequest>& request = pod_set.topology_request;
+  if (request) {
+    if (request->required) return *request->required;
+    if (request->preferred) return *request->preferred;
+    if (IsSliceOnly(request)) return snapshot.levels().front();
+    if (request->unconstrained.value_or(false)) return snapshot.levels().back();
+  }
+  if (pod_set.implied) return snapshot.levels().back();
+  return std::nullopt;
+}
+
+tl::expected<ResolvedRequest, std::string> ResolveRequest(const PodSetRequest& workers,
+                                                          const FlavorSnapshot& snapshot,
+                                                          const FeatureGates& gates) {
+  auto pod_template = ApplyUpdates(workers);
+  if (!pod_template) return Failure(pod_template.error());
+
+  const std::optional<TopologyRequest>& request = workers.topology_request;
+  const std::vector<SliceConstraint> constraints = SliceConstraints(request);
+  const auto slice_size = SliceSize(constraints);
+  if (!slice_size) return Failure(slice_size.error());
+
+  const std::optional<std::string> key = RequestedLevelKey(workers, snapshot);
+  if (!key) return Failure("topology level not specified");
+  ResolvedRequest resolved;
+  PlacementQuery& query = resolved.query;
+  query.level = snapshot.FindLevel(*key);
+  if (query.level < 0) return Failure(fmt::format("no requested topology level: {}", *key));
+
+  const std::string& slice_key =
+      constraints.empty() ? snapshot.levels().back() : constraints.front().topology;
+  query.slice.size = *slice_size;
+  query.slice.level = snapshot.FindLevel(slice_key);
+  if (query.slice.level < 0) {
+    return Failure(fmt::format("no requested topology level for slices: {}", slice_key));
+  }
+  if (query.level > query.slice.level) {
+    return Failure(
+        fmt::format("podset slice topology {} is above the podset topology {}", slice_key, *key));
+  }
+  const auto layers = ResolveInnerLayers(constraints, snapshot, query.slice);
+  if (!layers) return Failure(layers.error());
+
+  auto node_constraints = ResolveConstraints(std::move(*pod_template), snapshot, gates);
+  if (!node_constraints) return Failure(node_constraints.error());
+  resolved.constraints = std::move(*node_constraints);
+
+  query.required = request && request->required.has_value();  // R6.5
+  query.unconstrained = workers.implied || IsSliceOnly(request) ||
+                        (request && request->unconstrained.value_or(false));
+  query.least_free = query.unconstrained && gates.profile_mixed;  // R9.6
+  query.balanced = gates.balanced_placement;
+  query.affinity = gates.respect_node_affinity_preferred;
+  return resolved;
+}
+
+RequestVector BindRequests(const Resources& requests, const FlavorSnapshot& snapshot) {
+  Resources with_slot = requests;
+  Amount& slot = with_slot[kPodsResource];
+  slot = SaturatingAdd(slot, 1);
+  RequestVector vector;
+  for (const auto& [name, amount] : with_slot) {
+    vector.names.push_back(name);
+    vector.columns.push_back(snapshot.FindResource(name));
+    vector.amounts.push_back(amount);
+  }
+  return vector;
+}
+
+std::shared_ptr<const Shape> MakeShape(const ResolvedRequest& resolved,
+                                       const PodSetRequest& workers, const PodSetRequest* leader,
+                                       const FlavorSnapshot& snapshot) {
+  Shape shape;
+  shape.workers = BindRequests(workers.requests, snapshot);
+  if (leader != nullptr) {
+    shape.leader = BindRequests(leader->requests, snapshot);
+    for (const std::string& name : shape.workers.names) {
+      const auto it = std::ranges::lower_bound(shape.leader.names, name);
+      const bool found = it != shape.leader.names.end() && *it == name;
+      shape.leader_on_workers.push_back(
+          found ? shape.leader.amounts[static_cast<std::size_t>(it - shape.leader.names.begin())]
+                : 0);
+    }
+  }
+  shape.slice = resolved.query.slice;
+  if (snapshot.host_topology()) {
+    shape.filter = snapshot.Filter(resolved.constraints);
+    shape.filter_key = resolved.constraints.Key();
+  }
+  return snapshot.Intern(std::move(shape));
+}
+
+}  // namespace espalier

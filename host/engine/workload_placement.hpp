@@ -1,0 +1,84 @@
+// One workload on its way to an answer (sections 15 to 17): asks the back end one job at a time, so
+// that the jobs of many workloads can be answered together.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/engine/assignments.hpp"
+#include "host/engine/backend.hpp"
+#include "host/engine/feature_gates.hpp"
+#include "host/engine/request.hpp"
+#include "host/packing/cluster_state.hpp"
+
+namespace espalier {
+
+class WorkloadPlacement {
+ public:
+  // All three must outlive this object; the state must not change while a job is out.
+  WorkloadPlacement(const WorkloadRequest& request, const ClusterState& state,
+                    const FeatureGates& gates);
+
+  // The next job, or null when the answer is complete. Call Accept before asking again.
+  const PlacementJob* NextJob();
+  void Accept(const PlacementResult& result);
+
+  // The answer, pod sets in spec order; only once NextJob returned null.
+  WorkloadAnswer TakeAnswer();
+
+ private:
+  // Pod sets that are placed together: a group, or one pod set (R15.4).
+  struct Group {
+    std::vector<const PodSetRequest*> members;  // in spec order
+  };
+  // One flavor's share of the workload (R15.1).
+  struct FlavorPart {
+    const FlavorState* state = nullptr;
+    std::vector<Group> groups;
+  };
+  enum class Purpose { kPlace, kScaleUp, kReplace };
+
+  void SplitByFlavor(const ClusterState& state);
+  void EnterFlavor();
+  // Starts the current group: either it is answered at once, or `job_` is set.
+  void StartGroup(const Group& group);
+  void StartReplacement(const PodSetRequest& pod_set);
+  bool StartResize();  // true when section 16 took the group over
+  void KeepPrevious(std::int64_t previous_pods);
+  void StartPlacement(Purpose purpose, const PodSetRequest& pod_set, const PodSetRequest* leader,
+                      Count pods);
+
+  void AcceptPlacement(const PlacementResult& result);
+  void AcceptScaleUp(const PlacementResult& result);
+  void AcceptReplacement(const PlacementResult& result);
+
+  void Answer(const PodSetRequest& pod_set, TopologyAssignment assignment);
+  void AnswerAndAssume(const PodSetRequest& pod_set, const TopologyAssignment& assignment);
+  void Fail(const PodSetRequest& pod_set, PlacementFailure failure);
+  void FailGroup(const PlacementFailure& failure);
+  // The evaluation of this flavor ends; later groups get no answer (R15.6).
+  void EndFlavor();
+
+  AssumedUsage& assumed() { return shares_usage_ ? shared_ : private_; }
+  const FlavorSnapshot& snapshot() const { return parts_[part_].state->snapshot(); }
+
+  const WorkloadRequest& request_;
+  const FeatureGates& gates_;
+  std::vector<FlavorPart> parts_;  // flavor names ascend
+  std::size_t part_ = 0;
+  std::size_t group_ = 0;
+  AssumedUsage shared_;        // by flavors with a host topology (R15.3)
+  AssumedUsage private_;       // of the current flavor otherwise
+  bool shares_usage_ = false;  // which of the two is in use
+
+  const PodSetRequest* workers_ = nullptr;
+  const PodSetRequest* leader_ = nullptr;
+  std::vector<LeafShare> kept_;  // shares that stay while others are placed
+  Purpose purpose_ = Purpose::kPlace;
+  std::optional<PlacementJob> job_;
+  WorkloadAnswer answer_;
+};
+
+}  // namespace espalier

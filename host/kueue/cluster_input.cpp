@@ -1,0 +1,84 @@
+#include "host/kueue/cluster_input.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "host/engine/assignments.hpp"
+#include "host/kueue/workload_status.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::array<std::string_view, 5> kTasAnnotations = {
+    "kueue.x-k8s.io/podset-required-topology", "kueue.x-k8s.io/podset-preferred-topology",
+    "kueue.x-k8s.io/podset-unconstrained-topology", "kueue.x-k8s.io/podset-slice-required-topology",
+    "kueue.x-k8s.io/podset-slice-required-topology-constraints"};
+
+const PodSet* FindPodSet(const Workload& workload, std::string_view name) {
+  const auto it = std::ranges::find(workload.pod_sets, name, &PodSet::name);
+  return it == workload.pod_sets.end() ? nullptr : &*it;
+}
+
+// The flavor of the assignment that has a topology, or empty.
+std::string_view TasFlavor(const PodSetAssignment& assignment, const ClusterLookup& lookup) {
+  for (const auto& [resource, flavor] : assignment.flavors) {
+    if (lookup.IsTas(flavor)) return flavor;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool IsTasPod(const Pod& pod) {
+  return std::ranges::any_of(kTasAnnotations,
+                             [&](std::string_view key) { return pod.annotations.Contains(key); });
+}
+
+std::vector<NodeUsage> NonTasUsage(const std::vector<Pod>& pods) {
+  std::map<std::string_view, Resources> by_node;
+  for (const Pod& pod : pods) {
+    const bool terminated = pod.phase == "Succeeded" || pod.phase == "Failed";
+    if (pod.node_name.empty() || terminated || IsTasPod(pod)) continue;
+    Resources& usage = by_node[pod.node_name];
+    AddTo(usage, UsageOfPods(pod.requests, 1));
+  }
+  std::vector<NodeUsage> result;
+  result.reserve(by_node.size());
+  for (auto& [node, usage] : by_node) result.push_back({std::string(node), std::move(usage)});
+  return result;
+}
+
+std::vector<FlavorLeafUsage> TasUsage(const Workload& workload, const ClusterLookup& lookup) {
+  std::vector<FlavorLeafUsage> result;
+  if (!HasReservation(workload)) return result;
+  for (const PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
+    const PodSet* pod_set = FindPodSet(workload, assignment.name);
+    const std::string_view flavor = TasFlavor(assignment, lookup);
+    if (pod_set == nullptr || flavor.empty() || !assignment.topology_assignment) continue;
+    for (const TopologyDomainAssignment& domain : assignment.topology_assignment->domains) {
+      result.push_back({std::string(flavor), DomainIdText(domain.values),
+                        UsageOfPods(pod_set->pod_template.requests, domain.count)});
+    }
+  }
+  return result;
+}
+
+ClusterStateInput BuildClusterStateInput(const Cluster& cluster, const FeatureGates& gates) {
+  const ClusterLookup lookup(cluster);
+  ClusterStateInput input;
+  input.nodes = cluster.nodes;
+  input.topologies = cluster.topologies;
+  for (const ResourceFlavor& flavor : cluster.flavors) {
+    if (lookup.TopologyOf(flavor) != nullptr) input.flavors.push_back(flavor);
+  }
+  input.non_tas_usage = NonTasUsage(cluster.pods);
+  for (const Workload& workload : cluster.workloads) {
+    std::ranges::move(TasUsage(workload, lookup), std::back_inserter(input.tas_usage));
+  }
+  input.share_usage_between_flavors = gates.handle_overlapping_flavors;
+  return input;
+}
+
+}  // namespace espalier

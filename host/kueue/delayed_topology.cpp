@@ -1,0 +1,66 @@
+#include "host/kueue/delayed_topology.hpp"
+
+#include <algorithm>
+
+#include "host/kueue/workload_status.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::string_view kMultiKueue = "kueue.x-k8s.io/multikueue";
+constexpr std::string_view kProvisioningRequest = "kueue.x-k8s.io/provisioning-request";
+
+bool IsOf(std::string_view controller, const std::string& check, const ClusterLookup& lookup) {
+  const AdmissionCheck* found = lookup.Check(check);
+  return found != nullptr && found->controller_name == controller;
+}
+
+// Nodes of the flavor come with a ProvisioningRequest; a check without flavors is for all of them.
+bool IsProvisioned(const ClusterQueue& queue, const std::string& flavor,
+                   const ClusterLookup& lookup) {
+  return std::ranges::any_of(queue.admission_checks, [&](const std::string& check) {
+    const std::vector<std::string>* flavors = queue.admission_check_flavors.Find(check);
+    const bool covered =
+        flavors == nullptr || std::ranges::find(*flavors, flavor) != flavors->end();
+    return covered && IsOf(kProvisioningRequest, check, lookup);
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> TakeDelayed(WorkloadRequest& request, const Workload& workload,
+                                     const ClusterQueue& queue, const ClusterLookup& lookup) {
+  std::vector<std::string> delayed;
+  const bool elsewhere = UsesMultiKueue(queue, lookup);
+  const bool reserved = HasCondition(workload, kQuotaReserved);
+  std::erase_if(request.pod_sets, [&](const PodSetRequest& pod_set) {
+    const bool waits = elsewhere || (!reserved && IsProvisioned(queue, pod_set.flavor, lookup));
+    if (waits) delayed.push_back(pod_set.name);
+    return waits;
+  });
+  return delayed;
+}
+
+bool UsesMultiKueue(const ClusterQueue& queue, const ClusterLookup& lookup) {
+  return std::ranges::any_of(queue.admission_checks, [&](const std::string& check) {
+    return IsOf(kMultiKueue, check, lookup);
+  });
+}
+
+bool AllChecksReady(const Workload& workload, const ClusterQueue& queue) {
+  return std::ranges::all_of(queue.admission_checks, [&](const std::string& name) {
+    const auto state =
+        std::ranges::find(workload.admission_checks, name, &AdmissionCheckState::name);
+    return state != workload.admission_checks.end() && state->state == "Ready";
+  });
+}
+
+bool HasDelayedPodSet(const Workload& workload) {
+  return workload.admission &&
+         std::ranges::any_of(workload.admission->pod_set_assignments, [](const auto& assignment) {
+           return assignment.delayed_topology_request == kDelayPending &&
+                  !assignment.topology_assignment;
+         });
+}
+
+}  // namespace espalier

@@ -1,0 +1,32 @@
+// Placement that waits for an admission check (R20.6).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/engine/request.hpp"
+#include "host/kueue/cluster_lookup.hpp"
+
+namespace espalier {
+
+// Marks in an admission that its pod set still has no place, and that it got one later.
+inline constexpr std::string_view kDelayPending = "Pending";
+inline constexpr std::string_view kDelayReady = "Ready";
+
+// Takes the pod sets whose placement is not decided now out of the request, and returns their
+// names: all in a queue with a MultiKueue check, where another cluster decides; those on a flavor
+// with a ProvisioningRequest check until the workload has a quota reservation, as the nodes are
+// still to come.
+std::vector<std::string> TakeDelayed(WorkloadRequest& request, const Workload& workload,
+                                     const ClusterQueue& queue, const ClusterLookup& lookup);
+
+// Another cluster decides about the queue's workloads.
+bool UsesMultiKueue(const ClusterQueue& queue, const ClusterLookup& lookup);
+
+// Every check of the queue is Ready in the workload.
+bool AllChecksReady(const Workload& workload, const ClusterQueue& queue);
+
+// Some admitted pod set waits for its place.
+bool HasDelayedPodSet(const Workload& workload);
+
+}  // namespace espalier

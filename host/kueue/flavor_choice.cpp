@@ -1,0 +1,338 @@
+#include "host/kueue/flavor_choice.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "host/kueue/flavor_match.hpp"
+#include "host/kueue/quantity_text.hpp"
+#include "host/kueue/topology_request.hpp"
+
+namespace espalier {
+namespace {
+
+// Pod sets that get their flavors together (R20.10).
+struct PodSetGroup {
+  std::vector<std::size_t> members;  // indices into the workload's pod sets
+  Resources requests;                // of all pods of all members
+};
+
+struct FlavorSearch {
+  std::string flavor;  // empty: none
+  AssignmentMode mode = AssignmentMode::kNoFit;
+  std::vector<FlavorRefusal> refusals;
+  std::size_t next = 0;  // the flavor after the last one looked at; 0: the list is exhausted
+};
+
+const ResourceGroup* GroupCovering(const ClusterQueue& queue, std::string_view resource) {
+  for (const ResourceGroup& group : queue.resource_groups) {
+    if (std::ranges::find(group.covered_resources, resource) != group.covered_resources.end()) {
+      return &group;
+    }
+  }
+  return nullptr;
+}
+
+// The requests that quota counts: pod slots only when the queue has a quota for them.
+Resources QuotaRequests(const PodSet& pod_set, std::int32_t count, const ClusterQueue& queue) {
+  Resources requests = Times(pod_set.pod_template.requests, count);
+  if (GroupCovering(queue, kPodsResource) != nullptr) requests.Set(kPodsResource, count);
+  return requests;
+}
+
+std::vector<PodSetGroup> GroupPodSets(const Workload& workload,
+                                      std::span<const PodSetFlavors> pod_sets) {
+  std::vector<PodSetGroup> groups;
+  std::map<std::string_view, std::size_t> by_name;
+  for (std::size_t i = 0; i < workload.pod_sets.size(); ++i) {
+    const auto& request = workload.pod_sets[i].topology_request;
+    const bool grouped = request && request->pod_set_group_name;
+    std::size_t index = groups.size();
+    if (grouped) index = by_name.emplace(*request->pod_set_group_name, index).first->second;
+    if (index == groups.size()) groups.emplace_back();
+    groups[index].members.push_back(i);
+    AddTo(groups[index].requests, pod_sets[i].requests);
+  }
+  return groups;
+}
+
+class Chooser {
+ public:
+  Chooser(const Workload& workload, std::span<const std::int32_t> counts,
+          const FlavorChoiceContext& context)
+      : workload_(workload), context_(context), implied_(IsTasOnly(context.queue, context.lookup)) {
+    for (std::size_t i = 0; i < workload.pod_sets.size(); ++i) {
+      const PodSet& pod_set = workload.pod_sets[i];
+      PodSetFlavors& flavors = pod_sets_.emplace_back();
+      flavors.name = pod_set.name;
+      flavors.count = counts[i];
+      flavors.requests = QuotaRequests(pod_set, counts[i], context.queue);
+    }
+  }
+
+  FlavorAssignment Run() {
+    FlavorAssignment assignment;
+    std::vector<std::size_t> done;
+    for (const PodSetGroup& group : GroupPodSets(workload_, pod_sets_)) {
+      const bool found = AssignGroup(group, assignment.next_flavors);
+      done.insert(done.end(), group.members.begin(), group.members.end());
+      if (!found) break;
+    }
+    std::ranges::sort(done);
+    for (const std::size_t i : done) assignment.pod_sets.push_back(std::move(pod_sets_[i]));
+    return assignment;
+  }
+
+ private:
+  // False when some resource of the group found no flavor.
+  bool AssignGroup(const PodSetGroup& group, FlavorCursors& next_flavors) {
+    StringMap flavors;
+    std::vector<FlavorRefusal> refusals;
+    AssignmentMode mode = AssignmentMode::kFit;
+    for (const auto& [resource, amount] : group.requests) {
+      if (flavors.Contains(resource)) continue;
+      const ResourceGroup* covering = GroupCovering(context_.queue, resource);
+      FlavorSearch search;
+      if (covering == nullptr) {
+        search.refusals.push_back(
+            {FlavorRefusal::Kind::kNoMatch,
+             fmt::format("resource {} unavailable in ClusterQueue", resource)});
+      } else {
+        search = FindFlavor(group, *covering);
+      }
+      if (search.flavor.empty()) {
+        Refuse(group, std::move(search.refusals));
+        return false;
+      }
+      mode = std::min(mode, search.mode);
+      std::ranges::move(search.refusals, std::back_inserter(refusals));
+      for (const std::string& covered : covering->covered_resources) {
+        if (group.requests.Contains(covered)) flavors.Set(covered, search.flavor);
+      }
+      if (search.next != 0) next_flavors[CursorKey(group, *covering)] = search.next;
+    }
+    Accept(group, flavors, mode, refusals);
+    return true;
+  }
+
+  void Refuse(const PodSetGroup& group, std::vector<FlavorRefusal> refusals) {
+    for (const std::size_t i : group.members) {
+      pod_sets_[i].mode = AssignmentMode::kNoFit;
+      pod_sets_[i].refusals = refusals;
+    }
+  }
+
+  void Accept(const PodSetGroup& group, const StringMap& flavors, AssignmentMode mode,
+              const std::vector<FlavorRefusal>& refusals) {
+    for (const std::size_t i : group.members) {
+      PodSetFlavors& pod_set = pod_sets_[i];
+      pod_set.mode = mode;
+      pod_set.refusals = refusals;
+      for (const auto& [resource, amount] : pod_set.requests) {
+        pod_set.flavors.Set(resource, *flavors.Find(resource));
+      }
+      if (pod_set.requests.empty()) InheritTasFlavors(flavors, pod_set);
+    }
+    for (const auto& [resource, amount] : group.requests) {
+      Amount& assumed = assumed_[{*flavors.Find(resource), resource}];
+      assumed = SaturatingAdd(assumed, amount);
+    }
+  }
+
+  // R20.10, for a member without any request.
+  void InheritTasFlavors(const StringMap& flavors, PodSetFlavors& pod_set) const {
+    for (const auto& [resource, flavor] : flavors) {
+      if (context_.lookup.IsTas(flavor)) pod_set.flavors.Set(resource, flavor);
+    }
+  }
+
+  std::pair<std::string, std::size_t> CursorKey(const PodSetGroup& group,
+                                                const ResourceGroup& covering) const {
+    return {workload_.pod_sets[group.members.front()].name,
+            static_cast<std::size_t>(&covering - context_.queue.resource_groups.data())};
+  }
+
+  // The first flavor with room, or else the first that would have room were others gone.
+  FlavorSearch FindFlavor(const PodSetGroup& group, const ResourceGroup& covering) {
+    FlavorSearch best;
+    const auto cursor = context_.next_flavors.find(CursorKey(group, covering));
+    std::size_t i = cursor == context_.next_flavors.end() ? 0 : cursor->second;
+    for (; i < covering.flavors.size(); ++i) {
+      const std::string& name = covering.flavors[i].flavor;
+      if (auto reason = WhyNot(group, covering, name)) {
+        best.refusals.push_back({FlavorRefusal::Kind::kNoMatch, std::move(*reason)});
+        continue;
+      }
+      const AssignmentMode mode = QuotaMode(group, covering, name, best.refusals);
+      if (mode > best.mode) {
+        best.mode = mode;
+        best.flavor = name;
+      }
+      if (mode == AssignmentMode::kFit) {
+        best.refusals.clear();
+        if (i + 1 < covering.flavors.size()) best.next = i + 1;
+        break;
+      }
+    }
+    return best;
+  }
+
+  std::optional<std::string> WhyNot(const PodSetGroup& group, const ResourceGroup& covering,
+                                    const std::string& name) const {
+    const ResourceFlavor* flavor = context_.lookup.Flavor(name);
+    if (flavor == nullptr) return fmt::format("flavor {} not found", name);
+    for (const std::size_t i : group.members) {
+      auto reason = WhyFlavorDoesNotMatch(workload_.pod_sets[i], *flavor,
+                                          covering.covered_resources, implied_, context_.lookup);
+      if (reason) return reason;
+    }
+    return std::nullopt;
+  }
+
+  AssignmentMode QuotaMode(const PodSetGroup& group, const ResourceGroup& covering,
+                           const std::string& flavor, std::vector<FlavorRefusal>& refusals) const {
+    AssignmentMode mode = AssignmentMode::kFit;
+    if (context_.quota == nullptr) return mode;
+    for (const auto& [resource, amount] : group.requests) {
+      const auto& covered = covering.covered_resources;
+      if (std::ranges::find(covered, resource) == covered.end()) continue;
+      mode = std::min(mode, CheckQuota({flavor, resource}, amount, refusals));
+    }
+    return mode;
+  }
+
+  AssignmentMode CheckQuota(const FlavorResource& key, Amount request,
+                            std::vector<FlavorRefusal>& refusals) const {
+    const auto value_of = [&key](const QuotaUsage& usage) {
+      const auto it = usage.find(key);
+      return it == usage.end() ? Amount{0} : it->second;
+    };
+    const Amount assumed = value_of(assumed_);
+    const Amount total = SaturatingAdd(assumed, request);
+    const Amount nominal = context_.quota->Nominal(key);
+    if (total > nominal) {
+      refusals.push_back(
+          {FlavorRefusal::Kind::kExceedsQuota,
+           fmt::format("insufficient quota for {} in flavor {}, previously considered podsets "
+                       "requests ({}) + current podset request ({}) > maximum capacity ({})",
+                       key.resource, key.flavor, QuantityText(key.resource, assumed),
+                       QuantityText(key.resource, request), QuantityText(key.resource, nominal))});
+      return AssignmentMode::kNoFit;
+    }
+    const Amount used = SaturatingSubtract(context_.quota->Used(key), value_of(context_.released));
+    const Amount missing = SaturatingSubtract(total, SaturatingSubtract(nominal, used));
+    if (missing <= 0) return AssignmentMode::kFit;
+    refusals.push_back(
+        {FlavorRefusal::Kind::kQuotaInUse,
+         fmt::format("insufficient unused quota for {} in flavor {}, {} more needed", key.resource,
+                     key.flavor, QuantityText(key.resource, missing))});
+    return AssignmentMode::kPreempt;
+  }
+
+  const Workload& workload_;
+  const FlavorChoiceContext& context_;
+  const bool implied_;
+  std::vector<PodSetFlavors> pod_sets_;
+  QuotaUsage assumed_;  // by earlier groups of this workload
+};
+
+// The part of R20.9 about topologies.
+std::optional<std::string> WhyTopologyDoesNotMatch(const PodSet& pod_set,
+                                                   const ResourceFlavor& flavor,
+                                                   std::span<const std::string> covered,
+                                                   bool implied, const ClusterLookup& lookup) {
+  if (!IsExplicitTas(pod_set)) {
+    if (implied || !flavor.topology_name) return std::nullopt;
+    return fmt::format("Flavor \"{}\" supports only TopologyAwareScheduling", flavor.name);
+  }
+  if (!flavor.topology_name) {
+    const bool quota_only = std::ranges::none_of(covered, [&](const std::string& resource) {
+      return pod_set.pod_template.requests.Contains(resource);
+    });
+    if (quota_only) return std::nullopt;
+    return fmt::format("Flavor \"{}\" does not support TopologyAwareScheduling", flavor.name);
+  }
+  const Topology* topology = lookup.TopologyOf(flavor);
+  if (topology == nullptr) {
+    return fmt::format("Flavor \"{}\" information missing in TAS cache", flavor.name);
+  }
+  if (!HasRequestedLevels(*pod_set.topology_request, *topology)) {
+    return fmt::format("Flavor \"{}\" does not contain the requested level", flavor.name);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+PodSetFlavors* FlavorAssignment::Find(std::string_view pod_set) {
+  const auto it = std::ranges::find(pod_sets, pod_set, &PodSetFlavors::name);
+  return it == pod_sets.end() ? nullptr : &*it;
+}
+
+const PodSetFlavors* FlavorAssignment::Find(std::string_view pod_set) const {
+  const auto it = std::ranges::find(pod_sets, pod_set, &PodSetFlavors::name);
+  return it == pod_sets.end() ? nullptr : &*it;
+}
+
+AssignmentMode FlavorAssignment::Mode() const {
+  AssignmentMode mode = AssignmentMode::kFit;
+  for (const PodSetFlavors& pod_set : pod_sets) mode = std::min(mode, pod_set.mode);
+  return mode;
+}
+
+std::string FlavorAssignment::Message() const {
+  std::string message;
+  for (const PodSetFlavors& pod_set : pod_sets) {
+    if (pod_set.refusals.empty()) continue;
+    std::vector<std::string_view> texts;
+    for (const FlavorRefusal& refusal : pod_set.refusals) texts.push_back(refusal.text);
+    std::ranges::sort(texts);
+    message += fmt::format("{}couldn't assign flavors to pod set {}: {}",
+                           message.empty() ? "" : "; ", pod_set.name, fmt::join(texts, ", "));
+  }
+  return message;
+}
+
+std::vector<std::int32_t> PendingCounts(const Workload& workload) {
+  std::vector<std::int32_t> counts;
+  for (const PodSet& pod_set : workload.pod_sets) {
+    const auto it =
+        std::ranges::find(workload.reclaimable_pods, pod_set.name, &ReclaimablePod::name);
+    const std::int32_t reclaimable = it == workload.reclaimable_pods.end() ? 0 : it->count;
+    counts.push_back(std::max(pod_set.count - std::max(reclaimable, 0), 0));
+  }
+  return counts;
+}
+
+FlavorAssignment ChooseFlavors(const Workload& workload, std::span<const std::int32_t> counts,
+                               const FlavorChoiceContext& context) {
+  return Chooser(workload, counts, context).Run();
+}
+
+std::optional<std::string> WhyFlavorDoesNotMatch(const PodSet& pod_set,
+                                                 const ResourceFlavor& flavor,
+                                                 std::span<const std::string> covered, bool implied,
+                                                 const ClusterLookup& lookup) {
+  auto reason = WhyTopologyDoesNotMatch(pod_set, flavor, covered, implied, lookup);
+  if (reason) return reason;
+  if (const Taint* taint = UntoleratedFlavorTaint(flavor, pod_set.pod_template)) {
+    return fmt::format("untolerated taint {{{} {} {} <nil>}} in flavor {}", taint->key,
+                       taint->value, taint->effect, flavor.name);
+  }
+  if (!MatchesFlavorLabels(flavor, pod_set.pod_template)) {
+    return fmt::format("flavor {} doesn't match node affinity", flavor.name);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> TasFlavors(const StringMap& flavors, const ClusterLookup& lookup) {
+  std::set<std::string> names;
+  for (const auto& [resource, flavor] : flavors) {
+    if (lookup.IsTas(flavor)) names.insert(flavor);
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace espalier

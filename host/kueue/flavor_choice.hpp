@@ -1,0 +1,88 @@
+// Which ResourceFlavor each pod set of a workload goes to, inside one ClusterQueue (R20.9, R20.10,
+// R21.12).
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/kueue/cluster_lookup.hpp"
+#include "host/kueue/quota.hpp"
+#include "host/model/workload.hpp"
+
+namespace espalier {
+
+// How well an assignment fits, from worst to best (R21.1).
+enum class AssignmentMode {
+  kNoFit,    // not now and not after any preemption
+  kPreempt,  // only when others make room
+  kFit,
+};
+
+// Why a flavor was passed over; the texts are Kueue's own.
+struct FlavorRefusal {
+  enum class Kind {
+    kNoMatch,       // the pod set and the flavor do not go together
+    kExceedsQuota,  // more than the queue's whole quota
+    kQuotaInUse,    // more than the queue's unused quota
+    kTopology,      // the placement failed
+  };
+  Kind kind = Kind::kNoMatch;
+  std::string text;
+  bool operator==(const FlavorRefusal&) const = default;
+};
+
+struct PodSetFlavors {
+  std::string name;
+  std::int32_t count = 0;
+  StringMap flavors;   // requested resource -> flavor; empty when none was found
+  Resources requests;  // of all `count` pods, as quota counts them
+  AssignmentMode mode = AssignmentMode::kFit;
+  std::vector<FlavorRefusal> refusals;  // empty when the mode is kFit
+};
+
+// How far each (pod set, resource group) got through its list of flavors when a workload was last
+// looked at: the next flavor to try. An entry exists only while flavors are left.
+using FlavorCursors = std::map<std::pair<std::string, std::size_t>, std::size_t>;
+
+struct FlavorAssignment {
+  // In spec order within each group of pod sets; ends with the first group that found no flavor.
+  std::vector<PodSetFlavors> pod_sets;
+  FlavorCursors next_flavors;
+
+  PodSetFlavors* Find(std::string_view pod_set);
+  const PodSetFlavors* Find(std::string_view pod_set) const;
+  AssignmentMode Mode() const;  // the worst of the pod sets'
+  // "couldn't assign flavors to pod set main: ..." for every pod set with refusals (R18.8); empty
+  // when there are none.
+  std::string Message() const;
+};
+
+// Pods of each pod set, in spec order, less those that are reclaimable (R20.5).
+std::vector<std::int32_t> PendingCounts(const Workload& workload);
+
+struct FlavorChoiceContext {
+  const ClusterLookup& lookup;
+  const ClusterQueue& queue;
+  const Quota* quota = nullptr;  // null: every flavor has room
+  QuotaUsage released;           // quota that admission of this workload gives back
+  FlavorCursors next_flavors;    // where to go on; empty: from the first flavor
+};
+
+// `counts`: one per pod set.
+FlavorAssignment ChooseFlavors(const Workload& workload, std::span<const std::int32_t> counts,
+                               const FlavorChoiceContext& context);
+
+// Whether the pod set goes with the flavor, quota apart; the refusal when it does not. `implied`:
+// the queue is TAS-only (R20.1). `covered`: the resources of the flavor's resource group.
+std::optional<std::string> WhyFlavorDoesNotMatch(const PodSet& pod_set,
+                                                 const ResourceFlavor& flavor,
+                                                 std::span<const std::string> covered, bool implied,
+                                                 const ClusterLookup& lookup);
+
+// The pod set's flavors that have a topology, each once, in byte-wise order.
+std::vector<std::string> TasFlavors(const StringMap& flavors, const ClusterLookup& lookup);
+
+}  // namespace espalier

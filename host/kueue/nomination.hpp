@@ -1,0 +1,69 @@
+// One workload judged on the snapshot of a scheduling cycle (R21.2).
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+
+#include "host/engine/engine.hpp"
+#include "host/kueue/flavor_choice.hpp"
+#include "host/kueue/workload_requests.hpp"
+
+namespace espalier {
+
+struct Nomination {
+  AssignmentMode mode = AssignmentMode::kNoFit;
+  FlavorAssignment flavors;
+  WorkloadRequest request;
+  // kFit: the placement; kPreempt: the one on the simulated empty state, which reserves capacity
+  // for the rest of the cycle (R21.5). Empty when the workload needs no topology.
+  WorkloadAnswer answer;
+  std::vector<std::string> delayed;  // pod sets that get their place later (R20.6)
+  std::string message;               // why not; empty when the mode is kFit
+  std::string pending_reason;        // reason of the QuotaReserved condition; empty when kFit
+};
+
+// Judges workloads during one cycle: the second judgement of a workload differs from the first
+// (R7.9), so a cycle has one nominator.
+class Nominator {
+ public:
+  // All three outlive the nominator.
+  Nominator(const Engine& engine, const ClusterState& state, const ClusterLookup& lookup)
+      : engine_(engine), state_(state), lookup_(lookup) {}
+
+  // On the flavors that `context` lets it choose; with fewer pods when the full counts do not fit
+  // and a pod set has a minimum (R21.11).
+  Nomination Nominate(const Workload& workload, const FlavorChoiceContext& context);
+
+  // On flavors chosen before: in-cycle recomputation (R21.7) and second pass (R21.9).
+  Nomination NominateOn(const Workload& workload, const ClusterQueue& queue,
+                        FlavorAssignment flavors);
+
+ private:
+  enum class EmptyState { kTry, kSkip };
+
+  Nomination Judge(const Workload& workload, const ClusterQueue& queue, FlavorAssignment flavors,
+                   EmptyState empty_state);
+  WorkloadAnswer Evaluate(const Workload& workload, WorkloadRequest& request, bool simulate_empty);
+
+  const Engine& engine_;
+  const ClusterState& state_;
+  const ClusterLookup& lookup_;
+  std::set<std::string> evaluated_;  // uids
+};
+
+// The indices that partial admission tries: 0 asks for the full counts, Range() for the minimum of
+// every pod set (R21.11).
+class PartialCounts {
+ public:
+  PartialCounts(const Workload& workload, std::span<const std::int32_t> full_counts);
+  std::int64_t Range() const { return range_; }  // 0: no pod set can shrink
+  std::vector<std::int32_t> At(std::int64_t index) const;
+
+ private:
+  std::vector<std::int32_t> full_;
+  std::vector<std::int64_t> deltas_;
+  std::int64_t range_ = 0;
+};
+
+}  // namespace espalier

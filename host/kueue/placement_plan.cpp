@@ -1,0 +1,129 @@
+#include "host/kueue/placement_plan.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/flavor_choice.hpp"
+#include "host/kueue/queue_order.hpp"
+#include "host/kueue/workload_requests.hpp"
+#include "host/kueue/workload_status.hpp"
+
+namespace espalier {
+namespace {
+
+class Planner {
+ public:
+  Planner(const Cluster& cluster, const PlacementPlanOptions& options)
+      : cluster_(cluster), options_(options), lookup_(cluster) {
+    for (const ResourceFlavor& flavor : cluster.flavors) {
+      if (lookup_.TopologyOf(flavor) != nullptr) tas_flavors_.push_back(&flavor);
+    }
+  }
+
+  PlannedWorkload Plan(std::size_t index) const {
+    const Workload& workload = cluster_.workloads[index];
+    const ClusterQueue* queue = lookup_.QueueOf(workload);
+    PlannedWorkload planned{index, queue == nullptr ? "" : queue->name, {}};
+    FlavorAssignment flavors;
+    if (queue != nullptr) {
+      flavors =
+          ChooseFlavors(workload, PendingCounts(workload), {lookup_, *queue, nullptr, {}, {}});
+    } else if (auto only = OnlyTasFlavor(workload)) {
+      flavors = AllOn(**only, workload);
+    } else {
+      planned.plan = RefusedWorkload{std::move(only.error())};
+      return planned;
+    }
+    planned.plan = Ask(workload, flavors, queue);
+    return planned;
+  }
+
+ private:
+  std::variant<WorkloadRequest, RefusedWorkload, NothingToPlace> Ask(
+      const Workload& workload, const FlavorAssignment& flavors, const ClusterQueue* queue) const {
+    if (flavors.Mode() == AssignmentMode::kNoFit) return RefusedWorkload{flavors.Message()};
+    auto request = BuildWorkloadRequest(workload, flavors, {lookup_, options_.gates, queue});
+    if (!request) return RefusedWorkload{std::move(request.error())};
+    if (request->pod_sets.empty()) return NothingToPlace{"no topology: nothing to place"};
+    request->simulate_empty = options_.simulate_empty;
+    return std::move(*request);
+  }
+
+  // For a workload whose queue is not known.
+  tl::expected<const ResourceFlavor*, std::string> OnlyTasFlavor(const Workload& workload) const {
+    if (tas_flavors_.size() == 1) return tas_flavors_.front();
+    const LocalQueue* local_queue = lookup_.LocalQueueOf(workload);
+    const std::string missing =
+        local_queue == nullptr
+            ? fmt::format("LocalQueue {}/{}", workload.key.namespace_, workload.queue_name)
+            : fmt::format("ClusterQueue {}", local_queue->cluster_queue);
+    return tl::unexpected(fmt::format(
+        "{} is not in the input, and {} flavors have a topology (exactly one is taken without a "
+        "queue): add the queue, or leave one flavor",
+        missing, tas_flavors_.empty() ? "no" : std::to_string(tas_flavors_.size())));
+  }
+
+  FlavorAssignment AllOn(const ResourceFlavor& flavor, const Workload& workload) const {
+    FlavorAssignment result;
+    const std::vector<std::int32_t> counts = PendingCounts(workload);
+    for (std::size_t i = 0; i < workload.pod_sets.size(); ++i) {
+      const PodSet& pod_set = workload.pod_sets[i];
+      PodSetFlavors& flavors = result.pod_sets.emplace_back();
+      flavors.name = pod_set.name;
+      flavors.count = counts[i];
+      flavors.requests = Times(pod_set.pod_template.requests, counts[i]);
+      flavors.flavors.Set(kPodsResource, flavor.name);  // also with no request at all
+      for (const auto& [resource, amount] : flavors.requests) {
+        flavors.flavors.Set(resource, flavor.name);
+      }
+      if (auto reason = WhyFlavorDoesNotMatch(pod_set, flavor, {}, true, lookup_)) {
+        flavors.mode = AssignmentMode::kNoFit;
+        flavors.refusals.push_back({FlavorRefusal::Kind::kNoMatch, std::move(*reason)});
+      }
+    }
+    return result;
+  }
+
+  const Cluster& cluster_;
+  const PlacementPlanOptions& options_;
+  ClusterLookup lookup_;
+  std::vector<const ResourceFlavor*> tas_flavors_;
+};
+
+Result<std::size_t> FindPending(const Cluster& cluster, const ObjectKey& key) {
+  const auto it = std::ranges::find(cluster.workloads, key, &Workload::key);
+  if (it == cluster.workloads.end()) {
+    return tl::unexpected(Error{ErrorClass::kNotFound,
+                                fmt::format("workload {} is not in the input", key.ToString())});
+  }
+  if (!IsPending(*it)) {
+    return BadInput(fmt::format("workload {} is not pending ({})", key.ToString(),
+                                HasCondition(*it, kFinished) ? "it has finished"
+                                : !it->active                ? "spec.active is false"
+                                                             : "it has a quota reservation"));
+  }
+  return static_cast<std::size_t>(it - cluster.workloads.begin());
+}
+
+}  // namespace
+
+Result<PlacementPlan> PlanPlacement(const Cluster& cluster, const PlacementPlanOptions& options) {
+  std::vector<std::size_t> pending;
+  if (options.only) {
+    const Result<std::size_t> index = FindPending(cluster, *options.only);
+    if (!index) return tl::unexpected(index.error());
+    pending.push_back(*index);
+  } else {
+    pending = PendingInQueueOrder(cluster);
+  }
+  PlacementPlan plan;
+  plan.state = BuildClusterStateInput(cluster, options.gates);
+  const Planner planner(cluster, options);
+  plan.workloads.reserve(pending.size());
+  for (const std::size_t index : pending) plan.workloads.push_back(planner.Plan(index));
+  return plan;
+}
+
+}  // namespace espalier

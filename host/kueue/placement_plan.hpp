@@ -1,0 +1,51 @@
+// "Where would every pending workload go?": what the engine is asked for a whole cluster, quota
+// aside.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "host/engine/feature_gates.hpp"
+#include "host/engine/request.hpp"
+#include "host/model/cluster.hpp"
+#include "host/model/result.hpp"
+#include "host/packing/cluster_state.hpp"
+
+namespace espalier {
+
+struct PlacementPlanOptions {
+  FeatureGates gates;
+  std::optional<ObjectKey> only;  // plan this workload alone
+  bool simulate_empty = false;    // as if no admitted workload used anything (R21.5)
+};
+
+// Cannot be placed, whatever the engine would say.
+struct RefusedWorkload {
+  std::string reason;
+};
+
+// Every pod set goes to a flavor without a topology: neither placed nor failed.
+struct NothingToPlace {
+  std::string reason;
+};
+
+struct PlannedWorkload {
+  std::size_t index = 0;      // into cluster.workloads
+  std::string cluster_queue;  // empty when it is not known
+  std::variant<WorkloadRequest, RefusedWorkload, NothingToPlace> plan;
+};
+
+struct PlacementPlan {
+  ClusterStateInput state;
+  std::vector<PlannedWorkload> workloads;  // in queue order
+};
+
+// Each pod set takes the first flavor of its ClusterQueue that it goes with; stopped queues count
+// as open. A workload whose queue is not in the cluster goes to the only flavor with a topology,
+// when there is exactly one. Errors: `only` names no workload (kNotFound), or one that is not
+// pending (kBadInput).
+Result<PlacementPlan> PlanPlacement(const Cluster& cluster, const PlacementPlanOptions& options);
+
+}  // namespace espalier

@@ -1,0 +1,65 @@
+#include "host/kueue/quota.hpp"
+
+#include <algorithm>
+
+#include "host/kueue/workload_status.hpp"
+
+namespace espalier {
+namespace {
+
+Amount ValueOr0(const QuotaUsage& usage, const FlavorResource& key) {
+  const auto it = usage.find(key);
+  return it == usage.end() ? 0 : it->second;
+}
+
+std::int32_t ReclaimableCount(const Workload& workload, std::string_view pod_set) {
+  const auto it = std::ranges::find(workload.reclaimable_pods, pod_set, &ReclaimablePod::name);
+  return it == workload.reclaimable_pods.end() ? 0 : it->count;
+}
+
+// The share of `amount`, recorded for `count` pods, that is left when `reclaimable` are done.
+Amount Remaining(Amount amount, std::int32_t count, std::int32_t reclaimable) {
+  if (count <= 0 || reclaimable <= 0) return amount;
+  return SaturatingMultiply(amount / count, std::max(count - reclaimable, 0));
+}
+
+}  // namespace
+
+QuotaUsage QuotaUsageOf(const Workload& workload) {
+  QuotaUsage usage;
+  if (!HasReservation(workload)) return usage;
+  for (const PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
+    const std::int32_t reclaimable = ReclaimableCount(workload, assignment.name);
+    for (const auto& [resource, amount] : assignment.resource_usage) {
+      const std::string* flavor = assignment.flavors.Find(resource);
+      if (flavor == nullptr) continue;
+      Amount& slot = usage[{*flavor, resource}];
+      slot = SaturatingAdd(slot, Remaining(amount, assignment.count.value_or(0), reclaimable));
+    }
+  }
+  return usage;
+}
+
+Quota::Quota(const ClusterQueue& queue) {
+  for (const ResourceGroup& group : queue.resource_groups) {
+    for (const FlavorQuota& flavor : group.flavors) {
+      for (const FlavorQuota::Quota& quota : flavor.resources) {
+        nominal_[{flavor.flavor, quota.resource}] = quota.nominal;
+      }
+    }
+  }
+}
+
+Amount Quota::Nominal(const FlavorResource& key) const { return ValueOr0(nominal_, key); }
+
+Amount Quota::Used(const FlavorResource& key) const { return ValueOr0(used_, key); }
+
+void Quota::Add(const QuotaUsage& usage) {
+  for (const auto& [key, amount] : usage) used_[key] = SaturatingAdd(used_[key], amount);
+}
+
+void Quota::Remove(const QuotaUsage& usage) {
+  for (const auto& [key, amount] : usage) used_[key] = SaturatingSubtract(used_[key], amount);
+}
+
+}  // namespace espalier

@@ -1,0 +1,379 @@
+#include "host/kueue/scheduling_cycle.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/cycle_state.hpp"
+#include "host/kueue/delayed_topology.hpp"
+#include "host/kueue/nomination.hpp"
+#include "host/kueue/queue_order.hpp"
+#include "host/kueue/usage_check.hpp"
+#include "host/kueue/workload_queue.hpp"
+#include "host/kueue/workload_status.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::string_view kNoLongerFits =
+    "Workload no longer fits after processing another workload";
+
+// One workload under evaluation in a cycle.
+struct Entry {
+  std::size_t workload = 0;  // index
+  WorkloadQueue* queue = nullptr;
+  bool second_pass = false;  // R21.9
+  Nomination nomination;
+};
+
+class Simulation {
+ public:
+  Simulation(SchedulingCyclesResult& result, const Engine& engine, ClusterState state)
+      : result_(result),
+        cluster_(result.cluster),
+        engine_(engine),
+        lookup_(cluster_),
+        state_(std::move(state), SharedFlavors()) {
+    MakeQueues();
+    FillQueues();
+  }
+
+  // False when nothing was left to evaluate.
+  bool RunCycle() {
+    nominator_ = std::make_unique<Nominator>(engine_, state_.state(), lookup_);
+    std::vector<Entry> entries = TakeEntries();
+    if (entries.empty()) return false;
+    ++result_.cycles;
+    changed_ = false;
+    for (Entry& entry : entries) entry.nomination = Nominate(entry);
+    std::ranges::stable_sort(entries, [&](const Entry& a, const Entry& b) {  // R21.6
+      if (a.second_pass != b.second_pass) return a.second_pass;
+      return ComesBefore(cluster_.workloads[a.workload], cluster_.workloads[b.workload]);
+    });
+    for (Entry& entry : entries) Process(entry);
+    state_.EndCycle();
+    for (WorkloadQueue* queue : woken_) queue->Flush();
+    woken_.clear();
+    return true;
+  }
+
+ private:
+  // R5.6: flavors down to hosts see each other's usage.
+  std::vector<std::string> SharedFlavors() const {
+    std::vector<std::string> shared;
+    if (!engine_.gates().handle_overlapping_flavors) return shared;
+    for (const ResourceFlavor& flavor : cluster_.flavors) {
+      const Topology* topology = lookup_.TopologyOf(flavor);
+      if (topology != nullptr && topology->levels.back() == kHostnameLabel) {
+        shared.push_back(flavor.name);
+      }
+    }
+    return shared;
+  }
+
+  void MakeQueues() {
+    for (const ClusterQueue& queue : cluster_.cluster_queues) {
+      queues_.try_emplace(queue.name, queue, cluster_.workloads);
+      NoteLimits(queue);
+    }
+    for (const Workload& workload : cluster_.workloads) {
+      if (!workload.admission) continue;
+      const auto queue = queues_.find(workload.admission->cluster_queue);
+      if (queue != queues_.end()) queue->second.quota().Add(QuotaUsageOf(workload));
+    }
+  }
+
+  void NoteLimits(const ClusterQueue& queue) {
+    const auto asks = [](const std::string& policy) {
+      return !policy.empty() && policy != "Never";
+    };
+    if (!queue.cohort.empty()) {
+      Note(
+          fmt::format("ClusterQueue {} is in cohort {}: borrowing and lending are not simulated, "
+                      "it has its nominal quota alone",
+                      queue.name, queue.cohort));
+    }
+    if (asks(queue.within_cluster_queue) || asks(queue.reclaim_within_cohort)) {
+      Note(
+          fmt::format("ClusterQueue {} allows preemption, which is not simulated: workloads that "
+                      "need it stay pending",
+                      queue.name));
+    }
+    if (!queue.admission_checks.empty()) {
+      Note(
+          fmt::format("ClusterQueue {} has admission checks, which do not change here: workloads "
+                      "stop at their quota reservation",
+                      queue.name));
+    }
+    if (asks(queue.stop_policy) && queue.stop_policy != "None") {
+      Note(fmt::format("ClusterQueue {} has stopPolicy {}: simulated as if it were released",
+                       queue.name, queue.stop_policy));
+    }
+  }
+
+  void FillQueues() {
+    for (const std::size_t index : PendingInQueueOrder(cluster_)) {
+      const Workload& workload = cluster_.workloads[index];
+      const ClusterQueue* queue = lookup_.QueueOf(workload);
+      if (queue == nullptr) {
+        Note(
+            fmt::format("workload {} is left out: its LocalQueue {} or the ClusterQueue behind it "
+                        "is not in the input",
+                        workload.key.ToString(), workload.queue_name));
+        continue;
+      }
+      queues_.at(queue->name).Push(index);
+    }
+    for (std::size_t index = 0; index < cluster_.workloads.size(); ++index) {
+      if (WantsSecondPass(cluster_.workloads[index])) second_pass_.insert(index);
+    }
+  }
+
+  bool WantsSecondPass(const Workload& workload) const {  // R21.9
+    if (!HasReservation(workload) || HasCondition(workload, kEvicted)) return false;
+    const auto queue = queues_.find(workload.admission->cluster_queue);
+    if (queue == queues_.end()) return false;
+    if (HasCondition(workload, kAdmitted)) return NeedsReplacement(workload);
+    const ClusterQueue& cluster_queue = queue->second.cluster_queue();
+    return HasDelayedPodSet(workload) && AllChecksReady(workload, cluster_queue) &&
+           !UsesMultiKueue(cluster_queue, lookup_);
+  }
+
+  std::vector<Entry> TakeEntries() {
+    std::vector<Entry> entries;
+    for (const std::size_t index : second_pass_) {
+      const Workload& workload = cluster_.workloads[index];
+      entries.push_back({index, &queues_.at(workload.admission->cluster_queue), true, {}});
+    }
+    second_pass_.clear();
+    for (auto& [name, queue] : queues_) {
+      if (const auto head = queue.Pop()) entries.push_back({*head, &queue, false, {}});
+    }
+    return entries;
+  }
+
+  Nomination Nominate(const Entry& entry) {
+    const Workload& workload = cluster_.workloads[entry.workload];
+    const ClusterQueue& queue = entry.queue->cluster_queue();
+    if (entry.second_pass) {
+      return nominator_->NominateOn(workload, queue, RecordedFlavors(workload));
+    }
+    const Workload* slice = Slice(entry);
+    return nominator_->Nominate(workload, {lookup_, queue, &entry.queue->quota(),
+                                           slice == nullptr ? QuotaUsage{} : QuotaUsageOf(*slice),
+                                           entry.queue->NextFlavors(entry.workload)});
+  }
+
+  // The slice that ends when the entry is admitted, or null.
+  const Workload* Slice(const Entry& entry) const {
+    return ReplacedSlice(cluster_.workloads[entry.workload],
+                         {lookup_, engine_.gates(), &entry.queue->cluster_queue()});
+  }
+
+  void Process(Entry& entry) {
+    const Nomination& nomination = entry.nomination;
+    if (nomination.mode == AssignmentMode::kFit) {
+      if (!TryAdmit(entry)) Skip(entry);
+      return;
+    }
+    if (NeedsReplacement(cluster_.workloads[entry.workload]) &&
+        engine_.gates().failed_node_replacement_fail_fast) {
+      Evict(entry);
+      return;
+    }
+    if (nomination.mode == AssignmentMode::kPreempt && !entry.second_pass) {
+      state_.Add(BookedUsage(nomination.request, nomination.answer));
+      changed_ = true;
+    }
+    Decide(entry, DecisionStatus::kNotAdmitted, nomination.message);
+    if (entry.second_pass) return;
+    entry.queue->SetNextFlavors(entry.workload, nomination.flavors.next_flavors);
+    if (nomination.flavors.next_flavors.empty()) {
+      entry.queue->Park(entry.workload);
+    } else {
+      entry.queue->Push(entry.workload);
+    }
+  }
+
+  // R21.7.
+  bool TryAdmit(Entry& entry) {
+    if (Book(entry)) return true;
+    if (!engine_.gates().recompute_assignment_within_scheduling_cycle) return false;
+    FlavorAssignment pinned = std::move(entry.nomination.flavors);
+    entry.nomination = nominator_->NominateOn(cluster_.workloads[entry.workload],
+                                              entry.queue->cluster_queue(), std::move(pinned));
+    return entry.nomination.mode == AssignmentMode::kFit && Book(entry);
+  }
+
+  // Admits when the nominated placement still fits.
+  bool Book(Entry& entry) {
+    const Nomination& nomination = entry.nomination;
+    if (!FitsNow(state_.state(), nomination.request, nomination.answer)) return false;
+    state_.Add(BookedUsage(nomination.request, nomination.answer));
+    changed_ = true;
+    if (const Workload* slice = Slice(entry)) FinishSlice(*slice, *entry.queue);
+    Admit(entry);
+    return true;
+  }
+
+  void Admit(const Entry& entry) {
+    Workload& workload = cluster_.workloads[entry.workload];
+    std::vector<FlavorLeafUsage> before = TasUsage(workload, lookup_);
+    const bool replaced = NeedsReplacement(workload);
+    if (entry.second_pass) {
+      UpdateAssignments(entry.nomination.answer, workload);
+      workload.unhealthy_nodes.clear();
+    } else {
+      workload.admission = MakeAdmission(entry);
+      SetCondition(workload, {std::string(kQuotaReserved), "True", "QuotaReserved", ""});
+      entry.queue->quota().Add(QuotaUsageOf(workload));
+      entry.queue->SetNextFlavors(entry.workload, {});
+    }
+    if (AllChecksReady(workload, entry.queue->cluster_queue()) && !HasDelayedPodSet(workload)) {
+      SetCondition(workload, {std::string(kAdmitted), "True", "Admitted", ""});
+    }
+    state_.Replace(std::move(before), TasUsage(workload, lookup_));
+    Decide(entry, replaced ? DecisionStatus::kReplaced : DecisionStatus::kAssumed, "");
+    result_.decisions.back().assignments = workload.admission->pod_set_assignments;
+  }
+
+  static Admission MakeAdmission(const Entry& entry) {
+    Admission admission;
+    admission.cluster_queue = entry.queue->cluster_queue().name;
+    for (const PodSetFlavors& flavors : entry.nomination.flavors.pod_sets) {
+      PodSetAssignment& assignment = admission.pod_set_assignments.emplace_back();
+      assignment.name = flavors.name;
+      assignment.flavors = flavors.flavors;
+      assignment.resource_usage = flavors.requests;
+      assignment.count = flavors.count;
+      for (const PodSetAnswer& answer : entry.nomination.answer.pod_sets) {
+        if (answer.name == flavors.name) assignment.topology_assignment = answer.assignment;
+      }
+      const auto& delayed = entry.nomination.delayed;
+      if (std::ranges::find(delayed, flavors.name) != delayed.end()) {
+        assignment.delayed_topology_request = kDelayPending;
+      }
+    }
+    return admission;
+  }
+
+  static void UpdateAssignments(const WorkloadAnswer& answer, Workload& workload) {
+    for (PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
+      for (const PodSetAnswer& placed : answer.pod_sets) {
+        if (placed.name != assignment.name || !placed.assignment) continue;
+        assignment.topology_assignment = placed.assignment;
+        if (assignment.delayed_topology_request) {
+          assignment.delayed_topology_request = kDelayReady;
+        }
+      }
+    }
+  }
+
+  // The workload slice that another one has taken over from.
+  void FinishSlice(const Workload& slice, WorkloadQueue& queue) {
+    queue.quota().Remove(QuotaUsageOf(slice));
+    state_.Replace(TasUsage(slice, lookup_), {});
+    Workload& finished =
+        cluster_.workloads[static_cast<std::size_t>(&slice - cluster_.workloads.data())];
+    SetCondition(finished, {std::string(kFinished), "True", "WorkloadSliceReplaced", ""});
+  }
+
+  // Lost a race in this cycle: tried again at once, unless nothing but itself is to blame.
+  void Skip(const Entry& entry) {
+    Decide(entry, DecisionStatus::kNotAdmitted, std::string(kNoLongerFits));
+    if (entry.second_pass) {
+      if (changed_) second_pass_.insert(entry.workload);
+    } else if (changed_) {
+      entry.queue->Push(entry.workload);
+    } else {
+      entry.queue->Park(entry.workload);
+    }
+  }
+
+  void Evict(const Entry& entry) {
+    Workload& workload = cluster_.workloads[entry.workload];
+    std::string reason =
+        fmt::format("Workload was evicted as there was no replacement for unhealthy node(s): {}",
+                    fmt::join(workload.unhealthy_nodes, ","));
+    Decide(entry, DecisionStatus::kEvicted, reason);
+    state_.Replace(TasUsage(workload, lookup_), {});
+    entry.queue->quota().Remove(QuotaUsageOf(workload));
+    workload.admission.reset();
+    workload.unhealthy_nodes.clear();
+    SetCondition(workload, {std::string(kEvicted), "True", "NodeFailures", std::move(reason)});
+    SetCondition(workload, {std::string(kQuotaReserved), "False", "Pending", ""});
+    SetCondition(workload, {std::string(kAdmitted), "False", "NoReservation", ""});
+    if (const ClusterQueue* queue = lookup_.QueueOf(workload)) {
+      queues_.at(queue->name).Push(entry.workload);
+    }
+    // A StrictFIFO queue looks at its head in every cycle; others wait for room of their own.
+    for (auto& [name, queue] : queues_) {
+      if (&queue == entry.queue || queue.strict()) woken_.insert(&queue);
+    }
+  }
+
+  void Decide(const Entry& entry, DecisionStatus status, std::string reason) {
+    Decision& decision = result_.decisions.emplace_back();
+    decision.evaluation = static_cast<std::int64_t>(result_.decisions.size());
+    decision.cycle = result_.cycles;
+    decision.cluster_queue = entry.queue->cluster_queue().name;
+    decision.workload = cluster_.workloads[entry.workload].key;
+    decision.status = status;
+    decision.reason = std::move(reason);
+    if (status == DecisionStatus::kNotAdmitted) {
+      decision.pending_reason = entry.nomination.pending_reason;
+    }
+  }
+
+  void Note(std::string note) { result_.notes.push_back(std::move(note)); }
+
+  SchedulingCyclesResult& result_;
+  Cluster& cluster_;
+  const Engine& engine_;
+  ClusterLookup lookup_;
+  CycleState state_;
+  std::map<std::string, WorkloadQueue> queues_;  // by name of the ClusterQueue
+  std::set<std::size_t> second_pass_;            // workloads to evaluate in the next cycle
+  std::unique_ptr<Nominator> nominator_;         // of the current cycle
+  std::set<WorkloadQueue*> woken_;  // got room in the current cycle, also for those evaluated in it
+  bool changed_ = false;            // something was booked in the current cycle
+};
+
+}  // namespace
+
+std::string_view ToString(DecisionStatus status) {
+  switch (status) {
+    case DecisionStatus::kAssumed:
+      return "assumed";
+    case DecisionStatus::kNotAdmitted:
+      return "not-admitted";
+    case DecisionStatus::kReplaced:
+      return "replaced";
+    case DecisionStatus::kEvicted:
+      return "evicted";
+  }
+  return "";
+}
+
+Result<SchedulingCyclesResult> RunSchedulingCycles(Cluster cluster, const Engine& engine,
+                                                   const SchedulingCyclesOptions& options) {
+  auto state = ClusterState::Build(BuildClusterStateInput(cluster, engine.gates()));
+  if (!state) return tl::unexpected(state.error());
+  return RunSchedulingCycles(std::move(cluster), std::move(*state), engine, options);
+}
+
+SchedulingCyclesResult RunSchedulingCycles(Cluster cluster, ClusterState state,
+                                           const Engine& engine,
+                                           const SchedulingCyclesOptions& options) {
+  SchedulingCyclesResult result;
+  result.cluster = std::move(cluster);
+  Simulation simulation(result, engine, std::move(state));
+  while (simulation.RunCycle() && options.until_stable) {
+  }
+  return result;
+}
+
+}  // namespace espalier

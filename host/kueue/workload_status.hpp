@@ -1,0 +1,39 @@
+// Where a workload stands, read from its conditions.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "host/model/workload.hpp"
+
+namespace espalier {
+
+inline constexpr std::string_view kQuotaReserved = "QuotaReserved";
+inline constexpr std::string_view kAdmitted = "Admitted";
+inline constexpr std::string_view kEvicted = "Evicted";
+inline constexpr std::string_view kFinished = "Finished";
+
+// Holds quota and capacity: an evicted workload does so until its reservation is withdrawn, a
+// finished one does not although it keeps status.admission.
+inline bool HasReservation(const Workload& workload) {
+  return workload.admission.has_value() && HasCondition(workload, kQuotaReserved) &&
+         !HasCondition(workload, kFinished);
+}
+
+// Waits in its queue.
+inline bool IsPending(const Workload& workload) {
+  return workload.active && !HasCondition(workload, kFinished) &&
+         !HasCondition(workload, kQuotaReserved);
+}
+
+// Sets the condition of this type, adding it when it is absent.
+inline void SetCondition(Workload& workload, Condition condition) {
+  for (Condition& present : workload.conditions) {
+    if (present.type != condition.type) continue;
+    present = std::move(condition);
+    return;
+  }
+  workload.conditions.push_back(std::move(condition));
+}
+
+}  // namespace espalier

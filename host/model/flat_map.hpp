@@ -1,0 +1,78 @@
+// A small sorted map in one contiguous block: node labels and resource lists are short, many and
+// mostly read.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace espalier {
+
+// Keys are unique and in byte-wise order (R1.9); iteration yields pairs in that order.
+template <class Value>
+class FlatMap {
+ public:
+  using Entry = std::pair<std::string, Value>;
+
+  FlatMap() = default;
+  FlatMap(std::initializer_list<Entry> entries) {
+    for (const Entry& entry : entries) Set(entry.first, entry.second);
+  }
+
+  // From entries in any order; of equal keys the last one stays.
+  explicit FlatMap(std::vector<Entry> entries) : entries_(std::move(entries)) {
+    const auto key_order = [](const Entry& a, const Entry& b) { return a.first < b.first; };
+    if (!std::is_sorted(entries_.begin(), entries_.end(), key_order)) {
+      std::stable_sort(entries_.begin(), entries_.end(), key_order);
+    }
+    const auto same_key = [](const Entry& a, const Entry& b) { return a.first == b.first; };
+    const auto kept = std::unique(entries_.rbegin(), entries_.rend(), same_key);
+    entries_.erase(entries_.begin(), kept.base());
+  }
+
+  // The value under `key`, or null.
+  const Value* Find(std::string_view key) const {
+    const auto it = LowerBound(key);
+    return it != entries_.end() && it->first == key ? &it->second : nullptr;
+  }
+  bool Contains(std::string_view key) const { return Find(key) != nullptr; }
+
+  // Inserts or replaces.
+  void Set(std::string_view key, Value value) { (*this)[key] = std::move(value); }
+
+  // The value under `key`, default-made when absent.
+  Value& operator[](std::string_view key) {
+    if (entries_.empty() || entries_.back().first < key) {  // input is usually sorted already
+      return entries_.emplace_back(std::string(key), Value{}).second;
+    }
+    auto it = entries_.begin() + (LowerBound(key) - entries_.begin());
+    if (it->first != key) it = entries_.emplace(it, std::string(key), Value{});
+    return it->second;
+  }
+
+  void Erase(std::string_view key) {
+    const auto it = LowerBound(key);
+    if (it != entries_.end() && it->first == key) entries_.erase(it);
+  }
+
+  void Reserve(std::size_t n) { entries_.reserve(n); }
+  bool empty() const { return entries_.empty(); }
+  std::size_t size() const { return entries_.size(); }
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+  bool operator==(const FlatMap&) const = default;
+
+ private:
+  auto LowerBound(std::string_view key) const {
+    return std::lower_bound(entries_.begin(), entries_.end(), key,
+                            [](const Entry& e, std::string_view k) { return e.first < k; });
+  }
+  std::vector<Entry> entries_;
+};
+
+using StringMap = FlatMap<std::string>;
+
+}  // namespace espalier

@@ -1,0 +1,136 @@
+// Pods and Kueue workloads as far as placement needs them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/model/flat_map.hpp"
+#include "host/model/node.hpp"
+#include "host/model/resources.hpp"
+#include "host/model/topology.hpp"
+
+namespace espalier {
+
+struct ObjectKey {
+  std::string namespace_;
+  std::string name;
+  auto operator<=>(const ObjectKey&) const = default;
+  std::string ToString() const { return namespace_.empty() ? name : namespace_ + "/" + name; }
+};
+
+struct OwnerReference {
+  std::string api_version;
+  std::string kind;
+  std::string name;
+  std::string uid;
+  bool controller = false;
+  bool operator==(const OwnerReference&) const = default;
+};
+
+struct Condition {
+  std::string type;
+  std::string status;  // True, False, Unknown
+  std::string reason;
+  std::string message;
+  bool operator==(const Condition&) const = default;
+};
+
+struct Pod {
+  ObjectKey key;
+  std::string uid;
+  StringMap labels;
+  StringMap annotations;
+  std::vector<OwnerReference> owners;
+  std::string node_name;  // empty: not bound
+  std::string phase;      // Pending, Running, Succeeded, Failed, ...
+  StringMap node_selector;
+  std::vector<std::string> scheduling_gates;
+  Resources requests;  // effective requests of the pod (R20.4), without the `pods` slot itself
+  bool operator==(const Pod&) const = default;
+};
+
+// What a pod set's template asks of nodes.
+struct PodTemplate {
+  StringMap labels;
+  StringMap annotations;
+  StringMap node_selector;
+  std::vector<Toleration> tolerations;
+  NodeAffinity affinity;
+  Resources requests;  // effective requests per pod (R20.4)
+  bool operator==(const PodTemplate&) const = default;
+};
+
+struct PodSet {
+  std::string name;
+  std::int32_t count = 0;
+  std::optional<std::int32_t> min_count;  // partial admission (R21.11)
+  std::optional<TopologyRequest> topology_request;
+  PodTemplate pod_template;
+  bool operator==(const PodSet&) const = default;
+};
+
+// From a Ready admission check: merged onto the template (R6.10).
+struct PodSetUpdate {
+  std::string name;  // of the pod set
+  StringMap labels;
+  StringMap annotations;
+  StringMap node_selector;
+  std::vector<Toleration> tolerations;
+  bool operator==(const PodSetUpdate&) const = default;
+};
+
+struct PodSetAssignment {
+  std::string name;
+  StringMap flavors;  // resource name -> flavor name
+  Resources resource_usage;
+  std::optional<std::int32_t> count;
+  std::optional<TopologyAssignment> topology_assignment;
+  std::optional<std::string> delayed_topology_request;  // Pending or Ready
+  bool operator==(const PodSetAssignment&) const = default;
+};
+
+struct Admission {
+  std::string cluster_queue;
+  std::vector<PodSetAssignment> pod_set_assignments;
+  bool operator==(const Admission&) const = default;
+};
+
+struct ReclaimablePod {
+  std::string name;  // of the pod set
+  std::int32_t count = 0;
+  bool operator==(const ReclaimablePod&) const = default;
+};
+
+struct AdmissionCheckState {
+  std::string name;
+  std::string state;  // Pending, Ready, Retry, Rejected
+  std::vector<PodSetUpdate> pod_set_updates;
+  bool operator==(const AdmissionCheckState&) const = default;
+};
+
+struct Workload {
+  ObjectKey key;
+  std::string uid;
+  StringMap labels;
+  StringMap annotations;
+  std::vector<OwnerReference> owners;
+  std::int64_t creation_seconds = 0;  // metadata.creationTimestamp, Unix seconds
+  std::int64_t priority = 0;
+  std::string priority_class;
+  std::string queue_name;  // LocalQueue
+  bool active = true;
+  std::vector<PodSet> pod_sets;
+  std::optional<Admission> admission;
+  std::vector<Condition> conditions;
+  std::vector<std::string> unhealthy_nodes;
+  std::vector<ReclaimablePod> reclaimable_pods;
+  std::vector<AdmissionCheckState> admission_checks;
+  bool operator==(const Workload&) const = default;
+};
+
+// True when the workload has a condition of this type with status True.
+bool HasCondition(const Workload& workload, std::string_view type);
+
+}  // namespace espalier

@@ -1,0 +1,158 @@
+#include "host/packing/cluster_state.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "host/packing/flavor_snapshot.hpp"
+#include "host/packing/flavor_state.hpp"
+
+namespace espalier {
+namespace {
+
+// Names of a kind must not repeat: later objects would silently hide earlier ones.
+template <class Objects>
+Result<void> CheckUniqueNames(const Objects& objects, std::string_view kind) {
+  std::unordered_set<std::string_view> seen;
+  seen.reserve(objects.size());
+  for (const auto& object : objects) {
+    if (!seen.insert(object.name).second) {
+      return BadInput(
+          fmt::format("{} \"{}\" is given twice; names must be unique", kind, object.name));
+    }
+  }
+  return {};
+}
+
+Result<void> CheckTopology(const Topology& topology) {
+  if (topology.levels.empty() || topology.levels.size() > kMaxLevels) {
+    return BadInput(fmt::format("Topology \"{}\" has {} levels; 1 to {} are allowed", topology.name,
+                                topology.levels.size(), kMaxLevels));
+  }
+  std::unordered_set<std::string_view> seen;
+  for (const std::string& key : topology.levels) {
+    if (!seen.insert(key).second) {
+      return BadInput(fmt::format("Topology \"{}\" names level \"{}\" twice; levels must differ",
+                                  topology.name, key));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+ClusterState::ClusterState() = default;
+ClusterState::ClusterState(ClusterState&&) noexcept = default;
+ClusterState& ClusterState::operator=(ClusterState&&) noexcept = default;
+ClusterState::~ClusterState() = default;
+
+Result<ClusterState> ClusterState::Build(const ClusterStateInput& input) {
+  auto columns = MakeNodeColumns(input.nodes);
+  if (!columns) return tl::unexpected<Error>(columns.error());
+  return Build(std::make_shared<const NodeColumns>(std::move(*columns)), input);
+}
+
+Result<ClusterState> ClusterState::BuildFromColumns(NodeColumns columns,
+                                                    const ClusterStateInput& input) {
+  if (auto check = CheckNodeColumns(columns); !check) {
+    return tl::unexpected<Error>(check.error());
+  }
+  return Build(std::make_shared<const NodeColumns>(std::move(columns)), input);
+}
+
+Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> nodes,
+                                         const ClusterStateInput& input) {
+  for (const Result<void>& check : {CheckUniqueNames(input.topologies, "Topology"),
+                                    CheckUniqueNames(input.flavors, "ResourceFlavor")}) {
+    if (!check) return tl::unexpected<Error>(check.error());
+  }
+  std::unordered_map<std::string_view, const Topology*> topologies;
+  for (const Topology& topology : input.topologies) {
+    const Result<void> check = CheckTopology(topology);
+    if (!check) return tl::unexpected<Error>(check.error());
+    topologies.emplace(topology.name, &topology);
+  }
+  FlavorSnapshot::UsageByNode non_tas;
+  for (const NodeUsage& usage : input.non_tas_usage) AddTo(non_tas[usage.node], usage.usage);
+
+  ClusterState state;
+  for (const ResourceFlavor& flavor : input.flavors) {
+    if (!flavor.topology_name) continue;
+    const auto topology = topologies.find(*flavor.topology_name);
+    if (topology == topologies.end()) {
+      return BadInput(
+          fmt::format("ResourceFlavor \"{}\": spec.topologyName is \"{}\", but there "
+                      "is no Topology of that name",
+                      flavor.name, *flavor.topology_name));
+    }
+    state.flavors_.push_back(std::make_unique<FlavorState>(
+        std::make_shared<const FlavorSnapshot>(flavor, *topology->second, nodes, non_tas)));
+  }
+  std::ranges::sort(state.flavors_, {}, [](const auto& flavor) -> const std::string& {
+    return flavor->snapshot().flavor().name;
+  });
+  if (!input.share_usage_between_flavors) {
+    state.AddUsage(input.tas_usage);
+    return state;
+  }
+  // R5.6: flavors with a host topology see each other's usage, by hostname.
+  for (const FlavorLeafUsage& usage : input.tas_usage) {
+    const FlavorState* owner = std::as_const(state).Find(usage.flavor);
+    if (owner == nullptr) continue;
+    for (const auto& flavor : state.flavors_) {
+      const bool shared = owner->snapshot().host_topology() && flavor->snapshot().host_topology();
+      if (flavor.get() != owner && !shared) continue;
+      const LeafId leaf = flavor->snapshot().FindLeaf(usage.leaf);
+      if (leaf.valid()) flavor->Add(leaf, usage.usage);
+    }
+  }
+  return state;
+}
+
+ClusterState ClusterState::Clone() const {
+  ClusterState copy;
+  for (const auto& flavor : flavors_) {
+    copy.flavors_.push_back(std::make_unique<FlavorState>(*flavor));
+  }
+  return copy;
+}
+
+const FlavorState* ClusterState::Find(std::string_view flavor) const {
+  const auto it = std::ranges::lower_bound(flavors_, flavor, {}, [](const auto& f) {
+    return std::string_view(f->snapshot().flavor().name);
+  });
+  return it != flavors_.end() && (*it)->snapshot().flavor().name == flavor ? it->get() : nullptr;
+}
+
+FlavorState* ClusterState::Find(std::string_view flavor) {
+  return const_cast<FlavorState*>(std::as_const(*this).Find(flavor));
+}
+
+std::vector<std::string_view> ClusterState::FlavorNames() const {
+  std::vector<std::string_view> names;
+  for (const auto& flavor : flavors_) names.push_back(flavor->snapshot().flavor().name);
+  return names;
+}
+
+void ClusterState::AddUsage(const std::vector<FlavorLeafUsage>& usage) {
+  for (const FlavorLeafUsage& entry : usage) {
+    FlavorState* flavor = Find(entry.flavor);
+    if (flavor == nullptr) continue;
+    const LeafId leaf = flavor->snapshot().FindLeaf(entry.leaf);
+    if (leaf.valid()) flavor->Add(leaf, entry.usage);
+  }
+}
+
+void ClusterState::RemoveUsage(const std::vector<FlavorLeafUsage>& usage) {
+  for (const FlavorLeafUsage& entry : usage) {
+    FlavorState* flavor = Find(entry.flavor);
+    if (flavor == nullptr) continue;
+    const LeafId leaf = flavor->snapshot().FindLeaf(entry.leaf);
+    if (leaf.valid()) flavor->Remove(leaf, entry.usage);
+  }
+}
+
+}  // namespace espalier

@@ -1,0 +1,309 @@
+#include "host/packing/flavor_snapshot.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace espalier {
+namespace {
+
+// Filters and shapes are kept for reuse only; past this many the table starts anew.
+constexpr std::size_t kMaxCachedEntries = 4096;
+
+}  // namespace
+
+FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& topology,
+                               std::shared_ptr<const NodeColumns> nodes,
+                               const UsageByNode& non_tas_usage)
+    : nodes_(std::move(nodes)),
+      flavor_(flavor),
+      topology_name_(topology.name),
+      levels_(topology.levels),
+      host_topology_(topology.levels.back() == kHostnameLabel) {
+  for (const std::string& key : levels_) level_labels_.push_back(nodes_->FindLabel(key));
+  const std::vector<std::int32_t> pool = SelectPool();
+  node_count_ = static_cast<std::int64_t>(pool.size());
+  const std::vector<std::int32_t> represented_by = RepresentativesOf(pool);
+
+  std::vector<std::int32_t> order;  // of nodes that stand for themselves, in path order
+  for (std::size_t i = 0; i < pool.size(); ++i) {
+    if (represented_by[i] == pool[i]) order.push_back(pool[i]);
+  }
+  const auto less = [this](std::int32_t a, std::int32_t b) { return PathLess(a, b); };
+  if (!std::ranges::is_sorted(order, less)) std::ranges::stable_sort(order, less);
+
+  // Nodes of one path are one leaf; the first of them stands for it.
+  std::vector<std::int32_t> leaf_of(nodes_->size(), -1);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || PathLess(order[i - 1], order[i])) node_of_.push_back(order[i]);
+    leaf_of[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(node_of_.size()) - 1;
+  }
+  for (std::size_t i = 0; i < pool.size(); ++i) {
+    leaf_of[static_cast<std::size_t>(pool[i])] =
+        leaf_of[static_cast<std::size_t>(represented_by[i])];
+  }
+  leaf_count_ = static_cast<std::int32_t>(node_of_.size());
+  PackTree();
+  IndexLeaves();
+  PackCapacity(pool, leaf_of, non_tas_usage);
+}
+
+// Nodes of the flavor: available, with its labels and all level labels (R3.1, R3.2).
+std::vector<std::int32_t> FlavorSnapshot::SelectPool() const {
+  std::vector<std::int32_t> pool;
+  if (std::ranges::find(level_labels_, nullptr) != level_labels_.end()) return pool;
+  struct Wanted {
+    const LabelColumn* label;
+    std::int32_t value;  // -1 also stands for the empty value of a missing label
+    bool or_missing;
+  };
+  std::vector<Wanted> wanted;
+  for (const auto& [key, value] : flavor_.node_labels) {
+    const LabelColumn* label = nodes_->FindLabel(key);
+    const std::int32_t index = label == nullptr ? -1 : label->FindValue(value);
+    if (index < 0 && !value.empty()) return pool;
+    if (label != nullptr) wanted.push_back({label, index, value.empty()});
+  }
+  for (std::int32_t n = 0; n < static_cast<std::int32_t>(nodes_->size()); ++n) {
+    const auto node = static_cast<std::size_t>(n);
+    if (nodes_->available[node] == 0) continue;
+    const bool has_levels = std::ranges::all_of(
+        level_labels_, [&](const LabelColumn* label) { return label->value_of[node] >= 0; });
+    const bool has_labels = std::ranges::all_of(wanted, [&](const Wanted& w) {
+      const std::int32_t value = w.label->value_of[node];
+      return value < 0 ? w.or_missing : value == w.value;
+    });
+    if (has_levels && has_labels) pool.push_back(n);
+  }
+  return pool;
+}
+
+// In a host topology nodes of one hostname are one leaf, on the path of the node with the smallest
+// name (R4.4, section 24). Returns for each pool node the node that stands for it.
+std::vector<std::int32_t> FlavorSnapshot::RepresentativesOf(
+    const std::vector<std::int32_t>& pool) const {
+  if (!host_topology_ || pool.empty()) return pool;
+  const LabelColumn& hostname = *level_labels_.back();
+  std::vector<std::int32_t> by_hostname(hostname.values.size(), -1);
+  const auto slot_of = [&](std::int32_t node) -> std::int32_t& {
+    return by_hostname[static_cast<std::size_t>(hostname.value_of[static_cast<std::size_t>(node)])];
+  };
+  for (const std::int32_t node : pool) {
+    std::int32_t& slot = slot_of(node);
+    if (slot < 0 || nodes_->names[static_cast<std::size_t>(node)] <
+                        nodes_->names[static_cast<std::size_t>(slot)]) {
+      slot = node;
+    }
+  }
+  std::vector<std::int32_t> represented_by;
+  represented_by.reserve(pool.size());
+  for (const std::int32_t node : pool) represented_by.push_back(slot_of(node));
+  return represented_by;
+}
+
+bool FlavorSnapshot::PathLess(std::int32_t node_a, std::int32_t node_b) const {
+  for (const LabelColumn* label : level_labels_) {
+    const std::int32_t a = label->value_of[static_cast<std::size_t>(node_a)];
+    const std::int32_t b = label->value_of[static_cast<std::size_t>(node_b)];
+    if (a != b) return a < b;
+  }
+  return false;
+}
+
+// Builds the level-major arrays from the nodes of the leaves, which are in path order.
+void FlavorSnapshot::PackTree() {
+  const std::size_t depth = levels_.size();
+  const auto value_at = [&](std::size_t level, std::size_t leaf) {
+    return level_labels_[level]->value_of[static_cast<std::size_t>(node_of_[leaf])];
+  };
+  // A domain of each level begins where its path prefix changes.
+  std::vector<std::vector<std::int32_t>> first_leaf(depth);
+  for (std::size_t leaf = 0; leaf < node_of_.size(); ++leaf) {
+    std::size_t changed = 0;
+    while (leaf > 0 && changed + 1 < depth &&
+           value_at(changed, leaf) == value_at(changed, leaf - 1)) {
+      ++changed;
+    }
+    for (std::size_t level = changed; level < depth; ++level) {
+      first_leaf[level].push_back(static_cast<std::int32_t>(leaf));
+    }
+  }
+  level_begin_.assign(1, 0);
+  for (const auto& level : first_leaf) {
+    level_begin_.push_back(level_begin_.back() + static_cast<std::int32_t>(level.size()));
+  }
+  const auto domains = static_cast<std::size_t>(level_begin_.back());
+  value_of_.reserve(domains);
+  parent_.reserve(domains);
+  for (std::size_t level = 0; level < depth; ++level) {
+    std::size_t above = 0;  // position in the level above
+    for (const std::int32_t leaf : first_leaf[level]) {
+      value_of_.push_back(value_at(level, static_cast<std::size_t>(leaf)));
+      if (level == 0) {
+        parent_.push_back(-1);
+        continue;
+      }
+      const auto& parents = first_leaf[level - 1];
+      while (above + 1 < parents.size() && parents[above + 1] <= leaf) ++above;
+      parent_.push_back(level_begin_[level - 1] + static_cast<std::int32_t>(above));
+    }
+  }
+  const std::int32_t inner = level_begin_[depth - 1];
+  child_begin_.assign(static_cast<std::size_t>(inner) + 1, level_begin_.back());
+  for (std::int32_t d = level_begin_.back(); d-- > level_begin_[1];) {
+    child_begin_[static_cast<std::size_t>(parent_[static_cast<std::size_t>(d)])] = d;
+  }
+}
+
+void FlavorSnapshot::IndexLeaves() {
+  leaf_by_id_.reserve(node_of_.size());
+  const bool one_value = host_topology_ || levels_.size() == 1;
+  if (!one_value) {
+    joined_ids_.reserve(node_of_.size());
+    for (std::int32_t leaf = 0; leaf < leaf_count_; ++leaf) {
+      joined_ids_.push_back(LeafIdText(LeafId(leaf)));
+    }
+  }
+  for (std::int32_t leaf = 0; leaf < leaf_count_; ++leaf) {
+    leaf_by_id_.emplace(one_value ? std::string_view(Value(LeafDomain(LeafId(leaf))))
+                                  : joined_ids_[static_cast<std::size_t>(leaf)],
+                        leaf);
+  }
+}
+
+void FlavorSnapshot::PackCapacity(const std::vector<std::int32_t>& pool,
+                                  const std::vector<std::int32_t>& leaf_of,
+                                  const UsageByNode& non_tas_usage) {
+  const std::size_t nodes = nodes_->size();
+  stride_ = (static_cast<std::int64_t>(leaf_count_) + 7) / 8 * 8;
+  free_.assign(static_cast<std::size_t>(stride_) * resources().size() + kReadAhead, 0);
+  for (std::size_t r = 0; r < resources().size(); ++r) {
+    Amount* column = free_.data() + static_cast<std::int64_t>(r) * stride_;
+    for (const std::int32_t n : pool) {
+      const auto node = static_cast<std::size_t>(n);
+      Amount& slot = column[leaf_of[node]];
+      slot = SaturatingAdd(slot, nodes_->allocatable[r * nodes + node]);
+    }
+  }
+  if (non_tas_usage.empty()) return;
+  for (const std::int32_t n : pool) {
+    const auto node = static_cast<std::size_t>(n);
+    const auto usage = non_tas_usage.find(nodes_->names[node]);
+    if (usage == non_tas_usage.end()) continue;
+    for (const auto& [name, amount] : usage->second) {
+      const std::int32_t column = FindResource(name);
+      if (column < 0) continue;
+      Amount& slot = free_[static_cast<std::size_t>(column * stride_ + leaf_of[node])];
+      slot = SaturatingSubtract(slot, amount);
+    }
+  }
+}
+
+TreeView FlavorSnapshot::tree() const {
+  return {static_cast<std::int32_t>(levels_.size()), level_begin_.data(), parent_.data(),
+          child_begin_.data()};
+}
+
+std::int32_t FlavorSnapshot::FindLevel(std::string_view key) const {
+  const auto it = std::ranges::find(levels_, key);
+  return it == levels_.end() ? -1 : static_cast<std::int32_t>(it - levels_.begin());
+}
+
+LeafId FlavorSnapshot::FindLeaf(std::string_view id) const {
+  const auto it = leaf_by_id_.find(id);
+  return it == leaf_by_id_.end() ? LeafId() : LeafId(it->second);
+}
+
+DomainId FlavorSnapshot::FindRoot(std::string_view value) const {
+  const std::int32_t index =
+      level_labels_.front() == nullptr ? -1 : level_labels_.front()->FindValue(value);
+  const auto end = value_of_.begin() + level_begin_[1];
+  const auto it = std::lower_bound(value_of_.begin(), end, index);
+  return it != end && *it == index ? DomainId(static_cast<std::int32_t>(it - value_of_.begin()))
+                                   : DomainId();
+}
+
+const std::string& FlavorSnapshot::Value(DomainId domain) const {
+  std::size_t level = 0;
+  while (level_begin_[level + 1] <= domain.value) ++level;
+  return level_labels_[level]
+      ->values[static_cast<std::size_t>(value_of_[static_cast<std::size_t>(domain.value)])];
+}
+
+std::string FlavorSnapshot::LeafIdText(LeafId leaf) const {
+  const DomainId domain = LeafDomain(leaf);
+  return host_topology_ ? Value(domain) : fmt::format("{}", fmt::join(Path(domain), ","));
+}
+
+std::vector<std::string> FlavorSnapshot::Path(DomainId domain) const {
+  std::vector<std::string> path;
+  for (std::int32_t d = domain.value; d >= 0; d = parent_[static_cast<std::size_t>(d)]) {
+    path.push_back(Value(DomainId(d)));
+  }
+  std::ranges::reverse(path);
+  return path;
+}
+
+DomainId FlavorSnapshot::Ancestor(LeafId leaf, std::int32_t level) const {
+  std::int32_t domain = LeafDomain(leaf).value;
+  for (auto l = static_cast<std::int32_t>(levels_.size()) - 1; l > level; --l) {
+    domain = parent_[static_cast<std::size_t>(domain)];
+  }
+  return DomainId(domain);
+}
+
+std::int32_t FlavorSnapshot::block_count() const {
+  const std::size_t depth = levels_.size();
+  return depth > 1 ? level_begin_[depth - 1] - level_begin_[depth - 2]
+                   : (leaf_count_ + kFlatBlock - 1) / kFlatBlock;
+}
+
+std::int32_t FlavorSnapshot::BlockOf(LeafId leaf) const {
+  const std::size_t depth = levels_.size();
+  if (depth == 1) return leaf.value / kFlatBlock;
+  return parent_[static_cast<std::size_t>(LeafDomain(leaf).value)] - level_begin_[depth - 2];
+}
+
+DomainRange FlavorSnapshot::BlockLeaves(std::int32_t block) const {
+  const std::size_t depth = levels_.size();
+  if (depth == 1) {
+    return {block * kFlatBlock, std::min((block + 1) * kFlatBlock, leaf_count_)};
+  }
+  const auto parent = static_cast<std::size_t>(level_begin_[depth - 2] + block);
+  return {child_begin_[parent] - level_begin_[depth - 1],
+          child_begin_[parent + 1] - level_begin_[depth - 1]};
+}
+
+std::int32_t FlavorSnapshot::FindResource(std::string_view name) const {
+  const auto it = std::ranges::lower_bound(resources(), name);
+  return it != resources().end() && *it == name
+             ? static_cast<std::int32_t>(it - resources().begin())
+             : -1;
+}
+
+std::shared_ptr<const NodeFilter> FlavorSnapshot::Filter(const NodeConstraints& constraints) const {
+  std::string key = constraints.Key();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = filters_.find(key);
+    if (it != filters_.end()) return it->second;
+  }
+  auto filter =
+      std::make_shared<const NodeFilter>(EvaluateFilter(constraints, *nodes_, node_of_, tree()));
+  const std::lock_guard lock(mutex_);
+  if (filters_.size() >= kMaxCachedEntries) filters_.clear();
+  return filters_.emplace(std::move(key), std::move(filter)).first->second;
+}
+
+std::shared_ptr<const Shape> FlavorSnapshot::Intern(Shape shape) const {
+  std::string key = shape.Key();
+  const std::lock_guard lock(mutex_);
+  const auto it = shapes_.find(key);
+  if (it != shapes_.end()) return it->second;
+  if (shapes_.size() >= kMaxCachedEntries) shapes_.clear();
+  auto interned = std::make_shared<const Shape>(std::move(shape));
+  return shapes_.emplace(std::move(key), std::move(interned)).first->second;
+}
+
+}  // namespace espalier

@@ -1,0 +1,119 @@
+// One flavor's nodes and topology, packed: immutable flat arrays, shared by every state built on
+// it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "host/model/node.hpp"
+#include "host/model/resources.hpp"
+#include "host/model/topology.hpp"
+#include "host/packing/node_columns.hpp"
+#include "host/packing/node_filter.hpp"
+#include "host/packing/shape.hpp"
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+class FlavorSnapshot {
+ public:
+  // Usage by node name.
+  using UsageByNode = std::unordered_map<std::string_view, Resources>;
+
+  // Packs the available nodes that belong to the flavor (section 3) into the tree of section 4.
+  // `non_tas_usage` is subtracted per node (R5.3); names that are no node are ignored.
+  FlavorSnapshot(const ResourceFlavor& flavor, const Topology& topology,
+                 std::shared_ptr<const NodeColumns> nodes, const UsageByNode& non_tas_usage);
+
+  const ResourceFlavor& flavor() const { return flavor_; }
+  const std::string& topology_name() const { return topology_name_; }
+  const std::vector<std::string>& levels() const { return levels_; }
+  bool host_topology() const { return host_topology_; }  // R1.1
+
+  TreeView tree() const;
+  std::int32_t leaf_count() const { return leaf_count_; }
+  std::int64_t node_count() const { return node_count_; }  // available nodes of the flavor
+  std::int32_t domain_count() const { return level_begin_.back(); }
+
+  // Index of a level key, or -1.
+  std::int32_t FindLevel(std::string_view key) const;
+  // The leaf with this id (R4.1), or an invalid id.
+  LeafId FindLeaf(std::string_view id) const;
+  // The root with this value, or an invalid id.
+  DomainId FindRoot(std::string_view value) const;
+  // The id of a leaf (R4.1).
+  std::string LeafIdText(LeafId leaf) const;
+  // The last level value of a domain.
+  const std::string& Value(DomainId domain) const;
+  // All level values of a domain of `level`, coarsest first (R4.3).
+  std::vector<std::string> Path(DomainId domain) const;
+  DomainId LeafDomain(LeafId leaf) const {
+    return DomainId(level_begin_[levels_.size() - 1] + leaf.value);
+  }
+  // The ancestor of a leaf at a level.
+  DomainId Ancestor(LeafId leaf, std::int32_t level) const;
+
+  // Leaves in blocks: the children of one domain, or runs of kFlatBlock in a topology of one level.
+  // Usage changes are tracked per block.
+  static constexpr std::int32_t kFlatBlock = 16;
+  std::int32_t block_count() const;
+  std::int32_t BlockOf(LeafId leaf) const;
+  DomainRange BlockLeaves(std::int32_t block) const;  // leaf indices
+
+  // Resources of the cluster's nodes, in byte-wise order of the names; the column of one, or -1.
+  const std::vector<std::string>& resources() const { return nodes_->resources; }
+  std::int32_t FindResource(std::string_view name) const;
+
+  // Allocatable minus non-TAS usage, structure of arrays: [resource * stride + leaf] (R5.1). Behind
+  // the last column kReadAhead more entries may be read.
+  static constexpr std::size_t kReadAhead = 16;
+  std::int64_t stride() const { return stride_; }
+  const std::vector<Amount>& free() const { return free_; }
+
+  // The filter for these constraints, made on first use; safe to call from several threads. Only
+  // for host topologies.
+  std::shared_ptr<const NodeFilter> Filter(const NodeConstraints& constraints) const;
+
+  // The one object for all equal shapes, so that shapes compare by address; thread-safe.
+  std::shared_ptr<const Shape> Intern(Shape shape) const;
+
+ private:
+  std::vector<std::int32_t> SelectPool() const;
+  std::vector<std::int32_t> RepresentativesOf(const std::vector<std::int32_t>& pool) const;
+  bool PathLess(std::int32_t node_a, std::int32_t node_b) const;
+  void PackTree();
+  void IndexLeaves();
+  void PackCapacity(const std::vector<std::int32_t>& pool, const std::vector<std::int32_t>& leaf_of,
+                    const UsageByNode& non_tas_usage);
+
+  std::shared_ptr<const NodeColumns> nodes_;
+  ResourceFlavor flavor_;
+  std::string topology_name_;
+  std::vector<std::string> levels_;
+  std::vector<const LabelColumn*> level_labels_;  // null: no node has the label
+  bool host_topology_ = false;
+  std::int32_t leaf_count_ = 0;
+  std::int64_t node_count_ = 0;
+
+  std::vector<std::int32_t> level_begin_;  // [levels + 1]
+  std::vector<std::int32_t> parent_;       // [domains]
+  std::vector<std::int32_t> child_begin_;  // [inner domains + 1]
+  std::vector<std::int32_t> value_of_;     // [domains] index into the values of the level's label
+  std::vector<std::int32_t> node_of_;      // [leaves] the node that stands for the leaf (R4.4)
+  std::vector<std::string> joined_ids_;    // [leaves] where an id is more than one value
+  std::unordered_map<std::string_view, std::int32_t> leaf_by_id_;
+
+  std::int64_t stride_ = 0;
+  std::vector<Amount> free_;
+
+  mutable std::mutex mutex_;  // guards the two tables below
+  mutable std::unordered_map<std::string, std::shared_ptr<const NodeFilter>> filters_;
+  mutable std::unordered_map<std::string, std::shared_ptr<const Shape>> shapes_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,207 @@
+#include "host/packing/node_columns.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace espalier {
+namespace {
+
+// Grows one label column node by node. Neighbours tend to share values, so the last one is tried
+// before the table.
+class LabelColumnBuilder {
+ public:
+  explicit LabelColumnBuilder(std::string_view key) : key_(key) {}
+
+  std::string_view key() const { return key_; }
+
+  void Set(std::size_t node, std::string_view value) {
+    if (last_ < 0 || values_[static_cast<std::size_t>(last_)] != value) {
+      const auto [it, fresh] = index_.emplace(value, static_cast<std::int32_t>(values_.size()));
+      if (fresh) values_.push_back(value);
+      last_ = it->second;
+    }
+    value_of_.resize(node, -1);
+    value_of_.push_back(last_);
+  }
+
+  LabelColumn Finish(std::size_t nodes) {
+    value_of_.resize(nodes, -1);
+    std::vector<std::int32_t> order(values_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::sort(order, {},
+                      [&](std::int32_t i) { return values_[static_cast<std::size_t>(i)]; });
+    std::vector<std::int32_t> rank(values_.size());
+    LabelColumn column;
+    column.key = key_;
+    column.values.reserve(values_.size());
+    for (const std::int32_t i : order) {
+      rank[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(column.values.size());
+      column.values.emplace_back(values_[static_cast<std::size_t>(i)]);
+    }
+    for (std::int32_t& value : value_of_) {
+      if (value >= 0) value = rank[static_cast<std::size_t>(value)];
+    }
+    column.value_of = std::move(value_of_);
+    return column;
+  }
+
+ private:
+  std::string_view key_;
+  std::unordered_map<std::string_view, std::int32_t> index_;
+  std::vector<std::string_view> values_;
+  std::vector<std::int32_t> value_of_;
+  std::int32_t last_ = -1;
+};
+
+// Finds the builder of a key; keys come in ascending order per node, so the one after the last hit
+// is tried first.
+class ColumnFinder {
+ public:
+  LabelColumnBuilder& operator()(std::string_view key, bool first_of_node) {
+    if (first_of_node) next_ = 0;
+    if (next_ < columns_.size() && columns_[next_].key() == key) return columns_[next_++];
+    const auto [it, fresh] = index_.emplace(key, columns_.size());
+    if (fresh) columns_.emplace_back(key);
+    next_ = it->second + 1;
+    return columns_[it->second];
+  }
+  std::vector<LabelColumnBuilder>& columns() { return columns_; }
+
+ private:
+  std::vector<LabelColumnBuilder> columns_;
+  std::unordered_map<std::string_view, std::size_t> index_;
+  std::size_t next_ = 0;
+};
+
+void AddTaints(NodeColumns& columns, const std::vector<Taint>& taints) {
+  // Few distinct sets exist; the last ones are the likeliest.
+  for (std::size_t i = columns.taint_sets.size(); i-- > 0;) {
+    if (columns.taint_sets[i] == taints) {
+      columns.taint_set_of.push_back(static_cast<std::int32_t>(i));
+      return;
+    }
+  }
+  columns.taint_set_of.push_back(static_cast<std::int32_t>(columns.taint_sets.size()));
+  columns.taint_sets.push_back(taints);
+}
+
+void AddAllocatable(NodeColumns& columns, std::span<const Node> nodes) {
+  FlatMap<std::int32_t> index;
+  for (const Node& node : nodes) {
+    for (const auto& [name, amount] : node.allocatable) {
+      if (!index.Contains(name)) index.Set(name, 0);
+    }
+  }
+  for (const auto& [name, unused] : index) columns.resources.push_back(name);
+  columns.allocatable.assign(columns.resources.size() * nodes.size(), 0);
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    std::size_t r = 0;  // both lists ascend
+    for (const auto& [name, amount] : nodes[n].allocatable) {
+      while (columns.resources[r] != name) ++r;
+      columns.allocatable[r * nodes.size() + n] = amount;
+    }
+  }
+}
+
+template <class Items, class Name>
+bool AscendsStrictly(const Items& items, const Name& name) {
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    if (!(name(items[i - 1]) < name(items[i]))) return false;
+  }
+  return true;
+}
+
+Result<void> CheckDistinctNames(const std::vector<std::string>& names) {
+  std::unordered_set<std::string_view> seen;
+  seen.reserve(names.size());
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) {
+      return BadInput(fmt::format("Node \"{}\" is given twice; names must be unique", name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::int32_t LabelColumn::FindValue(std::string_view value) const {
+  const auto it = std::ranges::lower_bound(values, value);
+  return it != values.end() && *it == value ? static_cast<std::int32_t>(it - values.begin()) : -1;
+}
+
+const LabelColumn* NodeColumns::FindLabel(std::string_view key) const {
+  const auto it = std::ranges::lower_bound(labels, key, {}, &LabelColumn::key);
+  return it != labels.end() && it->key == key ? &*it : nullptr;
+}
+
+Result<NodeColumns> MakeNodeColumns(std::span<const Node> nodes) {
+  NodeColumns columns;
+  ColumnFinder find;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const Node& node = nodes[n];
+    columns.names.push_back(node.name);
+    columns.available.push_back(!node.unschedulable && node.ready);
+    AddTaints(columns, node.taints);
+    bool first = true;
+    for (const auto& [key, value] : node.labels) {
+      find(key, first).Set(n, value);
+      first = false;
+    }
+  }
+  if (auto distinct = CheckDistinctNames(columns.names); !distinct) {
+    return tl::unexpected<Error>(distinct.error());
+  }
+  for (LabelColumnBuilder& builder : find.columns()) {
+    columns.labels.push_back(builder.Finish(nodes.size()));
+  }
+  std::ranges::sort(columns.labels, {}, &LabelColumn::key);
+  AddAllocatable(columns, nodes);
+  return columns;
+}
+
+Result<void> CheckNodeColumns(const NodeColumns& columns) {
+  const std::size_t nodes = columns.size();
+  const auto wrong = [](std::string_view column, std::string_view problem) -> Result<void> {
+    return BadInput(fmt::format("node columns: {} {}", column, problem));
+  };
+  const auto in_range = [](const std::vector<std::int32_t>& indices, std::int32_t low,
+                           std::size_t end) {
+    return std::ranges::all_of(
+        indices, [&](std::int32_t i) { return i >= low && i < static_cast<std::int32_t>(end); });
+  };
+  const std::string one_each = fmt::format("must have one entry for each of {} nodes", nodes);
+  if (columns.available.size() != nodes) return wrong("available", one_each);
+  if (columns.taint_set_of.size() != nodes) return wrong("taint_set_of", one_each);
+  if (!in_range(columns.taint_set_of, 0, columns.taint_sets.size())) {
+    return wrong("taint_set_of", "must index taint_sets");
+  }
+  if (!AscendsStrictly(columns.labels,
+                       [](const LabelColumn& l) { return std::string_view(l.key); })) {
+    return wrong("labels", "must be sorted by distinct keys");
+  }
+  for (const LabelColumn& label : columns.labels) {
+    const std::string name = fmt::format("label {}", label.key);
+    if (label.value_of.size() != nodes) return wrong(name, one_each);
+    if (!in_range(label.value_of, -1, label.values.size())) {
+      return wrong(name, "must index its values, or be -1");
+    }
+    if (!AscendsStrictly(label.values, [](const std::string& v) { return std::string_view(v); })) {
+      return wrong(name, "must have sorted, distinct values");
+    }
+  }
+  if (!AscendsStrictly(columns.resources,
+                       [](const std::string& r) { return std::string_view(r); })) {
+    return wrong("resources", "must be sorted and distinct");
+  }
+  if (columns.allocatable.size() != columns.resources.size() * nodes) {
+    return wrong("allocatable", "must have one entry for each resource and node");
+  }
+  return CheckDistinctNames(columns.names);
+}
+
+}  // namespace espalier

@@ -1,0 +1,47 @@
+// The nodes of a cluster as columns, shared by the snapshots of all flavors: a label is an index
+// into the distinct values of its key, so that selectors and paths compare as integers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/model/node.hpp"
+#include "host/model/resources.hpp"
+#include "host/model/result.hpp"
+
+namespace espalier {
+
+struct LabelColumn {
+  std::string key;
+  std::vector<std::string> values;     // distinct, byte-wise ascending
+  std::vector<std::int32_t> value_of;  // [nodes] index into values; -1: the node lacks the label
+
+  // Index of a value, or -1.
+  std::int32_t FindValue(std::string_view value) const;
+};
+
+// N nodes and R resources.
+struct NodeColumns {
+  std::vector<std::string> names;       // [N] distinct
+  std::vector<std::uint8_t> available;  // [N] schedulable and ready (R3.1)
+  std::vector<LabelColumn> labels;      // keys distinct, ascending
+  std::vector<std::vector<Taint>> taint_sets;
+  std::vector<std::int32_t> taint_set_of;  // [N] index into taint_sets
+  std::vector<std::string> resources;      // [R] distinct, ascending
+  std::vector<Amount> allocatable;         // [R * N] resource-major; a missing resource is 0 (R4.6)
+
+  std::size_t size() const { return names.size(); }
+  // The column of a key, or null.
+  const LabelColumn* FindLabel(std::string_view key) const;
+};
+
+// Columns of Kubernetes nodes, in their order. Error (kBadInput): two nodes of one name.
+Result<NodeColumns> MakeNodeColumns(std::span<const Node> nodes);
+
+// Whether columns made elsewhere keep what is said above; the error (kBadInput) names the column.
+Result<void> CheckNodeColumns(const NodeColumns& columns);
+
+}  // namespace espalier

@@ -1,0 +1,29 @@
+#include "host/packing/shape.hpp"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace espalier {
+namespace {
+
+void AppendVector(fmt::memory_buffer& out, const RequestVector& vector) {
+  for (std::size_t i = 0; i < vector.names.size(); ++i) {
+    fmt::format_to(std::back_inserter(out), "{}={};", vector.names[i], vector.amounts[i]);
+  }
+  out.push_back('|');
+}
+
+}  // namespace
+
+std::string Shape::Key() const {
+  fmt::memory_buffer out;
+  AppendVector(out, workers);
+  AppendVector(out, leader);
+  fmt::format_to(std::back_inserter(out), "{}x{}|", slice.level, slice.size);
+  for (const Count size : slice.inner_size) fmt::format_to(std::back_inserter(out), "{},", size);
+  fmt::format_to(std::back_inserter(out), "|{}|{}", filter != nullptr, filter_key);
+  return fmt::to_string(out);
+}
+
+}  // namespace espalier

@@ -1,0 +1,37 @@
+// A shape: what makes two pod sets equal for counting, so that a queue of thousands is counted as
+// dozens.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/model/resources.hpp"
+#include "host/packing/node_filter.hpp"
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+// A request vector bound to a snapshot's columns, in byte-wise order of the names (R5.10).
+struct RequestVector {
+  std::vector<std::string> names;
+  std::vector<std::int32_t> columns;  // -1: no node has the resource
+  std::vector<Amount> amounts;        // per pod; the pod slot is included (R5.11)
+
+  bool operator==(const RequestVector&) const = default;
+};
+
+struct Shape {
+  RequestVector workers;
+  RequestVector leader;                   // empty: no leader
+  std::vector<Amount> leader_on_workers;  // what the leader takes of each worker resource
+  SliceRule slice;
+  std::shared_ptr<const NodeFilter> filter;  // null: every leaf (R7.1)
+  std::string filter_key;                    // NodeConstraints::Key of the filter
+
+  // A text that is equal for equal shapes only.
+  std::string Key() const;
+};
+
+}  // namespace espalier

@@ -1,0 +1,318 @@
+#include "host/readers/cluster_files.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <numeric>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include "host/readers/input_bytes.hpp"
+#include "host/readers/kubernetes_objects.hpp"
+#include "host/readers/object_index.hpp"
+
+namespace espalier {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// From indexed objects to model values, in their order.
+class Converter {
+ public:
+  Converter(const ObjectIndex& index, Diagnostics& diagnostics)
+      : index_(index), diagnostics_(diagnostics) {}
+
+  // What pods and workloads depend on: to be called before they are read.
+  void ReadDefaults(const std::vector<WorkloadPriorityClass>& priority_classes) {
+    ForEach(ObjectKind::kRuntimeClass, [&](JsonValue object, const ReadContext& context) {
+      ReadRuntimeClass(object, context, defaults_);
+    });
+    ForEach(ObjectKind::kLimitRange, [&](JsonValue object, const ReadContext& context) {
+      ReadLimitRange(object, context, defaults_);
+    });
+    ForEach(ObjectKind::kPriorityClass, [&](JsonValue object, const ReadContext& context) {
+      ReadPriorityClass(object, context, defaults_);
+    });
+    for (const WorkloadPriorityClass& priority_class : priority_classes) {
+      defaults_.workload_priority_classes.emplace(priority_class.name, priority_class.value);
+    }
+  }
+
+  const ClusterDefaults& defaults() const { return defaults_; }
+
+  // `read(object, context)` of all objects of a kind, over all threads.
+  template <class Read>
+  auto All(ObjectKind kind, Read read) {
+    return All(kind, index_.Of(kind), read);
+  }
+
+  template <class Read>
+  auto All(ObjectKind kind, const std::vector<IndexedObject>& objects, Read read) {
+    using Value = decltype(read(JsonValue(), std::declval<const ReadContext&>()));
+    constexpr std::size_t kChunk = 256;
+    std::vector<Value> values(objects.size());
+    std::vector<Diagnostics> findings((objects.size() + kChunk - 1) / kChunk,
+                                      Diagnostics(diagnostics_.strict()));
+    tbb::parallel_for(std::size_t{0}, findings.size(), [&](std::size_t chunk) {
+      const std::size_t end = std::min(objects.size(), (chunk + 1) * kChunk);
+      for (std::size_t i = chunk * kChunk; i < end; ++i) {
+        values[i] = read(objects[i].value, index_.ContextOf(kind, objects[i], findings[chunk]));
+      }
+    });
+    for (Diagnostics& found : findings) diagnostics_.Append(std::move(found));
+    return values;
+  }
+
+  // As All, and reports objects that have the same key, `key_of(value)`, as one before.
+  template <class Read, class KeyOf>
+  auto AllDistinct(ObjectKind kind, Read read, KeyOf key_of) {
+    auto values = All(kind, read);
+    // kubectl prints objects in order of their keys, so that there is mostly nothing to sort.
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto before = [&](std::size_t a, std::size_t b) {
+      return key_of(values[a]) < key_of(values[b]);
+    };
+    if (!std::is_sorted(order.begin(), order.end(), before)) {
+      std::stable_sort(order.begin(), order.end(), before);
+    }
+    const std::vector<IndexedObject>& objects = index_.Of(kind);
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      if (before(order[i - 1], order[i])) continue;
+      const IndexedObject& second = objects[order[i]];
+      index_.ContextOf(kind, second, diagnostics_)
+          .Error(second.value,
+                 fmt::format("it is in the input twice: {} and {}",
+                             index_.PlaceOf(objects[order[i - 1]]), index_.PlaceOf(second)),
+                 "each object once");
+    }
+    return values;
+  }
+
+ private:
+  template <class Read>
+  void ForEach(ObjectKind kind, Read read) {
+    for (const IndexedObject& object : index_.Of(kind)) {
+      read(object.value, index_.ContextOf(kind, object, diagnostics_));
+    }
+  }
+
+  const ObjectIndex& index_;
+  Diagnostics& diagnostics_;
+  ClusterDefaults defaults_;
+};
+
+// Kueue books usage under the hostname label but its node controller goes by the object's name.
+void CheckHostname(const Node& node, JsonValue object, const ReadContext& context) {
+  const std::string* hostname = node.labels.Find(kHostnameLabel);
+  if (hostname == nullptr || *hostname == node.name) return;
+  context.Warn(
+      Member(*Member(*Member(object, "metadata"), "labels"), kHostnameLabel).value_or(object),
+      "the hostname label differs from the node's name, so Kueue admits and evicts "
+      "workloads on it for ever",
+      "the node's name, " + node.name);
+}
+
+void CheckFlavors(const Cluster& cluster, const ObjectIndex& index, Diagnostics& diagnostics) {
+  std::set<std::string_view> topologies;
+  for (const Topology& topology : cluster.topologies) topologies.insert(topology.name);
+  const std::vector<IndexedObject>& objects = index.Of(ObjectKind::kResourceFlavor);
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const auto& name = cluster.flavors[i].topology_name;
+    if (!name || topologies.contains(*name)) continue;
+    index.ContextOf(ObjectKind::kResourceFlavor, objects[i], diagnostics)
+        .Warn(*Member(*Member(objects[i].value, "spec"), "topologyName"),
+              "this Topology is not in the input, so nothing can be placed on the flavor",
+              "the output of `kubectl get topologies -o json` among the files");
+  }
+}
+
+// Knows which Jobs the Workloads of the input belong to.
+class JobOwners {
+ public:
+  explicit JobOwners(const std::vector<Workload>& workloads) {
+    for (const Workload& workload : workloads) {
+      for (const OwnerReference& owner : workload.owners) {
+        if (owner.kind != "Job") continue;
+        keys_.emplace(workload.key.namespace_, owner.name);
+        if (!owner.uid.empty()) uids_.insert(owner.uid);
+      }
+    }
+  }
+
+  bool HasWorkload(JsonValue job) const {
+    std::string_view uid;
+    std::string_view name_space;
+    std::string_view name;
+    const auto metadata = Member(job, "metadata");
+    if (!metadata) return false;
+    if ((*metadata)["uid"].get(uid) == simdjson::SUCCESS && uids_.contains(uid)) return true;
+    std::ignore = (*metadata)["namespace"].get(name_space);
+    std::ignore = (*metadata)["name"].get(name);
+    return keys_.contains({name_space, name});
+  }
+
+ private:
+  std::set<std::string_view> uids_;
+  std::set<std::pair<std::string_view, std::string_view>> keys_;
+};
+
+// Jobs that no Workload of the input belongs to, as the Workloads that Kueue would make of them.
+std::vector<Workload> ReadLoneJobs(const ObjectIndex& index, const std::vector<Workload>& workloads,
+                                   Converter& converter, ReadFacts& facts) {
+  const JobOwners owners(workloads);
+  std::vector<IndexedObject> lone;
+  for (const IndexedObject& job : index.Of(ObjectKind::kJob)) {
+    if (!IsKueueJob(job.value)) {
+      ++facts.skipped["Job without Kueue labels or annotations"];
+    } else {
+      ++facts.objects["Job"];
+      if (!owners.HasWorkload(job.value)) lone.push_back(job);
+    }
+  }
+  return converter.All(ObjectKind::kJob, lone, [&](JsonValue object, const ReadContext& context) {
+    return ReadJob(object, context, converter.defaults());
+  });
+}
+
+Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnostics& diagnostics,
+                ReadFacts& facts) {
+  const auto by_name = [](const auto& value) -> const std::string& { return value.name; };
+  const auto by_key = [](const auto& value) -> const ObjectKey& { return value.key; };
+  std::uint64_t total = 0;
+  std::uint64_t done = 0;
+  for (std::size_t i = 0; i < kObjectKinds; ++i) total += index.Of(ObjectKind(i)).size();
+  const auto advance = [&](ObjectKind kind) {
+    const std::size_t count = index.Of(kind).size();
+    if (count > 0 && kind != ObjectKind::kJob) facts.objects[std::string(KindName(kind))] = count;
+    done += count;
+    if (progress) progress("converting", done, total);
+  };
+
+  Converter converter(index, diagnostics);
+  const ClusterDefaults& defaults = converter.defaults();
+  Cluster cluster;
+  const auto read = [&](ObjectKind kind, auto& values, auto reader, auto key_of) {
+    values = converter.AllDistinct(kind, reader, key_of);
+    advance(kind);
+  };
+  read(ObjectKind::kTopology, cluster.topologies, ReadTopology, by_name);
+  read(ObjectKind::kResourceFlavor, cluster.flavors, ReadResourceFlavor, by_name);
+  read(ObjectKind::kClusterQueue, cluster.cluster_queues, ReadClusterQueue, by_name);
+  read(ObjectKind::kLocalQueue, cluster.local_queues, ReadLocalQueue, by_key);
+  read(ObjectKind::kAdmissionCheck, cluster.admission_checks, ReadAdmissionCheck, by_name);
+  read(ObjectKind::kWorkloadPriorityClass, cluster.priority_classes, ReadWorkloadPriorityClass,
+       by_name);
+  converter.ReadDefaults(cluster.priority_classes);
+  const auto read_node = [](JsonValue object, const ReadContext& context) {
+    Node node = ReadNode(object, context);
+    CheckHostname(node, object, context);
+    return node;
+  };
+  read(ObjectKind::kNode, cluster.nodes, read_node, by_name);
+  const auto read_pod = [&](JsonValue object, const ReadContext& context) {
+    return ReadPod(object, context, defaults);
+  };
+  read(ObjectKind::kPod, cluster.pods, read_pod, by_key);
+  const auto read_workload = [&](JsonValue object, const ReadContext& context) {
+    return ReadWorkload(object, context, defaults);
+  };
+  read(ObjectKind::kWorkload, cluster.workloads, read_workload, by_key);
+  for (Workload& workload : ReadLoneJobs(index, cluster.workloads, converter, facts)) {
+    cluster.workloads.push_back(std::move(workload));
+  }
+  for (const ObjectKind kind : {ObjectKind::kJob, ObjectKind::kRuntimeClass,
+                                ObjectKind::kLimitRange, ObjectKind::kPriorityClass}) {
+    advance(kind);
+  }
+  CheckFlavors(cluster, index, diagnostics);
+  return cluster;
+}
+
+Result<ClusterRead> Finish(const ObjectIndex& index, const ReadProgress& progress,
+                           Diagnostics diagnostics, ReadFacts facts, const ReadOptions& options) {
+  facts.bytes = index.bytes();
+  facts.skipped = index.skipped();
+  facts.load_seconds += index.unpack_seconds();
+  facts.parse_seconds = index.parse_seconds();
+  const Clock::time_point start = Clock::now();
+  Cluster cluster = Convert(index, progress, diagnostics, facts);
+  facts.convert_seconds = SecondsSince(start);
+  if (!diagnostics.ok() && !options.keep_errors) return BadInput(diagnostics.RenderErrors());
+  return ClusterRead{std::move(cluster), std::move(diagnostics), std::move(facts)};
+}
+
+std::uint64_t TotalSize(const std::vector<std::string>& files) {
+  std::uint64_t total = 0;
+  for (const std::string& file : files) {
+    std::error_code no_size;
+    const std::uintmax_t size = std::filesystem::file_size(file, no_size);
+    if (!no_size) total += size;
+  }
+  return total;
+}
+
+}  // namespace
+
+std::string SkippedLine(const ReadFacts& facts) {
+  std::string line;
+  for (const auto& [kind, count] : facts.skipped) {
+    line += fmt::format("{}{} {}", line.empty() ? "skipped: " : ", ", count, kind);
+  }
+  return line;
+}
+
+std::string SpeedLine(const ReadFacts& facts) {
+  std::size_t objects = 0;
+  for (const auto& [kind, count] : facts.objects) objects += count;
+  for (const auto& [kind, count] : facts.skipped) objects += count;
+  const double megabytes = static_cast<double>(facts.bytes) / 1e6;
+  constexpr double kShortest = 1e-9;  // seconds, so that nothing divides by zero
+  return fmt::format("{} {}, {:.1f} MB, {} objects; parsed at {:.0f} MB/s, read at {:.0f} MB/s",
+                     facts.files, facts.files == 1 ? "file" : "files", megabytes, objects,
+                     megabytes / std::max(facts.parse_seconds, kShortest),
+                     megabytes / std::max(facts.parse_seconds + facts.convert_seconds, kShortest));
+}
+
+Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
+                                     const ReadOptions& options, const ReadProgress& progress) {
+  Result<std::vector<std::string>> files = ExpandPaths(paths);
+  if (!files) return tl::unexpected<Error>(files.error());
+  Diagnostics diagnostics(options.strict);
+  ObjectIndex index(diagnostics);
+  ReadFacts facts;
+  const std::uint64_t total = TotalSize(*files);
+  std::uint64_t loaded = 0;
+  for (const std::string& file : *files) {
+    const Clock::time_point start = Clock::now();
+    Result<std::string> bytes = ReadBytes(file, ObjectIndex::kSpare, [&](std::size_t got) {
+      loaded += got;
+      if (progress) progress("loading", loaded, std::max(total, loaded));
+    });
+    if (!bytes) return tl::unexpected<Error>(bytes.error());
+    facts.load_seconds += SecondsSince(start);
+    ++facts.files;
+    index.Add(file == "-" ? "standard input" : file, std::move(*bytes));
+  }
+  return Finish(index, progress, std::move(diagnostics), std::move(facts), options);
+}
+
+Result<ClusterRead> ReadClusterText(std::string name, std::string bytes,
+                                    const ReadOptions& options) {
+  Diagnostics diagnostics(options.strict);
+  ObjectIndex index(diagnostics);
+  index.Add(name, std::move(bytes));
+  ReadFacts facts;
+  facts.files = 1;
+  return Finish(index, {}, std::move(diagnostics), std::move(facts), options);
+}
+
+}  // namespace espalier

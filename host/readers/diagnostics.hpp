@@ -1,0 +1,61 @@
+// What is wrong with the input, collected so that one run reports all of it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+// One finding. Empty parts are left out when it is printed.
+struct Diagnostic {
+  std::string file;
+  std::string object;    // kind namespace/name, as in "Pod team-a/trainer-0"
+  std::string field;     // spec.podSets[0].count
+  std::string value;     // as JSON, shortened; empty for objects and lists
+  std::string problem;   // what is wrong
+  std::string expected;  // what would be right
+  bool operator==(const Diagnostic&) const = default;
+};
+
+// One line: `file: object: field: problem, got value; want expected`.
+std::string ToString(const Diagnostic& diagnostic);
+
+// Keeps the first 100 errors and the first 100 warnings and counts the rest.
+class Diagnostics {
+ public:
+  static constexpr std::size_t kKept = 100;
+
+  // With `strict`, warnings are errors.
+  explicit Diagnostics(bool strict = false) : strict_(strict) {}
+
+  void AddError(Diagnostic diagnostic);
+  void AddWarning(Diagnostic diagnostic);
+  // Takes over what `later` found, after what is here already.
+  void Append(Diagnostics later);
+
+  bool strict() const { return strict_; }
+  bool ok() const { return error_count_ == 0; }
+  // True when another error would only be counted, so that its texts need not be made.
+  bool errors_full() const { return errors_.size() >= kKept; }
+  bool warnings_full() const { return strict_ ? errors_full() : warnings_.size() >= kKept; }
+
+  const std::vector<Diagnostic>& errors() const { return errors_; }
+  const std::vector<Diagnostic>& warnings() const { return warnings_; }
+  std::size_t error_count() const { return error_count_; }
+  std::size_t warning_count() const { return warning_count_; }
+
+  // All kept errors (warnings), one per line without a newline at the end, and how many more there
+  // were.
+  std::string RenderErrors() const;
+  std::string RenderWarnings() const;
+
+ private:
+  bool strict_;
+  std::vector<Diagnostic> errors_;
+  std::vector<Diagnostic> warnings_;
+  std::size_t error_count_ = 0;
+  std::size_t warning_count_ = 0;
+};
+
+}  // namespace espalier

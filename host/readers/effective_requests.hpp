@@ -1,0 +1,42 @@
+// What a pod takes from its node, as Kubernetes computes it (R20.4).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "host/model/resources.hpp"
+#include "host/readers/json_fields.hpp"
+
+namespace espalier {
+
+// What other objects of the cluster say about pods and workloads that do not say it themselves.
+struct ClusterDefaults {
+  using Quantities = std::map<std::string, QuantityMap, std::less<>>;
+  using Values = std::map<std::string, std::int64_t, std::less<>>;
+  Quantities runtime_class_overhead;      // RuntimeClass -> overhead.podFixed
+  Quantities container_default_requests;  // namespace -> what LimitRanges give a silent container
+  Values workload_priority_classes;       // WorkloadPriorityClass -> value
+  Values priority_classes;                // PriorityClass -> value
+  std::int64_t default_priority = 0;      // of the PriorityClass that is globalDefault
+};
+
+// Each takes one object of that kind into `defaults`; the first of a name counts.
+void ReadRuntimeClass(JsonValue object, const ReadContext& context, ClusterDefaults& defaults);
+void ReadLimitRange(JsonValue object, const ReadContext& context, ClusterDefaults& defaults);
+void ReadPriorityClass(JsonValue object, const ReadContext& context, ClusterDefaults& defaults);
+
+// The effective requests of a PodSpec in canonical units, without the `pods` slot. Amounts are
+// added exactly and converted once.
+//  * a container's request is its limit where it has none;
+//  * containers and restartable init containers add up; init containers count one after the other,
+//    each with the restartable ones before it;
+//  * pod-level cpu, memory and hugepages-* replace the sums;
+//  * overhead comes from the pod or else from its RuntimeClass.
+// `container_defaults` is what a container gets for a resource with neither request nor limit:
+// null for pods, which had it filled in when they were created.
+Resources EffectiveRequests(JsonValue pod_spec, const ReadContext& context,
+                            const ClusterDefaults& defaults, const QuantityMap* container_defaults);
+
+}  // namespace espalier

@@ -1,0 +1,150 @@
+#include "host/readers/input_bytes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kChunk = std::size_t{1} << 20;
+
+bool HasInputName(std::string_view name) {
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  return name.ends_with(".json") || name.ends_with(".yaml") || name.ends_with(".yml");
+}
+
+tl::unexpected<Error> NotReadable(const std::string& path, const std::string& reason) {
+  return tl::unexpected<Error>(
+      Error{ErrorClass::kNotFound, fmt::format("{}: cannot be read: {}", path, reason)});
+}
+
+tl::unexpected<Error> TooLarge() {
+  return BadInput("it is larger than 4 GiB; want several smaller files");
+}
+
+// Makes `bytes` longer by one chunk, and keeps `spare` bytes of capacity behind it.
+void AddRoom(std::string& bytes, std::size_t spare) {
+  const std::size_t wanted = bytes.size() + kChunk + spare;
+  if (bytes.capacity() < wanted) bytes.reserve(2 * wanted);
+  bytes.resize(bytes.size() + kChunk);
+}
+
+// One inflate state, ended in any case.
+class Inflater {
+ public:
+  Inflater() { ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK; }
+  ~Inflater() {
+    if (ready_) inflateEnd(&stream_);
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  bool ready() const { return ready_; }
+  z_stream& stream() { return stream_; }
+
+ private:
+  z_stream stream_{};
+  bool ready_ = false;
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> ExpandPaths(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code failure;
+    if (path == "-" || !fs::is_directory(path, failure)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    fs::recursive_directory_iterator entry(path, failure);
+    for (; !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
+      std::error_code no_file;
+      if (HasInputName(entry->path().filename().string()) && entry->is_regular_file(no_file)) {
+        found.push_back(entry->path().string());
+      }
+    }
+    if (failure) return NotReadable(path, failure.message());
+    if (found.empty()) {
+      return BadInput(fmt::format(
+          "{}: the folder holds no input; want files that end in .json, .yaml, .yml or with .gz",
+          path));
+    }
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+Result<std::string> ReadBytes(const std::string& path, std::size_t spare,
+                              const std::function<void(std::size_t)>& on_bytes) {
+  const bool is_stdin = path == "-";
+  const auto close = [is_stdin](std::FILE* file) {
+    if (!is_stdin) std::fclose(file);
+  };
+  const std::unique_ptr<std::FILE, decltype(close)> file(
+      is_stdin ? stdin : std::fopen(path.c_str(), "rb"), close);
+  if (!file) return NotReadable(path, std::strerror(errno));
+  std::error_code no_size;  // a pipe has none
+  const std::uintmax_t size = is_stdin ? 0 : fs::file_size(path, no_size);
+  if (!no_size && size > kMostInputBytes) return TooLarge();
+  std::string bytes;
+  bytes.reserve((no_size ? 0 : size) + kChunk + spare);
+  while (true) {
+    const std::size_t old_size = bytes.size();
+    AddRoom(bytes, spare);
+    const std::size_t got = std::fread(bytes.data() + old_size, 1, kChunk, file.get());
+    bytes.resize(old_size + got);
+    if (got == 0) break;
+    if (bytes.size() > kMostInputBytes) return TooLarge();
+    if (on_bytes) on_bytes(got);
+  }
+  if (std::ferror(file.get()) != 0) return NotReadable(path, std::strerror(errno));
+  return bytes;
+}
+
+bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+Result<std::string> Gunzip(std::string_view bytes, std::size_t spare) {
+  Inflater inflater;
+  if (!inflater.ready()) {
+    return tl::unexpected<Error>(Error{ErrorClass::kUnavailable, "no memory to unpack gzip"});
+  }
+  z_stream& stream = inflater.stream();
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib only reads it
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string text;
+  while (true) {
+    const std::size_t old_size = text.size();
+    AddRoom(text, spare);
+    stream.next_out = reinterpret_cast<Bytef*>(text.data() + old_size);
+    stream.avail_out = kChunk;
+    const int code = inflate(&stream, Z_NO_FLUSH);
+    text.resize(text.size() - stream.avail_out);
+    if (text.size() > kMostInputBytes) return TooLarge();
+    if (code == Z_STREAM_END) {
+      if (stream.avail_in == 0) return text;
+      inflateReset(&stream);  // another member follows
+    } else if (code == Z_BUF_ERROR ||
+               (code == Z_OK && stream.avail_in == 0 && stream.avail_out != 0)) {
+      return BadInput("the gzip stream is truncated; want the whole file");
+    } else if (code != Z_OK) {
+      return BadInput(fmt::format("the gzip stream is damaged ({}); want an intact file",
+                                  stream.msg != nullptr ? stream.msg : "unknown data"));
+    }
+  }
+}
+
+}  // namespace espalier

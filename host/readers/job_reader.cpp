@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <charconv>
+
+#include "host/readers/kubernetes_objects.hpp"
+#include "host/readers/object_metadata.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";
+constexpr std::string_view kPriorityClass = "kueue.x-k8s.io/priority-class";
+constexpr std::string_view kMinParallelism = "kueue.x-k8s.io/job-min-parallelism";
+constexpr std::string_view kPodSetPrefix = "kueue.x-k8s.io/podset-";
+constexpr std::string_view kCompletionIndex = "batch.kubernetes.io/job-completion-index";  // R22.9
+
+std::optional<std::int32_t> MinParallelism(JsonValue metadata, const ReadContext& context) {
+  const auto annotations = ObjectMember(metadata, "annotations", context);
+  const auto text =
+      annotations ? StringMember(*annotations, kMinParallelism, context) : std::nullopt;
+  if (!text) return std::nullopt;
+  std::int32_t count = 0;
+  const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), count);
+  if (code == std::errc{} && end == text->data() + text->size() && count > 0) return count;
+  context.Error(*Member(*annotations, kMinParallelism), "it is no number of pods",
+                "an integer of 1 or more");
+  return std::nullopt;
+}
+
+// A Job runs `parallelism` pods at once, but never more than it has completions left to start with.
+std::int32_t PodCount(JsonValue spec, const ReadContext& context) {
+  const std::int32_t parallelism = Int32Member(spec, "parallelism", context).value_or(1);
+  return std::min(parallelism, Int32Member(spec, "completions", context).value_or(parallelism));
+}
+
+// The label names a WorkloadPriorityClass; without it the pods' own priority counts.
+void ReadJobPriority(JsonValue object, JsonValue job_template, const ReadContext& context,
+                     const ClusterDefaults& defaults, Workload& workload) {
+  const ClusterDefaults::Values* values = &defaults.workload_priority_classes;
+  JsonValue at = object;
+  if (const std::string* name = workload.labels.Find(kPriorityClass)) {
+    workload.priority_class = *name;
+    at = Member(*Member(*Member(object, "metadata"), "labels"), kPriorityClass).value_or(object);
+  } else if (const auto spec = ObjectMember(job_template, "spec", context)) {
+    values = &defaults.priority_classes;
+    workload.priority_class = TextMember(*spec, "priorityClassName", context);
+    at = *spec;
+  }
+  if (workload.priority_class.empty()) {
+    workload.priority = defaults.default_priority;
+  } else if (const auto it = values->find(workload.priority_class); it != values->end()) {
+    workload.priority = it->second;
+  } else {
+    context.Warn(at,
+                 "the priority class " + workload.priority_class +
+                     " is not in the input, so the priority counts as 0",
+                 "the priority class among the files");
+  }
+}
+
+void ReadJobStatus(JsonValue status, const ReadContext& context, Workload& workload) {
+  for (const Condition& condition : ReadConditions(status, context)) {
+    if (condition.status == "True" &&
+        (condition.type == "Complete" || condition.type == "Failed")) {
+      workload.conditions.push_back({"Finished", "True", condition.reason, condition.message});
+      return;
+    }
+  }
+  if (Int32Member(status, "active", context).value_or(0) > 0) {
+    context.Warn(status,
+                 "the Job has running pods but its Workload is not in the input, so it counts "
+                 "as pending",
+                 "the output of `kubectl get workloads -A -o json` among the files");
+  }
+}
+
+}  // namespace
+
+bool IsKueueJob(JsonValue object) {
+  simdjson::dom::object fields;
+  JsonValue value;
+  if (object["metadata"]["labels"][kQueueName].get(value) == simdjson::SUCCESS) return true;
+  if (object["spec"]["template"]["metadata"]["annotations"].get(fields) != simdjson::SUCCESS) {
+    return false;
+  }
+  return std::any_of(fields.begin(), fields.end(),
+                     [](const auto& field) { return field.key.starts_with(kPodSetPrefix); });
+}
+
+Workload ReadJob(JsonValue object, const ReadContext& context, const ClusterDefaults& defaults) {
+  Workload workload;
+  workload.key = ReadObjectKey(object, context);
+  PodSet main;
+  main.name = "main";
+  if (const auto metadata = ObjectMember(object, "metadata", context)) {
+    workload.uid = TextMember(*metadata, "uid", context);
+    workload.labels = TextMapMember(*metadata, "labels", context);
+    workload.annotations = TextMapMember(*metadata, "annotations", context);
+    workload.creation_seconds = TimeMember(*metadata, "creationTimestamp", context).value_or(0);
+    main.min_count = MinParallelism(*metadata, context);
+  }
+  workload.owners.push_back({.api_version = "batch/v1",
+                             .kind = "Job",
+                             .name = workload.key.name,
+                             .uid = workload.uid,
+                             .controller = true});
+  if (const std::string* queue = workload.labels.Find(kQueueName)) workload.queue_name = *queue;
+  if (const auto status = ObjectMember(object, "status", context)) {
+    ReadJobStatus(*status, context, workload);
+  }
+  const auto spec = ObjectMember(object, "spec", context);
+  const auto pod_template = spec ? ObjectMember(*spec, "template", context) : std::nullopt;
+  if (!pod_template) {
+    context.Missing(spec.value_or(object), spec ? "template" : "spec", "the Job's pod template");
+    return workload;
+  }
+  ReadJobPriority(object, *pod_template, context, defaults, workload);
+  main.count = PodCount(*spec, context);
+  main.pod_template = ReadPodTemplate(*pod_template, context, defaults, workload.key.namespace_);
+  main.topology_request = ReadTopologyAnnotations(*pod_template, kCompletionIndex, context);
+  workload.pod_sets.push_back(std::move(main));
+  return workload;
+}
+
+}  // namespace espalier

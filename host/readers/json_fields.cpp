@@ -1,0 +1,369 @@
+#include "host/readers/json_fields.hpp"
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <chrono>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kLongestValueShown = 80;  // bytes
+
+// Two elements are the same place of the same document when they refer to the same tape index;
+// the library has no comparison for that.
+bool SamePlace(JsonValue a, JsonValue b) {
+  static_assert(std::is_trivially_copyable_v<JsonValue> && sizeof(JsonValue) == 16);
+  using Bits = std::array<std::uint64_t, 2>;
+  return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b);
+}
+
+void AppendName(std::string& path, std::string_view name) {
+  if (name.find_first_of("./[] ") != std::string_view::npos) {
+    path.append("[").append(name).append("]");
+  } else {
+    if (!path.empty()) path += '.';
+    path += name;
+  }
+}
+
+// Extends `path`, which leads to `from`, until it leads to `to`.
+bool FindPath(JsonValue from, JsonValue to, std::string& path) {
+  if (SamePlace(from, to)) return true;
+  const std::size_t length = path.size();
+  if (from.is_object()) {
+    for (const auto [name, value] : Fields(from)) {
+      AppendName(path, name);
+      if (FindPath(value, to, path)) return true;
+      path.resize(length);
+    }
+  } else if (from.is_array()) {
+    std::size_t index = 0;
+    for (const JsonValue item : Items(from)) {
+      path += fmt::format("[{}]", index++);
+      if (FindPath(item, to, path)) return true;
+      path.resize(length);
+    }
+  }
+  return false;
+}
+
+// Empty for objects and lists: their path says enough.
+std::string ShortJson(JsonValue value) {
+  if (value.is_object() || value.is_array()) return "";
+  std::string text = simdjson::minify(value);
+  if (text.size() > kLongestValueShown) {
+    text.resize(kLongestValueShown);
+    text += "...";
+  }
+  return text;
+}
+
+Diagnostic Describe(const ReadContext& context, JsonValue at, std::string problem,
+                    std::string expected) {
+  Diagnostic diagnostic;
+  diagnostic.file = context.file;
+  diagnostic.object = context.object.empty() ? ObjectTitle(context.root, context.kind)
+                                             : std::string(context.object);
+  FindPath(context.root, at, diagnostic.field);
+  diagnostic.problem = std::move(problem);
+  diagnostic.expected = std::move(expected);
+  return diagnostic;
+}
+
+std::optional<Quantity> ReadQuantity(JsonValue value, const ReadContext& context) {
+  using simdjson::dom::element_type;
+  std::string number;
+  std::string_view text;
+  switch (value.type()) {
+    case element_type::STRING:
+      text = value.get_string().value_unsafe();
+      break;
+    case element_type::INT64:
+      return Quantity::FromWhole(value.get_int64().value_unsafe());
+    case element_type::UINT64:
+    case element_type::DOUBLE:
+      number = simdjson::minify(value);
+      text = number;
+      break;
+    default:
+      break;
+  }
+  const Result<Quantity> quantity = ParseQuantity(text);
+  if (quantity) return *quantity;
+  context.Error(value, "it is not a quantity: " + quantity.error().message,
+                "a number with an optional suffix, such as 2, 500m or 16Gi");
+  return std::nullopt;
+}
+
+template <class T>
+std::optional<T> TypedMember(JsonValue parent, std::string_view name, const ReadContext& context,
+                             const char* type) {
+  const auto value = Member(parent, name);
+  if (!value) return std::nullopt;
+  T typed{};
+  if (value->get(typed) == simdjson::SUCCESS) return typed;
+  context.Error(*value, fmt::format("it is not {}", type), type);
+  return std::nullopt;
+}
+
+// Reads `width` decimal digits at the front.
+std::optional<int> TakeNumber(std::string_view& text, std::size_t width) {
+  int number = 0;
+  if (text.size() < width) return std::nullopt;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + width, number);
+  if (code != std::errc{} || end != text.data() + width || number < 0) return std::nullopt;
+  text.remove_prefix(width);
+  return number;
+}
+
+bool TakeAny(std::string_view& text, std::string_view characters) {
+  if (text.empty() || characters.find(text[0]) == std::string_view::npos) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+std::optional<std::int64_t> ParseTime(std::string_view text) {
+  const auto year = TakeNumber(text, 4);
+  if (!year || !TakeAny(text, "-")) return std::nullopt;
+  const auto month = TakeNumber(text, 2);
+  if (!month || !TakeAny(text, "-")) return std::nullopt;
+  const auto day = TakeNumber(text, 2);
+  if (!day || !TakeAny(text, "Tt ")) return std::nullopt;
+  const auto hour = TakeNumber(text, 2);
+  if (!hour || *hour > 23 || !TakeAny(text, ":")) return std::nullopt;
+  const auto minute = TakeNumber(text, 2);
+  if (!minute || *minute > 59 || !TakeAny(text, ":")) return std::nullopt;
+  const auto second = TakeNumber(text, 2);
+  if (!second || *second > 60) return std::nullopt;
+  if (TakeAny(text, ".")) {
+    while (TakeAny(text, "0123456789")) {
+    }
+  }
+  std::int64_t offset = 0;
+  if (!TakeAny(text, "Zz")) {
+    const bool west = text.starts_with('-');
+    if (!TakeAny(text, "+-")) return std::nullopt;
+    const auto hours = TakeNumber(text, 2);
+    if (!hours || !TakeAny(text, ":")) return std::nullopt;
+    const auto minutes = TakeNumber(text, 2);
+    if (!minutes) return std::nullopt;
+    offset = (*hours * 60 + *minutes) * (west ? -60 : 60);
+  }
+  const std::chrono::year_month_day date{std::chrono::year(*year),
+                                         std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day))};
+  if (!text.empty() || !date.ok()) return std::nullopt;
+  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  return days * 86400 + *hour * 3600 + *minute * 60 + *second - offset;
+}
+
+}  // namespace
+
+void ReadContext::Error(JsonValue at, std::string problem, std::string expected) const {
+  if (diagnostics.errors_full()) return diagnostics.AddError({});
+  Diagnostic diagnostic = Describe(*this, at, std::move(problem), std::move(expected));
+  diagnostic.value = ShortJson(at);
+  diagnostics.AddError(std::move(diagnostic));
+}
+
+void ReadContext::Warn(JsonValue at, std::string problem, std::string expected) const {
+  if (diagnostics.warnings_full()) return diagnostics.AddWarning({});
+  Diagnostic diagnostic = Describe(*this, at, std::move(problem), std::move(expected));
+  diagnostic.value = ShortJson(at);
+  diagnostics.AddWarning(std::move(diagnostic));
+}
+
+void ReadContext::Missing(JsonValue parent, std::string_view name, std::string expected) const {
+  if (diagnostics.errors_full()) return diagnostics.AddError({});
+  Diagnostic diagnostic = Describe(*this, parent, "it is missing", std::move(expected));
+  AppendName(diagnostic.field, name);
+  diagnostics.AddError(std::move(diagnostic));
+}
+
+std::string ObjectTitle(JsonValue object, std::string_view kind) {
+  const auto text = [](std::optional<JsonValue> parent, std::string_view name) {
+    std::string_view found;
+    const auto value = parent ? Member(*parent, name) : std::nullopt;
+    if (value && value->get(found) != simdjson::SUCCESS) found = {};
+    return found;
+  };
+  const auto metadata = Member(object, "metadata");
+  const std::string_view own_kind = text(object, "kind");
+  const std::string_view name_space = text(metadata, "namespace");
+  const std::string_view name = text(metadata, "name");
+  return fmt::format("{} {}{}{}", own_kind.empty() ? kind : own_kind, name_space,
+                     name_space.empty() ? "" : "/", name.empty() ? "(no name)" : name);
+}
+
+simdjson::dom::object Fields(JsonValue object) {
+  simdjson::dom::object fields;
+  std::ignore = object.get(fields);
+  return fields;
+}
+
+simdjson::dom::array Items(JsonValue list) {
+  simdjson::dom::array items;
+  std::ignore = list.get(items);
+  return items;
+}
+
+std::optional<JsonValue> Member(JsonValue parent, std::string_view name) {
+  JsonValue value;
+  if (parent.at_key(name).get(value) != simdjson::SUCCESS || value.is_null()) return std::nullopt;
+  return value;
+}
+
+std::optional<JsonValue> ObjectMember(JsonValue parent, std::string_view name,
+                                      const ReadContext& context) {
+  const auto value = Member(parent, name);
+  if (!value || value->is_object()) return value;
+  context.Error(*value, "it is not an object", "an object");
+  return std::nullopt;
+}
+
+std::optional<simdjson::dom::array> ArrayMember(JsonValue parent, std::string_view name,
+                                                const ReadContext& context) {
+  return TypedMember<simdjson::dom::array>(parent, name, context, "a list");
+}
+
+std::optional<std::string_view> StringMember(JsonValue parent, std::string_view name,
+                                             const ReadContext& context) {
+  return TypedMember<std::string_view>(parent, name, context, "a string");
+}
+
+std::optional<bool> BoolMember(JsonValue parent, std::string_view name,
+                               const ReadContext& context) {
+  return TypedMember<bool>(parent, name, context, "true or false");
+}
+
+std::optional<std::int64_t> Int64Member(JsonValue parent, std::string_view name,
+                                        const ReadContext& context) {
+  return TypedMember<std::int64_t>(parent, name, context, "a 64-bit integer");
+}
+
+std::optional<std::int32_t> Int32Member(JsonValue parent, std::string_view name,
+                                        const ReadContext& context, std::int32_t smallest) {
+  const auto value = Member(parent, name);
+  return value ? Int32Value(*value, context, smallest) : std::nullopt;
+}
+
+std::optional<std::int32_t> Int32Value(JsonValue value, const ReadContext& context,
+                                       std::int32_t smallest) {
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
+  std::int64_t number = 0;
+  if (value.get(number) == simdjson::SUCCESS && number >= smallest && number <= kLargest) {
+    return static_cast<std::int32_t>(number);
+  }
+  context.Error(value, "it is out of range or no integer",
+                fmt::format("an integer from {} to {}", smallest, kLargest));
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> TimeMember(JsonValue parent, std::string_view name,
+                                       const ReadContext& context) {
+  const auto text = StringMember(parent, name, context);
+  if (!text) return std::nullopt;
+  const auto seconds = ParseTime(*text);
+  if (!seconds) {
+    context.Error(*Member(parent, name), "it is not a time",
+                  "an RFC 3339 time such as 2026-01-31T12:00:00Z");
+  }
+  return seconds;
+}
+
+std::string TextMember(JsonValue parent, std::string_view name, const ReadContext& context) {
+  return std::string(StringMember(parent, name, context).value_or(std::string_view()));
+}
+
+std::vector<std::string> TextListMember(JsonValue parent, std::string_view name,
+                                        const ReadContext& context) {
+  std::vector<std::string> texts;
+  const auto list = ArrayMember(parent, name, context);
+  if (!list) return texts;
+  texts.reserve(list->size());
+  for (const JsonValue item : *list) {
+    std::string_view text;
+    if (item.get(text) == simdjson::SUCCESS) {
+      texts.emplace_back(text);
+    } else {
+      context.Error(item, "it is not a string", "a string");
+    }
+  }
+  return texts;
+}
+
+StringMap ReadTextMap(JsonValue object, const ReadContext& context) {
+  std::vector<StringMap::Entry> entries;
+  const simdjson::dom::object fields = Fields(object);
+  entries.reserve(fields.size());
+  for (const auto [name, value] : fields) {
+    std::string_view text;
+    if (value.get(text) == simdjson::SUCCESS) {
+      entries.emplace_back(name, text);
+    } else if (value.is_null()) {
+      entries.emplace_back(name, "");
+    } else {
+      context.Error(value, "it is not a string", "a string (in YAML: in quotes)");
+    }
+  }
+  return StringMap(std::move(entries));
+}
+
+StringMap TextMapMember(JsonValue parent, std::string_view name, const ReadContext& context) {
+  const auto object = ObjectMember(parent, name, context);
+  return object ? ReadTextMap(*object, context) : StringMap();
+}
+
+std::string RequiredText(JsonValue parent, std::string_view name, const ReadContext& context) {
+  std::string text = TextMember(parent, name, context);
+  if (text.empty()) {
+    const auto value = Member(parent, name);
+    if (!value || value->is_string()) context.Missing(parent, name, "a text that is not empty");
+  }
+  return text;
+}
+
+std::optional<Quantity> QuantityMember(JsonValue parent, std::string_view name,
+                                       const ReadContext& context) {
+  const auto value = Member(parent, name);
+  return value ? ReadQuantity(*value, context) : std::nullopt;
+}
+
+QuantityMap ReadQuantities(JsonValue object, const ReadContext& context) {
+  std::vector<QuantityMap::Entry> entries;
+  const simdjson::dom::object fields = Fields(object);
+  entries.reserve(fields.size());
+  for (const auto [name, value] : fields) {
+    if (value.is_null()) continue;
+    if (const auto quantity = ReadQuantity(value, context)) entries.emplace_back(name, *quantity);
+  }
+  return QuantityMap(std::move(entries));
+}
+
+QuantityMap QuantitiesMember(JsonValue parent, std::string_view name, const ReadContext& context) {
+  const auto object = ObjectMember(parent, name, context);
+  return object ? ReadQuantities(*object, context) : QuantityMap();
+}
+
+Resources ToCanonical(const QuantityMap& quantities) {
+  Resources resources;
+  resources.Reserve(quantities.size());
+  for (const auto& [name, quantity] : quantities) resources.Set(name, Canonical(quantity, name));
+  return resources;
+}
+
+Resources ReadResources(JsonValue object, const ReadContext& context) {
+  return ToCanonical(ReadQuantities(object, context));
+}
+
+Resources ResourcesMember(JsonValue parent, std::string_view name, const ReadContext& context) {
+  return ToCanonical(QuantitiesMember(parent, name, context));
+}
+
+}  // namespace espalier

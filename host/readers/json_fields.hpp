@@ -1,0 +1,106 @@
+// Typed access to the fields of a parsed JSON object. A value of the wrong type is reported with
+// its full field path and then treated as absent, so that one pass finds every error of an object.
+// JSON null counts as absent, as in Kubernetes.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <simdjson.h>
+
+#include "host/model/flat_map.hpp"
+#include "host/model/quantity.hpp"
+#include "host/model/resources.hpp"
+#include "host/readers/diagnostics.hpp"
+
+namespace espalier {
+
+using JsonValue = simdjson::dom::element;
+using QuantityMap = FlatMap<Quantity>;
+
+// Where findings go and what they are called. Field paths start at `root`, the object being read;
+// they are searched for only when there is something to report.
+struct ReadContext {
+  Diagnostics& diagnostics;
+  std::string_view file;
+  JsonValue root;
+  std::string_view kind = {};    // for items that do not say their kind
+  std::string_view object = {};  // replaces "kind namespace/name" taken from the root
+
+  void Error(JsonValue at, std::string problem, std::string expected) const;
+  void Warn(JsonValue at, std::string problem, std::string expected) const;
+  // `name` is absent from `parent` but has to be there.
+  void Missing(JsonValue parent, std::string_view name, std::string expected) const;
+};
+
+// "Pod team-a/trainer-0", from the object's kind and metadata; `kind` when it does not say its
+// kind.
+std::string ObjectTitle(JsonValue object, std::string_view kind);
+
+// The fields (items) of a value that is known to be an object (a list).
+simdjson::dom::object Fields(JsonValue object);
+simdjson::dom::array Items(JsonValue list);
+
+std::optional<JsonValue> Member(JsonValue parent, std::string_view name);
+std::optional<JsonValue> ObjectMember(JsonValue parent, std::string_view name,
+                                      const ReadContext& context);
+std::optional<simdjson::dom::array> ArrayMember(JsonValue parent, std::string_view name,
+                                                const ReadContext& context);
+// Views stay valid as long as the parsed document.
+std::optional<std::string_view> StringMember(JsonValue parent, std::string_view name,
+                                             const ReadContext& context);
+std::optional<bool> BoolMember(JsonValue parent, std::string_view name, const ReadContext& context);
+std::optional<std::int64_t> Int64Member(JsonValue parent, std::string_view name,
+                                        const ReadContext& context);
+std::optional<std::int32_t> Int32Member(JsonValue parent, std::string_view name,
+                                        const ReadContext& context, std::int32_t smallest = 0);
+std::optional<std::int32_t> Int32Value(JsonValue value, const ReadContext& context,
+                                       std::int32_t smallest = 0);
+// Unix seconds of an RFC 3339 time.
+std::optional<std::int64_t> TimeMember(JsonValue parent, std::string_view name,
+                                       const ReadContext& context);
+
+// As above, with the default of Kubernetes: an absent text is empty, an absent list has no items.
+std::string TextMember(JsonValue parent, std::string_view name, const ReadContext& context);
+std::vector<std::string> TextListMember(JsonValue parent, std::string_view name,
+                                        const ReadContext& context);
+StringMap TextMapMember(JsonValue parent, std::string_view name, const ReadContext& context);
+// Reports an absent or empty text.
+std::string RequiredText(JsonValue parent, std::string_view name, const ReadContext& context);
+
+// A quantity is a JSON string or a number.
+std::optional<Quantity> QuantityMember(JsonValue parent, std::string_view name,
+                                       const ReadContext& context);
+QuantityMap QuantitiesMember(JsonValue parent, std::string_view name, const ReadContext& context);
+Resources ResourcesMember(JsonValue parent, std::string_view name, const ReadContext& context);
+// The object itself: resource name -> quantity.
+QuantityMap ReadQuantities(JsonValue object, const ReadContext& context);
+Resources ReadResources(JsonValue object, const ReadContext& context);
+StringMap ReadTextMap(JsonValue object, const ReadContext& context);
+
+// R1.8, each amount once.
+Resources ToCanonical(const QuantityMap& quantities);
+
+// Calls `read(item)` for every object in the list and returns what it gave; other items are
+// reported.
+template <class Read>
+auto ReadList(JsonValue parent, std::string_view name, const ReadContext& context, Read read) {
+  std::vector<decltype(read(parent))> items;
+  const auto list = ArrayMember(parent, name, context);
+  if (!list) return items;
+  items.reserve(list->size());
+  for (const JsonValue item : *list) {
+    if (item.is_object()) {
+      items.push_back(read(item));
+    } else {
+      context.Error(item, "it is not an object", "an object");
+    }
+  }
+  return items;
+}
+
+}  // namespace espalier

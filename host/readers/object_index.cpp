@@ -1,0 +1,192 @@
+#include "host/readers/object_index.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "host/readers/input_bytes.hpp"
+#include "host/readers/json_documents.hpp"
+#include "host/readers/yaml_to_json.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr const char* kWantedInput = "what `kubectl get ... -o json` or `-o yaml` prints";
+
+struct KindRow {
+  ObjectKind kind;
+  std::string_view name;
+  std::string_view group;
+};
+
+constexpr std::array<KindRow, kObjectKinds> kKinds = {{
+    {ObjectKind::kNode, "Node", ""},
+    {ObjectKind::kPod, "Pod", ""},
+    {ObjectKind::kTopology, "Topology", "kueue.x-k8s.io"},
+    {ObjectKind::kResourceFlavor, "ResourceFlavor", "kueue.x-k8s.io"},
+    {ObjectKind::kClusterQueue, "ClusterQueue", "kueue.x-k8s.io"},
+    {ObjectKind::kLocalQueue, "LocalQueue", "kueue.x-k8s.io"},
+    {ObjectKind::kAdmissionCheck, "AdmissionCheck", "kueue.x-k8s.io"},
+    {ObjectKind::kWorkloadPriorityClass, "WorkloadPriorityClass", "kueue.x-k8s.io"},
+    {ObjectKind::kWorkload, "Workload", "kueue.x-k8s.io"},
+    {ObjectKind::kJob, "Job", "batch"},
+    {ObjectKind::kRuntimeClass, "RuntimeClass", "node.k8s.io"},
+    {ObjectKind::kLimitRange, "LimitRange", ""},
+    {ObjectKind::kPriorityClass, "PriorityClass", "scheduling.k8s.io"},
+}};
+
+std::string_view GroupOf(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? "" : api_version.substr(0, slash);
+}
+
+// An object that does not say its apiVersion is taken by its kind alone.
+const KindRow* FindKind(std::string_view kind, std::string_view api_version) {
+  const auto row = std::find_if(kKinds.begin(), kKinds.end(), [&](const KindRow& candidate) {
+    return candidate.name == kind &&
+           (api_version.empty() || candidate.group == GroupOf(api_version));
+  });
+  return row == kKinds.end() ? nullptr : &*row;
+}
+
+std::string_view TextOr(JsonValue object, std::string_view name, std::string_view otherwise) {
+  std::string_view text;
+  const auto value = Member(object, name);
+  return value && value->get(text) == simdjson::SUCCESS ? text : otherwise;
+}
+
+class Stopwatch {
+ public:
+  double Seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+bool LooksLikeJson(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+}  // namespace
+
+std::string_view KindName(ObjectKind kind) { return kKinds[static_cast<std::size_t>(kind)].name; }
+
+void ObjectIndex::Add(const std::string& file, std::string bytes) {
+  if (IsGzip(bytes)) {
+    const Stopwatch watch;
+    Result<std::string> text = Gunzip(bytes, kSpare);
+    unpack_seconds_ += watch.Seconds();
+    if (!text) return FileError(file, text.error().message, "");
+    bytes = std::move(*text);
+  }
+  bytes_ += bytes.size();
+  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);  // byte order mark
+  const Stopwatch watch;
+  if (LooksLikeJson(bytes)) {
+    AddJson(file, std::move(bytes));
+  } else if (Result<std::vector<std::string>> texts = YamlToJson(bytes)) {
+    for (std::string& text : *texts) AddJson(file, std::move(text));
+  } else {
+    FileError(file, "it is not valid YAML: " + texts.error().message, kWantedInput);
+  }
+  parse_seconds_ += watch.Seconds();
+}
+
+void ObjectIndex::AddJson(const std::string& file, std::string text) {
+  simdjson::error_code error = simdjson::SUCCESS;
+  if (Parse(file, text, error)) return;
+  const std::vector<std::string_view> documents = SplitJsonDocuments(text);
+  std::size_t line = 1;
+  std::string_view rest = text;
+  for (const std::string_view document : documents) {
+    const std::size_t skipped = document.data() - rest.data();
+    line += std::count(rest.begin(), rest.begin() + skipped, '\n');
+    rest.remove_prefix(skipped);
+    std::string copy;
+    copy.reserve(document.size() + kSpare);
+    copy = document;
+    if (documents.size() > 1 && Parse(file, copy, error)) continue;
+    FileError(file,
+              fmt::format("it is not valid JSON (the text from line {} on): {}", line,
+                          simdjson::error_message(error)),
+              std::string(kWantedInput) + ", complete");
+  }
+}
+
+// Parses one JSON text and indexes its objects; false when it is not one valid JSON value.
+bool ObjectIndex::Parse(const std::string& file, std::string& text, simdjson::error_code& error) {
+  Document& document = documents_.emplace_back();
+  document.file = file;
+  text.reserve(text.size() + kSpare);
+  JsonValue root;
+  error = parser_.parse_into_document(document.json, text.data(), text.size(), false).get(root);
+  if (error != simdjson::SUCCESS) {
+    documents_.pop_back();
+    return false;
+  }
+  std::string().swap(text);  // the document has its own copy of every string
+  AddObject(root, "", "");
+  return true;
+}
+
+void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
+                            std::string_view list_version) {
+  Document& document = documents_.back();
+  const auto number = static_cast<std::uint32_t>(documents_.size() - 1);
+  const std::string_view kind = TextOr(value, "kind", list_kind);
+  const std::string_view version = TextOr(value, "apiVersion", list_version);
+  if (kind.empty()) {
+    const ReadContext context{diagnostics_, document.file, value, "Object"};
+    if (!value.is_object()) return context.Error(value, "it is no Kubernetes object", kWantedInput);
+    return context.Missing(value, "kind", "the object's kind, such as Node or List");
+  }
+  if (kind.ends_with("List") && Member(value, "items")) {
+    return AddItems(value, kind.substr(0, kind.size() - 4), version);
+  }
+  const std::uint32_t position = document.objects++;
+  if (const KindRow* row = FindKind(kind, version)) {
+    objects_[static_cast<std::size_t>(row->kind)].push_back({value, number, position});
+    return;
+  }
+  std::string full_name(kind);
+  if (std::any_of(kKinds.begin(), kKinds.end(),
+                  [&](const auto& row) { return row.name == kind; })) {
+    full_name.append(".").append(GroupOf(version));  // a kind of that name, but of another group
+  }
+  ++skipped_[full_name];
+}
+
+void ObjectIndex::AddItems(JsonValue list, std::string_view item_kind, std::string_view version) {
+  const ReadContext context{diagnostics_, documents_.back().file, list};
+  const auto items = ArrayMember(list, "items", context);
+  if (!items) return;
+  // A plain List says nothing about its items; a PodList holds Pods.
+  for (const JsonValue item : *items) {
+    AddObject(item, item_kind, item_kind.empty() ? std::string_view() : version);
+  }
+}
+
+ReadContext ObjectIndex::ContextOf(ObjectKind kind, const IndexedObject& object,
+                                   Diagnostics& diagnostics) const {
+  return {diagnostics, documents_[object.document].file, object.value, KindName(kind)};
+}
+
+std::string ObjectIndex::PlaceOf(const IndexedObject& object) const {
+  return fmt::format("{}, object {}", documents_[object.document].file, object.position + 1);
+}
+
+void ObjectIndex::FileError(const std::string& file, std::string problem, std::string expected) {
+  diagnostics_.AddError({.file = file,
+                         .object = "",
+                         .field = "",
+                         .value = "",
+                         .problem = std::move(problem),
+                         .expected = std::move(expected)});
+}
+
+}  // namespace espalier

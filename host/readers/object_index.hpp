@@ -1,0 +1,93 @@
+// Parsed documents and where in them the objects of each kind are.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <simdjson.h>
+
+#include "host/readers/diagnostics.hpp"
+#include "host/readers/json_fields.hpp"
+
+namespace espalier {
+
+// The kinds that matter, in no particular order.
+enum class ObjectKind {
+  kNode,
+  kPod,
+  kTopology,
+  kResourceFlavor,
+  kClusterQueue,
+  kLocalQueue,
+  kAdmissionCheck,
+  kWorkloadPriorityClass,
+  kWorkload,
+  kJob,
+  kRuntimeClass,
+  kLimitRange,
+  kPriorityClass,
+};
+inline constexpr std::size_t kObjectKinds = 13;
+
+std::string_view KindName(ObjectKind kind);
+
+struct IndexedObject {
+  JsonValue value;
+  std::uint32_t document = 0;
+  std::uint32_t position = 0;  // counted from 0 among the objects of its document
+};
+
+// Owns what it has parsed: the objects stay valid as long as the index.
+class ObjectIndex {
+ public:
+  explicit ObjectIndex(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  // Adds all objects of an input: plain or gzip, JSON or YAML. Findings go to the diagnostics.
+  void Add(const std::string& file, std::string bytes);
+
+  const std::vector<IndexedObject>& Of(ObjectKind kind) const {
+    return objects_[static_cast<std::size_t>(kind)];
+  }
+  // For reading an object, with findings going to `diagnostics`.
+  ReadContext ContextOf(ObjectKind kind, const IndexedObject& object,
+                        Diagnostics& diagnostics) const;
+  // "dump.json, object 12"
+  std::string PlaceOf(const IndexedObject& object) const;
+
+  const std::map<std::string, std::size_t>& skipped() const { return skipped_; }
+  std::uint64_t bytes() const { return bytes_; }
+  double unpack_seconds() const { return unpack_seconds_; }
+  double parse_seconds() const { return parse_seconds_; }
+
+  // Room that a text needs behind its end so that parsing need not copy it.
+  static constexpr std::size_t kSpare = simdjson::SIMDJSON_PADDING;
+
+ private:
+  struct Document {
+    std::string file;
+    simdjson::dom::document json;
+    std::uint32_t objects = 0;
+  };
+
+  void AddJson(const std::string& file, std::string text);
+  bool Parse(const std::string& file, std::string& text, simdjson::error_code& error);
+  void AddObject(JsonValue value, std::string_view list_kind, std::string_view list_version);
+  void AddItems(JsonValue list, std::string_view item_kind, std::string_view version);
+  void FileError(const std::string& file, std::string problem, std::string expected);
+
+  Diagnostics& diagnostics_;
+  simdjson::dom::parser parser_;
+  std::deque<Document> documents_;
+  std::array<std::vector<IndexedObject>, kObjectKinds> objects_;
+  std::map<std::string, std::size_t> skipped_;
+  std::uint64_t bytes_ = 0;
+  double unpack_seconds_ = 0;
+  double parse_seconds_ = 0;
+};
+
+}  // namespace espalier

@@ -1,0 +1,88 @@
+#include <charconv>
+
+#include "host/model/parse_bool.hpp"
+#include "host/readers/kubernetes_objects.hpp"
+#include "host/readers/slice_constraints.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::string_view kRequired = "kueue.x-k8s.io/podset-required-topology";
+constexpr std::string_view kPreferred = "kueue.x-k8s.io/podset-preferred-topology";
+constexpr std::string_view kUnconstrained = "kueue.x-k8s.io/podset-unconstrained-topology";
+constexpr std::string_view kSliceTopology = "kueue.x-k8s.io/podset-slice-required-topology";
+constexpr std::string_view kSliceSize = "kueue.x-k8s.io/podset-slice-size";
+constexpr std::string_view kSliceConstraints =
+    "kueue.x-k8s.io/podset-slice-required-topology-constraints";
+constexpr std::string_view kGroup = "kueue.x-k8s.io/podset-group-name";
+
+std::optional<std::string> Text(JsonValue annotations, std::string_view key,
+                                const ReadContext& context) {
+  const auto text = StringMember(annotations, key, context);
+  return text ? std::optional<std::string>(*text) : std::nullopt;
+}
+
+// Required, else preferred, else unconstrained.
+void ReadLevel(JsonValue annotations, const ReadContext& context, TopologyRequest& request) {
+  request.required = Text(annotations, kRequired, context);
+  if (request.required) return;
+  request.preferred = Text(annotations, kPreferred, context);
+  if (request.preferred) return;
+  const auto text = StringMember(annotations, kUnconstrained, context);
+  if (!text) return;
+  request.unconstrained = ParseBool(*text);
+  if (!request.unconstrained) {  // R23.5
+    context.Error(*Member(annotations, kUnconstrained), "must be a boolean value",
+                  "\"true\" or \"false\"");
+  }
+}
+
+std::vector<SliceConstraint> ReadConstraints(JsonValue annotations, std::string_view text,
+                                             const ReadContext& context) {
+  Result<std::vector<SliceConstraint>> constraints = ParseSliceConstraints(text);
+  if (constraints) return std::move(*constraints);
+  context.Error(*Member(annotations, kSliceConstraints),  // R23.8
+                "must be a valid JSON array: " + constraints.error().message,
+                R"(a list such as [{"topology": "example.com/rack", "size": 4}])");
+  return {};
+}
+
+// The constraints annotation, else the pair if both of it exist.
+void ReadSlices(JsonValue annotations, const ReadContext& context, TopologyRequest& request) {
+  if (const auto text = StringMember(annotations, kSliceConstraints, context)) {
+    request.slice_constraints = ReadConstraints(annotations, *text, context);
+    return;
+  }
+  const auto topology = Text(annotations, kSliceTopology, context);
+  const auto size = StringMember(annotations, kSliceSize, context);
+  if (!topology || !size) return;
+  std::int32_t number = 0;
+  const auto [end, code] = std::from_chars(size->data(), size->data() + size->size(), number);
+  if (code != std::errc{} || end != size->data() + size->size()) {  // R23.6
+    return context.Error(*Member(annotations, kSliceSize), "must be a numeric value",
+                         "the number of pods per slice");
+  }
+  request.slice_topology = topology;
+  request.slice_size = number;
+}
+
+}  // namespace
+
+std::optional<TopologyRequest> ReadTopologyAnnotations(JsonValue pod_template,
+                                                       std::string_view pod_index_label,
+                                                       const ReadContext& context) {
+  TopologyRequest request;
+  const auto metadata = Member(pod_template, "metadata");
+  if (const auto annotations = metadata ? Member(*metadata, "annotations") : std::nullopt) {
+    ReadLevel(*annotations, context, request);
+    ReadSlices(*annotations, context, request);
+    if (request.required || request.preferred) {
+      request.pod_set_group_name = Text(*annotations, kGroup, context);
+    }
+  }
+  if (!pod_index_label.empty()) request.pod_index_label = pod_index_label;
+  if (request == TopologyRequest()) return std::nullopt;
+  return request;
+}
+
+}  // namespace espalier

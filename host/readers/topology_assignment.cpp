@@ -1,0 +1,187 @@
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "host/readers/kubernetes_objects.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kMostLevels = 16;                // R19.9
+constexpr std::size_t kMostSlices = 1000;              // R19.9
+constexpr std::int32_t kMostDomainsPerSlice = 100000;  // R19.9
+// Of domains that a slice merely repeats, per assignment: they cost the input nothing.
+constexpr std::int32_t kMostRepeats = 1000;
+constexpr std::size_t kLongestValue = 63;  // bytes, of each part of a value (R19.9)
+
+std::string_view ShortText(JsonValue parent, std::string_view name, const ReadContext& context) {
+  const std::string_view text = StringMember(parent, name, context).value_or("");
+  if (text.size() <= kLongestValue) return text;
+  context.Error(*Member(parent, name), "it is too long", "at most 63 bytes");
+  return {};
+}
+
+// Reports that `list` must have `expected` items when it has not.
+bool HasLength(JsonValue list, std::size_t expected, const ReadContext& context) {
+  const std::size_t size = Items(list).size();
+  if (size == expected) return true;
+  context.Error(list, fmt::format("it has {} items", size), fmt::format("{} items", expected));
+  return false;
+}
+
+// The values of one level in one slice: prefix + root + suffix of every domain.
+struct LevelValues {
+  std::string_view universal;  // when there are no roots
+  std::string_view prefix;
+  std::string_view suffix;
+  std::optional<simdjson::dom::array> roots;
+};
+
+// Exactly one of `universal` and `individual` (R19.9).
+bool HasOneForm(JsonValue value, const ReadContext& context) {
+  if (Member(value, "universal").has_value() != Member(value, "individual").has_value()) {
+    return true;
+  }
+  context.Error(value, "it has not exactly one of `universal` and `individual`", "one of the two");
+  return false;
+}
+
+std::optional<LevelValues> ReadLevelValues(JsonValue level, std::int32_t domain_count,
+                                           const ReadContext& context) {
+  if (!HasOneForm(level, context)) return std::nullopt;
+  LevelValues values;
+  if (Member(level, "universal")) {
+    values.universal = ShortText(level, "universal", context);
+    return values;
+  }
+  const auto individual = ObjectMember(level, "individual", context);
+  if (!individual) return std::nullopt;
+  values.prefix = ShortText(*individual, "prefix", context);
+  values.suffix = ShortText(*individual, "suffix", context);
+  values.roots = ArrayMember(*individual, "roots", context);
+  if (!values.roots) {
+    context.Missing(*individual, "roots", "one root per domain");
+    return std::nullopt;
+  }
+  if (!HasLength(*Member(*individual, "roots"), domain_count, context)) return std::nullopt;
+  return values;
+}
+
+// Appends this level's value to each of the domains from `first` on.
+void AppendValues(const LevelValues& level, std::size_t first, const ReadContext& context,
+                  TopologyAssignment& assignment) {
+  auto domain = assignment.domains.begin() + first;
+  if (!level.roots) {
+    for (; domain != assignment.domains.end(); ++domain) {
+      domain->values.emplace_back(level.universal);
+    }
+    return;
+  }
+  for (const JsonValue item : *level.roots) {
+    std::string_view root;
+    if (item.get(root) != simdjson::SUCCESS || root.size() > kLongestValue) {
+      context.Error(item, "it is no root of a value", "a string of at most 63 bytes");
+    }
+    std::string& value = domain++->values.emplace_back();
+    value.reserve(level.prefix.size() + root.size() + level.suffix.size());
+    value.append(level.prefix).append(root).append(level.suffix);
+  }
+}
+
+void ReadPodCounts(JsonValue slice, std::size_t first, const ReadContext& context,
+                   TopologyAssignment& assignment) {
+  const auto counts = ObjectMember(slice, "podCounts", context);
+  if (!counts) return context.Missing(slice, "podCounts", "the number of pods per domain");
+  if (!HasOneForm(*counts, context)) return;
+  auto domain = assignment.domains.begin() + first;
+  if (Member(*counts, "universal")) {
+    const std::int32_t count = Int32Member(*counts, "universal", context, 1).value_or(0);
+    for (; domain != assignment.domains.end(); ++domain) domain->count = count;
+    return;
+  }
+  const auto individual = ArrayMember(*counts, "individual", context);
+  if (!individual) return;
+  if (!HasLength(*Member(*counts, "individual"), assignment.domains.size() - first, context)) {
+    return;
+  }
+  for (const JsonValue item : *individual) {
+    domain++->count = Int32Value(item, context, 1).value_or(0);
+  }
+}
+
+// R19.1. On an error the slice's domains are left out or incomplete. `repeats` counts over all
+// slices.
+void ReadSlice(JsonValue slice, const ReadContext& context, std::int32_t& repeats,
+               TopologyAssignment& assignment) {
+  const auto count = Int32Member(slice, "domainCount", context, 1);
+  if (!count) {
+    if (!Member(slice, "domainCount")) context.Missing(slice, "domainCount", "1 to 100000");
+    return;
+  }
+  if (*count > kMostDomainsPerSlice) {
+    return context.Error(*Member(slice, "domainCount"), "it is too large", "1 to 100000");
+  }
+  const auto levels = ArrayMember(slice, "valuesPerLevel", context);
+  if (!levels) return context.Missing(slice, "valuesPerLevel", "one entry per level");
+  if (!HasLength(*Member(slice, "valuesPerLevel"), assignment.levels.size(), context)) return;
+  std::vector<LevelValues> values;
+  bool any_roots = false;
+  for (const JsonValue level : *levels) {
+    const auto read = ReadLevelValues(level, *count, context);
+    if (!read) return;
+    any_roots = any_roots || read->roots.has_value();
+    values.push_back(*read);
+  }
+  if (!any_roots && (repeats += *count - 1) > kMostRepeats) {
+    return context.Error(*Member(slice, "domainCount"), "all domains of the slice are the same one",
+                         "1, or individual values in at least one level");
+  }
+  const std::size_t first = assignment.domains.size();
+  assignment.domains.resize(first + *count);
+  for (auto domain = assignment.domains.begin() + first; domain != assignment.domains.end();
+       ++domain) {
+    domain->values.reserve(values.size());
+  }
+  for (const LevelValues& level : values) AppendValues(level, first, context, assignment);
+  ReadPodCounts(slice, first, context, assignment);
+}
+
+TopologyDomainAssignment ReadDomain(JsonValue domain, std::size_t level_count,
+                                    const ReadContext& context) {
+  TopologyDomainAssignment read;
+  read.values = TextListMember(domain, "values", context);
+  read.count = Int32Member(domain, "count", context, 1).value_or(0);
+  if (!Member(domain, "count")) context.Missing(domain, "count", "the number of pods");
+  if (const auto values = Member(domain, "values"); values && values->is_array()) {
+    HasLength(*values, level_count, context);
+  } else {
+    context.Missing(domain, "values", "one value per level");
+  }
+  return read;
+}
+
+}  // namespace
+
+TopologyAssignment ReadTopologyAssignment(JsonValue object, const ReadContext& context) {
+  TopologyAssignment assignment;
+  assignment.levels = TextListMember(object, "levels", context);
+  if (assignment.levels.empty() || assignment.levels.size() > kMostLevels) {
+    context.Error(Member(object, "levels").value_or(object), "the number of levels is wrong",
+                  "1 to 16 levels");
+    return assignment;
+  }
+  assignment.domains = ReadList(object, "domains", context, [&](JsonValue domain) {
+    return ReadDomain(domain, assignment.levels.size(), context);
+  });
+  const auto slices = ArrayMember(object, "slices", context);
+  if (!slices) return assignment;
+  if (slices->size() > kMostSlices) {
+    context.Error(*Member(object, "slices"), "it is too long", "at most 1000 slices");
+    return assignment;
+  }
+  std::int32_t repeats = 0;
+  for (const JsonValue slice : *slices) ReadSlice(slice, context, repeats, assignment);
+  return assignment;
+}
+
+}  // namespace espalier

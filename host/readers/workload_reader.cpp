@@ -1,0 +1,174 @@
+#include <limits>
+#include <utility>
+
+#include "host/readers/kubernetes_objects.hpp"
+#include "host/readers/object_metadata.hpp"
+
+namespace espalier {
+namespace {
+
+std::optional<std::string> OptionalText(JsonValue parent, std::string_view name,
+                                        const ReadContext& context) {
+  const auto text = StringMember(parent, name, context);
+  return text ? std::optional<std::string>(*text) : std::nullopt;
+}
+
+// Any 32-bit size: what is wrong with a slice size is the engine's answer (R6.2, R6.7).
+std::optional<std::int32_t> SliceSize(JsonValue parent, std::string_view name,
+                                      const ReadContext& context) {
+  return Int32Member(parent, name, context, std::numeric_limits<std::int32_t>::min());
+}
+
+PodSetAssignment ReadPodSetAssignment(JsonValue object, const ReadContext& context) {
+  PodSetAssignment assignment;
+  assignment.name = RequiredText(object, "name", context);
+  assignment.flavors = TextMapMember(object, "flavors", context);
+  assignment.resource_usage = ResourcesMember(object, "resourceUsage", context);
+  assignment.count = Int32Member(object, "count", context);
+  if (const auto topology = ObjectMember(object, "topologyAssignment", context)) {
+    assignment.topology_assignment = ReadTopologyAssignment(*topology, context);
+  }
+  assignment.delayed_topology_request = OptionalText(object, "delayedTopologyRequest", context);
+  return assignment;
+}
+
+AdmissionCheckState ReadAdmissionCheckState(JsonValue object, const ReadContext& context) {
+  AdmissionCheckState check;
+  check.name = RequiredText(object, "name", context);
+  check.state = TextMember(object, "state", context);
+  check.pod_set_updates = ReadList(object, "podSetUpdates", context, [&](JsonValue update) {
+    return ReadPodSetUpdate(update, context);
+  });
+  return check;
+}
+
+void ReadStatus(JsonValue status, const ReadContext& context, Workload& workload) {
+  if (const auto admission = ObjectMember(status, "admission", context)) {
+    workload.admission.emplace();
+    workload.admission->cluster_queue = TextMember(*admission, "clusterQueue", context);
+    workload.admission->pod_set_assignments =
+        ReadList(*admission, "podSetAssignments", context,
+                 [&](JsonValue assignment) { return ReadPodSetAssignment(assignment, context); });
+  }
+  workload.conditions = ReadConditions(status, context);
+  workload.unhealthy_nodes = ReadList(status, "unhealthyNodes", context, [&](JsonValue node) {
+    return RequiredText(node, "name", context);
+  });
+  workload.reclaimable_pods =
+      ReadList(status, "reclaimablePods", context, [&](JsonValue reclaimable) {
+        return ReclaimablePod{RequiredText(reclaimable, "name", context),
+                              Int32Member(reclaimable, "count", context).value_or(0)};
+      });
+  workload.admission_checks = ReadList(status, "admissionChecks", context, [&](JsonValue check) {
+    return ReadAdmissionCheckState(check, context);
+  });
+}
+
+// The name of the workload's priority class and the value it has, if that is known.
+struct PriorityClassValue {
+  std::string name;
+  std::optional<std::int64_t> value;
+};
+
+PriorityClassValue ReadPriorityClassOf(JsonValue spec, const ReadContext& context,
+                                       const ClusterDefaults& defaults) {
+  const auto reference = ObjectMember(spec, "priorityClassRef", context);  // v1beta2
+  const JsonValue parent = reference.value_or(spec);
+  const std::string_view field = reference ? "name" : "priorityClassName";
+  const std::string_view source =
+      StringMember(parent, reference ? "kind" : "priorityClassSource", context).value_or("");
+  const bool of_pods = source == "PriorityClass" || source == "scheduling.k8s.io/priorityclass";
+  const auto& values = of_pods ? defaults.priority_classes : defaults.workload_priority_classes;
+  PriorityClassValue result{TextMember(parent, field, context), std::nullopt};
+  if (const auto it = values.find(result.name); it != values.end()) result.value = it->second;
+  return result;
+}
+
+void ReadPriority(JsonValue spec, const ReadContext& context, const ClusterDefaults& defaults,
+                  Workload& workload) {
+  PriorityClassValue priority_class = ReadPriorityClassOf(spec, context, defaults);
+  workload.priority_class = std::move(priority_class.name);
+  if (const auto priority = Int64Member(spec, "priority", context)) {
+    workload.priority = *priority;
+  } else if (priority_class.value) {
+    workload.priority = *priority_class.value;
+  } else if (!workload.priority_class.empty()) {
+    context.Warn(spec,
+                 "the priority class " + workload.priority_class +
+                     " is not in the input, so the priority counts as 0",
+                 "the priority class among the files, or spec.priority");
+  }
+}
+
+}  // namespace
+
+TopologyRequest ReadTopologyRequest(JsonValue object, const ReadContext& context) {
+  TopologyRequest request;
+  request.required = OptionalText(object, "required", context);
+  request.preferred = OptionalText(object, "preferred", context);
+  request.unconstrained = BoolMember(object, "unconstrained", context);
+  request.slice_topology = OptionalText(object, "podSetSliceRequiredTopology", context);
+  request.slice_size = SliceSize(object, "podSetSliceSize", context);
+  request.slice_constraints = ReadList(
+      object, "podsetSliceRequiredTopologyConstraints", context, [&](JsonValue constraint) {
+        return SliceConstraint{RequiredText(constraint, "topology", context),
+                               SliceSize(constraint, "size", context).value_or(0)};
+      });
+  request.pod_set_group_name = OptionalText(object, "podSetGroupName", context);
+  request.pod_index_label = OptionalText(object, "podIndexLabel", context);
+  request.sub_group_index_label = OptionalText(object, "subGroupIndexLabel", context);
+  request.sub_group_count = Int32Member(object, "subGroupCount", context);
+  return request;
+}
+
+PodSetUpdate ReadPodSetUpdate(JsonValue object, const ReadContext& context) {
+  return {TextMember(object, "name", context), TextMapMember(object, "labels", context),
+          TextMapMember(object, "annotations", context),
+          TextMapMember(object, "nodeSelector", context),
+          ReadTolerations(object, "tolerations", context)};
+}
+
+PodSet ReadPodSet(JsonValue object, const ReadContext& context, const ClusterDefaults& defaults,
+                  std::string_view name_space) {
+  PodSet pod_set;
+  pod_set.name = StringMember(object, "name", context).value_or("main");
+  pod_set.count = Int32Member(object, "count", context).value_or(1);
+  pod_set.min_count = Int32Member(object, "minCount", context);
+  const auto pod_template = ObjectMember(object, "template", context);
+  if (pod_template) {
+    pod_set.pod_template = ReadPodTemplate(*pod_template, context, defaults, name_space);
+  }
+  if (const auto request = ObjectMember(object, "topologyRequest", context)) {
+    pod_set.topology_request = ReadTopologyRequest(*request, context);
+  } else if (pod_template) {
+    pod_set.topology_request = ReadTopologyAnnotations(*pod_template, "", context);
+  }
+  return pod_set;
+}
+
+Workload ReadWorkload(JsonValue object, const ReadContext& context,
+                      const ClusterDefaults& defaults) {
+  Workload workload;
+  workload.key = ReadObjectKey(object, context);
+  if (const auto metadata = ObjectMember(object, "metadata", context)) {
+    workload.uid = TextMember(*metadata, "uid", context);
+    workload.labels = TextMapMember(*metadata, "labels", context);
+    workload.annotations = TextMapMember(*metadata, "annotations", context);
+    workload.owners = ReadOwners(*metadata, context);
+    workload.creation_seconds = TimeMember(*metadata, "creationTimestamp", context).value_or(0);
+  }
+  if (const auto spec = ObjectMember(object, "spec", context)) {
+    ReadPriority(*spec, context, defaults, workload);
+    workload.queue_name = TextMember(*spec, "queueName", context);
+    workload.active = BoolMember(*spec, "active", context).value_or(true);
+    workload.pod_sets = ReadList(*spec, "podSets", context, [&](JsonValue pod_set) {
+      return ReadPodSet(pod_set, context, defaults, workload.key.namespace_);
+    });
+  }
+  if (const auto status = ObjectMember(object, "status", context)) {
+    ReadStatus(*status, context, workload);
+  }
+  return workload;
+}
+
+}  // namespace espalier

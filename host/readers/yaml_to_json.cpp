@@ -1,0 +1,265 @@
+#include "host/readers/yaml_to_json.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <simdjson.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+namespace espalier {
+namespace {
+
+void AppendJsonString(std::string& json, std::string_view text) {
+  json += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      json += '\\';
+      json += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      json += c;
+    }
+  }
+  json += '"';
+}
+
+bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+std::optional<std::string> BooleanJson(std::string_view text) {
+  if (IsOneOf(text, {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})) {
+    return "true";
+  }
+  if (IsOneOf(text, {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})) {
+    return "false";
+  }
+  return std::nullopt;
+}
+
+// Decimal, 0x, 0o or 0 (octal) and 0b, with an optional sign.
+std::optional<std::string> IntegerJson(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  int base = 10;
+  if (text.size() > 1 && text[0] == '0') {
+    const char mark = text[1];
+    if (mark == 'x' || mark == 'X') base = 16;
+    if (mark == 'b' || mark == 'B') base = 2;
+    if (mark == 'o' || mark == 'O' || (mark >= '0' && mark <= '9')) base = 8;
+    if (base != 10) text.remove_prefix(mark >= '0' && mark <= '9' ? 1 : 2);
+  }
+  std::uint64_t number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (!negative) return std::to_string(number);
+  if (number > std::uint64_t{1} << 63) return std::nullopt;  // a float
+  return fmt::format("-{}", number);
+}
+
+// [-+]? ( digits [. digits*] | . digits ) [ e [-+] digits ]
+std::optional<std::string> FloatJson(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const std::string_view unsigned_text = text.substr(text.starts_with('-') ? 1 : 0);
+  if (unsigned_text.empty() ||
+      !((unsigned_text[0] >= '0' && unsigned_text[0] <= '9') || unsigned_text[0] == '.')) {
+    return std::nullopt;  // from_chars would take "inf" and "nan"
+  }
+  double number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) {
+    return std::nullopt;
+  }
+  return fmt::format("{}", number);
+}
+
+// A plain (unquoted) scalar by YAML 1.1.
+std::string PlainJson(const std::string& text) {
+  if (auto json = BooleanJson(text)) return *json;
+  if (!text.empty() && std::string_view("+-.0123456789").find(text[0]) != std::string_view::npos) {
+    std::string digits = text;
+    std::erase(digits, '_');
+    if (auto json = IntegerJson(digits)) return *json;
+    if (auto json = FloatJson(digits)) return *json;
+  }
+  std::string json;
+  AppendJsonString(json, text);
+  return json;
+}
+
+// Writes JSON text while the YAML parser reports what it sees. After the first error the rest is
+// ignored.
+class JsonWriter : public YAML::EventHandler {
+ public:
+  JsonWriter(std::size_t most_bytes, std::size_t most_events)
+      : most_bytes_(most_bytes), events_left_(most_events) {}
+
+  const std::string& error() const { return error_; }
+  std::vector<std::string> TakeDocuments() { return std::move(documents_); }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    CountEvent(mark);
+    json_.clear();
+    anchored_.clear();
+  }
+  void OnDocumentEnd() override {
+    if (!json_.empty() && json_ != "null") documents_.push_back(std::move(json_));
+    json_.clear();
+  }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    CountEvent(mark);
+    Scalar(mark, anchor, "null", "null");
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    CountEvent(mark);
+    if (!BeginValue(mark, false)) return;
+    const auto it = anchored_.find(anchor);
+    if (it == anchored_.end()) return Fail(mark, "an alias refers to the value that it is part of");
+    Append(mark, it->second);
+    EndValue();
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    CountEvent(mark);
+    if (tag == "?") return Scalar(mark, anchor, value, PlainJson(value));
+    std::string quoted;
+    AppendJsonString(quoted, value);
+    Scalar(mark, anchor, value, quoted);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    CountEvent(mark);
+    Open(mark, anchor, '[', false);
+  }
+  void OnSequenceEnd() override { Close(']'); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    CountEvent(mark);
+    Open(mark, anchor, '{', true);
+  }
+  void OnMapEnd() override { Close('}'); }
+
+ private:
+  struct Container {
+    bool is_map;
+    bool expects_key;
+    bool empty;
+    YAML::anchor_t anchor;
+    std::size_t start;  // offset of its text
+  };
+
+  void Fail(const YAML::Mark& mark, std::string_view problem) {
+    if (error_.empty()) {
+      error_ = fmt::format("line {}, column {}: {}", mark.line + 1, mark.column + 1, problem);
+    }
+  }
+
+  void Append(const YAML::Mark& mark, std::string_view text) {
+    if (json_.size() + text.size() > most_bytes_) {
+      return Fail(mark, "the aliases make the document too large");
+    }
+    json_ += text;
+  }
+
+  // Some malformed texts keep the parser busy for ever without moving on. Every event of a sound
+  // text has a character of its own, so running out of them tells. Only throwing stops the parser.
+  void CountEvent(const YAML::Mark& mark) {
+    if (events_left_-- == 0)
+      throw YAML::ParserException(mark, "the text is malformed from here on");
+  }
+
+  // Writes the separator before a value; false when there is nothing to write.
+  bool BeginValue(const YAML::Mark& mark, bool scalar) {
+    if (!error_.empty()) return false;
+    if (containers_.empty()) return true;
+    Container& parent = containers_.back();
+    if (parent.is_map && !parent.expects_key) {
+      json_ += ':';
+    } else if (!parent.empty) {
+      json_ += ',';
+    }
+    if (parent.is_map && parent.expects_key && !scalar) {
+      Fail(mark, "a key is not a plain text");
+      return false;
+    }
+    return true;
+  }
+
+  void EndValue() {
+    if (containers_.empty()) return;
+    Container& parent = containers_.back();
+    parent.empty = false;
+    if (parent.is_map) parent.expects_key = !parent.expects_key;
+  }
+
+  void Scalar(const YAML::Mark& mark, YAML::anchor_t anchor, const std::string& text,
+              const std::string& json) {
+    if (!simdjson::validate_utf8(text)) return Fail(mark, "it is not UTF-8");
+    if (!BeginValue(mark, true)) return;
+    const std::size_t start = json_.size();
+    const bool is_key = !containers_.empty() && containers_.back().expects_key;
+    if (is_key) {
+      if (text == "<<") return Fail(mark, "merge keys (<<) are not supported");
+      AppendJsonString(json_, text);
+    } else {
+      Append(mark, json);
+    }
+    Remember(anchor, start);
+    EndValue();
+  }
+
+  void Open(const YAML::Mark& mark, YAML::anchor_t anchor, char bracket, bool is_map) {
+    if (!BeginValue(mark, false)) return;
+    containers_.push_back({is_map, is_map, true, anchor, json_.size()});
+    json_ += bracket;
+  }
+
+  void Close(char bracket) {
+    if (!error_.empty() || containers_.empty()) return;
+    json_ += bracket;
+    const Container closed = containers_.back();
+    containers_.pop_back();
+    Remember(closed.anchor, closed.start);
+    EndValue();
+  }
+
+  void Remember(YAML::anchor_t anchor, std::size_t start) {
+    if (anchor != 0) anchored_[anchor] = json_.substr(start);
+  }
+
+  std::size_t most_bytes_;
+  std::size_t events_left_;
+  std::string json_;
+  std::string error_;
+  std::vector<std::string> documents_;
+  std::vector<Container> containers_;
+  std::map<YAML::anchor_t, std::string> anchored_;
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> YamlToJson(std::string_view text) {
+  constexpr std::size_t kSpare = std::size_t{16} << 20;
+  JsonWriter writer(kSpare + 8 * text.size(), 16 + 2 * text.size());
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    while (writer.error().empty() && parser.HandleNextDocument(writer)) {
+    }
+  } catch (const std::exception& error) {
+    return BadInput(error.what());
+  }
+  if (!writer.error().empty()) return BadInput(writer.error());
+  return writer.TakeDocuments();
+}
+
+}  // namespace espalier

@@ -1,0 +1,60 @@
+// Passes that decide nothing: new amounts in, counting, roll-up, answers out.
+#include "kernels/cuda/launch.cuh"
+
+namespace espalier {
+namespace {
+
+// Grid: x over portions of the changed leaves, y over columns. Amounts in canonical units.
+__global__ void __launch_bounds__(kBulkThreads) scatter_kernel(const ScatterArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
+// Grid: x over portions of the leaves, y over tiles of kRowsPerBlock rows (shapes on a state).
+// Reads [columns][leaves] amounts, writes [rows][leaves] counts of pods and slices.
+__global__ void __launch_bounds__(kBulkThreads) count_leaves_kernel(const CountLeavesArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
+// Grid: x over portions of one level's domains, y over rows. A thread sums the children of a
+// domain.
+__global__ void __launch_bounds__(kBulkThreads) roll_up_kernel(const RollUpArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
+// Grid: one block a row; rows on which nothing failed end at once.
+__global__ void __launch_bounds__(kBulkThreads) exclusions_kernel(const ExclusionsArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
+// Grid: one block; a scan over the jobs' share counts.
+__global__ void __launch_bounds__(kBulkThreads) offsets_kernel(const OffsetsArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
+// Grid: one block a job; copies its shares to their compacted place.
+__global__ void __launch_bounds__(kBulkThreads) compact_kernel(const CompactArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
+}  // namespace
+
+cudaError_t Launch(const ScatterArgs& args, cudaStream_t stream) {
+  return LaunchChecked(scatter_kernel, kBulkThreads, args, stream);
+}
+cudaError_t Launch(const CountLeavesArgs& args, cudaStream_t stream) {
+  return LaunchChecked(count_leaves_kernel, kBulkThreads, args, stream);
+}
+cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream) {
+  return LaunchChecked(roll_up_kernel, kBulkThreads, args, stream);
+}
+cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream) {
+  return LaunchChecked(exclusions_kernel, kBulkThreads, args, stream);
+}
+cudaError_t Launch(const OffsetsArgs& args, cudaStream_t stream) {
+  return LaunchChecked(offsets_kernel, kBulkThreads, args, stream);
+}
+cudaError_t Launch(const CompactArgs& args, cudaStream_t stream) {
+  return LaunchChecked(compact_kernel, kBulkThreads, args, stream);
+}
+
+}  // namespace espalier

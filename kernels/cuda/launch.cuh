@@ -1,0 +1,36 @@
+// The one place where kernels are launched.
+#pragma once
+
+#include "kernels/cuda/launch.hpp"
+#include "kernels/team/block_team.cuh"
+
+namespace espalier {
+
+inline constexpr int kBulkThreads = 256;    // passes over leaves, domains and shares
+inline constexpr int kDecideThreads = 128;  // one evaluation: lists of dozens to thousands
+
+// Queues one kernel and checks that it was accepted; debug builds wait and check that it ran.
+template <class Args>
+cudaError_t LaunchChecked(void (*kernel)(Args), int threads, const Args& args,
+                          cudaStream_t stream) {
+  const Grid grid = GridOf(args);
+  if (grid.x <= 0 || grid.y <= 0) return cudaSuccess;
+  const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y));
+  kernel<<<blocks, static_cast<unsigned>(threads), 0, stream>>>(args);
+  const cudaError_t launched = cudaGetLastError();
+#ifndef NDEBUG
+  if (launched == cudaSuccess) return cudaStreamSynchronize(stream);
+#endif
+  return launched;
+}
+
+// The body of every kernel: this block's part on a team of all its threads.
+template <int kThreads, class Args>
+__device__ void RunThisBlock(const Args& args) {
+  __shared__ typename BlockTeam<kThreads>::Scratch scratch;
+  BlockTeam<kThreads> team(scratch);
+  RunBlock(team, args,
+           Grid{static_cast<std::int32_t>(blockIdx.x), static_cast<std::int32_t>(blockIdx.y)});
+}
+
+}  // namespace espalier

@@ -1,0 +1,20 @@
+// Launch functions of the kernels; only where CUDA is compiled in. None of them waits: each queues
+// its kernel on `stream` and reports whether the launch was accepted. A grid without blocks is not
+// launched.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/cuda/blocks.hpp"
+
+namespace espalier {
+
+cudaError_t Launch(const ScatterArgs& args, cudaStream_t stream);
+cudaError_t Launch(const CountLeavesArgs& args, cudaStream_t stream);
+cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream);
+cudaError_t Launch(const DecideArgs& args, cudaStream_t stream);
+cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream);
+cudaError_t Launch(const OffsetsArgs& args, cudaStream_t stream);
+cudaError_t Launch(const CompactArgs& args, cudaStream_t stream);
+
+}  // namespace espalier

@@ -1,0 +1,256 @@
+// Choosing the level and the set of domains (section 10).
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/decisions/leader_first.hpp"
+#include "kernels/decisions/lists.hpp"
+#include "kernels/decisions/orders.hpp"
+#include "kernels/decisions/shortest_prefix.hpp"
+#include "kernels/decisions/tight_fit.hpp"
+#include "kernels/decisions/workspace.hpp"
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+enum class ChoiceStatus : std::int32_t {
+  kChosen,
+  kNoDomains,   // R10.1
+  kDoesNotFit,  // R18.4 with fit and total
+};
+
+struct Choice {
+  ChoiceStatus status = ChoiceStatus::kDoesNotFit;
+  std::int32_t level = 0;  // where the search ended (R10.11)
+  CandidateList domains;   // the set, in the order it is consumed
+  Count fit = 0;           // slices
+  Count total = 0;         // slices
+};
+
+// Sufficient alone: holds all slices and, when wanted, the leader.
+ESPALIER_HD inline bool Sufficient(const Candidate& c, const PlacementQuery& query) {
+  return c.leaders >= query.leaders && c.slices_with_leader >= query.slices();
+}
+
+// The tightest domain first: highest affinity, then fewest slices, then fewest pods, then path.
+// Among sufficient domains this is TIGHT over the first affinity tier (R10.3, R10.7) and also the
+// first of Order A under least-free-capacity (R10.4).
+struct TightestOrder {
+  ESPALIER_HD bool operator()(const Candidate& a, const Candidate& b) const {
+    if (a.none() || b.none()) return !a.none() && b.none();
+    if (a.affinity != b.affinity) return a.affinity > b.affinity;
+    if (a.slices_with_leader != b.slices_with_leader) {
+      return a.slices_with_leader < b.slices_with_leader;
+    }
+    if (a.pods_with_leader != b.pods_with_leader) return a.pods_with_leader < b.pods_with_leader;
+    return a.domain < b.domain;
+  }
+};
+
+// The last domain in Order A.
+struct ReversedLeaderOrder {
+  bool least_free = false;
+  ESPALIER_HD bool operator()(const Candidate& a, const Candidate& b) const {
+    if (a.none() || b.none()) return !a.none() && b.none();
+    return LeaderOrder{least_free}(b, a);
+  }
+};
+
+// The least domain of a run by `less` among those `wanted(d)`; none when there is none.
+template <class Team, class Less, class Wanted>
+ESPALIER_HD Candidate LeastOf(Team& team, const CountsView& counts, DomainRange range, Less less,
+                              const Wanted& wanted) {
+  Candidate best;
+  for (std::int32_t d = range.begin + team.rank(); d < range.end; d += team.size()) {
+    if (!wanted(d)) continue;
+    const Candidate candidate = MakeCandidate(counts, d);
+    if (less(candidate, best)) best = candidate;
+  }
+  return team.minimum(best, less);
+}
+
+struct SmallerStored {
+  ESPALIER_HD StoredCount operator()(StoredCount a, StoredCount b) const { return a < b ? a : b; }
+};
+
+// The smallest number of slices >= need a domain of the run has, or kNoSlices.
+inline constexpr StoredCount kNoSlices = 2147483647;
+template <class Team>
+ESPALIER_HD StoredCount LeastSlices(Team& team, const StoredCount* slices,
+                                    const std::uint8_t* leaders, DomainRange range, Count need,
+                                    Count wanted_leaders) {
+  const StoredCount wanted = Store(need);
+  StoredCount least = kNoSlices;
+  if (wanted_leaders == 0) {  // a plain loop, left to the compiler to vectorise
+    for (std::int32_t d = range.begin + team.rank(); d < range.end; d += team.size()) {
+      const StoredCount value = slices[d] >= wanted ? slices[d] : kNoSlices;
+      least = value < least ? value : least;
+    }
+  } else {
+    for (std::int32_t d = range.begin + team.rank(); d < range.end; d += team.size()) {
+      if (leaders[d] >= wanted_leaders && slices[d] >= wanted && slices[d] < least) {
+        least = slices[d];
+      }
+    }
+  }
+  return team.reduce(least, kNoSlices, SmallerStored{});
+}
+
+// The tightest domain that is sufficient alone.
+template <class Team>
+ESPALIER_HD Candidate TightestSufficient(Team& team, const CountsView& counts,
+                                         const PlacementQuery& query, DomainRange range) {
+  if (counts.affinity != nullptr) {
+    return LeastOf(team, counts, range, TightestOrder{},
+                   [&](std::int32_t d) { return Sufficient(MakeCandidate(counts, d), query); });
+  }
+  const StoredCount* slices = counts.slices_with_leader;
+  const StoredCount least =
+      LeastSlices(team, slices, counts.leaders, range, query.slices(), query.leaders);
+  if (least == kNoSlices && query.slices() < kNoSlices) return {};
+  return LeastOf(team, counts, range, TightestOrder{}, [&](std::int32_t d) {
+    return slices[d] == least && counts.Leaders(d) >= query.leaders;
+  });
+}
+
+template <class Team>
+ESPALIER_HD Choice ChooseOne(Team& team, const Candidate& domain, Choice choice,
+                             const Workspace& workspace) {
+  if (team.rank() == 0) workspace.chosen[0] = domain;
+  team.sync();
+  choice.status = ChoiceStatus::kChosen;
+  choice.domains = {workspace.chosen, 1};
+  return choice;
+}
+
+// Appends to the chosen set; the list is uniform, one lane writes.
+template <class Team>
+ESPALIER_HD void AppendChosen(Team& team, CandidateList& chosen, const Candidate& domain) {
+  if (team.rank() == 0) chosen.items[chosen.size] = domain;
+  ++chosen.size;
+}
+
+// Several domains of one level for workers alone (R10.9): whole domains along Order B; the last one
+// under best-fit is the tightest that still holds the rest.
+template <class Team>
+ESPALIER_HD Choice ChooseSeveral(Team& team, const CountsView& counts, const PlacementQuery& query,
+                                 DomainRange range, Choice choice, const Workspace& workspace) {
+  const Prefix prefix = ShortestPrefix(team, counts, range, PlainOrder{query.least_free},
+                                       query.slices(), workspace.level);
+  if (prefix.slices < query.slices()) {
+    choice.fit = prefix.slices;
+    return choice;
+  }
+  CandidateList chosen{workspace.chosen, 0};
+  for (std::int32_t i = 0; i + 1 < prefix.list.size; ++i) {
+    AppendChosen(team, chosen, prefix.list[i]);
+  }
+  if (prefix.list.size > 0) {
+    const Candidate last = prefix.list[prefix.list.size - 1];
+    Candidate tightest = last;
+    if (!query.least_free) {
+      // Everything with fewer slices comes after `last` in Order B, so nothing is taken twice.
+      const Count rest = query.slices() - (prefix.slices - last.slices);
+      const Candidate tighter = LeastOf(team, counts, range, TightestOrder{}, [&](std::int32_t d) {
+        return counts.slices[d] >= rest && counts.slices[d] < last.slices &&
+               counts.Affinity(d) == last.affinity;
+      });
+      if (!tighter.none()) tightest = tighter;
+    }
+    AppendChosen(team, chosen, tightest);
+  }
+  team.sync();
+  choice.status = ChoiceStatus::kChosen;
+  choice.domains = chosen;
+  return choice;
+}
+
+// The same with a leader, which goes first (R10.9).
+template <class Team>
+ESPALIER_HD Choice ChooseSeveralWithLeader(Team& team, const CountsView& counts,
+                                           const PlacementQuery& query, DomainRange range,
+                                           Choice choice, const Workspace& workspace) {
+  CandidateList list = ListDomains(team, counts, range, workspace.level);
+  team.sort(list.items, list.size, LeaderOrder{query.least_free});
+  LeaderFirst(team, list, query.slices(), query.leaders, Unit::kSlices);
+  if (list[0].leaders == 0) {  // nobody can hold the leader
+    choice.fit = 0;
+    return choice;
+  }
+  Candidate domain = list[0];
+  Count rest = query.slices();
+  if (!query.least_free && domain.slices_with_leader >= rest) {
+    domain = list[TightFit(team, list, rest, query.leaders, Unit::kSlices, query.affinity)];
+  }
+  CandidateList chosen{workspace.chosen, 0};
+  AppendChosen(team, chosen, domain);
+  rest -= domain.slices_with_leader;
+  list = list.From(1);
+  team.sort(list.items, list.size, PlainOrder{query.least_free});
+  for (std::int32_t i = 0; i < list.size && rest > 0; ++i) {
+    domain = list[i];
+    if (!query.least_free && domain.slices >= rest) {
+      domain = list[i + TightFit(team, list.From(i), rest, 0, Unit::kSlices, query.affinity)];
+    }
+    AppendChosen(team, chosen, domain);
+    rest -= domain.slices;
+  }
+  team.sync();
+  if (rest > 0) {
+    choice.fit = query.slices() - rest;
+    return choice;
+  }
+  choice.status = ChoiceStatus::kChosen;
+  choice.domains = chosen;
+  return choice;
+}
+
+// One level: a single domain, several, a failure, or `relax` when the level above is to be tried
+// (R10.8).
+template <class Team>
+ESPALIER_HD Choice ChooseAtLevel(Team& team, const TreeView& tree, const CountsView& counts,
+                                 const PlacementQuery& query, std::int32_t level,
+                                 const Workspace& workspace, bool& relax) {
+  relax = false;
+  Choice choice;
+  choice.level = level;
+  choice.total = query.slices();
+  const DomainRange range{tree.LevelBegin(level), tree.LevelEnd(level)};
+  if (range.size() == 0) {
+    choice.status = ChoiceStatus::kNoDomains;
+    return choice;
+  }
+  const auto any = [](std::int32_t) { return true; };
+  const LeaderOrder order{query.least_free};
+  // Affinity beats compactness: for a preferred request only the top of Order A may answer (R10.8).
+  const bool only_top = query.affinity && !query.required && !query.least_free;
+  if (!only_top || Sufficient(LeastOf(team, counts, range, order, any), query)) {
+    const Candidate tightest = TightestSufficient(team, counts, query, range);
+    if (!tightest.none()) return ChooseOne(team, tightest, choice, workspace);
+  }
+  if (query.required) {
+    choice.fit = query.least_free
+                     ? LeastOf(team, counts, range, ReversedLeaderOrder{true}, any).pods  // R10.5
+                     : LeastOf(team, counts, range, order, any).slices;                   // R10.7
+    return choice;
+  }
+  if (level > 0 && !query.unconstrained) {
+    relax = true;
+    return choice;
+  }
+  return query.leaders > 0 ? ChooseSeveralWithLeader(team, counts, query, range, choice, workspace)
+                           : ChooseSeveral(team, counts, query, range, choice, workspace);
+}
+
+// CHOOSE from the requested level upwards.
+template <class Team>
+ESPALIER_HD Choice ChooseLevel(Team& team, const TreeView& tree, const CountsView& counts,
+                               const PlacementQuery& query, const Workspace& workspace) {
+  for (std::int32_t level = query.level;; --level) {
+    bool relax = false;
+    const Choice choice = ChooseAtLevel(team, tree, counts, query, level, workspace, relax);
+    if (!relax) return choice;
+  }
+}
+
+}  // namespace espalier

@@ -1,0 +1,71 @@
+// Statistics of a failure: what rules leaves out (R18.5, R18.7) and how far each slice layer gets
+// (R18.6).
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/decisions/leader_first.hpp"
+#include "kernels/decisions/orders.hpp"
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+// Leaves by what rules them out, counted once per evaluation; those that fail the node filter are
+// counted with the filter.
+struct ExclusionView {
+  std::int64_t* limited_by = nullptr;      // [resources] leaves without room, by worker resource
+  std::int64_t* outside_domain = nullptr;  // [1] leaves outside the replacement domain
+  std::int32_t resources = 0;
+};
+
+// Counts `exclusion` over all leaves. The arrays are set, not added to.
+template <class Team>
+ESPALIER_HD void CountExclusions(Team& team, const std::int16_t* exclusion, std::int32_t leaves,
+                                 const ExclusionView& out) {
+  for (std::int32_t kind = kOutsideDomain; kind < out.resources; ++kind) {
+    if (kind == kNotExcluded) continue;
+    Count mine = 0;
+    for (std::int32_t leaf = team.rank(); leaf < leaves; leaf += team.size()) {
+      mine += exclusion[leaf] == kind ? 1 : 0;
+    }
+    const Count total = team.reduce(mine, Count{0}, PlusCount{});
+    if (team.rank() == 0) *(kind < 0 ? out.outside_domain : out.limited_by + kind) = total;
+  }
+  team.sync();
+}
+
+// Most slices, then the smallest path (R18.6).
+struct MostSlices {
+  ESPALIER_HD bool operator()(const Candidate& a, const Candidate& b) const {
+    if (a.none() || b.none()) return !a.none() && b.none();
+    if (a.slices != b.slices) return a.slices > b.slices;
+    return a.domain < b.domain;
+  }
+};
+
+// Slices of each constraint layer that fit in the best domain of the failing level; `fits` has
+// slice.layer_count entries and belongs to the lane, which gets the same answer as every other.
+template <class Team>
+ESPALIER_HD void CountLayerFits(Team& team, const TreeView& tree, const CountsView& counts,
+                                const SliceRule& slice, std::int32_t level, Count* fits) {
+  Candidate best;
+  for (std::int32_t d = tree.LevelBegin(level) + team.rank(); d < tree.LevelEnd(level);
+       d += team.size()) {
+    const Candidate candidate = MakeCandidate(counts, d);
+    if (MostSlices{}(candidate, best)) best = candidate;
+  }
+  best = team.minimum(best, MostSlices{});
+  for (std::int32_t layer = 0; layer < slice.layer_count; ++layer) {
+    Count mine = 0;
+    if (!best.none()) {
+      const DomainRange domains =
+          Descendants(tree, {best.domain, best.domain + 1}, level, slice.layer_level[layer]);
+      for (std::int32_t d = domains.begin + team.rank(); d < domains.end; d += team.size()) {
+        mine += counts.pods[d] / slice.layer_size[layer];
+      }
+    }
+    fits[layer] = team.reduce(mine, Count{0}, PlusCount{});
+  }
+}
+
+}  // namespace espalier

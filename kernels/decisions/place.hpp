@@ -1,0 +1,72 @@
+// One evaluation: rolled-up counts in, shares of the leaves or the reason out (sections 10 to 14).
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/decisions/balanced.hpp"
+#include "kernels/decisions/choose_level.hpp"
+#include "kernels/decisions/descend.hpp"
+#include "kernels/decisions/exclusions.hpp"
+#include "kernels/decisions/workspace.hpp"
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+enum class PlacementStatus : std::int32_t {
+  kPlaced,       // `shares` lists what each leaf got; possibly nothing (R6.9)
+  kNoDomains,    // the level has no domain (R10.1)
+  kDoesNotFit,   // fit of total (R18.4)
+  kUndefined,    // upstream divides by zero (R14.6)
+  kOutOfStates,  // workspace.states is too small; run again with more
+};
+
+struct PlacementOutcome {
+  PlacementStatus status = PlacementStatus::kDoesNotFit;
+  std::int32_t level = 0;                  // where the search ended
+  Count fit = 0;                           // slices
+  Count total = 0;                         // slices
+  Count layer_fits[kMaxSliceLayers] = {};  // slices per constraint layer when it does not fit
+  ShareList shares;                        // in workspace memory, unordered, zero shares included
+};
+
+template <class Team>
+ESPALIER_HD PlacementOutcome Place(Team& team, const TreeView& tree, const CountsView& counts,
+                                   const PlacementQuery& query, const Workspace& workspace) {
+  PlacementOutcome outcome;
+  Choice choice;
+  CountsView descend_on = counts;
+  bool balanced = false;
+  if (query.balanced) {
+    CountsView pruned;
+    const BalancedStatus status =
+        ChooseBalanced(team, tree, counts, query, workspace, choice, pruned);
+    if (status == BalancedStatus::kUndefined || status == BalancedStatus::kOutOfStates) {
+      outcome.status = status == BalancedStatus::kUndefined ? PlacementStatus::kUndefined
+                                                            : PlacementStatus::kOutOfStates;
+      return outcome;
+    }
+    balanced = status == BalancedStatus::kChosen;
+    if (balanced) descend_on = pruned;
+  }
+  if (!balanced) choice = ChooseLevel(team, tree, counts, query, workspace);
+  outcome.level = choice.level;
+  outcome.fit = choice.fit;
+  outcome.total = choice.total;
+  switch (choice.status) {
+    case ChoiceStatus::kNoDomains:
+      outcome.status = PlacementStatus::kNoDomains;
+      return outcome;
+    case ChoiceStatus::kDoesNotFit:
+      outcome.status = PlacementStatus::kDoesNotFit;
+      CountLayerFits(team, tree, counts, query.slice, choice.level, outcome.layer_fits);
+      return outcome;
+    case ChoiceStatus::kChosen:
+      break;
+  }
+  outcome.status = PlacementStatus::kPlaced;
+  outcome.shares =
+      Descend(team, tree, descend_on, query, choice.level, choice.domains, balanced, workspace);
+  return outcome;
+}
+
+}  // namespace espalier

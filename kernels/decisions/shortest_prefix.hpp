@@ -1,0 +1,71 @@
+// The first domains of a level, in an order, that together hold what is needed: the shortest prefix
+// of the sorted level, without sorting all of it where one lane works alone.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/decisions/leader_first.hpp"
+#include "kernels/decisions/lists.hpp"
+#include "kernels/decisions/orders.hpp"
+#include "kernels/team/serial_team.hpp"
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+struct Prefix {
+  CandidateList list;  // in order; domains without slices are left out
+  Count slices = 0;    // held by the list; less than needed when the whole level does not suffice
+};
+
+// The order with empty domains last; affinity may put them anywhere else.
+struct EmptyLast {
+  PlainOrder order;
+  ESPALIER_HD bool operator()(const Candidate& a, const Candidate& b) const {
+    if ((a.slices == 0) != (b.slices == 0)) return b.slices == 0;
+    return order(a, b);
+  }
+};
+
+// Any team: sort, then cut.
+template <class Team>
+ESPALIER_HD Prefix ShortestPrefix(Team& team, const CountsView& counts, DomainRange range,
+                                  PlainOrder order, Count need, Candidate* items) {
+  const CandidateList list = ListDomains(team, counts, range, items);
+  team.sort(list.items, list.size, EmptyLast{order});
+  Prefix prefix{{items, 0}, 0};
+  for (std::int32_t i = 0; i < list.size && prefix.slices < need && list[i].slices > 0; ++i) {
+    prefix.slices += list[i].slices;
+    ++prefix.list.size;
+  }
+  return prefix;
+}
+
+// One lane: a heap of the best so far, whose worst member leaves as soon as the rest suffices.
+inline Prefix ShortestPrefix(SerialTeam& /*team*/, const CountsView& counts, DomainRange range,
+                             PlainOrder order, Count need, Candidate* items) {
+  Prefix prefix{{items, 0}, 0};
+  std::int32_t& size = prefix.list.size;
+  const bool by_slices = counts.affinity == nullptr;  // slices are the first key
+  for (std::int32_t d = range.begin; d < range.end; ++d) {
+    const Count slices = counts.slices[d];
+    if (slices == 0) continue;
+    if (prefix.slices >= need) {
+      const Count worst = items[0].slices;
+      if (by_slices && (order.least_free ? slices > worst : slices < worst)) continue;
+      const Candidate candidate = MakeCandidate(counts, d);
+      if (!order(candidate, items[0])) continue;
+    }
+    items[size++] = MakeCandidate(counts, d);
+    std::push_heap(items, items + size, order);
+    prefix.slices += slices;
+    while (prefix.slices - items[0].slices >= need) {
+      prefix.slices -= items[0].slices;
+      std::pop_heap(items, items + size--, order);
+    }
+  }
+  std::sort_heap(items, items + size, order);
+  return prefix;
+}
+
+}  // namespace espalier

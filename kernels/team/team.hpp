@@ -1,0 +1,29 @@
+// The contract every Team keeps. A Team is a group of lanes that run the same decision text.
+//
+//   rank()                 this lane, 0 .. size() - 1
+//   size()                 lanes in the team; constant
+//   sync()                 every write before it is seen by every lane after it
+//   broadcast(v, root)     v of lane `root`, on every lane
+//   any(p)                 true on every lane when p is true on one
+//   reduce(v, identity, op)  op over all lanes' v; op is associative and commutative on integers
+//   exclusive_sum(v)       {sum over lower ranks, sum over all lanes}
+//   minimum(v, less)       the least v by the strict total order `less`
+//   sort(first, n, less)   sorts a shared array in place by the strict total order `less`
+//
+// Rules. Collectives are called by all lanes, in the same order, from the same place: no return,
+// break or continue between a lane-dependent condition and a later collective. Loops are
+// `for (i = rank; i < n; i += size)`. Every collective is also a barrier. Scalars computed from
+// collectives or arguments are equal on all lanes ("uniform"); shared arrays are written by one
+// lane per element and read after sync(). Decisions compare integers and end in an id, so the
+// number of lanes cannot change an answer.
+#pragma once
+
+namespace espalier {
+
+template <class T>
+struct ScanResult {
+  T prefix{};
+  T total{};
+};
+
+}  // namespace espalier

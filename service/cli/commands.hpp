@@ -1,0 +1,17 @@
+// The commands of the `espalier` binary. Each lives in a file of its own: an options struct, an
+// Add...Command that declares the flags and a function that runs it. The command sets `exit_code`
+// (service/cli/exit_code.hpp) when it was the one chosen; both arguments outlive the parse.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace espalier {
+
+void AddConformanceCommand(CLI::App& app, int& exit_code);
+void AddCycleCommand(CLI::App& app, int& exit_code);
+void AddPlaceCommand(CLI::App& app, int& exit_code);
+void AddServeCommand(CLI::App& app, int& exit_code);
+void AddUngateCommand(CLI::App& app, int& exit_code);
+void AddValidateObjectsCommand(CLI::App& app, int& exit_code);
+
+}  // namespace espalier

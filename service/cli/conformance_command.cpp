@@ -1,0 +1,110 @@
+#include "service/cli/conformance_command.hpp"
+
+#include <iostream>
+#include <memory>
+#include <ostream>
+#include <regex>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include "host/conformance/run.hpp"
+#include "service/backends/backends.hpp"
+#include "service/cli/commands.hpp"
+#include "service/cli/exit_code.hpp"
+#include "service/cli/progress_bar.hpp"
+#include "service/cli/report_error.hpp"
+
+namespace espalier {
+namespace {
+
+std::string CheckRegularExpression(const std::string& text) {
+  try {
+    std::regex compiled(text);
+  } catch (const std::regex_error& error) {
+    return fmt::format("not a regular expression: {}", error.what());
+  }
+  return {};
+}
+
+std::function<bool(std::string_view)> NameFilter(const std::string& expression) {
+  if (expression.empty()) return {};
+  return [compiled = std::regex(expression)](std::string_view name) {
+    return std::regex_search(name.begin(), name.end(), compiled);
+  };
+}
+
+// FILE:LINE: NAME and the difference below it, indented.
+std::string FailureText(const CaseFailure& failure) {
+  std::string text = fmt::format("{}:{}: {}\n", failure.file, failure.line,
+                                 failure.name.empty() ? "cannot be read" : failure.name);
+  std::string_view rest = failure.difference;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    text += fmt::format("  {}\n", rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return text;
+}
+
+}  // namespace
+
+int RunConformanceCommand(const ConformanceCommandOptions& options, std::ostream& out) {
+  const auto backend = MakeBackend(options.backend, options.threads);
+  if (!backend) {
+    ReportError(backend.error());
+    return kExitUsage;
+  }
+  ConformanceOptions run;
+  run.make_backend = [&] { return *MakeBackend(options.backend, options.threads); };
+  run.threads = options.threads;
+  run.filter = NameFilter(options.filter);
+
+  std::size_t shown = 0;
+  const auto show = [&](const CaseFailure& failure) {
+    if (shown++ < options.max_differences) out << FailureText(failure);
+  };
+  ProgressBar bar("checking", 0);
+  const ConformanceReport report =
+      RunConformance(options.files, run, show, [&](std::size_t done) { bar.Update(done); });
+  for (const Error& error : report.unreadable) ReportError(error);
+  if (shown > options.max_differences) {
+    fmt::print(out, "{} more differences; --max-differences shows more\n",
+               shown - options.max_differences);
+  }
+  fmt::print(out, "{} passed, {} failed\n", report.passed, report.failed);
+  if (!report.unreadable.empty()) return kExitBadInput;
+  return report.failed == 0 ? kExitOk : kExitNo;
+}
+
+void AddConformanceCommand(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<ConformanceCommandOptions>();
+  CLI::App* command =
+      app.add_subcommand("conformance", "Run recorded cases and show where the answers differ");
+  command->add_option("FILES", options->files, "Case files (.jsonl), plain or gzip")->required();
+  command->add_option("--threads", options->threads, "Threads; 0 is one per core")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command
+      ->add_option("--backend", options->backend,
+                   "Where the decisions run: cpu, cuda (an error without a GPU) or emulated (the\n"
+                   "GPU's orchestration on a device played by the host)")
+      ->check(CLI::IsMember({"cpu", "cuda", "emulated"}))
+      ->capture_default_str();
+  command
+      ->add_option("--filter", options->filter,
+                   "Only cases whose name contains a match of this regular expression")
+      ->check(CLI::Validator(CheckRegularExpression, "REGEX"));
+  command->add_option("--max-differences", options->max_differences, "How many to print")
+      ->capture_default_str();
+  command->footer(
+      "Example:\n"
+      "  espalier conformance --filter '^group-' tests/data/cases/*.gz\n"
+      "\n"
+      "The last line is `N passed, M failed`. Exit codes: 0 none failed, 1 some failed,\n"
+      "2 wrong command line, 3 a file cannot be read.");
+  command->callback(
+      [options, &exit_code] { exit_code = RunConformanceCommand(*options, std::cout); });
+}
+
+}  // namespace espalier

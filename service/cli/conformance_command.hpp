@@ -1,0 +1,23 @@
+// `espalier conformance`: recorded cases through the engine, and where its answers differ.
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+struct ConformanceCommandOptions {
+  std::vector<std::string> files;
+  int threads = 0;  // 0: one per core
+  std::string backend = "cpu";
+  std::string filter;  // regular expression, found anywhere in a case's name; empty: all
+  std::size_t max_differences = 20;
+};
+
+// Prints differences to `out` with "N passed, M failed" as the last line, and reports files that
+// cannot be read on standard error. Returns an ExitCode.
+int RunConformanceCommand(const ConformanceCommandOptions& options, std::ostream& out);
+
+}  // namespace espalier

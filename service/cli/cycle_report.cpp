@@ -1,0 +1,180 @@
+#include "service/cli/cycle_report.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "host/kueue/workload_status.hpp"
+#include "service/cli/admission_writer.hpp"
+#include "service/cli/domain_text.hpp"
+#include "service/cli/object_writer.hpp"
+#include "service/cli/text_table.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kLinesPerPodSet = 4;  // of domains
+
+using WorkloadsByKey = std::map<ObjectKey, const Workload*>;
+
+WorkloadsByKey ByKey(const Cluster& cluster) {
+  WorkloadsByKey workloads;
+  for (const Workload& workload : cluster.workloads) workloads.emplace(workload.key, &workload);
+  return workloads;
+}
+
+std::string OutcomeText(const Decision& decision, const Workload& workload) {
+  switch (decision.status) {
+    case DecisionStatus::kAssumed:
+      // Admission checks are still to come.
+      return HasCondition(workload, kAdmitted) ? "admitted" : "quota reserved";
+    case DecisionStatus::kNotAdmitted:
+      return "requeued";
+    case DecisionStatus::kReplaced:
+      return "replaced";
+    case DecisionStatus::kEvicted:
+      return "evicted";
+  }
+  return "";
+}
+
+// Where the pods of one pod set go.
+std::vector<std::string> PodSetLines(const PodSetAssignment& assignment,
+                                     const NamesByFlavor& names) {
+  std::vector<std::string> flavors;
+  for (const auto& [resource, flavor] : assignment.flavors) {
+    if (std::ranges::find(flavors, flavor) == flavors.end()) flavors.push_back(flavor);
+  }
+  if (!assignment.topology_assignment) {
+    return {fmt::format("flavor {}", fmt::join(flavors, ", "))};
+  }
+  // At most one of them has a topology (R20.3).
+  const auto with_topology = std::ranges::find_if(
+      flavors, [&](const std::string& flavor) { return !names.Of(flavor).levels().empty(); });
+  return DomainLines(*assignment.topology_assignment,
+                     names.Of(with_topology == flavors.end() ? "" : *with_topology), Detail::kShort,
+                     kLinesPerPodSet);
+}
+
+std::string PlaceText(const Decision& decision, const Workload& workload,
+                      const NamesByFlavor& names) {
+  std::vector<std::string> lines;
+  for (const PodSetAssignment& assignment : decision.assignments) {
+    const auto pod_set = std::ranges::find(workload.pod_sets, assignment.name, &PodSet::name);
+    std::string prefix = decision.assignments.size() > 1 ? assignment.name + ": " : "";
+    if (pod_set != workload.pod_sets.end() && assignment.count.value_or(0) < pod_set->count) {
+      prefix += fmt::format("{} of {} pods, ", assignment.count.value_or(0), pod_set->count);
+    }
+    for (const std::string& line : PodSetLines(assignment, names)) {
+      lines.push_back(prefix + line);
+      prefix.assign(prefix.size(), ' ');
+    }
+  }
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+std::string Counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string SummaryLine(const SchedulingCyclesResult& result) {
+  const CycleCounts counts = CountDecisions(result);
+  std::string line =
+      fmt::format("{} admitted, {} not admitted", counts.admitted, counts.not_admitted);
+  if (counts.replaced > 0) line += fmt::format(", {} replaced", counts.replaced);
+  if (counts.evicted > 0) line += fmt::format(", {} evicted", counts.evicted);
+  if (counts.not_evaluated > 0) line += fmt::format(", {} not evaluated", counts.not_evaluated);
+  return line +
+         fmt::format(" ({} in {})",
+                     Counted(static_cast<std::int64_t>(result.decisions.size()), "evaluation"),
+                     Counted(result.cycles, "cycle"));
+}
+
+// The members of a decision, without the braces.
+void WriteDecision(const Decision& decision, ObjectWriter& out) {
+  out.Field("evaluation", decision.evaluation);
+  out.Field("cycle", decision.cycle);
+  out.Field("clusterQueue", std::string_view(decision.cluster_queue));
+  out.Field("workload", std::string_view(decision.workload.ToString()));
+  out.Field("status", ToString(decision.status));
+  if (!decision.reason.empty()) out.Field("reason", std::string_view(decision.reason));
+}
+
+}  // namespace
+
+CycleCounts CountDecisions(const SchedulingCyclesResult& result) {
+  std::map<DecisionStatus, std::set<ObjectKey>> seen;
+  std::map<ObjectKey, DecisionStatus> last;
+  for (const Decision& decision : result.decisions) {
+    seen[decision.status].insert(decision.workload);
+    last[decision.workload] = decision.status;
+  }
+  CycleCounts counts;
+  counts.admitted = seen[DecisionStatus::kAssumed].size();
+  counts.replaced = seen[DecisionStatus::kReplaced].size();
+  counts.evicted = seen[DecisionStatus::kEvicted].size();
+  for (const auto& [workload, status] : last) {
+    if (status == DecisionStatus::kNotAdmitted) ++counts.not_admitted;
+  }
+  for (const Workload& workload : result.cluster.workloads) {
+    const auto it = last.find(workload.key);
+    const bool evaluated = it != last.end() && it->second != DecisionStatus::kEvicted;
+    if (IsPending(workload) && !evaluated) ++counts.not_evaluated;
+  }
+  return counts;
+}
+
+std::string CycleTable(const SchedulingCyclesResult& result) {
+  if (result.decisions.empty()) return "No workloads to evaluate.\n";
+  const NamesByFlavor names(result.cluster.flavors, result.cluster.topologies,
+                            result.cluster.nodes);
+  const WorkloadsByKey workloads = ByKey(result.cluster);
+  std::vector<TableRow> rows;
+  for (const Decision& decision : result.decisions) {
+    const Workload& workload = *workloads.at(decision.workload);
+    rows.push_back(
+        {std::to_string(decision.cycle), decision.cluster_queue, decision.workload.ToString(),
+         OutcomeText(decision, workload),
+         decision.reason.empty() ? PlaceText(decision, workload, names) : decision.reason});
+  }
+  return RenderTable({"CYCLE", "CLUSTER QUEUE", "WORKLOAD", "OUTCOME", "PLACEMENT OR REASON"},
+                     rows) +
+         "\n" + SummaryLine(result) + "\n";
+}
+
+std::string CycleLines(const SchedulingCyclesResult& result) {
+  std::string lines;
+  for (const Decision& decision : result.decisions) {
+    const auto writer = MakeJsonLineWriter();
+    writer->BeginMap();
+    WriteDecision(decision, *writer);
+    writer->EndMap();
+    lines += writer->Finish();
+  }
+  return lines;
+}
+
+std::string CycleJson(const SchedulingCyclesResult& result, const FeatureGates& gates) {
+  const auto writer = MakeJsonWriter();
+  writer->BeginMap();
+  writer->Field("cycles", result.cycles);
+  writer->Key("decisions");
+  writer->BeginList();
+  for (const Decision& decision : result.decisions) {
+    writer->BeginMap();
+    WriteDecision(decision, *writer);
+    if (!decision.assignments.empty()) {
+      writer->Key("admission");
+      WriteAdmission({decision.cluster_queue, decision.assignments}, gates, *writer);
+    }
+    writer->EndMap();
+  }
+  writer->EndList();
+  writer->EndMap();
+  return writer->Finish();
+}
+
+}  // namespace espalier

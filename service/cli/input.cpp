@@ -1,0 +1,60 @@
+#include "service/cli/input.hpp"
+
+#include <cstdio>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "service/cli/progress_bar.hpp"
+
+namespace espalier {
+namespace {
+
+void Tell(const std::string& text) {
+  if (!text.empty()) fmt::print(stderr, "espalier: {}\n", text);
+}
+
+void TellAbout(const ClusterRead& read, bool verbose) {
+  Tell(SkippedLine(read.facts));
+  const std::size_t warnings = read.diagnostics.warning_count();
+  if (verbose) {
+    Tell(SpeedLine(read.facts));
+    if (warnings > 0) fmt::print(stderr, "{}\n", read.diagnostics.RenderWarnings());
+  } else if (warnings > 0) {
+    Tell(fmt::format("{} warning{} about the input; --verbose shows them", warnings,
+                     warnings == 1 ? "" : "s"));
+  }
+}
+
+}  // namespace
+
+void AddInputOptions(CLI::App& command, InputOptions& options) {
+  command.add_option("FILES", options.files, "Kubernetes objects: files, folders, or - for stdin")
+      ->required();
+  command.add_flag("--strict", options.strict, "Treat warnings about the input as errors");
+  command.add_flag("-v,--verbose", options.verbose, "Tell sizes, times and every warning");
+}
+
+Result<ClusterRead> ReadInput(const InputOptions& options, bool keep_errors) {
+  std::optional<ProgressBar> bar;
+  std::string current;
+  Result<ClusterRead> read =
+      ReadClusterFiles(options.files, {.strict = options.strict, .keep_errors = keep_errors},
+                       [&](std::string_view phase, std::uint64_t done, std::uint64_t total) {
+                         if (current != phase) bar.emplace(current = phase, total);
+                         bar->Update(done);
+                       });
+  bar.reset();
+  if (read) TellAbout(*read, options.verbose);
+  return read;
+}
+
+Result<ObjectKey> ParseWorkloadName(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos || slash == 0 || slash + 1 == text.size()) {
+    return BadInput(fmt::format("--workload: \"{}\" is no workload; want NAMESPACE/NAME", text));
+  }
+  return ObjectKey{text.substr(0, slash), text.substr(slash + 1)};
+}
+
+}  // namespace espalier

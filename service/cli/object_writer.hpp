@@ -1,0 +1,39 @@
+// Writes a tree of maps and lists as JSON or YAML through one set of calls.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace espalier {
+
+// The caller keeps begins and ends in pairs and writes a key before each value of a map.
+class ObjectWriter {
+ public:
+  virtual ~ObjectWriter() = default;
+
+  virtual void BeginMap() = 0;
+  virtual void EndMap() = 0;
+  virtual void BeginList() = 0;
+  virtual void EndList() = 0;
+  virtual void Key(std::string_view name) = 0;
+  virtual void Value(std::string_view text) = 0;
+  virtual void Value(std::int64_t number) = 0;
+
+  // What was written, with a newline at the end.
+  virtual std::string Finish() = 0;
+
+  // key: value
+  template <class T>
+  void Field(std::string_view name, const T& value) {
+    Key(name);
+    Value(value);
+  }
+};
+
+std::unique_ptr<ObjectWriter> MakeJsonWriter();      // indented by two spaces
+std::unique_ptr<ObjectWriter> MakeJsonLineWriter();  // on one line
+std::unique_ptr<ObjectWriter> MakeYamlWriter();
+
+}  // namespace espalier

@@ -1,0 +1,262 @@
+// espalier place: where would the pending workloads of a saved cluster go?
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fallback_cpu/cpu_backend.hpp"
+#include "host/engine/engine.hpp"
+#include "host/kueue/placement_plan.hpp"
+#include "service/cli/cluster_picture.hpp"
+#include "service/cli/commands.hpp"
+#include "service/cli/input.hpp"
+#include "service/cli/placement_report.hpp"
+#include "service/cli/progress_bar.hpp"
+#include "service/cli/report_error.hpp"
+#include "service/client/remote_engine.hpp"
+
+namespace espalier {
+namespace {
+
+// --picture without a resource: the one that matters most.
+constexpr const char* kChooseResource = "auto";
+
+struct PlaceOptions {
+  InputOptions input;
+  std::string mode = "sequential";  // or nominate
+  std::string profile = "kueue";
+  std::string feature_gates;
+  int threads = 0;
+  std::string output = "table";  // or wide, json, yaml
+  std::string workload;
+  std::string connect;  // address of a server; empty: decide here
+  std::string picture;  // a resource, kChooseResource, or empty for no picture
+  bool simulate_empty = false;
+};
+
+constexpr const char* kExamples = R"(Examples:
+  Save a cluster, and see where every pending workload would go:
+    kubectl get nodes,pods,topologies,resourceflavors -A -o json > cluster.json
+    kubectl get clusterqueues,localqueues,workloads,jobs -A -o json > queues.json
+    espalier place cluster.json queues.json
+
+  Many files or folders, plain or gzip, JSON or YAML; - is standard input:
+    espalier place nodes.json.gz queues/ job.yaml
+    kubectl get ... -o json | espalier place -
+
+  Why does one workload not fit, and would it fit on an empty cluster?
+    espalier place cluster.json --workload team-a/job-train-1f2e3
+    espalier place cluster.json --workload team-a/job-train-1f2e3 --simulate-empty
+
+  Everything for a script:
+    espalier place cluster.json -o json | jq '.items[] | select(.status.admission)'
+
+  How full would the racks be?
+    espalier place cluster.json --picture
+    espalier place cluster.json --picture=cpu
+
+  Ask a running server instead of deciding here; the output is the same:
+    espalier place cluster.json --connect unix:/run/espalier/espalier.sock
+
+Workloads are taken by priority, then age, then uid. A stopped queue counts as open, and quota is
+not looked at: the question is where pods would go, not whose turn it is.
+
+Exit codes: 0 all placed; 1 some not; 2 wrong command line; 3 wrong input;
+4 server not reachable; 5 internal error.)";
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The device that most requests ask for, as devices are what racks are bought for; cpu without one.
+std::string MostRequestedDevice(const PlacementPlan& plan) {
+  std::map<std::string, std::size_t> requests;
+  for (const PlannedWorkload& workload : plan.workloads) {
+    const auto* request = std::get_if<WorkloadRequest>(&workload.plan);
+    if (request == nullptr) continue;
+    for (const PodSetRequest& pod_set : request->pod_sets) {
+      for (const auto& [resource, amount] : pod_set.requests) {
+        if (resource.find('/') != std::string::npos && amount > 0) ++requests[resource];
+      }
+    }
+  }
+  const auto most =
+      std::ranges::max_element(requests, {}, [](const auto& entry) { return entry.second; });
+  return most == requests.end() ? "cpu" : most->first;
+}
+
+class PlaceRun {
+ public:
+  PlaceRun(const PlaceOptions& options, FeatureGates gates, std::optional<ObjectKey> only)
+      : options_(options), gates_(gates), only_(std::move(only)) {}
+
+  ExitCode Run() {
+    Result<ClusterRead> read = ReadInput(options_.input);
+    if (!read) return ReportError(read.error());
+    cluster_ = std::move(read->cluster);
+    Result<PlacementPlan> plan = PlanPlacement(
+        cluster_, {.gates = gates_, .only = only_, .simulate_empty = options_.simulate_empty});
+    if (!plan) return ReportError(plan.error());
+    const Result<std::vector<WorkloadAnswer>> answers = Decide(*plan);
+    if (!answers) return ReportError(answers.error());
+    const PlacementReport report{cluster_, plan->state, plan->workloads, *answers};
+    Print(report);
+    if (!options_.picture.empty()) PrintPicture(*plan, *answers);
+    return CountOutcomes(report).not_placed == 0 ? kExitOk : kExitNo;
+  }
+
+ private:
+  // One answer per planned workload; those that were not asked have an empty one.
+  Result<std::vector<WorkloadAnswer>> Decide(const PlacementPlan& plan) const {
+    std::vector<WorkloadRequest> requests;
+    std::vector<std::size_t> asked;
+    for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
+      const auto* request = std::get_if<WorkloadRequest>(&plan.workloads[i].plan);
+      if (request == nullptr) continue;
+      requests.push_back(*request);
+      asked.push_back(i);
+    }
+    const Clock::time_point start = Clock::now();
+    Result<std::vector<WorkloadAnswer>> answered = options_.connect.empty()
+                                                       ? DecideHere(plan.state, requests)
+                                                       : DecideThere(plan.state, requests);
+    if (!answered) return answered;
+    if (options_.input.verbose) {
+      fmt::print(stderr, "espalier: answered {} workloads in {:.1f} ms\n", requests.size(),
+                 SecondsSince(start) * 1e3);
+    }
+    std::vector<WorkloadAnswer> answers(plan.workloads.size());
+    for (std::size_t i = 0; i < asked.size(); ++i) answers[asked[i]] = std::move((*answered)[i]);
+    return answers;
+  }
+
+  Result<std::vector<WorkloadAnswer>> DecideHere(
+      const ClusterStateInput& input, const std::vector<WorkloadRequest>& requests) const {
+    Result<ClusterState> state = ClusterState::Build(input);
+    if (!state) return tl::unexpected(state.error());
+    const Engine engine(MakeCpuBackend(options_.threads), gates_);
+    ProgressBar progress("placing", requests.size());
+    return engine.Place(*state, requests, Mode(), [&](std::size_t done) { progress.Update(done); });
+  }
+
+  Result<std::vector<WorkloadAnswer>> DecideThere(
+      const ClusterStateInput& input, const std::vector<WorkloadRequest>& requests) const {
+    Result<RemoteEngine> remote = RemoteEngine::Connect(options_.connect);
+    if (!remote) return tl::unexpected(remote.error());
+    if (const Result<void> loaded = remote->Load(input); !loaded) {
+      return tl::unexpected(loaded.error());
+    }
+    return remote->Place(requests, Mode(), gates_);
+  }
+
+  void Print(const PlacementReport& report) const {
+    if (options_.output == "table") {
+      fmt::print("{}", PlacementTable(report, Detail::kShort));
+    } else if (options_.output == "wide") {
+      fmt::print("{}", PlacementTable(report, Detail::kFull));
+    } else {
+      const auto writer = options_.output == "json" ? MakeJsonWriter() : MakeYamlWriter();
+      WritePlacementObjects(report, gates_, *writer);
+      fmt::print("{}", writer->Finish());
+    }
+  }
+
+  void PrintPicture(const PlacementPlan& plan, const std::vector<WorkloadAnswer>& answers) const {
+    std::vector<FlavorLeafUsage> booked;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const auto* request = std::get_if<WorkloadRequest>(&plan.workloads[i].plan);
+      if (request == nullptr || answers[i].FirstFailure() != nullptr) continue;
+      std::ranges::move(BookedUsage(*request, answers[i]), std::back_inserter(booked));
+    }
+    const std::string resource =
+        options_.picture == kChooseResource ? MostRequestedDevice(plan) : options_.picture;
+    for (const ResourceFlavor& flavor : plan.state.flavors) {
+      const auto racks = UsageByRack(plan.state, booked, flavor.name, resource);
+      const std::string picture = RenderPicture(racks, flavor.name, resource);
+      if (!picture.empty()) fmt::print("\n{}", picture);
+    }
+  }
+
+  PlacementMode Mode() const {
+    return options_.mode == "nominate" ? PlacementMode::kNominate : PlacementMode::kSequential;
+  }
+
+  const PlaceOptions& options_;
+  FeatureGates gates_;
+  std::optional<ObjectKey> only_;
+  Cluster cluster_;
+};
+
+int RunPlace(const PlaceOptions& options) {
+  const auto usage_error = [](const Error& error) {
+    ReportError(error);
+    return kExitUsage;
+  };
+  const Result<FeatureGates> gates = ParseFeatureGates(options.feature_gates);
+  if (!gates) return usage_error(gates.error());
+  std::optional<ObjectKey> only;
+  if (!options.workload.empty()) {
+    Result<ObjectKey> workload = ParseWorkloadName(options.workload);
+    if (!workload) return usage_error(workload.error());
+    only = *std::move(workload);
+  }
+  return PlaceRun(options, *gates, std::move(only)).Run();
+}
+
+}  // namespace
+
+void AddPlaceCommand(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<PlaceOptions>();
+  CLI::App* place = app.add_subcommand(
+      "place", "Show where every pending workload of a saved cluster would go, or why it cannot");
+  place->footer(kExamples);
+
+  AddInputOptions(*place, options->input);
+  place
+      ->add_option("--mode", options->mode,
+                   "sequential: a placed workload takes its room from those after it;\n"
+                   "nominate: each on its own")
+      ->check(CLI::IsMember({"sequential", "nominate"}))
+      ->capture_default_str();
+  place->add_option("--profile", options->profile, "Rules to decide by")
+      ->check(CLI::IsMember({"kueue"}))
+      ->capture_default_str();
+  place->add_option("--feature-gates", options->feature_gates,
+                    "Kueue's gates that change a decision: Name=true,Other=false");
+  place->add_option("--threads", options->threads, "Threads to decide with; 0: one per core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  place
+      ->add_option("-o,--output", options->output,
+                   "table; wide: with hosts by name; json, yaml: status fields for scripts")
+      ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
+      ->capture_default_str();
+  place->add_option("--workload", options->workload, "Only this one: NAMESPACE/NAME");
+  place->add_flag("--simulate-empty", options->simulate_empty,
+                  "As if no admitted workload used anything");
+  place->add_flag("--picture{auto}", options->picture,
+                  "Draw how full each rack is before and after; --picture=RESOURCE counts\n"
+                  "that resource instead of the device most asked for");
+  place->add_option("--connect", options->connect,
+                    "Ask the server at unix:PATH or HOST:PORT instead of deciding here");
+
+  place->callback([options, &exit_code] {
+    if (!options->picture.empty() && options->output != "table" && options->output != "wide") {
+      throw CLI::ValidationError("--picture", "goes with --output table or wide");
+    }
+    if (!options->picture.empty() && options->mode == "nominate") {
+      throw CLI::ValidationError(
+          "--picture", "needs --mode sequential: in nominate mode the workloads do not add up");
+    }
+    exit_code = RunPlace(*options);
+  });
+}
+
+}  // namespace espalier

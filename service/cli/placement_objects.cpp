@@ -1,0 +1,95 @@
+// The JSON and YAML form of a placement report: Kueue's own status fields.
+#include "service/cli/admission_writer.hpp"
+#include "service/cli/placement_report.hpp"
+
+namespace espalier {
+namespace {
+
+class Writer {
+ public:
+  Writer(const FeatureGates& gates, ObjectWriter& out) : gates_(gates), out_(out) {}
+
+  void Workload(const ObjectKey& key, const PlannedWorkload& planned,
+                const WorkloadAnswer& answer) {
+    out_.BeginMap();
+    Text("apiVersion", "kueue.x-k8s.io/v1beta2");
+    Text("kind", "Workload");
+    out_.Key("metadata");
+    out_.BeginMap();
+    Text("name", key.name);
+    Text("namespace", key.namespace_);
+    out_.EndMap();
+    out_.Key("status");
+    out_.BeginMap();
+    if (OutcomeOf(planned, answer) == Outcome::kPlaced) {
+      out_.Key("admission");
+      WriteAdmission(AdmissionOf(planned, answer), gates_, out_);
+    } else {
+      Condition(ReasonOf(planned, answer));
+    }
+    out_.EndMap();
+    out_.EndMap();
+  }
+
+ private:
+  void Text(std::string_view key, std::string_view value) { out_.Field(key, value); }
+
+  void Condition(const std::string& message) {
+    out_.Key("conditions");
+    out_.BeginList();
+    out_.BeginMap();
+    Text("type", "QuotaReserved");
+    Text("status", "False");
+    Text("reason", "Pending");
+    Text("message", message);
+    out_.EndMap();
+    out_.EndList();
+  }
+
+  static Admission AdmissionOf(const PlannedWorkload& planned, const WorkloadAnswer& answer) {
+    Admission admission{planned.cluster_queue, {}};
+    for (const PodSetRequest& pod_set : std::get<WorkloadRequest>(planned.plan).pod_sets) {
+      for (const PodSetAnswer& placed : answer.pod_sets) {
+        if (placed.name != pod_set.name) continue;
+        admission.pod_set_assignments.push_back(
+            {.name = pod_set.name,
+             .flavors = FlavorsOf(pod_set),
+             .resource_usage = Times(pod_set.requests, pod_set.count),
+             .count = pod_set.count,
+             .topology_assignment = placed.assignment,
+             .delayed_topology_request = {}});
+      }
+    }
+    return admission;
+  }
+
+  static StringMap FlavorsOf(const PodSetRequest& pod_set) {
+    StringMap flavors;
+    for (const auto& [resource, amount] : pod_set.requests) flavors.Set(resource, pod_set.flavor);
+    return flavors;
+  }
+
+  const FeatureGates& gates_;
+  ObjectWriter& out_;
+};
+
+}  // namespace
+
+void WritePlacementObjects(const PlacementReport& report, const FeatureGates& gates,
+                           ObjectWriter& out) {
+  out.BeginMap();
+  out.Field("apiVersion", std::string_view("v1"));
+  out.Field("kind", std::string_view("List"));
+  out.Key("items");
+  out.BeginList();
+  Writer writer(gates, out);
+  for (std::size_t i = 0; i < report.workloads.size(); ++i) {
+    const PlannedWorkload& planned = report.workloads[i];
+    if (OutcomeOf(planned, report.answers[i]) == Outcome::kNothingToPlace) continue;
+    writer.Workload(report.cluster.workloads[planned.index].key, planned, report.answers[i]);
+  }
+  out.EndList();
+  out.EndMap();
+}
+
+}  // namespace espalier

@@ -1,0 +1,110 @@
+// The table form of a placement report.
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "service/cli/placement_report.hpp"
+#include "service/cli/text_table.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kLinesPerPodSet = 4;  // of domains, in the short form
+
+class Rows {
+ public:
+  Rows(const PlacementReport& report, Detail detail)
+      : report_(report),
+        detail_(detail),
+        names_(report.state.flavors, report.state.topologies, report.state.nodes) {}
+
+  void Add(const PlannedWorkload& planned, const WorkloadAnswer& answer) {
+    const Workload& workload = report_.cluster.workloads[planned.index];
+    const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
+    if (request == nullptr) {
+      for (const PodSet& pod_set : workload.pod_sets) AddUnasked(planned, workload, pod_set);
+      return;
+    }
+    const PodSetAnswer* failed = answer.FirstFailure();
+    for (const PodSetRequest& pod_set : request->pod_sets) {
+      const auto it = std::ranges::find(answer.pod_sets, pod_set.name, &PodSetAnswer::name);
+      AddAsked(planned, workload, pod_set, it == answer.pod_sets.end() ? nullptr : &*it, failed);
+    }
+  }
+
+  std::string Render() const {
+    if (detail_ == Detail::kShort) {
+      return RenderTable({"WORKLOAD", "POD SET", "PODS", "REQUESTED", "REACHED", "PLACEMENT"},
+                         rows_);
+    }
+    return RenderTable({"WORKLOAD", "PRIORITY", "CLUSTER QUEUE", "FLAVOR", "POD SET", "PODS",
+                        "REQUESTED", "REACHED", "PLACEMENT"},
+                       rows_);
+  }
+
+ private:
+  void AddUnasked(const PlannedWorkload& planned, const Workload& workload, const PodSet& pod_set) {
+    const bool refused = std::holds_alternative<RefusedWorkload>(planned.plan);
+    const std::string reason = ReasonOf(planned, {});
+    AddRow(planned, workload, "-", pod_set.name, pod_set.count,
+           pod_set.topology_request ? RequestText(pod_set.topology_request, names_.OfFirst()) : "-",
+           "-", refused ? "not placed: " + reason : reason);
+  }
+
+  void AddAsked(const PlannedWorkload& planned, const Workload& workload,
+                const PodSetRequest& pod_set, const PodSetAnswer* answer,
+                const PodSetAnswer* failed) {
+    const TopologyNames& names = names_.Of(pod_set.flavor);
+    std::string reached = "-";
+    std::string placement;
+    if (answer != nullptr && answer->failure) {
+      placement = "not placed: " + answer->failure->reason;
+    } else if (failed != nullptr) {
+      placement = fmt::format("not placed: pod set {} does not fit", failed->name);
+    } else if (answer != nullptr && answer->assignment) {
+      const std::size_t limit =
+          detail_ == Detail::kShort ? kLinesPerPodSet : std::numeric_limits<std::size_t>::max();
+      reached = ReachedLevel(*answer->assignment, names);
+      placement = fmt::format(
+          "{}", fmt::join(DomainLines(*answer->assignment, names, detail_, limit), "\n"));
+    }
+    AddRow(planned, workload, pod_set.flavor, pod_set.name, pod_set.count,
+           RequestText(pod_set.topology_request, names), reached, placement);
+  }
+
+  void AddRow(const PlannedWorkload& planned, const Workload& workload, std::string flavor,
+              std::string pod_set, std::int32_t pods, std::string requested, std::string reached,
+              std::string placement) {
+    TableRow row = {workload.key.ToString()};
+    if (detail_ == Detail::kFull) {
+      row.push_back(std::to_string(workload.priority));
+      row.push_back(planned.cluster_queue.empty() ? "-" : planned.cluster_queue);
+      row.push_back(std::move(flavor));
+    }
+    row.insert(row.end(), {std::move(pod_set), std::to_string(pods), std::move(requested),
+                           std::move(reached), std::move(placement)});
+    rows_.push_back(std::move(row));
+  }
+
+  const PlacementReport& report_;
+  Detail detail_;
+  NamesByFlavor names_;
+  std::vector<TableRow> rows_;
+};
+
+}  // namespace
+
+std::string PlacementTable(const PlacementReport& report, Detail detail) {
+  if (report.workloads.empty()) return "No pending workloads.\n";
+  Rows rows(report, detail);
+  for (std::size_t i = 0; i < report.workloads.size(); ++i) {
+    rows.Add(report.workloads[i], report.answers[i]);
+  }
+  const OutcomeCounts counts = CountOutcomes(report);
+  return rows.Render() + fmt::format("\n{} placed, {} not placed, {} with nothing to place\n",
+                                     counts.placed, counts.not_placed, counts.nothing_to_place);
+}
+
+}  // namespace espalier

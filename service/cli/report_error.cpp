@@ -1,0 +1,25 @@
+#include "service/cli/report_error.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace espalier {
+
+ExitCode ReportError(const Error& error) {
+  fmt::print(stderr, "espalier: {}\n", error.message);
+  switch (error.error_class) {
+    case ErrorClass::kBadInput:
+    case ErrorClass::kNotFound:
+      return kExitBadInput;
+    case ErrorClass::kStale:
+    case ErrorClass::kUnavailable:
+      return kExitUnavailable;
+    case ErrorClass::kDeviceFault:
+    case ErrorClass::kInternal:
+      break;
+  }
+  return kExitInternal;
+}
+
+}  // namespace espalier

@@ -1,0 +1,108 @@
+#include "service/cli/serve_command.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "fallback_cpu/cpu_backend.hpp"
+#include "service/cli/commands.hpp"
+#include "service/cli/exit_code.hpp"
+#include "service/cli/report_error.hpp"
+#include "service/server/serve_until_signal.hpp"
+#include "service/wire/address.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  Beside a controller in one pod, over a shared volume:
+    espalier serve --listen unix:/run/espalier/espalier.sock
+
+  A socket and a TCP port at once; port 0 takes a free one and prints it:
+    espalier serve --listen unix:/tmp/espalier.sock --listen 127.0.0.1:0
+
+  Ask it what `espalier place` would answer:
+    espalier place --connect unix:/tmp/espalier.sock cluster.json
+
+SIGTERM and SIGINT drain: health says "not serving", calls under way finish, then it exits.
+A second signal ends it at once. Exit codes: 0 drained, 1 calls were cut off, 2 wrong command
+line, 4 an address is taken or not to be had.)";
+
+std::string CheckAddress(const std::string& text) {
+  const auto address = ParseAddress(text);
+  return address ? std::string() : address.error().message;
+}
+
+void PrintAddresses(const Server& server) {
+  for (const std::string& address : server.addresses()) fmt::print("listening on {}\n", address);
+  std::fflush(stdout);  // whoever started us waits for these lines
+}
+
+}  // namespace
+
+int RunServeCommand(const ServeCommandOptions& options) {
+  const auto clean = ServeUntilSignal(
+      options.server, options.drain_patience, [&] { return MakeCpuBackend(options.threads); },
+      PrintAddresses);
+  if (!clean) return ReportError(clean.error());
+  // A call that was cut off may still be computing, on objects an orderly exit would destroy.
+  if (!*clean) std::_Exit(kExitNo);
+  return kExitOk;
+}
+
+void AddServeCommand(CLI::App& app, int& exit_code) {
+  struct Flags {
+    ServeCommandOptions options;
+    std::string feature_gates;
+    double drain_seconds = 30;
+  };
+  const auto flags = std::make_shared<Flags>();
+  ServerOptions& server = flags->options.server;
+  CLI::App* command = app.add_subcommand("serve", "Answer placements over gRPC until told to stop");
+  command
+      ->add_option("--listen", server.listen,
+                   "unix:/path/to/socket or HOST:PORT; several times for several addresses")
+      ->required()
+      ->check(CLI::Validator(CheckAddress, "ADDRESS"));
+  command->add_flag("--reflection", server.reflection, "Offer gRPC reflection, as for grpcurl");
+  command->add_option("--threads", flags->options.threads, "Threads that compute; 0: one per core")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command
+      ->add_option("--max-calls", server.workers,
+                   "Calls computed at once; 0: one per core, at least 2")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command
+      ->add_option("--max-queued-calls", server.max_queued_calls,
+                   "Calls that may wait; more are refused with RESOURCE_EXHAUSTED")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--max-message-bytes", server.max_message_bytes,
+                   "Largest message, either way; 64MiB and the like are understood")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
+  command
+      ->add_option("--drain-seconds", flags->drain_seconds,
+                   "How long calls under way may take to finish after a signal")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->capture_default_str();
+  command->add_option(
+      "--feature-gates", flags->feature_gates,
+      "Kueue's feature gates where a request names none, as in Name=true,Other=false");
+  command->footer(kExamples);
+  command->callback([flags, &exit_code] {
+    const auto gates = ParseFeatureGates(flags->feature_gates);
+    if (!gates) throw CLI::ValidationError("--feature-gates", gates.error().message);
+    flags->options.server.gates = *gates;
+    flags->options.drain_patience =
+        std::chrono::milliseconds(static_cast<std::int64_t>(flags->drain_seconds * 1000));
+    exit_code = RunServeCommand(flags->options);
+  });
+}
+
+}  // namespace espalier

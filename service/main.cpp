@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "service/cli/commands.hpp"
+#include "service/cli/exit_code.hpp"
+#include "service/cli/version.hpp"
+
+namespace {
+
+bool HasCommand(const CLI::App& app, const std::string& name) {
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  return std::any_of(commands.begin(), commands.end(),
+                     [&](const CLI::App* command) { return command->get_name() == name; });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Topology placement: where would each pending workload of a cluster go?");
+  app.name("espalier");
+  app.footer(
+      "Try:\n"
+      "  kubectl get nodes,pods,topologies,resourceflavors -A -o json > cluster.json\n"
+      "  kubectl get clusterqueues,localqueues,workloads,jobs -A -o json > queues.json\n"
+      "  espalier place cluster.json queues.json\n"
+      "\n"
+      "Exit codes: 0 all placed or passed; 1 some not; 2 wrong command line; 3 wrong input;\n"
+      "4 server not reachable or address not free; 5 internal error.\n"
+      "`espalier COMMAND --help` explains each command with examples.");
+  app.set_version_flag("--version", espalier::VersionText(), "Print version and build facts");
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return fmt::format("espalier: {}\nRun with --help for more information.\n", error.what());
+  });
+  app.require_subcommand(1);
+
+  int exit_code = espalier::kExitOk;
+  espalier::AddConformanceCommand(app, exit_code);
+  espalier::AddCycleCommand(app, exit_code);
+  espalier::AddPlaceCommand(app, exit_code);
+  espalier::AddServeCommand(app, exit_code);
+  espalier::AddUngateCommand(app, exit_code);
+  espalier::AddValidateObjectsCommand(app, exit_code);
+
+  if (argc == 1) {
+    fmt::print(stderr, "{}", app.help());
+    return espalier::kExitUsage;
+  }
+  if (const std::string command = argv[1]; command[0] != '-' && !HasCommand(app, command)) {
+    fmt::print(stderr, "espalier: no command \"{}\"; `espalier --help` lists them\n", command);
+    return espalier::kExitUsage;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? espalier::kExitOk : espalier::kExitUsage;
+  }
+  return exit_code;
+}

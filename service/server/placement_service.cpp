@@ -1,0 +1,137 @@
+#include "service/server/placement_service.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "host/engine/assignments.hpp"
+#include "host/packing/flavor_state.hpp"
+#include "service/server/store_status.hpp"
+#include "service/wire/answers.hpp"
+#include "service/wire/feature_gates.hpp"
+#include "service/wire/workloads.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::int64_t kMaxBatchBytes = std::int64_t{2} << 30;
+
+Result<PlacementMode> ReadMode(const v1::PlaceRequest& request) {
+  switch (static_cast<int>(request.mode())) {
+    case v1::PLACEMENT_MODE_NOMINATE:
+      if (request.commit()) {
+        return BadInput("commit: nothing can be booked in mode NOMINATE; use SEQUENTIAL");
+      }
+      return PlacementMode::kNominate;
+    case v1::PLACEMENT_MODE_SEQUENTIAL:
+      return PlacementMode::kSequential;
+    default:
+      return BadInput(fmt::format("mode: is {}; NOMINATE (1) or SEQUENTIAL (2) expected",
+                                  static_cast<int>(request.mode())));
+  }
+}
+
+// How domains of answers on `state` are named; empty: by their values.
+Result<LeafIndex> ReadNaming(const v1::PlaceRequest& request, const ClusterState& state) {
+  switch (static_cast<int>(request.domain_naming())) {
+    case v1::DOMAIN_NAMING_NAME:
+      return LeafIndex();
+    case v1::DOMAIN_NAMING_INDEX:
+      return [&state](const std::string& flavor,
+                      const std::vector<std::string>& values) -> std::optional<std::int32_t> {
+        const FlavorState* found = state.Find(flavor);
+        const LeafId leaf = found ? found->snapshot().FindLeaf(DomainIdText(values)) : LeafId();
+        if (!leaf.valid()) return std::nullopt;
+        return leaf.value;
+      };
+    default:
+      return BadInput(fmt::format("domain_naming: is {}; INDEX (0) or NAME (1) expected",
+                                  static_cast<int>(request.domain_naming())));
+  }
+}
+
+std::vector<FlavorLeafUsage> BookedByAll(const std::vector<WorkloadRequest>& requests,
+                                         const std::vector<WorkloadAnswer>& answers) {
+  std::vector<FlavorLeafUsage> booked;
+  for (std::size_t w = 0; w < requests.size(); ++w) {
+    if (answers[w].FirstFailure() != nullptr) continue;
+    for (FlavorLeafUsage& usage : BookedUsage(requests[w], answers[w])) {
+      booked.push_back(std::move(usage));
+    }
+  }
+  return booked;
+}
+
+Result<void> AnyWorkload(const std::vector<WorkloadRequest>&) { return {}; }
+
+Result<void> OnlyWithPodsInPlace(const std::vector<WorkloadRequest>& workloads) {
+  const auto unplaced = std::ranges::find_if_not(workloads, HasPodsInPlace);
+  if (unplaced == workloads.end()) return {};
+  return BadInput(fmt::format(
+      "workloads: {} (position {}) has neither a replacement nor a previous assignment, "
+      "so nothing can be replaced; use Place",
+      unplaced->key.ToString(), unplaced - workloads.begin()));
+}
+
+}  // namespace
+
+PlacementService::PlacementService(Calls& calls, StateStore& store,
+                                   std::shared_ptr<Backend> backend, FeatureGates gates)
+    : calls_(calls), store_(store), backend_(std::move(backend)), gates_(gates) {}
+
+grpc::ServerUnaryReactor* PlacementService::Place(grpc::CallbackServerContext* context,
+                                                  const v1::PlaceRequest* request,
+                                                  v1::PlaceResponse* response) {
+  return calls_.Run(context,
+                    [this, request, response] { return Answer(*request, AnyWorkload, *response); });
+}
+
+grpc::ServerUnaryReactor* PlacementService::Replace(grpc::CallbackServerContext* context,
+                                                    const v1::PlaceRequest* request,
+                                                    v1::PlaceResponse* response) {
+  return calls_.Run(context, [this, request, response] {
+    return Answer(*request, OnlyWithPodsInPlace, *response);
+  });
+}
+
+grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Check check,
+                                      v1::PlaceResponse& response) {
+  std::optional<StatePosition> position;
+  if (request.has_state()) position = FromProto(request.state());
+  const auto snapshot = store_.At(position);
+  if (!snapshot) return StoreStatus(snapshot.error(), store_);
+  const ClusterState& state = (*snapshot)->state;
+
+  const auto mode = ReadMode(request);
+  if (!mode) return ToStatus(mode.error());
+  const auto leaf_index = ReadNaming(request, state);
+  if (!leaf_index) return ToStatus(leaf_index.error());
+  const auto gates = ApplyFeatureGates(request.feature_gates(), gates_);
+  if (!gates) return ToStatus(gates.error());
+  ExpansionBudget budget{kMaxBatchBytes};
+  const auto workloads = FromProto(request.workloads(), budget);
+  if (!workloads) return ToStatus(workloads.error());
+  if (const auto checked = check(*workloads); !checked) return ToStatus(checked.error());
+
+  const Engine engine(backend_, *gates);
+  std::vector<WorkloadAnswer> answers;
+  if (*mode == PlacementMode::kNominate) {
+    answers = engine.Nominate(state, *workloads);
+  } else {
+    ClusterState scratch = state.Clone();
+    answers = engine.PlaceInOrder(scratch, *workloads);
+  }
+  auto batch = ToProto(*workloads, answers, *leaf_index);
+  if (!batch) return ToStatus(batch.error());
+
+  if (request.commit()) {
+    const auto committed = store_.Book((*snapshot)->position, BookedByAll(*workloads, answers));
+    if (!committed) return StoreStatus(committed.error(), store_);
+    *response.mutable_committed() = ToProto(*committed);
+  }
+  *response.mutable_state() = ToProto((*snapshot)->position);
+  *response.mutable_answers() = *std::move(batch);
+  return grpc::Status::OK;
+}
+
+}  // namespace espalier

@@ -1,0 +1,66 @@
+#include "service/server/scheduling_service.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/scheduling_cycle.hpp"
+#include "service/server/store_status.hpp"
+#include "service/wire/feature_gates.hpp"
+#include "service/wire/scheduling.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::int64_t kMaxRequestBytes = std::int64_t{2} << 30;
+
+// Cycles over the queues and workloads of `cluster` on the nodes, topologies, flavors and pods of
+// no workload that were loaded.
+Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, ClusterStateInput loaded,
+                                           const Engine& engine, bool until_stable) {
+  cluster.nodes = std::move(loaded.nodes);
+  cluster.topologies = std::move(loaded.topologies);
+  cluster.flavors = std::move(loaded.flavors);
+  ClusterStateInput input = BuildClusterStateInput(cluster, engine.gates());
+  input.non_tas_usage = std::move(loaded.non_tas_usage);
+  auto state = ClusterState::Build(input);
+  if (!state) return tl::unexpected(state.error());
+  return RunSchedulingCycles(std::move(cluster), *std::move(state), engine,
+                             {.until_stable = until_stable});
+}
+
+}  // namespace
+
+SchedulingService::SchedulingService(Calls& calls, StateStore& store,
+                                     std::shared_ptr<Backend> backend, FeatureGates gates)
+    : calls_(calls), store_(store), backend_(std::move(backend)), gates_(gates) {}
+
+grpc::ServerUnaryReactor* SchedulingService::Cycle(grpc::CallbackServerContext* context,
+                                                   const v1::CycleRequest* request,
+                                                   v1::CycleResponse* response) {
+  return calls_.Run(context, [this, request, response] { return Decide(*request, *response); });
+}
+
+grpc::Status SchedulingService::Decide(const v1::CycleRequest& request,
+                                       v1::CycleResponse& response) {
+  const auto gates = ApplyFeatureGates(request.feature_gates(), gates_);
+  if (!gates) return ToStatus(gates.error());
+  ExpansionBudget budget{kMaxRequestBytes};
+  auto cluster = FromProto(request, budget);
+  if (!cluster) return ToStatus(cluster.error());
+
+  std::optional<StatePosition> position;
+  if (request.has_state()) position = FromProto(request.state());
+  auto loaded = store_.LoadedAt(position);
+  if (!loaded) return StoreStatus(loaded.error(), store_);
+  const auto result = RunOnLoaded(*std::move(cluster), std::move(loaded->input),
+                                  Engine(backend_, *gates), request.until_stable());
+  if (!result) return ToStatus(result.error());
+  auto decided = ToProto(*result);
+  if (!decided) return ToStatus(decided.error());
+  response = *std::move(decided);
+  *response.mutable_state() = ToProto(loaded->position);
+  return grpc::Status::OK;
+}
+
+}  // namespace espalier

@@ -1,0 +1,46 @@
+#include "service/server/serve_until_signal.hpp"
+
+#include <csignal>
+#include <utility>
+
+#include <grpc/support/log.h>
+#include <spdlog/spdlog.h>
+
+namespace espalier {
+namespace {
+
+// What matters of it comes back as errors of ours.
+void LogForDebugging(gpr_log_func_args* entry) {
+  spdlog::debug("gRPC {}:{}: {}", entry->file, entry->line, entry->message);
+}
+
+}  // namespace
+
+Result<bool> ServeUntilSignal(const ServerOptions& options,
+                              std::chrono::milliseconds drain_patience,
+                              const std::function<std::shared_ptr<Backend>()>& make_backend,
+                              const std::function<void(const Server&)>& started) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // threads made from here on inherit it
+
+  gpr_set_log_function(LogForDebugging);
+  auto server = Server::Start(options, make_backend());
+  if (!server) return tl::unexpected(server.error());
+  started(**server);
+
+  int signal = 0;
+  sigwait(&signals, &signal);
+  spdlog::info("{}: draining", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // the next one ends the process
+  const bool clean = (*server)->Drain(drain_patience);
+  if (!clean) {
+    spdlog::warn("calls were cut off after {} ms", drain_patience.count());
+    server->release();  // its destructor would wait for computations without bound
+  }
+  return clean;
+}
+
+}  // namespace espalier

@@ -1,0 +1,23 @@
+// A server for the life of a process.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "host/model/result.hpp"
+#include "service/server/server.hpp"
+
+namespace espalier {
+
+// Serves until SIGTERM or SIGINT, then drains; a second signal ends the process at once. Call it
+// before the process has other threads: they would have to block the signals too, and those that
+// `make_backend` starts do. `started` is called once, when calls are taken. Errors: as
+// Server::Start. False when calls had to be cut off at the end of `drain_patience`; the process
+// should then exit without further clean-up, as one may still be computing.
+Result<bool> ServeUntilSignal(const ServerOptions& options,
+                              std::chrono::milliseconds drain_patience,
+                              const std::function<std::shared_ptr<Backend>()>& make_backend,
+                              const std::function<void(const Server&)>& started);
+
+}  // namespace espalier

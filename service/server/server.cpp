@@ -1,0 +1,200 @@
+#include "service/server/server.hpp"
+
+#include <algorithm>
+#include <future>
+#include <limits>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
+
+#include "service/server/calls.hpp"
+#include "service/server/cluster_state_service.hpp"
+#include "service/server/listen.hpp"
+#include "service/server/placement_service.hpp"
+#include "service/server/scheduling_service.hpp"
+#include "service/server/state_store.hpp"
+#include "service/server/ungating_service.hpp"
+#include "service/server/work_queue.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr int kMaxWorkers = 1024;
+constexpr auto kAfterPatience = std::chrono::seconds(1);
+// For what is open at the end of a drain: watches of the health service, reflection.
+constexpr auto kLastGoodbye = std::chrono::milliseconds(100);
+
+// The reflection library adds itself to every server it is linked with; this takes it out again.
+class NoReflection : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    const std::string reflection = grpc::reflection::ProtoServerReflectionPlugin().name();
+    std::erase_if(*plugins, [&](const auto& plugin) { return plugin->name() == reflection; });
+  }
+};
+
+Result<std::vector<Address>> CheckOptions(const ServerOptions& options) {
+  if (options.listen.empty()) return BadInput("no address to listen on; name at least one");
+  if (options.max_message_bytes < 1024 ||
+      options.max_message_bytes > std::numeric_limits<int>::max()) {
+    return BadInput(fmt::format("the message limit is {} bytes; 1024 to {} are possible",
+                                options.max_message_bytes, std::numeric_limits<int>::max()));
+  }
+  if (options.workers < 0 || options.workers > kMaxWorkers) {
+    return BadInput(fmt::format("the number of workers is {}; 1 to {} are possible, 0 chooses",
+                                options.workers, kMaxWorkers));
+  }
+  if (options.max_queued_calls < 0) {
+    return BadInput(
+        fmt::format("the queue limit is {} calls; 0 or more expected", options.max_queued_calls));
+  }
+  if (auto checked = CheckFeatureGateDependencies(options.gates); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  std::vector<Address> addresses;
+  for (const std::string& text : options.listen) {
+    auto address = ParseAddress(text);
+    if (!address) return tl::unexpected(address.error());
+    addresses.push_back(*std::move(address));
+  }
+  return addresses;
+}
+
+int WorkerCount(const ServerOptions& options) {
+  if (options.workers > 0) return options.workers;
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, kMaxWorkers);
+}
+
+}  // namespace
+
+class Server::Impl {
+ public:
+  Impl(const ServerOptions& options, const std::shared_ptr<Backend>& backend)
+      : queue_(WorkerCount(options), options.max_queued_calls),
+        calls_(queue_),
+        cluster_state_(calls_, store_, [this] { SetLoaded(true); }),
+        placement_(calls_, store_, backend, options.gates),
+        scheduling_(calls_, store_, backend, options.gates),
+        ungating_(calls_) {}
+
+  ~Impl() {
+    if (!server_) return;
+    Drain(std::chrono::milliseconds(0));
+    shutdown_.wait();
+  }
+
+  Result<void> Listen(const ServerOptions& options, const std::vector<Address>& addresses) {
+    for (const Address& address : addresses) {
+      if (!address.is_unix()) continue;
+      if (auto claimed = ClaimUnixSocket(address.path); !claimed) {
+        return tl::unexpected(claimed.error());
+      }
+    }
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::ServerBuilder builder;
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
+    builder.SetMaxSendMessageSize(static_cast<int>(options.max_message_bytes));
+    if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
+    std::vector<int> ports(addresses.size(), 0);
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      builder.AddListeningPort(addresses[i].ToString(), grpc::InsecureServerCredentials(),
+                               &ports[i]);
+    }
+    builder.RegisterService(&cluster_state_);
+    builder.RegisterService(&placement_);
+    builder.RegisterService(&scheduling_);
+    builder.RegisterService(&ungating_);
+    server_ = builder.BuildAndStart();
+    if (!server_) return BindFailure(addresses, ports);
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      addresses_.push_back(addresses[i].ToString(ports[i]));
+    }
+    grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
+    health.SetServingStatus(v1::ClusterState::service_full_name(), true);
+    health.SetServingStatus(v1::Ungating::service_full_name(), true);
+    SetLoaded(false);
+    return {};
+  }
+
+  const std::vector<std::string>& addresses() const { return addresses_; }
+
+  bool Drain(std::chrono::milliseconds patience) {
+    const std::lock_guard lock(drain_mutex_);
+    if (!drained_) drained_ = DrainOnce(patience);
+    return *drained_;
+  }
+
+ private:
+  // Addresses are bound in order, up to the first that fails.
+  static tl::unexpected<Error> BindFailure(const std::vector<Address>& addresses,
+                                           const std::vector<int>& ports) {
+    const auto failed = static_cast<std::size_t>(std::ranges::find(ports, 0) - ports.begin());
+    const Address& address = addresses[std::min(failed, addresses.size() - 1)];
+    return tl::unexpected<Error>(Error{
+        ErrorClass::kUnavailable,
+        fmt::format("cannot listen on {}: {}", address.ToString(), ExplainBindFailure(address))});
+  }
+
+  // The services that need a state serve from its first load on.
+  void SetLoaded(bool loaded) {
+    grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
+    health.SetServingStatus(v1::Placement::service_full_name(), loaded);
+    health.SetServingStatus(v1::Scheduling::service_full_name(), loaded);
+  }
+
+  // Order: health first, so that nobody new is sent here; then admission; then, once no call is
+  // left or the patience is over, the connections.
+  bool DrainOnce(std::chrono::milliseconds patience) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    server_->GetHealthCheckService()->Shutdown();
+    calls_.StopAdmission();
+    const bool all_finished = calls_.WaitUntilIdle(end);
+    // Shutdown cancels the calls but returns only when their computations have ended.
+    shutdown_ = std::async(std::launch::async, [this] {
+      server_->Shutdown(std::chrono::system_clock::now() + kLastGoodbye);
+    });
+    if (!all_finished) shutdown_.wait_for(kAfterPatience);
+    return all_finished;
+  }
+
+  StateStore store_;
+  WorkQueue queue_;
+  Calls calls_;
+  ClusterStateService cluster_state_;
+  PlacementService placement_;
+  SchedulingService scheduling_;
+  UngatingService ungating_;
+  std::unique_ptr<grpc::Server> server_;
+  std::vector<std::string> addresses_;
+  std::mutex drain_mutex_;  // guards the two below
+  std::optional<bool> drained_;
+  std::future<void> shutdown_;
+};
+
+Result<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
+                                              std::shared_ptr<Backend> backend) {
+  auto addresses = CheckOptions(options);
+  if (!addresses) return tl::unexpected(addresses.error());
+  auto impl = std::make_unique<Impl>(options, backend);
+  if (auto listening = impl->Listen(options, *addresses); !listening) {
+    return tl::unexpected(listening.error());
+  }
+  return std::unique_ptr<Server>(new Server(std::move(impl)));
+}
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Server::~Server() = default;
+
+const std::vector<std::string>& Server::addresses() const { return impl_->addresses(); }
+
+bool Server::Drain(std::chrono::milliseconds patience) { return impl_->Drain(patience); }
+
+}  // namespace espalier

@@ -1,0 +1,51 @@
+// The gRPC server: espalier.v1 over an engine, on unix sockets and TCP at once.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/engine/feature_gates.hpp"
+#include "host/model/result.hpp"
+
+namespace espalier {
+
+class Backend;
+
+struct ServerOptions {
+  // "unix:/path/to/socket" or "HOST:PORT" ("[::1]:PORT"); port 0 takes a free one. At least one.
+  std::vector<std::string> listen;
+  bool reflection = false;
+  std::int64_t max_message_bytes = std::int64_t{64} << 20;  // 1 KiB to 2 GiB - 1, either way
+  int workers = 0;             // calls computed at once, 1 to 1024; 0: one per core, at least 2
+  int max_queued_calls = 256;  // calls waiting for a worker, 0 or more; one more is refused
+  FeatureGates gates;          // where a request names none
+};
+
+class Server {
+ public:
+  // Listens on every address, or on none. Errors: kBadInput for options out of range,
+  // kUnavailable for an address that is taken or not to be had. `backend` is never null.
+  static Result<std::unique_ptr<Server>> Start(const ServerOptions& options,
+                                               std::shared_ptr<Backend> backend);
+
+  // Drains without patience: running calls are cancelled, then waited for.
+  ~Server();
+
+  // As in the options, with the ports in use instead of 0.
+  const std::vector<std::string>& addresses() const;
+
+  // Reports "not serving", takes no more calls, lets those under way finish for `patience` and
+  // cancels the rest. A computation cannot be interrupted, so after the patience it is waited for
+  // a second more. True when no call was cut off. Later calls return the first one's result.
+  bool Drain(std::chrono::milliseconds patience);
+
+ private:
+  class Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,66 @@
+// The state of the cluster as the server knows it: what was sent, and the packed form of it that
+// placements read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "host/packing/cluster_state.hpp"
+#include "service/server/indexed_input.hpp"
+#include "service/wire/cluster_state.hpp"
+#include "service/wire/state_position.hpp"
+
+namespace espalier {
+
+// One state; never changes. Readers hold on to it while later states take its place.
+struct Snapshot {
+  StatePosition position;
+  ClusterState state;
+  std::int64_t nodes = 0;  // as loaded, available or not
+};
+
+// What the state of a position was built from.
+struct LoadedInput {
+  StatePosition position;
+  ClusterStateInput input;
+};
+
+// All functions may be called from several threads at once. Changes happen one after the other and
+// in whole: a change that fails leaves everything as it was.
+class StateStore {
+ public:
+  StateStore();
+
+  // Never null; before the first load an empty state of generation 0.
+  std::shared_ptr<const Snapshot> Current() const;
+
+  // The current state, which must be the one named. kStale when it is not, or nothing is loaded.
+  Result<std::shared_ptr<const Snapshot>> At(const std::optional<StatePosition>& position) const;
+
+  // A copy of what the current state, which must be the one named, was built from. Waits for a
+  // change under way. kStale as At.
+  Result<LoadedInput> LoadedAt(const std::optional<StatePosition>& position) const;
+
+  // Replaces everything. kBadInput as ClusterState::Build.
+  Result<StatePosition> Load(ClusterStateInput input);
+
+  // Extends the state at `base`. kStale; kBadInput when it removes a node that is not there.
+  Result<StatePosition> Update(const StatePosition& base, StateDelta delta);
+
+  // Adds to the usage of admitted workloads. kStale.
+  Result<StatePosition> Book(const StatePosition& base, const std::vector<FlavorLeafUsage>& usage);
+
+ private:
+  // Builds and publishes the next generation of `input_`; `change_mutex_` is held.
+  Result<StatePosition> Publish();
+
+  mutable std::mutex mutex_;  // guards current_; held for the copy of a pointer
+  std::shared_ptr<const Snapshot> current_;
+  mutable std::mutex change_mutex_;  // held during a change; guards input_
+  std::unique_ptr<IndexedInput> input_;
+};
+
+}  // namespace espalier

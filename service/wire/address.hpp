@@ -1,0 +1,25 @@
+// Where a server listens and a client connects to.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "host/model/result.hpp"
+
+namespace espalier {
+
+struct Address {
+  std::string path;  // of a unix socket; empty: TCP
+  std::string host;  // without brackets
+  int port = 0;      // 0 to 65535
+
+  bool is_unix() const { return !path.empty(); }
+  // As gRPC and users write it; TCP with this port.
+  std::string ToString(int with_port) const;
+  std::string ToString() const { return ToString(port); }
+};
+
+// "unix:PATH" (1 to 107 bytes) or "HOST:PORT", IPv6 hosts in brackets. kBadInput.
+Result<Address> ParseAddress(std::string_view text);
+
+}  // namespace espalier

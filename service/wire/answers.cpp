@@ -1,0 +1,291 @@
+#include "service/wire/answers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/engine/assignments.hpp"
+#include "host/engine/engine.hpp"
+#include "service/wire/tables.hpp"
+#include "service/wire/types.hpp"
+#include "service/wire/workloads.hpp"
+
+namespace espalier {
+namespace {
+
+// How many of the pods of each domain an answer adds; domains are asked for in their order.
+class AddedCounts {
+ public:
+  AddedCounts(const WorkloadRequest& request, const WorkloadAnswer& answer)
+      : all_(!HasPodsInPlace(request)) {
+    if (!all_) added_ = PodsAdded(request, answer);
+  }
+
+  std::int32_t Next(const std::string& pod_set, const TopologyDomainAssignment& domain) {
+    if (all_) return domain.count;
+    if (next_ == added_.size() || added_[next_].pod_set->name != pod_set ||
+        added_[next_].leaf != DomainIdText(domain.values)) {
+      return 0;
+    }
+    return static_cast<std::int32_t>(added_[next_++].count);
+  }
+
+ private:
+  bool all_;
+  std::vector<AddedPods> added_;
+  std::size_t next_ = 0;
+};
+
+class AnswerEncoder {
+ public:
+  explicit AnswerEncoder(const LeafIndex& leaf_index) : leaf_index_(leaf_index) {
+    message_.add_domain_offsets(0);
+  }
+
+  Result<v1::AnswerBatch> Encode(std::span<const WorkloadRequest> requests,
+                                 std::span<const WorkloadAnswer> answers) {
+    for (std::size_t w = 0; w < requests.size(); ++w) {
+      if (!WriteWorkload(requests[w], answers[w])) {
+        return tl::unexpected(
+            Error{ErrorClass::kInternal, fmt::format("the answer to workload {} does not match it",
+                                                     requests[w].key.ToString())});
+      }
+    }
+    if (std::ranges::none_of(requests, HasPodsInPlace)) message_.clear_added_counts();
+    return std::move(message_);
+  }
+
+ private:
+  // The pod sets of an answer are some of its request's, in the same order.
+  bool WriteWorkload(const WorkloadRequest& request, const WorkloadAnswer& answer) {
+    AddedCounts added(request, answer);
+    auto next = answer.pod_sets.begin();
+    for (const PodSetRequest& pod_set : request.pod_sets) {
+      const bool present = next != answer.pod_sets.end() && next->name == pod_set.name &&
+                           next->flavor == pod_set.flavor;
+      WritePodSet(present ? &*next : nullptr, added);
+      if (present) ++next;
+    }
+    return next == answer.pod_sets.end();
+  }
+
+  void WritePodSet(const PodSetAnswer* answer, AddedCounts& added) {
+    v1::PodSetOutcome outcome = v1::POD_SET_OUTCOME_ABSENT;
+    std::uint32_t levels = 0;
+    std::uint32_t failure = 0;
+    if (answer && answer->assignment) {
+      outcome = v1::POD_SET_OUTCOME_PLACED;
+      levels = WriteAssignment(*answer, *answer->assignment, added);
+    } else if (answer && answer->failure) {
+      outcome = v1::POD_SET_OUTCOME_FAILED;
+      failure = failures_.Ref(FailureRow(*answer->failure));
+    } else if (answer) {
+      outcome = v1::POD_SET_OUTCOME_NO_RESULT;
+    }
+    message_.add_outcomes(outcome);
+    message_.add_levels(levels);
+    message_.add_failures(failure);
+    message_.add_domain_offsets(static_cast<std::uint32_t>(message_.domains_size()));
+  }
+
+  // The reference to the levels.
+  std::uint32_t WriteAssignment(const PodSetAnswer& answer, const TopologyAssignment& assignment,
+                                AddedCounts& added) {
+    for (const TopologyDomainAssignment& domain : assignment.domains) {
+      const std::optional<std::int32_t> leaf =
+          leaf_index_ ? leaf_index_(answer.flavor, domain.values) : std::nullopt;
+      message_.add_domains(leaf ? *leaf : -static_cast<std::int32_t>(NamedRef(domain.values)));
+      message_.add_counts(domain.count);
+      message_.add_added_counts(added.Next(answer.name, domain));
+    }
+    v1::LevelList row;
+    for (const std::string& level : assignment.levels) row.add_levels(strings_.Ref(level));
+    return level_lists_.Ref(std::move(row));
+  }
+
+  std::uint32_t NamedRef(const std::vector<std::string>& values) {
+    v1::NamedDomain row;
+    for (const std::string& value : values) row.add_values(strings_.Ref(value));
+    return named_domains_.Ref(std::move(row));
+  }
+
+  v1::CountsByName Counts(const FlatMap<std::int64_t>& counts) {
+    v1::CountsByName message;
+    for (const auto& [name, count] : counts) {
+      message.add_names(strings_.Ref(name));
+      message.add_counts(count);
+    }
+    return message;
+  }
+
+  v1::PlacementFailure FailureRow(const PlacementFailure& failure) {
+    v1::PlacementFailure row;
+    row.set_reason(strings_.Ref(failure.reason));
+    if (!failure.shortfall) return row;
+    const ExclusionCounts& exclusions = failure.shortfall->exclusions;
+    v1::Shortfall& shortfall = *row.mutable_shortfall();
+    shortfall.set_fit(failure.shortfall->fit);
+    shortfall.set_total(failure.shortfall->total);
+    shortfall.set_slice_size(failure.shortfall->slice_size);
+    shortfall.set_total_nodes(exclusions.total_nodes);
+    shortfall.set_node_selector(exclusions.node_selector);
+    shortfall.set_affinity(exclusions.affinity);
+    shortfall.set_topology_domain(exclusions.topology_domain);
+    *shortfall.mutable_taints() = Counts(exclusions.taints);
+    *shortfall.mutable_resources() = Counts(exclusions.resources);
+    return row;
+  }
+
+  const LeafIndex& leaf_index_;
+  v1::AnswerBatch message_;
+  StringTable strings_{message_.mutable_strings()};
+  RowTable<v1::LevelList> level_lists_{message_.mutable_level_lists()};
+  RowTable<v1::NamedDomain> named_domains_{message_.mutable_named_domains()};
+  RowTable<v1::PlacementFailure> failures_{message_.mutable_failure_table()};
+};
+
+class AnswerDecoder {
+ public:
+  AnswerDecoder(const v1::AnswerBatch& message, ExpansionBudget& budget)
+      : message_(message), decoder_(message.strings(), budget) {}
+
+  Result<std::vector<WorkloadAnswer>> Decode(std::span<const WorkloadRequest> requests) {
+    CheckColumns(requests);
+    std::vector<WorkloadAnswer> answers;
+    int p = 0;
+    for (const WorkloadRequest& request : requests) {
+      WorkloadAnswer& answer = answers.emplace_back();
+      for (const PodSetRequest& pod_set : request.pod_sets) {
+        if (!decoder_.ok()) return tl::unexpected(decoder_.error());
+        ReadPodSet(p++, pod_set, answer);
+      }
+    }
+    if (!decoder_.ok()) return tl::unexpected(decoder_.error());
+    return answers;
+  }
+
+ private:
+  void CheckColumns(std::span<const WorkloadRequest> requests) {
+    std::int64_t pod_sets = 0;
+    for (const WorkloadRequest& request : requests) {
+      pod_sets += static_cast<std::int64_t>(request.pod_sets.size());
+    }
+    decoder_.CheckColumn(message_.outcomes_size(), pod_sets, false, FieldPath(root_, "outcomes"));
+    decoder_.CheckColumn(message_.levels_size(), pod_sets, false, FieldPath(root_, "levels"));
+    decoder_.CheckColumn(message_.failures_size(), pod_sets, false, FieldPath(root_, "failures"));
+    const FieldPath offsets_path(root_, "domain_offsets");
+    decoder_.CheckColumn(message_.domain_offsets_size(), pod_sets + 1, false, offsets_path);
+    decoder_.CheckOffsets(message_.domain_offsets(), message_.domains_size(), offsets_path);
+    decoder_.CheckColumn(message_.counts_size(), message_.domains_size(), false,
+                         FieldPath(root_, "counts"));
+    decoder_.CheckColumn(message_.added_counts_size(), message_.domains_size(), true,
+                         FieldPath(root_, "added_counts"));
+  }
+
+  void ReadPodSet(int p, const PodSetRequest& pod_set, WorkloadAnswer& answer) {
+    const int outcome = message_.outcomes(p);
+    if (outcome == v1::POD_SET_OUTCOME_ABSENT) return;
+    PodSetAnswer& result = answer.pod_sets.emplace_back();
+    result.name = pod_set.name;
+    result.flavor = pod_set.flavor;
+    if (outcome == v1::POD_SET_OUTCOME_PLACED) {
+      result.assignment = ReadAssignment(p);
+    } else if (outcome == v1::POD_SET_OUTCOME_FAILED) {
+      result.failure = ReadFailure(p);
+    } else if (outcome != v1::POD_SET_OUTCOME_NO_RESULT) {
+      decoder_.Fail(FieldPath(root_, "outcomes", p), "is {}, which is no known outcome", outcome);
+    }
+  }
+
+  TopologyAssignment ReadAssignment(int p) {
+    TopologyAssignment assignment;
+    const FieldPath levels_path(root_, "levels", p);
+    const v1::LevelList* levels =
+        decoder_.Row(message_.level_lists(), message_.levels(p), levels_path);
+    if (!levels) {
+      decoder_.Fail(levels_path, "is 0; a placed pod set has levels");
+      return assignment;
+    }
+    for (const std::uint32_t level : levels->levels()) {
+      assignment.levels.push_back(decoder_.String(level, levels_path));
+    }
+    const auto end = static_cast<int>(message_.domain_offsets(p + 1));
+    for (auto d = static_cast<int>(message_.domain_offsets(p)); d < end && decoder_.ok(); ++d) {
+      assignment.domains.push_back(ReadDomain(d));
+    }
+    return assignment;
+  }
+
+  TopologyDomainAssignment ReadDomain(int d) {
+    TopologyDomainAssignment domain;
+    const FieldPath path(root_, "domains", d);
+    decoder_.Charge(sizeof(TopologyDomainAssignment), path);
+    const std::int32_t index = message_.domains(d);
+    if (index >= 0) {
+      decoder_.Fail(path, "is {}, a leaf by index; domains named by their values were asked for",
+                    index);
+      return domain;
+    }
+    const auto reference = static_cast<std::uint32_t>(-std::int64_t{index});
+    if (const auto* row = decoder_.Row(message_.named_domains(), reference, path)) {
+      for (const std::uint32_t value : row->values()) {
+        domain.values.push_back(decoder_.String(value, path));
+      }
+    }
+    domain.count = message_.counts(d);
+    return domain;
+  }
+
+  FlatMap<std::int64_t> Counts(const v1::CountsByName& message, const FieldPath& path) {
+    FlatMap<std::int64_t> counts;
+    decoder_.CheckColumn(message.counts_size(), message.names_size(), false, path);
+    for (int i = 0; i < message.names_size() && decoder_.ok(); ++i) {
+      counts.Set(decoder_.String(message.names(i), path), message.counts(i));
+    }
+    return counts;
+  }
+
+  PlacementFailure ReadFailure(int p) {
+    PlacementFailure failure;
+    const FieldPath path(root_, "failures", p);
+    const v1::PlacementFailure* row =
+        decoder_.Row(message_.failure_table(), message_.failures(p), path);
+    if (!row) {
+      decoder_.Fail(path, "is 0; a failed pod set has a reason");
+      return failure;
+    }
+    failure.reason = decoder_.String(row->reason(), path);
+    if (!row->has_shortfall()) return failure;
+    const v1::Shortfall& shortfall = row->shortfall();
+    failure.shortfall = PlacementFailure::Shortfall{
+        .fit = shortfall.fit(),
+        .total = shortfall.total(),
+        .slice_size = shortfall.slice_size(),
+        .exclusions = {.total_nodes = shortfall.total_nodes(),
+                       .node_selector = shortfall.node_selector(),
+                       .affinity = shortfall.affinity(),
+                       .topology_domain = shortfall.topology_domain(),
+                       .taints = Counts(shortfall.taints(), path),
+                       .resources = Counts(shortfall.resources(), path)}};
+    return failure;
+  }
+
+  const v1::AnswerBatch& message_;
+  Decoder decoder_;
+  const FieldPath root_{"answers"};
+};
+
+}  // namespace
+
+Result<v1::AnswerBatch> ToProto(std::span<const WorkloadRequest> requests,
+                                std::span<const WorkloadAnswer> answers,
+                                const LeafIndex& leaf_index) {
+  return AnswerEncoder(leaf_index).Encode(requests, answers);
+}
+
+Result<std::vector<WorkloadAnswer>> FromProto(std::span<const WorkloadRequest> requests,
+                                              const v1::AnswerBatch& message,
+                                              ExpansionBudget& budget) {
+  return AnswerDecoder(message, budget).Decode(requests);
+}
+
+}  // namespace espalier

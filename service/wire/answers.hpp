@@ -1,0 +1,33 @@
+// Conversion of an AnswerBatch.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "espalier/v1/workload.pb.h"
+#include "host/engine/request.hpp"
+#include "service/wire/decoder.hpp"
+
+namespace espalier {
+
+// The index of the leaf a domain of an assignment on `flavor` is, or nullopt for none: the domain
+// is then named by its values.
+using LeafIndex = std::function<std::optional<std::int32_t>(
+    const std::string& flavor, const std::vector<std::string>& values)>;
+
+// `answers` answer `requests`, one each. An empty `leaf_index` names every domain by its values.
+// kInternal when an answer has a pod set its request does not have.
+Result<v1::AnswerBatch> ToProto(std::span<const WorkloadRequest> requests,
+                                std::span<const WorkloadAnswer> answers,
+                                const LeafIndex& leaf_index);
+
+// The inverse, for answers that name every domain by its values. Errors: kBadInput with the path of
+// the field.
+Result<std::vector<WorkloadAnswer>> FromProto(std::span<const WorkloadRequest> requests,
+                                              const v1::AnswerBatch& message,
+                                              ExpansionBudget& budget);
+
+}  // namespace espalier

@@ -1,0 +1,214 @@
+#include "service/wire/cluster_state.hpp"
+
+#include <utility>
+
+#include "service/wire/tables.hpp"
+#include "service/wire/types.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr int kElementsPerChunk = 2000;
+
+std::vector<std::string> FromRefs(const google::protobuf::RepeatedField<std::uint32_t>& refs,
+                                  const FieldPath& parent, std::string_view field,
+                                  Decoder& decoder) {
+  std::vector<std::string> names;
+  for (int i = 0; i < refs.size() && decoder.ok(); ++i) {
+    names.push_back(decoder.String(refs[i], FieldPath(parent, field, i)));
+  }
+  return names;
+}
+
+}  // namespace
+
+// Not in the unnamed namespace: FromProtoList finds them by their arguments.
+static Node FromProto(const v1::Node& message, const FieldPath& path, Decoder& decoder) {
+  Node node;
+  node.name = decoder.String(message.name(), FieldPath(path, "name"));
+  if (node.name.empty()) decoder.Fail(FieldPath(path, "name"), "is empty; nodes have names");
+  node.labels = FromProto(message.labels(), FieldPath(path, "labels"), decoder);
+  node.taints = FromProtoList<Taint>(message.taints(), path, "taints", decoder);
+  node.unschedulable = message.unschedulable();
+  node.ready = message.ready();
+  node.allocatable = FromProto(message.allocatable(), FieldPath(path, "allocatable"), decoder);
+  return node;
+}
+
+static Topology FromProto(const v1::Topology& message, const FieldPath& path, Decoder& decoder) {
+  return {decoder.String(message.name(), FieldPath(path, "name")),
+          FromRefs(message.levels(), path, "levels", decoder)};
+}
+
+static ResourceFlavor FromProto(const v1::ResourceFlavor& message, const FieldPath& path,
+                                Decoder& decoder) {
+  ResourceFlavor flavor;
+  flavor.name = decoder.String(message.name(), FieldPath(path, "name"));
+  flavor.node_labels = FromProto(message.node_labels(), FieldPath(path, "node_labels"), decoder);
+  flavor.node_taints = FromProtoList<Taint>(message.node_taints(), path, "node_taints", decoder);
+  flavor.tolerations =
+      FromProtoList<Toleration>(message.tolerations(), path, "tolerations", decoder);
+  if (message.topology_name() != 0) {
+    flavor.topology_name =
+        decoder.String(message.topology_name(), FieldPath(path, "topology_name"));
+  }
+  return flavor;
+}
+
+static NodeUsage FromProto(const v1::NodeUsage& message, const FieldPath& path, Decoder& decoder) {
+  return {decoder.String(message.node(), FieldPath(path, "node")),
+          FromProto(message.usage(), FieldPath(path, "usage"), decoder)};
+}
+
+static FlavorLeafUsage FromProto(const v1::FlavorLeafUsage& message, const FieldPath& path,
+                                 Decoder& decoder) {
+  return {decoder.String(message.flavor(), FieldPath(path, "flavor")),
+          decoder.String(message.leaf(), FieldPath(path, "leaf")),
+          FromProto(message.usage(), FieldPath(path, "usage"), decoder)};
+}
+
+namespace {
+
+template <class Value, class Messages>
+void AppendList(const Messages& messages, const FieldPath& path, std::string_view field,
+                Decoder& decoder, std::vector<Value>& values) {
+  for (Value& value : FromProtoList<Value>(messages, path, field, decoder)) {
+    values.push_back(std::move(value));
+  }
+}
+
+v1::Node ToProto(const Node& node, StringTable& strings) {
+  v1::Node message;
+  message.set_name(strings.Ref(node.name));
+  *message.mutable_labels() = ToProto(node.labels, strings);
+  for (const Taint& taint : node.taints) *message.add_taints() = ToProto(taint, strings);
+  message.set_unschedulable(node.unschedulable);
+  message.set_ready(node.ready);
+  *message.mutable_allocatable() = ToProto(node.allocatable, strings);
+  return message;
+}
+
+v1::Topology ToProto(const Topology& topology, StringTable& strings) {
+  v1::Topology message;
+  message.set_name(strings.Ref(topology.name));
+  for (const std::string& level : topology.levels) message.add_levels(strings.Ref(level));
+  return message;
+}
+
+v1::ResourceFlavor ToProto(const ResourceFlavor& flavor, StringTable& strings) {
+  v1::ResourceFlavor message;
+  message.set_name(strings.Ref(flavor.name));
+  *message.mutable_node_labels() = ToProto(flavor.node_labels, strings);
+  for (const Taint& taint : flavor.node_taints)
+    *message.add_node_taints() = ToProto(taint, strings);
+  for (const Toleration& toleration : flavor.tolerations) {
+    *message.add_tolerations() = ToProto(toleration, strings);
+  }
+  message.set_topology_name(strings.Ref(flavor.topology_name));
+  return message;
+}
+
+v1::NodeUsage ToProto(const NodeUsage& usage, StringTable& strings) {
+  v1::NodeUsage message;
+  message.set_node(strings.Ref(usage.node));
+  *message.mutable_usage() = ToProto(usage.usage, strings);
+  return message;
+}
+
+v1::FlavorLeafUsage ToProto(const FlavorLeafUsage& usage, StringTable& strings) {
+  v1::FlavorLeafUsage message;
+  message.set_flavor(strings.Ref(usage.flavor));
+  message.set_leaf(strings.Ref(usage.leaf));
+  *message.mutable_usage() = ToProto(usage.usage, strings);
+  return message;
+}
+
+// Chunks being filled and sent.
+class ChunkWriter {
+ public:
+  explicit ChunkWriter(const std::function<bool(const v1::LoadStateRequest&)>& send)
+      : send_(send) {}
+
+  v1::LoadStateRequest& chunk() { return chunk_; }
+
+  // Adds the values to the list `add` returns an element of.
+  template <class Value, class Message>
+  void Write(const std::vector<Value>& values, Message* (v1::LoadStateRequest::*add)()) {
+    for (const Value& value : values) {
+      if (elements_ == kElementsPerChunk) Flush();
+      if (!sending_) return;
+      *(chunk_.*add)() = ToProto(value, *strings_);
+      ++elements_;
+    }
+  }
+
+  void Flush() {
+    sending_ = sending_ && send_(chunk_);
+    chunk_.Clear();
+    strings_.emplace(chunk_.mutable_strings());
+    elements_ = 0;
+  }
+
+ private:
+  const std::function<bool(const v1::LoadStateRequest&)>& send_;
+  v1::LoadStateRequest chunk_;
+  std::optional<StringTable> strings_{chunk_.mutable_strings()};
+  int elements_ = 0;
+  bool sending_ = true;
+};
+
+}  // namespace
+
+StatePosition FromProto(const v1::StatePosition& message) {
+  return {message.epoch(), message.generation()};
+}
+
+v1::StatePosition ToProto(const StatePosition& position) {
+  v1::StatePosition message;
+  message.set_epoch(position.epoch);
+  message.set_generation(position.generation);
+  return message;
+}
+
+Result<void> AppendChunk(const v1::LoadStateRequest& message, std::int64_t chunk,
+                         ExpansionBudget& budget, ClusterStateInput& input) {
+  Decoder decoder(message.strings(), budget);
+  const FieldPath path("chunk", chunk);
+  AppendList(message.topologies(), path, "topologies", decoder, input.topologies);
+  AppendList(message.flavors(), path, "flavors", decoder, input.flavors);
+  AppendList(message.nodes(), path, "nodes", decoder, input.nodes);
+  AppendList(message.non_tas_usage(), path, "non_tas_usage", decoder, input.non_tas_usage);
+  AppendList(message.tas_usage(), path, "tas_usage", decoder, input.tas_usage);
+  if (message.has_share_usage_between_flavors()) {
+    input.share_usage_between_flavors = message.share_usage_between_flavors();
+  }
+  if (!decoder.ok()) return tl::unexpected(decoder.error());
+  return {};
+}
+
+Result<StateDelta> FromProto(const v1::UpdateStateRequest& message, ExpansionBudget& budget) {
+  Decoder decoder(message.strings(), budget);
+  const FieldPath path("update");
+  StateDelta delta;
+  delta.remove_nodes = FromRefs(message.remove_nodes(), path, "remove_nodes", decoder);
+  AppendList(message.upsert_nodes(), path, "upsert_nodes", decoder, delta.upsert_nodes);
+  AppendList(message.set_non_tas_usage(), path, "set_non_tas_usage", decoder,
+             delta.set_non_tas_usage);
+  AppendList(message.set_tas_usage(), path, "set_tas_usage", decoder, delta.set_tas_usage);
+  if (!decoder.ok()) return tl::unexpected(decoder.error());
+  return delta;
+}
+
+void ToChunks(const ClusterStateInput& input,
+              const std::function<bool(const v1::LoadStateRequest&)>& send) {
+  ChunkWriter writer(send);
+  writer.chunk().set_share_usage_between_flavors(input.share_usage_between_flavors);
+  writer.Write(input.topologies, &v1::LoadStateRequest::add_topologies);
+  writer.Write(input.flavors, &v1::LoadStateRequest::add_flavors);
+  writer.Write(input.nodes, &v1::LoadStateRequest::add_nodes);
+  writer.Write(input.non_tas_usage, &v1::LoadStateRequest::add_non_tas_usage);
+  writer.Write(input.tas_usage, &v1::LoadStateRequest::add_tas_usage);
+  writer.Flush();
+}
+
+}  // namespace espalier

@@ -1,0 +1,39 @@
+#include "service/wire/decoder.hpp"
+
+namespace espalier {
+
+std::string FieldPath::ToString() const {
+  std::string text = parent_ ? parent_->ToString() : std::string();
+  if (!text.empty()) text += '.';
+  text += field_;
+  if (index_ >= 0) text += fmt::format("[{}]", index_);
+  return text;
+}
+
+const std::string& Decoder::String(std::uint32_t reference, const FieldPath& path) {
+  static const std::string kEmpty;
+  const std::string* text = Row(strings_, reference, path);
+  if (!text) return kEmpty;
+  Charge(static_cast<std::int64_t>(sizeof(std::string) + text->size()), path);
+  return ok() ? *text : kEmpty;
+}
+
+void Decoder::CheckColumn(int size, std::int64_t expected, bool may_be_empty,
+                          const FieldPath& path) {
+  if (size == expected || (may_be_empty && size == 0)) return;
+  Fail(path, "has {} entries; {}{} expected", size, expected, may_be_empty ? " or none" : "");
+}
+
+void Decoder::Charge(std::int64_t bytes, const FieldPath& path) {
+  budget_.bytes_left -= bytes;
+  if (budget_.bytes_left < 0) {
+    Fail(path, "the message describes more data than is accepted at once; send less per message");
+  }
+}
+
+void Decoder::Keep(const FieldPath& path, const std::string& problem) {
+  failed_ = true;
+  error_ = Error{ErrorClass::kBadInput, path.ToString() + ": " + problem};
+}
+
+}  // namespace espalier

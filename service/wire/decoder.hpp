@@ -1,0 +1,104 @@
+// What every conversion from a message shares: where in the message it is, the first thing wrong,
+// and a bound on what a small message may be blown up to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <google/protobuf/repeated_ptr_field.h>
+
+#include "host/model/result.hpp"
+
+namespace espalier {
+
+// A place in a message, as "workloads.updates[3].pod_set": a chain on the stack, printed only for
+// an error.
+class FieldPath {
+ public:
+  explicit FieldPath(std::string_view field, std::int64_t index = -1)
+      : field_(field), index_(index) {}
+  FieldPath(const FieldPath& parent, std::string_view field) : parent_(&parent), field_(field) {}
+  FieldPath(const FieldPath& parent, std::string_view field, std::int64_t index)
+      : parent_(&parent), field_(field), index_(index) {}
+
+  std::string ToString() const;
+
+ private:
+  const FieldPath* parent_ = nullptr;
+  std::string_view field_;
+  std::int64_t index_ = -1;  // below 0: not an element of a list
+};
+
+// Bytes that values made from one message, or one stream of them, may take. Tables are copied to
+// where they are referred to, so that a few bytes can ask for gigabytes.
+struct ExpansionBudget {
+  std::int64_t bytes_left = 0;
+};
+
+// Looks references up and keeps the first error. After an error every look-up yields an empty
+// value, so that conversions read straight through and ask for the error once, at the end.
+class Decoder {
+ public:
+  using Strings = google::protobuf::RepeatedPtrField<std::string>;
+
+  Decoder(const Strings& strings, ExpansionBudget& budget) : strings_(strings), budget_(budget) {}
+
+  bool ok() const { return !failed_; }
+  const Error& error() const { return error_; }
+
+  // Only the first failure is kept.
+  template <class... Args>
+  void Fail(const FieldPath& path, fmt::format_string<Args...> problem, Args&&... args) {
+    if (!failed_) Keep(path, fmt::format(problem, std::forward<Args>(args)...));
+  }
+
+  // The string a reference names; empty for 0.
+  const std::string& String(std::uint32_t reference, const FieldPath& path);
+
+  // The row of `table` a reference names; null for 0.
+  template <class Table>
+  auto* Row(const Table& table, std::uint32_t reference, const FieldPath& path) {
+    const bool known = reference >= 1 && reference <= static_cast<std::size_t>(table.size());
+    if (!known && reference != 0) {
+      Fail(path, "refers to row {} of a table of {}; references are 0 to {}", reference,
+           table.size(), table.size());
+    }
+    return known ? &table[static_cast<int>(reference - 1)] : nullptr;
+  }
+
+  // A column's length is that of its list, or 0 where the column may be empty.
+  void CheckColumn(int size, std::int64_t expected, bool may_be_empty, const FieldPath& path);
+
+  // `offsets` start at 0, never decrease and end at `end`.
+  template <class Offsets>
+  void CheckOffsets(const Offsets& offsets, std::int64_t end, const FieldPath& path) {
+    std::int64_t previous = 0;
+    for (int i = 0; i < offsets.size() && ok(); ++i) {
+      const std::int64_t offset = offsets[i];
+      if (i == 0 && offset != 0) Fail(path, "starts at {}; offsets start at 0", offset);
+      if (offset < previous) {
+        Fail(path, "entry {} is {}, below the one before, {}; offsets never decrease", i, offset,
+             previous);
+      }
+      previous = offset;
+    }
+    if (previous != end) Fail(path, "ends at {}; the list it cuts has {} elements", previous, end);
+  }
+
+  std::int64_t bytes_left() const { return budget_.bytes_left; }
+
+  // Takes `bytes` from the budget.
+  void Charge(std::int64_t bytes, const FieldPath& path);
+
+ private:
+  void Keep(const FieldPath& path, const std::string& problem);
+
+  const Strings& strings_;
+  ExpansionBudget& budget_;
+  bool failed_ = false;
+  Error error_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,22 @@
+// Conversion of the messages in scheduling.proto.
+#pragma once
+
+#include "espalier/v1/scheduling.pb.h"
+#include "host/kueue/scheduling_cycle.hpp"
+#include "host/model/cluster.hpp"
+#include "service/wire/decoder.hpp"
+
+namespace espalier {
+
+// The queues, admission checks and workloads; the rest of the cluster stays empty. Errors:
+// kBadInput with the path of the field.
+Result<Cluster> FromProto(const v1::CycleRequest& message, ExpansionBudget& budget);
+
+// The inverse. kBadInput for an assignment with a domain that has not one value per level.
+Result<v1::CycleRequest> ToProto(const Cluster& cluster);
+
+// Leaves out the cluster after the cycles. Errors as above.
+Result<v1::CycleResponse> ToProto(const SchedulingCyclesResult& result);
+Result<SchedulingCyclesResult> FromProto(const v1::CycleResponse& message, ExpansionBudget& budget);
+
+}  // namespace espalier

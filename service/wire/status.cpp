@@ -1,0 +1,56 @@
+#include "service/wire/status.hpp"
+
+#include <array>
+#include <utility>
+
+#include "espalier/v1/error.pb.h"
+#include "service/wire/cluster_state.hpp"
+
+namespace espalier {
+namespace {
+
+// What the service itself answers comes first: a class maps to its first code.
+constexpr std::array kCodes = {
+    std::pair{ErrorClass::kBadInput, grpc::StatusCode::INVALID_ARGUMENT},
+    std::pair{ErrorClass::kNotFound, grpc::StatusCode::NOT_FOUND},
+    std::pair{ErrorClass::kStale, grpc::StatusCode::FAILED_PRECONDITION},
+    std::pair{ErrorClass::kUnavailable, grpc::StatusCode::UNAVAILABLE},
+    std::pair{ErrorClass::kInternal, grpc::StatusCode::INTERNAL},
+    std::pair{ErrorClass::kDeviceFault, grpc::StatusCode::INTERNAL},
+    std::pair{ErrorClass::kUnavailable, grpc::StatusCode::RESOURCE_EXHAUSTED},
+    std::pair{ErrorClass::kUnavailable, grpc::StatusCode::DEADLINE_EXCEEDED},
+    std::pair{ErrorClass::kUnavailable, grpc::StatusCode::CANCELLED},
+    std::pair{ErrorClass::kNotFound, grpc::StatusCode::UNIMPLEMENTED},
+};
+
+}  // namespace
+
+grpc::StatusCode ToStatusCode(ErrorClass error_class) {
+  for (const auto& [from, code] : kCodes) {
+    if (from == error_class) return code;
+  }
+  return grpc::StatusCode::INTERNAL;
+}
+
+grpc::Status ToStatus(const Error& error) {
+  return grpc::Status(ToStatusCode(error.error_class), error.message);
+}
+
+grpc::Status StaleStatus(const Error& error, const StatePosition& current) {
+  v1::StaleState stale;
+  *stale.mutable_current() = ToProto(current);
+  v1::ErrorStatus details;
+  details.set_code(ToStatusCode(ErrorClass::kStale));
+  details.set_message(error.message);
+  details.add_details()->PackFrom(stale);
+  return grpc::Status(ToStatusCode(ErrorClass::kStale), error.message, details.SerializeAsString());
+}
+
+ErrorClass ToErrorClass(grpc::StatusCode code) {
+  for (const auto& [error_class, to] : kCodes) {
+    if (to == code) return error_class;
+  }
+  return ErrorClass::kInternal;
+}
+
+}  // namespace espalier

@@ -1,0 +1,20 @@
+// Between error classes and gRPC status codes: one table, both ways.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include "host/model/result.hpp"
+#include "service/wire/state_position.hpp"
+
+namespace espalier {
+
+grpc::StatusCode ToStatusCode(ErrorClass error_class);
+grpc::Status ToStatus(const Error& error);
+
+// FAILED_PRECONDITION that names the current state, in words and as a StaleState detail.
+grpc::Status StaleStatus(const Error& error, const StatePosition& current);
+
+// The class of a failed call, as its caller sees it.
+ErrorClass ToErrorClass(grpc::StatusCode code);
+
+}  // namespace espalier

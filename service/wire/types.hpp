@@ -1,0 +1,50 @@
+// Conversion of the messages in types.proto, both ways. FromProto reports to the decoder.
+#pragma once
+
+#include <vector>
+
+#include "espalier/v1/types.pb.h"
+#include "host/model/node.hpp"
+#include "host/model/resources.hpp"
+#include "host/model/topology.hpp"
+#include "host/model/workload.hpp"
+#include "service/wire/decoder.hpp"
+#include "service/wire/tables.hpp"
+
+namespace espalier {
+
+StringMap FromProto(const v1::StringMap& message, const FieldPath& path, Decoder& decoder);
+Resources FromProto(const v1::ResourceVector& message, const FieldPath& path, Decoder& decoder);
+Taint FromProto(const v1::Taint& message, const FieldPath& path, Decoder& decoder);
+Toleration FromProto(const v1::Toleration& message, const FieldPath& path, Decoder& decoder);
+// Sets node selector, tolerations and affinity.
+PodTemplate FromProto(const v1::NodeConstraints& message, const FieldPath& path, Decoder& decoder);
+TopologyRequest FromProto(const v1::TopologyRequest& message, const FieldPath& path,
+                          Decoder& decoder);
+TopologyAssignment FromProto(const v1::TopologyAssignment& message, const FieldPath& path,
+                             Decoder& decoder);
+
+// A list of messages, element by element.
+template <class Value, class Messages>
+std::vector<Value> FromProtoList(const Messages& messages, const FieldPath& parent,
+                                 std::string_view field, Decoder& decoder) {
+  std::vector<Value> values;
+  for (int i = 0; i < messages.size() && decoder.ok(); ++i) {
+    const FieldPath path(parent, field, i);
+    decoder.Charge(sizeof(Value), path);
+    values.push_back(FromProto(messages[i], path, decoder));
+  }
+  return values;
+}
+
+v1::StringMap ToProto(const StringMap& map, StringTable& strings);
+v1::ResourceVector ToProto(const Resources& resources, StringTable& strings);
+v1::Taint ToProto(const Taint& taint, StringTable& strings);
+v1::Toleration ToProto(const Toleration& toleration, StringTable& strings);
+v1::NodeConstraints NodeConstraintsToProto(const PodTemplate& pod_template, StringTable& strings);
+v1::TopologyRequest ToProto(const TopologyRequest& request, StringTable& strings);
+
+// kBadInput when a domain has not one value per level: the wire cannot say that.
+Result<v1::TopologyAssignment> ToProto(const TopologyAssignment& assignment, StringTable& strings);
+
+}  // namespace espalier

@@ -1,0 +1,90 @@
+#include "service/wire/ungating.hpp"
+
+#include <map>
+#include <utility>
+
+#include "service/wire/objects.hpp"
+
+namespace espalier {
+namespace {
+
+// Where each pod is; of two of one name the first.
+std::map<ObjectKey, std::uint32_t> Positions(std::span<const Pod> pods) {
+  std::map<ObjectKey, std::uint32_t> positions;
+  for (std::size_t i = 0; i < pods.size(); ++i) {
+    positions.emplace(pods[i].key, static_cast<std::uint32_t>(i));
+  }
+  return positions;
+}
+
+// The answer names pods by position, so no two may have one name.
+void CheckNames(const std::vector<Pod>& pods, const FieldPath& root, Decoder& decoder) {
+  const std::map<ObjectKey, std::uint32_t> positions = Positions(pods);
+  if (positions.size() == pods.size()) return;
+  for (std::size_t i = 0; i < pods.size(); ++i) {
+    const std::uint32_t first = positions.at(pods[i].key);
+    if (first == i) continue;
+    decoder.Fail(FieldPath(root, "pods", static_cast<std::int64_t>(i)),
+                 "is {} as pods[{}] is; send each pod once", pods[i].key.ToString(), first);
+    return;
+  }
+}
+
+}  // namespace
+
+Result<WorkloadToUngate> FromProto(const v1::UngateRequest& message, ExpansionBudget& budget) {
+  Decoder decoder(message.strings(), budget);
+  const FieldPath root("ungate");
+  const WorkloadTables tables(message, root, decoder);
+  ObjectReader reader(tables, decoder);
+  WorkloadToUngate request;
+  request.workload = reader.Read(message.workload(), FieldPath(root, "workload"));
+  request.pods = reader.ReadList<Pod>(message.pods(), root, "pods");
+  CheckNames(request.pods, root, decoder);
+  if (!decoder.ok()) return tl::unexpected(decoder.error());
+  return request;
+}
+
+Result<v1::UngateRequest> ToProto(const Workload& workload, std::span<const Pod> pods) {
+  v1::UngateRequest message;
+  WorkloadTablesWriter tables(message);
+  *message.mutable_workload() = ToProto(workload, tables);
+  for (const Pod& pod : pods) *message.add_pods() = ToProto(pod, tables);
+  if (tables.error()) return tl::unexpected(*tables.error());
+  return message;
+}
+
+v1::UngateResponse ToProto(std::span<const UngatedPod> ungated, std::span<const Pod> pods) {
+  v1::UngateResponse message;
+  StringTable strings(message.mutable_strings());
+  const std::map<ObjectKey, std::uint32_t> positions = Positions(pods);
+  for (const UngatedPod& pod : ungated) {
+    v1::UngatedPod& row = *message.add_pods();
+    row.set_pod(positions.at(pod.pod));
+    row.set_domain(strings.Ref(pod.domain));
+    *row.mutable_node_selector() = ToProto(pod.node_selector, strings);
+  }
+  return message;
+}
+
+Result<std::vector<UngatedPod>> FromProto(const v1::UngateResponse& message,
+                                          std::span<const Pod> pods, ExpansionBudget& budget) {
+  Decoder decoder(message.strings(), budget);
+  const FieldPath root("ungated");
+  std::vector<UngatedPod> ungated;
+  for (int i = 0; i < message.pods_size() && decoder.ok(); ++i) {
+    const v1::UngatedPod& row = message.pods(i);
+    const FieldPath path(root, "pods", i);
+    decoder.Charge(sizeof(UngatedPod), path);
+    if (row.pod() >= pods.size()) {
+      decoder.Fail(FieldPath(path, "pod"), "is {}; there are only {}", row.pod(), pods.size());
+      break;
+    }
+    ungated.push_back({pods[row.pod()].key, decoder.String(row.domain(), FieldPath(path, "domain")),
+                       FromProto(row.node_selector(), FieldPath(path, "node_selector"), decoder)});
+  }
+  if (!decoder.ok()) return tl::unexpected(decoder.error());
+  return ungated;
+}
+
+}  // namespace espalier

@@ -1,0 +1,30 @@
+// Conversion of the messages in ungating.proto.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "espalier/v1/ungating.pb.h"
+#include "host/kueue/ungater.hpp"
+#include "service/wire/decoder.hpp"
+
+namespace espalier {
+
+// A workload and the pods that may be its own.
+struct WorkloadToUngate {
+  Workload workload;
+  std::vector<Pod> pods;  // no two of one name
+};
+
+// Errors: kBadInput with the path of the field.
+Result<WorkloadToUngate> FromProto(const v1::UngateRequest& message, ExpansionBudget& budget);
+
+// The inverse. kBadInput for an assignment with a domain that has not one value per level.
+Result<v1::UngateRequest> ToProto(const Workload& workload, std::span<const Pod> pods);
+
+// `ungated` are some of `pods`.
+v1::UngateResponse ToProto(std::span<const UngatedPod> ungated, std::span<const Pod> pods);
+Result<std::vector<UngatedPod>> FromProto(const v1::UngateResponse& message,
+                                          std::span<const Pod> pods, ExpansionBudget& budget);
+
+}  // namespace espalier

@@ -1,0 +1,280 @@
+#include "service/wire/workloads.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "service/wire/shared_rows.hpp"
+
+namespace espalier {
+namespace {
+
+class BatchDecoder {
+ public:
+  BatchDecoder(const v1::WorkloadBatch& message, ExpansionBudget& budget)
+      : message_(message), decoder_(message.strings(), budget), tables_(message, root_, decoder_) {}
+
+  Result<std::vector<WorkloadRequest>> Decode() {
+    CheckColumns();
+    const int workloads = std::max(0, message_.pod_set_offsets_size() - 1);
+    std::vector<WorkloadRequest> requests;
+    for (int w = 0; w < workloads && decoder_.ok(); ++w) requests.push_back(ReadWorkload(w));
+    ReadUpdates(requests);
+    ReadReplacements(requests);
+    ReadAssumedUsage(requests);
+    if (!decoder_.ok()) return tl::unexpected(decoder_.error());
+    return requests;
+  }
+
+ private:
+  void CheckColumns() {
+    const int pod_sets = message_.pod_set_names_size();
+    const int workloads = std::max(0, message_.pod_set_offsets_size() - 1);
+    const auto check = [&](const auto& column, int expected, bool may_be_empty,
+                           std::string_view field) {
+      decoder_.CheckColumn(column.size(), expected, may_be_empty, FieldPath(root_, field));
+    };
+    check(message_.namespaces(), workloads, true, "namespaces");
+    check(message_.names(), workloads, true, "names");
+    check(message_.simulate_empty(), workloads, true, "simulate_empty");
+    check(message_.affinity_scores_consumed(), workloads, true, "affinity_scores_consumed");
+    check(message_.pod_set_flavors(), pod_sets, false, "pod_set_flavors");
+    check(message_.pod_set_counts(), pod_sets, false, "pod_set_counts");
+    check(message_.pod_set_requests(), pod_sets, false, "pod_set_requests");
+    check(message_.pod_set_topology_requests(), pod_sets, true, "pod_set_topology_requests");
+    check(message_.pod_set_implied(), pod_sets, true, "pod_set_implied");
+    check(message_.pod_set_groups(), pod_sets, true, "pod_set_groups");
+    check(message_.pod_set_node_constraints(), pod_sets, true, "pod_set_node_constraints");
+    check(message_.pod_set_previous_assignments(), pod_sets, true, "pod_set_previous_assignments");
+    decoder_.CheckOffsets(message_.pod_set_offsets(), pod_sets,
+                          FieldPath(root_, "pod_set_offsets"));
+  }
+
+  // The entry of a column that may be empty.
+  template <class Column>
+  static auto At(const Column& column, int i) {
+    return column.empty() ? typename Column::value_type{} : column[i];
+  }
+
+  const std::string& StringAt(const google::protobuf::RepeatedField<std::uint32_t>& column, int i,
+                              std::string_view field) {
+    return decoder_.String(At(column, i), FieldPath(root_, field, i));
+  }
+
+  WorkloadRequest ReadWorkload(int w) {
+    WorkloadRequest request;
+    decoder_.Charge(sizeof(WorkloadRequest), FieldPath(root_, "pod_set_offsets", w));
+    request.key.namespace_ = StringAt(message_.namespaces(), w, "namespaces");
+    request.key.name = StringAt(message_.names(), w, "names");
+    request.simulate_empty = At(message_.simulate_empty(), w);
+    request.affinity_scores_consumed = At(message_.affinity_scores_consumed(), w);
+    const auto end = static_cast<int>(message_.pod_set_offsets(w + 1));
+    for (int p = static_cast<int>(message_.pod_set_offsets(w)); p < end && decoder_.ok(); ++p) {
+      request.pod_sets.push_back(ReadPodSet(p));
+    }
+    return request;
+  }
+
+  PodSetRequest ReadPodSet(int p) {
+    PodSetRequest pod_set;
+    const FieldPath counts_path(root_, "pod_set_counts", p);
+    decoder_.Charge(sizeof(PodSetRequest), counts_path);
+    pod_set.name = StringAt(message_.pod_set_names(), p, "pod_set_names");
+    pod_set.flavor = StringAt(message_.pod_set_flavors(), p, "pod_set_flavors");
+    pod_set.count = PodCount(message_.pod_set_counts(p), counts_path, decoder_);
+    pod_set.requests = tables_.resources.Get(message_.pod_set_requests(p),
+                                             FieldPath(root_, "pod_set_requests", p), decoder_);
+    pod_set.topology_request = tables_.topology_requests.GetOptional(
+        At(message_.pod_set_topology_requests(), p),
+        FieldPath(root_, "pod_set_topology_requests", p), decoder_);
+    pod_set.implied = At(message_.pod_set_implied(), p);
+    if (At(message_.pod_set_groups(), p) != 0) {
+      pod_set.group = StringAt(message_.pod_set_groups(), p, "pod_set_groups");
+    }
+    pod_set.previous_assignment = tables_.assignments.GetOptional(
+        At(message_.pod_set_previous_assignments(), p),
+        FieldPath(root_, "pod_set_previous_assignments", p), decoder_);
+    pod_set.pod_template =
+        tables_.node_constraints.Get(At(message_.pod_set_node_constraints(), p),
+                                     FieldPath(root_, "pod_set_node_constraints", p), decoder_);
+    return pod_set;
+  }
+
+  // Checks that `index` is above the one before and below `end`.
+  bool InOrder(std::uint32_t index, std::int64_t& previous, std::int64_t end,
+               const FieldPath& path) {
+    if (index >= end) decoder_.Fail(path, "is {}; there are only {}", index, end);
+    if (index <= previous) {
+      decoder_.Fail(path, "is {}, not above the one before, {}; entries ascend", index, previous);
+    }
+    previous = index;
+    return decoder_.ok();
+  }
+
+  void ReadUpdates(std::vector<WorkloadRequest>& requests) {
+    std::int64_t previous = -1;
+    for (int i = 0; i < message_.updates_size() && decoder_.ok(); ++i) {
+      const v1::PodSetUpdates& updates = message_.updates(i);
+      const FieldPath path(root_, "updates", i);
+      if (!InOrder(updates.pod_set(), previous, message_.pod_set_names_size(),
+                   FieldPath(path, "pod_set"))) {
+        return;
+      }
+      const auto& offsets = message_.pod_set_offsets();
+      const auto after = std::ranges::upper_bound(offsets, updates.pod_set());
+      const auto w = static_cast<int>(after - offsets.begin()) - 1;
+      PodSetRequest& pod_set = requests[w].pod_sets[updates.pod_set() - offsets[w]];
+      pod_set.pod_template.labels =
+          FromProto(updates.labels(), FieldPath(path, "labels"), decoder_);
+      pod_set.pod_template.annotations =
+          FromProto(updates.annotations(), FieldPath(path, "annotations"), decoder_);
+      pod_set.updates = FromProtoList<PodSetUpdate>(updates.updates(), path, "updates", decoder_);
+    }
+  }
+
+  void ReadReplacements(std::vector<WorkloadRequest>& requests) {
+    std::int64_t previous = -1;
+    for (int i = 0; i < message_.replacements_size() && decoder_.ok(); ++i) {
+      const v1::Replacement& replacement = message_.replacements(i);
+      const FieldPath path(root_, "replacements", i);
+      if (!InOrder(replacement.workload(), previous, static_cast<std::int64_t>(requests.size()),
+                   FieldPath(path, "workload"))) {
+        return;
+      }
+      requests[replacement.workload()].replacement = ReadReplacement(replacement, path);
+    }
+  }
+
+  ReplacementContext ReadReplacement(const v1::Replacement& message, const FieldPath& path) {
+    ReplacementContext context;
+    const FieldPath nodes_path(path, "unhealthy_nodes");
+    if (message.unhealthy_nodes().empty()) {
+      decoder_.Fail(nodes_path, "is empty; a replacement names at least one node");
+    }
+    for (const std::uint32_t node : message.unhealthy_nodes()) {
+      context.unhealthy_nodes.push_back(decoder_.String(node, nodes_path));
+    }
+    for (int i = 0; i < message.admitted_size() && decoder_.ok(); ++i) {
+      context.admitted.push_back(
+          FromProto(message.admitted(i), tables_, FieldPath(path, "admitted", i), decoder_));
+    }
+    context.owned_by_single_pod = message.owned_by_single_pod();
+    return context;
+  }
+
+  void ReadAssumedUsage(std::vector<WorkloadRequest>& requests) {
+    std::int64_t previous = -1;
+    for (int i = 0; i < message_.assumed_usage_size() && decoder_.ok(); ++i) {
+      const v1::AssumedUsage& assumed = message_.assumed_usage(i);
+      const FieldPath path(root_, "assumed_usage", i);
+      decoder_.CheckColumn(assumed.usages_size(), assumed.leaves_size(), false,
+                           FieldPath(path, "usages"));
+      if (!InOrder(assumed.workload(), previous, static_cast<std::int64_t>(requests.size()),
+                   FieldPath(path, "workload"))) {
+        return;
+      }
+      for (int u = 0; u < assumed.leaves_size() && decoder_.ok(); ++u) {
+        requests[assumed.workload()].assumed_usage.push_back(
+            {decoder_.String(assumed.leaves(u), FieldPath(path, "leaves", u)),
+             tables_.resources.Get(assumed.usages(u), FieldPath(path, "usages", u), decoder_)});
+      }
+    }
+  }
+
+  const v1::WorkloadBatch& message_;
+  const FieldPath root_{"workloads"};
+  Decoder decoder_;
+  const WorkloadTables tables_;
+};
+
+class BatchEncoder {
+ public:
+  Result<v1::WorkloadBatch> Encode(std::span<const WorkloadRequest> requests) {
+    message_.add_pod_set_offsets(0);
+    for (std::size_t w = 0; w < requests.size(); ++w) {
+      WriteWorkload(static_cast<std::uint32_t>(w), requests[w]);
+    }
+    if (tables_.error()) return tl::unexpected(*tables_.error());
+    return std::move(message_);
+  }
+
+ private:
+  void WriteWorkload(std::uint32_t w, const WorkloadRequest& request) {
+    message_.add_namespaces(tables_.strings.Ref(request.key.namespace_));
+    message_.add_names(tables_.strings.Ref(request.key.name));
+    message_.add_simulate_empty(request.simulate_empty);
+    message_.add_affinity_scores_consumed(request.affinity_scores_consumed);
+    for (const PodSetRequest& pod_set : request.pod_sets) WritePodSet(pod_set);
+    message_.add_pod_set_offsets(static_cast<std::uint32_t>(message_.pod_set_names_size()));
+    if (request.replacement) WriteReplacement(w, *request.replacement);
+    if (!request.assumed_usage.empty()) WriteAssumedUsage(w, request.assumed_usage);
+  }
+
+  void WritePodSet(const PodSetRequest& pod_set) {
+    const auto p = static_cast<std::uint32_t>(message_.pod_set_names_size());
+    message_.add_pod_set_names(tables_.strings.Ref(pod_set.name));
+    message_.add_pod_set_flavors(tables_.strings.Ref(pod_set.flavor));
+    message_.add_pod_set_counts(pod_set.count);
+    message_.add_pod_set_requests(tables_.Ref(pod_set.requests));
+    message_.add_pod_set_topology_requests(tables_.Ref(pod_set.topology_request));
+    message_.add_pod_set_implied(pod_set.implied);
+    message_.add_pod_set_groups(tables_.strings.Ref(pod_set.group));
+    message_.add_pod_set_node_constraints(tables_.Ref(pod_set.pod_template));
+    message_.add_pod_set_previous_assignments(tables_.Ref(pod_set.previous_assignment));
+    if (!pod_set.updates.empty()) WriteUpdates(p, pod_set);
+  }
+
+  void WriteUpdates(std::uint32_t p, const PodSetRequest& pod_set) {
+    v1::PodSetUpdates& message = *message_.add_updates();
+    message.set_pod_set(p);
+    *message.mutable_labels() = ToProto(pod_set.pod_template.labels, tables_.strings);
+    *message.mutable_annotations() = ToProto(pod_set.pod_template.annotations, tables_.strings);
+    for (const PodSetUpdate& update : pod_set.updates) {
+      *message.add_updates() = ToProto(update, tables_.strings);
+    }
+  }
+
+  void WriteReplacement(std::uint32_t w, const ReplacementContext& context) {
+    v1::Replacement& message = *message_.add_replacements();
+    message.set_workload(w);
+    for (const std::string& node : context.unhealthy_nodes) {
+      message.add_unhealthy_nodes(tables_.strings.Ref(node));
+    }
+    for (const PodSetAssignment& admitted : context.admitted) {
+      *message.add_admitted() = tables_.ToMessage(admitted);
+    }
+    message.set_owned_by_single_pod(context.owned_by_single_pod);
+  }
+
+  void WriteAssumedUsage(std::uint32_t w, const std::vector<LeafUsage>& usage) {
+    v1::AssumedUsage& message = *message_.add_assumed_usage();
+    message.set_workload(w);
+    for (const LeafUsage& leaf : usage) {
+      message.add_leaves(tables_.strings.Ref(leaf.leaf));
+      message.add_usages(tables_.Ref(leaf.usage));
+    }
+  }
+
+  v1::WorkloadBatch message_;
+  WorkloadTablesWriter tables_{message_};
+};
+
+}  // namespace
+
+Result<std::vector<WorkloadRequest>> FromProto(const v1::WorkloadBatch& message,
+                                               ExpansionBudget& budget) {
+  return BatchDecoder(message, budget).Decode();
+}
+
+bool HasPodsInPlace(const WorkloadRequest& request) {
+  return request.replacement ||
+         std::ranges::any_of(request.pod_sets, [](const PodSetRequest& pod_set) {
+           return pod_set.previous_assignment.has_value();
+         });
+}
+
+Result<v1::WorkloadBatch> ToProto(std::span<const WorkloadRequest> requests) {
+  return BatchEncoder().Encode(requests);
+}
+
+}  // namespace espalier

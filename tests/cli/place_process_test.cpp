@@ -1,0 +1,168 @@
+// `espalier place` as a process: what it prints, byte for byte, and how it ends.
+#include <fstream>
+#include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/process.hpp"
+
+namespace espalier {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+const std::string kData = ESPALIER_SOURCE_DIR "/tests/cli/data/";
+const std::string kDumps = ESPALIER_SOURCE_DIR "/tests/data/dumps/";
+const std::vector<std::string> kRealCluster = {"place", kDumps + "before.json.gz",
+                                               kDumps + "extra.json"};
+
+std::string FileContent(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::string> With(std::vector<std::string> arguments,
+                              const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+// Golden files are written by hand-checking the output of `espalier place small.yaml`, with the
+// flags named here.
+TEST(PlaceOutput, MatchesTheGoldenFiles) {
+  for (const auto& [golden, flags] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"small.table", {}},
+           {"small.wide", {"--output", "wide"}},
+           {"small.json", {"--output", "json"}},
+           {"small.yaml-output", {"--output", "yaml"}},
+           {"small.picture", {"--picture"}},
+           {"small.nominate", {"--mode", "nominate"}},
+       }) {
+    const ProcessResult result = RunEspalier(With({"place", kData + "small.yaml"}, flags));
+    EXPECT_EQ(result.output, FileContent(kData + golden)) << golden;
+    EXPECT_EQ(result.exit_code, 1) << "one workload does not fit";
+  }
+}
+
+TEST(PlaceOutput, IsTheSameForAnyNumberOfThreads) {
+  const ProcessResult one = RunEspalier(With(kRealCluster, {"--threads", "1", "-o", "json"}));
+  for (const char* threads : {"2", "3", "8"}) {
+    EXPECT_EQ(RunEspalier(With(kRealCluster, {"--threads", threads, "-o", "json"})).output,
+              one.output);
+  }
+}
+
+TEST(PlaceOutput, OfTheRealClusterCoversItsPendingWorkloads) {
+  const ProcessResult result = RunEspalier(With(kRealCluster, {"--picture"}));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.output,
+              HasSubstr("team-nlp/job-llm-pretrain-02-f23d8  main     24    required block"));
+  EXPECT_THAT(result.output, HasSubstr("us-east-1a/use1a-b04/r{02..04}: 24 hosts x 1"));
+  EXPECT_THAT(result.output, HasSubstr("43 placed, 22 not placed, 3 with nothing to place"));
+  EXPECT_THAT(result.output, HasSubstr("nvidia.com/gpu of flavor gpu-h100"));
+  EXPECT_THAT(result.errors, HasSubstr("skipped: 10 Namespace"));
+}
+
+TEST(PlaceExitCode, IsZeroWhenAllArePlaced) {
+  const ProcessResult result = RunEspalier({"place", kData + "fits.yaml"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.output, HasSubstr("1 placed, 0 not placed"));
+  EXPECT_THAT(result.errors, IsEmpty());
+}
+
+TEST(PlaceExitCode, IsOneWhenSomeAreNot) {
+  EXPECT_EQ(RunEspalier({"place", kData + "small.yaml", "--workload", "team/too-big"}).exit_code,
+            1);
+  EXPECT_EQ(RunEspalier({"place", kData + "small.yaml", "--workload", "team/rack-job"}).exit_code,
+            0);
+}
+
+TEST(PlaceExitCode, IsTwoForAWrongCommandLine) {
+  for (const auto& [arguments, text] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"place"}, "FILES is required"},
+           {{"place", "x", "--mode", "first"}, "--mode: first not in {sequential,nominate}"},
+           {{"place", "x", "--output", "xml"}, "--output: xml not in {table,wide,json,yaml}"},
+           {{"place", "x", "--threads", "-1"}, "--threads"},
+           {{"place", "x", "--profile", "kai"}, "--profile: kai not in {kueue}"},
+           {{"place", "x", "--workload", "train"}, "want NAMESPACE/NAME"},
+           {{"place", "x", "--feature-gates", "TASProfileMixd=true"}, "TASProfileMixed"},
+           {{"place", "x", "--picture", "-o", "json"}, "table or wide"},
+           {{"place", "x", "--picture", "--mode", "nominate"}, "needs --mode sequential"},
+           {{"place", "x", "--no-such-flag"}, "--no-such-flag"},
+           {{"plaice"}, "no command \"plaice\""},
+           {{}, "Usage: espalier"},
+       }) {
+    const ProcessResult result = RunEspalier(arguments);
+    EXPECT_EQ(result.exit_code, 2) << text;
+    EXPECT_THAT(result.errors, HasSubstr(text));
+    EXPECT_THAT(result.output, IsEmpty());
+  }
+}
+
+TEST(PlaceExitCode, IsThreeForWrongInput) {
+  const std::vector<std::string> stdin_only = {"place", "-"};
+  for (const auto& [input, text] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"kind": "Node")", "standard input"},
+           {R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},
+                "status": {"allocatable": {"cpu": "many"}}})",
+            "Node n: status.allocatable.cpu"},
+       }) {
+    const ProcessResult result = RunEspalier(stdin_only, input);
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_THAT(result.errors, HasSubstr(text));
+    EXPECT_THAT(result.errors, StartsWith("espalier: "));
+    EXPECT_THAT(result.output, IsEmpty());
+  }
+  EXPECT_THAT(RunEspalier({"place", "no-such-file.json"}).errors, HasSubstr("no-such-file.json"));
+  EXPECT_EQ(RunEspalier({"place", "no-such-file.json"}).exit_code, 3);
+  const ProcessResult unknown =
+      RunEspalier({"place", kData + "small.yaml", "--workload", "team/nobody"});
+  EXPECT_EQ(unknown.exit_code, 3);
+  EXPECT_THAT(unknown.errors, HasSubstr("team/nobody"));
+}
+
+TEST(PlaceExitCode, IsFourWithoutAServer) {
+  const ProcessResult result = RunEspalier(
+      {"place", kData + "fits.yaml", "--connect", "unix:/tmp/espalier-test-no-such-socket"});
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.errors, HasSubstr("espalier-test-no-such-socket"));
+}
+
+TEST(PlaceInput, ReadsStandardInput) {
+  const ProcessResult result = RunEspalier({"place", "-"}, FileContent(kData + "small.yaml"));
+  EXPECT_EQ(result.output, FileContent(kData + "small.table"));
+}
+
+TEST(PlaceInput, OnRequestTellsSizesAndTimesOnStandardError) {
+  const ProcessResult result = RunEspalier({"place", kData + "small.yaml", "--verbose"});
+  EXPECT_THAT(result.errors, HasSubstr("17 objects"));
+  EXPECT_THAT(result.errors, HasSubstr("answered 4 workloads"));
+  EXPECT_EQ(result.output, FileContent(kData + "small.table"));
+}
+
+TEST(Help, ExplainsEveryFlagWithExamples) {
+  const ProcessResult help = RunEspalier({"place", "--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* text :
+       {"FILES", "--mode", "--profile", "--feature-gates", "--threads", "--output", "--workload",
+        "--simulate-empty", "--strict", "--connect", "--picture", "--verbose",
+        "Examples:", "espalier place cluster.json", "Exit codes:"}) {
+    EXPECT_THAT(help.output, HasSubstr(text));
+  }
+  EXPECT_THAT(RunEspalier({"--help"}).output, HasSubstr("place"));
+}
+
+TEST(Version, TellsHowItWasBuilt) {
+  const ProcessResult version = RunEspalier({"--version"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_THAT(version.output, StartsWith("espalier 0."));
+  EXPECT_THAT(version.output, HasSubstr("back ends: cpu"));
+}
+
+}  // namespace
+}  // namespace espalier

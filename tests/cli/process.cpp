@@ -1,0 +1,111 @@
+#include "tests/cli/process.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace espalier {
+namespace {
+
+// A file of its own that goes away with the object.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& content = "") {
+    descriptor_ = mkstemp(path_.data());
+    if (descriptor_ < 0) throw std::runtime_error("mkstemp");
+    std::ofstream(path_) << content;
+  }
+  ~TemporaryFile() {
+    close(descriptor_);
+    unlink(path_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  std::string Content() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  std::string path_ = "/tmp/espalier-test-XXXXXX";
+  int descriptor_ = -1;
+};
+
+// Descriptors below 0 are inherited.
+int Spawn(const std::vector<std::string>& arguments, int input, int output, int errors) {
+  std::vector<std::string> words = {ESPALIER_BINARY_DIR "/espalier"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  const int targets[] = {input, output, errors};
+  for (int i = 0; i < 3; ++i) {
+    if (targets[i] >= 0) posix_spawn_file_actions_adddup2(&actions, targets[i], i);
+  }
+  int pid = -1;
+  const int failed = posix_spawn(&pid, pointers[0], &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) throw std::runtime_error("cannot start " + words[0]);
+  return pid;
+}
+
+int WaitFor(int pid) {
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+ProcessResult RunEspalier(const std::vector<std::string>& arguments, const std::string& input) {
+  const TemporaryFile in(input);
+  const TemporaryFile out;
+  const TemporaryFile err;
+  const int pid = Spawn(arguments, in.descriptor(), out.descriptor(), err.descriptor());
+  const int exit_code = WaitFor(pid);
+  return {exit_code, out.Content(), err.Content()};
+}
+
+BackgroundEspalier::BackgroundEspalier(const std::vector<std::string>& arguments) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+  pid_ = Spawn(arguments, -1, ends[1], -1);
+  close(ends[1]);
+  output_ = ends[0];
+}
+
+BackgroundEspalier::~BackgroundEspalier() {
+  close(output_);
+  if (pid_ < 0) return;
+  kill(pid_, SIGKILL);
+  WaitFor(pid_);
+}
+
+std::string BackgroundEspalier::ReadLine() {
+  std::string line;
+  for (char c = 0; read(output_, &c, 1) == 1 && c != '\n';) line += c;
+  return line;
+}
+
+int BackgroundEspalier::Stop() {
+  kill(pid_, SIGTERM);
+  const int exit_code = WaitFor(pid_);
+  pid_ = -1;
+  return exit_code;
+}
+
+}  // namespace espalier

@@ -1,0 +1,194 @@
+// The CPU back end by its behaviour: warm counts, many threads, many callers.
+#include "fallback_cpu/cpu_backend.hpp"
+
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/engine/request_resolution.hpp"
+#include "tests/differential/random.hpp"
+#include "tests/engine/requests.hpp"
+#include "tests/packing/clusters.hpp"
+
+namespace espalier {
+namespace {
+
+using differential::Random;
+
+void ExpectEqual(const PlacementResult& a, const PlacementResult& b) {
+  EXPECT_EQ(a.status, b.status);
+  EXPECT_EQ(a.level, b.level);
+  EXPECT_EQ(a.fit, b.fit);
+  EXPECT_EQ(a.total, b.total);
+  EXPECT_EQ(a.layer_fits, b.layer_fits);
+  EXPECT_EQ(a.limited_by, b.limited_by);
+  EXPECT_EQ(a.outside_domain, b.outside_domain);
+  EXPECT_EQ(a.shares, b.shares);
+}
+
+PlacementResult Evaluate(Backend& backend, const PlacementJob& job) {
+  PlacementResult result;
+  backend.Evaluate({&job, 1}, {&result, 1});
+  return result;
+}
+
+// Three blocks of three racks with one to five hosts each; every third host is fast.
+ClusterStateInput RandomCluster(Random& random) {
+  std::vector<std::pair<std::string, Amount>> hosts;
+  for (char block = 'a'; block <= 'c'; ++block) {
+    for (char rack = 'a'; rack <= 'c'; ++rack) {
+      for (std::int64_t host = random.Between(1, 5); host > 0; --host) {
+        const std::string name = {block, rack, static_cast<char>('0' + host)};
+        std::string path = name.substr(0, 1);
+        path.append("/").append(name.substr(0, 2)).append("/").append(name);
+        hosts.emplace_back(path, random.Between(0, 9));
+      }
+    }
+  }
+  ClusterStateInput input = Gpus(hosts);
+  for (std::size_t i = 0; i < input.nodes.size(); i += 3) input.nodes[i].labels.Set("fast", "y");
+  return input;
+}
+
+PlacementJob RandomJob(Random& random, const FlavorState& state) {
+  FeatureGates gates;
+  gates.respect_node_affinity_preferred = random.Chance(30);
+  gates.balanced_placement = random.Chance(20);
+  const NodeSelectorRequirement fast{"fast", "Exists", {}};
+  PodSetRequest workers = MakePodSet(
+      static_cast<std::int32_t>(random.Between(2, 14)),
+      random.Pick({Required("rack"), Required("block"), Preferred("rack"), Preferred(kHost),
+                   Unconstrained(), Required("block", {{"rack", 2}}),
+                   Required("block", {{"rack", 4}, {kHost, 2}}), SliceOnly({{kHost, 2}})}));
+  workers.requests = {{"gpu", random.Between(1, 2)}};
+  if (random.Chance(30)) workers.pod_template.affinity.preferred = {{10, {{fast}, {}}}};
+  if (random.Chance(15)) workers.pod_template.node_selector = {{"fast", "y"}};
+  if (random.Chance(10)) workers.requests.Set("odd", 1);  // no node has it: not counted in bulk
+  PodSetRequest leader = MakePodSet(1);
+  leader.requests = {{"gpu", random.Between(1, 3)}};
+
+  PlacementJob job;
+  job.state = &state;
+  const FlavorSnapshot& snapshot = state.snapshot();
+  const ResolvedRequest resolved = *ResolveRequest(workers, snapshot, gates);
+  job.query = resolved.query;
+  job.query.pods = workers.count;
+  job.query.leaders = random.Chance(30) ? 1 : 0;
+  job.shape = MakeShape(resolved, workers, job.query.leaders > 0 ? &leader : nullptr, snapshot);
+  job.simulate_empty = random.Chance(15);
+  job.affinity_scores = random.Chance(80);
+  job.replacement_domain = {0, snapshot.leaf_count()};
+  if (random.Chance(10)) job.replacement_domain = {1, snapshot.leaf_count() / 2};
+  for (std::int32_t leaf = 0; leaf < snapshot.leaf_count() && random.Chance(70); leaf += 7) {
+    AssumedLeaf assumed{LeafId(leaf), std::vector<Amount>(snapshot.resources().size(), 0)};
+    for (Amount& amount : assumed.amounts) amount = random.Between(0, 4);
+    job.assumed.push_back(std::move(assumed));
+  }
+  return job;
+}
+
+TEST(CpuBackendTest, Name) { EXPECT_EQ(MakeCpuBackend(1)->name(), "cpu"); }
+
+// Counts refreshed from the log of changes, with assumed usage applied and taken back, answer as
+// counts made from nothing do.
+TEST(CpuBackendTest, WarmCountsAnswerAsFreshOnes) {
+  int placed = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Random random(seed);
+    ClusterState state = BuildState(RandomCluster(random));
+    FlavorState& flavor = *state.Find("tas");
+    const auto warm = MakeCpuBackend(1);
+    for (int step = 0; step < 60; ++step) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + " step " + std::to_string(step));
+      const LeafId leaf(
+          static_cast<std::int32_t>(random.Between(0, flavor.snapshot().leaf_count() - 1)));
+      const Resources usage = {{"gpu", random.Between(1, 5)}, {"pods", 1}};
+      if (random.Chance(50)) flavor.Add(leaf, usage);
+      if (random.Chance(30)) flavor.Remove(leaf, usage);
+      const PlacementJob job = RandomJob(random, flavor);
+      const PlacementResult result = Evaluate(*warm, job);
+      ExpectEqual(result, Evaluate(*MakeCpuBackend(1), job));
+      ASSERT_FALSE(HasFailure());
+      placed += result.status == PlacementStatus::kPlaced ? 1 : 0;
+    }
+  }
+  EXPECT_GT(placed, 200);
+  EXPECT_LT(placed, 680);
+}
+
+// Capacities and requests beyond what bulk counting takes.
+TEST(CpuBackendTest, ExtremeAmountsAreCountedOneByOne) {
+  const Amount most = std::numeric_limits<Amount>::max();
+  ClusterStateInput input = OneFlavor(LevelKeys(2));
+  input.nodes = {HostNode("r1/a", {{"memory", most}, {"pods", 110}}),
+                 HostNode("r1/b", {{"memory", most - 1}, {"pods", most}})};
+  ClusterState state = BuildState(input);
+  PodSetRequest pod_set = MakePodSet(1, Required(kHost));
+  pod_set.requests = {{"memory", most}};
+  const auto backend = MakeCpuBackend(1);
+  const auto evaluate = [&] {
+    const FlavorState& flavor = *state.Find("tas");
+    const ResolvedRequest resolved = *ResolveRequest(pod_set, flavor.snapshot(), {});
+    PlacementJob job;
+    job.state = &flavor;
+    job.query = resolved.query;
+    job.query.pods = 1;
+    job.shape = MakeShape(resolved, pod_set, nullptr, flavor.snapshot());
+    job.replacement_domain = {0, 2};
+    return Evaluate(*backend, job);
+  };
+  EXPECT_EQ(evaluate().shares, (std::vector<LeafShare>{{LeafId(0), 0, 1}}));
+  state.AddUsage({{"tas", "a", {{"memory", 1}}}});
+  EXPECT_EQ(evaluate().status, PlacementStatus::kDoesNotFit);
+  state.AddUsage({{"tas", "a", {{"memory", most}}}, {"tas", "a", {{"memory", most}}}});
+  EXPECT_EQ(evaluate().limited_by, (std::vector<std::int64_t>{2, 0}));
+}
+
+struct Batch {
+  explicit Batch(std::uint64_t seed) {
+    Random random(seed);
+    state = BuildState(RandomCluster(random));
+    for (int i = 0; i < 80; ++i) jobs.push_back(RandomJob(random, *state.Find("tas")));
+    expected.resize(jobs.size());
+    const auto backend = MakeCpuBackend(1);
+    for (std::size_t i = 0; i < jobs.size(); ++i) expected[i] = Evaluate(*backend, jobs[i]);
+  }
+  void ExpectAnswersOf(Backend& backend) const {
+    std::vector<PlacementResult> results(jobs.size());
+    backend.Evaluate(jobs, results);
+    for (std::size_t i = 0; i < jobs.size(); ++i) ExpectEqual(results[i], expected[i]);
+  }
+  ClusterState state = BuildState({});
+  std::vector<PlacementJob> jobs;
+  std::vector<PlacementResult> expected;
+};
+
+TEST(CpuBackendTest, SameBitsForAnyNumberOfThreads) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const Batch batch(seed);
+    for (const int threads : {1, 2, 5, 0}) batch.ExpectAnswersOf(*MakeCpuBackend(threads));
+  }
+}
+
+TEST(CpuBackendTest, SeveralThreadsCallOneBackend) {
+  const Batch batch(4);
+  const auto backend = MakeCpuBackend(2);
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&, i] {
+      for (std::size_t j = static_cast<std::size_t>(i); j < batch.jobs.size(); j += 2) {
+        ExpectEqual(Evaluate(*backend, batch.jobs[j]), batch.expected[j]);
+      }
+      batch.ExpectAnswersOf(*backend);
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+}
+
+TEST(CpuBackendTest, NoJobsNoWork) { MakeCpuBackend(2)->Evaluate({}, {}); }
+
+}  // namespace
+}  // namespace espalier

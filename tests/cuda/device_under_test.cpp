@@ -1,0 +1,30 @@
+#include "tests/cuda/device_under_test.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+namespace espalier {
+
+DeviceBackendOptions EveryBatch() {
+  DeviceBackendOptions options;
+  options.smallest_batch = 1;
+  options.first_retry = std::chrono::hours(1);
+  options.last_retry = std::chrono::hours(1);
+  return options;
+}
+
+void DeviceTest::SetUp() {
+  auto backend = MakeUnderTest();
+  if (backend) {
+    backend_ = *std::move(backend);
+    RecordProperty("device", backend_->status().device);
+    return;
+  }
+  const char* required = std::getenv("ESPALIER_REQUIRE_GPU");
+  if (required != nullptr && std::string_view(required) == "1") {
+    FAIL() << "ESPALIER_REQUIRE_GPU is 1, but " << backend.error().message;
+  }
+  GTEST_SKIP() << backend.error().message;
+}
+
+}  // namespace espalier

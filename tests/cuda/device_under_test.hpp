@@ -1,0 +1,27 @@
+// The same tests on every kind of device: each executable says in one file which one it tests.
+#pragma once
+
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "host/cuda/device_backend.hpp"
+
+namespace espalier {
+
+// Every batch goes to the device; after a fault it stays away for the rest of the test.
+DeviceBackendOptions EveryBatch();
+
+// A back end on the device under test with these options.
+Result<std::shared_ptr<DeviceBackend>> MakeUnderTest(
+    const DeviceBackendOptions& options = EveryBatch());
+
+// Skips the test when there is no such device; with ESPALIER_REQUIRE_GPU=1 it fails instead.
+class DeviceTest : public testing::Test {
+ protected:
+  void SetUp() override;
+
+  std::shared_ptr<DeviceBackend> backend_;
+};
+
+}  // namespace espalier

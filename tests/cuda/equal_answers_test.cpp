@@ -1,0 +1,83 @@
+// The device's answers are the CPU's, bit for bit.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "fallback_cpu/cpu_backend.hpp"
+#include "tests/cuda/ask.hpp"
+#include "tests/cuda/device_under_test.hpp"
+#include "tests/cuda/gpu_cluster.hpp"
+
+namespace espalier {
+namespace {
+
+using EqualAnswers = DeviceTest;
+
+std::size_t Placed(const std::vector<WorkloadAnswer>& answers) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      answers, [](const WorkloadAnswer& answer) { return answer.FirstFailure() == nullptr; }));
+}
+
+TEST_F(EqualAnswers, Nominate) {
+  const ClusterStateInput cluster = MakeGpuCluster(5, 16, 18, 1);
+  const std::vector<WorkloadRequest> gangs = MakeGangs(600, 2);
+  const auto cpu = Ask(MakeCpuBackend(1), cluster, gangs, PlacementMode::kNominate);
+  ExpectEqual(cpu, Ask(backend_, cluster, gangs, PlacementMode::kNominate));
+  EXPECT_GT(Placed(cpu), 100u);
+  EXPECT_LT(Placed(cpu), 500u);
+  EXPECT_GE(backend_->status().jobs_on_device, 600u);
+  EXPECT_EQ(backend_->status().jobs_on_cpu, 0u);
+  EXPECT_EQ(backend_->status().faults, 0u);
+}
+
+// Small enough for sanitizers that slow everything down.
+TEST_F(EqualAnswers, SmallCluster) {
+  const ClusterStateInput cluster = MakeGpuCluster(2, 2, 3, 17);
+  const std::vector<WorkloadRequest> gangs = MakeGangs(40, 18);
+  for (const PlacementMode mode : {PlacementMode::kNominate, PlacementMode::kSequential}) {
+    ExpectEqual(Ask(MakeCpuBackend(1), cluster, gangs, mode), Ask(backend_, cluster, gangs, mode));
+  }
+}
+
+// Every placement reaches the mirror as a delta, and counts made before it are stale.
+TEST_F(EqualAnswers, Sequential) {
+  const ClusterStateInput cluster = MakeGpuCluster(3, 8, 9, 3);
+  const std::vector<WorkloadRequest> gangs = MakeGangs(150, 4);
+  ExpectEqual(Ask(MakeCpuBackend(1), cluster, gangs, PlacementMode::kSequential),
+              Ask(backend_, cluster, gangs, PlacementMode::kSequential));
+}
+
+TEST_F(EqualAnswers, BalancedPlacement) {
+  const ClusterStateInput cluster = MakeGpuCluster(3, 6, 5, 5);
+  const std::vector<WorkloadRequest> gangs = MakeGangs(120, 6);
+  FeatureGates gates;
+  gates.balanced_placement = true;
+  ExpectEqual(Ask(MakeCpuBackend(1), cluster, gangs, PlacementMode::kNominate, gates),
+              Ask(backend_, cluster, gangs, PlacementMode::kNominate, gates));
+}
+
+// Jobs of several states in turn, more than mirrors are kept for.
+TEST_F(EqualAnswers, ManyStates) {
+  const auto cpu = MakeCpuBackend(1);
+  const std::vector<WorkloadRequest> gangs = MakeGangs(25, 14);
+  std::vector<ClusterStateInput> clusters;
+  for (int i = 0; i < 12; ++i) clusters.push_back(MakeGpuCluster(1 + i % 3, 2, 3 + i, 100 + i));
+  std::vector<ClusterState> states;
+  for (const ClusterStateInput& cluster : clusters) states.push_back(Build(cluster));
+  for (int round = 0; round < 2; ++round) {
+    for (const ClusterState& state : states) {
+      ExpectEqual(Engine(cpu, {}).Nominate(state, gangs),
+                  Engine(backend_, {}).Nominate(state, gangs));
+    }
+  }
+}
+
+TEST_F(EqualAnswers, EmptyCluster) {
+  const ClusterStateInput cluster = MakeGpuCluster(0, 0, 0, 15);
+  const std::vector<WorkloadRequest> gangs = MakeGangs(10, 16);
+  ExpectEqual(Ask(MakeCpuBackend(1), cluster, gangs, PlacementMode::kNominate),
+              Ask(backend_, cluster, gangs, PlacementMode::kNominate));
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,55 @@
+// Kubernetes objects as JSON, and what becomes of them: validation, the plan of a placement, one
+// scheduling cycle and the ungating of pods.
+#include "fallback_cpu/cpu_backend.hpp"
+#include "host/kueue/placement_plan.hpp"
+#include "host/kueue/scheduling_cycle.hpp"
+#include "host/kueue/ungater.hpp"
+#include "host/kueue/validation.hpp"
+#include "host/readers/cluster_files.hpp"
+#include "host/readers/slice_constraints.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+namespace espalier::fuzz {
+namespace {
+
+bool LooksLikeJson(std::string_view bytes) {
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (bytes[first] == '{' || bytes[first] == '[');
+}
+
+void Place(const Cluster& cluster, const Engine& engine) {
+  const auto plan = PlanPlacement(cluster, {.gates = engine.gates()});
+  if (!plan) return;
+  auto state = ClusterState::Build(plan->state);
+  if (!state) return;
+  std::vector<WorkloadRequest> requests;
+  for (const PlannedWorkload& planned : plan->workloads) {
+    if (const auto* request = std::get_if<WorkloadRequest>(&planned.plan)) {
+      requests.push_back(*request);
+    }
+  }
+  const auto answers = engine.Nominate(*state, requests);
+  Expect(answers.size() == requests.size(), "every request is answered");
+  engine.PlaceInOrder(*state, requests);
+}
+
+}  // namespace
+
+void RunOne(std::string_view bytes) {
+  if (!LooksLikeJson(bytes)) return;
+  const auto read = ReadClusterText("input.json", std::string(bytes));
+  if (!read) {
+    Expect(!read.error().message.empty(), "an error says what is wrong");
+    return;
+  }
+  const Engine engine(MakeCpuBackend(1), FeatureGates{});
+  ValidateCluster(read->cluster, {engine.gates(), ParseSliceConstraints});
+  Place(read->cluster, engine);
+  const auto cycles = RunSchedulingCycles(read->cluster, engine, {});
+  const Cluster& cluster = cycles ? cycles->cluster : read->cluster;
+  for (const Workload& workload : cluster.workloads) {
+    std::ignore = UngateWorkload(workload, cluster.pods);
+  }
+}
+
+}  // namespace espalier::fuzz

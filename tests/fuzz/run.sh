@@ -1,0 +1,32 @@
+#!/bin/bash
+# run.sh SECONDS [TARGET...]: runs fuzz targets of build/fuzz, all of them unless told, each for so
+# long, as many at once as there are cores. What is found on the way stays in build/fuzz/corpus;
+# an input that breaks a target is left in build/fuzz/findings and makes the exit code 1.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+seconds=${1:?usage: run.sh SECONDS [TARGET...]}
+shift
+targets=("$@")
+if ((${#targets[@]} == 0)); then
+  mapfile -t targets < <(find tests/fuzz/seeds -mindepth 1 -maxdepth 1 -printf '%f\n' | sort)
+fi
+
+run_one() {
+  local target=$1 seconds=$2 dictionary=tests/fuzz/dictionaries/$1.dict log=build/fuzz/$1.log
+  local arguments=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=8192
+    -print_final_stats=1 -artifact_prefix="build/fuzz/findings/$target-")
+  [ ! -f "$dictionary" ] || arguments+=(-dict="$dictionary")
+  mkdir -p "build/fuzz/corpus/$target" build/fuzz/findings
+  if "build/fuzz/fuzz_$target" "${arguments[@]}" "build/fuzz/corpus/$target" \
+      "tests/fuzz/seeds/$target" >"$log" 2>&1; then
+    awk -v t="$target" '/number_of_executed_units/ {n = $2} / cov: / {c = $4}
+      END {printf "%-14s %9d inputs, %6d edges: nothing found\n", t, n, c}' "$log"
+  else
+    tail -n 40 "$log"
+    printf '%-14s FAILED, see %s\n' "$target" "$log"
+    return 1
+  fi
+}
+export -f run_one
+printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c 'run_one {} '"$seconds"

@@ -1,0 +1,164 @@
+#include "kernels/decisions/balanced_select.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/kernels/queries.hpp"
+
+namespace espalier {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+
+PlacementQuery Pods(Count pods, Count leaders = 0, Count slice_size = 1) {
+  PlacementQuery query;
+  query.pods = pods;
+  query.leaders = leaders;
+  query.slice.size = slice_size;
+  return query;
+}
+
+// fits, n, lastL, last
+using Walk = std::tuple<bool, Count, std::int32_t, std::int32_t>;
+
+Walk WalkOn(const TeamRunner& runner, const std::vector<Candidate>& items,
+            const PlacementQuery& query) {
+  std::vector<Candidate> list = items;
+  return runner.Ask([&](auto& team) {
+    const Greedy greedy = FewestDomains(team, ListOf(list), query);
+    return Walk{greedy.fits, greedy.domains, greedy.last_leader.domain, greedy.last.domain};
+  });
+}
+
+TEST(BalancedSelectTest, R14_5_GreedyTakesTheLargestFirst) {
+  const std::vector<Candidate> hosts = {Plain(0, 9, 9), Plain(1, 7, 7), Plain(2, 1, 1),
+                                        Plain(3, 8, 8), Plain(4, 8, 8), Plain(5, 1, 1)};  // E13
+  RunOnTeams([&](const TeamRunner& runner) {
+    EXPECT_EQ(WalkOn(runner, hosts, Pods(14)), Walk(true, 2, -1, 3));
+    EXPECT_EQ(WalkOn(runner, hosts, Pods(34)), Walk(true, 6, -1, 5));
+    EXPECT_FALSE(std::get<0>(WalkOn(runner, hosts, Pods(35))));
+  });
+}
+
+TEST(BalancedSelectTest, R14_5_LeaderWalksFirst) {
+  const std::vector<Candidate> racks = {Led(0, 3, 3, 2, 2), Led(1, 2, 2, 1, 1),
+                                        Led(2, 4, 4, 2, 2)};  // E14
+  RunOnTeams([&](const TeamRunner& runner) {
+    EXPECT_EQ(WalkOn(runner, racks, Pods(8, 1)), Walk(true, 3, 0, 1));
+    EXPECT_EQ(WalkOn(runner, {Plain(0, 5, 5)}, Pods(3, 1)), Walk(false, 1, -1, 0));
+  });
+}
+
+TEST(BalancedSelectTest, R14_5_FullDomainAtTheFrontEndsTheWalk) {
+  const std::vector<Candidate> hosts = {Plain(0, 0, 0, 10), Plain(1, 5, 5)};
+  RunOnTeams([&](const TeamRunner& runner) {
+    EXPECT_EQ(WalkOn(runner, hosts, Pods(3)), Walk(false, 0, -1, -1));
+  });
+}
+
+TEST(BalancedSelectTest, R14_15_EntropyOfTheChildren) {
+  const HandTree tree({{3}, {3, 2, 2}});
+  HandCounts counts(tree.view(), Slices(tree.view()), {9, 7, 0, 8, 8, 0, 0});
+  RunOnTeams([&](const TeamRunner& runner) {
+    HandWorkspace workspace(tree.view());
+    const Workspace w = workspace.view();
+    runner.Run([&](auto& team) {
+      ChildEntropies(team, tree.view(), counts.view(), {0, 3}, 0, w.entropy, w.terms);
+    });
+    EXPECT_THAT(std::vector<double>(w.entropy, w.entropy + 3),
+                ElementsAre(DoubleNear(0.98870, 1e-5), 1.0, 0.0));
+  });
+}
+
+TEST(BalancedSelectTest, R14_15_EqualMultisetsAreEqualToTheBit) {
+  const HandTree tree({{2}, {4, 4}});
+  HandCounts counts(tree.view(), Slices(tree.view()), {3, 7, 11, 13, 13, 3, 11, 7});
+  RunOnTeams([&](const TeamRunner& runner) {
+    HandWorkspace workspace(tree.view());
+    const Workspace w = workspace.view();
+    runner.Run([&](auto& team) {
+      ChildEntropies(team, tree.view(), counts.view(), {0, 2}, 0, w.entropy, w.terms);
+    });
+    EXPECT_EQ(w.entropy[0], w.entropy[1]);  // not merely near
+  });
+}
+
+TEST(BalancedSelectTest, R14_14_EntropyOrder) {
+  const double entropy[] = {0.5, 1.0, 1.0, 9.0, 0.0};
+  std::vector<Candidate> items = {Plain(10, 4, 4), Plain(11, 4, 4), Plain(12, 4, 4),
+                                  Plain(13, 3, 3), Led(14, 1, 1, 1, 1)};
+  std::ranges::sort(items, EntropyOrder{entropy, 10});
+  EXPECT_THAT(Domains(ListOf(items)), ElementsAre(14, 11, 12, 10, 13));
+}
+
+struct Selected {
+  SelectStatus status = SelectStatus::kNone;
+  std::vector<std::int32_t> domains;
+  bool operator==(const Selected&) const = default;
+};
+
+Selected SelectOn(const TeamRunner& runner, std::vector<Candidate> items, std::int32_t domains,
+                  const PlacementQuery& query, std::int32_t states = 10'000) {
+  const HandTree tree = FlatTree(static_cast<std::int32_t>(items.size()));
+  HandWorkspace workspace(tree.view(), states);
+  return runner.Ask([&](auto& team) {
+    const Workspace w = workspace.view();
+    Selected selected;
+    selected.status = SelectDomains(team, ListOf(items), domains, query, w, w.chosen);
+    if (selected.status == SelectStatus::kFound) {
+      selected.domains = Domains({w.chosen, domains});
+    }
+    return selected;
+  });
+}
+
+TEST(BalancedSelectTest, R14_12_LeastWasteWins) {
+  const std::vector<Candidate> items = {Plain(0, 5, 5), Plain(1, 4, 4), Plain(2, 3, 3)};
+  RunOnTeams([&](const TeamRunner& runner) {
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(7)), (Selected{SelectStatus::kFound, {1, 2}}));
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(8)), (Selected{SelectStatus::kFound, {0, 2}}));
+    EXPECT_EQ(SelectOn(runner, items, 1, Pods(5)), (Selected{SelectStatus::kFound, {0}}));
+    EXPECT_EQ(SelectOn(runner, items, 1, Pods(6)).status, SelectStatus::kNone);
+  });
+}
+
+TEST(BalancedSelectTest, R14_12_FirstWriterWins) {
+  const std::vector<Candidate> items = {Plain(3, 4, 4), Plain(1, 4, 4), Plain(2, 4, 4)};
+  RunOnTeams([&](const TeamRunner& runner) {
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(8)), (Selected{SelectStatus::kFound, {3, 1}}));
+  });
+}
+
+TEST(BalancedSelectTest, R14_12_OneDomainCarriesTheLeader) {
+  const std::vector<Candidate> items = {Plain(0, 6, 6), Led(1, 5, 5, 3, 3), Led(2, 4, 4, 4, 4)};
+  RunOnTeams([&](const TeamRunner& runner) {
+    // 6 + 4 beside the leader on 2, against 6 + 3 beside it on 1.
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(9, 1)), (Selected{SelectStatus::kFound, {0, 1}}));
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(10, 1)), (Selected{SelectStatus::kFound, {0, 2}}));
+    EXPECT_EQ(SelectOn(runner, {Plain(0, 6, 6)}, 1, Pods(3, 1)).status, SelectStatus::kNone);
+  });
+}
+
+TEST(BalancedSelectTest, R14_13_CountsPodsNotSlices) {
+  // Two slices of 4: 7 pods and 3 pods are 10 >= 8, though only one whole slice is among them.
+  const std::vector<Candidate> items = {Plain(0, 1, 7), Plain(1, 1, 3)};
+  RunOnTeams([&](const TeamRunner& runner) {
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(8, 0, 4)).status, SelectStatus::kFound);
+  });
+}
+
+TEST(BalancedSelectTest, R14_12_SaysWhenItNeedsMoreStates) {
+  const std::vector<Candidate> items = {Plain(0, 5, 5), Plain(1, 4, 4), Plain(2, 3, 3)};
+  RunOnTeams([&](const TeamRunner& runner) {
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(7), 3).status, SelectStatus::kOutOfStates);
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(7), 0).status, SelectStatus::kOutOfStates);
+  });
+}
+
+}  // namespace
+}  // namespace espalier

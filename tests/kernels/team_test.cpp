@@ -1,0 +1,184 @@
+// The collectives of every Team, as kernels/team/team.hpp promises them.
+#include "kernels/team/team.hpp"
+
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/views.hpp"
+#include "tests/kernels/teams.hpp"
+
+namespace espalier {
+namespace {
+
+using ::testing::ElementsAreArray;
+
+struct Sum {
+  std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a + b; }
+};
+struct Greater {
+  template <class T>
+  bool operator()(const T& a, const T& b) const {
+    return a > b;
+  }
+};
+
+TEST(TeamTest, EveryRankRunsOnce) {
+  RunOnTeams([](const TeamRunner& runner) {
+    std::vector<std::int32_t> runs(static_cast<std::size_t>(runner.lanes()), 0);
+    runner.Run([&](auto& team) {
+      EXPECT_EQ(team.size(), runner.lanes());
+      ++runs[static_cast<std::size_t>(team.rank())];
+    });
+    EXPECT_EQ(runs, std::vector<std::int32_t>(runs.size(), 1));
+  });
+}
+
+TEST(TeamTest, SyncShowsEveryWriteToEveryLane) {
+  for (const std::int32_t n : kAwkwardSizes) {
+    RunOnTeams([n](const TeamRunner& runner) {
+      std::vector<std::int32_t> squares(static_cast<std::size_t>(n));
+      const std::int64_t total = runner.Ask([&](auto& team) {
+        for (std::int32_t i = team.rank(); i < n; i += team.size()) squares[i] = i * i;
+        team.sync();
+        return std::accumulate(squares.begin(), squares.end(), std::int64_t{0});
+      });
+      EXPECT_EQ(total, std::int64_t{n} * (n - 1) * (2 * n - 1) / 6);
+    });
+  }
+}
+
+TEST(TeamTest, BroadcastGivesTheValueOfItsRoot) {
+  RunOnTeams([](const TeamRunner& runner) {
+    for (std::int32_t root = 0; root < runner.lanes(); ++root) {
+      const std::int64_t seen = runner.Ask(
+          [root](auto& team) { return team.broadcast(std::int64_t{100} + team.rank(), root); });
+      EXPECT_EQ(seen, 100 + root);
+    }
+  });
+}
+
+TEST(TeamTest, AnyIsTrueWhenOneLaneSaysSo) {
+  RunOnTeams([](const TeamRunner& runner) {
+    for (std::int32_t who = 0; who < runner.lanes(); ++who) {
+      EXPECT_TRUE(runner.Ask([who](auto& team) { return team.any(team.rank() == who); }));
+    }
+    EXPECT_FALSE(runner.Ask([](auto& team) { return team.any(false); }));
+  });
+}
+
+TEST(TeamTest, ReduceCoversAwkwardSizes) {
+  for (const std::int32_t n : kAwkwardSizes) {
+    RunOnTeams([n](const TeamRunner& runner) {
+      const std::int64_t total = runner.Ask([n](auto& team) {
+        std::int64_t mine = 0;
+        for (std::int32_t i = team.rank(); i < n; i += team.size()) mine += i;
+        return team.reduce(mine, std::int64_t{0}, Sum{});
+      });
+      EXPECT_EQ(total, std::int64_t{n} * (n - 1) / 2);
+    });
+  }
+}
+
+TEST(TeamTest, ReduceStartsFromItsIdentity) {
+  RunOnTeams([](const TeamRunner& runner) {
+    const std::int64_t total =
+        runner.Ask([](auto& team) { return team.reduce(std::int64_t{0}, std::int64_t{5}, Sum{}); });
+    EXPECT_EQ(total, 5);
+  });
+}
+
+// Stable compaction, tile by tile: what scans are for.
+TEST(TeamTest, ExclusiveSumCompactsInOrder) {
+  for (const std::int32_t n : kAwkwardSizes) {
+    RunOnTeams([n](const TeamRunner& runner) {
+      std::vector<std::int32_t> kept(static_cast<std::size_t>(n));
+      const std::int32_t size = runner.Ask([&](auto& team) {
+        std::int32_t count = 0;
+        for (std::int32_t tile = 0; tile < n; tile += team.size()) {
+          const std::int32_t i = tile + team.rank();
+          const bool keep = i < n && i % 3 == 0;
+          const ScanResult<std::int32_t> scan = team.exclusive_sum(keep ? 1 : 0);
+          if (keep) kept[static_cast<std::size_t>(count + scan.prefix)] = i;
+          count += scan.total;
+        }
+        team.sync();
+        return count;
+      });
+      kept.resize(static_cast<std::size_t>(size));
+      std::vector<std::int32_t> multiples;
+      for (std::int32_t i = 0; i < n; i += 3) multiples.push_back(i);
+      EXPECT_EQ(kept, multiples);
+    });
+  }
+}
+
+TEST(TeamTest, MinimumFollowsTheGivenOrder) {
+  RunOnTeams([](const TeamRunner& runner) {
+    const auto least = [&](auto less) {
+      return runner.Ask([less](auto& team) { return team.minimum(team.rank() * 7 % 5, less); });
+    };
+    std::vector<std::int32_t> values;
+    for (std::int32_t rank = 0; rank < runner.lanes(); ++rank) values.push_back(rank * 7 % 5);
+    EXPECT_EQ(least(std::less<>{}), *std::ranges::min_element(values));
+    EXPECT_EQ(least(Greater{}), *std::ranges::max_element(values));
+  });
+}
+
+// The largest key of a decision fits a lane's slot.
+TEST(TeamTest, MinimumTakesWholeCandidates) {
+  RunOnTeams([](const TeamRunner& runner) {
+    runner.Run([&](auto& team) {
+      Candidate mine;
+      mine.domain = 10 - team.rank();
+      const Candidate least = team.minimum(
+          mine, [](const Candidate& a, const Candidate& b) { return a.domain < b.domain; });
+      EXPECT_EQ(least.domain, 11 - runner.lanes());
+    });
+  });
+}
+
+TEST(TeamTest, SortOrdersASharedArray) {
+  for (const std::int32_t n : kAwkwardSizes) {
+    RunOnTeams([n](const TeamRunner& runner) {
+      std::vector<std::int32_t> keys(static_cast<std::size_t>(n));
+      std::vector<std::int32_t> ascending(keys.size());
+      std::iota(ascending.begin(), ascending.end(), 0);
+      const std::vector<std::int32_t> seen = runner.Ask([&](auto& team) {
+        for (std::int32_t i = team.rank(); i < n; i += team.size()) keys[i] = n - 1 - i;
+        team.sync();
+        team.sort(keys.data(), n, std::less<>{});
+        return keys;
+      });
+      EXPECT_THAT(seen, ElementsAreArray(ascending));
+    });
+  }
+}
+
+// Every collective is also a barrier: no sync() of its own is needed around one.
+TEST(TeamTest, CollectivesAreBarriers) {
+  RunOnTeams([](const TeamRunner& runner) {
+    std::vector<std::int32_t> turns(static_cast<std::size_t>(runner.lanes()), 0);
+    const auto at_turn = [&](std::int32_t turn) {
+      return std::ranges::all_of(turns, [turn](std::int32_t t) { return t == turn; });
+    };
+    runner.Run([&](auto& team) {
+      const auto mine = static_cast<std::size_t>(team.rank());
+      turns[mine] = 1;
+      team.any(false);
+      EXPECT_TRUE(at_turn(1));
+      team.broadcast(0, 0);
+      turns[mine] = 2;
+      team.minimum(0, std::less<>{});
+      EXPECT_TRUE(at_turn(2));
+      team.reduce(std::int64_t{0}, std::int64_t{0}, Sum{});
+      turns[mine] = 3;
+      team.exclusive_sum(0);
+      EXPECT_TRUE(at_turn(3));
+    });
+  });
+}
+
+}  // namespace
+}  // namespace espalier

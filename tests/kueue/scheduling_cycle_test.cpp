@@ -1,0 +1,346 @@
+#include "host/kueue/scheduling_cycle.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fallback_cpu/cpu_backend.hpp"
+#include "tests/kueue/objects.hpp"
+
+namespace espalier {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SchedulingCycleTest : public ::testing::Test {
+ protected:
+  Workload& Add(const std::string& name, std::int32_t gpus,
+                std::optional<TopologyRequest> request = Required(kRack),
+                const std::string& queue = "gpu") {
+    return cluster_.workloads.emplace_back(MakeWorkload(
+        name, queue, {MakePodSet("main", gpus, {{"gpu", 1}}, std::move(request))}, ++created_));
+  }
+
+  SchedulingCyclesResult Run(bool until_stable = true) {
+    const Engine engine(MakeCpuBackend(1), gates_);
+    auto result = RunSchedulingCycles(cluster_, engine, {until_stable});
+    EXPECT_TRUE(result.has_value());
+    return *std::move(result);
+  }
+
+  // "cycle name status", one per decision.
+  static std::vector<std::string> Lines(const SchedulingCyclesResult& result) {
+    std::vector<std::string> lines;
+    for (const Decision& decision : result.decisions) {
+      lines.push_back(std::to_string(decision.cycle) + " " + decision.workload.name + " " +
+                      std::string(ToString(decision.status)));
+    }
+    return lines;
+  }
+
+  // A second queue over the same flavor.
+  void AddQueue(const std::string& name, const std::vector<std::string>& flavors = {"gpu"}) {
+    cluster_.cluster_queues.push_back(MakeQueue(name + "-queue", flavors));
+    cluster_.local_queues.push_back(MakeLocalQueue(name, name + "-queue"));
+  }
+
+  Cluster cluster_ = MakeCluster();
+  FeatureGates gates_;
+  std::int64_t created_ = 0;
+};
+
+TEST_F(SchedulingCycleTest, OneHeadPerClusterQueueAndCycle) {
+  Add("g1", 4);
+  Add("g2", 4);
+  Add("c1", 2, std::nullopt, "cpu").pod_sets[0].pod_template.requests = {{"cpu", 1000}};
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 g1 assumed", "1 c1 assumed", "2 g2 assumed"));
+  EXPECT_EQ(result.cycles, 2);
+  EXPECT_EQ(result.decisions[0].evaluation, 1);
+  EXPECT_EQ(result.decisions[0].cluster_queue, "gpu-queue");
+  EXPECT_EQ(result.decisions[0].assignments[0].topology_assignment, OnHosts({{"a1", 4}}));
+  EXPECT_EQ(result.decisions[1].assignments[0].flavors, (StringMap{{"cpu", "cpu"}}));
+  EXPECT_FALSE(result.decisions[1].assignments[0].topology_assignment);
+  EXPECT_TRUE(HasReservation(result.cluster.workloads[0]));
+}
+
+TEST_F(SchedulingCycleTest, StopsAfterOneCycleWhenAsked) {
+  Add("g1", 1);
+  Add("g2", 1);
+  EXPECT_THAT(Lines(Run(false)), ElementsAre("1 g1 assumed"));
+}
+
+TEST_F(SchedulingCycleTest, HigherPriorityGoesFirstAcrossQueues) {  // R21.6
+  AddQueue("aaa");
+  Add("late", 1, Required(kRack), "aaa");
+  Add("urgent", 1).priority = 7;
+  EXPECT_THAT(Lines(Run()), ElementsAre("1 urgent assumed", "1 late assumed"));
+}
+
+TEST_F(SchedulingCycleTest, UsageOfOneCycleIsSeenInTheNext) {
+  Add("g1", 8);
+  Add("g2", 8);
+  Add("g3", 8);
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 g1 assumed", "2 g2 assumed", "3 g3 not-admitted"));
+  EXPECT_THAT(result.decisions[2].reason, HasSubstr("excluded: resource \"gpu\": 4"));
+}
+
+TEST_F(SchedulingCycleTest, BestEffortGoesPastAHeadThatDoesNotFit) {
+  Add("big", 100);
+  Add("small", 1);
+  EXPECT_THAT(Lines(Run()), ElementsAre("1 big not-admitted", "2 small assumed"));
+}
+
+TEST_F(SchedulingCycleTest, StrictFifoWaitsBehindTheHead) {
+  cluster_.cluster_queues[0].queueing_strategy = "StrictFIFO";
+  Add("big", 100);
+  Add("small", 1);
+  EXPECT_THAT(Lines(Run()), ElementsAre("1 big not-admitted"));
+}
+
+TEST_F(SchedulingCycleTest, QuotaOfTheClusterQueue) {
+  cluster_.cluster_queues[0] = MakeQueue("gpu-queue", {"gpu"}, 0, 6);
+  Add("g1", 4);
+  Add("g2", 3);
+  Add("g3", 2);
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 g1 assumed", "2 g2 not-admitted", "3 g3 assumed"));
+  EXPECT_EQ(result.decisions[1].reason,
+            "couldn't assign flavors to pod set main: insufficient unused quota for gpu in flavor "
+            "gpu, 1 more needed");
+  EXPECT_EQ(result.decisions[1].pending_reason, "WaitingForQuota");
+}
+
+TEST_F(SchedulingCycleTest, AdmittedWorkloadsHoldQuota) {
+  cluster_.cluster_queues[0] = MakeQueue("gpu-queue", {"gpu"}, 0, 6);
+  Admit(Add("running", 4), "gpu-queue", "gpu", OnHosts({{"b1", 4}}));
+  Add("g1", 3);
+  EXPECT_THAT(Run().decisions[0].reason, HasSubstr("1 more needed"));
+  SetCondition(cluster_.workloads[0], {"Finished", "True", "", ""});
+  EXPECT_THAT(Lines(Run()), ElementsAre("1 g1 assumed"));
+}
+
+TEST_F(SchedulingCycleTest, ConflictInOneCycleIsRecomputedOnce) {  // R21.7
+  AddQueue("other");
+  Add("g1", 4, Required(std::string(kHostnameLabel)));
+  Add("g2", 4, Required(std::string(kHostnameLabel)), "other");
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 g1 assumed", "1 g2 assumed"));
+  EXPECT_EQ(result.decisions[1].assignments[0].topology_assignment, OnHosts({{"a2", 4}}));
+}
+
+TEST_F(SchedulingCycleTest, ConflictWithoutRecomputationWaitsForTheNextCycle) {  // R21.7
+  gates_.recompute_assignment_within_scheduling_cycle = false;
+  AddQueue("other");
+  Add("g1", 4, Required(std::string(kHostnameLabel)));
+  Add("g2", 4, Required(std::string(kHostnameLabel)), "other");
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 g1 assumed", "1 g2 not-admitted", "2 g2 assumed"));
+  EXPECT_EQ(result.decisions[1].reason,
+            "Workload no longer fits after processing another workload");
+}
+
+TEST_F(SchedulingCycleTest, PodsWithoutRequestsNeverGetPastTheCheck) {  // R21.3
+  TopologyRequest grouped = Required(kRack);
+  grouped.pod_set_group_name = "g";
+  Workload& workload = Add("w", 2, grouped);
+  workload.pod_sets.push_back(MakePodSet("leader", 1, {}, grouped));
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 w not-admitted"));
+  EXPECT_THAT(result.decisions[0].reason, HasSubstr("no longer fits"));
+}
+
+TEST_F(SchedulingCycleTest, WaitingForRoomReservesCapacityForTheCycle) {  // R21.5
+  Admit(Add("running", 4), "gpu-queue", "gpu", OnHosts({{"a1", 4}}));
+  AddQueue("other");
+  Add("g1", 16, Unconstrained());  // fits the empty cluster only
+  Add("g2", 4, Required(kRack), "other");
+  EXPECT_THAT(Lines(Run()), ElementsAre("1 g1 not-admitted", "1 g2 not-admitted", "2 g2 assumed"));
+}
+
+TEST_F(SchedulingCycleTest, TriesTheNextFlavorInTheNextCycle) {
+  cluster_.flavors.push_back(MakeFlavor("gpu2", "default"));
+  cluster_.nodes.push_back(MakeNode("z1", "r9", {{"gpu", 64}, {"pods", 100}}, "gpu2"));
+  cluster_.cluster_queues[0] = MakeQueue("gpu-queue", {"gpu", "gpu2"});
+  Add("g1", 20);
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 g1 not-admitted", "2 g1 assumed"));
+  EXPECT_EQ(result.decisions[1].assignments[0].topology_assignment, OnHosts({{"z1", 20}}));
+}
+
+TEST_F(SchedulingCycleTest, OverlappingFlavorsSeeEachOtherFromTheNextCycleOn) {  // R5.6, R5.7
+  ResourceFlavor twin = MakeFlavor("twin", "default");
+  twin.node_labels = {{"pool", "gpu"}};
+  cluster_.flavors.push_back(twin);
+  AddQueue("other", {"twin"});
+  Add("g1", 8);
+  Add("o1", 8, Required(kRack), "other");
+  Add("g2", 8);
+  Add("o2", 8, Required(kRack), "other");
+  const SchedulingCyclesResult result = Run();
+  // In the first cycle both take rack r1: neither snapshot knows of the other's booking.
+  EXPECT_EQ(result.decisions[0].assignments[0].topology_assignment,
+            result.decisions[1].assignments[0].topology_assignment);
+  EXPECT_EQ(result.decisions[2].assignments[0].topology_assignment,
+            OnHosts({{"b1", 4}, {"b2", 4}}));
+}
+
+TEST_F(SchedulingCycleTest, ReplacesPodsOfAnUnhealthyNode) {  // R21.9
+  Workload& workload = Add("running", 3);
+  Admit(workload, "gpu-queue", "gpu", OnHosts({{"a1", 1}, {"a2", 2}}));
+  workload.unhealthy_nodes = {"a2"};
+  cluster_.nodes[1].ready = false;
+  Add("g1", 2);
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 running replaced", "1 g1 assumed"));
+  EXPECT_EQ(result.decisions[0].assignments[0].topology_assignment, OnHosts({{"a1", 3}}));
+  EXPECT_THAT(result.cluster.workloads[0].unhealthy_nodes, IsEmpty());
+  // Rack r1, nominated at the start of the cycle, has no room left after the replacement.
+  EXPECT_EQ(result.decisions[1].assignments[0].topology_assignment, OnHosts({{"b1", 2}}));
+}
+
+TEST_F(SchedulingCycleTest, EvictsWhenThereIsNoReplacement) {  // R21.9
+  Workload& workload = Add("running", 8);
+  Admit(workload, "gpu-queue", "gpu", OnHosts({{"a1", 4}, {"a2", 4}}));
+  workload.unhealthy_nodes = {"a2"};
+  cluster_.nodes[1].ready = false;
+  const SchedulingCyclesResult result = Run();
+  // Back in its queue, it finds the other rack.
+  EXPECT_THAT(Lines(result), ElementsAre("1 running evicted", "2 running assumed"));
+  EXPECT_EQ(result.decisions[0].reason,
+            "Workload was evicted as there was no replacement for unhealthy node(s): a2");
+  EXPECT_EQ(result.decisions[1].assignments[0].topology_assignment,
+            OnHosts({{"b1", 4}, {"b2", 4}}));
+}
+
+TEST_F(SchedulingCycleTest, StaysWithoutFailFast) {  // R21.9
+  gates_.failed_node_replacement_fail_fast = false;
+  Workload& workload = Add("running", 8);
+  Admit(workload, "gpu-queue", "gpu", OnHosts({{"a1", 4}, {"a2", 4}}));
+  workload.unhealthy_nodes = {"a2"};
+  cluster_.nodes[1].ready = false;
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 running not-admitted"));
+  EXPECT_TRUE(HasReservation(result.cluster.workloads[0]));
+}
+
+TEST_F(SchedulingCycleTest, AnEvictionWakesParkedWorkloadsOfItsQueue) {
+  Workload& workload = Add("running", 8);
+  Admit(workload, "gpu-queue", "gpu", OnHosts({{"a1", 4}, {"a2", 4}}));
+  workload.unhealthy_nodes = {"a2"};
+  cluster_.nodes[1].ready = false;
+  Add("g1", 12, Unconstrained()).priority = 5;  // only once a1 is free again
+  EXPECT_THAT(Lines(Run()), ElementsAre("1 running evicted", "1 g1 not-admitted", "2 g1 assumed",
+                                        "3 running not-admitted"));
+}
+
+TEST_F(SchedulingCycleTest, ElasticScaleUpFinishesTheOldSlice) {  // R20.8
+  gates_.elastic_jobs_via_workload_slices_with_tas = true;
+  cluster_.cluster_queues[0] = MakeQueue("gpu-queue", {"gpu"}, 0, 4);
+  Admit(Add("old", 2, Unconstrained()), "gpu-queue", "gpu", OnHosts({{"b1", 2}}));
+  Add("new", 4, Unconstrained()).annotations = {
+      {"kueue.x-k8s.io/elastic-job", "true"},
+      {"kueue.x-k8s.io/workload-slice-replacement-for", "team/old"}};
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 new assumed"));
+  const auto& assignment = result.decisions[0].assignments[0].topology_assignment;
+  ASSERT_TRUE(assignment);
+  EXPECT_THAT(assignment->domains, ::testing::Contains(::testing::Field(
+                                       &TopologyDomainAssignment::values, ElementsAre("b1"))));
+  EXPECT_TRUE(HasCondition(result.cluster.workloads[0], kFinished));
+}
+
+TEST_F(SchedulingCycleTest, SaysWhatIsNotSimulated) {
+  cluster_.cluster_queues[0].cohort = "all";
+  cluster_.cluster_queues[0].within_cluster_queue = "LowerPriority";
+  cluster_.cluster_queues[1].stop_policy = "Hold";
+  cluster_.cluster_queues[1].reclaim_within_cohort = "Never";
+  Add("stray", 1, Required(kRack), "unknown");
+  EXPECT_THAT(Run().notes, ElementsAre(HasSubstr("ClusterQueue gpu-queue is in cohort all"),
+                                       HasSubstr("ClusterQueue gpu-queue allows preemption"),
+                                       HasSubstr("ClusterQueue cpu-queue has stopPolicy Hold"),
+                                       HasSubstr("workload team/stray is left out")));
+}
+
+TEST_F(SchedulingCycleTest, QueuesWithAdmissionChecksReserveQuotaOnly) {
+  cluster_.cluster_queues[0].admission_checks = {"manual"};
+  cluster_.admission_checks = {{"manual", "example.com/manual"}};
+  Add("g1", 1);
+  const SchedulingCyclesResult result = Run();
+  EXPECT_TRUE(HasCondition(result.cluster.workloads[0], kQuotaReserved));
+  EXPECT_FALSE(HasCondition(result.cluster.workloads[0], kAdmitted));
+  EXPECT_TRUE(result.decisions[0].assignments[0].topology_assignment);
+  EXPECT_THAT(result.notes, ElementsAre(HasSubstr("gpu-queue has admission checks")));
+}
+
+class DelayedTopologyTest : public SchedulingCycleTest {
+ protected:
+  DelayedTopologyTest() {
+    cluster_.cluster_queues[0].admission_checks = {"check"};
+    cluster_.admission_checks = {{"check", "kueue.x-k8s.io/provisioning-request"}};
+    Add("g1", 8);
+  }
+  static const PodSetAssignment& First(const SchedulingCyclesResult& result) {
+    return result.decisions[0].assignments[0];
+  }
+};
+
+TEST_F(DelayedTopologyTest, WaitsForAProvisioningRequest) {  // R20.6
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 g1 assumed"));
+  EXPECT_FALSE(First(result).topology_assignment);
+  EXPECT_EQ(First(result).delayed_topology_request, "Pending");
+}
+
+TEST_F(DelayedTopologyTest, OnlyOnTheFlavorsOfTheCheck) {  // R20.6
+  cluster_.cluster_queues[0].admission_check_flavors = {{"check", {"other"}}};
+  const SchedulingCyclesResult result = Run();
+  EXPECT_TRUE(First(result).topology_assignment);
+  EXPECT_FALSE(First(result).delayed_topology_request);
+}
+
+TEST_F(DelayedTopologyTest, SecondPassOnceEveryCheckIsReady) {  // R21.9
+  cluster_ = Run().cluster;
+  EXPECT_THAT(Run().decisions, IsEmpty());
+  cluster_.workloads[0].admission_checks = {{"check", "Ready", {}}};
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 g1 assumed"));
+  EXPECT_EQ(First(result).topology_assignment, OnHosts({{"a1", 4}, {"a2", 4}}));
+  EXPECT_EQ(First(result).delayed_topology_request, "Ready");
+  EXPECT_TRUE(HasCondition(result.cluster.workloads[0], kAdmitted));
+}
+
+TEST_F(DelayedTopologyTest, AFailedSecondPassEvictsNobody) {  // R21.9
+  cluster_ = Run().cluster;
+  cluster_.workloads[0].admission_checks = {{"check", "Ready", {}}};
+  cluster_.nodes.resize(1);
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 g1 not-admitted"));
+  EXPECT_TRUE(HasReservation(result.cluster.workloads[0]));
+}
+
+TEST_F(DelayedTopologyTest, MultiKueueNeverPlacesHere) {  // R20.6
+  cluster_.admission_checks[0].controller_name = "kueue.x-k8s.io/multikueue";
+  cluster_ = Run().cluster;
+  EXPECT_EQ(cluster_.workloads[0].admission->pod_set_assignments[0].delayed_topology_request,
+            "Pending");
+  cluster_.workloads[0].admission_checks = {{"check", "Ready", {}}};
+  EXPECT_THAT(Run().decisions, IsEmpty());
+}
+
+TEST_F(SchedulingCycleTest, NothingPendingIsNoCycle) {
+  const SchedulingCyclesResult result = Run();
+  EXPECT_EQ(result.cycles, 0);
+  EXPECT_THAT(result.decisions, IsEmpty());
+}
+
+TEST_F(SchedulingCycleTest, BadClusterIsAnError) {
+  cluster_.nodes.push_back(cluster_.nodes.front());
+  const Engine engine(MakeCpuBackend(1), gates_);
+  EXPECT_FALSE(RunSchedulingCycles(cluster_, engine, {true}).has_value());
+}
+
+}  // namespace
+}  // namespace espalier

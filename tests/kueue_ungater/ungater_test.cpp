@@ -1,0 +1,228 @@
+#include "host/kueue/ungater.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace espalier {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+const std::string kHost(kHostnameLabel);
+
+Pod Gated(const std::string& name, std::string index = "") {
+  Pod pod;
+  pod.key = {"team", name};
+  pod.scheduling_gates = {std::string(kTopologyGate)};
+  if (!index.empty()) pod.labels.Set("index", index);
+  return pod;
+}
+
+Pod Running(const std::string& name, const std::string& node, std::string index = "") {
+  Pod pod = Gated(name, std::move(index));
+  pod.scheduling_gates.clear();
+  pod.node_selector.Set(kHost, node);
+  return pod;
+}
+
+TopologyAssignment OnNodes(const std::vector<std::pair<std::string, std::int32_t>>& nodes) {
+  TopologyAssignment assignment{{kHost}, {}};
+  for (const auto& [node, count] : nodes) assignment.domains.push_back({{node}, count});
+  return assignment;
+}
+
+TopologyRequest Indexed() {
+  TopologyRequest request;
+  request.pod_index_label = "index";
+  return request;
+}
+
+// The workers of E20: four pods behind a leader, two on n1 and two on n2.
+PodSetToUngate Workers(std::vector<Pod> pods) {
+  return {OnNodes({{"n1", 2}, {"n2", 2}}), 4, Indexed(), std::move(pods), 1, 5};
+}
+
+std::vector<std::pair<std::string, std::string>> Ungate(const PodSetToUngate& pod_set) {
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const UngatedPod& pod : UngatePodSet(pod_set)) result.emplace_back(pod.pod.name, pod.domain);
+  return result;
+}
+
+TEST(Ungater, RanksFollowTheOffset_R22_5_E20) {
+  EXPECT_THAT(Ungate(Workers({Gated("a", "4"), Gated("b", "1"), Gated("c", "2")})),
+              ElementsAre(Pair("a", "n2"), Pair("b", "n1"), Pair("c", "n1")));
+}
+
+TEST(Ungater, IndexBelowTheOffsetMakesAllGreedy_R22_4_E20) {
+  EXPECT_THAT(Ungate(Workers({Gated("a", "4"), Gated("b", "0"), Gated("c", "2"), Gated("d", "3")})),
+              ElementsAre(Pair("a", "n1"), Pair("b", "n1"), Pair("c", "n2"), Pair("d", "n2")));
+}
+
+TEST(Ungater, EachBrokenRankMakesAllGreedy_R22_4) {
+  for (const std::string index : {"5", "-1", "+1", "1x", "x", "", "99999999999999999999"}) {
+    EXPECT_THAT(Ungate(Workers({Gated("a", index), Gated("b", "4")})),
+                ElementsAre(Pair("a", "n1"), Pair("b", "n1")))
+        << index;
+  }
+  EXPECT_THAT(Ungate(Workers({Gated("a", "4"), Gated("b", "4")})),
+              ElementsAre(Pair("a", "n1"), Pair("b", "n1")));
+}
+
+TEST(Ungater, RunningPodElsewhereMakesAllGreedyAndIsCounted_R22_4_E20) {
+  EXPECT_THAT(
+      Ungate(Workers({Running("a", "n2", "1"), Gated("b", "2"), Gated("c", "3"), Gated("d", "4")})),
+      ElementsAre(Pair("b", "n1"), Pair("c", "n1"), Pair("d", "n2")));
+  EXPECT_THAT(Ungate(Workers({Running("a", "n1", "1"), Gated("b", "4")})),
+              ElementsAre(Pair("b", "n2")));
+}
+
+TEST(Ungater, RankBeyondTheAssignmentMakesAllGreedy_R22_4) {
+  PodSetToUngate workers = Workers({Gated("a", "4"), Gated("b", "1")});
+  workers.assignment = OnNodes({{"n1", 1}, {"n2", 1}});
+  EXPECT_THAT(Ungate(workers), ElementsAre(Pair("a", "n1"), Pair("b", "n2")));
+}
+
+TEST(Ungater, SubGroupsLieBehindEachOther_R22_4) {
+  TopologyRequest request = Indexed();
+  request.sub_group_index_label = "job";
+  request.sub_group_count = 2;
+  PodSetToUngate pod_set{OnNodes({{"n1", 2}, {"n2", 2}}), 4, request, {}, 0, 4};
+  pod_set.pods = {Gated("a", "1"), Gated("b", "0")};
+  pod_set.pods[0].labels.Set("job", "1");
+  pod_set.pods[1].labels.Set("job", "0");
+  EXPECT_THAT(Ungate(pod_set), ElementsAre(Pair("a", "n2"), Pair("b", "n1")));
+
+  pod_set.pods[0].labels.Set("index", "2");  // not below 4 / 2
+  EXPECT_THAT(Ungate(pod_set), ElementsAre(Pair("a", "n1"), Pair("b", "n1")));
+  pod_set.pods[0].labels.Set("index", "1");
+  pod_set.pods[0].labels.Set("job", "2");  // not below the number of sub-groups
+  EXPECT_THAT(Ungate(pod_set), ElementsAre(Pair("a", "n1"), Pair("b", "n1")));
+  pod_set.topology_request->sub_group_count = 0;
+  pod_set.pods[0].labels.Set("job", "1");
+  EXPECT_THAT(Ungate(pod_set), ElementsAre(Pair("a", "n1"), Pair("b", "n1")));
+}
+
+TEST(Ungater, SurplusPodsStayGated_R22_6) {
+  PodSetToUngate pod_set{OnNodes({{"n1", 1}}), 1, std::nullopt, {}, 0, 1};
+  pod_set.pods = {Running("a", "n1"), Gated("b")};
+  EXPECT_THAT(Ungate(pod_set), IsEmpty());
+  pod_set.pods = {Gated("b"), Gated("c")};
+  EXPECT_THAT(Ungate(pod_set), ElementsAre(Pair("b", "n1")));
+}
+
+TEST(Ungater, EveryLevelGoesIntoTheSelector_R22_8) {
+  PodSetToUngate pod_set;
+  pod_set.assignment = {{"block", "rack"}, {{{"b1", "r2"}, 1}}};
+  pod_set.count = 1;
+  pod_set.pods = {Gated("a")};
+  const auto ungated = UngatePodSet(pod_set);
+  ASSERT_EQ(ungated.size(), 1u);
+  EXPECT_EQ(ungated[0].domain, "b1,r2");
+  EXPECT_EQ(ungated[0].node_selector, (StringMap{{"block", "b1"}, {"rack", "r2"}}));
+}
+
+// E20 as a whole workload: a leader on n1, four workers on n1 and n2.
+Workload LeaderAndWorkers() {
+  Workload workload;
+  workload.key = {"team", "job"};
+  workload.conditions = {{"Admitted", "True", "", ""}};
+  TopologyRequest request = Indexed();
+  request.pod_set_group_name = "g";
+  PodSet leader;
+  leader.name = "leader";
+  leader.count = 1;
+  leader.topology_request = request;
+  PodSet workers = leader;
+  workers.name = "workers";
+  workers.count = 4;
+  workload.pod_sets = {leader, workers};
+  PodSetAssignment leader_admitted;
+  leader_admitted.name = "leader";
+  leader_admitted.count = 1;
+  leader_admitted.topology_assignment = OnNodes({{"n1", 1}});
+  PodSetAssignment workers_admitted;
+  workers_admitted.name = "workers";
+  workers_admitted.count = 4;
+  workers_admitted.topology_assignment = OnNodes({{"n1", 2}, {"n2", 2}});
+  workload.admission = Admission{"queue", {leader_admitted, workers_admitted}};
+  return workload;
+}
+
+Pod Of(Pod pod, const std::string& pod_set) {
+  pod.annotations.Set(kWorkloadAnnotation, "job");
+  pod.labels.Set(kPodSetLabel, pod_set);
+  return pod;
+}
+
+std::vector<std::pair<std::string, std::string>> Ungate(const Workload& workload,
+                                                        const std::vector<Pod>& pods) {
+  const auto ungated = UngateWorkload(workload, pods);
+  std::vector<std::pair<std::string, std::string>> result;
+  if (!ungated) return {{"error", ungated.error().message}};
+  for (const UngatedPod& pod : *ungated) result.emplace_back(pod.pod.name, pod.domain);
+  return result;
+}
+
+TEST(UngateWorkload, WorkersIndexesFollowTheLeader_R22_2_E20) {
+  EXPECT_THAT(
+      Ungate(LeaderAndWorkers(), {Of(Gated("w4", "4"), "workers"), Of(Gated("w1", "1"), "workers"),
+                                  Of(Gated("l", "0"), "leader")}),
+      ElementsAre(Pair("l", "n1"), Pair("w1", "n1"), Pair("w4", "n2")));
+}
+
+TEST(UngateWorkload, OnEqualCountsTheFirstIsTheLeader_R22_2) {
+  Workload workload = LeaderAndWorkers();
+  workload.admission->pod_set_assignments[1].count = 1;
+  workload.admission->pod_set_assignments[1].topology_assignment = OnNodes({{"n2", 1}});
+  EXPECT_THAT(Ungate(workload, {Of(Gated("l", "0"), "leader"), Of(Gated("w", "1"), "workers")}),
+              ElementsAre(Pair("l", "n1"), Pair("w", "n2")));
+}
+
+TEST(UngateWorkload, AnnotationShiftsTheIndexes_R22_2) {
+  Workload workload = LeaderAndWorkers();
+  for (PodSet& pod_set : workload.pod_sets) pod_set.topology_request->pod_set_group_name.reset();
+  Pod first = Of(Gated("w1", "1"), "workers");
+  first.annotations.Set(kPodIndexOffsetAnnotation, "1");
+  EXPECT_THAT(Ungate(workload, {first, Of(Gated("w4", "4"), "workers")}),
+              ElementsAre(Pair("w1", "n1"), Pair("w4", "n2")));
+
+  first.annotations.Set(kPodIndexOffsetAnnotation, "one");
+  const auto failed = UngateWorkload(workload, std::vector{first});
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message, HasSubstr("Pod team/w1"));
+  EXPECT_THAT(failed.error().message, HasSubstr("\"one\" is not an integer"));
+}
+
+TEST(UngateWorkload, OnlyLivePodsOfTheWorkloadTakePart_R22_1) {
+  Pod other_workload = Of(Gated("o", "1"), "workers");
+  other_workload.annotations.Set(kWorkloadAnnotation, "other");
+  Pod other_namespace = Of(Gated("n", "1"), "workers");
+  other_namespace.key.namespace_ = "else";
+  Pod failed = Of(Gated("f", "1"), "workers");
+  failed.phase = "Failed";
+  EXPECT_THAT(Ungate(LeaderAndWorkers(),
+                     {other_workload, other_namespace, failed, Of(Gated("w", "1"), "workers")}),
+              ElementsAre(Pair("w", "n1")));
+}
+
+TEST(UngateWorkload, NothingBeforeAdmission_R22_1) {
+  Workload workload = LeaderAndWorkers();
+  workload.conditions.clear();
+  EXPECT_THAT(Ungate(workload, {Of(Gated("w", "1"), "workers")}), IsEmpty());
+  workload = LeaderAndWorkers();
+  workload.admission.reset();
+  EXPECT_THAT(Ungate(workload, {Of(Gated("w", "1"), "workers")}), IsEmpty());
+}
+
+TEST(UngateWorkload, PodsOfAnUnhealthyNodeStayGated_R22_7) {
+  Workload workload = LeaderAndWorkers();
+  workload.unhealthy_nodes = {"n1"};
+  EXPECT_THAT(Ungate(workload, {Of(Gated("w1", "1"), "workers"), Of(Gated("w4", "4"), "workers")}),
+              ElementsAre(Pair("w4", "n2")));
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,186 @@
+// ClusterState and FlavorState: the usage ledger of section 5.
+#include "host/packing/cluster_state.hpp"
+
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/packing/flavor_state.hpp"
+#include "tests/packing/clusters.hpp"
+
+namespace espalier {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr Amount kMax = std::numeric_limits<Amount>::max();
+
+Amount Remaining(const ClusterState& state, std::string_view flavor, std::string_view leaf,
+                 std::string_view resource = "gpu") {
+  const FlavorState& f = *state.Find(flavor);
+  return AmountOn(f.snapshot(), f.remaining(), leaf, resource);
+}
+
+// Flavors fa (n1, n2) and fb (n1, n3) share n1; fr is the same nodes by rack.
+ClusterStateInput SharedNodes() {
+  ClusterStateInput input = Gpus({{"r1/n1", 4}, {"r1/n2", 4}, {"r2/n3", 3}});
+  input.topologies.push_back({"racks", {"rack"}});
+  input.nodes[0].labels.Set("a", "y");
+  input.nodes[1].labels.Set("a", "y");
+  input.nodes[0].labels.Set("b", "y");
+  input.nodes[2].labels.Set("b", "y");
+  input.flavors.clear();
+  input.flavors.push_back({"fb", {{"b", "y"}}, {}, {}, "default"});
+  input.flavors.push_back({"fa", {{"a", "y"}}, {}, {}, "default"});
+  input.flavors.push_back({"fr", {}, {}, {}, "racks"});
+  input.flavors.push_back({"plain", {}, {}, {}, std::nullopt});
+  return input;
+}
+
+TEST(ClusterStateTest, R15_1_FlavorsInByteOrder) {
+  const ClusterState state = BuildState(SharedNodes());
+  EXPECT_THAT(state.FlavorNames(), ElementsAre("fa", "fb", "fr"));
+  EXPECT_EQ(state.Find("plain"), nullptr);  // no topology
+  EXPECT_EQ(state.Find("unknown"), nullptr);
+}
+
+TEST(ClusterStateTest, R5_4_UsageIsBookedByLeafId) {
+  ClusterStateInput input = SharedNodes();
+  input.tas_usage = {{"fa", "n2", {{"gpu", 1}, {"pods", 1}}},
+                     {"fa", "n2", {{"gpu", 2}, {"pods", 2}}},
+                     {"fr", "r2", {{"gpu", 1}, {"pods", 1}}}};
+  const ClusterState state = BuildState(input);
+  EXPECT_EQ(Remaining(state, "fa", "n2"), 1);
+  EXPECT_EQ(Remaining(state, "fa", "n2", "pods"), 107);
+  EXPECT_EQ(Remaining(state, "fa", "n1"), 4);
+  EXPECT_EQ(Remaining(state, "fr", "r2"), 2);
+  const FlavorSnapshot& snapshot = state.Find("fa")->snapshot();
+  EXPECT_EQ(AmountOn(snapshot, snapshot.free(), "n2", "gpu"), 4);  // free is untouched
+}
+
+TEST(ClusterStateTest, R5_5_UnknownLeavesAndFlavorsAreSkipped) {
+  ClusterStateInput input = SharedNodes();
+  input.tas_usage = {{"fa", "n9", {{"gpu", 1}}}, {"fz", "n1", {{"gpu", 1}}}};
+  const ClusterState state = BuildState(input);
+  EXPECT_EQ(Remaining(state, "fa", "n1"), 4);
+}
+
+TEST(ClusterStateTest, R5_6_HostTopologiesSeeEachOthersUsage) {
+  ClusterStateInput input = SharedNodes();
+  input.tas_usage = {
+      {"fa", "n1", {{"gpu", 1}}}, {"fb", "n1", {{"gpu", 2}}}, {"fr", "r1", {{"gpu", 3}}}};
+  const ClusterState shared = BuildState(input);
+  EXPECT_EQ(Remaining(shared, "fa", "n1"), 1);
+  EXPECT_EQ(Remaining(shared, "fb", "n1"), 1);
+  EXPECT_EQ(Remaining(shared, "fr", "r1"), 5);  // its own only
+  input.share_usage_between_flavors = false;
+  const ClusterState apart = BuildState(input);
+  EXPECT_EQ(Remaining(apart, "fa", "n1"), 3);
+  EXPECT_EQ(Remaining(apart, "fb", "n1"), 2);
+}
+
+TEST(ClusterStateTest, R5_7_LaterChangesTouchTheNamedFlavorOnly) {
+  ClusterState state = BuildState(SharedNodes());
+  const std::vector<FlavorLeafUsage> usage = {
+      {"fa", "n1", {{"gpu", 3}}}, {"fa", "n9", {{"gpu", 1}}}, {"fz", "n1", {{"gpu", 1}}}};
+  state.AddUsage(usage);
+  EXPECT_EQ(Remaining(state, "fa", "n1"), 1);
+  EXPECT_EQ(Remaining(state, "fb", "n1"), 4);  // stale until the next cycle
+  state.RemoveUsage(usage);
+  EXPECT_EQ(Remaining(state, "fa", "n1"), 4);
+}
+
+TEST(ClusterStateTest, R5_1_RemainingMayBeNegative) {
+  ClusterState state = BuildState(SharedNodes());
+  state.AddUsage({{"fa", "n1", {{"gpu", 9}}}});
+  EXPECT_EQ(Remaining(state, "fa", "n1"), -5);
+}
+
+TEST(ClusterStateTest, R1_7_UsageSaturates) {
+  ClusterState state = BuildState(SharedNodes());
+  state.AddUsage({{"fa", "n1", {{"gpu", kMax}}}, {"fa", "n1", {{"gpu", kMax}}}});
+  EXPECT_EQ(Remaining(state, "fa", "n1"), 4 - kMax);
+  state.RemoveUsage({{"fa", "n2", {{"gpu", kMax}}}, {"fa", "n2", {{"gpu", kMax}}}});
+  EXPECT_EQ(Remaining(state, "fa", "n2"), kMax);
+}
+
+TEST(ClusterStateTest, CloneIsIndependent) {
+  ClusterState state = BuildState(SharedNodes());
+  state.AddUsage({{"fa", "n1", {{"gpu", 1}}}});
+  ClusterState copy = state.Clone();
+  copy.AddUsage({{"fa", "n1", {{"gpu", 2}}}});
+  EXPECT_EQ(Remaining(state, "fa", "n1"), 3);
+  EXPECT_EQ(Remaining(copy, "fa", "n1"), 1);
+  EXPECT_EQ(&copy.Find("fa")->snapshot(), &state.Find("fa")->snapshot());  // shared, immutable
+  EXPECT_NE(copy.Find("fa")->identity(), state.Find("fa")->identity());
+}
+
+TEST(FlavorStateTest, AddPodsIsAddOfTheirUsage) {
+  ClusterState by_name = BuildState(SharedNodes());
+  ClusterState bound = by_name.Clone();
+  by_name.AddUsage({{"fa", "n2", {{"gpu", 6}, {"pods", 3}}}});
+  FlavorState& state = *bound.Find("fa");
+  const FlavorSnapshot& snapshot = state.snapshot();
+  const RequestVector requests{{"gpu", "odd", "pods"},
+                               {snapshot.FindResource("gpu"), -1, snapshot.FindResource("pods")},
+                               {2, 7, 1}};
+  state.AddPods(snapshot.FindLeaf("n2"), requests, 3);
+  EXPECT_EQ(state.remaining(), by_name.Find("fa")->remaining());
+}
+
+TEST(FlavorStateTest, MagnitudeOnlyGrows) {
+  ClusterState state = BuildState(SharedNodes());
+  FlavorState& flavor = *state.Find("fa");
+  const std::int32_t gpu = flavor.snapshot().FindResource("gpu");
+  EXPECT_EQ(flavor.Magnitude(gpu), 4);
+  state.AddUsage({{"fa", "n1", {{"gpu", 100}}}});
+  EXPECT_EQ(flavor.Magnitude(gpu), 96);
+  state.RemoveUsage({{"fa", "n1", {{"gpu", 100}}}});
+  EXPECT_EQ(flavor.Magnitude(gpu), 96);
+}
+
+std::string ErrorOf(const ClusterStateInput& input) {
+  const auto state = ClusterState::Build(input);
+  if (state) return "no error";
+  EXPECT_EQ(state.error().error_class, ErrorClass::kBadInput);
+  return state.error().message;
+}
+
+TEST(ClusterStateTest, R1_1_BadTopologiesAreErrors) {
+  ClusterStateInput input = Gpus({{"n1", 1}});
+  input.flavors[0].topology_name = "missing";
+  EXPECT_THAT(ErrorOf(input), AllOf(HasSubstr("\"tas\""), HasSubstr("\"missing\"")));
+  input = Gpus({{"n1", 1}});
+  input.topologies[0].levels.clear();
+  EXPECT_THAT(ErrorOf(input), AllOf(HasSubstr("\"default\""), HasSubstr("0 levels")));
+  input.topologies[0].levels.assign(17, "");
+  for (std::size_t i = 0; i < 17; ++i) input.topologies[0].levels[i] = std::to_string(i);
+  EXPECT_THAT(ErrorOf(input), AllOf(HasSubstr("17 levels"), HasSubstr("1 to 16")));
+  input.topologies[0].levels.pop_back();
+  EXPECT_EQ(ErrorOf(input), "no error");
+  input.topologies[0].levels = {"rack", "rack"};
+  EXPECT_THAT(ErrorOf(input), HasSubstr("\"rack\" twice"));
+}
+
+TEST(ClusterStateTest, RepeatedNamesAreErrors) {
+  ClusterStateInput input = Gpus({{"n1", 1}});
+  input.nodes.push_back(input.nodes[0]);
+  EXPECT_THAT(ErrorOf(input), AllOf(HasSubstr("Node"), HasSubstr("\"n1\"")));
+  input = Gpus({{"n1", 1}});
+  input.flavors.push_back(input.flavors[0]);
+  EXPECT_THAT(ErrorOf(input), AllOf(HasSubstr("ResourceFlavor"), HasSubstr("\"tas\"")));
+  input = Gpus({{"n1", 1}});
+  input.topologies.push_back(input.topologies[0]);
+  EXPECT_THAT(ErrorOf(input), AllOf(HasSubstr("Topology"), HasSubstr("\"default\"")));
+}
+
+TEST(ClusterStateTest, NothingAtAllIsAState) {
+  const ClusterState state = BuildState({});
+  EXPECT_TRUE(state.FlavorNames().empty());
+}
+
+}  // namespace
+}  // namespace espalier

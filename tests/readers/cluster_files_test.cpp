@@ -1,0 +1,343 @@
+// Files, folders, formats and what goes wrong with them.
+#include "host/readers/cluster_files.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::SizeIs;
+
+std::string Gzip(std::string_view text) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string packed(deflateBound(&stream, text.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+std::string NodeJson(std::string_view name) {
+  return fmt::format(R"({{"kind": "Node", "apiVersion": "v1", "metadata": {{"name": "{}"}}}})",
+                     name);
+}
+
+std::vector<std::string> Names(const Result<ClusterRead>& read) {
+  std::vector<std::string> names;
+  if (!read) return {"error: " + read.error().message};
+  for (const Node& node : read->cluster.nodes) names.push_back(node.name);
+  return names;
+}
+
+Result<ClusterRead> Read(std::string text, bool strict = false) {
+  return ReadClusterText("f", std::move(text), {.strict = strict});
+}
+
+std::string ErrorOf(const Result<ClusterRead>& read) {
+  return read ? "no error" : read.error().message;
+}
+
+class Folder : public testing::Test {
+ protected:
+  Folder() : path_(fs::path(testing::TempDir()) / fmt::format("espalier-{}", ::getpid())) {
+    fs::create_directories(path_);
+  }
+  ~Folder() override { fs::remove_all(path_); }
+
+  std::string Write(const std::string& name, std::string_view text) {
+    const fs::path file = path_ / name;
+    fs::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << text;
+    return file.string();
+  }
+
+  fs::path path_;
+};
+
+TEST(ClusterText, OneObjectListTypedListAndStream) {
+  EXPECT_THAT(Names(Read(NodeJson("a"))), ElementsAre("a"));
+  EXPECT_THAT(
+      Names(Read(R"({"kind": "List", "items": [)" + NodeJson("b") + "," + NodeJson("a") + "]}")),
+      ElementsAre("b", "a"));
+  EXPECT_THAT(Names(Read(R"({"kind": "NodeList", "apiVersion": "v1",
+                             "items": [{"metadata": {"name": "a"}}]})")),
+              ElementsAre("a"));
+  EXPECT_THAT(Names(Read(NodeJson("a") + NodeJson("b") + "\n" + R"({"kind": "List", "items": [)" +
+                         NodeJson("c") + "]}\n")),
+              ElementsAre("a", "b", "c"));
+}
+
+TEST(ClusterText, Yaml) {
+  EXPECT_THAT(Names(Read("kind: Node\nmetadata:\n  name: a\n---\nkind: List\nitems:\n- kind: "
+                         "Node\n  metadata: {name: b}\n")),
+              ElementsAre("a", "b"));
+}
+
+TEST(ClusterText, YamlAndJsonReadTheSame) {
+  const auto yaml = Read(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: w, namespace: team}
+spec:
+  podSets:
+  - name: main
+    count: 4
+    topologyRequest: {unconstrained: yes}
+    template:
+      spec:
+        nodeSelector: {gen: "7"}
+        containers:
+        - resources: {requests: {cpu: 0.5, memory: 1e9, nvidia.com/gpu: 8}}
+)");
+  const auto json = Read(R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+    "metadata": {"name": "w", "namespace": "team"}, "spec": {"podSets": [{"name": "main", "count": 4,
+      "topologyRequest": {"unconstrained": true}, "template": {"spec": {
+        "nodeSelector": {"gen": "7"}, "containers": [{"resources": {"requests":
+          {"cpu": "500m", "memory": "1G", "nvidia.com/gpu": "8"}}}]}}}]}})");
+  ASSERT_TRUE(yaml.has_value()) << ErrorOf(yaml);
+  ASSERT_TRUE(json.has_value()) << ErrorOf(json);
+  EXPECT_EQ(yaml->cluster, json->cluster);
+}
+
+TEST(ClusterText, Gzip) {
+  EXPECT_THAT(Names(Read(Gzip(NodeJson("a")))), ElementsAre("a"));
+  EXPECT_THAT(Names(Read(Gzip(NodeJson("a")) + Gzip(NodeJson("b")))), ElementsAre("a", "b"));
+  EXPECT_THAT(Names(Read(Gzip("kind: Node\nmetadata: {name: node-y}\n"))), ElementsAre("node-y"));
+}
+
+TEST(ClusterText, NothingIsAnEmptyCluster) {
+  EXPECT_THAT(Names(Read("")), IsEmpty());
+  EXPECT_THAT(Names(Read("\n  \n")), IsEmpty());
+  EXPECT_THAT(Names(Read(R"({"kind": "List", "items": []})")), IsEmpty());
+}
+
+TEST(ClusterText, ByteOrderMarkIsIgnored) {
+  EXPECT_THAT(Names(Read("\xEF\xBB\xBF" + NodeJson("a"))), ElementsAre("a"));
+}
+
+TEST(ClusterText, OtherKindsAreCountedAndSkipped) {
+  const auto read = Read(R"({"kind": "List", "items": [{"kind": "Service"}, {"kind": "Service"},
+      {"kind": "Workload", "apiVersion": "scheduling.k8s.io/v1alpha1", "metadata": {"name": "x"}},
+      {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "plain"}}]})");
+  ASSERT_TRUE(read.has_value()) << ErrorOf(read);
+  EXPECT_EQ(SkippedLine(read->facts),
+            "skipped: 1 Job without Kueue labels or annotations, 2 Service, 1 "
+            "Workload.scheduling.k8s.io");
+  EXPECT_THAT(read->facts.objects, IsEmpty());
+}
+
+TEST(ClusterText, SmallKindsMayComeAfterThePodsThatNeedThem) {
+  const auto read = Read(R"({"kind": "Pod", "metadata": {"name": "p", "namespace": "n"},
+                             "spec": {"runtimeClassName": "kata"}}
+      {"kind": "RuntimeClass", "metadata": {"name": "kata"},
+       "overhead": {"podFixed": {"cpu": "1"}}})");
+  ASSERT_TRUE(read.has_value()) << ErrorOf(read);
+  EXPECT_EQ(read->cluster.pods.at(0).requests, (Resources{{"cpu", 1000}}));
+}
+
+TEST(ClusterText, LimitRangesCountForTemplatesAndNotForPods) {
+  // A pod had them filled in when it was created, or was there before the LimitRange.
+  const auto read = Read(R"(
+kind: LimitRange
+metadata: {name: l, namespace: team}
+spec: {limits: [{type: Container, defaultRequest: {cpu: 1}}]}
+---
+kind: Pod
+metadata: {name: p, namespace: team}
+spec: {containers: [{name: c}]}
+---
+kind: Workload
+metadata: {name: w, namespace: team}
+spec: {podSets: [{template: {spec: {containers: [{name: c}]}}}]}
+)");
+  ASSERT_TRUE(read.has_value()) << ErrorOf(read);
+  EXPECT_EQ(read->cluster.pods.at(0).requests, Resources());
+  EXPECT_EQ(read->cluster.workloads.at(0).pod_sets.at(0).pod_template.requests,
+            (Resources{{"cpu", 1000}}));
+}
+
+TEST(ClusterText, PriorityComesFromTheClassWhenTheWorkloadHasNone) {
+  const auto read = Read(R"({"kind": "Workload", "metadata": {"name": "w"},
+        "spec": {"priorityClassRef": {"kind": "WorkloadPriorityClass", "name": "prod"}}}
+      {"kind": "WorkloadPriorityClass", "metadata": {"name": "prod"}, "value": 1000})");
+  ASSERT_TRUE(read.has_value()) << ErrorOf(read);
+  EXPECT_EQ(read->cluster.workloads.at(0).priority, 1000);
+}
+
+TEST(ClusterText, AJobWithItsWorkloadIsNotReadTwice) {
+  constexpr std::string_view kJob = R"({"kind": "Job", "metadata": {"name": "j", "namespace": "n",
+      "uid": "u", "labels": {"kueue.x-k8s.io/queue-name": "q"}}, "spec": {"template": {}}})";
+  const auto workload = [](std::string_view owner) {
+    return fmt::format(R"({{"kind": "Workload", "metadata": {{"name": "w", "namespace": "n",
+        "ownerReferences": [{{"kind": "Job", {}}}]}}}})",
+                       owner);
+  };
+  const auto count = [&](const std::string& text) {
+    const auto read = Read(text);
+    EXPECT_TRUE(read.has_value()) << ErrorOf(read);
+    return read ? read->cluster.workloads.size() : 0;
+  };
+  const std::string job(kJob);
+  EXPECT_EQ(count(job), 1u);
+  EXPECT_EQ(count(job + workload(R"("name": "other", "uid": "u")")), 1u);
+  EXPECT_EQ(count(job + workload(R"("name": "j")")), 1u);
+  EXPECT_EQ(count(job + workload(R"("name": "other", "uid": "v")")), 2u);
+}
+
+TEST(ClusterText, TheSameObjectTwiceNamesBothPlaces) {
+  EXPECT_EQ(ErrorOf(Read(R"({"kind": "List", "items": [)" + NodeJson("a") + "," + NodeJson("b") +
+                         "," + NodeJson("a") + "]}")),
+            "f: Node a: it is in the input twice: f, object 1 and f, object 3; want each "
+            "object once");
+}
+
+TEST(ClusterText, EveryObjectsErrorsComeTogetherInInputOrder) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) {
+    text += fmt::format(
+        R"({{"kind": "Pod", "metadata": {{"name": "p{}"}}, "spec": {{"nodeName": 1}}}})", i);
+  }
+  const std::string error = ErrorOf(Read(text));
+  EXPECT_THAT(error, AllOf(testing::StartsWith("f: Pod p0: spec.nodeName: it is not a string, got "
+                                               "1; want a string\nf: Pod p1: "),
+                           testing::EndsWith("and 900 more errors")));
+}
+
+TEST(ClusterText, WarningsAndStrict) {
+  const std::string text = R"(
+kind: Node
+metadata: {name: node, labels: {kubernetes.io/hostname: other}}
+---
+kind: ResourceFlavor
+metadata: {name: f}
+spec: {topologyName: gone, nodeLabels: {a: b}}
+)";
+  const auto read = Read(text);
+  ASSERT_TRUE(read.has_value()) << ErrorOf(read);
+  EXPECT_THAT(read->diagnostics.RenderWarnings(),
+              AllOf(HasSubstr("f: Node node: metadata.labels[kubernetes.io/hostname]: "),
+                    HasSubstr("f: ResourceFlavor f: spec.topologyName: this Topology is not in")));
+  EXPECT_EQ(read->diagnostics.warning_count(), 2u);
+  EXPECT_FALSE(Read(text, true).has_value());
+}
+
+TEST(ClusterText, DamagedInputIsAnError) {
+  EXPECT_THAT(ErrorOf(Read(R"({"kind": "Node", "metadata": {"name": )")),
+              HasSubstr("f: it is not valid JSON (the text from line 1 on)"));
+  EXPECT_THAT(ErrorOf(Read(NodeJson("a") + "\n" + R"({"kind": "Node")")),
+              HasSubstr("the text from line 2 on"));
+  EXPECT_THAT(ErrorOf(Read(R"({"kind": "Pod", "spec": {"priority": 99999999999999999999999}})")),
+              HasSubstr("f: it is not valid JSON"));
+  const std::string packed = Gzip(NodeJson("a"));
+  EXPECT_THAT(ErrorOf(Read(packed.substr(0, packed.size() - 9))), HasSubstr("truncated"));
+  EXPECT_THAT(ErrorOf(Read(packed.substr(0, 4) + "rubbish")), HasSubstr("gzip stream"));
+  EXPECT_THAT(ErrorOf(Read("a: [")), HasSubstr("f: it is not valid YAML: "));
+  EXPECT_THAT(ErrorOf(Read("only words")), HasSubstr("it is no Kubernetes object"));
+  EXPECT_THAT(ErrorOf(Read("{}")), HasSubstr("kind: it is missing"));
+  EXPECT_THAT(ErrorOf(Read("[1]")), HasSubstr("it is no Kubernetes object"));
+  EXPECT_THAT(ErrorOf(Read(R"({"kind": "List", "items": [3, {"kind": 7}]})")),
+              AllOf(HasSubstr("it is no Kubernetes object, got 3"), HasSubstr("kind")));
+  EXPECT_THAT(ErrorOf(Read(R"({"kind": "List", "items": {}})")),
+              HasSubstr("items: it is not a list"));
+  EXPECT_THAT(ErrorOf(Read(std::string(100000, '['))), HasSubstr("f: it is not valid JSON"));
+  EXPECT_THAT(ErrorOf(Read(std::string("\x1f\x8b"))), HasSubstr("truncated"));
+}
+
+TEST(ClusterText, NullsAndRepeatedKeysAreHandled) {
+  EXPECT_TRUE(Read(R"({"kind": "Node", "metadata": {"name": "a", "labels":
+      {"kubernetes.io/hostname": null}}, "spec": null, "status": {"conditions": null}})")
+                  .has_value());
+  EXPECT_TRUE(Read(R"({"kind": "Job", "metadata": {"name": "a", "labels":
+      {"kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/priority-class": null}},
+      "spec": {"template": {"metadata": {"annotations": null}}}})")
+                  .has_value());
+  EXPECT_THAT(ErrorOf(Read(R"({"kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [
+      {"resources": {"requests": {"cpu": "1", "cpu": "-1"}}}]}})")),
+              HasSubstr("it is negative"));
+  EXPECT_THAT(ErrorOf(Read(R"({"kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [
+      {"resources": {"requests": {"cpu": null, "cpu": "-1"}}}]}})")),
+              HasSubstr("it is negative"));
+}
+
+TEST(ClusterText, EveryCutOfAnInputIsHandled) {
+  const std::string text = R"({"kind": "List", "items": [)" + NodeJson("a") + "]}";
+  for (std::size_t n = 1; n < text.size(); ++n) EXPECT_FALSE(Read(text.substr(0, n)).has_value());
+  const std::string packed = Gzip(text);
+  for (std::size_t n = 2; n < packed.size(); ++n) {
+    EXPECT_FALSE(Read(packed.substr(0, n)).has_value()) << n;
+  }
+}
+
+TEST_F(Folder, IsReadRecursivelyInNameOrder) {
+  Write("b.yaml", "kind: Node\nmetadata: {name: b}\n");
+  Write("sub/c.json.gz", Gzip(NodeJson("c")));
+  Write("a.json", NodeJson("a"));
+  Write("z.yml", "kind: Node\nmetadata: {name: z}\n");
+  Write("notes.txt", "not an input");
+  const auto read = ReadClusterFiles({path_.string()});
+  EXPECT_THAT(Names(read), ElementsAre("a", "b", "c", "z"));
+  EXPECT_EQ(read->facts.files, 4u);
+  EXPECT_THAT(read->facts.objects, ElementsAre(Pair("Node", 4u)));
+}
+
+TEST_F(Folder, WithoutInputIsAnError) {
+  EXPECT_THAT(ErrorOf(ReadClusterFiles({path_.string()})), HasSubstr("the folder holds no input"));
+}
+
+TEST_F(Folder, FilesKeepTheOrderOfTheArgumentsAndNeedNoEnding) {
+  const std::string b = Write("b", NodeJson("b"));
+  const std::string a = Write("a", NodeJson("a"));
+  EXPECT_THAT(Names(ReadClusterFiles({b, a})), ElementsAre("b", "a"));
+}
+
+TEST_F(Folder, DuplicatesOverTwoFilesNameBoth) {
+  const std::string a = Write("a.json", NodeJson("n"));
+  const std::string b = Write("b.json", NodeJson("n"));
+  EXPECT_THAT(ErrorOf(ReadClusterFiles({a, b})),
+              AllOf(HasSubstr(a + ", object 1"), HasSubstr(b + ", object 1")));
+}
+
+TEST_F(Folder, AMissingFileIsNotFound) {
+  const auto read = ReadClusterFiles({(path_ / "gone.json").string()});
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().error_class, ErrorClass::kNotFound);
+  EXPECT_THAT(read.error().message, HasSubstr("gone.json: cannot be read: "));
+}
+
+TEST_F(Folder, DashIsStandardInput) {
+  const std::string file = Write("in.json.gz", Gzip(NodeJson("from-stdin")));
+  ASSERT_NE(std::freopen(file.c_str(), "rb", stdin), nullptr);
+  EXPECT_THAT(Names(ReadClusterFiles({"-"})), ElementsAre("from-stdin"));
+}
+
+TEST_F(Folder, ProgressReachesTheTotal) {
+  const std::string a = Write("a.json", NodeJson("a"));
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> last;
+  ASSERT_TRUE(ReadClusterFiles({a}, {}, [&](std::string_view phase, auto done, auto total) {
+                last[std::string(phase)] = {done, total};
+              }).has_value());
+  EXPECT_THAT(last, SizeIs(2));
+  for (const auto& [phase, progress] : last) EXPECT_EQ(progress.first, progress.second) << phase;
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,156 @@
+// What a pod takes from its node (R20.4), one rule per test.
+#include "host/readers/effective_requests.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/readers/json_text.hpp"
+
+namespace espalier {
+namespace {
+
+using testing::ElementsAre;
+
+Resources Of(std::string_view pod_spec, const ClusterDefaults& defaults = {},
+             const QuantityMap* container_defaults = nullptr) {
+  JsonText json(pod_spec);
+  const Resources requests =
+      EffectiveRequests(json.root(), json.context(), defaults, container_defaults);
+  EXPECT_THAT(json.Errors(), ElementsAre());
+  return requests;
+}
+
+TEST(EffectiveRequests, ContainersAddUp) {
+  EXPECT_EQ(Of(R"({"containers": [
+      {"resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}},
+      {"resources": {"requests": {"cpu": 2, "nvidia.com/gpu": 8}}},
+      {"name": "silent"}]})"),
+            (Resources{{"cpu", 2500}, {"memory", 1 << 30}, {"nvidia.com/gpu", 8}}));
+}
+
+TEST(EffectiveRequests, NoContainersRequestNothing) {
+  EXPECT_EQ(Of("{}"), Resources());
+  EXPECT_EQ(Of(R"({"containers": null})"), Resources());
+}
+
+TEST(EffectiveRequests, AmountsAreRoundedOnceForThePod) {
+  EXPECT_EQ(Of(R"({"containers": [
+      {"resources": {"requests": {"cpu": "400u", "memory": "500m"}}},
+      {"resources": {"requests": {"cpu": "400u", "memory": "500m"}}}]})"),
+            (Resources{{"cpu", 1}, {"memory", 1}}));
+}
+
+TEST(EffectiveRequests, LimitsStandInForMissingRequests) {
+  EXPECT_EQ(Of(R"({"containers": [
+      {"resources": {"limits": {"cpu": "4", "memory": "2"}, "requests": {"cpu": "1"}}}],
+      "initContainers": [{"resources": {"limits": {"memory": "7"}}}]})"),
+            (Resources{{"cpu", 1000}, {"memory", 7}}));
+}
+
+TEST(EffectiveRequests, InitContainersRunOneAfterTheOther) {
+  EXPECT_EQ(Of(R"({"containers": [{"resources": {"requests": {"cpu": "2", "memory": "10"}}}],
+      "initContainers": [{"resources": {"requests": {"cpu": "3"}}},
+                         {"resources": {"requests": {"cpu": "1", "memory": "20"}}}]})"),
+            (Resources{{"cpu", 3000}, {"memory", 20}}));
+}
+
+TEST(EffectiveRequests, RestartableInitContainersKeepRunning) {
+  EXPECT_EQ(Of(R"({"containers": [{"resources": {"requests": {"cpu": "2"}}}],
+      "initContainers": [
+        {"restartPolicy": "Always", "resources": {"requests": {"cpu": "1"}}}]})"),
+            (Resources{{"cpu", 3000}}));
+}
+
+TEST(EffectiveRequests, RestartableOnesCountForTheInitContainersAfterThem) {
+  // Before the sidecar: 5 alone. After it: 5 and the sidecar's 1.
+  constexpr std::string_view kPlain = R"({"resources": {"requests": {"cpu": "5"}}})";
+  constexpr std::string_view kSidecar =
+      R"({"restartPolicy": "Always", "resources": {"requests": {"cpu": "1"}}})";
+  const auto pod = [](std::string_view first, std::string_view second) {
+    return fmt::format(R"({{"containers": [{{"resources": {{"requests": {{"cpu": "2"}}}}}}],
+                            "initContainers": [{}, {}]}})",
+                       first, second);
+  };
+  EXPECT_EQ(Of(pod(kPlain, kSidecar)), (Resources{{"cpu", 5000}}));
+  EXPECT_EQ(Of(pod(kSidecar, kPlain)), (Resources{{"cpu", 6000}}));
+}
+
+TEST(EffectiveRequests, PodLevelReplacesCpuMemoryAndHugepages) {
+  EXPECT_EQ(
+      Of(R"({"resources": {"requests": {"cpu": "1", "hugepages-2Mi": "4Mi",
+                                              "nvidia.com/gpu": "9"}},
+      "containers": [{"resources": {"requests": {"cpu": "8", "memory": "5",
+                                                 "nvidia.com/gpu": "2"}}}]})"),
+      (Resources{{"cpu", 1000}, {"hugepages-2Mi", 4 << 20}, {"memory", 5}, {"nvidia.com/gpu", 2}}));
+}
+
+TEST(EffectiveRequests, PodLevelLimitsCountWhereNothingIsRequested) {
+  EXPECT_EQ(Of(R"({"resources": {"limits": {"cpu": "4", "memory": "9"}},
+                   "containers": [{"resources": {"requests": {"cpu": "1"}}}]})"),
+            (Resources{{"cpu", 1000}, {"memory", 9}}));
+}
+
+TEST(EffectiveRequests, OverheadIsAddedLast) {
+  EXPECT_EQ(Of(R"({"overhead": {"cpu": "250m", "memory": "1"},
+                   "resources": {"requests": {"cpu": "1"}},
+                   "containers": [{"resources": {"requests": {"cpu": "8"}}}]})"),
+            (Resources{{"cpu", 1250}, {"memory", 1}}));
+}
+
+TEST(EffectiveRequests, OverheadComesFromTheRuntimeClassWhenThePodHasNone) {
+  ClusterDefaults defaults;
+  JsonText kata(R"({"metadata": {"name": "kata"}, "overhead": {"podFixed": {"cpu": "250m"}}})");
+  ReadRuntimeClass(kata.root(), kata.context(), defaults);
+  EXPECT_EQ(Of(R"({"runtimeClassName": "kata"})", defaults), (Resources{{"cpu", 250}}));
+  EXPECT_EQ(Of(R"({"runtimeClassName": "kata", "overhead": {"cpu": "1"}})", defaults),
+            (Resources{{"cpu", 1000}}));
+}
+
+TEST(EffectiveRequests, AnUnknownRuntimeClassIsAWarning) {
+  JsonText json(R"({"runtimeClassName": "gvisor"})");
+  EffectiveRequests(json.root(), json.context(), {}, nullptr);
+  EXPECT_EQ(json.diagnostics.warning_count(), 1u);
+  EXPECT_EQ(json.diagnostics.warnings()[0].field, "runtimeClassName");
+}
+
+TEST(EffectiveRequests, LimitRangesFillWhatAContainerLeavesOpen) {
+  ClusterDefaults defaults;
+  JsonText limits(R"({"metadata": {"namespace": "team", "name": "limits"}, "spec": {"limits": [
+      {"type": "Pod", "max": {"cpu": "100"}},
+      {"type": "Container", "defaultRequest": {"cpu": "1"}, "default": {"cpu": "2", "memory": "3"},
+       "max": {"memory": "9", "ephemeral-storage": "5"}, "min": {"nvidia.com/gpu": "0"}}]}})");
+  ReadLimitRange(limits.root(), limits.context(), defaults);
+  const QuantityMap& filled = defaults.container_default_requests.at("team");
+  EXPECT_EQ(
+      Of(R"({"containers": [{}]})", {}, &filled),
+      (Resources{{"cpu", 1000}, {"ephemeral-storage", 5}, {"memory", 3}, {"nvidia.com/gpu", 0}}));
+  // Requests, and limits in place of requests, come first.
+  EXPECT_EQ(
+      Of(R"({"containers": [{"resources": {"limits": {"cpu": "7"},
+                                                 "requests": {"memory": "1"}}}]})",
+         {}, &filled),
+      (Resources{{"cpu", 7000}, {"ephemeral-storage", 5}, {"memory", 1}, {"nvidia.com/gpu", 0}}));
+}
+
+TEST(EffectiveRequests, ErrorsNameTheContainerAndTheResource) {
+  JsonText json(R"({"spec": {"containers": [{}, {"resources": {
+      "requests": {"cpu": "4 cores", "nvidia.com/gpu": "-1", "memory": true}}}]}})");
+  EffectiveRequests(*Member(json.root(), "spec"), json.context(), {}, nullptr);
+  EXPECT_THAT(
+      json.Errors(),
+      ElementsAre("spec.containers[1].resources.requests.cpu: it is not a quantity: the suffix is "
+                  "not one that Kubernetes knows",
+                  "spec.containers[1].resources.requests.memory: it is not a quantity: it is "
+                  "empty",
+                  "spec.containers[1].resources.requests[nvidia.com/gpu]: it is negative"));
+}
+
+TEST(EffectiveRequests, AbsurdAmountsStayAtTheLimit) {
+  EXPECT_EQ(Of(R"({"containers": [{"resources": {"requests": {"x/y": "9223372036854775807"}}},
+                                  {"resources": {"requests": {"x/y": 1e300, "cpu": "1e999999"}}}]})"),
+            (Resources{{"cpu", INT64_MAX}, {"x/y", INT64_MAX}}));
+}
+
+}  // namespace
+}  // namespace espalier

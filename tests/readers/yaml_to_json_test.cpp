@@ -1,0 +1,99 @@
+#include "host/readers/yaml_to_json.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/readers/json_documents.hpp"
+
+namespace espalier {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string One(std::string_view yaml) {
+  const auto documents = YamlToJson(yaml);
+  if (!documents) return "error: " + documents.error().message;
+  return documents->size() == 1 ? documents->front() : "not one document";
+}
+
+TEST(YamlToJson, PlainScalarsHaveTheTypesOfYaml11) {
+  EXPECT_EQ(One("[yes, On, TRUE, no, off, n, ~, null, '', text]"),
+            R"([true,true,true,false,false,false,null,null,"","text"])");
+  EXPECT_EQ(One("[1, -2, +3, 0x1F, 017, 0o17, 0b11, 1_000, 18446744073709551615]"),
+            "[1,-2,3,31,15,15,3,1000,18446744073709551615]");
+  EXPECT_EQ(One("[1.5, 0.5, .5, 5., -1e3, 1e+2, 08, 99999999999999999999]"),
+            "[1.5,0.5,0.5,5,-1000,100,8,1e+20]");
+  EXPECT_EQ(
+      One("[.inf, .nan, 1.2.3, 10.0.0.1, 2026-11-20T14:46:14Z, 16Gi, 500m, -, 1e999]"),
+      R"([".inf",".nan","1.2.3","10.0.0.1","2026-11-20T14:46:14Z","16Gi","500m","-","1e999"])");
+}
+
+TEST(YamlToJson, QuotedScalarsAreStrings) {
+  EXPECT_EQ(One(R"(["true", '1', !!str 2, "a\"b\\c\n"])"), R"(["true","1","2","a\"b\\c\u000a"])");
+}
+
+TEST(YamlToJson, MapsAndSequences) {
+  EXPECT_EQ(One("a:\n- b: 1\n  c: {}\n- []\n1: x\ntrue: z\n"),
+            R"({"a":[{"b":1,"c":{}},[]],"1":"x","true":"z"})");
+}
+
+TEST(YamlToJson, Documents) {
+  const auto documents = YamlToJson("---\na: 1\n---\n# nothing\n---\nb: 2\n...\n");
+  ASSERT_TRUE(documents.has_value());
+  EXPECT_THAT(*documents, ElementsAre(R"({"a":1})", R"({"b":2})"));
+  EXPECT_THAT(*YamlToJson(""), IsEmpty());
+}
+
+TEST(YamlToJson, AliasesRepeatTheirAnchor) {
+  EXPECT_EQ(One("a: &x {b: [1]}\nc: *x\nd: &y 5\ne: *y\n"),
+            R"({"a":{"b":[1]},"c":{"b":[1]},"d":5,"e":5})");
+}
+
+TEST(YamlToJson, Errors) {
+  EXPECT_THAT(One("a: [1, 2\nb: 3"), HasSubstr("line 2"));
+  EXPECT_THAT(One("a: &x [*x]"), HasSubstr("line 1, column 8: an alias refers to the value"));
+  EXPECT_THAT(One("{? [a] : b}"), HasSubstr("a key is not a plain text"));
+  EXPECT_THAT(One("a: &x {b: 1}\nc:\n  <<: *x\n"), HasSubstr("merge keys (<<) are not supported"));
+  EXPECT_THAT(One("a: *gone"), HasSubstr("error: "));
+  EXPECT_THAT(One("a: 1\nb: \xff\n"), HasSubstr("line 2, column 4: it is not UTF-8"));
+  EXPECT_THAT(One("a: 1\n---\n,"), HasSubstr("line 3, column 1: the text is malformed"));
+}
+
+TEST(YamlToJson, AliasBombsAreBounded) {
+  std::string yaml = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    yaml += fmt::format("a{}: &a{} [", i, i);
+    for (int k = 0; k < 10; ++k) yaml += fmt::format("*a{}, ", i - 1);
+    yaml += "]\n";
+  }
+  EXPECT_THAT(One(yaml), HasSubstr("the aliases make the document too large"));
+}
+
+TEST(YamlToJson, DeepNestingIsAnError) {
+  EXPECT_THAT(One(std::string(100000, '[')), HasSubstr("error: "));
+  std::string block;
+  for (int i = 0; i < 2000; ++i) block += std::string(i, ' ') + "a:\n";
+  EXPECT_THAT(One(block), HasSubstr("error: "));
+}
+
+// Found by fuzzing: the parser reports the same scalar again and again.
+TEST(YamlToJson, MalformedTextEnds) {
+  EXPECT_THAT(One(",: 0x1f\nb: 017\ne: \"n~of\" \n:\ng: 1e3\n`: .inf\nl: 12\nl0"),
+              HasSubstr("error: "));
+}
+
+TEST(SplitJsonDocuments, CutsBetweenValues) {
+  EXPECT_THAT(SplitJsonDocuments(R"( {"a":"}\""}{"b":[{}]}
+ [1] 2 "x" )"),
+              ElementsAre(R"({"a":"}\""})", R"({"b":[{}]})", "[1]", "2", "\"x\""));
+  EXPECT_THAT(SplitJsonDocuments(R"({"a": [1)"), ElementsAre(R"({"a": [1)"));
+  EXPECT_THAT(SplitJsonDocuments("}]"), ElementsAre("}", "]"));
+  EXPECT_THAT(SplitJsonDocuments("\"\\"), ElementsAre("\"\\"));
+  EXPECT_THAT(SplitJsonDocuments("  \n"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace espalier

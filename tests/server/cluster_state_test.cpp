@@ -1,0 +1,247 @@
+// espalier.v1.ClusterState over a connection.
+#include "espalier/v1/error.pb.h"
+#include "tests/server/test_server.hpp"
+
+namespace espalier {
+namespace {
+
+// The current state a FAILED_PRECONDITION names.
+v1::StatePosition CurrentOf(const grpc::Status& status) {
+  EXPECT_EQ(status.error_code(), grpc::FAILED_PRECONDITION) << status.error_message();
+  v1::ErrorStatus details;
+  v1::StaleState stale;
+  if (!details.ParseFromString(status.error_details()) || details.details_size() != 1) {
+    ADD_FAILURE() << "no StaleState";
+    return stale.current();
+  }
+  EXPECT_TRUE(details.details(0).UnpackTo(&stale));
+  return stale.current();
+}
+
+TEST(ClusterStateService, StartsEmpty) {
+  TestServer server;
+  const auto summary = server.Summary();
+  EXPECT_NE(summary.state().epoch(), 0u);
+  EXPECT_EQ(summary.state().generation(), 0u);
+  EXPECT_EQ(summary.flavors_size(), 0);
+  const auto current = CurrentOf(server.Place(MakePlaceRequest({Gang("a", 1)})));
+  EXPECT_EQ(current.generation(), 0u);
+}
+
+TEST(ClusterStateService, SummaryDescribesWhatWasLoaded) {
+  TestServer server;
+  v1::StatePosition position;
+  ASSERT_TRUE(server.Load(SmallCluster(), &position).ok());
+  EXPECT_EQ(position.generation(), 1u);
+  const auto summary = server.Summary();
+  EXPECT_EQ(summary.state().generation(), 1u);
+  EXPECT_EQ(summary.state().epoch(), position.epoch());
+  EXPECT_EQ(summary.nodes(), 16);
+  ASSERT_EQ(summary.flavors_size(), 1);
+  const v1::FlavorSummary& flavor = summary.flavors(0);
+  EXPECT_EQ(flavor.name(), "main");
+  EXPECT_EQ(flavor.levels(1), "rack");
+  EXPECT_THAT(flavor.domain_counts(), testing::ElementsAre(2, 4, 16));
+  EXPECT_EQ(flavor.nodes(), 16);
+  EXPECT_THAT(flavor.resources(), testing::ElementsAre("cpu", "pods"));
+}
+
+TEST(ClusterStateService, EveryLoadIsTheNextGeneration) {
+  TestServer server;
+  v1::StatePosition position;
+  ASSERT_TRUE(server.Load(SmallCluster(), &position).ok());
+  ASSERT_TRUE(server.Load(SmallCluster(1), &position).ok());
+  EXPECT_EQ(position.generation(), 2u);
+  EXPECT_EQ(server.Summary().nodes(), 4);
+}
+
+TEST(ClusterStateService, AnUnsoundLoadChangesNothing) {
+  TestServer server;
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  ClusterStateInput unsound = SmallCluster(1);
+  unsound.flavors[0].topology_name = "unknown";
+  const grpc::Status status = server.Load(unsound);
+  EXPECT_EQ(status.error_code(), grpc::INVALID_ARGUMENT);
+  EXPECT_NE(status.error_message().find("\"unknown\""), std::string::npos)
+      << status.error_message();
+  EXPECT_EQ(server.Summary().state().generation(), 1u);
+  EXPECT_EQ(server.Summary().nodes(), 16);
+}
+
+TEST(ClusterStateService, AHostileChunkIsRefused) {
+  TestServer server;
+  grpc::ClientContext context;
+  v1::LoadStateResponse response;
+  const auto writer = server.cluster_state->LoadState(&context, &response);
+  v1::LoadStateRequest chunk;
+  chunk.add_nodes()->set_name(77);
+  writer->Write(chunk);
+  writer->WritesDone();
+  const grpc::Status status = writer->Finish();
+  EXPECT_EQ(status.error_code(), grpc::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message().find("chunk[0].nodes[0].name: "), 0u) << status.error_message();
+}
+
+TEST(ClusterStateService, AnAbandonedLoadChangesNothing) {
+  TestServer server;
+  {
+    grpc::ClientContext context;
+    v1::LoadStateResponse response;
+    const auto writer = server.cluster_state->LoadState(&context, &response);
+    v1::LoadStateRequest chunk;
+    chunk.add_strings("node");
+    chunk.add_nodes()->set_name(1);
+    writer->Write(chunk);
+    context.TryCancel();
+    EXPECT_EQ(writer->Finish().error_code(), grpc::CANCELLED);
+  }
+  EXPECT_EQ(server.Summary().state().generation(), 0u);
+  EXPECT_TRUE(server.server->Drain(std::chrono::minutes(1)));  // and leaves no call behind
+}
+
+class Update : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(server_.Load(SmallCluster(), request_.mutable_base()).ok());
+    request_.add_strings("host-0");
+    request_.add_strings("pods");
+    request_.add_strings("cpu");
+    request_.add_strings("main");
+    request_.add_strings("nowhere");
+  }
+
+  grpc::Status Send() {
+    grpc::ClientContext context;
+    v1::UpdateStateResponse response;
+    const grpc::Status status = server_.cluster_state->UpdateState(&context, request_, &response);
+    if (status.ok()) *request_.mutable_base() = response.state();
+    return status;
+  }
+
+  // Pods of the gang of 4 cpu pods that fit on host-0's rack.
+  bool Fits(std::int32_t pods) {
+    WorkloadRequest gang = Gang("probe", pods, "kubernetes.io/hostname");
+    gang.pod_sets[0].pod_template.node_selector = {{"kubernetes.io/hostname", "host-0"}};
+    v1::PlaceResponse response;
+    EXPECT_TRUE(server_.Place(MakePlaceRequest({gang}), &response).ok());
+    return response.answers().outcomes(0) == v1::POD_SET_OUTCOME_PLACED;
+  }
+
+  TestServer server_;
+  v1::UpdateStateRequest request_;
+};
+
+TEST_F(Update, SetsAndForgetsUsage) {
+  EXPECT_TRUE(Fits(2));
+  v1::NodeUsage& usage = *request_.add_set_non_tas_usage();
+  usage.set_node(1);
+  usage.mutable_usage()->add_names(3);
+  usage.mutable_usage()->add_amounts(3000);
+  ASSERT_TRUE(Send().ok());
+  EXPECT_EQ(request_.base().generation(), 2u);
+  EXPECT_FALSE(Fits(2));
+  EXPECT_TRUE(Fits(1));
+  usage.clear_usage();
+  ASSERT_TRUE(Send().ok());
+  EXPECT_TRUE(Fits(2));
+
+  v1::FlavorLeafUsage& tas = *request_.add_set_tas_usage();
+  tas.set_flavor(4);
+  tas.set_leaf(1);
+  tas.mutable_usage()->add_names(3);
+  tas.mutable_usage()->add_amounts(8000);
+  ASSERT_TRUE(Send().ok());
+  EXPECT_FALSE(Fits(1));
+  ASSERT_TRUE(Send().ok());  // the total, not a difference
+  tas.clear_usage();
+  ASSERT_TRUE(Send().ok());
+  EXPECT_TRUE(Fits(2));
+}
+
+TEST_F(Update, RemovesAndUpsertsNodes) {
+  request_.add_remove_nodes(1);
+  ASSERT_TRUE(Send().ok());
+  EXPECT_EQ(server_.Summary().nodes(), 15);
+  EXPECT_FALSE(Fits(1));
+
+  request_.clear_remove_nodes();
+  v1::Node& node = *request_.add_upsert_nodes();
+  node.set_name(5);
+  ASSERT_TRUE(Send().ok());
+  EXPECT_EQ(server_.Summary().nodes(), 16);
+  EXPECT_EQ(server_.Summary().flavors(0).nodes(), 15);  // not ready: known, but not available
+}
+
+TEST_F(Update, RefusesToRemoveAnUnknownNodeAndChangesNothing) {
+  request_.add_remove_nodes(1);
+  request_.add_remove_nodes(5);
+  const grpc::Status status = Send();
+  EXPECT_EQ(status.error_code(), grpc::INVALID_ARGUMENT);
+  EXPECT_NE(status.error_message().find("\"nowhere\""), std::string::npos);
+  EXPECT_EQ(server_.Summary().nodes(), 16);
+  EXPECT_EQ(server_.Summary().state().generation(), 1u);
+}
+
+TEST_F(Update, OfAnOldGenerationIsToldTheCurrentOne) {
+  ASSERT_TRUE(Send().ok());
+  request_.mutable_base()->set_generation(1);
+  const v1::StatePosition current = CurrentOf(Send());
+  EXPECT_EQ(current.generation(), 2u);
+  EXPECT_EQ(current.epoch(), request_.base().epoch());
+}
+
+TEST_F(Update, OfAnotherEpochIsToldTheCurrentOne) {
+  TestServer restarted;
+  grpc::ClientContext context;
+  v1::UpdateStateResponse response;
+  const grpc::Status status = restarted.cluster_state->UpdateState(&context, request_, &response);
+  const v1::StatePosition current = CurrentOf(status);
+  EXPECT_NE(current.epoch(), request_.base().epoch());
+  EXPECT_EQ(current.generation(), 0u);
+}
+
+TEST(ListLeaves, PagesThroughTheNames) {
+  TestServer server;
+  ASSERT_TRUE(server.Load(SmallCluster(1)).ok());
+  v1::ListLeavesRequest request;
+  request.set_flavor("main");
+  request.set_first(2);
+  request.set_limit(1);
+  v1::ListLeavesResponse response;
+  {
+    grpc::ClientContext context;
+    ASSERT_TRUE(server.cluster_state->ListLeaves(&context, request, &response).ok());
+  }
+  EXPECT_EQ(response.total(), 4u);
+  EXPECT_THAT(response.values(), testing::ElementsAre("b0", "r0", "host-2"));
+
+  request.set_first(1000);
+  {
+    grpc::ClientContext context;
+    ASSERT_TRUE(server.cluster_state->ListLeaves(&context, request, &response).ok());
+  }
+  EXPECT_EQ(response.values_size(), 0);
+}
+
+TEST(ListLeaves, RefusesWhatDoesNotExist) {
+  TestServer server;
+  ASSERT_TRUE(server.Load(SmallCluster(1)).ok());
+  v1::ListLeavesRequest request;
+  request.set_flavor("unknown");
+  v1::ListLeavesResponse response;
+  {
+    grpc::ClientContext context;
+    EXPECT_EQ(server.cluster_state->ListLeaves(&context, request, &response).error_code(),
+              grpc::NOT_FOUND);
+  }
+  request.set_flavor("main");
+  request.set_limit(0xffffffff);
+  {
+    grpc::ClientContext context;
+    EXPECT_EQ(server.cluster_state->ListLeaves(&context, request, &response).error_code(),
+              grpc::INVALID_ARGUMENT);
+  }
+}
+
+}  // namespace
+}  // namespace espalier

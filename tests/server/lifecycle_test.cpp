@@ -1,0 +1,262 @@
+// Listening, limits, health and the end of a server.
+#include <fstream>
+#include <thread>
+
+#include <google/protobuf/descriptor.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "tests/server/health_client.hpp"
+#include "tests/server/test_server.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr auto kLong = std::chrono::minutes(1);
+
+ServerOptions ListenOn(std::vector<std::string> addresses) {
+  ServerOptions options;
+  options.listen = std::move(addresses);
+  return options;
+}
+
+std::string StartError(const ServerOptions& options) {
+  const auto started = Server::Start(options, MakeCpuBackend(1));
+  return started ? "no error" : started.error().message;
+}
+
+TEST(Listen, ServesUnixAndTcpAtOnceAndReportsThePort) {
+  const std::string socket = SocketAddress("both");
+  TestServer server(ListenOn({socket, "127.0.0.1:0"}));
+  ASSERT_EQ(server.server->addresses().size(), 2u);
+  EXPECT_EQ(server.server->addresses()[0], socket);
+  EXPECT_NE(server.server->addresses()[1], "127.0.0.1:0");
+  for (const std::size_t address : {0, 1}) {
+    server.Connect(address);
+    EXPECT_EQ(server.Summary().state().generation(), 0u);
+  }
+}
+
+TEST(Listen, ASecondServerOnTheSameAddressFails) {
+  TestServer first(ListenOn({SocketAddress("taken"), "127.0.0.1:0"}));
+  const std::string& tcp = first.server->addresses()[1];
+  EXPECT_EQ(StartError(ListenOn({tcp})), "cannot listen on " + tcp + ": Address already in use");
+  EXPECT_EQ(StartError(ListenOn({SocketAddress("taken")})),
+            "cannot listen on " + SocketAddress("taken") +
+                ": another server is listening there; stop it or choose another path");
+  first.Connect(0);
+  EXPECT_EQ(first.Summary().nodes(), 0);  // the first one is still reachable
+}
+
+TEST(Listen, AStaleSocketIsReplaced) {
+  const std::string address = SocketAddress("stale");
+  const std::string path = address.substr(5);
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  path.copy(name.sun_path, sizeof(name.sun_path) - 1);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&name), sizeof(name)), 0);
+  ::close(listener);  // as after kill -9: the file is there, nobody listens
+
+  TestServer server(ListenOn({address}));
+  EXPECT_EQ(server.Summary().nodes(), 0);
+}
+
+TEST(Listen, AFileThatIsNoSocketIsLeftAlone) {
+  const std::string address = SocketAddress("file");
+  std::ofstream(address.substr(5)) << "precious";
+  EXPECT_EQ(StartError(ListenOn({address})),
+            "cannot listen on " + address + ": the path exists and is no socket; choose another");
+  EXPECT_EQ(::access(address.substr(5).c_str(), F_OK), 0);
+  ::unlink(address.substr(5).c_str());
+}
+
+TEST(Listen, TheSocketIsGoneAfterTheServer) {
+  const std::string address = SocketAddress("gone");
+  { const TestServer server(ListenOn({address})); }
+  EXPECT_NE(::access(address.substr(5).c_str(), F_OK), 0);
+}
+
+TEST(Listen, AMissingFolderIsNamed) {
+  EXPECT_EQ(StartError(ListenOn({"unix:/no/such/folder/socket"})),
+            "cannot listen on unix:/no/such/folder/socket: No such file or directory");
+}
+
+TEST(Listen, OptionsAreChecked) {
+  EXPECT_EQ(StartError(ListenOn({})), "no address to listen on; name at least one");
+  for (const char* address :
+       {"here", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", ":80", "1:2:3", "127.0.0.1:8x", ""}) {
+    EXPECT_NE(StartError(ListenOn({address})).find("is no address; write unix:/path"),
+              std::string::npos)
+        << address;
+  }
+  EXPECT_NE(StartError(ListenOn({"unix:"})).find("a path of 0 bytes"), std::string::npos);
+  EXPECT_NE(StartError(ListenOn({"unix:/" + std::string(107, 'x')})).find("a path of 108 bytes"),
+            std::string::npos);
+  ServerOptions options = ListenOn({"127.0.0.1:0"});
+  options.max_message_bytes = -1;
+  EXPECT_NE(StartError(options).find("message limit is -1"), std::string::npos);
+  options = ListenOn({"127.0.0.1:0"});
+  options.max_queued_calls = -1;
+  EXPECT_NE(StartError(options).find("queue limit is -1"), std::string::npos);
+  options = ListenOn({"127.0.0.1:0"});
+  options.workers = 5000;
+  EXPECT_NE(StartError(options).find("workers is 5000"), std::string::npos);
+}
+
+TEST(Reflection, IsOfferedByFlagOnly) {
+  for (const bool reflection : {true, false}) {
+    ServerOptions options = ListenOn({"127.0.0.1:0"});
+    options.reflection = reflection;
+    TestServer server(options);
+    grpc::GenericStub stub(server.channel);
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    const auto call = stub.PrepareCall(
+        &context, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", &queue);
+    void* tag = nullptr;
+    bool ok = false;
+    call->StartCall(nullptr);
+    queue.Next(&tag, &ok);
+    call->WritesDone(nullptr);
+    queue.Next(&tag, &ok);
+    grpc::Status status;
+    call->Finish(&status, nullptr);
+    queue.Next(&tag, &ok);
+    EXPECT_EQ(status.error_code(), reflection ? grpc::OK : grpc::UNIMPLEMENTED);
+  }
+}
+
+TEST(Limits, AnOversizeMessageIsRefused) {
+  ServerOptions options;
+  options.max_message_bytes = 2000;
+  TestServer server(options);
+  ASSERT_TRUE(server.Load(ClusterStateInput()).ok());
+  v1::PlaceRequest request = MakePlaceRequest({Gang(std::string(3000, 'x'), 1)});
+  EXPECT_EQ(server.Place(request).error_code(), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(server.Place(MakePlaceRequest({})).ok());
+}
+
+TEST(Limits, AFullQueueRefusesAndRecovers) {
+  ServerOptions options;
+  options.workers = 1;
+  options.max_queued_calls = 1;
+  TestServer server(options);
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  const auto request = MakePlaceRequest({Gang("a", 1)});
+
+  server.backend->Close();
+  std::vector<grpc::Status> statuses(2);
+  std::vector<std::thread> calls;
+  calls.emplace_back([&] { statuses[0] = server.Place(request); });
+  server.backend->WaitEntered(1);
+  // One waits and one is refused, whichever comes second.
+  calls.emplace_back(
+      [&] { statuses[1] = server.Place(request, nullptr, std::chrono::seconds(30)); });
+  grpc::Status refused;
+  do {
+    refused = server.Place(request, nullptr, std::chrono::milliseconds(200));
+  } while (refused.error_code() == grpc::DEADLINE_EXCEEDED);  // it was the one that waits
+  EXPECT_EQ(refused.error_code(), grpc::RESOURCE_EXHAUSTED) << refused.error_message();
+  server.backend->Open();
+  for (std::thread& call : calls) call.join();
+  EXPECT_TRUE(statuses[0].ok());
+  EXPECT_TRUE(server.Place(request).ok());
+}
+
+TEST(Deadline, WorkPastItIsNeverStarted) {
+  ServerOptions options;
+  options.workers = 1;
+  TestServer server(options);
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  const auto request = MakePlaceRequest({Gang("a", 1)});
+
+  server.backend->Close();
+  std::thread running([&] { EXPECT_TRUE(server.Place(request).ok()); });
+  server.backend->WaitEntered(1);
+  EXPECT_EQ(server.Place(request, nullptr, std::chrono::milliseconds(50)).error_code(),
+            grpc::DEADLINE_EXCEEDED);  // waits behind the first
+  server.backend->Open();
+  running.join();
+  EXPECT_TRUE(server.Place(request).ok());
+  EXPECT_EQ(server.backend->entered(), 2);  // the first and the last
+}
+
+TEST(Health, FollowsTheLifeOfTheServer) {
+  TestServer server;
+  HealthClient health(server.channel);
+  EXPECT_EQ(health.Check(""), "SERVING");
+  EXPECT_EQ(health.Check("espalier.v1.ClusterState"), "SERVING");
+  EXPECT_EQ(health.Check("espalier.v1.Ungating"), "SERVING");
+  for (const char* service : {"espalier.v1.Placement", "espalier.v1.Scheduling"}) {
+    EXPECT_EQ(health.Check(service), "NOT_SERVING");
+  }
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  for (const char* service : {"espalier.v1.Placement", "espalier.v1.Scheduling"}) {
+    EXPECT_EQ(health.Check(service), "SERVING");
+  }
+  EXPECT_EQ(health.Check("unknown"), "NOT_FOUND");
+
+  server.backend->Close();
+  std::thread call([&] { EXPECT_TRUE(server.Place(MakePlaceRequest({Gang("a", 1)})).ok()); });
+  server.backend->WaitEntered(1);
+  std::thread drain([&] { EXPECT_TRUE(server.server->Drain(kLong)); });
+  while (health.Check("") == "SERVING") std::this_thread::yield();
+  EXPECT_EQ(health.Check(""), "NOT_SERVING");
+  EXPECT_EQ(health.Check("espalier.v1.Placement"), "NOT_SERVING");
+  server.backend->Open();
+  call.join();
+  drain.join();
+}
+
+TEST(Drain, FinishesWhatRunsAndRefusesWhatComes) {
+  TestServer server;
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  const auto request = MakePlaceRequest({Gang("a", 1)});
+  server.backend->Close();
+  std::thread running([&] { EXPECT_TRUE(server.Place(request).ok()); });
+  server.backend->WaitEntered(1);
+  std::thread drain([&] { EXPECT_TRUE(server.server->Drain(kLong)); });
+  grpc::Status refused;
+  do {
+    refused = server.Place(request, nullptr, std::chrono::milliseconds(100));
+  } while (refused.error_code() == grpc::DEADLINE_EXCEEDED);  // came before the drain
+  EXPECT_EQ(refused.error_code(), grpc::UNAVAILABLE);
+  EXPECT_NE(refused.error_message().find("draining"), std::string::npos);
+  server.backend->Open();
+  running.join();
+  drain.join();
+}
+
+TEST(Drain, CutsOffAStuckCallAfterThePatience) {
+  TestServer server;
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  server.backend->Close();
+  grpc::Status status;
+  std::thread stuck([&] { status = server.Place(MakePlaceRequest({Gang("a", 1)})); });
+  server.backend->WaitEntered(1);
+  EXPECT_FALSE(server.server->Drain(std::chrono::milliseconds(10)));
+  stuck.join();  // the caller is released although the computation still hangs
+  EXPECT_FALSE(status.ok());
+  EXPECT_FALSE(server.server->Drain(kLong));  // told again
+}
+
+TEST(Drain, OfAnIdleServerIsQuietAndFinal) {
+  TestServer server;
+  EXPECT_TRUE(server.server->Drain(kLong));
+  EXPECT_TRUE(server.server->Drain(kLong));
+  EXPECT_EQ(server.Place(MakePlaceRequest({})).error_code(), grpc::UNAVAILABLE);
+}
+
+TEST(Drain, DoesNotWaitForAHealthWatch) {
+  TestServer server;
+  HealthClient health(server.channel);
+  const auto watch = health.Watch();
+  EXPECT_TRUE(server.server->Drain(kLong));
+}
+
+}  // namespace
+}  // namespace espalier

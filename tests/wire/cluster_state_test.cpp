@@ -1,0 +1,114 @@
+#include "service/wire/cluster_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/wire/wire_samples.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
+
+void ExpectEqual(const ClusterStateInput& a, const ClusterStateInput& b) {
+  EXPECT_EQ(a.nodes, b.nodes);
+  EXPECT_EQ(a.topologies, b.topologies);
+  EXPECT_EQ(a.flavors, b.flavors);
+  EXPECT_EQ(a.non_tas_usage, b.non_tas_usage);
+  EXPECT_EQ(a.tas_usage, b.tas_usage);
+  EXPECT_EQ(a.share_usage_between_flavors, b.share_usage_between_flavors);
+}
+
+TEST(LoadState, RoundTripOverManyChunksKeepsEverything) {
+  for (const int nodes : {0, 1, 1999, 2000, 5001}) {
+    const ClusterStateInput input = SampleInput(static_cast<std::uint32_t>(nodes), nodes);
+    ClusterStateInput received;
+    ExpansionBudget budget{kPlenty};
+    std::int64_t chunks = 0;
+    ToChunks(input, [&](const v1::LoadStateRequest& chunk) {
+      v1::LoadStateRequest parsed;
+      EXPECT_TRUE(parsed.ParseFromString(chunk.SerializeAsString()));
+      const auto appended = AppendChunk(parsed, chunks++, budget, received);
+      EXPECT_TRUE(appended) << appended.error().message;
+      return true;
+    });
+    ExpectEqual(received, input);
+    EXPECT_GE(chunks, nodes / 2000);
+  }
+}
+
+TEST(LoadState, StopsWhenTheReceiverIsGone) {
+  int chunks = 0;
+  ToChunks(SampleInput(1, 9000), [&](const v1::LoadStateRequest&) { return ++chunks < 2; });
+  EXPECT_EQ(chunks, 2);
+}
+
+TEST(LoadState, ErrorsNameChunkAndField) {
+  ExpansionBudget budget{kPlenty};
+  ClusterStateInput input;
+  v1::LoadStateRequest chunk;
+  chunk.add_strings("n");
+  chunk.add_nodes()->set_name(1);
+  chunk.mutable_nodes(0)->mutable_labels()->add_keys(3);
+  chunk.mutable_nodes(0)->mutable_labels()->add_values(1);
+  const auto appended = AppendChunk(chunk, 4, budget, input);
+  ASSERT_FALSE(appended);
+  EXPECT_EQ(appended.error().message,
+            "chunk[4].nodes[0].labels: refers to row 3 of a table of 1; references are 0 to 1");
+  EXPECT_EQ(appended.error().error_class, ErrorClass::kBadInput);
+}
+
+TEST(LoadState, ANodeHasAName) {
+  ExpansionBudget budget{kPlenty};
+  ClusterStateInput input;
+  v1::LoadStateRequest chunk;
+  chunk.add_nodes();
+  const auto appended = AppendChunk(chunk, 0, budget, input);
+  ASSERT_FALSE(appended);
+  EXPECT_EQ(appended.error().message, "chunk[0].nodes[0].name: is empty; nodes have names");
+}
+
+TEST(LoadState, ChunksShareOneBudget) {
+  ExpansionBudget budget{10'000};
+  ClusterStateInput input;
+  v1::LoadStateRequest chunk;
+  chunk.add_strings(std::string(1000, 'n'));
+  chunk.add_nodes()->set_name(1);
+  int accepted = 0;
+  while (accepted < 100 && AppendChunk(chunk, accepted, budget, input)) ++accepted;
+  EXPECT_GT(accepted, 0);
+  EXPECT_LT(accepted, 10);
+}
+
+TEST(UpdateState, CarriesEveryChange) {
+  v1::UpdateStateRequest message;
+  message.add_strings("node-1");
+  message.add_strings("pods");
+  message.add_remove_nodes(1);
+  message.add_upsert_nodes()->set_name(1);
+  message.add_set_non_tas_usage()->set_node(1);
+  v1::FlavorLeafUsage& usage = *message.add_set_tas_usage();
+  usage.set_leaf(1);
+  usage.mutable_usage()->add_names(2);
+  usage.mutable_usage()->add_amounts(7);
+  ExpansionBudget budget{kPlenty};
+  const auto delta = FromProto(message, budget);
+  ASSERT_TRUE(delta) << delta.error().message;
+  EXPECT_EQ(delta->remove_nodes, std::vector<std::string>{"node-1"});
+  ASSERT_EQ(delta->upsert_nodes.size(), 1u);
+  EXPECT_EQ(delta->upsert_nodes[0].name, "node-1");
+  EXPECT_EQ(delta->set_non_tas_usage, (std::vector<NodeUsage>{{"node-1", {}}}));
+  EXPECT_EQ(delta->set_tas_usage, (std::vector<FlavorLeafUsage>{{"", "node-1", {{"pods", 7}}}}));
+}
+
+TEST(UpdateState, ErrorsNameTheField) {
+  v1::UpdateStateRequest message;
+  message.add_remove_nodes(1);
+  ExpansionBudget budget{kPlenty};
+  const auto delta = FromProto(message, budget);
+  ASSERT_FALSE(delta);
+  EXPECT_EQ(delta.error().message,
+            "update.remove_nodes[0]: refers to row 1 of a table of 0; references are 0 to 0");
+}
+
+}  // namespace
+}  // namespace espalier

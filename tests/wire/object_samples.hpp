@@ -1,0 +1,118 @@
+// Objects that use every field the wire carries.
+#pragma once
+
+#include "host/kueue/ungater.hpp"
+#include "host/model/cluster.hpp"
+#include "tests/wire/wire_samples.hpp"
+
+namespace espalier {
+
+inline std::string SampleText(std::mt19937& random, const char* prefix) {
+  return random() % 4 ? prefix + std::to_string(random() % 5) : "";
+}
+
+inline PodSetAssignment SamplePodSetAssignment(std::mt19937& random) {
+  PodSetAssignment assignment;
+  assignment.name = SampleText(random, "set-");
+  assignment.flavors = SampleMap(random, "resource");
+  assignment.resource_usage = SampleResources(random);
+  if (random() % 2) assignment.count = static_cast<std::int32_t>(random() % 9);
+  if (random() % 2) assignment.topology_assignment = SampleAssignment(random);
+  if (random() % 2) assignment.delayed_topology_request = "Ready";
+  return assignment;
+}
+
+inline Workload SampleWorkload(std::mt19937& random) {
+  Workload workload;
+  workload.key = {SampleText(random, "ns-"), SampleText(random, "workload-")};
+  workload.uid = SampleText(random, "uid-");
+  workload.annotations = SampleMap(random, "a");
+  if (random() % 2) workload.owners.push_back({"v1", "Pod", "", "", false});
+  workload.creation_seconds = static_cast<std::int64_t>(random()) - (1LL << 31);
+  workload.priority = random() % 2 ? -1 : std::numeric_limits<std::int64_t>::max();
+  workload.queue_name = SampleText(random, "queue-");
+  workload.active = random() % 2;
+  for (auto i = 0ul, n = random() % 3; i < n; ++i) {
+    const PodSetRequest request = SamplePodSet(random);
+    PodSet& pod_set = workload.pod_sets.emplace_back();
+    pod_set.name = request.name;
+    pod_set.count = static_cast<std::int32_t>(request.count);
+    if (random() % 2) pod_set.min_count = 0;
+    pod_set.topology_request = request.topology_request;
+    pod_set.pod_template = request.pod_template;
+    pod_set.pod_template.requests = request.requests;
+  }
+  if (random() % 2) {
+    Admission& admission = workload.admission.emplace();
+    admission.cluster_queue = SampleText(random, "cq-");
+    for (auto i = 0ul, n = random() % 3; i < n; ++i) {
+      admission.pod_set_assignments.push_back(SamplePodSetAssignment(random));
+    }
+  }
+  if (random() % 2) workload.conditions = {{"QuotaReserved", "True", "", ""}, {"", "", "", ""}};
+  if (random() % 2) workload.unhealthy_nodes = {"node-1", ""};
+  if (random() % 2) workload.reclaimable_pods = {{"set-0", 3}, {"", 0}};
+  if (random() % 2) {
+    workload.admission_checks = {
+        {"check", "Ready", {{"set-0", SampleMap(random, "l"), {}, {}, SampleTolerations(random)}}},
+        {}};
+  }
+  return workload;
+}
+
+inline ClusterQueue SampleClusterQueue(std::mt19937& random) {
+  ClusterQueue queue;
+  queue.name = SampleText(random, "cq-");
+  queue.cohort = SampleText(random, "cohort-");
+  queue.queueing_strategy = SampleText(random, "strategy-");
+  queue.stop_policy = SampleText(random, "stop-");
+  for (auto i = 0ul, n = random() % 3; i < n; ++i) {
+    ResourceGroup& group = queue.resource_groups.emplace_back();
+    group.covered_resources = {"cpu", "memory"};
+    FlavorQuota& quota = group.flavors.emplace_back();
+    quota.flavor = SampleText(random, "flavor-");
+    for (const auto& [resource, amount] : SampleResources(random)) {
+      quota.resources.push_back({resource, amount, std::nullopt});
+    }
+  }
+  if (random() % 2) {
+    queue.admission_checks = {"some", "all"};
+    queue.admission_check_flavors = {{"some", {"gpu", ""}}};
+  }
+  queue.within_cluster_queue = SampleText(random, "within-");
+  queue.reclaim_within_cohort = SampleText(random, "reclaim-");
+  return queue;
+}
+
+// Queues, admission checks and workloads, as a cycle is asked about them.
+inline Cluster SampleCluster(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  Cluster cluster;
+  for (auto i = 0ul, n = random() % 4; i < n; ++i) {
+    cluster.cluster_queues.push_back(SampleClusterQueue(random));
+    cluster.local_queues.push_back(
+        {{SampleText(random, "ns-"), SampleText(random, "queue-")}, SampleText(random, "cq-"), ""});
+    cluster.admission_checks.push_back(
+        {SampleText(random, "check-"), SampleText(random, "controller-")});
+  }
+  for (auto i = 0ul, n = random() % 9; i < n; ++i) {
+    cluster.workloads.push_back(SampleWorkload(random));
+  }
+  return cluster;
+}
+
+inline std::vector<Pod> SamplePods(std::mt19937& random) {
+  std::vector<Pod> pods;
+  for (auto i = 0ul, n = random() % 9; i < n; ++i) {
+    Pod& pod = pods.emplace_back();
+    pod.key = {SampleText(random, "ns-"), "pod-" + std::to_string(i)};
+    pod.labels = SampleMap(random, "l");
+    pod.annotations = SampleMap(random, "a");
+    pod.node_selector = SampleMap(random, "s");
+    pod.phase = SampleText(random, "phase-");
+    if (random() % 2) pod.scheduling_gates = {std::string(kTopologyGate)};
+  }
+  return pods;
+}
+
+}  // namespace espalier

@@ -1,0 +1,92 @@
+#include "service/wire/ungating.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/wire/object_samples.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
+
+std::string ErrorOf(const v1::UngateRequest& message) {
+  ExpansionBudget budget{kPlenty};
+  const auto decoded = FromProto(message, budget);
+  return decoded ? "no error" : decoded.error().message;
+}
+
+TEST(UngateRequest, RoundTripKeepsEveryField) {
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    std::mt19937 random(seed);
+    const Workload workload = SampleWorkload(random);
+    const std::vector<Pod> pods = SamplePods(random);
+    const auto message = ToProto(workload, pods);
+    ASSERT_TRUE(message) << message.error().message;
+    v1::UngateRequest received;
+    ASSERT_TRUE(received.ParseFromString(message->SerializeAsString()));
+    ExpansionBudget budget{kPlenty};
+    const auto decoded = FromProto(received, budget);
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(decoded->workload, workload) << "seed " << seed;
+    EXPECT_EQ(decoded->pods, pods) << "seed " << seed;
+  }
+}
+
+TEST(UngateRequest, OtherGatesThanTheTopologysDoNotTravel) {
+  std::vector<Pod> pods(1);
+  pods[0].scheduling_gates = {"example.com/other"};
+  EXPECT_FALSE(ToProto(Workload(), pods)->pods(0).gated());
+}
+
+TEST(UngateRequest, HostileInputIsRefusedWithTheFieldPath) {
+  v1::UngateRequest request;
+  request.add_strings("pod");
+  request.add_pods()->set_name(1);
+  EXPECT_EQ(ErrorOf(request), "no error");
+
+  v1::UngateRequest twice = request;
+  twice.add_pods();
+  twice.add_pods()->set_name(1);
+  EXPECT_EQ(ErrorOf(twice), "ungate.pods[2]: is pod as pods[0] is; send each pod once");
+
+  v1::UngateRequest out_of_range = request;
+  out_of_range.mutable_pods(0)->mutable_labels()->add_keys(2);
+  out_of_range.mutable_pods(0)->mutable_labels()->add_values(1);
+  EXPECT_EQ(ErrorOf(out_of_range),
+            "ungate.pods[0].labels: refers to row 2 of a table of 1; references are 0 to 1");
+
+  v1::UngateRequest negative = request;
+  negative.mutable_workload()->add_pod_sets()->set_count(-1);
+  EXPECT_EQ(ErrorOf(negative), "ungate.workload.pod_sets[0].count: is -1; pods are 0 or more");
+}
+
+TEST(UngateResponse, RoundTripKeepsEveryPod) {
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    std::mt19937 random(seed);
+    const std::vector<Pod> pods = SamplePods(random);
+    std::vector<UngatedPod> ungated;
+    for (const Pod& pod : pods) {
+      if (random() % 2) {
+        ungated.push_back({pod.key, SampleText(random, "domain-"), SampleMap(random, "level")});
+      }
+    }
+    v1::UngateResponse received;
+    ASSERT_TRUE(received.ParseFromString(ToProto(ungated, pods).SerializeAsString()));
+    ExpansionBudget budget{kPlenty};
+    const auto decoded = FromProto(received, pods, budget);
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(*decoded, ungated) << "seed " << seed;
+  }
+}
+
+TEST(UngateResponse, APodNobodySentIsRefused) {
+  v1::UngateResponse message;
+  message.add_pods()->set_pod(0xffffffff);
+  ExpansionBudget budget{kPlenty};
+  const auto decoded = FromProto(message, std::vector<Pod>(3), budget);
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().message, "ungated.pods[0].pod: is 4294967295; there are only 3");
+}
+
+}  // namespace
+}  // namespace espalier
