@@ -82,6 +82,10 @@ std::string GoQuote(std::string_view text) {
   return quoted + '"';
 }
 
+std::string UnknownFlavorText(std::string_view flavor) {
+  return fmt::format("Flavor {} information missing in TAS cache", GoQuote(flavor));
+}
+
 std::string ExclusionSuffix(const ExclusionCounts& exclusions) {
   std::vector<std::string> parts;
   const auto add = [&](std::string_view kind, std::int64_t count) {

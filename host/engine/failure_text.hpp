@@ -13,6 +13,9 @@ namespace espalier {
 // Text in Go's %q form.
 std::string GoQuote(std::string_view text);
 
+// A pod set's flavor has no topology or does not exist.
+std::string UnknownFlavorText(std::string_view flavor);
+
 // `. Total nodes: <n>; excluded: <parts>`, or nothing when no leaf is excluded (R18.5).
 std::string ExclusionSuffix(const ExclusionCounts& exclusions);
 

@@ -43,9 +43,7 @@ void WorkloadPlacement::SplitByFlavor(const ClusterState& state) {
     FlavorPart part;
     part.state = state.Find(flavor);
     if (part.state == nullptr) {
-      Fail(*pod_sets.front(),
-           {fmt::format("Flavor {} information missing in TAS cache", GoQuote(flavor)),
-            std::nullopt});
+      Fail(*pod_sets.front(), {UnknownFlavorText(flavor), std::nullopt});
       continue;
     }
     std::map<std::string, std::size_t> group_of;

@@ -1,0 +1,134 @@
+#include "host/engine/gang_batch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "host/engine/failure_text.hpp"
+#include "host/engine/request_resolution.hpp"
+#include "host/packing/flavor_state.hpp"
+
+namespace espalier {
+
+struct GangBatch::Prepared {
+  PlacementJob job;      // of a gang without pods; state is null when `failure` says why
+  RequestVector leader;  // what the leader books; empty: no leader
+  std::string failure;
+  std::string flavor;
+};
+
+namespace {
+
+// Gangs nominated together: enough to keep every thread and a device busy, few enough to bound
+// memory.
+constexpr std::size_t kNominateBatch = 8192;
+
+void Append(std::size_t gang, PlacementResult&& result, GangAnswers& answers) {
+  answers.status.push_back(result.status);
+  answers.level.push_back(static_cast<std::int8_t>(result.level));
+  answers.shares.insert(answers.shares.end(), result.shares.begin(), result.shares.end());
+  answers.share_end.push_back(static_cast<std::uint32_t>(answers.shares.size()));
+  if (result.status != PlacementStatus::kPlaced) {
+    answers.failures.push_back({static_cast<std::int32_t>(gang), std::move(result)});
+  }
+}
+
+void Clear(std::size_t gangs, GangAnswers& answers) {
+  answers.status.clear();
+  answers.level.clear();
+  answers.share_end.clear();
+  answers.shares.clear();
+  answers.failures.clear();
+  answers.status.reserve(gangs);
+  answers.level.reserve(gangs);
+  answers.share_end.reserve(gangs);
+}
+
+}  // namespace
+
+GangBatch::GangBatch(const ClusterState& state, const FeatureGates& gates,
+                     std::span<const GangShape> shapes) {
+  shapes_.reserve(shapes.size());
+  for (const GangShape& shape : shapes) {
+    Prepared& prepared = shapes_.emplace_back();
+    prepared.flavor = shape.workers.flavor;
+    const FlavorState* flavor = state.Find(shape.workers.flavor);
+    if (flavor == nullptr) {
+      prepared.failure = UnknownFlavorText(shape.workers.flavor);
+      continue;
+    }
+    const FlavorSnapshot& snapshot = flavor->snapshot();
+    auto resolved = ResolveRequest(shape.workers, snapshot, gates);
+    if (!resolved) {
+      prepared.failure = std::move(resolved.error());
+      continue;
+    }
+    const PodSetRequest* leader = shape.leader ? &*shape.leader : nullptr;
+    prepared.job.state = flavor;
+    prepared.job.query = resolved->query;
+    prepared.job.query.leaders = leader != nullptr ? 1 : 0;
+    prepared.job.shape = MakeShape(*resolved, shape.workers, leader, snapshot);
+    prepared.job.replacement_domain = {0, snapshot.leaf_count()};
+    if (leader != nullptr) prepared.leader = BindRequests(leader->requests, snapshot);
+  }
+}
+
+GangBatch::~GangBatch() = default;
+GangBatch::GangBatch(GangBatch&&) noexcept = default;
+
+void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers) {
+  Clear(gangs.size(), answers);
+  for (std::size_t first = 0; first < gangs.size(); first += kNominateBatch) {
+    const std::size_t end = std::min(first + kNominateBatch, gangs.size());
+    jobs_.clear();
+    for (std::size_t g = first; g < end; ++g) {
+      const Prepared& shape = shapes_[static_cast<std::size_t>(gangs[g].shape)];
+      if (shape.job.state == nullptr) continue;
+      jobs_.push_back(shape.job);
+      jobs_.back().query.pods = gangs[g].pods;
+    }
+    results_.assign(jobs_.size(), {});
+    backend.Evaluate(jobs_, results_);
+    std::size_t next = 0;
+    for (std::size_t g = first; g < end; ++g) {
+      const Prepared& shape = shapes_[static_cast<std::size_t>(gangs[g].shape)];
+      Append(g, shape.job.state == nullptr ? PlacementResult{} : std::move(results_[next++]),
+             answers);
+    }
+  }
+}
+
+void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
+                             GangAnswers& answers) {
+  Clear(gangs.size(), answers);
+  for (std::size_t g = 0; g < gangs.size(); ++g) {
+    const Prepared& shape = shapes_[static_cast<std::size_t>(gangs[g].shape)];
+    PlacementResult result;
+    if (shape.job.state != nullptr) {
+      PlacementJob job = shape.job;
+      job.query.pods = gangs[g].pods;
+      backend.Evaluate({&job, 1}, {&result, 1});
+      if (result.status == PlacementStatus::kPlaced) {
+        FlavorState& flavor = *state.Find(shape.flavor);
+        for (const LeafShare& share : result.shares) {
+          if (share.pods > 0) flavor.AddPods(share.leaf, job.shape->workers, share.pods);
+          if (share.leaders > 0) flavor.AddPods(share.leaf, shape.leader, share.leaders);
+        }
+      }
+    }
+    Append(g, std::move(result), answers);
+  }
+}
+
+PlacementFailure GangBatch::Describe(std::span<const Gang> gangs,
+                                     const GangAnswers::Failure& failure) const {
+  const Gang& gang = gangs[static_cast<std::size_t>(failure.gang)];
+  const Prepared& shape = shapes_[static_cast<std::size_t>(gang.shape)];
+  if (shape.job.state == nullptr) return {shape.failure, std::nullopt};
+  PlacementJob job = shape.job;
+  job.query.pods = gang.pods;
+  return DescribeFailure(job, failure.result);
+}
+
+}  // namespace espalier

@@ -1,0 +1,77 @@
+// Thousands of gangs as integers: their words are resolved once per shape, a gang is a shape and a
+// number of pods, and answers are columns. The same decisions as Engine takes on workloads of one
+// pod set, or of one with a leader.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/engine/backend.hpp"
+#include "host/engine/feature_gates.hpp"
+#include "host/engine/request.hpp"
+#include "host/packing/cluster_state.hpp"
+
+namespace espalier {
+
+// What gangs have in common. Counts of the pod sets are ignored; previous assignments must be
+// absent.
+struct GangShape {
+  PodSetRequest workers;
+  std::optional<PodSetRequest> leader;  // one pod, on the flavor of the workers
+};
+
+struct Gang {
+  std::int32_t shape = 0;  // index into the batch's shapes
+  std::int32_t pods = 0;   // workers, >= 0
+};
+
+// Answers of G gangs that share S leaves between them.
+struct GangAnswers {
+  std::vector<PlacementStatus> status;   // [G]
+  std::vector<std::int8_t> level;        // [G] reached, or where the search ended
+  std::vector<std::uint32_t> share_end;  // [G] shares of gang g are [share_end[g-1], share_end[g])
+  std::vector<LeafShare> shares;         // [S] path order within a gang
+  struct Failure {
+    std::int32_t gang = 0;
+    PlacementResult result;
+  };
+  std::vector<Failure> failures;  // gangs ascend: every gang whose status is not kPlaced
+
+  std::span<const LeafShare> SharesOf(std::size_t gang) const {
+    const std::uint32_t begin = gang == 0 ? 0 : share_end[gang - 1];
+    return std::span(shares).subspan(begin, share_end[gang] - begin);
+  }
+};
+
+class GangBatch {
+ public:
+  // Resolves the shapes against `state`. A shape that names an unknown flavor or cannot be resolved
+  // answers every gang of it with its failure text. `state` may change its usage afterwards, not
+  // its nodes.
+  GangBatch(const ClusterState& state, const FeatureGates& gates,
+            std::span<const GangShape> shapes);
+  ~GangBatch();
+  GangBatch(GangBatch&&) noexcept;
+
+  // Every gang on the same state, independently. `answers` is overwritten, its memory reused.
+  void Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers);
+  // In order; what a gang gets is booked into `state`, the one given to the constructor, before the
+  // next is answered.
+  void PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
+                    GangAnswers& answers);
+
+  // Kueue's words for a failure of these answers (section 18).
+  PlacementFailure Describe(std::span<const Gang> gangs, const GangAnswers::Failure& failure) const;
+
+ private:
+  struct Prepared;
+  std::vector<Prepared> shapes_;
+  std::vector<PlacementJob> jobs_;  // of one call, reused
+  std::vector<PlacementResult> results_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,190 @@
+#include "host/engine/gang_batch.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "fallback_cpu/cpu_backend.hpp"
+#include "host/engine/assignments.hpp"
+#include "host/engine/engine.hpp"
+#include "host/packing/flavor_snapshot.hpp"
+#include "tests/differential/random.hpp"
+#include "tests/engine/requests.hpp"
+#include "tests/packing/clusters.hpp"
+
+namespace espalier {
+namespace {
+
+using differential::Random;
+
+constexpr Amount kMebi = Amount{1} << 20;
+
+struct Question {
+  ClusterStateInput cluster;
+  std::vector<GangShape> shapes;
+  std::vector<Gang> gangs;
+};
+
+ClusterStateInput RandomCluster(Random& random) {
+  const auto depth = static_cast<std::size_t>(random.Between(1, 4));
+  ClusterStateInput input = OneFlavor(LevelKeys(depth));
+  const std::int64_t memory_unit = random.Pick<std::int64_t>({1, kMebi, 1000, 1000000});
+  const std::int64_t widest = random.Pick<std::int64_t>({1, 3, 16, 18, 40});
+  std::int64_t host = 0;
+  const std::int64_t racks = random.Between(1, 24);
+  for (std::int64_t rack = 0; rack < racks; ++rack) {
+    const std::int64_t width = random.Between(1, widest);
+    for (std::int64_t i = 0; i < width; ++i, ++host) {
+      std::string path = fmt::format("h{:04}", host);
+      if (depth > 1) path = fmt::format("r{:02}/{}", rack, path);
+      if (depth > 2) path = fmt::format("b{}/{}", rack / 4, path);
+      if (depth > 3) path = fmt::format("d{}/{}", rack / 12, path);
+      Node node = HostNode(path, {{"cpu", random.Between(0, 64) * 1000},
+                                  {"gpu", random.Between(0, 8)},
+                                  {"memory", random.Between(0, 2048) * memory_unit},
+                                  {"pods", random.Between(0, 110)}});
+      node.labels.Set("pool", random.Chance(70) ? "a" : "b");
+      input.nodes.push_back(std::move(node));
+      if (random.Chance(30)) {
+        input.tas_usage.push_back({"tas",
+                                   fmt::format("{}{:04}", "h", host),
+                                   {{"cpu", random.Between(0, 70) * 1000}, {"pods", 1}}});
+      }
+    }
+  }
+  return input;
+}
+
+TopologyRequest RandomTopologyRequest(Random& random, const std::vector<std::string>& levels) {
+  TopologyRequest request;
+  switch (random.Between(0, 3)) {
+    case 0:
+      request = Required(random.Pick(levels));
+      break;
+    case 1:
+      request = Unconstrained();
+      break;
+    default:
+      request = Preferred(random.Pick(levels));
+  }
+  if (random.Chance(25)) {
+    request.slice_constraints = {{levels.back(), static_cast<std::int32_t>(random.Between(1, 4))}};
+    if (random.Chance(60)) request.slice_constraints.front().topology = random.Pick(levels);
+  }
+  return request;
+}
+
+Question RandomQuestion(std::uint64_t seed) {
+  Random random(seed);
+  Question question;
+  question.cluster = RandomCluster(random);
+  const std::vector<std::string>& levels = question.cluster.topologies.front().levels;
+  const std::int64_t shapes = random.Between(1, 12);
+  for (std::int64_t s = 0; s < shapes; ++s) {
+    GangShape& shape = question.shapes.emplace_back();
+    shape.workers = MakePodSet(0, RandomTopologyRequest(random, levels));
+    shape.workers.requests = {{"gpu", random.Between(0, 4)}};
+    if (random.Chance(60)) shape.workers.requests.Set("cpu", random.Between(0, 9000));
+    if (random.Chance(60)) {
+      shape.workers.requests.Set(
+          "memory", random.Between(1, 512) * random.Pick<std::int64_t>({1, 1000, kMebi}));
+    }
+    if (random.Chance(20)) shape.workers.pod_template.node_selector = {{"pool", "a"}};
+    if (random.Chance(25)) {
+      shape.workers.group = "pair";
+      shape.leader = MakePodSet(1, *shape.workers.topology_request, "leader");
+      shape.leader->requests = {{"cpu", random.Between(0, 9000)}};
+      shape.leader->group = "pair";
+    }
+  }
+  const std::int64_t gangs = random.Between(1, 60);
+  for (std::int64_t g = 0; g < gangs; ++g) {
+    question.gangs.push_back(
+        {static_cast<std::int32_t>(random.Between(0, shapes - 1)),
+         static_cast<std::int32_t>(random.Chance(80) ? random.Between(1, 12)
+                                                     : random.Between(1, 300))});
+  }
+  return question;
+}
+
+// The same gangs in words.
+std::vector<WorkloadRequest> InWords(const Question& question) {
+  std::vector<WorkloadRequest> requests;
+  for (const Gang& gang : question.gangs) {
+    const GangShape& shape = question.shapes[static_cast<std::size_t>(gang.shape)];
+    WorkloadRequest& request = requests.emplace_back(MakeWorkload({shape.workers}));
+    request.pod_sets.front().count = gang.pods;
+    if (shape.leader) request.pod_sets.push_back(*shape.leader);
+  }
+  return requests;
+}
+
+void ExpectSame(const Question& question, const ClusterState& state, const GangBatch& batch,
+                const GangAnswers& answers, const std::vector<WorkloadAnswer>& words) {
+  const FlavorSnapshot& snapshot = state.Find("tas")->snapshot();
+  ASSERT_EQ(answers.status.size(), words.size());
+  std::size_t failure = 0;
+  for (std::size_t g = 0; g < words.size(); ++g) {
+    SCOPED_TRACE(g);
+    const auto shares = answers.SharesOf(g);
+    if (answers.status[g] != PlacementStatus::kPlaced) {
+      ASSERT_NE(words[g].FirstFailure(), nullptr);
+      EXPECT_TRUE(shares.empty());
+      ASSERT_LT(failure, answers.failures.size());
+      EXPECT_EQ(batch.Describe(question.gangs, answers.failures[failure++]),
+                *words[g].FirstFailure()->failure);
+      continue;
+    }
+    ASSERT_EQ(words[g].FirstFailure(), nullptr) << words[g].FirstFailure()->failure->reason;
+    const std::vector<LeafShare> list(shares.begin(), shares.end());
+    for (const PodSetAnswer& answer : words[g].pod_sets) {
+      EXPECT_EQ(ToAssignment(list, answer.name == "leader", snapshot), *answer.assignment);
+    }
+  }
+  EXPECT_EQ(failure, answers.failures.size());
+}
+
+class GangBatchTest : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(GangBatchTest, AnswersLikeTheSameGangsInWords) {
+  const std::shared_ptr<Backend> backend = MakeCpuBackend(2);
+  const Engine engine(backend, {});
+  for (std::uint64_t seed = GetParam() * 100; seed < GetParam() * 100 + 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Question question = RandomQuestion(seed);
+    // One answer per gang needs leaders that are never mistaken for the workers (R15.5).
+    for (Gang& gang : question.gangs) gang.pods = std::max(gang.pods, 1);
+    const std::vector<WorkloadRequest> words = InWords(question);
+    ClusterState state = BuildState(question.cluster);
+    ClusterState copy = state.Clone();
+    GangBatch batch(state, {}, question.shapes);
+    GangAnswers answers;
+    batch.Nominate(*backend, question.gangs, answers);
+    ExpectSame(question, state, batch, answers, engine.Nominate(copy, words));
+    batch.PlaceInOrder(*backend, state, question.gangs, answers);
+    ExpectSame(question, state, batch, answers, engine.PlaceInOrder(copy, words));
+    EXPECT_EQ(state.Find("tas")->remaining(), copy.Find("tas")->remaining());
+    batch.Nominate(*backend, question.gangs, answers);
+    ExpectSame(question, state, batch, answers, engine.Nominate(copy, words));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, GangBatchTest, ::testing::Range<std::uint64_t>(0, 4));
+
+TEST(GangBatchText, UnknownFlavorsAndBadRequestsFailWithTheirText) {
+  const ClusterState state = BuildState(Gpus({{"r1/a", 4}}));
+  GangShape unknown{MakePodSet(0, Required("rack")), std::nullopt};
+  unknown.workers.flavor = "none";
+  const GangShape no_level{MakePodSet(0, Required("zone")), std::nullopt};
+  GangBatch batch(state, {}, std::vector{unknown, no_level});
+  const std::vector<Gang> gangs = {{0, 1}, {1, 1}};
+  GangAnswers answers;
+  batch.Nominate(*MakeCpuBackend(1), gangs, answers);
+  ASSERT_EQ(answers.failures.size(), 2u);
+  EXPECT_EQ(batch.Describe(gangs, answers.failures[0]).reason,
+            "Flavor \"none\" information missing in TAS cache");
+  EXPECT_EQ(batch.Describe(gangs, answers.failures[1]).reason, "no requested topology level: zone");
+}
+
+}  // namespace
+}  // namespace espalier
