@@ -65,7 +65,7 @@ struct AssignmentDigest {
   bool operator==(const AssignmentDigest&) const = default;
 };
 
-struct Gang {
+struct SequenceGang {
   std::int64_t number = 0;
   WorkloadRequest request;
   std::optional<std::string> reason;  // absent: the gang must be placed
@@ -88,7 +88,7 @@ bool IsSequenceHeader(std::string_view line);
 // Errors (kBadInput) name the case and the field.
 Result<Case> ReadCase(std::string_view line);
 Result<Sequence> ReadSequenceHeader(std::string_view line);
-Result<Gang> ReadGang(std::string_view line, const Sequence& sequence);
+Result<SequenceGang> ReadGang(std::string_view line, const Sequence& sequence);
 
 AssignmentDigest Digest(const TopologyAssignment& assignment);
 

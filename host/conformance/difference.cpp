@@ -98,7 +98,7 @@ std::optional<std::string> Difference(const ExpectedAnswer& expected, const Work
   return std::nullopt;
 }
 
-std::optional<std::string> Difference(const Gang& expected, const WorkloadAnswer& got) {
+std::optional<std::string> Difference(const SequenceGang& expected, const WorkloadAnswer& got) {
   const PodSetAnswer* failure = got.FirstFailure();
   if (expected.reason) {
     if (!failure) return WantGot("reason: " + *expected.reason, "a placement");

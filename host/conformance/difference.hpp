@@ -13,7 +13,7 @@ namespace espalier {
 // Against one expected answer; v1beta2 forms are compared as encoded under `gates`.
 std::optional<std::string> Difference(const ExpectedAnswer& expected, const WorkloadAnswer& got,
                                       const FeatureGates& gates);
-std::optional<std::string> Difference(const Gang& expected, const WorkloadAnswer& got);
+std::optional<std::string> Difference(const SequenceGang& expected, const WorkloadAnswer& got);
 std::optional<std::string> Difference(const StringMap& expected,
                                       const std::vector<UngatedPod>& got);
 std::optional<std::string> Difference(const TopologyAssignment& expected,

@@ -153,7 +153,7 @@ class PortionRunner {
     auto state = ClusterState::Build(sequence->cluster);
     if (!state) return FailEveryLine(portion, state.error().message, report);
 
-    std::vector<Result<Gang>> gangs;
+    std::vector<Result<SequenceGang>> gangs;
     std::vector<WorkloadRequest> requests;
     for (std::size_t i = 1; i < lines.size(); ++i) {
       gangs.push_back(ReadGang(lines[i], *sequence));

@@ -145,7 +145,7 @@ PlacementMode ReadMode(JsonValue root, const ReadContext& context) {
   return PlacementMode::kNominate;
 }
 
-void ReadExpectedGang(JsonValue root, const ReadContext& context, Gang& gang) {
+void ReadExpectedGang(JsonValue root, const ReadContext& context, SequenceGang& gang) {
   const JsonValue expect = RequiredObject(root, "expect", context);
   if (Member(expect, "reason")) {
     gang.reason = TextMember(expect, "reason", context);
@@ -180,9 +180,9 @@ Result<Sequence> ReadSequenceHeader(std::string_view line) {
   });
 }
 
-Result<Gang> ReadGang(std::string_view line, const Sequence& sequence) {
-  return ReadLine<Gang>(line, [&](JsonValue root, const ReadContext& context) {
-    Gang gang;
+Result<SequenceGang> ReadGang(std::string_view line, const Sequence& sequence) {
+  return ReadLine<SequenceGang>(line, [&](JsonValue root, const ReadContext& context) {
+    SequenceGang gang;
     gang.number = RequiredInt64(root, "gang", context);
     const std::int64_t shape = RequiredInt64(root, "shape", context);
     if (shape < 0 || static_cast<std::size_t>(shape) >= sequence.shapes.size()) {

@@ -83,7 +83,7 @@ TEST(Difference, EncodedFormIsCompared) {
 
 TEST(Difference, Gang) {
   const auto racks = OnRacks({{"a", 1}});
-  Gang gang;
+  SequenceGang gang;
   gang.placed = {{"main", Digest(racks)}};
   EXPECT_EQ(Difference(gang, {{Placed(racks)}}), std::nullopt);
   EXPECT_THAT(Difference(gang, {{Placed(OnRacks({{"b", 1}}))}}),
