@@ -1,9 +1,20 @@
-// Messages from the network. The first byte says which; the rest is the message.
+// Messages from the network. The first byte says which; the rest is the message. What can be read
+// is answered as the services do, and survives being written and read again.
+#include <algorithm>
+
+#include "espalier/v1/placement.pb.h"
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/engine/assignments.hpp"
 #include "host/engine/engine.hpp"
+#include "host/kueue/scheduling_cycle.hpp"
+#include "host/kueue/ungater.hpp"
+#include "host/packing/flavor_state.hpp"
 #include "service/wire/address.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/cluster_state.hpp"
+#include "service/wire/feature_gates.hpp"
+#include "service/wire/scheduling.hpp"
+#include "service/wire/ungating.hpp"
 #include "service/wire/workloads.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/server/small_cluster.hpp"
@@ -19,27 +30,44 @@ bool Parse(std::string_view bytes, Message& message) {
   return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
-std::vector<WorkloadRequest> Reread(const v1::WorkloadBatch& message) {
+// Reads `message`, with more to spend than what it was made from had.
+template <class Message, class... Context>
+auto Reread(const Message& message, const Context&... context) {
   ExpansionBudget budget{8 * kBudget};
-  auto requests = FromProto(message, budget);
-  Expect(requests.has_value(), "what is written can be read");
-  return std::move(*requests);
+  auto value = FromProto(context..., message, budget);
+  Expect(value.has_value(), "what is written can be read");
+  return std::move(*value);
 }
 
-void Place(const std::vector<WorkloadRequest>& requests) {
+// Answers are the same after the way to the client; domains by index are leaves.
+void CheckAnswers(const ClusterState& state, const std::vector<WorkloadRequest>& requests,
+                  const std::vector<WorkloadAnswer>& answers) {
+  const auto named = ToProto(requests, answers, {});
+  Expect(named.has_value(), "answers can be written");
+  Expect(Reread(*named, std::span(requests)) == answers, "answers arrive as they were sent");
+
+  const auto indexed =
+      ToProto(requests, answers, [&](const std::string& flavor, const auto& values) {
+        const FlavorState* found = state.Find(flavor);
+        const LeafId leaf = found ? found->snapshot().FindLeaf(DomainIdText(values)) : LeafId();
+        return leaf.valid() ? std::optional(leaf.value) : std::nullopt;
+      });
+  Expect(indexed && std::ranges::equal(indexed->counts(), named->counts()),
+         "naming changes no count");
+  for (int d = 0; d < named->added_counts_size(); ++d) {
+    Expect(named->added_counts(d) >= 0 && named->added_counts(d) <= named->counts(d),
+           "no more pods are added than there are");
+  }
+}
+
+void Place(const std::vector<WorkloadRequest>& requests, const FeatureGates& gates) {
   auto state = ClusterState::Build(SmallCluster());
-  const Engine engine(MakeCpuBackend(1), FeatureGates{});
-  const auto answers = engine.PlaceInOrder(*state, requests);
-  const auto written = ToProto(requests, answers, {});
-  if (!written) return;  // an answer repeats an assignment of the request the wire cannot say
-  ExpansionBudget budget{8 * kBudget};
-  const auto reread = FromProto(requests, *written, budget);
-  Expect(reread.has_value(), "an answer that is written can be read");
+  const Engine engine(MakeCpuBackend(1), gates);
+  CheckAnswers(*state, requests, engine.Nominate(*state, requests));
+  CheckAnswers(*state, requests, engine.PlaceInOrder(*state, requests));
 }
 
-void RunWorkloads(std::string_view bytes) {
-  v1::WorkloadBatch message;
-  if (!Parse(bytes, message)) return;
+void RunBatch(const v1::WorkloadBatch& message, const FeatureGates& gates) {
   ExpansionBudget budget{kBudget};
   const auto requests = FromProto(message, budget);
   if (!requests) return;
@@ -48,7 +76,20 @@ void RunWorkloads(std::string_view bytes) {
   const auto rewritten = ToProto(Reread(*written));
   Expect(rewritten && written->SerializeAsString() == rewritten->SerializeAsString(),
          "writing and reading change nothing");
-  if (requests->size() <= 16) Place(*requests);
+  if (requests->size() <= 16) Place(*requests, gates);
+}
+
+void RunWorkloads(std::string_view bytes) {
+  v1::WorkloadBatch message;
+  if (Parse(bytes, message)) RunBatch(message, FeatureGates{});
+}
+
+// The gates decide whether a workload with pods in place may be resized.
+void RunPlace(std::string_view bytes) {
+  v1::PlaceRequest message;
+  if (!Parse(bytes, message)) return;
+  const auto gates = ApplyFeatureGates(message.feature_gates(), FeatureGates{});
+  if (gates) RunBatch(message.workloads(), *gates);
 }
 
 void RunLoad(std::string_view bytes) {
@@ -83,6 +124,81 @@ void RunAnswers(std::string_view bytes) {
   std::ignore = FromProto(SampleRequests(1, 4), message, budget);
 }
 
+void Decide(Cluster cluster, const FeatureGates& gates, bool until_stable) {
+  ClusterStateInput loaded = SmallCluster();
+  cluster.nodes = std::move(loaded.nodes);
+  cluster.topologies = std::move(loaded.topologies);
+  cluster.flavors = std::move(loaded.flavors);
+  const Engine engine(MakeCpuBackend(1), gates);
+  const auto result =
+      RunSchedulingCycles(std::move(cluster), engine, {.until_stable = until_stable});
+  Expect(result.has_value(), "queues and workloads break no state");
+  const auto written = ToProto(*result);
+  Expect(written.has_value(), "decisions can be written");
+  const SchedulingCyclesResult reread = Reread(*written);
+  Expect(reread.decisions == result->decisions && reread.cycles == result->cycles &&
+             reread.notes == result->notes,
+         "decisions arrive as they were sent");
+}
+
+void RunCycle(std::string_view bytes) {
+  v1::CycleRequest message;
+  if (!Parse(bytes, message)) return;
+  ExpansionBudget budget{kBudget};
+  const auto cluster = FromProto(message, budget);
+  if (!cluster) return;
+  const auto written = ToProto(*cluster);
+  Expect(written.has_value(), "what was read can be written");
+  Expect(Reread(*written) == *cluster, "writing and reading change no object");
+  const auto gates = ApplyFeatureGates(message.feature_gates(), FeatureGates{});
+  if (gates && cluster->workloads.size() <= 16) Decide(*cluster, *gates, message.until_stable());
+}
+
+void RunDecisions(std::string_view bytes) {
+  v1::CycleResponse message;
+  if (!Parse(bytes, message)) return;
+  ExpansionBudget budget{kBudget};
+  const auto result = FromProto(message, budget);
+  if (!result) return;
+  const auto written = ToProto(*result);
+  Expect(written.has_value(), "what was read can be written");
+  const SchedulingCyclesResult reread = Reread(*written);
+  Expect(reread.decisions == result->decisions && reread.notes == result->notes,
+         "writing and reading change no decision");
+}
+
+void RunUngate(std::string_view bytes) {
+  v1::UngateRequest message;
+  if (!Parse(bytes, message)) return;
+  ExpansionBudget budget{kBudget};
+  const auto request = FromProto(message, budget);
+  if (!request) return;
+  const auto written = ToProto(request->workload, request->pods);
+  Expect(written.has_value(), "what was read can be written");
+  const WorkloadToUngate reread = Reread(*written);
+  Expect(reread.workload == request->workload && reread.pods == request->pods,
+         "writing and reading change no object");
+  const auto ungated = UngateWorkload(request->workload, request->pods);
+  if (!ungated) return;
+  const std::span<const Pod> pods = request->pods;
+  ExpansionBudget more{8 * kBudget};
+  const auto received = FromProto(ToProto(*ungated, pods), pods, more);
+  Expect(received && *received == *ungated, "pods to ungate arrive as they were sent");
+}
+
+void RunUngated(std::string_view bytes) {
+  v1::UngateResponse message;
+  if (!Parse(bytes, message)) return;
+  std::vector<Pod> pods(3);
+  for (std::size_t i = 0; i < pods.size(); ++i) pods[i].key = {"ns", "pod-" + std::to_string(i)};
+  ExpansionBudget budget{kBudget};
+  const auto ungated = FromProto(message, pods, budget);
+  if (!ungated) return;
+  ExpansionBudget more{8 * kBudget};
+  const auto reread = FromProto(ToProto(*ungated, pods), pods, more);
+  Expect(reread && *reread == *ungated, "writing and reading change no pod");
+}
+
 void RunAddress(std::string_view text) {
   const auto address = ParseAddress(text);
   if (!address) return;
@@ -106,6 +222,16 @@ void RunOne(std::string_view bytes) {
       return RunUpdate(message);
     case 'a':
       return RunAnswers(message);
+    case 'p':
+      return RunPlace(message);
+    case 'y':
+      return RunCycle(message);
+    case 'd':
+      return RunDecisions(message);
+    case 'g':
+      return RunUngate(message);
+    case 'o':
+      return RunUngated(message);
     case 'c':
       return RunAddress(message);
     default:
