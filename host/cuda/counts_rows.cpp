@@ -10,17 +10,26 @@ CountsRowKey KeyOf(const PlacementJob& job) {
   return {job.state->identity(), job.shape.get(), job.simulate_empty};
 }
 
+// Slices and pods are the same number everywhere when a slice is one pod on one leaf.
+bool HasSlices(const PlacementJob& job) {
+  const SliceRule& slice = job.shape->slice;
+  return slice.size != 1 || slice.level != job.state->snapshot().tree().lowest() ||
+         slice.layer_count > 1;
+}
+
 // Lays out the arrays of the job's kind of row.
 CountsView LayOut(const PlacementJob& job, Packer& packer) {
   const auto domains = static_cast<std::size_t>(job.state->snapshot().domain_count());
   const auto leaves = static_cast<std::size_t>(job.state->snapshot().leaf_count());
   CountsView counts;
   counts.pods = packer.Leave<StoredCount>(domains);
-  counts.slices = packer.Leave<StoredCount>(domains);
+  const bool slices = HasSlices(job);
+  counts.slices = slices ? packer.Leave<StoredCount>(domains) : counts.pods;
   counts.exclusion = packer.Leave<std::int16_t>(leaves);
   if (job.query.leaders > 0) {
     counts.pods_with_leader = packer.Leave<StoredCount>(domains);
-    counts.slices_with_leader = packer.Leave<StoredCount>(domains);
+    counts.slices_with_leader =
+        slices ? packer.Leave<StoredCount>(domains) : counts.pods_with_leader;
     counts.leaders = packer.Leave<std::uint8_t>(domains);
   } else {
     counts.pods_with_leader = counts.pods;

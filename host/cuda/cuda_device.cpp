@@ -1,12 +1,16 @@
 #include "host/cuda/cuda_device.hpp"
 
-#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include "host/cuda/cuda_fault.hpp"
+#include "host/cuda/repeated_launches.hpp"
 #include "kernels/cuda/launch.hpp"
 
 namespace espalier {
@@ -22,6 +26,19 @@ DeviceResult<void> Check(cudaError_t status, const char* call) {
       fmt::format("{}: {} ({})", call, cudaGetErrorString(status), cudaGetErrorName(status))});
 }
 
+struct DestroyGraph {
+  void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
+};
+using CudaGraph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyGraph>;
+
+const char* NameOf(const KernelCall& call) {
+  constexpr const char* kNames[] = {"scatter_kernel", "count_leaves_kernel", "count_tiles_kernel",
+                                    "roll_up_kernel", "decide_kernel",       "exclusions_kernel",
+                                    "offsets_kernel", "compact_kernel"};
+  static_assert(std::size(kNames) == std::variant_size_v<KernelCall>);
+  return kNames[call.index()];
+}
+
 class CudaDevice final : public Device {
  public:
   static DeviceResult<std::unique_ptr<Device>> Open() {
@@ -33,6 +50,7 @@ class CudaDevice final : public Device {
   ~CudaDevice() override {
     if (stream_ == nullptr) return;
     cudaStreamSynchronize(stream_);
+    repeated_ = {};
     cudaStreamDestroy(stream_);
   }
 
@@ -65,26 +83,11 @@ class CudaDevice final : public Device {
                  "copy to the host");
   }
 
-  DeviceResult<void> Launch(const ScatterArgs& args) override {
-    return Check(espalier::Launch(args, stream_), "scatter_kernel");
-  }
-  DeviceResult<void> Launch(const CountLeavesArgs& args) override {
-    return Check(espalier::Launch(args, stream_), "count_leaves_kernel");
-  }
-  DeviceResult<void> Launch(const RollUpArgs& args) override {
-    return Check(espalier::Launch(args, stream_), "roll_up_kernel");
-  }
-  DeviceResult<void> Launch(const DecideArgs& args) override {
-    return Check(espalier::Launch(args, stream_), "decide_kernel");
-  }
-  DeviceResult<void> Launch(const ExclusionsArgs& args) override {
-    return Check(espalier::Launch(args, stream_), "exclusions_kernel");
-  }
-  DeviceResult<void> Launch(const OffsetsArgs& args) override {
-    return Check(espalier::Launch(args, stream_), "offsets_kernel");
-  }
-  DeviceResult<void> Launch(const CompactArgs& args) override {
-    return Check(espalier::Launch(args, stream_), "compact_kernel");
+  DeviceResult<void> Launch(std::span<const KernelCall> calls) override {
+    const CudaGraph* graph = repeated_.Find(
+        calls, [this](std::span<const KernelCall> sequence) { return Record(sequence); });
+    if (graph != nullptr) return Check(cudaGraphLaunch(graph->get(), stream_), "cudaGraphLaunch");
+    return LaunchEach(calls);
   }
 
   DeviceResult<void> Synchronize() override {
@@ -92,6 +95,29 @@ class CudaDevice final : public Device {
   }
 
  private:
+  DeviceResult<void> LaunchEach(std::span<const KernelCall> calls) {
+    for (const KernelCall& call : calls) {
+      const auto launch = [this](const auto& args) { return espalier::Launch(args, stream_); };
+      if (auto done = Check(std::visit(launch, call), NameOf(call)); !done) return done;
+    }
+    return {};
+  }
+
+  // Nothing where the driver will not have it: the calls can still be launched one by one.
+  std::optional<CudaGraph> Record(std::span<const KernelCall> calls) {
+    if (!Check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording")) {
+      return std::nullopt;
+    }
+    const bool launched = LaunchEach(calls).has_value();
+    cudaGraph_t graph = nullptr;
+    const bool ended = Check(cudaStreamEndCapture(stream_, &graph), "recording").has_value();
+    cudaGraphExec_t executable = nullptr;
+    const bool made = launched && ended &&
+                      Check(cudaGraphInstantiate(&executable, graph, 0), "recording").has_value();
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    return made ? std::optional(CudaGraph(executable)) : std::nullopt;
+  }
+
   DeviceResult<void> Initialise() {
     int devices = 0;
     if (auto done = Check(cudaGetDeviceCount(&devices), "looking for a device"); !done) return done;
@@ -130,6 +156,7 @@ class CudaDevice final : public Device {
   std::string name_;
   std::int32_t concurrent_blocks_ = 1;
   std::size_t memory_bytes_ = 0;
+  RepeatedLaunches<CudaGraph> repeated_;
 };
 
 }  // namespace

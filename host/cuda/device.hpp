@@ -6,12 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include <tl/expected.hpp>
 
-#include "kernels/cuda/blocks.hpp"
+#include "kernels/cuda/decide_blocks.hpp"
 
 namespace espalier {
 
@@ -34,6 +36,10 @@ struct DeviceError {
 template <class T>
 using DeviceResult = tl::expected<T, DeviceError>;
 
+// One kernel with what it is given.
+using KernelCall = std::variant<ScatterArgs, CountLeavesArgs, CountTilesArgs, RollUpArgs,
+                                DecideArgs, ExclusionsArgs, OffsetsArgs, CompactArgs>;
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -52,13 +58,9 @@ class Device {
   virtual DeviceResult<void> CopyToDevice(void* to, const void* from, std::size_t bytes) = 0;
   virtual DeviceResult<void> CopyToHost(void* to, const void* from, std::size_t bytes) = 0;
 
-  virtual DeviceResult<void> Launch(const ScatterArgs& args) = 0;
-  virtual DeviceResult<void> Launch(const CountLeavesArgs& args) = 0;
-  virtual DeviceResult<void> Launch(const RollUpArgs& args) = 0;
-  virtual DeviceResult<void> Launch(const DecideArgs& args) = 0;
-  virtual DeviceResult<void> Launch(const ExclusionsArgs& args) = 0;
-  virtual DeviceResult<void> Launch(const OffsetsArgs& args) = 0;
-  virtual DeviceResult<void> Launch(const CompactArgs& args) = 0;
+  // Queues kernels in this order. A sequence that comes again and again, equal to the last pointer,
+  // may be kept and launched as one; see RepeatedLaunches.
+  virtual DeviceResult<void> Launch(std::span<const KernelCall> calls) = 0;
 
   // Waits until everything queued is done; reports what went wrong meanwhile.
   virtual DeviceResult<void> Synchronize() = 0;

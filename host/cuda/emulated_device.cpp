@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include "host/cuda/repeated_launches.hpp"
 #include "kernels/team/serial_team.hpp"
 #include "kernels/team/thread_team.hpp"
 
@@ -63,13 +65,17 @@ class EmulatedDevice final : public Device {
     return CopyToDevice(to, from, bytes);
   }
 
-  DeviceResult<void> Launch(const ScatterArgs& args) override { return QueueKernel(args); }
-  DeviceResult<void> Launch(const CountLeavesArgs& args) override { return QueueKernel(args); }
-  DeviceResult<void> Launch(const RollUpArgs& args) override { return QueueKernel(args); }
-  DeviceResult<void> Launch(const DecideArgs& args) override { return QueueKernel(args); }
-  DeviceResult<void> Launch(const ExclusionsArgs& args) override { return QueueKernel(args); }
-  DeviceResult<void> Launch(const OffsetsArgs& args) override { return QueueKernel(args); }
-  DeviceResult<void> Launch(const CompactArgs& args) override { return QueueKernel(args); }
+  // A sequence that repeats is run from the recording, as a graph would be.
+  DeviceResult<void> Launch(std::span<const KernelCall> calls) override {
+    const auto* recorded = repeated_.Find(calls, [](std::span<const KernelCall> sequence) {
+      return std::optional(std::vector<KernelCall>(sequence.begin(), sequence.end()));
+    });
+    if (recorded != nullptr && options_.replays != nullptr) ++*options_.replays;
+    for (const KernelCall& call : recorded != nullptr ? std::span(*recorded) : calls) {
+      Queue([this, call] { std::visit([this](const auto& args) { RunKernel(args); }, call); });
+    }
+    return {};
+  }
 
   DeviceResult<void> Synchronize() override {
     RunQueue();
@@ -97,13 +103,11 @@ class EmulatedDevice final : public Device {
   }
 
   template <class Args>
-  DeviceResult<void> QueueKernel(const Args& args) {
-    return Queue([this, args] {
-      const Grid grid = GridOf(args);
-      for (std::int32_t y = 0; y < grid.y; ++y) {
-        for (std::int32_t x = 0; x < grid.x; ++x) RunOnTeam(args, {x, y});
-      }
-    });
+  void RunKernel(const Args& args) {
+    const Grid grid = GridOf(args);
+    for (std::int32_t y = 0; y < grid.y; ++y) {
+      for (std::int32_t x = 0; x < grid.x; ++x) RunOnTeam(args, {x, y});
+    }
   }
 
   template <class Args>
@@ -119,6 +123,7 @@ class EmulatedDevice final : public Device {
   EmulatedDeviceOptions options_;
   std::vector<std::function<void()>> queue_;
   std::unordered_map<void*, std::size_t> allocated_;
+  RepeatedLaunches<std::vector<KernelCall>> repeated_;
 };
 
 }  // namespace

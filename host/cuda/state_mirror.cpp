@@ -92,7 +92,8 @@ DeviceResult<void> StateMirror::SendChanges(const FlavorState& state) {
     args.new_amounts = packer.Add(amounts);
   });
   if (!sent) return sent;
-  return device_->Launch(args);
+  const KernelCall call = args;
+  return device_->Launch({&call, 1});
 }
 
 DeviceResult<CapacityView> StateMirror::Free(const FlavorState& state) {

@@ -4,15 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "host/cuda/counts_rows.hpp"
 #include "host/cuda/device.hpp"
 #include "host/cuda/device_memory.hpp"
 #include "host/cuda/state_mirror.hpp"
+#include "host/cuda/wave_rows.hpp"
 #include "host/cuda/workspaces.hpp"
 #include "host/engine/backend.hpp"
 
@@ -21,13 +20,13 @@ namespace espalier {
 // Memory that one wave after the other uses.
 struct WaveMemory {
   explicit WaveMemory(Device& device)
-      : input(device), shares(device), answers(device), heads(device), compacted(device) {}
+      : input(device), shares(device), answers(device), received(device), more(device) {}
 
   Upload input;
   DeviceMemory shares;  // as decided
   DeviceMemory answers;
-  PinnedMemory heads;      // answers without shares
-  PinnedMemory compacted;  // shares
+  PinnedMemory received;  // answers, with the first shares
+  PinnedMemory more;      // all shares, where those are not all
 };
 
 class Wave {
@@ -43,16 +42,6 @@ class Wave {
                          std::span<PlacementResult> results, std::vector<std::size_t>& declined);
 
  private:
-  struct Row {
-    std::shared_ptr<CountsRow> counts;
-    const PlacementJob* job = nullptr;  // one that uses it
-    CapacityView capacity;
-    FilterArrays filter;
-    bool stale = true;
-    // Assumed usage, flat.
-    std::vector<std::int32_t> assumed_leaves;
-    std::vector<Amount> assumed_amounts;
-  };
   struct Member {
     const PlacementJob* job = nullptr;
     std::size_t index = 0;
@@ -63,23 +52,18 @@ class Wave {
   // Where the input lies on the device.
   struct Input {
     const CountRow* rows = nullptr;
-    const CountRow* stale = nullptr;
     const DecideJob* jobs = nullptr;
-    std::int32_t stale_count = 0;
     std::int32_t* row_failed = nullptr;
   };
   // Where the answers lie on the device.
   struct Answers {
     std::int64_t* share_count = nullptr;  // [1]
     JobOutcome* outcomes = nullptr;       // [jobs]
-    std::int64_t* exclusions = nullptr;   // see exclusions_begin_
-    Share* shares = nullptr;              // compacted
+    std::int64_t* exclusions = nullptr;   // see WaveRows
     std::size_t head_bytes = 0;           // everything before the shares
+    Share* shares = nullptr;              // compacted; last, so that one copy brings all
   };
 
-  DeviceResult<std::int32_t> AddRow(const PlacementJob& job, std::shared_ptr<CountsRow> counts);
-  std::size_t CurrentLog(const PlacementJob& job) const;
-  CountRow Pack(const Row& row, std::size_t r, Packer& packer) const;
   Answers LayOutAnswers(Packer& packer) const;
   DeviceResult<void> Send(WaveMemory& memory);
   DeviceResult<void> Launch(const Workspaces& workspaces, WaveMemory& memory);
@@ -91,15 +75,12 @@ class Wave {
   StateMirror* mirror_;
   const FlavorState* state_;
   std::size_t max_counts_bytes_;
-  std::size_t counts_bytes_ = 0;
   std::int64_t share_capacity_ = 0;
-  std::vector<Row> rows_;
-  std::unordered_map<const CountsRow*, std::int32_t> row_of_;
-  std::vector<std::size_t> exclusions_begin_;  // by row: resources, then one for outside the domain
-  std::size_t exclusions_size_ = 0;
+  WaveRows rows_;
   std::vector<Member> members_;
   Input input_;
   Answers answers_;
+  const std::byte* shares_ = nullptr;  // compacted, on the host
 };
 
 }  // namespace espalier

@@ -9,9 +9,14 @@ __global__ void __launch_bounds__(kBulkThreads) scatter_kernel(const ScatterArgs
   RunThisBlock<kBulkThreads>(args);
 }
 
-// Grid: x over portions of the leaves, y over tiles of kRowsPerBlock rows (shapes on a state).
-// Reads [columns][leaves] amounts, writes [rows][leaves] counts of pods and slices.
+// Grid: x over portions of the leaves, y over kRowsPerBlock rows (shapes on a state) each. Reads
+// [columns][leaves] amounts, writes [rows][leaves] counts of pods and slices.
 __global__ void __launch_bounds__(kBulkThreads) count_leaves_kernel(const CountLeavesArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
+// The same for rows whose numbers allow counting without division; y over their tiles.
+__global__ void __launch_bounds__(kBulkThreads) count_tiles_kernel(const CountTilesArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 
@@ -43,6 +48,9 @@ cudaError_t Launch(const ScatterArgs& args, cudaStream_t stream) {
 }
 cudaError_t Launch(const CountLeavesArgs& args, cudaStream_t stream) {
   return LaunchChecked(count_leaves_kernel, kBulkThreads, args, stream);
+}
+cudaError_t Launch(const CountTilesArgs& args, cudaStream_t stream) {
+  return LaunchChecked(count_tiles_kernel, kBulkThreads, args, stream);
 }
 cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream) {
   return LaunchChecked(roll_up_kernel, kBulkThreads, args, stream);

@@ -9,7 +9,8 @@ namespace espalier {
 inline constexpr int kBulkThreads = 256;    // passes over leaves, domains and shares
 inline constexpr int kDecideThreads = 128;  // one evaluation: lists of dozens to thousands
 
-// Queues one kernel and checks that it was accepted; debug builds wait and check that it ran.
+// Queues one kernel and checks that it was accepted; debug builds wait and check that it ran,
+// unless the stream records a graph.
 template <class Args>
 cudaError_t LaunchChecked(void (*kernel)(Args), int threads, const Args& args,
                           cudaStream_t stream) {
@@ -19,7 +20,11 @@ cudaError_t LaunchChecked(void (*kernel)(Args), int threads, const Args& args,
   kernel<<<blocks, static_cast<unsigned>(threads), 0, stream>>>(args);
   const cudaError_t launched = cudaGetLastError();
 #ifndef NDEBUG
-  if (launched == cudaSuccess) return cudaStreamSynchronize(stream);
+  cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
+  if (launched == cudaSuccess) cudaStreamIsCapturing(stream, &recording);
+  if (launched == cudaSuccess && recording == cudaStreamCaptureStatusNone) {
+    return cudaStreamSynchronize(stream);
+  }
 #endif
   return launched;
 }

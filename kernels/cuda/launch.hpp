@@ -5,12 +5,13 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/cuda/blocks.hpp"
+#include "kernels/cuda/decide_blocks.hpp"
 
 namespace espalier {
 
 cudaError_t Launch(const ScatterArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CountLeavesArgs& args, cudaStream_t stream);
+cudaError_t Launch(const CountTilesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream);
 cudaError_t Launch(const DecideArgs& args, cudaStream_t stream);
 cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream);

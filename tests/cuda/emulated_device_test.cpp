@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/packing/flavor_state.hpp"
 #include "tests/cuda/ask.hpp"
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/cuda/faulty_device.hpp"
@@ -37,6 +38,57 @@ TEST(EmulatedDevice, HostCodeNeverTouchesDeviceMemory) {
     ExpectEqual(Ask(MakeCpuBackend(1), cluster, gangs, mode),
                 Ask(MakeEmulated(guarded), cluster, gangs, mode));
   }
+}
+
+// A queue that is nominated again has the same launches, and what it is asked on may have changed.
+TEST(EmulatedDevice, RepeatedLaunchesAreReplayed) {
+  const std::vector<WorkloadRequest> gangs = MakeGangs(50, 20);
+  ClusterState state = Build(MakeGpuCluster(3, 16, 8, 19));
+  FlavorState& flavor = *state.Find("gpu");
+  Resources gpu;
+  gpu.Set("nvidia.com/gpu", 1);
+  int replays = 0;
+  const auto device = MakeEmulated({.guard_memory = true, .replays = &replays});
+  for (int round = 0; round < 8; ++round) {
+    flavor.Add(LeafId(8 * round), gpu);
+    ExpectEqual(Engine(MakeCpuBackend(1), {}).Nominate(state, gangs),
+                Engine(device, {}).Nominate(state, gangs));
+  }
+  EXPECT_GT(replays, 3);
+}
+
+// After a few changes only the leaves of the racks concerned are counted again.
+TEST(EmulatedDevice, CountsWhatChanged) {
+  std::vector<WorkloadRequest> gangs = MakeGangs(50, 22);
+  std::erase_if(gangs, [](const WorkloadRequest& gang) { return gang.pod_sets.size() > 1; });
+  ClusterState state = Build(MakeGpuCluster(3, 16, 8, 21));
+  FlavorState& flavor = *state.Find("gpu");
+  Resources gpu;
+  gpu.Set("nvidia.com/gpu", 1);
+  const auto plan = std::make_shared<FaultPlan>();
+  std::vector<std::int32_t> counted;  // leaves, by launch
+  plan->on_call = [&](const KernelCall& call) {
+    if (const auto* args = std::get_if<CountTilesArgs>(&call)) counted.push_back(args->leaves.size);
+  };
+  const auto device = DeviceBackend::Make(
+      "emulated",
+      [&]() -> DeviceResult<std::unique_ptr<Device>> {
+        return std::make_unique<FaultyDevice>(MakeEmulatedDevice(), plan);
+      },
+      MakeCpuBackend(1), EveryBatch());
+  const auto nominate = [&] {
+    counted.clear();
+    ExpectEqual(Engine(MakeCpuBackend(1), {}).Nominate(state, gangs),
+                Engine(*device, {}).Nominate(state, gangs));
+    return counted;
+  };
+  const std::vector<std::int32_t> everything = {3 * 16 * 8};
+  EXPECT_EQ(nominate(), everything);
+  EXPECT_EQ(nominate(), std::vector<std::int32_t>());
+  for (const int leaf : {0, 100, 1}) flavor.Add(LeafId(leaf), gpu);
+  EXPECT_EQ(nominate(), std::vector<std::int32_t>{2 * 8});
+  for (int leaf = 0; leaf < 3 * 16 * 8; ++leaf) flavor.Add(LeafId(leaf), gpu);
+  EXPECT_EQ(nominate(), everything);
 }
 
 // Too little memory for all counts at once: waves, and warm counts that give way.

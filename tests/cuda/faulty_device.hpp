@@ -1,6 +1,8 @@
 // A device that fails when it is told to, around one that works.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -14,6 +16,7 @@ struct FaultPlan {
   int fail_at = -1;  // never
   DeviceFault fault = DeviceFault::kLost;
   std::size_t memory_bytes = std::size_t{1} << 30;
+  std::function<void(const KernelCall&)> on_call;  // sees every kernel
 };
 
 class FaultyDevice final : public Device {
@@ -41,13 +44,10 @@ class FaultyDevice final : public Device {
   DeviceResult<void> CopyToHost(void* to, const void* from, std::size_t bytes) override {
     return Guard([&] { return inner_->CopyToHost(to, from, bytes); });
   }
-  DeviceResult<void> Launch(const ScatterArgs& args) override { return Forward(args); }
-  DeviceResult<void> Launch(const CountLeavesArgs& args) override { return Forward(args); }
-  DeviceResult<void> Launch(const RollUpArgs& args) override { return Forward(args); }
-  DeviceResult<void> Launch(const DecideArgs& args) override { return Forward(args); }
-  DeviceResult<void> Launch(const ExclusionsArgs& args) override { return Forward(args); }
-  DeviceResult<void> Launch(const OffsetsArgs& args) override { return Forward(args); }
-  DeviceResult<void> Launch(const CompactArgs& args) override { return Forward(args); }
+  DeviceResult<void> Launch(std::span<const KernelCall> calls) override {
+    if (plan_->on_call) std::ranges::for_each(calls, plan_->on_call);
+    return Guard([&] { return inner_->Launch(calls); });
+  }
   DeviceResult<void> Synchronize() override {
     return Guard([&] { return inner_->Synchronize(); });
   }
@@ -59,10 +59,6 @@ class FaultyDevice final : public Device {
   DeviceResult<void> Guard(const Call& call) {
     if (Fails()) return tl::unexpected(Fault());
     return call();
-  }
-  template <class Args>
-  DeviceResult<void> Forward(const Args& args) {
-    return Guard([&] { return inner_->Launch(args); });
   }
 
   std::unique_ptr<Device> inner_;

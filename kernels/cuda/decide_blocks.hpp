@@ -1,120 +1,17 @@
-// What one block of each kernel does, on any Team: the device runs it on BlockTeam, the emulated
-// device on the host. All pointers are to device memory. Arguments travel by value.
+// What one block of the deciding kernel and of those behind it does; see count_blocks.hpp.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/cuda/count_blocks.hpp"
+#include "kernels/cuda/grid.hpp"
 #include "kernels/decisions/exclusions.hpp"
-#include "kernels/decisions/leaf_counts.hpp"
 #include "kernels/decisions/place.hpp"
-#include "kernels/decisions/roll_up.hpp"
 #include "kernels/decisions/workspace.hpp"
 #include "kernels/team/team.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
-
-// Blocks in each direction; also the position of one block.
-struct Grid {
-  std::int32_t x = 1;
-  std::int32_t y = 1;
-};
-
-inline constexpr std::int32_t kItemsPerBlock = 1024;
-inline constexpr std::int32_t kRowsPerBlock = 8;
-
-ESPALIER_HD inline std::int32_t BlocksFor(std::int32_t items, std::int32_t per_block) {
-  return items / per_block + (items % per_block > 0 ? 1 : 0);
-}
-
-// The part of [0, items) that block `block` works on.
-ESPALIER_HD inline DomainRange Portion(std::int32_t items, std::int32_t block) {
-  const std::int32_t begin = block * kItemsPerBlock;
-  const std::int32_t rest = items - begin;
-  return {begin, begin + (rest < kItemsPerBlock ? rest : kItemsPerBlock)};
-}
-
-// Writes new amounts of a few leaves into a capacity matrix.
-struct ScatterArgs {
-  Amount* amounts = nullptr;  // [columns * stride], as CapacityView
-  std::int64_t stride = 0;
-  std::int32_t columns = 0;
-  std::int32_t size = 0;                // leaves that change
-  const std::int32_t* leaf = nullptr;   // [size] distinct
-  const Amount* new_amounts = nullptr;  // [columns * size], column by column
-};
-
-inline Grid GridOf(const ScatterArgs& args) {
-  return {BlocksFor(args.size, kItemsPerBlock), args.columns};
-}
-
-template <class Team>
-ESPALIER_HD void RunBlock(Team& team, const ScatterArgs& args, Grid block) {
-  const DomainRange portion = Portion(args.size, block.x);
-  Amount* column = args.amounts + block.y * args.stride;
-  const Amount* values = args.new_amounts + static_cast<std::int64_t>(block.y) * args.size;
-  for (std::int32_t i = portion.begin + team.rank(); i < portion.end; i += team.size()) {
-    column[args.leaf[i]] = values[i];
-  }
-}
-
-// One shape on one state: what is counted, and where the counts go.
-struct CountRow {
-  LeafInput input;
-  SliceRule slice;
-  CountsView counts;  // without affinity
-  ExclusionView exclusions;
-};
-
-// Counts the leaves of rows [0, row_count).
-struct CountLeavesArgs {
-  TreeView tree;
-  std::int32_t leaf_count = 0;
-  const CountRow* rows = nullptr;
-  std::int32_t row_count = 0;
-};
-
-inline Grid GridOf(const CountLeavesArgs& args) {
-  return {BlocksFor(args.leaf_count, kItemsPerBlock), BlocksFor(args.row_count, kRowsPerBlock)};
-}
-
-// A block counts a run of leaves for a tile of rows: capacities are read from memory once and then
-// come from the cache.
-template <class Team>
-ESPALIER_HD void RunBlock(Team& team, const CountLeavesArgs& args, Grid block) {
-  const DomainRange leaves = Portion(args.leaf_count, block.x);
-  const std::int32_t first = block.y * kRowsPerBlock;
-  const std::int32_t rest = args.row_count - first;
-  const std::int32_t end = first + (rest < kRowsPerBlock ? rest : kRowsPerBlock);
-  for (std::int32_t leaf = leaves.begin + team.rank(); leaf < leaves.end; leaf += team.size()) {
-    for (std::int32_t r = first; r < end; ++r) {
-      const CountRow& row = args.rows[r];
-      StoreLeaf(args.tree, row.slice, row.input, row.counts, leaf);
-    }
-  }
-}
-
-// Rolls up one level of rows [0, row_count); the level below is done.
-struct RollUpArgs {
-  TreeView tree;
-  std::int32_t level = 0;
-  DomainRange domains;  // of the level
-  const CountRow* rows = nullptr;
-  std::int32_t row_count = 0;
-};
-
-inline Grid GridOf(const RollUpArgs& args) {
-  return {BlocksFor(args.domains.size(), kItemsPerBlock), args.row_count};
-}
-
-template <class Team>
-ESPALIER_HD void RunBlock(Team& team, const RollUpArgs& args, Grid block) {
-  const CountRow& row = args.rows[block.y];
-  const DomainRange portion = Portion(args.domains.size(), block.x);
-  for (std::int32_t i = portion.begin + team.rank(); i < portion.end; i += team.size()) {
-    RollUpDomain(args.tree, row.slice, row.counts, args.level, args.domains.begin + i);
-  }
-}
 
 // One evaluation.
 struct DecideJob {
@@ -148,6 +45,7 @@ struct DecideArgs {
   JobOutcome* outcomes = nullptr;      // [job_count]
   Share* shares = nullptr;             // each job's at its share_begin, by leaf, ascending
   std::int32_t* row_failed = nullptr;  // [rows] set to 1 where a job does not fit; zero before
+  bool operator==(const DecideArgs&) const = default;
 };
 
 inline Grid GridOf(const DecideArgs& args) {
@@ -212,6 +110,7 @@ struct ExclusionsArgs {
   const CountRow* rows = nullptr;
   std::int32_t row_count = 0;
   const std::int32_t* row_failed = nullptr;  // [row_count]
+  bool operator==(const ExclusionsArgs&) const = default;
 };
 
 inline Grid GridOf(const ExclusionsArgs& args) { return {args.row_count, 1}; }
@@ -228,6 +127,7 @@ struct OffsetsArgs {
   JobOutcome* outcomes = nullptr;
   std::int32_t job_count = 0;
   std::int64_t* share_count = nullptr;  // [1] of all jobs
+  bool operator==(const OffsetsArgs&) const = default;
 };
 
 inline Grid GridOf(const OffsetsArgs&) { return {1, 1}; }
@@ -253,6 +153,7 @@ struct CompactArgs {
   std::int32_t job_count = 0;
   const Share* shares = nullptr;
   Share* compacted = nullptr;
+  bool operator==(const CompactArgs&) const = default;
 };
 
 inline Grid GridOf(const CompactArgs& args) { return {args.job_count, 1}; }
