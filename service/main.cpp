@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
 
   int exit_code = espalier::kExitOk;
+  espalier::AddBenchCommand(app, exit_code);
   espalier::AddConformanceCommand(app, exit_code);
   espalier::AddCycleCommand(app, exit_code);
   espalier::AddPlaceCommand(app, exit_code);

@@ -24,7 +24,8 @@ ROOMS = {
     ],
     "host/cuda": ["kernels", "host/model", "host/packing", "host/engine"],
     "fallback_cpu": ["kernels", "host/model", "host/packing", "host/engine"],
-    "service": ["kernels", "host", "fallback_cpu", "proto"],
+    "bench/scenarios": ["kernels", "host/model", "host/packing", "host/engine"],
+    "service": ["kernels", "host", "fallback_cpu", "proto", "bench/scenarios"],
 }
 # Rooms at the end of every arrow: they may include anything of the project but the wire types.
 LEAVES = ["tests", "bench"]

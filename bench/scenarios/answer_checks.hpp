@@ -1,0 +1,27 @@
+// Whether answers keep what every placement must keep, counted from the answers alone.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/engine/gang_batch.hpp"
+#include "host/packing/flavor_state.hpp"
+
+namespace espalier {
+
+struct CheckInput {
+  const FlavorState& before;  // the state that was asked
+  const FlavorState* after;   // where the answers were booked, in order; null: each on its own
+  std::span<const GangShape> shapes;
+  std::span<const Gang> gangs;
+  const GangAnswers& answers;
+};
+
+// What is wrong, a sentence each, the first few; empty when nothing is:
+// * a placed gang has all its pods and its leader, one that is not placed has nothing;
+// * no leaf gives more than it had left, nor was left with anything but what the answers leave;
+// * all pods are in one domain of a required level, and whole slices in each domain of the slices'.
+std::vector<std::string> CheckAnswers(const CheckInput& input);
+
+}  // namespace espalier

@@ -1,0 +1,31 @@
+// A scenario brought to life: its cluster, what runs there and its queue.
+#pragma once
+
+#include <cstdint>
+
+#include "bench/scenarios/floors.hpp"
+#include "bench/scenarios/mixes.hpp"
+#include "bench/scenarios/prefill.hpp"
+#include "bench/scenarios/scenario_table.hpp"
+#include "bench/scenarios/topologies.hpp"
+#include "host/model/result.hpp"
+#include "host/packing/cluster_state.hpp"
+
+namespace espalier {
+
+struct LoadedScenario {
+  BenchCluster cluster;
+  Prefill prefill;
+  BenchMix mix;
+  ClusterState state;
+
+  const FlavorState& flavor() const { return *state.Find(kBenchFlavor); }
+};
+
+// `gangs` > 0 keeps only the first so many of the mix. Errors (kBadInput) of what it is made from.
+Result<LoadedScenario> LoadScenario(const Scenario& scenario, std::int64_t gangs);
+
+// Every distinct shape in use held once against every node.
+LeastWork CountingOnce(const LoadedScenario& scenario);
+
+}  // namespace espalier

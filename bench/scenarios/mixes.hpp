@@ -1,0 +1,44 @@
+// The queues of the benchmark suite: gangs drawn from recorded job sizes, by name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/scenarios/topologies.hpp"
+#include "host/engine/feature_gates.hpp"
+#include "host/engine/gang_batch.hpp"
+#include "host/model/result.hpp"
+
+namespace espalier {
+
+struct BenchMix {
+  std::string name;
+  FeatureGates gates;
+  std::vector<GangShape> shapes;
+  std::vector<Gang> gangs;
+};
+
+// X-SHAPES takes the number of shapes in its name: X-SHAPES(256).
+std::vector<TopologyLine> MixLines();
+
+// `gangs` gangs for this cluster; a mix of fixed content ignores the number. Errors (kBadInput): an
+// unknown name.
+Result<BenchMix> MakeMix(const std::string& name, const BenchCluster& cluster, std::int64_t gangs,
+                         std::uint64_t seed);
+
+// Accelerators of one job as the recorded traces have them.
+class SplitMix64;
+std::int64_t DrawAcmeJob(SplitMix64& random);
+
+// The requests of a pod of so many slots (BenchCluster::slots).
+Resources SlotRequests(const BenchCluster& cluster, std::int64_t slots);
+
+// Level keys by their usual names, whatever the cluster calls them: the lowest but one, the second
+// of four or more, the first.
+const std::string& RackLevel(const BenchCluster& cluster);
+const std::string& BlockLevel(const BenchCluster& cluster);
+const std::string& ZoneLevel(const BenchCluster& cluster);
+
+}  // namespace espalier

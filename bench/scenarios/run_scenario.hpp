@@ -1,0 +1,58 @@
+// Runs one scenario: measures it, checks its answers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/scenarios/floors.hpp"
+#include "bench/scenarios/measure.hpp"
+#include "bench/scenarios/scenario_table.hpp"
+#include "host/engine/backend.hpp"
+#include "host/model/result.hpp"
+
+namespace espalier {
+
+struct RunOptions {
+  std::function<Result<std::shared_ptr<Backend>>()> make_backend;
+  RepeatOptions repeat;
+  std::int64_t gangs = 0;  // only the first so many; 0: all
+  bool check = true;
+  // The digest of the first `gangs` answers as the one-thread plain form gives them; empty: not
+  // compared.
+  std::function<Result<std::string>(const Scenario&, std::int64_t gangs)> plain_digest;
+  std::string cases_folder;  // of the recorded sequences
+};
+
+struct QualityFigure {
+  std::string name;
+  std::int64_t value = 0;
+};
+
+struct ScenarioResult {
+  Scenario scenario;
+  std::int64_t nodes = 0;
+  std::int64_t levels = 0;
+  std::int64_t resources = 0;
+  std::int64_t shapes = 0;  // in use
+  std::int64_t gangs = 0;
+  double setup_seconds = 0;  // generating and loading, not measured
+  std::vector<Stage> stages;
+  LeastWork least;  // of the stage `compute`
+  std::string digest;
+  std::vector<std::string> checks;    // what was found right
+  std::vector<std::string> problems;  // what was not
+  std::vector<QualityFigure> quality;
+  std::int64_t peak_memory_bytes = 0;
+
+  const Stage* Find(std::string_view stage) const;
+};
+
+// Errors: kBadInput for a scenario that cannot be generated, kNotFound for a mode that is not there
+// yet, and those of the back end. Wrong answers are `problems`, no error.
+Result<ScenarioResult> RunScenario(const Scenario& scenario, const RunOptions& options);
+
+}  // namespace espalier

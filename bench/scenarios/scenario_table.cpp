@@ -1,0 +1,248 @@
+#include "bench/scenarios/scenario_table.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace espalier {
+namespace {
+
+constexpr double kMilli = 1e-3;
+constexpr double kMicro = 1e-6;
+
+using enum BenchMode;
+
+// A row of the table; `suites` has an s for smoke and a g for gate.
+struct Row {
+  const char* name;
+  const char* variant;
+  BenchMode mode;
+  const char* topology;
+  int resources;
+  std::int64_t nodes;
+  const char* prefill;
+  const char* mix;
+  std::int64_t gangs;
+  int queues = 0;
+  BenchTarget target = {};
+  const char* suites = "";
+};
+
+constexpr BenchTarget kM1Cold = {"M1", 50 * kMicro};
+constexpr BenchTarget kM1Warm = {"M1", 15 * kMicro};
+constexpr BenchTarget kM2 = {"M2", 10 * kMilli};
+constexpr BenchTarget kM3 = {"M3", 120 * kMilli};
+constexpr BenchTarget kM4 = {"M4", 40 * kMilli};
+constexpr BenchTarget kM5 = {"M5", 3 * kMilli};
+constexpr BenchTarget kM9 = {"M9", 20 * kMicro};
+constexpr BenchTarget kM10 = {"M10", 50 * kMicro, true};
+constexpr BenchTarget kM11Change = {"M11", 100 * kMicro, false, "change"};
+constexpr BenchTarget kM11Load = {"M11", 10 * kMilli, false, "pack"};
+constexpr BenchTarget kM12 = {"M12", 1 * kMilli, false, "wire"};
+constexpr BenchTarget kM13 = {"M13", 60 * kMilli};
+
+// clang-format off
+constexpr Row kRows[] = {
+    {"B01-kueue-ci", "", kCycle, "T-KUEUE640", 4, 0, "P0", "X-KUEUE", 15000, 30, {}, "sg"},
+    {"B02-kueue-assign", "workers", kNominate, "T-KUEUE2500", 4, 0, "P0", "X-KUEUE-ASSIGN", 1, 0, {}, "sg"},
+    {"B02-kueue-assign", "leader", kNominate, "T-KUEUE2500", 4, 0, "P0", "X-KUEUE-ASSIGN-LEADER", 1, 0, {}, "sg"},
+    {"B03-kueue-preempt", "", kWhatIf, "T-KUEUE1000R30", 4, 0, "", "", 1},
+    {"B04-kueue-40s", "", kWhatIf, "T-131K", 30, 2048, "", "", 1},
+    {"B05-kueue-prod", "", kCycle, "T-META24K", 4, 1300, "P97", "X-ACME", 536, 40, {}, "g"},
+    {"B06-k8s-tas", "750x4", kSequential, "T-K8S5000", 4, 0, "P0", "X-K8S4", 750, 0, {}, "sg"},
+    {"B06-k8s-tas", "1500x4", kSequential, "T-K8S5000", 4, 0, "P0", "X-K8S4", 1500, 0, {}, "g"},
+    {"B06-k8s-tas", "2250x4", kSequential, "T-K8S5000", 4, 0, "P0", "X-K8S4", 2250, 0, kM5, "sg"},
+    {"B06-k8s-tas", "3x1000", kSequential, "T-K8S5000", 4, 0, "P0", "X-K8S1000", 3, 0, {}, "g"},
+    {"B06-k8s-tas", "6x1000", kSequential, "T-K8S5000", 4, 0, "P0", "X-K8S1000", 6, 0, {}, "g"},
+    {"B06-k8s-tas", "9x1000", kSequential, "T-K8S5000", 4, 0, "P0", "X-K8S1000", 9, 0, {}, "g"},
+    {"B07-kai-gang", "rack", kSequential, "T-KAI512", 4, 0, "P0", "X-KAI512-RACK", 1, 0, {}, "g"},
+    {"B07-kai-gang", "free", kSequential, "T-KAI512", 4, 0, "P0", "X-KAI512-FREE", 1, 0, {}, "g"},
+    {"B08-kai-unsat", "nominate", kNominate, "T-RACKS10", 4, 500, "P100", "X-UNSAT", 1, 0, kM9, "g"},
+    {"B08-kai-unsat", "what-if", kWhatIf, "T-RACKS10", 4, 500, "", "", 1},
+    {"B09-kai-reclaim", "", kWhatIf, "T-RACKS10", 4, 0, "", "", 1},
+    {"B10-volcano-sub", "", kNominate, "T-VOLC1000", 4, 0, "P0", "X-SUBGROUPS", 1, 0, {}, "g"},
+    {"B11-volcano-6k", "", kSequential, "T-VOLC6000", 4, 0, "P90", "X-TIER2", 256, 0, kM10, "sg"},
+    {"B12-armada-small", "", kSequential, "T-FLAT1000", 4, 0, "P0", "X-ONE-CPU", 64000, 0, kM13, "sg"},
+    {"B20-one-131k", "cold-shape", kNominate, "T-131K", 8, 0, "P90", "X-ACME", 1, 0, kM1Cold, "s"},
+    {"B20-one-131k", "warm-shape", kNominateWarm, "T-131K", 8, 0, "P90", "X-ACME", 1, 0, kM1Warm, "s"},
+    {"B21-nominate-131k", "R4", kNominate, "T-131K", 4, 0, "P90", "X-SHAPES(256)", 5000},
+    {"B21-nominate-131k", "R8", kNominate, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000, 0, kM2, "s"},
+    {"B21-nominate-131k", "R30", kNominate, "T-131K", 30, 0, "P90", "X-SHAPES(256)", 5000},
+    {"B22-distinct-131k", "R4", kNominate, "T-131K", 4, 0, "P90", "X-SHAPES(5000)", 5000},
+    {"B22-distinct-131k", "R8", kNominate, "T-131K", 8, 0, "P90", "X-SHAPES(5000)", 5000, 0, kM3, "s"},
+    {"B22-distinct-131k", "R30", kNominate, "T-131K", 30, 0, "P90", "X-SHAPES(5000)", 5000},
+    {"B23-sequential-131k", "S16", kSequential, "T-131K", 8, 0, "P70", "X-SHAPES(16)", 5000},
+    {"B23-sequential-131k", "S256", kSequential, "T-131K", 8, 0, "P70", "X-SHAPES(256)", 5000, 0, kM4, "s"},
+    {"B23-sequential-131k", "S1024", kSequential, "T-131K", 8, 0, "P70", "X-SHAPES(1024)", 5000},
+    {"B23-sequential-131k", "acme", kSequential, "T-131K", 8, 0, "P70", "X-ACME", 5000},
+    {"B24-cycle-131k", "", kCycle, "T-131K", 4, 0, "P97", "X-HERO", 2004, 200},
+    {"B25-whatif-131k", "", kWhatIf, "T-131K", 8, 0, "", "", 1},
+    {"B26-churn-131k", "churn", kChurn, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Change, "s"},
+    {"B26-churn-131k", "load", kLoad, "T-131K", 8, 0, "P90", "X-ACME", 1, 0, kM11Load, "s"},
+    {"B27-e2e-131k", "", kEndToEnd, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000, 0, kM12, ""},
+    {"B30-nvl72", "", kSequential, "T-NVL72-129K", 4, 0, "P90", "X-NVL", 2000},
+    {"B31-meta", "nominate", kNominate, "T-META24K", 4, 0, "P90", "X-ACME", 5000, 0, {}, "g"},
+    {"B31-meta", "sequential", kSequential, "T-META24K", 4, 0, "P90", "X-ACME", 5000, 0, {}, "g"},
+    {"B32-xai", "nominate", kNominate, "T-XAI100K", 4, 0, "P90", "X-ACME", 5000, 0, {}, "g"},
+    {"B32-xai", "sequential", kSequential, "T-XAI100K", 4, 0, "P90", "X-ACME", 5000, 0, {}, "g"},
+    {"B33-aws100k", "nominate", kNominate, "T-AWS100K", 4, 0, "P90", "X-ACME", 5000},
+    {"B33-aws100k", "sequential", kSequential, "T-AWS100K", 4, 0, "P90", "X-ACME", 5000},
+    {"B34-dgx", "nominate", kNominate, "T-DGXB200", 4, 0, "P90", "X-ACME", 5000, 0, {}, "g"},
+    {"B34-dgx", "sequential", kSequential, "T-DGXB200", 4, 0, "P90", "X-ACME", 5000, 0, {}, "g"},
+    {"B35-openb", "nominate", kNominate, "T-OPENB", 4, 0, "P90", "X-OPENB", 8152, 0, {}, "g"},
+    {"B35-openb", "sequential", kSequential, "T-OPENB", 4, 0, "P90", "X-OPENB", 8152, 0, {}, "g"},
+    {"B36-spot", "nominate", kNominate, "T-SPOT4278", 4, 0, "P90", "X-ACME", 5000, 0, {}, "g"},
+    {"B36-spot", "sequential", kSequential, "T-SPOT4278", 4, 0, "P90", "X-ACME", 5000, 0, {}, "g"},
+    {"B40-ragged", "nominate", kNominate, "T-RAGGED", 4, 0, "P90", "X-LEADER", 500},
+    {"B40-ragged", "sequential", kSequential, "T-RAGGED", 4, 0, "P90", "X-LEADER", 500},
+    {"B41-adversarial", "nominate", kNominate, "T-131K", 4, 0, "P90", "X-ADV", 500},
+    {"B41-adversarial", "sequential", kSequential, "T-131K", 4, 0, "P90", "X-ADV", 500},
+    {"B42-ties", "nominate", kNominate, "T-DGXB200", 4, 0, "P0", "X-TIES", 500, 0, {}, "sg"},
+    {"B42-ties", "sequential", kSequential, "T-DGXB200", 4, 0, "P0", "X-TIES", 500, 0, {}, "sg"},
+    {"B42-ties", "131k", kSequential, "T-131K", 4, 0, "P0", "X-TIES", 500},
+};
+// clang-format on
+
+Scenario FromRow(const Row& row) {
+  Scenario scenario;
+  scenario.name = row.name;
+  scenario.variant = row.variant;
+  scenario.mode = row.mode;
+  scenario.topology.name = row.topology;
+  scenario.topology.resources = row.resources;
+  scenario.topology.nodes = row.nodes;
+  scenario.prefill = row.prefill;
+  scenario.mix = row.mix;
+  scenario.gangs = row.gangs;
+  scenario.queues = row.queues;
+  if (!row.target.name.empty()) scenario.target = row.target;
+  const std::string_view suites = row.suites;
+  scenario.smoke = suites.find('s') != std::string_view::npos;
+  scenario.gate = suites.find('g') != std::string_view::npos;
+  return scenario;
+}
+
+// Sizes of cluster, queue and node against each other, to be held against the counting loop.
+void AddGrid(std::vector<Scenario>& all) {
+  for (const std::int64_t nodes : {1024, 10240, 50176, 131072}) {
+    for (const std::int64_t shapes : {16, 256, 5000}) {
+      for (const int resources : {4, 8, 30}) {
+        Scenario& scenario = all.emplace_back(
+            FromRow({"B50-grid", "", kNominate, "T-1M", resources, nodes, "P70", "", shapes}));
+        scenario.variant = fmt::format("N{}-W{}-R{}", nodes, shapes, resources);
+        scenario.mix = fmt::format("X-SHAPES({})", shapes);
+      }
+    }
+  }
+}
+
+// The same queue on ever larger clusters.
+void AddScaling(std::vector<Scenario>& all) {
+  for (const std::int64_t nodes : {1024, 4096, 16384, 65536, 131072, 262144, 1048576}) {
+    Scenario& scenario = all.emplace_back(
+        FromRow({"B51-scaling", "", kSequential, "T-1M", 8, nodes, "P70", "X-ACME", 1000}));
+    scenario.variant = fmt::format("N{}", nodes);
+  }
+}
+
+void AddRecorded(std::vector<Scenario>& all) {
+  const struct {
+    const char* sequence;
+    bool gate;
+  } kSequences[] = {{"k8s-5000-gangs-of-4", true},  {"k8s-5000-gangs-of-1000", true},
+                    {"gpu-2560-sequential", true},  {"gpu-2560-sequential-balanced", true},
+                    {"gpu-2560-nominate", true},    {"gpu-10k-sequential", true},
+                    {"gpu-10k-nominate", true},     {"gpu-51k-sequential", false},
+                    {"gpu-131k-sequential", false}, {"gpu-131k-nominate", false}};
+  for (const auto& [sequence, gate] : kSequences) {
+    Scenario& scenario = all.emplace_back();
+    scenario.name = fmt::format("recorded-{}", sequence);
+    scenario.mode = kRecorded;
+    scenario.recorded = fmt::format("sequence-{}.jsonl.gz", sequence);
+    scenario.gate = gate;
+  }
+}
+
+std::vector<Scenario> MakeTable() {
+  std::vector<Scenario> all;
+  for (const Row& row : kRows) all.push_back(FromRow(row));
+  AddGrid(all);
+  AddScaling(all);
+  AddRecorded(all);
+  return all;
+}
+
+// "B21" and "B21-nominate-131k" name the scenario B21-nominate-131k.
+bool NamesScenario(std::string_view asked, std::string_view name) {
+  return name == asked ||
+         (name.starts_with(asked) && name.size() > asked.size() && name[asked.size()] == '-');
+}
+
+bool Matches(const Scenario& scenario, std::string_view asked) {
+  const std::size_t slash = asked.find('/');
+  if (!NamesScenario(asked.substr(0, slash), scenario.name)) return false;
+  return slash == std::string_view::npos || scenario.variant == asked.substr(slash + 1);
+}
+
+}  // namespace
+
+std::string_view ToString(BenchMode mode) {
+  switch (mode) {
+    case kNominate:
+      return "nominate";
+    case kNominateWarm:
+      return "nominate-warm";
+    case kSequential:
+      return "sequential";
+    case kCycle:
+      return "cycle";
+    case kChurn:
+      return "churn";
+    case kLoad:
+      return "load";
+    case kEndToEnd:
+      return "e2e";
+    case kRecorded:
+      return "recorded";
+    case kWhatIf:
+      return "what-if";
+  }
+  return "";
+}
+
+const std::vector<Scenario>& AllScenarios() {
+  static const std::vector<Scenario> all = MakeTable();
+  return all;
+}
+
+Result<std::vector<Scenario>> FindScenarios(std::span<const std::string> names) {
+  std::vector<bool> wanted(AllScenarios().size(), false);
+  for (const std::string& name : names) {
+    bool any = false;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (!Matches(AllScenarios()[i], name)) continue;
+      wanted[i] = true;
+      any = true;
+    }
+    if (!any) {
+      return BadInput(
+          fmt::format("there is no scenario \"{}\"; `espalier bench --list` names them all", name));
+    }
+  }
+  std::vector<Scenario> found;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i]) found.push_back(AllScenarios()[i]);
+  }
+  return found;
+}
+
+std::vector<Scenario> ScenariosOfSuite(std::string_view suite) {
+  std::vector<Scenario> found;
+  for (const Scenario& scenario : AllScenarios()) {
+    const bool in = suite == "smoke" ? scenario.smoke : suite == "gate" ? scenario.gate : true;
+    if (in) found.push_back(scenario);
+  }
+  return found;
+}
+
+}  // namespace espalier
