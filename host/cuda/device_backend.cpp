@@ -60,6 +60,11 @@ void DeviceBackend::Evaluate(std::span<const PlacementJob> jobs,
   CountJobs(jobs.size() - declined->size(), declined->size());
 }
 
+std::size_t DeviceBackend::lookahead() const {
+  const std::lock_guard lock(status_mutex_);
+  return status_.ready ? options_.lookahead : 1;
+}
+
 DeviceResult<std::vector<std::size_t>> DeviceBackend::EvaluateOnDevice(
     std::span<const PlacementJob> jobs, std::span<PlacementResult> results) {
   if (session_ == nullptr) {

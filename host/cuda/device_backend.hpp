@@ -19,10 +19,13 @@
 
 namespace espalier {
 
+// Below this many jobs the CPU is sooner: a device costs a fixed 20 to 40 us a call, the CPU a few
+// for a warm job. An estimate until bench/gpu_run.sh has measured it on a device ("crossover").
+inline constexpr std::size_t kCrossoverBatch = 32;
+
 struct DeviceBackendOptions {
-  // Smaller batches go to the CPU, which is sooner there: a device costs a fixed 20 to 40 us a
-  // call.
-  std::size_t smallest_batch = 32;
+  std::size_t smallest_batch = kCrossoverBatch;  // smaller ones go to the CPU
+  std::size_t lookahead = 1;  // requests in order that are decided together; see Backend
   // After a fault the device is tried again when this long has passed, then twice as long and so
   // on.
   std::chrono::milliseconds first_retry{1000};
@@ -51,6 +54,8 @@ class DeviceBackend final : public Backend {
 
   std::string_view name() const override { return name_; }
   void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) override;
+  // One by one while the device is away.
+  std::size_t lookahead() const override;
 
   // Thread-safe.
   DeviceStatus status() const;

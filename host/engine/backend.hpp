@@ -2,6 +2,7 @@
 // workloads, names or texts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -59,6 +60,10 @@ class Backend {
   // Answers jobs[i] in results[i]. Jobs are independent; answers do not depend on how they are
   // spread over threads. Returns when all are answered. Several threads may call it at once.
   virtual void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) = 0;
+
+  // How many requests in order are worth deciding together, before it is known that those decided
+  // later still stand; 1: one by one.
+  virtual std::size_t lookahead() const { return 1; }
 };
 
 }  // namespace espalier

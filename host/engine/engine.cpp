@@ -6,6 +6,7 @@
 
 #include "host/engine/assignments.hpp"
 #include "host/engine/backend.hpp"
+#include "host/engine/booked_leaves.hpp"
 #include "host/engine/workload_placement.hpp"
 
 namespace espalier {
@@ -14,11 +15,20 @@ namespace {
 // Workloads nominated together: enough to keep every thread and a device busy, few enough to report
 // progress and to bound memory.
 constexpr std::size_t kNominateBatch = 1024;
+// Requests in order that are decided together at first, where the back end looks ahead.
+constexpr std::size_t kFirstRound = 8;
 
-// Nominates requests [first, last): rounds of jobs, one per workload that still has one.
+// A job of a workload and what it was answered.
+struct Decided {
+  PlacementJob job;
+  PlacementResult result;
+};
+
+// Nominates requests [first, last): rounds of jobs, one per workload that still has one. `decided`,
+// when given, gets the jobs of each workload.
 void NominateBatch(Backend& backend, const ClusterState& state, const FeatureGates& gates,
-                   std::span<const WorkloadRequest> requests,
-                   std::vector<WorkloadAnswer>& answers) {
+                   std::span<const WorkloadRequest> requests, std::vector<WorkloadAnswer>& answers,
+                   std::vector<std::vector<Decided>>* decided = nullptr) {
   std::vector<WorkloadPlacement> open;
   open.reserve(requests.size());
   for (const WorkloadRequest& request : requests) open.emplace_back(request, state, gates);
@@ -27,7 +37,7 @@ void NominateBatch(Backend& backend, const ClusterState& state, const FeatureGat
   std::vector<WorkloadPlacement*> asking;
   std::vector<WorkloadPlacement*> left;
   for (WorkloadPlacement& placement : open) left.push_back(&placement);
-  while (!left.empty()) {
+  for (;;) {
     jobs.clear();
     asking.clear();
     for (WorkloadPlacement* placement : left) {
@@ -36,9 +46,16 @@ void NominateBatch(Backend& backend, const ClusterState& state, const FeatureGat
         asking.push_back(placement);
       }
     }
+    if (jobs.empty()) break;
     results.assign(jobs.size(), {});
     backend.Evaluate(jobs, results);
     for (std::size_t i = 0; i < asking.size(); ++i) asking[i]->Accept(results[i]);
+    if (decided != nullptr) {
+      for (std::size_t i = 0; i < asking.size(); ++i) {
+        const auto workload = static_cast<std::size_t>(asking[i] - open.data());
+        (*decided)[workload].push_back({std::move(jobs[i]), std::move(results[i])});
+      }
+    }
     left = asking;
   }
   for (WorkloadPlacement& placement : open) answers.push_back(placement.TakeAnswer());
@@ -53,6 +70,33 @@ WorkloadAnswer PlaceOne(Backend& backend, const ClusterState& state, const Featu
     placement.Accept(result);
   }
   return placement.TakeAnswer();
+}
+
+// Decides all requests on one state and books them in order for as long as their answers stand: at
+// least the first. The answers are those of one request after the other.
+void PlaceRound(Backend& backend, ClusterState& state, const FeatureGates& gates,
+                std::span<const WorkloadRequest> requests, std::vector<WorkloadAnswer>& answers,
+                const Engine::Progress& progress) {
+  std::vector<WorkloadAnswer> ahead;
+  std::vector<std::vector<Decided>> decided(requests.size());
+  NominateBatch(backend, state, gates, requests, ahead, &decided);
+  BookedLeaves booked;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const bool stands = std::ranges::all_of(
+        decided[i], [&](const Decided& d) { return booked.Stands(d.job, d.result); });
+    if (!stands) return;
+    answers.push_back(std::move(ahead[i]));
+    if (answers.back().FirstFailure() == nullptr) {
+      const std::vector<FlavorLeafUsage> usage = BookedUsage(requests[i], answers.back());
+      for (const FlavorLeafUsage& entry : usage) {
+        const FlavorState* flavor = std::as_const(state).Find(entry.flavor);
+        const LeafId leaf = flavor != nullptr ? flavor->snapshot().FindLeaf(entry.leaf) : LeafId();
+        if (leaf.valid()) booked.Note(*flavor, leaf);
+      }
+      state.AddUsage(usage);
+    }
+    if (progress) progress(answers.size());
+  }
 }
 
 // Pods that were on a leaf before and need no booking.
@@ -100,12 +144,22 @@ std::vector<WorkloadAnswer> Engine::PlaceInOrder(ClusterState& state,
                                                  const Progress& progress) const {
   std::vector<WorkloadAnswer> answers;
   answers.reserve(requests.size());
-  for (const WorkloadRequest& request : requests) {
-    answers.push_back(PlaceOne(*backend_, state, gates_, request));
+  std::size_t ahead = kFirstRound;
+  while (answers.size() < requests.size()) {
+    const std::size_t done = answers.size();
+    ahead = std::min({ahead, backend_->lookahead(), requests.size() - done});
+    if (ahead > 1) {
+      PlaceRound(*backend_, state, gates_, requests.subspan(done, ahead), answers, progress);
+      // More next time when everything stood, about as many as stood otherwise.
+      ahead = std::max<std::size_t>(2 * (answers.size() - done), 2);
+      continue;
+    }
+    answers.push_back(PlaceOne(*backend_, state, gates_, requests[done]));
     if (answers.back().FirstFailure() == nullptr) {
-      state.AddUsage(BookedUsage(request, answers.back()));
+      state.AddUsage(BookedUsage(requests[done], answers.back()));
     }
     if (progress) progress(answers.size());
+    ahead = kFirstRound;
   }
   return answers;
 }

@@ -8,6 +8,7 @@ namespace espalier {
 DeviceBackendOptions EveryBatch() {
   DeviceBackendOptions options;
   options.smallest_batch = 1;
+  options.lookahead = 64;
   options.first_retry = std::chrono::hours(1);
   options.last_retry = std::chrono::hours(1);
   return options;

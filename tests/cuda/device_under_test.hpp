@@ -9,7 +9,8 @@
 
 namespace espalier {
 
-// Every batch goes to the device; after a fault it stays away for the rest of the test.
+// Every batch goes to the device, requests in order many at once; after a fault it stays away for
+// the rest of the test.
 DeviceBackendOptions EveryBatch();
 
 // A back end on the device under test with these options.

@@ -9,7 +9,9 @@
 #include "host/conformance/difference.hpp"
 #include "tests/differential/check.hpp"
 #include "tests/differential/generator.hpp"
+#include "tests/differential/queue.hpp"
 #include "tests/differential/shrinker.hpp"
+#include "tests/engine/lookahead_backend.hpp"
 
 namespace espalier::differential {
 namespace {
@@ -31,22 +33,6 @@ TEST_P(Seeds, EngineAgreesWithOracle) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Thousands, Seeds, testing::Range(std::uint64_t{0}, kTests));
-
-// A cluster and several workloads without elastic or failed-node handling.
-struct Queue {
-  Instance instance;  // its request is not used
-  std::vector<WorkloadRequest> requests;
-};
-
-Queue GenerateQueue(std::uint64_t seed) {
-  Queue queue{Generate(seed), {}};
-  queue.instance.gates.elastic_jobs_via_workload_slices_with_tas = false;
-  Random random(~seed);
-  for (std::int64_t i = random.Between(2, 6); i > 0; --i) {
-    queue.requests.push_back(GeneratePlainRequest(random, queue.instance.cluster));
-  }
-  return queue;
-}
 
 std::vector<WorkloadAnswer> AskEngine(const Queue& queue, PlacementMode mode, int threads) {
   auto state = ClusterState::Build(queue.instance.cluster);
@@ -74,7 +60,7 @@ void Book(ClusterStateInput& cluster, const WorkloadRequest& request,
 
 TEST(Queues, SequentialPlacementBooksWhatItPlaces) {
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
-    Queue queue = GenerateQueue(seed);
+    Queue queue = GenerateQueue(seed, 6);
     const auto answers = AskEngine(queue, PlacementMode::kSequential, 1);
     ASSERT_EQ(answers.size(), queue.requests.size());
     for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -92,11 +78,27 @@ TEST(Queues, SequentialPlacementBooksWhatItPlaces) {
 
 TEST(Queues, AnyNumberOfThreadsGivesTheSameAnswers) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const Queue queue = GenerateQueue(seed);
+    const Queue queue = GenerateQueue(seed, 6);
     for (const PlacementMode mode : {PlacementMode::kNominate, PlacementMode::kSequential}) {
       ASSERT_EQ(AskEngine(queue, mode, 1), AskEngine(queue, mode, 3)) << "seed " << seed;
     }
   }
+}
+
+// Whatever is decided together on one state, the answers are those of one request after the other.
+TEST(Queues, LookingAheadGivesTheSameAnswers) {
+  std::size_t decided = 0;
+  std::size_t batches = 0;
+  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
+    const Queue queue = GenerateQueue(seed, 16);
+    const auto backend = std::make_shared<LookaheadBackend>(MakeCpuBackend(1), 2 + seed % 15);
+    auto state = ClusterState::Build(queue.instance.cluster);
+    const auto answers = Engine(backend, queue.instance.gates).PlaceInOrder(*state, queue.requests);
+    ASSERT_EQ(AskEngine(queue, PlacementMode::kSequential, 1), answers) << "seed " << seed;
+    decided += queue.requests.size();
+    batches += backend->batches();
+  }
+  EXPECT_LT(batches, decided) << "little is gained where so much is in each other's way";
 }
 
 // A failure is printed in a form that reads back as the same question and answer.

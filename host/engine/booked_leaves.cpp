@@ -1,0 +1,207 @@
+#include "host/engine/booked_leaves.hpp"
+
+#include <algorithm>
+
+#include "kernels/decisions/choose_level.hpp"
+#include "kernels/decisions/leaf_counts.hpp"
+#include "kernels/decisions/roll_up.hpp"
+#include "kernels/team/serial_team.hpp"
+
+namespace espalier {
+namespace {
+
+// Leaves one check may count; deciding anew is sooner past that.
+constexpr std::int32_t kMaxCountedLeaves = 4096;
+
+RequestView ViewOf(const RequestVector& request) {
+  return {static_cast<std::int32_t>(request.amounts.size()), request.columns.data(),
+          request.amounts.data()};
+}
+
+std::vector<Amount> AmountsOf(const FlavorState& state, std::int32_t leaf) {
+  std::vector<Amount> amounts;
+  const std::int64_t stride = state.snapshot().stride();
+  for (std::size_t c = 0; c < state.snapshot().resources().size(); ++c) {
+    amounts.push_back(
+        state.remaining()[c * static_cast<std::size_t>(stride) + static_cast<std::size_t>(leaf)]);
+  }
+  return amounts;
+}
+
+// The input of a job's leaf counts, on the host.
+class Input {
+ public:
+  explicit Input(const PlacementJob& job) : job_(job) {
+    input_.workers = ViewOf(job.shape->workers);
+    input_.leader = ViewOf(job.shape->leader);
+    input_.leader_on_workers = job.shape->leader_on_workers.data();
+    input_.domain = job.replacement_domain;
+    const NodeFilter* filter = job.shape->filter.get();
+    if (filter != nullptr && !filter->matches.empty()) input_.matches = filter->matches.data();
+    for (const AssumedLeaf& assumed : job.assumed) {
+      leaves_.push_back(assumed.leaf.value);
+      amounts_.insert(amounts_.end(), assumed.amounts.begin(), assumed.amounts.end());
+    }
+    columns_ = static_cast<std::int32_t>(job.state->snapshot().resources().size());
+  }
+
+  bool Reads(std::int32_t leaf) const {
+    return Matches(input_, leaf) && InsideDomain(input_, leaf);
+  }
+
+  // The counts of one leaf if `amounts` remained on it.
+  LeafCounts CountWith(std::int32_t leaf, const std::vector<Amount>& amounts) const {
+    constexpr std::int32_t kOnlyLeaf = 0;
+    LeafInput input = input_;
+    input.capacity = {amounts.data(), 1};
+    const auto assumed = std::ranges::lower_bound(leaves_, leaf);
+    if (assumed != leaves_.end() && *assumed == leaf) {
+      input.assumed = {1, &kOnlyLeaf, amounts_.data() + (assumed - leaves_.begin()) * columns_,
+                       columns_};
+    }
+    return CountLeaf(input, kOnlyLeaf);
+  }
+
+  // On the usage there is now.
+  LeafInput Now() const {
+    LeafInput input = input_;
+    input.capacity = {job_.state->remaining().data(), job_.state->snapshot().stride()};
+    input.assumed = {static_cast<std::int32_t>(leaves_.size()), leaves_.data(), amounts_.data(),
+                     columns_};
+    return input;
+  }
+
+ private:
+  const PlacementJob& job_;
+  LeafInput input_;
+  std::vector<std::int32_t> leaves_;
+  std::vector<Amount> amounts_;
+  std::int32_t columns_ = 0;
+};
+
+// Whether anything an evaluation reads of a leaf differs.
+bool Differ(const LeafCounts& a, const LeafCounts& b) {
+  return a.pods != b.pods || a.pods_with_leader != b.pods_with_leader || a.leaders != b.leaders ||
+         (a.pods == 0 && a.limiting != b.limiting);
+}
+
+// Scores the evaluation reads, or null.
+const std::int64_t* Scores(const PlacementJob& job) {
+  const NodeFilter* filter = job.shape->filter.get();
+  const bool scored = job.affinity_scores && filter != nullptr && !filter->affinity.empty();
+  return scored ? filter->affinity.data() : nullptr;
+}
+
+// Whether the level's set is one domain, the tightest that is sufficient, wherever there is one:
+// not with balanced placement, nor where only the top of Order A may answer (R10.8).
+bool TakesTightest(const PlacementJob& job) {
+  const PlacementQuery& query = job.query;
+  const bool preferred = !query.required && !query.unconstrained;
+  const bool only_top =
+      query.affinity && !query.required && !query.least_free && Scores(job) != nullptr;
+  return !(query.balanced && preferred) && !only_top && query.slices() > 0 &&
+         query.slices() < kMaxFit;
+}
+
+// Counts single domains of a job as they are now.
+class Domains {
+ public:
+  Domains(const PlacementJob& job, const Input& input, const CountsView& counts)
+      : job_(job), tree_(job.state->snapshot().tree()), input_(input.Now()), counts_(counts) {}
+
+  bool worth_it() const { return leaves_ <= kMaxCountedLeaves; }
+
+  Candidate Count(std::int32_t level, std::int32_t domain) {
+    const DomainRange leaves = Descendants(tree_, {domain, domain + 1}, level, tree_.lowest());
+    leaves_ += leaves.size();
+    if (!worth_it()) return {};
+    const std::int32_t first_leaf = tree_.LevelBegin(tree_.lowest());
+    for (std::int32_t d = leaves.begin; d < leaves.end; ++d) {
+      StoreLeaf(tree_, job_.shape->slice, input_, counts_, d - first_leaf);
+    }
+    SerialTeam team;
+    RollUp(team, tree_, job_.shape->slice, counts_, level, {domain, domain + 1});
+    return MakeCandidate(counts_, domain);
+  }
+
+ private:
+  const PlacementJob& job_;
+  TreeView tree_;
+  LeafInput input_;
+  CountsView counts_;
+  std::int32_t leaves_ = 0;
+};
+
+}  // namespace
+
+void BookedLeaves::Note(const FlavorState& state, LeafId leaf) {
+  Leaves& leaves = before_[&state];
+  if (!leaves.contains(leaf.value)) leaves.emplace(leaf.value, AmountsOf(state, leaf.value));
+}
+
+// An evaluation is a function of the counts of its leaves. Where none of the booked leaves changed
+// for this shape, the result stands. Else, a job that was given one domain at some level because it
+// is the tightest sufficient one there, and none was sufficient at the levels below it (R10.3,
+// R10.4, R10.7, R10.8), is given the same again when
+//   - no count below that domain changed: it is as sufficient and tight as it was, and what follows
+//     is decided below it alone (sections 12 and 13);
+//   - of the domains with a leaf that changed, none at the finer levels is sufficient now, and none
+//     at its own level is sufficient and comes before it. All others are as they were.
+bool BookedLeaves::Stands(const PlacementJob& job, const PlacementResult& result) {
+  const auto booked = before_.find(job.state);
+  if (booked == before_.end() || job.simulate_empty) return true;  // R5.1: reads no usage
+  const Input input(job);
+  std::vector<std::int32_t> changed;
+  for (const auto& [leaf, before] : booked->second) {
+    if (!input.Reads(leaf)) continue;
+    const LeafCounts now = input.CountWith(leaf, AmountsOf(*job.state, leaf));
+    if (Differ(input.CountWith(leaf, before), now)) changed.push_back(leaf);
+  }
+  if (changed.empty()) return true;
+  if (result.shares.empty() || !TakesTightest(job)) return false;
+
+  const FlavorSnapshot& snapshot = job.state->snapshot();
+  const auto ancestor = [&](std::int32_t leaf, std::int32_t level) {
+    return snapshot.Ancestor(LeafId(leaf), level).value;
+  };
+  const std::int32_t given = ancestor(result.shares.front().leaf.value, result.level);
+
+  const auto domains = static_cast<std::size_t>(snapshot.domain_count());
+  counts_.leaders.resize(std::max(counts_.leaders.size(), domains));
+  for (auto* array :
+       {&counts_.pods, &counts_.slices, &counts_.pods_with_leader, &counts_.slices_with_leader}) {
+    array->resize(counts_.leaders.size());
+  }
+  CountsView view;
+  view.pods = counts_.pods.data();
+  view.slices = counts_.slices.data();
+  view.pods_with_leader = view.pods;
+  view.slices_with_leader = view.slices;
+  if (job.query.leaders > 0) {
+    view.pods_with_leader = counts_.pods_with_leader.data();
+    view.slices_with_leader = counts_.slices_with_leader.data();
+    view.leaders = counts_.leaders.data();
+  }
+  view.affinity = Scores(job);
+
+  Domains recount(job, input, view);
+  const Candidate winner = recount.Count(result.level, given);
+  if (!recount.worth_it()) return false;
+  if (!Sufficient(winner, job.query)) return false;  // one of several, or it changed
+  for (std::int32_t level = job.query.level; level >= result.level; --level) {
+    std::int32_t last = -1;
+    for (const std::int32_t leaf : changed) {
+      const std::int32_t domain = ancestor(leaf, level);
+      if (domain == last) continue;
+      last = domain;
+      if (level == result.level && domain == given) return false;
+      const Candidate other = recount.Count(level, domain);
+      if (!recount.worth_it()) return false;
+      if (!Sufficient(other, job.query)) continue;
+      if (level > result.level || TightestOrder{}(other, winner)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace espalier
