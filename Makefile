@@ -57,7 +57,7 @@ NVCC = $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc \
 cuda-toolkit: ## Fetch a CUDA compiler into .cuda-toolkit; needs no root, no GPU, only pip
 	@if ! [ -x .cuda-toolkit/nvidia/cu13/bin/nvcc ]; then \
 	  python3 -m pip --version >/dev/null || { echo "cuda-toolkit: needs pip: python3-pip"; exit 1; }; \
-	  python3 -m pip install --quiet --no-deps --no-compile --only-binary :all: --require-hashes \
+	  python3 -m pip install --quiet --root-user-action=ignore --no-deps --no-compile --only-binary :all: --require-hashes \
 	    --target .cuda-toolkit --requirement kernels/cuda/toolkit.txt; fi
 
 cuda: setup ## Build with CUDA, run all tests, check what the kernels use; needs no GPU

@@ -5,14 +5,16 @@ Usage: ptxas_table.py [--update] BUILD_FOLDER
 
 Reads what ptxas said while the kernels were compiled (BUILD_FOLDER/kernels/cuda/*.ptxas) and prints
 a table. Exit code 1 when a kernel uses more registers, stack or spills than the baseline allows, or
-is not in it; 2 when there is nothing to read. Architectures without a baseline are only printed.
---update writes the baseline anew for the architectures that were compiled.
+is not in it; 2 when there is nothing to read. Only printed are architectures without a baseline, and
+everything when the compiler is not the one the baseline was made with. --update writes the baseline
+anew for the architectures that were compiled.
 """
 
 import argparse
 import json
 import pathlib
 import re
+import subprocess
 import sys
 
 BASELINE = pathlib.Path(__file__).with_name("ptxas_baseline.json")
@@ -55,6 +57,14 @@ def read_file(path, table):
                 row["shared"] = int(match.group(1))
 
 
+def compiler_version(build_folder):
+    """As in "13.0.88"."""
+    cache = (build_folder / "CMakeCache.txt").read_text()
+    nvcc = re.search(r"^ESPALIER_NVCC:\w+=(.+)$", cache, re.MULTILINE).group(1)
+    text = subprocess.run([nvcc, "--version"], check=True, capture_output=True, text=True).stdout
+    return re.search(r"V(\d+\.\d+\.\d+)", text).group(1)
+
+
 def regressions(table, baseline):
     for architecture, kernels in sorted(table.items()):
         if architecture not in baseline:
@@ -89,8 +99,14 @@ def main():
             print(f"{architecture:8}{kernel:28}" + "".join(f"{row[c]:>14}" for c in COLUMNS))
 
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    version = compiler_version(arguments.build_folder)
     if arguments.update:
-        BASELINE.write_text(json.dumps({**baseline, **table}, indent=1, sort_keys=True) + "\n")
+        baseline = {**baseline, **table, "nvcc": version}
+        BASELINE.write_text(json.dumps(baseline, indent=1, sort_keys=True) + "\n")
+        return 0
+    if version != baseline.get("nvcc"):
+        print(f"ptxas: not compared: compiled by nvcc {version}, the baseline by "
+              f"{baseline.get('nvcc')}", file=sys.stderr)
         return 0
     found = list(regressions(table, baseline))
     for text in found:
