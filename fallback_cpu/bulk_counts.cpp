@@ -13,7 +13,11 @@ BulkCounts Avx512BulkCounts();
 BulkCounts Avx2BulkCounts();
 BulkCounts PlainBulkCounts();
 
-double BulkInverse(Amount request) {
+float NarrowInverse(Amount request) {
+  return std::nextafter(1.0F / static_cast<float>(request), std::numeric_limits<float>::infinity());
+}
+
+double WideInverse(Amount request) {
   return std::nextafter(1.0 / static_cast<double>(request),
                         std::numeric_limits<double>::infinity());
 }

@@ -1,50 +1,89 @@
 // Counting leaves in bulk, without dividing: floor is monotone, so min_r floor(free_r / request_r)
-// is floor(min_r free_r * (1 / request_r)) with reciprocals a hair too large. Exact while
-// capacities and requests stay below 2^51 (kExactLimit); the plain form in kernels/ covers the
-// rest.
+// is floor(min_r free_r * (1 / request_r)) with reciprocals a hair too large. Exact within the
+// ranges below; the plain form in kernels/ covers the rest.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "host/packing/tiled_capacity.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
 
-inline constexpr Amount kExactLimit = Amount{1} << 51;
-
-// Columns must be readable this many leaves past their end.
-inline constexpr std::int32_t kBulkReadAhead = 8;
-
 // A vector of more resources is counted the plain way.
 inline constexpr std::size_t kMaxBulkResources = 32;
 
-// One request vector against capacity columns.
+// Capacities and requests of wide entries stay below this.
+inline constexpr Amount kWideLimit = Amount{1} << 51;
+
+// One request vector against capacity.
 struct BulkRequest {
-  struct Entry {
-    const Amount* column = nullptr;  // by leaf
-    Amount request = 0;              // > 0
-    double inverse = 0;              // a little more than 1 / request
-    double leader = 0;               // what a leader takes of it
+  // A resource whose requests are whole units of the tiled capacity, within its exact range.
+  struct Narrow {
+    std::int32_t row = 0;  // floats from the start of a tile
+    float inverse = 0;     // a little more than 1 / request
+    float request = 0;     // units, > 0
+    float leader = 0;      // units a leader takes
   };
-  std::vector<Entry> workers;              // at least one
-  std::vector<Entry> leader;               // empty: no leader; only column and request are used
+  // Any other resource: a column of amounts by leaf, readable for 16 leaves past its end.
+  struct Wide {
+    const Amount* column = nullptr;
+    double inverse = 0;
+    double request = 0;
+    double leader = 0;
+  };
+  struct Vector {
+    std::vector<Narrow> narrow;
+    std::vector<Wide> wide;
+    // R5.10: the entries in byte-wise order of the names; i: narrow[i], ~i: wide[i].
+    std::vector<std::int32_t> order;
+    std::vector<std::int32_t> resource;  // by position in `order`: which of the shape's
+  };
+
+  Vector workers;  // at least one entry
+  Vector leader;   // no entry: no leader; of the numbers only `request` counts
+  const float* tiles = nullptr;
+  std::size_t tile_stride = 0;
   const std::uint64_t* matches = nullptr;  // bitmap over leaves; null: every leaf
 };
 
+// Which leaves a block has: [leaf_begin[b], leaf_begin[b + 1]), less `first_leaf` each.
+struct BlockLayout {
+  const std::int32_t* leaf_begin = nullptr;
+  std::int32_t first_leaf = 0;
+  bool tiles = false;  // every block is one whole tile
+};
+
+// Counts by leaf. The last two are written only with a leader.
+struct LeafColumns {
+  StoredCount* pods = nullptr;
+  StoredCount* pods_with_leader = nullptr;
+  std::uint8_t* leaders = nullptr;
+};
+
 // 1 / request, rounded so that multiplying a multiple of the request never falls short.
-double BulkInverse(Amount request);
+float NarrowInverse(Amount request);
+double WideInverse(Amount request);
 
 struct BulkCounts {
-  // Counts leaves [begin, end) into arrays indexed by leaf. The last two are written only with a
-  // leader.
-  void (*count)(const BulkRequest& request, std::int32_t begin, std::int32_t end, StoredCount* pods,
-                StoredCount* pods_with_leader, std::uint8_t* leaders);
-  // Adds to limited_by[i] the matching leaves of [begin, end) whose first worker resource without
-  // room for one pod is i (R5.10).
+  // Counts leaves [begin, end).
+  void (*count)(const BulkRequest& request, std::int32_t begin, std::int32_t end,
+                const LeafColumns& out);
+  // sums[i] = pods of blocks[i], modulo 2^32, for each of `count` blocks.
+  void (*sum)(const BulkRequest& request, const BlockLayout& layout, const std::int32_t* blocks,
+              std::int32_t count, StoredCount* sums);
+  // Adds to limited_by[resource] the matching leaves of [begin, end), which lie in one tile, whose
+  // first worker entry, by `order`, without room for one pod is of that resource.
   void (*limit)(const BulkRequest& request, std::int32_t begin, std::int32_t end,
-                std::int32_t* limited_by);
+                std::uint8_t* limited_by);
+  // Appends to `blocks` the blocks whose last change is at `position` or later, less those without
+  // pods where `pods` is given; returns how many. There is room for `size`.
+  std::int32_t (*changed)(const std::int32_t* last_changes, const StoredCount* pods,
+                          std::int32_t size, std::int32_t position, std::int32_t* blocks);
+  // The index of the first smallest value >= need among `size` values, or -1.
+  std::int32_t (*tightest)(const StoredCount* values, std::int32_t size, StoredCount need);
   std::string_view name;  // avx512, avx2 or plain
 };
 

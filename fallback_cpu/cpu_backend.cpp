@@ -1,11 +1,16 @@
 #include "fallback_cpu/cpu_backend.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
 
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include "fallback_cpu/bulk_counts.hpp"
 #include "fallback_cpu/counts_cache.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "fallback_cpu/shape_counts.hpp"
@@ -16,6 +21,11 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kMaxCountsBytes = std::size_t{1} << 30;
+
+// Shapes counted together, and the blocks counted for each in turn, so that capacity is read from
+// the innermost cache.
+constexpr std::size_t kShapesTogether = 16;
+constexpr std::int32_t kBlocksTogether = 32;
 
 // Everything the result needs from the workspace, which the next job reuses.
 PlacementResult ToResult(const PlacementJob& job, ShapeCounts& counts,
@@ -31,14 +41,44 @@ PlacementResult ToResult(const PlacementJob& job, ShapeCounts& counts,
     counts.CountExclusions(job, result);
   }
   const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());
+  result.shares.reserve(static_cast<std::size_t>(outcome.shares.size));
   for (std::int32_t i = 0; i < outcome.shares.size; ++i) {
     const Share& share = outcome.shares[i];
     if (share.pods == 0 && share.leaders == 0) continue;
     result.shares.push_back({LeafId(share.domain - first_leaf), share.leaders, share.pods});
   }
-  std::ranges::sort(result.shares, {}, &LeafShare::leaf);
+  if (!std::ranges::is_sorted(result.shares, {}, &LeafShare::leaf)) {
+    std::ranges::sort(result.shares, {}, &LeafShare::leaf);
+  }
   return result;
 }
+
+// On brought-up-to-date counts, which other threads may read meanwhile.
+PlacementResult Decide(const PlacementJob& job, ShapeCounts& counts, Scratch& scratch) {
+  const ShapeCounts::Source source = counts.SourceFor(job, scratch.leaves());
+  const TreeView tree = job.state->snapshot().tree();
+  SerialTeam team(ActiveBulkCounts().tightest);
+  for (;;) {
+    const Workspace workspace = scratch.Get(tree, job.query.balanced);
+    const PlacementOutcome outcome =
+        Place(team, tree, source.stored(), source, job.query, workspace);
+    if (outcome.status != PlacementStatus::kOutOfStates || !scratch.GrowStates()) {
+      return ToResult(job, counts, outcome);
+    }
+  }
+}
+
+// Whether the job is on a part of the flavor: rare, and not worth a place in the cache.
+bool IsPartial(const PlacementJob& job) {
+  return job.replacement_domain.begin != 0 ||
+         job.replacement_domain.end != job.state->snapshot().leaf_count();
+}
+
+// The jobs of a batch that share counts.
+struct Group {
+  std::shared_ptr<CountsCache::Entry> entry;
+  std::vector<std::size_t> jobs;
+};
 
 class CpuBackend final : public Backend {
  public:
@@ -52,38 +92,89 @@ class CpuBackend final : public Backend {
       results[0] = EvaluateOne(jobs[0]);
       return;
     }
+    std::vector<std::size_t> alone;  // jobs that cannot share counts with others at the same time
+    std::vector<Group> groups = GroupJobs(jobs, alone);
     arena_.execute([&] {
-      tbb::parallel_for(std::size_t{0}, jobs.size(),
-                        [&](std::size_t i) { results[i] = EvaluateOne(jobs[i]); });
+      EvaluateGroups(jobs, results, groups);
+      tbb::parallel_for(std::size_t{0}, alone.size(),
+                        [&](std::size_t i) { results[alone[i]] = EvaluateOne(jobs[alone[i]]); });
     });
   }
 
  private:
+  std::vector<Group> GroupJobs(std::span<const PlacementJob> jobs,
+                               std::vector<std::size_t>& alone) {
+    std::vector<Group> groups;
+    std::unordered_map<const CountsCache::Entry*, std::size_t> group_of;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (!jobs[i].assumed.empty() || IsPartial(jobs[i])) {
+        alone.push_back(i);
+        continue;
+      }
+      std::shared_ptr<CountsCache::Entry> entry = cache_.Get(jobs[i]);
+      const auto [it, fresh] = group_of.emplace(entry.get(), groups.size());
+      if (fresh) groups.push_back({std::move(entry), {}});
+      groups[it->second].jobs.push_back(i);
+    }
+    // Callers lock the entries they share in one order.
+    std::ranges::sort(groups, {}, [](const Group& group) { return group.entry.get(); });
+    return groups;
+  }
+
+  void EvaluateGroups(std::span<const PlacementJob> jobs, std::span<PlacementResult> results,
+                      std::span<Group> groups) {
+    std::vector<std::unique_lock<std::mutex>> locks;
+    locks.reserve(groups.size());
+    for (const Group& group : groups) locks.emplace_back(group.entry->mutex);
+    const std::size_t bundles = (groups.size() + kShapesTogether - 1) / kShapesTogether;
+    tbb::parallel_for(std::size_t{0}, bundles, [&](std::size_t bundle) {
+      const std::size_t first = bundle * kShapesTogether;
+      RefreshTogether(jobs,
+                      groups.subspan(first, std::min(kShapesTogether, groups.size() - first)));
+    });
+    std::vector<std::pair<const Group*, std::size_t>> order;
+    order.reserve(jobs.size());
+    for (const Group& group : groups) {
+      for (const std::size_t job : group.jobs) order.emplace_back(&group, job);
+    }
+    tbb::parallel_for(std::size_t{0}, order.size(), [&](std::size_t i) {
+      const auto& [group, job] = order[i];
+      results[job] = Decide(jobs[job], group->entry->counts, scratch_.local());
+    });
+  }
+
+  void RefreshTogether(std::span<const PlacementJob> jobs, std::span<Group> groups) {
+    CountsStorage& leaves = scratch_.local().leaves();
+    std::vector<ShapeCounts*> cold;
+    std::int32_t blocks = 0;  // of the largest snapshot; they may be several
+    for (Group& group : groups) {
+      ShapeCounts& counts = group.entry->counts;
+      const auto needs = [&](std::size_t job) { return ShapeCounts::NeedsLeaves(jobs[job]); };
+      const auto it = std::ranges::find_if(group.jobs, needs);
+      const PlacementJob& job = jobs[it == group.jobs.end() ? group.jobs.front() : *it];
+      if (!counts.Prepare(job, leaves)) continue;
+      cold.push_back(&counts);
+      blocks = std::max(blocks, job.state->snapshot().block_count());
+    }
+    for (std::int32_t begin = 0; begin < blocks; begin += kBlocksTogether) {
+      for (ShapeCounts* counts : cold) {
+        counts->CountBlocks(begin, begin + kBlocksTogether, leaves);
+      }
+    }
+    for (ShapeCounts* counts : cold) counts->Finish();
+  }
+
   PlacementResult EvaluateOne(const PlacementJob& job) {
-    const bool everywhere = job.replacement_domain.begin == 0 &&
-                            job.replacement_domain.end == job.state->snapshot().leaf_count();
-    if (!everywhere) {  // rare: not worth a place in the cache
+    Scratch& scratch = scratch_.local();
+    if (IsPartial(job)) {
       ShapeCounts counts;
-      return Decide(job, counts);
+      counts.Refresh(job, scratch.leaves());
+      return Decide(job, counts, scratch);
     }
     const std::shared_ptr<CountsCache::Entry> entry = cache_.Get(job);
     const std::lock_guard lock(entry->mutex);
-    return Decide(job, entry->counts);
-  }
-
-  PlacementResult Decide(const PlacementJob& job, ShapeCounts& shape_counts) {
-    shape_counts.Refresh(job);
-    const CountsView counts = shape_counts.View(job);
-    Scratch& scratch = scratch_.local();
-    const TreeView tree = job.state->snapshot().tree();
-    SerialTeam team;
-    for (;;) {
-      const Workspace workspace = scratch.Get(tree, job.query.balanced);
-      const PlacementOutcome outcome = Place(team, tree, counts, job.query, workspace);
-      if (outcome.status != PlacementStatus::kOutOfStates || !scratch.GrowStates()) {
-        return ToResult(job, shape_counts, outcome);
-      }
-    }
+    entry->counts.Refresh(job, scratch.leaves());
+    return Decide(job, entry->counts, scratch);
   }
 
   tbb::task_arena arena_;

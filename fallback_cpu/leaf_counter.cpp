@@ -10,61 +10,103 @@ RequestView ViewOf(const RequestVector& vector) {
           vector.amounts.data()};
 }
 
-// Requests that bulk counting takes: positive, on a column of the snapshot, within exact range.
-// Zero requests allow everything and are left out by the caller.
-bool FitsBulk(const FlavorState& state, std::int32_t column, Amount amount) {
-  return amount > 0 && amount < kExactLimit && column >= 0 && state.Magnitude(column) < kExactLimit;
-}
-
 }  // namespace
 
 LeafCounter::LeafCounter(const PlacementJob& job)
-    : job_(job),
+    : state_(*job.state),
+      shape_(*job.shape),
+      simulate_empty_(job.simulate_empty),
+      range_version_(job.state->range_version()),
       tree_(job.state->snapshot().tree()),
       first_leaf_(tree_.LevelBegin(tree_.lowest())) {
-  const FlavorSnapshot& snapshot = job.state->snapshot();
-  for (const AssumedLeaf& assumed : job.assumed) {
-    assumed_leaves_.push_back(assumed.leaf.value);
-    assumed_amounts_.insert(assumed_amounts_.end(), assumed.amounts.begin(), assumed.amounts.end());
-  }
-  input_.capacity = {job.simulate_empty ? snapshot.free().data() : job.state->remaining().data(),
+  const FlavorSnapshot& snapshot = state_.snapshot();
+  input_.capacity = {simulate_empty_ ? snapshot.free().data() : state_.remaining().data(),
                      snapshot.stride()};
-  input_.assumed = {static_cast<std::int32_t>(assumed_leaves_.size()), assumed_leaves_.data(),
-                    assumed_amounts_.data(),
-                    static_cast<std::int32_t>(snapshot.resources().size())};
-  input_.workers = ViewOf(job.shape->workers);
-  input_.leader = ViewOf(job.shape->leader);
-  input_.leader_on_workers = job.shape->leader_on_workers.data();
-  const NodeFilter* filter = job.shape->filter.get();
+  input_.workers = ViewOf(shape_.workers);
+  input_.leader = ViewOf(shape_.leader);
+  input_.leader_on_workers = shape_.leader_on_workers.data();
+  const NodeFilter* filter = shape_.filter.get();
   input_.matches = filter == nullptr || filter->matches.empty() ? nullptr : filter->matches.data();
   input_.domain = job.replacement_domain;
   bulk_ = BindBulk();
+  sums_ = bulk_ && BindSums();
+  if (sums_) {
+    layout_ = {tree_.child_begin + tree_.LevelBegin(tree_.lowest() - 1), first_leaf_,
+               snapshot.block_width() == TiledCapacity::kTileLeaves};
+  }
+}
+
+bool LeafCounter::BindEntry(std::int32_t column, Amount request, Amount leader,
+                            BulkRequest::Vector& vector) {
+  if (request < 0 || leader < 0 || column < 0) return false;
+  if (request == 0) return true;  // allows everything (R5.9)
+  const TiledCapacity& tiles = state_.tiles();
+  const int shift = tiles.UnitShift(column);
+  const Amount part_of_unit = (Amount{1} << shift) - 1;
+  if (!simulate_empty_ && tiles.Exact(column) && ((request | leader) & part_of_unit) == 0) {
+    vector.order.push_back(static_cast<std::int32_t>(vector.narrow.size()));
+    vector.narrow.push_back({column * TiledCapacity::kTileLeaves, NarrowInverse(request >> shift),
+                             static_cast<float>(request >> shift),
+                             static_cast<float>(leader >> shift)});
+    return true;
+  }
+  if (request >= kWideLimit || leader >= kWideLimit || state_.Magnitude(column) >= kWideLimit) {
+    return false;
+  }
+  vector.order.push_back(~static_cast<std::int32_t>(vector.wide.size()));
+  vector.wide.push_back({input_.capacity.amounts + column * input_.capacity.stride,
+                         WideInverse(request), static_cast<double>(request),
+                         static_cast<double>(leader)});
+  return true;
 }
 
 bool LeafCounter::BindBulk() {
   if (input_.domain.begin != 0 || input_.domain.end != tree_.leaf_count()) return false;
-  const auto column_of = [&](std::int32_t column) {
-    return input_.capacity.amounts + column * input_.capacity.stride;
-  };
-  const RequestVector& workers = job_.shape->workers;
+  const RequestVector& workers = shape_.workers;
+  const RequestVector& leader = shape_.leader;
   if (workers.amounts.size() > kMaxBulkResources) return false;
   for (std::size_t i = 0; i < workers.amounts.size(); ++i) {
-    const Amount amount = workers.amounts[i];
-    const std::int32_t column = workers.columns[i];
-    const Amount leader = input_.leader.size > 0 ? job_.shape->leader_on_workers[i] : 0;
-    if (!FitsBulk(*job_.state, column, amount) || leader < 0 || leader >= kExactLimit) {
-      return false;
+    const Amount beside = leader.amounts.empty() ? 0 : shape_.leader_on_workers[i];
+    if (!BindEntry(workers.columns[i], workers.amounts[i], beside, request_.workers)) return false;
+    if (request_.workers.resource.size() < request_.workers.order.size()) {
+      request_.workers.resource.push_back(static_cast<std::int32_t>(i));
     }
-    request_.workers.push_back(
-        {column_of(column), amount, BulkInverse(amount), static_cast<double>(leader)});
   }
-  const RequestVector& leader = job_.shape->leader;
   for (std::size_t i = 0; i < leader.amounts.size(); ++i) {
-    if (!FitsBulk(*job_.state, leader.columns[i], leader.amounts[i])) return false;
-    request_.leader.push_back({column_of(leader.columns[i]), leader.amounts[i], 0, 0});
+    if (!BindEntry(leader.columns[i], leader.amounts[i], 0, request_.leader)) return false;
   }
+  request_.tiles = state_.tiles().Tile(0);
+  request_.tile_stride = state_.tiles().tile_stride();
   request_.matches = input_.matches;
-  return true;
+  return !request_.workers.order.empty() &&
+         (leader.amounts.empty() || !request_.leader.order.empty());
+}
+
+bool LeafCounter::BindSums() const {
+  const SliceRule& slice = shape_.slice;
+  if (tree_.level_count == 1 || input_.leader.size > 0 || slice.size != 1 ||
+      slice.level != tree_.lowest() || slice.layer_count > 1) {
+    return false;
+  }
+  Amount most = kMaxFit;
+  for (const std::int32_t i : request_.workers.resource) {
+    const auto at = static_cast<std::size_t>(i);
+    most =
+        std::min(most, state_.Magnitude(shape_.workers.columns[at]) / shape_.workers.amounts[at]);
+  }
+  return most * tree_.leaf_count() <= kMaxStored;
+}
+
+void LeafCounter::Assume(const std::vector<AssumedLeaf>& assumed) {
+  assumed_leaves_.clear();
+  assumed_amounts_.clear();
+  for (const AssumedLeaf& leaf : assumed) {
+    assumed_leaves_.push_back(leaf.leaf.value);
+    assumed_amounts_.insert(assumed_amounts_.end(), leaf.amounts.begin(), leaf.amounts.end());
+  }
+  input_.assumed = {static_cast<std::int32_t>(assumed_leaves_.size()), assumed_leaves_.data(),
+                    assumed_amounts_.data(),
+                    static_cast<std::int32_t>(state_.snapshot().resources().size())};
 }
 
 template <class Visit>
@@ -76,7 +118,7 @@ void LeafCounter::ForAssumed(DomainRange range, const Visit& visit) const {
 }
 
 void LeafCounter::Count(DomainRange range, const CountsView& out) const {
-  const SliceRule& slice = job_.shape->slice;
+  const SliceRule& slice = shape_.slice;
   if (!bulk_) {
     for (std::int32_t leaf = range.begin; leaf < range.end; ++leaf) {
       StoreLeaf(tree_, slice, input_, out, leaf);
@@ -84,9 +126,13 @@ void LeafCounter::Count(DomainRange range, const CountsView& out) const {
     return;
   }
   const bool leader = out.leaders != nullptr;
-  ActiveBulkCounts().count(request_, range.begin, range.end, out.pods + first_leaf_,
-                           leader ? out.pods_with_leader + first_leaf_ : nullptr,
-                           leader ? out.leaders + first_leaf_ : nullptr);
+  LeafColumns columns;
+  columns.pods = out.pods + first_leaf_;
+  if (leader) {
+    columns.pods_with_leader = out.pods_with_leader + first_leaf_;
+    columns.leaders = out.leaders + first_leaf_;
+  }
+  ActiveBulkCounts().count(request_, range.begin, range.end, columns);
   if (out.slices != out.pods) {  // R8.1
     const bool sliced = slice.level == tree_.lowest();
     for (std::int32_t d = first_leaf_ + range.begin; d < first_leaf_ + range.end; ++d) {
@@ -99,29 +145,34 @@ void LeafCounter::Count(DomainRange range, const CountsView& out) const {
   ForAssumed(range, [&](std::int32_t leaf) { StoreLeaf(tree_, slice, input_, out, leaf); });
 }
 
-std::int64_t LeafCounter::CountLimited(DomainRange range, std::int32_t* limited_by) const {
-  std::int64_t outside = 0;
+void LeafCounter::SumBlocks(std::span<const std::int32_t> blocks, StoredCount* sums) const {
+  ActiveBulkCounts().sum(request_, layout_, blocks.data(), static_cast<std::int32_t>(blocks.size()),
+                         sums);
+}
+
+void LeafCounter::CountLimited(std::int32_t tile, std::span<std::uint8_t> limited_by) const {
+  std::ranges::fill(limited_by, 0);
+  std::int32_t begin = tile * TiledCapacity::kTileLeaves;
+  const std::int32_t end = std::min(begin + TiledCapacity::kTileLeaves, tree_.leaf_count());
   const auto add = [&](std::int32_t leaf) {
     const bool matches = Matches(input_, leaf);
     const bool inside = InsideDomain(input_, leaf);
     const std::int16_t reason =
         ExclusionOf(matches, inside, matches && inside ? CountLeaf(input_, leaf) : LeafCounts{});
-    if (reason == kOutsideDomain) ++outside;
-    if (reason >= 0) ++limited_by[reason];
+    if (reason == kOutsideDomain) ++limited_by.back();
+    if (reason >= 0) ++limited_by[static_cast<std::size_t>(reason)];
   };
   if (!bulk_) {
-    for (std::int32_t leaf = range.begin; leaf < range.end; ++leaf) add(leaf);
-    return outside;
+    for (std::int32_t leaf = begin; leaf < end; ++leaf) add(leaf);
+    return;
   }
   // Leaves with assumed usage split the bulk.
-  std::int32_t begin = range.begin;
-  ForAssumed(range, [&](std::int32_t leaf) {
-    ActiveBulkCounts().limit(request_, begin, leaf, limited_by);
+  ForAssumed({begin, end}, [&](std::int32_t leaf) {
+    if (begin < leaf) ActiveBulkCounts().limit(request_, begin, leaf, limited_by.data());
     add(leaf);
     begin = leaf + 1;
   });
-  ActiveBulkCounts().limit(request_, begin, range.end, limited_by);
-  return outside;
+  if (begin < end) ActiveBulkCounts().limit(request_, begin, end, limited_by.data());
 }
 
 }  // namespace espalier

@@ -1,7 +1,9 @@
-// Counts the leaves of one job: in bulk where the numbers allow it, one by one otherwise.
+// Counts the leaves of one shape on one state: in bulk where the numbers allow it, one by one
+// otherwise.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fallback_cpu/bulk_counts.hpp"
@@ -12,31 +14,58 @@ namespace espalier {
 
 class LeafCounter {
  public:
-  // Views into the job, which must outlive this object.
+  // Views into the job's state and shape, which must outlive this object. The job's assumed usage
+  // is not looked at.
   explicit LeafCounter(const PlacementJob& job);
   LeafCounter(const LeafCounter&) = delete;
   LeafCounter& operator=(const LeafCounter&) = delete;
 
+  // False when the state's numbers have left the ranges this object was made for.
+  bool IsValid() const { return state_.range_version() == range_version_; }
+
+  // Usage assumed from now on, in place of what was assumed before.
+  void Assume(const std::vector<AssumedLeaf>& assumed);
+
+  // Whether SumBlocks may be used: domains hold pods and nothing else, no sum can pass 31 bits.
+  bool sums() const { return sums_; }
+
   // Writes the counts of leaves [range.begin, range.end) under their domain ids.
   void Count(DomainRange range, const CountsView& out) const;
-  // Adds to limited_by[i] the leaves of the range that worker resource i leaves without room
-  // (R18.7); returns the leaves outside the replacement domain.
-  std::int64_t CountLimited(DomainRange range, std::int32_t* limited_by) const;
+  // sums[i] = pods of blocks[i] of the snapshot. Assumed usage is ignored.
+  void SumBlocks(std::span<const std::int32_t> blocks, StoredCount* sums) const;
+  // Brings what CountLimited reads of a tile closer.
+  void Prefetch(std::int32_t tile) const {
+    for (const BulkRequest::Narrow& entry : request_.workers.narrow) {
+      __builtin_prefetch(request_.tiles + static_cast<std::size_t>(tile) * request_.tile_stride +
+                         entry.row);
+    }
+  }
+  // Sets limited_by[i] to the leaves of a tile that worker resource i leaves without room (R18.7),
+  // and the entry behind the last resource to those outside the replacement domain.
+  void CountLimited(std::int32_t tile, std::span<std::uint8_t> limited_by) const;
 
  private:
   bool BindBulk();
+  // Adds a request to a vector of bulk requests; false when it is out of range.
+  bool BindEntry(std::int32_t column, Amount request, Amount leader, BulkRequest::Vector& vector);
+  bool BindSums() const;
   // The leaves of the range with assumed usage, which are always counted one by one.
   template <class Visit>
   void ForAssumed(DomainRange range, const Visit& visit) const;
 
-  const PlacementJob& job_;
+  const FlavorState& state_;
+  const Shape& shape_;
+  bool simulate_empty_;
+  std::uint64_t range_version_;
   TreeView tree_;
   std::int32_t first_leaf_ = 0;  // domain id of leaf 0
   std::vector<std::int32_t> assumed_leaves_;
   std::vector<Amount> assumed_amounts_;
   LeafInput input_;
   bool bulk_ = false;
+  bool sums_ = false;
   BulkRequest request_;
+  BlockLayout layout_;
 };
 
 }  // namespace espalier

@@ -16,6 +16,8 @@ class CountsStorage {
   // their twins. Keeps memory that is already there.
   void Resize(std::int32_t domains, bool with_slices, bool with_leader);
   CountsView View();
+  bool with_slices() const { return with_slices_; }
+  bool with_leader() const { return with_leader_; }
 
  private:
   std::vector<StoredCount> pods_;
@@ -31,6 +33,8 @@ class Scratch {
  public:
   // A workspace for a tree; balanced placement's part only when asked for.
   Workspace Get(const TreeView& tree, bool balanced);
+  // Where the leaf counts of the job at hand are made.
+  CountsStorage& leaves() { return leaves_; }
   // More selection states for the next Get; false when the limit is reached.
   bool GrowStates();
 
@@ -39,6 +43,7 @@ class Scratch {
   std::vector<Candidate> chosen_;
   std::vector<Share> current_;
   std::vector<Share> next_;
+  CountsStorage leaves_;
   CountsStorage trial_;
   CountsStorage best_;
   std::vector<double> entropy_;

@@ -1,9 +1,9 @@
 #include "fallback_cpu/shape_counts.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/decisions/roll_up.hpp"
-#include "kernels/team/serial_team.hpp"
 
 namespace espalier {
 namespace {
@@ -13,111 +13,230 @@ bool HasSlices(const SliceRule& slice, const TreeView& tree) {
   return slice.size != 1 || slice.level != tree.lowest() || slice.layer_count > 1;
 }
 
+// Entries of the state's log that a job has to look at.
+std::size_t LogSize(const PlacementJob& job) {
+  return job.simulate_empty ? 0 : job.state->changed_blocks().size();
+}
+
+// Blocks that changed since the log had `position` entries, each once; those without pods are left
+// out where `pods`, by block, is given.
+void AppendChanged(const FlavorState& state, std::size_t position, const StoredCount* pods,
+                   std::vector<std::int32_t>& blocks) {
+  thread_local std::vector<std::int32_t> changed;
+  const std::span<const std::int32_t> last_changes = state.last_changes();
+  if (changed.size() < last_changes.size()) changed.resize(last_changes.size());
+  const std::int32_t count = ActiveBulkCounts().changed(
+      last_changes.data(), pods, static_cast<std::int32_t>(last_changes.size()),
+      static_cast<std::int32_t>(position), changed.data());
+  blocks.insert(blocks.end(), changed.begin(), changed.begin() + count);
+}
+
+void SetAssumedBlocks(const PlacementJob& job, std::vector<std::int32_t>& blocks) {
+  blocks.clear();
+  for (const AssumedLeaf& assumed : job.assumed) {
+    blocks.push_back(job.state->snapshot().BlockOf(assumed.leaf));
+  }
+}
+
 }  // namespace
 
-CountsView ShapeCounts::View(const PlacementJob& job) {
-  CountsView view = storage_.View();
-  const NodeFilter* filter = job.shape->filter.get();
-  if (job.affinity_scores && filter != nullptr && !filter->affinity.empty()) {
-    view.affinity = filter->affinity.data();
-  }
-  return view;
+bool ShapeCounts::NeedsLeaves(const PlacementJob& job) {
+  return job.query.balanced || job.query.level == job.state->snapshot().tree().lowest();
 }
 
-void ShapeCounts::Refresh(const PlacementJob& job) {
-  const FlavorState& state = *job.state;
-  const std::size_t log_size = job.simulate_empty ? 0 : state.changed_blocks().size();
-  if (counted_ && log_position_ == log_size && job.assumed.empty() && assumed_blocks_.empty()) {
-    return;
-  }
-  const LeafCounter counter(job);
-  const auto blocks = static_cast<std::size_t>(state.snapshot().block_count());
-  if (!counted_ || log_size - log_position_ > 2 * blocks) {
-    CountAll(job, counter);
+CountsView ShapeCounts::LeavesIn(CountsStorage& leaves) {
+  if (leaves_kept_) return storage_.View();
+  leaves.Resize(snapshot_->domain_count(), storage_.with_slices(), storage_.with_leader());
+  return leaves.View();
+}
+
+bool ShapeCounts::Prepare(const PlacementJob& job, CountsStorage& leaves) {
+  snapshot_ = &job.state->snapshot();
+  shape_ = job.shape.get();
+  if (!counter_ || !counter_->IsValid()) counter_.emplace(job);
+  counter_->Assume(job.assumed);
+  const bool keep_leaves = leaves_kept_ || NeedsLeaves(job);
+  const bool all = !counted_ || keep_leaves != leaves_kept_;
+  if (all) {
+    const TreeView tree = snapshot_->tree();
+    leaves_kept_ = keep_leaves;
+    storage_.Resize(leaves_kept_ ? tree.domain_count() : tree.LevelBegin(tree.lowest()),
+                    HasSlices(shape_->slice, tree), job.query.leaders > 0);
   } else {
     stale_.swap(assumed_blocks_);
-    for (std::size_t i = log_position_; i < log_size; ++i) {
-      if (state.IsLastChange(i)) stale_.push_back(state.changed_blocks()[i]);
-    }
+    if (!job.simulate_empty) AppendStale(job);
     for (const AssumedLeaf& assumed : job.assumed) {
-      stale_.push_back(state.snapshot().BlockOf(assumed.leaf));
+      stale_.push_back(snapshot_->BlockOf(assumed.leaf));
     }
-    CountBlocks(job, counter);
+    RefreshBlocks(job, leaves);
   }
   counted_ = true;
-  log_position_ = log_size;
-  assumed_blocks_.clear();
-  for (const AssumedLeaf& assumed : job.assumed) {
-    assumed_blocks_.push_back(state.snapshot().BlockOf(assumed.leaf));
-  }
+  log_position_ = LogSize(job);
+  SetAssumedBlocks(job, assumed_blocks_);
+  return all;
 }
 
-void ShapeCounts::CountAll(const PlacementJob& job, const LeafCounter& counter) {
-  const TreeView tree = job.state->snapshot().tree();
-  storage_.Resize(tree.domain_count(), HasSlices(job.shape->slice, tree), job.query.leaders > 0);
+// Blocks that changed since the last refresh. A block without pods stays without while usage only
+// grows.
+void ShapeCounts::AppendStale(const PlacementJob& job) {
+  const FlavorState& state = *job.state;
+  const TreeView tree = snapshot_->tree();
+  const bool skip_empty = counter_->sums() && !leaves_kept_ && state.OnlyShrankSince(log_position_);
+  AppendChanged(state, log_position_,
+                skip_empty ? storage_.View().pods + tree.LevelBegin(tree.lowest() - 1) : nullptr,
+                stale_);
+}
+
+void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
+  if (counted_ && log_position_ == LogSize(job) && job.assumed.empty() && assumed_blocks_.empty() &&
+      (leaves_kept_ || !NeedsLeaves(job))) {
+    return;
+  }
+  if (!Prepare(job, leaves)) return;
+  CountBlocks(0, snapshot_->block_count(), leaves);
+  Finish();
+}
+
+// Counts the leaves of a block, and the block itself where blocks are domains.
+void ShapeCounts::CountOneBlock(std::int32_t block, const CountsView& leaves) {
+  const TreeView tree = snapshot_->tree();
+  counter_->Count(snapshot_->BlockLeaves(block), leaves);
+  if (tree.level_count == 1) return;
+  RollUpDomain(tree, shape_->slice, leaves, storage_.View(), tree.lowest() - 1,
+               tree.LevelBegin(tree.lowest() - 1) + block);
+}
+
+void ShapeCounts::CountBlocks(std::int32_t begin, std::int32_t end, CountsStorage& leaves) {
+  end = std::min(end, snapshot_->block_count());
+  if (begin >= end) return;
+  if (counter_->sums() && !leaves_kept_ && assumed_blocks_.empty()) {
+    const TreeView tree = snapshot_->tree();
+    stale_.resize(static_cast<std::size_t>(end - begin));
+    std::iota(stale_.begin(), stale_.end(), begin);
+    counter_->SumBlocks(stale_, storage_.View().pods + tree.LevelBegin(tree.lowest() - 1) + begin);
+    stale_.clear();
+    return;
+  }
+  const CountsView view = LeavesIn(leaves);
+  for (std::int32_t block = begin; block < end; ++block) CountOneBlock(block, view);
+}
+
+void ShapeCounts::Finish() {
+  const TreeView tree = snapshot_->tree();
   const CountsView counts = storage_.View();
-  counter.Count({0, tree.leaf_count()}, counts);
-  SerialTeam team;
-  RollUp(team, tree, job.shape->slice, counts, 0, {tree.LevelBegin(0), tree.LevelEnd(0)});
-  limited_known_ = false;
+  for (std::int32_t level = tree.lowest() - 2; level >= 0; --level) {
+    for (std::int32_t d = tree.LevelBegin(level); d < tree.LevelEnd(level); ++d) {
+      RollUpDomain(tree, shape_->slice, counts, level, d);
+    }
+  }
 }
 
 // Counts the blocks in stale_ and rolls their ancestors up.
-void ShapeCounts::CountBlocks(const PlacementJob& job, const LeafCounter& counter) {
-  const FlavorSnapshot& snapshot = job.state->snapshot();
+void ShapeCounts::RefreshBlocks(const PlacementJob& job, CountsStorage& leaves) {
+  const TreeView tree = snapshot_->tree();
   const CountsView counts = storage_.View();
-  for (const std::int32_t block : stale_) {
-    const DomainRange leaves = snapshot.BlockLeaves(block);
-    counter.Count(leaves, counts);
-    if (limited_known_) LimitBlock(counter, leaves, block);
+  if (counter_->sums() && !leaves_kept_ && job.assumed.empty()) {
+    // Sums of pods alone: what a block gained or lost, its ancestors gain or lose.
+    const std::int32_t first = tree.LevelBegin(tree.lowest() - 1);
+    sums_.resize(stale_.size());
+    counter_->SumBlocks(stale_, sums_.data());
+    for (std::size_t i = 0; i < stale_.size(); ++i) {
+      const StoredCount gained = sums_[i] - counts.pods[first + stale_[i]];
+      if (gained == 0) continue;
+      for (std::int32_t d = first + stale_[i]; d >= 0; d = tree.parent[d]) {
+        counts.pods[d] += gained;
+      }
+    }
+    stale_.clear();
+    return;
   }
-  const TreeView tree = snapshot.tree();
+  const CountsView view = LeavesIn(leaves);
+  for (const std::int32_t block : stale_) CountOneBlock(block, view);
   // Blocks are the domains above the leaves; go up from there, each ancestor once.
   seen_.resize(static_cast<std::size_t>(tree.LevelBegin(tree.lowest())), 0);
   ++refresh_;
-  for (std::int32_t level = tree.lowest() - 1; level >= 0; --level) {
+  for (std::int32_t& block : stale_)
+    block += tree.level_count > 1 ? tree.LevelBegin(tree.lowest() - 1) : 0;
+  for (std::int32_t level = tree.lowest() - 2; level >= 0; --level) {
     std::size_t kept = 0;
     for (const std::int32_t below : stale_) {
-      const std::int32_t domain =
-          level == tree.lowest() - 1 ? tree.LevelBegin(level) + below : tree.parent[below];
+      const std::int32_t domain = tree.parent[below];
       std::uint32_t& seen = seen_[static_cast<std::size_t>(domain)];
       if (seen == refresh_) continue;
       seen = refresh_;
       stale_[kept++] = domain;
-      RollUpDomain(tree, job.shape->slice, counts, level, domain);
+      RollUpDomain(tree, shape_->slice, counts, level, domain);
     }
     stale_.resize(kept);
   }
   stale_.clear();
 }
 
-void ShapeCounts::LimitBlock(const LeafCounter& counter, DomainRange leaves, std::int32_t block) {
-  const std::size_t resources = limited_.size();
-  std::int32_t* of_block = limited_of_block_.data() + static_cast<std::size_t>(block) * resources;
-  for (std::size_t r = 0; r < resources; ++r) limited_[r] -= of_block[r];
-  std::fill_n(of_block, resources, 0);
-  counter.CountLimited(leaves, of_block);
-  for (std::size_t r = 0; r < resources; ++r) limited_[r] += of_block[r];
+ShapeCounts::Source ShapeCounts::SourceFor(const PlacementJob& job, CountsStorage& leaves) {
+  Source source;
+  const TreeView tree = snapshot_->tree();
+  source.stored_ = storage_.View();
+  source.leaves_ = LeavesIn(leaves);
+  source.counter_ = leaves_kept_ ? nullptr : &*counter_;
+  source.lowest_ = tree.lowest();
+  source.first_leaf_ = tree.LevelBegin(tree.lowest());
+  const NodeFilter* filter = job.shape->filter.get();
+  if (job.affinity_scores && filter != nullptr && !filter->affinity.empty()) {
+    source.stored_.affinity = filter->affinity.data();
+    source.leaves_.affinity = filter->affinity.data();
+  }
+  return source;
+}
+
+const CountsView& ShapeCounts::Source::Of(SerialTeam& /*team*/, std::int32_t level,
+                                          DomainRange domains) const {
+  if (level < lowest_ || counter_ == nullptr) return stored_;
+  counter_->Count({domains.begin - first_leaf_, domains.end - first_leaf_}, leaves_);
+  return leaves_;
+}
+
+// Counts the tiles of blocks anew: their rows, and by what the rows changed the sums.
+void ShapeCounts::LimitBlocks(std::span<const std::int32_t> blocks) {
+  const std::size_t columns = limited_.size();
+  constexpr std::size_t kAhead = 6;
+  std::vector<std::uint8_t> fresh(columns);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (i + kAhead < blocks.size()) {
+      counter_->Prefetch(snapshot_->BlockLeaves(blocks[i + kAhead]).begin /
+                         TiledCapacity::kTileLeaves);
+    }
+    const DomainRange leaves = snapshot_->BlockLeaves(blocks[i]);
+    for (std::int32_t tile = leaves.begin / TiledCapacity::kTileLeaves;
+         tile * TiledCapacity::kTileLeaves < leaves.end; ++tile) {
+      counter_->CountLimited(tile, fresh);
+      std::uint8_t* row = limited_of_tile_.data() + static_cast<std::size_t>(tile) * columns;
+      for (std::size_t column = 0; column < columns; ++column) {
+        limited_[column] += fresh[column] - row[column];
+        row[column] = fresh[column];
+      }
+    }
+  }
 }
 
 void ShapeCounts::CountExclusions(const PlacementJob& job, PlacementResult& result) {
+  const std::lock_guard lock(limited_mutex_);
   if (!limited_known_) {
-    const FlavorSnapshot& snapshot = job.state->snapshot();
-    const LeafCounter counter(job);
-    const std::size_t resources = job.shape->workers.names.size();
-    limited_.assign(resources, 0);
-    limited_of_block_.assign(static_cast<std::size_t>(snapshot.block_count()) * resources, 0);
-    outside_ = 0;
-    for (std::int32_t block = 0; block < snapshot.block_count(); ++block) {
-      std::int32_t* of_block =
-          limited_of_block_.data() + static_cast<std::size_t>(block) * resources;
-      outside_ += counter.CountLimited(snapshot.BlockLeaves(block), of_block);
-      for (std::size_t r = 0; r < resources; ++r) limited_[r] += of_block[r];
-    }
+    const std::size_t columns = shape_->workers.names.size() + 1;
+    const std::int32_t tiles = snapshot_->leaf_count() / TiledCapacity::kTileLeaves + 1;
+    limited_.assign(columns, 0);
+    limited_of_tile_.assign(static_cast<std::size_t>(tiles) * columns, 0);
+    limited_stale_.resize(static_cast<std::size_t>(snapshot_->block_count()));
+    std::iota(limited_stale_.begin(), limited_stale_.end(), 0);
     limited_known_ = true;
+  } else {
+    limited_stale_.insert(limited_stale_.end(), assumed_blocks_.begin(), assumed_blocks_.end());
+    if (!job.simulate_empty) AppendChanged(*job.state, limited_position_, nullptr, limited_stale_);
   }
-  result.limited_by = limited_;
-  result.outside_domain = outside_;
+  LimitBlocks(limited_stale_);
+  limited_position_ = LogSize(job);
+  limited_stale_ = assumed_blocks_;
+  result.limited_by.assign(limited_.begin(), limited_.end() - 1);
+  result.outside_domain = limited_.back();
 }
 
 }  // namespace espalier

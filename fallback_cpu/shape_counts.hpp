@@ -1,48 +1,88 @@
 // Rolled-up counts of one shape on one state, kept warm: after usage changed, only the blocks of
-// leaves that changed and their ancestors are counted anew.
+// leaves that changed and their ancestors are counted anew. Counts of leaves are kept only for
+// shapes that are asked for them all; elsewhere a block's leaves are counted when they are come to.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "fallback_cpu/leaf_counter.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "host/engine/backend.hpp"
+#include "kernels/team/serial_team.hpp"
 
 namespace espalier {
 
 class ShapeCounts {
  public:
-  // Brings the counts up to date with the job's state and applies the job's assumed usage. What was
-  // counted before must have been for the same state and shape and the same kind of job.
-  void Refresh(const PlacementJob& job);
+  // Whether the decisions on a job read every leaf's counts.
+  static bool NeedsLeaves(const PlacementJob& job);
 
-  // The counts, with the affinity the job wants.
-  CountsView View(const PlacementJob& job);
+  // Brings the counts up to date with the job's state and applies the job's assumed usage. What was
+  // counted before must have been for the same state and shape and the same kind of job. `leaves`
+  // is the calling thread's.
+  void Refresh(const PlacementJob& job, CountsStorage& leaves);
+
+  // The same in three steps, for many shapes that are to share the reading of the capacity: when
+  // Prepare answers true, every block is to be counted once, in any order, then Finish called.
+  // Blocks past the last are left out.
+  bool Prepare(const PlacementJob& job, CountsStorage& leaves);
+  void CountBlocks(std::int32_t begin, std::int32_t end, CountsStorage& leaves);
+  void Finish();
+
+  // Where decisions read, with the affinity the job wants. Valid while `leaves` is not used for
+  // another job.
+  class Source {
+   public:
+    const CountsView& stored() const { return stored_; }
+    const CountsView& Of(SerialTeam& /*team*/, std::int32_t level, DomainRange domains) const;
+
+   private:
+    friend class ShapeCounts;
+    CountsView stored_;  // leaves included when `counter_` is null
+    CountsView leaves_;
+    const LeafCounter* counter_ = nullptr;
+    std::int32_t lowest_ = 0;
+    std::int32_t first_leaf_ = 0;
+  };
+  Source SourceFor(const PlacementJob& job, CountsStorage& leaves);
 
   // Leaves without room for one pod, per worker resource, and leaves outside the replacement domain
-  // (R18.5). Counts the whole flavor once; from then on Refresh keeps the numbers per block.
+  // (R18.5). Counts the whole flavor once; from then on only what changed since. Thread-safe.
   void CountExclusions(const PlacementJob& job, PlacementResult& result);
 
  private:
-  void CountAll(const PlacementJob& job, const LeafCounter& counter);
-  void CountBlocks(const PlacementJob& job, const LeafCounter& counter);
-  void LimitBlock(const LeafCounter& counter, DomainRange leaves, std::int32_t block);
+  CountsView LeavesIn(CountsStorage& leaves);
+  void CountOneBlock(std::int32_t block, const CountsView& leaves);
+  void RefreshBlocks(const PlacementJob& job, CountsStorage& leaves);
+  void AppendStale(const PlacementJob& job);
+  void LimitBlocks(std::span<const std::int32_t> blocks);
 
+  std::optional<LeafCounter> counter_;
+  const FlavorSnapshot* snapshot_ = nullptr;
+  const Shape* shape_ = nullptr;
   CountsStorage storage_;
+  bool leaves_kept_ = false;
   bool counted_ = false;
   std::size_t log_position_ = 0;              // of FlavorState::changed_blocks
   std::vector<std::int32_t> assumed_blocks_;  // counted with usage assumed by the last job
   std::vector<std::int32_t> stale_;           // blocks, then their ancestors level by level
+  std::vector<StoredCount> sums_;             // of the blocks in stale_
   std::vector<std::uint32_t> seen_;           // by inner domain: the refresh that met it last
   std::uint32_t refresh_ = 0;
 
-  // Only after a first failure: leaves without room per block and resource, and their sums.
+  // Only after a first failure: leaves per tile without room by resource, and outside the
+  // replacement domain, and their sums.
+  std::mutex limited_mutex_;
   bool limited_known_ = false;
-  std::vector<std::int32_t> limited_of_block_;  // [block * resources + resource]
-  std::vector<std::int64_t> limited_;           // [resource]
-  std::int64_t outside_ = 0;
+  std::size_t limited_position_ = 0;           // of FlavorState::changed_blocks
+  std::vector<std::int32_t> limited_stale_;    // next time to be counted whatever the log says
+  std::vector<std::uint8_t> limited_of_tile_;  // [tile * (resources + 1) + resource]
+  std::vector<std::int64_t> limited_;          // [resources + 1]
 };
 
 }  // namespace espalier

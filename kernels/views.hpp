@@ -20,8 +20,10 @@ using Amount = std::int64_t;  // of one resource, canonical unit (R1.8)
 // at the limit (R1.6).
 using StoredCount = std::int32_t;
 
+inline constexpr StoredCount kMaxStored = 2147483647;
+
 ESPALIER_HD constexpr StoredCount Store(Count count) {
-  return count < 2147483647 ? static_cast<StoredCount>(count) : 2147483647;
+  return count < kMaxStored ? static_cast<StoredCount>(count) : kMaxStored;
 }
 
 // The topology tree, flat. Domains are numbered level by level, coarsest first, in path order

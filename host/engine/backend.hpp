@@ -33,13 +33,6 @@ struct PlacementJob {
   std::vector<AssumedLeaf> assumed;  // leaves ascend
 };
 
-struct LeafShare {
-  LeafId leaf;
-  std::int32_t leaders = 0;
-  Count pods = 0;
-  bool operator==(const LeafShare&) const = default;
-};
-
 struct PlacementResult {
   PlacementStatus status = PlacementStatus::kDoesNotFit;
   std::int32_t level = 0;                // where the search ended

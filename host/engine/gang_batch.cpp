@@ -110,11 +110,7 @@ void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<co
       job.query.pods = gangs[g].pods;
       backend.Evaluate({&job, 1}, {&result, 1});
       if (result.status == PlacementStatus::kPlaced) {
-        FlavorState& flavor = *state.Find(shape.flavor);
-        for (const LeafShare& share : result.shares) {
-          if (share.pods > 0) flavor.AddPods(share.leaf, job.shape->workers, share.pods);
-          if (share.leaders > 0) flavor.AddPods(share.leaf, shape.leader, share.leaders);
-        }
+        state.Find(shape.flavor)->Book(result.shares, job.shape->workers, shape.leader);
       }
     }
     Append(g, std::move(result), answers);

@@ -45,6 +45,7 @@ FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& top
   }
   leaf_count_ = static_cast<std::int32_t>(node_of_.size());
   PackTree();
+  MeasureBlocks();
   IndexLeaves();
   PackCapacity(pool, leaf_of, non_tas_usage);
 }
@@ -153,6 +154,14 @@ void FlavorSnapshot::PackTree() {
   child_begin_.assign(static_cast<std::size_t>(inner) + 1, level_begin_.back());
   for (std::int32_t d = level_begin_.back(); d-- > level_begin_[1];) {
     child_begin_[static_cast<std::size_t>(parent_[static_cast<std::size_t>(d)])] = d;
+  }
+}
+
+void FlavorSnapshot::MeasureBlocks() {
+  if (leaf_count_ == 0) return;
+  block_width_ = BlockLeaves(0).size();
+  for (std::int32_t block = 1; block < block_count(); ++block) {
+    if (BlockLeaves(block).size() != block_width_) block_width_ = 0;
   }
 }
 

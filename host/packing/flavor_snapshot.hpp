@@ -64,6 +64,8 @@ class FlavorSnapshot {
   std::int32_t block_count() const;
   std::int32_t BlockOf(LeafId leaf) const;
   DomainRange BlockLeaves(std::int32_t block) const;  // leaf indices
+  // Leaves of every block where all have the same number, else 0.
+  std::int32_t block_width() const { return block_width_; }
 
   // Resources of the cluster's nodes, in byte-wise order of the names; the column of one, or -1.
   const std::vector<std::string>& resources() const { return nodes_->resources; }
@@ -87,6 +89,7 @@ class FlavorSnapshot {
   std::vector<std::int32_t> RepresentativesOf(const std::vector<std::int32_t>& pool) const;
   bool PathLess(std::int32_t node_a, std::int32_t node_b) const;
   void PackTree();
+  void MeasureBlocks();
   void IndexLeaves();
   void PackCapacity(const std::vector<std::int32_t>& pool, const std::vector<std::int32_t>& leaf_of,
                     const UsageByNode& non_tas_usage);
@@ -98,6 +101,7 @@ class FlavorSnapshot {
   std::vector<const LabelColumn*> level_labels_;  // null: no node has the label
   bool host_topology_ = false;
   std::int32_t leaf_count_ = 0;
+  std::int32_t block_width_ = 0;
   std::int64_t node_count_ = 0;
 
   std::vector<std::int32_t> level_begin_;  // [levels + 1]

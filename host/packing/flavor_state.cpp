@@ -25,7 +25,9 @@ FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot)
       identity_(NextIdentity()),
       usage_(snapshot_->free().size(), 0),
       remaining_(snapshot_->free()),
-      last_change_(static_cast<std::size_t>(snapshot_->block_count()), 0),
+      tiles_(remaining_, snapshot_->stride(), snapshot_->leaf_count(),
+             snapshot_->resources().size()),
+      last_change_(static_cast<std::size_t>(snapshot_->block_count()), -1),
       magnitude_(snapshot_->resources().size(), 0) {
   const auto stride = static_cast<std::size_t>(snapshot_->stride());
   for (std::size_t column = 0; column < magnitude_.size(); ++column) {
@@ -40,20 +42,27 @@ FlavorState::FlavorState(const FlavorState& other)
       identity_(NextIdentity()),
       usage_(other.usage_),
       remaining_(other.remaining_),
-      last_change_(other.last_change_.size(), 0),
-      magnitude_(other.magnitude_) {}
+      tiles_(other.tiles_),
+      last_change_(other.last_change_.size(), -1),
+      magnitude_(other.magnitude_),
+      range_version_(other.range_version_) {}
 
 void FlavorState::SetUsage(std::int32_t column, LeafId leaf, Amount usage) {
   const auto at = static_cast<std::size_t>(column * snapshot_->stride() + leaf.value);
   usage_[at] = usage;
+  const Amount before = remaining_[at];
   remaining_[at] = SaturatingSubtract(snapshot_->free()[at], usage);
+  if (remaining_[at] > before) grown_at_ = log_.size() + 1;
+  tiles_.Set(column, leaf.value, remaining_[at]);
   Amount& magnitude = magnitude_[static_cast<std::size_t>(column)];
-  magnitude = std::max(magnitude, MagnitudeOf(remaining_[at]));
+  if (MagnitudeOf(remaining_[at]) > magnitude) {
+    magnitude = MagnitudeOf(remaining_[at]);
+    ++range_version_;
+  }
 }
 
-void FlavorState::NoteChange(LeafId leaf) {
-  const std::int32_t block = snapshot_->BlockOf(leaf);
-  last_change_[static_cast<std::size_t>(block)] = log_.size();
+void FlavorState::NoteChange(std::int32_t block) {
+  last_change_[static_cast<std::size_t>(block)] = static_cast<std::int32_t>(log_.size());
   log_.push_back(block);
 }
 
@@ -63,7 +72,7 @@ void FlavorState::Add(LeafId leaf, const Resources& usage) {
     if (column < 0) continue;
     SetUsage(column, leaf, SaturatingAdd(Usage(column, leaf), amount));
   }
-  NoteChange(leaf);
+  NoteChange(snapshot_->BlockOf(leaf));
 }
 
 void FlavorState::Remove(LeafId leaf, const Resources& usage) {
@@ -72,17 +81,31 @@ void FlavorState::Remove(LeafId leaf, const Resources& usage) {
     if (column < 0) continue;
     SetUsage(column, leaf, SaturatingSubtract(Usage(column, leaf), amount));
   }
-  NoteChange(leaf);
+  NoteChange(snapshot_->BlockOf(leaf));
 }
 
-void FlavorState::AddPods(LeafId leaf, const RequestVector& requests, std::int64_t count) {
-  for (std::size_t i = 0; i < requests.columns.size(); ++i) {
-    const std::int32_t column = requests.columns[i];
-    if (column < 0) continue;
-    SetUsage(column, leaf,
-             SaturatingAdd(Usage(column, leaf), SaturatingMultiply(requests.amounts[i], count)));
+void FlavorState::Book(std::span<const LeafShare> shares, const RequestVector& workers,
+                       const RequestVector& leader) {
+  // By column, so that neighbouring leaves meet in the cache.
+  const auto add = [&](const RequestVector& vector, auto pods_of) {
+    for (std::size_t i = 0; i < vector.columns.size(); ++i) {
+      const std::int32_t column = vector.columns[i];
+      if (column < 0 || vector.amounts[i] == 0) continue;
+      for (const LeafShare& share : shares) {
+        if (pods_of(share) == 0) continue;
+        const Amount added = SaturatingMultiply(vector.amounts[i], pods_of(share));
+        SetUsage(column, share.leaf, SaturatingAdd(Usage(column, share.leaf), added));
+      }
+    }
+  };
+  add(workers, [](const LeafShare& share) { return share.pods; });
+  add(leader, [](const LeafShare& share) { return Count{share.leaders}; });
+  std::int32_t noted = -1;
+  for (const LeafShare& share : shares) {
+    const std::int32_t block = snapshot_->BlockOf(share.leaf);
+    if (block != noted) NoteChange(block);
+    noted = block;
   }
-  NoteChange(leaf);
 }
 
 }  // namespace espalier

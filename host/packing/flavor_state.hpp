@@ -8,8 +8,17 @@
 
 #include "host/model/resources.hpp"
 #include "host/packing/flavor_snapshot.hpp"
+#include "host/packing/tiled_capacity.hpp"
 
 namespace espalier {
+
+// Pods of a gang on one leaf.
+struct LeafShare {
+  LeafId leaf;
+  std::int32_t leaders = 0;
+  Count pods = 0;
+  bool operator==(const LeafShare&) const = default;
+};
 
 class FlavorState {
  public:
@@ -25,39 +34,57 @@ class FlavorState {
   // free - usage of admitted TAS workloads (R5.1), laid out as FlavorSnapshot::free().
   const std::vector<Amount>& remaining() const { return remaining_; }
 
+  // The same, as far as it can be, in the form that bulk counting reads.
+  const TiledCapacity& tiles() const { return tiles_; }
+
   // Blocks of leaves whose usage changed, oldest first. Counts made when the log had n entries are
   // current again once the blocks behind n are counted anew; an entry is worth it only where
   // IsLastChange, because a later entry names the same block otherwise.
   std::span<const std::int32_t> changed_blocks() const { return log_; }
   bool IsLastChange(std::size_t entry) const {
-    return last_change_[static_cast<std::size_t>(log_[entry])] == entry;
+    return last_changes()[static_cast<std::size_t>(log_[entry])] ==
+           static_cast<std::int32_t>(entry);
   }
+  // By block: its last entry in the log, -1 when it has none.
+  std::span<const std::int32_t> last_changes() const { return last_change_; }
+
+  // Whether no leaf has gained capacity since the log had `position` entries: counts made then are
+  // upper bounds.
+  bool OnlyShrankSince(std::size_t position) const { return grown_at_ <= position; }
 
   // The largest magnitude any amount of a column has had, free or remaining.
   Amount Magnitude(std::int32_t column) const {
     return magnitude_[static_cast<std::size_t>(column)];
   }
 
+  // Changes whenever Magnitude or tiles().Exact may answer anew.
+  std::uint64_t range_version() const { return range_version_; }
+
   // Adds usage to a leaf; resources no node has are ignored: they read as 0 either way.
   void Add(LeafId leaf, const Resources& usage);
   void Remove(LeafId leaf, const Resources& usage);
-  // Adds `count` pods of a bound vector, whose pod slot is part of it.
-  void AddPods(LeafId leaf, const RequestVector& requests, std::int64_t count);
+  // Adds the pods of a gang; of the two vectors, bound to the snapshot, pod slots are part. One
+  // entry in the log per run of leaves of one block.
+  void Book(std::span<const LeafShare> shares, const RequestVector& workers,
+            const RequestVector& leader);
 
  private:
   Amount Usage(std::int32_t column, LeafId leaf) const {
     return usage_[static_cast<std::size_t>(column * snapshot_->stride() + leaf.value)];
   }
   void SetUsage(std::int32_t column, LeafId leaf, Amount usage);
-  void NoteChange(LeafId leaf);
+  void NoteChange(std::int32_t block);
 
   std::shared_ptr<const FlavorSnapshot> snapshot_;
   std::uint64_t identity_;
   std::vector<Amount> usage_;
   std::vector<Amount> remaining_;
+  TiledCapacity tiles_;
   std::vector<std::int32_t> log_;
-  std::vector<std::size_t> last_change_;  // by block: its last entry in the log
-  std::vector<Amount> magnitude_;         // by column
+  std::vector<std::int32_t> last_change_;
+  std::size_t grown_at_ = 0;       // entries in the log after a leaf last gained capacity
+  std::vector<Amount> magnitude_;  // by column
+  std::uint64_t range_version_ = 0;
 };
 
 }  // namespace espalier

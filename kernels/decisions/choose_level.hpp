@@ -6,6 +6,7 @@
 #include "kernels/decisions/leader_first.hpp"
 #include "kernels/decisions/lists.hpp"
 #include "kernels/decisions/orders.hpp"
+#include "kernels/decisions/scans.hpp"
 #include "kernels/decisions/shortest_prefix.hpp"
 #include "kernels/decisions/tight_fit.hpp"
 #include "kernels/decisions/workspace.hpp"
@@ -69,21 +70,16 @@ ESPALIER_HD Candidate LeastOf(Team& team, const CountsView& counts, DomainRange 
   return team.minimum(best, less);
 }
 
-struct SmallerStored {
-  ESPALIER_HD StoredCount operator()(StoredCount a, StoredCount b) const { return a < b ? a : b; }
-};
-
-// The smallest number of slices >= need a domain of the run has, or kNoSlices.
-inline constexpr StoredCount kNoSlices = 2147483647;
+// The smallest number of slices >= need a domain of the run has, or kMaxStored.
 template <class Team>
 ESPALIER_HD StoredCount LeastSlices(Team& team, const StoredCount* slices,
                                     const std::uint8_t* leaders, DomainRange range, Count need,
                                     Count wanted_leaders) {
   const StoredCount wanted = Store(need);
-  StoredCount least = kNoSlices;
+  StoredCount least = kMaxStored;
   if (wanted_leaders == 0) {  // a plain loop, left to the compiler to vectorise
     for (std::int32_t d = range.begin + team.rank(); d < range.end; d += team.size()) {
-      const StoredCount value = slices[d] >= wanted ? slices[d] : kNoSlices;
+      const StoredCount value = slices[d] >= wanted ? slices[d] : kMaxStored;
       least = value < least ? value : least;
     }
   } else {
@@ -93,7 +89,7 @@ ESPALIER_HD StoredCount LeastSlices(Team& team, const StoredCount* slices,
       }
     }
   }
-  return team.reduce(least, kNoSlices, SmallerStored{});
+  return team.reduce(least, kMaxStored, SmallerStored{});
 }
 
 // The tightest domain that is sufficient alone.
@@ -105,9 +101,14 @@ ESPALIER_HD Candidate TightestSufficient(Team& team, const CountsView& counts,
                    [&](std::int32_t d) { return Sufficient(MakeCandidate(counts, d), query); });
   }
   const StoredCount* slices = counts.slices_with_leader;
+  if (slices == counts.pods && query.leaders == 0) {  // equal slices are equal pods
+    const std::int32_t first =
+        FirstTightest(team, slices + range.begin, range.size(), query.slices());
+    return first < 0 ? Candidate{} : MakeCandidate(counts, range.begin + first);
+  }
   const StoredCount least =
       LeastSlices(team, slices, counts.leaders, range, query.slices(), query.leaders);
-  if (least == kNoSlices && query.slices() < kNoSlices) return {};
+  if (least == kMaxStored && query.slices() < kMaxStored) return {};
   return LeastOf(team, counts, range, TightestOrder{}, [&](std::int32_t d) {
     return slices[d] == least && counts.Leaders(d) >= query.leaders;
   });
@@ -223,7 +224,9 @@ ESPALIER_HD Choice ChooseAtLevel(Team& team, const TreeView& tree, const CountsV
   const auto any = [](std::int32_t) { return true; };
   const LeaderOrder order{query.least_free};
   // Affinity beats compactness: for a preferred request only the top of Order A may answer (R10.8).
-  const bool only_top = query.affinity && !query.required && !query.least_free;
+  // Without scores the top is sufficient as soon as any domain is.
+  const bool only_top =
+      query.affinity && counts.affinity != nullptr && !query.required && !query.least_free;
   if (!only_top || Sufficient(LeastOf(team, counts, range, order, any), query)) {
     const Candidate tightest = TightestSufficient(team, counts, query, range);
     if (!tightest.none()) return ChooseOne(team, tightest, choice, workspace);

@@ -3,19 +3,23 @@
 
 #include <cstdint>
 
+#include "kernels/decisions/counts_source.hpp"
 #include "kernels/decisions/lists.hpp"
 #include "kernels/decisions/orders.hpp"
 #include "kernels/decisions/take.hpp"
+#include "kernels/decisions/take_pooled.hpp"
 #include "kernels/decisions/workspace.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
 
-// Appends the children of `domain` to `list`; a barrier must follow before they are read.
-template <class Team>
-ESPALIER_HD void AppendChildren(Team& team, const TreeView& tree, const CountsView& counts,
-                                std::int32_t domain, CandidateList& list) {
-  const DomainRange children{tree.ChildBegin(domain), tree.ChildBegin(domain + 1)};
+// Appends the children of a domain of `level` to `list`; a barrier must follow before they are
+// read.
+template <class Team, class Source>
+ESPALIER_HD void AppendChildren(Team& team, const TreeView& tree, const Source& source,
+                                std::int32_t level, std::int32_t domain, CandidateList& list) {
+  const DomainRange children = ChildrenOf(tree, domain);
+  const CountsView& counts = source.Of(team, level + 1, children);
   for (std::int32_t i = team.rank(); i < children.size(); i += team.size()) {
     list[list.size + i] = MakeCandidate(counts, children.begin + i);
   }
@@ -24,13 +28,15 @@ ESPALIER_HD void AppendChildren(Team& team, const TreeView& tree, const CountsVi
 
 // One level of the pooled phase (R13.2): the children of all chosen domains compete together; how
 // much each parent had been given is forgotten.
-template <class Team>
-ESPALIER_HD void DescendPooled(Team& team, const TreeView& tree, const CountsView& counts,
-                               const PlacementQuery& query, const ShareList& current,
-                               const Workspace& workspace, ShareList& next) {
+template <class Team, class Source>
+ESPALIER_HD void DescendPooled(Team& team, const TreeView& tree, const Source& source,
+                               const PlacementQuery& query, std::int32_t level,
+                               const ShareList& current, const Workspace& workspace,
+                               ShareList& next) {
+  if (TakePooled(team, tree, source, query, level, current, next)) return;
   CandidateList list{workspace.level, 0};
   for (std::int32_t i = 0; i < current.size; ++i) {
-    AppendChildren(team, tree, counts, current[i].domain, list);
+    AppendChildren(team, tree, source, level, current[i].domain, list);
   }
   team.sync();
   team.sort(list.items, list.size, PlainOrder{query.least_free});
@@ -48,8 +54,8 @@ ESPALIER_HD inline Count DescentSize(const PlacementQuery& query, std::int32_t l
 }
 
 // One level of the per-parent phase (R13.3): each parent hands what it got to its own children.
-template <class Team>
-ESPALIER_HD void DescendPerParent(Team& team, const TreeView& tree, const CountsView& counts,
+template <class Team, class Source>
+ESPALIER_HD void DescendPerParent(Team& team, const TreeView& tree, const Source& source,
                                   const PlacementQuery& query, std::int32_t level,
                                   const ShareList& current, const Workspace& workspace,
                                   ShareList& next) {
@@ -59,7 +65,7 @@ ESPALIER_HD void DescendPerParent(Team& team, const TreeView& tree, const Counts
     const Share parent = current[i];
     if (parent.pods == 0 && parent.leaders == 0) continue;  // its children would get nothing
     CandidateList list{workspace.level, 0};
-    AppendChildren(team, tree, counts, parent.domain, list);
+    AppendChildren(team, tree, source, level, parent.domain, list);
     team.sync();
     team.sort(list.items, list.size, PlainOrder{query.least_free});
     if (unit == Unit::kSlices) {  // R13.5: only after sorting
@@ -77,8 +83,8 @@ ESPALIER_HD void DescendPerParent(Team& team, const TreeView& tree, const Counts
 // Hands the request to the chosen set and on down to the leaves. After balanced placement the
 // pooled phase is skipped (R13.2). The result lies in workspace.current or workspace.next; shares
 // of zero pods and no leader may be among them.
-template <class Team>
-ESPALIER_HD ShareList Descend(Team& team, const TreeView& tree, const CountsView& counts,
+template <class Team, class Source>
+ESPALIER_HD ShareList Descend(Team& team, const TreeView& tree, const Source& source,
                               const PlacementQuery& query, std::int32_t level,
                               const CandidateList& chosen, bool balanced,
                               const Workspace& workspace) {
@@ -91,9 +97,9 @@ ESPALIER_HD ShareList Descend(Team& team, const TreeView& tree, const CountsView
   for (; level < tree.lowest(); ++level) {
     next.size = 0;
     if (!balanced && level < query.slice.level) {
-      DescendPooled(team, tree, counts, query, current, workspace, next);
+      DescendPooled(team, tree, source, query, level, current, workspace, next);
     } else {
-      DescendPerParent(team, tree, counts, query, level, current, workspace, next);
+      DescendPerParent(team, tree, source, query, level, current, workspace, next);
     }
     const ShareList done = current;
     current = next;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "kernels/decisions/counts_source.hpp"
 #include "kernels/decisions/leader_first.hpp"
 #include "kernels/decisions/orders.hpp"
 #include "kernels/views.hpp"
@@ -44,10 +45,13 @@ struct MostSlices {
 };
 
 // Slices of each constraint layer that fit in the best domain of the failing level; `fits` has
-// slice.layer_count entries and belongs to the lane, which gets the same answer as every other.
-template <class Team>
+// slice.layer_count entries (`counts` holds the failing level, `source` what lies below) and
+// belongs to the lane, which gets the same answer as every other.
+template <class Team, class Source>
 ESPALIER_HD void CountLayerFits(Team& team, const TreeView& tree, const CountsView& counts,
-                                const SliceRule& slice, std::int32_t level, Count* fits) {
+                                const Source& source, const SliceRule& slice, std::int32_t level,
+                                Count* fits) {
+  if (slice.layer_count == 0) return;
   Candidate best;
   for (std::int32_t d = tree.LevelBegin(level) + team.rank(); d < tree.LevelEnd(level);
        d += team.size()) {
@@ -60,8 +64,9 @@ ESPALIER_HD void CountLayerFits(Team& team, const TreeView& tree, const CountsVi
     if (!best.none()) {
       const DomainRange domains =
           Descendants(tree, {best.domain, best.domain + 1}, level, slice.layer_level[layer]);
+      const CountsView& of_layer = source.Of(team, slice.layer_level[layer], domains);
       for (std::int32_t d = domains.begin + team.rank(); d < domains.end; d += team.size()) {
-        mine += counts.pods[d] / slice.layer_size[layer];
+        mine += of_layer.pods[d] / slice.layer_size[layer];
       }
     }
     fits[layer] = team.reduce(mine, Count{0}, PlusCount{});

@@ -29,15 +29,17 @@ struct PlacementOutcome {
   ShareList shares;                        // in workspace memory, unordered, zero shares included
 };
 
-template <class Team>
+// Of `counts` the domains from the requested level up are read, with balanced placement all of
+// them; everything else is asked of `source`.
+template <class Team, class Source>
 ESPALIER_HD PlacementOutcome Place(Team& team, const TreeView& tree, const CountsView& counts,
-                                   const PlacementQuery& query, const Workspace& workspace) {
+                                   const Source& source, const PlacementQuery& query,
+                                   const Workspace& workspace) {
   PlacementOutcome outcome;
   Choice choice;
-  CountsView descend_on = counts;
+  CountsView pruned;
   bool balanced = false;
   if (query.balanced) {
-    CountsView pruned;
     const BalancedStatus status =
         ChooseBalanced(team, tree, counts, query, workspace, choice, pruned);
     if (status == BalancedStatus::kUndefined || status == BalancedStatus::kOutOfStates) {
@@ -46,7 +48,6 @@ ESPALIER_HD PlacementOutcome Place(Team& team, const TreeView& tree, const Count
       return outcome;
     }
     balanced = status == BalancedStatus::kChosen;
-    if (balanced) descend_on = pruned;
   }
   if (!balanced) choice = ChooseLevel(team, tree, counts, query, workspace);
   outcome.level = choice.level;
@@ -58,15 +59,24 @@ ESPALIER_HD PlacementOutcome Place(Team& team, const TreeView& tree, const Count
       return outcome;
     case ChoiceStatus::kDoesNotFit:
       outcome.status = PlacementStatus::kDoesNotFit;
-      CountLayerFits(team, tree, counts, query.slice, choice.level, outcome.layer_fits);
+      CountLayerFits(team, tree, counts, source, query.slice, choice.level, outcome.layer_fits);
       return outcome;
     case ChoiceStatus::kChosen:
       break;
   }
   outcome.status = PlacementStatus::kPlaced;
-  outcome.shares =
-      Descend(team, tree, descend_on, query, choice.level, choice.domains, balanced, workspace);
+  outcome.shares = balanced ? Descend(team, tree, StoredCounts{pruned}, query, choice.level,
+                                      choice.domains, balanced, workspace)
+                            : Descend(team, tree, source, query, choice.level, choice.domains,
+                                      balanced, workspace);
   return outcome;
+}
+
+// The same where all counts are in place.
+template <class Team>
+ESPALIER_HD PlacementOutcome Place(Team& team, const TreeView& tree, const CountsView& counts,
+                                   const PlacementQuery& query, const Workspace& workspace) {
+  return Place(team, tree, counts, StoredCounts{counts}, query, workspace);
 }
 
 }  // namespace espalier

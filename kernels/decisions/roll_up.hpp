@@ -15,15 +15,16 @@ ESPALIER_HD inline Count SumPods(const StoredCount* pods, DomainRange range) {
   return sum;
 }
 
-// Recomputes one inner domain of `level` from its children (R8.2). The leader is assumed to sit in
-// the child that loses least; pods and slices take that minimum independently (R8.3).
+// Recomputes one inner domain of `level` from its children (R8.2), whose counts lie in `below`. The
+// leader is assumed to sit in the child that loses least; pods and slices take that minimum
+// independently (R8.3).
 ESPALIER_HD inline void RollUpDomain(const TreeView& tree, const SliceRule& slice,
-                                     const CountsView& counts, std::int32_t level,
-                                     std::int32_t domain) {
+                                     const CountsView& below, const CountsView& counts,
+                                     std::int32_t level, std::int32_t domain) {
   const Count inner = slice.inner_size[level + 1];
   if (counts.slices == counts.pods && counts.leaders == nullptr && inner == 0) {
     counts.pods[domain] =
-        Store(SumPods(counts.pods, {tree.ChildBegin(domain), tree.ChildBegin(domain + 1)}));
+        Store(SumPods(below.pods, {tree.ChildBegin(domain), tree.ChildBegin(domain + 1)}));
     return;
   }
   Count pods = 0;
@@ -33,14 +34,14 @@ ESPALIER_HD inline void RollUpDomain(const TreeView& tree, const SliceRule& slic
   Count least_slices = 0;
   const std::int32_t end = tree.ChildBegin(domain + 1);
   for (std::int32_t child = tree.ChildBegin(domain); child < end; ++child) {
-    const Count whole = inner > 0 ? counts.pods[child] / inner * inner : counts.pods[child];
+    const Count whole = inner > 0 ? below.pods[child] / inner * inner : below.pods[child];
     pods += whole;
-    slices += counts.slices[child];
-    if (counts.leaders == nullptr || counts.leaders[child] == 0) continue;
+    slices += below.slices[child];
+    if (below.leaders == nullptr || below.leaders[child] == 0) continue;
     const Count with_leader =
-        inner > 0 ? counts.pods_with_leader[child] / inner * inner : counts.pods_with_leader[child];
+        inner > 0 ? below.pods_with_leader[child] / inner * inner : below.pods_with_leader[child];
     const Count lost_pods = whole - with_leader;
-    const Count lost_slices = counts.slices[child] - counts.slices_with_leader[child];
+    const Count lost_slices = below.slices[child] - below.slices_with_leader[child];
     if (!leader || lost_pods < least_pods) least_pods = lost_pods;
     if (!leader || lost_slices < least_slices) least_slices = lost_slices;
     leader = true;
@@ -54,6 +55,12 @@ ESPALIER_HD inline void RollUpDomain(const TreeView& tree, const SliceRule& slic
   counts.pods_with_leader[domain] = Store(pods_with_leader);
   counts.slices_with_leader[domain] =
       Store(slice_level ? pods_with_leader / slice.size : (leader ? slices - least_slices : 0));
+}
+
+ESPALIER_HD inline void RollUpDomain(const TreeView& tree, const SliceRule& slice,
+                                     const CountsView& counts, std::int32_t level,
+                                     std::int32_t domain) {
+  RollUpDomain(tree, slice, counts, counts, level, domain);
 }
 
 // Rolls up everything below the run `range` of level `top`, and the run itself.

@@ -10,6 +10,19 @@ namespace espalier {
 
 class SerialTeam {
  public:
+  // Position of the first smallest value >= need among `size` values, or -1.
+  using FirstTightest = std::int32_t (*)(const std::int32_t* values, std::int32_t size,
+                                         std::int32_t need);
+
+  SerialTeam() = default;
+  // With a form compiled for the processor at hand.
+  explicit SerialTeam(FirstTightest form) : first_tightest_(form) {}
+
+  std::int32_t first_tightest(const std::int32_t* values, std::int32_t size,
+                              std::int32_t need) const {
+    return first_tightest_(values, size, need);
+  }
+
   static constexpr std::int32_t rank() { return 0; }
   static constexpr std::int32_t size() { return 1; }
   static constexpr void sync() {}
@@ -34,6 +47,18 @@ class SerialTeam {
   static void sort(T* first, std::int32_t n, Less less) {
     std::sort(first, first + n, less);
   }
+
+ private:
+  static std::int32_t PlainFirstTightest(const std::int32_t* values, std::int32_t size,
+                                         std::int32_t need) {
+    std::int32_t best = -1;
+    for (std::int32_t i = 0; i < size; ++i) {
+      if (values[i] >= need && (best < 0 || values[i] < values[best])) best = i;
+    }
+    return best;
+  }
+
+  FirstTightest first_tightest_ = PlainFirstTightest;
 };
 
 }  // namespace espalier

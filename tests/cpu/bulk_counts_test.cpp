@@ -1,11 +1,13 @@
 // Every compiled form of the bulk counting against the plain decision, leaf by leaf.
 #include "fallback_cpu/bulk_counts.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "host/packing/flavor_snapshot.hpp"
 #include "kernels/decisions/leaf_counts.hpp"
 #include "tests/differential/random.hpp"
 
@@ -14,34 +16,48 @@ namespace {
 
 using differential::Random;
 
-constexpr std::int32_t kSizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 63, 64, 65, 130};
+constexpr std::int32_t kSizes[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130};
 constexpr StoredCount kUntouched = -55;
 
-// Random capacities and requests in both forms of input.
+// Amounts near multiples of the request, where a quotient goes wrong, and anything else.
+Amount RandomAmount(Random& random, Amount request, Amount most) {
+  if (random.Chance(20)) return random.Between(-3, 12);
+  if (random.Chance(20)) return random.Between(-most, most);
+  return std::min(most, request * random.Between(0, most / request) + random.Between(-1, 1));
+}
+
+// Random capacities of one flavor and one request, in both forms of input.
 struct Input {
-  Input(std::uint64_t seed, std::int32_t leaf_count, bool with_leader, bool with_bitmap,
-        Amount most)
+  enum class Form { kNarrow, kWide, kMixed };
+
+  Input(std::uint64_t seed, std::int32_t leaf_count, bool with_leader, bool with_bitmap, Form form)
       : leaves(leaf_count) {
     Random random(seed);
     const auto resources = static_cast<std::size_t>(random.Between(1, 4));
-    const auto stride = static_cast<std::size_t>(leaves + kBulkReadAhead);
-    capacity.assign(resources * stride, 0);
-    for (Amount& amount : capacity) {
-      amount = random.Chance(30) ? random.Between(-3, 12) : random.Between(-most, most);
-    }
+    stride = (leaves + 7) / 8 * 8;
+    capacity.assign(resources * static_cast<std::size_t>(stride) + FlavorSnapshot::kReadAhead, 0);
     for (std::size_t r = 0; r < resources; ++r) {
+      const bool narrow = form == Form::kNarrow || (form == Form::kMixed && r % 2 == 0);
+      const Amount unit = narrow ? Amount{1} << random.Between(0, 20) : 1;
+      const Amount most = narrow
+                              ? TiledCapacity::kMaxUnits
+                              : random.Pick<Amount>({Amount{40}, Amount{1} << 31, kWideLimit - 1});
       columns.push_back(static_cast<std::int32_t>(r));
-      workers.push_back(random.Chance(50) ? random.Between(1, 9) : random.Between(1, most));
-      leader.push_back(random.Chance(50) ? random.Between(1, 9) : random.Between(1, most));
-      // Capacities one below, at and one above a multiple are where a quotient goes wrong.
-      for (std::size_t leaf = 0; leaf < stride; leaf += 2) {
-        const Amount times = random.Between(0, most / workers[r]);
-        const Amount near = workers[r] * times + random.Between(-1, 1);
-        if (near < kExactLimit) capacity[r * stride + leaf] = near;
+      workers.push_back((random.Chance(50) ? random.Between(1, 9) : random.Between(1, most)) *
+                        unit);
+      leader.push_back((random.Chance(50) ? random.Between(1, 9) : random.Between(1, most)) * unit);
+      for (std::int64_t leaf = 0; leaf < stride; ++leaf) {
+        capacity[r * static_cast<std::size_t>(stride) + static_cast<std::size_t>(leaf)] =
+            narrow
+                ? RandomAmount(random, workers[r] / unit, most) * unit + random.Between(0, unit - 1)
+                : RandomAmount(random, workers[r], most);
       }
+      // Makes the unit what the request needs.
+      if (narrow) capacity[r * static_cast<std::size_t>(stride)] = most * unit;
     }
+    tiles.emplace(capacity, stride, leaves, resources);
     for (int word = 0; word < 3; ++word) bitmap.push_back(random.Next());
-    plain.capacity = {capacity.data(), static_cast<std::int64_t>(stride)};
+    plain.capacity = {capacity.data(), stride};
     plain.workers = {static_cast<std::int32_t>(resources), columns.data(), workers.data()};
     if (with_leader) {
       plain.leader = {static_cast<std::int32_t>(resources), columns.data(), leader.data()};
@@ -50,22 +66,41 @@ struct Input {
     plain.matches = with_bitmap ? bitmap.data() : nullptr;
     plain.domain = {0, leaves};
     for (std::size_t r = 0; r < resources; ++r) {
-      const Amount* column = capacity.data() + r * stride;
-      bulk.workers.push_back({column, workers[r], BulkInverse(workers[r]),
-                              with_leader ? static_cast<double>(leader[r]) : 0});
-      if (with_leader) bulk.leader.push_back({column, leader[r], 0, 0});
+      Bind(r, workers[r], with_leader ? leader[r] : 0, form, bulk.workers);
+      bulk.workers.resource.push_back(static_cast<std::int32_t>(r));
+      if (with_leader) Bind(r, leader[r], 0, form, bulk.leader);
     }
+    bulk.tiles = tiles->Tile(0);
+    bulk.tile_stride = tiles->tile_stride();
     bulk.matches = plain.matches;
   }
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
+
+  void Bind(std::size_t r, Amount request, Amount beside, Form form, BulkRequest::Vector& vector) {
+    if (form == Form::kNarrow || (form == Form::kMixed && r % 2 == 0)) {
+      const int shift = tiles->UnitShift(static_cast<std::int32_t>(r));
+      vector.order.push_back(static_cast<std::int32_t>(vector.narrow.size()));
+      vector.narrow.push_back({static_cast<std::int32_t>(r) * TiledCapacity::kTileLeaves,
+                               NarrowInverse(request >> shift),
+                               static_cast<float>(request >> shift),
+                               static_cast<float>(beside >> shift)});
+    } else {
+      vector.order.push_back(~static_cast<std::int32_t>(vector.wide.size()));
+      vector.wide.push_back({capacity.data() + static_cast<std::int64_t>(r) * stride,
+                             WideInverse(request), static_cast<double>(request),
+                             static_cast<double>(beside)});
+    }
+  }
 
   LeafCounts Expected(std::int32_t leaf) const {
     return Matches(plain, leaf) ? CountLeaf(plain, leaf) : LeafCounts{};
   }
 
   std::int32_t leaves;
+  std::int64_t stride = 0;
   std::vector<Amount> capacity;
+  std::optional<TiledCapacity> tiles;
   std::vector<std::int32_t> columns;
   std::vector<Amount> workers;
   std::vector<Amount> leader;
@@ -81,38 +116,83 @@ void ExpectCounts(const BulkCounts& form, const Input& input, std::int32_t begin
   std::vector<StoredCount> pods(size, kUntouched);
   std::vector<StoredCount> pods_with_leader(size, kUntouched);
   std::vector<std::uint8_t> leaders(size, 77);
-  form.count(input.bulk, begin, end, pods.data(), pods_with_leader.data(), leaders.data());
-  std::vector<std::int32_t> limited_by(input.workers.size(), 0);
-  std::vector<std::int32_t> expected_limited(input.workers.size(), 0);
-  form.limit(input.bulk, begin, end, limited_by.data());
+  form.count(input.bulk, begin, end, {pods.data(), pods_with_leader.data(), leaders.data()});
   for (std::int32_t leaf = 0; leaf <= input.leaves; ++leaf) {
     const auto i = static_cast<std::size_t>(leaf);
     const bool counted = leaf >= begin && leaf < end;
     const LeafCounts expected = counted ? input.Expected(leaf) : LeafCounts{};
     ASSERT_EQ(pods[i], counted ? expected.pods : kUntouched) << "leaf " << leaf;
-    if (counted && Matches(input.plain, leaf) && expected.pods == 0) {
-      ++expected_limited[static_cast<std::size_t>(expected.limiting)];
-    }
     if (input.plain.leader.size == 0) continue;
     ASSERT_EQ(leaders[i], counted ? expected.leaders : 77) << "leaf " << leaf;
     ASSERT_EQ(pods_with_leader[i], counted ? expected.pods_with_leader : kUntouched)
         << "leaf " << leaf;
   }
-  ASSERT_EQ(limited_by, expected_limited);
 }
 
-TEST(BulkCountsTest, R7_11_EveryFormCountsAsTheDecisionDoes) {
-  for (const BulkCounts& form : SupportedBulkCounts()) {
-    SCOPED_TRACE(std::string(form.name));
-    std::uint64_t seed = 1;
-    for (const std::int32_t leaves : kSizes) {
-      for (const bool with_leader : {false, true}) {
-        for (const bool with_bitmap : {false, true}) {
-          for (const Amount most : {Amount{20}, Amount{1} << 31, kExactLimit - 1}) {
+// Blocks of one width, listed backwards, and the leaves that each resource rules out.
+void ExpectSumsAndLimits(const BulkCounts& form, const Input& input, std::int32_t width) {
+  std::vector<std::int32_t> leaf_begin;
+  constexpr std::int32_t kFirstLeaf = 1000;
+  for (std::int32_t leaf = 0; leaf < input.leaves; leaf += width) {
+    leaf_begin.push_back(kFirstLeaf + leaf);
+  }
+  const auto blocks = static_cast<std::int32_t>(leaf_begin.size());
+  leaf_begin.push_back(kFirstLeaf + input.leaves);
+  const bool tiles =
+      width == TiledCapacity::kTileLeaves && input.leaves % TiledCapacity::kTileLeaves == 0;
+  std::vector<std::int32_t> list(static_cast<std::size_t>(blocks));
+  for (std::int32_t i = 0; i < blocks; ++i) list[static_cast<std::size_t>(i)] = blocks - 1 - i;
+  std::vector<StoredCount> sums(list.size());
+  form.sum(input.bulk, {leaf_begin.data(), kFirstLeaf, tiles}, list.data(), blocks, sums.data());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto block = static_cast<std::size_t>(list[i]);
+    std::uint32_t expected = 0;
+    for (std::int32_t leaf = leaf_begin[block]; leaf < leaf_begin[block + 1]; ++leaf) {
+      expected += static_cast<std::uint32_t>(input.Expected(leaf - kFirstLeaf).pods);
+    }
+    ASSERT_EQ(static_cast<std::uint32_t>(sums[i]), expected) << "block " << block;
+  }
+  const std::int32_t end = std::min(input.leaves, TiledCapacity::kTileLeaves);
+  std::vector<std::uint8_t> limited_by(input.workers.size(), 0);
+  std::vector<std::uint8_t> expected(input.workers.size(), 0);
+  form.limit(input.bulk, 0, end, limited_by.data());
+  for (std::int32_t leaf = 0; leaf < end; ++leaf) {
+    const LeafCounts counts = input.Expected(leaf);
+    if (Matches(input.plain, leaf) && counts.pods == 0) {
+      ++expected[static_cast<std::size_t>(counts.limiting)];
+    }
+  }
+  ASSERT_EQ(limited_by, expected);
+}
+
+class BulkCountsTest : public ::testing::TestWithParam<std::string_view> {
+ protected:
+  static BulkCounts Form() {
+    for (const BulkCounts& form : SupportedBulkCounts()) {
+      if (form.name == GetParam()) return form;
+    }
+    ADD_FAILURE() << "unknown form";
+    return {};
+  }
+};
+
+TEST_P(BulkCountsTest, R7_11_CountsAsTheDecisionDoes) {
+  std::uint64_t seed = 1;
+  for (const std::int32_t leaves : kSizes) {
+    for (const bool with_leader : {false, true}) {
+      for (const bool with_bitmap : {false, true}) {
+        for (const auto form : {Input::Form::kNarrow, Input::Form::kWide, Input::Form::kMixed}) {
+          for (int again = 0; again < 3; ++again) {
             SCOPED_TRACE("seed " + std::to_string(seed));
-            const Input input(seed++, leaves, with_leader, with_bitmap, most);
-            ExpectCounts(form, input, 0, leaves);
-            if (leaves >= 3) ExpectCounts(form, input, 1, leaves - 1);
+            const Input input(seed++, leaves, with_leader, with_bitmap, form);
+            ExpectCounts(Form(), input, 0, leaves);
+            if (leaves >= 3) ExpectCounts(Form(), input, 1, leaves - 1);
+            if (!with_leader) {
+              for (const std::int32_t width : {1, 5, 16, 40}) {
+                ExpectSumsAndLimits(Form(), input, width);
+              }
+            }
+            if (HasFatalFailure()) return;
           }
         }
       }
@@ -120,18 +200,79 @@ TEST(BulkCountsTest, R7_11_EveryFormCountsAsTheDecisionDoes) {
   }
 }
 
-// The widest quotients that promise to be exact.
-TEST(BulkCountsTest, R5_9_ExactUpToTheLimit) {
-  for (const BulkCounts& form : SupportedBulkCounts()) {
-    SCOPED_TRACE(std::string(form.name));
-    for (std::uint64_t seed = 1000; seed < 1200; ++seed) {
-      SCOPED_TRACE("seed " + std::to_string(seed));
-      ExpectCounts(form, Input(seed, 33, true, false, kExactLimit - 1), 0, 33);
+TEST_P(BulkCountsTest, FindsTheFirstTightest) {
+  Random random(7);
+  for (std::int32_t size = 0; size < 300; ++size) {
+    std::vector<StoredCount> values;
+    for (std::int32_t i = 0; i < size; ++i) {
+      values.push_back(static_cast<StoredCount>(random.Between(0, 2 + size / 4)));
+    }
+    if (size % 7 == 6) values.back() = kMaxStored;
+    const std::vector<StoredCount> needs = {
+        0, 1, static_cast<StoredCount>(random.Between(0, 2 + size / 4)), 1000, kMaxStored};
+    for (const StoredCount need : needs) {
+      std::int32_t expected = -1;
+      for (std::int32_t i = 0; i < size; ++i) {
+        const StoredCount value = values[static_cast<std::size_t>(i)];
+        if (value >= need && (expected < 0 || value < values[static_cast<std::size_t>(expected)])) {
+          expected = i;
+        }
+      }
+      ASSERT_EQ(Form().tightest(values.data(), size, need), expected)
+          << "size " << size << " need " << need;
     }
   }
 }
 
-TEST(BulkCountsTest, PlainFormIsAlwaysThere) {
+TEST_P(BulkCountsTest, FindsWhatChanged) {
+  Random random(8);
+  for (std::int32_t size = 0; size < 100; ++size) {
+    std::vector<std::int32_t> changes;
+    std::vector<StoredCount> pods;
+    for (std::int32_t i = 0; i < size; ++i) {
+      changes.push_back(static_cast<std::int32_t>(random.Between(-1, 20)));
+      pods.push_back(static_cast<StoredCount>(random.Between(0, 1)));
+    }
+    for (const bool skip_empty : {false, true}) {
+      std::vector<std::int32_t> expected;
+      for (std::int32_t i = 0; i < size; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        if (changes[at] >= 10 && !(skip_empty && pods[at] == 0)) expected.push_back(i);
+      }
+      std::vector<std::int32_t> blocks(static_cast<std::size_t>(size));
+      const std::int32_t count = Form().changed(changes.data(), skip_empty ? pods.data() : nullptr,
+                                                size, 10, blocks.data());
+      blocks.resize(static_cast<std::size_t>(count));
+      ASSERT_EQ(blocks, expected) << "size " << size;
+    }
+  }
+}
+
+std::vector<std::string_view> FormNames() {
+  std::vector<std::string_view> names;
+  for (const BulkCounts& form : SupportedBulkCounts()) names.push_back(form.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, BulkCountsTest, ::testing::ValuesIn(FormNames()),
+                         [](const auto& form) { return std::string(form.param); });
+
+// The narrow form promises exact quotients for every capacity up to kMaxUnits.
+TEST(NarrowInverseTest, R5_9_IsExactBelowAndAtEveryMultiple) {
+  Random random(9);
+  for (int i = 0; i < 400'000; ++i) {
+    const Amount request =
+        random.Chance(50) ? random.Between(1, 3000) : random.Between(1, TiledCapacity::kMaxUnits);
+    const Amount multiple = random.Between(0, TiledCapacity::kMaxUnits / request) * request;
+    for (const Amount free : {multiple - 1, multiple, multiple + request - 1}) {
+      if (free < 0 || free > TiledCapacity::kMaxUnits) continue;
+      const float quotient = static_cast<float>(free) * NarrowInverse(request);
+      ASSERT_EQ(static_cast<Amount>(quotient), free / request) << free << " / " << request;
+    }
+  }
+}
+
+TEST(PlainFormTest, IsAlwaysThere) {
   ASSERT_FALSE(SupportedBulkCounts().empty());
   EXPECT_EQ(SupportedBulkCounts().back().name, "plain");
 }

@@ -66,8 +66,9 @@ TEST_F(CountsCacheTest, EntriesInUseOutliveTheirEviction) {
   one_at_a_time.Get(Job(2));
   PlacementJob job = Job(1);
   job.replacement_domain = {0, 2};
-  held->counts.Refresh(job);
-  EXPECT_EQ(held->counts.View(job).pods[0], 4);
+  CountsStorage leaves;
+  held->counts.Refresh(job, leaves);
+  EXPECT_EQ(held->counts.SourceFor(job, leaves).stored().pods[0], 4);
 }
 
 }  // namespace

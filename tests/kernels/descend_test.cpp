@@ -21,10 +21,11 @@ std::vector<HandShare> StepOn(const TeamRunner& runner, const TreeView& tree, Ha
   return runner.Ask([&](auto& team) {
     const ShareList from{current.data(), static_cast<std::int32_t>(current.size())};
     ShareList next{workspace.view().next, 0};
+    const StoredCounts source{counts.view()};
     if (pooled) {
-      DescendPooled(team, tree, counts.view(), query, from, workspace.view(), next);
+      DescendPooled(team, tree, source, query, level, from, workspace.view(), next);
     } else {
-      DescendPerParent(team, tree, counts.view(), query, level, from, workspace.view(), next);
+      DescendPerParent(team, tree, source, query, level, from, workspace.view(), next);
     }
     return Shares(next);
   });
@@ -100,8 +101,8 @@ std::vector<HandShare> DescendOn(const TeamRunner& runner, const TreeView& tree,
   std::vector<Candidate> candidates;
   for (const std::int32_t d : chosen) candidates.push_back(MakeCandidate(counts.view(), d));
   return runner.Ask([&](auto& team) {
-    return Shares(Descend(team, tree, counts.view(), query, level, ListOf(candidates), balanced,
-                          workspace.view()));
+    return Shares(Descend(team, tree, StoredCounts{counts.view()}, query, level, ListOf(candidates),
+                          balanced, workspace.view()));
   });
 }
 

@@ -48,7 +48,8 @@ std::vector<Count> LayerFits(const TeamRunner& runner, const TreeView& tree, Han
                              const SliceRule& slice, std::int32_t level) {
   return runner.Ask([&](auto& team) {
     std::vector<Count> fits(static_cast<std::size_t>(slice.layer_count));
-    CountLayerFits(team, tree, counts.view(), slice, level, fits.data());
+    CountLayerFits(team, tree, counts.view(), StoredCounts{counts.view()}, slice, level,
+                   fits.data());
     return fits;
   });
 }

@@ -118,7 +118,7 @@ TEST(ClusterStateTest, CloneIsIndependent) {
   EXPECT_NE(copy.Find("fa")->identity(), state.Find("fa")->identity());
 }
 
-TEST(FlavorStateTest, AddPodsIsAddOfTheirUsage) {
+TEST(FlavorStateTest, BookIsAddOfTheirUsage) {
   ClusterState by_name = BuildState(SharedNodes());
   ClusterState bound = by_name.Clone();
   by_name.AddUsage({{"fa", "n2", {{"gpu", 6}, {"pods", 3}}}});
@@ -127,7 +127,7 @@ TEST(FlavorStateTest, AddPodsIsAddOfTheirUsage) {
   const RequestVector requests{{"gpu", "odd", "pods"},
                                {snapshot.FindResource("gpu"), -1, snapshot.FindResource("pods")},
                                {2, 7, 1}};
-  state.AddPods(snapshot.FindLeaf("n2"), requests, 3);
+  state.Book(std::vector<LeafShare>{{snapshot.FindLeaf("n2"), 1, 2}}, requests, requests);
   EXPECT_EQ(state.remaining(), by_name.Find("fa")->remaining());
 }
 

@@ -1,0 +1,39 @@
+#include "host/packing/tiled_capacity.hpp"
+
+#include <algorithm>
+
+namespace espalier {
+
+TiledCapacity::TiledCapacity(const std::vector<Amount>& amounts, std::int64_t stride,
+                             std::int32_t leaves, std::size_t columns)
+    : columns_(columns),
+      rows_(static_cast<std::size_t>((leaves + kTileLeaves - 1) / kTileLeaves) * columns),
+      exact_(columns, 1),
+      shift_(columns, 0) {
+  for (std::size_t column = 0; column < columns; ++column) {
+    const Amount* amount = amounts.data() + static_cast<std::int64_t>(column) * stride;
+    Amount largest = 0;
+    for (std::int32_t leaf = 0; leaf < leaves; ++leaf) largest = std::max(largest, amount[leaf]);
+    int& shift = shift_[column];
+    while ((largest >> shift) > kMaxUnits) ++shift;
+    const std::int32_t padded = (leaves + kTileLeaves - 1) / kTileLeaves * kTileLeaves;
+    for (std::int32_t leaf = 0; leaf < padded; ++leaf) {
+      const auto row = static_cast<std::size_t>(leaf / kTileLeaves) * columns + column;
+      rows_[row].units[leaf % kTileLeaves] =
+          leaf < leaves && amount[leaf] >= 0 ? static_cast<float>(amount[leaf] >> shift) : -1.0F;
+    }
+  }
+}
+
+void TiledCapacity::Set(std::int32_t column, std::int32_t leaf, Amount amount) {
+  const auto at = static_cast<std::size_t>(column);
+  Amount units = amount < 0 ? -1 : amount >> shift_[at];
+  if (units > kMaxUnits) {
+    exact_[at] = 0;
+    units = kMaxUnits;
+  }
+  const auto row = static_cast<std::size_t>(leaf / kTileLeaves) * columns_ + at;
+  rows_[row].units[leaf % kTileLeaves] = static_cast<float>(units);
+}
+
+}  // namespace espalier
