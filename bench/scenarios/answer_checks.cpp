@@ -84,7 +84,7 @@ class Checker {
     }
     CheckLevels(gang, rules, shares);
     Book(gang, rules, shares, 1);
-    if (input_.after == nullptr) Book(gang, rules, shares, -1);
+    if (!input_.in_order) Book(gang, rules, shares, -1);
   }
 
   void CheckLevels(std::size_t gang, const Rules& rules, std::span<const LeafShare> shares) {

@@ -12,7 +12,8 @@ namespace espalier {
 
 struct CheckInput {
   const FlavorState& before;  // the state that was asked
-  const FlavorState* after;   // where the answers were booked, in order; null: each on its own
+  bool in_order;              // each took its room from those after it, or each was on its own
+  const FlavorState* after;   // what in order left behind; null: not compared
   std::span<const GangShape> shapes;
   std::span<const Gang> gangs;
   const GangAnswers& answers;

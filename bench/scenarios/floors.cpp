@@ -36,20 +36,23 @@ double BestOf(int threads, int rounds, const std::function<void(int)>& work) {
   return best;
 }
 
-double BytesPerSecond(int threads) {
-  constexpr std::size_t kWords = (std::size_t{64} << 20) / sizeof(std::uint64_t);  // per thread
+// Reads `bytes` in all, each thread its part, `passes` times.
+double BytesPerSecond(int threads, std::size_t bytes, int passes) {
+  const std::size_t words_each = bytes / sizeof(std::uint64_t) / static_cast<std::size_t>(threads);
   std::vector<std::unique_ptr<std::uint64_t[]>> memory;
-  for (int i = 0; i < threads; ++i) memory.push_back(std::make_unique<std::uint64_t[]>(kWords));
+  for (int i = 0; i < threads; ++i) memory.push_back(std::make_unique<std::uint64_t[]>(words_each));
   std::atomic<std::uint64_t> kept{0};
   const double seconds = BestOf(threads, 5, [&](int thread) {
     const std::uint64_t* words = memory[static_cast<std::size_t>(thread)].get();
     std::uint64_t sums[8] = {};
-    for (std::size_t i = 0; i < kWords; i += 8) {
-      for (std::size_t lane = 0; lane < 8; ++lane) sums[lane] += words[i + lane];
+    for (int pass = 0; pass < passes; ++pass) {
+      for (std::size_t i = 0; i + 8 <= words_each; i += 8) {
+        for (std::size_t lane = 0; lane < 8; ++lane) sums[lane] += words[i + lane];
+      }
     }
     for (const std::uint64_t sum : sums) kept += sum;
   });
-  return static_cast<double>(threads) * kWords * sizeof(std::uint64_t) / seconds;
+  return static_cast<double>(bytes) * passes / seconds;
 }
 
 double CellsPerSecond(int threads, const CountingLoop& loop) {
@@ -76,11 +79,21 @@ double CellsPerSecond(int threads, const CountingLoop& loop) {
 
 MachineFloors MeasureFloors(int threads) {
   const CountingLoop loop = BestCountingLoop();
-  return {threads, BytesPerSecond(threads), CellsPerSecond(threads, loop), loop.form};
+  return {threads, BytesPerSecond(threads, std::size_t{128} << 20, 1),
+          BytesPerSecond(threads, static_cast<std::size_t>(kCachedBytes), 16),
+          CellsPerSecond(threads, loop), loop.form};
+}
+
+MachineFloors Better(const MachineFloors& a, const MachineFloors& b) {
+  return {a.threads, std::max(a.bytes_per_second, b.bytes_per_second),
+          std::max(a.cached_bytes_per_second, b.cached_bytes_per_second),
+          std::max(a.cells_per_second, b.cells_per_second), a.counting_form};
 }
 
 double FloorSeconds(const LeastWork& work, const MachineFloors& floors) {
-  return std::max(work.cells / floors.cells_per_second, work.bytes / floors.bytes_per_second);
+  const double read =
+      work.bytes > kCachedBytes ? floors.bytes_per_second : floors.cached_bytes_per_second;
+  return std::max(work.cells / floors.cells_per_second, work.bytes / read);
 }
 
 }  // namespace espalier

@@ -9,13 +9,20 @@ namespace espalier {
 // Measured by the process that uses them, with its number of threads.
 struct MachineFloors {
   int threads = 1;
-  double bytes_per_second = 0;  // reading memory in a row
+  double bytes_per_second = 0;         // reading memory in a row
+  double cached_bytes_per_second = 0;  // the same of kCachedBytes in all, again and again
   double cells_per_second = 0;  // counting: one multiplication and one minimum a cell, data at hand
   std::string counting_form;    // avx512, avx2 or plain
 };
 
 // Takes about half a second. `threads` >= 1.
 MachineFloors MeasureFloors(int threads);
+
+// What is no larger than this is read at the speed of caches.
+inline constexpr double kCachedBytes = 8 << 20;
+
+// Keeps the better of two measurements.
+MachineFloors Better(const MachineFloors& a, const MachineFloors& b);
 
 // What must at least be done for one repeat of a scenario.
 struct LeastWork {

@@ -1,5 +1,7 @@
 #include "bench/scenarios/loaded_scenario.hpp"
 
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,15 +31,16 @@ Result<LoadedScenario> LoadScenario(const Scenario& scenario, std::int64_t gangs
 LeastWork CountingOnce(const LoadedScenario& scenario) {
   std::vector<bool> used(scenario.mix.shapes.size(), false);
   for (const Gang& gang : scenario.mix.gangs) used[static_cast<std::size_t>(gang.shape)] = true;
-  const FlavorSnapshot& snapshot = scenario.flavor().snapshot();
-  const double leaves = snapshot.leaf_count();
+  const double leaves = scenario.flavor().snapshot().leaf_count();
+  std::set<std::string_view> columns = {kPodsResource};
   LeastWork work;
   for (std::size_t shape = 0; shape < used.size(); ++shape) {
     if (!used[shape]) continue;
-    work.cells +=
-        leaves * static_cast<double>(scenario.mix.shapes[shape].workers.requests.size() + 1);
+    const Resources& requests = scenario.mix.shapes[shape].workers.requests;
+    work.cells += leaves * static_cast<double>(requests.size() + 1);
+    for (const auto& [resource, amount] : requests) columns.insert(resource);
   }
-  work.bytes = leaves * static_cast<double>(snapshot.resources().size()) * sizeof(Amount);
+  work.bytes = leaves * static_cast<double>(columns.size()) * sizeof(float);
   return work;
 }
 

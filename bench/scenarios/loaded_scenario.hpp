@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "bench/scenarios/floors.hpp"
 #include "bench/scenarios/mixes.hpp"
@@ -18,14 +19,16 @@ struct LoadedScenario {
   Prefill prefill;
   BenchMix mix;
   ClusterState state;
+  std::string flavor_name = std::string(kBenchFlavor);
 
-  const FlavorState& flavor() const { return *state.Find(kBenchFlavor); }
+  const FlavorState& flavor() const { return *state.Find(flavor_name); }
 };
 
 // `gangs` > 0 keeps only the first so many of the mix. Errors (kBadInput) of what it is made from.
 Result<LoadedScenario> LoadScenario(const Scenario& scenario, std::int64_t gangs);
 
-// Every distinct shape in use held once against every node.
+// Every distinct shape in use held once against every node: a cell per node and requested resource,
+// and four bytes for each amount that any of the shapes looks at.
 LeastWork CountingOnce(const LoadedScenario& scenario);
 
 }  // namespace espalier

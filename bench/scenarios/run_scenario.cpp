@@ -5,13 +5,56 @@
 
 #include <fmt/format.h>
 
-#include "bench/scenarios/loaded_scenario.hpp"
 #include "bench/scenarios/machine_facts.hpp"
+#include "bench/scenarios/run_changes.hpp"
+#include "bench/scenarios/run_cycle.hpp"
 #include "bench/scenarios/run_gangs.hpp"
+#include "bench/scenarios/run_recorded.hpp"
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {
 namespace {
+
+Result<void> Run(const LoadedScenario& loaded, const std::shared_ptr<Backend>& backend,
+                 const RunOptions& options, ScenarioResult& result) {
+  switch (result.scenario.mode) {
+    case BenchMode::kNominate:
+      RunGangs(loaded, GangsMode::kCold, *backend, options, result);
+      break;
+    case BenchMode::kNominateWarm:
+      RunGangs(loaded, GangsMode::kWarm, *backend, options, result);
+      break;
+    case BenchMode::kSequential:
+      RunGangs(loaded, GangsMode::kInOrder, *backend, options, result);
+      break;
+    case BenchMode::kChurn:
+      RunChurn(loaded, *backend, options, result);
+      break;
+    case BenchMode::kLoad:
+      RunLoad(loaded, *backend, options, result);
+      break;
+    case BenchMode::kCycle:
+      return RunCycle(loaded, backend, options, result);
+    case BenchMode::kEndToEnd:
+      return options.end_to_end(loaded, options, result);
+    case BenchMode::kRecorded:
+    case BenchMode::kWhatIf:
+      break;
+  }
+  return {};
+}
+
+tl::unexpected<Error> LeftOut(const Scenario& scenario, const char* why) {
+  return tl::unexpected(
+      Error{ErrorClass::kNotFound, fmt::format("{}: left out: {}", scenario.full_name(), why)});
+}
+
+}  // namespace
+
+const Stage* ScenarioResult::Find(std::string_view stage) const {
+  const auto it = std::ranges::find(stages, stage, &Stage::name);
+  return it == stages.end() ? nullptr : &*it;
+}
 
 void Describe(const LoadedScenario& loaded, ScenarioResult& result) {
   const FlavorSnapshot& snapshot = loaded.flavor().snapshot();
@@ -25,41 +68,30 @@ void Describe(const LoadedScenario& loaded, ScenarioResult& result) {
   result.shapes = std::ranges::unique(shapes).begin() - shapes.begin();
 }
 
-}  // namespace
-
-const Stage* ScenarioResult::Find(std::string_view stage) const {
-  const auto it = std::ranges::find(stages, stage, &Stage::name);
-  return it == stages.end() ? nullptr : &*it;
-}
-
 Result<ScenarioResult> RunScenario(const Scenario& scenario, const RunOptions& options) {
   if (scenario.mode == BenchMode::kWhatIf) {
-    return tl::unexpected(
-        Error{ErrorClass::kNotFound,
-              fmt::format("{}: what-if questions join later; there is nothing to measure yet",
-                          scenario.full_name())});
+    return LeftOut(scenario, "what-if questions join later");
+  }
+  if (scenario.mode == BenchMode::kEndToEnd && !options.end_to_end) {
+    return LeftOut(scenario, "there is no service here");
   }
   ResetPeakMemory();
-  ScenarioResult result;
-  result.scenario = scenario;
-  const double start = Now();
-  const Result<LoadedScenario> loaded = LoadScenario(scenario, options.gangs);
-  if (!loaded) return tl::unexpected(loaded.error());
   const Result<std::shared_ptr<Backend>> backend = options.make_backend();
   if (!backend) return tl::unexpected(backend.error());
-  Describe(*loaded, result);
-  result.setup_seconds = Now() - start;
-  switch (scenario.mode) {
-    case BenchMode::kNominate:
-    case BenchMode::kNominateWarm:
-    case BenchMode::kSequential:
-      RunGangs(*loaded, **backend, options, result);
-      break;
-    default:
-      return tl::unexpected(Error{
-          ErrorClass::kNotFound,
-          fmt::format("{}: mode {} joins later", scenario.full_name(), ToString(scenario.mode))});
+  ScenarioResult result;
+  result.scenario = scenario;
+  Result<void> run;
+  if (scenario.mode == BenchMode::kRecorded) {
+    run = RunRecorded(**backend, options, result);
+  } else {
+    const double start = Now();
+    const Result<LoadedScenario> loaded = LoadScenario(scenario, options.gangs);
+    if (!loaded) return tl::unexpected(loaded.error());
+    Describe(*loaded, result);
+    result.setup_seconds = Now() - start;
+    run = Run(*loaded, *backend, options, result);
   }
+  if (!run) return tl::unexpected(run.error());
   result.peak_memory_bytes = PeakMemoryBytes();
   return result;
 }

@@ -9,12 +9,16 @@
 #include <vector>
 
 #include "bench/scenarios/floors.hpp"
+#include "bench/scenarios/loaded_scenario.hpp"
 #include "bench/scenarios/measure.hpp"
+#include "bench/scenarios/quality.hpp"
 #include "bench/scenarios/scenario_table.hpp"
 #include "host/engine/backend.hpp"
 #include "host/model/result.hpp"
 
 namespace espalier {
+
+struct ScenarioResult;
 
 struct RunOptions {
   std::function<Result<std::shared_ptr<Backend>>()> make_backend;
@@ -24,12 +28,9 @@ struct RunOptions {
   // The digest of the first `gangs` answers as the one-thread plain form gives them; empty: not
   // compared.
   std::function<Result<std::string>(const Scenario&, std::int64_t gangs)> plain_digest;
+  // Measures a scenario of mode kEndToEnd, which needs the service; empty: it is left out.
+  std::function<Result<void>(const LoadedScenario&, const RunOptions&, ScenarioResult&)> end_to_end;
   std::string cases_folder;  // of the recorded sequences
-};
-
-struct QualityFigure {
-  std::string name;
-  std::int64_t value = 0;
 };
 
 struct ScenarioResult {
@@ -41,7 +42,8 @@ struct ScenarioResult {
   std::int64_t gangs = 0;
   double setup_seconds = 0;  // generating and loading, not measured
   std::vector<Stage> stages;
-  LeastWork least;  // of the stage `compute`
+  LeastWork least;  // of the stage `floor_stage`
+  std::string floor_stage = "compute";
   std::string digest;
   std::vector<std::string> checks;    // what was found right
   std::vector<std::string> problems;  // what was not
@@ -51,8 +53,12 @@ struct ScenarioResult {
   const Stage* Find(std::string_view stage) const;
 };
 
+// Fills in what the cluster and the queue are.
+void Describe(const LoadedScenario& loaded, ScenarioResult& result);
+
 // Errors: kBadInput for a scenario that cannot be generated, kNotFound for a mode that is not there
-// yet, and those of the back end. Wrong answers are `problems`, no error.
+// yet or a recorded file that is not there, and those of the back end. Wrong answers are
+// `problems`, no error.
 Result<ScenarioResult> RunScenario(const Scenario& scenario, const RunOptions& options);
 
 }  // namespace espalier

@@ -67,6 +67,7 @@ struct AssignmentDigest {
 
 struct SequenceGang {
   std::int64_t number = 0;
+  std::int64_t shape = 0;  // index into Sequence::shapes
   WorkloadRequest request;
   std::optional<std::string> reason;  // absent: the gang must be placed
   FlatMap<AssignmentDigest> placed;   // by pod set name

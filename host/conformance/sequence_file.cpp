@@ -190,6 +190,7 @@ Result<SequenceGang> ReadGang(std::string_view line, const Sequence& sequence) {
                     fmt::format("less than {}", sequence.shapes.size()));
       return gang;
     }
+    gang.shape = shape;
     gang.request = sequence.shapes[static_cast<std::size_t>(shape)];
     gang.request.pod_sets[0].count = Int32Member(root, "count", context).value_or(0);
     ReadExpectedGang(root, context, gang);

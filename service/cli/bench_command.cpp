@@ -31,6 +31,7 @@ struct BenchOptions {
   std::int64_t gangs = 0;
   bool list = false;
   bool no_checks = false;
+  std::string cases = "tests/data/cases";
   std::string output = "table";
 };
 
@@ -100,6 +101,7 @@ class BenchRun {
         progress.Update(report_.results.size() + report_.left_out.size());
       }
     }
+    report_.floors = Better(report_.floors, MeasureFloors(report_.threads));
     Print();
     const bool wrong = std::ranges::any_of(
         report_.results, [](const ScenarioResult& result) { return !result.problems.empty(); });
@@ -114,6 +116,7 @@ class BenchRun {
     run.repeat = {options_.repeats, options_.seconds};
     run.gangs = options_.gangs;
     run.check = !options_.no_checks;
+    run.cases_folder = options_.cases;
     run.plain_digest = [](const Scenario& scenario, std::int64_t gangs) {
       return PlainFormDigest(scenario.full_name(), gangs);
     };
@@ -181,6 +184,8 @@ void AddBenchCommand(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   bench->add_flag("--no-checks", options->no_checks, "Do not check the answers");
+  bench->add_option("--cases", options->cases, "The folder with the recorded sequences")
+      ->capture_default_str();
   bench->add_flag("--list", options->list, "List the scenarios");
   bench
       ->add_option("-o,--output", options->output,

@@ -38,6 +38,10 @@ std::string BytesText(std::int64_t bytes) {
   return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
+std::string ShareText(double share) {
+  return share < 0.01 ? "<1 %" : fmt::format("{:.0f} %", 100 * share);
+}
+
 constexpr double kTargetPercentile = 99;
 
 double Limit(const BenchTarget& target, const ScenarioResult& result) {
@@ -60,7 +64,7 @@ TableRow StageRow(const ScenarioResult& result, const Stage& stage, const Machin
                   bool first) {
   const auto time = [&](double percent) { return TimeText(Percentile(stage.seconds, percent)); };
   const bool compute = stage.name == "compute";
-  const double floor = compute ? FloorSeconds(result.least, floors) : 0;
+  const double floor = stage.name == result.floor_stage ? FloorSeconds(result.least, floors) : 0;
   const double median = Percentile(stage.seconds, 50);
   return {first ? result.scenario.full_name() : "",
           first ? fmt::format("{}", result.nodes) : "",
@@ -75,7 +79,7 @@ TableRow StageRow(const ScenarioResult& result, const Stage& stage, const Machin
           TimeText(stage.seconds.back()),
           compute ? RateText(static_cast<double>(result.gangs) / median) : "",
           floor > 0 ? TimeText(floor) : "",
-          floor > 0 ? fmt::format("{:.0f} %", 100 * floor / median) : "",
+          floor > 0 ? ShareText(floor / median) : "",
           TargetText(result, stage),
           !first                    ? ""
           : result.problems.empty() ? (result.checks.empty() ? "not checked" : "right")
@@ -136,6 +140,7 @@ void WriteResult(const ScenarioResult& result, const MachineFloors& floors, Obje
   writer.BeginList();
   for (const Stage& stage : result.stages) WriteStage(stage, writer);
   writer.EndList();
+  writer.Field("floorStage", std::string_view(result.floor_stage));
   writer.Field("leastCells", std::int64_t{std::llround(result.least.cells)});
   writer.Field("leastBytes", std::int64_t{std::llround(result.least.bytes)});
   writer.Field("floorNanoseconds",
@@ -177,9 +182,10 @@ std::string BenchTable(const BenchReport& report) {
                  report.machine.cores, report.backend, report.threads, SimdText(report));
   fmt::format_to(out,
                  "floors of {} threads, measured now: {:.1f} G cells/s counted ({}), "
-                 "{:.1f} GB/s read\n",
+                 "{:.1f} GB/s read from memory, {:.1f} GB/s from caches\n",
                  report.floors.threads, report.floors.cells_per_second / 1e9,
-                 report.floors.counting_form, report.floors.bytes_per_second / 1e9);
+                 report.floors.counting_form, report.floors.bytes_per_second / 1e9,
+                 report.floors.cached_bytes_per_second / 1e9);
   std::int64_t peak = 0;
   for (const ScenarioResult& result : report.results) {
     peak = std::max(peak, result.peak_memory_bytes);
@@ -213,6 +219,8 @@ std::string BenchJson(const BenchReport& report) {
   writer->Field("threads", std::int64_t{report.floors.threads});
   writer->Field("cellsPerSecond", std::int64_t{std::llround(report.floors.cells_per_second)});
   writer->Field("bytesPerSecond", std::int64_t{std::llround(report.floors.bytes_per_second)});
+  writer->Field("cachedBytesPerSecond",
+                std::int64_t{std::llround(report.floors.cached_bytes_per_second)});
   writer->Field("countingForm", std::string_view(report.floors.counting_form));
   writer->EndMap();
   writer->Key("results");
