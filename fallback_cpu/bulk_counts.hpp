@@ -46,6 +46,7 @@ struct BulkRequest {
   Vector leader;   // no entry: no leader; of the numbers only `request` counts
   const float* tiles = nullptr;
   std::size_t tile_stride = 0;
+  std::int32_t leaf_count = 0;
   const std::uint64_t* matches = nullptr;  // bitmap over leaves; null: every leaf
 };
 
@@ -54,6 +55,15 @@ struct BlockLayout {
   const std::int32_t* leaf_begin = nullptr;
   std::int32_t first_leaf = 0;
   bool tiles = false;  // every block is one whole tile
+};
+
+// Leaves without room by tile and resource, at most 16 each, and their sums: byte i % 8 of
+// rows[tile * words + i / 8] is of resource i.
+struct LimitTable {
+  std::uint64_t* rows = nullptr;
+  std::int32_t words = 0;        // at most kMaxWords
+  std::int64_t* sums = nullptr;  // [words * 8]
+  static constexpr std::int32_t kMaxWords = kMaxBulkResources / 8 + 1;
 };
 
 // Counts by leaf. The last two are written only with a leader.
@@ -74,12 +84,13 @@ struct BulkCounts {
   // sums[i] = pods of blocks[i], modulo 2^32, for each of `count` blocks.
   void (*sum)(const BulkRequest& request, const BlockLayout& layout, const std::int32_t* blocks,
               std::int32_t count, StoredCount* sums);
-  // Adds to limited_by[resource] the matching leaves of [begin, end), which lie in one tile, whose
-  // first worker entry, by `order`, without room for one pod is of that resource.
-  void (*limit)(const BulkRequest& request, std::int32_t begin, std::int32_t end,
-                std::uint8_t* limited_by);
-  // Appends to `blocks` the blocks whose last change is at `position` or later, less those without
-  // pods where `pods` is given; returns how many. There is room for `size`.
+  // Sets the rows of `count` tiles to the matching leaves whose first worker entry, by `order`,
+  // without room for one pod is of a resource, and adds to the sums what that changes.
+  void (*limit)(const BulkRequest& request, const std::int32_t* tiles, std::int32_t count,
+                const LimitTable& limited);
+  // Writes to `blocks` the blocks whose last change is at `position` or later, less those without
+  // pods where `pods` is given; returns how many. There is room for `size` and kReadAhead more.
+  static constexpr std::int32_t kReadAhead = 16;
   std::int32_t (*changed)(const std::int32_t* last_changes, const StoredCount* pods,
                           std::int32_t size, std::int32_t position, std::int32_t* blocks);
   // The index of the first smallest value >= need among `size` values, or -1.

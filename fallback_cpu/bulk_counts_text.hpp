@@ -283,20 +283,83 @@ void SumBlocksInBulk(const BulkRequest& request, const BlockLayout& layout,
   }
 }
 
-void LimitInBulk(const BulkRequest& request, std::int32_t begin, std::int32_t end,
-                 std::uint8_t* limited_by) {
+// The leaves of a part of a tile, as a bitmap, on which one pod of the entry fits.
+inline std::uint32_t EntryFitBits(const BulkRequest::Vector& vector, std::int32_t entry,
+                                  const TileView& tile, std::int32_t part) {
+#if ESPALIER_LANES == 16
+  if (entry >= 0) {
+    const BulkRequest::Narrow& narrow = vector.narrow[static_cast<std::size_t>(entry)];
+    return _mm512_cmp_ps_mask(_mm512_load_ps(tile.rows + narrow.row),
+                              _mm512_set1_ps(narrow.request), _CMP_GE_OQ);
+  }
+#endif
+  return BitsOf(EntryFits(vector, entry, tile, part));
+}
+
+// Sums of bytes: every other byte apart, so that many can be added before one overflows.
+class ByteSums {
+ public:
+  static constexpr std::int32_t kMostAdded = 4096;  // of bytes up to 15
+
+  void Add(std::uint64_t bytes) {
+    even_ += bytes & kEven;
+    odd_ += (bytes >> 8) & kEven;
+  }
+  std::int64_t operator[](std::int32_t i) const {
+    return static_cast<std::int64_t>((i % 2 == 0 ? even_ : odd_) >> (i / 2 * 16) & 0xFFFFU);
+  }
+
+ private:
+  static constexpr std::uint64_t kEven = 0x00FF00FF00FF00FFU;
+  std::uint64_t even_ = 0;
+  std::uint64_t odd_ = 0;
+};
+
+// What of a tile's leaves each resource rules out, a byte each.
+inline void LimitTile(const BulkRequest& request, std::int32_t t, std::uint64_t* row) {
   const BulkRequest::Vector& workers = request.workers;
-  const std::int32_t t = begin / kTile;
   const TileView tile = TileOf(request, t);
-  const std::uint32_t selected = Matching(request, t) & WithinRange(t, begin, end);
+  const std::uint32_t selected = Matching(request, t) & WithinRange(t, 0, request.leaf_count);
   for (std::int32_t part = 0; part < kParts; ++part) {
     // Leaves that no resource has ruled out yet.
     std::uint32_t open = selected >> (part * kLanes) & ((1U << kLanes) - 1);
     for (std::size_t i = 0; i < workers.order.size() && open != 0; ++i) {
-      const std::uint32_t fits = BitsOf(EntryFits(workers, workers.order[i], tile, part));
-      limited_by[workers.resource[i]] +=
-          static_cast<std::uint8_t>(__builtin_popcount(open & ~fits));
+      const std::uint32_t fits = EntryFitBits(workers, workers.order[i], tile, part);
+      const std::int32_t resource = workers.resource[i];
+      row[resource / 8] += static_cast<std::uint64_t>(__builtin_popcount(open & ~fits))
+                           << (resource % 8 * 8);
       open &= fits;
+    }
+  }
+}
+
+void LimitInBulk(const BulkRequest& request, const std::int32_t* tiles, std::int32_t count,
+                 const LimitTable& limited) {
+  constexpr std::int32_t kAhead = 6;
+  for (std::int32_t first = 0; first < count; first += ByteSums::kMostAdded) {
+    const std::int32_t end = std::min(count, first + ByteSums::kMostAdded);
+    ByteSums gained[LimitTable::kMaxWords];
+    ByteSums lost[LimitTable::kMaxWords];
+    for (std::int32_t i = first; i < end; ++i) {
+      if (i + kAhead < count) {
+        const std::int32_t next = tiles[i + kAhead];
+        __builtin_prefetch(limited.rows + static_cast<std::ptrdiff_t>(next) * limited.words);
+        const float* rows = TileOf(request, next).rows;
+        for (const BulkRequest::Narrow& entry : request.workers.narrow) {
+          __builtin_prefetch(rows + entry.row);
+        }
+      }
+      std::uint64_t fresh[LimitTable::kMaxWords] = {};
+      LimitTile(request, tiles[i], fresh);
+      std::uint64_t* row = limited.rows + static_cast<std::ptrdiff_t>(tiles[i]) * limited.words;
+      for (std::int32_t word = 0; word < limited.words; ++word) {
+        gained[word].Add(fresh[word]);
+        lost[word].Add(row[word]);
+        row[word] = fresh[word];
+      }
+    }
+    for (std::int32_t i = 0; i < limited.words * 8; ++i) {
+      limited.sums[i] += gained[i / 8][i % 8] - lost[i / 8][i % 8];
     }
   }
 }
@@ -306,11 +369,25 @@ std::int32_t FindChanged(const std::int32_t* last_changes, const StoredCount* po
   std::int32_t count = 0;
   std::int32_t block = 0;
   for (; block + kLanes <= size; block += kLanes) {
+#if ESPALIER_LANES == 16
+    __mmask16 wanted = _mm512_cmpge_epi32_mask(_mm512_loadu_si512(last_changes + block),
+                                               _mm512_set1_epi32(position));
+    if (pods != nullptr) {
+      wanted = _mm512_mask_cmpgt_epi32_mask(wanted, _mm512_loadu_si512(pods + block),
+                                            _mm512_setzero_si512());
+    }
+    const __m512i ids =
+        _mm512_add_epi32(_mm512_set1_epi32(block),
+                         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    _mm512_storeu_si512(blocks + count, _mm512_maskz_compress_epi32(wanted, ids));
+    count += __builtin_popcount(wanted);
+#else
     Integers wanted = Load<Integers>(last_changes + block) >= position;
     if (pods != nullptr) wanted &= Load<Integers>(pods + block) > 0;
     for (std::uint32_t bits = BitsOf(wanted); bits != 0; bits &= bits - 1) {
       blocks[count++] = block + __builtin_ctz(bits);
     }
+#endif
   }
   for (; block < size; ++block) {
     if (last_changes[block] >= position && (pods == nullptr || pods[block] > 0)) {

@@ -77,6 +77,7 @@ bool LeafCounter::BindBulk() {
   }
   request_.tiles = state_.tiles().Tile(0);
   request_.tile_stride = state_.tiles().tile_stride();
+  request_.leaf_count = tree_.leaf_count();
   request_.matches = input_.matches;
   return !request_.workers.order.empty() &&
          (leader.amounts.empty() || !request_.leader.order.empty());
@@ -150,29 +151,36 @@ void LeafCounter::SumBlocks(std::span<const std::int32_t> blocks, StoredCount* s
                          sums);
 }
 
-void LeafCounter::CountLimited(std::int32_t tile, std::span<std::uint8_t> limited_by) const {
-  std::ranges::fill(limited_by, 0);
-  std::int32_t begin = tile * TiledCapacity::kTileLeaves;
+// Leaf by leaf.
+void LeafCounter::LimitTile(std::int32_t tile, const LimitTable& limited) const {
+  const std::int32_t begin = tile * TiledCapacity::kTileLeaves;
   const std::int32_t end = std::min(begin + TiledCapacity::kTileLeaves, tree_.leaf_count());
-  const auto add = [&](std::int32_t leaf) {
+  std::vector<std::uint8_t> limited_by(static_cast<std::size_t>(limited.words) * 8, 0);
+  for (std::int32_t leaf = begin; leaf < end; ++leaf) {
     const bool matches = Matches(input_, leaf);
     const bool inside = InsideDomain(input_, leaf);
     const std::int16_t reason =
         ExclusionOf(matches, inside, matches && inside ? CountLeaf(input_, leaf) : LeafCounts{});
-    if (reason == kOutsideDomain) ++limited_by.back();
+    if (reason == kOutsideDomain) ++limited_by[static_cast<std::size_t>(input_.workers.size)];
     if (reason >= 0) ++limited_by[static_cast<std::size_t>(reason)];
-  };
-  if (!bulk_) {
-    for (std::int32_t leaf = begin; leaf < end; ++leaf) add(leaf);
+  }
+  std::uint64_t* row = limited.rows + static_cast<std::ptrdiff_t>(tile) * limited.words;
+  for (std::size_t i = 0; i < limited_by.size(); ++i) {
+    const std::size_t shift = i % 8 * 8;
+    limited.sums[i] += limited_by[i] - static_cast<std::int64_t>(row[i / 8] >> shift & 0xFFU);
+    row[i / 8] &= ~(std::uint64_t{0xFF} << shift);
+    row[i / 8] |= static_cast<std::uint64_t>(limited_by[i]) << shift;
+  }
+}
+
+void LeafCounter::CountLimited(std::span<const std::int32_t> tiles,
+                               const LimitTable& limited) const {
+  if (bulk_ && assumed_leaves_.empty()) {
+    ActiveBulkCounts().limit(request_, tiles.data(), static_cast<std::int32_t>(tiles.size()),
+                             limited);
     return;
   }
-  // Leaves with assumed usage split the bulk.
-  ForAssumed({begin, end}, [&](std::int32_t leaf) {
-    if (begin < leaf) ActiveBulkCounts().limit(request_, begin, leaf, limited_by.data());
-    add(leaf);
-    begin = leaf + 1;
-  });
-  if (begin < end) ActiveBulkCounts().limit(request_, begin, end, limited_by.data());
+  for (const std::int32_t tile : tiles) LimitTile(tile, limited);
 }
 
 }  // namespace espalier

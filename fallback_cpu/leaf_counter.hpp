@@ -33,22 +33,16 @@ class LeafCounter {
   void Count(DomainRange range, const CountsView& out) const;
   // sums[i] = pods of blocks[i] of the snapshot. Assumed usage is ignored.
   void SumBlocks(std::span<const std::int32_t> blocks, StoredCount* sums) const;
-  // Brings what CountLimited reads of a tile closer.
-  void Prefetch(std::int32_t tile) const {
-    for (const BulkRequest::Narrow& entry : request_.workers.narrow) {
-      __builtin_prefetch(request_.tiles + static_cast<std::size_t>(tile) * request_.tile_stride +
-                         entry.row);
-    }
-  }
-  // Sets limited_by[i] to the leaves of a tile that worker resource i leaves without room (R18.7),
-  // and the entry behind the last resource to those outside the replacement domain.
-  void CountLimited(std::int32_t tile, std::span<std::uint8_t> limited_by) const;
+  // Sets the rows of tiles to the leaves that each worker resource leaves without room (R18.7), and
+  // behind the last resource to those outside the replacement domain; the sums change likewise.
+  void CountLimited(std::span<const std::int32_t> tiles, const LimitTable& limited) const;
 
  private:
   bool BindBulk();
   // Adds a request to a vector of bulk requests; false when it is out of range.
   bool BindEntry(std::int32_t column, Amount request, Amount leader, BulkRequest::Vector& vector);
   bool BindSums() const;
+  void LimitTile(std::int32_t tile, const LimitTable& limited) const;
   // The leaves of the range with assumed usage, which are always counted one by one.
   template <class Visit>
   void ForAssumed(DomainRange range, const Visit& visit) const;

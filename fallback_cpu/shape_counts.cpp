@@ -24,7 +24,9 @@ void AppendChanged(const FlavorState& state, std::size_t position, const StoredC
                    std::vector<std::int32_t>& blocks) {
   thread_local std::vector<std::int32_t> changed;
   const std::span<const std::int32_t> last_changes = state.last_changes();
-  if (changed.size() < last_changes.size()) changed.resize(last_changes.size());
+  if (changed.size() < last_changes.size() + BulkCounts::kReadAhead) {
+    changed.resize(last_changes.size() + BulkCounts::kReadAhead);
+  }
   const std::int32_t count = ActiveBulkCounts().changed(
       last_changes.data(), pods, static_cast<std::int32_t>(last_changes.size()),
       static_cast<std::int32_t>(position), changed.data());
@@ -195,36 +197,34 @@ const CountsView& ShapeCounts::Source::Of(SerialTeam& /*team*/, std::int32_t lev
   return leaves_;
 }
 
-// Counts the tiles of blocks anew: their rows, and by what the rows changed the sums.
-void ShapeCounts::LimitBlocks(std::span<const std::int32_t> blocks) {
-  const std::size_t columns = limited_.size();
-  constexpr std::size_t kAhead = 6;
-  std::vector<std::uint8_t> fresh(columns);
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (i + kAhead < blocks.size()) {
-      counter_->Prefetch(snapshot_->BlockLeaves(blocks[i + kAhead]).begin /
-                         TiledCapacity::kTileLeaves);
-    }
-    const DomainRange leaves = snapshot_->BlockLeaves(blocks[i]);
-    for (std::int32_t tile = leaves.begin / TiledCapacity::kTileLeaves;
-         tile * TiledCapacity::kTileLeaves < leaves.end; ++tile) {
-      counter_->CountLimited(tile, fresh);
-      std::uint8_t* row = limited_of_tile_.data() + static_cast<std::size_t>(tile) * columns;
-      for (std::size_t column = 0; column < columns; ++column) {
-        limited_[column] += fresh[column] - row[column];
-        row[column] = fresh[column];
+// Counts the tiles of the blocks in limited_stale_ anew.
+void ShapeCounts::LimitBlocks() {
+  std::vector<std::int32_t>& tiles = limited_stale_;
+  if (snapshot_->block_width() != TiledCapacity::kTileLeaves) {
+    limited_tiles_.clear();
+    for (const std::int32_t block : limited_stale_) {
+      const DomainRange leaves = snapshot_->BlockLeaves(block);
+      const std::int32_t end =
+          (leaves.end + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
+      for (std::int32_t tile = leaves.begin / TiledCapacity::kTileLeaves; tile < end; ++tile) {
+        // Neighbouring blocks may share one.
+        if (limited_tiles_.empty() || limited_tiles_.back() != tile) limited_tiles_.push_back(tile);
       }
     }
+    tiles.swap(limited_tiles_);
   }
+  const auto words = static_cast<std::int32_t>(limited_.size() / 8);
+  counter_->CountLimited(tiles, {limited_of_tile_.data(), words, limited_.data()});
 }
 
 void ShapeCounts::CountExclusions(const PlacementJob& job, PlacementResult& result) {
   const std::lock_guard lock(limited_mutex_);
+  const std::size_t resources = shape_->workers.names.size();
   if (!limited_known_) {
-    const std::size_t columns = shape_->workers.names.size() + 1;
+    const std::size_t words = resources / 8 + 1;  // one byte for those outside the domain
     const std::int32_t tiles = snapshot_->leaf_count() / TiledCapacity::kTileLeaves + 1;
-    limited_.assign(columns, 0);
-    limited_of_tile_.assign(static_cast<std::size_t>(tiles) * columns, 0);
+    limited_.assign(words * 8, 0);
+    limited_of_tile_.assign(static_cast<std::size_t>(tiles) * words, 0);
     limited_stale_.resize(static_cast<std::size_t>(snapshot_->block_count()));
     std::iota(limited_stale_.begin(), limited_stale_.end(), 0);
     limited_known_ = true;
@@ -232,11 +232,12 @@ void ShapeCounts::CountExclusions(const PlacementJob& job, PlacementResult& resu
     limited_stale_.insert(limited_stale_.end(), assumed_blocks_.begin(), assumed_blocks_.end());
     if (!job.simulate_empty) AppendChanged(*job.state, limited_position_, nullptr, limited_stale_);
   }
-  LimitBlocks(limited_stale_);
+  LimitBlocks();
   limited_position_ = LogSize(job);
   limited_stale_ = assumed_blocks_;
-  result.limited_by.assign(limited_.begin(), limited_.end() - 1);
-  result.outside_domain = limited_.back();
+  const auto outside = limited_.begin() + static_cast<std::ptrdiff_t>(resources);
+  result.limited_by.assign(limited_.begin(), outside);
+  result.outside_domain = *outside;
 }
 
 }  // namespace espalier

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "fallback_cpu/leaf_counter.hpp"
@@ -60,7 +59,7 @@ class ShapeCounts {
   void CountOneBlock(std::int32_t block, const CountsView& leaves);
   void RefreshBlocks(const PlacementJob& job, CountsStorage& leaves);
   void AppendStale(const PlacementJob& job);
-  void LimitBlocks(std::span<const std::int32_t> blocks);
+  void LimitBlocks();
 
   std::optional<LeafCounter> counter_;
   const FlavorSnapshot* snapshot_ = nullptr;
@@ -75,14 +74,15 @@ class ShapeCounts {
   std::vector<std::uint32_t> seen_;           // by inner domain: the refresh that met it last
   std::uint32_t refresh_ = 0;
 
-  // Only after a first failure: leaves per tile without room by resource, and outside the
-  // replacement domain, and their sums.
+  // Only after a first failure: a LimitTable, the last byte of a row for leaves outside the
+  // replacement domain.
   std::mutex limited_mutex_;
   bool limited_known_ = false;
-  std::size_t limited_position_ = 0;           // of FlavorState::changed_blocks
-  std::vector<std::int32_t> limited_stale_;    // next time to be counted whatever the log says
-  std::vector<std::uint8_t> limited_of_tile_;  // [tile * (resources + 1) + resource]
-  std::vector<std::int64_t> limited_;          // [resources + 1]
+  std::size_t limited_position_ = 0;         // of FlavorState::changed_blocks
+  std::vector<std::int32_t> limited_stale_;  // blocks to be counted whatever the log says
+  std::vector<std::int32_t> limited_tiles_;
+  std::vector<std::uint64_t> limited_of_tile_;
+  std::vector<std::int64_t> limited_;
 };
 
 }  // namespace espalier

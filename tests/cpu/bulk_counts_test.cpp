@@ -72,6 +72,7 @@ struct Input {
     }
     bulk.tiles = tiles->Tile(0);
     bulk.tile_stride = tiles->tile_stride();
+    bulk.leaf_count = leaves;
     bulk.matches = plain.matches;
   }
   Input(const Input&) = delete;
@@ -129,8 +130,8 @@ void ExpectCounts(const BulkCounts& form, const Input& input, std::int32_t begin
   }
 }
 
-// Blocks of one width, listed backwards, and the leaves that each resource rules out.
-void ExpectSumsAndLimits(const BulkCounts& form, const Input& input, std::int32_t width) {
+// Blocks of one width, listed backwards.
+void ExpectSums(const BulkCounts& form, const Input& input, std::int32_t width) {
   std::vector<std::int32_t> leaf_begin;
   constexpr std::int32_t kFirstLeaf = 1000;
   for (std::int32_t leaf = 0; leaf < input.leaves; leaf += width) {
@@ -152,17 +153,31 @@ void ExpectSumsAndLimits(const BulkCounts& form, const Input& input, std::int32_
     }
     ASSERT_EQ(static_cast<std::uint32_t>(sums[i]), expected) << "block " << block;
   }
-  const std::int32_t end = std::min(input.leaves, TiledCapacity::kTileLeaves);
-  std::vector<std::uint8_t> limited_by(input.workers.size(), 0);
-  std::vector<std::uint8_t> expected(input.workers.size(), 0);
-  form.limit(input.bulk, 0, end, limited_by.data());
-  for (std::int32_t leaf = 0; leaf < end; ++leaf) {
-    const LeafCounts counts = input.Expected(leaf);
-    if (Matches(input.plain, leaf) && counts.pods == 0) {
-      ++expected[static_cast<std::size_t>(counts.limiting)];
-    }
+}
+
+// The leaves that each resource rules out, by tile, and what their sums gain over the rows before.
+void ExpectLimits(const BulkCounts& form, const Input& input) {
+  const std::int32_t tiles =
+      (input.leaves + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
+  std::vector<std::int32_t> list;
+  for (std::int32_t tile = tiles; tile-- > 0;) list.push_back(tile);
+  std::vector<std::uint64_t> rows(list.size(), 0x0102030401020304U);
+  std::vector<std::int64_t> sums(8, 1000);
+  form.limit(input.bulk, list.data(), tiles, {rows.data(), 1, sums.data()});
+  std::vector<std::uint64_t> expected_rows(list.size(), 0);
+  std::vector<std::int64_t> expected_sums;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    expected_sums.push_back(1000 - tiles * static_cast<std::int64_t>(4 - i % 4));
   }
-  ASSERT_EQ(limited_by, expected);
+  for (std::int32_t leaf = 0; leaf < input.leaves; ++leaf) {
+    const LeafCounts counts = input.Expected(leaf);
+    if (!Matches(input.plain, leaf) || counts.pods > 0) continue;
+    ++expected_sums[static_cast<std::size_t>(counts.limiting)];
+    expected_rows[static_cast<std::size_t>(leaf / TiledCapacity::kTileLeaves)] +=
+        std::uint64_t{1} << (counts.limiting * 8);
+  }
+  ASSERT_EQ(rows, expected_rows);
+  ASSERT_EQ(sums, expected_sums);
 }
 
 class BulkCountsTest : public ::testing::TestWithParam<std::string_view> {
@@ -189,8 +204,9 @@ TEST_P(BulkCountsTest, R7_11_CountsAsTheDecisionDoes) {
             if (leaves >= 3) ExpectCounts(Form(), input, 1, leaves - 1);
             if (!with_leader) {
               for (const std::int32_t width : {1, 5, 16, 40}) {
-                ExpectSumsAndLimits(Form(), input, width);
+                ExpectSums(Form(), input, width);
               }
+              ExpectLimits(Form(), input);
             }
             if (HasFatalFailure()) return;
           }
@@ -239,7 +255,7 @@ TEST_P(BulkCountsTest, FindsWhatChanged) {
         const auto at = static_cast<std::size_t>(i);
         if (changes[at] >= 10 && !(skip_empty && pods[at] == 0)) expected.push_back(i);
       }
-      std::vector<std::int32_t> blocks(static_cast<std::size_t>(size));
+      std::vector<std::int32_t> blocks(static_cast<std::size_t>(size) + BulkCounts::kReadAhead);
       const std::int32_t count = Form().changed(changes.data(), skip_empty ? pods.data() : nullptr,
                                                 size, 10, blocks.data());
       blocks.resize(static_cast<std::size_t>(count));
