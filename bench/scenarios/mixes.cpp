@@ -417,6 +417,19 @@ Result<BenchMix> MakeMix(const std::string& name, const BenchCluster& cluster, s
   return mix;
 }
 
+std::vector<WorkloadRequest> RequestsOf(const BenchMix& mix) {
+  std::vector<WorkloadRequest> requests;
+  for (std::size_t i = 0; i < mix.gangs.size(); ++i) {
+    const GangShape& shape = mix.shapes[static_cast<std::size_t>(mix.gangs[i].shape)];
+    WorkloadRequest& request = requests.emplace_back();
+    request.key = {"bench", fmt::format("gang-{:06}", i)};
+    request.pod_sets.push_back(shape.workers);
+    request.pod_sets.back().count = mix.gangs[i].pods;
+    if (shape.leader) request.pod_sets.push_back(*shape.leader);
+  }
+  return requests;
+}
+
 std::int64_t DrawAcmeJob(SplitMix64& random) {
   return random.Below(5) == 0 ? Draw(kKalos, random) : Draw(kSeren, random);
 }

@@ -20,6 +20,9 @@ struct BenchMix {
   std::vector<Gang> gangs;
 };
 
+// The gangs in the words of the engine, named after their numbers.
+std::vector<WorkloadRequest> RequestsOf(const BenchMix& mix);
+
 // X-SHAPES takes the number of shapes in its name: X-SHAPES(256).
 std::vector<TopologyLine> MixLines();
 

@@ -38,7 +38,7 @@ constexpr BenchTarget kM9 = {"M9", 20 * kMicro};
 constexpr BenchTarget kM10 = {"M10", 50 * kMicro, true};
 constexpr BenchTarget kM11Visible = {"M11", 100 * kMicro, false, "visible"};
 constexpr BenchTarget kM11Load = {"M11", 10 * kMilli, false, "pack"};
-constexpr BenchTarget kM12 = {"M12", 1 * kMilli, false, "wire"};
+constexpr BenchTarget kM12 = {"M12", 2 * kMilli, false, "wire"};
 constexpr BenchTarget kM13 = {"M13", 60 * kMilli};
 
 // clang-format off
@@ -79,7 +79,8 @@ constexpr Row kRows[] = {
     {"B25-whatif-131k", "", kWhatIf, "T-131K", 8, 0, "", "", 1},
     {"B26-churn-131k", "churn", kChurn, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Visible, "s"},
     {"B26-churn-131k", "load", kLoad, "T-131K", 8, 0, "P90", "X-ACME", 1, 0, kM11Load, "s"},
-    {"B27-e2e-131k", "", kEndToEnd, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000, 0, kM12, ""},
+    {"B27-e2e-131k", "columns", kEndToEnd, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000, 0, kM12, "s"},
+    {"B27-e2e-131k", "words", kEndToEnd, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000},
     {"B30-nvl72", "", kSequential, "T-NVL72-129K", 4, 0, "P90", "X-NVL", 2000},
     {"B31-meta", "nominate", kNominate, "T-META24K", 4, 0, "P90", "X-ACME", 5000, 0, {}, "g"},
     {"B31-meta", "sequential", kSequential, "T-META24K", 4, 0, "P90", "X-ACME", 5000, 0, {}, "g"},

@@ -412,6 +412,24 @@ ClusterStateInput BenchCluster::Input() const {
   return input;
 }
 
+std::vector<Node> BenchCluster::Nodes() const {
+  std::vector<Node> objects(nodes.size());
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    Node& node = objects[i];
+    node.name = nodes.names[i];
+    node.ready = nodes.available[i] != 0;
+    node.taints = nodes.taint_sets[static_cast<std::size_t>(nodes.taint_set_of[i])];
+    for (const LabelColumn& label : nodes.labels) {
+      const std::int32_t value = label.value_of[i];
+      if (value >= 0) node.labels.Set(label.key, label.values[static_cast<std::size_t>(value)]);
+    }
+    for (std::size_t r = 0; r < nodes.resources.size(); ++r) {
+      node.allocatable.Set(nodes.resources[r], nodes.allocatable[r * nodes.size() + i]);
+    }
+  }
+  return objects;
+}
+
 std::vector<TopologyLine> TopologyLines() {
   std::vector<TopologyLine> lines;
   for (const Entry& entry : Entries()) lines.push_back(entry.line);

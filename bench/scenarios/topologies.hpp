@@ -54,6 +54,8 @@ struct BenchCluster {
   std::int64_t total_slots() const;
   // The state's input without nodes: the topology and its flavor.
   ClusterStateInput Input() const;
+  // The columns as Kubernetes nodes, without what columns leave out.
+  std::vector<Node> Nodes() const;
 };
 
 // Names of all topologies with a line on each, in the order of the suite.

@@ -10,6 +10,7 @@
 #include "bench/scenarios/run_scenario.hpp"
 #include "bench/scenarios/scenario_table.hpp"
 #include "service/backends/backends.hpp"
+#include "service/cli/bench_end_to_end.hpp"
 #include "service/cli/bench_report.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
@@ -116,6 +117,10 @@ class BenchRun {
     run.repeat = {options_.repeats, options_.seconds};
     run.gangs = options_.gangs;
     run.check = !options_.no_checks;
+    run.end_to_end = [](const LoadedScenario& loaded, const RunOptions& run_options,
+                        ScenarioResult& result) {
+      return RunEndToEnd(loaded, run_options, result);
+    };
     run.cases_folder = options_.cases;
     run.plain_digest = [](const Scenario& scenario, std::int64_t gangs) {
       return PlainFormDigest(scenario.full_name(), gangs);

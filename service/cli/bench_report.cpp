@@ -66,24 +66,25 @@ TableRow StageRow(const ScenarioResult& result, const Stage& stage, const Machin
   const bool compute = stage.name == "compute";
   const double floor = stage.name == result.floor_stage ? FloorSeconds(result.least, floors) : 0;
   const double median = Percentile(stage.seconds, 50);
-  return {first ? result.scenario.full_name() : "",
-          first ? fmt::format("{}", result.nodes) : "",
-          first ? fmt::format("{}", result.gangs) : "",
-          first ? fmt::format("{}", result.shapes) : "",
-          stage.name,
-          fmt::format("{}", stage.seconds.size()),
-          TimeText(stage.seconds.front()),
-          time(50),
-          time(90),
-          time(99),
-          TimeText(stage.seconds.back()),
-          compute ? RateText(static_cast<double>(result.gangs) / median) : "",
-          floor > 0 ? TimeText(floor) : "",
-          floor > 0 ? ShareText(floor / median) : "",
-          TargetText(result, stage),
-          !first                    ? ""
-          : result.problems.empty() ? (result.checks.empty() ? "not checked" : "right")
-                                    : "WRONG"};
+  return {
+      first ? result.scenario.full_name() : "",
+      first ? fmt::format("{}", result.nodes) : "",
+      first ? fmt::format("{}", result.gangs) : "",
+      first ? fmt::format("{}", result.shapes) : "",
+      stage.name,
+      fmt::format("{}", stage.seconds.size()),
+      TimeText(stage.seconds.front()),
+      time(50),
+      time(90),
+      time(99),
+      TimeText(stage.seconds.back()),
+      compute || stage.name == "call" ? RateText(static_cast<double>(result.gangs) / median) : "",
+      floor > 0 ? TimeText(floor) : "",
+      floor > 0 ? ShareText(floor / median) : "",
+      TargetText(result, stage),
+      !first                    ? ""
+      : result.problems.empty() ? (result.checks.empty() ? "not checked" : "right")
+                                : "WRONG"};
 }
 
 void WriteStage(const Stage& stage, ObjectWriter& writer) {
