@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
       "  espalier place cluster.json queues.json\n"
       "\n"
       "Exit codes: 0 all placed or passed; 1 some not; 2 wrong command line; 3 wrong input;\n"
-      "4 server not reachable or address not free; 5 internal error.\n"
+      "4 server, address or GPU not to be had; 5 internal error.\n"
       "`espalier COMMAND --help` explains each command with examples.");
   app.set_version_flag("--version", espalier::VersionText(), "Print version and build facts");
   app.failure_message([](const CLI::App*, const CLI::Error& error) {

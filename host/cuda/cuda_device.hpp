@@ -11,4 +11,7 @@ namespace espalier {
 // anew, so devices opened before must be gone. Without CUDA in the build: kNotCompiled.
 DeviceResult<std::unique_ptr<Device>> OpenCudaDevice();
 
+// Whether this build has CUDA.
+bool CudaIsCompiled();
+
 }  // namespace espalier

@@ -8,4 +8,6 @@ DeviceResult<std::unique_ptr<Device>> OpenCudaDevice() {
                                     "this build has no CUDA; build it with the preset cuda"});
 }
 
+bool CudaIsCompiled() { return false; }
+
 }  // namespace espalier

@@ -36,6 +36,7 @@ DeviceResult<void> DeviceBackend::Open() {
   const std::lock_guard lock(status_mutex_);
   status_.ready = true;
   status_.device = session_->device().name();
+  if (watcher_) watcher_(status_);
   return {};
 }
 
@@ -90,6 +91,13 @@ void DeviceBackend::NoteFault(DeviceError fault) {
   status_.ready = false;
   status_.fault = std::move(fault);
   ++status_.faults;
+  if (watcher_) watcher_(status_);
+}
+
+void DeviceBackend::Watch(Watcher watcher) {
+  const std::lock_guard lock(status_mutex_);
+  watcher_ = std::move(watcher);
+  if (watcher_) watcher_(status_);
 }
 
 void DeviceBackend::EvaluateOnCpu(std::span<const PlacementJob> jobs,

@@ -60,6 +60,12 @@ class DeviceBackend final : public Backend {
   // Thread-safe.
   DeviceStatus status() const;
 
+  // Calls `watcher` now and from then on whenever the device goes away or comes back, one call at a
+  // time, from the thread that met it; it must not call this object. An empty one ends that: no
+  // call is under way when this returns. Thread-safe.
+  using Watcher = std::function<void(const DeviceStatus&)>;
+  void Watch(Watcher watcher);
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -85,8 +91,9 @@ class DeviceBackend final : public Backend {
   Clock::time_point next_try_;
   std::chrono::milliseconds retry_;
 
-  mutable std::mutex status_mutex_;
+  mutable std::mutex status_mutex_;  // guards the two below
   DeviceStatus status_;
+  Watcher watcher_;
 };
 
 }  // namespace espalier

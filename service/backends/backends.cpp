@@ -1,5 +1,7 @@
 #include "service/backends/backends.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
@@ -7,12 +9,23 @@
 #include "host/cuda/emulated_device.hpp"
 
 namespace espalier {
+namespace {
 
-Result<std::shared_ptr<Backend>> MakeBackend(std::string_view name, int threads) {
+// Requests in order a device decides together: enough to keep it busy, few enough that not much is
+// decided in vain where gangs are in each other's way.
+constexpr std::size_t kLookahead = 64;
+
+}  // namespace
+
+Result<std::shared_ptr<Backend>> MakeBackend(std::string_view name, int threads,
+                                             std::size_t largest_batch) {
   std::shared_ptr<Backend> cpu = MakeCpuBackend(threads);
+  if (name == "cpu" || (name == "auto" && largest_batch < kCrossoverBatch)) return cpu;
   DeviceBackendOptions options;
-  if (name != "auto") options.smallest_batch = 1;
-  if (name == "cpu") return cpu;
+  if (name != "auto") {
+    options.smallest_batch = 1;
+    options.lookahead = kLookahead;
+  }
   if (name == "emulated") {
     return DeviceBackend::Make(
         "emulated", [] { return MakeEmulatedDevice(); }, cpu, options);
@@ -26,10 +39,22 @@ Result<std::shared_ptr<Backend>> MakeBackend(std::string_view name, int threads)
       fmt::format("unknown back end \"{}\"; there are auto, cpu, cuda and emulated", name));
 }
 
+std::string DescribeBackend(const Backend& backend) {
+  const auto status = StatusOfDevice(backend);
+  if (!status || status->device == backend.name()) return std::string(backend.name());
+  return fmt::format("{} on {}", backend.name(), status->device);
+}
+
 std::optional<DeviceStatus> StatusOfDevice(const Backend& backend) {
   const auto* device = dynamic_cast<const DeviceBackend*>(&backend);
   if (device == nullptr) return std::nullopt;
   return device->status();
+}
+
+bool WatchDevice(Backend& backend, DeviceBackend::Watcher watcher) {
+  auto* device = dynamic_cast<DeviceBackend*>(&backend);
+  if (device != nullptr) device->Watch(std::move(watcher));
+  return device != nullptr;
 }
 
 }  // namespace espalier

@@ -50,14 +50,15 @@ std::string FailureText(const CaseFailure& failure) {
 }  // namespace
 
 int RunConformanceCommand(const ConformanceCommandOptions& options, std::ostream& out) {
-  const auto backend = MakeBackend(options.backend, options.threads);
-  if (!backend) {
-    ReportError(backend.error());
-    return kExitUsage;
-  }
+  const auto backend = MakeBackend(options.backend.name, options.backend.threads);
+  if (!backend) return ReportError(backend.error());
+  // There is one device. On the CPU, threads of their own stay out of each other's way.
+  const bool one_for_all = StatusOfDevice(**backend).has_value();
   ConformanceOptions run;
-  run.make_backend = [&] { return *MakeBackend(options.backend, options.threads); };
-  run.threads = options.threads;
+  run.make_backend = [&] {
+    return one_for_all ? *backend : *MakeBackend("cpu", options.backend.threads);
+  };
+  run.threads = options.backend.threads;
   run.filter = NameFilter(options.filter);
 
   std::size_t shown = 0;
@@ -68,6 +69,7 @@ int RunConformanceCommand(const ConformanceCommandOptions& options, std::ostream
   const ConformanceReport report =
       RunConformance(options.files, run, show, [&](std::size_t done) { bar.Update(done); });
   for (const Error& error : report.unreadable) ReportError(error);
+  ReportDeviceFault(**backend);
   if (shown > options.max_differences) {
     fmt::print(out, "{} more differences; --max-differences shows more\n",
                shown - options.max_differences);
@@ -82,15 +84,7 @@ void AddConformanceCommand(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("conformance", "Run recorded cases and show where the answers differ");
   command->add_option("FILES", options->files, "Case files (.jsonl), plain or gzip")->required();
-  command->add_option("--threads", options->threads, "Threads; 0 is one per core")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
-  command
-      ->add_option("--backend", options->backend,
-                   "Where the decisions run: cpu, cuda (an error without a GPU) or emulated (the\n"
-                   "GPU's orchestration on a device played by the host)")
-      ->check(CLI::IsMember({"cpu", "cuda", "emulated"}))
-      ->capture_default_str();
+  AddBackendOptions(*command, options->backend);
   command
       ->add_option("--filter", options->filter,
                    "Only cases whose name contains a match of this regular expression")
@@ -102,7 +96,7 @@ void AddConformanceCommand(CLI::App& app, int& exit_code) {
       "  espalier conformance --filter '^group-' tests/data/cases/*.gz\n"
       "\n"
       "The last line is `N passed, M failed`. Exit codes: 0 none failed, 1 some failed,\n"
-      "2 wrong command line, 3 a file cannot be read.");
+      "2 wrong command line, 3 a file cannot be read, 4 no GPU to be had.");
   command->callback(
       [options, &exit_code] { exit_code = RunConformanceCommand(*options, std::cout); });
 }

@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "service/cli/backend_options.hpp"
+
 namespace espalier {
 
 struct ConformanceCommandOptions {
   std::vector<std::string> files;
-  int threads = 0;  // 0: one per core
-  std::string backend = "cpu";
+  BackendOptions backend{.name = "cpu"};
   std::string filter;  // regular expression, found anywhere in a case's name; empty: all
   std::size_t max_differences = 20;
 };

@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/engine.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
+#include "service/backends/backends.hpp"
+#include "service/cli/backend_options.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/cycle_report.hpp"
 #include "service/cli/input.hpp"
@@ -20,7 +21,7 @@ struct CycleOptions {
   InputOptions input;
   bool until_stable = false;
   std::string feature_gates;
-  int threads = 0;
+  BackendOptions backend;
   std::string output = "table";  // or json, jsonl
 };
 
@@ -52,7 +53,7 @@ Outcomes: admitted; quota reserved (admission checks are still to come); requeue
 replaced (pods of an unhealthy node got another place); evicted (there was none).
 
 Exit codes: 0 all pending workloads admitted; 1 some not; 2 wrong command line; 3 wrong input;
-5 internal error.)";
+4 no GPU to be had; 5 internal error.)";
 
 void Print(const SchedulingCyclesResult& result, const std::string& output,
            const FeatureGates& gates) {
@@ -74,10 +75,15 @@ ExitCode RunCycle(const CycleOptions& options) {
   }
   Result<ClusterRead> read = ReadInput(options.input);
   if (!read) return ReportError(read.error());
-  const Engine engine(MakeCpuBackend(options.threads), *gates);
+  // A cycle nominates the heads of all queues at once.
+  const auto backend = MakeBackend(options.backend.name, options.backend.threads,
+                                   read->cluster.cluster_queues.size());
+  if (!backend) return ReportError(backend.error());
+  const Engine engine(*backend, *gates);
   const Result<SchedulingCyclesResult> result =
       RunSchedulingCycles(std::move(read->cluster), engine, {.until_stable = options.until_stable});
   if (!result) return ReportError(result.error());
+  ReportDeviceFault(**backend);
   Print(*result, options.output, *gates);
   const CycleCounts counts = CountDecisions(*result);
   return counts.not_admitted + counts.not_evaluated == 0 ? kExitOk : kExitNo;
@@ -96,9 +102,7 @@ void AddCycleCommand(CLI::App& app, int& exit_code) {
                   "Cycles until none can change anything, instead of one");
   cycle->add_option("--feature-gates", options->feature_gates,
                     "Kueue's gates that change a decision: Name=true,Other=false");
-  cycle->add_option("--threads", options->threads, "Threads to decide with; 0: one per core")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  AddBackendOptions(*cycle, options->backend);
   cycle
       ->add_option("-o,--output", options->output,
                    "table; json: with admissions in Kueue's form; jsonl: a decision per line")

@@ -8,7 +8,7 @@ enum ExitCode : int {
   kExitNo = 1,        // done, and the answer is "no" for something: not all placed, a case failed
   kExitUsage = 2,     // the command line is wrong
   kExitBadInput = 3,  // a file or a value in it is wrong or cannot be read
-  kExitUnavailable = 4,  // a server cannot be reached or an address not bound
+  kExitUnavailable = 4,  // a server, an address or the GPU asked for is not to be had
   kExitInternal = 5,     // a bug here
 };
 

@@ -9,9 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/engine.hpp"
 #include "host/kueue/placement_plan.hpp"
+#include "service/backends/backends.hpp"
+#include "service/cli/backend_options.hpp"
 #include "service/cli/cluster_picture.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/input.hpp"
@@ -31,7 +32,7 @@ struct PlaceOptions {
   std::string mode = "sequential";  // or nominate
   std::string profile = "kueue";
   std::string feature_gates;
-  int threads = 0;
+  BackendOptions backend;
   std::string output = "table";  // or wide, json, yaml
   std::string workload;
   std::string connect;  // address of a server; empty: decide here
@@ -67,7 +68,7 @@ Workloads are taken by priority, then age, then uid. A stopped queue counts as o
 not looked at: the question is where pods would go, not whose turn it is.
 
 Exit codes: 0 all placed; 1 some not; 2 wrong command line; 3 wrong input;
-4 server not reachable; 5 internal error.)";
+4 server or GPU not to be had; 5 internal error.)";
 
 using Clock = std::chrono::steady_clock;
 
@@ -141,9 +142,18 @@ class PlaceRun {
       const ClusterStateInput& input, const std::vector<WorkloadRequest>& requests) const {
     Result<ClusterState> state = ClusterState::Build(input);
     if (!state) return tl::unexpected(state.error());
-    const Engine engine(MakeCpuBackend(options_.threads), gates_);
+    const std::size_t at_once = Mode() == PlacementMode::kNominate ? requests.size() : 1;
+    const auto backend = MakeBackend(options_.backend.name, options_.backend.threads, at_once);
+    if (!backend) return tl::unexpected(backend.error());
+    const Engine engine(*backend, gates_);
     ProgressBar progress("placing", requests.size());
-    return engine.Place(*state, requests, Mode(), [&](std::size_t done) { progress.Update(done); });
+    auto answers =
+        engine.Place(*state, requests, Mode(), [&](std::size_t done) { progress.Update(done); });
+    ReportDeviceFault(**backend);
+    if (options_.input.verbose) {
+      fmt::print(stderr, "espalier: decided on {}\n", DescribeBackend(**backend));
+    }
+    return answers;
   }
 
   Result<std::vector<WorkloadAnswer>> DecideThere(
@@ -230,9 +240,7 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   place->add_option("--feature-gates", options->feature_gates,
                     "Kueue's gates that change a decision: Name=true,Other=false");
-  place->add_option("--threads", options->threads, "Threads to decide with; 0: one per core")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  AddBackendOptions(*place, options->backend);
   place
       ->add_option("-o,--output", options->output,
                    "table; wide: with hosts by name; json, yaml: status fields for scripts")

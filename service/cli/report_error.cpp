@@ -14,8 +14,8 @@ ExitCode ReportError(const Error& error) {
       return kExitBadInput;
     case ErrorClass::kStale:
     case ErrorClass::kUnavailable:
-      return kExitUnavailable;
     case ErrorClass::kDeviceFault:
+      return kExitUnavailable;
     case ErrorClass::kInternal:
       break;
   }

@@ -6,8 +6,10 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
 
-#include "fallback_cpu/cpu_backend.hpp"
+#include "service/backends/backends.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
 #include "service/cli/report_error.hpp"
@@ -29,7 +31,7 @@ constexpr const char* kExamples = R"(Examples:
 
 SIGTERM and SIGINT drain: health says "not serving", calls under way finish, then it exits.
 A second signal ends it at once. Exit codes: 0 drained, 1 calls were cut off, 2 wrong command
-line, 4 an address is taken or not to be had.)";
+line, 4 an address is taken or not to be had, or there is no GPU.)";
 
 std::string CheckAddress(const std::string& text) {
   const auto address = ParseAddress(text);
@@ -44,9 +46,14 @@ void PrintAddresses(const Server& server) {
 }  // namespace
 
 int RunServeCommand(const ServeCommandOptions& options) {
-  const auto clean = ServeUntilSignal(
-      options.server, options.drain_patience, [&] { return MakeCpuBackend(options.threads); },
-      PrintAddresses);
+  spdlog::set_default_logger(spdlog::stderr_color_mt("espalier"));
+  const auto make_backend = [&]() -> Result<std::shared_ptr<Backend>> {
+    auto backend = MakeBackend(options.backend.name, options.backend.threads);
+    if (backend) spdlog::info("back end: {}", DescribeBackend(**backend));
+    return backend;
+  };
+  const auto clean =
+      ServeUntilSignal(options.server, options.drain_patience, make_backend, PrintAddresses);
   if (!clean) return ReportError(clean.error());
   // A call that was cut off may still be computing, on objects an orderly exit would destroy.
   if (!*clean) std::_Exit(kExitNo);
@@ -68,9 +75,7 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
       ->required()
       ->check(CLI::Validator(CheckAddress, "ADDRESS"));
   command->add_flag("--reflection", server.reflection, "Offer gRPC reflection, as for grpcurl");
-  command->add_option("--threads", flags->options.threads, "Threads that compute; 0: one per core")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
+  AddBackendOptions(*command, flags->options.backend);
   command
       ->add_option("--max-calls", server.workers,
                    "Calls computed at once; 0: one per core, at least 2")

@@ -4,12 +4,14 @@
 #include <grpcpp/grpcpp.h>
 
 #include "build_facts.hpp"
+#include "host/cuda/cuda_device.hpp"
 
 namespace espalier {
 
 std::string VersionText() {
-  return fmt::format("espalier {} ({})\nbuild: {}, {}\nback ends: cpu\ngRPC {}", ESPALIER_VERSION,
-                     ESPALIER_COMMIT, ESPALIER_BUILD_TYPE, ESPALIER_COMPILER, grpc::Version());
+  return fmt::format("espalier {} ({})\nbuild: {}, {}\nback ends: cpu, {}emulated\ngRPC {}",
+                     ESPALIER_VERSION, ESPALIER_COMMIT, ESPALIER_BUILD_TYPE, ESPALIER_COMPILER,
+                     CudaIsCompiled() ? "cuda, " : "", grpc::Version());
 }
 
 }  // namespace espalier

@@ -18,7 +18,7 @@ void LogForDebugging(gpr_log_func_args* entry) {
 
 Result<bool> ServeUntilSignal(const ServerOptions& options,
                               std::chrono::milliseconds drain_patience,
-                              const std::function<std::shared_ptr<Backend>()>& make_backend,
+                              const std::function<Result<std::shared_ptr<Backend>>()>& make_backend,
                               const std::function<void(const Server&)>& started) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -27,7 +27,9 @@ Result<bool> ServeUntilSignal(const ServerOptions& options,
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // threads made from here on inherit it
 
   gpr_set_log_function(LogForDebugging);
-  auto server = Server::Start(options, make_backend());
+  auto backend = make_backend();
+  if (!backend) return tl::unexpected(backend.error());
+  auto server = Server::Start(options, *backend);
   if (!server) return tl::unexpected(server.error());
   started(**server);
 

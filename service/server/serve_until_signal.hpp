@@ -12,12 +12,13 @@ namespace espalier {
 
 // Serves until SIGTERM or SIGINT, then drains; a second signal ends the process at once. Call it
 // before the process has other threads: they would have to block the signals too, and those that
-// `make_backend` starts do. `started` is called once, when calls are taken. Errors: as
-// Server::Start. False when calls had to be cut off at the end of `drain_patience`; the process
-// should then exit without further clean-up, as one may still be computing.
+// `make_backend` starts do. `started` is called once, when calls are taken. Errors: of
+// `make_backend`, and as Server::Start. False when calls had to be cut off at the end of
+// `drain_patience`; the process should then exit without further clean-up, as one may still be
+// computing.
 Result<bool> ServeUntilSignal(const ServerOptions& options,
                               std::chrono::milliseconds drain_patience,
-                              const std::function<std::shared_ptr<Backend>()>& make_backend,
+                              const std::function<Result<std::shared_ptr<Backend>>()>& make_backend,
                               const std::function<void(const Server&)>& started);
 
 }  // namespace espalier

@@ -12,7 +12,9 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/server_builder_option.h>
+#include <spdlog/spdlog.h>
 
+#include "service/backends/backends.hpp"
 #include "service/server/calls.hpp"
 #include "service/server/cluster_state_service.hpp"
 #include "service/server/listen.hpp"
@@ -26,6 +28,7 @@ namespace espalier {
 namespace {
 
 constexpr int kMaxWorkers = 1024;
+constexpr const char* kDeviceHealth = "device";  // name of a health status
 constexpr auto kAfterPatience = std::chrono::seconds(1);
 // For what is open at the end of a drain: watches of the health service, reflection.
 constexpr auto kLastGoodbye = std::chrono::milliseconds(100);
@@ -77,7 +80,8 @@ int WorkerCount(const ServerOptions& options) {
 class Server::Impl {
  public:
   Impl(const ServerOptions& options, const std::shared_ptr<Backend>& backend)
-      : queue_(WorkerCount(options), options.max_queued_calls),
+      : backend_(backend),
+        queue_(WorkerCount(options), options.max_queued_calls),
         calls_(queue_),
         cluster_state_(calls_, store_, [this] { SetLoaded(true); }),
         placement_(calls_, store_, backend, options.gates),
@@ -86,6 +90,7 @@ class Server::Impl {
 
   ~Impl() {
     if (!server_) return;
+    WatchDevice(*backend_, {});
     Drain(std::chrono::milliseconds(0));
     shutdown_.wait();
   }
@@ -121,6 +126,7 @@ class Server::Impl {
     health.SetServingStatus(v1::ClusterState::service_full_name(), true);
     health.SetServingStatus(v1::Ungating::service_full_name(), true);
     SetLoaded(false);
+    WatchDevice(*backend_, [this](const DeviceStatus& status) { NoteDevice(status); });
     return {};
   }
 
@@ -141,6 +147,18 @@ class Server::Impl {
     return tl::unexpected<Error>(Error{
         ErrorClass::kUnavailable,
         fmt::format("cannot listen on {}: {}", address.ToString(), ExplainBindFailure(address))});
+  }
+
+  // While the device is away the CPU answers, so that nothing else stops serving.
+  void NoteDevice(const DeviceStatus& status) {
+    server_->GetHealthCheckService()->SetServingStatus(kDeviceHealth, status.ready);
+    if (!status.fault) return;
+    if (status.ready) {
+      spdlog::info("device \"{}\" is back", status.device);
+    } else {
+      spdlog::warn("device \"{}\": {}: {}; the CPU answers until it is back", status.device,
+                   Name(status.fault->fault), status.fault->message);
+    }
   }
 
   // The services that need a state serve from its first load on.
@@ -165,6 +183,7 @@ class Server::Impl {
     return all_finished;
   }
 
+  std::shared_ptr<Backend> backend_;
   StateStore store_;
   WorkQueue queue_;
   Calls calls_;

@@ -24,6 +24,8 @@ struct ServerOptions {
   FeatureGates gates;          // where a request names none
 };
 
+// The standard health service knows the server, its services and, where the back end has a device,
+// "device": not serving while the device is away and the CPU answers in its place.
 class Server {
  public:
   // Listens on every address, or on none. Errors: kBadInput for options out of range,

@@ -56,6 +56,29 @@ TEST(PlaceOutput, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
+TEST(PlaceOutput, IsTheSameOnAnyBackEnd) {
+  for (const char* mode : {"nominate", "sequential"}) {
+    const std::vector<std::string> arguments = With(kRealCluster, {"--mode", mode, "-o", "json"});
+    const ProcessResult cpu = RunEspalier(With(arguments, {"--backend", "cpu"}));
+    for (const char* name : {"auto", "emulated"}) {
+      const ProcessResult other = RunEspalier(With(arguments, {"--backend", name, "--verbose"}));
+      EXPECT_EQ(other.output, cpu.output) << name;
+      EXPECT_EQ(other.exit_code, cpu.exit_code) << other.errors;
+      if (name == std::string("auto")) continue;
+      EXPECT_THAT(other.errors, HasSubstr("espalier: decided on emulated\n"));
+    }
+  }
+}
+
+// On a machine without a GPU, or in a build without CUDA.
+TEST(PlaceErrors, NoGpuToDecideOn) {
+  const ProcessResult result = RunEspalier(With(kRealCluster, {"--backend", "cuda"}));
+  if (result.exit_code <= 1) GTEST_SKIP() << "there is a GPU";
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.output, IsEmpty());
+  EXPECT_THAT(result.errors, HasSubstr("espalier: back end cuda: "));
+}
+
 TEST(PlaceOutput, OfTheRealClusterCoversItsPendingWorkloads) {
   const ProcessResult result = RunEspalier(With(kRealCluster, {"--picture"}));
   EXPECT_EQ(result.exit_code, 1);

@@ -34,6 +34,20 @@ TEST(ServeProcess, AnswersWithTheSameBytesAsALocalRun) {
   EXPECT_EQ(server.Stop(), 0);
 }
 
+TEST(ServeProcess, AnswersOnTheBackEndItWasGiven) {
+  const std::string address = SocketAddress();
+  BackgroundEspalier server({"serve", "--listen", address, "--backend", "emulated"});
+  ASSERT_THAT(server.ReadLine(), testing::HasSubstr(address));
+  for (const char* mode : {"nominate", "sequential"}) {
+    std::vector<std::string> arguments = {"place", kDumps + "before.json.gz", kDumps + "extra.json",
+                                          "--mode", mode};
+    const ProcessResult local = RunEspalier(arguments);
+    arguments.insert(arguments.end(), {"--connect", address});
+    EXPECT_EQ(RunEspalier(arguments).output, local.output) << mode;
+  }
+  EXPECT_EQ(server.Stop(), 0);
+}
+
 TEST(ServeProcess, PrintsThePortItWasGiven) {
   BackgroundEspalier server({"serve", "--listen", "127.0.0.1:0"});
   const std::string line = server.ReadLine();

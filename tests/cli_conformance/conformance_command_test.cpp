@@ -46,6 +46,16 @@ TEST_F(ConformanceCommand, PrintsDifferencesAndTheCounts) {
   EXPECT_THAT(out_.str(), EndsWith("\n1 passed, 2 failed\n"));
 }
 
+TEST_F(ConformanceCommand, RunsOnTheBackEndItIsTold) {
+  options_.files = {ESPALIER_SOURCE_DIR "/tests/data/cases/kueue-tables.jsonl.gz"};
+  ASSERT_EQ(RunCommand(), kExitOk);
+  const std::string on_cpu = out_.str();
+  options_.backend.name = "emulated";
+  out_.str("");
+  EXPECT_EQ(RunCommand(), kExitOk);
+  EXPECT_EQ(out_.str(), on_cpu);
+}
+
 TEST_F(ConformanceCommand, FilterFindsNames) {
   options_.filter = "^go+d$";
   EXPECT_EQ(RunCommand(), kExitOk);

@@ -128,6 +128,8 @@ TEST(CycleOutput, IsTheSameForAnyNumberOfThreads) {
   const std::vector<std::string> json = With(kRealCluster, {"-o", "json"});
   EXPECT_EQ(RunEspalier(With(json, {"--threads", "1"})).output,
             RunEspalier(With(json, {"--threads", "3"})).output);
+  EXPECT_EQ(RunEspalier(With(json, {"--backend", "cpu"})).output,
+            RunEspalier(With(json, {"--backend", "emulated"})).output);
 }
 
 TEST(CycleExitCode, IsZeroWhenNothingStaysPending) {

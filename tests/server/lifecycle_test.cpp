@@ -9,6 +9,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host/cuda/device_backend.hpp"
+#include "host/cuda/emulated_device.hpp"
+#include "tests/cuda/faulty_device.hpp"
 #include "tests/server/health_client.hpp"
 #include "tests/server/test_server.hpp"
 
@@ -210,6 +213,45 @@ TEST(Health, FollowsTheLifeOfTheServer) {
   server.backend->Open();
   call.join();
   drain.join();
+}
+
+// A lost device is no reason not to serve: the CPU answers, and health says so.
+TEST(Health, SaysWhetherTheDeviceAnswers) {
+  const auto plan = std::make_shared<FaultPlan>();
+  DeviceBackendOptions device_options;
+  device_options.smallest_batch = 1;
+  device_options.first_retry = device_options.last_retry = std::chrono::milliseconds(0);
+  const auto backend = DeviceBackend::Make(
+      "emulated",
+      [&]() -> DeviceResult<std::unique_ptr<Device>> {
+        return std::make_unique<FaultyDevice>(MakeEmulatedDevice(), plan);
+      },
+      MakeCpuBackend(1), device_options);
+  ASSERT_TRUE(backend);
+  TestServer server({}, *backend);
+  HealthClient health(server.channel);
+  EXPECT_EQ(health.Check("device"), "SERVING");
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  const auto request = MakePlaceRequest({Gang("a", 1)});
+  v1::PlaceResponse on_device;
+  EXPECT_TRUE(server.Place(request, &on_device).ok());
+
+  plan->fail_at = 1;
+  v1::PlaceResponse on_cpu;
+  EXPECT_TRUE(server.Place(request, &on_cpu).ok());
+  EXPECT_EQ(on_cpu.answers().SerializeAsString(), on_device.answers().SerializeAsString());
+  EXPECT_EQ(health.Check("device"), "NOT_SERVING");
+  EXPECT_EQ(health.Check("espalier.v1.Placement"), "SERVING");
+  EXPECT_EQ(health.Check(""), "SERVING");
+
+  plan->fail_at = -1;
+  EXPECT_TRUE(server.Place(request).ok());
+  EXPECT_EQ(health.Check("device"), "SERVING");
+}
+
+TEST(Health, WithoutADeviceThereIsNothingToSay) {
+  TestServer server;
+  EXPECT_EQ(HealthClient(server.channel).Check("device"), "NOT_FOUND");
 }
 
 TEST(Drain, FinishesWhatRunsAndRefusesWhatComes) {

@@ -71,9 +71,11 @@ inline std::string SocketAddress(const std::string& name) {
 
 class TestServer {
  public:
-  explicit TestServer(ServerOptions options = {}) {
+  // Decides on `decider`, or on `backend` without one.
+  explicit TestServer(ServerOptions options = {}, std::shared_ptr<Backend> decider = nullptr) {
     if (options.listen.empty()) options.listen = {"127.0.0.1:0"};
-    auto started = Server::Start(options, backend);
+    if (decider == nullptr) decider = backend;
+    auto started = Server::Start(options, std::move(decider));
     if (!started) throw std::runtime_error(started.error().message);
     server = *std::move(started);
     Connect(0);
