@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/scenarios/peers.hpp"
 #include "service/cli/object_writer.hpp"
 #include "service/cli/text_table.hpp"
 #include "service/cli/version.hpp"
@@ -123,6 +124,19 @@ void WriteTarget(const ScenarioResult& result, ObjectWriter& writer) {
   writer.EndMap();
 }
 
+void WritePeer(const PeerFigure& peer, ObjectWriter& writer) {
+  writer.Key("recordedOnAnotherRun");
+  writer.BeginMap();
+  writer.Field("system", std::string_view(peer.system));
+  writer.Field("machine", std::string_view(peer.machine));
+  writer.Field("what", std::string_view(peer.what));
+  writer.Field("nanoseconds", std::int64_t{std::llround(peer.total_seconds * 1e9)});
+  if (peer.gang_seconds) {
+    writer.Field("gangNanoseconds", std::int64_t{std::llround(*peer.gang_seconds * 1e9)});
+  }
+  writer.EndMap();
+}
+
 void WriteResult(const ScenarioResult& result, const MachineFloors& floors, ObjectWriter& writer) {
   writer.BeginMap();
   writer.Field("name", std::string_view(result.scenario.full_name()));
@@ -151,6 +165,7 @@ void WriteResult(const ScenarioResult& result, const MachineFloors& floors, Obje
   writer.BeginMap();
   for (const QualityFigure& figure : result.quality) writer.Field(figure.name, figure.value);
   writer.EndMap();
+  if (const PeerFigure* peer = FindPeer(result.scenario.full_name())) WritePeer(*peer, writer);
   writer.Field("peakMemoryBytes", result.peak_memory_bytes);
   writer.Field("sha256", std::string_view(result.digest));
   WriteTexts("checks", result.checks, writer);
@@ -161,6 +176,24 @@ void WriteResult(const ScenarioResult& result, const MachineFloors& floors, Obje
 std::string SimdText(const BenchReport& report) {
   const char* forced = std::getenv("ESPALIER_SIMD");
   return forced != nullptr ? forced : report.floors.counting_form;
+}
+
+// What others took for the same work; no ratio, because neither run nor machine is the same.
+std::string PeerLines(const BenchReport& report) {
+  std::vector<TableRow> rows;
+  std::string head;
+  for (const ScenarioResult& result : report.results) {
+    const PeerFigure* peer = FindPeer(result.scenario.full_name());
+    const Stage* compute = result.Find("compute");
+    if (peer == nullptr || compute == nullptr) continue;
+    head = fmt::format("\nrecorded on another run: {}, on {}\n", peer->system, peer->machine);
+    rows.push_back({result.scenario.full_name(), TimeText(peer->total_seconds),
+                    peer->gang_seconds ? TimeText(*peer->gang_seconds) : "",
+                    TimeText(Percentile(compute->seconds, 50)), peer->what});
+  }
+  if (rows.empty()) return {};
+  return head +
+         RenderTable({"SCENARIO", "THEIRS", "P50 A GANG", "HERE", "WHAT WAS MEASURED THERE"}, rows);
 }
 
 }  // namespace
@@ -192,6 +225,7 @@ std::string BenchTable(const BenchReport& report) {
     peak = std::max(peak, result.peak_memory_bytes);
   }
   fmt::format_to(out, "most memory held: {}\n", BytesText(peak));
+  text += PeerLines(report);
   for (const std::string& left_out : report.left_out) fmt::format_to(out, "{}\n", left_out);
   for (const ScenarioResult& result : report.results) {
     for (const std::string& problem : result.problems) {
