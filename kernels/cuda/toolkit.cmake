@@ -25,6 +25,12 @@ else()
   set(ESPALIER_NVCC "")
 endif()
 
+# No fused multiply-add: scores must be the host's to the last bit.
+set(ESPALIER_NVCC_FLAGS -std=c++20 -O3 --expt-relaxed-constexpr -fmad=false -Werror all-warnings
+  -Xcompiler -Wall,-Wextra,-fvisibility=hidden,-ffp-contract=off $<$<NOT:$<CONFIG:Debug>>:-DNDEBUG>
+  -ccbin ${CMAKE_CXX_COMPILER} -I${CMAKE_SOURCE_DIR} -isystem ${ESPALIER_CUDA_INCLUDES}
+  -isystem ${ESPALIER_CUDA_INCLUDES}/cccl)
+
 # espalier_cuda_objects(VARIABLE a.cu ...): compiles each file for all architectures; VARIABLE gets
 # the object files. What ptxas says of registers and spills is kept beside each as FILE.ptxas.
 function(espalier_cuda_objects variable)
@@ -34,12 +40,6 @@ function(espalier_cuda_objects variable)
   endforeach()
   list(GET ESPALIER_CUDA_ARCHITECTURES -1 last)
   list(APPEND gencode --generate-code=arch=compute_${last},code=compute_${last})
-  # No fused multiply-add: scores must be the host's to the last bit.
-  set(flags -std=c++20 -O3 --expt-relaxed-constexpr -fmad=false -Werror all-warnings
-    -Xcompiler -Wall,-Wextra,-fvisibility=hidden -Xptxas -v
-    $<$<NOT:$<CONFIG:Debug>>:-DNDEBUG> -ccbin ${CMAKE_CXX_COMPILER}
-    -I${CMAKE_SOURCE_DIR} -isystem ${ESPALIER_CUDA_INCLUDES}
-    -isystem ${ESPALIER_CUDA_INCLUDES}/cccl)
   set(launcher "")
   if(ESPALIER_CCACHE)
     set(launcher ${ESPALIER_CCACHE})
@@ -50,7 +50,7 @@ function(espalier_cuda_objects variable)
     set(table ${CMAKE_CURRENT_BINARY_DIR}/${name}.ptxas)
     add_custom_command(OUTPUT ${object} BYPRODUCTS ${table}
       COMMAND sh -c [[t=$1 && shift && ("$@" 2> "$t" || (cat "$t" >&2 && false))]]
-              sh ${table} ${launcher} ${ESPALIER_NVCC} ${flags} ${gencode} -MD -MF ${object}.d
+              sh ${table} ${launcher} ${ESPALIER_NVCC} ${ESPALIER_NVCC_FLAGS} -Xptxas -v ${gencode} -MD -MF ${object}.d
               -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source}
       DEPFILE ${object}.d

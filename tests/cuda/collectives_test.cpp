@@ -1,12 +1,14 @@
 // BlockTeam keeps the Team contract: its collectives answer what one lane answers.
 #include "tests/cuda/collectives.hpp"
 
+#include <cstring>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "kernels/team/serial_team.hpp"
 #include "tests/cuda/device_under_test.hpp"
+#include "tests/cuda/scores.hpp"
 
 namespace espalier {
 namespace {
@@ -54,6 +56,17 @@ TEST_F(BlockTeamTest, CollectivesAnswerAsOnOneLane) {
       }
     }
   }
+}
+
+using ScoresOnDeviceTest = DeviceTest;
+
+TEST_F(ScoresOnDeviceTest, HaveTheBitsOfTheHost) {
+  std::vector<double> host(10000);
+  std::vector<double> device(host.size());
+  ScoresOnHost({static_cast<std::int32_t>(host.size()), host.data()});
+  const char* fault = ScoresOnDevice({static_cast<std::int32_t>(device.size()), device.data()});
+  ASSERT_EQ(fault, nullptr) << fault;
+  EXPECT_EQ(std::memcmp(host.data(), device.data(), host.size() * sizeof(double)), 0);
 }
 
 }  // namespace
