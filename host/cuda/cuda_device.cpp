@@ -16,8 +16,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::int32_t kDecideBlocksPerProcessor = 2;
-
 DeviceResult<void> Check(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return {};
   cudaGetLastError();  // a fault that the context survives is reported once
@@ -136,7 +134,7 @@ class CudaDevice final : public Device {
     }
     name_ = properties.name;
     memory_bytes_ = properties.totalGlobalMem;
-    concurrent_blocks_ = properties.multiProcessorCount * kDecideBlocksPerProcessor;
+    concurrent_blocks_ = properties.multiProcessorCount * kDecideBlocks;
     if (auto done = KeepFreedMemory(kDevice); !done) return done;
     return Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
   }

@@ -5,39 +5,45 @@ namespace espalier {
 namespace {
 
 // Grid: x over portions of the changed leaves, y over columns. Amounts in canonical units.
-__global__ void __launch_bounds__(kBulkThreads) scatter_kernel(const ScatterArgs args) {
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
+    scatter_kernel(const ScatterArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 
 // Grid: x over portions of the leaves, y over kRowsPerBlock rows (shapes on a state) each. Reads
 // [columns][leaves] amounts, writes [rows][leaves] counts of pods and slices.
-__global__ void __launch_bounds__(kBulkThreads) count_leaves_kernel(const CountLeavesArgs args) {
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
+    count_leaves_kernel(const CountLeavesArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 
 // The same for rows whose numbers allow counting without division; y over their tiles.
-__global__ void __launch_bounds__(kBulkThreads) count_tiles_kernel(const CountTilesArgs args) {
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
+    count_tiles_kernel(const CountTilesArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 
 // Grid: x over portions of one level's domains, y over rows. A thread sums the children of a
 // domain.
-__global__ void __launch_bounds__(kBulkThreads) roll_up_kernel(const RollUpArgs args) {
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks) roll_up_kernel(const RollUpArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 
 // Grid: one block a row; rows on which nothing failed end at once.
-__global__ void __launch_bounds__(kBulkThreads) exclusions_kernel(const ExclusionsArgs args) {
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
+    exclusions_kernel(const ExclusionsArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 
 // Grid: one block; a scan over the jobs' share counts.
-__global__ void __launch_bounds__(kBulkThreads) offsets_kernel(const OffsetsArgs args) {
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
+    offsets_kernel(const OffsetsArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 
 // Grid: one block a job; copies its shares to their compacted place.
-__global__ void __launch_bounds__(kBulkThreads) compact_kernel(const CompactArgs args) {
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
+    compact_kernel(const CompactArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 

@@ -6,7 +6,8 @@ namespace {
 
 // Grid: as many blocks as there are workspaces, at most one a job; block b decides the jobs b,
 // b + gridDim.x and so on. Counts in pods and slices, shares in leaves.
-__global__ void __launch_bounds__(kDecideThreads) decide_kernel(const DecideArgs args) {
+__global__ void __launch_bounds__(kDecideThreads, kDecideBlocks)
+    decide_kernel(const DecideArgs args) {
   RunThisBlock<kDecideThreads>(args);
 }
 

@@ -8,6 +8,8 @@ namespace espalier {
 
 inline constexpr int kBulkThreads = 256;    // passes over leaves, domains and shares
 inline constexpr int kDecideThreads = 128;  // one evaluation: lists of dozens to thousands
+// Blocks a processor holds at least: without this the compiler saves registers and spills.
+inline constexpr int kBulkBlocks = 4;
 
 // Queues one kernel and checks that it was accepted; debug builds wait and check that it ran,
 // unless the stream records a graph.

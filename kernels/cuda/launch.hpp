@@ -9,6 +9,9 @@
 
 namespace espalier {
 
+// Blocks of the decide kernel that a processor holds at the same time.
+inline constexpr int kDecideBlocks = 2;
+
 cudaError_t Launch(const ScatterArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CountLeavesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CountTilesArgs& args, cudaStream_t stream);
