@@ -40,9 +40,13 @@ class CountsCache {
   struct Slot {
     Key key;
     std::shared_ptr<const Shape> shape;  // keeps the address taken
+    std::weak_ptr<const void> state;     // FlavorState::lifetime
     std::shared_ptr<Entry> entry;
     std::size_t bytes = 0;
   };
+
+  void DropOldest();
+  std::shared_ptr<Entry> TakeFromTheDead();
 
   std::mutex mutex_;
   std::size_t max_bytes_;

@@ -24,13 +24,17 @@ constexpr std::size_t kMaxCountsBytes = std::size_t{1} << 30;
 
 // Shapes counted together, and the blocks counted for each in turn, so that capacity is read from
 // the innermost cache.
-constexpr std::size_t kShapesTogether = 16;
+constexpr std::size_t kMostShapesTogether = 16;
 constexpr std::int32_t kBlocksTogether = 32;
 
-// Everything the result needs from the workspace, which the next job reuses.
-PlacementResult ToResult(const PlacementJob& job, ShapeCounts& counts,
-                         const PlacementOutcome& outcome) {
-  PlacementResult result;
+// Everything the result needs from the workspace, which the next job reuses. What memory `result`
+// has is used again.
+void SetResult(const PlacementJob& job, ShapeCounts& counts, const PlacementOutcome& outcome,
+               PlacementResult& result) {
+  result.layer_fits.clear();
+  result.limited_by.clear();
+  result.outside_domain = 0;
+  result.shares.clear();
   result.status = outcome.status;
   result.level = outcome.level;
   result.fit = outcome.fit;
@@ -50,11 +54,11 @@ PlacementResult ToResult(const PlacementJob& job, ShapeCounts& counts,
   if (!std::ranges::is_sorted(result.shares, {}, &LeafShare::leaf)) {
     std::ranges::sort(result.shares, {}, &LeafShare::leaf);
   }
-  return result;
 }
 
 // On brought-up-to-date counts, which other threads may read meanwhile.
-PlacementResult Decide(const PlacementJob& job, ShapeCounts& counts, Scratch& scratch) {
+void Decide(const PlacementJob& job, ShapeCounts& counts, Scratch& scratch,
+            PlacementResult& result) {
   const ShapeCounts::Source source = counts.SourceFor(job, scratch.leaves());
   const TreeView tree = job.state->snapshot().tree();
   SerialTeam team(ActiveBulkCounts().tightest);
@@ -63,7 +67,7 @@ PlacementResult Decide(const PlacementJob& job, ShapeCounts& counts, Scratch& sc
     const PlacementOutcome outcome =
         Place(team, tree, source.stored(), source, job.query, workspace);
     if (outcome.status != PlacementStatus::kOutOfStates || !scratch.GrowStates()) {
-      return ToResult(job, counts, outcome);
+      return SetResult(job, counts, outcome, result);
     }
   }
 }
@@ -89,15 +93,27 @@ class CpuBackend final : public Backend {
 
   void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) override {
     if (jobs.size() == 1) {
-      results[0] = EvaluateOne(jobs[0]);
-      return;
+      return EvaluateOne(jobs[0], results[0]);
     }
     std::vector<std::size_t> alone;  // jobs that cannot share counts with others at the same time
     std::vector<Group> groups = GroupJobs(jobs, alone);
     arena_.execute([&] {
       EvaluateGroups(jobs, results, groups);
       tbb::parallel_for(std::size_t{0}, alone.size(),
-                        [&](std::size_t i) { results[alone[i]] = EvaluateOne(jobs[alone[i]]); });
+                        [&](std::size_t i) { EvaluateOne(jobs[alone[i]], results[alone[i]]); });
+    });
+  }
+
+  void Prepare(std::span<const PlacementJob> jobs) override {
+    if (arena_.max_concurrency() == 1) return;
+    std::vector<std::size_t> alone;
+    std::vector<Group> groups = GroupJobs(jobs, alone);
+    const std::vector<std::unique_lock<std::mutex>> locks = LockAll(groups);
+    arena_.execute([&] {
+      RefreshGroups(jobs, groups);
+      tbb::parallel_for(std::size_t{0}, groups.size(), [&](std::size_t i) {
+        groups[i].entry->counts.PrepareExclusions(jobs[groups[i].jobs.front()]);
+      });
     });
   }
 
@@ -123,15 +139,8 @@ class CpuBackend final : public Backend {
 
   void EvaluateGroups(std::span<const PlacementJob> jobs, std::span<PlacementResult> results,
                       std::span<Group> groups) {
-    std::vector<std::unique_lock<std::mutex>> locks;
-    locks.reserve(groups.size());
-    for (const Group& group : groups) locks.emplace_back(group.entry->mutex);
-    const std::size_t bundles = (groups.size() + kShapesTogether - 1) / kShapesTogether;
-    tbb::parallel_for(std::size_t{0}, bundles, [&](std::size_t bundle) {
-      const std::size_t first = bundle * kShapesTogether;
-      RefreshTogether(jobs,
-                      groups.subspan(first, std::min(kShapesTogether, groups.size() - first)));
-    });
+    const std::vector<std::unique_lock<std::mutex>> locks = LockAll(groups);
+    RefreshGroups(jobs, groups);
     std::vector<std::pair<const Group*, std::size_t>> order;
     order.reserve(jobs.size());
     for (const Group& group : groups) {
@@ -139,7 +148,25 @@ class CpuBackend final : public Backend {
     }
     tbb::parallel_for(std::size_t{0}, order.size(), [&](std::size_t i) {
       const auto& [group, job] = order[i];
-      results[job] = Decide(jobs[job], group->entry->counts, scratch_.local());
+      Decide(jobs[job], group->entry->counts, scratch_.local(), results[job]);
+    });
+  }
+
+  static std::vector<std::unique_lock<std::mutex>> LockAll(std::span<const Group> groups) {
+    std::vector<std::unique_lock<std::mutex>> locks;
+    locks.reserve(groups.size());
+    for (const Group& group : groups) locks.emplace_back(group.entry->mutex);
+    return locks;
+  }
+
+  void RefreshGroups(std::span<const PlacementJob> jobs, std::span<Group> groups) {
+    const auto threads = static_cast<std::size_t>(arena_.max_concurrency());
+    const std::size_t together =
+        std::clamp(groups.size() / (4 * threads), std::size_t{1}, kMostShapesTogether);
+    const std::size_t bundles = (groups.size() + together - 1) / together;
+    tbb::parallel_for(std::size_t{0}, bundles, [&](std::size_t bundle) {
+      const std::size_t first = bundle * together;
+      RefreshTogether(jobs, groups.subspan(first, std::min(together, groups.size() - first)));
     });
   }
 
@@ -164,17 +191,17 @@ class CpuBackend final : public Backend {
     for (ShapeCounts* counts : cold) counts->Finish();
   }
 
-  PlacementResult EvaluateOne(const PlacementJob& job) {
+  void EvaluateOne(const PlacementJob& job, PlacementResult& result) {
     Scratch& scratch = scratch_.local();
     if (IsPartial(job)) {
       ShapeCounts counts;
       counts.Refresh(job, scratch.leaves());
-      return Decide(job, counts, scratch);
+      return Decide(job, counts, scratch, result);
     }
     const std::shared_ptr<CountsCache::Entry> entry = cache_.Get(job);
     const std::lock_guard lock(entry->mutex);
     entry->counts.Refresh(job, scratch.leaves());
-    return Decide(job, entry->counts, scratch);
+    Decide(job, entry->counts, scratch, result);
   }
 
   tbb::task_arena arena_;

@@ -23,7 +23,14 @@ std::size_t LogSize(const PlacementJob& job) {
 void AppendChanged(const FlavorState& state, std::size_t position, const StoredCount* pods,
                    std::vector<std::int32_t>& blocks) {
   thread_local std::vector<std::int32_t> changed;
+  const std::span<const std::int32_t> log = state.changed_blocks();
   const std::span<const std::int32_t> last_changes = state.last_changes();
+  if (log.size() - position < last_changes.size() / 16) {
+    for (std::size_t i = position; i < log.size(); ++i) {
+      if (state.IsLastChange(i) && (pods == nullptr || pods[log[i]] > 0)) blocks.push_back(log[i]);
+    }
+    return;
+  }
   if (changed.size() < last_changes.size() + BulkCounts::kReadAhead) {
     changed.resize(last_changes.size() + BulkCounts::kReadAhead);
   }
@@ -41,6 +48,15 @@ void SetAssumedBlocks(const PlacementJob& job, std::vector<std::int32_t>& blocks
 }
 
 }  // namespace
+
+void ShapeCounts::Forget() {
+  counter_.reset();
+  counted_ = false;
+  leaves_kept_ = false;
+  assumed_blocks_.clear();
+  limited_known_ = false;
+  limited_stale_.clear();
+}
 
 bool ShapeCounts::NeedsLeaves(const PlacementJob& job) {
   return job.query.balanced || job.query.level == job.state->snapshot().tree().lowest();
@@ -111,6 +127,7 @@ void ShapeCounts::CountOneBlock(std::int32_t block, const CountsView& leaves) {
 void ShapeCounts::CountBlocks(std::int32_t begin, std::int32_t end, CountsStorage& leaves) {
   end = std::min(end, snapshot_->block_count());
   if (begin >= end) return;
+  blocks_counted_ += end - begin;
   if (counter_->sums() && !leaves_kept_ && assumed_blocks_.empty()) {
     const TreeView tree = snapshot_->tree();
     stale_.resize(static_cast<std::size_t>(end - begin));
@@ -135,6 +152,7 @@ void ShapeCounts::Finish() {
 
 // Counts the blocks in stale_ and rolls their ancestors up.
 void ShapeCounts::RefreshBlocks(const PlacementJob& job, CountsStorage& leaves) {
+  blocks_counted_ += static_cast<std::int64_t>(stale_.size());
   const TreeView tree = snapshot_->tree();
   const CountsView counts = storage_.View();
   if (counter_->sums() && !leaves_kept_ && job.assumed.empty()) {
@@ -217,10 +235,13 @@ void ShapeCounts::LimitBlocks() {
   counter_->CountLimited(tiles, {limited_of_tile_.data(), words, limited_.data()});
 }
 
-void ShapeCounts::CountExclusions(const PlacementJob& job, PlacementResult& result) {
-  const std::lock_guard lock(limited_mutex_);
-  const std::size_t resources = shape_->workers.names.size();
+void ShapeCounts::RefreshExclusions(const PlacementJob& job) {
+  if (limited_known_ && limited_position_ == LogSize(job) && limited_stale_.empty() &&
+      assumed_blocks_.empty()) {
+    return;
+  }
   if (!limited_known_) {
+    const std::size_t resources = shape_->workers.names.size();
     const std::size_t words = resources / 8 + 1;  // one byte for those outside the domain
     const std::int32_t tiles = snapshot_->leaf_count() / TiledCapacity::kTileLeaves + 1;
     limited_.assign(words * 8, 0);
@@ -235,7 +256,13 @@ void ShapeCounts::CountExclusions(const PlacementJob& job, PlacementResult& resu
   LimitBlocks();
   limited_position_ = LogSize(job);
   limited_stale_ = assumed_blocks_;
-  const auto outside = limited_.begin() + static_cast<std::ptrdiff_t>(resources);
+}
+
+void ShapeCounts::CountExclusions(const PlacementJob& job, PlacementResult& result) {
+  const std::lock_guard lock(limited_mutex_);
+  RefreshExclusions(job);
+  const auto resources = static_cast<std::ptrdiff_t>(shape_->workers.names.size());
+  const auto outside = limited_.begin() + resources;
   result.limited_by.assign(limited_.begin(), outside);
   result.outside_domain = *outside;
 }

@@ -18,6 +18,9 @@ namespace espalier {
 
 class ShapeCounts {
  public:
+  // As if new, but for the memory.
+  void Forget();
+
   // Whether the decisions on a job read every leaf's counts.
   static bool NeedsLeaves(const PlacementJob& job);
 
@@ -32,6 +35,14 @@ class ShapeCounts {
   bool Prepare(const PlacementJob& job, CountsStorage& leaves);
   void CountBlocks(std::int32_t begin, std::int32_t end, CountsStorage& leaves);
   void Finish();
+
+  // Blocks counted since this object was made: the work that changes have caused.
+  std::int64_t blocks_counted() const { return blocks_counted_; }
+
+  // For a shape that failed before, what CountExclusions would do first.
+  void PrepareExclusions(const PlacementJob& job) {
+    if (limited_known_) RefreshExclusions(job);
+  }
 
   // Where decisions read, with the affinity the job wants. Valid while `leaves` is not used for
   // another job.
@@ -60,6 +71,7 @@ class ShapeCounts {
   void RefreshBlocks(const PlacementJob& job, CountsStorage& leaves);
   void AppendStale(const PlacementJob& job);
   void LimitBlocks();
+  void RefreshExclusions(const PlacementJob& job);
 
   std::optional<LeafCounter> counter_;
   const FlavorSnapshot* snapshot_ = nullptr;
@@ -67,6 +79,7 @@ class ShapeCounts {
   CountsStorage storage_;
   bool leaves_kept_ = false;
   bool counted_ = false;
+  std::int64_t blocks_counted_ = 0;
   std::size_t log_position_ = 0;              // of FlavorState::changed_blocks
   std::vector<std::int32_t> assumed_blocks_;  // counted with usage assumed by the last job
   std::vector<std::int32_t> stale_;           // blocks, then their ancestors level by level

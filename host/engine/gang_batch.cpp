@@ -23,8 +23,12 @@ namespace {
 // Gangs nominated together: enough to keep every thread and a device busy, few enough to bound
 // memory.
 constexpr std::size_t kNominateBatch = 8192;
+// Gangs in order whose counts are brought up to date together: what the gangs before them in the
+// batch change has to be counted again.
+constexpr std::size_t kPrepareBatch = 16;
 
-void Append(std::size_t gang, PlacementResult&& result, GangAnswers& answers) {
+// Takes the result of a gang that was not placed.
+void Append(std::size_t gang, PlacementResult& result, GangAnswers& answers) {
   answers.status.push_back(result.status);
   answers.level.push_back(static_cast<std::int8_t>(result.level));
   answers.shares.insert(answers.shares.end(), result.shares.begin(), result.shares.end());
@@ -77,24 +81,30 @@ GangBatch::GangBatch(const ClusterState& state, const FeatureGates& gates,
 GangBatch::~GangBatch() = default;
 GangBatch::GangBatch(GangBatch&&) noexcept = default;
 
+// Those of the gangs whose shape could be resolved.
+std::span<const PlacementJob> GangBatch::JobsOf(std::span<const Gang> gangs) {
+  jobs_.clear();
+  for (const Gang& gang : gangs) {
+    const Prepared& shape = shapes_[static_cast<std::size_t>(gang.shape)];
+    if (shape.job.state == nullptr) continue;
+    jobs_.push_back(shape.job);
+    jobs_.back().query.pods = gang.pods;
+  }
+  return jobs_;
+}
+
 void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers) {
   Clear(gangs.size(), answers);
   for (std::size_t first = 0; first < gangs.size(); first += kNominateBatch) {
     const std::size_t end = std::min(first + kNominateBatch, gangs.size());
-    jobs_.clear();
-    for (std::size_t g = first; g < end; ++g) {
-      const Prepared& shape = shapes_[static_cast<std::size_t>(gangs[g].shape)];
-      if (shape.job.state == nullptr) continue;
-      jobs_.push_back(shape.job);
-      jobs_.back().query.pods = gangs[g].pods;
-    }
-    results_.assign(jobs_.size(), {});
-    backend.Evaluate(jobs_, results_);
+    const std::span<const PlacementJob> jobs = JobsOf(gangs.subspan(first, end - first));
+    results_.assign(jobs.size(), {});
+    backend.Evaluate(jobs, results_);
     std::size_t next = 0;
+    PlacementResult unresolved;
     for (std::size_t g = first; g < end; ++g) {
       const Prepared& shape = shapes_[static_cast<std::size_t>(gangs[g].shape)];
-      Append(g, shape.job.state == nullptr ? PlacementResult{} : std::move(results_[next++]),
-             answers);
+      Append(g, shape.job.state == nullptr ? unresolved : results_[next++], answers);
     }
   }
 }
@@ -102,18 +112,23 @@ void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnsw
 void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
                              GangAnswers& answers) {
   Clear(gangs.size(), answers);
+  PlacementResult result;  // its memory is used again
   for (std::size_t g = 0; g < gangs.size(); ++g) {
-    const Prepared& shape = shapes_[static_cast<std::size_t>(gangs[g].shape)];
-    PlacementResult result;
-    if (shape.job.state != nullptr) {
-      PlacementJob job = shape.job;
+    if (g % kPrepareBatch == 0) {
+      backend.Prepare(JobsOf(gangs.subspan(g, std::min(kPrepareBatch, gangs.size() - g))));
+    }
+    Prepared& shape = shapes_[static_cast<std::size_t>(gangs[g].shape)];
+    PlacementJob& job = shape.job;
+    if (job.state == nullptr) {
+      result = {};
+    } else {
       job.query.pods = gangs[g].pods;
       backend.Evaluate({&job, 1}, {&result, 1});
       if (result.status == PlacementStatus::kPlaced) {
         state.Find(shape.flavor)->Book(result.shares, job.shape->workers, shape.leader);
       }
     }
-    Append(g, std::move(result), answers);
+    Append(g, result, answers);
   }
 }
 

@@ -69,6 +69,8 @@ class GangBatch {
 
  private:
   struct Prepared;
+  std::span<const PlacementJob> JobsOf(std::span<const Gang> gangs);
+
   std::vector<Prepared> shapes_;
   std::vector<PlacementJob> jobs_;  // of one call, reused
   std::vector<PlacementResult> results_;

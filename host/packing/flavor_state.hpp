@@ -31,6 +31,9 @@ class FlavorState {
   // Names this object and no other, copies included, for the life of the process.
   std::uint64_t identity() const { return identity_; }
 
+  // Expires with this object.
+  std::weak_ptr<const void> lifetime() const { return lifetime_; }
+
   // free - usage of admitted TAS workloads (R5.1), laid out as FlavorSnapshot::free().
   const std::vector<Amount>& remaining() const { return remaining_; }
 
@@ -77,6 +80,7 @@ class FlavorState {
 
   std::shared_ptr<const FlavorSnapshot> snapshot_;
   std::uint64_t identity_;
+  std::shared_ptr<const void> lifetime_ = std::make_shared<char>();
   std::vector<Amount> usage_;
   std::vector<Amount> remaining_;
   TiledCapacity tiles_;

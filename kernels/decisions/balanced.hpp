@@ -107,7 +107,7 @@ ESPALIER_HD Greedy PruneAndCount(Team& team, const TreeView& tree, const CountsV
                                  const Workspace& workspace, const CountsView& trial) {
   CloneSubtrees(team, tree, counts, query.level, members, trial);
   PruneSet(team, tree, trial, query, members, threshold);
-  return FewestDomains(team, ListDomains(team, trial, members, workspace.level), query);
+  return FewestDomains(team, trial, members, query, workspace.level);
 }
 
 ESPALIER_HD inline Count Smaller(Count a, Count b) { return a < b ? a : b; }
@@ -120,18 +120,11 @@ ESPALIER_HD void TrySet(Team& team, const TreeView& tree, const CountsView& coun
                         const Workspace& workspace, CountsView& trial, BalancedSet& best) {
   const std::int32_t low_level = query.level < query.slice.level ? query.level + 1 : query.level;
   const DomainRange low = Descendants(tree, members, query.level, low_level);
-  const Greedy greedy = FewestDomains(team, ListDomains(team, counts, low, workspace.level), query);
+  const Greedy greedy = FewestDomains(team, counts, low, query, workspace.level);
   if (!greedy.fits) return;
-  Count threshold = query.slices() / greedy.domains;
-  if (!greedy.last_leader.none()) {
-    threshold = Smaller(threshold, greedy.last_leader.slices_with_leader);
-  }
-  Count lowered = threshold;
-  if (!greedy.last.none()) {
-    threshold = Smaller(threshold, greedy.last.slices);
-    lowered = threshold;
-    if (query.leaders > 0) lowered = Smaller(threshold, greedy.last.slices_with_leader);
-  }
+  Count threshold = Smaller(query.slices() / greedy.domains, greedy.last_leader);
+  threshold = Smaller(threshold, greedy.last);
+  const Count lowered = query.leaders > 0 ? Smaller(threshold, greedy.last_beside) : threshold;
   if (threshold < best.threshold) return;
   Greedy pruned = PruneAndCount(team, tree, counts, query, members, threshold, workspace, trial);
   if (!pruned.fits && lowered < threshold && lowered > 0 && lowered >= best.threshold) {
@@ -240,6 +233,7 @@ ESPALIER_HD BalancedStatus ChooseBalanced(Team& team, const TreeView& tree,
   } else {
     const std::int32_t above = query.level - 1;
     for (std::int32_t p = tree.LevelBegin(above); p < tree.LevelEnd(above); ++p) {
+      if (query.leaders == 0 && counts.slices[p] < query.slices()) continue;  // cannot fit
       const DomainRange members{tree.ChildBegin(p), tree.ChildBegin(p + 1)};
       TrySet(team, tree, counts, query, members, workspace, trial, best);
     }

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
+#include "kernels/decisions/histogram.hpp"
 #include "kernels/decisions/leader_first.hpp"
 #include "kernels/decisions/lists.hpp"
 #include "kernels/decisions/log2.hpp"
 #include "kernels/decisions/orders.hpp"
 #include "kernels/decisions/workspace.hpp"
+#include "kernels/team/serial_team.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
@@ -16,12 +19,16 @@ struct SmallerCount {
   ESPALIER_HD bool operator()(Count a, Count b) const { return a < b; }
 };
 
-// What a greedy walk over a list finds (R14.5).
+// What a greedy walk over domains finds (R14.5). Without such a domain a count is kNoDomain, which
+// bounds nothing.
 struct Greedy {
+  static constexpr Count kNoDomain = std::numeric_limits<Count>::max();
+
   bool fits = false;
-  Count domains = 0;      // n
-  Candidate last_leader;  // lastL; none without a leader
-  Candidate last;         // last domain taken without a leader; none if there is none
+  Count domains = 0;              // n
+  Count last_leader = kNoDomain;  // slices with a leader of lastL
+  Count last = kNoDomain;         // slices of the last domain taken without a leader
+  Count last_beside = kNoDomain;  // its slices with a leader
 };
 
 // The fewest domains of `list` that hold the request, taken greedily as best-fit (R9.6). Reorders
@@ -35,7 +42,7 @@ ESPALIER_HD Greedy FewestDomains(Team& team, CandidateList list, const Placement
   if (leaders > 0) {
     team.sort(list.items, list.size, LeaderOrder{});
     for (; i < list.size && leaders > 0 && list[i].leaders > 0; ++i) {
-      greedy.last_leader = list[i];
+      greedy.last_leader = list[i].slices_with_leader;
       ++greedy.domains;
       leaders -= list[i].leaders;
       rest -= list[i].slices_with_leader;
@@ -45,13 +52,35 @@ ESPALIER_HD Greedy FewestDomains(Team& team, CandidateList list, const Placement
   }
   team.sort(list.items, list.size, PlainOrder{});
   for (i = 0; i < list.size && rest > 0 && list[i].slices > 0; ++i) {
-    greedy.last = list[i];
+    greedy.last = list[i].slices;
+    greedy.last_beside = list[i].slices_with_leader;
     ++greedy.domains;
     rest -= list[i].slices;
   }
   greedy.fits = leaders <= 0 && rest <= 0;
   team.sync();
   return greedy;
+}
+
+// The same for a run of domains; `items` has room for them.
+template <class Team>
+ESPALIER_HD Greedy FewestDomains(Team& team, const CountsView& counts, DomainRange range,
+                                 const PlacementQuery& query, Candidate* items) {
+  return FewestDomains(team, ListDomains(team, counts, range, items), query);
+}
+
+// One lane, workers alone: the numbers say it all.
+inline Greedy FewestDomains(SerialTeam& team, const CountsView& counts, DomainRange range,
+                            const PlacementQuery& query, Candidate* items) {
+  if (query.leaders == 0 && query.slices() > 0 && counts.affinity == nullptr) {
+    const Histogram pool(counts.slices + range.begin, range.size());
+    if (pool.fits()) {
+      HistogramTake take;
+      if (!PlanTake(pool, query.slices(), false, take)) return {};
+      return {true, take.domains, Greedy::kNoDomain, take.bound, take.bound};
+    }
+  }
+  return FewestDomains(team, ListDomains(team, counts, range, items), query);
 }
 
 // Shannon entropy, in bits, of the pods of each listed domain's children. Terms are added in

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/decisions/histogram.hpp"
 #include "kernels/decisions/leader_first.hpp"
 #include "kernels/decisions/lists.hpp"
 #include "kernels/decisions/orders.hpp"
@@ -41,10 +42,36 @@ ESPALIER_HD Prefix ShortestPrefix(Team& team, const CountsView& counts, DomainRa
   return prefix;
 }
 
+// One lane, pods alone: the domains that a histogram says are taken, put in order.
+inline bool PrefixByHistogram(const StoredCount* pods, DomainRange range, PlainOrder order,
+                              Count need, const CountsView& counts, Prefix& prefix) {
+  const Histogram pool(pods + range.begin, range.size());
+  HistogramTake take;
+  if (need <= 0 || !pool.fits()) return false;
+  const bool enough = PlanTake(pool, need, order.least_free, take);
+  const StoredCount lowest = !enough ? 1 : order.least_free ? 1 : take.bound + 1;
+  const StoredCount highest = enough && order.least_free ? take.bound - 1 : Histogram::kMost;
+  std::int32_t at_bound = enough ? take.at_bound + 1 : 0;
+  Candidate* items = prefix.list.items;
+  for (std::int32_t d = range.begin; d < range.end; ++d) {
+    const bool whole = pods[d] >= lowest && pods[d] <= highest;
+    if (!whole && (at_bound == 0 || pods[d] != take.bound)) continue;
+    if (!whole) --at_bound;
+    prefix.slices += pods[d];
+    items[prefix.list.size++] = MakeCandidate(counts, d);
+  }
+  std::sort(items, items + prefix.list.size, order);
+  return true;
+}
+
 // One lane: a heap of the best so far, whose worst member leaves as soon as the rest suffices.
 inline Prefix ShortestPrefix(SerialTeam& /*team*/, const CountsView& counts, DomainRange range,
                              PlainOrder order, Count need, Candidate* items) {
   Prefix prefix{{items, 0}, 0};
+  if (counts.slices == counts.pods && counts.affinity == nullptr &&
+      PrefixByHistogram(counts.pods, range, order, need, counts, prefix)) {
+    return prefix;
+  }
   std::int32_t& size = prefix.list.size;
   const bool by_slices = counts.affinity == nullptr;  // slices are the first key
   for (std::int32_t d = range.begin; d < range.end; ++d) {

@@ -23,15 +23,16 @@ PlacementQuery Pods(Count pods, Count leaders = 0, Count slice_size = 1) {
   return query;
 }
 
-// fits, n, lastL, last
-using Walk = std::tuple<bool, Count, std::int32_t, std::int32_t>;
+// fits, n, slices with a leader of lastL, slices of the last one without
+using Walk = std::tuple<bool, Count, Count, Count>;
+constexpr Count kNone = Greedy::kNoDomain;
 
 Walk WalkOn(const TeamRunner& runner, const std::vector<Candidate>& items,
             const PlacementQuery& query) {
   std::vector<Candidate> list = items;
   return runner.Ask([&](auto& team) {
     const Greedy greedy = FewestDomains(team, ListOf(list), query);
-    return Walk{greedy.fits, greedy.domains, greedy.last_leader.domain, greedy.last.domain};
+    return Walk{greedy.fits, greedy.domains, greedy.last_leader, greedy.last};
   });
 }
 
@@ -39,8 +40,8 @@ TEST(BalancedSelectTest, R14_5_GreedyTakesTheLargestFirst) {
   const std::vector<Candidate> hosts = {Plain(0, 9, 9), Plain(1, 7, 7), Plain(2, 1, 1),
                                         Plain(3, 8, 8), Plain(4, 8, 8), Plain(5, 1, 1)};  // E13
   RunOnTeams([&](const TeamRunner& runner) {
-    EXPECT_EQ(WalkOn(runner, hosts, Pods(14)), Walk(true, 2, -1, 3));
-    EXPECT_EQ(WalkOn(runner, hosts, Pods(34)), Walk(true, 6, -1, 5));
+    EXPECT_EQ(WalkOn(runner, hosts, Pods(14)), Walk(true, 2, kNone, 8));
+    EXPECT_EQ(WalkOn(runner, hosts, Pods(34)), Walk(true, 6, kNone, 1));
     EXPECT_FALSE(std::get<0>(WalkOn(runner, hosts, Pods(35))));
   });
 }
@@ -49,15 +50,15 @@ TEST(BalancedSelectTest, R14_5_LeaderWalksFirst) {
   const std::vector<Candidate> racks = {Led(0, 3, 3, 2, 2), Led(1, 2, 2, 1, 1),
                                         Led(2, 4, 4, 2, 2)};  // E14
   RunOnTeams([&](const TeamRunner& runner) {
-    EXPECT_EQ(WalkOn(runner, racks, Pods(8, 1)), Walk(true, 3, 0, 1));
-    EXPECT_EQ(WalkOn(runner, {Plain(0, 5, 5)}, Pods(3, 1)), Walk(false, 1, -1, 0));
+    EXPECT_EQ(WalkOn(runner, racks, Pods(8, 1)), Walk(true, 3, 2, 2));
+    EXPECT_EQ(WalkOn(runner, {Plain(0, 5, 5)}, Pods(3, 1)), Walk(false, 1, kNone, 5));
   });
 }
 
 TEST(BalancedSelectTest, R14_5_FullDomainAtTheFrontEndsTheWalk) {
   const std::vector<Candidate> hosts = {Plain(0, 0, 0, 10), Plain(1, 5, 5)};
   RunOnTeams([&](const TeamRunner& runner) {
-    EXPECT_EQ(WalkOn(runner, hosts, Pods(3)), Walk(false, 0, -1, -1));
+    EXPECT_EQ(WalkOn(runner, hosts, Pods(3)), Walk(false, 0, kNone, kNone));
   });
 }
 

@@ -1,0 +1,70 @@
+// How many domains hold how much, up to a bound: what one lane uses where others put domains in
+// order, because which domains are taken follows from the numbers alone.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+class Histogram {
+ public:
+  static constexpr StoredCount kMost = 1023;
+
+  // Of `size` values >= 0. Of the object nothing but `fits()` is to be used when one is larger than
+  // kMost.
+  Histogram(const StoredCount* values, std::int32_t size) : Histogram() { Add(values, size); }
+  Histogram() { std::fill_n(domains_, kMost + 2, 0); }
+
+  void Add(const StoredCount* values, std::int32_t size) {
+    for (std::int32_t i = 0; i < size; ++i) ++domains_[std::min(values[i], kMost + 1)];
+  }
+
+  bool fits() const { return domains_[kMost + 1] == 0; }
+  // Domains that hold `value`.
+  std::int32_t operator[](StoredCount value) const { return domains_[value]; }
+
+ private:
+  std::int32_t domains_[kMost + 2];
+};
+
+// What is taken of domains in the plain order until `need` is held: all before `bound` in the order
+// wholly, `at_bound` of the domains that hold `bound`, the smallest ids first, and `rest` of one
+// more that holds `last`.
+struct HistogramTake {
+  StoredCount bound = 0;
+  std::int32_t at_bound = 0;
+  Count rest = 0;
+  StoredCount last = 0;
+  Count held = 0;     // by all domains that are taken wholly
+  Count domains = 0;  // as many as that, and the one more
+};
+
+// R12.3 to R12.5 on a histogram. False when all domains together hold less than `need` > 0.
+inline bool PlanTake(const Histogram& pool, Count need, bool least_free, HistogramTake& take) {
+  const StoredCount step = least_free ? 1 : -1;
+  StoredCount value = least_free ? 1 : Histogram::kMost;
+  for (; value >= 1 && value <= Histogram::kMost; value += step) {
+    const Count held = Count{value} * pool[value];
+    if (take.held + held >= need) break;
+    take.held += held;
+    take.domains += pool[value];
+  }
+  if (value < 1 || value > Histogram::kMost) return false;
+  take.bound = value;
+  take.at_bound =
+      static_cast<std::int32_t>((need - take.held - 1) / value);  // one more takes the rest
+  take.held += Count{take.at_bound} * value;
+  take.domains += take.at_bound + 1;
+  take.rest = need - take.held;
+  take.last = value;
+  if (least_free) return true;
+  // The tightest of what is left (R9.4); of `bound` itself one is left for sure.
+  take.last = static_cast<StoredCount>(take.rest);
+  while (take.last < value && pool[take.last] == 0) ++take.last;
+  return true;
+}
+
+}  // namespace espalier
