@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +23,8 @@ namespace espalier {
 namespace {
 
 constexpr int kRepeats = 30;
+constexpr int kRepeatsInOrder = 5;
+constexpr int kWarmUp = 3;
 // Multiply and minimum for one amount of one node and one shape on an H200, all processors busy.
 constexpr double kCellsPerMillisecond = 1.48e10;
 constexpr double kResources = 8;
@@ -113,14 +117,16 @@ struct Times {
   double max = 0;
 };
 
-template <class Work>
-Times Measure(const Work& work) {
+// `prepare` comes before each repeat and is not measured.
+template <class Prepare, class Work>
+Times Measure(int repeats, const Prepare& prepare, const Work& work) {
   std::vector<double> all;
-  for (int i = 0; i < kRepeats + 3; ++i) {
+  for (int i = 0; i < repeats + kWarmUp; ++i) {
+    prepare();
     const auto start = std::chrono::steady_clock::now();
     work();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    if (i >= 3) all.push_back(took.count());
+    if (i >= kWarmUp) all.push_back(took.count());
   }
   std::ranges::sort(all);
   return {all.front(), all[all.size() / 2], all.back()};
@@ -167,6 +173,7 @@ class Bench {
     for (const int shapes : {16, 256}) Compare("B50", 5000, shapes, 1000);
     for (const int batch : {1, 4, 16, 32, 64, 256, 1024}) Compare("crossover", batch, 64, 16);
     Compare("delta", 1, 1, 1000);
+    InOrder("M4", 5000, 256);
     return same_;
   }
 
@@ -179,7 +186,38 @@ class Bench {
     std::vector<PlacementResult> answers(jobs.size());
     const Times cpu = Time(*cpu_, jobs, right, touched);
     const Times device = Time(*device_, jobs, answers, touched);
-    const bool same = std::ranges::equal(right, answers, Same);
+    Print(name, gangs, shapes, touched, std::ranges::equal(right, answers, Same), device, cpu);
+  }
+
+  // Each gang takes its room from those after it; the device decides ahead.
+  void InOrder(const char* name, int gangs, int shapes) {
+    const auto requests = MakeGangs(gangs, shapes);
+    std::vector<WorkloadAnswer> right;
+    std::vector<WorkloadAnswer> answers;
+    const Times cpu = TimeInOrder(cpu_, requests, right);
+    const DeviceStatus before = StatusOfDevice(*device_).value_or(DeviceStatus{});
+    const Times device = TimeInOrder(device_, requests, answers);
+    const DeviceStatus after = StatusOfDevice(*device_).value_or(DeviceStatus{});
+    Print(name, gangs, shapes, 0, right == answers, device, cpu);
+    constexpr std::uint64_t kRuns = kRepeatsInOrder + kWarmUp;
+    fmt::print(R"({{"ahead":"{}","nodes":{},"gangs":{},"rounds":{},"decided":{}}})"
+               "\n",
+               name, nodes_, gangs, (after.batches_on_device - before.batches_on_device) / kRuns,
+               (after.jobs_on_device - before.jobs_on_device) / kRuns);
+  }
+
+  Times TimeInOrder(const std::shared_ptr<Backend>& backend,
+                    const std::vector<WorkloadRequest>& requests,
+                    std::vector<WorkloadAnswer>& answers) {
+    const Engine engine(backend, {});
+    std::optional<ClusterState> state;
+    const auto clone = [&] { state.emplace(state_.Clone()); };
+    return Measure(kRepeatsInOrder, clone,
+                   [&] { answers = engine.PlaceInOrder(*state, requests); });
+  }
+
+  void Print(const char* name, int gangs, int shapes, int touched, bool same, const Times& device,
+             const Times& cpu) {
     same_ = same_ && same;
     const double floor = double{1} * nodes_ * shapes * kResources / kCellsPerMillisecond;
     fmt::print(
@@ -192,10 +230,8 @@ class Bench {
 
   Times Time(Backend& backend, std::span<const PlacementJob> jobs,
              std::span<PlacementResult> answers, int touched) {
-    return Measure([&] {
-      churn_.Touch(touched);
-      backend.Evaluate(jobs, answers);
-    });
+    const auto touch = [&] { churn_.Touch(touched); };
+    return Measure(kRepeats, touch, [&] { backend.Evaluate(jobs, answers); });
   }
 
   int nodes_;

@@ -114,6 +114,7 @@ void DeviceBackend::EvaluateOnCpu(std::span<const PlacementJob> jobs,
 
 void DeviceBackend::CountJobs(std::size_t on_device, std::size_t on_cpu) {
   const std::lock_guard lock(status_mutex_);
+  if (on_device > 0) ++status_.batches_on_device;
   status_.jobs_on_device += on_device;
   status_.jobs_on_cpu += on_cpu;
 }

@@ -38,6 +38,7 @@ struct DeviceStatus {
   bool ready = false;                // false: the CPU answers everything until the next retry
   std::optional<DeviceError> fault;  // the last one; none before the first
   std::uint64_t faults = 0;
+  std::uint64_t batches_on_device = 0;
   std::uint64_t jobs_on_device = 0;
   std::uint64_t jobs_on_cpu = 0;  // too few, declined, or while the device was away
 };

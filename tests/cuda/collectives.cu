@@ -31,22 +31,21 @@ cudaError_t Launch(int threads, const CollectivesArgs& args) {
   return cudaGetLastError();
 }
 
-// Unified memory for the arrays; freed at the end.
-struct SharedArrays {
+// The arrays on the device; freed at the end.
+struct DeviceArrays {
   CollectivesArgs args;
   cudaError_t status = cudaSuccess;
 
-  explicit SharedArrays(const CollectivesArgs& host) : args(host) {
+  explicit DeviceArrays(const CollectivesArgs& host) : args(host) {
     const auto n = static_cast<std::size_t>(host.size);
-    std::int64_t* values = nullptr;
-    Make(&values, n);
-    Make(&args.kept, n);
-    Make(&args.sorted, n);
-    Make(&args.result, 1);
-    for (std::size_t i = 0; status == cudaSuccess && i < n; ++i) values[i] = host.values[i];
+    std::int64_t* values = Make<std::int64_t>(n);
+    Copy(values, host.values, n, cudaMemcpyHostToDevice);
     args.values = values;
+    args.kept = Make<std::int64_t>(n);
+    args.sorted = Make<Candidate>(n);
+    args.result = Make<CollectivesResult>(1);
   }
-  ~SharedArrays() {
+  ~DeviceArrays() {
     cudaFree(const_cast<std::int64_t*>(args.values));
     cudaFree(args.kept);
     cudaFree(args.sorted);
@@ -54,23 +53,30 @@ struct SharedArrays {
   }
 
   template <class T>
-  void Make(T** array, std::size_t size) {
-    *array = nullptr;
-    if (status == cudaSuccess) status = cudaMallocManaged(array, (size + 1) * sizeof(T));
+  T* Make(std::size_t size) {
+    void* array = nullptr;
+    if (status == cudaSuccess) status = cudaMalloc(&array, (size + 1) * sizeof(T));
+    return static_cast<T*>(array);
+  }
+  template <class T>
+  void Copy(T* to, const T* from, std::size_t size, cudaMemcpyKind kind) {
+    if (status == cudaSuccess) status = cudaMemcpy(to, from, size * sizeof(T), kind);
   }
 };
 
 }  // namespace
 
 const char* RunCollectivesOnDevice(int threads, const CollectivesArgs& args) {
-  SharedArrays device(args);
+  DeviceArrays device(args);
   if (device.status == cudaSuccess) device.status = Launch(threads, device.args);
-  if (device.status == cudaSuccess) device.status = cudaDeviceSynchronize();
-  if (device.status != cudaSuccess) return cudaGetErrorString(device.status);
-  *args.result = *device.args.result;
-  for (std::int32_t i = 0; i < args.size; ++i) args.sorted[i] = device.args.sorted[i];
-  for (std::int32_t i = 0; i < args.result->kept; ++i) args.kept[i] = device.args.kept[i];
-  return nullptr;
+  device.Copy(args.result, device.args.result, 1, cudaMemcpyDeviceToHost);
+  const auto n = static_cast<std::size_t>(args.size);
+  device.Copy(args.sorted, device.args.sorted, n, cudaMemcpyDeviceToHost);
+  if (device.status == cudaSuccess) {
+    device.Copy(args.kept, device.args.kept, static_cast<std::size_t>(args.result->kept),
+                cudaMemcpyDeviceToHost);
+  }
+  return device.status == cudaSuccess ? nullptr : cudaGetErrorString(device.status);
 }
 
 }  // namespace espalier
