@@ -9,6 +9,7 @@
 #include "service/server/store_status.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/feature_gates.hpp"
+#include "service/wire/gangs.hpp"
 #include "service/wire/workloads.hpp"
 
 namespace espalier {
@@ -30,6 +31,12 @@ Result<PlacementMode> ReadMode(const v1::PlaceRequest& request) {
                                   static_cast<int>(request.mode())));
   }
 }
+
+// A batch as it was answered.
+struct Answered {
+  v1::AnswerBatch answers;
+  std::vector<FlavorLeafUsage> booked;  // only when something is to be committed
+};
 
 // How domains of answers on `state` are named; empty: by their values.
 Result<LeafIndex> ReadNaming(const v1::PlaceRequest& request, const ClusterState& state) {
@@ -62,7 +69,27 @@ std::vector<FlavorLeafUsage> BookedByAll(const std::vector<WorkloadRequest>& req
   return booked;
 }
 
-Result<void> AnyWorkload(const std::vector<WorkloadRequest>&) { return {}; }
+// The same of gangs.
+std::vector<FlavorLeafUsage> BookedByAll(const GangRequests& requests, const GangAnswers& answers,
+                                         const ClusterState& state) {
+  std::vector<FlavorLeafUsage> booked;
+  for (std::size_t g = 0; g < requests.gangs.size(); ++g) {
+    const std::int32_t shape = requests.gangs[g].shape;
+    for (int p = 0; p < requests.PodSets(shape); ++p) {
+      const bool leader = requests.IsLeader(shape, p);
+      const PodSetRequest& pod_set =
+          leader ? *requests.At(shape).leader : requests.At(shape).workers;
+      for (const LeafShare& share : answers.SharesOf(g)) {
+        const Count count = leader ? share.leaders : share.pods;
+        if (count == 0) continue;
+        booked.push_back({pod_set.flavor,
+                          state.Find(pod_set.flavor)->snapshot().LeafIdText(share.leaf),
+                          UsageOfPods(pod_set.requests, count)});
+      }
+    }
+  }
+  return booked;
+}
 
 Result<void> OnlyWithPodsInPlace(const std::vector<WorkloadRequest>& workloads) {
   const auto unplaced = std::ranges::find_if_not(workloads, HasPodsInPlace);
@@ -71,6 +98,39 @@ Result<void> OnlyWithPodsInPlace(const std::vector<WorkloadRequest>& workloads) 
       "workloads: {} (position {}) has neither a replacement nor a previous assignment, "
       "so nothing can be replaced; use Place",
       unplaced->key.ToString(), unplaced - workloads.begin()));
+}
+
+Answered AnswerGangs(const GangRequests& requests, const ClusterState& state, Backend& backend,
+                     PlacementMode mode, const FeatureGates& gates, bool commit) {
+  GangAnswers answers;
+  if (mode == PlacementMode::kNominate) {
+    GangBatch batch(state, gates, requests.shapes);
+    batch.Nominate(backend, requests.gangs, answers);
+    return {ToProto(requests, batch, answers, state), {}};
+  }
+  ClusterState scratch = state.Clone();
+  GangBatch batch(scratch, gates, requests.shapes);
+  batch.PlaceInOrder(backend, scratch, requests.gangs, answers);
+  Answered answered{ToProto(requests, batch, answers, state), {}};
+  if (commit) answered.booked = BookedByAll(requests, answers, state);
+  return answered;
+}
+
+Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
+                                 const ClusterState& state, const Engine& engine,
+                                 PlacementMode mode, const LeafIndex& leaf_index, bool commit) {
+  std::vector<WorkloadAnswer> answers;
+  if (mode == PlacementMode::kNominate) {
+    answers = engine.Nominate(state, workloads);
+  } else {
+    ClusterState scratch = state.Clone();
+    answers = engine.PlaceInOrder(scratch, workloads);
+  }
+  auto batch = ToProto(workloads, answers, leaf_index);
+  if (!batch) return tl::unexpected(batch.error());
+  Answered answered{*std::move(batch), {}};
+  if (commit) answered.booked = BookedByAll(workloads, answers);
+  return answered;
 }
 
 }  // namespace
@@ -82,19 +142,19 @@ PlacementService::PlacementService(Calls& calls, StateStore& store,
 grpc::ServerUnaryReactor* PlacementService::Place(grpc::CallbackServerContext* context,
                                                   const v1::PlaceRequest* request,
                                                   v1::PlaceResponse* response) {
-  return calls_.Run(context,
-                    [this, request, response] { return Answer(*request, AnyWorkload, *response); });
+  return calls_.Run(
+      context, [this, request, response] { return Answer(*request, Workloads::kAny, *response); });
 }
 
 grpc::ServerUnaryReactor* PlacementService::Replace(grpc::CallbackServerContext* context,
                                                     const v1::PlaceRequest* request,
                                                     v1::PlaceResponse* response) {
   return calls_.Run(context, [this, request, response] {
-    return Answer(*request, OnlyWithPodsInPlace, *response);
+    return Answer(*request, Workloads::kWithPodsInPlace, *response);
   });
 }
 
-grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Check check,
+grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads which,
                                       v1::PlaceResponse& response) {
   std::optional<StatePosition> position;
   if (request.has_state()) position = FromProto(request.state());
@@ -108,29 +168,38 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Check che
   if (!leaf_index) return ToStatus(leaf_index.error());
   const auto gates = ApplyFeatureGates(request.feature_gates(), gates_);
   if (!gates) return ToStatus(gates.error());
-  ExpansionBudget budget{kMaxBatchBytes};
-  const auto workloads = FromProto(request.workloads(), budget);
-  if (!workloads) return ToStatus(workloads.error());
-  if (const auto checked = check(*workloads); !checked) return ToStatus(checked.error());
 
-  const Engine engine(backend_, *gates);
-  std::vector<WorkloadAnswer> answers;
-  if (*mode == PlacementMode::kNominate) {
-    answers = engine.Nominate(state, *workloads);
-  } else {
-    ClusterState scratch = state.Clone();
-    answers = engine.PlaceInOrder(scratch, *workloads);
+  Result<Answered> answered;
+  std::optional<GangRequests> gangs;
+  // A back end that looks ahead decides workloads in order together, which GangBatch does not.
+  const bool alone = *mode == PlacementMode::kNominate || backend_->lookahead() == 1;
+  if (which == Workloads::kAny && *leaf_index && alone) {
+    ExpansionBudget budget{kMaxBatchBytes};
+    gangs = ReadGangs(request.workloads(), state, budget);
   }
-  auto batch = ToProto(*workloads, answers, *leaf_index);
-  if (!batch) return ToStatus(batch.error());
+  if (gangs) {
+    answered = AnswerGangs(*gangs, state, *backend_, *mode, *gates, request.commit());
+  } else {
+    ExpansionBudget budget{kMaxBatchBytes};
+    const auto workloads = FromProto(request.workloads(), budget);
+    if (!workloads) return ToStatus(workloads.error());
+    if (which == Workloads::kWithPodsInPlace) {
+      if (const auto checked = OnlyWithPodsInPlace(*workloads); !checked) {
+        return ToStatus(checked.error());
+      }
+    }
+    answered = AnswerWorkloads(*workloads, state, Engine(backend_, *gates), *mode, *leaf_index,
+                               request.commit());
+  }
+  if (!answered) return ToStatus(answered.error());
 
   if (request.commit()) {
-    const auto committed = store_.Book((*snapshot)->position, BookedByAll(*workloads, answers));
+    const auto committed = store_.Book((*snapshot)->position, answered->booked);
     if (!committed) return StoreStatus(committed.error(), store_);
     *response.mutable_committed() = ToProto(*committed);
   }
   *response.mutable_state() = ToProto((*snapshot)->position);
-  *response.mutable_answers() = *std::move(batch);
+  *response.mutable_answers() = std::move(answered->answers);
   return grpc::Status::OK;
 }
 

@@ -25,10 +25,11 @@ class PlacementService final : public v1::Placement::CallbackService {
                                     v1::PlaceResponse* response) override;
 
  private:
-  // Why a workload is not to be answered by this call.
-  using Check = Result<void> (*)(const std::vector<WorkloadRequest>& workloads);
+  // The workloads a call takes.
+  enum class Workloads { kAny, kWithPodsInPlace };
 
-  grpc::Status Answer(const v1::PlaceRequest& request, Check check, v1::PlaceResponse& response);
+  grpc::Status Answer(const v1::PlaceRequest& request, Workloads which,
+                      v1::PlaceResponse& response);
 
   Calls& calls_;
   StateStore& store_;

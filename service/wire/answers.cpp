@@ -5,6 +5,7 @@
 
 #include "host/engine/assignments.hpp"
 #include "host/engine/engine.hpp"
+#include "host/packing/flavor_state.hpp"
 #include "service/wire/tables.hpp"
 #include "service/wire/types.hpp"
 #include "service/wire/workloads.hpp"
@@ -54,6 +55,34 @@ class AnswerEncoder {
     return std::move(message_);
   }
 
+  v1::AnswerBatch Encode(const GangRequests& requests, const GangBatch& batch,
+                         const GangAnswers& answers, const ClusterState& state) {
+    message_.mutable_domains()->Reserve(static_cast<int>(answers.shares.size()));
+    message_.mutable_counts()->Reserve(static_cast<int>(answers.shares.size()));
+    std::vector<std::uint32_t> levels(requests.shapes.size(), 0);  // 0: not looked up yet
+    auto failure = answers.failures.begin();
+    for (std::size_t g = 0; g < requests.gangs.size(); ++g) {
+      const std::int32_t shape = requests.gangs[g].shape;
+      const int pod_sets = requests.PodSets(shape);
+      if (answers.status[g] != PlacementStatus::kPlaced) {
+        const std::uint32_t row =
+            failures_.Ref(FailureRow(batch.Describe(requests.gangs, *failure++)));
+        for (int p = 0; p < pod_sets; ++p) EndPodSet(v1::POD_SET_OUTCOME_FAILED, 0, row);
+        continue;
+      }
+      std::uint32_t& shape_levels = levels[static_cast<std::size_t>(shape)];
+      if (shape_levels == 0) {
+        const FlavorState& flavor = *state.Find(requests.At(shape).workers.flavor);
+        shape_levels = LevelsRef(ToAssignment({}, false, flavor.snapshot()).levels);
+      }
+      for (int p = 0; p < pod_sets; ++p) {
+        WriteShares(answers.SharesOf(g), requests.IsLeader(shape, p));
+        EndPodSet(v1::POD_SET_OUTCOME_PLACED, shape_levels, 0);
+      }
+    }
+    return std::move(message_);
+  }
+
  private:
   // The pod sets of an answer are some of its request's, in the same order.
   bool WriteWorkload(const WorkloadRequest& request, const WorkloadAnswer& answer) {
@@ -81,10 +110,24 @@ class AnswerEncoder {
     } else if (answer) {
       outcome = v1::POD_SET_OUTCOME_NO_RESULT;
     }
+    EndPodSet(outcome, levels, failure);
+  }
+
+  // Of a pod set whose domains, if any, were written last.
+  void EndPodSet(v1::PodSetOutcome outcome, std::uint32_t levels, std::uint32_t failure) {
     message_.add_outcomes(outcome);
     message_.add_levels(levels);
     message_.add_failures(failure);
     message_.add_domain_offsets(static_cast<std::uint32_t>(message_.domains_size()));
+  }
+
+  void WriteShares(std::span<const LeafShare> shares, bool leaders) {
+    for (const LeafShare& share : shares) {
+      const Count count = leaders ? share.leaders : share.pods;
+      if (count == 0) continue;
+      message_.add_domains(share.leaf.value);
+      message_.add_counts(static_cast<std::int32_t>(count));
+    }
   }
 
   // The reference to the levels.
@@ -97,8 +140,12 @@ class AnswerEncoder {
       message_.add_counts(domain.count);
       message_.add_added_counts(added.Next(answer.name, domain));
     }
+    return LevelsRef(assignment.levels);
+  }
+
+  std::uint32_t LevelsRef(const std::vector<std::string>& levels) {
     v1::LevelList row;
-    for (const std::string& level : assignment.levels) row.add_levels(strings_.Ref(level));
+    for (const std::string& level : levels) row.add_levels(strings_.Ref(level));
     return level_lists_.Ref(std::move(row));
   }
 
@@ -280,6 +327,11 @@ Result<v1::AnswerBatch> ToProto(std::span<const WorkloadRequest> requests,
                                 std::span<const WorkloadAnswer> answers,
                                 const LeafIndex& leaf_index) {
   return AnswerEncoder(leaf_index).Encode(requests, answers);
+}
+
+v1::AnswerBatch ToProto(const GangRequests& requests, const GangBatch& batch,
+                        const GangAnswers& answers, const ClusterState& state) {
+  return AnswerEncoder(LeafIndex()).Encode(requests, batch, answers, state);
 }
 
 Result<std::vector<WorkloadAnswer>> FromProto(std::span<const WorkloadRequest> requests,

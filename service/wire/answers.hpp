@@ -10,6 +10,7 @@
 #include "espalier/v1/workload.pb.h"
 #include "host/engine/request.hpp"
 #include "service/wire/decoder.hpp"
+#include "service/wire/gangs.hpp"
 
 namespace espalier {
 
@@ -23,6 +24,11 @@ using LeafIndex = std::function<std::optional<std::int32_t>(
 Result<v1::AnswerBatch> ToProto(std::span<const WorkloadRequest> requests,
                                 std::span<const WorkloadAnswer> answers,
                                 const LeafIndex& leaf_index);
+
+// The same of gangs, with domains by leaf index: `answers` are those of `batch`, made of the shapes
+// of `requests`, on `state`.
+v1::AnswerBatch ToProto(const GangRequests& requests, const GangBatch& batch,
+                        const GangAnswers& answers, const ClusterState& state);
 
 // The inverse, for answers that name every domain by its values. Errors: kBadInput with the path of
 // the field.

@@ -9,13 +9,15 @@
 namespace espalier {
 namespace {
 
+const FieldPath kRoot("workloads");
+
 class BatchDecoder {
  public:
   BatchDecoder(const v1::WorkloadBatch& message, ExpansionBudget& budget)
-      : message_(message), decoder_(message.strings(), budget), tables_(message, root_, decoder_) {}
+      : message_(message), decoder_(message.strings(), budget), tables_(message, kRoot, decoder_) {}
 
   Result<std::vector<WorkloadRequest>> Decode() {
-    CheckColumns();
+    CheckColumns(message_, decoder_);
     const int workloads = std::max(0, message_.pod_set_offsets_size() - 1);
     std::vector<WorkloadRequest> requests;
     for (int w = 0; w < workloads && decoder_.ok(); ++w) requests.push_back(ReadWorkload(w));
@@ -26,30 +28,17 @@ class BatchDecoder {
     return requests;
   }
 
- private:
-  void CheckColumns() {
-    const int pod_sets = message_.pod_set_names_size();
-    const int workloads = std::max(0, message_.pod_set_offsets_size() - 1);
-    const auto check = [&](const auto& column, int expected, bool may_be_empty,
-                           std::string_view field) {
-      decoder_.CheckColumn(column.size(), expected, may_be_empty, FieldPath(root_, field));
-    };
-    check(message_.namespaces(), workloads, true, "namespaces");
-    check(message_.names(), workloads, true, "names");
-    check(message_.simulate_empty(), workloads, true, "simulate_empty");
-    check(message_.affinity_scores_consumed(), workloads, true, "affinity_scores_consumed");
-    check(message_.pod_set_flavors(), pod_sets, false, "pod_set_flavors");
-    check(message_.pod_set_counts(), pod_sets, false, "pod_set_counts");
-    check(message_.pod_set_requests(), pod_sets, false, "pod_set_requests");
-    check(message_.pod_set_topology_requests(), pod_sets, true, "pod_set_topology_requests");
-    check(message_.pod_set_implied(), pod_sets, true, "pod_set_implied");
-    check(message_.pod_set_groups(), pod_sets, true, "pod_set_groups");
-    check(message_.pod_set_node_constraints(), pod_sets, true, "pod_set_node_constraints");
-    check(message_.pod_set_previous_assignments(), pod_sets, true, "pod_set_previous_assignments");
-    decoder_.CheckOffsets(message_.pod_set_offsets(), pod_sets,
-                          FieldPath(root_, "pod_set_offsets"));
+  Result<std::vector<WorkloadRequest>> DecodeAt(std::span<const int> positions) {
+    CheckColumns(message_, decoder_);
+    std::vector<WorkloadRequest> requests;
+    for (std::size_t i = 0; i < positions.size() && decoder_.ok(); ++i) {
+      requests.push_back(ReadWorkload(positions[i]));
+    }
+    if (!decoder_.ok()) return tl::unexpected(decoder_.error());
+    return requests;
   }
 
+ private:
   // The entry of a column that may be empty.
   template <class Column>
   static auto At(const Column& column, int i) {
@@ -58,12 +47,12 @@ class BatchDecoder {
 
   const std::string& StringAt(const google::protobuf::RepeatedField<std::uint32_t>& column, int i,
                               std::string_view field) {
-    return decoder_.String(At(column, i), FieldPath(root_, field, i));
+    return decoder_.String(At(column, i), FieldPath(kRoot, field, i));
   }
 
   WorkloadRequest ReadWorkload(int w) {
     WorkloadRequest request;
-    decoder_.Charge(sizeof(WorkloadRequest), FieldPath(root_, "pod_set_offsets", w));
+    decoder_.Charge(sizeof(WorkloadRequest), FieldPath(kRoot, "pod_set_offsets", w));
     request.key.namespace_ = StringAt(message_.namespaces(), w, "namespaces");
     request.key.name = StringAt(message_.names(), w, "names");
     request.simulate_empty = At(message_.simulate_empty(), w);
@@ -77,26 +66,26 @@ class BatchDecoder {
 
   PodSetRequest ReadPodSet(int p) {
     PodSetRequest pod_set;
-    const FieldPath counts_path(root_, "pod_set_counts", p);
+    const FieldPath counts_path(kRoot, "pod_set_counts", p);
     decoder_.Charge(sizeof(PodSetRequest), counts_path);
     pod_set.name = StringAt(message_.pod_set_names(), p, "pod_set_names");
     pod_set.flavor = StringAt(message_.pod_set_flavors(), p, "pod_set_flavors");
     pod_set.count = PodCount(message_.pod_set_counts(p), counts_path, decoder_);
     pod_set.requests = tables_.resources.Get(message_.pod_set_requests(p),
-                                             FieldPath(root_, "pod_set_requests", p), decoder_);
+                                             FieldPath(kRoot, "pod_set_requests", p), decoder_);
     pod_set.topology_request = tables_.topology_requests.GetOptional(
         At(message_.pod_set_topology_requests(), p),
-        FieldPath(root_, "pod_set_topology_requests", p), decoder_);
+        FieldPath(kRoot, "pod_set_topology_requests", p), decoder_);
     pod_set.implied = At(message_.pod_set_implied(), p);
     if (At(message_.pod_set_groups(), p) != 0) {
       pod_set.group = StringAt(message_.pod_set_groups(), p, "pod_set_groups");
     }
     pod_set.previous_assignment = tables_.assignments.GetOptional(
         At(message_.pod_set_previous_assignments(), p),
-        FieldPath(root_, "pod_set_previous_assignments", p), decoder_);
+        FieldPath(kRoot, "pod_set_previous_assignments", p), decoder_);
     pod_set.pod_template =
         tables_.node_constraints.Get(At(message_.pod_set_node_constraints(), p),
-                                     FieldPath(root_, "pod_set_node_constraints", p), decoder_);
+                                     FieldPath(kRoot, "pod_set_node_constraints", p), decoder_);
     return pod_set;
   }
 
@@ -115,7 +104,7 @@ class BatchDecoder {
     std::int64_t previous = -1;
     for (int i = 0; i < message_.updates_size() && decoder_.ok(); ++i) {
       const v1::PodSetUpdates& updates = message_.updates(i);
-      const FieldPath path(root_, "updates", i);
+      const FieldPath path(kRoot, "updates", i);
       if (!InOrder(updates.pod_set(), previous, message_.pod_set_names_size(),
                    FieldPath(path, "pod_set"))) {
         return;
@@ -136,7 +125,7 @@ class BatchDecoder {
     std::int64_t previous = -1;
     for (int i = 0; i < message_.replacements_size() && decoder_.ok(); ++i) {
       const v1::Replacement& replacement = message_.replacements(i);
-      const FieldPath path(root_, "replacements", i);
+      const FieldPath path(kRoot, "replacements", i);
       if (!InOrder(replacement.workload(), previous, static_cast<std::int64_t>(requests.size()),
                    FieldPath(path, "workload"))) {
         return;
@@ -166,7 +155,7 @@ class BatchDecoder {
     std::int64_t previous = -1;
     for (int i = 0; i < message_.assumed_usage_size() && decoder_.ok(); ++i) {
       const v1::AssumedUsage& assumed = message_.assumed_usage(i);
-      const FieldPath path(root_, "assumed_usage", i);
+      const FieldPath path(kRoot, "assumed_usage", i);
       decoder_.CheckColumn(assumed.usages_size(), assumed.leaves_size(), false,
                            FieldPath(path, "usages"));
       if (!InOrder(assumed.workload(), previous, static_cast<std::int64_t>(requests.size()),
@@ -182,7 +171,6 @@ class BatchDecoder {
   }
 
   const v1::WorkloadBatch& message_;
-  const FieldPath root_{"workloads"};
   Decoder decoder_;
   const WorkloadTables tables_;
 };
@@ -261,9 +249,37 @@ class BatchEncoder {
 
 }  // namespace
 
+void CheckColumns(const v1::WorkloadBatch& message, Decoder& decoder) {
+  const int pod_sets = message.pod_set_names_size();
+  const int workloads = std::max(0, message.pod_set_offsets_size() - 1);
+  const auto check = [&](const auto& column, int expected, bool may_be_empty,
+                         std::string_view field) {
+    decoder.CheckColumn(column.size(), expected, may_be_empty, FieldPath(kRoot, field));
+  };
+  check(message.namespaces(), workloads, true, "namespaces");
+  check(message.names(), workloads, true, "names");
+  check(message.simulate_empty(), workloads, true, "simulate_empty");
+  check(message.affinity_scores_consumed(), workloads, true, "affinity_scores_consumed");
+  check(message.pod_set_flavors(), pod_sets, false, "pod_set_flavors");
+  check(message.pod_set_counts(), pod_sets, false, "pod_set_counts");
+  check(message.pod_set_requests(), pod_sets, false, "pod_set_requests");
+  check(message.pod_set_topology_requests(), pod_sets, true, "pod_set_topology_requests");
+  check(message.pod_set_implied(), pod_sets, true, "pod_set_implied");
+  check(message.pod_set_groups(), pod_sets, true, "pod_set_groups");
+  check(message.pod_set_node_constraints(), pod_sets, true, "pod_set_node_constraints");
+  check(message.pod_set_previous_assignments(), pod_sets, true, "pod_set_previous_assignments");
+  decoder.CheckOffsets(message.pod_set_offsets(), pod_sets, FieldPath(kRoot, "pod_set_offsets"));
+}
+
 Result<std::vector<WorkloadRequest>> FromProto(const v1::WorkloadBatch& message,
                                                ExpansionBudget& budget) {
   return BatchDecoder(message, budget).Decode();
+}
+
+Result<std::vector<WorkloadRequest>> FromProto(const v1::WorkloadBatch& message,
+                                               std::span<const int> positions,
+                                               ExpansionBudget& budget) {
+  return BatchDecoder(message, budget).DecodeAt(positions);
 }
 
 bool HasPodsInPlace(const WorkloadRequest& request) {

@@ -14,6 +14,16 @@ namespace espalier {
 Result<std::vector<WorkloadRequest>> FromProto(const v1::WorkloadBatch& message,
                                                ExpansionBudget& budget);
 
+// Only the workloads at `positions`, which are in range once the columns are sound; without what
+// updates, replacements and assumed_usage say about them.
+Result<std::vector<WorkloadRequest>> FromProto(const v1::WorkloadBatch& message,
+                                               std::span<const int> positions,
+                                               ExpansionBudget& budget);
+
+// Fails unless every column has an entry for each element of its list, or may be empty and is, and
+// the offsets cut the list of pod sets.
+void CheckColumns(const v1::WorkloadBatch& message, Decoder& decoder);
+
 // The workload has pods in place, which stay where a replacement or a resize can keep them.
 bool HasPodsInPlace(const WorkloadRequest& request);
 

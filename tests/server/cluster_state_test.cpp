@@ -24,7 +24,7 @@ TEST(ClusterStateService, StartsEmpty) {
   EXPECT_NE(summary.state().epoch(), 0u);
   EXPECT_EQ(summary.state().generation(), 0u);
   EXPECT_EQ(summary.flavors_size(), 0);
-  const auto current = CurrentOf(server.Place(MakePlaceRequest({Gang("a", 1)})));
+  const auto current = CurrentOf(server.Place(MakePlaceRequest({MakeGang("a", 1)})));
   EXPECT_EQ(current.generation(), 0u);
 }
 
@@ -120,7 +120,7 @@ class Update : public testing::Test {
 
   // Pods of the gang of 4 cpu pods that fit on host-0's rack.
   bool Fits(std::int32_t pods) {
-    WorkloadRequest gang = Gang("probe", pods, "kubernetes.io/hostname");
+    WorkloadRequest gang = MakeGang("probe", pods, "kubernetes.io/hostname");
     gang.pod_sets[0].pod_template.node_selector = {{"kubernetes.io/hostname", "host-0"}};
     v1::PlaceResponse response;
     EXPECT_TRUE(server_.Place(MakePlaceRequest({gang}), &response).ok());

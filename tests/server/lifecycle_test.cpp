@@ -138,7 +138,7 @@ TEST(Limits, AnOversizeMessageIsRefused) {
   options.max_message_bytes = 2000;
   TestServer server(options);
   ASSERT_TRUE(server.Load(ClusterStateInput()).ok());
-  v1::PlaceRequest request = MakePlaceRequest({Gang(std::string(3000, 'x'), 1)});
+  v1::PlaceRequest request = MakePlaceRequest({MakeGang(std::string(3000, 'x'), 1)});
   EXPECT_EQ(server.Place(request).error_code(), grpc::RESOURCE_EXHAUSTED);
   EXPECT_TRUE(server.Place(MakePlaceRequest({})).ok());
 }
@@ -149,7 +149,7 @@ TEST(Limits, AFullQueueRefusesAndRecovers) {
   options.max_queued_calls = 1;
   TestServer server(options);
   ASSERT_TRUE(server.Load(SmallCluster()).ok());
-  const auto request = MakePlaceRequest({Gang("a", 1)});
+  const auto request = MakePlaceRequest({MakeGang("a", 1)});
 
   server.backend->Close();
   std::vector<grpc::Status> statuses(2);
@@ -175,7 +175,7 @@ TEST(Deadline, WorkPastItIsNeverStarted) {
   options.workers = 1;
   TestServer server(options);
   ASSERT_TRUE(server.Load(SmallCluster()).ok());
-  const auto request = MakePlaceRequest({Gang("a", 1)});
+  const auto request = MakePlaceRequest({MakeGang("a", 1)});
 
   server.backend->Close();
   std::thread running([&] { EXPECT_TRUE(server.Place(request).ok()); });
@@ -204,7 +204,7 @@ TEST(Health, FollowsTheLifeOfTheServer) {
   EXPECT_EQ(health.Check("unknown"), "NOT_FOUND");
 
   server.backend->Close();
-  std::thread call([&] { EXPECT_TRUE(server.Place(MakePlaceRequest({Gang("a", 1)})).ok()); });
+  std::thread call([&] { EXPECT_TRUE(server.Place(MakePlaceRequest({MakeGang("a", 1)})).ok()); });
   server.backend->WaitEntered(1);
   std::thread drain([&] { EXPECT_TRUE(server.server->Drain(kLong)); });
   while (health.Check("") == "SERVING") std::this_thread::yield();
@@ -232,7 +232,7 @@ TEST(Health, SaysWhetherTheDeviceAnswers) {
   HealthClient health(server.channel);
   EXPECT_EQ(health.Check("device"), "SERVING");
   ASSERT_TRUE(server.Load(SmallCluster()).ok());
-  const auto request = MakePlaceRequest({Gang("a", 1)});
+  const auto request = MakePlaceRequest({MakeGang("a", 1)});
   v1::PlaceResponse on_device;
   EXPECT_TRUE(server.Place(request, &on_device).ok());
 
@@ -257,7 +257,7 @@ TEST(Health, WithoutADeviceThereIsNothingToSay) {
 TEST(Drain, FinishesWhatRunsAndRefusesWhatComes) {
   TestServer server;
   ASSERT_TRUE(server.Load(SmallCluster()).ok());
-  const auto request = MakePlaceRequest({Gang("a", 1)});
+  const auto request = MakePlaceRequest({MakeGang("a", 1)});
   server.backend->Close();
   std::thread running([&] { EXPECT_TRUE(server.Place(request).ok()); });
   server.backend->WaitEntered(1);
@@ -278,7 +278,7 @@ TEST(Drain, CutsOffAStuckCallAfterThePatience) {
   ASSERT_TRUE(server.Load(SmallCluster()).ok());
   server.backend->Close();
   grpc::Status status;
-  std::thread stuck([&] { status = server.Place(MakePlaceRequest({Gang("a", 1)})); });
+  std::thread stuck([&] { status = server.Place(MakePlaceRequest({MakeGang("a", 1)})); });
   server.backend->WaitEntered(1);
   EXPECT_FALSE(server.server->Drain(std::chrono::milliseconds(10)));
   stuck.join();  // the caller is released although the computation still hangs

@@ -23,7 +23,7 @@ class PlacementService : public testing::Test {
   // A rack holds 8 pods of the gang, the cluster 4 racks.
   static std::vector<WorkloadRequest> Racks(int count) {
     std::vector<WorkloadRequest> gangs;
-    for (int i = 0; i < count; ++i) gangs.push_back(Gang("gang-" + std::to_string(i), 8));
+    for (int i = 0; i < count; ++i) gangs.push_back(MakeGang("gang-" + std::to_string(i), 8));
     return gangs;
   }
 
@@ -132,7 +132,7 @@ TEST_F(PlacementService, FeatureGatesComeWithTheRequest) {
 
 // Two pods on host-0 and two on host-1, which failed.
 WorkloadRequest GangWithAFailedNode() {
-  WorkloadRequest request = Gang("gang", 4);
+  WorkloadRequest request = MakeGang("gang", 4);
   ReplacementContext& replacement = request.replacement.emplace();
   replacement.unhealthy_nodes = {"host-1"};
   replacement.admitted = {
@@ -180,7 +180,7 @@ TEST_F(PlacementService, ReplaceAnswersAsTheEngineAndBooksThePodsThatMoved) {
 
   // Of the 16 places in a block, the first has lost 2 on each of the old, failed and new host.
   const auto fill = [](int rest) {
-    return MakePlaceRequest({Gang("second", 16, "block"), Gang("first", rest, "block")},
+    return MakePlaceRequest({MakeGang("second", 16, "block"), MakeGang("first", rest, "block")},
                             v1::PLACEMENT_MODE_SEQUENTIAL);
   };
   EXPECT_THAT(Outcomes(fill(10)), testing::ElementsAre(kPlaced, kPlaced));
@@ -189,7 +189,7 @@ TEST_F(PlacementService, ReplaceAnswersAsTheEngineAndBooksThePodsThatMoved) {
 }
 
 TEST_F(PlacementService, ReplaceTakesNoNewWorkloads) {
-  const auto request = MakePlaceRequest({GangWithAFailedNode(), Gang("new", 1)});
+  const auto request = MakePlaceRequest({GangWithAFailedNode(), MakeGang("new", 1)});
   const grpc::Status status = server_.Replace(request, &response_);
   EXPECT_EQ(status.error_code(), grpc::INVALID_ARGUMENT);
   EXPECT_EQ(status.error_message(),

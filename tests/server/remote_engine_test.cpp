@@ -69,7 +69,7 @@ class RemoteEngineTest : public testing::Test {
 
 // Rule R17: a replacement carries what the workload holds.
 TEST_F(RemoteEngineTest, ReplacesAFailedNode) {
-  WorkloadRequest request = Gang("a", 4);
+  WorkloadRequest request = MakeGang("a", 4);
   ReplacementContext& replacement = request.replacement.emplace();
   replacement.unhealthy_nodes = {"host-1"};
   replacement.admitted = {
@@ -89,7 +89,7 @@ TEST_F(RemoteEngineTest, ResizesFromAPreviousAssignment) {
   std::vector<WorkloadRequest> requests;
   for (const char* host : {"host-3", "gone"}) {
     for (const std::int32_t count : {1, 3, 6}) {
-      WorkloadRequest& request = requests.emplace_back(Gang("a", count));
+      WorkloadRequest& request = requests.emplace_back(MakeGang("a", count));
       request.pod_sets[0].previous_assignment =
           TopologyAssignment{{std::string(kHostnameLabel)}, {{{host}, 2}, {{"host-2"}, 1}}};
     }
@@ -99,14 +99,14 @@ TEST_F(RemoteEngineTest, ResizesFromAPreviousAssignment) {
 
 TEST_F(RemoteEngineTest, LeavesTheServersStateAlone) {
   ASSERT_TRUE(remote_->Load(SmallCluster()));
-  ASSERT_TRUE(remote_->Place(std::vector{Gang("a", 8)}, PlacementMode::kSequential, {}));
+  ASSERT_TRUE(remote_->Place(std::vector{MakeGang("a", 8)}, PlacementMode::kSequential, {}));
   EXPECT_EQ(server_.Summary().state().generation(), 1u);
 }
 
 TEST_F(RemoteEngineTest, IsToldWhenSomeoneElseChangedTheState) {
   ASSERT_TRUE(remote_->Load(SmallCluster()));
   ASSERT_TRUE(server_.Load(SmallCluster()).ok());
-  const auto answers = remote_->Place(std::vector{Gang("a", 1)}, PlacementMode::kNominate, {});
+  const auto answers = remote_->Place(std::vector{MakeGang("a", 1)}, PlacementMode::kNominate, {});
   ASSERT_FALSE(answers);
   EXPECT_EQ(answers.error().error_class, ErrorClass::kStale);
   EXPECT_NE(answers.error().message.find("generation 2, not 1"), std::string::npos)
@@ -153,7 +153,7 @@ TEST(RemoteEngineErrors, Deadline) {
   ASSERT_TRUE(remote) << remote.error().message;
   ASSERT_TRUE(remote->Load(SmallCluster()));
   server.backend->Close();
-  const auto answers = remote->Place(std::vector{Gang("a", 1)}, PlacementMode::kNominate, {});
+  const auto answers = remote->Place(std::vector{MakeGang("a", 1)}, PlacementMode::kNominate, {});
   server.backend->Open();
   ASSERT_FALSE(answers);
   EXPECT_EQ(answers.error().error_class, ErrorClass::kUnavailable);

@@ -29,8 +29,8 @@ inline ClusterStateInput SmallCluster(int racks = 4) {
 }
 
 // `count` pods of 4 cpu; at most 2 per host of SmallCluster.
-inline WorkloadRequest Gang(const std::string& name, std::int32_t count,
-                            const std::string& required_level = "rack") {
+inline WorkloadRequest MakeGang(const std::string& name, std::int32_t count,
+                                const std::string& required_level = "rack") {
   WorkloadRequest request;
   request.key = {"default", name};
   PodSetRequest& pod_set = request.pod_sets.emplace_back();

@@ -1,0 +1,125 @@
+#include "service/wire/gangs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "service/wire/workloads.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr int kMostPodSets = 2;
+// The columns of a pod set that make its shape.
+constexpr int kShapeColumns = 7;
+
+// Workloads of equal keys have one shape. The first entry: whether the leader stands first.
+using ShapeKey = std::array<std::uint32_t, 1 + kMostPodSets * kShapeColumns>;
+
+struct ShapeKeyHash {
+  std::size_t operator()(const ShapeKey& key) const {
+    return std::hash<std::string_view>()(
+        {reinterpret_cast<const char*>(key.data()), key.size() * sizeof(key[0])});
+  }
+};
+
+// The entry of a column that may be empty.
+template <class Column>
+auto At(const Column& column, int i) {
+  return column.empty() ? typename Column::value_type{} : column[i];
+}
+
+bool AllZero(const auto& column) {
+  return std::ranges::all_of(column, [](const auto entry) { return entry == 0; });
+}
+
+// Whether no workload asks for what a gang cannot; of a message with sound columns.
+bool AsksForNoMore(const v1::WorkloadBatch& message) {
+  return message.updates().empty() && message.replacements().empty() &&
+         message.assumed_usage().empty() && AllZero(message.simulate_empty()) &&
+         AllZero(message.affinity_scores_consumed()) &&
+         AllZero(message.pod_set_previous_assignments());
+}
+
+// What FromProto checks besides the columns that make the shapes.
+bool IsSound(const v1::WorkloadBatch& message) {
+  const auto known = [&](std::uint32_t reference) {
+    return reference <= static_cast<std::uint32_t>(message.strings_size());
+  };
+  return std::ranges::all_of(message.namespaces(), known) &&
+         std::ranges::all_of(message.names(), known) &&
+         std::ranges::all_of(message.pod_set_counts(), [](std::int32_t pods) { return pods >= 0; });
+}
+
+void AddPodSet(const v1::WorkloadBatch& message, int p, std::uint32_t* key) {
+  *key++ = message.pod_set_names(p);
+  *key++ = message.pod_set_flavors(p);
+  *key++ = message.pod_set_requests(p);
+  *key++ = At(message.pod_set_topology_requests(), p);
+  *key++ = At(message.pod_set_implied(), p) ? 1 : 0;
+  *key++ = At(message.pod_set_groups(), p);
+  *key++ = At(message.pod_set_node_constraints(), p);
+}
+
+// The workload is placed as one: one pod set, or two of one group on one flavor. Names tell answers
+// apart.
+bool IsGang(const WorkloadRequest& request, const ClusterState& state) {
+  const PodSetRequest& first = request.pod_sets.front();
+  const PodSetRequest& last = request.pod_sets.back();
+  return state.Find(first.flavor) != nullptr &&
+         (&first == &last || (first.group && first.group == last.group &&
+                              first.flavor == last.flavor && first.name != last.name));
+}
+
+GangShape ToShape(WorkloadRequest&& request, bool leader_first) {
+  GangShape shape;
+  if (request.pod_sets.size() > 1) shape.leader = std::move(request.pod_sets[leader_first ? 0 : 1]);
+  shape.workers = std::move(leader_first ? request.pod_sets.back() : request.pod_sets.front());
+  return shape;
+}
+
+}  // namespace
+
+std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const ClusterState& state,
+                                      ExpansionBudget& budget) {
+  Decoder decoder(message.strings(), budget);
+  CheckColumns(message, decoder);
+  if (!decoder.ok() || !AsksForNoMore(message) || !IsSound(message)) return std::nullopt;
+
+  GangRequests requests;
+  const auto& offsets = message.pod_set_offsets();
+  const int workloads = std::max(0, offsets.size() - 1);
+  requests.gangs.reserve(static_cast<std::size_t>(workloads));
+  std::unordered_map<ShapeKey, std::int32_t, ShapeKeyHash> shape_of;
+  std::vector<int> first_of;  // by shape: its first workload
+  for (int w = 0; w < workloads; ++w) {
+    const auto p = static_cast<int>(offsets[w]);
+    const auto pod_sets = static_cast<int>(offsets[w + 1]) - p;
+    if (pod_sets < 1 || pod_sets > kMostPodSets) return std::nullopt;
+    // The larger pod set is the workers', the first of two equal ones (R15.5).
+    const bool leader_first =
+        pod_sets > 1 && message.pod_set_counts(p + 1) > message.pod_set_counts(p);
+    ShapeKey key{leader_first};
+    for (int i = 0; i < pod_sets; ++i) AddPodSet(message, p + i, &key[1 + i * kShapeColumns]);
+    const auto [shape, added] =
+        shape_of.try_emplace(key, static_cast<std::int32_t>(first_of.size()));
+    if (added) {
+      first_of.push_back(w);
+      requests.leader_first.push_back(leader_first);
+    }
+    requests.gangs.push_back({shape->second, message.pod_set_counts(leader_first ? p + 1 : p)});
+  }
+
+  auto firsts = FromProto(message, first_of, budget);
+  if (!firsts) return std::nullopt;
+  for (WorkloadRequest& first : *firsts) {
+    if (!IsGang(first, state)) return std::nullopt;
+    const bool leader_first = requests.leader_first[requests.shapes.size()];
+    requests.shapes.push_back(ToShape(std::move(first), leader_first));
+  }
+  return requests;
+}
+
+}  // namespace espalier

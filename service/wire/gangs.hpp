@@ -1,0 +1,34 @@
+// A WorkloadBatch whose workloads are gangs: read as shapes and numbers of pods, without words per
+// workload.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "espalier/v1/workload.pb.h"
+#include "host/engine/gang_batch.hpp"
+#include "host/packing/cluster_state.hpp"
+#include "service/wire/decoder.hpp"
+
+namespace espalier {
+
+struct GangRequests {
+  std::vector<GangShape> shapes;
+  std::vector<bool> leader_first;  // [shapes] the leader stands before the workers
+  std::vector<Gang> gangs;         // [workloads]
+
+  // How many pod sets a workload of a shape has, and whether the one at a position is the leader.
+  int PodSets(std::int32_t shape) const { return At(shape).leader ? 2 : 1; }
+  bool IsLeader(std::int32_t shape, int position) const {
+    return At(shape).leader && (position == 0) == leader_first[static_cast<std::size_t>(shape)];
+  }
+  const GangShape& At(std::int32_t shape) const { return shapes[static_cast<std::size_t>(shape)]; }
+};
+
+// Nullopt when a workload is more than a gang on a flavor of `state`, or something is wrong with
+// the message: FromProto of workloads.hpp reads the one and reports the other.
+std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const ClusterState& state,
+                                      ExpansionBudget& budget);
+
+}  // namespace espalier
