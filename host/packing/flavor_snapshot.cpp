@@ -46,7 +46,6 @@ FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& top
   leaf_count_ = static_cast<std::int32_t>(node_of_.size());
   PackTree();
   MeasureBlocks();
-  IndexLeaves();
   PackCapacity(pool, leaf_of, non_tas_usage);
 }
 
@@ -165,20 +164,21 @@ void FlavorSnapshot::MeasureBlocks() {
   }
 }
 
-void FlavorSnapshot::IndexLeaves() {
-  leaf_by_id_.reserve(node_of_.size());
-  const bool one_value = host_topology_ || levels_.size() == 1;
-  if (!one_value) {
+void FlavorSnapshot::IndexLeaves() const {
+  if (!host_topology_ && levels_.size() > 1) {
     joined_ids_.reserve(node_of_.size());
     for (std::int32_t leaf = 0; leaf < leaf_count_; ++leaf) {
       joined_ids_.push_back(LeafIdText(LeafId(leaf)));
     }
   }
-  for (std::int32_t leaf = 0; leaf < leaf_count_; ++leaf) {
-    leaf_by_id_.emplace(one_value ? std::string_view(Value(LeafDomain(LeafId(leaf))))
-                                  : joined_ids_[static_cast<std::size_t>(leaf)],
-                        leaf);
-  }
+  leaf_by_id_ = NameIndex(node_of_.size());
+  const auto id_at = [this](std::int32_t leaf) { return IndexedId(leaf); };
+  for (std::int32_t leaf = 0; leaf < leaf_count_; ++leaf) leaf_by_id_.Add(leaf, id_at);
+}
+
+std::string_view FlavorSnapshot::IndexedId(std::int32_t leaf) const {
+  return joined_ids_.empty() ? std::string_view(Value(LeafDomain(LeafId(leaf))))
+                             : joined_ids_[static_cast<std::size_t>(leaf)];
 }
 
 void FlavorSnapshot::PackCapacity(const std::vector<std::int32_t>& pool,
@@ -220,8 +220,8 @@ std::int32_t FlavorSnapshot::FindLevel(std::string_view key) const {
 }
 
 LeafId FlavorSnapshot::FindLeaf(std::string_view id) const {
-  const auto it = leaf_by_id_.find(id);
-  return it == leaf_by_id_.end() ? LeafId() : LeafId(it->second);
+  std::call_once(leaves_indexed_, [this] { IndexLeaves(); });
+  return LeafId(leaf_by_id_.Find(id, [this](std::int32_t leaf) { return IndexedId(leaf); }));
 }
 
 DomainId FlavorSnapshot::FindRoot(std::string_view value) const {

@@ -13,6 +13,7 @@
 #include "host/model/node.hpp"
 #include "host/model/resources.hpp"
 #include "host/model/topology.hpp"
+#include "host/packing/name_index.hpp"
 #include "host/packing/node_columns.hpp"
 #include "host/packing/node_filter.hpp"
 #include "host/packing/shape.hpp"
@@ -42,7 +43,8 @@ class FlavorSnapshot {
 
   // Index of a level key, or -1.
   std::int32_t FindLevel(std::string_view key) const;
-  // The leaf with this id (R4.1), or an invalid id.
+  // The leaf with this id (R4.1), or an invalid id. The index is made on first use; safe to call
+  // from several threads.
   LeafId FindLeaf(std::string_view id) const;
   // The root with this value, or an invalid id.
   DomainId FindRoot(std::string_view value) const;
@@ -90,7 +92,8 @@ class FlavorSnapshot {
   bool PathLess(std::int32_t node_a, std::int32_t node_b) const;
   void PackTree();
   void MeasureBlocks();
-  void IndexLeaves();
+  void IndexLeaves() const;
+  std::string_view IndexedId(std::int32_t leaf) const;
   void PackCapacity(const std::vector<std::int32_t>& pool, const std::vector<std::int32_t>& leaf_of,
                     const UsageByNode& non_tas_usage);
 
@@ -109,8 +112,10 @@ class FlavorSnapshot {
   std::vector<std::int32_t> child_begin_;  // [inner domains + 1]
   std::vector<std::int32_t> value_of_;     // [domains] index into the values of the level's label
   std::vector<std::int32_t> node_of_;      // [leaves] the node that stands for the leaf (R4.4)
-  std::vector<std::string> joined_ids_;    // [leaves] where an id is more than one value
-  std::unordered_map<std::string_view, std::int32_t> leaf_by_id_;
+
+  mutable std::once_flag leaves_indexed_;        // guards the two below
+  mutable std::vector<std::string> joined_ids_;  // [leaves] where an id is more than one value
+  mutable NameIndex leaf_by_id_;
 
   std::int64_t stride_ = 0;
   std::vector<Amount> free_;

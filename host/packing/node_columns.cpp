@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "host/packing/name_index.hpp"
 
 namespace espalier {
 namespace {
@@ -117,11 +118,13 @@ bool AscendsStrictly(const Items& items, const Name& name) {
 }
 
 Result<void> CheckDistinctNames(const std::vector<std::string>& names) {
-  std::unordered_set<std::string_view> seen;
-  seen.reserve(names.size());
-  for (const std::string& name : names) {
-    if (!seen.insert(name).second) {
-      return BadInput(fmt::format("Node \"{}\" is given twice; names must be unique", name));
+  const auto name_at = [&](std::int32_t n) -> std::string_view {
+    return names[static_cast<std::size_t>(n)];
+  };
+  NameIndex seen(names.size());
+  for (std::int32_t n = 0; n < static_cast<std::int32_t>(names.size()); ++n) {
+    if (!seen.Add(n, name_at)) {
+      return BadInput(fmt::format("Node \"{}\" is given twice; names must be unique", name_at(n)));
     }
   }
   return {};

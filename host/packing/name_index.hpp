@@ -1,0 +1,61 @@
+// Positions in a list of 100,000s of names, by name: one flat table, which fills several times as
+// fast as one with a node per name.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace espalier {
+
+// Does not hold the names: `name_at` gives the one at a position.
+class NameIndex {
+ public:
+  NameIndex() = default;
+  // For up to `names` names.
+  explicit NameIndex(std::size_t names) : slots_(std::bit_ceil(2 * names + 1)) {}
+
+  // False when an equal name is there already; it stays.
+  template <class NameAt>
+  bool Add(std::int32_t position, const NameAt& name_at) {
+    Slot& slot = slots_[SlotOf(name_at(position), name_at)];
+    if (slot.position >= 0) return false;
+    slot = {Hash(name_at(position)), position};
+    return true;
+  }
+
+  // The position of a name, or -1.
+  template <class NameAt>
+  std::int32_t Find(std::string_view name, const NameAt& name_at) const {
+    return slots_.empty() ? -1 : slots_[SlotOf(name, name_at)].position;
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::int32_t position = -1;  // -1: free
+  };
+
+  static std::uint32_t Hash(std::string_view name) {
+    return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
+  }
+
+  // The slot that holds the name, or the free one where it belongs.
+  template <class NameAt>
+  std::size_t SlotOf(std::string_view name, const NameAt& name_at) const {
+    const std::uint32_t hash = Hash(name);
+    std::size_t at = hash & (slots_.size() - 1);
+    while (slots_[at].position >= 0 &&
+           (slots_[at].hash != hash || name_at(slots_[at].position) != name)) {
+      at = (at + 1) & (slots_.size() - 1);
+    }
+    return at;
+  }
+
+  std::vector<Slot> slots_;  // a power of two, at most half of them taken
+};
+
+}  // namespace espalier
