@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/engine/workload_placement.hpp"
+#include "host/packing/flavor_state.hpp"
 #include "tests/cuda/ask.hpp"
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
@@ -54,6 +56,50 @@ TEST_F(EqualAnswers, BalancedPlacement) {
   gates.balanced_placement = true;
   ExpectEqual(Ask(MakeCpuBackend(1), cluster, gangs, PlacementMode::kNominate, gates),
               Ask(backend_, cluster, gangs, PlacementMode::kNominate, gates));
+}
+
+bool Same(const PlacementResult& a, const PlacementResult& b) {
+  return a.status == b.status && a.level == b.level && a.fit == b.fit && a.total == b.total &&
+         a.layer_fits == b.layer_fits && a.limited_by == b.limited_by &&
+         a.outside_domain == b.outside_domain && a.shares == b.shares;
+}
+
+// A job on a base and an overlay (R5.8) is answered as on a state that was changed so, whether the
+// overlay takes capacity or gives it; jobs beside it see the base.
+TEST_F(EqualAnswers, BaseAndOverlay) {
+  const std::vector<WorkloadRequest> gangs = MakeGangs(60, 24);
+  const FeatureGates gates;
+  const ClusterState base = Build(MakeGpuCluster(3, 4, 6, 23));
+  const auto columns = base.Find("gpu")->snapshot().resources().size();
+  const auto gpus =
+      static_cast<std::size_t>(base.Find("gpu")->snapshot().FindResource("nvidia.com/gpu"));
+  std::vector<PlacementJob> jobs;
+  std::vector<ClusterState> changed;
+  for (std::size_t g = 0; g < gangs.size(); ++g) {
+    WorkloadPlacement placement(gangs[g], base, gates);
+    const PlacementJob* job = placement.NextJob();
+    if (job == nullptr || job->simulate_empty) continue;
+    jobs.push_back(*job);
+    changed.push_back(base.Clone());
+    if (g % 4 == 0) continue;  // no overlay
+    for (std::size_t i = g % 3; i < 72; i += 1 + g % 7) {
+      AssumedLeaf leaf{LeafId(static_cast<std::int32_t>(i)), std::vector<Amount>(columns, 0)};
+      leaf.amounts[gpus] = static_cast<Amount>((g + i) % 9) - 4;
+      changed.back().Find("gpu")->Add(leaf.leaf, {{"nvidia.com/gpu", leaf.amounts[gpus]}});
+      jobs.back().assumed.push_back(std::move(leaf));
+    }
+  }
+  ASSERT_GT(jobs.size(), 40u);
+  std::vector<PlacementResult> overlaid(jobs.size());
+  backend_->Evaluate(jobs, overlaid);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    PlacementJob job = jobs[i];
+    job.assumed.clear();
+    job.state = changed[i].Find("gpu");
+    PlacementResult right;
+    MakeCpuBackend(1)->Evaluate({&job, 1}, {&right, 1});
+    EXPECT_TRUE(Same(overlaid[i], right)) << "job " << i;
+  }
 }
 
 // Jobs of several states in turn, more than mirrors are kept for.
