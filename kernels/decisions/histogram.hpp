@@ -19,6 +19,7 @@ class Histogram {
   Histogram() { std::fill_n(domains_, kMost + 2, 0); }
 
   void Add(const StoredCount* values, std::int32_t size) {
+    if (size >= kWide) return AddMany(values, size);
     for (std::int32_t i = 0; i < size; ++i) ++domains_[std::min(values[i], kMost + 1)];
   }
 
@@ -27,6 +28,21 @@ class Histogram {
   std::int32_t operator[](StoredCount value) const { return domains_[value]; }
 
  private:
+  static constexpr std::int32_t kWide = 4096;
+
+  // Neighbours often hold the same: four tables keep their additions apart.
+  void AddMany(const StoredCount* values, std::int32_t size) {
+    std::int32_t tables[4][kMost + 2] = {};
+    std::int32_t i = 0;
+    for (; i + 4 <= size; i += 4) {
+      for (std::int32_t t = 0; t < 4; ++t) ++tables[t][std::min(values[i + t], kMost + 1)];
+    }
+    for (; i < size; ++i) ++tables[0][std::min(values[i], kMost + 1)];
+    for (std::int32_t value = 0; value < kMost + 2; ++value) {
+      for (const auto& table : tables) domains_[value] += table[value];
+    }
+  }
+
   std::int32_t domains_[kMost + 2];
 };
 

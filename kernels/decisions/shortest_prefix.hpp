@@ -53,13 +53,25 @@ inline bool PrefixByHistogram(const StoredCount* pods, DomainRange range, PlainO
   const StoredCount highest = enough && order.least_free ? take.bound - 1 : Histogram::kMost;
   std::int32_t at_bound = enough ? take.at_bound + 1 : 0;
   Candidate* items = prefix.list.items;
-  for (std::int32_t d = range.begin; d < range.end; ++d) {
+  const auto take_one = [&](std::int32_t d) {
     const bool whole = pods[d] >= lowest && pods[d] <= highest;
-    if (!whole && (at_bound == 0 || pods[d] != take.bound)) continue;
+    if (!whole && (at_bound == 0 || pods[d] != take.bound)) return;
     if (!whole) --at_bound;
     prefix.slices += pods[d];
     items[prefix.list.size++] = MakeCandidate(counts, d);
+  };
+  // Most of a wide level is not taken: look at many domains at once first.
+  constexpr std::int32_t kRun = 64;
+  const StoredCount least = at_bound > 0 ? std::min(lowest, take.bound) : lowest;
+  const StoredCount most = at_bound > 0 ? std::max(highest, take.bound) : highest;
+  const Count domains = enough ? take.domains : range.size();
+  std::int32_t d = range.begin;
+  for (; d + kRun <= range.end && prefix.list.size < domains; d += kRun) {
+    std::int32_t wanted = 0;
+    for (std::int32_t i = d; i < d + kRun; ++i) wanted |= (pods[i] >= least) & (pods[i] <= most);
+    for (std::int32_t i = d; wanted != 0 && i < d + kRun; ++i) take_one(i);
   }
+  for (; d < range.end && prefix.list.size < domains; ++d) take_one(d);
   std::sort(items, items + prefix.list.size, order);
   return true;
 }
