@@ -89,9 +89,11 @@ void WorkloadPlacement::StartGroup(const Group& group) {
   leader_ = nullptr;
   if (request_.replacement) return StartReplacement(*workers_);
   if (group.members.size() > 2) {
+    // The first may be no member by name but by its index (R15.4).
+    const PodSetRequest& named = workers_->group ? *workers_ : *group.members.back();
     const std::string text =
         fmt::format("undefined upstream: pod set group {} has {} pod sets, more than two (R15.5)",
-                    GoQuote(*workers_->group), group.members.size());
+                    GoQuote(*named.group), group.members.size());
     for (const PodSetRequest* member : group.members) Fail(*member, {text, std::nullopt});
     return EndFlavor();
   }

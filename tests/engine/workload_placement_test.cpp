@@ -156,6 +156,18 @@ TEST(WorkloadPlacementTest, R15_5_MoreThanTwoMembersAreUndefined) {
   for (const std::string& text : texts) EXPECT_THAT(text, HasSubstr("undefined upstream"));
 }
 
+TEST(WorkloadPlacementTest, R15_4_AGroupNamedLikeAnIndexTakesThatPodSetIn) {
+  WorkloadRequest request;
+  request.pod_sets.push_back(MakePodSet(1, Required("rack"), "alone"));
+  request.pod_sets.push_back(InGroup(MakePodSet(1, Required("rack"), "leader"), "0"));
+  request.pod_sets.push_back(InGroup(MakePodSet(1, Required("rack"), "workers"), "0"));
+  const auto texts = Answer(Gpus(kE9), request);
+  ASSERT_EQ(texts.size(), 3u);
+  for (const std::string& text : texts) {
+    EXPECT_THAT(text, HasSubstr("pod set group \"0\" has 3 pod sets, more than two"));
+  }
+}
+
 TEST(WorkloadPlacementTest, R15_8_FirstFailureInSpecOrder) {
   const ClusterState state = BuildState(Gpus(kE9));
   const WorkloadRequest request = Group(9, 1, "rack");
