@@ -1,4 +1,5 @@
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "host/readers/kubernetes_objects.hpp"
@@ -100,6 +101,17 @@ void ReadPriority(JsonValue spec, const ReadContext& context, const ClusterDefau
   }
 }
 
+// Answers, admissions and pods say by name which pod set is meant.
+void CheckPodSetNames(const std::vector<PodSet>& pod_sets, JsonValue spec,
+                      const ReadContext& context) {
+  std::set<std::string_view> names;
+  for (const PodSet& pod_set : pod_sets) {
+    if (names.insert(pod_set.name).second) continue;
+    context.Error(*Member(spec, "podSets"), "two pod sets are named \"" + pod_set.name + "\"",
+                  "a name of its own for each pod set");
+  }
+}
+
 }  // namespace
 
 TopologyRequest ReadTopologyRequest(JsonValue object, const ReadContext& context) {
@@ -164,6 +176,7 @@ Workload ReadWorkload(JsonValue object, const ReadContext& context,
     workload.pod_sets = ReadList(*spec, "podSets", context, [&](JsonValue pod_set) {
       return ReadPodSet(pod_set, context, defaults, workload.key.namespace_);
     });
+    CheckPodSetNames(workload.pod_sets, *spec, context);
   }
   if (const auto status = ObjectMember(object, "status", context)) {
     ReadStatus(*status, context, workload);

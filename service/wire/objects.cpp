@@ -29,6 +29,7 @@ Workload ObjectReader::Read(const v1::Workload& message, const FieldPath& path) 
   workload.queue_name = Text(message.queue_name(), path, "queue_name");
   workload.active = !message.deactivated();
   workload.pod_sets = ReadList<PodSet>(message.pod_sets(), path, "pod_sets");
+  CheckPodSetNames(workload.pod_sets, path, "pod_sets", 0, decoder_);
   if (message.has_admission()) {
     const FieldPath admission_path(path, "admission");
     const v1::Admission& admission = message.admission();

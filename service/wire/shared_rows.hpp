@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -82,6 +83,25 @@ PodSetAssignment FromProto(const v1::AdmittedPodSet& message, const AssignmentTa
                            const FieldPath& path, Decoder& decoder);
 PodSetUpdate FromProto(const v1::PodSetUpdate& message, const FieldPath& path, Decoder& decoder);
 v1::PodSetUpdate ToProto(const PodSetUpdate& update, StringTable& strings);
+
+// Fails when two of the pod sets of one workload have one name: answers, admissions and pods say by
+// name which is meant. `first` is where the first of them stands in the list `field`.
+template <class PodSet>
+void CheckPodSetNames(const std::vector<PodSet>& pod_sets, const FieldPath& parent,
+                      std::string_view field, std::int64_t first, Decoder& decoder) {
+  if (pod_sets.size() < 2) return;
+  std::map<std::string_view, std::size_t> positions;
+  for (std::size_t i = 0; i < pod_sets.size(); ++i) {
+    const auto [it, fresh] = positions.emplace(pod_sets[i].name, i);
+    if (fresh) continue;
+    decoder.Fail(
+        FieldPath(parent, field, first + static_cast<std::int64_t>(i)),
+        "is \"{}\", as that of pod set {} of the same workload; each pod set has a name of "
+        "its own",
+        pod_sets[i].name, it->second);
+    return;
+  }
+}
 
 // A count of pods; fails below 0.
 std::int32_t PodCount(std::int32_t count, const FieldPath& path, Decoder& decoder);

@@ -61,6 +61,8 @@ class BatchDecoder {
     for (int p = static_cast<int>(message_.pod_set_offsets(w)); p < end && decoder_.ok(); ++p) {
       request.pod_sets.push_back(ReadPodSet(p));
     }
+    CheckPodSetNames(request.pod_sets, kRoot, "pod_set_names", message_.pod_set_offsets(w),
+                     decoder_);
     return request;
   }
 

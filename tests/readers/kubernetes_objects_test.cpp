@@ -281,9 +281,18 @@ TEST(ReadWorkload, AnUnknownPriorityClassIsAWarning) {
                                            "the priority counts as 0"));
 }
 
+TEST(ReadWorkload, PodSetsHaveNamesOfTheirOwn) {
+  JsonText json(R"({"metadata": {"name": "w"}, "spec": {"podSets": [
+      {"name": "workers"}, {}, {"name": "leader"}, {"name": "workers"}, {"name": "main"}]}})");
+  ReadWorkload(json.root(), json.context());
+  EXPECT_THAT(json.Errors(), ElementsAre("spec.podSets: two pod sets are named \"workers\"",
+                                         "spec.podSets: two pod sets are named \"main\""));
+}
+
 TEST(ReadWorkload, BadValuesAreErrors) {
   JsonText json(R"({"metadata": {"name": "w", "creationTimestamp": "yesterday"}, "spec": {
-      "priority": "high", "podSets": [{"count": -1, "minCount": 1.5}, {"count": 2147483648}]}})");
+      "priority": "high", "podSets": [{"count": -1, "minCount": 1.5},
+                                      {"name": "large", "count": 2147483648}]}})");
   ReadWorkload(json.root(), json.context());
   EXPECT_THAT(json.Errors(),
               ElementsAre("metadata.creationTimestamp: it is not a time",

@@ -177,13 +177,17 @@ TEST_F(SchedulingService, SurvivesObjectsThatMakeNoSense) {
   cluster.cluster_queues[0].admission_checks = {"", ""};
   cluster.local_queues.resize(2);
   cluster.workloads.resize(3);
-  for (Workload& workload : cluster.workloads) workload.pod_sets.resize(2);
+  for (Workload& workload : cluster.workloads) {
+    workload.pod_sets.resize(2);
+    workload.pod_sets[1].name = "other";
+  }
   PodSet& huge = cluster.workloads[0].pod_sets[0];
   huge.count = std::numeric_limits<std::int32_t>::max();
   huge.min_count = 0;
   huge.pod_template.requests = {{"cpu", std::numeric_limits<Amount>::min()}, {"", 1}};
   huge.topology_request.emplace();
   cluster.workloads[0].pod_sets[1] = huge;
+  cluster.workloads[0].pod_sets[1].name = "other";
   cluster.workloads[1].admission.emplace().pod_set_assignments.resize(2);
   cluster.workloads[1].conditions = {{"QuotaReserved", "True", "", ""}};
   cluster.workloads[1].unhealthy_nodes = {""};

@@ -35,7 +35,7 @@ inline Workload SampleWorkload(std::mt19937& random) {
   for (auto i = 0ul, n = random() % 3; i < n; ++i) {
     const PodSetRequest request = SamplePodSet(random);
     PodSet& pod_set = workload.pod_sets.emplace_back();
-    pod_set.name = request.name;
+    pod_set.name = request.name + SampleSuffix(i);
     pod_set.count = static_cast<std::int32_t>(request.count);
     if (random() % 2) pod_set.min_count = 0;
     pod_set.topology_request = request.topology_request;

@@ -104,6 +104,13 @@ INSTANTIATE_TEST_SUITE_P(
         HostileCase{"RowOutOfRange", [](auto& r) { PodSetOf(r).set_requests(0xffffffff); },
                     "cycle.workloads[0].pod_sets[0].requests: refers to row 4294967295 of a table "
                     "of 0; references are 0 to 0"},
+        HostileCase{"PodSetTwice",
+                    [](auto& r) {
+                      PodSetOf(r).set_name(1);
+                      r.mutable_workloads(0)->add_pod_sets()->set_name(1);
+                    },
+                    "cycle.workloads[0].pod_sets[1]: is \"main\", as that of pod set 0 of the "
+                    "same workload; each pod set has a name of its own"},
         HostileCase{"NegativeCount", [](auto& r) { PodSetOf(r).set_count(-3); },
                     "cycle.workloads[0].pod_sets[0].count: is -3; pods are 0 or more"},
         HostileCase{"NegativeMinimum", [](auto& r) { PodSetOf(r).set_min_count(-1); },

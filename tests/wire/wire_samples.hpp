@@ -69,6 +69,11 @@ inline TopologyRequest SampleTopologyRequest(std::mt19937& random) {
   return request;
 }
 
+// Tells the pod sets of one workload apart; the first may go without.
+inline std::string SampleSuffix(std::size_t pod_set) {
+  return pod_set == 0 ? "" : "-" + std::to_string(pod_set);
+}
+
 inline PodSetRequest SamplePodSet(std::mt19937& random) {
   PodSetRequest pod_set;
   pod_set.name = "set-" + std::to_string(random() % 3);
@@ -118,6 +123,7 @@ inline std::vector<WorkloadRequest> SampleRequests(std::uint32_t seed, int count
     request.key = {"ns", "workload-" + std::to_string(w)};
     for (auto p = 0ul, n = random() % 4; p < n; ++p) {
       request.pod_sets.push_back(SamplePodSet(random));
+      request.pod_sets.back().name += SampleSuffix(p);
     }
     request.simulate_empty = random() % 2;
     request.affinity_scores_consumed = random() % 2;

@@ -134,6 +134,16 @@ INSTANTIATE_TEST_SUITE_P(
                     "elements"},
         HostileCase{"OffsetsMissing", [](auto& b) { b.clear_pod_set_offsets(); },
                     "workloads.pod_set_offsets: ends at 0; the list it cuts has 1 elements"},
+        HostileCase{"PodSetTwice",
+                    [](auto& b) {
+                      b.set_pod_set_offsets(1, 2);
+                      b.add_pod_set_names(1);
+                      b.add_pod_set_flavors(2);
+                      b.add_pod_set_counts(1);
+                      b.add_pod_set_requests(1);
+                    },
+                    "workloads.pod_set_names[1]: is \"main\", as that of pod set 0 of the same "
+                    "workload; each pod set has a name of its own"},
         HostileCase{"NegativeCount", [](auto& b) { b.set_pod_set_counts(0, -3); },
                     "workloads.pod_set_counts[0]: is -3; pods are 0 or more"},
         HostileCase{"ColumnTooShort", [](auto& b) { b.clear_pod_set_counts(); },
