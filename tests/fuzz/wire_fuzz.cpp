@@ -211,6 +211,8 @@ void RunAddress(std::string_view text) {
 }  // namespace
 
 void RunOne(std::string_view bytes) {
+  // Protobuf reports every string that is not UTF-8.
+  [[maybe_unused]] static const auto silenced = google::protobuf::SetLogHandler(nullptr);
   if (bytes.empty()) return;
   const std::string_view message = bytes.substr(1);
   switch (bytes[0]) {
