@@ -26,8 +26,9 @@ class TiledCapacity {
 
   // Amounts of a tile: [column * kTileLeaves + lane], in whole units; -1 for every negative amount
   // and for lanes past the last leaf.
+  // Null where there are no leaves or no columns.
   const float* Tile(std::int32_t tile) const {
-    return rows_[static_cast<std::size_t>(tile) * columns_].units;
+    return rows_.empty() ? nullptr : rows_[static_cast<std::size_t>(tile) * columns_].units;
   }
   // Floats from one tile to the next.
   std::size_t tile_stride() const { return columns_ * kTileLeaves; }
