@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #if ESPALIER_LANES > 4
 #include <immintrin.h>
 #endif
@@ -202,20 +203,18 @@ void CountLeavesInBulk(const BulkRequest& request, std::int32_t begin, std::int3
 }
 
 // Adds the halves of every group of 2 * kWidth lanes, of a and then of b, to a group of kWidth.
-template <std::int32_t kWidth>
-inline Unsigned AddHalves(Unsigned a, Unsigned b) {
-  Integers lower;
-  for (std::int32_t lane = 0; lane < kLanes; ++lane) {
-    lower[lane] = lane / kWidth * 2 * kWidth + lane % kWidth;
-  }
-  return __builtin_shuffle(a, b, lower) + __builtin_shuffle(a, b, lower + kWidth);
+template <std::int32_t kWidth, std::int32_t... kLane>
+inline Unsigned AddHalves(Unsigned a, Unsigned b, std::integer_sequence<std::int32_t, kLane...>) {
+  return __builtin_shufflevector(a, b, (kLane / kWidth * 2 * kWidth + kLane % kWidth)...) +
+         __builtin_shufflevector(a, b, (kLane / kWidth * 2 * kWidth + kLane % kWidth + kWidth)...);
 }
 
 // Leaves in vectors[0] the sums over the lanes of each vector. kPairs = kLanes / 2 to begin with.
 template <std::int32_t kPairs>
 inline void FoldLanes(Unsigned* vectors) {
   for (std::int32_t i = 0; i < kPairs; ++i) {
-    vectors[i] = AddHalves<kPairs>(vectors[2 * i], vectors[2 * i + 1]);
+    vectors[i] = AddHalves<kPairs>(vectors[2 * i], vectors[2 * i + 1],
+                                   std::make_integer_sequence<std::int32_t, kLanes>());
   }
   if constexpr (kPairs > 1) FoldLanes<kPairs / 2>(vectors);
 }
