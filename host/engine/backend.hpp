@@ -54,8 +54,8 @@ class Backend {
   // spread over threads. Returns when all are answered. Several threads may call it at once.
   virtual void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) = 0;
 
-  // Does on all threads what Evaluate would do first for these jobs on their states as they are now.
-  // Worth calling before jobs that are evaluated one by one.
+  // Does on all threads what Evaluate would do first for these jobs on their states as they are
+  // now. Worth calling before jobs that are evaluated one by one.
   virtual void Prepare(std::span<const PlacementJob> /*jobs*/) {}
 
   // How many requests in order are worth deciding together, before it is known that those decided
