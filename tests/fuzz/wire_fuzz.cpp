@@ -13,6 +13,7 @@
 #include "service/wire/answers.hpp"
 #include "service/wire/cluster_state.hpp"
 #include "service/wire/feature_gates.hpp"
+#include "service/wire/gangs.hpp"
 #include "service/wire/scheduling.hpp"
 #include "service/wire/ungating.hpp"
 #include "service/wire/workloads.hpp"
@@ -30,6 +31,10 @@ bool Parse(std::string_view bytes, Message& message) {
   return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
+bool SameBytes(const google::protobuf::MessageLite& a, const google::protobuf::MessageLite& b) {
+  return a.SerializeAsString() == b.SerializeAsString();
+}
+
 // Reads `message`, with more to spend than what it was made from had.
 template <class Message, class... Context>
 auto Reread(const Message& message, const Context&... context) {
@@ -39,32 +44,48 @@ auto Reread(const Message& message, const Context&... context) {
   return std::move(*value);
 }
 
-// Answers are the same after the way to the client; domains by index are leaves.
-void CheckAnswers(const ClusterState& state, const std::vector<WorkloadRequest>& requests,
-                  const std::vector<WorkloadAnswer>& answers) {
+// Answers are the same after the way to the client. Returns them with domains by index.
+v1::AnswerBatch CheckAnswers(const ClusterState& state,
+                             const std::vector<WorkloadRequest>& requests,
+                             const std::vector<WorkloadAnswer>& answers) {
   const auto named = ToProto(requests, answers, {});
   Expect(named.has_value(), "answers can be written");
   Expect(Reread(*named, std::span(requests)) == answers, "answers arrive as they were sent");
-
-  const auto indexed =
-      ToProto(requests, answers, [&](const std::string& flavor, const auto& values) {
-        const FlavorState* found = state.Find(flavor);
-        const LeafId leaf = found ? found->snapshot().FindLeaf(DomainIdText(values)) : LeafId();
-        return leaf.valid() ? std::optional(leaf.value) : std::nullopt;
-      });
-  Expect(indexed && std::ranges::equal(indexed->counts(), named->counts()),
-         "naming changes no count");
   for (int d = 0; d < named->added_counts_size(); ++d) {
     Expect(named->added_counts(d) >= 0 && named->added_counts(d) <= named->counts(d),
            "no more pods are added than there are");
   }
+
+  auto indexed = ToProto(requests, answers, [&](const std::string& flavor, const auto& values) {
+    const FlavorState* found = state.Find(flavor);
+    const LeafId leaf = found ? found->snapshot().FindLeaf(DomainIdText(values)) : LeafId();
+    return leaf.valid() ? std::optional(leaf.value) : std::nullopt;
+  });
+  Expect(indexed && std::ranges::equal(indexed->counts(), named->counts()),
+         "naming changes no count");
+  return *std::move(indexed);
 }
 
-void Place(const std::vector<WorkloadRequest>& requests, const FeatureGates& gates) {
-  auto state = ClusterState::Build(SmallCluster());
-  const Engine engine(MakeCpuBackend(1), gates);
-  CheckAnswers(*state, requests, engine.Nominate(*state, requests));
-  CheckAnswers(*state, requests, engine.PlaceInOrder(*state, requests));
+void Place(const v1::WorkloadBatch& message, const std::vector<WorkloadRequest>& requests,
+           const FeatureGates& gates) {
+  const auto state = ClusterState::Build(SmallCluster());
+  const auto backend = MakeCpuBackend(1);
+  const Engine engine(backend, gates);
+  ClusterState scratch = state->Clone();
+  const auto nominated = CheckAnswers(*state, requests, engine.Nominate(*state, requests));
+  const auto ordered = CheckAnswers(*state, requests, engine.PlaceInOrder(scratch, requests));
+
+  ExpansionBudget budget{kBudget};
+  const auto gangs = ReadGangs(message, *state, budget);
+  if (!gangs) return;
+  GangAnswers answers;
+  GangBatch batch(*state, gates, gangs->shapes);
+  batch.Nominate(*backend, gangs->gangs, answers);
+  Expect(SameBytes(ToProto(*gangs, batch, answers, *state), nominated), "gangs nominated alike");
+  scratch = state->Clone();
+  GangBatch in_order(scratch, gates, gangs->shapes);
+  in_order.PlaceInOrder(*backend, scratch, gangs->gangs, answers);
+  Expect(SameBytes(ToProto(*gangs, in_order, answers, *state), ordered), "gangs placed alike");
 }
 
 void RunBatch(const v1::WorkloadBatch& message, const FeatureGates& gates) {
@@ -74,9 +95,8 @@ void RunBatch(const v1::WorkloadBatch& message, const FeatureGates& gates) {
   const auto written = ToProto(*requests);
   Expect(written.has_value(), "what was read can be written");
   const auto rewritten = ToProto(Reread(*written));
-  Expect(rewritten && written->SerializeAsString() == rewritten->SerializeAsString(),
-         "writing and reading change nothing");
-  if (requests->size() <= 16) Place(*requests, gates);
+  Expect(rewritten && SameBytes(*written, *rewritten), "writing and reading change nothing");
+  if (requests->size() <= 16) Place(message, *requests, gates);
 }
 
 void RunWorkloads(std::string_view bytes) {
