@@ -61,6 +61,10 @@ void DeviceBackend::Evaluate(std::span<const PlacementJob> jobs,
   CountJobs(jobs.size() - declined->size(), declined->size());
 }
 
+void DeviceBackend::Prepare(std::span<const PlacementJob> jobs) {
+  if (options_.smallest_batch > 1) cpu_->Prepare(jobs);
+}
+
 std::size_t DeviceBackend::lookahead() const {
   const std::lock_guard lock(status_mutex_);
   return status_.ready ? options_.lookahead : 1;

@@ -55,6 +55,8 @@ class DeviceBackend final : public Backend {
 
   std::string_view name() const override { return name_; }
   void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) override;
+  // Jobs that are evaluated one by one run on the CPU, unless the device takes every batch.
+  void Prepare(std::span<const PlacementJob> jobs) override;
   // One by one while the device is away.
   std::size_t lookahead() const override;
 
