@@ -1,7 +1,8 @@
 #!/bin/bash
 # run.sh SECONDS [TARGET...]: runs fuzz targets of build/fuzz, all of them unless told, each for so
 # long, as many at once as there are cores. What is found on the way stays in build/fuzz/corpus;
-# an input that breaks a target is left in build/fuzz/findings and makes the exit code 1.
+# an input that breaks a target is left in build/fuzz/findings and makes the exit code 1. With
+# FUZZ_SEED every run tries the same inputs, as far as it gets.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -16,7 +17,7 @@ run_one() {
   local target=$1 seconds=$2 dictionary=tests/fuzz/dictionaries/$1.dict log=build/fuzz/$1.log
   # Weighing inputs by entropy would cost targets with much coverage half of their inputs.
   local arguments=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=8192
-    -entropic=0 -print_final_stats=1 -artifact_prefix="build/fuzz/findings/$target-")
+    -entropic=0 -seed="${FUZZ_SEED:-0}" -print_final_stats=1 -artifact_prefix="build/fuzz/findings/$target-")
   [ ! -f "$dictionary" ] || arguments+=(-dict="$dictionary")
   mkdir -p "build/fuzz/corpus/$target" build/fuzz/findings
   if "build/fuzz/fuzz_$target" "${arguments[@]}" "build/fuzz/corpus/$target" \
