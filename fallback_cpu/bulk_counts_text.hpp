@@ -298,7 +298,7 @@ inline std::uint32_t EntryFitBits(const BulkRequest::Vector& vector, std::int32_
 // Sums of bytes: every other byte apart, so that many can be added before one overflows.
 class ByteSums {
  public:
-  static constexpr std::int32_t kMostAdded = 4096;  // of bytes up to 15
+  static constexpr std::int32_t kMostAdded = 4095;  // of bytes up to 16
 
   void Add(std::uint64_t bytes) {
     even_ += bytes & kEven;

@@ -216,6 +216,26 @@ TEST_P(BulkCountsTest, R7_11_CountsAsTheDecisionDoes) {
   }
 }
 
+// More leaves of one resource than 16 bits hold.
+TEST_P(BulkCountsTest, R18_7_SumsOfManyTilesDoNotWrap) {
+  constexpr std::int32_t kTiles = 9000;
+  const std::vector<Amount> nothing(TiledCapacity::kTileLeaves + FlavorSnapshot::kReadAhead, 0);
+  const TiledCapacity tiles(nothing, TiledCapacity::kTileLeaves, TiledCapacity::kTileLeaves, 1);
+  BulkRequest request;
+  request.workers.order = {0};
+  request.workers.resource = {0};
+  request.workers.narrow = {{0, NarrowInverse(1), 1, 0}};
+  request.tiles = tiles.Tile(0);
+  request.tile_stride = 0;  // every tile is the same
+  request.leaf_count = kTiles * TiledCapacity::kTileLeaves;
+  std::vector<std::int32_t> list(kTiles);
+  for (std::int32_t i = 0; i < kTiles; ++i) list[static_cast<std::size_t>(i)] = i;
+  std::vector<std::uint64_t> rows(kTiles, 0);
+  std::vector<std::int64_t> sums(8, 0);
+  Form().limit(request, list.data(), kTiles, {rows.data(), 1, sums.data()});
+  EXPECT_EQ(sums[0], request.leaf_count);
+}
+
 TEST_P(BulkCountsTest, FindsTheFirstTightest) {
   Random random(7);
   for (std::int32_t size = 0; size < 300; ++size) {
