@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   espalier::AddBenchCommand(app, exit_code);
   espalier::AddConformanceCommand(app, exit_code);
   espalier::AddCycleCommand(app, exit_code);
+  espalier::AddGenerateCommand(app, exit_code);
   espalier::AddPlaceCommand(app, exit_code);
   espalier::AddServeCommand(app, exit_code);
   espalier::AddUngateCommand(app, exit_code);

@@ -17,6 +17,7 @@ struct CheckInput {
   std::span<const GangShape> shapes;
   std::span<const Gang> gangs;
   const GangAnswers& answers;
+  bool pod_slots = true;  // held to as well; scheduling cycles do not recheck them (R21.3)
 };
 
 // What is wrong, a sentence each, the first few; empty when nothing is:

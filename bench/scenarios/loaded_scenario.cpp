@@ -13,7 +13,7 @@ Result<LoadedScenario> LoadScenario(const Scenario& scenario, std::int64_t gangs
   Result<BenchCluster> cluster = MakeBenchCluster(scenario.topology);
   if (!cluster) return tl::unexpected(cluster.error());
   const std::uint64_t seed = scenario.topology.seed;
-  Result<Prefill> prefill = MakePrefill(scenario.prefill, *cluster, seed + 1);
+  Result<Prefill> prefill = MakePrefill(scenario.prefill, *cluster, PrefillSeed(scenario));
   if (!prefill) return tl::unexpected(prefill.error());
   Result<BenchMix> mix = MakeMix(scenario.mix, *cluster, scenario.gangs, seed + 2);
   if (!mix) return tl::unexpected(mix.error());
@@ -27,6 +27,8 @@ Result<LoadedScenario> LoadScenario(const Scenario& scenario, std::int64_t gangs
   return LoadedScenario{*std::move(cluster), *std::move(prefill), *std::move(mix),
                         *std::move(state)};
 }
+
+std::uint64_t PrefillSeed(const Scenario& scenario) { return scenario.topology.seed + 1; }
 
 LeastWork CountingOnce(const LoadedScenario& scenario) {
   std::vector<bool> used(scenario.mix.shapes.size(), false);

@@ -27,6 +27,9 @@ struct LoadedScenario {
 // `gangs` > 0 keeps only the first so many of the mix. Errors (kBadInput) of what it is made from.
 Result<LoadedScenario> LoadScenario(const Scenario& scenario, std::int64_t gangs);
 
+// The seed its prefill is made with.
+std::uint64_t PrefillSeed(const Scenario& scenario);
+
 // Every distinct shape in use held once against every node: a cell per node and requested resource,
 // and four bytes for each amount that any of the shapes looks at.
 LeastWork CountingOnce(const LoadedScenario& scenario);

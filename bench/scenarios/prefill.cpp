@@ -146,10 +146,16 @@ class Filler {
         Run({1, {{best, 1}}});
         missed = 0;
       } else if (++missed > 100) {
-        if (reach == order_.size()) return;
+        if (reach == order_.size()) return FillInOrder(wanted);
         reach = order_.size();
         missed = 0;
       }
+    }
+  }
+
+  void FillInOrder(std::int64_t wanted) {
+    for (const std::int32_t node : order_) {
+      while (used_ < wanted && Free(node) > 0) Run({1, {{node, 1}}});
     }
   }
 

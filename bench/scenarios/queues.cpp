@@ -1,6 +1,8 @@
 #include "bench/scenarios/queues.hpp"
 
+#include <map>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,7 +13,7 @@ namespace {
 
 constexpr const char* kNamespace = "bench";
 constexpr std::int64_t kFirstSecond = 1767225600;  // 2026-01-01T00:00:00Z
-constexpr Amount kPlenty = Amount{1} << 60;
+constexpr Amount kPlenty = Amount{1} << 58;
 
 ClusterQueue MakeClusterQueue(int number, const LoadedScenario& loaded) {
   ClusterQueue queue;
@@ -41,7 +43,62 @@ PodSet ToPodSet(const PodSetRequest& request, std::int32_t count) {
   return pod_set;
 }
 
+// Gangs of one-slot pods that run on one node alone become one.
+std::vector<RunningGang> WithSinglesMerged(const std::vector<RunningGang>& gangs) {
+  std::vector<RunningGang> merged;
+  std::map<std::int32_t, std::int64_t> singles;  // node -> pods
+  for (const RunningGang& gang : gangs) {
+    if (gang.slots == 1 && gang.pods.size() == 1) {
+      singles[gang.pods.front().first] += gang.pods.front().second;
+    } else {
+      merged.push_back(gang);
+    }
+  }
+  for (const auto& [node, pods] : singles) merged.push_back({1, {{node, pods}}});
+  return merged;
+}
+
+Workload RunningWorkload(const LoadedScenario& loaded, const RunningGang& gang) {
+  Workload workload;
+  PodSet& pod_set = workload.pod_sets.emplace_back();
+  pod_set.name = "main";
+  pod_set.pod_template.requests = SlotRequests(loaded.cluster, gang.slots);
+  pod_set.topology_request.emplace().unconstrained = true;
+  PodSetAssignment assignment;
+  assignment.name = "main";
+  TopologyAssignment& topology = assignment.topology_assignment.emplace();
+  topology.levels.emplace_back(kHostnameLabel);
+  for (const auto& [node, pods] : gang.pods) {
+    pod_set.count += static_cast<std::int32_t>(pods);
+    topology.domains.push_back({{loaded.cluster.nodes.names[static_cast<std::size_t>(node)]},
+                                static_cast<std::int32_t>(pods)});
+  }
+  for (const auto& [resource, amount] : pod_set.pod_template.requests) {
+    assignment.flavors.Set(resource, loaded.flavor_name);
+  }
+  assignment.resource_usage = Times(pod_set.pod_template.requests, pod_set.count);
+  assignment.count = pod_set.count;
+  workload.admission.emplace().pod_set_assignments.push_back(std::move(assignment));
+  for (const char* type : {"QuotaReserved", "Admitted"}) {
+    workload.conditions.push_back({type, "True", type, ""});
+  }
+  return workload;
+}
+
 }  // namespace
+
+void AddNodesAndRunning(const LoadedScenario& loaded, Cluster& cluster) {
+  cluster.nodes = loaded.cluster.Nodes();
+  std::size_t number = 0;
+  for (const RunningGang& gang : WithSinglesMerged(loaded.prefill.gangs)) {
+    Workload& workload = cluster.workloads.emplace_back(RunningWorkload(loaded, gang));
+    workload.key = {kNamespace, fmt::format("running-{:06}", number)};
+    workload.uid = fmt::format("uid-running-{:06}", number++);
+    workload.creation_seconds = kFirstSecond;
+    workload.queue_name = cluster.local_queues.front().key.name;
+    workload.admission->cluster_queue = cluster.cluster_queues.front().name;
+  }
+}
 
 Cluster QueuesOf(const LoadedScenario& loaded, int queues) {
   Cluster cluster;

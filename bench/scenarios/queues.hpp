@@ -11,4 +11,8 @@ namespace espalier {
 // they are taken in the order of the mix. No nodes.
 Cluster QueuesOf(const LoadedScenario& loaded, int queues);
 
+// Adds the nodes, and what runs on them as admitted Workloads of the first queue: one per gang, and
+// one per node for its pods of one slot. Not for recorded sequences.
+void AddNodesAndRunning(const LoadedScenario& loaded, Cluster& cluster);
+
 }  // namespace espalier

@@ -74,7 +74,8 @@ std::vector<std::string> CheckAdmissions(const LoadedScenario& loaded,
                        .after = nullptr,
                        .shapes = loaded.mix.shapes,
                        .gangs = gangs,
-                       .answers = answers});
+                       .answers = answers,
+                       .pod_slots = false});
 }
 
 }  // namespace

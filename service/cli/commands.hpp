@@ -10,6 +10,7 @@ namespace espalier {
 void AddBenchCommand(CLI::App& app, int& exit_code);
 void AddConformanceCommand(CLI::App& app, int& exit_code);
 void AddCycleCommand(CLI::App& app, int& exit_code);
+void AddGenerateCommand(CLI::App& app, int& exit_code);
 void AddPlaceCommand(CLI::App& app, int& exit_code);
 void AddServeCommand(CLI::App& app, int& exit_code);
 void AddUngateCommand(CLI::App& app, int& exit_code);

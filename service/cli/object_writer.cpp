@@ -34,6 +34,11 @@ class JsonWriter final : public ObjectWriter {
     fmt::format_to(std::back_inserter(text_), "{}", number);
     empty_ = false;
   }
+  void Flag(bool value) override {
+    Separate();
+    text_ += value ? "true" : "false";
+    empty_ = false;
+  }
   std::string Finish() override { return text_ + "\n"; }
 
  private:
@@ -100,6 +105,7 @@ class YamlWriter final : public ObjectWriter {
     emitter_ << YAML::DoubleQuoted << std::string(text);
   }
   void Value(std::int64_t number) override { emitter_ << number; }
+  void Flag(bool value) override { emitter_ << value; }
   std::string Finish() override { return std::string(emitter_.c_str(), emitter_.size()) + "\n"; }
 
  private:

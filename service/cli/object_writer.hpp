@@ -20,6 +20,7 @@ class ObjectWriter {
   virtual void Key(std::string_view name) = 0;
   virtual void Value(std::string_view text) = 0;
   virtual void Value(std::int64_t number) = 0;
+  virtual void Flag(bool value) = 0;  // true or false
 
   // What was written, with a newline at the end.
   virtual std::string Finish() = 0;

@@ -35,6 +35,9 @@ class BrokenExamplesAreCaught(unittest.TestCase):
             ("host/engine/engine.cpp", "#include <sys/socket.h>"),
             ("fallback_cpu/count.cpp", "#include <cuda_runtime.h>"),
             ("service/main.cpp", "#include <gtest/gtest.h>"),
+            ("bench/scenarios/run.cpp", '#include "fallback_cpu/cpu_backend.hpp"'),
+            ("bench/scenarios/run.cpp", '#include "service/client/remote_engine.hpp"'),
+            ("host/engine/engine.cpp", '#include "bench/scenarios/measure.hpp"'),
             ("host/loose.cpp", "#include <vector>"),
             ("host/engine/engine.cpp", '#include "host/attic/old.hpp"'),
         ]:
