@@ -1,7 +1,7 @@
 # A thin front for CMake and ctest. Every target first does what it needs, and is quick when there
 # is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test asan tsan soak fuzz cuda cuda-toolkit bench format check-format lint clean
+.PHONY: help setup build demo test asan tsan soak fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
 SHELL := /bin/bash
 
 JOBS ?= $(shell nproc)
@@ -68,10 +68,14 @@ cuda: setup ## Build with CUDA, run all tests, check what the kernels use; needs
 	@ctest --preset cuda -j $(JOBS)
 	@bench/ptxas_table.py build/cuda
 
-bench: setup build/release/build.ninja ## Run the benchmarks
-	@cmake --build --preset release -j $(JOBS)
-	@for bench in build/release/bench_*; do \
-	  if [ -x $$bench ]; then echo "$$bench"; $$bench || exit 1; fi; done
+SUITE ?= smoke
+bench: build ## Measure SUITE=smoke (or gate, full) against targets and this machine's floors
+	@build/release/espalier bench --suite $(SUITE) $(if $(filter smoke,$(SUITE)),--seconds 2)
+
+PASSES := bench_passes bench_read_cluster
+bench-passes: setup build/release/build.ninja ## Run the benchmarks of single passes
+	@cmake --build --preset release -j $(JOBS) --target $(PASSES)
+	@for bench in $(PASSES); do echo "$$bench"; build/release/$$bench || exit 1; done
 
 format: setup ## Format every tracked source file in place
 	@$(SOURCES) | xargs clang-format -i

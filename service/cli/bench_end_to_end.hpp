@@ -7,9 +7,9 @@ namespace espalier {
 
 // All gangs nominated in one call, by a server that has been asked before. Stages: `call`, as the
 // client sees it; `compute`, the same gangs as integers; `wire`, the difference; and of that what
-// the server does in this process's own time: `words`, the engine on requests in words, `parse` and
-// `serialise`. Variant `columns` sends a message made before and takes leaves by number; `words`
-// begins and ends with the engine's values and names.
+// the server does, `parse` and `serialise`, measured apart. Variant `columns` sends a message made
+// before and takes leaves by number; `words` begins and ends with the engine's values and names,
+// and has a stage `words`: the engine on those values.
 Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options,
                          ScenarioResult& result);
 
