@@ -1,5 +1,6 @@
 #include "fallback_cpu/bulk_counts.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -12,6 +13,14 @@ namespace espalier {
 BulkCounts Avx512BulkCounts();
 BulkCounts Avx2BulkCounts();
 BulkCounts PlainBulkCounts();
+
+void BulkRequest::Vector::SetFields(std::int32_t resources) {
+  for (const std::int32_t i : resource) field_shift.push_back(LimitTable::Shift(i));
+  for (std::int32_t word = 0; word <= LimitTable::WordsFor(resources); ++word) {
+    const auto first = std::ranges::lower_bound(resource, word * LimitTable::kPerWord);
+    word_begin.push_back(static_cast<std::int32_t>(first - resource.begin()));
+  }
+}
 
 float NarrowInverse(Amount request) {
   return std::nextafter(1.0F / static_cast<float>(request), std::numeric_limits<float>::infinity());

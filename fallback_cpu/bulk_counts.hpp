@@ -18,6 +18,22 @@ inline constexpr std::size_t kMaxBulkResources = 32;
 // Capacities and requests of wide entries stay below this.
 inline constexpr Amount kWideLimit = Amount{1} << 51;
 
+// Leaves without room by tile and resource, at most 16 each, and their sums: five bits of resource
+// i stand at bit Shift(i) of word rows[tile * words + Word(i)].
+struct LimitTable {
+  std::uint64_t* rows = nullptr;
+  bool blank = false;            // the rows that are to be set were never set before
+  std::int32_t words = 0;        // WordsFor the resources
+  std::int64_t* sums = nullptr;  // [words * kPerWord]
+
+  static constexpr std::int32_t kPerWord = 12;
+  static constexpr std::int32_t kMaxWords = kMaxBulkResources / kPerWord + 1;
+  static constexpr std::int32_t Word(std::int32_t resource) { return resource / kPerWord; }
+  // There is room for one more resource than a request has.
+  static constexpr std::int32_t WordsFor(std::int32_t resources) { return Word(resources) + 1; }
+  static constexpr std::int32_t Shift(std::int32_t resource) { return resource % kPerWord * 5; }
+};
+
 // One request vector against capacity.
 struct BulkRequest {
   // A resource whose requests are whole units of the tiled capacity, within its exact range.
@@ -40,12 +56,23 @@ struct BulkRequest {
     // R5.10: the entries in byte-wise order of the names; i: narrow[i], ~i: wide[i].
     std::vector<std::int32_t> order;
     std::vector<std::int32_t> resource;  // by position in `order`: which of the shape's
+    // Where these stand in a LimitTable's row, once SetFields was called: by position in `order`,
+    // and by word: entries [word_begin[w], word_begin[w + 1]) stand in it.
+    std::vector<std::int32_t> field_shift;
+    std::vector<std::int32_t> word_begin;
+    // For a table of `resources` resources.
+    void SetFields(std::int32_t resources);
   };
 
   Vector workers;  // at least one entry
   Vector leader;   // no entry: no leader; of the numbers only `request` counts
   const float* tiles = nullptr;
   std::size_t tile_stride = 0;
+  // TiledCapacity::Most, and by column, with its padding, what one worker requests of `narrow`,
+  // kNoNeed elsewhere. Null and empty: nothing is known.
+  static constexpr float kNoNeed = -2;  // less than any units
+  const float* most = nullptr;
+  std::vector<float> needs;
   std::int32_t leaf_count = 0;
   const std::uint64_t* matches = nullptr;  // bitmap over leaves; null: every leaf
 };
@@ -55,15 +82,6 @@ struct BlockLayout {
   const std::int32_t* leaf_begin = nullptr;
   std::int32_t first_leaf = 0;
   bool tiles = false;  // every block is one whole tile
-};
-
-// Leaves without room by tile and resource, at most 16 each, and their sums: byte i % 8 of
-// rows[tile * words + i / 8] is of resource i.
-struct LimitTable {
-  std::uint64_t* rows = nullptr;
-  std::int32_t words = 0;        // at most kMaxWords
-  std::int64_t* sums = nullptr;  // [words * 8]
-  static constexpr std::int32_t kMaxWords = kMaxBulkResources / 8 + 1;
 };
 
 // Counts by leaf. The last two are written only with a leader.

@@ -88,11 +88,10 @@ inline TileView TileOf(const BulkRequest& request, std::int32_t tile) {
   return {request.tiles + static_cast<std::size_t>(tile) * request.tile_stride, tile * kTile};
 }
 
-// What the leaves of one part of some tiles hold, for workers alone or beside one leader. Meanwhile
-// the tiles `ahead`, when given, come closer.
+// What the leaves of one part of some tiles hold, for workers alone or beside one leader.
 template <std::int32_t kTiles, bool kBesideLeader>
 inline void Fit(const BulkRequest::Vector& workers, const TileView* tiles, std::int32_t part,
-                const TileView* ahead, Integers* counts) {
+                Integers* counts) {
   const std::int32_t lane = part * kLanes;
   Floats least[kTiles];
   for (std::int32_t i = 0; i < kTiles; ++i) least[i] = Floats{} + kMostFloat;
@@ -102,8 +101,6 @@ inline void Fit(const BulkRequest::Vector& workers, const TileView* tiles, std::
       if (kBesideLeader) free -= entry.leader;
       least[i] = Smaller(free * entry.inverse, least[i]);
     }
-    if (ahead == nullptr) continue;
-    for (std::int32_t i = 0; i < kTiles; ++i) __builtin_prefetch(ahead[i].rows + entry.row);
   }
   for (std::int32_t i = 0; i < kTiles; ++i) {
     counts[i] = __builtin_convertvector(NotNegative(least[i]), Integers);
@@ -125,7 +122,7 @@ template <bool kBesideLeader>
 inline Integers FitOneTile(const BulkRequest::Vector& workers, const TileView& tile,
                            std::int32_t part) {
   Integers counts;
-  Fit<1, kBesideLeader>(workers, &tile, part, nullptr, &counts);
+  Fit<1, kBesideLeader>(workers, &tile, part, &counts);
   return counts;
 }
 
@@ -152,6 +149,15 @@ inline std::uint32_t BitsOf(Integers lanes) {
   std::uint32_t bits = 0;
   for (std::int32_t i = 0; i < kLanes; ++i) bits |= static_cast<std::uint32_t>(lanes[i] & 1) << i;
   return bits;
+#endif
+}
+
+// Bit i is set where units[i] < needs[i].
+inline std::uint32_t BelowBits(const float* units, Floats needs) {
+#if ESPALIER_LANES == 16
+  return _mm512_cmp_ps_mask(_mm512_loadu_ps(units), needs, _CMP_LT_OQ);
+#else
+  return BitsOf(reinterpret_cast<Integers>(Load<Floats>(units) < needs));
 #endif
 }
 
@@ -219,10 +225,26 @@ inline void FoldLanes(Unsigned* vectors) {
   if constexpr (kPairs > 1) FoldLanes<kPairs / 2>(vectors);
 }
 
+inline const float* MostOf(const BulkRequest& request, std::int32_t tile) {
+  return request.most + static_cast<std::size_t>(tile) * request.needs.size();
+}
+
+// Whether some leaf of the tile may have room for one pod.
+inline bool MayHaveRoom(const BulkRequest& request, std::int32_t tile) {
+  if (request.most == nullptr) return true;
+  const float* most = MostOf(request, tile);
+  std::uint32_t below = 0;
+  for (std::size_t c = 0; c < request.needs.size(); c += kLanes) {
+    below |= BelowBits(most + c, Load<Floats>(request.needs.data() + c));
+  }
+  return below == 0;
+}
+
 // Pods by lane of leaves [begin, end).
 inline Unsigned SumLeaves(const BulkRequest& request, std::int32_t begin, std::int32_t end) {
   Unsigned sums = {};
   for (std::int32_t t = begin / kTile; t * kTile < end; ++t) {
+    if (!MayHaveRoom(request, t)) continue;
     const std::uint32_t within = WithinRange(t, begin, end);
     const TileView tile = TileOf(request, t);
     const std::uint32_t selected = Matching(request, t) & within;
@@ -239,18 +261,12 @@ inline Unsigned SumLeaves(const BulkRequest& request, std::int32_t begin, std::i
 constexpr std::int32_t kTogether = 4;
 
 // Pods by lane of whole tiles, the parts of each added up.
-inline void SumWholeTiles(const BulkRequest& request, const std::int32_t* tiles,
-                          const std::int32_t* ahead, Unsigned* sums) {
+inline void SumTogether(const BulkRequest& request, const std::int32_t* tiles, Unsigned* sums) {
   TileView views[kTogether];
-  TileView next[kTogether];
-  for (std::int32_t i = 0; i < kTogether; ++i) {
-    views[i] = TileOf(request, tiles[i]);
-    if (ahead != nullptr) next[i] = TileOf(request, ahead[i]);
-  }
+  for (std::int32_t i = 0; i < kTogether; ++i) views[i] = TileOf(request, tiles[i]);
   for (std::int32_t part = 0; part < kParts; ++part) {
     Integers counts[kTogether];
-    Fit<kTogether, false>(request.workers, views, part,
-                          part == 0 && ahead != nullptr ? next : nullptr, counts);
+    Fit<kTogether, false>(request.workers, views, part, counts);
     for (std::int32_t i = 0; i < kTogether; ++i) {
       if (request.matches != nullptr) counts[i] &= LanesOf(Matching(request, tiles[i]), part);
       const auto pods = reinterpret_cast<Unsigned>(counts[i]);
@@ -259,19 +275,68 @@ inline void SumWholeTiles(const BulkRequest& request, const std::int32_t* tiles,
   }
 }
 
+// Whole tiles on their way to their sums, a vector of them at a time.
+class TileSums {
+ public:
+  TileSums(const BulkRequest& request, StoredCount* sums) : request_(request), sums_(sums) {}
+
+  // sums[i] = pods of the tile, once flushed. Without a branch: nobody can foresee which have room.
+  void AddIf(bool room, std::int32_t tile, std::int32_t i) {
+    sums_[i] = 0;
+    tiles_[size_] = tile;
+    position_[size_] = i;
+    size_ += room ? 1 : 0;
+    if (size_ == kLanes) Flush();
+  }
+
+  void Flush() {
+    if (size_ == 0) return;
+    std::fill(tiles_ + size_, tiles_ + kLanes, tiles_[0]);
+    Unsigned lanes[kLanes] = {};
+    for (std::int32_t i = 0; i < size_; i += kTogether)
+      SumTogether(request_, tiles_ + i, lanes + i);
+    FoldLanes<kLanes / 2>(lanes);
+    for (std::int32_t i = 0; i < size_; ++i) {
+      sums_[position_[i]] = static_cast<StoredCount>(lanes[0][i]);
+    }
+    size_ = 0;
+  }
+
+ private:
+  static_assert(kLanes % kTogether == 0);
+  const BulkRequest& request_;
+  StoredCount* sums_;
+  std::int32_t tiles_[kLanes];
+  std::int32_t position_[kLanes];
+  std::int32_t size_ = 0;
+};
+
+// What of a tile is read comes closer.
+inline void PrefetchTile(const BulkRequest& request, std::int32_t tile) {
+  const float* rows = TileOf(request, tile).rows;
+  for (const BulkRequest::Narrow& entry : request.workers.narrow) {
+    __builtin_prefetch(rows + entry.row);
+  }
+}
+
 void SumBlocksInBulk(const BulkRequest& request, const BlockLayout& layout,
                      const std::int32_t* blocks, std::int32_t count, StoredCount* sums) {
-  constexpr std::int32_t kAhead = 2 * kTogether;
+  if (layout.tiles) {
+    constexpr std::int32_t kAhead = 16;
+    TileSums pending(request, sums);
+    for (std::int32_t i = 0; i < count; ++i) {
+      if (request.most != nullptr && i + kAhead < count) {
+        __builtin_prefetch(MostOf(request, blocks[i + kAhead]));
+      }
+      pending.AddIf(MayHaveRoom(request, blocks[i]), blocks[i], i);
+    }
+    pending.Flush();
+    return;
+  }
   for (std::int32_t first = 0; first < count; first += kLanes) {
     const std::int32_t size = std::min(kLanes, count - first);
     Unsigned lanes[kLanes];
-    std::int32_t i = 0;
-    for (; layout.tiles && i + kTogether <= size; i += kTogether) {
-      const std::int32_t* tiles = blocks + first + i;
-      SumWholeTiles(request, tiles,
-                    first + i + kAhead + kTogether <= count ? tiles + kAhead : nullptr, lanes + i);
-    }
-    for (; i < kLanes; ++i) {
+    for (std::int32_t i = 0; i < kLanes; ++i) {
       const std::int32_t block = i < size ? blocks[first + i] : -1;
       lanes[i] = block < 0 ? Unsigned{}
                            : SumLeaves(request, layout.leaf_begin[block] - layout.first_leaf,
@@ -282,83 +347,115 @@ void SumBlocksInBulk(const BulkRequest& request, const BlockLayout& layout,
   }
 }
 
-// The leaves of a part of a tile, as a bitmap, on which one pod of the entry fits.
-inline std::uint32_t EntryFitBits(const BulkRequest::Vector& vector, std::int32_t entry,
-                                  const TileView& tile, std::int32_t part) {
+// Those of the `open` leaves of a part of a tile, as bitmaps, on which one pod of the entry fits.
+inline std::uint32_t OpenAndFit(const BulkRequest::Vector& vector, std::int32_t entry,
+                                const TileView& tile, std::int32_t part, std::uint32_t open) {
 #if ESPALIER_LANES == 16
   if (entry >= 0) {
     const BulkRequest::Narrow& narrow = vector.narrow[static_cast<std::size_t>(entry)];
-    return _mm512_cmp_ps_mask(_mm512_load_ps(tile.rows + narrow.row),
-                              _mm512_set1_ps(narrow.request), _CMP_GE_OQ);
+    return _mm512_mask_cmp_ps_mask(static_cast<__mmask16>(open),
+                                   _mm512_load_ps(tile.rows + narrow.row),
+                                   _mm512_set1_ps(narrow.request), _CMP_GE_OQ);
   }
 #endif
-  return BitsOf(EntryFits(vector, entry, tile, part));
+  return open & BitsOf(EntryFits(vector, entry, tile, part));
 }
 
-// Sums of bytes: every other byte apart, so that many can be added before one overflows.
-class ByteSums {
+// Sums of the fields of row words: every other field apart, so that some can be added before one
+// overflows.
+class FieldSums {
  public:
-  static constexpr std::int32_t kMostAdded = 4095;  // of bytes up to 16
+  static constexpr std::int32_t kMostAdded = 63;  // of fields up to 16
 
-  void Add(std::uint64_t bytes) {
-    even_ += bytes & kEven;
-    odd_ += (bytes >> 8) & kEven;
+  void Add(std::uint64_t fields) {
+    even_ += fields & kEven;
+    odd_ += (fields >> 5) & kEven;
   }
   std::int64_t operator[](std::int32_t i) const {
-    return static_cast<std::int64_t>((i % 2 == 0 ? even_ : odd_) >> (i / 2 * 16) & 0xFFFFU);
+    return static_cast<std::int64_t>((i % 2 == 0 ? even_ : odd_) >> (i / 2 * 10) & 0x3FFU);
   }
 
  private:
-  static constexpr std::uint64_t kEven = 0x00FF00FF00FF00FFU;
+  static constexpr std::uint64_t kEven = 0x07C1F07C1F07C1FU;
   std::uint64_t even_ = 0;
   std::uint64_t odd_ = 0;
 };
 
-// What of a tile's leaves each resource rules out, a byte each.
-inline void LimitTile(const BulkRequest& request, std::int32_t t, std::uint64_t* row) {
-  const BulkRequest::Vector& workers = request.workers;
-  const TileView tile = TileOf(request, t);
-  const std::uint32_t selected = Matching(request, t) & WithinRange(t, 0, request.leaf_count);
-  for (std::int32_t part = 0; part < kParts; ++part) {
-    // Leaves that no resource has ruled out yet.
-    std::uint32_t open = selected >> (part * kLanes) & ((1U << kLanes) - 1);
-    for (std::size_t i = 0; i < workers.order.size() && open != 0; ++i) {
-      const std::uint32_t fits = EntryFitBits(workers, workers.order[i], tile, part);
-      const std::int32_t resource = workers.resource[i];
-      row[resource / 8] += static_cast<std::uint64_t>(__builtin_popcount(open & ~fits))
-                           << (resource % 8 * 8);
-      open &= fits;
+// Tiles whose leaves are ruled out together.
+struct OpenTiles {
+  TileView views[kTogether];
+  std::uint32_t open[kParts][kTogether];  // leaves that no resource has ruled out yet
+
+  OpenTiles(const BulkRequest& request, const std::int32_t* tiles, std::int32_t size) {
+    for (std::int32_t i = 0; i < kTogether; ++i) {
+      const std::int32_t tile = tiles[std::min(i, size - 1)];
+      views[i] = TileOf(request, tile);
+      const std::uint32_t leaves =
+          Matching(request, tile) & WithinRange(tile, 0, request.leaf_count);
+      for (std::int32_t part = 0; part < kParts; ++part) {
+        open[part][i] = leaves >> (part * kLanes) & ((1U << kLanes) - 1);
+      }
     }
   }
-}
+
+  // Adds what the resources of entries [begin, end) rule out of each tile to its fields.
+  void RuleOut(const BulkRequest::Vector& workers, std::int32_t begin, std::int32_t end,
+               std::uint64_t* fields) {
+    for (std::int32_t part = 0; part < kParts; ++part) {
+      std::uint32_t left[kTogether];
+      for (std::int32_t i = 0; i < kTogether; ++i) left[i] = open[part][i];
+      for (std::int32_t e = begin; e < end; ++e) {
+        const auto at = static_cast<std::size_t>(e);
+        const std::int32_t entry = workers.order[at];
+        const std::int32_t shift = workers.field_shift[at];
+        for (std::int32_t i = 0; i < kTogether; ++i) {
+          const std::uint32_t fit = OpenAndFit(workers, entry, views[i], part, left[i]);
+          const int ruled_out = __builtin_popcount(left[i]) - __builtin_popcount(fit);
+          fields[i] += static_cast<std::uint64_t>(ruled_out) << shift;
+          left[i] = fit;
+        }
+      }
+      for (std::int32_t i = 0; i < kTogether; ++i) open[part][i] = left[i];
+    }
+  }
+};
 
 void LimitInBulk(const BulkRequest& request, const std::int32_t* tiles, std::int32_t count,
                  const LimitTable& limited) {
-  constexpr std::int32_t kAhead = 6;
-  for (std::int32_t first = 0; first < count; first += ByteSums::kMostAdded) {
-    const std::int32_t end = std::min(count, first + ByteSums::kMostAdded);
-    ByteSums gained[LimitTable::kMaxWords];
-    ByteSums lost[LimitTable::kMaxWords];
-    for (std::int32_t i = first; i < end; ++i) {
-      if (i + kAhead < count) {
-        const std::int32_t next = tiles[i + kAhead];
-        __builtin_prefetch(limited.rows + static_cast<std::ptrdiff_t>(next) * limited.words);
-        const float* rows = TileOf(request, next).rows;
-        for (const BulkRequest::Narrow& entry : request.workers.narrow) {
-          __builtin_prefetch(rows + entry.row);
+  constexpr std::int32_t kAhead = 16;
+  static_assert(FieldSums::kMostAdded > kTogether);
+  constexpr std::int32_t kRun = FieldSums::kMostAdded / kTogether * kTogether;
+  const BulkRequest::Vector& workers = request.workers;
+  const auto row_of = [&](std::int32_t tile) {
+    return limited.rows + static_cast<std::ptrdiff_t>(tile) * limited.words;
+  };
+  for (std::int32_t i = 0; i < std::min(kAhead, count); ++i) __builtin_prefetch(row_of(tiles[i]));
+  for (std::int32_t first = 0; first < count; first += kRun) {
+    const std::int32_t end = std::min(count, first + kRun);
+    FieldSums gained[LimitTable::kMaxWords];
+    FieldSums lost[LimitTable::kMaxWords];
+    for (std::int32_t t = first; t < end; t += kTogether) {
+      const std::int32_t size = std::min(kTogether, end - t);
+      for (std::int32_t i = t + kAhead; i < std::min(t + kAhead + kTogether, count); ++i) {
+        __builtin_prefetch(row_of(tiles[i]));
+      }
+      OpenTiles open(request, tiles + t, size);
+      for (std::int32_t word = 0; word < limited.words; ++word) {
+        const auto at = static_cast<std::size_t>(word);
+        std::uint64_t fields[kTogether] = {};
+        open.RuleOut(workers, workers.word_begin[at], workers.word_begin[at + 1], fields);
+        for (std::int32_t i = 0; i < size; ++i) {
+          std::uint64_t& row = row_of(tiles[t + i])[word];
+          if (!limited.blank) lost[word].Add(row);
+          gained[word].Add(fields[i]);
+          row = fields[i];
         }
       }
-      std::uint64_t fresh[LimitTable::kMaxWords] = {};
-      LimitTile(request, tiles[i], fresh);
-      std::uint64_t* row = limited.rows + static_cast<std::ptrdiff_t>(tiles[i]) * limited.words;
-      for (std::int32_t word = 0; word < limited.words; ++word) {
-        gained[word].Add(fresh[word]);
-        lost[word].Add(row[word]);
-        row[word] = fresh[word];
-      }
     }
-    for (std::int32_t i = 0; i < limited.words * 8; ++i) {
-      limited.sums[i] += gained[i / 8][i % 8] - lost[i / 8][i % 8];
+    for (std::int32_t i = 0; i < limited.words * LimitTable::kPerWord; ++i) {
+      const std::int32_t word = i / LimitTable::kPerWord;
+      const std::int32_t field = i % LimitTable::kPerWord;
+      limited.sums[i] += gained[word][field] - lost[word][field];
     }
   }
 }

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <tbb/enumerable_thread_specific.h>
@@ -24,7 +25,7 @@ constexpr std::size_t kMaxCountsBytes = std::size_t{1} << 30;
 
 // Shapes counted together, and the blocks counted for each in turn, so that capacity is read from
 // the innermost cache.
-constexpr std::size_t kMostShapesTogether = 16;
+constexpr std::size_t kMostShapesTogether = 32;
 constexpr std::int32_t kBlocksTogether = 32;
 
 // Everything the result needs from the workspace, which the next job reuses. What memory `result`
@@ -78,10 +79,64 @@ bool IsPartial(const PlacementJob& job) {
          job.replacement_domain.end != job.state->snapshot().leaf_count();
 }
 
-// The jobs of a batch that share counts.
-struct Group {
+// A job and the counts it shares with others.
+struct Member {
   std::shared_ptr<CountsCache::Entry> entry;
-  std::vector<std::size_t> jobs;
+  std::size_t job = 0;
+
+  ShapeCounts& counts() const { return entry->counts; }
+};
+
+// All jobs of a batch that share one entry; never empty.
+using Group = std::span<const Member>;
+
+// The jobs of a batch by their counts, and the locks on these. Its memory is used again.
+class Batch {
+ public:
+  void Add(std::shared_ptr<CountsCache::Entry> entry, std::size_t job) {
+    members_.push_back({std::move(entry), job});
+  }
+  void AddAlone(std::size_t job) { alone_.push_back(job); }
+
+  // In the order of the entries' addresses, so that callers who share some lock them in one order.
+  void GroupAndLock() {
+    std::ranges::sort(members_, {}, [](const Member& member) {
+      return std::pair(member.entry.get(), member.job);
+    });
+    for (std::size_t i = 0, first = 0; i < members_.size(); ++i) {
+      if (i + 1 < members_.size() && members_[i + 1].entry == members_[i].entry) continue;
+      groups_.push_back(std::span(members_).subspan(first, i + 1 - first));
+      locks_.emplace_back(members_[i].entry->mutex);
+      first = i + 1;
+    }
+  }
+
+  void Unlock() { locks_.clear(); }
+
+  void Clear() {
+    Unlock();
+    groups_.clear();
+    members_.clear();
+    alone_.clear();
+  }
+
+  std::span<const Group> groups() const { return groups_; }
+  std::span<const Member> members() const { return members_; }
+  // Jobs that cannot share counts with others at the same time.
+  std::span<const std::size_t> alone() const { return alone_; }
+
+ private:
+  std::vector<Member> members_;
+  std::vector<Group> groups_;
+  std::vector<std::size_t> alone_;
+  std::vector<std::unique_lock<std::mutex>> locks_;
+};
+
+// What one thread works in.
+struct ThreadMemory {
+  Scratch scratch;
+  Batch batch;
+  std::vector<ShapeCounts*> failing;
 };
 
 class CpuBackend final : public Backend {
@@ -95,74 +150,47 @@ class CpuBackend final : public Backend {
     if (jobs.size() == 1) {
       return EvaluateOne(jobs[0], results[0]);
     }
-    std::vector<std::size_t> alone;  // jobs that cannot share counts with others at the same time
-    std::vector<Group> groups = GroupJobs(jobs, alone);
+    Batch& batch = memory_.local().batch;
+    GroupJobs(jobs, batch);
     arena_.execute([&] {
-      EvaluateGroups(jobs, results, groups);
-      tbb::parallel_for(std::size_t{0}, alone.size(),
-                        [&](std::size_t i) { EvaluateOne(jobs[alone[i]], results[alone[i]]); });
+      RefreshGroups(jobs, batch.groups());
+      tbb::parallel_for(std::size_t{0}, batch.members().size(), [&](std::size_t i) {
+        const Member& member = batch.members()[i];
+        Decide(jobs[member.job], member.counts(), memory_.local().scratch, results[member.job]);
+      });
     });
+    batch.Unlock();
+    arena_.execute([&] {
+      tbb::parallel_for(std::size_t{0}, batch.alone().size(), [&](std::size_t i) {
+        EvaluateOne(jobs[batch.alone()[i]], results[batch.alone()[i]]);
+      });
+    });
+    batch.Clear();
   }
 
   void Prepare(std::span<const PlacementJob> jobs) override {
-    if (arena_.max_concurrency() == 1) return;
-    std::vector<std::size_t> alone;
-    std::vector<Group> groups = GroupJobs(jobs, alone);
-    const std::vector<std::unique_lock<std::mutex>> locks = LockAll(groups);
-    arena_.execute([&] {
-      RefreshGroups(jobs, groups);
-      tbb::parallel_for(std::size_t{0}, groups.size(), [&](std::size_t i) {
-        groups[i].entry->counts.PrepareExclusions(jobs[groups[i].jobs.front()]);
-      });
-    });
+    Batch& batch = memory_.local().batch;
+    GroupJobs(jobs, batch);
+    arena_.execute([&] { RefreshGroups(jobs, batch.groups()); });
+    batch.Clear();
   }
 
  private:
-  std::vector<Group> GroupJobs(std::span<const PlacementJob> jobs,
-                               std::vector<std::size_t>& alone) {
-    std::vector<Group> groups;
-    std::unordered_map<const CountsCache::Entry*, std::size_t> group_of;
+  void GroupJobs(std::span<const PlacementJob> jobs, Batch& batch) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (!jobs[i].assumed.empty() || IsPartial(jobs[i])) {
-        alone.push_back(i);
-        continue;
+        batch.AddAlone(i);
+      } else {
+        batch.Add(cache_.Get(jobs[i]), i);
       }
-      std::shared_ptr<CountsCache::Entry> entry = cache_.Get(jobs[i]);
-      const auto [it, fresh] = group_of.emplace(entry.get(), groups.size());
-      if (fresh) groups.push_back({std::move(entry), {}});
-      groups[it->second].jobs.push_back(i);
     }
-    // Callers lock the entries they share in one order.
-    std::ranges::sort(groups, {}, [](const Group& group) { return group.entry.get(); });
-    return groups;
+    batch.GroupAndLock();
   }
 
-  void EvaluateGroups(std::span<const PlacementJob> jobs, std::span<PlacementResult> results,
-                      std::span<Group> groups) {
-    const std::vector<std::unique_lock<std::mutex>> locks = LockAll(groups);
-    RefreshGroups(jobs, groups);
-    std::vector<std::pair<const Group*, std::size_t>> order;
-    order.reserve(jobs.size());
-    for (const Group& group : groups) {
-      for (const std::size_t job : group.jobs) order.emplace_back(&group, job);
-    }
-    tbb::parallel_for(std::size_t{0}, order.size(), [&](std::size_t i) {
-      const auto& [group, job] = order[i];
-      Decide(jobs[job], group->entry->counts, scratch_.local(), results[job]);
-    });
-  }
-
-  static std::vector<std::unique_lock<std::mutex>> LockAll(std::span<const Group> groups) {
-    std::vector<std::unique_lock<std::mutex>> locks;
-    locks.reserve(groups.size());
-    for (const Group& group : groups) locks.emplace_back(group.entry->mutex);
-    return locks;
-  }
-
-  void RefreshGroups(std::span<const PlacementJob> jobs, std::span<Group> groups) {
+  void RefreshGroups(std::span<const PlacementJob> jobs, std::span<const Group> groups) {
     const auto threads = static_cast<std::size_t>(arena_.max_concurrency());
     const std::size_t together =
-        std::clamp(groups.size() / (4 * threads), std::size_t{1}, kMostShapesTogether);
+        std::clamp(groups.size() / threads, std::size_t{1}, kMostShapesTogether);
     const std::size_t bundles = (groups.size() + together - 1) / together;
     tbb::parallel_for(std::size_t{0}, bundles, [&](std::size_t bundle) {
       const std::size_t first = bundle * together;
@@ -170,29 +198,52 @@ class CpuBackend final : public Backend {
     });
   }
 
-  void RefreshTogether(std::span<const PlacementJob> jobs, std::span<Group> groups) {
-    CountsStorage& leaves = scratch_.local().leaves();
-    std::vector<ShapeCounts*> cold;
+  // Calls `count` for each shape on run after run of blocks, as long as is good to read the
+  // capacity of `stale` blocks a shape from the innermost cache.
+  static void InRuns(std::size_t stale, std::int32_t blocks, const auto& shapes,
+                     const auto& count) {
+    if (stale == 0) return;
+    const auto a_shape = static_cast<std::int64_t>(stale / shapes.size() + 1);
+    const std::int64_t run = std::max<std::int64_t>(kBlocksTogether * blocks / a_shape, 1);
+    for (std::int64_t begin = 0; begin < blocks; begin += run) {
+      const auto end = static_cast<std::int32_t>(std::min<std::int64_t>(begin + run, blocks));
+      for (const auto& shape : shapes) count(shape, end);
+    }
+  }
+
+  void RefreshTogether(std::span<const PlacementJob> jobs, std::span<const Group> groups) {
+    CountsStorage& leaves = memory_.local().scratch.leaves();
     std::int32_t blocks = 0;  // of the largest snapshot; they may be several
-    for (Group& group : groups) {
-      ShapeCounts& counts = group.entry->counts;
-      const auto needs = [&](std::size_t job) { return ShapeCounts::NeedsLeaves(jobs[job]); };
-      const auto it = std::ranges::find_if(group.jobs, needs);
-      const PlacementJob& job = jobs[it == group.jobs.end() ? group.jobs.front() : *it];
-      if (!counts.Prepare(job, leaves)) continue;
-      cold.push_back(&counts);
+    std::size_t stale = 0;
+    for (const Group& group : groups) {
+      const auto it = std::ranges::find_if(
+          group, [&](const Member& m) { return ShapeCounts::NeedsLeaves(jobs[m.job]); });
+      const PlacementJob& job = jobs[(it == group.end() ? group.begin() : it)->job];
+      stale += group.front().counts().Prepare(job);
       blocks = std::max(blocks, job.state->snapshot().block_count());
     }
-    for (std::int32_t begin = 0; begin < blocks; begin += kBlocksTogether) {
-      for (ShapeCounts* counts : cold) {
-        counts->CountBlocks(begin, begin + kBlocksTogether, leaves);
-      }
+    InRuns(stale, blocks, groups, [&](const Group& group, std::int32_t end) {
+      group.front().counts().CountBlocks(end, leaves);
+    });
+    std::vector<ShapeCounts*>& failing = memory_.local().failing;
+    failing.clear();
+    stale = 0;
+    for (const Group& group : groups) {
+      ShapeCounts& counts = group.front().counts();
+      counts.Finish();
+      const auto it = std::ranges::find_if(
+          group, [&](const Member& m) { return counts.SurelyFails(jobs[m.job].query); });
+      if (it == group.end()) continue;
+      failing.push_back(&counts);
+      stale += counts.PrepareExclusions(jobs[it->job]);
     }
-    for (ShapeCounts* counts : cold) counts->Finish();
+    InRuns(stale, blocks, failing,
+           [](ShapeCounts* counts, std::int32_t end) { counts->LimitBlocks(end); });
+    for (ShapeCounts* counts : failing) counts->FinishExclusions();
   }
 
   void EvaluateOne(const PlacementJob& job, PlacementResult& result) {
-    Scratch& scratch = scratch_.local();
+    Scratch& scratch = memory_.local().scratch;
     if (IsPartial(job)) {
       ShapeCounts counts;
       counts.Refresh(job, scratch.leaves());
@@ -205,7 +256,7 @@ class CpuBackend final : public Backend {
   }
 
   tbb::task_arena arena_;
-  tbb::enumerable_thread_specific<Scratch> scratch_;
+  tbb::enumerable_thread_specific<ThreadMemory> memory_;
   CountsCache cache_;
 };
 

@@ -77,10 +77,23 @@ bool LeafCounter::BindBulk() {
   }
   request_.tiles = state_.tiles().Tile(0);
   request_.tile_stride = state_.tiles().tile_stride();
+  BindNeeds();
   request_.leaf_count = tree_.leaf_count();
   request_.matches = input_.matches;
   return !request_.workers.order.empty() &&
          (leader.amounts.empty() || !request_.leader.order.empty());
+}
+
+void LeafCounter::BindNeeds() {
+  BulkRequest::Vector& workers = request_.workers;
+  workers.SetFields(input_.workers.size);
+  if (workers.narrow.empty()) return;
+  request_.most = state_.tiles().Most(0);
+  request_.needs.assign(state_.tiles().most_stride(), BulkRequest::kNoNeed);
+  for (const BulkRequest::Narrow& entry : workers.narrow) {
+    request_.needs[static_cast<std::size_t>(entry.row / TiledCapacity::kTileLeaves)] =
+        entry.request;
+  }
 }
 
 bool LeafCounter::BindSums() const {
@@ -155,21 +168,20 @@ void LeafCounter::SumBlocks(std::span<const std::int32_t> blocks, StoredCount* s
 void LeafCounter::LimitTile(std::int32_t tile, const LimitTable& limited) const {
   const std::int32_t begin = tile * TiledCapacity::kTileLeaves;
   const std::int32_t end = std::min(begin + TiledCapacity::kTileLeaves, tree_.leaf_count());
-  std::vector<std::uint8_t> limited_by(static_cast<std::size_t>(limited.words) * 8, 0);
+  std::uint64_t* row = limited.rows + static_cast<std::ptrdiff_t>(tile) * limited.words;
+  for (std::int32_t i = 0; !limited.blank && i < limited.words * LimitTable::kPerWord; ++i) {
+    limited.sums[i] -= row[LimitTable::Word(i)] >> LimitTable::Shift(i) & 0x1FU;
+  }
+  std::fill_n(row, limited.words, 0);
   for (std::int32_t leaf = begin; leaf < end; ++leaf) {
     const bool matches = Matches(input_, leaf);
     const bool inside = InsideDomain(input_, leaf);
     const std::int16_t reason =
         ExclusionOf(matches, inside, matches && inside ? CountLeaf(input_, leaf) : LeafCounts{});
-    if (reason == kOutsideDomain) ++limited_by[static_cast<std::size_t>(input_.workers.size)];
-    if (reason >= 0) ++limited_by[static_cast<std::size_t>(reason)];
-  }
-  std::uint64_t* row = limited.rows + static_cast<std::ptrdiff_t>(tile) * limited.words;
-  for (std::size_t i = 0; i < limited_by.size(); ++i) {
-    const std::size_t shift = i % 8 * 8;
-    limited.sums[i] += limited_by[i] - static_cast<std::int64_t>(row[i / 8] >> shift & 0xFFU);
-    row[i / 8] &= ~(std::uint64_t{0xFF} << shift);
-    row[i / 8] |= static_cast<std::uint64_t>(limited_by[i]) << shift;
+    if (reason < 0 && reason != kOutsideDomain) continue;
+    const std::int32_t at = reason == kOutsideDomain ? input_.workers.size : reason;
+    row[LimitTable::Word(at)] += std::uint64_t{1} << LimitTable::Shift(at);
+    ++limited.sums[at];
   }
 }
 

@@ -41,6 +41,7 @@ class LeafCounter {
   bool BindBulk();
   // Adds a request to a vector of bulk requests; false when it is out of range.
   bool BindEntry(std::int32_t column, Amount request, Amount leader, BulkRequest::Vector& vector);
+  void BindNeeds();
   bool BindSums() const;
   void LimitTile(std::int32_t tile, const LimitTable& limited) const;
   // The leaves of the range with assumed usage, which are always counted one by one.

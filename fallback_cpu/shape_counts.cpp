@@ -25,7 +25,7 @@ void AppendChanged(const FlavorState& state, std::size_t position, const StoredC
   thread_local std::vector<std::int32_t> changed;
   const std::span<const std::int32_t> log = state.changed_blocks();
   const std::span<const std::int32_t> last_changes = state.last_changes();
-  if (log.size() - position < last_changes.size() / 16) {
+  if (log.size() - position < last_changes.size() / 64) {
     for (std::size_t i = position; i < log.size(); ++i) {
       if (state.IsLastChange(i) && (pods == nullptr || pods[log[i]] > 0)) blocks.push_back(log[i]);
     }
@@ -38,6 +38,29 @@ void AppendChanged(const FlavorState& state, std::size_t position, const StoredC
       last_changes.data(), pods, static_cast<std::int32_t>(last_changes.size()),
       static_cast<std::int32_t>(position), changed.data());
   blocks.insert(blocks.end(), changed.begin(), changed.begin() + count);
+}
+
+void AppendAll(const FlavorSnapshot& snapshot, std::vector<std::int32_t>& blocks) {
+  blocks.resize(static_cast<std::size_t>(snapshot.block_count()));
+  std::iota(blocks.begin(), blocks.end(), 0);
+}
+
+void SortDistinct(std::vector<std::int32_t>& blocks) {
+  if (std::ranges::adjacent_find(blocks, std::ranges::greater_equal()) == blocks.end()) return;
+  std::ranges::sort(blocks);
+  blocks.erase(std::ranges::unique(blocks).begin(), blocks.end());
+}
+
+// Those of some blocks that are before `end` and not `done`, which they are from now on. The blocks
+// ascend unless all are taken at once.
+std::span<const std::int32_t> TakeBefore(std::int32_t end, const FlavorSnapshot& snapshot,
+                                         const std::vector<std::int32_t>& blocks,
+                                         std::size_t& done) {
+  const auto first = blocks.begin() + static_cast<std::ptrdiff_t>(done);
+  const auto last =
+      end == snapshot.block_count() ? blocks.end() : std::lower_bound(first, blocks.end(), end);
+  done = static_cast<std::size_t>(last - blocks.begin());
+  return {first, last};
 }
 
 void SetAssumedBlocks(const PlacementJob& job, std::vector<std::int32_t>& blocks) {
@@ -68,30 +91,41 @@ CountsView ShapeCounts::LeavesIn(CountsStorage& leaves) {
   return leaves.View();
 }
 
-bool ShapeCounts::Prepare(const PlacementJob& job, CountsStorage& leaves) {
+// Whether counting a block is summing its pods.
+bool ShapeCounts::SumsOnly() const {
+  return counter_->sums() && !leaves_kept_ && assumed_blocks_.empty();
+}
+
+std::size_t ShapeCounts::Prepare(const PlacementJob& job) {
+  CollectStale(job);
+  SortDistinct(stale_);
+  return stale_.size();
+}
+
+void ShapeCounts::CollectStale(const PlacementJob& job) {
   snapshot_ = &job.state->snapshot();
   shape_ = job.shape.get();
   if (!counter_ || !counter_->IsValid()) counter_.emplace(job);
   counter_->Assume(job.assumed);
   const bool keep_leaves = leaves_kept_ || NeedsLeaves(job);
-  const bool all = !counted_ || keep_leaves != leaves_kept_;
-  if (all) {
+  cold_ = !counted_ || keep_leaves != leaves_kept_;
+  stale_.clear();
+  stale_done_ = 0;
+  if (cold_) {
     const TreeView tree = snapshot_->tree();
     leaves_kept_ = keep_leaves;
     storage_.Resize(leaves_kept_ ? tree.domain_count() : tree.LevelBegin(tree.lowest()),
                     HasSlices(shape_->slice, tree), job.query.leaders > 0);
+    AppendAll(*snapshot_, stale_);
+    SetAssumedBlocks(job, assumed_blocks_);
   } else {
     stale_.swap(assumed_blocks_);
     if (!job.simulate_empty) AppendStale(job);
-    for (const AssumedLeaf& assumed : job.assumed) {
-      stale_.push_back(snapshot_->BlockOf(assumed.leaf));
-    }
-    RefreshBlocks(job, leaves);
+    SetAssumedBlocks(job, assumed_blocks_);
+    stale_.insert(stale_.end(), assumed_blocks_.begin(), assumed_blocks_.end());
   }
   counted_ = true;
   log_position_ = LogSize(job);
-  SetAssumedBlocks(job, assumed_blocks_);
-  return all;
 }
 
 // Blocks that changed since the last refresh. A block without pods stays without while usage only
@@ -110,8 +144,8 @@ void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
       (leaves_kept_ || !NeedsLeaves(job))) {
     return;
   }
-  if (!Prepare(job, leaves)) return;
-  CountBlocks(0, snapshot_->block_count(), leaves);
+  CollectStale(job);
+  CountBlocks(snapshot_->block_count(), leaves);
   Finish();
 }
 
@@ -124,59 +158,51 @@ void ShapeCounts::CountOneBlock(std::int32_t block, const CountsView& leaves) {
                tree.LevelBegin(tree.lowest() - 1) + block);
 }
 
-void ShapeCounts::CountBlocks(std::int32_t begin, std::int32_t end, CountsStorage& leaves) {
-  end = std::min(end, snapshot_->block_count());
-  if (begin >= end) return;
-  blocks_counted_ += end - begin;
-  if (counter_->sums() && !leaves_kept_ && assumed_blocks_.empty()) {
-    const TreeView tree = snapshot_->tree();
-    stale_.resize(static_cast<std::size_t>(end - begin));
-    std::iota(stale_.begin(), stale_.end(), begin);
-    counter_->SumBlocks(stale_, storage_.View().pods + tree.LevelBegin(tree.lowest() - 1) + begin);
-    stale_.clear();
-    return;
+// Sums of pods alone: what a block gained or lost, its ancestors gain or lose.
+void ShapeCounts::SumBlocks(std::span<const std::int32_t> blocks) {
+  const TreeView tree = snapshot_->tree();
+  StoredCount* pods = storage_.View().pods;
+  const std::int32_t first = tree.LevelBegin(tree.lowest() - 1);
+  if (cold_) return counter_->SumBlocks(blocks, pods + first + blocks.front());
+  sums_.resize(blocks.size());
+  counter_->SumBlocks(blocks, sums_.data());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const StoredCount gained = sums_[i] - pods[first + blocks[i]];
+    if (gained == 0) continue;
+    for (std::int32_t d = first + blocks[i]; d >= 0; d = tree.parent[d]) pods[d] += gained;
   }
+}
+
+void ShapeCounts::CountBlocks(std::int32_t end, CountsStorage& leaves) {
+  const std::span<const std::int32_t> blocks = TakeBefore(end, *snapshot_, stale_, stale_done_);
+  if (blocks.empty()) return;
+  blocks_counted_ += static_cast<std::int64_t>(blocks.size());
+  if (SumsOnly()) return SumBlocks(blocks);
   const CountsView view = LeavesIn(leaves);
-  for (std::int32_t block = begin; block < end; ++block) CountOneBlock(block, view);
+  for (const std::int32_t block : blocks) CountOneBlock(block, view);
 }
 
 void ShapeCounts::Finish() {
   const TreeView tree = snapshot_->tree();
-  const CountsView counts = storage_.View();
-  for (std::int32_t level = tree.lowest() - 2; level >= 0; --level) {
-    for (std::int32_t d = tree.LevelBegin(level); d < tree.LevelEnd(level); ++d) {
-      RollUpDomain(tree, shape_->slice, counts, level, d);
+  if (cold_) {
+    for (std::int32_t level = tree.lowest() - 2; level >= 0; --level) {
+      for (std::int32_t d = tree.LevelBegin(level); d < tree.LevelEnd(level); ++d) {
+        RollUpDomain(tree, shape_->slice, storage_.View(), level, d);
+      }
     }
+  } else if (!SumsOnly()) {
+    RollUpAncestors();
   }
 }
 
-// Counts the blocks in stale_ and rolls their ancestors up.
-void ShapeCounts::RefreshBlocks(const PlacementJob& job, CountsStorage& leaves) {
-  blocks_counted_ += static_cast<std::int64_t>(stale_.size());
+// Rolls up what is above the blocks in stale_, each domain once. Blocks are the domains above the
+// leaves.
+void ShapeCounts::RollUpAncestors() {
   const TreeView tree = snapshot_->tree();
-  const CountsView counts = storage_.View();
-  if (counter_->sums() && !leaves_kept_ && job.assumed.empty()) {
-    // Sums of pods alone: what a block gained or lost, its ancestors gain or lose.
-    const std::int32_t first = tree.LevelBegin(tree.lowest() - 1);
-    sums_.resize(stale_.size());
-    counter_->SumBlocks(stale_, sums_.data());
-    for (std::size_t i = 0; i < stale_.size(); ++i) {
-      const StoredCount gained = sums_[i] - counts.pods[first + stale_[i]];
-      if (gained == 0) continue;
-      for (std::int32_t d = first + stale_[i]; d >= 0; d = tree.parent[d]) {
-        counts.pods[d] += gained;
-      }
-    }
-    stale_.clear();
-    return;
-  }
-  const CountsView view = LeavesIn(leaves);
-  for (const std::int32_t block : stale_) CountOneBlock(block, view);
-  // Blocks are the domains above the leaves; go up from there, each ancestor once.
+  if (tree.level_count == 1) return;
   seen_.resize(static_cast<std::size_t>(tree.LevelBegin(tree.lowest())), 0);
   ++refresh_;
-  for (std::int32_t& block : stale_)
-    block += tree.level_count > 1 ? tree.LevelBegin(tree.lowest() - 1) : 0;
+  for (std::int32_t& block : stale_) block += tree.LevelBegin(tree.lowest() - 1);
   for (std::int32_t level = tree.lowest() - 2; level >= 0; --level) {
     std::size_t kept = 0;
     for (const std::int32_t below : stale_) {
@@ -185,11 +211,10 @@ void ShapeCounts::RefreshBlocks(const PlacementJob& job, CountsStorage& leaves) 
       if (seen == refresh_) continue;
       seen = refresh_;
       stale_[kept++] = domain;
-      RollUpDomain(tree, shape_->slice, counts, level, domain);
+      RollUpDomain(tree, shape_->slice, storage_.View(), level, domain);
     }
     stale_.resize(kept);
   }
-  stale_.clear();
 }
 
 ShapeCounts::Source ShapeCounts::SourceFor(const PlacementJob& job, CountsStorage& leaves) {
@@ -215,52 +240,78 @@ const CountsView& ShapeCounts::Source::Of(SerialTeam& /*team*/, std::int32_t lev
   return leaves_;
 }
 
-// Counts the tiles of the blocks in limited_stale_ anew.
-void ShapeCounts::LimitBlocks() {
-  std::vector<std::int32_t>& tiles = limited_stale_;
-  if (snapshot_->block_width() != TiledCapacity::kTileLeaves) {
-    limited_tiles_.clear();
-    for (const std::int32_t block : limited_stale_) {
-      const DomainRange leaves = snapshot_->BlockLeaves(block);
-      const std::int32_t end =
-          (leaves.end + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
-      for (std::int32_t tile = leaves.begin / TiledCapacity::kTileLeaves; tile < end; ++tile) {
-        // Neighbouring blocks may share one.
-        if (limited_tiles_.empty() || limited_tiles_.back() != tile) limited_tiles_.push_back(tile);
-      }
-    }
-    tiles.swap(limited_tiles_);
+bool ShapeCounts::SurelyFails(const PlacementQuery& query) {
+  const TreeView tree = snapshot_->tree();
+  const std::int32_t level = query.required ? query.level : 0;
+  if (level == tree.lowest()) return false;  // counts of leaves may not be in place
+  const StoredCount* slices = storage_.View().slices_with_leader;
+  Count most = 0;  // by one domain, or by all
+  for (std::int32_t d = tree.LevelBegin(level); d < tree.LevelEnd(level); ++d) {
+    most = query.required ? std::max(most, Count{slices[d]}) : most + slices[d];
   }
-  const auto words = static_cast<std::int32_t>(limited_.size() / 8);
-  counter_->CountLimited(tiles, {limited_of_tile_.data(), words, limited_.data()});
+  return most < query.slices();
 }
 
-void ShapeCounts::RefreshExclusions(const PlacementJob& job) {
-  if (limited_known_ && limited_position_ == LogSize(job) && limited_stale_.empty() &&
-      assumed_blocks_.empty()) {
-    return;
-  }
-  if (!limited_known_) {
-    const std::size_t resources = shape_->workers.names.size();
-    const std::size_t words = resources / 8 + 1;  // one byte for those outside the domain
+std::size_t ShapeCounts::PrepareExclusions(const PlacementJob& job) {
+  CollectLimited(job);
+  SortDistinct(limited_stale_);
+  return limited_stale_.size();
+}
+
+void ShapeCounts::CollectLimited(const PlacementJob& job) {
+  limited_done_ = 0;
+  last_limited_tile_ = -1;
+  limited_blank_ = !limited_known_;
+  if (limited_blank_) {
+    // One more for those outside the domain.
+    const auto resources = static_cast<std::int32_t>(shape_->workers.names.size());
+    const auto words = static_cast<std::size_t>(LimitTable::WordsFor(resources));
     const std::int32_t tiles = snapshot_->leaf_count() / TiledCapacity::kTileLeaves + 1;
-    limited_.assign(words * 8, 0);
-    limited_of_tile_.assign(static_cast<std::size_t>(tiles) * words, 0);
-    limited_stale_.resize(static_cast<std::size_t>(snapshot_->block_count()));
-    std::iota(limited_stale_.begin(), limited_stale_.end(), 0);
+    limited_.assign(words * LimitTable::kPerWord, 0);
+    limited_of_tile_.resize(static_cast<std::size_t>(tiles) * words);
+    limited_stale_.clear();
+    AppendAll(*snapshot_, limited_stale_);
     limited_known_ = true;
-  } else {
+  } else if (limited_position_ != LogSize(job) || !limited_stale_.empty() ||
+             !assumed_blocks_.empty()) {
     limited_stale_.insert(limited_stale_.end(), assumed_blocks_.begin(), assumed_blocks_.end());
     if (!job.simulate_empty) AppendChanged(*job.state, limited_position_, nullptr, limited_stale_);
+    if (snapshot_->block_width() != TiledCapacity::kTileLeaves) SortDistinct(limited_stale_);
   }
-  LimitBlocks();
   limited_position_ = LogSize(job);
-  limited_stale_ = assumed_blocks_;
 }
+
+// The tiles of some blocks; neighbouring blocks may share one.
+std::span<const std::int32_t> ShapeCounts::TilesOf(std::span<const std::int32_t> blocks) {
+  if (snapshot_->block_width() == TiledCapacity::kTileLeaves) return blocks;
+  limited_tiles_.clear();
+  for (const std::int32_t block : blocks) {
+    const DomainRange leaves = snapshot_->BlockLeaves(block);
+    const std::int32_t end =
+        (leaves.end + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
+    for (std::int32_t tile = leaves.begin / TiledCapacity::kTileLeaves; tile < end; ++tile) {
+      if (tile != last_limited_tile_) limited_tiles_.push_back(tile);
+      last_limited_tile_ = tile;
+    }
+  }
+  return limited_tiles_;
+}
+
+void ShapeCounts::LimitBlocks(std::int32_t end) {
+  const std::span<const std::int32_t> tiles =
+      TilesOf(TakeBefore(end, *snapshot_, limited_stale_, limited_done_));
+  if (tiles.empty()) return;
+  const auto words = static_cast<std::int32_t>(limited_.size()) / LimitTable::kPerWord;
+  counter_->CountLimited(tiles, {limited_of_tile_.data(), limited_blank_, words, limited_.data()});
+}
+
+void ShapeCounts::FinishExclusions() { limited_stale_ = assumed_blocks_; }
 
 void ShapeCounts::CountExclusions(const PlacementJob& job, PlacementResult& result) {
   const std::lock_guard lock(limited_mutex_);
-  RefreshExclusions(job);
+  CollectLimited(job);
+  LimitBlocks(snapshot_->block_count());
+  FinishExclusions();
   const auto resources = static_cast<std::ptrdiff_t>(shape_->workers.names.size());
   const auto outside = limited_.begin() + resources;
   result.limited_by.assign(limited_.begin(), outside);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "fallback_cpu/leaf_counter.hpp"
@@ -29,20 +30,23 @@ class ShapeCounts {
   // is the calling thread's.
   void Refresh(const PlacementJob& job, CountsStorage& leaves);
 
-  // The same in three steps, for many shapes that are to share the reading of the capacity: when
-  // Prepare answers true, every block is to be counted once, in any order, then Finish called.
-  // Blocks past the last are left out.
-  bool Prepare(const PlacementJob& job, CountsStorage& leaves);
-  void CountBlocks(std::int32_t begin, std::int32_t end, CountsStorage& leaves);
+  // The same in steps, for many shapes that are to share the reading of the capacity: Prepare, then
+  // CountBlocks with ends that ascend up to the last block's, then Finish. Answers how many blocks
+  // there are to count.
+  std::size_t Prepare(const PlacementJob& job);
+  void CountBlocks(std::int32_t end, CountsStorage& leaves);
   void Finish();
+
+  // Whether up-to-date counts say at first sight that the query does not fit.
+  bool SurelyFails(const PlacementQuery& query);
+
+  // Brings the numbers of CountExclusions up to date in the same steps.
+  std::size_t PrepareExclusions(const PlacementJob& job);
+  void LimitBlocks(std::int32_t end);
+  void FinishExclusions();
 
   // Blocks counted since this object was made: the work that changes have caused.
   std::int64_t blocks_counted() const { return blocks_counted_; }
-
-  // For a shape that failed before, what CountExclusions would do first.
-  void PrepareExclusions(const PlacementJob& job) {
-    if (limited_known_) RefreshExclusions(job);
-  }
 
   // Where decisions read, with the affinity the job wants. Valid while `leaves` is not used for
   // another job.
@@ -67,11 +71,14 @@ class ShapeCounts {
 
  private:
   CountsView LeavesIn(CountsStorage& leaves);
+  bool SumsOnly() const;
   void CountOneBlock(std::int32_t block, const CountsView& leaves);
-  void RefreshBlocks(const PlacementJob& job, CountsStorage& leaves);
+  void SumBlocks(std::span<const std::int32_t> blocks);
+  void CollectStale(const PlacementJob& job);
   void AppendStale(const PlacementJob& job);
-  void LimitBlocks();
-  void RefreshExclusions(const PlacementJob& job);
+  void CollectLimited(const PlacementJob& job);
+  std::span<const std::int32_t> TilesOf(std::span<const std::int32_t> blocks);
+  void RollUpAncestors();
 
   std::optional<LeafCounter> counter_;
   const FlavorSnapshot* snapshot_ = nullptr;
@@ -79,20 +86,25 @@ class ShapeCounts {
   CountsStorage storage_;
   bool leaves_kept_ = false;
   bool counted_ = false;
+  bool cold_ = false;  // between Prepare and Finish: every block is to be counted
   std::int64_t blocks_counted_ = 0;
   std::size_t log_position_ = 0;              // of FlavorState::changed_blocks
   std::vector<std::int32_t> assumed_blocks_;  // counted with usage assumed by the last job
-  std::vector<std::int32_t> stale_;           // blocks, then their ancestors level by level
+  std::vector<std::int32_t> stale_;           // blocks
+  std::size_t stale_done_ = 0;                // of these, from the front
   std::vector<StoredCount> sums_;             // of the blocks in stale_
   std::vector<std::uint32_t> seen_;           // by inner domain: the refresh that met it last
   std::uint32_t refresh_ = 0;
 
-  // Only after a first failure: a LimitTable, the last byte of a row for leaves outside the
-  // replacement domain.
+  // Only after a first failure: a LimitTable, whose resource behind the last is leaves outside
+  // the replacement domain.
   std::mutex limited_mutex_;
   bool limited_known_ = false;
   std::size_t limited_position_ = 0;         // of FlavorState::changed_blocks
-  std::vector<std::int32_t> limited_stale_;  // blocks to be counted whatever the log says
+  std::vector<std::int32_t> limited_stale_;  // blocks; between refreshes: whatever the log says
+  std::size_t limited_done_ = 0;
+  bool limited_blank_ = false;  // no tile was counted before
+  std::int32_t last_limited_tile_ = -1;
   std::vector<std::int32_t> limited_tiles_;
   std::vector<std::uint64_t> limited_of_tile_;
   std::vector<std::int64_t> limited_;

@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kNominateBatch = 8192;
 // Gangs in order whose counts are brought up to date together: what the gangs before them in the
 // batch change has to be counted again.
-constexpr std::size_t kPrepareBatch = 16;
+constexpr std::size_t kPrepareBatch = 64;
 
 // Takes the result of a gang that was not placed.
 void Append(std::size_t gang, PlacementResult& result, GangAnswers& answers) {

@@ -72,6 +72,7 @@ void FlavorState::Add(LeafId leaf, const Resources& usage) {
     if (column < 0) continue;
     SetUsage(column, leaf, SaturatingAdd(Usage(column, leaf), amount));
   }
+  tiles_.Tighten(leaf.value / TiledCapacity::kTileLeaves);
   NoteChange(snapshot_->BlockOf(leaf));
 }
 
@@ -81,6 +82,7 @@ void FlavorState::Remove(LeafId leaf, const Resources& usage) {
     if (column < 0) continue;
     SetUsage(column, leaf, SaturatingSubtract(Usage(column, leaf), amount));
   }
+  tiles_.Tighten(leaf.value / TiledCapacity::kTileLeaves);
   NoteChange(snapshot_->BlockOf(leaf));
 }
 
@@ -100,8 +102,12 @@ void FlavorState::Book(std::span<const LeafShare> shares, const RequestVector& w
   };
   add(workers, [](const LeafShare& share) { return share.pods; });
   add(leader, [](const LeafShare& share) { return Count{share.leaders}; });
+  std::int32_t tightened = -1;
   std::int32_t noted = -1;
   for (const LeafShare& share : shares) {
+    const std::int32_t tile = share.leaf.value / TiledCapacity::kTileLeaves;
+    if (tile != tightened) tiles_.Tighten(tile);
+    tightened = tile;
     const std::int32_t block = snapshot_->BlockOf(share.leaf);
     if (block != noted) NoteChange(block);
     noted = block;

@@ -7,7 +7,9 @@ namespace espalier {
 TiledCapacity::TiledCapacity(const std::vector<Amount>& amounts, std::int64_t stride,
                              std::int32_t leaves, std::size_t columns)
     : columns_(columns),
+      most_stride_((columns + kTileLeaves - 1) / kTileLeaves * kTileLeaves),
       rows_(static_cast<std::size_t>((leaves + kTileLeaves - 1) / kTileLeaves) * columns),
+      most_(columns == 0 ? 0 : rows_.size() / columns * most_stride_, 0.0F),
       exact_(columns, 1),
       shift_(columns, 0) {
   for (std::size_t column = 0; column < columns; ++column) {
@@ -29,6 +31,9 @@ TiledCapacity::TiledCapacity(const std::vector<Amount>& amounts, std::int64_t st
       if (amount[lane] >= 0) units[lane] = static_cast<float>(amount[lane] >> shift_[column]);
     }
   }
+  if (columns == 0) return;
+  const auto tiles = static_cast<std::int32_t>(rows_.size() / columns);
+  for (std::int32_t tile = 0; tile < tiles; ++tile) Tighten(tile);
 }
 
 void TiledCapacity::Set(std::int32_t column, std::int32_t leaf, Amount amount) {
@@ -38,8 +43,24 @@ void TiledCapacity::Set(std::int32_t column, std::int32_t leaf, Amount amount) {
     exact_[at] = 0;
     units = kMaxUnits;
   }
-  const auto row = static_cast<std::size_t>(leaf / kTileLeaves) * columns_ + at;
-  rows_[row].units[leaf % kTileLeaves] = static_cast<float>(units);
+  const auto tile = static_cast<std::size_t>(leaf / kTileLeaves);
+  const auto value = static_cast<float>(units);
+  rows_[tile * columns_ + at].units[leaf % kTileLeaves] = value;
+  float& most = most_[tile * most_stride_ + at];
+  most = std::max(most, value);
+}
+
+void TiledCapacity::Tighten(std::int32_t tile) {
+  const Row* rows = rows_.data() + static_cast<std::size_t>(tile) * columns_;
+  float* most = most_.data() + static_cast<std::size_t>(tile) * most_stride_;
+  for (std::size_t column = 0; column < columns_; ++column) {
+    const float* units = rows[column].units;
+    float largest = units[0];
+    for (std::int32_t lane = 1; lane < kTileLeaves; ++lane) {
+      largest = largest < units[lane] ? units[lane] : largest;
+    }
+    most[column] = largest;
+  }
 }
 
 }  // namespace espalier

@@ -1,5 +1,5 @@
 // Remaining capacity in the form that bulk counting reads: tiles of 16 leaves, one cache line per
-// resource, as floats in units of a power of two.
+// resource, as floats in units of a power of two; and the most that a leaf of each tile holds.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +23,8 @@ class TiledCapacity {
                 std::size_t columns);
 
   void Set(std::int32_t column, std::int32_t leaf, Amount amount);
+  // After leaves of the tile were set: makes Most as small as it can be.
+  void Tighten(std::int32_t tile);
 
   // Amounts of a tile: [column * kTileLeaves + lane], in whole units; -1 for every negative amount
   // and for lanes past the last leaf.
@@ -32,6 +34,14 @@ class TiledCapacity {
   }
   // Floats from one tile to the next.
   std::size_t tile_stride() const { return columns_ * kTileLeaves; }
+
+  // By column, no leaf of a tile holds more. Null where Tile is.
+  const float* Most(std::int32_t tile) const {
+    return most_.empty() ? nullptr : most_.data() + static_cast<std::size_t>(tile) * most_stride_;
+  }
+  // Floats from one tile to the next: the columns, rounded up to whole vectors; those past the last
+  // have no meaning.
+  std::size_t most_stride() const { return most_stride_; }
 
   // Whether every amount a column has had is held exactly, for requests that are whole units.
   bool Exact(std::int32_t column) const { return exact_[static_cast<std::size_t>(column)] != 0; }
@@ -44,7 +54,9 @@ class TiledCapacity {
   };
 
   std::size_t columns_;
-  std::vector<Row> rows_;  // [tile * columns + column]
+  std::size_t most_stride_;
+  std::vector<Row> rows_;    // [tile * columns + column]
+  std::vector<float> most_;  // [tile * most_stride + column]
   std::vector<std::uint8_t> exact_;
   std::vector<int> shift_;
 };

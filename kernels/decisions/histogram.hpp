@@ -13,37 +13,51 @@ class Histogram {
  public:
   static constexpr StoredCount kMost = 1023;
 
+  Histogram() { domains_[0] = 0; }
   // Of `size` values >= 0. Of the object nothing but `fits()` is to be used when one is larger than
   // kMost.
   Histogram(const StoredCount* values, std::int32_t size) : Histogram() { Add(values, size); }
-  Histogram() { std::fill_n(domains_, kMost + 2, 0); }
 
   void Add(const StoredCount* values, std::int32_t size) {
-    if (size >= kWide) return AddMany(values, size);
-    for (std::int32_t i = 0; i < size; ++i) ++domains_[std::min(values[i], kMost + 1)];
+    StoredCount most = most_;
+    for (std::int32_t i = 0; i < size; ++i) most = std::max(most, values[i]);
+    if (most > most_) {
+      most_ = most;
+      if (!fits()) return;
+      std::fill(domains_ + cleared_, domains_ + most + 1, 0);
+      cleared_ = most + 1;
+    }
+    if (!fits()) return;
+    if (size >= kTables * (most_ + 1)) return AddMany(values, size);
+    for (std::int32_t i = 0; i < size; ++i) ++domains_[values[i]];
   }
 
-  bool fits() const { return domains_[kMost + 1] == 0; }
-  // Domains that hold `value`.
+  bool fits() const { return most_ <= kMost; }
+  // The largest value.
+  StoredCount most() const { return most_; }
+  // Domains that hold `value`, 0 to most().
   std::int32_t operator[](StoredCount value) const { return domains_[value]; }
 
  private:
-  static constexpr std::int32_t kWide = 4096;
+  static constexpr std::int32_t kTables = 4;
 
-  // Neighbours often hold the same: four tables keep their additions apart.
+  // Neighbours often hold the same: several tables keep their additions apart.
   void AddMany(const StoredCount* values, std::int32_t size) {
-    std::int32_t tables[4][kMost + 2] = {};
+    std::int32_t tables[kTables][kMost + 1];
+    for (auto& table : tables) std::fill_n(table, most_ + 1, 0);
     std::int32_t i = 0;
-    for (; i + 4 <= size; i += 4) {
-      for (std::int32_t t = 0; t < 4; ++t) ++tables[t][std::min(values[i + t], kMost + 1)];
+    for (; i + kTables <= size; i += kTables) {
+      for (std::int32_t t = 0; t < kTables; ++t) ++tables[t][values[i + t]];
     }
-    for (; i < size; ++i) ++tables[0][std::min(values[i], kMost + 1)];
-    for (std::int32_t value = 0; value < kMost + 2; ++value) {
+    for (; i < size; ++i) ++tables[0][values[i]];
+    for (StoredCount value = 0; value <= most_; ++value) {
       for (const auto& table : tables) domains_[value] += table[value];
     }
   }
 
-  std::int32_t domains_[kMost + 2];
+  StoredCount most_ = 0;
+  StoredCount cleared_ = 1;  // entries that are in use
+  std::int32_t domains_[kMost + 1];
 };
 
 // What is taken of domains in the plain order until `need` is held: all before `bound` in the order
@@ -61,14 +75,14 @@ struct HistogramTake {
 // R12.3 to R12.5 on a histogram. False when all domains together hold less than `need` > 0.
 inline bool PlanTake(const Histogram& pool, Count need, bool least_free, HistogramTake& take) {
   const StoredCount step = least_free ? 1 : -1;
-  StoredCount value = least_free ? 1 : Histogram::kMost;
-  for (; value >= 1 && value <= Histogram::kMost; value += step) {
+  StoredCount value = least_free ? 1 : pool.most();
+  for (; value >= 1 && value <= pool.most(); value += step) {
     const Count held = Count{value} * pool[value];
     if (take.held + held >= need) break;
     take.held += held;
     take.domains += pool[value];
   }
-  if (value < 1 || value > Histogram::kMost) return false;
+  if (value < 1 || value > pool.most()) return false;
   take.bound = value;
   take.at_bound =
       static_cast<std::int32_t>((need - take.held - 1) / value);  // one more takes the rest

@@ -15,8 +15,9 @@
 namespace espalier {
 
 struct Prefix {
-  CandidateList list;  // in order; domains without slices are left out
-  Count slices = 0;    // held by the list; less than needed when the whole level does not suffice
+  // In order, without domains that have no slices; of no meaning when the level does not suffice.
+  CandidateList list;
+  Count slices = 0;  // held by the list, or by the level when that is less than needed
 };
 
 // The order with empty domains last; affinity may put them anywhere else.
@@ -45,13 +46,20 @@ ESPALIER_HD Prefix ShortestPrefix(Team& team, const CountsView& counts, DomainRa
 // One lane, pods alone: the domains that a histogram says are taken, put in order.
 inline bool PrefixByHistogram(const StoredCount* pods, DomainRange range, PlainOrder order,
                               Count need, const CountsView& counts, Prefix& prefix) {
+  if (need <= 0) return false;
+  Count held = 0;
+  for (std::int32_t d = range.begin; d < range.end; ++d) held += pods[d];
+  if (held < need) {
+    prefix.slices = held;
+    return true;
+  }
   const Histogram pool(pods + range.begin, range.size());
   HistogramTake take;
-  if (need <= 0 || !pool.fits()) return false;
-  const bool enough = PlanTake(pool, need, order.least_free, take);
-  const StoredCount lowest = !enough ? 1 : order.least_free ? 1 : take.bound + 1;
-  const StoredCount highest = enough && order.least_free ? take.bound - 1 : Histogram::kMost;
-  std::int32_t at_bound = enough ? take.at_bound + 1 : 0;
+  if (!pool.fits()) return false;
+  PlanTake(pool, need, order.least_free, take);
+  const StoredCount lowest = order.least_free ? 1 : take.bound + 1;
+  const StoredCount highest = order.least_free ? take.bound - 1 : Histogram::kMost;
+  std::int32_t at_bound = take.at_bound + 1;
   Candidate* items = prefix.list.items;
   const auto take_one = [&](std::int32_t d) {
     const bool whole = pods[d] >= lowest && pods[d] <= highest;
@@ -64,14 +72,13 @@ inline bool PrefixByHistogram(const StoredCount* pods, DomainRange range, PlainO
   constexpr std::int32_t kRun = 64;
   const StoredCount least = at_bound > 0 ? std::min(lowest, take.bound) : lowest;
   const StoredCount most = at_bound > 0 ? std::max(highest, take.bound) : highest;
-  const Count domains = enough ? take.domains : range.size();
   std::int32_t d = range.begin;
-  for (; d + kRun <= range.end && prefix.list.size < domains; d += kRun) {
+  for (; d + kRun <= range.end && prefix.list.size < take.domains; d += kRun) {
     std::int32_t wanted = 0;
     for (std::int32_t i = d; i < d + kRun; ++i) wanted |= (pods[i] >= least) & (pods[i] <= most);
     for (std::int32_t i = d; wanted != 0 && i < d + kRun; ++i) take_one(i);
   }
-  for (; d < range.end && prefix.list.size < domains; ++d) take_one(d);
+  for (; d < range.end && prefix.list.size < take.domains; ++d) take_one(d);
   std::sort(items, items + prefix.list.size, order);
   return true;
 }

@@ -70,6 +70,7 @@ struct Input {
       bulk.workers.resource.push_back(static_cast<std::int32_t>(r));
       if (with_leader) Bind(r, leader[r], 0, form, bulk.leader);
     }
+    BindMost(random);
     bulk.tiles = tiles->Tile(0);
     bulk.tile_stride = tiles->tile_stride();
     bulk.leaf_count = leaves;
@@ -94,6 +95,21 @@ struct Input {
     }
   }
 
+  // As close as they are made, further off, or unknown.
+  void BindMost(Random& random) {
+    bulk.workers.SetFields(plain.workers.size);
+    if (random.Chance(20)) return;
+    const std::size_t width = tiles->most_stride();
+    bounds.assign(tiles->Most(0), tiles->Most(0) + (leaves + 15) / 16 * width);
+    const bool loose = random.Chance(50);
+    for (float& bound : bounds) bound += loose ? static_cast<float>(random.Between(0, 3)) : 0.0F;
+    bulk.most = bounds.data();
+    bulk.needs.assign(width, BulkRequest::kNoNeed);
+    for (const BulkRequest::Narrow& entry : bulk.workers.narrow) {
+      bulk.needs[static_cast<std::size_t>(entry.row / TiledCapacity::kTileLeaves)] = entry.request;
+    }
+  }
+
   LeafCounts Expected(std::int32_t leaf) const {
     return Matches(plain, leaf) ? CountLeaf(plain, leaf) : LeafCounts{};
   }
@@ -106,6 +122,7 @@ struct Input {
   std::vector<Amount> workers;
   std::vector<Amount> leader;
   std::vector<std::uint64_t> bitmap;
+  std::vector<float> bounds;
   LeafInput plain;
   BulkRequest bulk;
 };
@@ -156,25 +173,29 @@ void ExpectSums(const BulkCounts& form, const Input& input, std::int32_t width) 
 }
 
 // The leaves that each resource rules out, by tile, and what their sums gain over the rows before.
-void ExpectLimits(const BulkCounts& form, const Input& input) {
+void ExpectLimits(const BulkCounts& form, const Input& input, bool blank) {
   const std::int32_t tiles =
       (input.leaves + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
   std::vector<std::int32_t> list;
   for (std::int32_t tile = tiles; tile-- > 0;) list.push_back(tile);
-  std::vector<std::uint64_t> rows(list.size(), 0x0102030401020304U);
-  std::vector<std::int64_t> sums(8, 1000);
-  form.limit(input.bulk, list.data(), tiles, {rows.data(), 1, sums.data()});
+  std::uint64_t before = 0;
+  for (std::int32_t i = 0; i < LimitTable::kPerWord; ++i) {
+    before |= static_cast<std::uint64_t>(i) << LimitTable::Shift(i);
+  }
+  std::vector<std::uint64_t> rows(list.size(), before);
+  std::vector<std::int64_t> sums(LimitTable::kPerWord, 1000);
+  form.limit(input.bulk, list.data(), tiles, {rows.data(), blank, 1, sums.data()});
   std::vector<std::uint64_t> expected_rows(list.size(), 0);
   std::vector<std::int64_t> expected_sums;
-  for (std::uint64_t i = 0; i < 8; ++i) {
-    expected_sums.push_back(1000 - tiles * static_cast<std::int64_t>(4 - i % 4));
+  for (std::int64_t i = 0; i < LimitTable::kPerWord; ++i) {
+    expected_sums.push_back(1000 - (blank ? 0 : tiles * i));
   }
   for (std::int32_t leaf = 0; leaf < input.leaves; ++leaf) {
     const LeafCounts counts = input.Expected(leaf);
     if (!Matches(input.plain, leaf) || counts.pods > 0) continue;
     ++expected_sums[static_cast<std::size_t>(counts.limiting)];
     expected_rows[static_cast<std::size_t>(leaf / TiledCapacity::kTileLeaves)] +=
-        std::uint64_t{1} << (counts.limiting * 8);
+        std::uint64_t{1} << LimitTable::Shift(counts.limiting);
   }
   ASSERT_EQ(rows, expected_rows);
   ASSERT_EQ(sums, expected_sums);
@@ -206,7 +227,7 @@ TEST_P(BulkCountsTest, R7_11_CountsAsTheDecisionDoes) {
               for (const std::int32_t width : {1, 5, 16, 40}) {
                 ExpectSums(Form(), input, width);
               }
-              ExpectLimits(Form(), input);
+              for (const bool blank : {false, true}) ExpectLimits(Form(), input, blank);
             }
             if (HasFatalFailure()) return;
           }
@@ -224,6 +245,7 @@ TEST_P(BulkCountsTest, R18_7_SumsOfManyTilesDoNotWrap) {
   BulkRequest request;
   request.workers.order = {0};
   request.workers.resource = {0};
+  request.workers.SetFields(1);
   request.workers.narrow = {{0, NarrowInverse(1), 1, 0}};
   request.tiles = tiles.Tile(0);
   request.tile_stride = 0;  // every tile is the same
@@ -231,8 +253,8 @@ TEST_P(BulkCountsTest, R18_7_SumsOfManyTilesDoNotWrap) {
   std::vector<std::int32_t> list(kTiles);
   for (std::int32_t i = 0; i < kTiles; ++i) list[static_cast<std::size_t>(i)] = i;
   std::vector<std::uint64_t> rows(kTiles, 0);
-  std::vector<std::int64_t> sums(8, 0);
-  Form().limit(request, list.data(), kTiles, {rows.data(), 1, sums.data()});
+  std::vector<std::int64_t> sums(LimitTable::kPerWord, 0);
+  Form().limit(request, list.data(), kTiles, {rows.data(), false, 1, sums.data()});
   EXPECT_EQ(sums[0], request.leaf_count);
 }
 
