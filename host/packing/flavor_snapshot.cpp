@@ -271,6 +271,7 @@ std::int32_t FlavorSnapshot::block_count() const {
 std::int32_t FlavorSnapshot::BlockOf(LeafId leaf) const {
   const std::size_t depth = levels_.size();
   if (depth == 1) return leaf.value / kFlatBlock;
+  if (block_width_ > 0) return leaf.value / block_width_;
   return parent_[static_cast<std::size_t>(LeafDomain(leaf).value)] - level_begin_[depth - 2];
 }
 

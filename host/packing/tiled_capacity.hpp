@@ -22,7 +22,16 @@ class TiledCapacity {
   TiledCapacity(const std::vector<Amount>& amounts, std::int64_t stride, std::int32_t leaves,
                 std::size_t columns);
 
-  void Set(std::int32_t column, std::int32_t leaf, Amount amount);
+  void Set(std::int32_t column, std::int32_t leaf, Amount amount) {
+    const auto at = static_cast<std::size_t>(column);
+    Amount units = amount < 0 ? -1 : amount >> shift_[at];
+    if (units > kMaxUnits) {
+      exact_[at] = 0;
+      units = kMaxUnits;
+    }
+    const auto row = static_cast<std::size_t>(leaf / kTileLeaves) * columns_ + at;
+    rows_[row].units[leaf % kTileLeaves] = static_cast<float>(units);
+  }
 
   // Amounts of a tile: [column * kTileLeaves + lane], in whole units; -1 for every negative amount
   // and for lanes past the last leaf.
