@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "host/packing/parts.hpp"
+
 namespace espalier {
 namespace {
 
@@ -32,11 +34,13 @@ FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot)
       last_change_(static_cast<std::size_t>(snapshot_->block_count()), -1),
       magnitude_(snapshot_->resources().size(), 0) {
   const auto stride = static_cast<std::size_t>(snapshot_->stride());
-  for (std::size_t column = 0; column < magnitude_.size(); ++column) {
+  ForEachPart(magnitude_.size(), remaining_.size(), [&](std::size_t column) {
+    Amount most = 0;
     for (std::size_t i = column * stride; i < (column + 1) * stride; ++i) {
-      magnitude_[column] = std::max(magnitude_[column], MagnitudeOf(remaining_[i]));
+      most = std::max(most, MagnitudeOf(remaining_[i]));
     }
-  }
+    magnitude_[column] = most;
+  });
 }
 
 FlavorState::FlavorState(const FlavorState& other)

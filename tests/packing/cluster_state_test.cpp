@@ -229,6 +229,20 @@ TEST(ClusterStateTest, RepeatedNamesAreErrors) {
   EXPECT_THAT(ErrorOf(input), AllOf(HasSubstr("Topology"), HasSubstr("\"default\"")));
 }
 
+TEST(ClusterStateTest, ColumnsAreCheckedLikeNodes) {
+  const ClusterStateInput input = Gpus({{"r1/n1", 4}, {"r1/n2", 3}});
+  NodeColumns columns = *MakeNodeColumns(input.nodes);
+  const auto state = ClusterState::BuildFromColumns(columns, input);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->Find("tas")->remaining(), BuildState(input).Find("tas")->remaining());
+  columns.names[1] = columns.names[0];
+  const auto repeated = ClusterState::BuildFromColumns(columns, input);
+  ASSERT_FALSE(repeated);
+  EXPECT_THAT(repeated.error().message, AllOf(HasSubstr("\"n1\""), HasSubstr("twice")));
+  columns.names.pop_back();
+  EXPECT_FALSE(ClusterState::BuildFromColumns(columns, input));
+}
+
 TEST(ClusterStateTest, NothingAtAllIsAState) {
   const ClusterState state = BuildState({});
   EXPECT_TRUE(state.FlavorNames().empty());
