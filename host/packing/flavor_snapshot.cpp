@@ -46,9 +46,14 @@ FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& top
         leaf_of[static_cast<std::size_t>(represented_by[i])];
   }
   leaf_count_ = static_cast<std::int32_t>(node_of_.size());
-  PackTree();
-  MeasureBlocks();
-  PackCapacity(pool, leaf_of, non_tas_usage);
+  ForEachPart(2, nodes_->allocatable.size(), [&](std::size_t part) {
+    if (part == 0) {
+      PackCapacity(pool, leaf_of, non_tas_usage);
+    } else {
+      PackTree();
+      MeasureBlocks();
+    }
+  });
 }
 
 // Nodes of the flavor: available, with its labels and all level labels (R3.1, R3.2).

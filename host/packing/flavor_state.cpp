@@ -28,16 +28,21 @@ Amount MagnitudeOf(Amount amount) {
 FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot)
     : snapshot_(std::move(snapshot)),
       identity_(NextIdentity()),
-      remaining_(snapshot_->free()),
-      tiles_(remaining_, snapshot_->stride(), snapshot_->leaf_count(),
+      tiles_(snapshot_->free(), snapshot_->stride(), snapshot_->leaf_count(),
              snapshot_->resources().size()),
       last_change_(static_cast<std::size_t>(snapshot_->block_count()), -1),
       magnitude_(snapshot_->resources().size(), 0) {
+  const std::vector<Amount>& free = snapshot_->free();
   const auto stride = static_cast<std::size_t>(snapshot_->stride());
-  ForEachPart(magnitude_.size(), remaining_.size(), [&](std::size_t column) {
+  ForEachPart(magnitude_.size() + 1, free.size(), [&](std::size_t part) {
+    if (part == 0) {
+      remaining_ = free;
+      return;
+    }
+    const std::size_t column = part - 1;
     Amount most = 0;
     for (std::size_t i = column * stride; i < (column + 1) * stride; ++i) {
-      most = std::max(most, MagnitudeOf(remaining_[i]));
+      most = std::max(most, MagnitudeOf(free[i]));
     }
     magnitude_[column] = most;
   });

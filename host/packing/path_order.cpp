@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "host/packing/parts.hpp"
+
 namespace espalier {
 namespace {
 
@@ -28,6 +30,11 @@ void SortByKey(std::vector<Keyed>& nodes, int bits) {
     for (const Keyed& node : nodes) sorted[next[(node.key >> shift) & kMask]++] = node;
     nodes.swap(sorted);
   }
+}
+
+// Bits that tell the values apart.
+int Width(const LabelColumn& label) {
+  return static_cast<int>(std::bit_width(label.values.size() - 1));
 }
 
 std::int32_t ValueOf(const LabelColumn& label, std::int32_t node) {
@@ -57,19 +64,24 @@ void SortByPath(PathLabels levels, std::vector<std::int32_t>& nodes) {
   // Values are numbered in their order. From the lowest level up, as many levels as fit one key.
   std::vector<Keyed> keyed(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) keyed[i].node = nodes[i];
-  for (std::size_t level = levels.size(); level > 0;) {
+  for (std::size_t end = levels.size(); end > 0;) {
+    std::size_t begin = end;
     int bits = 0;
-    for (Keyed& node : keyed) node.key = 0;
-    for (; level > 0; --level) {
-      const LabelColumn& label = *levels[level - 1];
-      const auto width = static_cast<int>(std::bit_width(label.values.size() - 1));
-      if (bits + width > 64) break;
-      for (Keyed& node : keyed) {
-        node.key |= static_cast<std::uint64_t>(ValueOf(label, node.node)) << bits;
+    while (begin > 0 && bits + Width(*levels[begin - 1]) <= 64) bits += Width(*levels[--begin]);
+    const PathLabels together = levels.subspan(begin, end - begin);
+    constexpr std::size_t kNodes = 8192;  // of a part
+    ForEachPart((keyed.size() + kNodes - 1) / kNodes, keyed.size(), [&](std::size_t part) {
+      const std::size_t size = std::min(kNodes, keyed.size() - part * kNodes);
+      for (Keyed& node : std::span(keyed).subspan(part * kNodes, size)) {
+        node.key = 0;
+        for (const LabelColumn* label : together) {
+          node.key =
+              node.key << Width(*label) | static_cast<std::uint64_t>(ValueOf(*label, node.node));
+        }
       }
-      bits += width;
-    }
+    });
     SortByKey(keyed, bits);
+    end = begin;
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = keyed[i].node;
 }
