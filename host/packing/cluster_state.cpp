@@ -9,6 +9,7 @@
 
 #include "host/packing/flavor_snapshot.hpp"
 #include "host/packing/flavor_state.hpp"
+#include "host/packing/parts.hpp"
 
 namespace espalier {
 namespace {
@@ -60,7 +61,19 @@ Result<ClusterState> ClusterState::BuildFromColumns(NodeColumns columns,
   if (auto check = CheckNodeColumns(columns); !check) {
     return tl::unexpected<Error>(check.error());
   }
-  return Build(std::make_shared<const NodeColumns>(std::move(columns)), input);
+  const auto nodes = std::make_shared<const NodeColumns>(std::move(columns));
+  // Nothing is packed by name, so both can be done at once.
+  Result<void> distinct;
+  Result<ClusterState> state = BadInput("");
+  ForEachPart(2, nodes->allocatable.size(), [&](std::size_t part) {
+    if (part == 0) {
+      state = Build(nodes, input);
+    } else {
+      distinct = CheckDistinctNames(nodes->names);
+    }
+  });
+  if (!distinct) return tl::unexpected<Error>(distinct.error());
+  return state;
 }
 
 Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> nodes,

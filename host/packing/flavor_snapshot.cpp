@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "host/packing/parts.hpp"
+#include "host/packing/path_order.hpp"
+
 namespace espalier {
 namespace {
 
@@ -30,13 +33,12 @@ FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& top
   for (std::size_t i = 0; i < pool.size(); ++i) {
     if (represented_by[i] == pool[i]) order.push_back(pool[i]);
   }
-  const auto less = [this](std::int32_t a, std::int32_t b) { return PathLess(a, b); };
-  if (!std::ranges::is_sorted(order, less)) std::ranges::stable_sort(order, less);
+  SortByPath(level_labels_, order);
 
   // Nodes of one path are one leaf; the first of them stands for it.
   std::vector<std::int32_t> leaf_of(nodes_->size(), -1);
   for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i == 0 || PathLess(order[i - 1], order[i])) node_of_.push_back(order[i]);
+    if (i == 0 || PathLess(level_labels_, order[i - 1], order[i])) node_of_.push_back(order[i]);
     leaf_of[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(node_of_.size()) - 1;
   }
   for (std::size_t i = 0; i < pool.size(); ++i) {
@@ -44,9 +46,14 @@ FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& top
         leaf_of[static_cast<std::size_t>(represented_by[i])];
   }
   leaf_count_ = static_cast<std::int32_t>(node_of_.size());
-  PackTree();
-  MeasureBlocks();
-  PackCapacity(pool, leaf_of, non_tas_usage);
+  ForEachPart(2, nodes_->allocatable.size(), [&](std::size_t part) {
+    if (part == 0) {
+      PackCapacity(pool, leaf_of, non_tas_usage);
+    } else {
+      PackTree();
+      MeasureBlocks();
+    }
+  });
 }
 
 // Nodes of the flavor: available, with its labels and all level labels (R3.1, R3.2).
@@ -65,16 +72,26 @@ std::vector<std::int32_t> FlavorSnapshot::SelectPool() const {
     if (index < 0 && !value.empty()) return pool;
     if (label != nullptr) wanted.push_back({label, index, value.empty()});
   }
-  for (std::int32_t n = 0; n < static_cast<std::int32_t>(nodes_->size()); ++n) {
-    const auto node = static_cast<std::size_t>(n);
-    if (nodes_->available[node] == 0) continue;
-    const bool has_levels = std::ranges::all_of(
-        level_labels_, [&](const LabelColumn* label) { return label->value_of[node] >= 0; });
-    const bool has_labels = std::ranges::all_of(wanted, [&](const Wanted& w) {
+  // Label by label, in the order of memory.
+  std::vector<std::uint8_t> belongs(nodes_->size());
+  const auto keep_where = [&](const auto& condition) {
+    for (std::size_t node = 0; node < belongs.size(); ++node) belongs[node] &= condition(node);
+  };
+  for (std::size_t node = 0; node < belongs.size(); ++node) {
+    belongs[node] = nodes_->available[node] != 0;
+  }
+  for (const LabelColumn* label : level_labels_) {
+    keep_where([values = label->value_of.data()](std::size_t node) { return values[node] >= 0; });
+  }
+  for (const Wanted& w : wanted) {
+    keep_where([&](std::size_t node) {
       const std::int32_t value = w.label->value_of[node];
       return value < 0 ? w.or_missing : value == w.value;
     });
-    if (has_levels && has_labels) pool.push_back(n);
+  }
+  pool.reserve(belongs.size());
+  for (std::size_t node = 0; node < belongs.size(); ++node) {
+    if (belongs[node] != 0) pool.push_back(static_cast<std::int32_t>(node));
   }
   return pool;
 }
@@ -100,15 +117,6 @@ std::vector<std::int32_t> FlavorSnapshot::RepresentativesOf(
   represented_by.reserve(pool.size());
   for (const std::int32_t node : pool) represented_by.push_back(slot_of(node));
   return represented_by;
-}
-
-bool FlavorSnapshot::PathLess(std::int32_t node_a, std::int32_t node_b) const {
-  for (const LabelColumn* label : level_labels_) {
-    const std::int32_t a = label->value_of[static_cast<std::size_t>(node_a)];
-    const std::int32_t b = label->value_of[static_cast<std::size_t>(node_b)];
-    if (a != b) return a < b;
-  }
-  return false;
 }
 
 // Builds the level-major arrays from the nodes of the leaves, which are in path order.
@@ -177,8 +185,9 @@ void FlavorSnapshot::IndexLeaves() const {
 }
 
 std::string_view FlavorSnapshot::IndexedId(std::int32_t leaf) const {
-  return joined_ids_.empty() ? std::string_view(Value(LeafDomain(LeafId(leaf))))
-                             : joined_ids_[static_cast<std::size_t>(leaf)];
+  if (!joined_ids_.empty()) return joined_ids_[static_cast<std::size_t>(leaf)];
+  const auto domain = static_cast<std::size_t>(LeafDomain(LeafId(leaf)).value);
+  return level_labels_.back()->values[static_cast<std::size_t>(value_of_[domain])];
 }
 
 void FlavorSnapshot::PackCapacity(const std::vector<std::int32_t>& pool,
@@ -187,14 +196,14 @@ void FlavorSnapshot::PackCapacity(const std::vector<std::int32_t>& pool,
   const std::size_t nodes = nodes_->size();
   stride_ = (static_cast<std::int64_t>(leaf_count_) + 7) / 8 * 8;
   free_.assign(static_cast<std::size_t>(stride_) * resources().size() + kReadAhead, 0);
-  for (std::size_t r = 0; r < resources().size(); ++r) {
+  ForEachPart(resources().size(), free_.size(), [&](std::size_t r) {
     Amount* column = free_.data() + static_cast<std::int64_t>(r) * stride_;
     for (const std::int32_t n : pool) {
       const auto node = static_cast<std::size_t>(n);
       Amount& slot = column[leaf_of[node]];
       slot = SaturatingAdd(slot, nodes_->allocatable[r * nodes + node]);
     }
-  }
+  });
   if (non_tas_usage.empty()) return;
   for (const std::int32_t n : pool) {
     const auto node = static_cast<std::size_t>(n);
@@ -271,6 +280,7 @@ std::int32_t FlavorSnapshot::block_count() const {
 std::int32_t FlavorSnapshot::BlockOf(LeafId leaf) const {
   const std::size_t depth = levels_.size();
   if (depth == 1) return leaf.value / kFlatBlock;
+  if (block_width_ > 0) return leaf.value / block_width_;
   return parent_[static_cast<std::size_t>(LeafDomain(leaf).value)] - level_begin_[depth - 2];
 }
 

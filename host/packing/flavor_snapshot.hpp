@@ -89,7 +89,6 @@ class FlavorSnapshot {
  private:
   std::vector<std::int32_t> SelectPool() const;
   std::vector<std::int32_t> RepresentativesOf(const std::vector<std::int32_t>& pool) const;
-  bool PathLess(std::int32_t node_a, std::int32_t node_b) const;
   void PackTree();
   void MeasureBlocks();
   void IndexLeaves() const;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "host/packing/parts.hpp"
+
 namespace espalier {
 namespace {
 
@@ -12,6 +14,9 @@ std::uint64_t NextIdentity() {
   static std::atomic<std::uint64_t> next{1};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
+
+// Amounts and sums of a few such amounts stay within int64.
+constexpr Amount kSmall = Amount{1} << 60;
 
 Amount MagnitudeOf(Amount amount) {
   return amount == std::numeric_limits<Amount>::min() ? std::numeric_limits<Amount>::max()
@@ -23,40 +28,64 @@ Amount MagnitudeOf(Amount amount) {
 FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot)
     : snapshot_(std::move(snapshot)),
       identity_(NextIdentity()),
-      usage_(snapshot_->free().size(), 0),
-      remaining_(snapshot_->free()),
-      tiles_(remaining_, snapshot_->stride(), snapshot_->leaf_count(),
+      tiles_(snapshot_->free(), snapshot_->stride(), snapshot_->leaf_count(),
              snapshot_->resources().size()),
       last_change_(static_cast<std::size_t>(snapshot_->block_count()), -1),
       magnitude_(snapshot_->resources().size(), 0) {
+  const std::vector<Amount>& free = snapshot_->free();
   const auto stride = static_cast<std::size_t>(snapshot_->stride());
-  for (std::size_t column = 0; column < magnitude_.size(); ++column) {
-    for (std::size_t i = column * stride; i < (column + 1) * stride; ++i) {
-      magnitude_[column] = std::max(magnitude_[column], MagnitudeOf(remaining_[i]));
+  ForEachPart(magnitude_.size() + 1, free.size(), [&](std::size_t part) {
+    if (part == 0) {
+      remaining_ = free;
+      return;
     }
-  }
+    const std::size_t column = part - 1;
+    Amount most = 0;
+    for (std::size_t i = column * stride; i < (column + 1) * stride; ++i) {
+      most = std::max(most, MagnitudeOf(free[i]));
+    }
+    magnitude_[column] = most;
+  });
 }
 
 FlavorState::FlavorState(const FlavorState& other)
     : snapshot_(other.snapshot_),
       identity_(NextIdentity()),
-      usage_(other.usage_),
       remaining_(other.remaining_),
+      clamped_usage_(other.clamped_usage_),
       tiles_(other.tiles_),
       last_change_(other.last_change_.size(), -1),
       magnitude_(other.magnitude_),
       range_version_(other.range_version_) {}
 
-void FlavorState::SetUsage(std::int32_t column, LeafId leaf, Amount usage) {
+Amount FlavorState::Usage(std::size_t at) const {
+  const auto clamped = clamped_usage_.find(at);
+  return clamped != clamped_usage_.end() ? clamped->second : snapshot_->free()[at] - remaining_[at];
+}
+
+template <Amount (*Combine)(Amount, Amount)>
+void FlavorState::Change(std::int32_t column, LeafId leaf, Amount amount) {
   const auto at = static_cast<std::size_t>(column * snapshot_->stride() + leaf.value);
-  usage_[at] = usage;
-  const Amount before = remaining_[at];
-  remaining_[at] = SaturatingSubtract(snapshot_->free()[at], usage);
-  if (remaining_[at] > before) grown_at_ = log_.size() + 1;
-  tiles_.Set(column, leaf.value, remaining_[at]);
   Amount& magnitude = magnitude_[static_cast<std::size_t>(column)];
-  if (MagnitudeOf(remaining_[at]) > magnitude) {
-    magnitude = MagnitudeOf(remaining_[at]);
+  const Amount before = remaining_[at];
+  Amount after = 0;
+  if (magnitude < kSmall && amount < kSmall && amount > -kSmall) {
+    after = before - Combine(0, amount);  // nothing can saturate
+  } else {
+    const Amount usage = Combine(Usage(at), amount);
+    after = SaturatingSubtract(snapshot_->free()[at], usage);
+    Amount exact = 0;
+    if (__builtin_sub_overflow(snapshot_->free()[at], usage, &exact)) {
+      clamped_usage_[at] = usage;
+    } else {
+      clamped_usage_.erase(at);
+    }
+  }
+  remaining_[at] = after;
+  if (after > before) grown_at_ = log_.size() + 1;
+  tiles_.Set(column, leaf.value, after);
+  if (MagnitudeOf(after) > magnitude) {
+    magnitude = MagnitudeOf(after);
     ++range_version_;
   }
 }
@@ -66,24 +95,25 @@ void FlavorState::NoteChange(std::int32_t block) {
   log_.push_back(block);
 }
 
-void FlavorState::Add(LeafId leaf, const Resources& usage) {
-  for (const auto& [name, amount] : usage) {
-    const std::int32_t column = snapshot_->FindResource(name);
-    if (column < 0) continue;
-    SetUsage(column, leaf, SaturatingAdd(Usage(column, leaf), amount));
+template <Amount (*Combine)(Amount, Amount)>
+void FlavorState::ChangeAll(LeafId leaf, const Resources& amounts) {
+  const std::vector<std::string>& resources = snapshot_->resources();
+  std::size_t column = 0;  // both lists ascend
+  for (const auto& [name, amount] : amounts) {
+    int order = -1;
+    while (column < resources.size() && (order = resources[column].compare(name)) < 0) ++column;
+    if (order == 0) Change<Combine>(static_cast<std::int32_t>(column++), leaf, amount);
   }
   tiles_.Tighten(leaf.value / TiledCapacity::kTileLeaves);
   NoteChange(snapshot_->BlockOf(leaf));
 }
 
+void FlavorState::Add(LeafId leaf, const Resources& usage) {
+  ChangeAll<SaturatingAdd>(leaf, usage);
+}
+
 void FlavorState::Remove(LeafId leaf, const Resources& usage) {
-  for (const auto& [name, amount] : usage) {
-    const std::int32_t column = snapshot_->FindResource(name);
-    if (column < 0) continue;
-    SetUsage(column, leaf, SaturatingSubtract(Usage(column, leaf), amount));
-  }
-  tiles_.Tighten(leaf.value / TiledCapacity::kTileLeaves);
-  NoteChange(snapshot_->BlockOf(leaf));
+  ChangeAll<SaturatingSubtract>(leaf, usage);
 }
 
 void FlavorState::Book(std::span<const LeafShare> shares, const RequestVector& workers,
@@ -96,7 +126,7 @@ void FlavorState::Book(std::span<const LeafShare> shares, const RequestVector& w
       for (const LeafShare& share : shares) {
         if (pods_of(share) == 0) continue;
         const Amount added = SaturatingMultiply(vector.amounts[i], pods_of(share));
-        SetUsage(column, share.leaf, SaturatingAdd(Usage(column, share.leaf), added));
+        Change<SaturatingAdd>(column, share.leaf, added);
       }
     }
   };

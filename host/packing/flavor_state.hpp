@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "host/model/resources.hpp"
@@ -72,17 +73,21 @@ class FlavorState {
             const RequestVector& leader);
 
  private:
-  Amount Usage(std::int32_t column, LeafId leaf) const {
-    return usage_[static_cast<std::size_t>(column * snapshot_->stride() + leaf.value)];
-  }
-  void SetUsage(std::int32_t column, LeafId leaf, Amount usage);
+  // Usage is no array of its own: it is free - remaining. Only what does not fit int64 that way is
+  // held, in clamped_usage_.
+  Amount Usage(std::size_t at) const;
+  // Usage becomes Combine(usage, amount), which adds or subtracts.
+  template <Amount (*Combine)(Amount, Amount)>
+  void Change(std::int32_t column, LeafId leaf, Amount amount);
+  template <Amount (*Combine)(Amount, Amount)>
+  void ChangeAll(LeafId leaf, const Resources& amounts);
   void NoteChange(std::int32_t block);
 
   std::shared_ptr<const FlavorSnapshot> snapshot_;
   std::uint64_t identity_;
   std::shared_ptr<const void> lifetime_ = std::make_shared<char>();
-  std::vector<Amount> usage_;
   std::vector<Amount> remaining_;
+  std::unordered_map<std::size_t, Amount> clamped_usage_;  // by index into remaining_
   TiledCapacity tiles_;
   std::vector<std::int32_t> log_;
   std::vector<std::int32_t> last_change_;

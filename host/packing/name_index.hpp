@@ -18,19 +18,32 @@ class NameIndex {
   // For up to `names` names.
   explicit NameIndex(std::size_t names) : slots_(std::bit_ceil(2 * names + 1)) {}
 
+  static std::uint32_t Hash(std::string_view name) {
+    return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
+  }
+
   // False when an equal name is there already; it stays.
   template <class NameAt>
   bool Add(std::int32_t position, const NameAt& name_at) {
-    Slot& slot = slots_[SlotOf(name_at(position), name_at)];
+    return Add(position, Hash(name_at(position)), name_at);
+  }
+  // The same with the hash of the name.
+  template <class NameAt>
+  bool Add(std::int32_t position, std::uint32_t hash, const NameAt& name_at) {
+    Slot& slot = slots_[SlotOf(
+        hash, [&](std::int32_t other) { return name_at(other) == name_at(position); })];
     if (slot.position >= 0) return false;
-    slot = {Hash(name_at(position)), position};
+    slot = {hash, position};
     return true;
   }
 
   // The position of a name, or -1.
   template <class NameAt>
   std::int32_t Find(std::string_view name, const NameAt& name_at) const {
-    return slots_.empty() ? -1 : slots_[SlotOf(name, name_at)].position;
+    if (slots_.empty()) return -1;
+    return slots_[SlotOf(Hash(name),
+                         [&](std::int32_t position) { return name_at(position) == name; })]
+        .position;
   }
 
  private:
@@ -39,17 +52,12 @@ class NameIndex {
     std::int32_t position = -1;  // -1: free
   };
 
-  static std::uint32_t Hash(std::string_view name) {
-    return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
-  }
-
-  // The slot that holds the name, or the free one where it belongs.
-  template <class NameAt>
-  std::size_t SlotOf(std::string_view name, const NameAt& name_at) const {
-    const std::uint32_t hash = Hash(name);
+  // The slot that holds the name of this hash, or the free one where it belongs.
+  template <class HasName>
+  std::size_t SlotOf(std::uint32_t hash, const HasName& has_name) const {
     std::size_t at = hash & (slots_.size() - 1);
     while (slots_[at].position >= 0 &&
-           (slots_[at].hash != hash || name_at(slots_[at].position) != name)) {
+           (slots_[at].hash != hash || !has_name(slots_[at].position))) {
       at = (at + 1) & (slots_.size() - 1);
     }
     return at;

@@ -1,6 +1,7 @@
 #include "host/packing/node_columns.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "host/packing/name_index.hpp"
+#include "host/packing/parts.hpp"
 
 namespace espalier {
 namespace {
@@ -109,6 +111,11 @@ void AddAllocatable(NodeColumns& columns, std::span<const Node> nodes) {
   }
 }
 
+struct NameIn {
+  const std::vector<std::string>& names;
+  std::string_view operator()(std::int32_t n) const { return names[static_cast<std::size_t>(n)]; }
+};
+
 template <class Items, class Name>
 bool AscendsStrictly(const Items& items, const Name& name) {
   for (std::size_t i = 1; i < items.size(); ++i) {
@@ -117,20 +124,72 @@ bool AscendsStrictly(const Items& items, const Name& name) {
   return true;
 }
 
-Result<void> CheckDistinctNames(const std::vector<std::string>& names) {
-  const auto name_at = [&](std::int32_t n) -> std::string_view {
-    return names[static_cast<std::size_t>(n)];
+// Whether two names are equal. Equal names have equal hashes, so each part of the hashes can be
+// looked at on its own.
+bool AnyTwice(const std::vector<std::string>& names) {
+  constexpr std::size_t kParts = 16;
+  struct Hashed {
+    std::uint32_t hash;
+    std::int32_t position;
   };
-  NameIndex seen(names.size());
-  for (std::int32_t n = 0; n < static_cast<std::int32_t>(names.size()); ++n) {
-    if (!seen.Add(n, name_at)) {
-      return BadInput(fmt::format("Node \"{}\" is given twice; names must be unique", name_at(n)));
+  std::array<std::array<std::vector<Hashed>, kParts>, kParts> hashed;  // [run of names][part]
+  ForEachPart(kParts, names.size(), [&](std::size_t run) {
+    const std::size_t end = (run + 1) * names.size() / kParts;
+    for (std::size_t n = run * names.size() / kParts; n < end; ++n) {
+      const std::uint32_t hash = NameIndex::Hash(names[n]);
+      hashed[run][hash >> 28].push_back({hash, static_cast<std::int32_t>(n)});
     }
+  });
+  std::array<bool, kParts> twice{};
+  ForEachPart(kParts, names.size(), [&](std::size_t part) {
+    std::size_t size = 0;
+    for (const auto& run : hashed) size += run[part].size();
+    NameIndex seen(size);
+    for (const auto& run : hashed) {
+      for (const Hashed& name : run[part]) {
+        if (!seen.Add(name.position, name.hash, NameIn{names})) twice[part] = true;
+      }
+    }
+  });
+  return std::ranges::find(twice, true) != twice.end();
+}
+
+bool InRange(const std::vector<std::int32_t>& indices, std::int32_t low, std::size_t end) {
+  bool inside = true;
+  for (const std::int32_t i : indices) inside &= i >= low && i < static_cast<std::int32_t>(end);
+  return inside;
+}
+
+Result<void> WrongColumn(std::string_view column, std::string_view problem) {
+  return BadInput(fmt::format("node columns: {} {}", column, problem));
+}
+std::string OneEach(std::size_t nodes) {
+  return fmt::format("must have one entry for each of {} nodes", nodes);
+}
+
+Result<void> CheckLabel(const LabelColumn& label, std::size_t nodes) {
+  const std::string name = fmt::format("label {}", label.key);
+  if (label.value_of.size() != nodes) return WrongColumn(name, OneEach(nodes));
+  if (!InRange(label.value_of, -1, label.values.size())) {
+    return WrongColumn(name, "must index its values, or be -1");
+  }
+  if (!AscendsStrictly(label.values, [](const std::string& v) { return std::string_view(v); })) {
+    return WrongColumn(name, "must have sorted, distinct values");
   }
   return {};
 }
 
 }  // namespace
+
+Result<void> CheckDistinctNames(const std::vector<std::string>& names) {
+  const auto in_order = [](const std::string& name) { return std::string_view(name); };
+  if (AscendsStrictly(names, in_order) || !AnyTwice(names)) return {};
+  NameIndex seen(names.size());
+  std::int32_t n = 0;
+  while (seen.Add(n, NameIn{names})) ++n;
+  return BadInput(
+      fmt::format("Node \"{}\" is given twice; names must be unique", NameIn{names}(n)));
+}
 
 std::int32_t LabelColumn::FindValue(std::string_view value) const {
   const auto it = std::ranges::lower_bound(values, value);
@@ -169,42 +228,30 @@ Result<NodeColumns> MakeNodeColumns(std::span<const Node> nodes) {
 
 Result<void> CheckNodeColumns(const NodeColumns& columns) {
   const std::size_t nodes = columns.size();
-  const auto wrong = [](std::string_view column, std::string_view problem) -> Result<void> {
-    return BadInput(fmt::format("node columns: {} {}", column, problem));
-  };
-  const auto in_range = [](const std::vector<std::int32_t>& indices, std::int32_t low,
-                           std::size_t end) {
-    return std::ranges::all_of(
-        indices, [&](std::int32_t i) { return i >= low && i < static_cast<std::int32_t>(end); });
-  };
-  const std::string one_each = fmt::format("must have one entry for each of {} nodes", nodes);
-  if (columns.available.size() != nodes) return wrong("available", one_each);
-  if (columns.taint_set_of.size() != nodes) return wrong("taint_set_of", one_each);
-  if (!in_range(columns.taint_set_of, 0, columns.taint_sets.size())) {
-    return wrong("taint_set_of", "must index taint_sets");
+  const std::string one_each = OneEach(nodes);
+  if (columns.available.size() != nodes) return WrongColumn("available", one_each);
+  if (columns.taint_set_of.size() != nodes) return WrongColumn("taint_set_of", one_each);
+  if (!InRange(columns.taint_set_of, 0, columns.taint_sets.size())) {
+    return WrongColumn("taint_set_of", "must index taint_sets");
   }
   if (!AscendsStrictly(columns.labels,
                        [](const LabelColumn& l) { return std::string_view(l.key); })) {
-    return wrong("labels", "must be sorted by distinct keys");
+    return WrongColumn("labels", "must be sorted by distinct keys");
   }
-  for (const LabelColumn& label : columns.labels) {
-    const std::string name = fmt::format("label {}", label.key);
-    if (label.value_of.size() != nodes) return wrong(name, one_each);
-    if (!in_range(label.value_of, -1, label.values.size())) {
-      return wrong(name, "must index its values, or be -1");
-    }
-    if (!AscendsStrictly(label.values, [](const std::string& v) { return std::string_view(v); })) {
-      return wrong(name, "must have sorted, distinct values");
-    }
+  std::vector<Result<void>> labels(columns.labels.size());
+  ForEachPart(labels.size(), labels.size() * nodes,
+              [&](std::size_t label) { labels[label] = CheckLabel(columns.labels[label], nodes); });
+  for (const Result<void>& label : labels) {
+    if (!label) return label;
   }
   if (!AscendsStrictly(columns.resources,
                        [](const std::string& r) { return std::string_view(r); })) {
-    return wrong("resources", "must be sorted and distinct");
+    return WrongColumn("resources", "must be sorted and distinct");
   }
   if (columns.allocatable.size() != columns.resources.size() * nodes) {
-    return wrong("allocatable", "must have one entry for each resource and node");
+    return WrongColumn("allocatable", "must have one entry for each resource and node");
   }
-  return CheckDistinctNames(columns.names);
+  return {};
 }
 
 }  // namespace espalier

@@ -42,6 +42,10 @@ struct NodeColumns {
 Result<NodeColumns> MakeNodeColumns(std::span<const Node> nodes);
 
 // Whether columns made elsewhere keep what is said above; the error (kBadInput) names the column.
+// CheckDistinctNames has a check of its own.
 Result<void> CheckNodeColumns(const NodeColumns& columns);
+
+// Error (kBadInput): two nodes of one name.
+Result<void> CheckDistinctNames(const std::vector<std::string>& names);
 
 }  // namespace espalier

@@ -2,6 +2,7 @@
 // resource, as floats in units of a power of two; and the most that a leaf of each tile holds.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -22,7 +23,19 @@ class TiledCapacity {
   TiledCapacity(const std::vector<Amount>& amounts, std::int64_t stride, std::int32_t leaves,
                 std::size_t columns);
 
-  void Set(std::int32_t column, std::int32_t leaf, Amount amount);
+  void Set(std::int32_t column, std::int32_t leaf, Amount amount) {
+    const auto at = static_cast<std::size_t>(column);
+    Amount units = amount < 0 ? -1 : amount >> shift_[at];
+    if (units > kMaxUnits) {
+      exact_[at] = 0;
+      units = kMaxUnits;
+    }
+    const auto tile = static_cast<std::size_t>(leaf / kTileLeaves);
+    const auto value = static_cast<float>(units);
+    rows_[tile * columns_ + at].units[leaf % kTileLeaves] = value;
+    float& most = most_[tile * most_stride_ + at];
+    most = std::max(most, value);
+  }
   // After leaves of the tile were set: makes Most as small as it can be.
   void Tighten(std::int32_t tile);
 

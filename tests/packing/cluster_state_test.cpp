@@ -131,6 +131,58 @@ TEST(FlavorStateTest, BookIsAddOfTheirUsage) {
   EXPECT_EQ(state.remaining(), by_name.Find("fa")->remaining());
 }
 
+// However large the amounts that come and go, what remains is what the rule says of free and usage.
+TEST(FlavorStateTest, R1_7_UsageIsKeptWhereWhatRemainsIsAtALimit) {
+  constexpr Amount kMin = std::numeric_limits<Amount>::min();
+  constexpr Amount kAmounts[] = {1,
+                                 5,
+                                 kMax,
+                                 kMin,
+                                 kMax - 3,
+                                 kMin + 2,
+                                 kMax / 2,
+                                 kMin / 2,
+                                 Amount{1} << 59,
+                                 Amount{1} << 60,
+                                 0,
+                                 -7,
+                                 -(Amount{1} << 61)};
+  ClusterStateInput input = SharedNodes();
+  input.nodes[1].allocatable.Set("gpu", kMax - 1);
+  input.non_tas_usage = {{"n3", {{"gpu", kMax}}}};  // free of n3 is 3 - kMax
+  for (const std::string leaf : {"n1", "n2", "n3"}) {
+    ClusterState state = BuildState(input);
+    const std::string flavor = leaf == "n3" ? "fb" : "fa";
+    const FlavorSnapshot& snapshot = state.Find(flavor)->snapshot();
+    const Amount free = AmountOn(snapshot, snapshot.free(), leaf, "gpu");
+    Amount usage = 0;
+    std::uint64_t random = 1;
+    for (int step = 0; step < 500; ++step) {
+      random = random * 6364136223846793005U + 1442695040888963407U;
+      const Amount amount = kAmounts[(random >> 33) % std::size(kAmounts)];
+      const bool adds = (random >> 60) % 2 == 0;
+      const std::vector<FlavorLeafUsage> change = {{flavor, leaf, {{"gpu", amount}}}};
+      adds ? state.AddUsage(change) : state.RemoveUsage(change);
+      usage = adds ? SaturatingAdd(usage, amount) : SaturatingSubtract(usage, amount);
+      ASSERT_EQ(Remaining(state, flavor, leaf), SaturatingSubtract(free, usage)) << step;
+      if (step % 100 == 99) state = state.Clone();
+    }
+  }
+}
+
+// The log names each change once, though most of the resources no node has.
+TEST(FlavorStateTest, AddIgnoresResourcesNoNodeHas) {
+  ClusterState state = BuildState(SharedNodes());
+  FlavorState& flavor = *state.Find("fa");
+  const LeafId leaf = flavor.snapshot().FindLeaf("n2");
+  flavor.Add(leaf, {{"a", 1}, {"gpu", 1}, {"hgpu", 2}, {"pods", 3}, {"z", 4}});
+  EXPECT_EQ(Remaining(state, "fa", "n2"), 3);
+  EXPECT_EQ(Remaining(state, "fa", "n2", "pods"), 107);
+  EXPECT_EQ(flavor.changed_blocks().size(), 1U);
+  flavor.Remove(leaf, {{"a", 1}, {"gpu", 1}, {"hgpu", 2}, {"pods", 3}, {"z", 4}});
+  EXPECT_EQ(flavor.remaining(), flavor.snapshot().free());
+}
+
 TEST(FlavorStateTest, MagnitudeOnlyGrows) {
   ClusterState state = BuildState(SharedNodes());
   FlavorState& flavor = *state.Find("fa");
@@ -175,6 +227,20 @@ TEST(ClusterStateTest, RepeatedNamesAreErrors) {
   input = Gpus({{"n1", 1}});
   input.topologies.push_back(input.topologies[0]);
   EXPECT_THAT(ErrorOf(input), AllOf(HasSubstr("Topology"), HasSubstr("\"default\"")));
+}
+
+TEST(ClusterStateTest, ColumnsAreCheckedLikeNodes) {
+  const ClusterStateInput input = Gpus({{"r1/n1", 4}, {"r1/n2", 3}});
+  NodeColumns columns = *MakeNodeColumns(input.nodes);
+  const auto state = ClusterState::BuildFromColumns(columns, input);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->Find("tas")->remaining(), BuildState(input).Find("tas")->remaining());
+  columns.names[1] = columns.names[0];
+  const auto repeated = ClusterState::BuildFromColumns(columns, input);
+  ASSERT_FALSE(repeated);
+  EXPECT_THAT(repeated.error().message, AllOf(HasSubstr("\"n1\""), HasSubstr("twice")));
+  columns.names.pop_back();
+  EXPECT_FALSE(ClusterState::BuildFromColumns(columns, input));
 }
 
 TEST(ClusterStateTest, NothingAtAllIsAState) {

@@ -1,0 +1,89 @@
+// What the columns of nodes must keep.
+#include "host/packing/node_columns.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace espalier {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Not in the order of their bytes.
+std::vector<std::string> Names(int count) {
+  std::vector<std::string> names;
+  for (int i = count; i-- > 0;) names.push_back("node-" + std::to_string(i));
+  return names;
+}
+
+TEST(NodeColumnsTest, NamesAreDistinctHoweverMany) {
+  for (const int count : {0, 1, 20, 40000}) {
+    EXPECT_TRUE(CheckDistinctNames(Names(count))) << count;
+  }
+  EXPECT_TRUE(CheckDistinctNames({"a", "b", "c"}));
+}
+
+TEST(NodeColumnsTest, TheFirstRepeatedNameIsNamed) {
+  for (const std::size_t count : {20U, 40000U}) {
+    std::vector<std::string> names = Names(static_cast<int>(count));
+    names[count - 1] = "node-12";
+    names[count - 2] = "node-13";
+    const Result<void> distinct = CheckDistinctNames(names);
+    ASSERT_FALSE(distinct);
+    EXPECT_EQ(distinct.error().error_class, ErrorClass::kBadInput);
+    EXPECT_THAT(distinct.error().message, HasSubstr("\"node-13\" is given twice"));
+  }
+  EXPECT_FALSE(CheckDistinctNames({"a", "a"}));
+}
+
+std::string ProblemOf(const NodeColumns& columns) {
+  const Result<void> check = CheckNodeColumns(columns);
+  return check ? "" : check.error().message;
+}
+
+TEST(NodeColumnsTest, EachColumnIsHeldToItsRule) {
+  const auto sound = [] {
+    NodeColumns columns;
+    columns.names = {"n1", "n2"};
+    columns.available = {1, 1};
+    columns.labels = {{"block", {"b1"}, {0, -1}}, {"rack", {"r1", "r2"}, {1, 0}}};
+    columns.taint_sets = {{}};
+    columns.taint_set_of = {0, 0};
+    columns.resources = {"cpu", "memory"};
+    columns.allocatable = {1, 2, 3, 4};
+    return columns;
+  };
+  EXPECT_EQ(ProblemOf(sound()), "");
+  NodeColumns columns = sound();
+  columns.available.pop_back();
+  EXPECT_THAT(ProblemOf(columns), HasSubstr("available must have one entry for each of 2 nodes"));
+  columns = sound();
+  columns.taint_set_of[1] = 1;
+  EXPECT_THAT(ProblemOf(columns), HasSubstr("taint_set_of must index"));
+  columns = sound();
+  std::swap(columns.labels[0], columns.labels[1]);
+  EXPECT_THAT(ProblemOf(columns), HasSubstr("labels must be sorted"));
+  columns = sound();
+  columns.labels[0].value_of.pop_back();
+  columns.labels[1].value_of[0] = 2;  // the first of two is said
+  EXPECT_THAT(ProblemOf(columns), HasSubstr("label block must have one entry"));
+  columns = sound();
+  columns.labels[1].value_of[0] = -2;
+  EXPECT_THAT(ProblemOf(columns), HasSubstr("label rack must index its values"));
+  columns = sound();
+  columns.labels[1].values = {"r1", "r1"};
+  EXPECT_THAT(ProblemOf(columns), HasSubstr("label rack must have sorted"));
+  columns = sound();
+  columns.resources = {"memory", "cpu"};
+  EXPECT_THAT(ProblemOf(columns), HasSubstr("resources must be sorted"));
+  columns = sound();
+  columns.allocatable.pop_back();
+  EXPECT_THAT(ProblemOf(columns), HasSubstr("allocatable must have one entry"));
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,57 @@
+// Nodes in the order of their paths, against the comparison it is made of.
+#include "host/packing/path_order.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace espalier {
+namespace {
+
+// Labels with so many values each, which the nodes have at random.
+std::vector<LabelColumn> RandomLabels(std::size_t nodes, const std::vector<int>& values) {
+  std::vector<LabelColumn> labels;
+  std::uint64_t random = 1;
+  for (const int count : values) {
+    LabelColumn& label = labels.emplace_back();
+    label.values.resize(static_cast<std::size_t>(count));
+    for (std::size_t n = 0; n < nodes; ++n) {
+      random = random * 6364136223846793005U + 1442695040888963407U;
+      label.value_of.push_back(
+          static_cast<std::int32_t>((random >> 33) % static_cast<std::uint64_t>(count)));
+    }
+  }
+  return labels;
+}
+
+TEST(PathOrderTest, R4_1_ManyNodesAreInTheOrderOfTheirPaths) {
+  const std::vector<std::vector<int>> shapes = {
+      {3, 40, 5000}, {1}, {2, 1, 3000}, std::vector<int>(16, 100), {70000, 70000, 70000, 70000}};
+  for (const auto& values : shapes) {
+    for (const std::size_t nodes : {50, 5000}) {
+      const std::vector<LabelColumn> labels = RandomLabels(nodes, values);
+      std::vector<const LabelColumn*> levels;
+      for (const LabelColumn& label : labels) levels.push_back(&label);
+      std::vector<std::int32_t> expected(nodes);
+      std::iota(expected.begin(), expected.end(), 0);
+      std::ranges::reverse(expected);
+      std::vector<std::int32_t> sorted = expected;
+      std::ranges::stable_sort(
+          expected, [&](std::int32_t a, std::int32_t b) { return PathLess(levels, a, b); });
+      SortByPath(levels, sorted);
+      EXPECT_EQ(sorted, expected) << values.size() << " levels, " << nodes << " nodes";
+    }
+  }
+}
+
+TEST(PathOrderTest, CoarserLevelsDecideFirst) {
+  const LabelColumn coarse{"rack", {"a", "b"}, {0, 1}};
+  const LabelColumn fine{"host", {"x", "y"}, {1, 0}};
+  EXPECT_TRUE(PathLess(std::vector<const LabelColumn*>{&coarse, &fine}, 0, 1));
+  EXPECT_FALSE(PathLess(std::vector<const LabelColumn*>{&fine, &coarse}, 0, 1));
+}
+
+}  // namespace
+}  // namespace espalier
