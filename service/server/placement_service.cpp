@@ -171,9 +171,7 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
 
   Result<Answered> answered;
   std::optional<GangRequests> gangs;
-  // A back end that looks ahead decides workloads in order together, which GangBatch does not.
-  const bool alone = *mode == PlacementMode::kNominate || backend_->lookahead() == 1;
-  if (which == Workloads::kAny && *leaf_index && alone) {
+  if (which == Workloads::kAny && *leaf_index) {
     ExpansionBudget budget{kMaxBatchBytes};
     gangs = ReadGangs(request.workloads(), state, budget);
   }

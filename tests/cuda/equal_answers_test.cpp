@@ -58,12 +58,6 @@ TEST_F(EqualAnswers, BalancedPlacement) {
               Ask(backend_, cluster, gangs, PlacementMode::kNominate, gates));
 }
 
-bool Same(const PlacementResult& a, const PlacementResult& b) {
-  return a.status == b.status && a.level == b.level && a.fit == b.fit && a.total == b.total &&
-         a.layer_fits == b.layer_fits && a.limited_by == b.limited_by &&
-         a.outside_domain == b.outside_domain && a.shares == b.shares;
-}
-
 // A job on a base and an overlay (R5.8) is answered as on a state that was changed so, whether the
 // overlay takes capacity or gives it; jobs beside it see the base.
 TEST_F(EqualAnswers, BaseAndOverlay) {
@@ -98,7 +92,7 @@ TEST_F(EqualAnswers, BaseAndOverlay) {
     job.state = changed[i].Find("gpu");
     PlacementResult right;
     MakeCpuBackend(1)->Evaluate({&job, 1}, {&right, 1});
-    EXPECT_TRUE(Same(overlaid[i], right)) << "job " << i;
+    EXPECT_EQ(overlaid[i], right) << "job " << i;
   }
 }
 
