@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "kernels/decisions/roll_up.hpp"
 
@@ -47,6 +48,16 @@ void SetAssumedBlocks(const PlacementJob& job, std::vector<std::int32_t>& blocks
   }
 }
 
+void KeepEachOnce(std::vector<std::int32_t>& blocks) {
+  thread_local std::vector<char> seen;
+  std::erase_if(blocks, [](std::int32_t block) {
+    const auto at = static_cast<std::size_t>(block);
+    if (at >= seen.size()) seen.resize(2 * at + 1);
+    return std::exchange(seen[at], 1) != 0;
+  });
+  for (const std::int32_t block : blocks) seen[static_cast<std::size_t>(block)] = 0;
+}
+
 }  // namespace
 
 void ShapeCounts::Forget() {
@@ -56,6 +67,17 @@ void ShapeCounts::Forget() {
   assumed_blocks_.clear();
   limited_known_ = false;
   limited_stale_.clear();
+}
+
+void ShapeCounts::GoOnFrom(const ChangeLog& before, std::size_t shared) {
+  counter_.reset();
+  const auto go_back = [&](std::size_t& position, std::vector<std::int32_t>& stale) {
+    for (std::size_t i = shared; i < position; ++i) stale.push_back(before.blocks[i]);
+    position = std::min(position, shared);
+    KeepEachOnce(stale);
+  };
+  if (counted_) go_back(log_position_, assumed_blocks_);
+  if (limited_known_) go_back(limited_position_, limited_stale_);
 }
 
 bool ShapeCounts::NeedsLeaves(const PlacementJob& job) {
@@ -82,10 +104,12 @@ bool ShapeCounts::Prepare(const PlacementJob& job, CountsStorage& leaves) {
                     HasSlices(shape_->slice, tree), job.query.leaders > 0);
   } else {
     stale_.swap(assumed_blocks_);
+    const bool several_lists = !stale_.empty();
     if (!job.simulate_empty) AppendStale(job);
     for (const AssumedLeaf& assumed : job.assumed) {
       stale_.push_back(snapshot_->BlockOf(assumed.leaf));
     }
+    if (several_lists) KeepEachOnce(stale_);
     RefreshBlocks(job, leaves);
   }
   counted_ = true;
@@ -106,8 +130,8 @@ void ShapeCounts::AppendStale(const PlacementJob& job) {
 }
 
 void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
-  if (counted_ && log_position_ == LogSize(job) && job.assumed.empty() && assumed_blocks_.empty() &&
-      (leaves_kept_ || !NeedsLeaves(job))) {
+  if (counted_ && counter_ && log_position_ == LogSize(job) && job.assumed.empty() &&
+      assumed_blocks_.empty() && (leaves_kept_ || !NeedsLeaves(job))) {
     return;
   }
   if (!Prepare(job, leaves)) return;

@@ -21,6 +21,10 @@ class ShapeCounts {
   // As if new, but for the memory.
   void Forget();
 
+  // From now on the counts are for another state of the snapshot, whose log has its first `shared`
+  // entries in common with `before`, the log of the one they were for.
+  void GoOnFrom(const ChangeLog& before, std::size_t shared);
+
   // Whether the decisions on a job read every leaf's counts.
   static bool NeedsLeaves(const PlacementJob& job);
 
@@ -80,11 +84,12 @@ class ShapeCounts {
   bool leaves_kept_ = false;
   bool counted_ = false;
   std::int64_t blocks_counted_ = 0;
-  std::size_t log_position_ = 0;              // of FlavorState::changed_blocks
-  std::vector<std::int32_t> assumed_blocks_;  // counted with usage assumed by the last job
-  std::vector<std::int32_t> stale_;           // blocks, then their ancestors level by level
-  std::vector<StoredCount> sums_;             // of the blocks in stale_
-  std::vector<std::uint32_t> seen_;           // by inner domain: the refresh that met it last
+  std::size_t log_position_ = 0;  // of FlavorState::changed_blocks
+  // To be counted whatever the log says: for other usage than this state's own.
+  std::vector<std::int32_t> assumed_blocks_;
+  std::vector<std::int32_t> stale_;  // blocks, then their ancestors level by level
+  std::vector<StoredCount> sums_;    // of the blocks in stale_
+  std::vector<std::uint32_t> seen_;  // by inner domain: the refresh that met it last
   std::uint32_t refresh_ = 0;
 
   // Only after a first failure: a LimitTable, the last byte of a row for leaves outside the

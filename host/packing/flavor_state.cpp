@@ -18,6 +18,9 @@ Amount MagnitudeOf(Amount amount) {
                                                       : std::abs(amount);
 }
 
+// A log that so many states have written is not handed on.
+constexpr std::size_t kMaxWriters = 64;
+
 }  // namespace
 
 FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot)
@@ -29,6 +32,7 @@ FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot)
              snapshot_->resources().size()),
       last_change_(static_cast<std::size_t>(snapshot_->block_count()), -1),
       magnitude_(snapshot_->resources().size(), 0) {
+  log_->writers.push_back({identity_});
   const auto stride = static_cast<std::size_t>(snapshot_->stride());
   for (std::size_t column = 0; column < magnitude_.size(); ++column) {
     for (std::size_t i = column * stride; i < (column + 1) * stride; ++i) {
@@ -45,14 +49,28 @@ FlavorState::FlavorState(const FlavorState& other)
       tiles_(other.tiles_),
       last_change_(other.last_change_.size(), -1),
       magnitude_(other.magnitude_),
-      range_version_(other.range_version_) {}
+      range_version_(other.range_version_) {
+  log_->writers.push_back({identity_});
+}
+
+void FlavorState::ContinueLogOf(const FlavorState& original) {
+  const ChangeLog& before = *original.log_;
+  // Copying it must stay cheap beside copying the amounts.
+  if (before.blocks.size() > remaining_.size() || before.writers.size() >= kMaxWriters) return;
+  log_->blocks = before.blocks;
+  log_->writers = before.writers;
+  log_->writers.back().end = before.blocks.size();
+  log_->writers.push_back({identity_});
+  last_change_ = original.last_change_;
+  grown_at_ = original.grown_at_;
+}
 
 void FlavorState::SetUsage(std::int32_t column, LeafId leaf, Amount usage) {
   const auto at = static_cast<std::size_t>(column * snapshot_->stride() + leaf.value);
   usage_[at] = usage;
   const Amount before = remaining_[at];
   remaining_[at] = SaturatingSubtract(snapshot_->free()[at], usage);
-  if (remaining_[at] > before) grown_at_ = log_.size() + 1;
+  if (remaining_[at] > before) grown_at_ = log_->blocks.size() + 1;
   tiles_.Set(column, leaf.value, remaining_[at]);
   Amount& magnitude = magnitude_[static_cast<std::size_t>(column)];
   if (MagnitudeOf(remaining_[at]) > magnitude) {
@@ -62,8 +80,8 @@ void FlavorState::SetUsage(std::int32_t column, LeafId leaf, Amount usage) {
 }
 
 void FlavorState::NoteChange(std::int32_t block) {
-  last_change_[static_cast<std::size_t>(block)] = static_cast<std::int32_t>(log_.size());
-  log_.push_back(block);
+  last_change_[static_cast<std::size_t>(block)] = static_cast<std::int32_t>(log_->blocks.size());
+  log_->blocks.push_back(block);
 }
 
 void FlavorState::Add(LeafId leaf, const Resources& usage) {
