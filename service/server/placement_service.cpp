@@ -108,7 +108,7 @@ Answered AnswerGangs(const GangRequests& requests, const ClusterState& state, Ba
     batch.Nominate(backend, requests.gangs, answers);
     return {ToProto(requests, batch, answers, state), {}};
   }
-  ClusterState scratch = state.Clone();
+  ClusterState scratch = state.Branch();
   GangBatch batch(scratch, gates, requests.shapes);
   batch.PlaceInOrder(backend, scratch, requests.gangs, answers);
   Answered answered{ToProto(requests, batch, answers, state), {}};
@@ -123,7 +123,7 @@ Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
   if (mode == PlacementMode::kNominate) {
     answers = engine.Nominate(state, workloads);
   } else {
-    ClusterState scratch = state.Clone();
+    ClusterState scratch = state.Branch();
     answers = engine.PlaceInOrder(scratch, workloads);
   }
   auto batch = ToProto(workloads, answers, leaf_index);
