@@ -1,9 +1,18 @@
 #include "fallback_cpu/counts_cache.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <optional>
 
 namespace espalier {
 namespace {
+
+// States whose entries another branch may take over.
+constexpr std::size_t kMaxStates = 8;
+// Where the logs differ by more than this part of the blocks, counting all of them is sooner.
+constexpr std::size_t kWorthGoingOn = 4;
+
+bool IsGone(const ChangeLog& log) { return log.ended.load(std::memory_order_acquire); }
 
 // What an entry may come to hold: sums above the leaves and what rules leaves out, or every leaf's
 // counts as well.
@@ -28,18 +37,45 @@ std::size_t CountsCache::KeyHash::operator()(const Key& key) const {
 std::shared_ptr<CountsCache::Entry> CountsCache::Get(const PlacementJob& job) {
   const Key key{job.state->identity(), job.shape.get(), job.simulate_empty};
   const std::lock_guard lock(mutex_);
-  if (const auto it = by_key_.find(key); it != by_key_.end()) {
-    slots_.splice(slots_.begin(), slots_, it->second);
-    return it->second->entry;
+  if (by_key_.contains(key) || TakeOver(key, *job.state)) {
+    const auto slot = by_key_.at(key);
+    slots_.splice(slots_.begin(), slots_, slot);
+    return slot->entry;
   }
   const std::size_t bytes = MostBytes(job);
   std::shared_ptr<Entry> entry = TakeFromTheDead();
   while (!slots_.empty() && bytes_ + bytes > max_bytes_) DropOldest();
   if (entry == nullptr) entry = std::make_shared<Entry>();
-  slots_.push_front({key, job.shape, job.state->lifetime(), entry, bytes});
+  slots_.push_front({key, job.shape, job.state->log(), entry, bytes});
   bytes_ += bytes;
   by_key_.emplace(key, slots_.begin());
   return entry;
+}
+
+// Makes the entry of a state that is gone that of another branch.
+bool CountsCache::TakeOver(const Key& key, const FlavorState& state) {
+  const std::shared_ptr<const ChangeLog> log = state.log();
+  if (std::ranges::find(states_, log) == states_.end()) states_.push_front(log);
+  if (states_.size() > kMaxStates) states_.pop_back();
+  for (const std::shared_ptr<const ChangeLog>& other : states_) {
+    if (!IsGone(*other)) continue;
+    const std::optional<std::size_t> shared = SharedEntries(*other, *log);
+    if (!shared) continue;
+    const std::size_t differ = other->blocks.size() + log->blocks.size() - 2 * *shared;
+    if (differ * kWorthGoingOn > state.last_changes().size()) continue;
+    const auto known = by_key_.find({other->writers.back().state, key.shape, key.simulate_empty});
+    if (known == by_key_.end()) continue;
+    const auto slot = known->second;
+    const std::unique_lock lock(slot->entry->mutex, std::try_to_lock);
+    if (!lock) continue;
+    slot->entry->counts.GoOnFrom(*other, *shared);
+    slot->key = key;
+    slot->log = log;
+    by_key_.erase(known);
+    by_key_.emplace(key, slot);
+    return true;
+  }
+  return false;
 }
 
 void CountsCache::DropOldest() {
@@ -50,7 +86,7 @@ void CountsCache::DropOldest() {
 
 // The memory of the oldest entry, when its state is gone and nobody holds it.
 std::shared_ptr<CountsCache::Entry> CountsCache::TakeFromTheDead() {
-  if (slots_.empty() || !slots_.back().state.expired() || slots_.back().entry.use_count() > 1) {
+  if (slots_.empty() || !IsGone(*slots_.back().log) || slots_.back().entry.use_count() > 1) {
     return nullptr;
   }
   std::shared_ptr<Entry> entry = std::move(slots_.back().entry);

@@ -23,8 +23,9 @@ class CountsCache {
 
   explicit CountsCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // The entry for a job, made when new; the least recently used ones give way. Thread-safe. An
-  // entry handed out lives on until its last user lets go.
+  // The entry for a job, taken over from another branch of its state that is gone or made when new;
+  // the least recently used ones give way. Thread-safe. An entry handed out lives on until its last
+  // user lets go.
   std::shared_ptr<Entry> Get(const PlacementJob& job);
 
  private:
@@ -39,12 +40,13 @@ class CountsCache {
   };
   struct Slot {
     Key key;
-    std::shared_ptr<const Shape> shape;  // keeps the address taken
-    std::weak_ptr<const void> state;     // FlavorState::lifetime
+    std::shared_ptr<const Shape> shape;    // keeps the address taken
+    std::shared_ptr<const ChangeLog> log;  // of the state
     std::shared_ptr<Entry> entry;
     std::size_t bytes = 0;
   };
 
+  bool TakeOver(const Key& key, const FlavorState& state);
   void DropOldest();
   std::shared_ptr<Entry> TakeFromTheDead();
 
@@ -53,6 +55,7 @@ class CountsCache {
   std::size_t bytes_ = 0;
   std::list<Slot> slots_;  // most recently used first
   std::unordered_map<Key, std::list<Slot>::iterator, KeyHash> by_key_;
+  std::list<std::shared_ptr<const ChangeLog>> states_;  // newest first
 };
 
 }  // namespace espalier

@@ -152,7 +152,7 @@ class CpuBackend final : public Backend {
     }
     Batch& batch = memory_.local().batch;
     GroupJobs(jobs, batch);
-    arena_.execute([&] {
+    InArena([&] {
       RefreshGroups(jobs, batch.groups());
       tbb::parallel_for(std::size_t{0}, batch.members().size(), [&](std::size_t i) {
         const Member& member = batch.members()[i];
@@ -160,7 +160,7 @@ class CpuBackend final : public Backend {
       });
     });
     batch.Unlock();
-    arena_.execute([&] {
+    InArena([&] {
       tbb::parallel_for(std::size_t{0}, batch.alone().size(), [&](std::size_t i) {
         EvaluateOne(jobs[batch.alone()[i]], results[batch.alone()[i]]);
       });
@@ -171,11 +171,17 @@ class CpuBackend final : public Backend {
   void Prepare(std::span<const PlacementJob> jobs) override {
     Batch& batch = memory_.local().batch;
     GroupJobs(jobs, batch);
-    arena_.execute([&] { RefreshGroups(jobs, batch.groups()); });
+    InArena([&] { RefreshGroups(jobs, batch.groups()); });
     batch.Clear();
   }
 
  private:
+  // Whoever waits in here must not run what other callers left to the arena meanwhile: that may
+  // want the locks this caller holds.
+  void InArena(const auto& body) {
+    arena_.execute([&] { tbb::this_task_arena::isolate(body); });
+  }
+
   void GroupJobs(std::span<const PlacementJob> jobs, Batch& batch) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (!jobs[i].assumed.empty() || IsPartial(jobs[i])) {

@@ -81,6 +81,17 @@ void ShapeCounts::Forget() {
   limited_stale_.clear();
 }
 
+void ShapeCounts::GoOnFrom(const ChangeLog& before, std::size_t shared) {
+  counter_.reset();
+  const auto go_back = [&](std::size_t& position, std::vector<std::int32_t>& stale) {
+    for (std::size_t i = shared; i < position; ++i) stale.push_back(before.blocks[i]);
+    position = std::min(position, shared);
+    SortDistinct(stale);
+  };
+  if (counted_) go_back(log_position_, assumed_blocks_);
+  if (limited_known_) go_back(limited_position_, limited_stale_);
+}
+
 bool ShapeCounts::NeedsLeaves(const PlacementJob& job) {
   return job.query.balanced || job.query.level == job.state->snapshot().tree().lowest();
 }
@@ -120,9 +131,11 @@ void ShapeCounts::CollectStale(const PlacementJob& job) {
     SetAssumedBlocks(job, assumed_blocks_);
   } else {
     stale_.swap(assumed_blocks_);
+    const bool several_lists = !stale_.empty();
     if (!job.simulate_empty) AppendStale(job);
     SetAssumedBlocks(job, assumed_blocks_);
     stale_.insert(stale_.end(), assumed_blocks_.begin(), assumed_blocks_.end());
+    if (several_lists) SortDistinct(stale_);
   }
   counted_ = true;
   log_position_ = LogSize(job);
@@ -140,8 +153,8 @@ void ShapeCounts::AppendStale(const PlacementJob& job) {
 }
 
 void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
-  if (counted_ && log_position_ == LogSize(job) && job.assumed.empty() && assumed_blocks_.empty() &&
-      (leaves_kept_ || !NeedsLeaves(job))) {
+  if (counted_ && counter_ && log_position_ == LogSize(job) && job.assumed.empty() &&
+      assumed_blocks_.empty() && (leaves_kept_ || !NeedsLeaves(job))) {
     return;
   }
   CollectStale(job);

@@ -22,6 +22,10 @@ class ShapeCounts {
   // As if new, but for the memory.
   void Forget();
 
+  // From now on the counts are for another state of the snapshot, whose log has its first `shared`
+  // entries in common with `before`, the log of the one they were for.
+  void GoOnFrom(const ChangeLog& before, std::size_t shared);
+
   // Whether the decisions on a job read every leaf's counts.
   static bool NeedsLeaves(const PlacementJob& job);
 
@@ -88,12 +92,13 @@ class ShapeCounts {
   bool counted_ = false;
   bool cold_ = false;  // between Prepare and Finish: every block is to be counted
   std::int64_t blocks_counted_ = 0;
-  std::size_t log_position_ = 0;              // of FlavorState::changed_blocks
-  std::vector<std::int32_t> assumed_blocks_;  // counted with usage assumed by the last job
-  std::vector<std::int32_t> stale_;           // blocks
-  std::size_t stale_done_ = 0;                // of these, from the front
-  std::vector<StoredCount> sums_;             // of the blocks in stale_
-  std::vector<std::uint32_t> seen_;           // by inner domain: the refresh that met it last
+  std::size_t log_position_ = 0;  // of FlavorState::changed_blocks
+  // To be counted whatever the log says: for other usage than this state's own.
+  std::vector<std::int32_t> assumed_blocks_;
+  std::vector<std::int32_t> stale_;  // blocks
+  std::size_t stale_done_ = 0;       // of these, from the front
+  std::vector<StoredCount> sums_;    // of the blocks in stale_
+  std::vector<std::uint32_t> seen_;  // by inner domain: the refresh that met it last
   std::uint32_t refresh_ = 0;
 
   // Only after a first failure: a LimitTable, whose resource behind the last is leaves outside

@@ -46,8 +46,12 @@ DeviceResult<std::vector<std::size_t>> DeviceSession::Evaluate(std::span<const P
 }
 
 DeviceResult<StateMirror*> DeviceSession::Mirror(const FlavorState& state) {
-  const auto known = std::ranges::find_if(
-      mirrors_, [&](const auto& mirror) { return mirror->identity() == state.identity(); });
+  auto known =
+      std::ranges::find_if(mirrors_, [&](const auto& mirror) { return mirror->IsOf(state); });
+  if (known == mirrors_.end()) {
+    known =
+        std::ranges::find_if(mirrors_, [&](const auto& mirror) { return mirror->CanServe(state); });
+  }
   if (known != mirrors_.end()) {
     mirrors_.splice(mirrors_.begin(), mirrors_, known);
   } else {

@@ -1,5 +1,7 @@
 #include "host/cuda/state_mirror.hpp"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,14 +16,15 @@ DeviceResult<void> CopyArray(Device& device, const T* to, const T* from, std::si
   return device.CopyToDevice(const_cast<T*>(to), from, count * sizeof(T));
 }
 
-// Leaves of the blocks that changed since `log_position`, each once.
-std::vector<std::int32_t> ChangedLeaves(const FlavorState& state, std::size_t log_position) {
+// Leaves of these blocks, each once.
+std::vector<std::int32_t> LeavesOf(std::vector<std::int32_t> blocks,
+                                   const FlavorSnapshot& snapshot) {
+  std::ranges::sort(blocks);
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
   std::vector<std::int32_t> leaves;
-  const auto log = state.changed_blocks();
-  for (std::size_t i = log_position; i < log.size(); ++i) {
-    if (!state.IsLastChange(i)) continue;
-    const DomainRange block = state.snapshot().BlockLeaves(log[i]);
-    for (std::int32_t leaf = block.begin; leaf < block.end; ++leaf) leaves.push_back(leaf);
+  for (const std::int32_t block : blocks) {
+    const DomainRange range = snapshot.BlockLeaves(block);
+    for (std::int32_t leaf = range.begin; leaf < range.end; ++leaf) leaves.push_back(leaf);
   }
   return leaves;
 }
@@ -30,7 +33,7 @@ std::vector<std::int32_t> ChangedLeaves(const FlavorState& state, std::size_t lo
 
 StateMirror::StateMirror(Device& device, const FlavorState& state)
     : device_(&device),
-      identity_(state.identity()),
+      log_(state.log()),
       stride_(state.snapshot().stride()),
       columns_(static_cast<std::int32_t>(state.snapshot().resources().size())),
       tree_memory_(device),
@@ -73,8 +76,18 @@ DeviceResult<void> StateMirror::SendAll(const FlavorState& state) {
 }
 
 DeviceResult<void> StateMirror::SendChanges(const FlavorState& state) {
+  std::vector<std::int32_t> blocks;
+  std::size_t shared = log_position_;
+  if (!IsOf(state)) {
+    shared = std::min(shared, *SharedEntries(*log_, *state.log()));
+    const std::span sent = std::span(log_->blocks).first(log_position_).subspan(shared);
+    blocks.assign(sent.begin(), sent.end());
+    log_ = state.log();
+  }
+  const auto changed = state.changed_blocks().subspan(shared);
+  blocks.insert(blocks.end(), changed.begin(), changed.end());
   if (columns_ == 0) return {};
-  const std::vector<std::int32_t> leaves = ChangedLeaves(state, log_position_);
+  const std::vector<std::int32_t> leaves = LeavesOf(std::move(blocks), state.snapshot());
   if (leaves.empty()) return {};
   std::vector<Amount> amounts;
   amounts.reserve(leaves.size() * static_cast<std::size_t>(columns_));

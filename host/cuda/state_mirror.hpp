@@ -20,16 +20,20 @@ struct FilterArrays {
   const std::int64_t* affinity = nullptr;
 };
 
-// Belongs to one FlavorState, known by its identity. What it sends is queued; the state must stay
-// as it is until the device is waited for.
+// Belongs to one FlavorState at a time. What it sends is queued; the state must stay as it is until
+// the device is waited for.
 class StateMirror {
  public:
   StateMirror(Device& device, const FlavorState& state);
 
-  std::uint64_t identity() const { return identity_; }
+  bool IsOf(const FlavorState& state) const { return log_ == state.log(); }
+  // Whether the state it belongs to is gone and this one is another branch.
+  bool CanServe(const FlavorState& state) const {
+    return log_->ended.load(std::memory_order_acquire) && SharedEntries(*log_, *state.log());
+  }
 
-  // Brings the mirror up to date: everything the first time, then only the leaves of blocks that
-  // changed since.
+  // Brings the mirror up to date with its state, or with one that it can serve and belongs to from
+  // then on: everything the first time, then only the leaves of blocks that may differ.
   DeviceResult<void> Refresh(const FlavorState& state);
 
   // Valid after Refresh; pointers are to device memory.
@@ -54,7 +58,7 @@ class StateMirror {
   DeviceResult<void> SendChanges(const FlavorState& state);
 
   Device* device_;
-  std::uint64_t identity_;
+  std::shared_ptr<const ChangeLog> log_;
   std::int64_t stride_;
   std::int32_t columns_;
   DeviceMemory tree_memory_;

@@ -42,6 +42,8 @@ struct PlacementResult {
   std::vector<std::int64_t> limited_by;  // leaves without room, per worker resource; likewise
   std::int64_t outside_domain = 0;       // leaves outside the replacement domain; likewise
   std::vector<LeafShare> shares;         // path order, no empty ones; only for kPlaced
+
+  bool operator==(const PlacementResult&) const = default;
 };
 
 class Backend {

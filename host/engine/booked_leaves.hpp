@@ -2,6 +2,8 @@
 // answer is the one it would have been after those before it were booked.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
@@ -39,5 +41,24 @@ class BookedLeaves {
   std::unordered_map<const FlavorState*, Leaves> before_;
   Counts counts_;
 };
+
+// Answers requests [0, requests) in rounds. `round(first, count, booked)` decides requests [first,
+// first + count) on one state and books them in order for as long as they stand, noting that in
+// `booked`, which is empty; it answers how many these were, at least one. A count of 1 where the
+// back end does not look ahead.
+template <class Round>
+void PlaceInRounds(const Backend& backend, std::size_t requests, const Round& round) {
+  constexpr std::size_t kFirstRound = 8;
+  BookedLeaves booked;
+  std::size_t ahead = kFirstRound;
+  for (std::size_t done = 0; done < requests;) {
+    const std::size_t stood =
+        round(done, std::min({ahead, backend.lookahead(), requests - done}), booked);
+    done += stood;
+    // More next time when everything stood, about as many as stood otherwise.
+    ahead = 2 * stood;
+    booked.Clear();
+  }
+}
 
 }  // namespace espalier

@@ -15,8 +15,6 @@ namespace {
 // Workloads nominated together: enough to keep every thread and a device busy, few enough to report
 // progress and to bound memory.
 constexpr std::size_t kNominateBatch = 1024;
-// Requests in order that are decided together at first, where the back end looks ahead.
-constexpr std::size_t kFirstRound = 8;
 
 // A job of a workload and what it was answered.
 struct Decided {
@@ -61,34 +59,23 @@ void NominateBatch(Backend& backend, const ClusterState& state, const FeatureGat
   for (WorkloadPlacement& placement : open) answers.push_back(placement.TakeAnswer());
 }
 
-WorkloadAnswer PlaceOne(Backend& backend, const ClusterState& state, const FeatureGates& gates,
-                        const WorkloadRequest& request) {
-  WorkloadPlacement placement(request, state, gates);
-  while (const PlacementJob* job = placement.NextJob()) {
-    PlacementResult result;
-    backend.Evaluate({job, 1}, {&result, 1});
-    placement.Accept(result);
-  }
-  return placement.TakeAnswer();
-}
-
-// Decides all requests on one state and books them in order for as long as their answers stand: at
-// least the first. The answers are those of one request after the other.
-void PlaceRound(Backend& backend, ClusterState& state, const FeatureGates& gates,
-                std::span<const WorkloadRequest> requests, std::vector<WorkloadAnswer>& answers,
-                const Engine::Progress& progress) {
+// One round of PlaceInRounds: `answers` gets those that stand, which are booked.
+std::size_t PlaceRound(Backend& backend, ClusterState& state, const FeatureGates& gates,
+                       std::span<const WorkloadRequest> requests, BookedLeaves& booked,
+                       std::vector<WorkloadAnswer>& answers, const Engine::Progress& progress) {
   std::vector<WorkloadAnswer> ahead;
   std::vector<std::vector<Decided>> decided(requests.size());
-  NominateBatch(backend, state, gates, requests, ahead, &decided);
-  BookedLeaves booked;
+  // The first stands anyway.
+  NominateBatch(backend, state, gates, requests, ahead, requests.size() > 1 ? &decided : nullptr);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const bool stands = std::ranges::all_of(
         decided[i], [&](const Decided& d) { return booked.Stands(d.job, d.result); });
-    if (!stands) return;
+    if (!stands) return i;
     answers.push_back(std::move(ahead[i]));
     if (answers.back().FirstFailure() == nullptr) {
       const std::vector<FlavorLeafUsage> usage = BookedUsage(requests[i], answers.back());
       for (const FlavorLeafUsage& entry : usage) {
+        if (i + 1 == requests.size()) break;  // nobody asks
         const FlavorState* flavor = std::as_const(state).Find(entry.flavor);
         const LeafId leaf = flavor != nullptr ? flavor->snapshot().FindLeaf(entry.leaf) : LeafId();
         if (leaf.valid()) booked.Note(*flavor, leaf);
@@ -97,6 +84,7 @@ void PlaceRound(Backend& backend, ClusterState& state, const FeatureGates& gates
     }
     if (progress) progress(answers.size());
   }
+  return requests.size();
 }
 
 // Pods that were on a leaf before and need no booking.
@@ -144,23 +132,11 @@ std::vector<WorkloadAnswer> Engine::PlaceInOrder(ClusterState& state,
                                                  const Progress& progress) const {
   std::vector<WorkloadAnswer> answers;
   answers.reserve(requests.size());
-  std::size_t ahead = kFirstRound;
-  while (answers.size() < requests.size()) {
-    const std::size_t done = answers.size();
-    ahead = std::min({ahead, backend_->lookahead(), requests.size() - done});
-    if (ahead > 1) {
-      PlaceRound(*backend_, state, gates_, requests.subspan(done, ahead), answers, progress);
-      // More next time when everything stood, about as many as stood otherwise.
-      ahead = std::max<std::size_t>(2 * (answers.size() - done), 2);
-      continue;
-    }
-    answers.push_back(PlaceOne(*backend_, state, gates_, requests[done]));
-    if (answers.back().FirstFailure() == nullptr) {
-      state.AddUsage(BookedUsage(requests[done], answers.back()));
-    }
-    if (progress) progress(answers.size());
-    ahead = kFirstRound;
-  }
+  PlaceInRounds(*backend_, requests.size(),
+                [&](std::size_t first, std::size_t count, BookedLeaves& booked) {
+                  return PlaceRound(*backend_, state, gates_, requests.subspan(first, count),
+                                    booked, answers, progress);
+                });
   return answers;
 }
 

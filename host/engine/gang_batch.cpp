@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "host/engine/booked_leaves.hpp"
 #include "host/engine/failure_text.hpp"
 #include "host/engine/request_resolution.hpp"
 #include "host/packing/flavor_state.hpp"
@@ -23,8 +24,8 @@ namespace {
 // Gangs nominated together: enough to keep every thread and a device busy, few enough to bound
 // memory.
 constexpr std::size_t kNominateBatch = 8192;
-// Gangs in order whose counts are brought up to date together: what the gangs before them in the
-// batch change has to be counted again.
+// Gangs answered one by one whose counts are brought up to date together: what the gangs before
+// them in the batch change has to be counted again.
 constexpr std::size_t kPrepareBatch = 64;
 
 // Takes the result of a gang that was not placed.
@@ -112,24 +113,35 @@ void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnsw
 void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
                              GangAnswers& answers) {
   Clear(gangs.size(), answers);
-  PlacementResult result;  // its memory is used again
-  for (std::size_t g = 0; g < gangs.size(); ++g) {
-    if (g % kPrepareBatch == 0) {
-      backend.Prepare(JobsOf(gangs.subspan(g, std::min(kPrepareBatch, gangs.size() - g))));
+  const auto round = [&](std::size_t first, std::size_t count, BookedLeaves& booked) {
+    if (count == 1 && first % kPrepareBatch == 0) {
+      backend.Prepare(JobsOf(gangs.subspan(first, std::min(kPrepareBatch, gangs.size() - first))));
     }
-    Prepared& shape = shapes_[static_cast<std::size_t>(gangs[g].shape)];
-    PlacementJob& job = shape.job;
-    if (job.state == nullptr) {
-      result = {};
-    } else {
-      job.query.pods = gangs[g].pods;
-      backend.Evaluate({&job, 1}, {&result, 1});
+    const std::span<const PlacementJob> jobs = JobsOf(gangs.subspan(first, count));
+    results_.resize(std::max(results_.size(), jobs.size()));  // their memory is used again
+    if (!jobs.empty()) backend.Evaluate(jobs, std::span(results_).first(jobs.size()));
+    std::size_t next = 0;
+    for (std::size_t g = first; g < first + count; ++g) {
+      const Prepared& shape = shapes_[static_cast<std::size_t>(gangs[g].shape)];
+      if (shape.job.state == nullptr) {
+        PlacementResult unresolved;
+        Append(g, unresolved, answers);
+        continue;
+      }
+      const PlacementJob& job = jobs[next];
+      PlacementResult& result = results_[next++];
+      if (!booked.Stands(job, result)) return g - first;
       if (result.status == PlacementStatus::kPlaced) {
+        if (g + 1 < first + count) {
+          for (const LeafShare& share : result.shares) booked.Note(*job.state, share.leaf);
+        }
         state.Find(shape.flavor)->Book(result.shares, job.shape->workers, shape.leader);
       }
+      Append(g, result, answers);
     }
-    Append(g, result, answers);
-  }
+    return count;
+  };
+  PlaceInRounds(backend, gangs.size(), round);
 }
 
 PlacementFailure GangBatch::Describe(std::span<const Gang> gangs,

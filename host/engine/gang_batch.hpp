@@ -38,6 +38,7 @@ struct GangAnswers {
   struct Failure {
     std::int32_t gang = 0;
     PlacementResult result;
+    bool operator==(const Failure&) const = default;
   };
   std::vector<Failure> failures;  // gangs ascend: every gang whose status is not kPlaced
 
@@ -45,6 +46,8 @@ struct GangAnswers {
     const std::uint32_t begin = gang == 0 ? 0 : share_end[gang - 1];
     return std::span(shares).subspan(begin, share_end[gang] - begin);
   }
+
+  bool operator==(const GangAnswers&) const = default;
 };
 
 class GangBatch {
@@ -60,7 +63,8 @@ class GangBatch {
   // Every gang on the same state, independently. `answers` is overwritten, its memory reused.
   void Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers);
   // In order; what a gang gets is booked into `state`, the one given to the constructor, before the
-  // next is answered.
+  // next is answered. Where the back end looks ahead, several are decided together; the answers are
+  // the same.
   void PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
                     GangAnswers& answers);
 

@@ -107,21 +107,7 @@ Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> node
   std::ranges::sort(state.flavors_, {}, [](const auto& flavor) -> const std::string& {
     return flavor->snapshot().flavor().name;
   });
-  if (!input.share_usage_between_flavors) {
-    state.AddUsage(input.tas_usage);
-    return state;
-  }
-  // R5.6: flavors with a host topology see each other's usage, by hostname.
-  for (const FlavorLeafUsage& usage : input.tas_usage) {
-    const FlavorState* owner = std::as_const(state).Find(usage.flavor);
-    if (owner == nullptr) continue;
-    for (const auto& flavor : state.flavors_) {
-      const bool shared = owner->snapshot().host_topology() && flavor->snapshot().host_topology();
-      if (flavor.get() != owner && !shared) continue;
-      const LeafId leaf = flavor->snapshot().FindLeaf(usage.leaf);
-      if (leaf.valid()) flavor->Add(leaf, usage.usage);
-    }
-  }
+  state.AddAdmittedUsage(input.tas_usage, input.share_usage_between_flavors);
   return state;
 }
 
@@ -129,6 +115,14 @@ ClusterState ClusterState::Clone() const {
   ClusterState copy;
   for (const auto& flavor : flavors_) {
     copy.flavors_.push_back(std::make_unique<FlavorState>(*flavor));
+  }
+  return copy;
+}
+
+ClusterState ClusterState::Branch() const {
+  ClusterState copy = Clone();
+  for (std::size_t i = 0; i < flavors_.size(); ++i) {
+    copy.flavors_[i]->ContinueLogOf(*flavors_[i]);
   }
   return copy;
 }
@@ -165,6 +159,20 @@ void ClusterState::RemoveUsage(const std::vector<FlavorLeafUsage>& usage) {
     if (flavor == nullptr) continue;
     const LeafId leaf = flavor->snapshot().FindLeaf(entry.leaf);
     if (leaf.valid()) flavor->Remove(leaf, entry.usage);
+  }
+}
+
+void ClusterState::AddAdmittedUsage(const std::vector<FlavorLeafUsage>& usage, bool shared) {
+  if (!shared) return AddUsage(usage);
+  for (const FlavorLeafUsage& entry : usage) {
+    const FlavorState* owner = Find(entry.flavor);
+    if (owner == nullptr) continue;
+    for (const auto& flavor : flavors_) {
+      const bool sees = owner->snapshot().host_topology() && flavor->snapshot().host_topology();
+      if (flavor.get() != owner && !sees) continue;
+      const LeafId leaf = flavor->snapshot().FindLeaf(entry.leaf);
+      if (leaf.valid()) flavor->Add(leaf, entry.usage);
+    }
   }
 }
 

@@ -55,8 +55,11 @@ class ClusterState {
   ClusterState& operator=(ClusterState&&) noexcept;
   ~ClusterState();
 
-  // An independent copy of the usage on the same immutable snapshot.
+  // An independent copy of the usage on the same immutable snapshot. Nothing is known about it.
   ClusterState Clone() const;
+  // The same, but what a back end knows about this state, or about another branch that is gone, may
+  // serve the copy.
+  ClusterState Branch() const;
 
   // The state of one flavor, or null when it is unknown or has no topology.
   const FlavorState* Find(std::string_view flavor) const;
@@ -66,6 +69,9 @@ class ClusterState {
   // Adds or takes back usage in the named flavors only (R5.7); unknown leaves are skipped (R5.5).
   void AddUsage(const std::vector<FlavorLeafUsage>& usage);
   void RemoveUsage(const std::vector<FlavorLeafUsage>& usage);
+  // Adds usage as Build adds what it is given: where `shared`, flavors with a host topology see
+  // each other's usage (R5.6).
+  void AddAdmittedUsage(const std::vector<FlavorLeafUsage>& usage, bool shared);
 
  private:
   ClusterState();

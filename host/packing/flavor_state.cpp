@@ -23,6 +23,9 @@ Amount MagnitudeOf(Amount amount) {
                                                       : std::abs(amount);
 }
 
+// A log that so many states have written is not handed on.
+constexpr std::size_t kMaxWriters = 64;
+
 }  // namespace
 
 FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot)
@@ -32,6 +35,7 @@ FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot)
              snapshot_->resources().size()),
       last_change_(static_cast<std::size_t>(snapshot_->block_count()), -1),
       magnitude_(snapshot_->resources().size(), 0) {
+  log_->writers.push_back({identity_});
   const std::vector<Amount>& free = snapshot_->free();
   const auto stride = static_cast<std::size_t>(snapshot_->stride());
   ForEachPart(magnitude_.size() + 1, free.size(), [&](std::size_t part) {
@@ -56,7 +60,21 @@ FlavorState::FlavorState(const FlavorState& other)
       tiles_(other.tiles_),
       last_change_(other.last_change_.size(), -1),
       magnitude_(other.magnitude_),
-      range_version_(other.range_version_) {}
+      range_version_(other.range_version_) {
+  log_->writers.push_back({identity_});
+}
+
+void FlavorState::ContinueLogOf(const FlavorState& original) {
+  const ChangeLog& before = *original.log_;
+  // Copying it must stay cheap beside copying the amounts.
+  if (before.blocks.size() > remaining_.size() || before.writers.size() >= kMaxWriters) return;
+  log_->blocks = before.blocks;
+  log_->writers = before.writers;
+  log_->writers.back().end = before.blocks.size();
+  log_->writers.push_back({identity_});
+  last_change_ = original.last_change_;
+  grown_at_ = original.grown_at_;
+}
 
 Amount FlavorState::Usage(std::size_t at) const {
   const auto clamped = clamped_usage_.find(at);
@@ -82,7 +100,7 @@ void FlavorState::Change(std::int32_t column, LeafId leaf, Amount amount) {
     }
   }
   remaining_[at] = after;
-  if (after > before) grown_at_ = log_.size() + 1;
+  if (after > before) grown_at_ = log_->blocks.size() + 1;
   tiles_.Set(column, leaf.value, after);
   if (MagnitudeOf(after) > magnitude) {
     magnitude = MagnitudeOf(after);
@@ -91,8 +109,8 @@ void FlavorState::Change(std::int32_t column, LeafId leaf, Amount amount) {
 }
 
 void FlavorState::NoteChange(std::int32_t block) {
-  last_change_[static_cast<std::size_t>(block)] = static_cast<std::int32_t>(log_.size());
-  log_.push_back(block);
+  last_change_[static_cast<std::size_t>(block)] = static_cast<std::int32_t>(log_->blocks.size());
+  log_->blocks.push_back(block);
 }
 
 template <Amount (*Combine)(Amount, Amount)>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/model/resources.hpp"
+#include "host/packing/change_log.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 #include "host/packing/tiled_capacity.hpp"
 
@@ -24,7 +25,8 @@ struct LeafShare {
 class FlavorState {
  public:
   explicit FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot);
-  FlavorState(const FlavorState& other);
+  FlavorState(const FlavorState& other);  // with a log of its own
+  ~FlavorState() { log_->ended.store(true, std::memory_order_release); }
   FlavorState& operator=(const FlavorState&) = delete;
 
   const FlavorSnapshot& snapshot() const { return *snapshot_; }
@@ -32,8 +34,10 @@ class FlavorState {
   // Names this object and no other, copies included, for the life of the process.
   std::uint64_t identity() const { return identity_; }
 
-  // Expires with this object.
-  std::weak_ptr<const void> lifetime() const { return lifetime_; }
+  // Goes on with the log of `original`, of which this is an unchanged copy that nobody has seen
+  // yet; not where that log has become longer than it is worth.
+  void ContinueLogOf(const FlavorState& original);
+  std::shared_ptr<const ChangeLog> log() const { return log_; }
 
   // free - usage of admitted TAS workloads (R5.1), laid out as FlavorSnapshot::free().
   const std::vector<Amount>& remaining() const { return remaining_; }
@@ -44,9 +48,9 @@ class FlavorState {
   // Blocks of leaves whose usage changed, oldest first. Counts made when the log had n entries are
   // current again once the blocks behind n are counted anew; an entry is worth it only where
   // IsLastChange, because a later entry names the same block otherwise.
-  std::span<const std::int32_t> changed_blocks() const { return log_; }
+  std::span<const std::int32_t> changed_blocks() const { return log_->blocks; }
   bool IsLastChange(std::size_t entry) const {
-    return last_changes()[static_cast<std::size_t>(log_[entry])] ==
+    return last_changes()[static_cast<std::size_t>(log_->blocks[entry])] ==
            static_cast<std::int32_t>(entry);
   }
   // By block: its last entry in the log, -1 when it has none.
@@ -85,11 +89,10 @@ class FlavorState {
 
   std::shared_ptr<const FlavorSnapshot> snapshot_;
   std::uint64_t identity_;
-  std::shared_ptr<const void> lifetime_ = std::make_shared<char>();
+  std::shared_ptr<ChangeLog> log_ = std::make_shared<ChangeLog>();
   std::vector<Amount> remaining_;
   std::unordered_map<std::size_t, Amount> clamped_usage_;  // by index into remaining_
   TiledCapacity tiles_;
-  std::vector<std::int32_t> log_;
   std::vector<std::int32_t> last_change_;
   std::size_t grown_at_ = 0;       // entries in the log after a leaf last gained capacity
   std::vector<Amount> magnitude_;  // by column

@@ -108,7 +108,7 @@ Answered AnswerGangs(const GangRequests& requests, const ClusterState& state, Ba
     batch.Nominate(backend, requests.gangs, answers);
     return {ToProto(requests, batch, answers, state), {}};
   }
-  ClusterState scratch = state.Clone();
+  ClusterState scratch = state.Branch();
   GangBatch batch(scratch, gates, requests.shapes);
   batch.PlaceInOrder(backend, scratch, requests.gangs, answers);
   Answered answered{ToProto(requests, batch, answers, state), {}};
@@ -123,7 +123,7 @@ Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
   if (mode == PlacementMode::kNominate) {
     answers = engine.Nominate(state, workloads);
   } else {
-    ClusterState scratch = state.Clone();
+    ClusterState scratch = state.Branch();
     answers = engine.PlaceInOrder(scratch, workloads);
   }
   auto batch = ToProto(workloads, answers, leaf_index);
@@ -171,9 +171,7 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
 
   Result<Answered> answered;
   std::optional<GangRequests> gangs;
-  // A back end that looks ahead decides workloads in order together, which GangBatch does not.
-  const bool alone = *mode == PlacementMode::kNominate || backend_->lookahead() == 1;
-  if (which == Workloads::kAny && *leaf_index && alone) {
+  if (which == Workloads::kAny && *leaf_index) {
     ExpansionBudget budget{kMaxBatchBytes};
     gangs = ReadGangs(request.workloads(), state, budget);
   }

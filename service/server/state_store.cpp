@@ -66,7 +66,7 @@ Result<StatePosition> StateStore::Load(ClusterStateInput input) {
   auto loaded = std::make_unique<IndexedInput>(std::move(input));
   const std::lock_guard lock(change_mutex_);
   std::swap(input_, loaded);
-  Result<StatePosition> published = Publish();
+  Result<StatePosition> published = Rebuild();
   if (!published) std::swap(input_, loaded);
   return published;
 }
@@ -77,7 +77,7 @@ Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta d
   if (auto applied = input_->Apply(std::move(delta)); !applied) {
     return tl::unexpected(applied.error());
   }
-  return Publish();
+  return Rebuild();
 }
 
 Result<StatePosition> StateStore::Book(const StatePosition& base,
@@ -85,18 +85,24 @@ Result<StatePosition> StateStore::Book(const StatePosition& base,
   const std::lock_guard lock(change_mutex_);
   if (const auto current = At(base); !current) return tl::unexpected(current.error());
   input_->AddTasUsage(usage);
-  return Publish();
+  ClusterState state = Current()->state.Branch();
+  state.AddAdmittedUsage(usage, input_->input().share_usage_between_flavors);
+  return Publish(std::move(state));
 }
 
-// Built anew even when only usage changed: flavors that share nodes see each other's usage as it
-// was when the state was built, and no later (R5.6, R5.7).
-Result<StatePosition> StateStore::Publish() {
+// Flavors that share nodes see each other's usage as it was when the state was built, and no later
+// (R5.6, R5.7).
+Result<StatePosition> StateStore::Rebuild() {
   Result<ClusterState> state = ClusterState::Build(input_->input());
   if (!state) return tl::unexpected(state.error());
+  return Publish(*std::move(state));
+}
+
+StatePosition StateStore::Publish(ClusterState state) {
   StatePosition next = Current()->position;
   ++next.generation;
   auto snapshot = std::make_shared<const Snapshot>(
-      Snapshot{next, *std::move(state), static_cast<std::int64_t>(input_->input().nodes.size())});
+      Snapshot{next, std::move(state), static_cast<std::int64_t>(input_->input().nodes.size())});
   const std::lock_guard lock(mutex_);
   current_.swap(snapshot);  // the old one is freed after the lock, or by its last reader
   return next;

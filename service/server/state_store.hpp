@@ -54,8 +54,10 @@ class StateStore {
   Result<StatePosition> Book(const StatePosition& base, const std::vector<FlavorLeafUsage>& usage);
 
  private:
-  // Builds and publishes the next generation of `input_`; `change_mutex_` is held.
-  Result<StatePosition> Publish();
+  // Builds the next generation of `input_` and publishes it; `change_mutex_` is held.
+  Result<StatePosition> Rebuild();
+  // Publishes what `input_` has become; `change_mutex_` is held.
+  StatePosition Publish(ClusterState state);
 
   mutable std::mutex mutex_;  // guards current_; held for the copy of a pointer
   std::shared_ptr<const Snapshot> current_;

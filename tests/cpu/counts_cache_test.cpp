@@ -1,5 +1,6 @@
 #include "fallback_cpu/counts_cache.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "host/engine/request_resolution.hpp"
@@ -37,6 +38,51 @@ TEST_F(CountsCacheTest, OneEntryPerStateShapeAndKind) {
   empty.simulate_empty = true;
   EXPECT_NE(cache.Get(empty), entry);
   EXPECT_EQ(cache.Get(Job(1)), entry);
+}
+
+// Counted are the racks that the branch that is gone had booked, and those that this one has.
+TEST_F(CountsCacheTest, EntriesOfABranchThatIsGoneGoOn) {
+  std::vector<std::pair<std::string, Amount>> hosts;
+  for (int rack = 0; rack < 100; ++rack) {
+    hosts.emplace_back(fmt::format("r{:02}/h{:02}", rack, rack), 8);
+  }
+  const ClusterState state = BuildState(Gpus(hosts));
+  const auto book = [](ClusterState& on, std::initializer_list<int> racks) {
+    for (const int rack : racks) on.AddUsage({{"tas", fmt::format("h{:02}", rack), {{"gpu", 3}}}});
+  };
+  CountsCache cache(1 << 20);
+  CountsStorage leaves;
+  // Blocks counted by the entry so far. In all, so many pods fit the first rack.
+  const auto counted = [&](const ClusterState& on, StoredCount pods_on_first) {
+    PlacementJob job = Job(1, on);
+    job.replacement_domain = {0, 100};
+    const auto entry = cache.Get(job);
+    entry->counts.Refresh(job, leaves);
+    EXPECT_EQ(entry->counts.SourceFor(job, leaves).stored().pods[0], pods_on_first);
+    return entry->counts.blocks_counted();
+  };
+  {
+    ClusterState gone = state.Branch();
+    book(gone, {0, 1});
+    EXPECT_EQ(counted(gone, 5), 100);
+    book(gone, {0, 2, 3});
+    EXPECT_EQ(counted(gone, 2), 103);
+    book(gone, {7});  // nobody asks
+  }
+  ClusterState branch = state.Branch();
+  book(branch, {3, 4});
+  EXPECT_EQ(counted(branch, 8), 103 + 5) << "0 to 4";
+  book(branch, {0});
+  EXPECT_EQ(counted(branch, 5), 109);
+  const ClusterState later = branch.Branch();
+  EXPECT_EQ(counted(later, 5), 100) << "an entry of its own while the other is in use";
+  EXPECT_EQ(counted(state.Clone(), 8), 100);
+  {
+    ClusterState far = state.Branch();
+    for (int i = 0; i < 9; ++i) book(far, {10, 20, 30});
+    EXPECT_EQ(counted(far, 8), 100);
+  }
+  EXPECT_EQ(counted(state.Branch(), 8), 100) << "not worth going on";
 }
 
 TEST_F(CountsCacheTest, LeastRecentlyUsedGivesWay) {

@@ -188,6 +188,32 @@ TEST(CpuBackendTest, SeveralThreadsCallOneBackend) {
   for (std::thread& caller : callers) caller.join();
 }
 
+// Branches of one state that come and go on several threads, each of which goes on from counts of
+// those that are gone, whoever made them.
+TEST(CpuBackendTest, BranchesOnSeveralThreads) {
+  Random shared_choice(5);
+  const ClusterState state = BuildState(RandomCluster(shared_choice));
+  const auto backend = MakeCpuBackend(2);
+  std::vector<std::thread> callers;
+  for (std::uint64_t caller = 0; caller < 3; ++caller) {
+    callers.emplace_back([&, caller] {
+      Random random(caller);
+      for (int round = 0; round < 60; ++round) {
+        ClusterState branch = state.Branch();
+        FlavorState& flavor = *branch.Find("tas");
+        const auto leaf = random.Between(0, flavor.snapshot().leaf_count() - 1);
+        flavor.Add(LeafId(static_cast<std::int32_t>(leaf)), {{"gpu", random.Between(-2, 4)}});
+        Random same_shapes(static_cast<std::uint64_t>(round % 3));
+        for (int i = 0; i < 4; ++i) {
+          const PlacementJob job = RandomJob(same_shapes, flavor);
+          ExpectEqual(Evaluate(*backend, job), Evaluate(*MakeCpuBackend(1), job));
+        }
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+}
+
 TEST(CpuBackendTest, NoJobsNoWork) { MakeCpuBackend(2)->Evaluate({}, {}); }
 
 }  // namespace

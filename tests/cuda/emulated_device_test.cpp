@@ -91,6 +91,51 @@ TEST(EmulatedDevice, CountsWhatChanged) {
   EXPECT_EQ(nominate(), everything);
 }
 
+// A mirror of a branch that is gone goes on as that of another: only what differs is sent.
+TEST(EmulatedDevice, SendsWhatDiffersBetweenBranches) {
+  const ClusterState state = Build(MakeGpuCluster(3, 64, 8, 27));
+  const std::vector<WorkloadRequest> gangs = MakeGangs(5, 28);
+  const auto plan = std::make_shared<FaultPlan>();
+  std::vector<std::int32_t> scattered;  // leaves, by launch
+  plan->on_call = [&](const KernelCall& call) {
+    if (const auto* args = std::get_if<ScatterArgs>(&call)) scattered.push_back(args->size);
+  };
+  const auto device = DeviceBackend::Make(
+      "emulated",
+      [&]() -> DeviceResult<std::unique_ptr<Device>> {
+        return std::make_unique<FaultyDevice>(MakeEmulatedDevice(), plan);
+      },
+      MakeCpuBackend(1), EveryBatch());
+  const std::size_t amounts = state.Find("gpu")->remaining().size() * sizeof(Amount);
+  // Whether all amounts were sent.
+  const auto nominate = [&](const ClusterState& on) {
+    scattered.clear();
+    const std::size_t before = plan->bytes_sent;
+    ExpectEqual(Engine(MakeCpuBackend(1), {}).Nominate(on, gangs),
+                Engine(*device, {}).Nominate(on, gangs));
+    return plan->bytes_sent - before > amounts;
+  };
+  const auto book = [](ClusterState& on, std::initializer_list<int> leaves) {
+    for (const int leaf : leaves) on.Find("gpu")->Add(LeafId(leaf), {{"nvidia.com/gpu", 1}});
+  };
+  {
+    ClusterState gone = state.Branch();
+    EXPECT_TRUE(nominate(gone));
+    book(gone, {0, 1, 8});  // two racks of eight
+    EXPECT_FALSE(nominate(gone));
+    EXPECT_EQ(scattered, std::vector<std::int32_t>{16});
+    EXPECT_TRUE(nominate(gone.Branch())) << "another while the first one lives";
+    book(gone, {100});  // nobody asks
+  }
+  ClusterState branch = state.Branch();
+  book(branch, {9, 16});
+  EXPECT_FALSE(nominate(branch));
+  EXPECT_EQ(scattered, std::vector<std::int32_t>{24}) << "racks 0, 1 and 2";
+  EXPECT_FALSE(nominate(state)) << "the mirror of the branch of the first";
+  EXPECT_EQ(scattered, std::vector<std::int32_t>{16});
+  EXPECT_TRUE(nominate(state.Clone()));
+}
+
 // Too little memory for all counts at once: waves, and warm counts that give way.
 TEST(EmulatedDevice, SeveralWaves) {
   const ClusterStateInput cluster = MakeGpuCluster(4, 8, 8, 11);

@@ -1,6 +1,7 @@
 // The device's answers are the CPU's, bit for bit.
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
@@ -9,6 +10,7 @@
 #include "tests/cuda/ask.hpp"
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
+#include "tests/differential/random.hpp"
 
 namespace espalier {
 namespace {
@@ -58,12 +60,6 @@ TEST_F(EqualAnswers, BalancedPlacement) {
               Ask(backend_, cluster, gangs, PlacementMode::kNominate, gates));
 }
 
-bool Same(const PlacementResult& a, const PlacementResult& b) {
-  return a.status == b.status && a.level == b.level && a.fit == b.fit && a.total == b.total &&
-         a.layer_fits == b.layer_fits && a.limited_by == b.limited_by &&
-         a.outside_domain == b.outside_domain && a.shares == b.shares;
-}
-
 // A job on a base and an overlay (R5.8) is answered as on a state that was changed so, whether the
 // overlay takes capacity or gives it; jobs beside it see the base.
 TEST_F(EqualAnswers, BaseAndOverlay) {
@@ -98,7 +94,7 @@ TEST_F(EqualAnswers, BaseAndOverlay) {
     job.state = changed[i].Find("gpu");
     PlacementResult right;
     MakeCpuBackend(1)->Evaluate({&job, 1}, {&right, 1});
-    EXPECT_TRUE(Same(overlaid[i], right)) << "job " << i;
+    EXPECT_EQ(overlaid[i], right) << "job " << i;
   }
 }
 
@@ -114,6 +110,59 @@ TEST_F(EqualAnswers, ManyStates) {
     for (const ClusterState& state : states) {
       ExpectEqual(Engine(cpu, {}).Nominate(state, gangs),
                   Engine(backend_, {}).Nominate(state, gangs));
+    }
+  }
+}
+
+// Branches that come, change and go, on back ends that go on from what they know: as on states that
+// were built with the same usage.
+TEST_F(EqualAnswers, Branches) {
+  struct Member {
+    ClusterState state;
+    ClusterStateInput built_from;
+  };
+  const std::vector<std::shared_ptr<Backend>> known = {backend_, MakeCpuBackend(2)};
+  const std::vector<WorkloadRequest> gangs = MakeGangs(30, 26);
+  differential::Random random(27);
+  const auto number = [&](std::size_t end) {
+    return static_cast<std::size_t>(random.Between(0, static_cast<std::int64_t>(end) - 1));
+  };
+  const ClusterStateInput cluster = MakeGpuCluster(4, 16, 3, 25);
+  std::vector<Member> members;
+  members.push_back({Build(cluster), cluster});
+  for (int step = 0; step < 250; ++step) {
+    Member& member = members[number(members.size())];
+    switch (random.Between(0, 4)) {
+      case 0:
+        if (members.size() == 4) {
+          members.erase(members.begin() + static_cast<std::ptrdiff_t>(number(4)));
+        } else {
+          members.push_back({member.state.Branch(), member.built_from});
+        }
+        break;
+      case 1:
+      case 2: {
+        // What is taken back may be more than there was.
+        const bool taken = random.Chance(60);
+        const Amount gpus = random.Between(1, 6);
+        const std::string& leaf = cluster.nodes[number(cluster.nodes.size())].name;
+        const std::vector<FlavorLeafUsage> usage = {
+            {"gpu", leaf, {{"nvidia.com/gpu", gpus}, {"cpu", gpus * 900}}}};
+        taken ? member.state.AddUsage(usage) : member.state.RemoveUsage(usage);
+        const Amount sign = taken ? 1 : -1;
+        member.built_from.tas_usage.push_back(
+            {"gpu", leaf, {{"nvidia.com/gpu", sign * gpus}, {"cpu", sign * gpus * 900}}});
+        break;
+      }
+      default: {
+        const ClusterState built = Build(member.built_from);
+        const auto right = Engine(MakeCpuBackend(1), {}).Nominate(built, gangs);
+        for (const auto& backend : known) {
+          SCOPED_TRACE(fmt::format("step {}, {}", step, backend->name()));
+          ExpectEqual(right, Engine(backend, {}).Nominate(member.state, gangs));
+          if (HasFailure()) return;
+        }
+      }
     }
   }
 }

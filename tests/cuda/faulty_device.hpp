@@ -17,6 +17,7 @@ struct FaultPlan {
   DeviceFault fault = DeviceFault::kLost;
   std::size_t memory_bytes = std::size_t{1} << 30;
   std::function<void(const KernelCall&)> on_call;  // sees every kernel
+  std::size_t bytes_sent = 0;                      // to the device
 };
 
 class FaultyDevice final : public Device {
@@ -39,6 +40,7 @@ class FaultyDevice final : public Device {
   }
   void FreePinned(void* memory) noexcept override { inner_->FreePinned(memory); }
   DeviceResult<void> CopyToDevice(void* to, const void* from, std::size_t bytes) override {
+    plan_->bytes_sent += bytes;
     return Guard([&] { return inner_->CopyToDevice(to, from, bytes); });
   }
   DeviceResult<void> CopyToHost(void* to, const void* from, std::size_t bytes) override {

@@ -8,6 +8,7 @@
 #include "host/engine/engine.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 #include "tests/differential/random.hpp"
+#include "tests/engine/lookahead_backend.hpp"
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
@@ -170,6 +171,65 @@ TEST_P(GangBatchTest, AnswersLikeTheSameGangsInWords) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, GangBatchTest, ::testing::Range<std::uint64_t>(0, 4));
+
+// Gangs in order, one by one and several at once.
+class GangBatchInRounds {
+ public:
+  GangBatchInRounds(const ClusterStateInput& cluster, std::span<const GangShape> shapes,
+                    std::span<const Gang> gangs, const FeatureGates& gates = {}) {
+    ClusterState one_by_one = BuildState(cluster);
+    GangBatch(one_by_one, gates, shapes)
+        .PlaceInOrder(*MakeCpuBackend(1), one_by_one, gangs, right_);
+    ClusterState state = BuildState(cluster);
+    LookaheadBackend ahead(MakeCpuBackend(1), 16);
+    GangAnswers answers;
+    GangBatch(state, gates, shapes).PlaceInOrder(ahead, state, gangs, answers);
+    EXPECT_EQ(answers, right_);
+    EXPECT_EQ(state.Find("tas")->remaining(), one_by_one.Find("tas")->remaining());
+    rounds_ = ahead.batches();
+  }
+
+  const GangAnswers& answers() const { return right_; }
+  std::size_t rounds() const { return rounds_; }
+
+ private:
+  GangAnswers right_;
+  std::size_t rounds_ = 0;
+};
+
+TEST(GangBatchRounds, AnswersLikeOneByOne) {
+  std::size_t gangs = 0, rounds = 0, failures = 0, leaders = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(seed);
+    Question question = RandomQuestion(seed);
+    if (seed % 5 == 0) question.shapes.front().workers.flavor = "none";
+    FeatureGates gates;
+    gates.balanced_placement = seed % 7 == 0;
+    const GangBatchInRounds run(question.cluster, question.shapes, question.gangs, gates);
+    gangs += question.gangs.size();
+    rounds += run.rounds();
+    failures += run.answers().failures.size();
+    leaders += static_cast<std::size_t>(std::ranges::count_if(
+        run.answers().shares, [](const LeafShare& share) { return share.leaders > 0; }));
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_LT(rounds, gangs / 2);
+  EXPECT_GT(rounds, gangs / 16) << "some are in each other's way";
+  EXPECT_GT(failures, 1000u);
+  EXPECT_GT(leaders, 100u);
+}
+
+TEST(GangBatchRounds, OneRoundForGangsOnRacksOfTheirOwn) {
+  const ClusterStateInput racks = Gpus({{"r1/a", 2}, {"r2/b", 4}, {"r3/c", 4}, {"r3/d", 4}});
+  const GangShape pods{MakePodSet(0, Required("rack")), std::nullopt};
+  const auto rounds = [&](const std::vector<Gang>& gangs) {
+    return GangBatchInRounds(racks, {&pods, 1}, gangs).rounds();
+  };
+  EXPECT_EQ(rounds({{0, 2}, {0, 4}, {0, 8}}), 1u);
+  EXPECT_EQ(rounds({{0, 2}, {0, 2}, {0, 8}}), 2u);
+  EXPECT_EQ(rounds({{0, 9}, {0, 9}, {0, 2}}), 1u) << "failures of a state that did not change";
+  EXPECT_EQ(rounds({{0, 2}, {0, 9}, {0, 4}}), 2u) << "the second fails with other numbers";
+}
 
 TEST(GangBatchText, UnknownFlavorsAndBadRequestsFailWithTheirText) {
   const ClusterState state = BuildState(Gpus({{"r1/a", 4}}));
