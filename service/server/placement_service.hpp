@@ -7,6 +7,7 @@
 #include "espalier/v1/placement.grpc.pb.h"
 #include "host/engine/engine.hpp"
 #include "service/server/calls.hpp"
+#include "service/server/place_response_bytes.hpp"
 #include "service/server/state_store.hpp"
 
 namespace espalier {
