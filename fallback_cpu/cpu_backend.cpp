@@ -88,7 +88,7 @@ struct Member {
 };
 
 // All jobs of a batch that share one entry; never empty.
-using Group = std::span<const Member>;
+using Sharers = std::span<const Member>;
 
 // The jobs of a batch by their counts, and the locks on these. Its memory is used again.
 class Batch {
@@ -99,35 +99,37 @@ class Batch {
   void AddAlone(std::size_t job) { alone_.push_back(job); }
 
   // In the order of the entries' addresses, so that callers who share some lock them in one order.
-  void GroupAndLock() {
+  void Group() {
     std::ranges::sort(members_, {}, [](const Member& member) {
       return std::pair(member.entry.get(), member.job);
     });
     for (std::size_t i = 0, first = 0; i < members_.size(); ++i) {
       if (i + 1 < members_.size() && members_[i + 1].entry == members_[i].entry) continue;
       groups_.push_back(std::span(members_).subspan(first, i + 1 - first));
-      locks_.emplace_back(members_[i].entry->mutex);
       first = i + 1;
     }
+  }
+
+  void Lock() {
+    for (const Sharers& group : groups_) locks_.emplace_back(group.front().entry->mutex);
   }
 
   void Unlock() { locks_.clear(); }
 
   void Clear() {
-    Unlock();
     groups_.clear();
     members_.clear();
     alone_.clear();
   }
 
-  std::span<const Group> groups() const { return groups_; }
+  std::span<const Sharers> groups() const { return groups_; }
   std::span<const Member> members() const { return members_; }
   // Jobs that cannot share counts with others at the same time.
   std::span<const std::size_t> alone() const { return alone_; }
 
  private:
   std::vector<Member> members_;
-  std::vector<Group> groups_;
+  std::vector<Sharers> groups_;
   std::vector<std::size_t> alone_;
   std::vector<std::unique_lock<std::mutex>> locks_;
 };
@@ -152,15 +154,14 @@ class CpuBackend final : public Backend {
     }
     Batch& batch = memory_.local().batch;
     GroupJobs(jobs, batch);
-    InArena([&] {
-      RefreshGroups(jobs, batch.groups());
-      tbb::parallel_for(std::size_t{0}, batch.members().size(), [&](std::size_t i) {
-        const Member& member = batch.members()[i];
-        Decide(jobs[member.job], member.counts(), memory_.local().scratch, results[member.job]);
+    arena_.execute([&] {
+      WithLocks(batch, [&] {
+        RefreshGroups(jobs, batch.groups());
+        tbb::parallel_for(std::size_t{0}, batch.members().size(), [&](std::size_t i) {
+          const Member& member = batch.members()[i];
+          Decide(jobs[member.job], member.counts(), memory_.local().scratch, results[member.job]);
+        });
       });
-    });
-    batch.Unlock();
-    InArena([&] {
       tbb::parallel_for(std::size_t{0}, batch.alone().size(), [&](std::size_t i) {
         EvaluateOne(jobs[batch.alone()[i]], results[batch.alone()[i]]);
       });
@@ -171,15 +172,17 @@ class CpuBackend final : public Backend {
   void Prepare(std::span<const PlacementJob> jobs) override {
     Batch& batch = memory_.local().batch;
     GroupJobs(jobs, batch);
-    InArena([&] { RefreshGroups(jobs, batch.groups()); });
+    arena_.execute([&] { WithLocks(batch, [&] { RefreshGroups(jobs, batch.groups()); }); });
     batch.Clear();
   }
 
  private:
-  // Whoever waits in here must not run what other callers left to the arena meanwhile: that may
-  // want the locks this caller holds.
-  void InArena(const auto& body) {
-    arena_.execute([&] { tbb::this_task_arena::isolate(body); });
+  // Within the arena: who holds locks needs no place there that somebody waiting for them has. And
+  // isolated: who holds them runs nothing meanwhile that may want them.
+  static void WithLocks(Batch& batch, const auto& body) {
+    batch.Lock();
+    tbb::this_task_arena::isolate(body);
+    batch.Unlock();
   }
 
   void GroupJobs(std::span<const PlacementJob> jobs, Batch& batch) {
@@ -190,10 +193,10 @@ class CpuBackend final : public Backend {
         batch.Add(cache_.Get(jobs[i]), i);
       }
     }
-    batch.GroupAndLock();
+    batch.Group();
   }
 
-  void RefreshGroups(std::span<const PlacementJob> jobs, std::span<const Group> groups) {
+  void RefreshGroups(std::span<const PlacementJob> jobs, std::span<const Sharers> groups) {
     const auto threads = static_cast<std::size_t>(arena_.max_concurrency());
     const std::size_t together =
         std::clamp(groups.size() / threads, std::size_t{1}, kMostShapesTogether);
@@ -217,24 +220,24 @@ class CpuBackend final : public Backend {
     }
   }
 
-  void RefreshTogether(std::span<const PlacementJob> jobs, std::span<const Group> groups) {
+  void RefreshTogether(std::span<const PlacementJob> jobs, std::span<const Sharers> groups) {
     CountsStorage& leaves = memory_.local().scratch.leaves();
     std::int32_t blocks = 0;  // of the largest snapshot; they may be several
     std::size_t stale = 0;
-    for (const Group& group : groups) {
+    for (const Sharers& group : groups) {
       const auto it = std::ranges::find_if(
           group, [&](const Member& m) { return ShapeCounts::NeedsLeaves(jobs[m.job]); });
       const PlacementJob& job = jobs[(it == group.end() ? group.begin() : it)->job];
       stale += group.front().counts().Prepare(job);
       blocks = std::max(blocks, job.state->snapshot().block_count());
     }
-    InRuns(stale, blocks, groups, [&](const Group& group, std::int32_t end) {
+    InRuns(stale, blocks, groups, [&](const Sharers& group, std::int32_t end) {
       group.front().counts().CountBlocks(end, leaves);
     });
     std::vector<ShapeCounts*>& failing = memory_.local().failing;
     failing.clear();
     stale = 0;
-    for (const Group& group : groups) {
+    for (const Sharers& group : groups) {
       ShapeCounts& counts = group.front().counts();
       counts.Finish();
       const auto it = std::ranges::find_if(
