@@ -69,7 +69,7 @@ struct BulkRequest {
   const float* tiles = nullptr;
   std::size_t tile_stride = 0;
   // TiledCapacity::Most, and by column, with its padding, what one worker requests of `narrow`,
-  // kNoNeed elsewhere. Null and empty: nothing is known.
+  // kNoNeed elsewhere. Where `needs` is empty, nothing is looked at.
   static constexpr float kNoNeed = -2;  // less than any units
   const float* most = nullptr;
   std::vector<float> needs;

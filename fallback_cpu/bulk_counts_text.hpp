@@ -225,26 +225,37 @@ inline void FoldLanes(Unsigned* vectors) {
   if constexpr (kPairs > 1) FoldLanes<kPairs / 2>(vectors);
 }
 
-inline const float* MostOf(const BulkRequest& request, std::int32_t tile) {
-  return request.most + static_cast<std::size_t>(tile) * request.needs.size();
-}
+// Whether some leaf of a tile has room for one pod, as far as `narrow` says.
+class RoomCheck {
+ public:
+  explicit RoomCheck(const BulkRequest& request)
+      : most_(request.most), needs_(request.needs.data()), width_(request.needs.size()) {}
 
-// Whether some leaf of the tile may have room for one pod.
-inline bool MayHaveRoom(const BulkRequest& request, std::int32_t tile) {
-  if (request.most == nullptr) return true;
-  const float* most = MostOf(request, tile);
-  std::uint32_t below = 0;
-  for (std::size_t c = 0; c < request.needs.size(); c += kLanes) {
-    below |= BelowBits(most + c, Load<Floats>(request.needs.data() + c));
+  bool operator()(std::int32_t tile) const {
+    const float* most = most_ + static_cast<std::size_t>(tile) * width_;
+    std::uint32_t below = 0;
+    for (std::size_t c = 0; c < width_; c += kLanes) {
+      below |= BelowBits(most + c, Load<Floats>(needs_ + c));
+    }
+    return below == 0;
   }
-  return below == 0;
-}
+
+  void Prefetch(std::int32_t tile) const {
+    __builtin_prefetch(most_ + static_cast<std::size_t>(tile) * width_);
+  }
+
+ private:
+  const float* most_;
+  const float* needs_;
+  std::size_t width_;
+};
 
 // Pods by lane of leaves [begin, end).
 inline Unsigned SumLeaves(const BulkRequest& request, std::int32_t begin, std::int32_t end) {
   Unsigned sums = {};
+  const RoomCheck has_room(request);
   for (std::int32_t t = begin / kTile; t * kTile < end; ++t) {
-    if (!MayHaveRoom(request, t)) continue;
+    if (!has_room(t)) continue;
     const std::uint32_t within = WithinRange(t, begin, end);
     const TileView tile = TileOf(request, t);
     const std::uint32_t selected = Matching(request, t) & within;
@@ -323,12 +334,11 @@ void SumBlocksInBulk(const BulkRequest& request, const BlockLayout& layout,
                      const std::int32_t* blocks, std::int32_t count, StoredCount* sums) {
   if (layout.tiles) {
     constexpr std::int32_t kAhead = 16;
+    const RoomCheck has_room(request);
     TileSums pending(request, sums);
     for (std::int32_t i = 0; i < count; ++i) {
-      if (request.most != nullptr && i + kAhead < count) {
-        __builtin_prefetch(MostOf(request, blocks[i + kAhead]));
-      }
-      pending.AddIf(MayHaveRoom(request, blocks[i]), blocks[i], i);
+      if (i + kAhead < count) has_room.Prefetch(blocks[i + kAhead]);
+      pending.AddIf(has_room(blocks[i]), blocks[i], i);
     }
     pending.Flush();
     return;

@@ -99,8 +99,8 @@ void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnsw
   for (std::size_t first = 0; first < gangs.size(); first += kNominateBatch) {
     const std::size_t end = std::min(first + kNominateBatch, gangs.size());
     const std::span<const PlacementJob> jobs = JobsOf(gangs.subspan(first, end - first));
-    results_.assign(jobs.size(), {});
-    backend.Evaluate(jobs, results_);
+    results_.resize(std::max(results_.size(), jobs.size()));  // their memory is used again
+    backend.Evaluate(jobs, std::span(results_).first(jobs.size()));
     std::size_t next = 0;
     PlacementResult unresolved;
     for (std::size_t g = first; g < end; ++g) {

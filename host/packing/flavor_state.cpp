@@ -122,7 +122,6 @@ void FlavorState::ChangeAll(LeafId leaf, const Resources& amounts) {
     while (column < resources.size() && (order = resources[column].compare(name)) < 0) ++column;
     if (order == 0) Change<Combine>(static_cast<std::int32_t>(column++), leaf, amount);
   }
-  tiles_.Tighten(leaf.value / TiledCapacity::kTileLeaves);
   NoteChange(snapshot_->BlockOf(leaf));
 }
 
@@ -150,12 +149,8 @@ void FlavorState::Book(std::span<const LeafShare> shares, const RequestVector& w
   };
   add(workers, [](const LeafShare& share) { return share.pods; });
   add(leader, [](const LeafShare& share) { return Count{share.leaders}; });
-  std::int32_t tightened = -1;
   std::int32_t noted = -1;
   for (const LeafShare& share : shares) {
-    const std::int32_t tile = share.leaf.value / TiledCapacity::kTileLeaves;
-    if (tile != tightened) tiles_.Tighten(tile);
-    tightened = tile;
     const std::int32_t block = snapshot_->BlockOf(share.leaf);
     if (block != noted) NoteChange(block);
     noted = block;

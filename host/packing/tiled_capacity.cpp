@@ -1,21 +1,22 @@
 #include "host/packing/tiled_capacity.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "host/packing/parts.hpp"
 
 namespace espalier {
-namespace {
 
-float MostIn(const float* units) {
-  float most = units[0];
-  for (std::int32_t lane = 1; lane < TiledCapacity::kTileLeaves; ++lane) {
-    most = most < units[lane] ? units[lane] : most;
-  }
-  return most;
+// Units are -1 or more: their bits are in order as integers are, which a compiler finds the largest
+// of in vectors.
+float TiledCapacity::MostIn(const Row& row) {
+  std::int32_t bits[kTileLeaves];
+  std::memcpy(bits, row.units, sizeof(bits));
+  std::int32_t most = bits[0];
+  for (const std::int32_t lane : bits) most = std::max(most, lane);
+  return std::bit_cast<float>(most);
 }
-
-}  // namespace
 
 TiledCapacity::TiledCapacity(const std::vector<Amount>& amounts, std::int64_t stride,
                              std::int32_t leaves, std::size_t columns)
@@ -46,16 +47,9 @@ TiledCapacity::TiledCapacity(const std::vector<Amount>& amounts, std::int64_t st
       for (std::int32_t lane = 0; lane < present; ++lane) {
         if (amount[lane] >= 0) units[lane] = static_cast<float>(amount[lane] >> shift_[column]);
       }
-      most_[row / columns * most_stride_ + column] = MostIn(units);
+      most_[row / columns * most_stride_ + column] = MostIn(rows_[row]);
     }
   });
-}
-
-void TiledCapacity::Tighten(std::int32_t tile) {
-  const Row* rows = rows_.data() + static_cast<std::size_t>(tile) * columns_;
-  float* most = most_.data() + static_cast<std::size_t>(tile) * most_stride_;
-  for (std::size_t column = 0; column < columns_; ++column)
-    most[column] = MostIn(rows[column].units);
 }
 
 }  // namespace espalier

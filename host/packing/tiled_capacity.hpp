@@ -2,9 +2,9 @@
 // resource, as floats in units of a power of two; and the most that a leaf of each tile holds.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "kernels/views.hpp"
@@ -31,13 +31,16 @@ class TiledCapacity {
       units = kMaxUnits;
     }
     const auto tile = static_cast<std::size_t>(leaf / kTileLeaves);
-    const auto value = static_cast<float>(units);
-    rows_[tile * columns_ + at].units[leaf % kTileLeaves] = value;
+    Row& row = rows_[tile * columns_ + at];
+    const auto after = static_cast<float>(units);
+    const float before = std::exchange(row.units[leaf % kTileLeaves], after);
     float& most = most_[tile * most_stride_ + at];
-    most = std::max(most, value);
+    if (after >= most) {
+      most = after;
+    } else if (before == most) {
+      most = MostIn(row);
+    }
   }
-  // After leaves of the tile were set: makes Most as small as it can be.
-  void Tighten(std::int32_t tile);
 
   // Amounts of a tile: [column * kTileLeaves + lane], in whole units; -1 for every negative amount
   // and for lanes past the last leaf.
@@ -48,7 +51,7 @@ class TiledCapacity {
   // Floats from one tile to the next.
   std::size_t tile_stride() const { return columns_ * kTileLeaves; }
 
-  // By column, no leaf of a tile holds more. Null where Tile is.
+  // By column, the most a leaf of a tile holds. Null where Tile is.
   const float* Most(std::int32_t tile) const {
     return most_.empty() ? nullptr : most_.data() + static_cast<std::size_t>(tile) * most_stride_;
   }
@@ -65,6 +68,8 @@ class TiledCapacity {
   struct alignas(64) Row {
     float units[kTileLeaves];
   };
+
+  static float MostIn(const Row& row);
 
   std::size_t columns_;
   std::size_t most_stride_;
