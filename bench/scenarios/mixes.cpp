@@ -297,6 +297,27 @@ void AddKueueAssign(MixMaker& mix, bool leader) {
   mix.Add(mix.Shape(workers, Preferred(RackLevel(mix.cluster())), {}, lead), 256 * 9);
 }
 
+enum class Feature { kNone, kLeader, kSlicesOnHosts, kSlicesInRacks, kBalanced, kAnywhere };
+
+// Gangs of 16 pods that differ from those of kNone in one feature alone.
+template <Feature kFeature>
+void AddFeature(MixMaker& mix, std::int64_t gangs) {
+  const BenchCluster& cluster = mix.cluster();
+  mix.gates().balanced_placement = kFeature == Feature::kBalanced;
+  std::optional<Resources> leader;
+  if (kFeature == Feature::kLeader) leader = SlotRequests(cluster, 1);
+  TopologyRequest request = Preferred(RackLevel(cluster));
+  if (kFeature == Feature::kSlicesOnHosts || kFeature == Feature::kSlicesInRacks) {
+    request.slice_topology =
+        kFeature == Feature::kSlicesOnHosts ? kHostnameLabel : RackLevel(cluster);
+    request.slice_size = 2;
+  }
+  if (kFeature == Feature::kAnywhere) request = {.unconstrained = true};
+  for (std::int64_t i = 0; i < gangs; ++i) {
+    mix.Add(mix.Shape(SlotRequests(cluster, std::int64_t{1} << (i % 4)), request, {}, leader), 16);
+  }
+}
+
 using MakeFunction = void (*)(MixMaker&, std::int64_t);
 
 struct Entry {
@@ -365,6 +386,15 @@ const std::vector<Entry>& Entries() {
       {{"X-HERO", "four gangs of a quarter of the cluster, then X-ACME"}, AddHero},
       {{"X-NVL", "slices of 18, 16, 8 or 4 nodes of a rack, 1 to 16 of them"}, AddNvl},
       {{"X-LEADER", "a leader and 1 to 32 workers, preferred block"}, AddLeader},
+      {{"X-PLAIN", "gangs of 16 pods of 1, 2, 4 or 8 slots, preferred rack"},
+       AddFeature<Feature::kNone>},
+      {{"X-PLAIN-LEADER", "X-PLAIN with a leader"}, AddFeature<Feature::kLeader>},
+      {{"X-PLAIN-HOST-SLICES", "X-PLAIN in slices of 2 pods of one host"},
+       AddFeature<Feature::kSlicesOnHosts>},
+      {{"X-PLAIN-RACK-SLICES", "X-PLAIN in slices of 2 pods of one rack"},
+       AddFeature<Feature::kSlicesInRacks>},
+      {{"X-PLAIN-BALANCED", "X-PLAIN with balanced placement"}, AddFeature<Feature::kBalanced>},
+      {{"X-PLAIN-ANYWHERE", "X-PLAIN without a topology"}, AddFeature<Feature::kAnywhere>},
       {{"X-UNSAT", "gangs one node too large for their rack"}, AddUnsat},
       {{"X-ADV", "zero, exact and largest requests"}, AddAdversarial},
       {{"X-TIES", "equal gangs, so that every choice is a tie"}, AddTies},

@@ -146,6 +146,17 @@ void AddScaling(std::vector<Scenario>& all) {
   }
 }
 
+// The same queue with one feature each.
+void AddFeatures(std::vector<Scenario>& all) {
+  for (const char* feature : {"", "LEADER", "HOST-SLICES", "RACK-SLICES", "BALANCED", "ANYWHERE"}) {
+    Scenario& scenario = all.emplace_back(
+        FromRow({"B52-features", "", kSequential, "T-131K", 8, 0, "P70", "", 1000}));
+    const bool plain = *feature == '\0';
+    scenario.variant = plain ? "PLAIN" : feature;
+    scenario.mix = plain ? "X-PLAIN" : fmt::format("X-PLAIN-{}", feature);
+  }
+}
+
 void AddRecorded(std::vector<Scenario>& all) {
   const struct {
     const char* sequence;
@@ -169,6 +180,7 @@ std::vector<Scenario> MakeTable() {
   for (const Row& row : kRows) all.push_back(FromRow(row));
   AddGrid(all);
   AddScaling(all);
+  AddFeatures(all);
   AddRecorded(all);
   return all;
 }
