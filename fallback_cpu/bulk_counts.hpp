@@ -111,8 +111,10 @@ struct BulkCounts {
   static constexpr std::int32_t kReadAhead = 16;
   std::int32_t (*changed)(const std::int32_t* last_changes, const StoredCount* pods,
                           std::int32_t size, std::int32_t position, std::int32_t* blocks);
-  // The index of the first smallest value >= need among `size` values, or -1.
-  std::int32_t (*tightest)(const StoredCount* values, std::int32_t size, StoredCount need);
+  // The index of the first smallest value >= need among `size` values, or -1. Of equal values the
+  // one with the smallest entry in `ties`, where given, is smaller.
+  std::int32_t (*tightest)(const StoredCount* values, const StoredCount* ties, std::int32_t size,
+                           StoredCount need);
   std::string_view name;  // avx512, avx2 or plain
 };
 

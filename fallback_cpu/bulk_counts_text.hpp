@@ -503,31 +503,45 @@ std::int32_t FindChanged(const std::int32_t* last_changes, const StoredCount* po
   return count;
 }
 
-std::int32_t FindTightest(const StoredCount* values, std::int32_t size, StoredCount need) {
+// The smallest of `size` entries whose value in `keys` is at least `low` and at most `high`, or
+// 2^31 - 1.
+inline StoredCount LeastWhere(const StoredCount* keys, StoredCount low, StoredCount high,
+                              const StoredCount* entries, std::int32_t size) {
   constexpr StoredCount kNone = 2147483647;
   const Integers none = Integers{} + kNone;
   Integers least = none;
   std::int32_t i = 0;
   for (; i + kLanes <= size; i += kLanes) {
-    const Integers value = Load<Integers>(values + i);
-    least = Smaller(value >= need ? value : none, least);
+    const Integers key = Load<Integers>(keys + i);
+    const Integers wanted = (key >= low) & (key <= high);
+    least = Smaller(wanted ? Load<Integers>(entries + i) : none, least);
   }
   StoredCount smallest = kNone;
   for (std::int32_t lane = 0; lane < kLanes; ++lane) smallest = std::min(smallest, least[lane]);
   for (; i < size; ++i) {
-    if (values[i] >= need) smallest = std::min(smallest, values[i]);
+    if (keys[i] >= low && keys[i] <= high) smallest = std::min(smallest, entries[i]);
   }
-  if (smallest < need) return -1;
+  return smallest;
+}
+
+std::int32_t FindTightest(const StoredCount* values, const StoredCount* ties, std::int32_t size,
+                          StoredCount need) {
+  constexpr StoredCount kMost = 2147483647;
+  const StoredCount value = LeastWhere(values, need, kMost, values, size);
+  if (value < need) return -1;
+  if (ties == nullptr) ties = values;
+  const StoredCount tie = ties == values ? value : LeastWhere(values, value, value, ties, size);
   constexpr std::int32_t kStride = 8 * kLanes;
-  for (i = 0; i + kStride <= size; i += kStride) {
+  std::int32_t i = 0;
+  for (; i + kStride <= size; i += kStride) {
     Integers equal = {};
-    for (std::int32_t j = 0; j < kStride; j += kLanes) {
-      equal |= Load<Integers>(values + i + j) == smallest;
+    for (std::int32_t j = i; j < i + kStride; j += kLanes) {
+      equal |= (Load<Integers>(values + j) == value) & (Load<Integers>(ties + j) == tie);
     }
     if (BitsOf(equal) != 0) break;
   }
-  const StoredCount* found = std::find(values + i, values + size, smallest);
-  return found == values + size ? -1 : static_cast<std::int32_t>(found - values);
+  while (i < size && (values[i] != value || ties[i] != tie)) ++i;
+  return i < size ? i : -1;
 }
 
 constexpr BulkCounts FormNamed(std::string_view name) {

@@ -314,7 +314,7 @@ void AddFeature(MixMaker& mix, std::int64_t gangs) {
   }
   if (kFeature == Feature::kAnywhere) request = {.unconstrained = true};
   for (std::int64_t i = 0; i < gangs; ++i) {
-    mix.Add(mix.Shape(SlotRequests(cluster, std::int64_t{1} << (i % 4)), request, {}, leader), 16);
+    mix.Add(mix.Shape(SlotRequests(cluster, std::int64_t{1} << (i % 3)), request, {}, leader), 16);
   }
 }
 
@@ -386,7 +386,7 @@ const std::vector<Entry>& Entries() {
       {{"X-HERO", "four gangs of a quarter of the cluster, then X-ACME"}, AddHero},
       {{"X-NVL", "slices of 18, 16, 8 or 4 nodes of a rack, 1 to 16 of them"}, AddNvl},
       {{"X-LEADER", "a leader and 1 to 32 workers, preferred block"}, AddLeader},
-      {{"X-PLAIN", "gangs of 16 pods of 1, 2, 4 or 8 slots, preferred rack"},
+      {{"X-PLAIN", "gangs of 16 pods of 1, 2 or 4 slots, preferred rack"},
        AddFeature<Feature::kNone>},
       {{"X-PLAIN-LEADER", "X-PLAIN with a leader"}, AddFeature<Feature::kLeader>},
       {{"X-PLAIN-HOST-SLICES", "X-PLAIN in slices of 2 pods of one host"},

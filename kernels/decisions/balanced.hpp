@@ -126,10 +126,12 @@ ESPALIER_HD void TrySet(Team& team, const TreeView& tree, const CountsView& coun
   threshold = Smaller(threshold, greedy.last);
   const Count lowered = query.leaders > 0 ? Smaller(threshold, greedy.last_beside) : threshold;
   if (threshold < best.threshold) return;
-  // Without inner layers, pruning takes nothing but capacity away: no fewer members will do then.
-  if (query.leaders == 0 && query.slice.layer_count <= 1 && low_level == query.level &&
-      threshold == best.threshold && greedy.domains >= best.domains) {
-    return;
+  // Pruning takes nothing but capacity away, where there are no inner layers: no fewer members will
+  // do then, as long as the largest go first.
+  if (query.leaders == 0 && query.slice.layer_count <= 1 && counts.affinity == nullptr &&
+      threshold == best.threshold) {
+    const Greedy unpruned = FewestDomains(team, counts, members, query, workspace.level);
+    if (!unpruned.fits || unpruned.domains >= best.domains) return;
   }
   Greedy pruned = PruneAndCount(team, tree, counts, query, members, threshold, workspace, trial);
   if (!pruned.fits && lowered < threshold && lowered > 0 && lowered >= best.threshold) {

@@ -70,48 +70,21 @@ ESPALIER_HD Candidate LeastOf(Team& team, const CountsView& counts, DomainRange 
   return team.minimum(best, less);
 }
 
-// The smallest number of slices >= need a domain of the run has, or kMaxStored.
-template <class Team>
-ESPALIER_HD StoredCount LeastSlices(Team& team, const StoredCount* slices,
-                                    const std::uint8_t* leaders, DomainRange range, Count need,
-                                    Count wanted_leaders) {
-  const StoredCount wanted = Store(need);
-  StoredCount least = kMaxStored;
-  if (wanted_leaders == 0) {  // a plain loop, left to the compiler to vectorise
-    for (std::int32_t d = range.begin + team.rank(); d < range.end; d += team.size()) {
-      const StoredCount value = slices[d] >= wanted ? slices[d] : kMaxStored;
-      least = value < least ? value : least;
-    }
-  } else {
-    for (std::int32_t d = range.begin + team.rank(); d < range.end; d += team.size()) {
-      if (leaders[d] >= wanted_leaders && slices[d] >= wanted && slices[d] < least) {
-        least = slices[d];
-      }
-    }
-  }
-  return team.reduce(least, kMaxStored, SmallerStored{});
-}
-
 // The tightest domain that is sufficient alone.
 template <class Team>
 ESPALIER_HD Candidate TightestSufficient(Team& team, const CountsView& counts,
                                          const PlacementQuery& query, DomainRange range) {
-  if (counts.affinity != nullptr) {
-    return LeastOf(team, counts, range, TightestOrder{},
-                   [&](std::int32_t d) { return Sufficient(MakeCandidate(counts, d), query); });
-  }
-  const StoredCount* slices = counts.slices_with_leader;
-  if (slices == counts.pods && query.leaders == 0) {  // equal slices are equal pods
+  if (counts.affinity == nullptr) {
+    const StoredCount* slices = counts.slices_with_leader + range.begin;
+    const StoredCount* pods = counts.pods_with_leader + range.begin;
     const std::int32_t first =
-        FirstTightest(team, slices + range.begin, range.size(), query.slices());
-    return first < 0 ? Candidate{} : MakeCandidate(counts, range.begin + first);
+        FirstTightest(team, slices, slices == pods ? nullptr : pods, range.size(), query.slices());
+    if (first < 0) return {};
+    const Candidate tightest = MakeCandidate(counts, range.begin + first);
+    if (tightest.leaders >= query.leaders) return tightest;
   }
-  const StoredCount least =
-      LeastSlices(team, slices, counts.leaders, range, query.slices(), query.leaders);
-  if (least == kMaxStored && query.slices() < kMaxStored) return {};
-  return LeastOf(team, counts, range, TightestOrder{}, [&](std::int32_t d) {
-    return slices[d] == least && counts.Leaders(d) >= query.leaders;
-  });
+  return LeastOf(team, counts, range, TightestOrder{},
+                 [&](std::int32_t d) { return Sufficient(MakeCandidate(counts, d), query); });
 }
 
 template <class Team>

@@ -10,17 +10,18 @@ namespace espalier {
 
 class SerialTeam {
  public:
-  // Position of the first smallest value >= need among `size` values, or -1.
-  using FirstTightest = std::int32_t (*)(const std::int32_t* values, std::int32_t size,
-                                         std::int32_t need);
+  // Position of the first smallest value >= need among `size` values, or -1. Of equal values the
+  // one with the smallest entry in `ties`, where that is not null, is smaller.
+  using FirstTightest = std::int32_t (*)(const std::int32_t* values, const std::int32_t* ties,
+                                         std::int32_t size, std::int32_t need);
 
   SerialTeam() = default;
   // With a form compiled for the processor at hand.
   explicit SerialTeam(FirstTightest form) : first_tightest_(form) {}
 
-  std::int32_t first_tightest(const std::int32_t* values, std::int32_t size,
-                              std::int32_t need) const {
-    return first_tightest_(values, size, need);
+  std::int32_t first_tightest(const std::int32_t* values, const std::int32_t* ties,
+                              std::int32_t size, std::int32_t need) const {
+    return first_tightest_(values, ties, size, need);
   }
 
   static constexpr std::int32_t rank() { return 0; }
@@ -49,11 +50,14 @@ class SerialTeam {
   }
 
  private:
-  static std::int32_t PlainFirstTightest(const std::int32_t* values, std::int32_t size,
-                                         std::int32_t need) {
+  static std::int32_t PlainFirstTightest(const std::int32_t* values, const std::int32_t* ties,
+                                         std::int32_t size, std::int32_t need) {
+    const auto tighter = [&](std::int32_t a, std::int32_t b) {
+      return values[a] != values[b] ? values[a] < values[b] : ties != nullptr && ties[a] < ties[b];
+    };
     std::int32_t best = -1;
     for (std::int32_t i = 0; i < size; ++i) {
-      if (values[i] >= need && (best < 0 || values[i] < values[best])) best = i;
+      if (values[i] >= need && (best < 0 || tighter(i, best))) best = i;
     }
     return best;
   }

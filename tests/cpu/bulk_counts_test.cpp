@@ -3,12 +3,14 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "host/packing/flavor_snapshot.hpp"
 #include "kernels/decisions/leaf_counts.hpp"
+#include "kernels/team/serial_team.hpp"
 #include "tests/differential/random.hpp"
 
 namespace espalier {
@@ -262,22 +264,32 @@ TEST_P(BulkCountsTest, FindsTheFirstTightest) {
   Random random(7);
   for (std::int32_t size = 0; size < 300; ++size) {
     std::vector<StoredCount> values;
+    std::vector<StoredCount> ties;
     for (std::int32_t i = 0; i < size; ++i) {
       values.push_back(static_cast<StoredCount>(random.Between(0, 2 + size / 4)));
+      ties.push_back(static_cast<StoredCount>(random.Between(0, 2)));
     }
     if (size % 7 == 6) values.back() = kMaxStored;
     const std::vector<StoredCount> needs = {
         0, 1, static_cast<StoredCount>(random.Between(0, 2 + size / 4)), 1000, kMaxStored};
     for (const StoredCount need : needs) {
-      std::int32_t expected = -1;
-      for (std::int32_t i = 0; i < size; ++i) {
-        const StoredCount value = values[static_cast<std::size_t>(i)];
-        if (value >= need && (expected < 0 || value < values[static_cast<std::size_t>(expected)])) {
-          expected = i;
+      for (const bool with_ties : {false, true}) {
+        std::int32_t expected = -1;
+        for (std::int32_t i = 0; i < size; ++i) {
+          const auto key = [&](std::int32_t at) {
+            const auto index = static_cast<std::size_t>(at);
+            return std::pair(values[index], with_ties ? ties[index] : 0);
+          };
+          if (key(i).first < need) continue;
+          if (expected < 0 || key(i) < key(expected)) expected = i;
         }
+        ASSERT_EQ(Form().tightest(values.data(), with_ties ? ties.data() : nullptr, size, need),
+                  expected)
+            << "size " << size << " need " << need;
+        EXPECT_EQ(SerialTeam().first_tightest(values.data(), with_ties ? ties.data() : nullptr,
+                                              size, need),
+                  expected);
       }
-      ASSERT_EQ(Form().tightest(values.data(), size, need), expected)
-          << "size " << size << " need " << need;
     }
   }
 }
