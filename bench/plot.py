@@ -205,6 +205,20 @@ def table_of_peers(report):
     return lines
 
 
+def table_of_features(report):
+    lines = ["| feature | a gang (p50) | beside plain |", "|---|---|---|"]
+    medians = {}
+    for result in report["results"]:
+        scenario, _, feature = result["name"].partition("/")
+        stage = scenario == "B52-features" and stage_of(result, "compute")
+        if stage:
+            medians[feature] = stage["p50Nanoseconds"] / result["gangs"]
+    for feature, median in medians.items():
+        lines.append(markdown_row([feature.lower().replace("-", " "), time_text(median),
+                                   f'{median / medians["PLAIN"]:.1f} x']))
+    return lines
+
+
 def heading(report, path):
     machine, floors = report["machine"], report["floors"]
     return [f'From `bench/results/{path.name}`: {machine["cpu"]}, {machine["cores"]} cores, '
@@ -236,6 +250,7 @@ def main(arguments):
         text = document.read_text(encoding="utf-8")
         for name, lines in [("machine", heading(report, options.results)),
                             ("targets", table_of_targets(report)),
+                            ("features", table_of_features(report)),
                             ("peers", table_of_peers(report)), ("figures", table_of_all(report))]:
             text = fill(text, name, lines)
     except (OSError, ValueError, KeyError, TypeError) as error:

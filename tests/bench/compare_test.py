@@ -83,12 +83,14 @@ class Compare(unittest.TestCase):
 class Plot(unittest.TestCase):
     def test_fills_the_page_and_draws(self):
         page = "".join(f"<!-- {part} -->\nold\n<!-- end of {part} -->\n"
-                       for part in ["machine", "targets", "peers", "figures"])
+                       for part in ["machine", "targets", "features", "peers", "figures"])
         results = report(2_000_000, target={"name": "M2", "stage": "compute", "percentile": 99,
                                             "nanoseconds": 10_000_000, "met": 1})
         for nodes in (1024, 4096):
             results["results"] += report(nodes * 10, name=f"B51-scaling/N{nodes}",
                                          nodes=nodes)["results"]
+        for feature, median in (("PLAIN", 2000), ("LEADER", 5000)):
+            results["results"] += report(median, name=f"B52-features/{feature}")["results"]
         with tempfile.TemporaryDirectory() as folder:
             docs = pathlib.Path(folder)
             (docs / "performance.md").write_text(page, encoding="utf-8")
@@ -98,6 +100,7 @@ class Plot(unittest.TestCase):
             filled = (docs / "performance.md").read_text(encoding="utf-8")
             self.assertNotIn("old", filled)
             self.assertIn("| M2 | B21/R8 | compute | 10 ms | 2 ms | 2 ms | yes |", filled)
+            self.assertIn(" | 2.5 x |", filled)
             for name in ["scaling.svg", "targets.svg"]:
                 drawn = (docs / "plots" / name).read_text(encoding="utf-8")
                 self.assertIn("prefers-color-scheme: dark", drawn)
