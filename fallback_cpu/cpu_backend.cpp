@@ -213,7 +213,8 @@ class CpuBackend final : public Backend {
                      const auto& count) {
     if (stale == 0) return;
     const auto a_shape = static_cast<std::int64_t>(stale / shapes.size() + 1);
-    const std::int64_t run = std::max<std::int64_t>(kBlocksTogether * blocks / a_shape, 1);
+    const std::int64_t run =
+        std::max(kBlocksTogether * std::int64_t{blocks} / a_shape, std::int64_t{1});
     for (std::int64_t begin = 0; begin < blocks; begin += run) {
       const auto end = static_cast<std::int32_t>(std::min<std::int64_t>(begin + run, blocks));
       for (const auto& shape : shapes) count(shape, end);
