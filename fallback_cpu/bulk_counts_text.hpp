@@ -482,11 +482,13 @@ std::int32_t FindChanged(const std::int32_t* last_changes, const StoredCount* po
       wanted = _mm512_mask_cmpgt_epi32_mask(wanted, _mm512_loadu_si512(pods + block),
                                             _mm512_setzero_si512());
     }
+    // Before the mask may go to memory: GCC 12 writes two bytes of it and counts four.
+    const std::int32_t found = __builtin_popcount(wanted);
     const __m512i ids =
         _mm512_add_epi32(_mm512_set1_epi32(block),
                          _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
     _mm512_storeu_si512(blocks + count, _mm512_maskz_compress_epi32(wanted, ids));
-    count += __builtin_popcount(wanted);
+    count += found;
 #else
     Integers wanted = Load<Integers>(last_changes + block) >= position;
     if (pods != nullptr) wanted &= Load<Integers>(pods + block) > 0;
