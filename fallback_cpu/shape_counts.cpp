@@ -48,7 +48,7 @@ void AppendAll(const FlavorSnapshot& snapshot, std::vector<std::int32_t>& blocks
 void SortDistinct(std::vector<std::int32_t>& blocks) {
   if (std::ranges::adjacent_find(blocks, std::ranges::greater_equal()) == blocks.end()) return;
   std::ranges::sort(blocks);
-  blocks.erase(std::ranges::unique(blocks).begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
 }
 
 // Those of some blocks that are before `end` and not `done`, which they are from now on. The blocks
