@@ -304,8 +304,9 @@ class TileSums {
     if (size_ == 0) return;
     std::fill(tiles_ + size_, tiles_ + kLanes, tiles_[0]);
     Unsigned lanes[kLanes] = {};
-    for (std::int32_t i = 0; i < size_; i += kTogether)
+    for (std::int32_t i = 0; i < size_; i += kTogether) {
       SumTogether(request_, tiles_ + i, lanes + i);
+    }
     FoldLanes<kLanes / 2>(lanes);
     for (std::int32_t i = 0; i < size_; ++i) {
       sums_[position_[i]] = static_cast<StoredCount>(lanes[0][i]);
@@ -321,14 +322,6 @@ class TileSums {
   std::int32_t position_[kLanes];
   std::int32_t size_ = 0;
 };
-
-// What of a tile is read comes closer.
-inline void PrefetchTile(const BulkRequest& request, std::int32_t tile) {
-  const float* rows = TileOf(request, tile).rows;
-  for (const BulkRequest::Narrow& entry : request.workers.narrow) {
-    __builtin_prefetch(rows + entry.row);
-  }
-}
 
 void SumBlocksInBulk(const BulkRequest& request, const BlockLayout& layout,
                      const std::int32_t* blocks, std::int32_t count, StoredCount* sums) {
