@@ -21,12 +21,8 @@ class Histogram {
   void Add(const StoredCount* values, std::int32_t size) {
     StoredCount most = most_;
     for (std::int32_t i = 0; i < size; ++i) most = std::max(most, values[i]);
-    if (most > most_) {
-      most_ = most;
-      if (!fits()) return;
-      std::fill(domains_ + cleared_, domains_ + most + 1, 0);
-      cleared_ = most + 1;
-    }
+    if (most > most_ && most <= kMost) std::fill(domains_ + most_ + 1, domains_ + most + 1, 0);
+    most_ = most;
     if (!fits()) return;
     if (size >= kTables * (most_ + 1)) return AddMany(values, size);
     for (std::int32_t i = 0; i < size; ++i) ++domains_[values[i]];
@@ -56,8 +52,7 @@ class Histogram {
   }
 
   StoredCount most_ = 0;
-  StoredCount cleared_ = 1;  // entries that are in use
-  std::int32_t domains_[kMost + 1];
+  std::int32_t domains_[kMost + 1];  // as far as most_
 };
 
 // What is taken of domains in the plain order until `need` is held: all before `bound` in the order
