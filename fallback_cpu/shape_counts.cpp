@@ -125,6 +125,7 @@ void ShapeCounts::CollectStale(const PlacementJob& job) {
   if (cold_) {
     const TreeView tree = snapshot_->tree();
     leaves_kept_ = keep_leaves;
+    leaf_summary_.Forget();
     storage_.Resize(leaves_kept_ ? tree.domain_count() : tree.LevelBegin(tree.lowest()),
                     HasSlices(shape_->slice, tree), job.query.leaders > 0);
     AppendAll(*snapshot_, stale_);
@@ -165,7 +166,10 @@ void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
 // Counts the leaves of a block, and the block itself where blocks are domains.
 void ShapeCounts::CountOneBlock(std::int32_t block, const CountsView& leaves) {
   const TreeView tree = snapshot_->tree();
-  counter_->Count(snapshot_->BlockLeaves(block), leaves);
+  const DomainRange of_block = snapshot_->BlockLeaves(block);
+  leaf_summary_.BeforeChange(of_block);
+  counter_->Count(of_block, leaves);
+  leaf_summary_.AfterChange(of_block);
   if (tree.level_count == 1) return;
   RollUpDomain(tree, shape_->slice, leaves, storage_.View(), tree.lowest() - 1,
                tree.LevelBegin(tree.lowest() - 1) + block);
@@ -203,6 +207,10 @@ void ShapeCounts::Finish() {
         RollUpDomain(tree, shape_->slice, storage_.View(), level, d);
       }
     }
+    if (leaves_kept_ && !storage_.with_slices() && !storage_.with_leader()) {
+      const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());
+      leaf_summary_.Reset(storage_.View().pods + first_leaf, tree.leaf_count(), first_leaf);
+    }
   } else if (!SumsOnly()) {
     RollUpAncestors();
   }
@@ -234,6 +242,7 @@ ShapeCounts::Source ShapeCounts::SourceFor(const PlacementJob& job, CountsStorag
   Source source;
   const TreeView tree = snapshot_->tree();
   source.stored_ = storage_.View();
+  if (leaves_kept_) source.stored_.leaf_summary = &leaf_summary_;
   source.leaves_ = LeavesIn(leaves);
   source.counter_ = leaves_kept_ ? nullptr : &*counter_;
   source.lowest_ = tree.lowest();

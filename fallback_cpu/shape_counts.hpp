@@ -13,6 +13,7 @@
 #include "fallback_cpu/leaf_counter.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "host/engine/backend.hpp"
+#include "kernels/decisions/leaf_summary.hpp"
 #include "kernels/team/serial_team.hpp"
 
 namespace espalier {
@@ -89,6 +90,7 @@ class ShapeCounts {
   const Shape* shape_ = nullptr;
   CountsStorage storage_;
   bool leaves_kept_ = false;
+  LeafSummary leaf_summary_;  // of leaves that are kept and have pods alone
   bool counted_ = false;
   bool cold_ = false;  // between Prepare and Finish: every block is to be counted
   std::int64_t blocks_counted_ = 0;

@@ -63,6 +63,8 @@ ESPALIER_HD inline DomainRange Descendants(const TreeView& tree, DomainRange ran
 inline constexpr std::int16_t kNotExcluded = -1;    // has room, or fails the node filter
 inline constexpr std::int16_t kOutsideDomain = -2;  // outside the replacement domain (R7.10)
 
+class LeafSummary;
+
 // Rolled-up capacity per domain for one shape (section 8), indexed by domain id. Arrays that must
 // hold the same values may be the same memory: the two `_with_leader` ones and their plain twins
 // without a leader (R8.5), slices and pods where a slice is one pod on one leaf. `leaders` is null
@@ -77,6 +79,8 @@ struct CountsView {
   // Per leaf, 0-based: the worker resource without room for a pod (R5.10), or one of the two above.
   // Null: not wanted.
   std::int16_t* exclusion = nullptr;
+  // Of the leaves as they are here; only on the host, null where there is none.
+  const LeafSummary* leaf_summary = nullptr;
 
   ESPALIER_HD Count Leaders(std::int32_t domain) const { return leaders ? leaders[domain] : 0; }
   ESPALIER_HD std::int64_t Affinity(std::int32_t domain) const {

@@ -2,10 +2,13 @@
 // siblings. Works on pruned clones; the rolled-up counts stay untouched (R14.2).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/decisions/balanced_select.hpp"
 #include "kernels/decisions/choose_level.hpp"
+#include "kernels/decisions/counts_source.hpp"
+#include "kernels/decisions/leaf_summary.hpp"
 #include "kernels/decisions/lists.hpp"
 #include "kernels/decisions/orders.hpp"
 #include "kernels/decisions/roll_up.hpp"
@@ -69,15 +72,37 @@ ESPALIER_HD inline void PruneDomain(const TreeView& tree, const CountsView& coun
   const bool no_leader = counts.leaders != nullptr && counts.leaders[domain] > 0 &&
                          counts.slices_with_leader[domain] < threshold;
   if (!clear && !no_leader) return;
-  for (std::int32_t l = level; l < tree.level_count; ++l) {
-    const DomainRange run = Descendants(tree, {domain, domain + 1}, level, l);
+  DomainRange run{domain, domain + 1};
+  while (true) {
     for (std::int32_t d = run.begin; d < run.end; ++d) {
       if (clear) counts.pods[d] = counts.slices[d] = 0;
       if (counts.leaders == nullptr) continue;
       counts.pods_with_leader[d] = counts.slices_with_leader[d] = 0;
       counts.leaders[d] = 0;
     }
+    if (level == tree.lowest()) return;
+    run = Descendants(tree, run, level, level + 1);
+    ++level;
   }
+}
+
+// PRUNE1 on a run of one level.
+template <class Team>
+ESPALIER_HD void PruneDomains(Team& team, const TreeView& tree, const CountsView& counts,
+                              std::int32_t level, DomainRange domains, Count threshold) {
+  const bool pods_alone = counts.leaders == nullptr && counts.slices == counts.pods;
+  if (level == tree.lowest() && pods_alone && threshold <= kMaxStored) {
+    StoredCount* pods = counts.pods;
+    const auto least = static_cast<StoredCount>(threshold);
+    for (std::int32_t d = domains.begin + team.rank(); d < domains.end; d += team.size()) {
+      pods[d] = pods[d] < least ? 0 : pods[d];
+    }
+  } else {
+    for (std::int32_t d = domains.begin + team.rank(); d < domains.end; d += team.size()) {
+      PruneDomain(tree, counts, level, d, threshold);
+    }
+  }
+  team.sync();
 }
 
 // PRUNE (R14.7): children first, then the members on a fresh roll-up without inner layers (R8.7).
@@ -88,16 +113,10 @@ ESPALIER_HD void PruneSet(Team& team, const TreeView& tree, const CountsView& co
   for (Count& size : slice.inner_size) size = 0;
   if (query.level < tree.lowest()) {
     const DomainRange children = Descendants(tree, members, query.level, query.level + 1);
-    for (std::int32_t c = children.begin + team.rank(); c < children.end; c += team.size()) {
-      PruneDomain(tree, counts, query.level + 1, c, threshold);
-    }
-    team.sync();
+    PruneDomains(team, tree, counts, query.level + 1, children, threshold);
     RollUp(team, tree, slice, counts, query.level, members);
   }
-  for (std::int32_t d = members.begin + team.rank(); d < members.end; d += team.size()) {
-    PruneDomain(tree, counts, query.level, d, threshold);
-  }
-  team.sync();
+  PruneDomains(team, tree, counts, query.level, members, threshold);
 }
 
 // Clones a candidate set, prunes it and counts the members it then needs.
@@ -111,6 +130,12 @@ ESPALIER_HD Greedy PruneAndCount(Team& team, const TreeView& tree, const CountsV
 }
 
 ESPALIER_HD inline Count Smaller(Count a, Count b) { return a < b ? a : b; }
+
+// The most members a set may need to be better than `best` at the same threshold: fewer, or no more
+// when it comes first in path order (R14.9).
+ESPALIER_HD inline Count MostMembers(DomainRange members, const BalancedSet& best) {
+  return members.begin < best.members.begin ? best.domains : best.domains - 1;
+}
 
 // Tries one candidate set (R14.6 to R14.9); a better one becomes `best`, and its clone is swapped
 // with `trial`.
@@ -131,7 +156,7 @@ ESPALIER_HD void TrySet(Team& team, const TreeView& tree, const CountsView& coun
   if (query.leaders == 0 && query.slice.layer_count <= 1 && counts.affinity == nullptr &&
       threshold == best.threshold) {
     const Greedy unpruned = FewestDomains(team, counts, members, query, workspace.level);
-    if (!unpruned.fits || unpruned.domains >= best.domains) return;
+    if (!unpruned.fits || unpruned.domains > MostMembers(members, best)) return;
   }
   Greedy pruned = PruneAndCount(team, tree, counts, query, members, threshold, workspace, trial);
   if (!pruned.fits && lowered < threshold && lowered > 0 && lowered >= best.threshold) {
@@ -139,11 +164,79 @@ ESPALIER_HD void TrySet(Team& team, const TreeView& tree, const CountsView& coun
     pruned = PruneAndCount(team, tree, counts, query, members, threshold, workspace, trial);
   }
   if (!pruned.fits) return;
-  const bool fewer = threshold == best.threshold && pruned.domains < best.domains;
-  if (threshold <= best.threshold && !fewer) return;
+  if (threshold == best.threshold ? pruned.domains > MostMembers(members, best)
+                                  : threshold < best.threshold) {
+    return;
+  }
   const CountsView kept = trial;
   trial = best.counts;
   best = {threshold, pruned.domains, members, kept};
+}
+
+// What is known of all sets of one level before one is tried.
+struct SetBounds {
+  const Count* threshold =
+      nullptr;              // by set: no threshold is larger (R14.6); null: nothing is known
+  std::int32_t first = -1;  // the first set with the largest of them
+};
+
+template <class Team>
+ESPALIER_HD SetBounds BoundSets(Team& /*team*/, const TreeView& /*tree*/,
+                                const CountsView& /*counts*/, const PlacementQuery& /*query*/,
+                                const Workspace& /*workspace*/) {
+  return {};
+}
+
+// Of a set on leaves like these, workers alone.
+inline Count MostThreshold(const LeafSummary::Top& top, Count slices) {
+  const Count in_most = Count{top.most} * top.leaves;
+  if (slices > kMaxStored || in_most > kMaxStored) return top.most;
+  const auto need = static_cast<std::uint32_t>(slices);
+  const auto most = static_cast<std::uint32_t>(top.most);
+  const auto held = static_cast<std::uint32_t>(in_most);
+  if (held >= need) return need / ((need + most - 1) / most);
+  const auto next = static_cast<std::uint32_t>(top.next);
+  if (next == 0) return 0;
+  const auto leaves = static_cast<std::uint32_t>(top.leaves);
+  return std::min(need / (leaves + (need - held + next - 1) / next), next);
+}
+
+// One lane, sets of leaves that have a summary, workers alone.
+inline SetBounds BoundSets(SerialTeam& /*team*/, const TreeView& tree, const CountsView& counts,
+                           const PlacementQuery& query, const Workspace& workspace) {
+  const std::int32_t above = query.level - 1;
+  const DomainRange sets{tree.LevelBegin(above), tree.LevelEnd(above)};
+  const DomainRange all = Descendants(tree, sets, above, tree.lowest());
+  const LeafSummary* const summary = SummaryWith(counts, all);
+  const bool on_leaves = query.slice.level == tree.lowest() && query.level + 1 >= tree.lowest();
+  if (summary == nullptr || !on_leaves || query.leaders > 0) return {};
+  const Count slices = query.slices();
+  SetBounds bounds{workspace.terms, -1};
+  Count largest = 0;
+  for (std::int32_t p = sets.begin; p < sets.end; ++p) {
+    const DomainRange leaves = Descendants(tree, {p, p + 1}, above, tree.lowest());
+    Count& bound = workspace.terms[p - sets.begin];
+    bound = counts.slices[p] < slices ? 0 : summary->MostOf(leaves);
+    if (bound <= largest) continue;
+    bound = MostThreshold(summary->TopOf(leaves), slices);
+    if (bound <= largest) continue;
+    largest = bound;
+    bounds.first = p - sets.begin;
+  }
+  return bounds;
+}
+
+// Whether a set with such a bound can become better than `best`: at the same threshold its members
+// decide, and pruning, which takes nothing but capacity away, makes no fewer members do.
+ESPALIER_HD inline bool MayBeBetter(const CountsView& counts, const PlacementQuery& query,
+                                    DomainRange members, Count bound, const BalancedSet& best) {
+  if (bound != best.threshold) return bound > best.threshold;
+  const Count most_members = MostMembers(members, best);
+  StoredCount most = 0;  // in one member
+  for (std::int32_t d = members.begin; most_members > 0 && d < members.end; ++d) {
+    if (counts.slices[d] > most) most = counts.slices[d];
+  }
+  return most_members > 0 && query.slices() <= most_members * most;
 }
 
 // PLACE (R14.16, R14.17): every domain of `chosen` gets the threshold, the first ones what is left.
@@ -239,9 +332,21 @@ ESPALIER_HD BalancedStatus ChooseBalanced(Team& team, const TreeView& tree,
     TrySet(team, tree, counts, query, roots, workspace, trial, best);
   } else {
     const std::int32_t above = query.level - 1;
-    for (std::int32_t p = tree.LevelBegin(above); p < tree.LevelEnd(above); ++p) {
-      if (query.leaders == 0 && counts.slices[p] < query.slices()) continue;  // cannot fit
-      const DomainRange members{tree.ChildBegin(p), tree.ChildBegin(p + 1)};
+    const SetBounds bounds = BoundSets(team, tree, counts, query, workspace);
+    const DomainRange sets{tree.LevelBegin(above), tree.LevelEnd(above)};
+    const auto members_of = [&](std::int32_t set) { return ChildrenOf(tree, sets.begin + set); };
+    if (bounds.first >= 0) {
+      TrySet(team, tree, counts, query, members_of(bounds.first), workspace, trial, best);
+    }
+    const Count least = query.leaders == 0 ? query.slices() : 0;
+    for (std::int32_t set = 0; set < sets.size(); ++set) {
+      if (counts.slices[sets.begin + set] < least) continue;  // cannot fit
+      const DomainRange members = members_of(set);
+      if (bounds.threshold != nullptr &&
+          (set == bounds.first ||
+           !MayBeBetter(counts, query, members, bounds.threshold[set], best))) {
+        continue;
+      }
       TrySet(team, tree, counts, query, members, workspace, trial, best);
     }
   }

@@ -70,18 +70,34 @@ ESPALIER_HD Candidate LeastOf(Team& team, const CountsView& counts, DomainRange 
   return team.minimum(best, less);
 }
 
+// The first domain of a level with the fewest slices, then pods, that are at least `need`; without
+// affinity.
+template <class Team>
+ESPALIER_HD Candidate TightestOf(Team& team, const CountsView& counts, DomainRange level,
+                                 Count need) {
+  const StoredCount* slices = counts.slices_with_leader + level.begin;
+  const StoredCount* pods = counts.pods_with_leader + level.begin;
+  const std::int32_t first =
+      FirstTightest(team, slices, slices == pods ? nullptr : pods, level.size(), need);
+  return first < 0 ? Candidate{} : MakeCandidate(counts, level.begin + first);
+}
+
+// One lane asks the summary of the leaves.
+inline Candidate TightestOf(SerialTeam& team, const CountsView& counts, DomainRange level,
+                            Count need) {
+  const LeafSummary* const summary = SummaryOf(counts, level);
+  if (summary == nullptr) return TightestOf<SerialTeam>(team, counts, level, need);
+  const std::int32_t first = summary->FirstTightest(need);
+  return first < 0 ? Candidate{} : MakeCandidate(counts, level.begin + first);
+}
+
 // The tightest domain that is sufficient alone.
 template <class Team>
 ESPALIER_HD Candidate TightestSufficient(Team& team, const CountsView& counts,
                                          const PlacementQuery& query, DomainRange range) {
   if (counts.affinity == nullptr) {
-    const StoredCount* slices = counts.slices_with_leader + range.begin;
-    const StoredCount* pods = counts.pods_with_leader + range.begin;
-    const std::int32_t first =
-        FirstTightest(team, slices, slices == pods ? nullptr : pods, range.size(), query.slices());
-    if (first < 0) return {};
-    const Candidate tightest = MakeCandidate(counts, range.begin + first);
-    if (tightest.leaders >= query.leaders) return tightest;
+    const Candidate tightest = TightestOf(team, counts, range, query.slices());
+    if (tightest.none() || tightest.leaders >= query.leaders) return tightest;
   }
   return LeastOf(team, counts, range, TightestOrder{},
                  [&](std::int32_t d) { return Sufficient(MakeCandidate(counts, d), query); });
@@ -125,11 +141,13 @@ ESPALIER_HD Choice ChooseSeveral(Team& team, const CountsView& counts, const Pla
     if (!query.least_free) {
       // Everything with fewer slices comes after `last` in Order B, so nothing is taken twice.
       const Count rest = query.slices() - (prefix.slices - last.slices);
-      const Candidate tighter = LeastOf(team, counts, range, TightestOrder{}, [&](std::int32_t d) {
-        return counts.slices[d] >= rest && counts.slices[d] < last.slices &&
-               counts.Affinity(d) == last.affinity;
-      });
-      if (!tighter.none()) tightest = tighter;
+      const Candidate tighter =
+          counts.affinity == nullptr
+              ? TightestOf(team, counts, range, rest)
+              : LeastOf(team, counts, range, TightestOrder{}, [&](std::int32_t d) {
+                  return counts.slices[d] >= rest && counts.Affinity(d) == last.affinity;
+                });
+      if (!tighter.none() && tighter.slices < last.slices) tightest = tighter;
     }
     AppendChosen(team, chosen, tightest);
   }
@@ -179,6 +197,23 @@ ESPALIER_HD Choice ChooseSeveralWithLeader(Team& team, const CountsView& counts,
   return choice;
 }
 
+// What is said to fit when no domain of a level is sufficient (R10.5, R10.7).
+template <class Team>
+ESPALIER_HD Count FitOfNone(Team& team, const CountsView& counts, const PlacementQuery& query,
+                            DomainRange level) {
+  const auto any = [](std::int32_t) { return true; };
+  return query.least_free ? LeastOf(team, counts, level, ReversedLeaderOrder{true}, any).pods
+                          : LeastOf(team, counts, level, LeaderOrder{query.least_free}, any).slices;
+}
+
+// One lane: either is the most that a leaf holds, where nothing else tells leaves apart.
+inline Count FitOfNone(SerialTeam& team, const CountsView& counts, const PlacementQuery& query,
+                       DomainRange level) {
+  const LeafSummary* const summary = SummaryOf(counts, level);
+  return summary != nullptr ? Count{summary->histogram().most()}
+                            : FitOfNone<SerialTeam>(team, counts, query, level);
+}
+
 // One level: a single domain, several, a failure, or `relax` when the level above is to be tried
 // (R10.8).
 template <class Team>
@@ -195,19 +230,16 @@ ESPALIER_HD Choice ChooseAtLevel(Team& team, const TreeView& tree, const CountsV
     return choice;
   }
   const auto any = [](std::int32_t) { return true; };
-  const LeaderOrder order{query.least_free};
   // Affinity beats compactness: for a preferred request only the top of Order A may answer (R10.8).
   // Without scores the top is sufficient as soon as any domain is.
   const bool only_top =
       query.affinity && counts.affinity != nullptr && !query.required && !query.least_free;
-  if (!only_top || Sufficient(LeastOf(team, counts, range, order, any), query)) {
+  if (!only_top || Sufficient(LeastOf(team, counts, range, LeaderOrder{}, any), query)) {
     const Candidate tightest = TightestSufficient(team, counts, query, range);
     if (!tightest.none()) return ChooseOne(team, tightest, choice, workspace);
   }
   if (query.required) {
-    choice.fit = query.least_free
-                     ? LeastOf(team, counts, range, ReversedLeaderOrder{true}, any).pods  // R10.5
-                     : LeastOf(team, counts, range, order, any).slices;                   // R10.7
+    choice.fit = FitOfNone(team, counts, query, range);
     return choice;
   }
   if (level > 0 && !query.unconstrained) {

@@ -13,11 +13,12 @@ class Histogram {
  public:
   static constexpr StoredCount kMost = 1023;
 
-  Histogram() { domains_[0] = 0; }
+  Histogram() { Clear(); }
   // Of `size` values >= 0. Of the object nothing but `fits()` is to be used when one is larger than
   // kMost.
   Histogram(const StoredCount* values, std::int32_t size) : Histogram() { Add(values, size); }
 
+  void Clear() { most_ = domains_[0] = 0; }
   void Add(const StoredCount* values, std::int32_t size) {
     StoredCount most = most_;
     for (std::int32_t i = 0; i < size; ++i) most = std::max(most, values[i]);
@@ -28,11 +29,23 @@ class Histogram {
     for (std::int32_t i = 0; i < size; ++i) ++domains_[values[i]];
   }
 
+  // Takes values away that were added. What is left fits when it did before.
+  void Remove(const StoredCount* values, std::int32_t size) {
+    for (std::int32_t i = 0; i < size; ++i) --domains_[values[i]];
+    while (most_ > 0 && domains_[most_] == 0) --most_;
+  }
+
   bool fits() const { return most_ <= kMost; }
   // The largest value.
   StoredCount most() const { return most_; }
   // Domains that hold `value`, 0 to most().
   std::int32_t operator[](StoredCount value) const { return domains_[value]; }
+  // All values together.
+  Count Sum() const {
+    Count sum = 0;
+    for (StoredCount value = 1; value <= most_; ++value) sum += Count{value} * domains_[value];
+    return sum;
+  }
 
  private:
   static constexpr std::int32_t kTables = 4;
@@ -51,7 +64,7 @@ class Histogram {
     }
   }
 
-  StoredCount most_ = 0;
+  StoredCount most_;
   std::int32_t domains_[kMost + 1];  // as far as most_
 };
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "kernels/decisions/histogram.hpp"
 #include "kernels/decisions/leader_first.hpp"
+#include "kernels/decisions/leaf_summary.hpp"
 #include "kernels/decisions/lists.hpp"
 #include "kernels/decisions/orders.hpp"
 #include "kernels/team/serial_team.hpp"
@@ -44,19 +46,28 @@ ESPALIER_HD Prefix ShortestPrefix(Team& team, const CountsView& counts, DomainRa
 }
 
 // One lane, pods alone: the domains that a histogram says are taken, put in order.
-inline bool PrefixByHistogram(const StoredCount* pods, DomainRange range, PlainOrder order,
-                              Count need, const CountsView& counts, Prefix& prefix) {
+inline bool PrefixByHistogram(DomainRange range, PlainOrder order, Count need,
+                              const CountsView& counts, Prefix& prefix) {
   if (need <= 0) return false;
-  Count held = 0;
-  for (std::int32_t d = range.begin; d < range.end; ++d) held += pods[d];
-  if (held < need) {
-    prefix.slices = held;
+  const StoredCount* pods = counts.pods;
+  const LeafSummary* const summary = SummaryOf(counts, range);
+  std::optional<Histogram> own;
+  if (summary == nullptr) {
+    Count held = 0;
+    for (std::int32_t d = range.begin; d < range.end; ++d) held += pods[d];
+    if (held < need) {
+      prefix.slices = held;
+      return true;
+    }
+    own.emplace(pods + range.begin, range.size());
+    if (!own->fits()) return false;
+  }
+  const Histogram& pool = summary != nullptr ? summary->histogram() : *own;
+  HistogramTake take;
+  if (!PlanTake(pool, need, order.least_free, take)) {
+    prefix.slices = pool.Sum();
     return true;
   }
-  const Histogram pool(pods + range.begin, range.size());
-  HistogramTake take;
-  if (!pool.fits()) return false;
-  PlanTake(pool, need, order.least_free, take);
   const StoredCount lowest = order.least_free ? 1 : take.bound + 1;
   const StoredCount highest = order.least_free ? take.bound - 1 : Histogram::kMost;
   std::int32_t at_bound = take.at_bound + 1;
@@ -69,11 +80,12 @@ inline bool PrefixByHistogram(const StoredCount* pods, DomainRange range, PlainO
     items[prefix.list.size++] = MakeCandidate(counts, d);
   };
   // Most of a wide level is not taken: look at many domains at once first.
-  constexpr std::int32_t kRun = 64;
-  const StoredCount least = at_bound > 0 ? std::min(lowest, take.bound) : lowest;
-  const StoredCount most = at_bound > 0 ? std::max(highest, take.bound) : highest;
+  constexpr std::int32_t kRun = LeafSummary::kRun;
   std::int32_t d = range.begin;
   for (; d + kRun <= range.end && prefix.list.size < take.domains; d += kRun) {
+    const StoredCount least = at_bound > 0 ? std::min(lowest, take.bound) : lowest;
+    const StoredCount most = at_bound > 0 ? std::max(highest, take.bound) : highest;
+    if (summary != nullptr && !summary->MayHold((d - range.begin) / kRun, least, most)) continue;
     std::int32_t wanted = 0;
     for (std::int32_t i = d; i < d + kRun; ++i) wanted |= (pods[i] >= least) & (pods[i] <= most);
     for (std::int32_t i = d; wanted != 0 && i < d + kRun; ++i) take_one(i);
@@ -88,7 +100,7 @@ inline Prefix ShortestPrefix(SerialTeam& /*team*/, const CountsView& counts, Dom
                              PlainOrder order, Count need, Candidate* items) {
   Prefix prefix{{items, 0}, 0};
   if (counts.slices == counts.pods && counts.affinity == nullptr &&
-      PrefixByHistogram(counts.pods, range, order, need, counts, prefix)) {
+      PrefixByHistogram(range, order, need, counts, prefix)) {
     return prefix;
   }
   std::int32_t& size = prefix.list.size;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "host/engine/request_resolution.hpp"
+#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
@@ -59,6 +60,31 @@ TEST_P(ShapeCountsTest, CountsWhatChangedWhateverTheSizeOfTheCluster) {
 INSTANTIATE_TEST_SUITE_P(Levels, ShapeCountsTest,
                          ::testing::Values("rack", std::string(kHostnameLabel)),
                          [](const auto& level) { return level.param == "rack" ? "Rack" : "Host"; });
+
+TEST(ShapeCountsTest, TheSummaryOfLeavesFollowsWhatChanges) {
+  ClusterState cluster = Racks(100);
+  FlavorState& state = *cluster.Find("tas");
+  const PlacementJob job = JobOn(state, std::string(kHostnameLabel));
+  CountsStorage leaves, fresh_leaves;
+  ShapeCounts counts;
+  differential::Random random(1);
+  for (int change = 0; change < 60; ++change) {
+    SCOPED_TRACE(change);
+    const LeafId leaf(static_cast<std::int32_t>(random.Between(0, 399)));
+    state.Add(leaf, {{"gpu", random.Between(-3, 5)}});
+    counts.Refresh(job, leaves);
+    ShapeCounts fresh;
+    fresh.Refresh(job, fresh_leaves);
+    const LeafSummary* summary = counts.SourceFor(job, leaves).stored().leaf_summary;
+    const LeafSummary* expected = fresh.SourceFor(job, fresh_leaves).stored().leaf_summary;
+    ASSERT_NE(summary, nullptr);
+    ASSERT_TRUE(summary->usable());
+    for (StoredCount need = 0; need <= expected->histogram().most() + 1; ++need) {
+      EXPECT_EQ(summary->FirstTightest(need), expected->FirstTightest(need));
+    }
+    EXPECT_EQ(summary->histogram().Sum(), expected->histogram().Sum());
+  }
+}
 
 // A rack that holds nothing cannot hold more while usage only grows.
 TEST(ShapeCountsTest, LeavesEmptyRacksAloneUntilCapacityComesBack) {

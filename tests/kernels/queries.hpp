@@ -61,11 +61,11 @@ struct Placed {
   bool operator==(const Placed&) const = default;
 };
 
-inline Placed PlaceOn(const TeamRunner& runner, const TreeView& tree, HandCounts& counts,
+inline Placed PlaceOn(const TeamRunner& runner, const TreeView& tree, const CountsView& counts,
                       const PlacementQuery& query, std::int32_t states = 10'000) {
   HandWorkspace workspace(tree, states);
   return runner.Ask([&](auto& team) {
-    const PlacementOutcome outcome = Place(team, tree, counts.view(), query, workspace.view());
+    const PlacementOutcome outcome = Place(team, tree, counts, query, workspace.view());
     Placed placed{outcome.status, outcome.level, outcome.fit, outcome.total, {}, {}, -1};
     placed.layer_fits.assign(outcome.layer_fits, outcome.layer_fits + query.slice.layer_count);
     placed.pods.assign(static_cast<std::size_t>(tree.leaf_count()), 0);
@@ -77,6 +77,11 @@ inline Placed PlaceOn(const TeamRunner& runner, const TreeView& tree, HandCounts
     }
     return placed;
   });
+}
+
+inline Placed PlaceOn(const TeamRunner& runner, const TreeView& tree, HandCounts& counts,
+                      const PlacementQuery& query, std::int32_t states = 10'000) {
+  return PlaceOn(runner, tree, counts.view(), query, states);
 }
 
 }  // namespace espalier

@@ -1,0 +1,160 @@
+// What all leaves hold, in numbers that are kept up to date as leaves change: what one lane asks
+// before it looks at leaves, which on a large cluster are many.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/decisions/histogram.hpp"
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+// Of leaves whose slices are their pods, without a leader.
+class LeafSummary {
+ public:
+  static constexpr std::int32_t kRun = 64;  // leaves
+
+  // Of all `leaves`, numbered from 0, whose domains start with `first_domain`.
+  void Reset(const StoredCount* pods, std::int32_t leaves, std::int32_t first_domain) {
+    pods_ = pods;
+    domains_ = {first_domain, first_domain + leaves};
+    histogram_.Clear();
+    histogram_.Add(pods, leaves);
+    runs_.resize(static_cast<std::size_t>((leaves + kRun - 1) / kRun));
+    for (std::int32_t run = 0; run * kRun < leaves; ++run) Note(run);
+  }
+
+  // Of nothing, as when new.
+  void Forget() { domains_ = {}; }
+
+  // Call before and after the pods of `leaves` change; nothing may be asked in between.
+  void BeforeChange(DomainRange leaves) {
+    if (usable()) histogram_.Remove(pods_ + leaves.begin, leaves.size());
+  }
+  void AfterChange(DomainRange leaves) {
+    if (!usable()) return;
+    histogram_.Add(pods_ + leaves.begin, leaves.size());
+    for (std::int32_t run = leaves.begin / kRun; run * kRun < leaves.end; ++run) Note(run);
+  }
+
+  // False: nothing else may be asked, until Reset.
+  bool usable() const { return domains_.size() > 0 && histogram_.fits(); }
+  // Whether these domains are leaves.
+  bool Has(DomainRange domains) const {
+    return domains.begin >= domains_.begin && domains.end <= domains_.end;
+  }
+  std::int32_t leaf_count() const { return domains_.size(); }
+  const Histogram& histogram() const { return histogram_; }
+
+  // What none of these leaves holds more than.
+  StoredCount MostOf(DomainRange leaves) const {
+    const StoredCount last = HighestBit(HeldBy(RunsWith(leaves)));
+    return last == kLastBit ? histogram_.most() : last;
+  }
+
+  // No leaf holds more than `most`, no more of them than `leaves` hold that, all others at most
+  // `next`.
+  struct Top {
+    StoredCount most = 0;
+    std::int32_t leaves = 0;
+    StoredCount next = 0;
+  };
+  Top TopOf(DomainRange leaves) const {
+    const std::span<const Run> runs = RunsWith(leaves);
+    const std::uint64_t held = HeldBy(runs);
+    const StoredCount last = HighestBit(held);
+    if (last == kLastBit) return {histogram_.most(), leaves.size(), histogram_.most()};
+    Top top{last, 0, HighestBit(held & ~Bit(last))};
+    for (const Run& run : runs) {
+      if (HighestBit(run.held) == last) top.leaves += run.with_most;
+    }
+    return top;
+  }
+
+  // False: no leaf from kRun * run on, kRun of them, holds from `least` to `most`, 0 to kMaxStored.
+  bool MayHold(std::int32_t run, StoredCount least, StoredCount most) const {
+    if (least > most) return false;
+    const std::uint64_t up_to_most = (Bit(most) << 1) - 1;
+    return (runs_[static_cast<std::size_t>(run)].held & up_to_most & ~(Bit(least) - 1)) != 0;
+  }
+
+  // The first leaf, from 0, that holds the least of what is at least `need`; -1: none does.
+  std::int32_t FirstTightest(Count need) const {
+    if (need > histogram_.most()) return -1;
+    auto value = static_cast<StoredCount>(std::max(need, Count{0}));
+    while (histogram_[value] == 0) ++value;
+    for (std::int32_t run = 0;; ++run) {
+      if (!MayHold(run, value, value)) continue;
+      const DomainRange leaves = LeavesOf(run);
+      const StoredCount* const end = pods_ + leaves.end;
+      const StoredCount* const found = std::find(pods_ + leaves.begin, end, value);
+      if (found != end) return static_cast<std::int32_t>(found - pods_);
+    }
+  }
+
+ private:
+  static constexpr std::int32_t kLastBit = 63;
+
+  struct Run {
+    std::uint64_t held = 0;      // bit v: some leaf holds v; the last bit: or more
+    std::int32_t with_most = 0;  // leaves
+  };
+
+  static std::uint64_t Bit(StoredCount pods) {
+    return std::uint64_t{1} << std::min(pods, kLastBit);
+  }
+  static StoredCount HighestBit(std::uint64_t held) {
+    return std::max(static_cast<StoredCount>(std::bit_width(held)) - 1, 0);
+  }
+  static std::uint64_t HeldBy(std::span<const Run> runs) {
+    std::uint64_t held = 0;
+    for (const Run& run : runs) held |= run.held;
+    return held;
+  }
+  std::span<const Run> RunsWith(DomainRange leaves) const {
+    const std::int32_t begin = (leaves.begin - domains_.begin) / kRun;
+    const std::int32_t end = (leaves.end - domains_.begin + kRun - 1) / kRun;
+    return {runs_.data() + begin, runs_.data() + end};
+  }
+  DomainRange LeavesOf(std::int32_t run) const {
+    return {run * kRun, std::min((run + 1) * kRun, domains_.size())};
+  }
+  void Note(std::int32_t run) {
+    const DomainRange leaves = LeavesOf(run);
+    const StoredCount* const end = pods_ + leaves.end;
+    Run noted;
+    for (const StoredCount* pods = pods_ + leaves.begin; pods != end; ++pods) {
+      noted.held |= Bit(*pods);
+    }
+    const StoredCount most = HighestBit(noted.held);
+    noted.with_most = static_cast<std::int32_t>(std::count(pods_ + leaves.begin, end, most));
+    runs_[static_cast<std::size_t>(run)] = noted;
+  }
+
+  const StoredCount* pods_ = nullptr;  // by leaf
+  DomainRange domains_;
+  Histogram histogram_;
+  std::vector<Run> runs_;
+};
+
+// The summary that these domains are part of, where they are leaves and nothing but their pods
+// tells them apart; null elsewhere.
+inline const LeafSummary* SummaryWith(const CountsView& counts, DomainRange leaves) {
+  const LeafSummary* const summary = counts.leaf_summary;
+  const bool pods_alone =
+      counts.affinity == nullptr && counts.leaders == nullptr && counts.slices == counts.pods;
+  if (summary == nullptr || !pods_alone) return nullptr;
+  return summary->usable() && summary->Has(leaves) ? summary : nullptr;
+}
+
+// The summary of the domains of a whole level.
+inline const LeafSummary* SummaryOf(const CountsView& counts, DomainRange level) {
+  const LeafSummary* const summary = SummaryWith(counts, level);
+  return summary != nullptr && summary->leaf_count() == level.size() ? summary : nullptr;
+}
+
+}  // namespace espalier
