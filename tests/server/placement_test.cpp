@@ -1,4 +1,6 @@
 // espalier.v1.Placement over a connection.
+#include <thread>
+
 #include "host/engine/engine.hpp"
 #include "service/wire/answers.hpp"
 #include "tests/server/test_server.hpp"
@@ -58,6 +60,32 @@ TEST_F(PlacementService, CommitBooksWhatWasPlaced) {
   EXPECT_EQ(response_.committed().generation(), 2u);
   EXPECT_THAT(Outcomes(request), testing::ElementsAre(kPlaced, kFailed, kFailed));
   EXPECT_EQ(response_.state().generation(), 2u);
+}
+
+// Clusters of one rack and of four take turns; a gang of two racks fits into the latter.
+TEST_F(PlacementService, EachAnswerIsOfOneStateWhileTheStateChanges) {
+  ServerOptions options;
+  options.workers = 4;
+  TestServer server(options, MakeCpuBackend(2));
+  ASSERT_TRUE(server.Load(SmallCluster(1)).ok());
+  const auto ask = [&] {
+    const auto request = MakePlaceRequest({MakeGang("gang", 16, "block")});
+    std::uint64_t last = 0;
+    for (int i = 0; i < 400; ++i) {
+      v1::PlaceResponse response;
+      ASSERT_TRUE(server.Place(request, &response).ok());
+      const std::uint64_t generation = response.state().generation();
+      EXPECT_GE(generation, last);
+      EXPECT_THAT(response.answers().outcomes(),
+                  testing::ElementsAre(generation % 2 == 0 ? kPlaced : kFailed))
+          << generation;
+      last = generation;
+    }
+  };
+  std::thread one(ask), other(ask);
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(server.Load(SmallCluster(i % 2 == 0 ? 4 : 1)).ok());
+  one.join();
+  other.join();
 }
 
 TEST_F(PlacementService, ACommitThatLostARaceBooksNothing) {

@@ -33,7 +33,7 @@ LEAVES = ["tests", "bench"]
 # (what it is, pattern on the included path, folders that may include it)
 RESTRICTED = [
     ("protobuf or gRPC", re.compile(r"^(google/protobuf|grpc|grpcpp|proto)/|\.pb\.h$"),
-     ["service", "tests/server", "tests/wire", "tests/fuzz", "tests/cli"]),
+     ["service", "tests/server", "tests/wire", "tests/fuzz", "tests/cli", "tests/thread_sanitizer"]),
     ("simdjson", re.compile(r"^simdjson"),
      ["host/readers", "host/conformance", "tests", "bench"]),
     ("yaml-cpp", re.compile(r"^yaml-cpp/"), ["host/readers", "service/cli", "tests"]),
