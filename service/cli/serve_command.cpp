@@ -13,6 +13,7 @@
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
 #include "service/cli/report_error.hpp"
+#include "service/cli/version.hpp"
 #include "service/server/serve_until_signal.hpp"
 #include "service/wire/address.hpp"
 
@@ -26,6 +27,9 @@ constexpr const char* kExamples = R"(Examples:
   A socket and a TCP port at once; port 0 takes a free one and prints it:
     espalier serve --listen unix:/tmp/espalier.sock --listen 127.0.0.1:0
 
+  With metrics for Prometheus, at http://HOST:9464/metrics:
+    espalier serve --listen unix:/run/espalier/espalier.sock --metrics 0.0.0.0:9464
+
   Ask it what `espalier place` would answer:
     espalier place --connect unix:/tmp/espalier.sock cluster.json
 
@@ -38,8 +42,16 @@ std::string CheckAddress(const std::string& text) {
   return address ? std::string() : address.error().message;
 }
 
+std::string CheckMetricsAddress(const std::string& text) {
+  const auto address = ParseTcpAddress(text);
+  return address ? std::string() : address.error().message;
+}
+
 void PrintAddresses(const Server& server) {
   for (const std::string& address : server.addresses()) fmt::print("listening on {}\n", address);
+  if (const std::string metrics = server.metrics_address(); !metrics.empty()) {
+    fmt::print("metrics on http://{}/metrics\n", metrics);
+  }
   std::fflush(stdout);  // whoever started us waits for these lines
 }
 
@@ -74,6 +86,10 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
                    "unix:/path/to/socket or HOST:PORT; several times for several addresses")
       ->required()
       ->check(CLI::Validator(CheckAddress, "ADDRESS"));
+  command
+      ->add_option("--metrics", server.metrics,
+                   "HOST:PORT to serve Prometheus metrics on, over HTTP at /metrics")
+      ->check(CLI::Validator(CheckMetricsAddress, "ADDRESS"));
   command->add_flag("--reflection", server.reflection, "Offer gRPC reflection, as for grpcurl");
   AddBackendOptions(*command, flags->options.backend);
   command
@@ -104,6 +120,8 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
     const auto gates = ParseFeatureGates(flags->feature_gates);
     if (!gates) throw CLI::ValidationError("--feature-gates", gates.error().message);
     flags->options.server.gates = *gates;
+    flags->options.server.version = Version();
+    flags->options.server.commit = Commit();
     flags->options.drain_patience =
         std::chrono::milliseconds(static_cast<std::int64_t>(flags->drain_seconds * 1000));
     exit_code = RunServeCommand(flags->options);

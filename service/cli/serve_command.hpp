@@ -15,8 +15,9 @@ struct ServeCommandOptions {
 };
 
 // Serves until a signal. Prints "listening on ADDRESS" per address to standard output when calls
-// are taken, one line each. Returns an ExitCode: kExitOk after a clean drain, kExitNo when calls
-// were cut off, kExitUnavailable when an address or the GPU is not to be had.
+// are taken, one line each, then "metrics on URL" where there are any. Returns an ExitCode: kExitOk
+// after a clean drain, kExitNo when calls were cut off, kExitUnavailable when an address or the GPU
+// is not to be had.
 int RunServeCommand(const ServeCommandOptions& options);
 
 }  // namespace espalier

@@ -8,9 +8,12 @@
 
 namespace espalier {
 
+std::string_view Version() { return ESPALIER_VERSION; }
+std::string_view Commit() { return ESPALIER_COMMIT; }
+
 std::string VersionText() {
   return fmt::format("espalier {} ({})\nbuild: {}, {}\nback ends: cpu, {}emulated\ngRPC {}",
-                     ESPALIER_VERSION, ESPALIER_COMMIT, ESPALIER_BUILD_TYPE, ESPALIER_COMPILER,
+                     Version(), Commit(), ESPALIER_BUILD_TYPE, ESPALIER_COMPILER,
                      CudaIsCompiled() ? "cuda, " : "", grpc::Version());
 }
 

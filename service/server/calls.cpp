@@ -84,6 +84,11 @@ void Calls::Post(const grpc::CallbackServerContext& context, std::function<grpc:
   }
 }
 
+int Calls::under_way() const {
+  const std::lock_guard lock(mutex_);
+  return under_way_;
+}
+
 void Calls::StopAdmission() {
   const std::lock_guard lock(mutex_);
   draining_ = true;

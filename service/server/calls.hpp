@@ -42,6 +42,9 @@ class Calls {
   void Post(const grpc::CallbackServerContext& context, std::function<grpc::Status()> work,
             std::function<void(const grpc::Status&)> done);
 
+  // Calls that are computed or wait; streams count from their first chunk on.
+  int under_way() const;
+
   void StopAdmission();
 
   // True when no call was left before `deadline`.

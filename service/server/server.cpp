@@ -18,6 +18,7 @@
 #include "service/server/calls.hpp"
 #include "service/server/cluster_state_service.hpp"
 #include "service/server/listen.hpp"
+#include "service/server/metrics.hpp"
 #include "service/server/placement_service.hpp"
 #include "service/server/scheduling_service.hpp"
 #include "service/server/state_store.hpp"
@@ -43,7 +44,12 @@ class NoReflection : public grpc::ServerBuilderOption {
   }
 };
 
-Result<std::vector<Address>> CheckOptions(const ServerOptions& options) {
+struct Addresses {
+  std::vector<Address> listen;
+  std::optional<Address> metrics;
+};
+
+Result<Addresses> CheckOptions(const ServerOptions& options) {
   if (options.listen.empty()) return BadInput("no address to listen on; name at least one");
   if (options.max_message_bytes < 1024 ||
       options.max_message_bytes > std::numeric_limits<int>::max()) {
@@ -61,11 +67,16 @@ Result<std::vector<Address>> CheckOptions(const ServerOptions& options) {
   if (auto checked = CheckFeatureGateDependencies(options.gates); !checked) {
     return tl::unexpected(checked.error());
   }
-  std::vector<Address> addresses;
+  Addresses addresses;
   for (const std::string& text : options.listen) {
     auto address = ParseAddress(text);
     if (!address) return tl::unexpected(address.error());
-    addresses.push_back(*std::move(address));
+    addresses.listen.push_back(*std::move(address));
+  }
+  if (!options.metrics.empty()) {
+    auto address = ParseTcpAddress(options.metrics);
+    if (!address) return tl::unexpected(address.error());
+    addresses.metrics = *std::move(address);
   }
   return addresses;
 }
@@ -95,6 +106,23 @@ class Server::Impl {
     shutdown_.wait();
   }
 
+  // Before Listen, which has calls counted.
+  Result<void> StartMetrics(const ServerOptions& options, const Address& address) {
+    Result<std::unique_ptr<Metrics>> started = Metrics::Start(
+        address,
+        {.store = store_,
+         .calls = calls_,
+         .queue = queue_,
+         .backend = *backend_,
+         .services = {v1::ClusterState::service_full_name(), v1::Placement::service_full_name(),
+                      v1::Scheduling::service_full_name(), v1::Ungating::service_full_name()},
+         .version = options.version,
+         .commit = options.commit});
+    if (!started) return tl::unexpected(started.error());
+    metrics_ = *std::move(started);
+    return {};
+  }
+
   Result<void> Listen(const ServerOptions& options, const std::vector<Address>& addresses) {
     for (const Address& address : addresses) {
       if (!address.is_unix()) continue;
@@ -117,6 +145,11 @@ class Server::Impl {
     builder.RegisterService(&placement_);
     builder.RegisterService(&scheduling_);
     builder.RegisterService(&ungating_);
+    if (metrics_) {
+      std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counters;
+      counters.push_back(metrics_->MakeCallCounter());
+      builder.experimental().SetInterceptorCreators(std::move(counters));
+    }
     server_ = builder.BuildAndStart();
     if (!server_) return BindFailure(addresses, ports);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -131,6 +164,7 @@ class Server::Impl {
   }
 
   const std::vector<std::string>& addresses() const { return addresses_; }
+  std::string metrics_address() const { return metrics_ ? metrics_->address() : std::string(); }
 
   bool Drain(std::chrono::milliseconds patience) {
     const std::lock_guard lock(drain_mutex_);
@@ -191,6 +225,7 @@ class Server::Impl {
   PlacementService placement_;
   SchedulingService scheduling_;
   UngatingService ungating_;
+  std::unique_ptr<Metrics> metrics_;  // null: none; outlives the drain, which people watch on it
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::string> addresses_;
   std::mutex drain_mutex_;  // guards the two below
@@ -203,7 +238,12 @@ Result<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
   auto addresses = CheckOptions(options);
   if (!addresses) return tl::unexpected(addresses.error());
   auto impl = std::make_unique<Impl>(options, backend);
-  if (auto listening = impl->Listen(options, *addresses); !listening) {
+  if (addresses->metrics) {
+    if (auto serving = impl->StartMetrics(options, *addresses->metrics); !serving) {
+      return tl::unexpected(serving.error());
+    }
+  }
+  if (auto listening = impl->Listen(options, addresses->listen); !listening) {
     return tl::unexpected(listening.error());
   }
   return std::unique_ptr<Server>(new Server(std::move(impl)));
@@ -213,6 +253,8 @@ Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() = default;
 
 const std::vector<std::string>& Server::addresses() const { return impl_->addresses(); }
+
+std::string Server::metrics_address() const { return impl_->metrics_address(); }
 
 bool Server::Drain(std::chrono::milliseconds patience) { return impl_->Drain(patience); }
 

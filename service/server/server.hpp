@@ -22,6 +22,10 @@ struct ServerOptions {
   int workers = 0;             // calls computed at once, 1 to 1024; 0: one per core, at least 2
   int max_queued_calls = 256;  // calls waiting for a worker, 0 or more; one more is refused
   FeatureGates gates;          // where a request names none
+  // HOST:PORT of Prometheus metrics, at /metrics; port 0 takes a free one. Empty: none.
+  std::string metrics;
+  std::string version;  // of the program, for its metrics
+  std::string commit;
 };
 
 // The standard health service knows the server, its services and, where the back end has a device,
@@ -38,6 +42,9 @@ class Server {
 
   // As in the options, with the ports in use instead of 0.
   const std::vector<std::string>& addresses() const;
+
+  // HOST:PORT likewise; empty when there are none. They are served until the server is gone.
+  std::string metrics_address() const;
 
   // Reports "not serving", takes no more calls, lets those under way finish for `patience` and
   // cancels the rest. A computation cannot be interrupted, so after the patience it is waited for

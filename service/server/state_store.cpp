@@ -37,7 +37,7 @@ tl::unexpected<Error> Stale(const StatePosition& named, const StatePosition& cur
 StateStore::StateStore() {
   // An empty input is always sound.
   current_ = std::make_shared<const Snapshot>(
-      Snapshot{{NewEpoch(), 0}, *ClusterState::Build(ClusterStateInput()), 0});
+      Snapshot{{NewEpoch(), 0}, *ClusterState::Build(ClusterStateInput()), 0, {}});
 }
 
 std::shared_ptr<const Snapshot> StateStore::Current() const {
@@ -102,7 +102,8 @@ StatePosition StateStore::Publish(ClusterState state) {
   StatePosition next = Current()->position;
   ++next.generation;
   auto snapshot = std::make_shared<const Snapshot>(
-      Snapshot{next, std::move(state), static_cast<std::int64_t>(input_->input().nodes.size())});
+      Snapshot{next, std::move(state), static_cast<std::int64_t>(input_->input().nodes.size()),
+               std::chrono::system_clock::now()});
   const std::lock_guard lock(mutex_);
   current_.swap(snapshot);  // the old one is freed after the lock, or by its last reader
   return next;

@@ -2,6 +2,7 @@
 // placements read.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,7 +20,8 @@ namespace espalier {
 struct Snapshot {
   StatePosition position;
   ClusterState state;
-  std::int64_t nodes = 0;  // as loaded, available or not
+  std::int64_t nodes = 0;                           // as loaded, available or not
+  std::chrono::system_clock::time_point published;  // the epoch: nothing is loaded
 };
 
 // What the state of a position was built from.

@@ -29,6 +29,11 @@ bool WorkQueue::TryPost(std::function<void()> task) {
   return true;
 }
 
+std::size_t WorkQueue::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
 void WorkQueue::Run() {
   std::unique_lock lock(mutex_);
   while (true) {

@@ -23,11 +23,14 @@ class WorkQueue {
   // False when the queue is full. `task` must not throw.
   bool TryPost(std::function<void()> task);
 
+  // Tasks that no worker has taken yet.
+  std::size_t waiting() const;
+
  private:
   void Run();
 
   const std::size_t max_unfinished_;
-  std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards all below
   std::condition_variable posted_;
   std::deque<std::function<void()>> waiting_;
   std::size_t unfinished_ = 0;  // waiting or running

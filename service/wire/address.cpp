@@ -53,4 +53,10 @@ Result<Address> ParseAddress(std::string_view text) {
   return address;
 }
 
+Result<Address> ParseTcpAddress(std::string_view text) {
+  Result<Address> address = ParseAddress(text);
+  if (address && !address->is_unix()) return address;
+  return BadInput(fmt::format("\"{}\" is no address; write HOST:PORT, as in 127.0.0.1:9464", text));
+}
+
 }  // namespace espalier

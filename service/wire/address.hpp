@@ -22,4 +22,7 @@ struct Address {
 // "unix:PATH" (1 to 107 bytes) or "HOST:PORT", IPv6 hosts in brackets. kBadInput.
 Result<Address> ParseAddress(std::string_view text);
 
+// The same without unix sockets.
+Result<Address> ParseTcpAddress(std::string_view text);
+
 }  // namespace espalier

@@ -9,9 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "host/cuda/device_backend.hpp"
-#include "host/cuda/emulated_device.hpp"
-#include "tests/cuda/faulty_device.hpp"
+#include "tests/server/faulty_backend.hpp"
 #include "tests/server/health_client.hpp"
 #include "tests/server/test_server.hpp"
 
@@ -224,17 +222,7 @@ TEST(Health, FollowsTheLifeOfTheServer) {
 // A lost device is no reason not to serve: the CPU answers, and health says so.
 TEST(Health, SaysWhetherTheDeviceAnswers) {
   const auto plan = std::make_shared<FaultPlan>();
-  DeviceBackendOptions device_options;
-  device_options.smallest_batch = 1;
-  device_options.first_retry = device_options.last_retry = std::chrono::milliseconds(0);
-  const auto backend = DeviceBackend::Make(
-      "emulated",
-      [&]() -> DeviceResult<std::unique_ptr<Device>> {
-        return std::make_unique<FaultyDevice>(MakeEmulatedDevice(), plan);
-      },
-      MakeCpuBackend(1), device_options);
-  ASSERT_TRUE(backend);
-  TestServer server({}, *backend);
+  TestServer server({}, MakeFaultyBackend(plan));
   HealthClient health(server.channel);
   EXPECT_EQ(health.Check("device"), "SERVING");
   ASSERT_TRUE(server.Load(SmallCluster()).ok());

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -133,6 +134,20 @@ TEST_F(ServeProcess, ASecondOneFailsAndTheFirstStays) {
   EXPECT_EQ(first->Wait(), 0);
 }
 
+TEST_F(ServeProcess, SaysWhereItsMetricsAre) {
+  Process server({"serve", "--listen", address_, "--metrics", "127.0.0.1:0"});
+  EXPECT_EQ(server.ReadLine(), "listening on " + address_);
+  const std::string line = server.ReadLine();
+  std::smatch match;
+  ASSERT_TRUE(
+      std::regex_match(line, match, std::regex("metrics on http://(127.0.0.1:[1-9]\\d*)/metrics")))
+      << line;
+  EXPECT_EQ(RunToEnd({"serve", "--listen", address_ + "-2", "--metrics", match[1]}),
+            (Outcome{"", 4}));
+  server.Kill(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+}
+
 TEST_F(ServeProcess, StartsAgainAfterKill) {
   const auto first = Serve(address_);
   first->Kill(SIGKILL);
@@ -146,6 +161,7 @@ TEST_F(ServeProcess, StartsAgainAfterKill) {
 TEST_F(ServeProcess, ExitCodes) {
   EXPECT_EQ(RunToEnd({"serve", "--listen", "nonsense"}).exit_code, 2);
   EXPECT_EQ(RunToEnd({"serve"}).exit_code, 2);
+  EXPECT_EQ(RunToEnd({"serve", "--listen", address_, "--metrics", "unix:/tmp/m"}).exit_code, 2);
   EXPECT_EQ(RunToEnd({"place", kDump + "extra.json", "--connect", address_}).exit_code, 4);
 }
 

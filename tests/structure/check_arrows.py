@@ -36,6 +36,7 @@ RESTRICTED = [
      ["service", "tests/server", "tests/wire", "tests/fuzz", "tests/cli", "tests/thread_sanitizer"]),
     ("simdjson", re.compile(r"^simdjson"),
      ["host/readers", "host/conformance", "tests", "bench"]),
+    ("prometheus-cpp", re.compile(r"^(prometheus/|civetweb)"), ["service/server"]),
     ("yaml-cpp", re.compile(r"^yaml-cpp/"), ["host/readers", "service/cli", "tests"]),
     ("CLI11", re.compile(r"^CLI/"), ["service", "tests/cli"]),
     ("sockets", re.compile(r"^(sys/socket|sys/un|netinet/|arpa/|netdb)"),

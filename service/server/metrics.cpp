@@ -1,0 +1,269 @@
+#include "service/server/metrics.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <google/protobuf/descriptor.h>
+#include <prometheus/counter.h>
+#include <prometheus/exposer.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <unistd.h>
+
+#include "service/backends/backends.hpp"
+#include "service/server/listen.hpp"
+
+namespace espalier {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+constexpr std::array kCodeNames = {
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+};
+constexpr std::size_t kCancelled = grpc::StatusCode::CANCELLED;
+constexpr std::size_t kUnknown = grpc::StatusCode::UNKNOWN;
+static_assert(kCodeNames.size() == grpc::StatusCode::UNAUTHENTICATED + 1);
+
+// Upper bounds in seconds: a warm placement takes some 100 us, a load of a large cluster seconds.
+constexpr std::array kDurations = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                   0.1,    0.25,    0.5,    1.0,   2.5,    5.0,   10.0, 30.0};
+
+struct MethodCounts {
+  std::array<prometheus::Counter*, kCodeNames.size()> calls;
+  prometheus::Histogram* durations;
+};
+
+// Lives as long as gRPC keeps the call.
+class CountedCall final : public grpc::experimental::Interceptor {
+ public:
+  explicit CountedCall(std::shared_ptr<const MethodCounts> counts) : counts_(std::move(counts)) {}
+
+  ~CountedCall() override {
+    counts_->calls[code_]->Increment();
+    counts_->durations->Observe(Seconds(Clock::now() - arrival_).count());
+  }
+
+  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+    using grpc::experimental::InterceptionHookPoints;
+    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
+      const auto code = static_cast<std::size_t>(methods->GetSendStatus().error_code());
+      code_ = code < kCodeNames.size() ? code : kUnknown;
+    }
+    methods->Proceed();
+  }
+
+ private:
+  const std::shared_ptr<const MethodCounts> counts_;
+  const Clock::time_point arrival_ = Clock::now();
+  std::atomic<std::size_t> code_ = kCancelled;  // unless it is answered
+};
+
+using Labels = std::vector<prometheus::ClientMetric::Label>;
+
+prometheus::ClientMetric Sample(prometheus::MetricType type, double value, Labels labels = {}) {
+  prometheus::ClientMetric sample;
+  sample.label = std::move(labels);
+  (type == prometheus::MetricType::Counter ? sample.counter.value : sample.gauge.value) = value;
+  return sample;
+}
+
+prometheus::MetricFamily Gauge(std::string name, std::string help, double value) {
+  constexpr auto kType = prometheus::MetricType::Gauge;
+  return {std::move(name), std::move(help), kType, {Sample(kType, value)}};
+}
+
+prometheus::MetricFamily Counter(std::string name, std::string help, double value) {
+  constexpr auto kType = prometheus::MetricType::Counter;
+  return {std::move(name), std::move(help), kType, {Sample(kType, value)}};
+}
+
+double SinceEpoch(std::chrono::system_clock::time_point time) {
+  return Seconds(time.time_since_epoch()).count();
+}
+
+double ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::int64_t size = 0;
+  std::int64_t resident = 0;
+  statm >> size >> resident;  // in pages
+  return static_cast<double>(resident * ::sysconf(_SC_PAGESIZE));
+}
+
+class ReadValues final : public prometheus::Collectable {
+ public:
+  explicit ReadValues(Metrics::Sources sources) : sources_(std::move(sources)) {}
+
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    std::vector<prometheus::MetricFamily> families;
+    AddCallsAndState(families);
+    if (const auto device = StatusOfDevice(sources_.backend)) AddDevice(*device, families);
+    AddProcess(families);
+    return families;
+  }
+
+ private:
+  void AddCallsAndState(std::vector<prometheus::MetricFamily>& families) const {
+    families.push_back(Gauge("espalier_calls_under_way", "Calls that are not over yet",
+                             sources_.calls.under_way()));
+    families.push_back(Gauge("espalier_calls_waiting", "Calls that wait for a worker",
+                             static_cast<double>(sources_.queue.waiting())));
+    const auto snapshot = sources_.store.Current();
+    families.push_back(Gauge("espalier_state_generation",
+                             "Generation of the cluster state; 0: none is loaded",
+                             static_cast<double>(snapshot->position.generation)));
+    families.push_back(Gauge("espalier_state_nodes", "Nodes of the cluster state",
+                             static_cast<double>(snapshot->nodes)));
+    families.push_back(Gauge("espalier_state_changed_timestamp_seconds",
+                             "When the cluster state changed last; 0: none is loaded",
+                             SinceEpoch(snapshot->published)));
+  }
+
+  static void AddDevice(const DeviceStatus& device,
+                        std::vector<prometheus::MetricFamily>& families) {
+    families.push_back(Gauge("espalier_device_ready",
+                             "1: the device answers; 0: it is away and the CPU answers",
+                             device.ready ? 1 : 0));
+    families.push_back(Counter("espalier_device_faults_total", "Times the device failed",
+                               static_cast<double>(device.faults)));
+    constexpr auto kType = prometheus::MetricType::Counter;
+    families.push_back(
+        {"espalier_jobs_total",
+         "Placements decided, on the device and on the CPU",
+         kType,
+         {Sample(kType, static_cast<double>(device.jobs_on_device), {{"on", "device"}}),
+          Sample(kType, static_cast<double>(device.jobs_on_cpu), {{"on", "cpu"}})}});
+  }
+
+  void AddProcess(std::vector<prometheus::MetricFamily>& families) const {
+    constexpr auto kType = prometheus::MetricType::Gauge;
+    families.push_back({"espalier_build_info",
+                        "What runs here",
+                        kType,
+                        {Sample(kType, 1,
+                                {{"version", sources_.version},
+                                 {"commit", sources_.commit},
+                                 {"backend", std::string(sources_.backend.name())}})}});
+    families.push_back(Gauge("process_resident_memory_bytes", "Resident memory", ResidentBytes()));
+    families.push_back(Counter("process_cpu_seconds_total", "Processor time, all threads",
+                               static_cast<double>(std::clock()) / CLOCKS_PER_SEC));
+    families.push_back(
+        Gauge("process_start_time_seconds", "When the server started", SinceEpoch(start_)));
+  }
+
+  const Metrics::Sources sources_;
+  const std::chrono::system_clock::time_point start_ = std::chrono::system_clock::now();
+};
+
+}  // namespace
+
+// Every series is there from the start, so that the first failure of a kind is an increase.
+class Metrics::CallCounts {
+ public:
+  explicit CallCounts(const std::vector<std::string>& services) {
+    auto& calls = prometheus::BuildCounter()
+                      .Name("espalier_calls_total")
+                      .Help("Calls that are over, by how they were answered")
+                      .Register(*registry_);
+    auto& durations = prometheus::BuildHistogram()
+                          .Name("espalier_call_duration_seconds")
+                          .Help("From the arrival of a call to its end")
+                          .Register(*registry_);
+    const prometheus::Histogram::BucketBoundaries upper_bounds(kDurations.begin(),
+                                                               kDurations.end());
+    for (const std::string& name : services) {
+      const auto* service =
+          google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(name);
+      for (int i = 0; i < service->method_count(); ++i) {
+        const std::string method = name + "/" + service->method(i)->name();
+        MethodCounts& counts = methods_["/" + method];
+        for (std::size_t code = 0; code < kCodeNames.size(); ++code) {
+          counts.calls[code] = &calls.Add({{"method", method}, {"code", kCodeNames[code]}});
+        }
+        counts.durations = &durations.Add({{"method", method}}, upper_bounds);
+      }
+    }
+  }
+
+  const std::shared_ptr<prometheus::Registry>& registry() const { return registry_; }
+
+  // As gRPC names it, "/service/method". Null for those that are not counted.
+  const MethodCounts* Find(std::string_view method) const {
+    const auto found = methods_.find(method);
+    return found == methods_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  const std::shared_ptr<prometheus::Registry> registry_ = std::make_shared<prometheus::Registry>();
+  std::map<std::string, MethodCounts, std::less<>> methods_;
+};
+
+Result<std::unique_ptr<Metrics>> Metrics::Start(const Address& address, const Sources& sources) {
+  try {
+    return std::unique_ptr<Metrics>(new Metrics(address, sources));
+  } catch (const std::exception&) {  // of civetweb, which does not say why
+    std::string why = ExplainBindFailure(address);
+    if (address.host.find(':') != std::string::npos) why += " (IPv6 needs a civetweb built for it)";
+    return tl::unexpected<Error>(
+        Error{ErrorClass::kUnavailable,
+              fmt::format("cannot serve metrics on {}: {}", address.ToString(), why)});
+  }
+}
+
+Metrics::Metrics(const Address& address, const Sources& sources)
+    : call_counts_(std::make_shared<CallCounts>(sources.services)),
+      read_values_(std::make_shared<ReadValues>(sources)),
+      exposer_(std::make_unique<prometheus::Exposer>(
+          std::vector<std::string>{"listening_ports", address.ToString(), "num_threads", "2"})),
+      address_(address.ToString(exposer_->GetListeningPorts().front())) {
+  exposer_->RegisterCollectable(call_counts_->registry());
+  exposer_->RegisterCollectable(read_values_);
+}
+
+Metrics::~Metrics() = default;
+
+std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Metrics::MakeCallCounter()
+    const {
+  class CallCounter final : public grpc::experimental::ServerInterceptorFactoryInterface {
+   public:
+    explicit CallCounter(std::shared_ptr<const CallCounts> counts) : counts_(std::move(counts)) {}
+
+    grpc::experimental::Interceptor* CreateServerInterceptor(
+        grpc::experimental::ServerRpcInfo* call) override {
+      const MethodCounts* method = counts_->Find(call->method());
+      if (method == nullptr) return nullptr;
+      // gRPC may drop a call a moment after its server is gone.
+      return new CountedCall(std::shared_ptr<const MethodCounts>(counts_, method));
+    }
+
+   private:
+    const std::shared_ptr<const CallCounts> counts_;
+  };
+  return std::make_unique<CallCounter>(call_counts_);
+}
+
+}  // namespace espalier

@@ -1,0 +1,276 @@
+// What a server tells Prometheus, scraped over loopback.
+#include <chrono>
+#include <fstream>
+#include <future>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <thread>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "service/wire/address.hpp"
+#include "tests/server/faulty_backend.hpp"
+#include "tests/server/health_client.hpp"
+#include "tests/server/test_server.hpp"
+
+namespace espalier {
+namespace {
+
+using Series = std::map<std::string, double>;  // name and labels -> value
+
+// The answer to GET `path`, headers included; `address` is 127.0.0.1:PORT.
+std::string Get(const std::string& address, const std::string& path) {
+  const int connection = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in name = {};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  name.sin_port = htons(static_cast<std::uint16_t>(ParseTcpAddress(address)->port));
+  EXPECT_EQ(::connect(connection, reinterpret_cast<const sockaddr*>(&name), sizeof(name)), 0);
+  const std::string request = "GET " + path + " HTTP/1.0\r\n\r\n";
+  EXPECT_EQ(::send(connection, request.data(), request.size(), 0), std::ssize(request));
+  std::string answer;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = ::recv(connection, buffer, sizeof(buffer), 0)) > 0;) {
+    answer.append(buffer, static_cast<std::size_t>(got));
+  }
+  ::close(connection);
+  return answer;
+}
+
+Series Scrape(const Server& server) {
+  const std::string answer = Get(server.metrics_address(), "/metrics");
+  EXPECT_NE(answer.find(" 200 OK\r\n"), std::string::npos) << answer;
+  std::istringstream lines(answer.substr(answer.find("\r\n\r\n") + 4));
+  Series series;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    const std::size_t space = line.rfind(' ');
+    EXPECT_TRUE(series.emplace(line.substr(0, space), std::stod(line.substr(space + 1))).second)
+        << line;
+  }
+  return series;
+}
+
+// The value of a series once it is `wanted`, or what it still is after half a minute: a call is
+// counted a moment after its answer has arrived. -1: there is no such series.
+double Eventually(const Server& server, const std::string& name, double wanted) {
+  double value = -1;
+  for (int i = 0; i < 3000 && value != wanted; ++i) {
+    if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const Series series = Scrape(server);
+    const auto found = series.find(name);
+    value = found == series.end() ? -1 : found->second;
+  }
+  return value;
+}
+
+std::string CallsTotal(const std::string& method, const std::string& code) {
+  return "espalier_calls_total{code=\"" + code + "\",method=\"espalier.v1." + method + "\"}";
+}
+
+std::string Durations(const std::string& method) {
+  return "espalier_call_duration_seconds_count{method=\"espalier.v1." + method + "\"}";
+}
+
+ServerOptions WithMetrics() {
+  ServerOptions options;
+  options.listen = {"127.0.0.1:0"};
+  options.metrics = "127.0.0.1:0";
+  return options;
+}
+
+TEST(Metrics, CountCallsByMethodAndCode) {
+  TestServer server(WithMetrics());
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  const auto request = MakePlaceRequest({MakeGang("a", 1)});
+  EXPECT_TRUE(server.Place(request).ok());
+  EXPECT_TRUE(server.Place(request).ok());
+  v1::PlaceRequest bad = request;
+  bad.set_mode(static_cast<v1::PlacementMode>(99));
+  EXPECT_EQ(server.Place(bad).error_code(), grpc::INVALID_ARGUMENT);
+
+  EXPECT_EQ(Eventually(*server.server, Durations("Placement/Place"), 3), 3);
+  const Series series = Scrape(*server.server);
+  EXPECT_EQ(series.at(CallsTotal("ClusterState/LoadState", "OK")), 1);
+  EXPECT_EQ(series.at(CallsTotal("Placement/Place", "OK")), 2);
+  EXPECT_EQ(series.at(CallsTotal("Placement/Place", "INVALID_ARGUMENT")), 1);
+  EXPECT_EQ(series.at(CallsTotal("Placement/Place", "INTERNAL")), 0);  // there before the first one
+  EXPECT_EQ(series.at(CallsTotal("Scheduling/Cycle", "OK")), 0);
+  EXPECT_EQ(series.at(CallsTotal("Ungating/Ungate", "OK")), 0);
+}
+
+TEST(Metrics, CountNeitherHealthNorWhatDoesNotExist) {
+  TestServer server(WithMetrics());
+  EXPECT_EQ(HealthClient(server.channel).Check(""), "SERVING");
+  grpc::TemplatedGenericStub<v1::PlaceRequest, v1::PlaceResponse> stub(server.channel);
+  grpc::ClientContext context;
+  const v1::PlaceRequest request;
+  v1::PlaceResponse response;
+  std::promise<grpc::Status> status;
+  stub.UnaryCall(&context, "/espalier.v1.Placement/Nonsense", {}, &request, &response,
+                 [&](const grpc::Status& answer) { status.set_value(answer); });
+  EXPECT_EQ(status.get_future().get().error_code(), grpc::UNIMPLEMENTED);
+  server.Summary();
+  EXPECT_EQ(Eventually(*server.server, Durations("ClusterState/GetStateSummary"), 1), 1);
+  double calls = 0;
+  for (const auto& [name, value] : Scrape(*server.server)) {
+    if (name.starts_with("espalier_calls_total")) calls += value;
+  }
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Metrics, CountAStreamThatItsClientGaveUp) {
+  TestServer server(WithMetrics());
+  grpc::ClientContext context;
+  v1::LoadStateResponse response;
+  const auto writer = server.cluster_state->LoadState(&context, &response);
+  EXPECT_TRUE(writer->Write({}));
+  EXPECT_EQ(Eventually(*server.server, "espalier_calls_under_way", 1), 1);
+  context.TryCancel();
+  EXPECT_EQ(writer->Finish().error_code(), grpc::CANCELLED);
+  EXPECT_EQ(Eventually(*server.server, CallsTotal("ClusterState/LoadState", "CANCELLED"), 1), 1);
+  EXPECT_EQ(Eventually(*server.server, "espalier_calls_under_way", 0), 0);
+}
+
+TEST(Metrics, ShowWhatRunsWaitsAndIsRefusedAndStayUpDuringTheDrain) {
+  ServerOptions options = WithMetrics();
+  options.workers = 1;
+  options.max_queued_calls = 1;
+  TestServer server(options);
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  const auto request = MakePlaceRequest({MakeGang("a", 1)});
+  server.backend->Close();
+  const auto place = [&] { EXPECT_TRUE(server.Place(request).ok()); };
+  std::thread running(place);
+  server.backend->WaitEntered(1);
+  std::thread waiting(place);
+  EXPECT_EQ(Eventually(*server.server, "espalier_calls_waiting", 1), 1);
+  EXPECT_EQ(Eventually(*server.server, "espalier_calls_under_way", 2), 2);
+  EXPECT_EQ(server.Place(request).error_code(), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(Eventually(*server.server, CallsTotal("Placement/Place", "RESOURCE_EXHAUSTED"), 1), 1);
+
+  HealthClient health(server.channel);
+  std::thread drain([&] { EXPECT_TRUE(server.server->Drain(std::chrono::minutes(1))); });
+  while (health.Check("") == "SERVING") std::this_thread::yield();
+  grpc::Status refused;
+  do {
+    refused = server.Place(request);
+  } while (refused.error_code() == grpc::RESOURCE_EXHAUSTED);  // came before the drain
+  EXPECT_EQ(refused.error_code(), grpc::UNAVAILABLE);
+  EXPECT_EQ(Eventually(*server.server, CallsTotal("Placement/Place", "UNAVAILABLE"), 1), 1);
+  EXPECT_EQ(Eventually(*server.server, "espalier_calls_under_way", 2), 2);
+  server.backend->Open();
+  for (std::thread* thread : {&running, &waiting, &drain}) thread->join();
+  EXPECT_EQ(Eventually(*server.server, CallsTotal("Placement/Place", "OK"), 2), 2);
+  EXPECT_EQ(Eventually(*server.server, "espalier_calls_waiting", 0), 0);
+}
+
+TEST(Metrics, FollowTheState) {
+  TestServer server(WithMetrics());
+  Series series = Scrape(*server.server);
+  EXPECT_EQ(series.at("espalier_state_generation"), 0);
+  EXPECT_EQ(series.at("espalier_state_nodes"), 0);
+  EXPECT_EQ(series.at("espalier_state_changed_timestamp_seconds"), 0);
+
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  series = Scrape(*server.server);
+  EXPECT_EQ(series.at("espalier_state_generation"), 1);
+  EXPECT_EQ(series.at("espalier_state_nodes"), 16);
+  EXPECT_GE(series.at("espalier_state_changed_timestamp_seconds"),
+            series.at("process_start_time_seconds"));
+
+  v1::PlaceRequest commit = MakePlaceRequest({MakeGang("a", 1)}, v1::PLACEMENT_MODE_SEQUENTIAL);
+  commit.set_commit(true);
+  EXPECT_TRUE(server.Place(commit).ok());
+  EXPECT_EQ(Scrape(*server.server).at("espalier_state_generation"), 2);
+}
+
+// As the health status "device": the CPU answers in its place, and everyone can see it.
+TEST(Metrics, SayThatTheDeviceIsAway) {
+  const auto plan = std::make_shared<FaultPlan>();
+  TestServer server(WithMetrics(), MakeFaultyBackend(plan));
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  const auto request = MakePlaceRequest({MakeGang("a", 1)});
+  const auto expect = [&](double ready, double faults, double on_device, double on_cpu) {
+    const Series series = Scrape(*server.server);
+    EXPECT_EQ(series.at("espalier_device_ready"), ready);
+    EXPECT_EQ(series.at("espalier_device_faults_total"), faults);
+    EXPECT_EQ(series.at("espalier_jobs_total{on=\"device\"}"), on_device);
+    EXPECT_EQ(series.at("espalier_jobs_total{on=\"cpu\"}"), on_cpu);
+  };
+  expect(1, 0, 0, 0);
+  EXPECT_TRUE(server.Place(request).ok());
+  expect(1, 0, 1, 0);
+  plan->fail_at = 1;
+  EXPECT_TRUE(server.Place(request).ok());
+  expect(0, 1, 1, 1);
+  plan->fail_at = -1;
+  EXPECT_TRUE(server.Place(request).ok());
+  expect(1, 1, 2, 1);
+}
+
+TEST(Metrics, AreAllDocumented) {
+  TestServer server(WithMetrics(), MakeFaultyBackend(std::make_shared<FaultPlan>()));
+  std::ostringstream docs;
+  docs << std::ifstream(ESPALIER_SOURCE_DIR "/docs/operations.md").rdbuf();
+  const std::regex family("((?:espalier|process)_\\w+?)(?:_bucket|_count|_sum)?(?:\\{.*)?");
+  int documented = 0;
+  for (const auto& [name, value] : Scrape(*server.server)) {
+    std::smatch match;
+    if (!std::regex_match(name, match, family)) continue;  // of the library
+    EXPECT_NE(docs.str().find("`" + match[1].str() + "`"), std::string::npos) << name;
+    ++documented;
+  }
+  EXPECT_GT(documented, 100);
+}
+
+TEST(Metrics, NameTheProgramAndNoDeviceWhereThereIsNone) {
+  ServerOptions options = WithMetrics();
+  options.version = "1.2.3";
+  options.commit = "abc";
+  TestServer server(options);
+  const Series series = Scrape(*server.server);
+  EXPECT_EQ(series.at("espalier_build_info{version=\"1.2.3\",commit=\"abc\",backend=\"gated\"}"),
+            1);
+  EXPECT_GT(series.at("process_resident_memory_bytes"), 1 << 20);
+  EXPECT_GT(series.at("process_cpu_seconds_total"), 0);
+  EXPECT_GT(series.at("process_start_time_seconds"), 1.7e9);
+  EXPECT_EQ(series.count("espalier_device_ready"), 0u);
+  EXPECT_EQ(series.count("espalier_jobs_total{on=\"cpu\"}"), 0u);
+}
+
+TEST(Metrics, AreServedOnOnePathOfOneAddress) {
+  TestServer server(WithMetrics());
+  EXPECT_EQ(server.server->metrics_address().find("127.0.0.1:"), 0u);
+  EXPECT_NE(server.server->metrics_address(), "127.0.0.1:0");
+  for (const char* path : {"/", "/other", "/../../etc/passwd"}) {
+    EXPECT_NE(Get(server.server->metrics_address(), path).find(" 404 "), std::string::npos) << path;
+  }
+  EXPECT_EQ(TestServer().server->metrics_address(), "");  // unless asked for
+}
+
+TEST(Metrics, AnAddressThatCannotBeHadIsAnError) {
+  TestServer first(WithMetrics());
+  const auto start_error = [](const std::string& metrics) {
+    ServerOptions options = WithMetrics();
+    options.metrics = metrics;
+    const auto started = Server::Start(options, MakeCpuBackend(1));
+    return started ? Error{} : started.error();
+  };
+  for (const std::string& taken : {first.server->metrics_address(), first.server->addresses()[0]}) {
+    EXPECT_EQ(start_error(taken),
+              (Error{ErrorClass::kUnavailable,
+                     "cannot serve metrics on " + taken + ": Address already in use"}));
+  }
+  for (const std::string bad : {"unix:/tmp/metrics", "9464", "127.0.0.1:65536", ":9464"}) {
+    EXPECT_EQ(start_error(bad),
+              (Error{ErrorClass::kBadInput, "\"" + bad +
+                                                "\" is no address; write HOST:PORT, as "
+                                                "in 127.0.0.1:9464"}));
+  }
+}
+
+}  // namespace
+}  // namespace espalier
