@@ -209,11 +209,12 @@ class Server::Impl {
     server_->GetHealthCheckService()->Shutdown();
     calls_.StopAdmission();
     const bool all_finished = calls_.WaitUntilIdle(end);
-    // Shutdown cancels the calls but returns only when their computations have ended.
+    // Shutdown cancels the calls but returns only when their computations have ended. A call that
+    // came while it is under way would be told CANCELLED, behind it UNAVAILABLE.
     shutdown_ = std::async(std::launch::async, [this] {
       server_->Shutdown(std::chrono::system_clock::now() + kLastGoodbye);
     });
-    if (!all_finished) shutdown_.wait_for(kAfterPatience);
+    shutdown_.wait_for(kAfterPatience);
     return all_finished;
   }
 
