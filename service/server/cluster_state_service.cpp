@@ -90,14 +90,18 @@ class ClusterStateService::LoadReactor final
       : service_(service), ticket_(service.calls_), context_(context), response_(response) {
     ++service_.loads_;
     if (const grpc::Status refusal = Admit(); !refusal.ok()) {
-      Finish(refusal);
+      End(refusal);
     } else {
       StartRead(&chunk_);
     }
   }
 
  private:
-  ~LoadReactor() override { --service_.loads_; }
+  // Before the client is answered, or its next load could be one too many.
+  void End(const grpc::Status& status) {
+    --service_.loads_;
+    Finish(status);
+  }
 
   grpc::Status Admit() const {
     if (service_.loads_ > kMaxLoads) {
@@ -114,15 +118,14 @@ class ClusterStateService::LoadReactor final
             if (status.ok()) {
               StartRead(&chunk_);
             } else {
-              Finish(status);
+              End(status);
             }
           });
     } else if (context_.IsCancelled()) {
-      Finish(grpc::Status::CANCELLED);
+      End(grpc::Status::CANCELLED);
     } else {
       service_.calls_.Post(
-          context_, [this] { return Load(); },
-          [this](const grpc::Status& status) { Finish(status); });
+          context_, [this] { return Load(); }, [this](const grpc::Status& status) { End(status); });
     }
   }
 
