@@ -48,19 +48,22 @@ ESPALIER_HD inline CountsView CloneView(const CountsView& storage, const CountsV
   return view;
 }
 
+template <class Team, class Value>
+ESPALIER_HD void CloneRun(Team& team, const Value* from, DomainRange run, Value* to) {
+  for (std::int32_t d = run.begin + team.rank(); d < run.end; d += team.size()) to[d] = from[d];
+}
+
 template <class Team>
 ESPALIER_HD void CloneSubtrees(Team& team, const TreeView& tree, const CountsView& from,
                                std::int32_t level, DomainRange members, const CountsView& to) {
   for (std::int32_t l = level; l < tree.level_count; ++l) {
     const DomainRange run = Descendants(tree, members, level, l);
-    for (std::int32_t d = run.begin + team.rank(); d < run.end; d += team.size()) {
-      to.pods[d] = from.pods[d];
-      to.slices[d] = from.slices[d];
-      if (from.leaders == nullptr) continue;
-      to.pods_with_leader[d] = from.pods_with_leader[d];
-      to.slices_with_leader[d] = from.slices_with_leader[d];
-      to.leaders[d] = from.leaders[d];
-    }
+    CloneRun(team, from.pods, run, to.pods);
+    if (to.slices != to.pods) CloneRun(team, from.slices, run, to.slices);
+    if (from.leaders == nullptr) continue;
+    CloneRun(team, from.pods_with_leader, run, to.pods_with_leader);
+    CloneRun(team, from.slices_with_leader, run, to.slices_with_leader);
+    CloneRun(team, from.leaders, run, to.leaders);
   }
   team.sync();
 }

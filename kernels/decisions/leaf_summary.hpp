@@ -25,7 +25,8 @@ class LeafSummary {
     histogram_.Clear();
     histogram_.Add(pods, leaves);
     runs_.resize(static_cast<std::size_t>((leaves + kRun - 1) / kRun));
-    for (std::int32_t run = 0; run * kRun < leaves; ++run) Note(run);
+    held_by_group_.resize(static_cast<std::size_t>((leaves + kGroup - 1) / kGroup));
+    Note({0, leaves});
   }
 
   // Of nothing, as when new.
@@ -38,7 +39,7 @@ class LeafSummary {
   void AfterChange(DomainRange leaves) {
     if (!usable()) return;
     histogram_.Add(pods_ + leaves.begin, leaves.size());
-    for (std::int32_t run = leaves.begin / kRun; run * kRun < leaves.end; ++run) Note(run);
+    Note(leaves);
   }
 
   // False: nothing else may be asked, until Reset.
@@ -50,9 +51,14 @@ class LeafSummary {
   std::int32_t leaf_count() const { return domains_.size(); }
   const Histogram& histogram() const { return histogram_; }
 
-  // What none of these leaves holds more than.
+  // What none of these leaves holds more than. Looks at fewer numbers than TopOf.
   StoredCount MostOf(DomainRange leaves) const {
-    const StoredCount last = HighestBit(HeldBy(RunsWith(leaves)));
+    std::uint64_t held = 0;
+    const std::int32_t end = leaves.end - domains_.begin;
+    for (std::int32_t g = (leaves.begin - domains_.begin) / kGroup; g * kGroup < end; ++g) {
+      held |= held_by_group_[static_cast<std::size_t>(g)];
+    }
+    const StoredCount last = HighestBit(held);
     return last == kLastBit ? histogram_.most() : last;
   }
 
@@ -98,6 +104,7 @@ class LeafSummary {
 
  private:
   static constexpr std::int32_t kLastBit = 63;
+  static constexpr std::int32_t kGroup = 4 * kRun;  // leaves
 
   struct Run {
     std::uint64_t held = 0;      // bit v: some leaf holds v; the last bit: or more
@@ -123,7 +130,17 @@ class LeafSummary {
   DomainRange LeavesOf(std::int32_t run) const {
     return {run * kRun, std::min((run + 1) * kRun, domains_.size())};
   }
-  void Note(std::int32_t run) {
+  // Sums up the runs and groups with these leaves, numbered from 0.
+  void Note(DomainRange leaves) {
+    for (std::int32_t run = leaves.begin / kRun; run * kRun < leaves.end; ++run) NoteRun(run);
+    for (std::int32_t g = leaves.begin / kGroup; g * kGroup < leaves.end; ++g) {
+      const auto begin = static_cast<std::size_t>(g * (kGroup / kRun));
+      const std::size_t end = std::min(begin + kGroup / kRun, runs_.size());
+      held_by_group_[static_cast<std::size_t>(g)] =
+          HeldBy({runs_.data() + begin, runs_.data() + end});
+    }
+  }
+  void NoteRun(std::int32_t run) {
     const DomainRange leaves = LeavesOf(run);
     const StoredCount* const end = pods_ + leaves.end;
     Run noted;
@@ -139,6 +156,7 @@ class LeafSummary {
   DomainRange domains_;
   Histogram histogram_;
   std::vector<Run> runs_;
+  std::vector<std::uint64_t> held_by_group_;  // as in its runs
 };
 
 // The summary that these domains are part of, where they are leaves and nothing but their pods
