@@ -207,9 +207,9 @@ void ShapeCounts::Finish() {
         RollUpDomain(tree, shape_->slice, storage_.View(), level, d);
       }
     }
-    if (leaves_kept_ && !storage_.with_slices() && !storage_.with_leader()) {
+    if (leaves_kept_ && !storage_.with_leader()) {
       const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());
-      leaf_summary_.Reset(storage_.View().pods + first_leaf, tree.leaf_count(), first_leaf);
+      leaf_summary_.Reset(storage_.View().slices + first_leaf, tree.leaf_count(), first_leaf);
     }
   } else if (!SumsOnly()) {
     RollUpAncestors();

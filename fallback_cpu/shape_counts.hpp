@@ -90,7 +90,7 @@ class ShapeCounts {
   const Shape* shape_ = nullptr;
   CountsStorage storage_;
   bool leaves_kept_ = false;
-  LeafSummary leaf_summary_;  // of leaves that are kept and have pods alone
+  LeafSummary leaf_summary_;  // of leaves that are kept, without a leader
   bool counted_ = false;
   bool cold_ = false;  // between Prepare and Finish: every block is to be counted
   std::int64_t blocks_counted_ = 0;

@@ -212,7 +212,7 @@ inline SetBounds BoundSets(SerialTeam& /*team*/, const TreeView& tree, const Cou
   const DomainRange all = Descendants(tree, sets, above, tree.lowest());
   const LeafSummary* const summary = SummaryWith(counts, all);
   const bool on_leaves = query.slice.level == tree.lowest() && query.level + 1 >= tree.lowest();
-  if (summary == nullptr || !on_leaves || query.leaders > 0) return {};
+  if (summary == nullptr || !on_leaves || query.slice.multi_layer()) return {};
   const Count slices = query.slices();
   SetBounds bounds{workspace.terms, -1};
   Count largest = 0;

@@ -13,17 +13,17 @@
 
 namespace espalier {
 
-// Of leaves whose slices are their pods, without a leader.
+// Of the slices of leaves, without a leader.
 class LeafSummary {
  public:
   static constexpr std::int32_t kRun = 64;  // leaves
 
   // Of all `leaves`, numbered from 0, whose domains start with `first_domain`.
-  void Reset(const StoredCount* pods, std::int32_t leaves, std::int32_t first_domain) {
-    pods_ = pods;
+  void Reset(const StoredCount* slices, std::int32_t leaves, std::int32_t first_domain) {
+    slices_ = slices;
     domains_ = {first_domain, first_domain + leaves};
     histogram_.Clear();
-    histogram_.Add(pods, leaves);
+    histogram_.Add(slices, leaves);
     runs_.resize(static_cast<std::size_t>((leaves + kRun - 1) / kRun));
     held_by_group_.resize(static_cast<std::size_t>((leaves + kGroup - 1) / kGroup));
     Note({0, leaves});
@@ -32,13 +32,13 @@ class LeafSummary {
   // Of nothing, as when new.
   void Forget() { domains_ = {}; }
 
-  // Call before and after the pods of `leaves` change; nothing may be asked in between.
+  // Call before and after the slices of `leaves` change; nothing may be asked in between.
   void BeforeChange(DomainRange leaves) {
-    if (usable()) histogram_.Remove(pods_ + leaves.begin, leaves.size());
+    if (usable()) histogram_.Remove(slices_ + leaves.begin, leaves.size());
   }
   void AfterChange(DomainRange leaves) {
     if (!usable()) return;
-    histogram_.Add(pods_ + leaves.begin, leaves.size());
+    histogram_.Add(slices_ + leaves.begin, leaves.size());
     Note(leaves);
   }
 
@@ -96,9 +96,9 @@ class LeafSummary {
     for (std::int32_t run = 0;; ++run) {
       if (!MayHold(run, value, value)) continue;
       const DomainRange leaves = LeavesOf(run);
-      const StoredCount* const end = pods_ + leaves.end;
-      const StoredCount* const found = std::find(pods_ + leaves.begin, end, value);
-      if (found != end) return static_cast<std::int32_t>(found - pods_);
+      const StoredCount* const end = slices_ + leaves.end;
+      const StoredCount* const found = std::find(slices_ + leaves.begin, end, value);
+      if (found != end) return static_cast<std::int32_t>(found - slices_);
     }
   }
 
@@ -111,8 +111,8 @@ class LeafSummary {
     std::int32_t with_most = 0;  // leaves
   };
 
-  static std::uint64_t Bit(StoredCount pods) {
-    return std::uint64_t{1} << std::min(pods, kLastBit);
+  static std::uint64_t Bit(StoredCount slices) {
+    return std::uint64_t{1} << std::min(slices, kLastBit);
   }
   static StoredCount HighestBit(std::uint64_t held) {
     return std::max(static_cast<StoredCount>(std::bit_width(held)) - 1, 0);
@@ -142,36 +142,35 @@ class LeafSummary {
   }
   void NoteRun(std::int32_t run) {
     const DomainRange leaves = LeavesOf(run);
-    const StoredCount* const end = pods_ + leaves.end;
+    const StoredCount* const end = slices_ + leaves.end;
     Run noted;
-    for (const StoredCount* pods = pods_ + leaves.begin; pods != end; ++pods) {
+    for (const StoredCount* pods = slices_ + leaves.begin; pods != end; ++pods) {
       noted.held |= Bit(*pods);
     }
     const StoredCount most = HighestBit(noted.held);
-    noted.with_most = static_cast<std::int32_t>(std::count(pods_ + leaves.begin, end, most));
+    noted.with_most = static_cast<std::int32_t>(std::count(slices_ + leaves.begin, end, most));
     runs_[static_cast<std::size_t>(run)] = noted;
   }
 
-  const StoredCount* pods_ = nullptr;  // by leaf
+  const StoredCount* slices_ = nullptr;  // by leaf
   DomainRange domains_;
   Histogram histogram_;
   std::vector<Run> runs_;
   std::vector<std::uint64_t> held_by_group_;  // as in its runs
 };
 
-// The summary that these domains are part of, where they are leaves and nothing but their pods
+// The summary that these domains are part of, where they are leaves and nothing but their capacity
 // tells them apart; null elsewhere.
 inline const LeafSummary* SummaryWith(const CountsView& counts, DomainRange leaves) {
   const LeafSummary* const summary = counts.leaf_summary;
-  const bool pods_alone =
-      counts.affinity == nullptr && counts.leaders == nullptr && counts.slices == counts.pods;
-  if (summary == nullptr || !pods_alone) return nullptr;
+  if (summary == nullptr || counts.affinity != nullptr || counts.leaders != nullptr) return nullptr;
   return summary->usable() && summary->Has(leaves) ? summary : nullptr;
 }
 
-// The summary of the domains of a whole level.
+// The summary of the domains of a whole level whose slices are their pods.
 inline const LeafSummary* SummaryOf(const CountsView& counts, DomainRange level) {
-  const LeafSummary* const summary = SummaryWith(counts, level);
+  const LeafSummary* const summary =
+      counts.slices == counts.pods ? SummaryWith(counts, level) : nullptr;
   return summary != nullptr && summary->leaf_count() == level.size() ? summary : nullptr;
 }
 

@@ -147,22 +147,27 @@ TEST(LeafSummaryTest, DecisionsAreThoseWithoutIt) {
     for (std::int32_t leaf = 0; leaf < view.leaf_count(); ++leaf) {
       leaves.emplace_back(few && random.Between(0, 5) != 0 ? 0 : random.Between(0, most));
     }
-    HandCounts counts(view, Slices(view), leaves);
+    // Slices of several pods on one host, or none.
+    const std::vector<Layer> layers(i % 3 == 0 ? 1 : 0, Layer{view.lowest(), random.Between(2, 3)});
+    HandCounts counts(view, Slices(view, layers), leaves);
     CountsView plain = counts.view();
-    plain.slices = plain.pods_with_leader = plain.slices_with_leader = plain.pods;
+    if (layers.empty()) {
+      plain.slices = plain.pods_with_leader = plain.slices_with_leader = plain.pods;
+    }
     const std::int32_t first = view.LevelBegin(view.lowest());
     LeafSummary summary;
-    summary.Reset(plain.pods + first, view.leaf_count(), first);
+    summary.Reset(plain.slices + first, view.leaf_count(), first);
     CountsView summed = plain;
     summed.leaf_summary = &summary;
     for (int q = 0; q < 6; ++q) {
-      const Count pods = random.Between(1, q == 0 ? 2000 : 40);
-      std::vector<PlacementQuery> queries = {Unconstrained(view, pods),
-                                             Required(view, view.lowest(), pods % 12),
-                                             Preferred(view, view.lowest(), pods),
-                                             Balanced(Preferred(view, view.lowest(), pods)),
-                                             Balanced(Preferred(view, 1, pods)),
-                                             Balanced(Preferred(view, 0, pods))};
+      const Count size = layers.empty() ? 1 : layers[0].size;
+      const Count pods = size * random.Between(1, q == 0 ? 2000 : 40);
+      std::vector<PlacementQuery> queries = {Unconstrained(view, pods, layers),
+                                             Required(view, view.lowest(), pods % 12, layers),
+                                             Preferred(view, view.lowest(), pods, layers),
+                                             Balanced(Preferred(view, view.lowest(), pods, layers)),
+                                             Balanced(Preferred(view, 1, pods, layers)),
+                                             Balanced(Preferred(view, 0, pods, layers))};
       for (PlacementQuery query : queries) {
         query.least_free = query.least_free != (random.Between(0, 2) == 0) && !query.balanced;
         EXPECT_EQ(PlaceOn(one_lane, view, summed, query), PlaceOn(one_lane, view, plain, query));
