@@ -14,7 +14,9 @@ DeviceBackend::DeviceBackend(std::string_view name, OpenDevice open, std::shared
       open_(std::move(open)),
       cpu_(std::move(cpu)),
       options_(options),
-      retry_(options.first_retry) {}
+      retry_(options.first_retry) {
+  if (!options.every_batch) status_.crossover_jobs = crossover_.smallest_batch();
+}
 
 Result<std::shared_ptr<DeviceBackend>> DeviceBackend::Make(std::string_view name, OpenDevice open,
                                                            std::shared_ptr<Backend> cpu,
@@ -43,26 +45,33 @@ DeviceResult<void> DeviceBackend::Open() {
 void DeviceBackend::Evaluate(std::span<const PlacementJob> jobs,
                              std::span<PlacementResult> results) {
   if (jobs.empty()) return;
-  if (jobs.size() < options_.smallest_batch) {
+  if (Choose(jobs.size()) == Crossover::Side::kCpu) {
+    const Clock::time_point start = options_.now();
     cpu_->Evaluate(jobs, results);
+    Learn(Crossover::Side::kCpu, jobs.size(), start);
     return CountJobs(0, jobs.size());
   }
   DeviceResult<std::vector<std::size_t>> declined;
+  Clock::time_point start;
+  bool away = false;
   {
     const std::lock_guard lock(device_mutex_);
+    start = options_.now();
     declined = EvaluateOnDevice(jobs, results);
     if (!declined) NoteFault(std::move(declined.error()));
+    away = session_ == nullptr;
   }
   if (!declined) {
     cpu_->Evaluate(jobs, results);
     return CountJobs(0, jobs.size());
   }
   EvaluateOnCpu(jobs, results, *declined);
+  if (!away) Learn(Crossover::Side::kDevice, jobs.size(), start);
   CountJobs(jobs.size() - declined->size(), declined->size());
 }
 
 void DeviceBackend::Prepare(std::span<const PlacementJob> jobs) {
-  if (options_.smallest_batch > 1) cpu_->Prepare(jobs);
+  if (!options_.every_batch) cpu_->Prepare(jobs);
 }
 
 std::size_t DeviceBackend::lookahead() const {
@@ -73,7 +82,7 @@ std::size_t DeviceBackend::lookahead() const {
 DeviceResult<std::vector<std::size_t>> DeviceBackend::EvaluateOnDevice(
     std::span<const PlacementJob> jobs, std::span<PlacementResult> results) {
   if (session_ == nullptr) {
-    if (Clock::now() < next_try_) {
+    if (options_.now() < next_try_) {
       std::vector<std::size_t> all(jobs.size());
       for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
       return all;
@@ -89,7 +98,7 @@ DeviceResult<std::vector<std::size_t>> DeviceBackend::EvaluateOnDevice(
 
 void DeviceBackend::NoteFault(DeviceError fault) {
   session_.reset();
-  next_try_ = Clock::now() + retry_;
+  next_try_ = options_.now() + retry_;
   retry_ = std::min(retry_ * 2, options_.last_retry);
   const std::lock_guard lock(status_mutex_);
   status_.ready = false;
@@ -121,6 +130,20 @@ void DeviceBackend::CountJobs(std::size_t on_device, std::size_t on_cpu) {
   if (on_device > 0) ++status_.batches_on_device;
   status_.jobs_on_device += on_device;
   status_.jobs_on_cpu += on_cpu;
+}
+
+Crossover::Side DeviceBackend::Choose(std::size_t jobs) {
+  if (options_.every_batch) return Crossover::Side::kDevice;
+  const std::lock_guard lock(status_mutex_);
+  return crossover_.Choose(jobs);
+}
+
+void DeviceBackend::Learn(Crossover::Side side, std::size_t jobs, Clock::time_point start) {
+  if (options_.every_batch) return;
+  const Clock::duration time = options_.now() - start;
+  const std::lock_guard lock(status_mutex_);
+  crossover_.Learn(side, jobs, time);
+  status_.crossover_jobs = crossover_.smallest_batch();
 }
 
 DeviceStatus DeviceBackend::status() const {

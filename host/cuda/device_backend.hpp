@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "host/cuda/crossover.hpp"
 #include "host/cuda/device.hpp"
 #include "host/cuda/device_session.hpp"
 #include "host/engine/backend.hpp"
@@ -19,17 +20,15 @@
 
 namespace espalier {
 
-// Below this many jobs the CPU is sooner: a device costs a fixed 20 to 40 us a call, the CPU a few
-// for a warm job. An estimate until bench/gpu_run.sh has measured it on a device ("crossover").
-inline constexpr std::size_t kCrossoverBatch = 32;
-
 struct DeviceBackendOptions {
-  std::size_t smallest_batch = kCrossoverBatch;  // smaller ones go to the CPU
+  bool every_batch = false;   // goes to the device; else those that Crossover sends there
   std::size_t lookahead = 1;  // requests in order that are decided together; see Backend
   // After a fault the device is tried again when this long has passed, then twice as long and so
   // on.
   std::chrono::milliseconds first_retry{1000};
   std::chrono::milliseconds last_retry{60000};
+  // Called by several threads at once. Another one in tests.
+  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
 
 // For health and metrics.
@@ -40,7 +39,8 @@ struct DeviceStatus {
   std::uint64_t faults = 0;
   std::uint64_t batches_on_device = 0;
   std::uint64_t jobs_on_device = 0;
-  std::uint64_t jobs_on_cpu = 0;  // too few, declined, or while the device was away
+  std::uint64_t jobs_on_cpu = 0;   // too few, declined, or while the device was away
+  std::size_t crossover_jobs = 1;  // batches of at least this many jobs go to the device
 };
 
 class DeviceBackend final : public Backend {
@@ -83,6 +83,9 @@ class DeviceBackend final : public Backend {
   void EvaluateOnCpu(std::span<const PlacementJob> jobs, std::span<PlacementResult> results,
                      std::span<const std::size_t> indices);
   void CountJobs(std::size_t on_device, std::size_t on_cpu);
+  Crossover::Side Choose(std::size_t jobs);
+  // A batch that is answered now was begun at `start`.
+  void Learn(Crossover::Side side, std::size_t jobs, Clock::time_point start);
 
   std::string_view name_;
   OpenDevice open_;
@@ -94,7 +97,8 @@ class DeviceBackend final : public Backend {
   Clock::time_point next_try_;
   std::chrono::milliseconds retry_;
 
-  mutable std::mutex status_mutex_;  // guards the two below
+  mutable std::mutex status_mutex_;  // guards the three below
+  Crossover crossover_;              // unless every batch goes to the device
   DeviceStatus status_;
   Watcher watcher_;
 };

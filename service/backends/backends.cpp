@@ -23,7 +23,7 @@ Result<std::shared_ptr<Backend>> MakeBackend(std::string_view name, int threads,
   if (name == "cpu" || (name == "auto" && largest_batch < kCrossoverBatch)) return cpu;
   DeviceBackendOptions options;
   if (name != "auto") {
-    options.smallest_batch = 1;
+    options.every_batch = true;
     options.lookahead = kLookahead;
   }
   if (name == "emulated") {

@@ -14,11 +14,11 @@
 
 namespace espalier {
 
-// "auto": the GPU for batches of kCrossoverBatch jobs and more where one can be used, all else on
-// the CPU, requests in order too. "cpu". "cuda": the GPU for every batch, or an error. "emulated":
-// the same on a device played by the host; for tests. `threads` is for what the CPU answers; 0 is
-// one per core. `largest_batch` is the most that will be asked at once, as far as that is known:
-// "auto" opens no GPU for less than it is good for.
+// "auto": where a GPU can be used, batches that are decided sooner there on it, as far as measured,
+// all else on the CPU, requests in order too. "cpu". "cuda": the GPU for every batch, or an error.
+// "emulated": the same on a device played by the host; for tests. `threads` is for what the CPU
+// answers; 0 is one per core. `largest_batch` is the most that will be asked at once, as far as
+// that is known: "auto" opens no GPU for less than kCrossoverBatch.
 // Errors: kBadInput for any other name; kDeviceFault when there is no GPU to use.
 Result<std::shared_ptr<Backend>> MakeBackend(
     std::string_view name, int threads,

@@ -150,6 +150,9 @@ class ReadValues final : public prometheus::Collectable {
                              device.ready ? 1 : 0));
     families.push_back(Counter("espalier_device_faults_total", "Times the device failed",
                                static_cast<double>(device.faults)));
+    families.push_back(Gauge("espalier_device_crossover_jobs",
+                             "Batches of at least this many placements go to the device",
+                             static_cast<double>(device.crossover_jobs)));
     constexpr auto kType = prometheus::MetricType::Counter;
     families.push_back(
         {"espalier_jobs_total",

@@ -7,7 +7,7 @@ namespace espalier {
 
 DeviceBackendOptions EveryBatch() {
   DeviceBackendOptions options;
-  options.smallest_batch = 1;
+  options.every_batch = true;
   options.lookahead = 64;
   options.first_retry = std::chrono::hours(1);
   options.last_retry = std::chrono::hours(1);

@@ -116,14 +116,5 @@ TEST_F(FailOver, ABackendWithoutADeviceIsAnError) {
   EXPECT_EQ(backend.error().message, "back end cuda: wrong driver: too old");
 }
 
-TEST_F(FailOver, SmallBatchesGoToTheCpu) {
-  DeviceBackendOptions options = EveryBatch();
-  options.smallest_batch = 1000;
-  const auto backend = Make(options);
-  EXPECT_EQ(Ask(backend), right_);
-  EXPECT_EQ(backend->status().jobs_on_device, 0u);
-  EXPECT_TRUE(backend->status().ready);
-}
-
 }  // namespace
 }  // namespace espalier

@@ -20,7 +20,7 @@ std::string CaseOf(const Instance& instance) {
 // The decisions on teams of that many lanes.
 std::shared_ptr<DeviceBackend> MakeTeams(std::int32_t lanes) {
   DeviceBackendOptions options;
-  options.smallest_batch = 1;
+  options.every_batch = true;
   const auto open = [lanes] { return MakeEmulatedDevice({.lanes = lanes}); };
   auto backend = DeviceBackend::Make("emulated", open, MakeCpuBackend(1), options);
   Expect(backend.has_value(), "an emulated device opens");

@@ -14,7 +14,7 @@ namespace espalier {
 
 inline std::shared_ptr<Backend> MakeFaultyBackend(std::shared_ptr<FaultPlan> plan) {
   DeviceBackendOptions options;
-  options.smallest_batch = 1;
+  options.every_batch = true;
   options.first_retry = options.last_retry = std::chrono::milliseconds(0);
   auto backend = DeviceBackend::Make(
       "emulated",

@@ -197,6 +197,7 @@ TEST(Metrics, SayThatTheDeviceIsAway) {
     const Series series = Scrape(*server.server);
     EXPECT_EQ(series.at("espalier_device_ready"), ready);
     EXPECT_EQ(series.at("espalier_device_faults_total"), faults);
+    EXPECT_EQ(series.at("espalier_device_crossover_jobs"), 1) << "every batch";
     EXPECT_EQ(series.at("espalier_jobs_total{on=\"device\"}"), on_device);
     EXPECT_EQ(series.at("espalier_jobs_total{on=\"cpu\"}"), on_cpu);
   };
