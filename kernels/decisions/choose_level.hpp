@@ -1,6 +1,7 @@
 // Choosing the level and the set of domains (section 10).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/decisions/leader_first.hpp"
@@ -206,12 +207,18 @@ ESPALIER_HD Count FitOfNone(Team& team, const CountsView& counts, const Placemen
                           : LeastOf(team, counts, level, LeaderOrder{query.least_free}, any).slices;
 }
 
-// One lane: either is the most that a leaf holds, where nothing else tells leaves apart.
+// One lane: either is the most that a domain holds, where nothing but pods tells domains apart.
 inline Count FitOfNone(SerialTeam& team, const CountsView& counts, const PlacementQuery& query,
                        DomainRange level) {
-  const LeafSummary* const summary = SummaryOf(counts, level);
-  return summary != nullptr ? Count{summary->histogram().most()}
-                            : FitOfNone<SerialTeam>(team, counts, query, level);
+  if (counts.affinity != nullptr || counts.leaders != nullptr || counts.slices != counts.pods) {
+    return FitOfNone<SerialTeam>(team, counts, query, level);
+  }
+  if (const LeafSummary* const summary = SummaryOf(counts, level); summary != nullptr) {
+    return summary->histogram().most();
+  }
+  StoredCount most = 0;
+  for (std::int32_t d = level.begin; d < level.end; ++d) most = std::max(most, counts.pods[d]);
+  return most;
 }
 
 // One level: a single domain, several, a failure, or `relax` when the level above is to be tried

@@ -22,17 +22,19 @@ class Histogram {
   void Add(const StoredCount* values, std::int32_t size) {
     StoredCount most = most_;
     for (std::int32_t i = 0; i < size; ++i) most = std::max(most, values[i]);
-    if (most > most_ && most <= kMost) std::fill(domains_ + most_ + 1, domains_ + most + 1, 0);
-    most_ = most;
+    GrowTo(most);
     if (!fits()) return;
     if (size >= kTables * (most_ + 1)) return AddMany(values, size);
     for (std::int32_t i = 0; i < size; ++i) ++domains_[values[i]];
   }
 
-  // Takes values away that were added. What is left fits when it did before.
-  void Remove(const StoredCount* values, std::int32_t size) {
-    for (std::int32_t i = 0; i < size; ++i) --domains_[values[i]];
-    while (most_ > 0 && domains_[most_] == 0) --most_;
+  // `from`, which was added, becomes `to`.
+  void Replace(StoredCount from, StoredCount to) {
+    GrowTo(to);
+    if (!fits()) return;
+    ++domains_[to];
+    --domains_[from];
+    while (domains_[most_] == 0) --most_;
   }
 
   bool fits() const { return most_ <= kMost; }
@@ -49,6 +51,12 @@ class Histogram {
 
  private:
   static constexpr std::int32_t kTables = 4;
+
+  void GrowTo(StoredCount most) {
+    if (most <= most_) return;
+    if (most <= kMost) std::fill(domains_ + most_ + 1, domains_ + most + 1, 0);
+    most_ = most;
+  }
 
   // Neighbours often hold the same: several tables keep their additions apart.
   void AddMany(const StoredCount* values, std::int32_t size) {

@@ -24,7 +24,7 @@ class LeafSummary {
     domains_ = {first_domain, first_domain + leaves};
     histogram_.Clear();
     histogram_.Add(slices, leaves);
-    runs_.resize(static_cast<std::size_t>((leaves + kRun - 1) / kRun));
+    runs_.assign(static_cast<std::size_t>((leaves + kRun - 1) / kRun), Run{});
     held_by_group_.resize(static_cast<std::size_t>((leaves + kGroup - 1) / kGroup));
     Note({0, leaves});
   }
@@ -34,12 +34,16 @@ class LeafSummary {
 
   // Call before and after the slices of `leaves` change; nothing may be asked in between.
   void BeforeChange(DomainRange leaves) {
-    if (usable()) histogram_.Remove(slices_ + leaves.begin, leaves.size());
+    if (usable()) before_.assign(slices_ + leaves.begin, slices_ + leaves.end);
   }
   void AfterChange(DomainRange leaves) {
-    if (!usable()) return;
-    histogram_.Add(slices_ + leaves.begin, leaves.size());
-    Note(leaves);
+    const StoredCount* before = before_.data();
+    for (std::int32_t i = leaves.begin; usable() && i < leaves.end; ++i, ++before) {
+      if (*before == slices_[i]) continue;
+      histogram_.Replace(*before, slices_[i]);
+      runs_[static_cast<std::size_t>(i / kRun)].stale = true;
+    }
+    if (usable()) Note(leaves);
   }
 
   // False: nothing else may be asked, until Reset.
@@ -109,6 +113,7 @@ class LeafSummary {
   struct Run {
     std::uint64_t held = 0;      // bit v: some leaf holds v; the last bit: or more
     std::int32_t with_most = 0;  // leaves
+    bool stale = true;           // the other two are of before
   };
 
   static std::uint64_t Bit(StoredCount slices) {
@@ -132,7 +137,9 @@ class LeafSummary {
   }
   // Sums up the runs and groups with these leaves, numbered from 0.
   void Note(DomainRange leaves) {
-    for (std::int32_t run = leaves.begin / kRun; run * kRun < leaves.end; ++run) NoteRun(run);
+    for (std::int32_t run = leaves.begin / kRun; run * kRun < leaves.end; ++run) {
+      if (runs_[static_cast<std::size_t>(run)].stale) NoteRun(run);
+    }
     for (std::int32_t g = leaves.begin / kGroup; g * kGroup < leaves.end; ++g) {
       const auto begin = static_cast<std::size_t>(g * (kGroup / kRun));
       const std::size_t end = std::min(begin + kGroup / kRun, runs_.size());
@@ -143,7 +150,7 @@ class LeafSummary {
   void NoteRun(std::int32_t run) {
     const DomainRange leaves = LeavesOf(run);
     const StoredCount* const end = slices_ + leaves.end;
-    Run noted;
+    Run noted{.stale = false};
     for (const StoredCount* pods = slices_ + leaves.begin; pods != end; ++pods) {
       noted.held |= Bit(*pods);
     }
@@ -157,6 +164,7 @@ class LeafSummary {
   Histogram histogram_;
   std::vector<Run> runs_;
   std::vector<std::uint64_t> held_by_group_;  // as in its runs
+  std::vector<StoredCount> before_;           // between BeforeChange and AfterChange
 };
 
 // The summary that these domains are part of, where they are leaves and nothing but their capacity
