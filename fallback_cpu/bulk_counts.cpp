@@ -1,6 +1,5 @@
 #include "fallback_cpu/bulk_counts.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -14,11 +13,16 @@ BulkCounts Avx512BulkCounts();
 BulkCounts Avx2BulkCounts();
 BulkCounts PlainBulkCounts();
 
-void BulkRequest::Vector::SetFields(std::int32_t resources) {
-  for (const std::int32_t i : resource) field_shift.push_back(LimitTable::Shift(i));
-  for (std::int32_t word = 0; word <= LimitTable::WordsFor(resources); ++word) {
-    const auto first = std::ranges::lower_bound(resource, word * LimitTable::kPerWord);
-    word_begin.push_back(static_cast<std::int32_t>(first - resource.begin()));
+void LeafLimits::Set(std::int32_t tile, const std::uint8_t* limits) const {
+  std::uint8_t* before = of_leaf + static_cast<std::ptrdiff_t>(tile) * TiledCapacity::kTileLeaves;
+  for (std::int32_t lane = 0; lane < TiledCapacity::kTileLeaves; ++lane) {
+    if (blank) {
+      ++sums[limits[lane]];
+    } else if (before[lane] != limits[lane]) {
+      --sums[before[lane]];
+      ++sums[limits[lane]];
+    }
+    before[lane] = limits[lane];
   }
 }
 

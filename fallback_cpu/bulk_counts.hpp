@@ -18,20 +18,30 @@ inline constexpr std::size_t kMaxBulkResources = 32;
 // Capacities and requests of wide entries stay below this.
 inline constexpr Amount kWideLimit = Amount{1} << 51;
 
-// Leaves without room by tile and resource, at most 16 each, and their sums: five bits of resource
-// i stand at bit Shift(i) of word rows[tile * words + Word(i)].
-struct LimitTable {
-  std::uint64_t* rows = nullptr;
-  bool blank = false;            // the rows that are to be set were never set before
-  std::int32_t words = 0;        // WordsFor the resources
-  std::int64_t* sums = nullptr;  // [words * kPerWord]
+// Some blocks or tiles: `ids`, or where that is null, all from `first` on.
+struct Blocks {
+  const std::int32_t* ids = nullptr;
+  std::int32_t first = 0;
+  std::int32_t count = 0;
 
-  static constexpr std::int32_t kPerWord = 12;
-  static constexpr std::int32_t kMaxWords = kMaxBulkResources / kPerWord + 1;
-  static constexpr std::int32_t Word(std::int32_t resource) { return resource / kPerWord; }
-  // There is room for one more resource than a request has.
-  static constexpr std::int32_t WordsFor(std::int32_t resources) { return Word(resources) + 1; }
-  static constexpr std::int32_t Shift(std::int32_t resource) { return resource % kPerWord * 5; }
+  std::int32_t operator[](std::int32_t i) const { return ids == nullptr ? first + i : ids[i]; }
+};
+
+// What rules each leaf out (R18.7): a worker resource, by its position in the shape's; one more for
+// leaves outside the replacement domain; and one more, None, for all others. And how many leaves
+// each of these rules out.
+struct LeafLimits {
+  std::int32_t resources = 0;
+  std::uint8_t* of_leaf = nullptr;  // [tiles * 16]; may be null where blank
+  bool blank = false;               // the leaves in question have not been counted yet
+  std::int64_t* sums = nullptr;     // [resources + 2], None's without meaning
+
+  static constexpr std::int32_t kMostResources = 253;  // for `of_leaf`
+  std::int32_t OutsideDomain() const { return resources; }
+  std::int32_t None() const { return resources + 1; }
+  // Writes the limits of a tile's 16 leaves to `of_leaf` and counts them in place of those of
+  // before.
+  void Set(std::int32_t tile, const std::uint8_t* limits) const;
 };
 
 // One request vector against capacity.
@@ -56,23 +66,13 @@ struct BulkRequest {
     // R5.10: the entries in byte-wise order of the names; i: narrow[i], ~i: wide[i].
     std::vector<std::int32_t> order;
     std::vector<std::int32_t> resource;  // by position in `order`: which of the shape's
-    // Where these stand in a LimitTable's row, once SetFields was called: by position in `order`,
-    // and by word: entries [word_begin[w], word_begin[w + 1]) stand in it.
-    std::vector<std::int32_t> field_shift;
-    std::vector<std::int32_t> word_begin;
-    // For a table of `resources` resources.
-    void SetFields(std::int32_t resources);
   };
 
   Vector workers;  // at least one entry
   Vector leader;   // no entry: no leader; of the numbers only `request` counts
   const float* tiles = nullptr;
   std::size_t tile_stride = 0;
-  // TiledCapacity::Most, and by column, with its padding, what one worker requests of `narrow`,
-  // kNoNeed elsewhere. Where `needs` is empty, nothing is looked at.
-  static constexpr float kNoNeed = -2;  // less than any units
-  const float* most = nullptr;
-  std::vector<float> needs;
+  const float* most = nullptr;  // TiledCapacity::Most; null: nothing is known
   std::int32_t leaf_count = 0;
   const std::uint64_t* matches = nullptr;  // bitmap over leaves; null: every leaf
 };
@@ -99,13 +99,12 @@ struct BulkCounts {
   // Counts leaves [begin, end).
   void (*count)(const BulkRequest& request, std::int32_t begin, std::int32_t end,
                 const LeafColumns& out);
-  // sums[i] = pods of blocks[i], modulo 2^32, for each of `count` blocks.
-  void (*sum)(const BulkRequest& request, const BlockLayout& layout, const std::int32_t* blocks,
-              std::int32_t count, StoredCount* sums);
-  // Sets the rows of `count` tiles to the matching leaves whose first worker entry, by `order`,
-  // without room for one pod is of a resource, and adds to the sums what that changes.
-  void (*limit)(const BulkRequest& request, const std::int32_t* tiles, std::int32_t count,
-                const LimitTable& limited);
+  // sums[i] = pods of blocks[i], modulo 2^32.
+  void (*sum)(const BulkRequest& request, const BlockLayout& layout, const Blocks& blocks,
+              StoredCount* sums);
+  // Sets the limit of every leaf of some tiles to the first worker entry, by `order`, without room
+  // for one pod, and changes the sums accordingly. Leaves that do not match have none.
+  void (*limit)(const BulkRequest& request, const Blocks& tiles, const LeafLimits& limits);
   // Writes to `blocks` the blocks whose last change is at `position` or later, less those without
   // pods where `pods` is given; returns how many. There is room for `size` and kReadAhead more.
   static constexpr std::int32_t kReadAhead = 16;

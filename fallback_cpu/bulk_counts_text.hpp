@@ -152,13 +152,29 @@ inline std::uint32_t BitsOf(Integers lanes) {
 #endif
 }
 
-// Bit i is set where units[i] < needs[i].
-inline std::uint32_t BelowBits(const float* units, Floats needs) {
+// Bit i is set where units[i] < need.
+inline std::uint32_t BelowBits(const float* units, float need) {
 #if ESPALIER_LANES == 16
-  return _mm512_cmp_ps_mask(_mm512_loadu_ps(units), needs, _CMP_LT_OQ);
+  return _mm512_cmp_ps_mask(_mm512_loadu_ps(units), _mm512_set1_ps(need), _CMP_LT_OQ);
 #else
-  return BitsOf(reinterpret_cast<Integers>(Load<Floats>(units) < needs));
+  return BitsOf(reinterpret_cast<Integers>(Load<Floats>(units) < Floats{} + need));
 #endif
+}
+
+// Writes the positions of the bits that are set, `first` added to each; returns how many. There is
+// room for kLanes.
+inline std::int32_t WriteBits(std::uint32_t bits, std::int32_t first, std::int32_t* out) {
+  // Before the mask may go to memory: GCC 12 writes two bytes of it and counts four.
+  const std::int32_t count = __builtin_popcount(bits);
+#if ESPALIER_LANES == 16
+  const __m512i ids =
+      _mm512_add_epi32(_mm512_set1_epi32(first),
+                       _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+  _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), ids));
+#else
+  for (; bits != 0; bits &= bits - 1) *out++ = first + __builtin_ctz(bits);
+#endif
+  return count;
 }
 
 template <class Item>
@@ -225,37 +241,23 @@ inline void FoldLanes(Unsigned* vectors) {
   if constexpr (kPairs > 1) FoldLanes<kPairs / 2>(vectors);
 }
 
-// Whether some leaf of a tile has room for one pod, as far as `narrow` says.
-class RoomCheck {
- public:
-  explicit RoomCheck(const BulkRequest& request)
-      : most_(request.most), needs_(request.needs.data()), width_(request.needs.size()) {}
-
-  bool operator()(std::int32_t tile) const {
-    const float* most = most_ + static_cast<std::size_t>(tile) * width_;
-    std::uint32_t below = 0;
-    for (std::size_t c = 0; c < width_; c += kLanes) {
-      below |= BelowBits(most + c, Load<Floats>(needs_ + c));
+// Which tiles of a group have a leaf with room for one pod, as far as `narrow` says.
+inline std::uint32_t RoomBits(const BulkRequest& request, std::int32_t group) {
+  if (request.most == nullptr) return 0xFFFFU;
+  const float* most = request.most + static_cast<std::size_t>(group) * request.tile_stride;
+  std::uint32_t below = 0;
+  for (const BulkRequest::Narrow& entry : request.workers.narrow) {
+    for (std::int32_t part = 0; part < kParts; ++part) {
+      below |= BelowBits(most + entry.row + part * kLanes, entry.request) << (part * kLanes);
     }
-    return below == 0;
   }
-
-  void Prefetch(std::int32_t tile) const {
-    __builtin_prefetch(most_ + static_cast<std::size_t>(tile) * width_);
-  }
-
- private:
-  const float* most_;
-  const float* needs_;
-  std::size_t width_;
-};
+  return ~below & 0xFFFFU;
+}
 
 // Pods by lane of leaves [begin, end).
 inline Unsigned SumLeaves(const BulkRequest& request, std::int32_t begin, std::int32_t end) {
   Unsigned sums = {};
-  const RoomCheck has_room(request);
   for (std::int32_t t = begin / kTile; t * kTile < end; ++t) {
-    if (!has_room(t)) continue;
     const std::uint32_t within = WithinRange(t, begin, end);
     const TileView tile = TileOf(request, t);
     const std::uint32_t selected = Matching(request, t) & within;
@@ -274,192 +276,195 @@ constexpr std::int32_t kTogether = 4;
 // Pods by lane of whole tiles, the parts of each added up.
 inline void SumTogether(const BulkRequest& request, const std::int32_t* tiles, Unsigned* sums) {
   TileView views[kTogether];
-  for (std::int32_t i = 0; i < kTogether; ++i) views[i] = TileOf(request, tiles[i]);
+  for (std::int32_t i = 0; i < kTogether; ++i) {
+    views[i] = TileOf(request, tiles[i]);
+    sums[i] = Unsigned{};
+  }
   for (std::int32_t part = 0; part < kParts; ++part) {
     Integers counts[kTogether];
     Fit<kTogether, false>(request.workers, views, part, counts);
     for (std::int32_t i = 0; i < kTogether; ++i) {
       if (request.matches != nullptr) counts[i] &= LanesOf(Matching(request, tiles[i]), part);
-      const auto pods = reinterpret_cast<Unsigned>(counts[i]);
-      sums[i] = part == 0 ? pods : sums[i] + pods;
+      sums[i] += reinterpret_cast<Unsigned>(counts[i]);
     }
   }
 }
 
-// Whole tiles on their way to their sums, a vector of them at a time.
-class TileSums {
- public:
-  TileSums(const BulkRequest& request, StoredCount* sums) : request_(request), sums_(sums) {}
-
-  // sums[i] = pods of the tile, once flushed. Without a branch: nobody can foresee which have room.
-  void AddIf(bool room, std::int32_t tile, std::int32_t i) {
-    sums_[i] = 0;
-    tiles_[size_] = tile;
-    position_[size_] = i;
-    size_ += room ? 1 : 0;
-    if (size_ == kLanes) Flush();
-  }
-
-  void Flush() {
-    if (size_ == 0) return;
-    std::fill(tiles_ + size_, tiles_ + kLanes, tiles_[0]);
-    Unsigned lanes[kLanes] = {};
-    for (std::int32_t i = 0; i < size_; i += kTogether) {
-      SumTogether(request_, tiles_ + i, lanes + i);
-    }
-    FoldLanes<kLanes / 2>(lanes);
-    for (std::int32_t i = 0; i < size_; ++i) {
-      sums_[position_[i]] = static_cast<StoredCount>(lanes[0][i]);
-    }
-    size_ = 0;
-  }
-
- private:
+// Pods of kLanes whole tiles.
+inline Unsigned SumTiles(const BulkRequest& request, const std::int32_t* tiles) {
   static_assert(kLanes % kTogether == 0);
-  const BulkRequest& request_;
-  StoredCount* sums_;
-  std::int32_t tiles_[kLanes];
-  std::int32_t position_[kLanes];
-  std::int32_t size_ = 0;
-};
-
-void SumBlocksInBulk(const BulkRequest& request, const BlockLayout& layout,
-                     const std::int32_t* blocks, std::int32_t count, StoredCount* sums) {
-  if (layout.tiles) {
-    constexpr std::int32_t kAhead = 16;
-    const RoomCheck has_room(request);
-    TileSums pending(request, sums);
-    for (std::int32_t i = 0; i < count; ++i) {
-      if (i + kAhead < count) has_room.Prefetch(blocks[i + kAhead]);
-      pending.AddIf(has_room(blocks[i]), blocks[i], i);
-    }
-    pending.Flush();
-    return;
-  }
-  for (std::int32_t first = 0; first < count; first += kLanes) {
-    const std::int32_t size = std::min(kLanes, count - first);
-    Unsigned lanes[kLanes];
-    for (std::int32_t i = 0; i < kLanes; ++i) {
-      const std::int32_t block = i < size ? blocks[first + i] : -1;
-      lanes[i] = block < 0 ? Unsigned{}
-                           : SumLeaves(request, layout.leaf_begin[block] - layout.first_leaf,
-                                       layout.leaf_begin[block + 1] - layout.first_leaf);
-    }
-    FoldLanes<kLanes / 2>(lanes);
-    std::memcpy(sums + first, lanes, static_cast<std::size_t>(size) * sizeof(StoredCount));
-  }
+  Unsigned lanes[kLanes];
+  for (std::int32_t i = 0; i < kLanes; i += kTogether) SumTogether(request, tiles + i, lanes + i);
+  FoldLanes<kLanes / 2>(lanes);
+  return lanes[0];
 }
 
-// Those of the `open` leaves of a part of a tile, as bitmaps, on which one pod of the entry fits.
-inline std::uint32_t OpenAndFit(const BulkRequest::Vector& vector, std::int32_t entry,
-                                const TileView& tile, std::int32_t part, std::uint32_t open) {
-#if ESPALIER_LANES == 16
-  if (entry >= 0) {
-    const BulkRequest::Narrow& narrow = vector.narrow[static_cast<std::size_t>(entry)];
-    return _mm512_mask_cmp_ps_mask(static_cast<__mmask16>(open),
-                                   _mm512_load_ps(tile.rows + narrow.row),
-                                   _mm512_set1_ps(narrow.request), _CMP_GE_OQ);
-  }
-#endif
-  return open & BitsOf(EntryFits(vector, entry, tile, part));
-}
-
-// Sums of the fields of row words: every other field apart, so that some can be added before one
-// overflows.
-class FieldSums {
- public:
-  static constexpr std::int32_t kMostAdded = 63;  // of fields up to 16
-
-  void Add(std::uint64_t fields) {
-    even_ += fields & kEven;
-    odd_ += (fields >> 5) & kEven;
-  }
-  std::int64_t operator[](std::int32_t i) const {
-    return static_cast<std::int64_t>((i % 2 == 0 ? even_ : odd_) >> (i / 2 * 10) & 0x3FFU);
-  }
-
- private:
-  static constexpr std::uint64_t kEven = 0x07C1F07C1F07C1FU;
-  std::uint64_t even_ = 0;
-  std::uint64_t odd_ = 0;
-};
-
-// Tiles whose leaves are ruled out together.
-struct OpenTiles {
-  TileView views[kTogether];
-  std::uint32_t open[kParts][kTogether];  // leaves that no resource has ruled out yet
-
-  OpenTiles(const BulkRequest& request, const std::int32_t* tiles, std::int32_t size) {
-    for (std::int32_t i = 0; i < kTogether; ++i) {
-      const std::int32_t tile = tiles[std::min(i, size - 1)];
-      views[i] = TileOf(request, tile);
-      const std::uint32_t leaves =
-          Matching(request, tile) & WithinRange(tile, 0, request.leaf_count);
-      for (std::int32_t part = 0; part < kParts; ++part) {
-        open[part][i] = leaves >> (part * kLanes) & ((1U << kLanes) - 1);
-      }
+// sums[i] = pods of tile `first` + i. Only tiles with room are counted, kLanes at a time.
+void SumRun(const BulkRequest& request, std::int32_t first, std::int32_t count, StoredCount* sums) {
+  std::fill_n(sums, count, 0);
+  std::int32_t tiles[kTile + 2 * kLanes];
+  std::int32_t size = 0;
+  const auto flush = [&] {
+    const Unsigned pods = SumTiles(request, tiles);
+    for (std::int32_t i = 0; i < std::min(size, kLanes); ++i) {
+      sums[tiles[i] - first] = static_cast<StoredCount>(pods[i]);
     }
-  }
-
-  // Adds what the resources of entries [begin, end) rule out of each tile to its fields.
-  void RuleOut(const BulkRequest::Vector& workers, std::int32_t begin, std::int32_t end,
-               std::uint64_t* fields) {
-    for (std::int32_t part = 0; part < kParts; ++part) {
-      std::uint32_t left[kTogether];
-      for (std::int32_t i = 0; i < kTogether; ++i) left[i] = open[part][i];
-      for (std::int32_t e = begin; e < end; ++e) {
-        const auto at = static_cast<std::size_t>(e);
-        const std::int32_t entry = workers.order[at];
-        const std::int32_t shift = workers.field_shift[at];
-        for (std::int32_t i = 0; i < kTogether; ++i) {
-          const std::uint32_t fit = OpenAndFit(workers, entry, views[i], part, left[i]);
-          const int ruled_out = __builtin_popcount(left[i]) - __builtin_popcount(fit);
-          fields[i] += static_cast<std::uint64_t>(ruled_out) << shift;
-          left[i] = fit;
-        }
-      }
-      for (std::int32_t i = 0; i < kTogether; ++i) open[part][i] = left[i];
-    }
-  }
-};
-
-void LimitInBulk(const BulkRequest& request, const std::int32_t* tiles, std::int32_t count,
-                 const LimitTable& limited) {
-  constexpr std::int32_t kAhead = 16;
-  static_assert(FieldSums::kMostAdded > kTogether);
-  constexpr std::int32_t kRun = FieldSums::kMostAdded / kTogether * kTogether;
-  const BulkRequest::Vector& workers = request.workers;
-  const auto row_of = [&](std::int32_t tile) {
-    return limited.rows + static_cast<std::ptrdiff_t>(tile) * limited.words;
   };
-  for (std::int32_t i = 0; i < std::min(kAhead, count); ++i) __builtin_prefetch(row_of(tiles[i]));
-  for (std::int32_t first = 0; first < count; first += kRun) {
-    const std::int32_t end = std::min(count, first + kRun);
-    FieldSums gained[LimitTable::kMaxWords];
-    FieldSums lost[LimitTable::kMaxWords];
-    for (std::int32_t t = first; t < end; t += kTogether) {
-      const std::int32_t size = std::min(kTogether, end - t);
-      for (std::int32_t i = t + kAhead; i < std::min(t + kAhead + kTogether, count); ++i) {
-        __builtin_prefetch(row_of(tiles[i]));
+  const std::int32_t end = first + count;
+  for (std::int32_t group = first / kTile; group * kTile < end; ++group) {
+    const std::uint32_t room = RoomBits(request, group) & WithinRange(group, first, end);
+    for (std::int32_t lane = 0; lane < kTile; lane += kLanes) {
+      size += WriteBits((room >> lane) & ((1U << kLanes) - 1), group * kTile + lane, tiles + size);
+    }
+    for (; size >= kLanes; size -= kLanes) {
+      flush();
+      std::copy(tiles + kLanes, tiles + size, tiles);
+    }
+  }
+  if (size == 0) return;
+  std::fill(tiles + size, tiles + kLanes, tiles[0]);
+  flush();
+}
+
+void SumBlocksInBulk(const BulkRequest& request, const BlockLayout& layout, const Blocks& blocks,
+                     StoredCount* sums) {
+  if (layout.tiles && blocks.ids == nullptr) {
+    return SumRun(request, blocks.first, blocks.count, sums);
+  }
+  for (std::int32_t first = 0; first < blocks.count; first += kLanes) {
+    const std::int32_t size = std::min(kLanes, blocks.count - first);
+    std::int32_t ids[kLanes];
+    for (std::int32_t i = 0; i < kLanes; ++i) ids[i] = blocks[first + std::min(i, size - 1)];
+    Unsigned pods;
+    if (layout.tiles) {
+      pods = SumTiles(request, ids);
+    } else {
+      Unsigned lanes[kLanes] = {};
+      for (std::int32_t i = 0; i < size; ++i) {
+        lanes[i] = SumLeaves(request, layout.leaf_begin[ids[i]] - layout.first_leaf,
+                             layout.leaf_begin[ids[i] + 1] - layout.first_leaf);
       }
-      OpenTiles open(request, tiles + t, size);
-      for (std::int32_t word = 0; word < limited.words; ++word) {
-        const auto at = static_cast<std::size_t>(word);
-        std::uint64_t fields[kTogether] = {};
-        open.RuleOut(workers, workers.word_begin[at], workers.word_begin[at + 1], fields);
-        for (std::int32_t i = 0; i < size; ++i) {
-          std::uint64_t& row = row_of(tiles[t + i])[word];
-          if (!limited.blank) lost[word].Add(row);
-          gained[word].Add(fields[i]);
-          row = fields[i];
+      FoldLanes<kLanes / 2>(lanes);
+      pods = lanes[0];
+    }
+    std::memcpy(sums + first, &pods, static_cast<std::size_t>(size) * sizeof(StoredCount));
+  }
+}
+
+using LaneBytes = std::uint8_t __attribute__((vector_size(kLanes)));
+
+// Writes what limits each leaf of kTogether tiles.
+inline void LimitTogether(const BulkRequest& request, const std::int32_t* tiles,
+                          const LeafLimits& limits, std::uint8_t* out) {
+  const BulkRequest::Vector& workers = request.workers;
+  TileView views[kTogether];
+  for (std::int32_t i = 0; i < kTogether; ++i) views[i] = TileOf(request, tiles[i]);
+  for (std::int32_t part = 0; part < kParts; ++part) {
+    Integers limit[kTogether];
+    for (Integers& lanes : limit) lanes = Integers{} + limits.None();
+    for (std::size_t e = workers.order.size(); e-- > 0;) {  // the first one is written last
+      const std::int32_t entry = workers.order[e];
+      const Integers resource = Integers{} + workers.resource[e];
+      if (entry >= 0) {
+        const BulkRequest::Narrow& narrow = workers.narrow[static_cast<std::size_t>(entry)];
+        for (std::int32_t i = 0; i < kTogether; ++i) {
+          const auto free = Load<Floats>(views[i].rows + narrow.row + part * kLanes);
+          limit[i] = free < Floats{} + narrow.request ? resource : limit[i];
+        }
+      } else {
+        for (std::int32_t i = 0; i < kTogether; ++i) {
+          limit[i] = EntryFits(workers, entry, views[i], part) ? limit[i] : resource;
         }
       }
     }
-    for (std::int32_t i = 0; i < limited.words * LimitTable::kPerWord; ++i) {
-      const std::int32_t word = i / LimitTable::kPerWord;
-      const std::int32_t field = i % LimitTable::kPerWord;
-      limited.sums[i] += gained[word][field] - lost[word][field];
+    for (std::int32_t i = 0; i < kTogether; ++i) {
+      const std::uint32_t leaves =
+          Matching(request, tiles[i]) & WithinRange(tiles[i], 0, request.leaf_count);
+      if (leaves != 0xFFFFU) {
+        limit[i] = LanesOf(leaves, part) ? limit[i] : Integers{} + limits.None();
+      }
+      const LaneBytes bytes = __builtin_convertvector(limit[i], LaneBytes);
+      std::memcpy(out + i * kTile + part * kLanes, &bytes, sizeof(bytes));
     }
+  }
+}
+
+// Adds to `sums` how many of some bytes have each value but None. At most 255 chunks.
+constexpr std::int32_t kChunk = kTogether * kTile;
+inline void AddUp(const std::uint8_t* bytes, std::int32_t chunks, const LeafLimits& limits) {
+  using ChunkBytes = std::uint8_t __attribute__((vector_size(kChunk)));
+  for (std::int32_t value = 0; value < limits.None(); ++value) {
+    ChunkBytes found = {};
+    for (std::int32_t c = 0; c < chunks; ++c) {
+      const auto equal = Load<ChunkBytes>(bytes + c * kChunk) == static_cast<std::uint8_t>(value);
+      found -= reinterpret_cast<ChunkBytes>(equal);
+    }
+    std::uint8_t lanes[kChunk];
+    std::memcpy(lanes, &found, sizeof(lanes));
+    std::int32_t sum = 0;
+    for (const std::uint8_t lane : lanes) sum += lane;
+    limits.sums[value] += sum;
+  }
+}
+
+// Whether the first resource rules out every leaf of a tile, as far as can be seen without its
+// rows.
+inline bool FirstLimitsAll(const BulkRequest& request, std::int32_t tile) {
+  const BulkRequest::Vector& workers = request.workers;
+  if (request.most == nullptr || request.matches != nullptr || workers.order.front() < 0 ||
+      (tile + 1) * kTile > request.leaf_count) {
+    return false;
+  }
+  const BulkRequest::Narrow& first = workers.narrow[static_cast<std::size_t>(workers.order[0])];
+  const float* most = request.most + static_cast<std::size_t>(tile / kTile) * request.tile_stride;
+  return most[first.row + tile % kTile] < first.request;
+}
+
+void LimitInBulk(const BulkRequest& request, const Blocks& tiles, const LeafLimits& limits) {
+  constexpr std::int32_t kAhead = 16;
+  constexpr std::int32_t kRun = 64;  // tiles
+  static_assert(kRun % kTogether == 0);
+  const auto before = [&](std::int32_t tile) {
+    return limits.of_leaf + static_cast<std::ptrdiff_t>(tile) * kTile;
+  };
+  const auto first_resource = static_cast<std::uint8_t>(request.workers.resource.front());
+  std::uint8_t all_first[kTile];
+  std::fill_n(all_first, kTile, first_resource);
+  const auto set = [&](std::int32_t tile, const std::uint8_t* now) {
+    if (limits.of_leaf == nullptr) return;
+    if (limits.blank) {
+      std::memcpy(before(tile), now, kTile);
+    } else if (std::memcmp(before(tile), now, kTile) != 0) {
+      limits.Set(tile, now);
+    }
+  };
+  std::int32_t next = 0;
+  while (next < tiles.count) {
+    std::int32_t run[kRun];
+    std::int32_t size = 0;
+    for (; next < tiles.count && size < kRun; ++next) {
+      const std::int32_t tile = tiles[next];
+      if (!limits.blank)
+        __builtin_prefetch(before(tiles[std::min(next + kAhead, tiles.count - 1)]));
+      if (FirstLimitsAll(request, tile)) {
+        if (limits.blank) limits.sums[first_resource] += kTile;
+        set(tile, all_first);
+      } else {
+        run[size++] = tile;
+      }
+    }
+    const std::int32_t chunks = (size + kTogether - 1) / kTogether;
+    std::fill(run + size, run + chunks * kTogether, run[0]);
+    alignas(64) std::uint8_t now[kRun * kTile];
+    for (std::int32_t chunk = 0; chunk < chunks; ++chunk) {
+      LimitTogether(request, run + chunk * kTogether, limits, now + chunk * kChunk);
+    }
+    if (limits.blank) {
+      std::fill(now + size * kTile, now + chunks * kChunk,
+                static_cast<std::uint8_t>(limits.None()));
+      AddUp(now, chunks, limits);
+    }
+    for (std::int32_t i = 0; i < size; ++i) set(run[i], now + i * kTile);
   }
 }
 
@@ -475,20 +480,13 @@ std::int32_t FindChanged(const std::int32_t* last_changes, const StoredCount* po
       wanted = _mm512_mask_cmpgt_epi32_mask(wanted, _mm512_loadu_si512(pods + block),
                                             _mm512_setzero_si512());
     }
-    // Before the mask may go to memory: GCC 12 writes two bytes of it and counts four.
-    const std::int32_t found = __builtin_popcount(wanted);
-    const __m512i ids =
-        _mm512_add_epi32(_mm512_set1_epi32(block),
-                         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    _mm512_storeu_si512(blocks + count, _mm512_maskz_compress_epi32(wanted, ids));
-    count += found;
+    const std::uint32_t bits = wanted;
 #else
     Integers wanted = Load<Integers>(last_changes + block) >= position;
     if (pods != nullptr) wanted &= Load<Integers>(pods + block) > 0;
-    for (std::uint32_t bits = BitsOf(wanted); bits != 0; bits &= bits - 1) {
-      blocks[count++] = block + __builtin_ctz(bits);
-    }
+    const std::uint32_t bits = BitsOf(wanted);
 #endif
+    count += WriteBits(bits, block, blocks + count);
   }
   for (; block < size; ++block) {
     if (last_changes[block] >= position && (pods == nullptr || pods[block] > 0)) {

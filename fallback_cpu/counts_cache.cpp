@@ -22,8 +22,7 @@ std::size_t MostBytes(const PlacementJob& job) {
   const auto domains = static_cast<std::size_t>(snapshot.domain_count());
   const std::size_t arrays = job.query.leaders > 0 ? 4 : 2;
   const std::size_t counted = ShapeCounts::NeedsLeaves(job) ? domains : domains - leaves;
-  return counted * arrays * sizeof(StoredCount) +
-         leaves / TiledCapacity::kTileLeaves * (job.shape->workers.names.size() + 8) + 1024;
+  return counted * arrays * sizeof(StoredCount) + leaves + 1024;
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ constexpr std::size_t kMaxCountsBytes = std::size_t{1} << 30;
 // Shapes counted together, and the blocks counted for each in turn, so that capacity is read from
 // the innermost cache.
 constexpr std::size_t kMostShapesTogether = 32;
-constexpr std::int32_t kBlocksTogether = 64;
+constexpr std::int32_t kBlocksTogether = 128;
 
 // Everything the result needs from the workspace, which the next job reuses. What memory `result`
 // has is used again.

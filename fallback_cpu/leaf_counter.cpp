@@ -77,23 +77,11 @@ bool LeafCounter::BindBulk() {
   }
   request_.tiles = state_.tiles().Tile(0);
   request_.tile_stride = state_.tiles().tile_stride();
-  BindNeeds();
+  if (!request_.workers.narrow.empty()) request_.most = state_.tiles().Most();
   request_.leaf_count = tree_.leaf_count();
   request_.matches = input_.matches;
   return !request_.workers.order.empty() &&
          (leader.amounts.empty() || !request_.leader.order.empty());
-}
-
-void LeafCounter::BindNeeds() {
-  BulkRequest::Vector& workers = request_.workers;
-  workers.SetFields(input_.workers.size);
-  if (workers.narrow.empty()) return;
-  request_.most = state_.tiles().Most(0);
-  request_.needs.assign(state_.tiles().most_stride(), BulkRequest::kNoNeed);
-  for (const BulkRequest::Narrow& entry : workers.narrow) {
-    request_.needs[static_cast<std::size_t>(entry.row / TiledCapacity::kTileLeaves)] =
-        entry.request;
-  }
 }
 
 bool LeafCounter::BindSums() const {
@@ -159,40 +147,35 @@ void LeafCounter::Count(DomainRange range, const CountsView& out) const {
   ForAssumed(range, [&](std::int32_t leaf) { StoreLeaf(tree_, slice, input_, out, leaf); });
 }
 
-void LeafCounter::SumBlocks(std::span<const std::int32_t> blocks, StoredCount* sums) const {
-  ActiveBulkCounts().sum(request_, layout_, blocks.data(), static_cast<std::int32_t>(blocks.size()),
-                         sums);
+void LeafCounter::SumBlocks(const Blocks& blocks, StoredCount* sums) const {
+  ActiveBulkCounts().sum(request_, layout_, blocks, sums);
 }
 
 // Leaf by leaf.
-void LeafCounter::LimitTile(std::int32_t tile, const LimitTable& limited) const {
+void LeafCounter::LimitTile(std::int32_t tile, const LeafLimits& limits) const {
   const std::int32_t begin = tile * TiledCapacity::kTileLeaves;
   const std::int32_t end = std::min(begin + TiledCapacity::kTileLeaves, tree_.leaf_count());
-  std::uint64_t* row = limited.rows + static_cast<std::ptrdiff_t>(tile) * limited.words;
-  for (std::int32_t i = 0; !limited.blank && i < limited.words * LimitTable::kPerWord; ++i) {
-    limited.sums[i] -= row[LimitTable::Word(i)] >> LimitTable::Shift(i) & 0x1FU;
-  }
-  std::fill_n(row, limited.words, 0);
+  std::uint8_t now[TiledCapacity::kTileLeaves];
+  std::fill_n(now, TiledCapacity::kTileLeaves, static_cast<std::uint8_t>(limits.None()));
   for (std::int32_t leaf = begin; leaf < end; ++leaf) {
     const bool matches = Matches(input_, leaf);
     const bool inside = InsideDomain(input_, leaf);
     const std::int16_t reason =
         ExclusionOf(matches, inside, matches && inside ? CountLeaf(input_, leaf) : LeafCounts{});
-    if (reason < 0 && reason != kOutsideDomain) continue;
-    const std::int32_t at = reason == kOutsideDomain ? input_.workers.size : reason;
-    row[LimitTable::Word(at)] += std::uint64_t{1} << LimitTable::Shift(at);
-    ++limited.sums[at];
+    const std::int32_t limit = reason == kOutsideDomain ? limits.OutsideDomain()
+                               : reason < 0             ? limits.None()
+                                                        : reason;
+    if (limits.of_leaf == nullptr) ++limits.sums[limit];
+    now[leaf - begin] = static_cast<std::uint8_t>(limit);
   }
+  if (limits.of_leaf != nullptr) limits.Set(tile, now);
 }
 
-void LeafCounter::CountLimited(std::span<const std::int32_t> tiles,
-                               const LimitTable& limited) const {
+void LeafCounter::CountLimited(const Blocks& tiles, const LeafLimits& limits) const {
   if (bulk_ && assumed_leaves_.empty()) {
-    ActiveBulkCounts().limit(request_, tiles.data(), static_cast<std::int32_t>(tiles.size()),
-                             limited);
-    return;
+    return ActiveBulkCounts().limit(request_, tiles, limits);
   }
-  for (const std::int32_t tile : tiles) LimitTile(tile, limited);
+  for (std::int32_t i = 0; i < tiles.count; ++i) LimitTile(tiles[i], limits);
 }
 
 }  // namespace espalier

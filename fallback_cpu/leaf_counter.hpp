@@ -32,18 +32,16 @@ class LeafCounter {
   // Writes the counts of leaves [range.begin, range.end) under their domain ids.
   void Count(DomainRange range, const CountsView& out) const;
   // sums[i] = pods of blocks[i] of the snapshot. Assumed usage is ignored.
-  void SumBlocks(std::span<const std::int32_t> blocks, StoredCount* sums) const;
-  // Sets the rows of tiles to the leaves that each worker resource leaves without room (R18.7), and
-  // behind the last resource to those outside the replacement domain; the sums change likewise.
-  void CountLimited(std::span<const std::int32_t> tiles, const LimitTable& limited) const;
+  void SumBlocks(const Blocks& blocks, StoredCount* sums) const;
+  // Sets what limits the leaves of some tiles.
+  void CountLimited(const Blocks& tiles, const LeafLimits& limits) const;
 
  private:
   bool BindBulk();
   // Adds a request to a vector of bulk requests; false when it is out of range.
   bool BindEntry(std::int32_t column, Amount request, Amount leader, BulkRequest::Vector& vector);
-  void BindNeeds();
   bool BindSums() const;
-  void LimitTile(std::int32_t tile, const LimitTable& limited) const;
+  void LimitTile(std::int32_t tile, const LeafLimits& limits) const;
   // The leaves of the range with assumed usage, which are always counted one by one.
   template <class Visit>
   void ForAssumed(DomainRange range, const Visit& visit) const;

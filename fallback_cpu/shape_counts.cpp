@@ -1,7 +1,6 @@
 #include "fallback_cpu/shape_counts.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "kernels/decisions/roll_up.hpp"
 
@@ -40,27 +39,26 @@ void AppendChanged(const FlavorState& state, std::size_t position, const StoredC
   blocks.insert(blocks.end(), changed.begin(), changed.begin() + count);
 }
 
-void AppendAll(const FlavorSnapshot& snapshot, std::vector<std::int32_t>& blocks) {
-  blocks.resize(static_cast<std::size_t>(snapshot.block_count()));
-  std::iota(blocks.begin(), blocks.end(), 0);
-}
-
 void SortDistinct(std::vector<std::int32_t>& blocks) {
   if (std::ranges::adjacent_find(blocks, std::ranges::greater_equal()) == blocks.end()) return;
   std::ranges::sort(blocks);
   blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
 }
 
-// Those of some blocks that are before `end` and not `done`, which they are from now on. The blocks
-// ascend unless all are taken at once.
-std::span<const std::int32_t> TakeBefore(std::int32_t end, const FlavorSnapshot& snapshot,
-                                         const std::vector<std::int32_t>& blocks,
-                                         std::size_t& done) {
-  const auto first = blocks.begin() + static_cast<std::ptrdiff_t>(done);
-  const auto last =
-      end == snapshot.block_count() ? blocks.end() : std::lower_bound(first, blocks.end(), end);
-  done = static_cast<std::size_t>(last - blocks.begin());
-  return {first, last};
+// Those of some blocks, or of all, that are before `end` and not `done`, which they are from now
+// on. The blocks ascend unless all are taken at once.
+Blocks TakeBefore(std::int32_t end, const FlavorSnapshot& snapshot, bool all,
+                  const std::vector<std::int32_t>& some, std::int32_t& done) {
+  const std::int32_t first = done;
+  if (all) {
+    done = std::min(end, snapshot.block_count());
+    return {nullptr, first, done - first};
+  }
+  const auto last = end >= snapshot.block_count()
+                        ? some.end()
+                        : std::lower_bound(some.begin() + first, some.end(), end);
+  done = static_cast<std::int32_t>(last - some.begin());
+  return {some.data() + first, 0, done - first};
 }
 
 void SetAssumedBlocks(const PlacementJob& job, std::vector<std::int32_t>& blocks) {
@@ -109,6 +107,7 @@ bool ShapeCounts::SumsOnly() const {
 
 std::size_t ShapeCounts::Prepare(const PlacementJob& job) {
   CollectStale(job);
+  if (cold_) return static_cast<std::size_t>(snapshot_->block_count());
   SortDistinct(stale_);
   return stale_.size();
 }
@@ -128,7 +127,6 @@ void ShapeCounts::CollectStale(const PlacementJob& job) {
     leaf_summary_.Forget();
     storage_.Resize(leaves_kept_ ? tree.domain_count() : tree.LevelBegin(tree.lowest()),
                     HasSlices(shape_->slice, tree), job.query.leaders > 0);
-    AppendAll(*snapshot_, stale_);
     SetAssumedBlocks(job, assumed_blocks_);
   } else {
     stale_.swap(assumed_blocks_);
@@ -176,27 +174,27 @@ void ShapeCounts::CountOneBlock(std::int32_t block, const CountsView& leaves) {
 }
 
 // Sums of pods alone: what a block gained or lost, its ancestors gain or lose.
-void ShapeCounts::SumBlocks(std::span<const std::int32_t> blocks) {
+void ShapeCounts::SumBlocks(const Blocks& blocks) {
   const TreeView tree = snapshot_->tree();
   StoredCount* pods = storage_.View().pods;
   const std::int32_t first = tree.LevelBegin(tree.lowest() - 1);
-  if (cold_) return counter_->SumBlocks(blocks, pods + first + blocks.front());
-  sums_.resize(blocks.size());
+  if (cold_) return counter_->SumBlocks(blocks, pods + first + blocks.first);
+  sums_.resize(static_cast<std::size_t>(blocks.count));
   counter_->SumBlocks(blocks, sums_.data());
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const StoredCount gained = sums_[i] - pods[first + blocks[i]];
+  for (std::int32_t i = 0; i < blocks.count; ++i) {
+    const StoredCount gained = sums_[static_cast<std::size_t>(i)] - pods[first + blocks[i]];
     if (gained == 0) continue;
     for (std::int32_t d = first + blocks[i]; d >= 0; d = tree.parent[d]) pods[d] += gained;
   }
 }
 
 void ShapeCounts::CountBlocks(std::int32_t end, CountsStorage& leaves) {
-  const std::span<const std::int32_t> blocks = TakeBefore(end, *snapshot_, stale_, stale_done_);
-  if (blocks.empty()) return;
-  blocks_counted_ += static_cast<std::int64_t>(blocks.size());
+  const Blocks blocks = TakeBefore(end, *snapshot_, cold_, stale_, stale_done_);
+  if (blocks.count == 0) return;
+  blocks_counted_ += blocks.count;
   if (SumsOnly()) return SumBlocks(blocks);
   const CountsView view = LeavesIn(leaves);
-  for (const std::int32_t block : blocks) CountOneBlock(block, view);
+  for (std::int32_t i = 0; i < blocks.count; ++i) CountOneBlock(blocks[i], view);
 }
 
 void ShapeCounts::Finish() {
@@ -276,6 +274,7 @@ bool ShapeCounts::SurelyFails(const PlacementQuery& query) {
 
 std::size_t ShapeCounts::PrepareExclusions(const PlacementJob& job) {
   CollectLimited(job);
+  if (limited_cold_) return static_cast<std::size_t>(snapshot_->block_count());
   SortDistinct(limited_stale_);
   return limited_stale_.size();
 }
@@ -283,17 +282,16 @@ std::size_t ShapeCounts::PrepareExclusions(const PlacementJob& job) {
 void ShapeCounts::CollectLimited(const PlacementJob& job) {
   limited_done_ = 0;
   last_limited_tile_ = -1;
-  limited_blank_ = !limited_known_;
-  if (limited_blank_) {
-    // One more for those outside the domain.
-    const auto resources = static_cast<std::int32_t>(shape_->workers.names.size());
-    const auto words = static_cast<std::size_t>(LimitTable::WordsFor(resources));
-    const std::int32_t tiles = snapshot_->leaf_count() / TiledCapacity::kTileLeaves + 1;
-    limited_.assign(words * LimitTable::kPerWord, 0);
-    limited_of_tile_.resize(static_cast<std::size_t>(tiles) * words);
+  limited_cold_ = !limited_known_;
+  if (limited_cold_) {
+    const std::size_t resources = shape_->workers.names.size();
+    limited_.assign(resources + 2, 0);
+    limited_known_ = resources <= LeafLimits::kMostResources;
+    if (limited_known_) {
+      const std::int32_t tiles = snapshot_->leaf_count() / TiledCapacity::kTileLeaves + 1;
+      limit_of_leaf_.resize(static_cast<std::size_t>(tiles) * TiledCapacity::kTileLeaves);
+    }
     limited_stale_.clear();
-    AppendAll(*snapshot_, limited_stale_);
-    limited_known_ = true;
   } else if (limited_position_ != LogSize(job) || !limited_stale_.empty() ||
              !assumed_blocks_.empty()) {
     limited_stale_.insert(limited_stale_.end(), assumed_blocks_.begin(), assumed_blocks_.end());
@@ -304,11 +302,11 @@ void ShapeCounts::CollectLimited(const PlacementJob& job) {
 }
 
 // The tiles of some blocks; neighbouring blocks may share one.
-std::span<const std::int32_t> ShapeCounts::TilesOf(std::span<const std::int32_t> blocks) {
+Blocks ShapeCounts::TilesOf(const Blocks& blocks) {
   if (snapshot_->block_width() == TiledCapacity::kTileLeaves) return blocks;
   limited_tiles_.clear();
-  for (const std::int32_t block : blocks) {
-    const DomainRange leaves = snapshot_->BlockLeaves(block);
+  for (std::int32_t i = 0; i < blocks.count; ++i) {
+    const DomainRange leaves = snapshot_->BlockLeaves(blocks[i]);
     const std::int32_t end =
         (leaves.end + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
     for (std::int32_t tile = leaves.begin / TiledCapacity::kTileLeaves; tile < end; ++tile) {
@@ -316,15 +314,16 @@ std::span<const std::int32_t> ShapeCounts::TilesOf(std::span<const std::int32_t>
       last_limited_tile_ = tile;
     }
   }
-  return limited_tiles_;
+  return {limited_tiles_.data(), 0, static_cast<std::int32_t>(limited_tiles_.size())};
 }
 
 void ShapeCounts::LimitBlocks(std::int32_t end) {
-  const std::span<const std::int32_t> tiles =
-      TilesOf(TakeBefore(end, *snapshot_, limited_stale_, limited_done_));
-  if (tiles.empty()) return;
-  const auto words = static_cast<std::int32_t>(limited_.size()) / LimitTable::kPerWord;
-  counter_->CountLimited(tiles, {limited_of_tile_.data(), limited_blank_, words, limited_.data()});
+  const Blocks tiles =
+      TilesOf(TakeBefore(end, *snapshot_, limited_cold_, limited_stale_, limited_done_));
+  if (tiles.count == 0) return;
+  counter_->CountLimited(
+      tiles, {static_cast<std::int32_t>(limited_.size()) - 2,
+              limited_known_ ? limit_of_leaf_.data() : nullptr, limited_cold_, limited_.data()});
 }
 
 void ShapeCounts::FinishExclusions() { limited_stale_ = assumed_blocks_; }

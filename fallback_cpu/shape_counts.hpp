@@ -78,11 +78,11 @@ class ShapeCounts {
   CountsView LeavesIn(CountsStorage& leaves);
   bool SumsOnly() const;
   void CountOneBlock(std::int32_t block, const CountsView& leaves);
-  void SumBlocks(std::span<const std::int32_t> blocks);
+  void SumBlocks(const Blocks& blocks);
   void CollectStale(const PlacementJob& job);
   void AppendStale(const PlacementJob& job);
   void CollectLimited(const PlacementJob& job);
-  std::span<const std::int32_t> TilesOf(std::span<const std::int32_t> blocks);
+  Blocks TilesOf(const Blocks& blocks);
   void RollUpAncestors();
 
   std::optional<LeafCounter> counter_;
@@ -97,23 +97,22 @@ class ShapeCounts {
   std::size_t log_position_ = 0;  // of FlavorState::changed_blocks
   // To be counted whatever the log says: for other usage than this state's own.
   std::vector<std::int32_t> assumed_blocks_;
-  std::vector<std::int32_t> stale_;  // blocks
-  std::size_t stale_done_ = 0;       // of these, from the front
+  std::vector<std::int32_t> stale_;  // blocks; none when `cold_`
+  std::int32_t stale_done_ = 0;      // of these, or of all, from the front
   std::vector<StoredCount> sums_;    // of the blocks in stale_
   std::vector<std::uint32_t> seen_;  // by inner domain: the refresh that met it last
   std::uint32_t refresh_ = 0;
 
-  // Only after a first failure: a LimitTable, whose resource behind the last is leaves outside
-  // the replacement domain.
+  // Only after a first failure: what limits each leaf, and how many leaves are limited by what.
   std::mutex limited_mutex_;
   bool limited_known_ = false;
+  bool limited_cold_ = false;                // between Prepare and Finish: as cold_
   std::size_t limited_position_ = 0;         // of FlavorState::changed_blocks
   std::vector<std::int32_t> limited_stale_;  // blocks; between refreshes: whatever the log says
-  std::size_t limited_done_ = 0;
-  bool limited_blank_ = false;  // no tile was counted before
+  std::int32_t limited_done_ = 0;
   std::int32_t last_limited_tile_ = -1;
   std::vector<std::int32_t> limited_tiles_;
-  std::vector<std::uint64_t> limited_of_tile_;
+  std::vector<std::uint8_t> limit_of_leaf_;
   std::vector<std::int64_t> limited_;
 };
 

@@ -21,9 +21,10 @@ float TiledCapacity::MostIn(const Row& row) {
 TiledCapacity::TiledCapacity(const std::vector<Amount>& amounts, std::int64_t stride,
                              std::int32_t leaves, std::size_t columns)
     : columns_(columns),
-      most_stride_((columns + kTileLeaves - 1) / kTileLeaves * kTileLeaves),
       rows_(static_cast<std::size_t>((leaves + kTileLeaves - 1) / kTileLeaves) * columns),
-      most_(columns == 0 ? 0 : rows_.size() / columns * most_stride_, 0.0F),
+      most_(static_cast<std::size_t>((leaves + kTileLeaves * kTileLeaves - 1) /
+                                     (kTileLeaves * kTileLeaves)) *
+            columns),
       exact_(columns, 1),
       shift_(columns, 0) {
   ForEachPart(columns, amounts.size(), [&](std::size_t column) {
@@ -47,7 +48,8 @@ TiledCapacity::TiledCapacity(const std::vector<Amount>& amounts, std::int64_t st
       for (std::int32_t lane = 0; lane < present; ++lane) {
         if (amount[lane] >= 0) units[lane] = static_cast<float>(amount[lane] >> shift_[column]);
       }
-      most_[row / columns * most_stride_ + column] = MostIn(rows_[row]);
+      const std::size_t tile = row / columns;
+      most_[tile / kTileLeaves * columns + column].units[tile % kTileLeaves] = MostIn(rows_[row]);
     }
   });
 }

@@ -34,7 +34,7 @@ class TiledCapacity {
     Row& row = rows_[tile * columns_ + at];
     const auto after = static_cast<float>(units);
     const float before = std::exchange(row.units[leaf % kTileLeaves], after);
-    float& most = most_[tile * most_stride_ + at];
+    float& most = most_[tile / kTileLeaves * columns_ + at].units[tile % kTileLeaves];
     if (after >= most) {
       most = after;
     } else if (before == most) {
@@ -51,13 +51,9 @@ class TiledCapacity {
   // Floats from one tile to the next.
   std::size_t tile_stride() const { return columns_ * kTileLeaves; }
 
-  // By column, the most a leaf of a tile holds. Null where Tile is.
-  const float* Most(std::int32_t tile) const {
-    return most_.empty() ? nullptr : most_.data() + static_cast<std::size_t>(tile) * most_stride_;
-  }
-  // Floats from one tile to the next: the columns, rounded up to whole vectors; those past the last
-  // have no meaning.
-  std::size_t most_stride() const { return most_stride_; }
+  // The most that a leaf of each tile holds, of 16 tiles as Tile has it of 16 leaves; -1 past the
+  // last tile. Null where Tile is.
+  const float* Most() const { return most_.empty() ? nullptr : most_.front().units; }
 
   // Whether every amount a column has had is held exactly, for requests that are whole units.
   bool Exact(std::int32_t column) const { return exact_[static_cast<std::size_t>(column)] != 0; }
@@ -72,9 +68,8 @@ class TiledCapacity {
   static float MostIn(const Row& row);
 
   std::size_t columns_;
-  std::size_t most_stride_;
-  std::vector<Row> rows_;    // [tile * columns + column]
-  std::vector<float> most_;  // [tile * most_stride + column]
+  std::vector<Row> rows_;  // [tile * columns + column]
+  std::vector<Row> most_;  // [tile / 16 * columns + column]
   std::vector<std::uint8_t> exact_;
   std::vector<int> shift_;
 };

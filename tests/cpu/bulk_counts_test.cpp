@@ -99,17 +99,13 @@ struct Input {
 
   // As close as they are made, further off, or unknown.
   void BindMost(Random& random) {
-    bulk.workers.SetFields(plain.workers.size);
     if (random.Chance(20)) return;
-    const std::size_t width = tiles->most_stride();
-    bounds.assign(tiles->Most(0), tiles->Most(0) + (leaves + 15) / 16 * width);
+    const std::int32_t groups = (leaves + 255) / 256;
+    bounds.assign(tiles->Most(),
+                  tiles->Most() + static_cast<std::size_t>(groups) * tiles->tile_stride());
     const bool loose = random.Chance(50);
     for (float& bound : bounds) bound += loose ? static_cast<float>(random.Between(0, 3)) : 0.0F;
     bulk.most = bounds.data();
-    bulk.needs.assign(width, BulkRequest::kNoNeed);
-    for (const BulkRequest::Narrow& entry : bulk.workers.narrow) {
-      bulk.needs[static_cast<std::size_t>(entry.row / TiledCapacity::kTileLeaves)] = entry.request;
-    }
   }
 
   LeafCounts Expected(std::int32_t leaf) const {
@@ -149,7 +145,7 @@ void ExpectCounts(const BulkCounts& form, const Input& input, std::int32_t begin
   }
 }
 
-// Blocks of one width, listed backwards.
+// Blocks of one width, listed backwards, and as runs.
 void ExpectSums(const BulkCounts& form, const Input& input, std::int32_t width) {
   std::vector<std::int32_t> leaf_begin;
   constexpr std::int32_t kFirstLeaf = 1000;
@@ -160,46 +156,62 @@ void ExpectSums(const BulkCounts& form, const Input& input, std::int32_t width) 
   leaf_begin.push_back(kFirstLeaf + input.leaves);
   const bool tiles =
       width == TiledCapacity::kTileLeaves && input.leaves % TiledCapacity::kTileLeaves == 0;
-  std::vector<std::int32_t> list(static_cast<std::size_t>(blocks));
-  for (std::int32_t i = 0; i < blocks; ++i) list[static_cast<std::size_t>(i)] = blocks - 1 - i;
-  std::vector<StoredCount> sums(list.size());
-  form.sum(input.bulk, {leaf_begin.data(), kFirstLeaf, tiles}, list.data(), blocks, sums.data());
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const auto block = static_cast<std::size_t>(list[i]);
-    std::uint32_t expected = 0;
+  std::vector<std::uint32_t> expected;
+  for (std::size_t block = 0; block + 1 < leaf_begin.size(); ++block) {
+    std::uint32_t& sum = expected.emplace_back(0);
     for (std::int32_t leaf = leaf_begin[block]; leaf < leaf_begin[block + 1]; ++leaf) {
-      expected += static_cast<std::uint32_t>(input.Expected(leaf - kFirstLeaf).pods);
+      sum += static_cast<std::uint32_t>(input.Expected(leaf - kFirstLeaf).pods);
     }
-    ASSERT_EQ(static_cast<std::uint32_t>(sums[i]), expected) << "block " << block;
+  }
+  const BlockLayout layout = {leaf_begin.data(), kFirstLeaf, tiles};
+  std::vector<std::int32_t> list;
+  for (std::int32_t block = blocks; block-- > 0;) list.push_back(block);
+  const auto expect = [&](const Blocks& some) {
+    std::vector<StoredCount> sums(static_cast<std::size_t>(some.count) + 1, kUntouched);
+    form.sum(input.bulk, layout, some, sums.data());
+    for (std::int32_t i = 0; i < some.count; ++i) {
+      ASSERT_EQ(static_cast<std::uint32_t>(sums[static_cast<std::size_t>(i)]),
+                expected[static_cast<std::size_t>(some[i])])
+          << "block " << some[i];
+    }
+    ASSERT_EQ(sums.back(), kUntouched);
+  };
+  expect({list.data(), 0, blocks});
+  for (const std::int32_t first : {0, 1, blocks / 2}) {
+    if (first <= blocks) expect({nullptr, first, blocks - first});
   }
 }
 
-// The leaves that each resource rules out, by tile, and what their sums gain over the rows before.
-void ExpectLimits(const BulkCounts& form, const Input& input, bool blank) {
+// What limits each leaf, and what the sums gain over the limits of before.
+void ExpectLimits(const BulkCounts& form, const Input& input, bool blank, bool kept) {
   const std::int32_t tiles =
       (input.leaves + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
+  LeafLimits limits;
+  limits.resources = input.plain.workers.size;
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(limits.None()) + 1, 1000);
+  std::vector<std::uint8_t> of_leaf;
+  std::vector<std::uint8_t> expected;
+  std::vector<std::int64_t> expected_sums = sums;
+  for (std::int32_t leaf = 0; leaf < tiles * TiledCapacity::kTileLeaves; ++leaf) {
+    const bool present = leaf < input.leaves && Matches(input.plain, leaf);
+    const LeafCounts counts = present ? input.Expected(leaf) : LeafCounts{};
+    const std::int32_t limit = present && counts.pods == 0 ? counts.limiting : limits.None();
+    of_leaf.push_back(static_cast<std::uint8_t>(leaf % 3 == 0 ? limit : leaf % (limit + 1)));
+    expected.push_back(static_cast<std::uint8_t>(limit));
+    if (!blank) --expected_sums[of_leaf.back()];
+    ++expected_sums[expected.back()];
+  }
+  limits.of_leaf = kept ? of_leaf.data() : nullptr;
+  limits.blank = blank;
+  limits.sums = sums.data();
   std::vector<std::int32_t> list;
   for (std::int32_t tile = tiles; tile-- > 0;) list.push_back(tile);
-  std::uint64_t before = 0;
-  for (std::int32_t i = 0; i < LimitTable::kPerWord; ++i) {
-    before |= static_cast<std::uint64_t>(i) << LimitTable::Shift(i);
+  form.limit(input.bulk, {blank ? nullptr : list.data(), 0, tiles}, limits);
+  if (kept) {
+    ASSERT_EQ(of_leaf, expected);
   }
-  std::vector<std::uint64_t> rows(list.size(), before);
-  std::vector<std::int64_t> sums(LimitTable::kPerWord, 1000);
-  form.limit(input.bulk, list.data(), tiles, {rows.data(), blank, 1, sums.data()});
-  std::vector<std::uint64_t> expected_rows(list.size(), 0);
-  std::vector<std::int64_t> expected_sums;
-  for (std::int64_t i = 0; i < LimitTable::kPerWord; ++i) {
-    expected_sums.push_back(1000 - (blank ? 0 : tiles * i));
-  }
-  for (std::int32_t leaf = 0; leaf < input.leaves; ++leaf) {
-    const LeafCounts counts = input.Expected(leaf);
-    if (!Matches(input.plain, leaf) || counts.pods > 0) continue;
-    ++expected_sums[static_cast<std::size_t>(counts.limiting)];
-    expected_rows[static_cast<std::size_t>(leaf / TiledCapacity::kTileLeaves)] +=
-        std::uint64_t{1} << LimitTable::Shift(counts.limiting);
-  }
-  ASSERT_EQ(rows, expected_rows);
+  sums.pop_back();
+  expected_sums.pop_back();
   ASSERT_EQ(sums, expected_sums);
 }
 
@@ -229,7 +241,9 @@ TEST_P(BulkCountsTest, R7_11_CountsAsTheDecisionDoes) {
               for (const std::int32_t width : {1, 5, 16, 40}) {
                 ExpectSums(Form(), input, width);
               }
-              for (const bool blank : {false, true}) ExpectLimits(Form(), input, blank);
+              ExpectLimits(Form(), input, false, true);
+              ExpectLimits(Form(), input, true, true);
+              ExpectLimits(Form(), input, true, false);
             }
             if (HasFatalFailure()) return;
           }
@@ -247,16 +261,12 @@ TEST_P(BulkCountsTest, R18_7_SumsOfManyTilesDoNotWrap) {
   BulkRequest request;
   request.workers.order = {0};
   request.workers.resource = {0};
-  request.workers.SetFields(1);
   request.workers.narrow = {{0, NarrowInverse(1), 1, 0}};
   request.tiles = tiles.Tile(0);
   request.tile_stride = 0;  // every tile is the same
   request.leaf_count = kTiles * TiledCapacity::kTileLeaves;
-  std::vector<std::int32_t> list(kTiles);
-  for (std::int32_t i = 0; i < kTiles; ++i) list[static_cast<std::size_t>(i)] = i;
-  std::vector<std::uint64_t> rows(kTiles, 0);
-  std::vector<std::int64_t> sums(LimitTable::kPerWord, 0);
-  Form().limit(request, list.data(), kTiles, {rows.data(), false, 1, sums.data()});
+  std::vector<std::int64_t> sums(3, 0);
+  Form().limit(request, {nullptr, 0, kTiles}, {1, nullptr, true, sums.data()});
   EXPECT_EQ(sums[0], request.leaf_count);
 }
 
