@@ -2,6 +2,7 @@
 // gangs of the scenario B23. Rates are leaves, domains or nodes per second, as each name says.
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -96,9 +97,8 @@ BENCHMARK(CountLeaves)->Unit(benchmark::kMicrosecond);
 void SumRacks(benchmark::State& state) {
   const PlacementJob job = MakeJob(Loaded().flavor(), 0, 1);
   const LeafCounter counter(job);
-  std::vector<std::int32_t> blocks(static_cast<std::size_t>(Snapshot().block_count()));
-  std::iota(blocks.begin(), blocks.end(), 0);
-  std::vector<StoredCount> sums(blocks.size() + 16);
+  const Blocks blocks = {nullptr, 0, Snapshot().block_count()};
+  std::vector<StoredCount> sums(static_cast<std::size_t>(blocks.count));
   if (!counter.sums()) state.SkipWithError("this shape is not counted by sums");
   for (auto _ : state) {
     counter.SumBlocks(blocks, sums.data());
@@ -107,6 +107,38 @@ void SumRacks(benchmark::State& state) {
   SetLabels(state, Snapshot().leaf_count());
 }
 BENCHMARK(SumRacks)->Unit(benchmark::kMicrosecond);
+
+// What rules out each leaf, for the first time, for so many shapes that share the reading.
+void LimitLeaves(benchmark::State& state) {
+  constexpr std::int32_t kTiles = 128;
+  struct Limited {
+    PlacementJob job;
+    std::unique_ptr<LeafCounter> counter;
+    std::vector<std::uint8_t> of_leaf;
+    std::vector<std::int64_t> sums;
+  };
+  const std::int64_t leaves = Snapshot().leaf_count();
+  std::vector<Limited> shapes(static_cast<std::size_t>(state.range(0)));
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    shapes[i].job = MakeJob(Loaded().flavor(), i, 1);
+    shapes[i].counter = std::make_unique<LeafCounter>(shapes[i].job);
+    shapes[i].of_leaf.resize(static_cast<std::size_t>(leaves));
+    shapes[i].sums.resize(shapes[i].job.shape->workers.names.size() + 2);
+  }
+  const auto tiles = static_cast<std::int32_t>(leaves / TiledCapacity::kTileLeaves);
+  for (auto _ : state) {
+    for (std::int32_t first = 0; first < tiles; first += kTiles) {
+      for (Limited& shape : shapes) {
+        shape.counter->CountLimited({nullptr, first, std::min(kTiles, tiles - first)},
+                                    {static_cast<std::int32_t>(shape.sums.size()) - 2,
+                                     shape.of_leaf.data(), true, shape.sums.data()});
+      }
+    }
+    benchmark::ClobberMemory();
+  }
+  SetLabels(state, state.range(0) * leaves);
+}
+BENCHMARK(LimitLeaves)->Arg(1)->Arg(32)->Unit(benchmark::kMicrosecond);
 
 // Counts of all leaves added up into racks, rows, blocks and zones.
 void RollUpLeaves(benchmark::State& state) {

@@ -357,32 +357,40 @@ using LaneBytes = std::uint8_t __attribute__((vector_size(kLanes)));
 inline void LimitTogether(const BulkRequest& request, const std::int32_t* tiles,
                           const LeafLimits& limits, std::uint8_t* out) {
   const BulkRequest::Vector& workers = request.workers;
+  const Integers none = Integers{} + limits.None();
   TileView views[kTogether];
   for (std::int32_t i = 0; i < kTogether; ++i) views[i] = TileOf(request, tiles[i]);
   for (std::int32_t part = 0; part < kParts; ++part) {
     Integers limit[kTogether];
-    for (Integers& lanes : limit) lanes = Integers{} + limits.None();
-    for (std::size_t e = workers.order.size(); e-- > 0;) {  // the first one is written last
-      const std::int32_t entry = workers.order[e];
-      const Integers resource = Integers{} + workers.resource[e];
-      if (entry >= 0) {
-        const BulkRequest::Narrow& narrow = workers.narrow[static_cast<std::size_t>(entry)];
-        for (std::int32_t i = 0; i < kTogether; ++i) {
-          const auto free = Load<Floats>(views[i].rows + narrow.row + part * kLanes);
-          limit[i] = free < Floats{} + narrow.request ? resource : limit[i];
+    for (Integers& lanes : limit) lanes = none;
+    const auto rule_out = [&](const BulkRequest::Narrow& entry, std::int32_t resource) {
+      for (std::int32_t i = 0; i < kTogether; ++i) {
+        const auto free = Load<Floats>(views[i].rows + entry.row + part * kLanes);
+        limit[i] = free < Floats{} + entry.request ? Integers{} + resource : limit[i];
+      }
+    };
+    // The first one is written last.
+    if (workers.wide.empty()) {
+      for (std::size_t e = workers.narrow.size(); e-- > 0;) {
+        rule_out(workers.narrow[e], workers.resource[e]);
+      }
+    } else {
+      for (std::size_t e = workers.order.size(); e-- > 0;) {
+        const std::int32_t entry = workers.order[e];
+        const std::int32_t resource = workers.resource[e];
+        if (entry >= 0) {
+          rule_out(workers.narrow[static_cast<std::size_t>(entry)], resource);
+          continue;
         }
-      } else {
         for (std::int32_t i = 0; i < kTogether; ++i) {
-          limit[i] = EntryFits(workers, entry, views[i], part) ? limit[i] : resource;
+          limit[i] = EntryFits(workers, entry, views[i], part) ? limit[i] : Integers{} + resource;
         }
       }
     }
     for (std::int32_t i = 0; i < kTogether; ++i) {
       const std::uint32_t leaves =
           Matching(request, tiles[i]) & WithinRange(tiles[i], 0, request.leaf_count);
-      if (leaves != 0xFFFFU) {
-        limit[i] = LanesOf(leaves, part) ? limit[i] : Integers{} + limits.None();
-      }
+      if (leaves != 0xFFFFU) limit[i] = LanesOf(leaves, part) ? limit[i] : none;
       const LaneBytes bytes = __builtin_convertvector(limit[i], LaneBytes);
       std::memcpy(out + i * kTile + part * kLanes, &bytes, sizeof(bytes));
     }
@@ -407,18 +415,30 @@ inline void AddUp(const std::uint8_t* bytes, std::int32_t chunks, const LeafLimi
   }
 }
 
-// Whether the first resource rules out every leaf of a tile, as far as can be seen without its
-// rows.
-inline bool FirstLimitsAll(const BulkRequest& request, std::int32_t tile) {
-  const BulkRequest::Vector& workers = request.workers;
-  if (request.most == nullptr || request.matches != nullptr || workers.order.front() < 0 ||
-      (tile + 1) * kTile > request.leaf_count) {
-    return false;
+// Which tiles the first resource rules out as a whole, as far as can be seen without their rows.
+class FirstResource {
+ public:
+  explicit FirstResource(const BulkRequest& request) {
+    const BulkRequest::Vector& workers = request.workers;
+    if (request.most == nullptr || request.matches != nullptr || workers.order.front() < 0) return;
+    const BulkRequest::Narrow& first = workers.narrow[static_cast<std::size_t>(workers.order[0])];
+    most_ = request.most + first.row;
+    need_ = first.request;
+    stride_ = request.tile_stride;
+    whole_tiles_ = request.leaf_count / kTile;
   }
-  const BulkRequest::Narrow& first = workers.narrow[static_cast<std::size_t>(workers.order[0])];
-  const float* most = request.most + static_cast<std::size_t>(tile / kTile) * request.tile_stride;
-  return most[first.row + tile % kTile] < first.request;
-}
+
+  bool LimitsAll(std::int32_t tile) const {
+    const auto at = static_cast<std::uint32_t>(tile);
+    return tile < whole_tiles_ && most_[at / kTile * stride_ + at % kTile] < need_;
+  }
+
+ private:
+  const float* most_ = nullptr;
+  float need_ = 0;
+  std::size_t stride_ = 0;
+  std::int32_t whole_tiles_ = 0;
+};
 
 void LimitInBulk(const BulkRequest& request, const Blocks& tiles, const LeafLimits& limits) {
   constexpr std::int32_t kAhead = 16;
@@ -427,35 +447,36 @@ void LimitInBulk(const BulkRequest& request, const Blocks& tiles, const LeafLimi
   const auto before = [&](std::int32_t tile) {
     return limits.of_leaf + static_cast<std::ptrdiff_t>(tile) * kTile;
   };
-  const auto first_resource = static_cast<std::uint8_t>(request.workers.resource.front());
-  std::uint8_t all_first[kTile];
-  std::fill_n(all_first, kTile, first_resource);
   const auto set = [&](std::int32_t tile, const std::uint8_t* now) {
-    if (limits.of_leaf == nullptr) return;
     if (limits.blank) {
       std::memcpy(before(tile), now, kTile);
     } else if (std::memcmp(before(tile), now, kTile) != 0) {
       limits.Set(tile, now);
     }
   };
+  const FirstResource first(request);
+  const std::int32_t first_resource = request.workers.resource.front();
+  alignas(kTile) std::uint8_t all_first[kTile];
+  std::fill_n(all_first, kTile, static_cast<std::uint8_t>(first_resource));
   std::int32_t next = 0;
   while (next < tiles.count) {
     std::int32_t run[kRun];
     std::int32_t size = 0;
     for (; next < tiles.count && size < kRun; ++next) {
       const std::int32_t tile = tiles[next];
-      if (!limits.blank)
-        __builtin_prefetch(before(tiles[std::min(next + kAhead, tiles.count - 1)]));
-      if (FirstLimitsAll(request, tile)) {
-        if (limits.blank) limits.sums[first_resource] += kTile;
-        set(tile, all_first);
-      } else {
-        run[size++] = tile;
+      if (!limits.blank) {
+        __builtin_prefetch(before(tiles[std::min(next + kAhead, tiles.count - 1)]), 1);
       }
+      if (!first.LimitsAll(tile)) {
+        run[size++] = tile;
+        continue;
+      }
+      if (limits.blank) limits.sums[first_resource] += kTile;
+      if (limits.of_leaf != nullptr) set(tile, all_first);
     }
     const std::int32_t chunks = (size + kTogether - 1) / kTogether;
     std::fill(run + size, run + chunks * kTogether, run[0]);
-    alignas(64) std::uint8_t now[kRun * kTile];
+    alignas(kChunk) std::uint8_t now[kRun * kTile];
     for (std::int32_t chunk = 0; chunk < chunks; ++chunk) {
       LimitTogether(request, run + chunk * kTogether, limits, now + chunk * kChunk);
     }
@@ -464,6 +485,7 @@ void LimitInBulk(const BulkRequest& request, const Blocks& tiles, const LeafLimi
                 static_cast<std::uint8_t>(limits.None()));
       AddUp(now, chunks, limits);
     }
+    if (limits.of_leaf == nullptr) continue;
     for (std::int32_t i = 0; i < size; ++i) set(run[i], now + i * kTile);
   }
 }
