@@ -119,6 +119,20 @@ TEST(CpuBackendTest, WarmCountsAnswerAsFreshOnes) {
   EXPECT_LT(placed, 680);
 }
 
+// One pod of a pod set on the flavor as it is now.
+PlacementResult EvaluateOnePod(Backend& backend, ClusterState& state,
+                               const PodSetRequest& pod_set) {
+  const FlavorState& flavor = *state.Find("tas");
+  const ResolvedRequest resolved = *ResolveRequest(pod_set, flavor.snapshot(), {});
+  PlacementJob job;
+  job.state = &flavor;
+  job.query = resolved.query;
+  job.query.pods = 1;
+  job.shape = MakeShape(resolved, pod_set, nullptr, flavor.snapshot());
+  job.replacement_domain = {0, flavor.snapshot().leaf_count()};
+  return Evaluate(backend, job);
+}
+
 // Capacities and requests beyond what bulk counting takes.
 TEST(CpuBackendTest, ExtremeAmountsAreCountedOneByOne) {
   const Amount most = std::numeric_limits<Amount>::max();
@@ -129,22 +143,41 @@ TEST(CpuBackendTest, ExtremeAmountsAreCountedOneByOne) {
   PodSetRequest pod_set = MakePodSet(1, Required(kHost));
   pod_set.requests = {{"memory", most}};
   const auto backend = MakeCpuBackend(1);
-  const auto evaluate = [&] {
-    const FlavorState& flavor = *state.Find("tas");
-    const ResolvedRequest resolved = *ResolveRequest(pod_set, flavor.snapshot(), {});
-    PlacementJob job;
-    job.state = &flavor;
-    job.query = resolved.query;
-    job.query.pods = 1;
-    job.shape = MakeShape(resolved, pod_set, nullptr, flavor.snapshot());
-    job.replacement_domain = {0, 2};
-    return Evaluate(*backend, job);
-  };
+  const auto evaluate = [&] { return EvaluateOnePod(*backend, state, pod_set); };
   EXPECT_EQ(evaluate().shares, (std::vector<LeafShare>{{LeafId(0), 0, 1}}));
   state.AddUsage({{"tas", "a", {{"memory", 1}}}});
   EXPECT_EQ(evaluate().status, PlacementStatus::kDoesNotFit);
   state.AddUsage({{"tas", "a", {{"memory", most}}}, {"tas", "a", {{"memory", most}}}});
   EXPECT_EQ(evaluate().limited_by, (std::vector<std::int64_t>{2, 0}));
+}
+
+// More resources than what limits a leaf is kept for: each failure counts anew.
+TEST(CpuBackendTest, R18_7_HundredsOfResources) {
+  constexpr int kResources = 300;
+  ClusterStateInput input = OneFlavor(LevelKeys(2));
+  PodSetRequest pod_set = MakePodSet(1, Required("rack"));
+  pod_set.requests = {};
+  Resources all = {{"pods", 110}};
+  for (int i = 0; i < kResources; ++i) {
+    all.Set(std::to_string(1000 + i), 1);
+    pod_set.requests.Set(std::to_string(1000 + i), 1);
+  }
+  for (const char* host : {"r1/a", "r1/b", "r2/c"}) input.nodes.push_back(HostNode(host, all));
+  input.nodes[0].allocatable.Set("1299", 0);
+  input.nodes[1].allocatable.Set("1000", 0);
+  ClusterState state = BuildState(input);
+  const auto backend = MakeCpuBackend(1);
+  EXPECT_EQ(EvaluateOnePod(*backend, state, pod_set).status, PlacementStatus::kPlaced);
+  std::vector<std::int64_t> limited(kResources + 1, 0);  // "pods" comes last
+  limited[0] = 1;
+  limited[299] = 1;
+  for (const int used : {260, 280}) {
+    state.AddUsage({{"tas", "c", {{std::to_string(1000 + used), 1}}}});
+    limited[260] = 1;  // of two that are lacking, the first
+    for (int again = 0; again < 2; ++again) {
+      EXPECT_EQ(EvaluateOnePod(*backend, state, pod_set).limited_by, limited);
+    }
+  }
 }
 
 struct Batch {
