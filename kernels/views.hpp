@@ -86,6 +86,8 @@ struct CountsView {
   ESPALIER_HD std::int64_t Affinity(std::int32_t domain) const {
     return affinity ? affinity[domain] : 0;
   }
+  // Whether domains hold pods and nothing else: no leader, and a slice is a pod.
+  ESPALIER_HD bool PodsAlone() const { return leaders == nullptr && slices == pods; }
 };
 
 // How a shape's pods group into slices (R6.1, R6.2, R6.7).

@@ -93,8 +93,7 @@ ESPALIER_HD inline void PruneDomain(const TreeView& tree, const CountsView& coun
 template <class Team>
 ESPALIER_HD void PruneDomains(Team& team, const TreeView& tree, const CountsView& counts,
                               std::int32_t level, DomainRange domains, Count threshold) {
-  const bool pods_alone = counts.leaders == nullptr && counts.slices == counts.pods;
-  if (level == tree.lowest() && pods_alone && threshold <= kMaxStored) {
+  if (level == tree.lowest() && counts.PodsAlone() && threshold <= kMaxStored) {
     StoredCount* pods = counts.pods;
     const auto least = static_cast<StoredCount>(threshold);
     for (std::int32_t d = domains.begin + team.rank(); d < domains.end; d += team.size()) {
@@ -178,9 +177,8 @@ ESPALIER_HD void TrySet(Team& team, const TreeView& tree, const CountsView& coun
 
 // What is known of all sets of one level before one is tried.
 struct SetBounds {
-  const Count* threshold =
-      nullptr;              // by set: no threshold is larger (R14.6); null: nothing is known
-  std::int32_t first = -1;  // the first set with the largest of them
+  const Count* threshold = nullptr;  // by set: none is larger (R14.6); null: nothing is known
+  std::int32_t first = -1;           // the first set with the largest of them
 };
 
 template <class Team>

@@ -204,13 +204,13 @@ ESPALIER_HD Count FitOfNone(Team& team, const CountsView& counts, const Placemen
                             DomainRange level) {
   const auto any = [](std::int32_t) { return true; };
   return query.least_free ? LeastOf(team, counts, level, ReversedLeaderOrder{true}, any).pods
-                          : LeastOf(team, counts, level, LeaderOrder{query.least_free}, any).slices;
+                          : LeastOf(team, counts, level, LeaderOrder{}, any).slices;
 }
 
 // One lane: either is the most that a domain holds, where nothing but pods tells domains apart.
 inline Count FitOfNone(SerialTeam& team, const CountsView& counts, const PlacementQuery& query,
                        DomainRange level) {
-  if (counts.affinity != nullptr || counts.leaders != nullptr || counts.slices != counts.pods) {
+  if (counts.affinity != nullptr || !counts.PodsAlone()) {
     return FitOfNone<SerialTeam>(team, counts, query, level);
   }
   if (const LeafSummary* const summary = SummaryOf(counts, level); summary != nullptr) {

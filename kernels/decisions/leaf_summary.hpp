@@ -151,8 +151,8 @@ class LeafSummary {
     const DomainRange leaves = LeavesOf(run);
     const StoredCount* const end = slices_ + leaves.end;
     Run noted{.stale = false};
-    for (const StoredCount* pods = slices_ + leaves.begin; pods != end; ++pods) {
-      noted.held |= Bit(*pods);
+    for (const StoredCount* slices = slices_ + leaves.begin; slices != end; ++slices) {
+      noted.held |= Bit(*slices);
     }
     const StoredCount most = HighestBit(noted.held);
     noted.with_most = static_cast<std::int32_t>(std::count(slices_ + leaves.begin, end, most));
@@ -177,8 +177,7 @@ inline const LeafSummary* SummaryWith(const CountsView& counts, DomainRange leav
 
 // The summary of the domains of a whole level whose slices are their pods.
 inline const LeafSummary* SummaryOf(const CountsView& counts, DomainRange level) {
-  const LeafSummary* const summary =
-      counts.slices == counts.pods ? SummaryWith(counts, level) : nullptr;
+  const LeafSummary* const summary = counts.PodsAlone() ? SummaryWith(counts, level) : nullptr;
   return summary != nullptr && summary->leaf_count() == level.size() ? summary : nullptr;
 }
 
