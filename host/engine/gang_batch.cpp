@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "host/engine/booked_leaves.hpp"
 #include "host/engine/failure_text.hpp"
 #include "host/engine/request_resolution.hpp"
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {
-
-struct GangBatch::Prepared {
-  PlacementJob job;      // of a gang without pods; state is null when `failure` says why
-  RequestVector leader;  // what the leader books; empty: no leader
-  std::string failure;
-  std::string flavor;
-};
 
 namespace {
 
@@ -27,6 +18,8 @@ constexpr std::size_t kNominateBatch = 8192;
 // Gangs answered one by one whose counts are brought up to date together: what the gangs before
 // them in the batch change has to be counted again.
 constexpr std::size_t kPrepareBatch = 64;
+// Shares that a thread keeps memory for between calls: 16 MiB.
+constexpr std::size_t kMostKeptShares = std::size_t{1} << 20;
 
 // Takes the result of a gang that was not placed.
 void Append(std::size_t gang, PlacementResult& result, GangAnswers& answers) {
@@ -52,106 +45,151 @@ void Clear(std::size_t gangs, GangAnswers& answers) {
 
 }  // namespace
 
-GangBatch::GangBatch(const ClusterState& state, const FeatureGates& gates,
-                     std::span<const GangShape> shapes) {
-  shapes_.reserve(shapes.size());
-  for (const GangShape& shape : shapes) {
-    Prepared& prepared = shapes_.emplace_back();
-    prepared.flavor = shape.workers.flavor;
-    const FlavorState* flavor = state.Find(shape.workers.flavor);
-    if (flavor == nullptr) {
-      prepared.failure = UnknownFlavorText(shape.workers.flavor);
-      continue;
-    }
-    const FlavorSnapshot& snapshot = flavor->snapshot();
-    auto resolved = ResolveRequest(shape.workers, snapshot, gates);
-    if (!resolved) {
-      prepared.failure = std::move(resolved.error());
-      continue;
-    }
-    const PodSetRequest* leader = shape.leader ? &*shape.leader : nullptr;
-    prepared.job.state = flavor;
-    prepared.job.query = resolved->query;
-    prepared.job.query.leaders = leader != nullptr ? 1 : 0;
-    prepared.job.shape = MakeShape(*resolved, shape.workers, leader, snapshot);
-    prepared.job.replacement_domain = {0, snapshot.leaf_count()};
-    if (leader != nullptr) prepared.leader = BindRequests(leader->requests, snapshot);
+// Where a thread decides the gangs of a call. Its memory is used again by the next: thousands of
+// lists of shares take longer to allocate than to fill.
+struct GangBatch::Scratch {
+  std::vector<PlacementJob> jobs;
+  std::vector<PlacementResult> results;
+
+  static Scratch& OfThisThread() {
+    thread_local Scratch scratch;
+    return scratch;
+  }
+
+  std::span<PlacementResult> Results(std::size_t count) {
+    results.resize(std::max(results.size(), count));
+    return std::span(results).first(count);
+  }
+
+  // After a call: lets go of the shapes, and of more memory than a thread should sit on.
+  void Leave() {
+    jobs.clear();
+    std::size_t shares = 0;
+    for (const PlacementResult& result : results) shares += result.shares.capacity();
+    if (shares > kMostKeptShares) results = {};
+  }
+};
+
+ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const FeatureGates& gates) {
+  ResolvedGangShape resolved{std::move(shape), {}, {}, {}, {}, {}};
+  const PodSetRequest& workers = resolved.words.workers;
+  const FlavorState* flavor = state.Find(workers.flavor);
+  if (flavor == nullptr) {
+    resolved.failure = UnknownFlavorText(workers.flavor);
+    return resolved;
+  }
+  const FlavorSnapshot& snapshot = flavor->snapshot();
+  auto request = ResolveRequest(workers, snapshot, gates);
+  if (!request) {
+    resolved.failure = std::move(request.error());
+    return resolved;
+  }
+  const PodSetRequest* leader = resolved.words.leader ? &*resolved.words.leader : nullptr;
+  resolved.query = request->query;
+  resolved.query.leaders = leader != nullptr ? 1 : 0;
+  resolved.shape = MakeShape(*request, workers, leader, snapshot);
+  resolved.leaves = {0, snapshot.leaf_count()};
+  if (leader != nullptr) resolved.leader = BindRequests(leader->requests, snapshot);
+  return resolved;
+}
+
+GangBatch::GangBatch(const ClusterState& state, Shapes shapes) : shapes_(std::move(shapes)) {
+  states_.reserve(shapes_.size());
+  for (const auto& shape : shapes_) {
+    states_.push_back(shape->failure.empty() ? state.Find(shape->words.workers.flavor) : nullptr);
   }
 }
 
-GangBatch::~GangBatch() = default;
-GangBatch::GangBatch(GangBatch&&) noexcept = default;
+GangBatch::GangBatch(const ClusterState& state, const FeatureGates& gates,
+                     std::span<const GangShape> shapes)
+    : GangBatch(state, [&] {
+        Shapes resolved;
+        for (const GangShape& shape : shapes) {
+          resolved.push_back(
+              std::make_shared<const ResolvedGangShape>(Resolve(shape, state, gates)));
+        }
+        return resolved;
+      }()) {}
 
 // Those of the gangs whose shape could be resolved.
-std::span<const PlacementJob> GangBatch::JobsOf(std::span<const Gang> gangs) {
-  jobs_.clear();
+std::span<const PlacementJob> GangBatch::JobsOf(std::span<const Gang> gangs,
+                                                Scratch& scratch) const {
+  scratch.jobs.clear();
+  scratch.jobs.reserve(gangs.size());
   for (const Gang& gang : gangs) {
-    const Prepared& shape = shapes_[static_cast<std::size_t>(gang.shape)];
-    if (shape.job.state == nullptr) continue;
-    jobs_.push_back(shape.job);
-    jobs_.back().query.pods = gang.pods;
+    if (!Resolved(gang)) continue;
+    const ResolvedGangShape& shape = ShapeOf(gang);
+    PlacementJob& job = scratch.jobs.emplace_back();
+    job.state = StateOf(gang);
+    job.shape = shape.shape;
+    job.query = shape.query;
+    job.query.pods = gang.pods;
+    job.replacement_domain = shape.leaves;
   }
-  return jobs_;
+  return scratch.jobs;
 }
 
 void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers) {
+  Scratch& scratch = Scratch::OfThisThread();
   Clear(gangs.size(), answers);
   for (std::size_t first = 0; first < gangs.size(); first += kNominateBatch) {
     const std::size_t end = std::min(first + kNominateBatch, gangs.size());
-    const std::span<const PlacementJob> jobs = JobsOf(gangs.subspan(first, end - first));
-    results_.resize(std::max(results_.size(), jobs.size()));  // their memory is used again
-    backend.Evaluate(jobs, std::span(results_).first(jobs.size()));
+    const std::span<const PlacementJob> jobs = JobsOf(gangs.subspan(first, end - first), scratch);
+    const std::span<PlacementResult> results = scratch.Results(jobs.size());
+    backend.Evaluate(jobs, results);
     std::size_t next = 0;
     PlacementResult unresolved;
     for (std::size_t g = first; g < end; ++g) {
-      const Prepared& shape = shapes_[static_cast<std::size_t>(gangs[g].shape)];
-      Append(g, shape.job.state == nullptr ? unresolved : results_[next++], answers);
+      Append(g, Resolved(gangs[g]) ? results[next++] : unresolved, answers);
     }
   }
+  scratch.Leave();
 }
 
 void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
                              GangAnswers& answers) {
+  Scratch& scratch = Scratch::OfThisThread();
   Clear(gangs.size(), answers);
   const auto round = [&](std::size_t first, std::size_t count, BookedLeaves& booked) {
     if (count == 1 && first % kPrepareBatch == 0) {
-      backend.Prepare(JobsOf(gangs.subspan(first, std::min(kPrepareBatch, gangs.size() - first))));
+      backend.Prepare(
+          JobsOf(gangs.subspan(first, std::min(kPrepareBatch, gangs.size() - first)), scratch));
     }
-    const std::span<const PlacementJob> jobs = JobsOf(gangs.subspan(first, count));
-    results_.resize(std::max(results_.size(), jobs.size()));  // their memory is used again
-    if (!jobs.empty()) backend.Evaluate(jobs, std::span(results_).first(jobs.size()));
+    const std::span<const PlacementJob> jobs = JobsOf(gangs.subspan(first, count), scratch);
+    const std::span<PlacementResult> results = scratch.Results(jobs.size());
+    if (!jobs.empty()) backend.Evaluate(jobs, results);
     std::size_t next = 0;
     for (std::size_t g = first; g < first + count; ++g) {
-      const Prepared& shape = shapes_[static_cast<std::size_t>(gangs[g].shape)];
-      if (shape.job.state == nullptr) {
+      if (!Resolved(gangs[g])) {
         PlacementResult unresolved;
         Append(g, unresolved, answers);
         continue;
       }
       const PlacementJob& job = jobs[next];
-      PlacementResult& result = results_[next++];
+      PlacementResult& result = results[next++];
       if (!booked.Stands(job, result)) return g - first;
       if (result.status == PlacementStatus::kPlaced) {
         if (g + 1 < first + count) {
           for (const LeafShare& share : result.shares) booked.Note(*job.state, share.leaf);
         }
-        state.Find(shape.flavor)->Book(result.shares, job.shape->workers, shape.leader);
+        const ResolvedGangShape& shape = ShapeOf(gangs[g]);
+        state.Find(shape.words.workers.flavor)
+            ->Book(result.shares, job.shape->workers, shape.leader);
       }
       Append(g, result, answers);
     }
     return count;
   };
   PlaceInRounds(backend, gangs.size(), round);
+  scratch.Leave();
 }
 
 PlacementFailure GangBatch::Describe(std::span<const Gang> gangs,
                                      const GangAnswers::Failure& failure) const {
   const Gang& gang = gangs[static_cast<std::size_t>(failure.gang)];
-  const Prepared& shape = shapes_[static_cast<std::size_t>(gang.shape)];
-  if (shape.job.state == nullptr) return {shape.failure, std::nullopt};
-  PlacementJob job = shape.job;
-  job.query.pods = gang.pods;
-  return DescribeFailure(job, failure.result);
+  if (!Resolved(gang)) return {ShapeOf(gang).failure, std::nullopt};
+  Scratch scratch;
+  return DescribeFailure(JobsOf({&gang, 1}, scratch).front(), failure.result);
 }
 
 }  // namespace espalier

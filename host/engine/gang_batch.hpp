@@ -24,6 +24,21 @@ struct GangShape {
   std::optional<PodSetRequest> leader;  // one pod, on the flavor of the workers
 };
 
+// A shape with its words turned into integers. It holds for every state with the nodes, and the
+// feature gates, that it was made with: for branches and clones too.
+struct ResolvedGangShape {
+  GangShape words;
+  std::string
+      failure;  // why no gang of the shape can be placed; empty: nothing of below is missing
+  PlacementQuery query;  // without pods
+  std::shared_ptr<const Shape> shape;
+  DomainRange leaves;    // all of the flavor's
+  RequestVector leader;  // what the leader books; empty: no leader
+};
+
+// A shape that names an unknown flavor or cannot be resolved has its failure text.
+ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const FeatureGates& gates);
+
 struct Gang {
   std::int32_t shape = 0;  // index into the batch's shapes
   std::int32_t pods = 0;   // workers, >= 0
@@ -52,13 +67,14 @@ struct GangAnswers {
 
 class GangBatch {
  public:
-  // Resolves the shapes against `state`. A shape that names an unknown flavor or cannot be resolved
-  // answers every gang of it with its failure text. `state` may change its usage afterwards, not
-  // its nodes.
+  using Shapes = std::vector<std::shared_ptr<const ResolvedGangShape>>;
+
+  // Of shapes resolved against the nodes of `state`. One that has a failure text answers every gang
+  // of it with that. `state` may change its usage afterwards, not its nodes.
+  GangBatch(const ClusterState& state, Shapes shapes);
+  // Resolves the shapes first.
   GangBatch(const ClusterState& state, const FeatureGates& gates,
             std::span<const GangShape> shapes);
-  ~GangBatch();
-  GangBatch(GangBatch&&) noexcept;
 
   // Every gang on the same state, independently. `answers` is overwritten, its memory reused.
   void Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers);
@@ -72,12 +88,19 @@ class GangBatch {
   PlacementFailure Describe(std::span<const Gang> gangs, const GangAnswers::Failure& failure) const;
 
  private:
-  struct Prepared;
-  std::span<const PlacementJob> JobsOf(std::span<const Gang> gangs);
+  struct Scratch;
 
-  std::vector<Prepared> shapes_;
-  std::vector<PlacementJob> jobs_;  // of one call, reused
-  std::vector<PlacementResult> results_;
+  std::span<const PlacementJob> JobsOf(std::span<const Gang> gangs, Scratch& scratch) const;
+  bool Resolved(const Gang& gang) const { return StateOf(gang) != nullptr; }
+  const FlavorState* StateOf(const Gang& gang) const {
+    return states_[static_cast<std::size_t>(gang.shape)];
+  }
+  const ResolvedGangShape& ShapeOf(const Gang& gang) const {
+    return *shapes_[static_cast<std::size_t>(gang.shape)];
+  }
+
+  Shapes shapes_;
+  std::vector<const FlavorState*> states_;  // [shapes] null: the shape has a failure text
 };
 
 }  // namespace espalier
