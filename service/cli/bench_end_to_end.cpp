@@ -26,6 +26,7 @@
 #include "service/wire/answers.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/gangs.hpp"
+#include "service/wire/place_response.hpp"
 #include "service/wire/workloads.hpp"
 
 namespace espalier {
@@ -186,9 +187,11 @@ Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options
   const Engine engine(*backend, loaded.mix.gates);
   std::vector<WorkloadAnswer> answers;
   ExpansionBudget budget{kMostBytes};
-  const std::optional<GangRequests> read = ReadGangs(*batch, loaded.state, budget);
+  KnownGangShapes known;
+  const std::optional<GangRequests> read =
+      ReadGangs(*batch, loaded.state, loaded.mix.gates, known, budget);
   if (!read) return BadInput("the mix is more than gangs: it cannot be sent as columns");
-  GangBatch gang_batch(loaded.state, loaded.mix.gates, read->shapes);
+  GangBatch gang_batch(loaded.state, read->shapes);
   GangAnswers gangs;
   Result<void> called;
   result.stages = Repeat(options.repeat, [&](StageTimes& times) {
@@ -208,9 +211,11 @@ Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options
     } else {
       times.Time("parse", [&] {
         ExpansionBudget fresh{kMostBytes};
-        ReadGangs(*batch, loaded.state, fresh);
+        ReadGangs(*batch, loaded.state, loaded.mix.gates, known, fresh);
       });
-      times.Time("serialise", [&] { ToProto(*read, gang_batch, gangs, loaded.state); });
+      times.Time("serialise", [&] {
+        ToBytes({}, RowsToProto(*read, gang_batch, gangs, loaded.state), *read, gangs);
+      });
     }
   });
   if (!words) answers = engine.Nominate(loaded.state, requests);
@@ -224,10 +229,12 @@ Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options
   } else {
     result.problems.emplace_back("the server's answers differ from the engine's");
   }
+  std::vector<GangShape> shapes;
+  for (const auto& shape : read->shapes) shapes.push_back(shape->words);
   auto problems = CheckAnswers({.before = loaded.flavor(),
                                 .in_order = false,
                                 .after = nullptr,
-                                .shapes = read->shapes,
+                                .shapes = shapes,
                                 .gangs = read->gangs,
                                 .answers = gangs});
   if (problems.empty()) result.checks.emplace_back("capacity, all or nothing and levels are kept");

@@ -4,12 +4,16 @@
 #include <optional>
 #include <utility>
 
+#include <google/protobuf/arena.h>
+#include <grpcpp/grpcpp.h>
+
 #include "host/engine/assignments.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "service/server/store_status.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/gangs.hpp"
+#include "service/wire/place_response.hpp"
 #include "service/wire/workloads.hpp"
 
 namespace espalier {
@@ -34,7 +38,7 @@ Result<PlacementMode> ReadMode(const v1::PlaceRequest& request) {
 
 // A batch as it was answered.
 struct Answered {
-  v1::AnswerBatch answers;
+  v1::AnswerBatch answers;              // of gangs: the rows alone
   std::vector<FlavorLeafUsage> booked;  // only when something is to be committed
 };
 
@@ -100,18 +104,26 @@ Result<void> OnlyWithPodsInPlace(const std::vector<WorkloadRequest>& workloads) 
       unplaced->key.ToString(), unplaced - workloads.begin()));
 }
 
+// Of the last batch of gangs of this thread. The memory is used again by the next, unless it is
+// more than a thread should sit on.
+GangAnswers& AnswersOfThisThread() {
+  constexpr std::size_t kMostKeptShares = std::size_t{1} << 20;
+  thread_local GangAnswers answers;
+  if (answers.shares.capacity() > kMostKeptShares) answers = {};
+  return answers;
+}
+
 Answered AnswerGangs(const GangRequests& requests, const ClusterState& state, Backend& backend,
-                     PlacementMode mode, const FeatureGates& gates, bool commit) {
-  GangAnswers answers;
+                     PlacementMode mode, bool commit, GangAnswers& answers) {
   if (mode == PlacementMode::kNominate) {
-    GangBatch batch(state, gates, requests.shapes);
+    GangBatch batch(state, requests.shapes);
     batch.Nominate(backend, requests.gangs, answers);
-    return {ToProto(requests, batch, answers, state), {}};
+    return {RowsToProto(requests, batch, answers, state), {}};
   }
   ClusterState scratch = state.Branch();
-  GangBatch batch(scratch, gates, requests.shapes);
+  GangBatch batch(scratch, requests.shapes);
   batch.PlaceInOrder(backend, scratch, requests.gangs, answers);
-  Answered answered{ToProto(requests, batch, answers, state), {}};
+  Answered answered{RowsToProto(requests, batch, answers, state), {}};
   if (commit) answered.booked = BookedByAll(requests, answers, state);
   return answered;
 }
@@ -140,22 +152,32 @@ PlacementService::PlacementService(Calls& calls, StateStore& store,
     : calls_(calls), store_(store), backend_(std::move(backend)), gates_(gates) {}
 
 grpc::ServerUnaryReactor* PlacementService::Place(grpc::CallbackServerContext* context,
-                                                  const v1::PlaceRequest* request,
-                                                  v1::PlaceResponse* response) {
-  return calls_.Run(
-      context, [this, request, response] { return Answer(*request, Workloads::kAny, *response); });
+                                                  const grpc::ByteBuffer* request,
+                                                  grpc::ByteBuffer* response) {
+  return Run(context, *request, Workloads::kAny, *response);
 }
 
 grpc::ServerUnaryReactor* PlacementService::Replace(grpc::CallbackServerContext* context,
-                                                    const v1::PlaceRequest* request,
-                                                    v1::PlaceResponse* response) {
-  return calls_.Run(context, [this, request, response] {
-    return Answer(*request, Workloads::kWithPodsInPlace, *response);
+                                                    const grpc::ByteBuffer* request,
+                                                    grpc::ByteBuffer* response) {
+  return Run(context, *request, Workloads::kWithPodsInPlace, *response);
+}
+
+grpc::ServerUnaryReactor* PlacementService::Run(grpc::CallbackServerContext* context,
+                                                const grpc::ByteBuffer& request, Workloads which,
+                                                grpc::ByteBuffer& response) {
+  // Goes with the work, after the answer went out.
+  auto memory = std::make_shared<google::protobuf::Arena>();
+  return calls_.Run(context, [this, &request, which, &response, memory = std::move(memory)] {
+    auto* message = google::protobuf::Arena::CreateMessage<v1::PlaceRequest>(memory.get());
+    grpc::ByteBuffer bytes(request);
+    grpc::Status read = grpc::SerializationTraits<v1::PlaceRequest>::Deserialize(&bytes, message);
+    return read.ok() ? Answer(*message, which, response) : read;
   });
 }
 
 grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads which,
-                                      v1::PlaceResponse& response) {
+                                      grpc::ByteBuffer& bytes) {
   std::optional<StatePosition> position;
   if (request.has_state()) position = FromProto(request.state());
   const auto snapshot = store_.At(position);
@@ -171,12 +193,13 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
 
   Result<Answered> answered;
   std::optional<GangRequests> gangs;
+  GangAnswers& gang_answers = AnswersOfThisThread();
   if (which == Workloads::kAny && *leaf_index) {
     ExpansionBudget budget{kMaxBatchBytes};
-    gangs = ReadGangs(request.workloads(), state, budget);
+    gangs = ReadGangs(request.workloads(), state, *gates, *(*snapshot)->shapes, budget);
   }
   if (gangs) {
-    answered = AnswerGangs(*gangs, state, *backend_, *mode, *gates, request.commit());
+    answered = AnswerGangs(*gangs, state, *backend_, *mode, request.commit(), gang_answers);
   } else {
     ExpansionBudget budget{kMaxBatchBytes};
     const auto workloads = FromProto(request.workloads(), budget);
@@ -191,13 +214,19 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
   }
   if (!answered) return ToStatus(answered.error());
 
+  v1::PlaceResponse response;
   if (request.commit()) {
     const auto committed = store_.Book((*snapshot)->position, answered->booked);
     if (!committed) return StoreStatus(committed.error(), store_);
     *response.mutable_committed() = ToProto(*committed);
   }
   *response.mutable_state() = ToProto((*snapshot)->position);
-  *response.mutable_answers() = std::move(answered->answers);
+  if (gangs) {
+    bytes = ToBytes(response, answered->answers, *gangs, gang_answers);
+  } else {
+    *response.mutable_answers() = std::move(answered->answers);
+    bytes = ToBytes(response);
+  }
   return grpc::Status::OK;
 }
 

@@ -7,30 +7,35 @@
 #include "espalier/v1/placement.grpc.pb.h"
 #include "host/engine/engine.hpp"
 #include "service/server/calls.hpp"
-#include "service/server/place_response_bytes.hpp"
 #include "service/server/state_store.hpp"
 
 namespace espalier {
 
-class PlacementService final : public v1::Placement::CallbackService {
+// Reads and writes bytes itself: most of the time of a large call is spent between them and
+// integers.
+class PlacementService final
+    : public v1::Placement::WithRawCallbackMethod_Place<
+          v1::Placement::WithRawCallbackMethod_Replace<v1::Placement::Service>> {
  public:
   // `calls` and `store` outlive the service; `gates` hold where a request names none.
   PlacementService(Calls& calls, StateStore& store, std::shared_ptr<Backend> backend,
                    FeatureGates gates);
 
   grpc::ServerUnaryReactor* Place(grpc::CallbackServerContext* context,
-                                  const v1::PlaceRequest* request,
-                                  v1::PlaceResponse* response) override;
+                                  const grpc::ByteBuffer* request,
+                                  grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* Replace(grpc::CallbackServerContext* context,
-                                    const v1::PlaceRequest* request,
-                                    v1::PlaceResponse* response) override;
+                                    const grpc::ByteBuffer* request,
+                                    grpc::ByteBuffer* response) override;
 
  private:
   // The workloads a call takes.
   enum class Workloads { kAny, kWithPodsInPlace };
 
-  grpc::Status Answer(const v1::PlaceRequest& request, Workloads which,
-                      v1::PlaceResponse& response);
+  grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context,
+                                const grpc::ByteBuffer& request, Workloads which,
+                                grpc::ByteBuffer& response);
+  grpc::Status Answer(const v1::PlaceRequest& request, Workloads which, grpc::ByteBuffer& bytes);
 
   Calls& calls_;
   StateStore& store_;

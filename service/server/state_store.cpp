@@ -85,9 +85,10 @@ Result<StatePosition> StateStore::Book(const StatePosition& base,
   const std::lock_guard lock(change_mutex_);
   if (const auto current = At(base); !current) return tl::unexpected(current.error());
   input_->AddTasUsage(usage);
-  ClusterState state = Current()->state.Branch();
+  const std::shared_ptr<const Snapshot> current = Current();
+  ClusterState state = current->state.Branch();
   state.AddAdmittedUsage(usage, input_->input().share_usage_between_flavors);
-  return Publish(std::move(state));
+  return Publish(std::move(state), current->shapes);
 }
 
 // Flavors that share nodes see each other's usage as it was when the state was built, and no later
@@ -95,15 +96,15 @@ Result<StatePosition> StateStore::Book(const StatePosition& base,
 Result<StatePosition> StateStore::Rebuild() {
   Result<ClusterState> state = ClusterState::Build(input_->input());
   if (!state) return tl::unexpected(state.error());
-  return Publish(*std::move(state));
+  return Publish(*std::move(state), std::make_shared<KnownGangShapes>());
 }
 
-StatePosition StateStore::Publish(ClusterState state) {
+StatePosition StateStore::Publish(ClusterState state, std::shared_ptr<KnownGangShapes> shapes) {
   StatePosition next = Current()->position;
   ++next.generation;
   auto snapshot = std::make_shared<const Snapshot>(
       Snapshot{next, std::move(state), static_cast<std::int64_t>(input_->input().nodes.size()),
-               std::chrono::system_clock::now()});
+               std::chrono::system_clock::now(), std::move(shapes)});
   const std::lock_guard lock(mutex_);
   current_.swap(snapshot);  // the old one is freed after the lock, or by its last reader
   return next;

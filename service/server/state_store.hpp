@@ -12,6 +12,7 @@
 #include "host/packing/cluster_state.hpp"
 #include "service/server/indexed_input.hpp"
 #include "service/wire/cluster_state.hpp"
+#include "service/wire/gang_shapes.hpp"
 #include "service/wire/state_position.hpp"
 
 namespace espalier {
@@ -22,6 +23,8 @@ struct Snapshot {
   ClusterState state;
   std::int64_t nodes = 0;                           // as loaded, available or not
   std::chrono::system_clock::time_point published;  // the epoch: nothing is loaded
+  // Of gangs on these nodes; shared with the states that only differ in usage.
+  std::shared_ptr<KnownGangShapes> shapes = std::make_shared<KnownGangShapes>();
 };
 
 // What the state of a position was built from.
@@ -59,7 +62,7 @@ class StateStore {
   // Builds the next generation of `input_` and publishes it; `change_mutex_` is held.
   Result<StatePosition> Rebuild();
   // Publishes what `input_` has become; `change_mutex_` is held.
-  StatePosition Publish(ClusterState state);
+  StatePosition Publish(ClusterState state, std::shared_ptr<KnownGangShapes> shapes);
 
   mutable std::mutex mutex_;  // guards current_; held for the copy of a pointer
   std::shared_ptr<const Snapshot> current_;

@@ -55,10 +55,9 @@ class AnswerEncoder {
     return std::move(message_);
   }
 
-  v1::AnswerBatch Encode(const GangRequests& requests, const GangBatch& batch,
-                         const GangAnswers& answers, const ClusterState& state) {
-    message_.mutable_domains()->Reserve(static_cast<int>(answers.shares.size()));
-    message_.mutable_counts()->Reserve(static_cast<int>(answers.shares.size()));
+  v1::AnswerBatch EncodeRows(const GangRequests& requests, const GangBatch& batch,
+                             const GangAnswers& answers, const ClusterState& state) {
+    std::uint32_t domains = 0;
     std::vector<std::uint32_t> levels(requests.shapes.size(), 0);  // 0: not looked up yet
     auto failure = answers.failures.begin();
     for (std::size_t g = 0; g < requests.gangs.size(); ++g) {
@@ -67,7 +66,7 @@ class AnswerEncoder {
       if (answers.status[g] != PlacementStatus::kPlaced) {
         const std::uint32_t row =
             failures_.Ref(FailureRow(batch.Describe(requests.gangs, *failure++)));
-        for (int p = 0; p < pod_sets; ++p) EndPodSet(v1::POD_SET_OUTCOME_FAILED, 0, row);
+        for (int p = 0; p < pod_sets; ++p) EndPodSet(v1::POD_SET_OUTCOME_FAILED, 0, row, domains);
         continue;
       }
       std::uint32_t& shape_levels = levels[static_cast<std::size_t>(shape)];
@@ -76,8 +75,8 @@ class AnswerEncoder {
         shape_levels = LevelsRef(ToAssignment({}, false, flavor.snapshot()).levels);
       }
       for (int p = 0; p < pod_sets; ++p) {
-        WriteShares(answers.SharesOf(g), requests.IsLeader(shape, p));
-        EndPodSet(v1::POD_SET_OUTCOME_PLACED, shape_levels, 0);
+        domains += DomainsOf(answers.SharesOf(g), pod_sets, requests.IsLeader(shape, p));
+        EndPodSet(v1::POD_SET_OUTCOME_PLACED, shape_levels, 0, domains);
       }
     }
     return std::move(message_);
@@ -110,24 +109,24 @@ class AnswerEncoder {
     } else if (answer) {
       outcome = v1::POD_SET_OUTCOME_NO_RESULT;
     }
-    EndPodSet(outcome, levels, failure);
+    EndPodSet(outcome, levels, failure, static_cast<std::uint32_t>(message_.domains_size()));
   }
 
-  // Of a pod set whose domains, if any, were written last.
-  void EndPodSet(v1::PodSetOutcome outcome, std::uint32_t levels, std::uint32_t failure) {
+  // `domains` are those of this pod set and all before it.
+  void EndPodSet(v1::PodSetOutcome outcome, std::uint32_t levels, std::uint32_t failure,
+                 std::uint32_t domains) {
     message_.add_outcomes(outcome);
     message_.add_levels(levels);
     message_.add_failures(failure);
-    message_.add_domain_offsets(static_cast<std::uint32_t>(message_.domains_size()));
+    message_.add_domain_offsets(domains);
   }
 
-  void WriteShares(std::span<const LeafShare> shares, bool leaders) {
-    for (const LeafShare& share : shares) {
-      const Count count = leaders ? share.leaders : share.pods;
-      if (count == 0) continue;
-      message_.add_domains(share.leaf.value);
-      message_.add_counts(static_cast<std::int32_t>(count));
-    }
+  // On how many of the leaves that a gang is on one of its pod sets has pods.
+  static std::uint32_t DomainsOf(std::span<const LeafShare> shares, int pod_sets, bool leader) {
+    if (pod_sets == 1) return static_cast<std::uint32_t>(shares.size());
+    return static_cast<std::uint32_t>(std::ranges::count_if(shares, [&](const LeafShare& share) {
+      return (leader ? share.leaders : share.pods) != 0;
+    }));
   }
 
   // The reference to the levels.
@@ -329,9 +328,9 @@ Result<v1::AnswerBatch> ToProto(std::span<const WorkloadRequest> requests,
   return AnswerEncoder(leaf_index).Encode(requests, answers);
 }
 
-v1::AnswerBatch ToProto(const GangRequests& requests, const GangBatch& batch,
-                        const GangAnswers& answers, const ClusterState& state) {
-  return AnswerEncoder(LeafIndex()).Encode(requests, batch, answers, state);
+v1::AnswerBatch RowsToProto(const GangRequests& requests, const GangBatch& batch,
+                            const GangAnswers& answers, const ClusterState& state) {
+  return AnswerEncoder(LeafIndex()).EncodeRows(requests, batch, answers, state);
 }
 
 Result<std::vector<WorkloadAnswer>> FromProto(std::span<const WorkloadRequest> requests,

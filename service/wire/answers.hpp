@@ -25,10 +25,11 @@ Result<v1::AnswerBatch> ToProto(std::span<const WorkloadRequest> requests,
                                 std::span<const WorkloadAnswer> answers,
                                 const LeafIndex& leaf_index);
 
-// The same of gangs, with domains by leaf index: `answers` are those of `batch`, made of the shapes
-// of `requests`, on `state`.
-v1::AnswerBatch ToProto(const GangRequests& requests, const GangBatch& batch,
-                        const GangAnswers& answers, const ClusterState& state);
+// The same of gangs, without the columns of domains and their counts, which ToBytes
+// (place_response.hpp) writes: `answers` are those of `batch`, made of the shapes of `requests`, on
+// `state`.
+v1::AnswerBatch RowsToProto(const GangRequests& requests, const GangBatch& batch,
+                            const GangAnswers& answers, const ClusterState& state);
 
 // The inverse, for answers that name every domain by its values. Errors: kBadInput with the path of
 // the field.

@@ -17,12 +17,37 @@ constexpr int kShapeColumns = 7;
 
 // Workloads of equal keys have one shape. The first entry: whether the leader stands first.
 using ShapeKey = std::array<std::uint32_t, 1 + kMostPodSets * kShapeColumns>;
+constexpr std::size_t kRequestsEntry = 3;  // of the first pod set
 
 struct ShapeKeyHash {
   std::size_t operator()(const ShapeKey& key) const {
     return std::hash<std::string_view>()(
         {reinterpret_cast<const char*>(key.data()), key.size() * sizeof(key[0])});
   }
+};
+
+// Numbers the shapes of the workloads as they come.
+class ShapeNumbers {
+ public:
+  // `requests` rows are referred to.
+  explicit ShapeNumbers(int requests) : last_(static_cast<std::size_t>(requests) + 1, -1) {}
+
+  // The number of the shape that `key` is of, and whether it is the first of it.
+  std::pair<std::int32_t, bool> Of(const ShapeKey& key) {
+    // Mostly what is requested tells shapes apart, which is sooner looked up.
+    const std::size_t requests = std::min<std::size_t>(key[kRequestsEntry], last_.size() - 1);
+    std::int32_t& last = last_[requests];
+    if (last >= 0 && keys_[static_cast<std::size_t>(last)] == key) return {last, false};
+    const auto [it, added] = numbers_.try_emplace(key, static_cast<std::int32_t>(keys_.size()));
+    if (added) keys_.push_back(key);
+    last = it->second;
+    return {last, added};
+  }
+
+ private:
+  std::unordered_map<ShapeKey, std::int32_t, ShapeKeyHash> numbers_;
+  std::vector<ShapeKey> keys_;      // [shapes]
+  std::vector<std::int32_t> last_;  // by row of requests: the shape that came last with it, or -1
 };
 
 // The entry of a column that may be empty.
@@ -83,6 +108,7 @@ GangShape ToShape(WorkloadRequest&& request, bool leader_first) {
 }  // namespace
 
 std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const ClusterState& state,
+                                      const FeatureGates& gates, KnownGangShapes& known,
                                       ExpansionBudget& budget) {
   Decoder decoder(message.strings(), budget);
   CheckColumns(message, decoder);
@@ -92,7 +118,7 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
   const auto& offsets = message.pod_set_offsets();
   const int workloads = std::max(0, offsets.size() - 1);
   requests.gangs.reserve(static_cast<std::size_t>(workloads));
-  std::unordered_map<ShapeKey, std::int32_t, ShapeKeyHash> shape_of;
+  ShapeNumbers numbers(message.resources_size());
   std::vector<int> first_of;  // by shape: its first workload
   for (int w = 0; w < workloads; ++w) {
     const auto p = static_cast<int>(offsets[w]);
@@ -103,21 +129,35 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
         pod_sets > 1 && message.pod_set_counts(p + 1) > message.pod_set_counts(p);
     ShapeKey key{leader_first};
     for (int i = 0; i < pod_sets; ++i) AddPodSet(message, p + i, &key[1 + i * kShapeColumns]);
-    const auto [shape, added] =
-        shape_of.try_emplace(key, static_cast<std::int32_t>(first_of.size()));
+    const auto [shape, added] = numbers.Of(key);
     if (added) {
       first_of.push_back(w);
       requests.leader_first.push_back(leader_first);
     }
-    requests.gangs.push_back({shape->second, message.pod_set_counts(leader_first ? p + 1 : p)});
+    requests.gangs.push_back({shape, message.pod_set_counts(leader_first ? p + 1 : p)});
   }
 
-  auto firsts = FromProto(message, first_of, budget);
+  ShapeWords words(message, gates, budget);
+  std::vector<std::optional<std::string>> words_of;
+  std::vector<int> unknown;  // their first workloads
+  for (std::size_t s = 0; s < first_of.size(); ++s) {
+    auto& text = words_of.emplace_back(words.Of(first_of[s]));
+    if (text) text->push_back(requests.leader_first[s] ? 1 : 0);
+    requests.shapes.push_back(text ? known.Find(*text) : nullptr);
+    if (!requests.shapes.back()) unknown.push_back(first_of[s]);
+  }
+  if (unknown.empty() && words.UsedAllRows()) return requests;
+
+  auto firsts = FromProto(message, unknown, budget);
   if (!firsts) return std::nullopt;
-  for (WorkloadRequest& first : *firsts) {
-    if (!IsGang(first, state)) return std::nullopt;
-    const bool leader_first = requests.leader_first[requests.shapes.size()];
-    requests.shapes.push_back(ToShape(std::move(first), leader_first));
+  auto next = firsts->begin();
+  for (std::size_t s = 0; s < first_of.size(); ++s) {
+    if (requests.shapes[s]) continue;
+    if (!IsGang(*next, state)) return std::nullopt;
+    GangShape shape = ToShape(std::move(*next++), requests.leader_first[s]);
+    requests.shapes[s] =
+        std::make_shared<const ResolvedGangShape>(Resolve(std::move(shape), state, gates));
+    if (words_of[s]) known.Keep(*std::move(words_of[s]), requests.shapes[s]);
   }
   return requests;
 }

@@ -10,11 +10,12 @@
 #include "host/engine/gang_batch.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "service/wire/decoder.hpp"
+#include "service/wire/gang_shapes.hpp"
 
 namespace espalier {
 
 struct GangRequests {
-  std::vector<GangShape> shapes;
+  GangBatch::Shapes shapes;
   std::vector<bool> leader_first;  // [shapes] the leader stands before the workers
   std::vector<Gang> gangs;         // [workloads]
 
@@ -23,12 +24,16 @@ struct GangRequests {
   bool IsLeader(std::int32_t shape, int position) const {
     return At(shape).leader && (position == 0) == leader_first[static_cast<std::size_t>(shape)];
   }
-  const GangShape& At(std::int32_t shape) const { return shapes[static_cast<std::size_t>(shape)]; }
+  const GangShape& At(std::int32_t shape) const {
+    return shapes[static_cast<std::size_t>(shape)]->words;
+  }
 };
 
 // Nullopt when a workload is more than a gang on a flavor of `state`, or something is wrong with
-// the message: FromProto of workloads.hpp reads the one and reports the other.
+// the message: FromProto of workloads.hpp reads the one and reports the other. Shapes that `known`,
+// of the nodes of `state`, does not have yet are resolved and kept there.
 std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const ClusterState& state,
+                                      const FeatureGates& gates, KnownGangShapes& known,
                                       ExpansionBudget& budget);
 
 }  // namespace espalier

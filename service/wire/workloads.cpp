@@ -185,10 +185,22 @@ class BatchEncoder {
       WriteWorkload(static_cast<std::uint32_t>(w), requests[w]);
     }
     if (tables_.error()) return tl::unexpected(*tables_.error());
+    LeaveOut(*message_.mutable_simulate_empty());
+    LeaveOut(*message_.mutable_affinity_scores_consumed());
+    LeaveOut(*message_.mutable_pod_set_topology_requests());
+    LeaveOut(*message_.mutable_pod_set_implied());
+    LeaveOut(*message_.mutable_pod_set_groups());
+    LeaveOut(*message_.mutable_pod_set_node_constraints());
+    LeaveOut(*message_.mutable_pod_set_previous_assignments());
     return std::move(message_);
   }
 
  private:
+  // A column that says nothing.
+  static void LeaveOut(auto& column) {
+    if (std::ranges::all_of(column, [](const auto entry) { return entry == 0; })) column.Clear();
+  }
+
   void WriteWorkload(std::uint32_t w, const WorkloadRequest& request) {
     message_.add_namespaces(tables_.strings.Ref(request.key.namespace_));
     message_.add_names(tables_.strings.Ref(request.key.name));

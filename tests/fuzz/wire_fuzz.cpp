@@ -2,7 +2,7 @@
 // is answered as the services do, and survives being written and read again.
 #include <algorithm>
 
-#include "espalier/v1/placement.pb.h"
+#include "espalier/v1/placement.grpc.pb.h"
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/assignments.hpp"
 #include "host/engine/engine.hpp"
@@ -14,6 +14,7 @@
 #include "service/wire/cluster_state.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/gangs.hpp"
+#include "service/wire/place_response.hpp"
 #include "service/wire/scheduling.hpp"
 #include "service/wire/ungating.hpp"
 #include "service/wire/workloads.hpp"
@@ -75,17 +76,28 @@ void Place(const v1::WorkloadBatch& message, const std::vector<WorkloadRequest>&
   const auto nominated = CheckAnswers(*state, requests, engine.Nominate(*state, requests));
   const auto ordered = CheckAnswers(*state, requests, engine.PlaceInOrder(scratch, requests));
 
+  KnownGangShapes known;
   ExpansionBudget budget{kBudget};
-  const auto gangs = ReadGangs(message, *state, budget);
+  const auto gangs = ReadGangs(message, *state, gates, known, budget);
   if (!gangs) return;
+  const auto again = ReadGangs(message, *state, gates, known, budget);
+  Expect(again && again->shapes == gangs->shapes, "shapes are known again");
+  const auto written = [&](const GangBatch& batch, const GangAnswers& answers) {
+    grpc::ByteBuffer bytes =
+        ToBytes({}, RowsToProto(*gangs, batch, answers, *state), *gangs, answers);
+    v1::PlaceResponse response;
+    Expect(grpc::SerializationTraits<v1::PlaceResponse>::Deserialize(&bytes, &response).ok(),
+           "answers can be read");
+    return response.answers();
+  };
   GangAnswers answers;
-  GangBatch batch(*state, gates, gangs->shapes);
+  GangBatch batch(*state, gangs->shapes);
   batch.Nominate(*backend, gangs->gangs, answers);
-  Expect(SameBytes(ToProto(*gangs, batch, answers, *state), nominated), "gangs nominated alike");
+  Expect(SameBytes(written(batch, answers), nominated), "gangs nominated alike");
   scratch = state->Clone();
-  GangBatch in_order(scratch, gates, gangs->shapes);
+  GangBatch in_order(scratch, gangs->shapes);
   in_order.PlaceInOrder(*backend, scratch, gangs->gangs, answers);
-  Expect(SameBytes(ToProto(*gangs, in_order, answers, *state), ordered), "gangs placed alike");
+  Expect(SameBytes(written(in_order, answers), ordered), "gangs placed alike");
 }
 
 void RunBatch(const v1::WorkloadBatch& message, const FeatureGates& gates) {

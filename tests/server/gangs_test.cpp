@@ -1,4 +1,6 @@
 // Batches of gangs, which the server answers as integers: the same bytes as in words.
+#include <thread>
+
 #include "tests/server/test_server.hpp"
 
 namespace espalier {
@@ -38,7 +40,11 @@ class Gangs : public testing::TestWithParam<bool> {
  protected:
   v1::PlaceResponse Place(TestServer& server, v1::PlaceRequest request, bool as_gangs) {
     // No workload has preferred affinity, so that this changes no answer.
-    if (!as_gangs) request.mutable_workloads()->set_affinity_scores_consumed(0, true);
+    if (!as_gangs) {
+      v1::WorkloadBatch& workloads = *request.mutable_workloads();
+      workloads.mutable_affinity_scores_consumed()->Resize(workloads.pod_set_offsets_size() - 1,
+                                                           true);
+    }
     v1::PlaceResponse response;
     const grpc::Status status = server.Place(request, &response);
     EXPECT_TRUE(status.ok()) << status.error_message();
@@ -72,7 +78,43 @@ TEST_P(Gangs, AreAnsweredAndBookedAsInWords) {
     expect_same();
     request.set_commit(false);
     expect_same();  // on what the commit left
+    bool& mixed = (*request.mutable_feature_gates())["TASProfileMixed"];
+    mixed = !mixed;
+    expect_same();
   }
+}
+
+// Clients that ask about the same shapes at once, while the nodes change and stay the same.
+TEST_P(Gangs, OfSeveralClientsGetTheirOwnAnswers) {
+  std::mt19937 random(7);
+  const std::vector<ClusterStateInput> clusters = {ClusterOf(random, GetParam()),
+                                                   ClusterOf(random, GetParam())};
+  std::vector<v1::PlaceRequest> requests;
+  for (int client = 0; client < 3; ++client) {
+    requests.push_back(MakePlaceRequest(RandomGangs(random, 20)));
+  }
+  *requests[2].mutable_workloads() = requests[1].workloads();
+  (*requests[2].mutable_feature_gates())["TASProfileMixed"] = false;
+  std::vector<std::vector<std::string>> expected(2);
+  for (const std::size_t cluster : {0, 1}) {
+    ASSERT_TRUE(in_words_.Load(clusters[cluster]).ok());
+    for (const v1::PlaceRequest& request : requests) {
+      expected[cluster].push_back(Place(in_words_, request, false).answers().SerializeAsString());
+    }
+  }
+  ASSERT_TRUE(as_gangs_.Load(clusters[1]).ok());  // generation 1
+  std::vector<std::thread> clients;
+  for (std::size_t client = 0; client < requests.size(); ++client) {
+    clients.emplace_back([&, client] {
+      for (int i = 0; i < 200; ++i) {
+        const v1::PlaceResponse response = Place(as_gangs_, requests[client], true);
+        EXPECT_EQ(response.answers().SerializeAsString(),
+                  expected[response.state().generation() % 2][client]);
+      }
+    });
+  }
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(as_gangs_.Load(clusters[i % 2]).ok());
+  for (std::thread& client : clients) client.join();
 }
 
 INSTANTIATE_TEST_SUITE_P(, Gangs, testing::Bool(), [](const auto& param_info) {

@@ -1,5 +1,9 @@
 #include "service/wire/gangs.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,9 +26,15 @@ std::vector<WorkloadRequest> ThreeGangs() {
   return gangs;
 }
 
-std::optional<GangRequests> Read(const v1::WorkloadBatch& message, std::int64_t bytes = kPlenty) {
+std::optional<GangRequests> Read(const v1::WorkloadBatch& message, KnownGangShapes& known,
+                                 const FeatureGates& gates = {}, std::int64_t bytes = kPlenty) {
   ExpansionBudget budget{bytes};
-  return ReadGangs(message, *ClusterState::Build(SmallCluster()), budget);
+  return ReadGangs(message, *ClusterState::Build(SmallCluster()), gates, known, budget);
+}
+
+std::optional<GangRequests> Read(const v1::WorkloadBatch& message, std::int64_t bytes = kPlenty) {
+  KnownGangShapes known;
+  return Read(message, known, {}, bytes);
 }
 
 TEST(ReadGangs, WordsStandOncePerShape) {
@@ -32,10 +42,10 @@ TEST(ReadGangs, WordsStandOncePerShape) {
   const auto gangs = Read(*ToProto(words));
   ASSERT_TRUE(gangs);
   ASSERT_EQ(gangs->shapes.size(), 2u);
-  EXPECT_EQ(gangs->shapes[0].workers, words[0].pod_sets[0]);
-  EXPECT_FALSE(gangs->shapes[0].leader);
-  EXPECT_EQ(gangs->shapes[1].workers, words[2].pod_sets[1]);
-  EXPECT_EQ(gangs->shapes[1].leader, words[2].pod_sets[0]);
+  EXPECT_EQ(gangs->shapes[0]->words.workers, words[0].pod_sets[0]);
+  EXPECT_FALSE(gangs->shapes[0]->words.leader);
+  EXPECT_EQ(gangs->shapes[1]->words.workers, words[2].pod_sets[1]);
+  EXPECT_EQ(gangs->shapes[1]->words.leader, words[2].pod_sets[0]);
   EXPECT_THAT(gangs->leader_first, testing::ElementsAre(false, true));
   ASSERT_EQ(gangs->gangs.size(), 3u);
   for (std::size_t g = 0; g < 3; ++g) {
@@ -50,7 +60,7 @@ TEST(ReadGangs, CountsSayWhoLeads) {
   words[2].pod_sets[0].count = 4;
   auto gangs = Read(*ToProto(words));
   ASSERT_TRUE(gangs);
-  EXPECT_EQ(gangs->shapes[1].workers, words[2].pod_sets[0]);
+  EXPECT_EQ(gangs->shapes[1]->words.workers, words[2].pod_sets[0]);
   EXPECT_FALSE(gangs->leader_first[1]);
 }
 
@@ -133,6 +143,114 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& param_info) { return param_info.param.name; });
 
 TEST(ReadGangs, TakesNoMoreThanItsBudget) { EXPECT_FALSE(Read(*ToProto(ThreeGangs()), 100)); }
+
+// Whatever the names, the order and the numbers of pods of the workloads.
+TEST(ReadGangs, KnowsShapesAgainByTheirWords) {
+  KnownGangShapes known;
+  const auto first = Read(*ToProto(ThreeGangs()), known);
+  auto words = ThreeGangs();
+  std::ranges::reverse(words);
+  for (WorkloadRequest& gang : words) {
+    gang.key.name += "-again";
+    gang.pod_sets.back().count += 3;
+  }
+  const auto second = Read(*ToProto(words), known);
+  ASSERT_TRUE(first && second);
+  EXPECT_THAT(second->shapes, testing::ElementsAre(first->shapes[1], first->shapes[0]));
+}
+
+struct Change {
+  const char* name;
+  void (*change)(WorkloadRequest& gang, FeatureGates& gates);
+};
+
+class AnotherShape : public testing::TestWithParam<Change> {};
+
+TEST_P(AnotherShape, IsNotTakenForAKnownOne) {
+  KnownGangShapes known;
+  auto words = ThreeGangs();
+  FeatureGates gates;
+  words.erase(words.begin(), words.begin() + 2);
+  const auto before = Read(*ToProto(words), known, gates);
+  GetParam().change(words[0], gates);
+  const auto after = Read(*ToProto(words), known, gates);
+  ASSERT_TRUE(before && after);
+  EXPECT_NE(after->shapes[0], before->shapes[0]);
+  const bool leader_first = words[0].pod_sets[1].count > words[0].pod_sets[0].count;
+  PodSetRequest workers = after->shapes[0]->words.workers;
+  workers.count = words[0].pod_sets[leader_first ? 1 : 0].count;
+  EXPECT_EQ(workers, words[0].pod_sets[leader_first ? 1 : 0]);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , AnotherShape,
+    testing::Values(
+        Change{"Name", [](auto& gang, auto&) { gang.pod_sets[0].name = "first"; }},
+        Change{"Group",
+               [](auto& gang, auto&) {
+                 for (PodSetRequest& pod_set : gang.pod_sets) pod_set.group = "apart";
+               }},
+        Change{"Leader", [](auto& gang, auto&) { gang.pod_sets[0].count = 9; }},
+        Change{"Implied", [](auto& gang, auto&) { gang.pod_sets[1].implied = true; }},
+        Change{"Amount", [](auto& gang, auto&) { gang.pod_sets[1].requests.Set("cpu", 1); }},
+        Change{"Resource", [](auto& gang, auto&) { gang.pod_sets[1].requests.Set("gpu", 0); }},
+        Change{"Topology",
+               [](auto& gang, auto&) { gang.pod_sets[1].topology_request->required = "block"; }},
+        Change{"NoTopology", [](auto& gang, auto&) { gang.pod_sets[1].topology_request.reset(); }},
+        Change{"Slices",
+               [](auto& gang, auto&) { gang.pod_sets[1].topology_request->slice_size = 1; }},
+        Change{"Toleration",
+               [](auto& gang, auto&) {
+                 gang.pod_sets[1].pod_template.tolerations = {{"reserved", "Exists", "", ""}};
+               }},
+        Change{"NodeSelector",
+               [](auto& gang, auto&) {
+                 gang.pod_sets[1].pod_template.node_selector = {{"disk", "ssd"}};
+               }},
+        Change{"Gates", [](auto&, FeatureGates& gates) { gates.profile_mixed = false; }}),
+    [](const auto& param_info) { return param_info.param.name; });
+
+// A row that no workload uses is read nevertheless, to say what is wrong with it.
+TEST(ReadGangs, KnownShapesHideNoBadRow) {
+  KnownGangShapes known;
+  auto message = *ToProto(ThreeGangs());
+  ASSERT_TRUE(Read(message, known));
+  message.add_resources()->add_names(1);
+  EXPECT_FALSE(Read(message, known));
+  message = *ToProto(ThreeGangs());
+  message.add_node_constraints()->mutable_node_selector()->add_keys(99);
+  EXPECT_FALSE(Read(message, known));
+  message = *ToProto(ThreeGangs());
+  message.add_assignments()->add_levels(99);
+  EXPECT_FALSE(Read(message, known));
+}
+
+TEST(KnownGangShapes, HoldsSoManyAndStartsOver) {
+  KnownGangShapes known;
+  const auto shape = std::make_shared<const ResolvedGangShape>();
+  for (std::size_t i = 0; i < KnownGangShapes::kMostShapes; ++i) {
+    known.Keep(std::to_string(i), shape);
+  }
+  EXPECT_EQ(known.Find("0"), shape);
+  known.Keep("one more", shape);
+  EXPECT_EQ(known.Find("0"), nullptr);
+  EXPECT_EQ(known.Find("one more"), shape);
+}
+
+TEST(KnownGangShapes, HoldsSoManyBytesOfWords) {
+  KnownGangShapes known;
+  const auto shape = std::make_shared<const ResolvedGangShape>();
+  const std::string half(KnownGangShapes::kMostBytes / 2, 'a');
+  known.Keep(half, shape);
+  known.Keep(half, shape);  // the same again adds nothing
+  known.Keep(std::string(half.size(), 'b'), shape);
+  EXPECT_EQ(known.Find(half), shape);
+  known.Keep("c", shape);
+  EXPECT_EQ(known.Find(half), nullptr);
+  EXPECT_EQ(known.Find("c"), shape);
+  known.Keep(std::string(KnownGangShapes::kMostBytes + 1, 'd'), shape);
+  EXPECT_EQ(known.Find("c"), shape);
+}
 
 }  // namespace
 }  // namespace espalier

@@ -1,0 +1,19 @@
+// How answers become bytes: measured once and written in one go, the long columns of gangs straight
+// from their answers.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include "espalier/v1/placement.pb.h"
+#include "service/wire/gangs.hpp"
+
+namespace espalier {
+
+grpc::ByteBuffer ToBytes(const v1::PlaceResponse& response);
+
+// `head` is the response without answers. `answers` is all of them but the columns of domains and
+// their counts, which are those of `gangs` by leaf index.
+grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const v1::AnswerBatch& answers,
+                         const GangRequests& requests, const GangAnswers& gangs);
+
+}  // namespace espalier

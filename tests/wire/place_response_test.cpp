@@ -1,0 +1,84 @@
+// Answers go out as the bytes of their message, however few or many.
+#include "service/wire/place_response.hpp"
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace espalier {
+namespace {
+
+std::string Text(const grpc::ByteBuffer& bytes) {
+  std::vector<grpc::Slice> slices;
+  EXPECT_TRUE(bytes.Dump(&slices).ok());
+  std::string text;
+  for (const grpc::Slice& slice : slices) {
+    text.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  return text;
+}
+
+TEST(PlaceResponseBytes, AreThoseOfTheMessage) {
+  v1::PlaceResponse message;
+  EXPECT_EQ(Text(ToBytes(message)), "");
+  message.mutable_state()->set_generation(7);
+  EXPECT_EQ(Text(ToBytes(message)), message.SerializeAsString());
+  for (int i = 0; i < 100000; ++i) message.mutable_answers()->add_domains(i * 37 - 5);
+  message.mutable_answers()->add_strings("a reason");
+  EXPECT_EQ(Text(ToBytes(message)), message.SerializeAsString());
+}
+
+// Gangs with and without leaders, placed or not, on leaves and with numbers of pods of all lengths.
+TEST(PlaceResponseBytes, OfGangsAreThoseOfTheMessage) {
+  std::mt19937 random(1);
+  const auto any = [&](std::int32_t most) {
+    return static_cast<std::int32_t>(random() >> random() % 32) & most;
+  };
+  GangRequests requests;
+  for (const int shape : {0, 1, 2}) {
+    ResolvedGangShape resolved;
+    if (shape > 0) resolved.words.leader.emplace();
+    requests.shapes.push_back(std::make_shared<const ResolvedGangShape>(std::move(resolved)));
+    requests.leader_first.push_back(shape == 2);
+  }
+  for (const int count : {0, 1, 3000}) {
+    requests.gangs.clear();
+    GangAnswers gangs;
+    v1::PlaceResponse message;
+    message.mutable_state()->set_generation(7);
+    const std::string head = message.SerializeAsString();
+    v1::AnswerBatch rows;
+    rows.add_domain_offsets(0);
+    *message.mutable_answers() = rows;
+    for (int g = 0; g < count; ++g) {
+      const Gang& gang = requests.gangs.emplace_back(static_cast<std::int32_t>(random() % 3), 0);
+      const bool placed = random() % 4 != 0;
+      gangs.status.push_back(placed ? PlacementStatus::kPlaced : PlacementStatus::kDoesNotFit);
+      std::vector<LeafShare> shares(placed ? random() % 40 : 0);
+      for (LeafShare& share : shares) {
+        share = {LeafId(any(0x7fffffff)), static_cast<std::int32_t>(random() % 2),
+                 any(0x7fffffff) / 2 + 1};
+        if (gang.shape != 0 && random() % 2 == 0) share.pods = 0;
+      }
+      gangs.shares.insert(gangs.shares.end(), shares.begin(), shares.end());
+      gangs.share_end.push_back(static_cast<std::uint32_t>(gangs.shares.size()));
+      for (int p = 0; p < requests.PodSets(gang.shape); ++p) {
+        for (const LeafShare& share : shares) {
+          const Count pods = requests.IsLeader(gang.shape, p) ? share.leaders : share.pods;
+          if (pods == 0) continue;
+          message.mutable_answers()->add_domains(share.leaf.value);
+          message.mutable_answers()->add_counts(static_cast<std::int32_t>(pods));
+        }
+      }
+    }
+    v1::PlaceResponse only_head;
+    ASSERT_TRUE(only_head.ParseFromString(head));
+    EXPECT_EQ(Text(ToBytes(only_head, rows, requests, gangs)), message.SerializeAsString())
+        << count;
+  }
+}
+
+}  // namespace
+}  // namespace espalier
