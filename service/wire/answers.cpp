@@ -57,6 +57,11 @@ class AnswerEncoder {
 
   v1::AnswerBatch EncodeRows(const GangRequests& requests, const GangBatch& batch,
                              const GangAnswers& answers, const ClusterState& state) {
+    const auto gangs = static_cast<int>(requests.gangs.size());
+    message_.mutable_outcomes()->Reserve(gangs);
+    message_.mutable_levels()->Reserve(gangs);
+    message_.mutable_failures()->Reserve(gangs);
+    message_.mutable_domain_offsets()->Reserve(gangs + 1);
     std::uint32_t domains = 0;
     std::vector<std::uint32_t> levels(requests.shapes.size(), 0);  // 0: not looked up yet
     auto failure = answers.failures.begin();

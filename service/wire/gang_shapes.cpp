@@ -78,9 +78,7 @@ ShapeWords::ShapeWords(const v1::WorkloadBatch& message, const FeatureGates& gat
   }
 }
 
-std::optional<std::string> ShapeWords::Of(int w) {
-  std::string text;
-  text.reserve(1024);
+bool ShapeWords::Read(int w, std::string& text) {
   text = gates_;
   bool sound = true;
   const auto end = static_cast<int>(message_.pod_set_offsets(w + 1));
@@ -93,8 +91,7 @@ std::optional<std::string> ShapeWords::Of(int w) {
             AddRow(topology_requests_, At(message_.pod_set_topology_requests(), p), text) &&
             AddRow(node_constraints_, At(message_.pod_set_node_constraints(), p), text);
   }
-  if (!sound) return std::nullopt;
-  return text;
+  return sound;
 }
 
 bool ShapeWords::UsedAllRows() const {

@@ -41,9 +41,9 @@ class ShapeWords {
   // `message` has sound columns and outlives this.
   ShapeWords(const v1::WorkloadBatch& message, const FeatureGates& gates, ExpansionBudget budget);
 
-  // What makes the shape of workload `w`, numbers of pods apart; nullopt when something is wrong
-  // with it.
-  std::optional<std::string> Of(int w);
+  // Makes `text` what makes the shape of workload `w`, numbers of pods apart. False when something
+  // is wrong with it.
+  bool Read(int w, std::string& text);
 
   // Whether the workloads asked for used every row of every table: the others were not looked at.
   bool UsedAllRows() const;

@@ -138,12 +138,15 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
   }
 
   ShapeWords words(message, gates, budget);
-  std::vector<std::optional<std::string>> words_of;
+  std::string text;
+  const auto read = [&](std::size_t s) {
+    const bool sound = words.Read(first_of[s], text);
+    text.push_back(requests.leader_first[s] ? 1 : 0);
+    return sound;
+  };
   std::vector<int> unknown;  // their first workloads
   for (std::size_t s = 0; s < first_of.size(); ++s) {
-    auto& text = words_of.emplace_back(words.Of(first_of[s]));
-    if (text) text->push_back(requests.leader_first[s] ? 1 : 0);
-    requests.shapes.push_back(text ? known.Find(*text) : nullptr);
+    requests.shapes.push_back(read(s) ? known.Find(text) : nullptr);
     if (!requests.shapes.back()) unknown.push_back(first_of[s]);
   }
   if (unknown.empty() && words.UsedAllRows()) return requests;
@@ -157,7 +160,7 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
     GangShape shape = ToShape(std::move(*next++), requests.leader_first[s]);
     requests.shapes[s] =
         std::make_shared<const ResolvedGangShape>(Resolve(std::move(shape), state, gates));
-    if (words_of[s]) known.Keep(*std::move(words_of[s]), requests.shapes[s]);
+    if (read(s)) known.Keep(text, requests.shapes[s]);
   }
   return requests;
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include <google/protobuf/io/coded_stream.h>
@@ -39,20 +41,39 @@ void AddField(int field, const std::vector<grpc::Slice>& parts, std::vector<grpc
   message.insert(message.end(), parts.begin(), parts.end());
 }
 
-// Gangs whose part of a column one thread writes.
-constexpr std::size_t kGangsOfPart = 1024;
-
-// A part of a packed column: what `of` makes of the shares of the gangs from `first` on.
-template <class Of>
-grpc::Slice PartOfColumn(std::size_t first, const GangRequests& requests, const GangAnswers& gangs,
-                         const Of& of) {
-  const std::size_t end = std::min(first + kGangsOfPart, requests.gangs.size());
-  std::size_t domains = 0;
-  for (std::size_t g = first; g < end; ++g) {
-    domains += gangs.SharesOf(g).size() * requests.PodSets(requests.gangs[g].shape);
+// Writes `value` as protobuf does; up to a byte behind it may be overwritten. Most leaves of a
+// large cluster take three bytes, most numbers of pods one.
+std::uint8_t* WriteVarint(std::uint32_t value, std::uint8_t* end) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::uint32_t kMore = 0x80;
+  if (value < (1u << 7)) {
+    *end = static_cast<std::uint8_t>(value);
+    return end + 1;
   }
-  const grpc::Slice room(domains * kMostVarintBytes);
-  std::uint8_t* next = Bytes(room);
+  if (value >= (1u << 14) && value < (1u << 21)) {
+    const std::uint32_t bytes =
+        (value & 0x7f) | kMore | (value << 1 & 0x7f00) | kMore << 8 | (value << 2 & 0x7f0000);
+    std::memcpy(end, &bytes, sizeof(bytes));
+    return end + 3;
+  }
+  return CodedOutputStream::WriteVarint32ToArray(value, end);
+}
+
+// Gangs whose part of the columns one thread writes.
+constexpr std::size_t kGangsOfPart = 512;
+
+// The part of the gangs from `first` on.
+void WriteColumns(std::size_t first, const GangRequests& requests, const GangAnswers& gangs,
+                  grpc::Slice& domains, grpc::Slice& counts) {
+  const std::size_t end = std::min(first + kGangsOfPart, requests.gangs.size());
+  std::size_t entries = 0;
+  for (std::size_t g = first; g < end; ++g) {
+    entries += gangs.SharesOf(g).size() * requests.PodSets(requests.gangs[g].shape);
+  }
+  const grpc::Slice domains_room(entries * kMostVarintBytes + 1);
+  const grpc::Slice counts_room(entries * kMostVarintBytes + 1);
+  std::uint8_t* domains_end = Bytes(domains_room);
+  std::uint8_t* counts_end = Bytes(counts_room);
   for (std::size_t g = first; g < end; ++g) {
     if (gangs.status[g] != PlacementStatus::kPlaced) continue;
     const std::int32_t shape = requests.gangs[g].shape;
@@ -60,11 +81,14 @@ grpc::Slice PartOfColumn(std::size_t first, const GangRequests& requests, const 
       const bool leader = requests.IsLeader(shape, p);
       for (const LeafShare& share : gangs.SharesOf(g)) {
         const Count count = leader ? share.leaders : share.pods;
-        if (count != 0) next = CodedOutputStream::WriteVarint32ToArray(of(share.leaf, count), next);
+        if (count == 0) continue;
+        domains_end = WriteVarint(WireFormatLite::ZigZagEncode32(share.leaf.value), domains_end);
+        counts_end = WriteVarint(static_cast<std::uint32_t>(count), counts_end);
       }
     }
   }
-  return room.sub(0, static_cast<std::size_t>(next - room.begin()));
+  domains = domains_room.sub(0, static_cast<std::size_t>(domains_end - domains_room.begin()));
+  counts = counts_room.sub(0, static_cast<std::size_t>(counts_end - counts_room.begin()));
 }
 
 }  // namespace
@@ -79,17 +103,8 @@ grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const v1::AnswerBatch& a
   const std::size_t parts = (requests.gangs.size() + kGangsOfPart - 1) / kGangsOfPart;
   std::vector<grpc::Slice> domains(parts);
   std::vector<grpc::Slice> counts(parts);
-  ForEachPart(2 * parts, gangs.shares.size(), [&](std::size_t part) {
-    const std::size_t first = part / 2 * kGangsOfPart;
-    if (part % 2 == 0) {
-      domains[part / 2] = PartOfColumn(first, requests, gangs, [](LeafId leaf, Count) {
-        return WireFormatLite::ZigZagEncode32(leaf.value);
-      });
-    } else {
-      counts[part / 2] = PartOfColumn(first, requests, gangs, [](LeafId, Count count) {
-        return static_cast<std::uint32_t>(count);
-      });
-    }
+  ForEachPart(parts, gangs.shares.size(), [&](std::size_t part) {
+    WriteColumns(part * kGangsOfPart, requests, gangs, domains[part], counts[part]);
   });
   std::vector<grpc::Slice> fields = {ToSlice(answers)};
   AddField(v1::AnswerBatch::kDomainsFieldNumber, domains, fields);

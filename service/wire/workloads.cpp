@@ -185,6 +185,8 @@ class BatchEncoder {
       WriteWorkload(static_cast<std::uint32_t>(w), requests[w]);
     }
     if (tables_.error()) return tl::unexpected(*tables_.error());
+    LeaveOut(*message_.mutable_namespaces());
+    LeaveOut(*message_.mutable_names());
     LeaveOut(*message_.mutable_simulate_empty());
     LeaveOut(*message_.mutable_affinity_scores_consumed());
     LeaveOut(*message_.mutable_pod_set_topology_requests());
