@@ -173,7 +173,10 @@ Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options
     return leaf.valid() ? std::optional(leaf.value) : std::nullopt;
   };
   const std::vector<WorkloadRequest> requests = RequestsOf(loaded.mix);
-  const Result<v1::WorkloadBatch> batch = ToProto(requests);
+  // Answers come by position: names would only stand in the text of an error.
+  std::vector<WorkloadRequest> unnamed = requests;
+  for (WorkloadRequest& request : unnamed) request.key = {};
+  const Result<v1::WorkloadBatch> batch = ToProto(unnamed);
   if (!batch) return tl::unexpected(batch.error());
   const bool words = result.scenario.variant == "words";
   std::unique_ptr<Caller> caller;
