@@ -28,8 +28,7 @@ struct GangShape {
 // feature gates, that it was made with: for branches and clones too.
 struct ResolvedGangShape {
   GangShape words;
-  std::string
-      failure;  // why no gang of the shape can be placed; empty: nothing of below is missing
+  std::string failure;   // why no gang of the shape can be placed; then nothing below is set
   PlacementQuery query;  // without pods
   std::shared_ptr<const Shape> shape;
   DomainRange leaves;    // all of the flavor's

@@ -104,14 +104,28 @@ Result<void> OnlyWithPodsInPlace(const std::vector<WorkloadRequest>& workloads) 
       unplaced->key.ToString(), unplaced - workloads.begin()));
 }
 
-// Of the last batch of gangs of this thread. The memory is used again by the next, unless it is
-// more than a thread should sit on.
-GangAnswers& AnswersOfThisThread() {
-  constexpr std::size_t kMostKeptShares = std::size_t{1} << 20;
-  thread_local GangAnswers answers;
-  if (answers.shares.capacity() > kMostKeptShares) answers = {};
-  return answers;
-}
+// Where a thread answers a batch of gangs. The memory is used again by its next, unless it is more
+// than a thread should sit on.
+class AnswersOfThisThread {
+ public:
+  AnswersOfThisThread() = default;
+  ~AnswersOfThisThread() {
+    constexpr std::size_t kMostKept = std::size_t{1} << 20;  // entries of a column
+    if (answers_.shares.capacity() > kMostKept || answers_.status.capacity() > kMostKept) {
+      answers_ = {};
+    }
+    answers_.failures.clear();
+  }
+  AnswersOfThisThread(const AnswersOfThisThread&) = delete;
+  AnswersOfThisThread& operator=(const AnswersOfThisThread&) = delete;
+
+  GangAnswers& Get() { return answers_; }
+
+ private:
+  static thread_local GangAnswers answers_;
+};
+
+thread_local GangAnswers AnswersOfThisThread::answers_;
 
 Answered AnswerGangs(const GangRequests& requests, const ClusterState& state, Backend& backend,
                      PlacementMode mode, bool commit, GangAnswers& answers) {
@@ -193,13 +207,13 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
 
   Result<Answered> answered;
   std::optional<GangRequests> gangs;
-  GangAnswers& gang_answers = AnswersOfThisThread();
+  AnswersOfThisThread gang_answers;
   if (which == Workloads::kAny && *leaf_index) {
     ExpansionBudget budget{kMaxBatchBytes};
     gangs = ReadGangs(request.workloads(), state, *gates, *(*snapshot)->shapes, budget);
   }
   if (gangs) {
-    answered = AnswerGangs(*gangs, state, *backend_, *mode, request.commit(), gang_answers);
+    answered = AnswerGangs(*gangs, state, *backend_, *mode, request.commit(), gang_answers.Get());
   } else {
     ExpansionBudget budget{kMaxBatchBytes};
     const auto workloads = FromProto(request.workloads(), budget);
@@ -222,7 +236,7 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
   }
   *response.mutable_state() = ToProto((*snapshot)->position);
   if (gangs) {
-    bytes = ToBytes(response, answered->answers, *gangs, gang_answers);
+    bytes = ToBytes(response, answered->answers, *gangs, gang_answers.Get());
   } else {
     *response.mutable_answers() = std::move(answered->answers);
     bytes = ToBytes(response);

@@ -1,6 +1,5 @@
 #include "service/wire/gang_shapes.hpp"
 
-#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -10,15 +9,11 @@
 namespace espalier {
 namespace {
 
+const FieldPath kPath("workloads");
+
 template <class Number>
 void AddNumber(Number number, std::string& text) {
   text.append(reinterpret_cast<const char*>(&number), sizeof(number));
-}
-
-// Behind its length, so that what follows cannot be taken for a part of it.
-void AddText(std::string_view part, std::string& text) {
-  AddNumber(part.size(), text);
-  text.append(part);
 }
 
 // The entry of a column that may be empty.
@@ -48,34 +43,9 @@ void KnownGangShapes::Keep(std::string words, std::shared_ptr<const ResolvedGang
 
 ShapeWords::ShapeWords(const v1::WorkloadBatch& message, const FeatureGates& gates,
                        ExpansionBudget budget)
-    : message_(message) {
+    : message_(message), budget_(budget) {
   static_assert(std::has_unique_object_representations_v<FeatureGates>);
   AddNumber(gates, gates_);
-  for (const v1::ResourceVector& row : message.resources()) {
-    resources_.push_back({Text(row), false});
-  }
-  // The others are few: read, and written with strings of their own.
-  const FieldPath path("workloads");
-  const auto rewritten = [&](const auto& row, const auto& write) -> std::optional<std::string> {
-    Decoder decoder(message.strings(), budget);
-    v1::WorkloadBatch own;
-    StringTable strings(own.mutable_strings());
-    write(FromProto(row, path, decoder), own, strings);
-    if (!decoder.ok()) return std::nullopt;
-    return own.SerializeAsString();
-  };
-  for (const v1::TopologyRequest& row : message.topology_requests()) {
-    const auto write = [](const TopologyRequest& request, auto& own, auto& strings) {
-      *own.add_topology_requests() = ToProto(request, strings);
-    };
-    topology_requests_.push_back({rewritten(row, write), false});
-  }
-  for (const v1::NodeConstraints& row : message.node_constraints()) {
-    const auto write = [](const PodTemplate& pod_template, auto& own, auto& strings) {
-      *own.add_node_constraints() = NodeConstraintsToProto(pod_template, strings);
-    };
-    node_constraints_.push_back({rewritten(row, write), false});
-  }
 }
 
 bool ShapeWords::Read(int w, std::string& text) {
@@ -87,39 +57,53 @@ bool ShapeWords::Read(int w, std::string& text) {
     sound = AddString(message_.pod_set_names(p), text) &&
             AddString(message_.pod_set_flavors(p), text) &&
             AddString(At(message_.pod_set_groups(), p), text) &&
-            AddRow(resources_, message_.pod_set_requests(p), text) &&
-            AddRow(topology_requests_, At(message_.pod_set_topology_requests(), p), text) &&
-            AddRow(node_constraints_, At(message_.pod_set_node_constraints(), p), text);
+            AddRow(message_.resources(), message_.pod_set_requests(p), resources_, text) &&
+            AddRow(message_.topology_requests(), At(message_.pod_set_topology_requests(), p),
+                   topology_requests_, text) &&
+            AddRow(message_.node_constraints(), At(message_.pod_set_node_constraints(), p),
+                   node_constraints_, text);
   }
   return sound;
 }
 
 bool ShapeWords::UsedAllRows() const {
-  const auto all = [](const Rows& rows) { return std::ranges::all_of(rows, &Row::used); };
-  return message_.assignments().empty() && all(resources_) && all(topology_requests_) &&
-         all(node_constraints_);
+  const auto all = [](const auto& table, const Rows& used) {
+    return static_cast<std::size_t>(table.size()) == used.size();
+  };
+  return message_.assignments().empty() && all(message_.resources(), resources_) &&
+         all(message_.topology_requests(), topology_requests_) &&
+         all(message_.node_constraints(), node_constraints_);
 }
 
-// Present or not, then what stands there.
-bool ShapeWords::AddString(std::uint32_t reference, std::string& text) const {
-  AddNumber(static_cast<char>(reference != 0), text);
-  if (reference == 0) return true;
-  if (reference > static_cast<std::uint32_t>(message_.strings_size())) return false;
-  AddText(message_.strings(static_cast<int>(reference - 1)), text);
+// Behind its length, so that what follows cannot be taken for a part of it.
+bool ShapeWords::Add(std::string_view part, std::string& text) {
+  budget_.bytes_left -= static_cast<std::int64_t>(part.size());
+  if (budget_.bytes_left < 0) return false;
+  AddNumber(part.size(), text);
+  text.append(part);
   return true;
 }
 
-bool ShapeWords::AddRow(Rows& rows, std::uint32_t reference, std::string& text) {
+// Present or not, then what stands there.
+bool ShapeWords::AddString(std::uint32_t reference, std::string& text) {
   AddNumber(static_cast<char>(reference != 0), text);
   if (reference == 0) return true;
-  if (reference > rows.size()) return false;
-  Row& row = rows[reference - 1];
-  row.used = true;
-  if (row.text) AddText(*row.text, text);
-  return row.text.has_value();
+  return reference <= static_cast<std::uint32_t>(message_.strings_size()) &&
+         Add(message_.strings(static_cast<int>(reference - 1)), text);
 }
 
-std::optional<std::string> ShapeWords::Text(const v1::ResourceVector& row) const {
+template <class Table>
+bool ShapeWords::AddRow(const Table& table, std::uint32_t reference, Rows& rows,
+                        std::string& text) {
+  AddNumber(static_cast<char>(reference != 0), text);
+  if (reference == 0) return true;
+  if (reference > static_cast<std::uint32_t>(table.size())) return false;
+  const auto [row, fresh] = rows.try_emplace(reference);
+  if (fresh) row->second = Text(table[static_cast<int>(reference - 1)]);
+  return row->second && Add(*row->second, text);
+}
+
+std::optional<std::string> ShapeWords::Text(const v1::ResourceVector& row) {
   if (row.names_size() != row.amounts_size()) return std::nullopt;
   constexpr std::size_t kBytesOfEntry = 40;  // of most
   std::string text;
@@ -129,6 +113,25 @@ std::optional<std::string> ShapeWords::Text(const v1::ResourceVector& row) const
     AddNumber(row.amounts(i), text);
   }
   return text;
+}
+
+// Rows of these tables are few and deep: they are read, and written with strings of their own.
+std::optional<std::string> ShapeWords::Text(const v1::TopologyRequest& row) {
+  Decoder decoder(message_.strings(), budget_);
+  v1::WorkloadBatch own;
+  StringTable strings(own.mutable_strings());
+  *own.add_topology_requests() = ToProto(FromProto(row, kPath, decoder), strings);
+  if (!decoder.ok()) return std::nullopt;
+  return own.SerializeAsString();
+}
+
+std::optional<std::string> ShapeWords::Text(const v1::NodeConstraints& row) {
+  Decoder decoder(message_.strings(), budget_);
+  v1::WorkloadBatch own;
+  StringTable strings(own.mutable_strings());
+  *own.add_node_constraints() = NodeConstraintsToProto(FromProto(row, kPath, decoder), strings);
+  if (!decoder.ok()) return std::nullopt;
+  return own.SerializeAsString();
 }
 
 }  // namespace espalier

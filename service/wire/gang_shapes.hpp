@@ -7,8 +7,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "espalier/v1/workload.pb.h"
 #include "host/engine/feature_gates.hpp"
@@ -38,28 +38,31 @@ class KnownGangShapes {
 // The words of a batch's workloads as texts: equal for what means the same, in any two messages.
 class ShapeWords {
  public:
-  // `message` has sound columns and outlives this.
+  // `message` has sound columns and outlives this. What repeats a word costs its length of
+  // `budget`.
   ShapeWords(const v1::WorkloadBatch& message, const FeatureGates& gates, ExpansionBudget budget);
 
   // Makes `text` what makes the shape of workload `w`, numbers of pods apart. False when something
-  // is wrong with it.
+  // is wrong with it, or nothing is left of the budget.
   bool Read(int w, std::string& text);
 
   // Whether the workloads asked for used every row of every table: the others were not looked at.
   bool UsedAllRows() const;
 
  private:
-  struct Row {
-    std::optional<std::string> text;  // nullopt: something is wrong with the row
-    bool used = false;
-  };
-  using Rows = std::vector<Row>;
+  // By reference: the text of a row; nullopt when something is wrong with it.
+  using Rows = std::unordered_map<std::uint32_t, std::optional<std::string>>;
 
-  bool AddString(std::uint32_t reference, std::string& text) const;
-  static bool AddRow(Rows& rows, std::uint32_t reference, std::string& text);
-  std::optional<std::string> Text(const v1::ResourceVector& row) const;
+  bool Add(std::string_view part, std::string& text);
+  bool AddString(std::uint32_t reference, std::string& text);
+  template <class Table>
+  bool AddRow(const Table& table, std::uint32_t reference, Rows& rows, std::string& text);
+  std::optional<std::string> Text(const v1::ResourceVector& row);
+  std::optional<std::string> Text(const v1::TopologyRequest& row);
+  std::optional<std::string> Text(const v1::NodeConstraints& row);
 
   const v1::WorkloadBatch& message_;
+  ExpansionBudget budget_;
   std::string gates_;
   Rows resources_;
   Rows topology_requests_;

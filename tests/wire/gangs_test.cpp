@@ -225,6 +225,22 @@ TEST(ReadGangs, KnownShapesHideNoBadRow) {
   EXPECT_FALSE(Read(message, known));
 }
 
+// A few bytes may name a long word again and again.
+TEST(ReadGangs, WordsThatRepeatAreCharged) {
+  auto message = *ToProto(ThreeGangs());
+  const std::string word(std::size_t{1} << 20, 'a');
+  message.add_strings(word);
+  v1::ResourceVector& row = *message.mutable_resources(0);
+  for (int i = 0; i < 100000; ++i) {
+    row.add_names(static_cast<std::uint32_t>(message.strings_size()));
+    row.add_amounts(1);
+  }
+  std::string text;
+  EXPECT_FALSE(ShapeWords(message, {}, {kPlenty / 16}).Read(0, text));
+  EXPECT_LT(text.size(), word.size());
+  EXPECT_FALSE(Read(message, kPlenty / 16));
+}
+
 TEST(KnownGangShapes, HoldsSoManyAndStartsOver) {
   KnownGangShapes known;
   const auto shape = std::make_shared<const ResolvedGangShape>();
