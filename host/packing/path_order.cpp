@@ -11,23 +11,22 @@
 namespace espalier {
 namespace {
 
-// A node and a part of its path.
-struct Keyed {
-  std::uint64_t key;
-  std::int32_t node;
-};
+// A part of a node's path, then its index: what both take together fits, as neither passes 31 bits.
+using Keyed = std::uint64_t;
 
-// By the lowest `bits` of the keys, a digit after the other; equal keys stay in their order.
-void SortByKey(std::vector<Keyed>& nodes, int bits) {
-  constexpr int kDigit = 12;
-  constexpr std::uint64_t kMask = (1U << kDigit) - 1;
+// By bits [begin, end) of the keys, a digit after the other; equal ones stay in their order.
+void SortByBits(std::vector<Keyed>& nodes, int begin, int end) {
+  constexpr int kMostBits = 12;  // of a digit
+  const int digits = std::max((end - begin + kMostBits - 1) / kMostBits, 1);
+  const int width = (end - begin + digits - 1) / digits;
+  const Keyed mask = (Keyed{1} << width) - 1;
   std::vector<Keyed> sorted(nodes.size());
-  for (int shift = 0; shift < bits; shift += kDigit) {
-    std::array<std::uint32_t, kMask + 1> next{};  // by digit: where its next node goes
-    for (const Keyed& node : nodes) ++next[(node.key >> shift) & kMask];
+  for (int shift = begin; shift < end; shift += width) {
+    std::array<std::uint32_t, 1 << kMostBits> next{};  // by digit: where its next node goes
+    for (const Keyed node : nodes) ++next[(node >> shift) & mask];
     std::uint32_t sum = 0;
     for (std::uint32_t& at : next) at = std::exchange(sum, sum + at);
-    for (const Keyed& node : nodes) sorted[next[(node.key >> shift) & kMask]++] = node;
+    for (const Keyed node : nodes) sorted[next[(node >> shift) & mask]++] = node;
     nodes.swap(sorted);
   }
 }
@@ -63,27 +62,28 @@ void SortByPath(PathLabels levels, std::vector<std::int32_t>& nodes) {
 
   // Values are numbered in their order. From the lowest level up, as many levels as fit one key.
   std::vector<Keyed> keyed(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) keyed[i].node = nodes[i];
+  const int node_bits = std::bit_width(static_cast<std::uint32_t>(std::ranges::max(nodes)));
   for (std::size_t end = levels.size(); end > 0;) {
     std::size_t begin = end;
-    int bits = 0;
+    int bits = node_bits;
     while (begin > 0 && bits + Width(*levels[begin - 1]) <= 64) bits += Width(*levels[--begin]);
     const PathLabels together = levels.subspan(begin, end - begin);
     constexpr std::size_t kNodes = 8192;  // of a part
     ForEachPart((keyed.size() + kNodes - 1) / kNodes, keyed.size(), [&](std::size_t part) {
-      const std::size_t size = std::min(kNodes, keyed.size() - part * kNodes);
-      for (Keyed& node : std::span(keyed).subspan(part * kNodes, size)) {
-        node.key = 0;
+      for (std::size_t i = part * kNodes; i < std::min((part + 1) * kNodes, keyed.size()); ++i) {
+        Keyed key = 0;
         for (const LabelColumn* label : together) {
-          node.key =
-              node.key << Width(*label) | static_cast<std::uint64_t>(ValueOf(*label, node.node));
+          key = key << Width(*label) | static_cast<Keyed>(ValueOf(*label, nodes[i]));
         }
+        keyed[i] = key << node_bits | static_cast<Keyed>(nodes[i]);
       }
     });
-    SortByKey(keyed, bits);
+    SortByBits(keyed, node_bits, bits);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      nodes[i] = static_cast<std::int32_t>(keyed[i] & ((Keyed{1} << node_bits) - 1));
+    }
     end = begin;
   }
-  for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = keyed[i].node;
 }
 
 }  // namespace espalier

@@ -85,5 +85,22 @@ TEST(NodeColumnsTest, EachColumnIsHeldToItsRule) {
   EXPECT_THAT(ProblemOf(columns), HasSubstr("allocatable must have one entry"));
 }
 
+// Values are compared in parts: wherever two are out of order, one of them sees it.
+TEST(NodeColumnsTest, ManyValuesMustBeSortedThroughout) {
+  NodeColumns columns;
+  for (int i = 100'000; i < 140'000; ++i) columns.names.push_back(std::to_string(i));
+  columns.available.resize(columns.names.size(), 1);
+  columns.taint_sets = {{}};
+  columns.taint_set_of.resize(columns.names.size(), 0);
+  columns.labels = {{"host", columns.names, std::vector<std::int32_t>(columns.names.size(), 0)}};
+  EXPECT_EQ(ProblemOf(columns), "");
+  std::vector<std::string>& values = columns.labels[0].values;
+  for (const std::size_t at : {1U, 8191U, 8192U, 8193U, 16384U, 39'999U}) {
+    std::swap(values[at - 1], values[at]);
+    EXPECT_THAT(ProblemOf(columns), HasSubstr("label host must have sorted")) << at;
+    std::swap(values[at - 1], values[at]);
+  }
+}
+
 }  // namespace
 }  // namespace espalier
