@@ -56,9 +56,7 @@ class Churn {
     }
     const Gang& first = loaded_.mix.gangs.front();
     times.Time("visible", [&] {
-      for (const LeafId leaf : changed_) {
-        begin_ ? flavor_.Remove(leaf, pod_) : flavor_.Add(leaf, pod_);
-      }
+      begin_ ? flavor_.Remove(changed_) : flavor_.Add(changed_);
       batch_.Nominate(backend_, {&first, 1}, one_answer_);
     });
     times.Time("compute", [&] { batch_.Nominate(backend_, loaded_.mix.gangs, answers_); });
@@ -86,7 +84,7 @@ class Churn {
     for (std::size_t i = 0; i < std::min(wanted, with_room_.size()); ++i) {
       const auto left = static_cast<std::int64_t>(with_room_.size() - i);
       std::swap(with_room_[i], with_room_[i + static_cast<std::size_t>(random_.Below(left))]);
-      changed_.push_back(with_room_[i]);
+      changed_.push_back({with_room_[i], &pod_});
     }
   }
 
@@ -98,7 +96,7 @@ class Churn {
   SplitMix64 random_;
   Resources pod_;
   std::vector<LeafId> with_room_;
-  std::vector<LeafId> changed_;
+  std::vector<LeafChange> changed_;
   bool begin_ = true;  // the next step chooses leaves
   GangAnswers answers_;
   GangAnswers one_answer_;

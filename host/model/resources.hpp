@@ -33,6 +33,11 @@ constexpr Amount SaturatingMultiply(Amount a, Amount b) {
                             : std::numeric_limits<Amount>::max();
 }
 
+// At the int64 limit where the magnitude passes it.
+constexpr Amount Magnitude(Amount amount) {
+  return amount < 0 ? SaturatingSubtract(0, amount) : amount;
+}
+
 // total += amounts, element-wise and saturating.
 inline void AddTo(Resources& total, const Resources& amounts) {
   for (const auto& [name, amount] : amounts) {

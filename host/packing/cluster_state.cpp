@@ -1,6 +1,7 @@
 #include "host/packing/cluster_state.hpp"
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -144,22 +145,33 @@ std::vector<std::string_view> ClusterState::FlavorNames() const {
   return names;
 }
 
-void ClusterState::AddUsage(const std::vector<FlavorLeafUsage>& usage) {
-  for (const FlavorLeafUsage& entry : usage) {
-    FlavorState* flavor = Find(entry.flavor);
-    if (flavor == nullptr) continue;
-    const LeafId leaf = flavor->snapshot().FindLeaf(entry.leaf);
-    if (leaf.valid()) flavor->Add(leaf, entry.usage);
+// Calls change(flavor, leaves) for each run of usage in one flavor.
+template <class Change>
+void ClusterState::ForEachFlavor(const std::vector<FlavorLeafUsage>& usage, const Change& change) {
+  std::vector<LeafChange> leaves;
+  for (auto first = usage.begin(); first != usage.end();) {
+    const auto end = std::find_if(first, usage.end(), [&](const FlavorLeafUsage& entry) {
+      return entry.flavor != first->flavor;
+    });
+    leaves.clear();
+    FlavorState* flavor = Find(first->flavor);
+    for (; first != end; ++first) {
+      const LeafId leaf = flavor == nullptr ? LeafId() : flavor->snapshot().FindLeaf(first->leaf);
+      if (leaf.valid()) leaves.push_back({leaf, &first->usage});
+    }
+    if (!leaves.empty()) change(*flavor, leaves);
   }
 }
 
+void ClusterState::AddUsage(const std::vector<FlavorLeafUsage>& usage) {
+  ForEachFlavor(
+      usage, [](FlavorState& flavor, std::span<const LeafChange> leaves) { flavor.Add(leaves); });
+}
+
 void ClusterState::RemoveUsage(const std::vector<FlavorLeafUsage>& usage) {
-  for (const FlavorLeafUsage& entry : usage) {
-    FlavorState* flavor = Find(entry.flavor);
-    if (flavor == nullptr) continue;
-    const LeafId leaf = flavor->snapshot().FindLeaf(entry.leaf);
-    if (leaf.valid()) flavor->Remove(leaf, entry.usage);
-  }
+  ForEachFlavor(usage, [](FlavorState& flavor, std::span<const LeafChange> leaves) {
+    flavor.Remove(leaves);
+  });
 }
 
 void ClusterState::AddAdmittedUsage(const std::vector<FlavorLeafUsage>& usage, bool shared) {

@@ -77,6 +77,8 @@ class ClusterState {
   ClusterState();
   static Result<ClusterState> Build(std::shared_ptr<const NodeColumns> nodes,
                                     const ClusterStateInput& input);
+  template <class Change>
+  void ForEachFlavor(const std::vector<FlavorLeafUsage>& usage, const Change& change);
   std::vector<std::unique_ptr<FlavorState>> flavors_;  // by name, byte-wise
 };
 

@@ -35,13 +35,18 @@ FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& top
   }
   SortByPath(level_labels_, order);
 
-  // Nodes of one path are one leaf; the first of them stands for it.
+  // Nodes of one path are one leaf; the first of them stands for it. In a host topology each has a
+  // hostname of its own by now.
   std::vector<std::int32_t> leaf_of(nodes_->size(), -1);
+  node_of_.reserve(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i == 0 || PathLess(level_labels_, order[i - 1], order[i])) node_of_.push_back(order[i]);
+    if (i == 0 || host_topology_ || PathLess(level_labels_, order[i - 1], order[i])) {
+      node_of_.push_back(order[i]);
+    }
     leaf_of[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(node_of_.size()) - 1;
   }
   for (std::size_t i = 0; i < pool.size(); ++i) {
+    if (represented_by[i] == pool[i]) continue;
     leaf_of[static_cast<std::size_t>(pool[i])] =
         leaf_of[static_cast<std::size_t>(represented_by[i])];
   }
@@ -193,29 +198,45 @@ std::string_view FlavorSnapshot::IndexedId(std::int32_t leaf) const {
 void FlavorSnapshot::PackCapacity(const std::vector<std::int32_t>& pool,
                                   const std::vector<std::int32_t>& leaf_of,
                                   const UsageByNode& non_tas_usage) {
-  const std::size_t nodes = nodes_->size();
-  stride_ = (static_cast<std::int64_t>(leaf_count_) + 7) / 8 * 8;
-  free_.assign(static_cast<std::size_t>(stride_) * resources().size() + kReadAhead, 0);
-  ForEachPart(resources().size(), free_.size(), [&](std::size_t r) {
-    Amount* column = free_.data() + static_cast<std::int64_t>(r) * stride_;
-    for (const std::int32_t n : pool) {
-      const auto node = static_cast<std::size_t>(n);
-      Amount& slot = column[leaf_of[node]];
-      slot = SaturatingAdd(slot, nodes_->allocatable[r * nodes + node]);
-    }
-  });
-  if (non_tas_usage.empty()) return;
-  for (const std::int32_t n : pool) {
-    const auto node = static_cast<std::size_t>(n);
-    const auto usage = non_tas_usage.find(nodes_->names[node]);
-    if (usage == non_tas_usage.end()) continue;
-    for (const auto& [name, amount] : usage->second) {
-      const std::int32_t column = FindResource(name);
-      if (column < 0) continue;
-      Amount& slot = free_[static_cast<std::size_t>(column * stride_ + leaf_of[node])];
-      slot = SaturatingSubtract(slot, amount);
+  const auto leaf_at = [&](std::int32_t node) {
+    return static_cast<std::size_t>(leaf_of[static_cast<std::size_t>(node)]);
+  };
+  std::vector<std::pair<std::size_t, const Resources*>> used;  // by leaf
+  if (!non_tas_usage.empty()) {
+    for (const std::int32_t node : pool) {
+      const auto usage = non_tas_usage.find(nodes_->names[static_cast<std::size_t>(node)]);
+      if (usage != non_tas_usage.end()) used.emplace_back(leaf_at(node), &usage->second);
     }
   }
+  // Not a multiple of a page: reading a column behind a write to the same place of another column's
+  // page would wait for that write.
+  constexpr std::int64_t kPage = 4096 / sizeof(Amount);
+  stride_ = (static_cast<std::int64_t>(leaf_count_) + 7) / 8 * 8;
+  if (stride_ % kPage == 0) stride_ += 8;
+  const auto leaves = node_of_.size();
+  const auto stride = static_cast<std::size_t>(stride_);
+  free_.resize(stride * resources().size() + kReadAhead);
+  std::fill_n(free_.end() - kReadAhead, kReadAhead, 0);
+  magnitudes_.resize(resources().size());
+  ForEachPart(resources().size(), free_.size(), [&](std::size_t r) {
+    const std::span<Amount> column = std::span(free_).subspan(r * stride, stride);
+    const Amount* allocatable = nodes_->allocatable.data() + r * nodes_->size();
+    if (pool.size() == leaves) {
+      for (std::size_t leaf = 0; leaf < leaves; ++leaf) column[leaf] = allocatable[node_of_[leaf]];
+      std::ranges::fill(column.subspan(leaves), 0);
+    } else {
+      std::ranges::fill(column, 0);
+      for (const std::int32_t node : pool) {
+        Amount& slot = column[leaf_at(node)];
+        slot = SaturatingAdd(slot, allocatable[node]);
+      }
+    }
+    for (const auto& [leaf, usage] : used) {
+      const Amount* amount = usage->Find(resources()[r]);
+      if (amount != nullptr) column[leaf] = SaturatingSubtract(column[leaf], *amount);
+    }
+    for (const Amount amount : column) magnitudes_[r] = std::max(magnitudes_[r], Magnitude(amount));
+  });
 }
 
 TreeView FlavorSnapshot::tree() const {

@@ -13,6 +13,7 @@
 #include "host/model/node.hpp"
 #include "host/model/resources.hpp"
 #include "host/model/topology.hpp"
+#include "host/packing/large_array.hpp"
 #include "host/packing/name_index.hpp"
 #include "host/packing/node_columns.hpp"
 #include "host/packing/node_filter.hpp"
@@ -77,7 +78,9 @@ class FlavorSnapshot {
   // the last column kReadAhead more entries may be read.
   static constexpr std::size_t kReadAhead = 16;
   std::int64_t stride() const { return stride_; }
-  const std::vector<Amount>& free() const { return free_; }
+  const LargeArray<Amount>& free() const { return free_; }
+  // By column, the largest magnitude of its amounts.
+  const std::vector<Amount>& magnitudes() const { return magnitudes_; }
 
   // The filter for these constraints, made on first use; safe to call from several threads. Only
   // for host topologies.
@@ -117,7 +120,8 @@ class FlavorSnapshot {
   mutable NameIndex leaf_by_id_;
 
   std::int64_t stride_ = 0;
-  std::vector<Amount> free_;
+  LargeArray<Amount> free_;
+  std::vector<Amount> magnitudes_;
 
   mutable std::mutex mutex_;  // guards the two tables below
   mutable std::unordered_map<std::string, std::shared_ptr<const NodeFilter>> filters_;

@@ -18,9 +18,13 @@ std::uint64_t NextIdentity() {
 // Amounts and sums of a few such amounts stay within int64.
 constexpr Amount kSmall = Amount{1} << 60;
 
-Amount MagnitudeOf(Amount amount) {
-  return amount == std::numeric_limits<Amount>::min() ? std::numeric_limits<Amount>::max()
-                                                      : std::abs(amount);
+void CopyInParts(std::span<const Amount> from, std::span<Amount> to) {
+  constexpr std::size_t kAmounts = std::size_t{1} << 16;  // of a part
+  ForEachPart((from.size() + kAmounts - 1) / kAmounts, from.size(), [&](std::size_t part) {
+    const std::size_t begin = part * kAmounts;
+    std::ranges::copy(from.subspan(begin, std::min(kAmounts, from.size() - begin)),
+                      to.begin() + static_cast<std::ptrdiff_t>(begin));
+  });
 }
 
 // A log that so many states have written is not handed on.
@@ -31,25 +35,13 @@ constexpr std::size_t kMaxWriters = 64;
 FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot)
     : snapshot_(std::move(snapshot)),
       identity_(NextIdentity()),
+      remaining_(snapshot_->free().size()),
       tiles_(snapshot_->free(), snapshot_->stride(), snapshot_->leaf_count(),
-             snapshot_->resources().size()),
+             snapshot_->magnitudes()),
       last_change_(static_cast<std::size_t>(snapshot_->block_count()), -1),
-      magnitude_(snapshot_->resources().size(), 0) {
+      magnitude_(snapshot_->magnitudes()) {
   log_->writers.push_back({identity_});
-  const std::vector<Amount>& free = snapshot_->free();
-  const auto stride = static_cast<std::size_t>(snapshot_->stride());
-  ForEachPart(magnitude_.size() + 1, free.size(), [&](std::size_t part) {
-    if (part == 0) {
-      remaining_ = free;
-      return;
-    }
-    const std::size_t column = part - 1;
-    Amount most = 0;
-    for (std::size_t i = column * stride; i < (column + 1) * stride; ++i) {
-      most = std::max(most, MagnitudeOf(free[i]));
-    }
-    magnitude_[column] = most;
-  });
+  CopyInParts(snapshot_->free(), remaining_);
 }
 
 FlavorState::FlavorState(const FlavorState& other)
@@ -102,8 +94,8 @@ void FlavorState::Change(std::int32_t column, LeafId leaf, Amount amount) {
   remaining_[at] = after;
   if (after > before) grown_at_ = log_->blocks.size() + 1;
   tiles_.Set(column, leaf.value, after);
-  if (MagnitudeOf(after) > magnitude) {
-    magnitude = MagnitudeOf(after);
+  if (espalier::Magnitude(after) > magnitude) {
+    magnitude = espalier::Magnitude(after);
     ++range_version_;
   }
 }
@@ -113,24 +105,44 @@ void FlavorState::NoteChange(std::int32_t block) {
   log_->blocks.push_back(block);
 }
 
-template <Amount (*Combine)(Amount, Amount)>
-void FlavorState::ChangeAll(LeafId leaf, const Resources& amounts) {
+// Binds names to columns; both lists ascend.
+void FlavorState::Bind(const Resources& usage) {
   const std::vector<std::string>& resources = snapshot_->resources();
-  std::size_t column = 0;  // both lists ascend
-  for (const auto& [name, amount] : amounts) {
+  bound_.clear();
+  std::size_t column = 0;
+  for (const auto& [name, amount] : usage) {
     int order = -1;
     while (column < resources.size() && (order = resources[column].compare(name)) < 0) ++column;
-    if (order == 0) Change<Combine>(static_cast<std::int32_t>(column++), leaf, amount);
+    if (order == 0) bound_.push_back({static_cast<std::int32_t>(column++), amount});
   }
-  NoteChange(snapshot_->BlockOf(leaf));
 }
 
-void FlavorState::Add(LeafId leaf, const Resources& usage) {
-  ChangeAll<SaturatingAdd>(leaf, usage);
+template <Amount (*Combine)(Amount, Amount)>
+void FlavorState::ChangeAll(std::span<const LeafChange> changes) {
+  constexpr std::size_t kAhead = 8;
+  const Resources* bound = nullptr;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const auto& [leaf, usage] = changes[i];
+    if (usage != bound) Bind(*usage);
+    bound = usage;
+    if (i + kAhead < changes.size()) {
+      // As if it were of the same resources. Not in a function of its own: GCC drops calls of one
+      // that only fetches, unless it is small enough to be inlined before.
+      const std::int32_t ahead = changes[i + kAhead].leaf.value;
+      for (const BoundAmount& amount : bound_) {
+        __builtin_prefetch(remaining_.data() + amount.column * snapshot_->stride() + ahead);
+        tiles_.Prefetch(amount.column, ahead);
+      }
+    }
+    for (const auto& [column, amount] : bound_) Change<Combine>(column, leaf, amount);
+    NoteChange(snapshot_->BlockOf(leaf));
+  }
 }
 
-void FlavorState::Remove(LeafId leaf, const Resources& usage) {
-  ChangeAll<SaturatingSubtract>(leaf, usage);
+void FlavorState::Add(std::span<const LeafChange> changes) { ChangeAll<SaturatingAdd>(changes); }
+
+void FlavorState::Remove(std::span<const LeafChange> changes) {
+  ChangeAll<SaturatingSubtract>(changes);
 }
 
 void FlavorState::Book(std::span<const LeafShare> shares, const RequestVector& workers,

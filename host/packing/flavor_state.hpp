@@ -1,6 +1,7 @@
 // What is used on a flavor's leaves right now, apart from the immutable snapshot.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,6 +11,7 @@
 #include "host/model/resources.hpp"
 #include "host/packing/change_log.hpp"
 #include "host/packing/flavor_snapshot.hpp"
+#include "host/packing/large_array.hpp"
 #include "host/packing/tiled_capacity.hpp"
 
 namespace espalier {
@@ -20,6 +22,12 @@ struct LeafShare {
   std::int32_t leaders = 0;
   Count pods = 0;
   bool operator==(const LeafShare&) const = default;
+};
+
+// Usage on one leaf; the amounts are somebody else's.
+struct LeafChange {
+  LeafId leaf;
+  const Resources* usage = nullptr;
 };
 
 class FlavorState {
@@ -40,7 +48,7 @@ class FlavorState {
   std::shared_ptr<const ChangeLog> log() const { return log_; }
 
   // free - usage of admitted TAS workloads (R5.1), laid out as FlavorSnapshot::free().
-  const std::vector<Amount>& remaining() const { return remaining_; }
+  const LargeArray<Amount>& remaining() const { return remaining_; }
 
   // The same, as far as it can be, in the form that bulk counting reads.
   const TiledCapacity& tiles() const { return tiles_; }
@@ -68,9 +76,12 @@ class FlavorState {
   // Changes whenever Magnitude or tiles().Exact may answer anew.
   std::uint64_t range_version() const { return range_version_; }
 
-  // Adds usage to a leaf; resources no node has are ignored: they read as 0 either way.
-  void Add(LeafId leaf, const Resources& usage);
-  void Remove(LeafId leaf, const Resources& usage);
+  // Adds usage to leaves, one after the other; resources no node has are ignored: they read as 0
+  // either way. Many leaves at once are much sooner done than one by one.
+  void Add(std::span<const LeafChange> changes);
+  void Remove(std::span<const LeafChange> changes);
+  void Add(LeafId leaf, const Resources& usage) { Add(std::array{LeafChange{leaf, &usage}}); }
+  void Remove(LeafId leaf, const Resources& usage) { Remove(std::array{LeafChange{leaf, &usage}}); }
   // Adds the pods of a gang; of the two vectors, bound to the snapshot, pod slots are part. One
   // entry in the log per run of leaves of one block.
   void Book(std::span<const LeafShare> shares, const RequestVector& workers,
@@ -84,19 +95,26 @@ class FlavorState {
   template <Amount (*Combine)(Amount, Amount)>
   void Change(std::int32_t column, LeafId leaf, Amount amount);
   template <Amount (*Combine)(Amount, Amount)>
-  void ChangeAll(LeafId leaf, const Resources& amounts);
+  void ChangeAll(std::span<const LeafChange> changes);
+  void Bind(const Resources& usage);
   void NoteChange(std::int32_t block);
 
   std::shared_ptr<const FlavorSnapshot> snapshot_;
   std::uint64_t identity_;
   std::shared_ptr<ChangeLog> log_ = std::make_shared<ChangeLog>();
-  std::vector<Amount> remaining_;
+  LargeArray<Amount> remaining_;
   std::unordered_map<std::size_t, Amount> clamped_usage_;  // by index into remaining_
   TiledCapacity tiles_;
   std::vector<std::int32_t> last_change_;
   std::size_t grown_at_ = 0;       // entries in the log after a leaf last gained capacity
   std::vector<Amount> magnitude_;  // by column
   std::uint64_t range_version_ = 0;
+
+  struct BoundAmount {
+    std::int32_t column;
+    Amount amount;
+  };
+  std::vector<BoundAmount> bound_;  // the usage that is being added or removed
 };
 
 }  // namespace espalier

@@ -18,38 +18,39 @@ float TiledCapacity::MostIn(const Row& row) {
   return std::bit_cast<float>(most);
 }
 
-TiledCapacity::TiledCapacity(const std::vector<Amount>& amounts, std::int64_t stride,
-                             std::int32_t leaves, std::size_t columns)
-    : columns_(columns),
-      rows_(static_cast<std::size_t>((leaves + kTileLeaves - 1) / kTileLeaves) * columns),
+TiledCapacity::TiledCapacity(std::span<const Amount> amounts, std::int64_t stride,
+                             std::int32_t leaves, std::span<const Amount> magnitudes)
+    : columns_(magnitudes.size()),
+      rows_(static_cast<std::size_t>((leaves + kTileLeaves - 1) / kTileLeaves) * columns_),
       most_(static_cast<std::size_t>((leaves + kTileLeaves * kTileLeaves - 1) /
                                      (kTileLeaves * kTileLeaves)) *
-            columns),
-      exact_(columns, 1),
-      shift_(columns, 0) {
-  ForEachPart(columns, amounts.size(), [&](std::size_t column) {
-    const Amount* amount = amounts.data() + static_cast<std::int64_t>(column) * stride;
-    Amount largest = 0;
-    for (std::int32_t leaf = 0; leaf < leaves; ++leaf) largest = std::max(largest, amount[leaf]);
-    int& shift = shift_[column];
-    while ((largest >> shift) > kMaxUnits) ++shift;
-  });
-  // Row by row, in the order of memory.
-  constexpr std::size_t kRows = 4096;  // of a part
-  ForEachPart((rows_.size() + kRows - 1) / kRows, amounts.size(), [&](std::size_t part) {
-    const std::size_t end = std::min((part + 1) * kRows, rows_.size());
-    for (std::size_t row = part * kRows; row < end; ++row) {
-      const std::size_t column = row % columns;
-      const auto first = static_cast<std::int32_t>(row / columns) * kTileLeaves;
-      const Amount* amount = amounts.data() + static_cast<std::int64_t>(column) * stride + first;
-      const std::int32_t present = std::min(leaves - first, kTileLeaves);
-      float* units = rows_[row].units;
-      std::fill_n(units, kTileLeaves, -1.0F);
-      for (std::int32_t lane = 0; lane < present; ++lane) {
-        if (amount[lane] >= 0) units[lane] = static_cast<float>(amount[lane] >> shift_[column]);
+                columns_,
+            Row{}),
+      exact_(columns_, 1),
+      shift_(columns_, 0) {
+  for (std::size_t column = 0; column < columns_; ++column) {
+    while ((magnitudes[column] >> shift_[column]) > kMaxUnits) ++shift_[column];
+  }
+  // Tile by tile, in the order of memory.
+  constexpr std::size_t kTiles = 512;  // of a part
+  const std::size_t tiles = columns_ == 0 ? 0 : rows_.size() / columns_;
+  ForEachPart((tiles + kTiles - 1) / kTiles, amounts.size(), [&](std::size_t part) {
+    for (std::size_t tile = part * kTiles; tile < std::min((part + 1) * kTiles, tiles); ++tile) {
+      const std::size_t first = tile * kTileLeaves;
+      const std::size_t present =
+          std::min<std::size_t>(static_cast<std::size_t>(leaves) - first, kTileLeaves);
+      for (std::size_t column = 0; column < columns_; ++column) {
+        const Amount* amount = amounts.data() + column * static_cast<std::size_t>(stride) + first;
+        std::int32_t units[kTileLeaves];
+        std::fill_n(units, kTileLeaves, -1);
+        for (std::size_t lane = 0; lane < present; ++lane) {
+          units[lane] =
+              static_cast<std::int32_t>(std::max(amount[lane], Amount{-1}) >> shift_[column]);
+        }
+        Row& row = rows_[tile * columns_ + column];
+        std::ranges::copy(units, row.units);
+        MostOf(tile, column) = static_cast<float>(*std::ranges::max_element(units));
       }
-      const std::size_t tile = row / columns;
-      most_[tile / kTileLeaves * columns + column].units[tile % kTileLeaves] = MostIn(rows_[row]);
     }
   });
 }

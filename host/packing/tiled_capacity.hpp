@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "host/packing/large_array.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
@@ -18,10 +20,10 @@ class TiledCapacity {
   // integer division: both roundings together stay below a factor of 1 + 2^-22.
   static constexpr Amount kMaxUnits = 3 << 20;
 
-  // From amounts laid out as FlavorSnapshot::free(). The unit of a column is the smallest power of
-  // two that keeps its amounts within kMaxUnits.
-  TiledCapacity(const std::vector<Amount>& amounts, std::int64_t stride, std::int32_t leaves,
-                std::size_t columns);
+  // From amounts laid out as FlavorSnapshot::free(), and the largest magnitude of each column. Its
+  // unit is the smallest power of two that keeps that within kMaxUnits.
+  TiledCapacity(std::span<const Amount> amounts, std::int64_t stride, std::int32_t leaves,
+                std::span<const Amount> magnitudes);
 
   void Set(std::int32_t column, std::int32_t leaf, Amount amount) {
     const auto at = static_cast<std::size_t>(column);
@@ -30,16 +32,25 @@ class TiledCapacity {
       exact_[at] = 0;
       units = kMaxUnits;
     }
-    const auto tile = static_cast<std::size_t>(leaf / kTileLeaves);
+    const std::size_t tile = TileOf(leaf);
     Row& row = rows_[tile * columns_ + at];
     const auto after = static_cast<float>(units);
-    const float before = std::exchange(row.units[leaf % kTileLeaves], after);
-    float& most = most_[tile / kTileLeaves * columns_ + at].units[tile % kTileLeaves];
+    const float before =
+        std::exchange(row.units[static_cast<std::size_t>(leaf) % kTileLeaves], after);
+    float& most = MostOf(tile, at);
     if (after >= most) {
       most = after;
     } else if (before == most) {
       most = MostIn(row);
     }
+  }
+
+  // What Set is going to write.
+  void Prefetch(std::int32_t column, std::int32_t leaf) const {
+    const std::size_t tile = TileOf(leaf);
+    const auto at = static_cast<std::size_t>(column);
+    __builtin_prefetch(rows_.data() + tile * columns_ + at);
+    __builtin_prefetch(most_.data() + tile / kTileLeaves * columns_ + at);
   }
 
   // Amounts of a tile: [column * kTileLeaves + lane], in whole units; -1 for every negative amount
@@ -51,7 +62,7 @@ class TiledCapacity {
   // Floats from one tile to the next.
   std::size_t tile_stride() const { return columns_ * kTileLeaves; }
 
-  // The most that a leaf of each tile holds, of 16 tiles as Tile has it of 16 leaves; -1 past the
+  // The most that a leaf of each tile holds, of 16 tiles as Tile has it of 16 leaves; 0 past the
   // last tile. Null where Tile is.
   const float* Most() const { return most_.empty() ? nullptr : most_.front().units; }
 
@@ -65,10 +76,16 @@ class TiledCapacity {
     float units[kTileLeaves];
   };
 
+  static std::size_t TileOf(std::int32_t leaf) {
+    return static_cast<std::size_t>(leaf) / kTileLeaves;
+  }
   static float MostIn(const Row& row);
+  float& MostOf(std::size_t tile, std::size_t column) {
+    return most_[tile / kTileLeaves * columns_ + column].units[tile % kTileLeaves];
+  }
 
   std::size_t columns_;
-  std::vector<Row> rows_;  // [tile * columns + column]
+  LargeArray<Row> rows_;   // [tile * columns + column]
   std::vector<Row> most_;  // [tile / 16 * columns + column]
   std::vector<std::uint8_t> exact_;
   std::vector<int> shift_;

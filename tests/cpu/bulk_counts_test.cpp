@@ -36,6 +36,7 @@ struct Input {
       : leaves(leaf_count) {
     Random random(seed);
     const auto resources = static_cast<std::size_t>(random.Between(1, 4));
+    std::vector<Amount> magnitudes;
     stride = (leaves + 7) / 8 * 8;
     capacity.assign(resources * static_cast<std::size_t>(stride) + FlavorSnapshot::kReadAhead, 0);
     for (std::size_t r = 0; r < resources; ++r) {
@@ -56,8 +57,9 @@ struct Input {
       }
       // Makes the unit what the request needs.
       if (narrow) capacity[r * static_cast<std::size_t>(stride)] = most * unit;
+      magnitudes.push_back(most * unit);
     }
-    tiles.emplace(capacity, stride, leaves, resources);
+    tiles.emplace(capacity, stride, leaves, magnitudes);
     for (int word = 0; word < 3; ++word) bitmap.push_back(random.Next());
     plain.capacity = {capacity.data(), stride};
     plain.workers = {static_cast<std::int32_t>(resources), columns.data(), workers.data()};
@@ -257,7 +259,9 @@ TEST_P(BulkCountsTest, R7_11_CountsAsTheDecisionDoes) {
 TEST_P(BulkCountsTest, R18_7_SumsOfManyTilesDoNotWrap) {
   constexpr std::int32_t kTiles = 9000;
   const std::vector<Amount> nothing(TiledCapacity::kTileLeaves + FlavorSnapshot::kReadAhead, 0);
-  const TiledCapacity tiles(nothing, TiledCapacity::kTileLeaves, TiledCapacity::kTileLeaves, 1);
+  const std::vector<Amount> magnitudes(1, 0);
+  const TiledCapacity tiles(nothing, TiledCapacity::kTileLeaves, TiledCapacity::kTileLeaves,
+                            magnitudes);
   BulkRequest request;
   request.workers.order = {0};
   request.workers.resource = {0};

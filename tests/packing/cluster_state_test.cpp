@@ -183,6 +183,24 @@ TEST(FlavorStateTest, AddIgnoresResourcesNoNodeHas) {
   EXPECT_EQ(flavor.remaining(), flavor.snapshot().free());
 }
 
+// More leaves than are fetched ahead, some of them several times, with resources of their own.
+TEST(FlavorStateTest, ManyChangesAreOneAfterTheOther) {
+  ClusterState together = BuildState(SharedNodes());
+  ClusterState one_by_one = together.Clone();
+  FlavorState& flavor = *together.Find("fa");
+  FlavorState& other = *one_by_one.Find("fa");
+  const Resources usage[] = {{{"gpu", 3}, {"pods", 1}}, {{"none", 9}}, {{"pods", 2}}, {{"gpu", 1}}};
+  std::vector<LeafChange> changes;
+  for (std::int32_t i = 0; i < 40; ++i) changes.push_back({LeafId(i / 3 % 2), &usage[i * i % 4]});
+  flavor.Add(changes);
+  for (const LeafChange& change : changes) other.Add(change.leaf, *change.usage);
+  EXPECT_EQ(flavor.remaining(), other.remaining());
+  EXPECT_NE(flavor.remaining(), flavor.snapshot().free());
+  EXPECT_EQ(flavor.changed_blocks().size(), changes.size());
+  flavor.Remove(changes);
+  EXPECT_EQ(flavor.remaining(), flavor.snapshot().free());
+}
+
 TEST(FlavorStateTest, MagnitudeOnlyGrows) {
   ClusterState state = BuildState(SharedNodes());
   FlavorState& flavor = *state.Find("fa");

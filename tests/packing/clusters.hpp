@@ -76,7 +76,7 @@ inline ClusterState BuildState(const ClusterStateInput& input) {
 }
 
 // An amount of a leaf, from `free` or `remaining`.
-inline Amount AmountOn(const FlavorSnapshot& snapshot, const std::vector<Amount>& amounts,
+inline Amount AmountOn(const FlavorSnapshot& snapshot, std::span<const Amount> amounts,
                        std::string_view leaf, std::string_view resource) {
   const LeafId id = snapshot.FindLeaf(leaf);
   const std::int32_t column = snapshot.FindResource(resource);

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -160,6 +161,32 @@ TEST(FlavorSnapshotTest, R5_3_NonTasUsageByNodeName) {
   EXPECT_EQ(AmountOn(snapshot, snapshot.free(), "n1", "pods"), 5);
   EXPECT_EQ(AmountOn(snapshot, snapshot.free(), "n2", "cpu"), -600);
   EXPECT_EQ(AmountOn(snapshot, snapshot.free(), "n2", "memory"), 4096);
+}
+
+TEST(FlavorSnapshotTest, MagnitudesAreOfWhatIsFree) {
+  ClusterStateInput input = Gpus({{"r1/n1", 3}, {"r1/n2", 5}});
+  input.non_tas_usage = {{"n1", {{"gpu", 12}}}};
+  const ClusterState state = BuildState(input);
+  const FlavorSnapshot& snapshot = SnapshotOf(state);
+  EXPECT_EQ(snapshot.magnitudes()[static_cast<std::size_t>(snapshot.FindResource("gpu"))], 9);
+  EXPECT_EQ(snapshot.magnitudes()[static_cast<std::size_t>(snapshot.FindResource("pods"))], 110);
+}
+
+// 512 amounts are a page: columns must not begin at the same place of one.
+TEST(FlavorSnapshotTest, ColumnsAreApart) {
+  for (const int nodes : {511, 512, 513, 1024}) {
+    ClusterStateInput input = OneFlavor(LevelKeys(2));
+    for (int n = 0; n < nodes; ++n) {
+      input.nodes.push_back(HostNode(fmt::format("r1/n{}", n), {{"cpu", n}, {"gpu", 2 * n}}));
+    }
+    const ClusterState state = BuildState(input);
+    const FlavorSnapshot& snapshot = SnapshotOf(state);
+    EXPECT_GE(snapshot.stride(), nodes);
+    EXPECT_EQ(snapshot.stride() % 8, 0);
+    EXPECT_NE(snapshot.stride() % 512, 0) << nodes;
+    EXPECT_EQ(AmountOn(snapshot, snapshot.free(), "n510", "cpu"), 510);
+    EXPECT_EQ(AmountOn(snapshot, snapshot.free(), "n510", "gpu"), 1020);
+  }
 }
 
 TEST(FlavorSnapshotTest, R4_8_EmptyPool) {
