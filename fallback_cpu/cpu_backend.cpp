@@ -241,8 +241,16 @@ class CpuBackend final : public Backend {
     for (const Sharers& group : groups) {
       ShapeCounts& counts = group.front().counts();
       counts.Finish();
-      const auto it = std::ranges::find_if(
-          group, [&](const Member& m) { return counts.SurelyFails(jobs[m.job].query); });
+      const PlacementQuery* known = nullptr;  // what `most` is of
+      Count most = 0;
+      const auto it = std::ranges::find_if(group, [&](const Member& member) {
+        const PlacementQuery& query = jobs[member.job].query;
+        if (known == nullptr || known->level != query.level || known->required != query.required) {
+          most = counts.MostSlices(query.level, query.required);
+          known = &query;
+        }
+        return most < query.slices();
+      });
       if (it == group.end()) continue;
       failing.push_back(&counts);
       stale += counts.PrepareExclusions(jobs[it->job]);

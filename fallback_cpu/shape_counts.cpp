@@ -1,6 +1,8 @@
 #include "fallback_cpu/shape_counts.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include "kernels/decisions/roll_up.hpp"
 
@@ -260,16 +262,17 @@ const CountsView& ShapeCounts::Source::Of(SerialTeam& /*team*/, std::int32_t lev
   return leaves_;
 }
 
-bool ShapeCounts::SurelyFails(const PlacementQuery& query) {
+Count ShapeCounts::MostSlices(std::int32_t level, bool required) {
   const TreeView tree = snapshot_->tree();
-  const std::int32_t level = query.required ? query.level : 0;
-  if (level == tree.lowest()) return false;  // counts of leaves may not be in place
+  if (!required) level = 0;
+  // Counts of leaves may not be in place.
+  if (level == tree.lowest()) return std::numeric_limits<Count>::max();
   const StoredCount* slices = storage_.View().slices_with_leader;
-  Count most = 0;  // by one domain, or by all
-  for (std::int32_t d = tree.LevelBegin(level); d < tree.LevelEnd(level); ++d) {
-    most = query.required ? std::max(most, Count{slices[d]}) : most + slices[d];
-  }
-  return most < query.slices();
+  const std::span of_level(slices + tree.LevelBegin(level), slices + tree.LevelEnd(level));
+  if (!required) return std::accumulate(of_level.begin(), of_level.end(), Count{0});
+  StoredCount most = 0;
+  for (const StoredCount of_domain : of_level) most = std::max(most, of_domain);
+  return most;
 }
 
 std::size_t ShapeCounts::PrepareExclusions(const PlacementJob& job) {

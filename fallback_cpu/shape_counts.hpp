@@ -42,8 +42,8 @@ class ShapeCounts {
   void CountBlocks(std::int32_t end, CountsStorage& leaves);
   void Finish();
 
-  // Whether up-to-date counts say at first sight that the query does not fit.
-  bool SurelyFails(const PlacementQuery& query);
+  // No query that requires this level, or prefers any, can place more slices on up-to-date counts.
+  Count MostSlices(std::int32_t level, bool required);
 
   // Brings the numbers of CountExclusions up to date in the same steps.
   std::size_t PrepareExclusions(const PlacementJob& job);

@@ -74,7 +74,7 @@ Amount FlavorState::Usage(std::size_t at) const {
 }
 
 template <Amount (*Combine)(Amount, Amount)>
-void FlavorState::Change(std::int32_t column, LeafId leaf, Amount amount) {
+Amount FlavorState::ChangeAmount(std::int32_t column, LeafId leaf, Amount amount) {
   const auto at = static_cast<std::size_t>(column * snapshot_->stride() + leaf.value);
   Amount& magnitude = magnitude_[static_cast<std::size_t>(column)];
   const Amount before = remaining_[at];
@@ -93,11 +93,11 @@ void FlavorState::Change(std::int32_t column, LeafId leaf, Amount amount) {
   }
   remaining_[at] = after;
   if (after > before) grown_at_ = log_->blocks.size() + 1;
-  tiles_.Set(column, leaf.value, after);
   if (espalier::Magnitude(after) > magnitude) {
     magnitude = espalier::Magnitude(after);
     ++range_version_;
   }
+  return after;
 }
 
 void FlavorState::NoteChange(std::int32_t block) {
@@ -134,7 +134,10 @@ void FlavorState::ChangeAll(std::span<const LeafChange> changes) {
         tiles_.Prefetch(amount.column, ahead);
       }
     }
-    for (const auto& [column, amount] : bound_) Change<Combine>(column, leaf, amount);
+    for (const auto& [column, amount] : bound_) {
+      const Amount after = ChangeAmount<Combine>(column, leaf, amount);
+      tiles_.Set(column, std::array{TiledCapacity::LeafAmount{leaf.value, after}});
+    }
     NoteChange(snapshot_->BlockOf(leaf));
   }
 }
@@ -147,16 +150,26 @@ void FlavorState::Remove(std::span<const LeafChange> changes) {
 
 void FlavorState::Book(std::span<const LeafShare> shares, const RequestVector& workers,
                        const RequestVector& leader) {
-  // By column, so that neighbouring leaves meet in the cache.
+  // By column and tile, so that neighbouring leaves meet in the cache.
   const auto add = [&](const RequestVector& vector, auto pods_of) {
     for (std::size_t i = 0; i < vector.columns.size(); ++i) {
       const std::int32_t column = vector.columns[i];
       if (column < 0 || vector.amounts[i] == 0) continue;
+      std::array<TiledCapacity::LeafAmount, TiledCapacity::kTileLeaves> of_tile;
+      std::size_t size = 0;
+      const auto set = [&] { tiles_.Set(column, std::span(of_tile).first(size)); };
       for (const LeafShare& share : shares) {
         if (pods_of(share) == 0) continue;
+        const std::int32_t leaf = share.leaf.value;
+        if (size == of_tile.size() ||
+            (size > 0 && TiledCapacity::TileOf(leaf) != TiledCapacity::TileOf(of_tile[0].leaf))) {
+          set();
+          size = 0;
+        }
         const Amount added = SaturatingMultiply(vector.amounts[i], pods_of(share));
-        Change<SaturatingAdd>(column, share.leaf, added);
+        of_tile[size++] = {leaf, ChangeAmount<SaturatingAdd>(column, share.leaf, added)};
       }
+      set();
     }
   };
   add(workers, [](const LeafShare& share) { return share.pods; });

@@ -92,8 +92,9 @@ class FlavorState {
   // held, in clamped_usage_.
   Amount Usage(std::size_t at) const;
   // Usage becomes Combine(usage, amount), which adds or subtracts.
+  // The answer is what remains; `tiles_` are not told.
   template <Amount (*Combine)(Amount, Amount)>
-  void Change(std::int32_t column, LeafId leaf, Amount amount);
+  Amount ChangeAmount(std::int32_t column, LeafId leaf, Amount amount);
   template <Amount (*Combine)(Amount, Amount)>
   void ChangeAll(std::span<const LeafChange> changes);
   void Bind(const Resources& usage);

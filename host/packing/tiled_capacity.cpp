@@ -21,21 +21,18 @@ float TiledCapacity::MostIn(const Row& row) {
 TiledCapacity::TiledCapacity(std::span<const Amount> amounts, std::int64_t stride,
                              std::int32_t leaves, std::span<const Amount> magnitudes)
     : columns_(magnitudes.size()),
-      rows_(static_cast<std::size_t>((leaves + kTileLeaves - 1) / kTileLeaves) * columns_),
-      most_(static_cast<std::size_t>((leaves + kTileLeaves * kTileLeaves - 1) /
-                                     (kTileLeaves * kTileLeaves)) *
-                columns_,
-            Row{}),
+      tiles_(static_cast<std::size_t>((leaves + kTileLeaves - 1) / kTileLeaves)),
+      rows_((tiles_ + (tiles_ + kTileLeaves - 1) / kTileLeaves) * columns_),
       exact_(columns_, 1),
       shift_(columns_, 0) {
   for (std::size_t column = 0; column < columns_; ++column) {
     while ((magnitudes[column] >> shift_[column]) > kMaxUnits) ++shift_[column];
   }
+  std::fill(rows_.begin() + static_cast<std::ptrdiff_t>(tiles_ * columns_), rows_.end(), Row{});
   // Tile by tile, in the order of memory.
   constexpr std::size_t kTiles = 512;  // of a part
-  const std::size_t tiles = columns_ == 0 ? 0 : rows_.size() / columns_;
-  ForEachPart((tiles + kTiles - 1) / kTiles, amounts.size(), [&](std::size_t part) {
-    for (std::size_t tile = part * kTiles; tile < std::min((part + 1) * kTiles, tiles); ++tile) {
+  ForEachPart((tiles_ + kTiles - 1) / kTiles, amounts.size(), [&](std::size_t part) {
+    for (std::size_t tile = part * kTiles; tile < std::min((part + 1) * kTiles, tiles_); ++tile) {
       const std::size_t first = tile * kTileLeaves;
       const std::size_t present =
           std::min<std::size_t>(static_cast<std::size_t>(leaves) - first, kTileLeaves);

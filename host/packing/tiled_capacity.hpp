@@ -2,10 +2,10 @@
 // resource, as floats in units of a power of two; and the most that a leaf of each tile holds.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "host/packing/large_array.hpp"
@@ -25,18 +25,34 @@ class TiledCapacity {
   TiledCapacity(std::span<const Amount> amounts, std::int64_t stride, std::int32_t leaves,
                 std::span<const Amount> magnitudes);
 
-  void Set(std::int32_t column, std::int32_t leaf, Amount amount) {
+  static std::size_t TileOf(std::int32_t leaf) {
+    return static_cast<std::size_t>(leaf) / kTileLeaves;
+  }
+
+  struct LeafAmount {
+    std::int32_t leaf = 0;
+    Amount amount = 0;
+  };
+
+  // Amounts of some leaves of one tile.
+  void Set(std::int32_t column, std::span<const LeafAmount> leaves) {
+    if (leaves.empty()) return;
     const auto at = static_cast<std::size_t>(column);
-    Amount units = amount < 0 ? -1 : amount >> shift_[at];
-    if (units > kMaxUnits) {
-      exact_[at] = 0;
-      units = kMaxUnits;
-    }
-    const std::size_t tile = TileOf(leaf);
+    const std::size_t tile = TileOf(leaves.front().leaf);
     Row& row = rows_[tile * columns_ + at];
-    const auto after = static_cast<float>(units);
-    const float before =
-        std::exchange(row.units[static_cast<std::size_t>(leaf) % kTileLeaves], after);
+    float before = -1;  // the most of these leaves
+    float after = -1;
+    for (const LeafAmount& leaf : leaves) {
+      Amount units = leaf.amount < 0 ? -1 : leaf.amount >> shift_[at];
+      if (units > kMaxUnits) {
+        exact_[at] = 0;
+        units = kMaxUnits;
+      }
+      float& of_leaf = row.units[static_cast<std::size_t>(leaf.leaf) % kTileLeaves];
+      before = std::max(before, of_leaf);
+      of_leaf = static_cast<float>(units);
+      after = std::max(after, of_leaf);
+    }
     float& most = MostOf(tile, at);
     if (after >= most) {
       most = after;
@@ -50,7 +66,7 @@ class TiledCapacity {
     const std::size_t tile = TileOf(leaf);
     const auto at = static_cast<std::size_t>(column);
     __builtin_prefetch(rows_.data() + tile * columns_ + at);
-    __builtin_prefetch(most_.data() + tile / kTileLeaves * columns_ + at);
+    __builtin_prefetch(rows_.data() + MostRow(tile, at));
   }
 
   // Amounts of a tile: [column * kTileLeaves + lane], in whole units; -1 for every negative amount
@@ -64,7 +80,7 @@ class TiledCapacity {
 
   // The most that a leaf of each tile holds, of 16 tiles as Tile has it of 16 leaves; 0 past the
   // last tile. Null where Tile is.
-  const float* Most() const { return most_.empty() ? nullptr : most_.front().units; }
+  const float* Most() const { return rows_.empty() ? nullptr : rows_[tiles_ * columns_].units; }
 
   // Whether every amount a column has had is held exactly, for requests that are whole units.
   bool Exact(std::int32_t column) const { return exact_[static_cast<std::size_t>(column)] != 0; }
@@ -76,17 +92,17 @@ class TiledCapacity {
     float units[kTileLeaves];
   };
 
-  static std::size_t TileOf(std::int32_t leaf) {
-    return static_cast<std::size_t>(leaf) / kTileLeaves;
-  }
   static float MostIn(const Row& row);
+  std::size_t MostRow(std::size_t tile, std::size_t column) const {
+    return (tiles_ + tile / kTileLeaves) * columns_ + column;
+  }
   float& MostOf(std::size_t tile, std::size_t column) {
-    return most_[tile / kTileLeaves * columns_ + column].units[tile % kTileLeaves];
+    return rows_[MostRow(tile, column)].units[tile % kTileLeaves];
   }
 
   std::size_t columns_;
-  LargeArray<Row> rows_;   // [tile * columns + column]
-  std::vector<Row> most_;  // [tile / 16 * columns + column]
+  std::size_t tiles_;
+  LargeArray<Row> rows_;  // [tile * columns + column], behind them [tile / 16 * columns + column]
   std::vector<std::uint8_t> exact_;
   std::vector<int> shift_;
 };
