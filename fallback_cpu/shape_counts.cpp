@@ -202,9 +202,16 @@ void ShapeCounts::CountBlocks(std::int32_t end, CountsStorage& leaves) {
 void ShapeCounts::Finish() {
   const TreeView tree = snapshot_->tree();
   if (cold_) {
+    const CountsView counts = storage_.View();
+    const bool sums = counter_->sums();  // none passes 31 bits
     for (std::int32_t level = tree.lowest() - 2; level >= 0; --level) {
       for (std::int32_t d = tree.LevelBegin(level); d < tree.LevelEnd(level); ++d) {
-        RollUpDomain(tree, shape_->slice, storage_.View(), level, d);
+        if (sums) {
+          counts.pods[d] = std::accumulate(counts.pods + tree.ChildBegin(d),
+                                           counts.pods + tree.ChildBegin(d + 1), StoredCount{0});
+        } else {
+          RollUpDomain(tree, shape_->slice, counts, level, d);
+        }
       }
     }
     if (leaves_kept_ && !storage_.with_leader()) {
