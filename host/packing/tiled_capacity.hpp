@@ -30,8 +30,8 @@ class TiledCapacity {
   }
 
   struct LeafAmount {
-    std::int32_t leaf = 0;
-    Amount amount = 0;
+    std::int32_t leaf;
+    Amount amount;
   };
 
   // Amounts of some leaves of one tile.
