@@ -72,7 +72,8 @@ struct BulkRequest {
   Vector leader;   // no entry: no leader; of the numbers only `request` counts
   const float* tiles = nullptr;
   std::size_t tile_stride = 0;
-  const float* most = nullptr;  // TiledCapacity::Most; null: nothing is known
+  const float* most = nullptr;        // TiledCapacity::Most; null: nothing is known
+  const float* least_most = nullptr;  // TiledCapacity::LeastMost, where that is known
   std::int32_t leaf_count = 0;
   const std::uint64_t* matches = nullptr;  // bitmap over leaves; null: every leaf
 };

@@ -241,18 +241,44 @@ inline void FoldLanes(Unsigned* vectors) {
   if constexpr (kPairs > 1) FoldLanes<kPairs / 2>(vectors);
 }
 
-// Which tiles of a group have a leaf with room for one pod, as far as `narrow` says.
-inline std::uint32_t RoomBits(const BulkRequest& request, std::int32_t group) {
-  if (request.most == nullptr) return 0xFFFFU;
-  const float* most = request.most + static_cast<std::size_t>(group) * request.tile_stride;
-  std::uint32_t below = 0;
-  for (const BulkRequest::Narrow& entry : request.workers.narrow) {
-    for (std::int32_t part = 0; part < kParts; ++part) {
-      below |= BelowBits(most + entry.row + part * kLanes, entry.request) << (part * kLanes);
+// Which tiles have a leaf with room for one pod, as far as `narrow` says. Looks at nothing that no
+// tile lacks.
+class RoomCheck {
+ public:
+  explicit RoomCheck(const BulkRequest& request)
+      : most_(request.most), stride_(request.tile_stride) {
+    if (most_ == nullptr) return;
+    for (const BulkRequest::Narrow& entry : request.workers.narrow) {
+      if (entry.request > request.least_most[entry.row / kTile]) {
+        needs_[size_++] = {entry.row, entry.request};
+      }
     }
   }
-  return ~below & 0xFFFFU;
-}
+
+  // Of the 16 tiles of a group.
+  std::uint32_t operator()(std::int32_t group) const {
+    const float* most = most_ + static_cast<std::size_t>(group) * stride_;
+    std::uint32_t below = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      for (std::int32_t part = 0; part < kParts; ++part) {
+        below |= BelowBits(most + needs_[i].row + part * kLanes, needs_[i].request)
+                 << (part * kLanes);
+      }
+    }
+    return ~below & 0xFFFFU;
+  }
+
+ private:
+  struct Need {
+    std::int32_t row;
+    float request;
+  };
+
+  const float* most_;
+  std::size_t stride_;
+  Need needs_[kMaxBulkResources];
+  std::size_t size_ = 0;
+};
 
 // Pods by lane of leaves [begin, end).
 inline Unsigned SumLeaves(const BulkRequest& request, std::int32_t begin, std::int32_t end) {
@@ -302,6 +328,7 @@ inline Unsigned SumTiles(const BulkRequest& request, const std::int32_t* tiles) 
 // sums[i] = pods of tile `first` + i. Only tiles with room are counted, kLanes at a time.
 void SumRun(const BulkRequest& request, std::int32_t first, std::int32_t count, StoredCount* sums) {
   std::fill_n(sums, count, 0);
+  const RoomCheck room_in(request);
   std::int32_t tiles[kTile + 2 * kLanes];
   std::int32_t size = 0;
   const auto flush = [&] {
@@ -312,7 +339,7 @@ void SumRun(const BulkRequest& request, std::int32_t first, std::int32_t count, 
   };
   const std::int32_t end = first + count;
   for (std::int32_t group = first / kTile; group * kTile < end; ++group) {
-    const std::uint32_t room = RoomBits(request, group) & WithinRange(group, first, end);
+    const std::uint32_t room = room_in(group) & WithinRange(group, first, end);
     for (std::int32_t lane = 0; lane < kTile; lane += kLanes) {
       size += WriteBits((room >> lane) & ((1U << kLanes) - 1), group * kTile + lane, tiles + size);
     }

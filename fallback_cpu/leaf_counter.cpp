@@ -77,7 +77,10 @@ bool LeafCounter::BindBulk() {
   }
   request_.tiles = state_.tiles().Tile(0);
   request_.tile_stride = state_.tiles().tile_stride();
-  if (!request_.workers.narrow.empty()) request_.most = state_.tiles().Most();
+  if (!request_.workers.narrow.empty()) {
+    request_.most = state_.tiles().Most();
+    request_.least_most = state_.tiles().LeastMost();
+  }
   request_.leaf_count = tree_.leaf_count();
   request_.matches = input_.matches;
   return !request_.workers.order.empty() &&

@@ -23,12 +23,16 @@ TiledCapacity::TiledCapacity(std::span<const Amount> amounts, std::int64_t strid
     : columns_(magnitudes.size()),
       tiles_(static_cast<std::size_t>((leaves + kTileLeaves - 1) / kTileLeaves)),
       rows_((tiles_ + (tiles_ + kTileLeaves - 1) / kTileLeaves) * columns_),
+      least_most_(columns_, static_cast<float>(kMaxUnits)),
       exact_(columns_, 1),
       shift_(columns_, 0) {
   for (std::size_t column = 0; column < columns_; ++column) {
     while ((magnitudes[column] >> shift_[column]) > kMaxUnits) ++shift_[column];
   }
-  std::fill(rows_.begin() + static_cast<std::ptrdiff_t>(tiles_ * columns_), rows_.end(), Row{});
+  const auto groups = rows_.begin() + static_cast<std::ptrdiff_t>(tiles_ * columns_);
+  Row most_possible;
+  std::ranges::fill(most_possible.units, static_cast<float>(kMaxUnits));
+  std::fill(groups, rows_.end(), most_possible);
   // Tile by tile, in the order of memory.
   constexpr std::size_t kTiles = 512;  // of a part
   ForEachPart((tiles_ + kTiles - 1) / kTiles, amounts.size(), [&](std::size_t part) {
@@ -50,6 +54,10 @@ TiledCapacity::TiledCapacity(std::span<const Amount> amounts, std::int64_t strid
       }
     }
   });
+  for (auto row = groups; row != rows_.end(); ++row) {
+    float& least = least_most_[static_cast<std::size_t>(row - groups) % columns_];
+    for (const float most : row->units) least = std::min(least, most);
+  }
 }
 
 }  // namespace espalier

@@ -59,6 +59,7 @@ class TiledCapacity {
     } else if (before == most) {
       most = MostIn(row);
     }
+    least_most_[at] = std::min(least_most_[at], most);
   }
 
   // What Set is going to write.
@@ -78,9 +79,12 @@ class TiledCapacity {
   // Floats from one tile to the next.
   std::size_t tile_stride() const { return columns_ * kTileLeaves; }
 
-  // The most that a leaf of each tile holds, of 16 tiles as Tile has it of 16 leaves; 0 past the
-  // last tile. Null where Tile is.
+  // The most that a leaf of each tile holds, of 16 tiles as Tile has it of 16 leaves; those past
+  // the last tile have no meaning. Null where Tile is.
   const float* Most() const { return rows_.empty() ? nullptr : rows_[tiles_ * columns_].units; }
+
+  // By column: every tile has had a leaf that holds so much at any time.
+  const float* LeastMost() const { return least_most_.data(); }
 
   // Whether every amount a column has had is held exactly, for requests that are whole units.
   bool Exact(std::int32_t column) const { return exact_[static_cast<std::size_t>(column)] != 0; }
@@ -103,6 +107,7 @@ class TiledCapacity {
   std::size_t columns_;
   std::size_t tiles_;
   LargeArray<Row> rows_;  // [tile * columns + column], behind them [tile / 16 * columns + column]
+  std::vector<float> least_most_;
   std::vector<std::uint8_t> exact_;
   std::vector<int> shift_;
 };

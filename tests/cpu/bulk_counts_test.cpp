@@ -102,11 +102,18 @@ struct Input {
   // As close as they are made, further off, or unknown.
   void BindMost(Random& random) {
     if (random.Chance(20)) return;
-    const std::int32_t groups = (leaves + 255) / 256;
-    bounds.assign(tiles->Most(),
-                  tiles->Most() + static_cast<std::size_t>(groups) * tiles->tile_stride());
+    const auto count = static_cast<std::size_t>((leaves + 15) / 16);
+    bounds.assign(tiles->Most(), tiles->Most() + (count + 15) / 16 * tiles->tile_stride());
     const bool loose = random.Chance(50);
     for (float& bound : bounds) bound += loose ? static_cast<float>(random.Between(0, 3)) : 0.0F;
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+      float& least = least_bounds.emplace_back(bounds[column * 16]);
+      for (std::size_t tile = 0; tile < count; ++tile) {
+        least = std::min(least, bounds[(tile / 16 * columns.size() + column) * 16 + tile % 16]);
+      }
+      if (loose) least -= static_cast<float>(random.Between(0, 3));
+    }
+    bulk.least_most = least_bounds.data();
     bulk.most = bounds.data();
   }
 
@@ -123,6 +130,7 @@ struct Input {
   std::vector<Amount> leader;
   std::vector<std::uint64_t> bitmap;
   std::vector<float> bounds;
+  std::vector<float> least_bounds;
   LeafInput plain;
   BulkRequest bulk;
 };

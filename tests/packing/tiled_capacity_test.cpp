@@ -25,6 +25,16 @@ TEST(TiledCapacityTest, SetKeepsUnitsAndTheMostOfEachTile) {
   std::vector<Amount> amounts(kStride * kColumns, 0);
   for (std::size_t i = 0; i < amounts.size(); ++i) amounts[i] = amount_of(i / kStride);
   TiledCapacity tiles(amounts, kStride, kLeaves, magnitudes);
+  for (std::size_t i = 0; i < kColumns; ++i) {
+    Amount least_most = magnitudes[i];
+    for (std::size_t tile = 0; tile * 16 < kLeaves; ++tile) {
+      const Amount* first = amounts.data() + i * kStride + tile * 16;
+      const std::size_t size = std::min<std::size_t>(16, kLeaves - tile * 16);
+      least_most = std::min(least_most, *std::max_element(first, first + size));
+    }
+    const int shift = tiles.UnitShift(static_cast<std::int32_t>(i));
+    EXPECT_EQ(tiles.LeastMost()[i], static_cast<float>(least_most >> shift));
+  }
   for (int step = 0; step < 300; ++step) {
     const std::int64_t first = random.Between(0, kLeaves - 1);
     const auto column = static_cast<std::size_t>(random.Between(0, kColumns - 1));
@@ -41,6 +51,9 @@ TEST(TiledCapacityTest, SetKeepsUnitsAndTheMostOfEachTile) {
     ASSERT_TRUE(std::equal(tiles.Tile(0), tiles.Tile(0) + rows, expected.Tile(0)));
     const std::size_t bounds = 2 * tiles.tile_stride();
     ASSERT_TRUE(std::equal(tiles.Most(), tiles.Most() + bounds, expected.Most()));
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      ASSERT_LE(tiles.LeastMost()[i], expected.LeastMost()[i]);
+    }
   }
 }
 
