@@ -1,6 +1,7 @@
 #include "service/server/placement_service.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -20,6 +21,8 @@ namespace espalier {
 namespace {
 
 constexpr std::int64_t kMaxBatchBytes = std::int64_t{2} << 30;
+// Of a protobuf message, less what is not its answers.
+constexpr std::size_t kMostAnswerBytes = (std::size_t{2} << 30) - (std::size_t{1} << 20);
 
 Result<PlacementMode> ReadMode(const v1::PlaceRequest& request) {
   switch (static_cast<int>(request.mode())) {
@@ -229,6 +232,16 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
   }
   if (!answered) return ToStatus(answered.error());
 
+  // Before anything is booked for an answer that cannot be sent.
+  constexpr std::size_t kMostShareBytes = 10;  // a leaf and a number
+  const std::size_t size =
+      gangs ? gang_answers.Get().shares.size() * kMostShareBytes : answered->answers.ByteSizeLong();
+  if (size > kMostAnswerBytes) {
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+            fmt::format("the answer may take {} bytes, more than the {} that can be sent: ask for "
+                        "less at once",
+                        size, kMostAnswerBytes)};
+  }
   v1::PlaceResponse response;
   if (request.commit()) {
     const auto committed = store_.Book((*snapshot)->position, answered->booked);
