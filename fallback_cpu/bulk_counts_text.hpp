@@ -257,6 +257,7 @@ class RoomCheck {
 
   // Of the 16 tiles of a group.
   std::uint32_t operator()(std::int32_t group) const {
+    if (size_ == 0) return 0xFFFFU;
     const float* most = most_ + static_cast<std::size_t>(group) * stride_;
     std::uint32_t below = 0;
     for (std::size_t i = 0; i < size_; ++i) {

@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "service/wire/columns.hpp"
 #include "service/wire/tables.hpp"
 #include "service/wire/types.hpp"
 
@@ -14,12 +15,6 @@ const FieldPath kPath("workloads");
 template <class Number>
 void AddNumber(Number number, std::string& text) {
   text.append(reinterpret_cast<const char*>(&number), sizeof(number));
-}
-
-// The entry of a column that may be empty.
-template <class Column>
-auto At(const Column& column, int i) {
-  return column.empty() ? typename Column::value_type{} : column[i];
 }
 
 }  // namespace
@@ -53,14 +48,14 @@ bool ShapeWords::Read(int w, std::string& text) {
   bool sound = true;
   const auto end = static_cast<int>(message_.pod_set_offsets(w + 1));
   for (auto p = static_cast<int>(message_.pod_set_offsets(w)); p < end && sound; ++p) {
-    AddNumber(static_cast<char>(At(message_.pod_set_implied(), p)), text);
+    AddNumber(static_cast<char>(EntryOf(message_.pod_set_implied(), p)), text);
     sound = AddString(message_.pod_set_names(p), text) &&
             AddString(message_.pod_set_flavors(p), text) &&
-            AddString(At(message_.pod_set_groups(), p), text) &&
+            AddString(EntryOf(message_.pod_set_groups(), p), text) &&
             AddRow(message_.resources(), message_.pod_set_requests(p), resources_, text) &&
-            AddRow(message_.topology_requests(), At(message_.pod_set_topology_requests(), p),
+            AddRow(message_.topology_requests(), EntryOf(message_.pod_set_topology_requests(), p),
                    topology_requests_, text) &&
-            AddRow(message_.node_constraints(), At(message_.pod_set_node_constraints(), p),
+            AddRow(message_.node_constraints(), EntryOf(message_.pod_set_node_constraints(), p),
                    node_constraints_, text);
   }
   return sound;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "service/wire/columns.hpp"
 #include "service/wire/workloads.hpp"
 
 namespace espalier {
@@ -50,16 +51,6 @@ class ShapeNumbers {
   std::vector<std::int32_t> last_;  // by row of requests: the shape that came last with it, or -1
 };
 
-// The entry of a column that may be empty.
-template <class Column>
-auto At(const Column& column, int i) {
-  return column.empty() ? typename Column::value_type{} : column[i];
-}
-
-bool AllZero(const auto& column) {
-  return std::ranges::all_of(column, [](const auto entry) { return entry == 0; });
-}
-
 // Whether no workload asks for what a gang cannot; of a message with sound columns.
 bool AsksForNoMore(const v1::WorkloadBatch& message) {
   return message.updates().empty() && message.replacements().empty() &&
@@ -82,10 +73,10 @@ void AddPodSet(const v1::WorkloadBatch& message, int p, std::uint32_t* key) {
   *key++ = message.pod_set_names(p);
   *key++ = message.pod_set_flavors(p);
   *key++ = message.pod_set_requests(p);
-  *key++ = At(message.pod_set_topology_requests(), p);
-  *key++ = At(message.pod_set_implied(), p) ? 1 : 0;
-  *key++ = At(message.pod_set_groups(), p);
-  *key++ = At(message.pod_set_node_constraints(), p);
+  *key++ = EntryOf(message.pod_set_topology_requests(), p);
+  *key++ = EntryOf(message.pod_set_implied(), p) ? 1 : 0;
+  *key++ = EntryOf(message.pod_set_groups(), p);
+  *key++ = EntryOf(message.pod_set_node_constraints(), p);
 }
 
 // The workload is placed as one: one pod set, or two of one group on one flavor. Names tell answers

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "service/wire/columns.hpp"
 #include "service/wire/shared_rows.hpp"
 
 namespace espalier {
@@ -39,15 +40,9 @@ class BatchDecoder {
   }
 
  private:
-  // The entry of a column that may be empty.
-  template <class Column>
-  static auto At(const Column& column, int i) {
-    return column.empty() ? typename Column::value_type{} : column[i];
-  }
-
   const std::string& StringAt(const google::protobuf::RepeatedField<std::uint32_t>& column, int i,
                               std::string_view field) {
-    return decoder_.String(At(column, i), FieldPath(kRoot, field, i));
+    return decoder_.String(EntryOf(column, i), FieldPath(kRoot, field, i));
   }
 
   WorkloadRequest ReadWorkload(int w) {
@@ -55,8 +50,8 @@ class BatchDecoder {
     decoder_.Charge(sizeof(WorkloadRequest), FieldPath(kRoot, "pod_set_offsets", w));
     request.key.namespace_ = StringAt(message_.namespaces(), w, "namespaces");
     request.key.name = StringAt(message_.names(), w, "names");
-    request.simulate_empty = At(message_.simulate_empty(), w);
-    request.affinity_scores_consumed = At(message_.affinity_scores_consumed(), w);
+    request.simulate_empty = EntryOf(message_.simulate_empty(), w);
+    request.affinity_scores_consumed = EntryOf(message_.affinity_scores_consumed(), w);
     const auto end = static_cast<int>(message_.pod_set_offsets(w + 1));
     for (int p = static_cast<int>(message_.pod_set_offsets(w)); p < end && decoder_.ok(); ++p) {
       request.pod_sets.push_back(ReadPodSet(p));
@@ -76,17 +71,17 @@ class BatchDecoder {
     pod_set.requests = tables_.resources.Get(message_.pod_set_requests(p),
                                              FieldPath(kRoot, "pod_set_requests", p), decoder_);
     pod_set.topology_request = tables_.topology_requests.GetOptional(
-        At(message_.pod_set_topology_requests(), p),
+        EntryOf(message_.pod_set_topology_requests(), p),
         FieldPath(kRoot, "pod_set_topology_requests", p), decoder_);
-    pod_set.implied = At(message_.pod_set_implied(), p);
-    if (At(message_.pod_set_groups(), p) != 0) {
+    pod_set.implied = EntryOf(message_.pod_set_implied(), p);
+    if (EntryOf(message_.pod_set_groups(), p) != 0) {
       pod_set.group = StringAt(message_.pod_set_groups(), p, "pod_set_groups");
     }
     pod_set.previous_assignment = tables_.assignments.GetOptional(
-        At(message_.pod_set_previous_assignments(), p),
+        EntryOf(message_.pod_set_previous_assignments(), p),
         FieldPath(kRoot, "pod_set_previous_assignments", p), decoder_);
     pod_set.pod_template =
-        tables_.node_constraints.Get(At(message_.pod_set_node_constraints(), p),
+        tables_.node_constraints.Get(EntryOf(message_.pod_set_node_constraints(), p),
                                      FieldPath(kRoot, "pod_set_node_constraints", p), decoder_);
     return pod_set;
   }
@@ -200,7 +195,7 @@ class BatchEncoder {
  private:
   // A column that says nothing.
   static void LeaveOut(auto& column) {
-    if (std::ranges::all_of(column, [](const auto entry) { return entry == 0; })) column.Clear();
+    if (AllZero(column)) column.Clear();
   }
 
   void WriteWorkload(std::uint32_t w, const WorkloadRequest& request) {

@@ -18,7 +18,7 @@ namespace {
 
 using differential::Random;
 
-constexpr std::int32_t kSizes[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130};
+constexpr std::int32_t kSizes[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 304};
 constexpr StoredCount kUntouched = -55;
 
 // Amounts near multiples of the request, where a quotient goes wrong, and anything else.
@@ -60,7 +60,7 @@ struct Input {
       magnitudes.push_back(most * unit);
     }
     tiles.emplace(capacity, stride, leaves, magnitudes);
-    for (int word = 0; word < 3; ++word) bitmap.push_back(random.Next());
+    for (int word = 0; word * 64 < leaves; ++word) bitmap.push_back(random.Next());
     plain.capacity = {capacity.data(), stride};
     plain.workers = {static_cast<std::int32_t>(resources), columns.data(), workers.data()};
     if (with_leader) {
