@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/packing/leaf_classes.hpp"
 #include "host/packing/tiled_capacity.hpp"
 #include "kernels/views.hpp"
 
@@ -96,6 +97,12 @@ struct LeafColumns {
 float NarrowInverse(Amount request);
 double WideInverse(Amount request);
 
+// A number for each class of LeafClasses, and one for no class.
+struct ClassTable {
+  std::int32_t classes = 0;
+  std::uint8_t values[LeafClasses::kMostClasses + 1] = {};
+};
+
 struct BulkCounts {
   // Counts leaves [begin, end).
   void (*count)(const BulkRequest& request, std::int32_t begin, std::int32_t end,
@@ -103,9 +110,17 @@ struct BulkCounts {
   // sums[i] = pods of blocks[i], modulo 2^32.
   void (*sum)(const BulkRequest& request, const BlockLayout& layout, const Blocks& blocks,
               StoredCount* sums);
-  // Sets the limit of every leaf of some tiles to the first worker entry, by `order`, without room
-  // for one pod, and changes the sums accordingly. Leaves that do not match have none.
+  // Sets the limit of every leaf of some tiles, each named once, to the first worker entry, by
+  // `order`, without room for one pod, and changes the sums accordingly. Leaves that do not match
+  // have none.
   void (*limit)(const BulkRequest& request, const Blocks& tiles, const LeafLimits& limits);
+  // sums[i] = what the leaves of tile i have in `table`, by `classes` of 16 leaves a tile; where
+  // `matches`, a bitmap, is given, of leaves that do.
+  void (*sum_classes)(const ClassTable& table, const std::uint8_t* classes,
+                      const std::uint64_t* matches, std::int32_t tiles, StoredCount* sums);
+  // Writes what each leaf of some tiles has in `table`.
+  void (*look_up)(const ClassTable& table, const std::uint8_t* classes, const Blocks& tiles,
+                  std::uint8_t* of_leaf);
   // Writes to `blocks` the blocks whose last change is at `position` or later, less those without
   // pods where `pods` is given; returns how many. There is room for `size` and kReadAhead more.
   static constexpr std::int32_t kReadAhead = 16;

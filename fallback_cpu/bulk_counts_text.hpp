@@ -8,44 +8,20 @@
 #include <cstdint>
 #include <cstring>
 #include <utility>
-#if ESPALIER_LANES > 4
-#include <immintrin.h>
-#endif
 
 #include "fallback_cpu/bulk_counts.hpp"
+#include "fallback_cpu/classes_text.hpp"
+#include "fallback_cpu/search_text.hpp"
+#include "fallback_cpu/vector_text.hpp"
 
 namespace espalier {
 namespace {
 
-constexpr std::int32_t kLanes = ESPALIER_LANES;
 constexpr std::int32_t kTile = TiledCapacity::kTileLeaves;
 constexpr std::int32_t kParts = kTile / kLanes;  // registers a tile takes
 
-using Floats = float __attribute__((vector_size(kLanes * sizeof(float))));
-using Doubles = double __attribute__((vector_size(kLanes * sizeof(double))));
-using Integers = std::int32_t __attribute__((vector_size(kLanes * sizeof(std::int32_t))));
-using Unsigned = std::uint32_t __attribute__((vector_size(kLanes * sizeof(std::uint32_t))));
-using Wides = std::uint64_t __attribute__((vector_size(kLanes * sizeof(std::uint64_t))));
-
 constexpr float kMostFloat = 2147483520.0F;  // the largest float below 2^31
 constexpr double kMostDouble = 2147483647.0;
-
-template <class Vector, class Item>
-inline Vector Load(const Item* items) {
-  Vector vector;
-  std::memcpy(&vector, items, sizeof(vector));
-  return vector;
-}
-
-template <class Vector>
-inline Vector Smaller(Vector a, Vector b) {
-  return a < b ? a : b;
-}
-template <class Vector>
-inline Vector NotNegative(Vector a) {
-  const Vector zero = {};
-  return a > zero ? a : zero;
-}
 
 // Amounts as doubles: exact for |x| < 2^51, the bits of 1.5 * 2^52 + x read as a double. A read
 // past a column's end may meet any value: the sum wraps.
@@ -68,14 +44,6 @@ inline std::uint32_t WithinRange(std::int32_t tile, std::int32_t begin, std::int
 inline std::uint32_t Matching(const BulkRequest& request, std::int32_t tile) {
   if (request.matches == nullptr) return 0xFFFFU;
   return static_cast<std::uint32_t>(request.matches[tile >> 2] >> ((tile & 3) * kTile)) & 0xFFFFU;
-}
-
-// All ones in the lanes of a part whose bit is set.
-inline Integers LanesOf(std::uint32_t bits, std::int32_t part) {
-  Integers lane;
-  for (std::int32_t i = 0; i < kLanes; ++i) lane[i] = i;
-  const auto shifted = static_cast<std::int32_t>(bits >> (part * kLanes));
-  return -(((Integers{} + shifted) >> lane) & 1);
 }
 
 // Where one tile's amounts lie.
@@ -137,44 +105,6 @@ inline Integers EntryFits(const BulkRequest::Vector& vector, std::int32_t entry,
   const BulkRequest::Wide& wide = vector.wide[static_cast<std::size_t>(~entry)];
   return __builtin_convertvector(LoadAmounts(wide.column + tile.first_leaf + lane) >= wide.request,
                                  Integers);
-}
-
-// Bit i is set where lane i is all ones.
-inline std::uint32_t BitsOf(Integers lanes) {
-#if ESPALIER_LANES == 16
-  return _mm512_movepi32_mask(reinterpret_cast<__m512i>(lanes));
-#elif ESPALIER_LANES == 8
-  return static_cast<std::uint32_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(lanes)));
-#else
-  std::uint32_t bits = 0;
-  for (std::int32_t i = 0; i < kLanes; ++i) bits |= static_cast<std::uint32_t>(lanes[i] & 1) << i;
-  return bits;
-#endif
-}
-
-// Bit i is set where units[i] < need.
-inline std::uint32_t BelowBits(const float* units, float need) {
-#if ESPALIER_LANES == 16
-  return _mm512_cmp_ps_mask(_mm512_loadu_ps(units), _mm512_set1_ps(need), _CMP_LT_OQ);
-#else
-  return BitsOf(reinterpret_cast<Integers>(Load<Floats>(units) < Floats{} + need));
-#endif
-}
-
-// Writes the positions of the bits that are set, `first` added to each; returns how many. There is
-// room for kLanes.
-inline std::int32_t WriteBits(std::uint32_t bits, std::int32_t first, std::int32_t* out) {
-  // Before the mask may go to memory: GCC 12 writes two bytes of it and counts four.
-  const std::int32_t count = __builtin_popcount(bits);
-#if ESPALIER_LANES == 16
-  const __m512i ids =
-      _mm512_add_epi32(_mm512_set1_epi32(first),
-                       _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-  _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), ids));
-#else
-  for (; bits != 0; bits &= bits - 1) *out++ = first + __builtin_ctz(bits);
-#endif
-  return count;
 }
 
 template <class Item>
@@ -379,8 +309,6 @@ void SumBlocksInBulk(const BulkRequest& request, const BlockLayout& layout, cons
   }
 }
 
-using LaneBytes = std::uint8_t __attribute__((vector_size(kLanes)));
-
 // Writes what limits each leaf of kTogether tiles.
 inline void LimitTogether(const BulkRequest& request, const std::int32_t* tiles,
                           const LeafLimits& limits, std::uint8_t* out) {
@@ -419,27 +347,33 @@ inline void LimitTogether(const BulkRequest& request, const std::int32_t* tiles,
       const std::uint32_t leaves =
           Matching(request, tiles[i]) & WithinRange(tiles[i], 0, request.leaf_count);
       if (leaves != 0xFFFFU) limit[i] = LanesOf(leaves, part) ? limit[i] : none;
-      const LaneBytes bytes = __builtin_convertvector(limit[i], LaneBytes);
-      std::memcpy(out + i * kTile + part * kLanes, &bytes, sizeof(bytes));
+      StoreBytes(limit[i], out + i * kTile + part * kLanes);
     }
   }
 }
 
-// Adds to `sums` how many of some bytes have each value but None. At most 255 chunks.
+constexpr std::int32_t kRun = 64;  // tiles
 constexpr std::int32_t kChunk = kTogether * kTile;
-inline void AddUp(const std::uint8_t* bytes, std::int32_t chunks, const LeafLimits& limits) {
-  using ChunkBytes = std::uint8_t __attribute__((vector_size(kChunk)));
+static_assert(kRun % kTogether == 0);
+
+// Adds to the sums, `times` over, how many of some chunks' bytes, of a run's at most, have each
+// value but None.
+inline void AddUp(const std::uint8_t* bytes, std::int32_t chunks, std::int64_t times,
+                  const LeafLimits& limits) {
+  // No wider than a register: GCC takes wider ones apart byte by byte.
+  constexpr std::int32_t kBytes = kLanes * sizeof(float);
+  using Bytes = std::uint8_t __attribute__((vector_size(kBytes)));
+  static_assert(kChunk % kBytes == 0 && kRun * kTile / kBytes <= 255);
   for (std::int32_t value = 0; value < limits.None(); ++value) {
-    ChunkBytes found = {};
-    for (std::int32_t c = 0; c < chunks; ++c) {
-      const auto equal = Load<ChunkBytes>(bytes + c * kChunk) == static_cast<std::uint8_t>(value);
-      found -= reinterpret_cast<ChunkBytes>(equal);
+    Bytes found = {};
+    for (std::int32_t at = 0; at < chunks * kChunk; at += kBytes) {
+      found -= reinterpret_cast<Bytes>(Load<Bytes>(bytes + at) == static_cast<std::uint8_t>(value));
     }
-    std::uint8_t lanes[kChunk];
+    std::uint8_t lanes[kBytes];
     std::memcpy(lanes, &found, sizeof(lanes));
     std::int32_t sum = 0;
     for (const std::uint8_t lane : lanes) sum += lane;
-    limits.sums[value] += sum;
+    limits.sums[value] += times * sum;
   }
 }
 
@@ -470,125 +404,53 @@ class FirstResource {
 
 void LimitInBulk(const BulkRequest& request, const Blocks& tiles, const LeafLimits& limits) {
   constexpr std::int32_t kAhead = 16;
-  constexpr std::int32_t kRun = 64;  // tiles
-  static_assert(kRun % kTogether == 0);
   const auto before = [&](std::int32_t tile) {
     return limits.of_leaf + static_cast<std::ptrdiff_t>(tile) * kTile;
   };
-  const auto set = [&](std::int32_t tile, const std::uint8_t* now) {
-    if (limits.blank) {
-      std::memcpy(before(tile), now, kTile);
-    } else if (std::memcmp(before(tile), now, kTile) != 0) {
-      limits.Set(tile, now);
-    }
-  };
   const FirstResource first(request);
-  const std::int32_t first_resource = request.workers.resource.front();
-  alignas(kTile) std::uint8_t all_first[kTile];
-  std::fill_n(all_first, kTile, static_cast<std::uint8_t>(first_resource));
   std::int32_t next = 0;
   while (next < tiles.count) {
+    // In front those to look at; from the end those that the first resource rules out.
     std::int32_t run[kRun];
-    std::int32_t size = 0;
-    for (; next < tiles.count && size < kRun; ++next) {
+    std::int32_t looked_at = 0;
+    std::int32_t ruled_out = kRun;
+    for (; next < tiles.count && looked_at < ruled_out; ++next) {
       const std::int32_t tile = tiles[next];
       if (!limits.blank) {
         __builtin_prefetch(before(tiles[std::min(next + kAhead, tiles.count - 1)]), 1);
       }
-      if (!first.LimitsAll(tile)) {
-        run[size++] = tile;
-        continue;
-      }
-      if (limits.blank) limits.sums[first_resource] += kTile;
-      if (limits.of_leaf != nullptr) set(tile, all_first);
+      run[first.LimitsAll(tile) ? --ruled_out : looked_at++] = tile;
     }
+    const auto size =
+        static_cast<std::int32_t>(std::copy(run + ruled_out, run + kRun, run + looked_at) - run);
     const std::int32_t chunks = (size + kTogether - 1) / kTogether;
-    std::fill(run + size, run + chunks * kTogether, run[0]);
-    alignas(kChunk) std::uint8_t now[kRun * kTile];
-    for (std::int32_t chunk = 0; chunk < chunks; ++chunk) {
-      LimitTogether(request, run + chunk * kTogether, limits, now + chunk * kChunk);
-    }
-    if (limits.blank) {
-      std::fill(now + size * kTile, now + chunks * kChunk,
+    const auto add_up = [&](std::uint8_t* bytes, std::int64_t times) {
+      std::fill(bytes + size * kTile, bytes + chunks * kChunk,
                 static_cast<std::uint8_t>(limits.None()));
-      AddUp(now, chunks, limits);
+      AddUp(bytes, chunks, times, limits);
+    };
+    alignas(kChunk) std::uint8_t now[kRun * kTile];
+    for (std::int32_t i = 0; i < looked_at; i += kTogether) {
+      std::int32_t chunk[kTogether];
+      for (std::int32_t j = 0; j < kTogether; ++j) chunk[j] = run[std::min(i + j, looked_at - 1)];
+      LimitTogether(request, chunk, limits, now + i * kTile);
+    }
+    std::fill(now + looked_at * kTile, now + size * kTile,
+              static_cast<std::uint8_t>(request.workers.resource.front()));
+    add_up(now, 1);
+    if (!limits.blank) {
+      alignas(kChunk) std::uint8_t old[kRun * kTile];
+      for (std::int32_t i = 0; i < size; ++i) std::memcpy(old + i * kTile, before(run[i]), kTile);
+      add_up(old, -1);
     }
     if (limits.of_leaf == nullptr) continue;
-    for (std::int32_t i = 0; i < size; ++i) set(run[i], now + i * kTile);
+    for (std::int32_t i = 0; i < size; ++i) std::memcpy(before(run[i]), now + i * kTile, kTile);
   }
-}
-
-std::int32_t FindChanged(const std::int32_t* last_changes, const StoredCount* pods,
-                         std::int32_t size, std::int32_t position, std::int32_t* blocks) {
-  std::int32_t count = 0;
-  std::int32_t block = 0;
-  for (; block + kLanes <= size; block += kLanes) {
-#if ESPALIER_LANES == 16
-    __mmask16 wanted = _mm512_cmpge_epi32_mask(_mm512_loadu_si512(last_changes + block),
-                                               _mm512_set1_epi32(position));
-    if (pods != nullptr) {
-      wanted = _mm512_mask_cmpgt_epi32_mask(wanted, _mm512_loadu_si512(pods + block),
-                                            _mm512_setzero_si512());
-    }
-    const std::uint32_t bits = wanted;
-#else
-    Integers wanted = Load<Integers>(last_changes + block) >= position;
-    if (pods != nullptr) wanted &= Load<Integers>(pods + block) > 0;
-    const std::uint32_t bits = BitsOf(wanted);
-#endif
-    count += WriteBits(bits, block, blocks + count);
-  }
-  for (; block < size; ++block) {
-    if (last_changes[block] >= position && (pods == nullptr || pods[block] > 0)) {
-      blocks[count++] = block;
-    }
-  }
-  return count;
-}
-
-// The smallest of `size` entries whose value in `keys` is at least `low` and at most `high`, or
-// 2^31 - 1.
-inline StoredCount LeastWhere(const StoredCount* keys, StoredCount low, StoredCount high,
-                              const StoredCount* entries, std::int32_t size) {
-  constexpr StoredCount kNone = 2147483647;
-  const Integers none = Integers{} + kNone;
-  Integers least = none;
-  std::int32_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    const Integers key = Load<Integers>(keys + i);
-    const Integers wanted = (key >= low) & (key <= high);
-    least = Smaller(wanted ? Load<Integers>(entries + i) : none, least);
-  }
-  StoredCount smallest = kNone;
-  for (std::int32_t lane = 0; lane < kLanes; ++lane) smallest = std::min(smallest, least[lane]);
-  for (; i < size; ++i) {
-    if (keys[i] >= low && keys[i] <= high) smallest = std::min(smallest, entries[i]);
-  }
-  return smallest;
-}
-
-std::int32_t FindTightest(const StoredCount* values, const StoredCount* ties, std::int32_t size,
-                          StoredCount need) {
-  constexpr StoredCount kMost = 2147483647;
-  const StoredCount value = LeastWhere(values, need, kMost, values, size);
-  if (value < need) return -1;
-  if (ties == nullptr) ties = values;
-  const StoredCount tie = ties == values ? value : LeastWhere(values, value, value, ties, size);
-  constexpr std::int32_t kStride = 8 * kLanes;
-  std::int32_t i = 0;
-  for (; i + kStride <= size; i += kStride) {
-    Integers equal = {};
-    for (std::int32_t j = i; j < i + kStride; j += kLanes) {
-      equal |= (Load<Integers>(values + j) == value) & (Load<Integers>(ties + j) == tie);
-    }
-    if (BitsOf(equal) != 0) break;
-  }
-  while (i < size && (values[i] != value || ties[i] != tie)) ++i;
-  return i < size ? i : -1;
 }
 
 constexpr BulkCounts FormNamed(std::string_view name) {
-  return {CountLeavesInBulk, SumBlocksInBulk, LimitInBulk, FindChanged, FindTightest, name};
+  return {CountLeavesInBulk, SumBlocksInBulk, LimitInBulk,  SumClasses,
+          LookUpClasses,     FindChanged,     FindTightest, name};
 }
 
 }  // namespace

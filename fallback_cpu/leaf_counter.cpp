@@ -1,6 +1,7 @@
 #include "fallback_cpu/leaf_counter.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace espalier {
 namespace {
@@ -172,6 +173,61 @@ void LeafCounter::LimitTile(std::int32_t tile, const LeafLimits& limits) const {
     now[leaf - begin] = static_cast<std::uint8_t>(limit);
   }
   if (limits.of_leaf != nullptr) limits.Set(tile, now);
+}
+
+std::optional<BulkRequest> LeafCounter::OfClasses(const LeafClasses& classes) const {
+  if (!bulk_ || !request_.workers.wide.empty()) return std::nullopt;  // classes are of units
+  BulkRequest request = request_;
+  request.matches = nullptr;
+  request.tiles = classes.tiles();
+  request.most = nullptr;
+  request.leaf_count = classes.count();
+  return request;
+}
+
+bool LeafCounter::SumClasses(const LeafClasses& classes, StoredCount* sums) const {
+  const std::optional<BulkRequest> request = OfClasses(classes);
+  if (!request) return false;
+  ClassTable table;
+  StoredCount pods[LeafClasses::kMostClasses];
+  table.classes = classes.count();
+  ActiveBulkCounts().count(*request, 0, table.classes, {pods, nullptr, nullptr});
+  for (std::int32_t c = 0; c < table.classes; ++c) {
+    if (pods[c] > std::numeric_limits<std::uint8_t>::max()) return false;
+    table.values[c] = static_cast<std::uint8_t>(pods[c]);
+  }
+  const std::uint8_t* of_leaf = classes.of_leaf().data();
+  const FlavorSnapshot& snapshot = state_.snapshot();
+  if (layout_.tiles) {
+    ActiveBulkCounts().sum_classes(table, of_leaf, request_.matches, snapshot.block_count(), sums);
+    return true;
+  }
+  for (std::int32_t block = 0; block < snapshot.block_count(); ++block) {
+    const DomainRange leaves = snapshot.BlockLeaves(block);
+    sums[block] = 0;
+    for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
+      if (Matches(input_, leaf)) sums[block] += table.values[of_leaf[leaf]];
+    }
+  }
+  return true;
+}
+
+bool LeafCounter::LimitClasses(const LeafClasses& classes, ClassTable& limits,
+                               std::span<std::int64_t> sums) const {
+  if (request_.matches != nullptr) return false;
+  const std::optional<BulkRequest> request = OfClasses(classes);
+  if (!request) return false;
+  std::vector<std::int64_t> classes_limited(sums.size(), 0);
+  const LeafLimits of_classes = {static_cast<std::int32_t>(sums.size()) - 2, limits.values, true,
+                                 classes_limited.data()};
+  limits.classes = classes.count();
+  std::ranges::fill(limits.values, static_cast<std::uint8_t>(of_classes.None()));
+  const std::size_t count = classes.leaves().size();
+  const std::size_t tiles = (count + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
+  ActiveBulkCounts().limit(*request, {nullptr, 0, static_cast<std::int32_t>(tiles)}, of_classes);
+  std::ranges::fill(sums, 0);
+  for (std::size_t c = 0; c < count; ++c) sums[limits.values[c]] += classes.leaves()[c];
+  return true;
 }
 
 void LeafCounter::CountLimited(const Blocks& tiles, const LeafLimits& limits) const {

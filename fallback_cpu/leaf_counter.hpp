@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,8 +34,16 @@ class LeafCounter {
   void Count(DomainRange range, const CountsView& out) const;
   // sums[i] = pods of blocks[i] of the snapshot. Assumed usage is ignored.
   void SumBlocks(const Blocks& blocks, StoredCount* sums) const;
-  // Sets what limits the leaves of some tiles.
+  // Sets what limits the leaves of some tiles, each named once.
   void CountLimited(const Blocks& tiles, const LeafLimits& limits) const;
+
+  // The same by classes of the state's leaves, for all blocks at once; assumed usage is ignored.
+  // False, and nothing done, where leaves of a class may differ to the shape. SumClasses is only
+  // for where sums().
+  bool SumClasses(const LeafClasses& classes, StoredCount* sums) const;
+  // `limits` becomes what limits the leaves of each class; `sums` as in LeafLimits, of all leaves.
+  bool LimitClasses(const LeafClasses& classes, ClassTable& limits,
+                    std::span<std::int64_t> sums) const;
 
  private:
   bool BindBulk();
@@ -42,6 +51,9 @@ class LeafCounter {
   bool BindEntry(std::int32_t column, Amount request, Amount leader, BulkRequest::Vector& vector);
   bool BindSums() const;
   void LimitTile(std::int32_t tile, const LeafLimits& limits) const;
+  // The request against a leaf of each class, node filter aside; none where it tells leaves of a
+  // class apart.
+  std::optional<BulkRequest> OfClasses(const LeafClasses& classes) const;
   // The leaves of the range with assumed usage, which are always counted one by one.
   template <class Visit>
   void ForAssumed(DomainRange range, const Visit& visit) const;

@@ -130,6 +130,10 @@ void ShapeCounts::CollectStale(const PlacementJob& job) {
     storage_.Resize(leaves_kept_ ? tree.domain_count() : tree.LevelBegin(tree.lowest()),
                     HasSlices(shape_->slice, tree), job.query.leaders > 0);
     SetAssumedBlocks(job, assumed_blocks_);
+    if (StartFromClasses(job)) {
+      cold_ = false;
+      AppendStale(job);
+    }
   } else {
     stale_.swap(assumed_blocks_);
     const bool several_lists = !stale_.empty();
@@ -140,6 +144,20 @@ void ShapeCounts::CollectStale(const PlacementJob& job) {
   }
   counted_ = true;
   log_position_ = LogSize(job);
+}
+
+// Counts a state that was: leaves of a class hold the same. What changed since is stale.
+bool ShapeCounts::StartFromClasses(const PlacementJob& job) {
+  const FlavorState& state = *job.state;
+  const TreeView tree = snapshot_->tree();
+  if (state.classes() == nullptr || !counter_->sums() || !SumsOnly() ||
+      !counter_->SumClasses(*state.classes(),
+                            storage_.View().pods + tree.LevelBegin(tree.lowest() - 1))) {
+    return false;
+  }
+  RollUpAll();
+  log_position_ = state.classes_position();
+  return true;
 }
 
 // Blocks that changed since the last refresh. A block without pods stays without while usage only
@@ -199,21 +217,27 @@ void ShapeCounts::CountBlocks(std::int32_t end, CountsStorage& leaves) {
   for (std::int32_t i = 0; i < blocks.count; ++i) CountOneBlock(blocks[i], view);
 }
 
+// From the blocks up.
+void ShapeCounts::RollUpAll() {
+  const TreeView tree = snapshot_->tree();
+  const CountsView counts = storage_.View();
+  const bool sums = counter_->sums();  // none passes 31 bits
+  for (std::int32_t level = tree.lowest() - 2; level >= 0; --level) {
+    for (std::int32_t d = tree.LevelBegin(level); d < tree.LevelEnd(level); ++d) {
+      if (sums) {
+        counts.pods[d] = std::accumulate(counts.pods + tree.ChildBegin(d),
+                                         counts.pods + tree.ChildBegin(d + 1), StoredCount{0});
+      } else {
+        RollUpDomain(tree, shape_->slice, counts, level, d);
+      }
+    }
+  }
+}
+
 void ShapeCounts::Finish() {
   const TreeView tree = snapshot_->tree();
   if (cold_) {
-    const CountsView counts = storage_.View();
-    const bool sums = counter_->sums();  // none passes 31 bits
-    for (std::int32_t level = tree.lowest() - 2; level >= 0; --level) {
-      for (std::int32_t d = tree.LevelBegin(level); d < tree.LevelEnd(level); ++d) {
-        if (sums) {
-          counts.pods[d] = std::accumulate(counts.pods + tree.ChildBegin(d),
-                                           counts.pods + tree.ChildBegin(d + 1), StoredCount{0});
-        } else {
-          RollUpDomain(tree, shape_->slice, counts, level, d);
-        }
-      }
-    }
+    RollUpAll();
     if (leaves_kept_ && !storage_.with_leader()) {
       const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());
       leaf_summary_.Reset(storage_.View().slices + first_leaf, tree.leaf_count(), first_leaf);
@@ -289,6 +313,20 @@ std::size_t ShapeCounts::PrepareExclusions(const PlacementJob& job) {
   return limited_stale_.size();
 }
 
+// As StartFromClasses.
+bool ShapeCounts::StartLimitsFromClasses(const PlacementJob& job) {
+  limited_classes_ = nullptr;
+  const std::shared_ptr<const LeafClasses>& classes = job.state->classes();
+  if (classes == nullptr || !assumed_blocks_.empty() ||
+      !counter_->LimitClasses(*classes, limit_of_class_, limited_)) {
+    return false;
+  }
+  limited_classes_ = classes;
+  of_classes_.assign(classes->of_leaf().size() / TiledCapacity::kTileLeaves, true);
+  limited_position_ = job.state->classes_position();
+  return true;
+}
+
 void ShapeCounts::CollectLimited(const PlacementJob& job) {
   limited_done_ = 0;
   last_limited_tile_ = -1;
@@ -302,11 +340,16 @@ void ShapeCounts::CollectLimited(const PlacementJob& job) {
       limit_of_leaf_.resize(static_cast<std::size_t>(tiles) * TiledCapacity::kTileLeaves);
     }
     limited_stale_.clear();
-  } else if (limited_position_ != LogSize(job) || !limited_stale_.empty() ||
-             !assumed_blocks_.empty()) {
+    limited_cold_ = !limited_known_ || !StartLimitsFromClasses(job);
+  }
+  if (!limited_cold_ &&
+      (limited_position_ != LogSize(job) || !limited_stale_.empty() || !assumed_blocks_.empty())) {
     limited_stale_.insert(limited_stale_.end(), assumed_blocks_.begin(), assumed_blocks_.end());
+    const bool several_lists = !limited_stale_.empty();
     if (!job.simulate_empty) AppendChanged(*job.state, limited_position_, nullptr, limited_stale_);
-    if (snapshot_->block_width() != TiledCapacity::kTileLeaves) SortDistinct(limited_stale_);
+    if (several_lists || snapshot_->block_width() != TiledCapacity::kTileLeaves) {
+      SortDistinct(limited_stale_);
+    }
   }
   limited_position_ = LogSize(job);
 }
@@ -327,10 +370,26 @@ Blocks ShapeCounts::TilesOf(const Blocks& blocks) {
   return {limited_tiles_.data(), 0, static_cast<std::int32_t>(limited_tiles_.size())};
 }
 
+// Writes to limit_of_leaf_ what some tiles stand for.
+void ShapeCounts::SetLimitsOfClasses(const Blocks& tiles) {
+  tiles_of_classes_.clear();
+  for (std::int32_t i = 0; i < tiles.count; ++i) {
+    const auto tile = static_cast<std::size_t>(tiles[i]);
+    if (!of_classes_[tile]) continue;
+    of_classes_[tile] = false;
+    tiles_of_classes_.push_back(tiles[i]);
+  }
+  const Blocks of_classes = {tiles_of_classes_.data(), 0,
+                             static_cast<std::int32_t>(tiles_of_classes_.size())};
+  ActiveBulkCounts().look_up(limit_of_class_, limited_classes_->of_leaf().data(), of_classes,
+                             limit_of_leaf_.data());
+}
+
 void ShapeCounts::LimitBlocks(std::int32_t end) {
   const Blocks tiles =
       TilesOf(TakeBefore(end, *snapshot_, limited_cold_, limited_stale_, limited_done_));
   if (tiles.count == 0) return;
+  if (!limited_cold_ && limited_classes_ != nullptr) SetLimitsOfClasses(tiles);
   counter_->CountLimited(
       tiles, {static_cast<std::int32_t>(limited_.size()) - 2,
               limited_known_ ? limit_of_leaf_.data() : nullptr, limited_cold_, limited_.data()});

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -79,10 +80,14 @@ class ShapeCounts {
   bool SumsOnly() const;
   void CountOneBlock(std::int32_t block, const CountsView& leaves);
   void SumBlocks(const Blocks& blocks);
+  void RollUpAll();
+  bool StartFromClasses(const PlacementJob& job);
   void CollectStale(const PlacementJob& job);
   void AppendStale(const PlacementJob& job);
+  bool StartLimitsFromClasses(const PlacementJob& job);
   void CollectLimited(const PlacementJob& job);
   Blocks TilesOf(const Blocks& blocks);
+  void SetLimitsOfClasses(const Blocks& tiles);
   void RollUpAncestors();
 
   std::optional<LeafCounter> counter_;
@@ -114,6 +119,12 @@ class ShapeCounts {
   std::vector<std::int32_t> limited_tiles_;
   std::vector<std::uint8_t> limit_of_leaf_;
   std::vector<std::int64_t> limited_;
+  // Where set, tiles may stand for what limits the classes of their leaves: limit_of_leaf_ is not
+  // written there yet.
+  std::shared_ptr<const LeafClasses> limited_classes_;
+  ClassTable limit_of_class_;
+  std::vector<bool> of_classes_;  // by tile
+  std::vector<std::int32_t> tiles_of_classes_;
 };
 
 }  // namespace espalier

@@ -109,6 +109,7 @@ Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> node
     return flavor->snapshot().flavor().name;
   });
   state.AddAdmittedUsage(input.tas_usage, input.share_usage_between_flavors);
+  for (const auto& flavor : state.flavors_) flavor->ClassifyLeaves();
   return state;
 }
 
@@ -123,7 +124,7 @@ ClusterState ClusterState::Clone() const {
 ClusterState ClusterState::Branch() const {
   ClusterState copy = Clone();
   for (std::size_t i = 0; i < flavors_.size(); ++i) {
-    copy.flavors_[i]->ContinueLogOf(*flavors_[i]);
+    if (!copy.flavors_[i]->ContinueLogOf(*flavors_[i])) copy.flavors_[i]->ClassifyLeaves();
   }
   return copy;
 }

@@ -54,18 +54,29 @@ FlavorState::FlavorState(const FlavorState& other)
       magnitude_(other.magnitude_),
       range_version_(other.range_version_) {
   log_->writers.push_back({identity_});
+  if (other.classes_position_ == other.log_->blocks.size()) classes_ = other.classes_;
 }
 
-void FlavorState::ContinueLogOf(const FlavorState& original) {
+void FlavorState::ClassifyLeaves() {
+  classes_ = LeafClasses::Find(tiles_, snapshot_->leaf_count());
+  classes_position_ = log_->blocks.size();
+}
+
+bool FlavorState::ContinueLogOf(const FlavorState& original) {
   const ChangeLog& before = *original.log_;
   // Copying it must stay cheap beside copying the amounts.
-  if (before.blocks.size() > remaining_.size() || before.writers.size() >= kMaxWriters) return;
+  if (before.blocks.size() > remaining_.size() || before.writers.size() >= kMaxWriters) {
+    return false;
+  }
   log_->blocks = before.blocks;
   log_->writers = before.writers;
   log_->writers.back().end = before.blocks.size();
   log_->writers.push_back({identity_});
   last_change_ = original.last_change_;
   grown_at_ = original.grown_at_;
+  classes_ = original.classes_;
+  classes_position_ = original.classes_position_;
+  return true;
 }
 
 Amount FlavorState::Usage(std::size_t at) const {

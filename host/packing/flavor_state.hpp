@@ -12,6 +12,7 @@
 #include "host/packing/change_log.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 #include "host/packing/large_array.hpp"
+#include "host/packing/leaf_classes.hpp"
 #include "host/packing/tiled_capacity.hpp"
 
 namespace espalier {
@@ -43,8 +44,8 @@ class FlavorState {
   std::uint64_t identity() const { return identity_; }
 
   // Goes on with the log of `original`, of which this is an unchanged copy that nobody has seen
-  // yet; not where that log has become longer than it is worth.
-  void ContinueLogOf(const FlavorState& original);
+  // yet. False, and nothing done, where that log has become longer than it is worth.
+  bool ContinueLogOf(const FlavorState& original);
   std::shared_ptr<const ChangeLog> log() const { return log_; }
 
   // free - usage of admitted TAS workloads (R5.1), laid out as FlavorSnapshot::free().
@@ -52,6 +53,13 @@ class FlavorState {
 
   // The same, as far as it can be, in the form that bulk counting reads.
   const TiledCapacity& tiles() const { return tiles_; }
+
+  // Finds out which leaves are equal now; worth it after many changes.
+  void ClassifyLeaves();
+  // What it found, when the log had classes_position() entries; null: nothing, or not asked. A copy
+  // has what is still true of it.
+  const std::shared_ptr<const LeafClasses>& classes() const { return classes_; }
+  std::size_t classes_position() const { return classes_position_; }
 
   // Blocks of leaves whose usage changed, oldest first. Counts made when the log had n entries are
   // current again once the blocks behind n are counted anew; an entry is worth it only where
@@ -106,6 +114,8 @@ class FlavorState {
   LargeArray<Amount> remaining_;
   std::unordered_map<std::size_t, Amount> clamped_usage_;  // by index into remaining_
   TiledCapacity tiles_;
+  std::shared_ptr<const LeafClasses> classes_;
+  std::size_t classes_position_ = 0;
   std::vector<std::int32_t> last_change_;
   std::size_t grown_at_ = 0;       // entries in the log after a leaf last gained capacity
   std::vector<Amount> magnitude_;  // by column

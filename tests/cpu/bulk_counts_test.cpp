@@ -282,6 +282,58 @@ TEST_P(BulkCountsTest, R18_7_SumsOfManyTilesDoNotWrap) {
   EXPECT_EQ(sums[0], request.leaf_count);
 }
 
+TEST_P(BulkCountsTest, SumsAndLooksUpClassesOfLeaves) {
+  constexpr std::int32_t kTile = TiledCapacity::kTileLeaves;
+  Random random(9);
+  for (const std::int32_t classes : {1, 15, 16, 17, 31, 32, 33, 64, 200, 255}) {
+    SCOPED_TRACE(classes);
+    ClassTable table;
+    table.classes = classes;
+    for (std::int32_t c = 0; c < classes; ++c) {
+      table.values[c] = static_cast<std::uint8_t>(random.Between(0, 255));
+    }
+    for (const std::int32_t tiles : {1, 7, 8, 9, 40}) {
+      std::vector<std::uint8_t> of_leaf;
+      std::vector<StoredCount> expected(static_cast<std::size_t>(tiles) + 1, 0);
+      expected.back() = kUntouched;
+      for (std::int32_t leaf = 0; leaf < tiles * kTile; ++leaf) {
+        // Behind the last leaf, a class more.
+        const bool present = leaf < tiles * kTile - 3;
+        of_leaf.push_back(
+            static_cast<std::uint8_t>(present ? random.Between(0, classes - 1) : classes));
+        expected[static_cast<std::size_t>(leaf / kTile)] += table.values[of_leaf.back()];
+      }
+      std::vector<StoredCount> sums(expected.size(), kUntouched);
+      Form().sum_classes(table, of_leaf.data(), nullptr, tiles, sums.data());
+      ASSERT_EQ(sums, expected);
+      std::vector<std::uint64_t> matches;
+      for (std::int32_t word = 0; word * 64 < tiles * kTile; ++word)
+        matches.push_back(random.Next());
+      for (std::size_t leaf = 0; leaf < of_leaf.size(); ++leaf) {
+        if ((matches[leaf / 64] >> leaf % 64 & 1) != 0) continue;
+        expected[leaf / kTile] -= table.values[of_leaf[leaf]];
+      }
+      Form().sum_classes(table, of_leaf.data(), matches.data(), tiles, sums.data());
+      ASSERT_EQ(sums, expected);
+      // Every second tile is looked up, with a number for no class.
+      ClassTable with_none = table;
+      with_none.values[classes] = 77;
+      std::vector<std::int32_t> ids;
+      std::vector<std::uint8_t> expected_values(of_leaf.size(), 66);
+      for (std::int32_t tile = (tiles - 1) % 2; tile < tiles; tile += 2) {
+        ids.push_back(tile);
+        for (auto i = static_cast<std::size_t>(tile * kTile), end = i + kTile; i < end; ++i) {
+          expected_values[i] = with_none.values[of_leaf[i]];
+        }
+      }
+      std::vector<std::uint8_t> values(of_leaf.size(), 66);
+      Form().look_up(with_none, of_leaf.data(),
+                     {ids.data(), 0, static_cast<std::int32_t>(ids.size())}, values.data());
+      ASSERT_EQ(values, expected_values);
+    }
+  }
+}
+
 TEST_P(BulkCountsTest, FindsTheFirstTightest) {
   Random random(7);
   for (std::int32_t size = 0; size < 300; ++size) {

@@ -46,7 +46,7 @@ TEST_F(CountsCacheTest, EntriesOfABranchThatIsGoneGoOn) {
   for (int rack = 0; rack < 100; ++rack) {
     hosts.emplace_back(fmt::format("r{:02}/h{:02}", rack, rack), 8);
   }
-  const ClusterState state = BuildState(Gpus(hosts));
+  const ClusterState state = WithoutClasses(BuildState(Gpus(hosts)));
   const auto book = [](ClusterState& on, std::initializer_list<int> racks) {
     for (const int rack : racks) on.AddUsage({{"tas", fmt::format("h{:02}", rack), {{"gpu", 3}}}});
   };

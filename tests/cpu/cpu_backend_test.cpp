@@ -108,8 +108,12 @@ TEST(CpuBackendTest, WarmCountsAnswerAsFreshOnes) {
       const Resources usage = {{"gpu", random.Between(1, 5)}, {"pods", 1}};
       if (random.Chance(50)) flavor.Add(leaf, usage);
       if (random.Chance(30)) flavor.Remove(leaf, usage);
-      const PlacementJob job = RandomJob(random, flavor);
+      if (random.Chance(5)) flavor.ClassifyLeaves();
+      PlacementJob job = RandomJob(random, flavor);
       const PlacementResult result = Evaluate(*warm, job);
+      ExpectEqual(result, Evaluate(*MakeCpuBackend(1), job));
+      const ClusterState by_leaf = WithoutClasses(state.Clone());
+      job.state = by_leaf.Find("tas");
       ExpectEqual(result, Evaluate(*MakeCpuBackend(1), job));
       ASSERT_FALSE(HasFailure());
       placed += result.status == PlacementStatus::kPlaced ? 1 : 0;

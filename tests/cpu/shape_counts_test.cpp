@@ -1,6 +1,9 @@
 // How much is counted again after usage changed.
 #include "fallback_cpu/shape_counts.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +25,7 @@ ClusterState Racks(int racks) {
   return BuildState(Gpus(hosts));
 }
 
-PlacementJob JobOn(const FlavorState& state, std::string level) {
-  const PodSetRequest pod_set = MakePodSet(1, Preferred(std::move(level)));
+PlacementJob JobOn(const FlavorState& state, const PodSetRequest& pod_set) {
   const auto resolved = ResolveRequest(pod_set, state.snapshot(), {});
   PlacementJob job;
   job.state = &state;
@@ -33,12 +35,16 @@ PlacementJob JobOn(const FlavorState& state, std::string level) {
   return job;
 }
 
+PlacementJob JobOn(const FlavorState& state, std::string level) {
+  return JobOn(state, MakePodSet(1, Preferred(std::move(level))));
+}
+
 class ShapeCountsTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ShapeCountsTest, CountsWhatChangedWhateverTheSizeOfTheCluster) {
   for (const int racks : {8, 64, 2048}) {
     SCOPED_TRACE(racks);
-    ClusterState cluster = Racks(racks);
+    ClusterState cluster = WithoutClasses(Racks(racks));
     FlavorState& state = *cluster.Find("tas");
     const PlacementJob job = JobOn(state, GetParam());
     CountsStorage leaves;
@@ -60,6 +66,88 @@ TEST_P(ShapeCountsTest, CountsWhatChangedWhateverTheSizeOfTheCluster) {
 INSTANTIATE_TEST_SUITE_P(Levels, ShapeCountsTest,
                          ::testing::Values("rack", std::string(kHostnameLabel)),
                          [](const auto& level) { return level.param == "rack" ? "Rack" : "Host"; });
+
+// The first question counts what changed since leaves were classified, the next what changed since.
+TEST(ShapeCountsTest, StartsFromClassesOfLeaves) {
+  for (const int racks : {8, 64, 2048}) {
+    SCOPED_TRACE(racks);
+    ClusterState cluster = Racks(racks);
+    FlavorState& state = *cluster.Find("tas");
+    const PlacementJob job = JobOn(state, "rack");
+    const auto book = [&](std::int32_t leaf) {
+      state.Book(std::vector<LeafShare>{{LeafId(leaf), 0, 3}}, job.shape->workers, {});
+    };
+    for (const std::int32_t leaf : {0, 13, 15, 13}) book(leaf);
+    CountsStorage leaves;
+    ShapeCounts counts;
+    counts.Refresh(job, leaves);
+    EXPECT_EQ(counts.blocks_counted(), 2);
+    const StoredCount* pods = counts.SourceFor(job, leaves).stored().pods;
+    EXPECT_EQ(std::vector(pods, pods + 5), (std::vector<StoredCount>{29, 32, 32, 23, 32}));
+    book(4);
+    counts.Refresh(job, leaves);
+    EXPECT_EQ(counts.blocks_counted(), 3);
+    EXPECT_EQ(pods[1], 29);
+  }
+}
+
+// Sums and what limits leaves, begun from classes at any time, beside those counted leaf by leaf.
+TEST(ShapeCountsTest, R18_7_ClassesOfLeavesChangeNoCount) {
+  for (const int hosts_a_rack : {16, 5}) {
+    SCOPED_TRACE(hosts_a_rack);
+    differential::Random random(static_cast<std::uint64_t>(hosts_a_rack));
+    ClusterStateInput input = OneFlavor(LevelKeys(3));
+    for (int host = 0; host < 23 * hosts_a_rack; ++host) {
+      const int rack = host / hosts_a_rack;
+      input.nodes.push_back(HostNode(fmt::format("b{}/r{:02}/h{:03}", rack / 10, rack, host),
+                                     {{"cpu", random.Between(0, 2)},
+                                      {"gpu", random.Between(0, 9)},
+                                      {"pods", random.Between(1, 2) * 100}}));
+      if (random.Chance(70)) input.nodes.back().labels.Set("fast", "y");
+    }
+    ClusterState cluster = BuildState(input);
+    FlavorState& state = *cluster.Find("tas");
+    const std::int32_t leaf_count = state.snapshot().leaf_count();
+    // Each shape is first asked at another time.
+    std::vector<PodSetRequest> pod_sets;
+    std::vector<ShapeCounts> counts(12);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      pod_sets.push_back(MakePodSet(1, Preferred("rack")));
+      pod_sets.back().requests = {{"cpu", random.Between(0, 2)}, {"gpu", random.Between(1, 4)}};
+      if (i % 4 == 3) pod_sets.back().pod_template.node_selector = {{"fast", "y"}};
+    }
+    CountsStorage leaves;
+    for (std::size_t step = 0; step < 120; ++step) {
+      SCOPED_TRACE(step);
+      if (step == 50) state.ClassifyLeaves();
+      for (std::int64_t change = random.Between(0, 9); change > 0; --change) {
+        const LeafId leaf(static_cast<std::int32_t>(random.Between(0, leaf_count - 1)));
+        state.Add(leaf, {{"gpu", random.Between(-1, 2)}, {"pods", 1}});
+      }
+      const ClusterState by_leaf = WithoutClasses(cluster.Clone());
+      for (int question = 0; question < 2; ++question) {
+        const auto i = static_cast<std::size_t>(
+            random.Between(0, static_cast<std::int64_t>(std::min(step / 8, counts.size() - 1))));
+        const PlacementJob job = JobOn(state, pod_sets[i]);
+        const PlacementJob job_by_leaf = JobOn(*by_leaf.Find("tas"), pod_sets[i]);
+        ShapeCounts expected;
+        expected.Refresh(job_by_leaf, leaves);
+        counts[i].Refresh(job, leaves);
+        const StoredCount* pods = counts[i].SourceFor(job, leaves).stored().pods;
+        const StoredCount* expected_pods = expected.SourceFor(job_by_leaf, leaves).stored().pods;
+        const TreeView tree = state.snapshot().tree();
+        for (std::int32_t d = 0; d < tree.LevelBegin(tree.lowest()); ++d) {
+          ASSERT_EQ(pods[d], expected_pods[d]) << "domain " << d;
+        }
+        if (random.Chance(50)) continue;
+        PlacementResult result, expected_result;
+        counts[i].CountExclusions(job, result);
+        expected.CountExclusions(job_by_leaf, expected_result);
+        ASSERT_EQ(result.limited_by, expected_result.limited_by);
+      }
+    }
+  }
+}
 
 TEST(ShapeCountsTest, TheSummaryOfLeavesFollowsWhatChanges) {
   ClusterState cluster = Racks(100);

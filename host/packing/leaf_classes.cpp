@@ -1,0 +1,91 @@
+#include "host/packing/leaf_classes.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace espalier {
+namespace {
+
+constexpr std::int32_t kTile = TiledCapacity::kTileLeaves;
+constexpr int kSlotBits = 10;
+constexpr std::uint8_t kFree = LeafClasses::kMostClasses;
+
+std::uint32_t Bits(float units) { return std::bit_cast<std::uint32_t>(units); }
+
+// The lanes of a tile whose units are all those of `lane`.
+std::uint32_t EqualLanes(const float* tile, std::size_t columns, std::int32_t lane) {
+  std::uint32_t differ[kTile] = {};
+  for (const float* row = tile; row != tile + columns * kTile; row += kTile) {
+    const std::uint32_t wanted = Bits(row[lane]);
+    for (std::int32_t i = 0; i < kTile; ++i) differ[i] |= Bits(row[i]) ^ wanted;
+  }
+  std::uint32_t equal = 0;
+  for (std::int32_t i = 0; i < kTile; ++i) {
+    equal |= static_cast<std::uint32_t>(differ[i] == 0) << i;
+  }
+  return equal;
+}
+
+}  // namespace
+
+std::shared_ptr<const LeafClasses> LeafClasses::Find(const TiledCapacity& tiles,
+                                                     std::int32_t leaves) {
+  const std::shared_ptr<const LeafClasses> classes(new LeafClasses(tiles, leaves));
+  return classes->leaves_.empty() ? nullptr : classes;
+}
+
+LeafClasses::LeafClasses(const TiledCapacity& tiles, std::int32_t leaves)
+    : columns_(tiles.tile_stride() / kTile),
+      of_leaf_(static_cast<std::size_t>((leaves + kTile - 1) / kTile * kTile)),
+      slots_(std::size_t{1} << kSlotBits, kFree) {
+  if (columns_ == 0) return;
+  for (std::int32_t first = 0; first < leaves; first += kTile) {
+    const float* tile = tiles.Tile(first / kTile);
+    const std::int32_t present = std::min(leaves - first, kTile);
+    for (std::uint32_t left = (1U << present) - 1; left != 0;) {
+      const std::int32_t lane = std::countr_zero(left);
+      const std::int32_t found = Classify(tile, lane);
+      if (found < 0) {
+        leaves_.clear();
+        return;
+      }
+      const std::uint32_t equal = EqualLanes(tile, columns_, lane) & left;
+      leaves_[static_cast<std::size_t>(found)] += std::popcount(equal);
+      for (std::uint32_t lanes = equal; lanes != 0; lanes &= lanes - 1) {
+        of_leaf_[static_cast<std::size_t>(first + std::countr_zero(lanes))] =
+            static_cast<std::uint8_t>(found);
+      }
+      left &= ~equal;
+    }
+  }
+  std::fill(of_leaf_.begin() + leaves, of_leaf_.end(), static_cast<std::uint8_t>(count()));
+}
+
+std::int32_t LeafClasses::Classify(const float* tile, std::int32_t lane) {
+  const std::size_t stride = columns_ * kTile;
+  std::uint32_t hash = 0;
+  for (std::size_t at = 0; at < stride; at += kTile) {
+    hash = std::rotl(hash, 5) ^ Bits(tile[at + static_cast<std::size_t>(lane)]);
+    hash *= 0x9e3779b1U;
+  }
+  for (std::size_t slot = hash >> (32 - kSlotBits);; slot = (slot + 1) % slots_.size()) {
+    const std::uint8_t known = slots_[slot];
+    const std::size_t of_class = known == kFree ? leaves_.size() : known;
+    if (of_class == kMostClasses) return -1;
+    if (known == kFree) {
+      if (of_class % kTile == 0) units_.resize(units_.size() + stride);
+      slots_[slot] = static_cast<std::uint8_t>(of_class);
+      leaves_.push_back(0);
+    }
+    float* units = units_.data() + of_class / kTile * stride + of_class % kTile;
+    bool equal = true;
+    for (std::size_t at = 0; at < stride; at += kTile) {
+      const float wanted = tile[at + static_cast<std::size_t>(lane)];
+      if (known == kFree) units[at] = wanted;
+      equal = equal && units[at] == wanted;
+    }
+    if (equal) return static_cast<std::int32_t>(of_class);
+  }
+}
+
+}  // namespace espalier

@@ -1,0 +1,100 @@
+// Leaves are of one class where they are equal, and states know the classes that are still true.
+#include "host/packing/leaf_classes.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/differential/random.hpp"
+#include "tests/packing/clusters.hpp"
+
+namespace espalier {
+namespace {
+
+using differential::Random;
+
+constexpr std::size_t kTile = TiledCapacity::kTileLeaves;
+
+std::vector<float> UnitsOf(const float* tiles, std::size_t columns, std::size_t leaf) {
+  std::vector<float> units;
+  for (std::size_t column = 0; column < columns; ++column) {
+    units.push_back(tiles[(leaf / kTile * columns + column) * kTile + leaf % kTile]);
+  }
+  return units;
+}
+
+TEST(LeafClassesTest, EqualLeavesAreOfOneClass) {
+  Random random(5);
+  for (const std::int32_t leaves : {1, 2, 15, 16, 17, 64, 300, 1000}) {
+    SCOPED_TRACE(leaves);
+    const auto columns = static_cast<std::size_t>(random.Between(1, 9));
+    const std::vector<Amount> magnitudes(columns, Amount{1} << 40);
+    const auto stride = static_cast<std::size_t>(leaves);
+    std::vector<Amount> amounts(stride * columns);
+    for (Amount& amount : amounts) amount = random.Pick<Amount>({-2, 0, Amount{1} << 33});
+    // Runs of equal leaves.
+    for (std::size_t leaf = 1; leaf < stride; ++leaf) {
+      if (columns < 4 || random.Chance(10)) continue;
+      for (std::size_t column = 0; column < columns; ++column) {
+        amounts[column * stride + leaf] = amounts[column * stride + leaf - 1];
+      }
+    }
+    const TiledCapacity tiles(amounts, leaves, leaves, magnitudes);
+    const auto classes = LeafClasses::Find(tiles, leaves);
+    ASSERT_NE(classes, nullptr);
+    ASSERT_EQ(classes->of_leaf().size(), (stride + kTile - 1) / kTile * kTile);
+    std::vector<std::int32_t> found(classes->leaves().size(), 0);
+    for (std::size_t leaf = 0; leaf < stride; ++leaf) {
+      const std::size_t of_leaf = classes->of_leaf()[leaf];
+      ++found.at(of_leaf);
+      ASSERT_EQ(UnitsOf(classes->tiles(), columns, of_leaf), UnitsOf(tiles.Tile(0), columns, leaf));
+    }
+    EXPECT_TRUE(std::ranges::equal(classes->leaves(), found));
+    for (std::size_t a = 0; a < found.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        ASSERT_NE(UnitsOf(classes->tiles(), columns, a), UnitsOf(classes->tiles(), columns, b));
+      }
+    }
+    for (std::size_t leaf = stride; leaf < classes->of_leaf().size(); ++leaf) {
+      EXPECT_EQ(classes->of_leaf()[leaf], classes->count());
+    }
+  }
+}
+
+TEST(LeafClassesTest, NoneWhereTooManyDifferOrNothingIsThere) {
+  for (const std::int32_t distinct : {255, 256}) {
+    std::vector<Amount> amounts(1000);
+    std::iota(amounts.begin(), amounts.end(), 0);
+    for (Amount& amount : amounts) amount %= distinct;
+    const TiledCapacity tiles(amounts, 1000, 1000, std::vector<Amount>{distinct});
+    const auto classes = LeafClasses::Find(tiles, 1000);
+    EXPECT_EQ(classes == nullptr ? 0 : classes->count(), distinct == 255 ? 255 : 0);
+  }
+  EXPECT_EQ(LeafClasses::Find(TiledCapacity({}, 0, 0, std::vector<Amount>{1}), 0), nullptr);
+  EXPECT_EQ(LeafClasses::Find(TiledCapacity({}, 16, 16, {}), 16), nullptr);
+}
+
+TEST(LeafClassesTest, StatesKnowThoseThatAreStillTrue) {
+  ClusterState state = BuildState(Gpus({{"r1/a", 4}, {"r1/b", 4}, {"r2/c", 4}, {"r2/d", 6}}));
+  FlavorState& flavor = *state.Find("tas");
+  const auto classes = flavor.classes();
+  ASSERT_NE(classes, nullptr);
+  EXPECT_TRUE(std::ranges::equal(classes->leaves(), std::vector<std::int32_t>{3, 1}));
+  EXPECT_EQ(state.Clone().Find("tas")->classes(), classes);
+  flavor.Add(LeafId(0), {{"gpu", 1}});
+  EXPECT_EQ(flavor.classes(), classes);
+  EXPECT_EQ(flavor.classes_position(), 0u);
+  EXPECT_EQ(state.Branch().Find("tas")->classes(), classes);
+  EXPECT_EQ(state.Clone().Find("tas")->classes(), nullptr) << "its log begins after the change";
+  flavor.ClassifyLeaves();
+  EXPECT_TRUE(std::ranges::equal(flavor.classes()->leaves(), std::vector<std::int32_t>{1, 2, 1}));
+  EXPECT_EQ(flavor.classes_position(), 1u);
+  EXPECT_EQ(state.Branch().Find("tas")->classes_position(), 1u);
+  EXPECT_EQ(state.Clone().Find("tas")->classes(), flavor.classes());
+  EXPECT_EQ(state.Clone().Find("tas")->classes_position(), 0u);
+}
+
+}  // namespace
+}  // namespace espalier
