@@ -90,9 +90,10 @@ AssumedUsage::AssumedUsage(const std::vector<LeafUsage>& usage) {
 }
 
 void AssumedUsage::Add(const TopologyAssignment& assignment, const Resources& requests) {
-  FlatMap<std::int32_t> counts;
+  std::unordered_map<std::string, std::int32_t> counts;
+  counts.reserve(assignment.domains.size());
   for (const TopologyDomainAssignment& domain : assignment.domains) {
-    counts.Set(DomainIdText(domain.values), domain.count);
+    counts.insert_or_assign(DomainIdText(domain.values), domain.count);
   }
   for (const auto& [leaf, count] : counts) AddTo(by_leaf_[leaf], UsageOfPods(requests, count));
 }

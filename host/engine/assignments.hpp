@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "host/engine/backend.hpp"
@@ -50,7 +51,7 @@ class AssumedUsage {
   std::vector<AssumedLeaf> Bind(const FlavorSnapshot& snapshot) const;
 
  private:
-  FlatMap<Resources> by_leaf_;
+  std::unordered_map<std::string, Resources> by_leaf_;
 };
 
 // What `count` pods use, pod slots included.

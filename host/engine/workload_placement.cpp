@@ -239,9 +239,10 @@ void WorkloadPlacement::Answer(const PodSetRequest& pod_set, TopologyAssignment 
 }
 
 void WorkloadPlacement::AnswerAndAssume(const PodSetRequest& pod_set,
-                                        const TopologyAssignment& assignment) {
-  assumed().Add(assignment, pod_set.requests);
-  Answer(pod_set, assignment);
+                                        TopologyAssignment assignment) {
+  // For the pod sets behind this one.
+  if (request_.pod_sets.size() > 1) assumed().Add(assignment, pod_set.requests);
+  Answer(pod_set, std::move(assignment));
 }
 
 void WorkloadPlacement::Fail(const PodSetRequest& pod_set, PlacementFailure failure) {

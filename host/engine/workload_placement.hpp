@@ -55,7 +55,7 @@ class WorkloadPlacement {
   void AcceptReplacement(const PlacementResult& result);
 
   void Answer(const PodSetRequest& pod_set, TopologyAssignment assignment);
-  void AnswerAndAssume(const PodSetRequest& pod_set, const TopologyAssignment& assignment);
+  void AnswerAndAssume(const PodSetRequest& pod_set, TopologyAssignment assignment);
   void Fail(const PodSetRequest& pod_set, PlacementFailure failure);
   void FailGroup(const PlacementFailure& failure);
   // The evaluation of this flavor ends; later groups get no answer (R15.6).
