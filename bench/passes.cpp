@@ -108,6 +108,49 @@ void SumRacks(benchmark::State& state) {
 }
 BENCHMARK(SumRacks)->Unit(benchmark::kMicrosecond);
 
+// The same from classes of equal leaves.
+void SumRacksByClass(benchmark::State& state) {
+  const PlacementJob job = MakeJob(Loaded().flavor(), 0, 1);
+  const LeafCounter counter(job);
+  std::vector<StoredCount> sums(static_cast<std::size_t>(Snapshot().block_count()));
+  const std::shared_ptr<const LeafClasses> classes = Loaded().flavor().classes();
+  if (classes == nullptr || !counter.sums()) {
+    return state.SkipWithError("there are no classes for this shape");
+  }
+  for (auto _ : state) {
+    counter.SumClasses(*classes, sums.data());
+    benchmark::DoNotOptimize(sums.back());
+  }
+  SetLabels(state, Snapshot().leaf_count());
+}
+BENCHMARK(SumRacksByClass)->Unit(benchmark::kMicrosecond);
+
+// How many leaves each resource rules out, from classes of equal leaves.
+void LimitClasses(benchmark::State& state) {
+  const PlacementJob job = MakeJob(Loaded().flavor(), 0, 1);
+  const LeafCounter counter(job);
+  const std::shared_ptr<const LeafClasses> classes = Loaded().flavor().classes();
+  if (classes == nullptr) return state.SkipWithError("there are no classes");
+  ClassTable limits;
+  std::vector<std::int64_t> sums(job.shape->workers.names.size() + 2);
+  for (auto _ : state) {
+    counter.LimitClasses(*classes, limits, sums);
+    benchmark::DoNotOptimize(sums.back());
+  }
+  SetLabels(state, Snapshot().leaf_count());
+}
+BENCHMARK(LimitClasses)->Unit(benchmark::kMicrosecond);
+
+// Which leaves are equal.
+void ClassifyLeaves(benchmark::State& state) {
+  const TiledCapacity& tiles = Loaded().flavor().tiles();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(LeafClasses::Find(tiles, Snapshot().leaf_count()));
+  }
+  SetLabels(state, Snapshot().leaf_count());
+}
+BENCHMARK(ClassifyLeaves)->Unit(benchmark::kMicrosecond);
+
 // What rules out each leaf, for the first time, for so many shapes that share the reading.
 void LimitLeaves(benchmark::State& state) {
   constexpr std::int32_t kTiles = 128;
