@@ -181,13 +181,17 @@ void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
   Finish();
 }
 
-// Counts the leaves of a block, and the block itself where blocks are domains.
+// Counts the leaves of a block again, and the block itself where blocks are domains.
 void ShapeCounts::CountOneBlock(std::int32_t block, const CountsView& leaves) {
-  const TreeView tree = snapshot_->tree();
   const DomainRange of_block = snapshot_->BlockLeaves(block);
   leaf_summary_.BeforeChange(of_block);
   counter_->Count(of_block, leaves);
   leaf_summary_.AfterChange(of_block);
+  RollUpBlock(block, leaves);
+}
+
+void ShapeCounts::RollUpBlock(std::int32_t block, const CountsView& leaves) {
+  const TreeView tree = snapshot_->tree();
   if (tree.level_count == 1) return;
   RollUpDomain(tree, shape_->slice, leaves, storage_.View(), tree.lowest() - 1,
                tree.LevelBegin(tree.lowest() - 1) + block);
@@ -214,7 +218,14 @@ void ShapeCounts::CountBlocks(std::int32_t end, CountsStorage& leaves) {
   blocks_counted_ += blocks.count;
   if (SumsOnly()) return SumBlocks(blocks);
   const CountsView view = LeavesIn(leaves);
-  for (std::int32_t i = 0; i < blocks.count; ++i) CountOneBlock(blocks[i], view);
+  if (!cold_) {
+    for (std::int32_t i = 0; i < blocks.count; ++i) CountOneBlock(blocks[i], view);
+    return;
+  }
+  const std::int32_t last = blocks[blocks.count - 1];
+  counter_->Count({snapshot_->BlockLeaves(blocks[0]).begin, snapshot_->BlockLeaves(last).end},
+                  view);
+  for (std::int32_t i = 0; i < blocks.count; ++i) RollUpBlock(blocks[i], view);
 }
 
 // From the blocks up.

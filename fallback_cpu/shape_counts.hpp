@@ -79,6 +79,7 @@ class ShapeCounts {
   CountsView LeavesIn(CountsStorage& leaves);
   bool SumsOnly() const;
   void CountOneBlock(std::int32_t block, const CountsView& leaves);
+  void RollUpBlock(std::int32_t block, const CountsView& leaves);
   void SumBlocks(const Blocks& blocks);
   void RollUpAll();
   bool StartFromClasses(const PlacementJob& job);
