@@ -164,13 +164,23 @@ def markdown_row(cells):
     return "| " + " | ".join(cells) + " |"
 
 
-def table_of_targets(report):
-    lines = ["| | scenario | stage | target | p50 | p99 | met |", "|---|---|---|---|---|---|---|"]
+def cells_of_target(target, stage):
+    return [time_text(stage["p50Nanoseconds"]), time_text(stage["p99Nanoseconds"]),
+            "yes" if target["met"] else "**no**"]
+
+
+def table_of_targets(report, beside):
+    there = {(result["name"], target["stage"]): cells_of_target(target, stage)
+             for result, target, stage in targets(beside or {"results": []})}
+    lines = [markdown_row(["", "scenario", "stage", "target", "p50", "p99", "met"]
+                          + (["p50 beside", "p99 beside", "met beside"] if beside else [])),
+             "|" + "---|" * (10 if beside else 7)]
     for result, target, stage in targets(report):
-        lines.append(markdown_row([
-            target["name"], result["name"], target["stage"], time_text(target["nanoseconds"]),
-            time_text(stage["p50Nanoseconds"]), time_text(stage["p99Nanoseconds"]),
-            "yes" if target["met"] else "**no**"]))
+        cells = [target["name"], result["name"], target["stage"],
+                 time_text(target["nanoseconds"]), *cells_of_target(target, stage)]
+        if beside:
+            cells += there.get((result["name"], target["stage"]), [""] * 3)
+        lines.append(markdown_row(cells))
     return lines
 
 
@@ -221,13 +231,13 @@ def table_of_features(report):
 
 def heading(report, path):
     machine, floors = report["machine"], report["floors"]
-    return [f'From `bench/results/{path.name}`: {machine["cpu"]}, {machine["cores"]} cores, '
+    return (f'`bench/results/{path.name}`: {machine["cpu"]}, {machine["cores"]} cores, '
             f'{machine["memoryBytes"] / 2**30:.0f} GiB, {machine["kernel"]}; back end '
             f'{report["backend"]}, {report["threads"]} threads, {report["simd"]}; '
             f'{" / ".join(report["version"].splitlines()[:2])}. Floors measured in the same run: '
             f'{floors["cellsPerSecond"] / 1e9:.0f} G cells/s, '
             f'{floors["bytesPerSecond"] / 1e9:.0f} GB/s from memory, '
-            f'{floors["cachedBytesPerSecond"] / 1e9:.0f} GB/s from caches.']
+            f'{floors["cachedBytesPerSecond"] / 1e9:.0f} GB/s from caches.')
 
 
 def fill(text, name, lines):
@@ -241,15 +251,21 @@ def fill(text, name, lines):
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", type=pathlib.Path)
+    parser.add_argument("--beside", type=pathlib.Path,
+                        help="another machine's results, for the table of targets")
     parser.add_argument("--docs", type=pathlib.Path,
                         default=pathlib.Path(__file__).resolve().parent.parent / "docs")
     options = parser.parse_args(arguments)
     try:
         report = json.loads(options.results.read_text(encoding="utf-8"))
+        beside = options.beside and json.loads(options.beside.read_text(encoding="utf-8"))
         document = options.docs / "performance.md"
         text = document.read_text(encoding="utf-8")
-        for name, lines in [("machine", heading(report, options.results)),
-                            ("targets", table_of_targets(report)),
+        machines = ["From " + heading(report, options.results)]
+        if beside:
+            machines += ["", "Beside them, from " + heading(beside, options.beside)]
+        for name, lines in [("machine", machines),
+                            ("targets", table_of_targets(report, beside)),
                             ("features", table_of_features(report)),
                             ("peers", table_of_peers(report)), ("figures", table_of_all(report))]:
             text = fill(text, name, lines)

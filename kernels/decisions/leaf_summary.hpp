@@ -85,11 +85,25 @@ class LeafSummary {
     return top;
   }
 
-  // False: no leaf from kRun * run on, kRun of them, holds from `least` to `most`, 0 to kMaxStored.
-  bool MayHold(std::int32_t run, StoredCount least, StoredCount most) const {
-    if (least > most) return false;
+  // The first run, not before `run`, in which a leaf may hold from `least` to `most`, 0 to
+  // kMaxStored; one past the last run: in none. Run r is the leaves from kRun * r on.
+  std::int32_t FirstRunWith(std::int32_t run, StoredCount least, StoredCount most) const {
+    constexpr std::int32_t kRunsOfGroup = kGroup / kRun;
     const std::uint64_t up_to_most = (Bit(most) << 1) - 1;
-    return (runs_[static_cast<std::size_t>(run)].held & up_to_most & ~(Bit(least) - 1)) != 0;
+    const std::uint64_t wanted = least > most ? 0 : up_to_most & ~(Bit(least) - 1);
+    const auto end = static_cast<std::int32_t>(runs_.size());
+    while (run < end) {
+      const bool group_begins = run % kRunsOfGroup == 0;
+      if (group_begins &&
+          (held_by_group_[static_cast<std::size_t>(run / kRunsOfGroup)] & wanted) == 0) {
+        run += kRunsOfGroup;
+      } else if ((runs_[static_cast<std::size_t>(run)].held & wanted) == 0) {
+        ++run;
+      } else {
+        return run;
+      }
+    }
+    return end;
   }
 
   // The first leaf, from 0, that holds the least of what is at least `need`; -1: none does.
@@ -98,7 +112,7 @@ class LeafSummary {
     auto value = static_cast<StoredCount>(std::max(need, Count{0}));
     while (histogram_[value] == 0) ++value;
     for (std::int32_t run = 0;; ++run) {
-      if (!MayHold(run, value, value)) continue;
+      run = FirstRunWith(run, value, value);
       const DomainRange leaves = LeavesOf(run);
       const StoredCount* const end = slices_ + leaves.end;
       const StoredCount* const found = std::find(slices_ + leaves.begin, end, value);

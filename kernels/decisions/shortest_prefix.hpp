@@ -85,7 +85,11 @@ inline bool PrefixByHistogram(DomainRange range, PlainOrder order, Count need,
   for (; d + kRun <= range.end && prefix.list.size < take.domains; d += kRun) {
     const StoredCount least = at_bound > 0 ? std::min(lowest, take.bound) : lowest;
     const StoredCount most = at_bound > 0 ? std::max(highest, take.bound) : highest;
-    if (summary != nullptr && !summary->MayHold((d - range.begin) / kRun, least, most)) continue;
+    if (summary != nullptr) {
+      const std::int32_t run = summary->FirstRunWith((d - range.begin) / kRun, least, most);
+      d = range.begin + run * kRun;
+      if (d + kRun > range.end) break;
+    }
     std::int32_t wanted = 0;
     for (std::int32_t i = d; i < d + kRun; ++i) wanted |= (pods[i] >= least) & (pods[i] <= most);
     for (std::int32_t i = d; wanted != 0 && i < d + kRun; ++i) take_one(i);

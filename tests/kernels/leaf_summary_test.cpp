@@ -2,6 +2,7 @@
 #include "kernels/decisions/leaf_summary.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -44,17 +45,31 @@ void ExpectSummaryOf(const LeafSummary& summary, const std::vector<StoredCount>&
     }
     EXPECT_EQ(summary.FirstTightest(need), tightest) << need;
   }
-  for (std::int32_t run = 0; run * LeafSummary::kRun < size; ++run) {
-    const auto begin = pods.begin() + run * LeafSummary::kRun;
-    const auto end = pods.begin() + std::min((run + 1) * LeafSummary::kRun, size);
-    for (const StoredCount of_leaf : std::vector<StoredCount>(begin, end)) {
-      EXPECT_TRUE(summary.MayHold(run, of_leaf, of_leaf));
-      EXPECT_TRUE(summary.MayHold(run, 0, kMaxStored));
+  // Where leaves hold less than 63 runs are told apart exactly.
+  const std::int32_t runs = (size + LeafSummary::kRun - 1) / LeafSummary::kRun;
+  for (const auto& [least, up_to] :
+       std::vector<std::pair<StoredCount, StoredCount>>{{0, 0},
+                                                        {0, kMaxStored},
+                                                        {1, 2},
+                                                        {most, most},
+                                                        {most, kMaxStored},
+                                                        {most + 1, most + 9},
+                                                        {5, 4}}) {
+    std::int32_t expected = runs;
+    for (std::int32_t run = runs - 1; run >= 0; --run) {
+      const std::int32_t end = std::min((run + 1) * LeafSummary::kRun, size);
+      for (std::int32_t i = run * LeafSummary::kRun; i < end; ++i) {
+        const StoredCount of_leaf = pods[static_cast<std::size_t>(i)];
+        if (of_leaf >= least && of_leaf <= up_to) expected = run;
+      }
+      const std::int32_t found = summary.FirstRunWith(run, least, up_to);
+      EXPECT_GE(found, run);
+      EXPECT_LE(found, expected) << least << " to " << up_to << " from run " << run;
+      if (most < 63) {
+        EXPECT_EQ(found, expected) << least << " to " << up_to << " from run " << run;
+      }
     }
-    EXPECT_FALSE(summary.MayHold(run, 5, 4));
-    if (most < 63) {
-      EXPECT_FALSE(summary.MayHold(run, most + 1, kMaxStored));
-    }
+    EXPECT_EQ(summary.FirstRunWith(runs, least, up_to), runs);
   }
 }
 
