@@ -80,12 +80,18 @@ class Compare(unittest.TestCase):
             self.assertEqual(run(compare.main, [bad, bad])[0], 2)
 
 
+PAGE = "".join(f"<!-- {part} -->\nold\n<!-- end of {part} -->\n"
+               for part in ["machine", "targets", "features", "peers", "figures"])
+
+
+def with_target(median):
+    return report(median, target={"name": "M2", "stage": "compute", "percentile": 99,
+                                  "nanoseconds": 10_000_000, "met": int(median <= 10_000_000)})
+
+
 class Plot(unittest.TestCase):
     def test_fills_the_page_and_draws(self):
-        page = "".join(f"<!-- {part} -->\nold\n<!-- end of {part} -->\n"
-                       for part in ["machine", "targets", "features", "peers", "figures"])
-        results = report(2_000_000, target={"name": "M2", "stage": "compute", "percentile": 99,
-                                            "nanoseconds": 10_000_000, "met": 1})
+        results = with_target(2_000_000)
         for nodes in (1024, 4096):
             results["results"] += report(nodes * 10, name=f"B51-scaling/N{nodes}",
                                          nodes=nodes)["results"]
@@ -93,7 +99,7 @@ class Plot(unittest.TestCase):
             results["results"] += report(median, name=f"B52-features/{feature}")["results"]
         with tempfile.TemporaryDirectory() as folder:
             docs = pathlib.Path(folder)
-            (docs / "performance.md").write_text(page, encoding="utf-8")
+            (docs / "performance.md").write_text(PAGE, encoding="utf-8")
             (docs / "r.json").write_text(json.dumps(results), encoding="utf-8")
             code, text = run(plot.main, [docs / "r.json", "--docs", docs])
             self.assertEqual(code, 0, text)
@@ -105,6 +111,19 @@ class Plot(unittest.TestCase):
                 drawn = (docs / "plots" / name).read_text(encoding="utf-8")
                 self.assertIn("prefers-color-scheme: dark", drawn)
                 self.assertTrue(drawn.rstrip().endswith("</svg>"))
+
+    def test_another_machine_stands_beside(self):
+        with tempfile.TemporaryDirectory() as folder:
+            docs = pathlib.Path(folder)
+            (docs / "performance.md").write_text(PAGE, encoding="utf-8")
+            (docs / "r.json").write_text(json.dumps(with_target(2_000_000)), encoding="utf-8")
+            (docs / "other.json").write_text(json.dumps(with_target(20_000_000)), encoding="utf-8")
+            code, text = run(plot.main, [docs / "r.json", "--beside", docs / "other.json",
+                                         "--docs", docs])
+            self.assertEqual(code, 0, text)
+            filled = (docs / "performance.md").read_text(encoding="utf-8")
+            self.assertIn("| 2 ms | 2 ms | yes | 20 ms | 20 ms | **no** |", filled)
+            self.assertIn("Beside them, from `bench/results/other.json`", filled)
 
     def test_a_page_without_markers_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
