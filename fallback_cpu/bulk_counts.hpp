@@ -114,10 +114,11 @@ struct BulkCounts {
   // `order`, without room for one pod, and changes the sums accordingly. Leaves that do not match
   // have none.
   void (*limit)(const BulkRequest& request, const Blocks& tiles, const LeafLimits& limits);
-  // sums[i] = what the leaves of tile i have in `table`, by `classes` of 16 leaves a tile; where
-  // `matches`, a bitmap, is given, of leaves that do.
+  // sums[b] = what the leaves of block b have in `table`, by the class of each leaf, to the end of
+  // the last tile; where `matches`, a bitmap, is given, of leaves that do.
   void (*sum_classes)(const ClassTable& table, const std::uint8_t* classes,
-                      const std::uint64_t* matches, std::int32_t tiles, StoredCount* sums);
+                      const std::uint64_t* matches, const BlockLayout& layout, std::int32_t blocks,
+                      StoredCount* sums);
   // Writes what each leaf of some tiles has in `table`.
   void (*look_up)(const ClassTable& table, const std::uint8_t* classes, const Blocks& tiles,
                   std::uint8_t* of_leaf);

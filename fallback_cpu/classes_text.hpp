@@ -1,7 +1,7 @@
 // What bulk_counts_text.hpp does by classes of leaves. Included as that is.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #if ESPALIER_LANES > 4
 #include <immintrin.h>
@@ -37,6 +37,12 @@ class LookUp {
       classes = _mm256_sub_epi8(classes, _mm256_set1_epi8(32));
     }
     return found;
+  }
+
+  void OfTile(const std::uint8_t* classes, std::uint8_t* out) const {
+    const __m128i of_tile = _mm_loadu_si128(reinterpret_cast<const __m128i*>(classes));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out),
+                     _mm256_castsi256_si128((*this)(_mm256_castsi128_si256(of_tile))));
   }
 
  private:
@@ -92,6 +98,18 @@ inline std::int32_t SumEights(const ClassTable& table, const std::uint8_t* class
 
 #else
 
+class LookUp {
+ public:
+  LookUp(const ClassTable& table, std::int32_t /*entries*/) : values_(table.values) {}
+
+  void OfTile(const std::uint8_t* classes, std::uint8_t* out) const {
+    for (std::int32_t i = 0; i < TiledCapacity::kTileLeaves; ++i) out[i] = values_[classes[i]];
+  }
+
+ private:
+  const std::uint8_t* values_;
+};
+
 inline std::int32_t SumEights(const ClassTable& /*table*/, const std::uint8_t* /*classes*/,
                               const std::uint64_t* /*matches*/, std::int32_t /*tiles*/,
                               StoredCount* /*sums*/) {
@@ -101,34 +119,24 @@ inline std::int32_t SumEights(const ClassTable& /*table*/, const std::uint8_t* /
 #endif
 
 void SumClasses(const ClassTable& table, const std::uint8_t* classes, const std::uint64_t* matches,
-                std::int32_t tiles, StoredCount* sums) {
-  constexpr std::int32_t kLeaves = TiledCapacity::kTileLeaves;
-  for (std::int32_t t = SumEights(table, classes, matches, tiles, sums); t < tiles; ++t) {
-    sums[t] = 0;
-    for (std::int32_t leaf = t * kLeaves; leaf < (t + 1) * kLeaves; ++leaf) {
+                const BlockLayout& layout, std::int32_t blocks, StoredCount* sums) {
+  std::int32_t block = layout.tiles ? SumEights(table, classes, matches, blocks, sums) : 0;
+  for (; block < blocks; ++block) {
+    const std::int32_t end = layout.leaf_begin[block + 1] - layout.first_leaf;
+    sums[block] = 0;
+    for (std::int32_t leaf = layout.leaf_begin[block] - layout.first_leaf; leaf < end; ++leaf) {
       const bool counts = matches == nullptr || (matches[leaf >> 6] >> (leaf & 63) & 1) != 0;
-      if (counts) sums[t] += table.values[classes[leaf]];
+      if (counts) sums[block] += table.values[classes[leaf]];
     }
   }
 }
 
 void LookUpClasses(const ClassTable& table, const std::uint8_t* classes, const Blocks& tiles,
                    std::uint8_t* of_leaf) {
-  constexpr std::int32_t kLeaves = TiledCapacity::kTileLeaves;
-#if ESPALIER_LANES > 4
   const LookUp look_up(table, table.classes + 1);
-#endif
   for (std::int32_t i = 0; i < tiles.count; ++i) {
-    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(tiles[i]) * kLeaves;
-#if ESPALIER_LANES > 4
-    const __m128i of_tile = _mm_loadu_si128(reinterpret_cast<const __m128i*>(classes + first));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(of_leaf + first),
-                     _mm256_castsi256_si128(look_up(_mm256_castsi128_si256(of_tile))));
-#else
-    for (std::ptrdiff_t leaf = first; leaf < first + kLeaves; ++leaf) {
-      of_leaf[leaf] = table.values[classes[leaf]];
-    }
-#endif
+    const std::ptrdiff_t first = std::ptrdiff_t{tiles[i]} * TiledCapacity::kTileLeaves;
+    look_up.OfTile(classes + first, of_leaf + first);
   }
 }
 

@@ -196,19 +196,8 @@ bool LeafCounter::SumClasses(const LeafClasses& classes, StoredCount* sums) cons
     if (pods[c] > std::numeric_limits<std::uint8_t>::max()) return false;
     table.values[c] = static_cast<std::uint8_t>(pods[c]);
   }
-  const std::uint8_t* of_leaf = classes.of_leaf().data();
-  const FlavorSnapshot& snapshot = state_.snapshot();
-  if (layout_.tiles) {
-    ActiveBulkCounts().sum_classes(table, of_leaf, request_.matches, snapshot.block_count(), sums);
-    return true;
-  }
-  for (std::int32_t block = 0; block < snapshot.block_count(); ++block) {
-    const DomainRange leaves = snapshot.BlockLeaves(block);
-    sums[block] = 0;
-    for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
-      if (Matches(input_, leaf)) sums[block] += table.values[of_leaf[leaf]];
-    }
-  }
+  ActiveBulkCounts().sum_classes(table, classes.of_leaf().data(), request_.matches, layout_,
+                                 state_.snapshot().block_count(), sums);
   return true;
 }
 

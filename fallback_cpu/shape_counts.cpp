@@ -383,15 +383,16 @@ Blocks ShapeCounts::TilesOf(const Blocks& blocks) {
 
 // Writes to limit_of_leaf_ what some tiles stand for.
 void ShapeCounts::SetLimitsOfClasses(const Blocks& tiles) {
-  tiles_of_classes_.clear();
+  thread_local std::vector<std::int32_t> still_of_classes;
+  still_of_classes.clear();
   for (std::int32_t i = 0; i < tiles.count; ++i) {
     const auto tile = static_cast<std::size_t>(tiles[i]);
     if (!of_classes_[tile]) continue;
     of_classes_[tile] = false;
-    tiles_of_classes_.push_back(tiles[i]);
+    still_of_classes.push_back(tiles[i]);
   }
-  const Blocks of_classes = {tiles_of_classes_.data(), 0,
-                             static_cast<std::int32_t>(tiles_of_classes_.size())};
+  const Blocks of_classes = {still_of_classes.data(), 0,
+                             static_cast<std::int32_t>(still_of_classes.size())};
   ActiveBulkCounts().look_up(limit_of_class_, limited_classes_->of_leaf().data(), of_classes,
                              limit_of_leaf_.data());
 }

@@ -125,7 +125,6 @@ class ShapeCounts {
   std::shared_ptr<const LeafClasses> limited_classes_;
   ClassTable limit_of_class_;
   std::vector<bool> of_classes_;  // by tile
-  std::vector<std::int32_t> tiles_of_classes_;
 };
 
 }  // namespace espalier

@@ -35,21 +35,21 @@ std::shared_ptr<const LeafClasses> LeafClasses::Find(const TiledCapacity& tiles,
 }
 
 LeafClasses::LeafClasses(const TiledCapacity& tiles, std::int32_t leaves)
-    : columns_(tiles.tile_stride() / kTile),
-      of_leaf_(static_cast<std::size_t>((leaves + kTile - 1) / kTile * kTile)),
-      slots_(std::size_t{1} << kSlotBits, kFree) {
-  if (columns_ == 0) return;
+    : of_leaf_(static_cast<std::size_t>((leaves + kTile - 1) / kTile * kTile)) {
+  const std::size_t columns = tiles.tile_stride() / kTile;
+  if (columns == 0) return;
+  std::vector<std::uint8_t> slots(std::size_t{1} << kSlotBits, kFree);
   for (std::int32_t first = 0; first < leaves; first += kTile) {
     const float* tile = tiles.Tile(first / kTile);
     const std::int32_t present = std::min(leaves - first, kTile);
     for (std::uint32_t left = (1U << present) - 1; left != 0;) {
       const std::int32_t lane = std::countr_zero(left);
-      const std::int32_t found = Classify(tile, lane);
+      const std::int32_t found = Classify(tile, columns, lane, slots);
       if (found < 0) {
         leaves_.clear();
         return;
       }
-      const std::uint32_t equal = EqualLanes(tile, columns_, lane) & left;
+      const std::uint32_t equal = EqualLanes(tile, columns, lane) & left;
       leaves_[static_cast<std::size_t>(found)] += std::popcount(equal);
       for (std::uint32_t lanes = equal; lanes != 0; lanes &= lanes - 1) {
         of_leaf_[static_cast<std::size_t>(first + std::countr_zero(lanes))] =
@@ -61,31 +61,31 @@ LeafClasses::LeafClasses(const TiledCapacity& tiles, std::int32_t leaves)
   std::fill(of_leaf_.begin() + leaves, of_leaf_.end(), static_cast<std::uint8_t>(count()));
 }
 
-std::int32_t LeafClasses::Classify(const float* tile, std::int32_t lane) {
-  const std::size_t stride = columns_ * kTile;
+std::int32_t LeafClasses::Classify(const float* tile, std::size_t columns, std::int32_t lane,
+                                   std::span<std::uint8_t> slots) {
+  const std::size_t stride = columns * kTile;
+  const float* const wanted = tile + lane;
   std::uint32_t hash = 0;
   for (std::size_t at = 0; at < stride; at += kTile) {
-    hash = std::rotl(hash, 5) ^ Bits(tile[at + static_cast<std::size_t>(lane)]);
-    hash *= 0x9e3779b1U;
+    hash = (std::rotl(hash, 5) ^ Bits(wanted[at])) * 0x9e3779b1U;
   }
-  for (std::size_t slot = hash >> (32 - kSlotBits);; slot = (slot + 1) % slots_.size()) {
-    const std::uint8_t known = slots_[slot];
-    const std::size_t of_class = known == kFree ? leaves_.size() : known;
-    if (of_class == kMostClasses) return -1;
-    if (known == kFree) {
-      if (of_class % kTile == 0) units_.resize(units_.size() + stride);
-      slots_[slot] = static_cast<std::uint8_t>(of_class);
-      leaves_.push_back(0);
-    }
-    float* units = units_.data() + of_class / kTile * stride + of_class % kTile;
+  const auto units_of = [&](std::size_t of_class) {
+    return units_.data() + of_class / kTile * stride + of_class % kTile;
+  };
+  std::size_t slot = hash >> (32 - kSlotBits);
+  for (; slots[slot] != kFree; slot = (slot + 1) % slots.size()) {
+    const float* const units = units_of(slots[slot]);
     bool equal = true;
-    for (std::size_t at = 0; at < stride; at += kTile) {
-      const float wanted = tile[at + static_cast<std::size_t>(lane)];
-      if (known == kFree) units[at] = wanted;
-      equal = equal && units[at] == wanted;
-    }
-    if (equal) return static_cast<std::int32_t>(of_class);
+    for (std::size_t at = 0; at < stride; at += kTile) equal = equal && units[at] == wanted[at];
+    if (equal) return slots[slot];
   }
+  if (count() == kMostClasses) return -1;
+  const std::size_t added = leaves_.size();
+  if (added % kTile == 0) units_.resize(units_.size() + stride);
+  for (std::size_t at = 0; at < stride; at += kTile) units_of(added)[at] = wanted[at];
+  leaves_.push_back(0);
+  slots[slot] = static_cast<std::uint8_t>(added);
+  return static_cast<std::int32_t>(added);
 }
 
 }  // namespace espalier

@@ -34,13 +34,13 @@ class LeafClasses {
   LeafClasses(const TiledCapacity& tiles, std::int32_t leaves);
 
   // The class of a lane of a tile, made where there is none; -1 where there is no place for it.
-  std::int32_t Classify(const float* tile, std::int32_t lane);
+  // `slots`: the classes by hash of their units; kMostClasses: free.
+  std::int32_t Classify(const float* tile, std::size_t columns, std::int32_t lane,
+                        std::span<std::uint8_t> slots);
 
-  std::size_t columns_;
   std::vector<std::int32_t> leaves_;
   std::vector<std::uint8_t> of_leaf_;
   std::vector<float> units_;
-  std::vector<std::uint8_t> slots_;  // by hash of the units; kMostClasses: free
 };
 
 }  // namespace espalier

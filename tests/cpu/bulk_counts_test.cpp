@@ -303,18 +303,27 @@ TEST_P(BulkCountsTest, SumsAndLooksUpClassesOfLeaves) {
             static_cast<std::uint8_t>(present ? random.Between(0, classes - 1) : classes));
         expected[static_cast<std::size_t>(leaf / kTile)] += table.values[of_leaf.back()];
       }
-      std::vector<StoredCount> sums(expected.size(), kUntouched);
-      Form().sum_classes(table, of_leaf.data(), nullptr, tiles, sums.data());
-      ASSERT_EQ(sums, expected);
+      std::vector<std::int32_t> leaf_begin;
+      for (std::int32_t tile = 0; tile <= tiles; ++tile) leaf_begin.push_back(100 + tile * kTile);
+      const auto expect_sums = [&](const std::uint64_t* matches) {
+        for (const bool as_tiles : {true, false}) {
+          std::vector<StoredCount> sums(expected.size(), kUntouched);
+          Form().sum_classes(table, of_leaf.data(), matches, {leaf_begin.data(), 100, as_tiles},
+                             tiles, sums.data());
+          ASSERT_EQ(sums, expected);
+        }
+      };
+      expect_sums(nullptr);
       std::vector<std::uint64_t> matches;
-      for (std::int32_t word = 0; word * 64 < tiles * kTile; ++word)
+      for (std::int32_t word = 0; word * 64 < tiles * kTile; ++word) {
         matches.push_back(random.Next());
+      }
       for (std::size_t leaf = 0; leaf < of_leaf.size(); ++leaf) {
         if ((matches[leaf / 64] >> leaf % 64 & 1) != 0) continue;
         expected[leaf / kTile] -= table.values[of_leaf[leaf]];
       }
-      Form().sum_classes(table, of_leaf.data(), matches.data(), tiles, sums.data());
-      ASSERT_EQ(sums, expected);
+      expect_sums(matches.data());
+      if (HasFatalFailure()) return;
       // Every second tile is looked up, with a number for no class.
       ClassTable with_none = table;
       with_none.values[classes] = 77;
