@@ -14,6 +14,8 @@ ExitCode ReportError(const Error& error) {
       return kExitBadInput;
     case ErrorClass::kStale:
     case ErrorClass::kUnavailable:
+    case ErrorClass::kExhausted:
+    case ErrorClass::kCancelled:
     case ErrorClass::kDeviceFault:
       return kExitUnavailable;
     case ErrorClass::kInternal:

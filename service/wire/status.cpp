@@ -17,9 +17,9 @@ constexpr std::array kCodes = {
     std::pair{ErrorClass::kUnavailable, grpc::StatusCode::UNAVAILABLE},
     std::pair{ErrorClass::kInternal, grpc::StatusCode::INTERNAL},
     std::pair{ErrorClass::kDeviceFault, grpc::StatusCode::INTERNAL},
-    std::pair{ErrorClass::kUnavailable, grpc::StatusCode::RESOURCE_EXHAUSTED},
-    std::pair{ErrorClass::kUnavailable, grpc::StatusCode::DEADLINE_EXCEEDED},
-    std::pair{ErrorClass::kUnavailable, grpc::StatusCode::CANCELLED},
+    std::pair{ErrorClass::kExhausted, grpc::StatusCode::RESOURCE_EXHAUSTED},
+    std::pair{ErrorClass::kCancelled, grpc::StatusCode::CANCELLED},
+    std::pair{ErrorClass::kCancelled, grpc::StatusCode::DEADLINE_EXCEEDED},
     std::pair{ErrorClass::kNotFound, grpc::StatusCode::UNIMPLEMENTED},
 };
 

@@ -156,7 +156,7 @@ TEST(RemoteEngineErrors, Deadline) {
   const auto answers = remote->Place(std::vector{MakeGang("a", 1)}, PlacementMode::kNominate, {});
   server.backend->Open();
   ASSERT_FALSE(answers);
-  EXPECT_EQ(answers.error().error_class, ErrorClass::kUnavailable);
+  EXPECT_EQ(answers.error().error_class, ErrorClass::kCancelled);
   EXPECT_NE(answers.error().message.find("did not answer in time"), std::string::npos);
 }
 

@@ -13,6 +13,8 @@ TEST(Status, EveryErrorClassHasItsCode) {
   EXPECT_EQ(ToStatusCode(ErrorClass::kNotFound), grpc::NOT_FOUND);
   EXPECT_EQ(ToStatusCode(ErrorClass::kStale), grpc::FAILED_PRECONDITION);
   EXPECT_EQ(ToStatusCode(ErrorClass::kUnavailable), grpc::UNAVAILABLE);
+  EXPECT_EQ(ToStatusCode(ErrorClass::kExhausted), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(ToStatusCode(ErrorClass::kCancelled), grpc::CANCELLED);
   EXPECT_EQ(ToStatusCode(ErrorClass::kDeviceFault), grpc::INTERNAL);
   EXPECT_EQ(ToStatusCode(ErrorClass::kInternal), grpc::INTERNAL);
 }
@@ -20,11 +22,11 @@ TEST(Status, EveryErrorClassHasItsCode) {
 TEST(Status, EveryCodeHasAClass) {
   for (const ErrorClass error_class :
        {ErrorClass::kBadInput, ErrorClass::kNotFound, ErrorClass::kStale, ErrorClass::kUnavailable,
-        ErrorClass::kInternal}) {
+        ErrorClass::kExhausted, ErrorClass::kCancelled, ErrorClass::kInternal}) {
     EXPECT_EQ(ToErrorClass(ToStatusCode(error_class)), error_class);
   }
-  EXPECT_EQ(ToErrorClass(grpc::RESOURCE_EXHAUSTED), ErrorClass::kUnavailable);
-  EXPECT_EQ(ToErrorClass(grpc::DEADLINE_EXCEEDED), ErrorClass::kUnavailable);
+  EXPECT_EQ(ToErrorClass(grpc::RESOURCE_EXHAUSTED), ErrorClass::kExhausted);
+  EXPECT_EQ(ToErrorClass(grpc::DEADLINE_EXCEEDED), ErrorClass::kCancelled);
   EXPECT_EQ(ToErrorClass(grpc::UNIMPLEMENTED), ErrorClass::kNotFound);
   EXPECT_EQ(ToErrorClass(grpc::DATA_LOSS), ErrorClass::kInternal);
 }
