@@ -46,6 +46,7 @@ void SetResult(const PlacementJob& job, ShapeCounts& counts, const PlacementOutc
     counts.CountExclusions(job, result);
   }
   const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());
+  if (!job.budget->Charge(outcome.shares.size * std::int64_t{sizeof(LeafShare)})) return;
   result.shares.reserve(static_cast<std::size_t>(outcome.shares.size));
   for (std::int32_t i = 0; i < outcome.shares.size; ++i) {
     const Share& share = outcome.shares[i];
@@ -60,6 +61,7 @@ void SetResult(const PlacementJob& job, ShapeCounts& counts, const PlacementOutc
 // On brought-up-to-date counts, which other threads may read meanwhile.
 void Decide(const PlacementJob& job, ShapeCounts& counts, Scratch& scratch,
             PlacementResult& result) {
+  if (job.budget->stopped()) return;
   const ShapeCounts::Source source = counts.SourceFor(job, scratch.leaves());
   const TreeView tree = job.state->snapshot().tree();
   SerialTeam team(ActiveBulkCounts().tightest);
@@ -202,6 +204,7 @@ class CpuBackend final : public Backend {
         std::clamp(groups.size() / threads, std::size_t{1}, kMostShapesTogether);
     const std::size_t bundles = (groups.size() + together - 1) / together;
     tbb::parallel_for(std::size_t{0}, bundles, [&](std::size_t bundle) {
+      if (jobs.front().budget->stopped()) return;  // then nobody decides on these counts either
       const std::size_t first = bundle * together;
       RefreshTogether(jobs, groups.subspan(first, std::min(together, groups.size() - first)));
     });
@@ -261,6 +264,7 @@ class CpuBackend final : public Backend {
   }
 
   void EvaluateOne(const PlacementJob& job, PlacementResult& result) {
+    if (job.budget->stopped()) return;
     Scratch& scratch = memory_.local().scratch;
     if (IsPartial(job)) {
       ShapeCounts counts;

@@ -44,7 +44,7 @@ DeviceResult<void> DeviceBackend::Open() {
 
 void DeviceBackend::Evaluate(std::span<const PlacementJob> jobs,
                              std::span<PlacementResult> results) {
-  if (jobs.empty()) return;
+  if (jobs.empty() || jobs.front().budget->stopped()) return;
   if (Choose(jobs.size()) == Crossover::Side::kCpu) {
     const Clock::time_point start = options_.now();
     cpu_->Evaluate(jobs, results);
@@ -92,7 +92,12 @@ DeviceResult<std::vector<std::size_t>> DeviceBackend::EvaluateOnDevice(
     }
   }
   auto declined = session_->Evaluate(jobs, results);
-  if (declined) retry_ = options_.first_retry;
+  if (!declined) return declined;
+  retry_ = options_.first_retry;
+  for (const PlacementResult& result : results) {
+    jobs.front().budget->Charge(
+        static_cast<std::int64_t>(result.shares.size() * sizeof(LeafShare)));
+  }
   return declined;
 }
 

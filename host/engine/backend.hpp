@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/model/work_budget.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "host/packing/shape.hpp"
 #include "kernels/decisions/place.hpp"
@@ -31,6 +32,9 @@ struct PlacementJob {
   bool affinity_scores = true;       // false: scores are consumed and read 0 (R7.9)
   DomainRange replacement_domain;    // leaves that may be used (R7.10); all of them usually
   std::vector<AssumedLeaf> assumed;  // leaves ascend
+  // Bounds the evaluation: the result's shares are charged, and once it is stopped results are
+  // meaningless. Outlives the job, is never null and is the same for all jobs evaluated together.
+  WorkBudget* budget = &WorkBudget::Unbounded();
 };
 
 struct PlacementResult {
@@ -53,7 +57,8 @@ class Backend {
   virtual std::string_view name() const = 0;
 
   // Answers jobs[i] in results[i]. Jobs are independent; answers do not depend on how they are
-  // spread over threads. Returns when all are answered. Several threads may call it at once.
+  // spread over threads. Returns when all are answered, or sooner when the jobs' budget is stopped.
+  // Several threads may call it at once.
   virtual void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) = 0;
 
   // Does on all threads what Evaluate would do first for these jobs on their states as they are

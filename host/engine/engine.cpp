@@ -7,6 +7,7 @@
 #include "host/engine/assignments.hpp"
 #include "host/engine/backend.hpp"
 #include "host/engine/booked_leaves.hpp"
+#include "host/engine/chunks.hpp"
 #include "host/engine/workload_placement.hpp"
 
 namespace espalier {
@@ -15,6 +16,9 @@ namespace {
 // Workloads nominated together: enough to keep every thread and a device busy, few enough to report
 // progress and to bound memory.
 constexpr std::size_t kNominateBatch = 1024;
+// Bytes of memory that a named domain of an answer takes, and at least on the wire.
+constexpr std::int64_t kBytesOfDomain = 160;
+constexpr std::int64_t kLeastAnswerBytesOfDomain = 2;
 
 // A job of a workload and what it was answered.
 struct Decided {
@@ -22,10 +26,11 @@ struct Decided {
   PlacementResult result;
 };
 
-// Nominates requests [first, last): rounds of jobs, one per workload that still has one. `decided`,
-// when given, gets the jobs of each workload.
+// Nominates requests: rounds of jobs, one per workload that still has one. `decided`, when given,
+// gets the jobs of each workload. Adds no answers where the work is to stop.
 void NominateBatch(Backend& backend, const ClusterState& state, const FeatureGates& gates,
-                   std::span<const WorkloadRequest> requests, std::vector<WorkloadAnswer>& answers,
+                   WorkBudget& budget, std::span<const WorkloadRequest> requests,
+                   std::vector<WorkloadAnswer>& answers,
                    std::vector<std::vector<Decided>>* decided = nullptr) {
   std::vector<WorkloadPlacement> open;
   open.reserve(requests.size());
@@ -39,15 +44,24 @@ void NominateBatch(Backend& backend, const ClusterState& state, const FeatureGat
     jobs.clear();
     asking.clear();
     for (WorkloadPlacement* placement : left) {
+      if (budget.stopped()) return;
       if (const PlacementJob* job = placement->NextJob()) {
         jobs.push_back(*job);
+        jobs.back().budget = &budget;
         asking.push_back(placement);
       }
     }
     if (jobs.empty()) break;
     results.assign(jobs.size(), {});
     backend.Evaluate(jobs, results);
-    for (std::size_t i = 0; i < asking.size(); ++i) asking[i]->Accept(results[i]);
+    for (std::size_t i = 0; i < asking.size(); ++i) {
+      const auto shares = static_cast<std::int64_t>(results[i].shares.size());
+      if (!budget.Charge(shares * kBytesOfDomain) ||
+          !budget.ChargeAnswer(shares * kLeastAnswerBytesOfDomain)) {
+        return;
+      }
+      asking[i]->Accept(results[i]);
+    }
     if (decided != nullptr) {
       for (std::size_t i = 0; i < asking.size(); ++i) {
         const auto workload = static_cast<std::size_t>(asking[i] - open.data());
@@ -61,12 +75,16 @@ void NominateBatch(Backend& backend, const ClusterState& state, const FeatureGat
 
 // One round of PlaceInRounds: `answers` gets those that stand, which are booked.
 std::size_t PlaceRound(Backend& backend, ClusterState& state, const FeatureGates& gates,
-                       std::span<const WorkloadRequest> requests, BookedLeaves& booked,
-                       std::vector<WorkloadAnswer>& answers, const Engine::Progress& progress) {
+                       WorkBudget& budget, std::span<const WorkloadRequest> requests,
+                       BookedLeaves& booked, std::vector<WorkloadAnswer>& answers,
+                       const Engine::Progress& progress) {
+  if (!budget.Pause()) return requests.size();  // the others are passed over likewise
   std::vector<WorkloadAnswer> ahead;
   std::vector<std::vector<Decided>> decided(requests.size());
   // The first stands anyway.
-  NominateBatch(backend, state, gates, requests, ahead, requests.size() > 1 ? &decided : nullptr);
+  NominateBatch(backend, state, gates, budget, requests, ahead,
+                requests.size() > 1 ? &decided : nullptr);
+  if (budget.stopped()) return requests.size();
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const bool stands = std::ranges::all_of(
         decided[i], [&](const Decided& d) { return booked.Stands(d.job, d.result); });
@@ -110,8 +128,8 @@ std::unordered_map<std::string, std::int64_t> PodsBefore(const WorkloadRequest& 
 
 }  // namespace
 
-Engine::Engine(std::shared_ptr<Backend> backend, FeatureGates gates)
-    : backend_(std::move(backend)), gates_(gates) {}
+Engine::Engine(std::shared_ptr<Backend> backend, FeatureGates gates, WorkBudget& budget)
+    : backend_(std::move(backend)), gates_(gates), budget_(budget) {}
 Engine::~Engine() = default;
 
 std::vector<WorkloadAnswer> Engine::Nominate(const ClusterState& state,
@@ -119,9 +137,12 @@ std::vector<WorkloadAnswer> Engine::Nominate(const ClusterState& state,
                                              const Progress& progress) const {
   std::vector<WorkloadAnswer> answers;
   answers.reserve(requests.size());
-  for (std::size_t first = 0; first < requests.size(); first += kNominateBatch) {
-    const std::size_t count = std::min(kNominateBatch, requests.size() - first);
-    NominateBatch(*backend_, state, gates_, requests.subspan(first, count), answers);
+  Chunks chunks(budget_, kNominateBatch);
+  while (answers.size() < requests.size() && chunks.Begin()) {
+    const std::size_t first = answers.size();
+    NominateBatch(*backend_, state, gates_, budget_,
+                  requests.subspan(first, std::min(chunks.size(), requests.size() - first)),
+                  answers);
     if (progress) progress(answers.size());
   }
   return answers;
@@ -134,8 +155,8 @@ std::vector<WorkloadAnswer> Engine::PlaceInOrder(ClusterState& state,
   answers.reserve(requests.size());
   PlaceInRounds(*backend_, requests.size(),
                 [&](std::size_t first, std::size_t count, BookedLeaves& booked) {
-                  return PlaceRound(*backend_, state, gates_, requests.subspan(first, count),
-                                    booked, answers, progress);
+                  return PlaceRound(*backend_, state, gates_, budget_,
+                                    requests.subspan(first, count), booked, answers, progress);
                 });
   return answers;
 }

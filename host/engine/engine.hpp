@@ -8,6 +8,7 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/request.hpp"
+#include "host/model/work_budget.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "host/packing/flavor_state.hpp"
 
@@ -22,11 +23,14 @@ enum class PlacementMode {
 
 class Engine {
  public:
-  // `backend` decides where counting and decisions run; never null.
-  Engine(std::shared_ptr<Backend> backend, FeatureGates gates);
+  // `backend` decides where counting and decisions run; never null. `budget` bounds all that the
+  // engine is asked and outlives it: once it is stopped, answers are meaningless.
+  Engine(std::shared_ptr<Backend> backend, FeatureGates gates,
+         WorkBudget& budget = WorkBudget::Unbounded());
   ~Engine();
 
   const FeatureGates& gates() const { return gates_; }
+  WorkBudget& budget() const { return budget_; }
 
   // One answer per request, in order, the same bits for any thread count and back end. `progress`,
   // when given, is called from the calling thread with the number of requests answered so far.
@@ -50,6 +54,7 @@ class Engine {
  private:
   std::shared_ptr<Backend> backend_;
   FeatureGates gates_;
+  WorkBudget& budget_;
 };
 
 // Pods of one pod set that an answer adds to one leaf.

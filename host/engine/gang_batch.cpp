@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/engine/booked_leaves.hpp"
+#include "host/engine/chunks.hpp"
 #include "host/engine/failure_text.hpp"
 #include "host/engine/request_resolution.hpp"
 #include "host/packing/flavor_state.hpp"
@@ -15,14 +16,22 @@ namespace {
 // Gangs nominated together: enough to keep every thread and a device busy, few enough to bound
 // memory.
 constexpr std::size_t kNominateBatch = 8192;
+// Bytes of memory that a share takes in the answers, while they grow, and at least on the wire.
+constexpr std::int64_t kBytesOfShare = 3 * sizeof(LeafShare);
+constexpr std::int64_t kLeastAnswerBytesOfShare = 2;
 // Gangs answered one by one whose counts are brought up to date together: what the gangs before
 // them in the batch change has to be counted again.
 constexpr std::size_t kPrepareBatch = 64;
 // Shares that a thread keeps memory for between calls: 16 MiB.
 constexpr std::size_t kMostKeptShares = std::size_t{1} << 20;
 
-// Takes the result of a gang that was not placed.
-void Append(std::size_t gang, PlacementResult& result, GangAnswers& answers) {
+// Takes the result of a gang that was not placed. Returns false where the work is to stop.
+bool Append(std::size_t gang, PlacementResult& result, WorkBudget& budget, GangAnswers& answers) {
+  const auto shares = static_cast<std::int64_t>(result.shares.size());
+  if (!budget.Charge(shares * kBytesOfShare) ||
+      !budget.ChargeAnswer(shares * kLeastAnswerBytesOfShare)) {
+    return false;
+  }
   answers.status.push_back(result.status);
   answers.level.push_back(static_cast<std::int8_t>(result.level));
   answers.shares.insert(answers.shares.end(), result.shares.begin(), result.shares.end());
@@ -30,6 +39,7 @@ void Append(std::size_t gang, PlacementResult& result, GangAnswers& answers) {
   if (result.status != PlacementStatus::kPlaced) {
     answers.failures.push_back({static_cast<std::int32_t>(gang), std::move(result)});
   }
+  return true;
 }
 
 void Clear(std::size_t gangs, GangAnswers& answers) {
@@ -93,7 +103,8 @@ ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const Feat
   return resolved;
 }
 
-GangBatch::GangBatch(const ClusterState& state, Shapes shapes) : shapes_(std::move(shapes)) {
+GangBatch::GangBatch(const ClusterState& state, Shapes shapes, WorkBudget& budget)
+    : shapes_(std::move(shapes)), budget_(budget) {
   states_.reserve(shapes_.size());
   for (const auto& shape : shapes_) {
     states_.push_back(shape->failure.empty() ? state.Find(shape->words.workers.flavor) : nullptr);
@@ -125,6 +136,7 @@ std::span<const PlacementJob> GangBatch::JobsOf(std::span<const Gang> gangs,
     job.query = shape.query;
     job.query.pods = gang.pods;
     job.replacement_domain = shape.leaves;
+    job.budget = &budget_;
   }
   return scratch.jobs;
 }
@@ -132,15 +144,18 @@ std::span<const PlacementJob> GangBatch::JobsOf(std::span<const Gang> gangs,
 void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers) {
   Scratch& scratch = Scratch::OfThisThread();
   Clear(gangs.size(), answers);
-  for (std::size_t first = 0; first < gangs.size(); first += kNominateBatch) {
-    const std::size_t end = std::min(first + kNominateBatch, gangs.size());
+  Chunks chunks(budget_, kNominateBatch);
+  for (std::size_t first = 0; first < gangs.size() && chunks.Begin();) {
+    const std::size_t end = std::min(first + chunks.size(), gangs.size());
     const std::span<const PlacementJob> jobs = JobsOf(gangs.subspan(first, end - first), scratch);
     const std::span<PlacementResult> results = scratch.Results(jobs.size());
     backend.Evaluate(jobs, results);
+    if (budget_.stopped()) break;
     std::size_t next = 0;
     PlacementResult unresolved;
-    for (std::size_t g = first; g < end; ++g) {
-      Append(g, Resolved(gangs[g]) ? results[next++] : unresolved, answers);
+    for (; first < end; ++first) {
+      PlacementResult& result = Resolved(gangs[first]) ? results[next++] : unresolved;
+      if (!Append(first, result, budget_, answers)) break;
     }
   }
   scratch.Leave();
@@ -151,6 +166,7 @@ void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<co
   Scratch& scratch = Scratch::OfThisThread();
   Clear(gangs.size(), answers);
   const auto round = [&](std::size_t first, std::size_t count, BookedLeaves& booked) {
+    if (!budget_.Pause()) return count;  // the others are passed over likewise
     if (count == 1 && first % kPrepareBatch == 0) {
       backend.Prepare(
           JobsOf(gangs.subspan(first, std::min(kPrepareBatch, gangs.size() - first)), scratch));
@@ -158,11 +174,12 @@ void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<co
     const std::span<const PlacementJob> jobs = JobsOf(gangs.subspan(first, count), scratch);
     const std::span<PlacementResult> results = scratch.Results(jobs.size());
     if (!jobs.empty()) backend.Evaluate(jobs, results);
+    if (budget_.stopped()) return count;
     std::size_t next = 0;
     for (std::size_t g = first; g < first + count; ++g) {
       if (!Resolved(gangs[g])) {
         PlacementResult unresolved;
-        Append(g, unresolved, answers);
+        Append(g, unresolved, budget_, answers);
         continue;
       }
       const PlacementJob& job = jobs[next];
@@ -176,7 +193,7 @@ void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<co
         state.Find(shape.words.workers.flavor)
             ->Book(result.shares, job.shape->workers, shape.leader);
       }
-      Append(g, result, answers);
+      if (!Append(g, result, budget_, answers)) break;
     }
     return count;
   };

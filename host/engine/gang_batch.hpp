@@ -69,8 +69,9 @@ class GangBatch {
   using Shapes = std::vector<std::shared_ptr<const ResolvedGangShape>>;
 
   // Of shapes resolved against the nodes of `state`. One that has a failure text answers every gang
-  // of it with that. `state` may change its usage afterwards, not its nodes.
-  GangBatch(const ClusterState& state, Shapes shapes);
+  // of it with that. `state` may change its usage afterwards, not its nodes. `budget` bounds the
+  // calls below and outlives the batch: once it is stopped, answers are meaningless.
+  GangBatch(const ClusterState& state, Shapes shapes, WorkBudget& budget = WorkBudget::Unbounded());
   // Resolves the shapes first.
   GangBatch(const ClusterState& state, const FeatureGates& gates,
             std::span<const GangShape> shapes);
@@ -99,6 +100,7 @@ class GangBatch {
   }
 
   Shapes shapes_;
+  WorkBudget& budget_;
   std::vector<const FlavorState*> states_;  // [shapes] null: the shape has a failure text
 };
 

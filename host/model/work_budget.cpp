@@ -24,6 +24,11 @@ bool MemoryPool::TryTake(std::int64_t bytes, std::int64_t spare) {
   return true;
 }
 
+WorkBudget& WorkBudget::Unbounded() {
+  static WorkBudget budget;
+  return budget;
+}
+
 WorkBudget::~WorkBudget() {
   if (pool_ != nullptr) pool_->Return(reserved_.load(std::memory_order_relaxed));
 }
@@ -50,6 +55,14 @@ void WorkBudget::Reserve() {
     }
   }
   Stop(std::move(why));
+}
+
+bool WorkBudget::ChargeAnswer(std::int64_t bytes) {
+  if (answer_bytes_left_.fetch_sub(bytes, std::memory_order_relaxed) < bytes) {
+    Stop({ErrorClass::kExhausted,
+          "the answer takes more bytes than one message may have; ask for less at once"});
+  }
+  return !stopped();
 }
 
 MemoryHold WorkBudget::HandOver(std::int64_t bytes) {

@@ -50,6 +50,17 @@ class MemoryHold {
 
   std::int64_t bytes() const { return bytes_; }
 
+  // Takes over what `other`, of the same pool, owns.
+  void Add(MemoryHold other) {
+    if (pool_ == nullptr) pool_ = other.pool_;
+    bytes_ += std::exchange(other.bytes_, 0);
+  }
+  // Returns `bytes` of what it owns.
+  void Shrink(std::int64_t bytes) {
+    if (pool_ != nullptr) pool_->Return(bytes);
+    bytes_ -= bytes;
+  }
+
  private:
   MemoryPool* pool_ = nullptr;
   std::int64_t bytes_ = 0;
@@ -63,6 +74,8 @@ class WorkBudget {
  public:
   // Bounds nothing until Stop is called.
   WorkBudget() = default;
+  // Returns a budget that is never stopped, for work that nobody bounds.
+  static WorkBudget& Unbounded();
   // Bounds memory to `limit` bytes.
   explicit WorkBudget(std::int64_t limit) : limit_(limit), reserved_(limit) {}
   // Bounds memory to `limit` bytes, all of which come from `pool`. A computation that has become
@@ -76,6 +89,7 @@ class WorkBudget {
   // Counts `bytes` (0 or more) as allocated. Returns false where the work is to stop: it was
   // stopped, or the bytes are more than the budget or the pool has, which stops it (kExhausted).
   bool Charge(std::int64_t bytes) {
+    if (limit_ == kNoLimit) return !stopped();
     if (charged_.fetch_add(bytes, std::memory_order_relaxed) + bytes >
         reserved_.load(std::memory_order_relaxed)) {
       Reserve();
@@ -83,9 +97,17 @@ class WorkBudget {
     return !stopped();
   }
   // Counts `bytes` that were charged as freed.
-  void Release(std::int64_t bytes) { charged_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void Release(std::int64_t bytes) {
+    if (limit_ != kNoLimit) charged_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
   // Returns the bytes charged and not released.
   std::int64_t charged() const { return charged_.load(std::memory_order_relaxed); }
+
+  // Counts bytes of the answer, which stop the work (kExhausted) where they are more than
+  // SetAnswerLimit allows. Returns false where the work is to stop.
+  bool ChargeAnswer(std::int64_t bytes);
+  // Bounds the bytes of the answer; before the work begins.
+  void SetAnswerLimit(std::int64_t bytes) { answer_bytes_left_ = bytes; }
 
   // Moves `bytes` that were charged out of the budget, to what outlives the computation.
   MemoryHold HandOver(std::int64_t bytes);
@@ -96,24 +118,32 @@ class WorkBudget {
   // Returns why the work was stopped, if it was.
   Result<void> Check() const;
 
-  // Lets other work have the processor where it is its turn. Called by the thread that owns the
-  // work, which holds no lock. Returns false where the work is to stop.
+  // Lets other work have the processor where RequestPause was called. Called by the thread that
+  // owns the work, which holds no lock. Returns false where the work is to stop.
   bool Pause() {
-    if (pause_) pause_();
+    if (pause_requested_.load(std::memory_order_relaxed)) pause_();
     return !stopped();
   }
-  // Sets what Pause() does first; before the work begins.
+  // Sets what a requested pause is; before the work begins. It ends the request.
   void OnPause(std::function<void()> pause) { pause_ = std::move(pause); }
+  bool pausable() const { return static_cast<bool>(pause_); }
+  void RequestPause(bool requested = true) {
+    pause_requested_.store(requested && pausable(), std::memory_order_relaxed);
+  }
 
  private:
   void Reserve();
 
+  static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
   MemoryPool* pool_ = nullptr;
-  std::int64_t limit_ = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t limit_ = kNoLimit;
   std::atomic<std::int64_t> charged_ = 0;
   // Bytes that may be charged without asking the pool again.
-  std::atomic<std::int64_t> reserved_ = std::numeric_limits<std::int64_t>::max();
+  std::atomic<std::int64_t> reserved_ = kNoLimit;
+  std::atomic<std::int64_t> answer_bytes_left_ = kNoLimit;
   std::atomic<bool> stopped_ = false;
+  std::atomic<bool> pause_requested_ = false;
   mutable std::mutex mutex_;  // guards why_ and growing reserved_
   Error why_;
   std::function<void()> pause_;

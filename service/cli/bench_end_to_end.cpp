@@ -121,7 +121,7 @@ class ColumnsCaller : public Caller {
 
 // The server's conversions of words, for their time; the first error stays in `result`.
 void FromWords(const v1::WorkloadBatch& batch, Result<void>& result) {
-  ExpansionBudget budget{kMostBytes};
+  WorkBudget budget(kMostBytes);
   const auto requests = FromProto(batch, budget);
   if (!requests) result = tl::unexpected(requests.error());
 }
@@ -189,7 +189,7 @@ Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options
 
   const Engine engine(*backend, loaded.mix.gates);
   std::vector<WorkloadAnswer> answers;
-  ExpansionBudget budget{kMostBytes};
+  WorkBudget budget(kMostBytes);
   KnownGangShapes known;
   const std::optional<GangRequests> read =
       ReadGangs(*batch, loaded.state, loaded.mix.gates, known, budget);
@@ -213,7 +213,7 @@ Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options
       times.Time("serialise", [&] { ToWords(requests, answers, leaf_index, called); });
     } else {
       times.Time("parse", [&] {
-        ExpansionBudget fresh{kMostBytes};
+        WorkBudget fresh{kMostBytes};
         ReadGangs(*batch, loaded.state, loaded.mix.gates, known, fresh);
       });
       times.Time("serialise", [&] {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/scenarios/peers.hpp"
+#include "host/model/work_budget.hpp"
 #include "service/cli/object_writer.hpp"
 #include "service/cli/text_table.hpp"
 #include "service/cli/version.hpp"
@@ -33,10 +34,6 @@ std::string RateText(double per_second) {
   if (per_second >= 1e6) return fmt::format("{:.1f} M/s", per_second / 1e6);
   if (per_second >= 1e3) return fmt::format("{:.1f} k/s", per_second / 1e3);
   return fmt::format("{:.1f} /s", per_second);
-}
-
-std::string BytesText(std::int64_t bytes) {
-  return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
 std::string ShareText(double share) {

@@ -48,6 +48,7 @@ std::string CheckMetricsAddress(const std::string& text) {
 }
 
 void PrintAddresses(const Server& server) {
+  spdlog::info("{}", server.DescribeLimits());
   for (const std::string& address : server.addresses()) fmt::print("listening on {}\n", address);
   if (const std::string metrics = server.metrics_address(); !metrics.empty()) {
     fmt::print("metrics on http://{}/metrics\n", metrics);
@@ -77,6 +78,7 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
     ServeCommandOptions options;
     std::string feature_gates;
     double drain_seconds = 30;
+    double idle_seconds = 30;
   };
   const auto flags = std::make_shared<Flags>();
   ServerOptions& server = flags->options.server;
@@ -108,6 +110,23 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
   command
+      ->add_option("--memory", server.memory,
+                   "Bytes that all calls and the loaded state may take together; beyond, calls are "
+                   "refused with RESOURCE_EXHAUSTED; 0: three quarters of what the machine and the "
+                   "control group allow")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
+  command
+      ->add_option("--call-memory", server.call_memory,
+                   "Bytes that one call may take, a load of a state too; 0: half of --memory")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
+  command
+      ->add_option("--idle-seconds", flags->idle_seconds,
+                   "How long a client may leave a stream without progress, or an answer unread")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str();
+  command
       ->add_option("--drain-seconds", flags->drain_seconds,
                    "How long calls under way may take to finish after a signal")
       ->check(CLI::Range(0.0, 86400.0))
@@ -122,8 +141,11 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
     flags->options.server.gates = *gates;
     flags->options.server.version = Version();
     flags->options.server.commit = Commit();
-    flags->options.drain_patience =
-        std::chrono::milliseconds(static_cast<std::int64_t>(flags->drain_seconds * 1000));
+    const auto milliseconds = [](double seconds) {
+      return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+    };
+    flags->options.drain_patience = milliseconds(flags->drain_seconds);
+    flags->options.server.patience = milliseconds(flags->idle_seconds);
     exit_code = RunServeCommand(flags->options);
   });
 }

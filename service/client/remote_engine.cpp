@@ -82,7 +82,7 @@ class RemoteEngine::Impl {
     if (auto placed = Check(placement_->Place(&context, request, &response)); !placed) {
       return tl::unexpected(placed.error());
     }
-    ExpansionBudget budget{kMaxAnswerBytes};
+    WorkBudget budget(kMaxAnswerBytes);
     return Readable(FromProto(requests, response.answers(), budget));
   }
 
@@ -101,7 +101,7 @@ class RemoteEngine::Impl {
     if (auto decided = Check(scheduling_->Cycle(&context, *request, &response)); !decided) {
       return tl::unexpected(decided.error());
     }
-    ExpansionBudget budget{kMaxAnswerBytes};
+    WorkBudget budget(kMaxAnswerBytes);
     return Readable(FromProto(response, budget));
   }
 
@@ -115,7 +115,7 @@ class RemoteEngine::Impl {
     if (auto ungated = Check(ungating_->Ungate(&context, *request, &response)); !ungated) {
       return tl::unexpected(ungated.error());
     }
-    ExpansionBudget budget{kMaxAnswerBytes};
+    WorkBudget budget(kMaxAnswerBytes);
     return Readable(FromProto(response, pods, budget));
   }
 

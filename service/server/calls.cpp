@@ -1,27 +1,30 @@
 #include "service/server/calls.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
+#include <vector>
 
+#include <fmt/format.h>
 #include <grpcpp/server_context.h>
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 namespace espalier {
 namespace {
 
-class UnaryReactor : public grpc::ServerUnaryReactor {
- public:
-  explicit UnaryReactor(Calls& calls) : ticket_(calls) {}
+using Clock = std::chrono::steady_clock;
 
- private:
-  void OnDone() override { delete this; }
-
-  Calls::Ticket ticket_;
-};
+// What a call takes besides its messages: contexts, closures, buffers of the connection.
+constexpr std::int64_t kBytesOfCall = 16 << 10;
+// The allocator keeps what a call freed for the next one; that of larger ones is returned.
+constexpr std::int64_t kWorthReturning = std::int64_t{32} << 20;
+constexpr auto kLongestBetweenWatches = std::chrono::seconds(1);
 
 grpc::Status CheckTime(const grpc::CallbackServerContext& context) {
   if (context.deadline() <= std::chrono::system_clock::now()) {
-    return {grpc::StatusCode::DEADLINE_EXCEEDED, "the deadline passed before work could start"};
+    return {grpc::StatusCode::DEADLINE_EXCEEDED,
+            "the deadline passed before the call was answered"};
   }
   if (context.IsCancelled()) return grpc::Status::CANCELLED;
   return grpc::Status::OK;
@@ -32,61 +35,161 @@ grpc::Status RunGuarded(const std::function<grpc::Status()>& work) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "out of memory; send less at once"};
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "out of memory; ask for less at once"};
   } catch (const std::exception& error) {
     spdlog::error("a call failed: {}", error.what());
     return {grpc::StatusCode::INTERNAL, error.what()};
   }
 }
 
+// gRPC names the connections of a socket alike.
+std::string ClientOf(const grpc::CallbackServerContext& context) { return context.peer(); }
+
 }  // namespace
 
-Calls::Ticket::Ticket(Calls& calls) : calls_(calls) {
+Calls::Call::Call(Calls& calls, grpc::CallbackServerContext& context, WorkQueue& queue)
+    : calls_(calls),
+      context_(context),
+      queue_(queue),
+      budget_(calls.memory_, calls.limits_.call_memory),
+      watched_(std::make_shared<Watched>()) {
+  watched_->call = this;
+  budget_.SetAnswerLimit(calls.limits_.message_bytes);
   const std::lock_guard lock(calls_.mutex_);
-  ++calls_.under_way_;
+  place_ = calls_.calls_.insert(calls_.calls_.end(), watched_);
 }
 
-Calls::Ticket::~Ticket() {
+Calls::Call::~Call() {
   const std::lock_guard lock(calls_.mutex_);
-  if (--calls_.under_way_ == 0) calls_.idle_.notify_all();
+  calls_.calls_.erase(place_);
+  if (budget_.charged() > kWorthReturning) calls_.return_memory_ = true;
+  if (calls_.calls_.empty()) calls_.idle_.notify_all();
 }
 
-grpc::ServerUnaryReactor* Calls::Run(grpc::CallbackServerContext* context,
-                                     std::function<grpc::Status()> work) {
-  auto* reactor = new UnaryReactor(*this);  // deletes itself when done
-  if (const grpc::Status refusal = Admit(*context); !refusal.ok()) {
-    reactor->Finish(refusal);
-  } else {
-    Post(*context, std::move(work),
-         [reactor](const grpc::Status& status) { reactor->Finish(status); });
-  }
-  return reactor;
-}
-
-grpc::Status Calls::Admit(const grpc::CallbackServerContext& context) const {
+grpc::Status Calls::Call::Admit(std::size_t request_bytes) {
   {
-    const std::lock_guard lock(mutex_);
-    if (draining_) {
+    const std::lock_guard lock(calls_.mutex_);
+    if (calls_.draining_) {
       return {grpc::StatusCode::UNAVAILABLE, "the server is draining; call another or retry later"};
     }
   }
-  return CheckTime(context);
+  if (!budget_.Charge(kBytesOfCall + static_cast<std::int64_t>(request_bytes))) {
+    return ToStatus(budget_.Check().error());
+  }
+  return CheckTime(context_);
 }
 
-void Calls::Post(const grpc::CallbackServerContext& context, std::function<grpc::Status()> work,
-                 std::function<void(const grpc::Status&)> done) {
-  const bool posted = queue_.TryPost([&context, work = std::move(work), done] {
-    const grpc::Status late = CheckTime(context);
-    done(late.ok() ? RunGuarded(work) : late);
-  });
-  if (!posted) {
+void Calls::Call::Post(std::function<grpc::Status()> work,
+                       std::function<void(const grpc::Status&)> done) {
+  const auto run = [this, work = std::move(work)] {
+    result_ = CheckTime(context_);
+    if (result_.ok()) result_ = RunGuarded(work);
+    if (budget_.stopped()) result_ = ToStatus(budget_.Check().error());
+    if (result_.error_code() == grpc::StatusCode::CANCELLED) {
+      if (const grpc::Status late = CheckTime(context_); !late.ok()) result_ = late;
+    }
+  };
+  if (!queue_.TryPost({ClientOf(context_), &budget_, run, [this, done] { done(result_); }})) {
     done({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls are waiting; retry later"});
   }
 }
 
-int Calls::under_way() const {
+void Calls::Call::Leave() {
+  const std::lock_guard lock(watched_->mutex);
+  watched_->call = nullptr;
+}
+
+void Calls::Call::StopWork() {
+  budget_.Stop({ErrorClass::kCancelled, "the client does not wait for the answer any more"});
+}
+
+void Calls::Call::GiveUp() { context_.TryCancel(); }
+
+void Calls::Call::WaitForClient(bool waits) {
+  const std::lock_guard lock(watched_->mutex);
+  watched_->waits_since = waits ? Clock::now() : Clock::time_point();
+}
+
+namespace {
+
+// A unary call.
+class UnaryCall final : public Calls::Call, public grpc::ServerUnaryReactor {
+ public:
+  UnaryCall(Calls& calls, grpc::CallbackServerContext& context, WorkQueue& queue)
+      : Call(calls, context, queue) {}
+
+  void Begin(std::size_t request_bytes, std::function<grpc::Status(WorkBudget&)> work) {
+    if (const grpc::Status refusal = Admit(request_bytes); !refusal.ok()) return Finish(refusal);
+    Post([this, work = std::move(work)] { return work(budget()); },
+         [this](const grpc::Status& status) {
+           WaitForClient(true);
+           Finish(status);
+         });
+  }
+
+ private:
+  void OnCancel() override { StopWork(); }
+  void OnDone() override {
+    Leave();
+    delete this;
+  }
+};
+
+}  // namespace
+
+Calls::Calls(WorkQueue& queue, WorkQueue& state_queue, const Limits& limits)
+    : queue_(queue),
+      state_queue_(state_queue),
+      limits_(limits),
+      memory_(limits.memory),
+      watcher_([this] { Watch(); }) {}
+
+Calls::~Calls() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  watch_.notify_all();
+  watcher_.join();
+}
+
+grpc::ServerUnaryReactor* Calls::Run(grpc::CallbackServerContext* context, WorkQueue& queue,
+                                     const grpc::ByteBuffer& request,
+                                     std::function<grpc::Status(WorkBudget&)> work) {
+  auto* call = new UnaryCall(*this, *context, queue);  // deletes itself when done
+  call->Begin(request.Valid() ? request.Length() : 0, std::move(work));
+  return call;
+}
+
+grpc::Status Calls::Write(const google::protobuf::MessageLite& answer, WorkBudget& budget,
+                          grpc::ByteBuffer& bytes) const {
+  if (const auto fits = CheckAnswer(answer.ByteSizeLong(), budget); !fits) {
+    return ToStatus(fits.error());
+  }
+  bytes = ToBytes(answer);
+  return grpc::Status::OK;
+}
+
+Result<void> Calls::CheckAnswer(std::size_t bytes, WorkBudget& budget) const {
+  const auto size = static_cast<std::int64_t>(bytes);
+  if (size > limits_.message_bytes) {
+    budget.Stop({ErrorClass::kExhausted,
+                 fmt::format("the answer takes {}, more than the {} that one message may have; ask "
+                             "for less at once",
+                             BytesText(size), BytesText(limits_.message_bytes))});
+  }
+  budget.Charge(size);
+  return budget.Check();
+}
+
+void Calls::ReturnMemory() {
   const std::lock_guard lock(mutex_);
-  return under_way_;
+  return_memory_ = true;
+}
+
+int Calls::in_flight() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(calls_.size());
 }
 
 void Calls::StopAdmission() {
@@ -96,7 +199,28 @@ void Calls::StopAdmission() {
 
 bool Calls::WaitUntilIdle(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
-  return idle_.wait_until(lock, deadline, [this] { return under_way_ == 0; });
+  return idle_.wait_until(lock, deadline, [this] { return calls_.empty(); });
+}
+
+// Looks now and then for calls whose clients keep them waiting, and returns memory to the system
+// behind large ones.
+void Calls::Watch() {
+  const auto period = std::clamp<std::chrono::milliseconds>(
+      limits_.patience / 4, std::chrono::milliseconds(1), kLongestBetweenWatches);
+  std::unique_lock lock(mutex_);
+  while (!watch_.wait_for(lock, period, [this] { return closed_; })) {
+    const std::vector<std::shared_ptr<Call::Watched>> calls(calls_.begin(), calls_.end());
+    const bool return_memory = std::exchange(return_memory_, false);
+    lock.unlock();
+    const Clock::time_point now = Clock::now();
+    for (const std::shared_ptr<Call::Watched>& watched : calls) {
+      const std::lock_guard call_lock(watched->mutex);
+      if (watched->call == nullptr || watched->waits_since == Clock::time_point()) continue;
+      if (now - watched->waits_since >= limits_.patience) watched->call->GiveUp();
+    }
+    if (return_memory) ::malloc_trim(0);
+    lock.lock();
+  }
 }
 
 }  // namespace espalier

@@ -1,7 +1,6 @@
 // espalier.v1.ClusterState on a StateStore.
 #pragma once
 
-#include <atomic>
 #include <functional>
 
 #include "espalier/v1/cluster_state.grpc.pb.h"
@@ -10,22 +9,28 @@
 
 namespace espalier {
 
-class ClusterStateService final : public v1::ClusterState::CallbackService {
+// Parses messages itself, so that one that cannot be parsed is told from the end of a stream, and
+// only once there is memory for it.
+class ClusterStateService final
+    : public v1::ClusterState::WithRawCallbackMethod_LoadState<
+          v1::ClusterState::WithRawCallbackMethod_UpdateState<
+              v1::ClusterState::WithRawCallbackMethod_GetStateSummary<
+                  v1::ClusterState::WithRawCallbackMethod_ListLeaves<v1::ClusterState::Service>>>> {
  public:
   // Both outlive the service. `on_load` is called after every load.
   ClusterStateService(Calls& calls, StateStore& store, std::function<void()> on_load);
 
-  grpc::ServerReadReactor<v1::LoadStateRequest>* LoadState(
-      grpc::CallbackServerContext* context, v1::LoadStateResponse* response) override;
+  grpc::ServerReadReactor<grpc::ByteBuffer>* LoadState(grpc::CallbackServerContext* context,
+                                                       grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* UpdateState(grpc::CallbackServerContext* context,
-                                        const v1::UpdateStateRequest* request,
-                                        v1::UpdateStateResponse* response) override;
+                                        const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* GetStateSummary(grpc::CallbackServerContext* context,
-                                            const v1::GetStateSummaryRequest* request,
-                                            v1::GetStateSummaryResponse* response) override;
+                                            const grpc::ByteBuffer* request,
+                                            grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* ListLeaves(grpc::CallbackServerContext* context,
-                                       const v1::ListLeavesRequest* request,
-                                       v1::ListLeavesResponse* response) override;
+                                       const grpc::ByteBuffer* request,
+                                       grpc::ByteBuffer* response) override;
 
  private:
   class LoadReactor;
@@ -33,7 +38,6 @@ class ClusterStateService final : public v1::ClusterState::CallbackService {
   Calls& calls_;
   StateStore& store_;
   std::function<void()> on_load_;
-  std::atomic<int> loads_ = 0;  // under way
 };
 
 }  // namespace espalier

@@ -18,18 +18,30 @@ class IndexedInput {
 
   const ClusterStateInput& input() const { return input_; }
 
-  // All of it or, on an error, nothing. kBadInput when it removes a node that is not there.
-  Result<void> Apply(StateDelta delta);
+  // Returns about how many bytes of memory the input takes.
+  std::int64_t bytes() const { return bytes_; }
+
+  // Applies all of it or, on an error, nothing. Returns the change that takes it back. kBadInput
+  // when it removes a node that is not there.
+  Result<StateDelta> Apply(StateDelta delta);
 
   void AddTasUsage(const std::vector<FlavorLeafUsage>& usage);
+  // Returns how many bytes AddTasUsage may add at most.
+  static std::int64_t MostBytes(const std::vector<FlavorLeafUsage>& usage);
 
  private:
   using Index = std::unordered_map<std::string, std::size_t>;
+  template <class Value>
+  class List;
+
+  template <class Usage>
+  void Add(std::vector<Usage>& usages, Index& index, Usage usage);
 
   ClusterStateInput input_;
   Index nodes_;          // positions in input_.nodes, by name
   Index non_tas_usage_;  // by node
   Index tas_usage_;      // by flavor and leaf
+  std::int64_t bytes_ = 0;
 };
 
 }  // namespace espalier

@@ -129,9 +129,14 @@ class ReadValues final : public prometheus::Collectable {
  private:
   void AddCallsAndState(std::vector<prometheus::MetricFamily>& families) const {
     families.push_back(Gauge("espalier_calls_under_way", "Calls that are not over yet",
-                             sources_.calls.under_way()));
+                             sources_.calls.in_flight()));
     families.push_back(Gauge("espalier_calls_waiting", "Calls that wait for a worker",
                              static_cast<double>(sources_.queue.waiting())));
+    families.push_back(Gauge("espalier_memory_limit_bytes",
+                             "Memory that calls and states may take together",
+                             static_cast<double>(sources_.calls.memory().limit())));
+    families.push_back(Gauge("espalier_memory_held_bytes", "Memory that calls and states hold",
+                             static_cast<double>(sources_.calls.memory().held())));
     const auto snapshot = sources_.store.Current();
     families.push_back(Gauge("espalier_state_generation",
                              "Generation of the cluster state; 0: none is loaded",

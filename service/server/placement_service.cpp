@@ -14,15 +14,16 @@
 #include "service/wire/answers.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/gangs.hpp"
+#include "service/wire/message_bytes.hpp"
 #include "service/wire/place_response.hpp"
 #include "service/wire/workloads.hpp"
 
 namespace espalier {
 namespace {
 
-constexpr std::int64_t kMaxBatchBytes = std::int64_t{2} << 30;
-// Of a protobuf message, less what is not its answers.
-constexpr std::size_t kMostAnswerBytes = (std::size_t{2} << 30) - (std::size_t{1} << 20);
+constexpr std::size_t kLongestToken = 128;
+// A leaf and a number of pods in an answer, at most.
+constexpr std::int64_t kMostBytesOfShare = 10;
 
 Result<PlacementMode> ReadMode(const v1::PlaceRequest& request) {
   switch (static_cast<int>(request.mode())) {
@@ -37,6 +38,19 @@ Result<PlacementMode> ReadMode(const v1::PlaceRequest& request) {
       return BadInput(fmt::format("mode: is {}; NOMINATE (1) or SEQUENTIAL (2) expected",
                                   static_cast<int>(request.mode())));
   }
+}
+
+Result<void> CheckToken(const v1::PlaceRequest& request) {
+  const std::string& token = request.commit_token();
+  if (token.empty()) return {};
+  if (token.size() > kLongestToken) {
+    return BadInput(
+        fmt::format("commit_token: has {} bytes; 1 to {} expected", token.size(), kLongestToken));
+  }
+  if (!request.commit() || !request.has_state()) {
+    return BadInput("commit_token: needs `commit` and the `state` that is committed to");
+  }
+  return {};
 }
 
 // A batch as it was answered.
@@ -130,31 +144,44 @@ class AnswersOfThisThread {
 
 thread_local GangAnswers AnswersOfThisThread::answers_;
 
-Answered AnswerGangs(const GangRequests& requests, const ClusterState& state, Backend& backend,
-                     PlacementMode mode, bool commit, GangAnswers& answers) {
+// A copy of the usage for a batch that books in order.
+Result<ClusterState> BranchOf(const Snapshot& snapshot, WorkBudget& budget) {
+  if (!budget.Charge(snapshot.memory.bytes())) return tl::unexpected(budget.Check().error());
+  return snapshot.state.Branch();
+}
+
+Result<Answered> AnswerGangs(const GangRequests& requests, const Snapshot& snapshot,
+                             Backend& backend, PlacementMode mode, bool commit, WorkBudget& budget,
+                             GangAnswers& answers) {
+  const ClusterState& state = snapshot.state;
   if (mode == PlacementMode::kNominate) {
-    GangBatch batch(state, requests.shapes);
+    GangBatch batch(state, requests.shapes, budget);
     batch.Nominate(backend, requests.gangs, answers);
-    return {RowsToProto(requests, batch, answers, state), {}};
+    if (budget.stopped()) return tl::unexpected(budget.Check().error());
+    return Answered{RowsToProto(requests, batch, answers, state), {}};
   }
-  ClusterState scratch = state.Branch();
-  GangBatch batch(scratch, requests.shapes);
-  batch.PlaceInOrder(backend, scratch, requests.gangs, answers);
+  Result<ClusterState> scratch = BranchOf(snapshot, budget);
+  if (!scratch) return tl::unexpected(scratch.error());
+  GangBatch batch(*scratch, requests.shapes, budget);
+  batch.PlaceInOrder(backend, *scratch, requests.gangs, answers);
+  if (budget.stopped()) return tl::unexpected(budget.Check().error());
   Answered answered{RowsToProto(requests, batch, answers, state), {}};
   if (commit) answered.booked = BookedByAll(requests, answers, state);
   return answered;
 }
 
 Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
-                                 const ClusterState& state, const Engine& engine,
-                                 PlacementMode mode, const LeafIndex& leaf_index, bool commit) {
+                                 const Snapshot& snapshot, const Engine& engine, PlacementMode mode,
+                                 const LeafIndex& leaf_index, bool commit) {
   std::vector<WorkloadAnswer> answers;
   if (mode == PlacementMode::kNominate) {
-    answers = engine.Nominate(state, workloads);
+    answers = engine.Nominate(snapshot.state, workloads);
   } else {
-    ClusterState scratch = state.Branch();
-    answers = engine.PlaceInOrder(scratch, workloads);
+    Result<ClusterState> scratch = BranchOf(snapshot, engine.budget());
+    if (!scratch) return tl::unexpected(scratch.error());
+    answers = engine.PlaceInOrder(*scratch, workloads);
   }
+  if (engine.budget().stopped()) return tl::unexpected(engine.budget().Check().error());
   auto batch = ToProto(workloads, answers, leaf_index);
   if (!batch) return tl::unexpected(batch.error());
   Answered answered{*std::move(batch), {}};
@@ -183,19 +210,28 @@ grpc::ServerUnaryReactor* PlacementService::Replace(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* PlacementService::Run(grpc::CallbackServerContext* context,
                                                 const grpc::ByteBuffer& request, Workloads which,
                                                 grpc::ByteBuffer& response) {
-  // Goes with the work, after the answer went out. Not on an arena: under the thread sanitizer
-  // protobuf's headers lay out maps otherwise than its library does, which only arenas show.
-  auto message = std::make_shared<v1::PlaceRequest>();
-  return calls_.Run(context, [this, &request, which, &response, message = std::move(message)] {
-    grpc::ByteBuffer bytes(request);
-    grpc::Status read =
-        grpc::SerializationTraits<v1::PlaceRequest>::Deserialize(&bytes, message.get());
-    return read.ok() ? Answer(*message, which, response) : read;
-  });
+  // The message goes with the work, after the answer went out. Not on an arena: under the thread
+  // sanitizer protobuf's headers lay out maps otherwise than its library does, which only arenas
+  // show.
+  return calls_.Run(context, calls_.queue(), request,
+                    [this, &request, which, &response,
+                     message = std::make_shared<v1::PlaceRequest>()](WorkBudget& budget) {
+                      const auto parsed = Parse(request, budget, *message);
+                      if (!parsed) return ToStatus(parsed.error());
+                      return Answer(*message, which, budget, response);
+                    });
 }
 
 grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads which,
-                                      grpc::ByteBuffer& bytes) {
+                                      WorkBudget& budget, grpc::ByteBuffer& bytes) {
+  if (const auto checked = CheckToken(request); !checked) return ToStatus(checked.error());
+  auto known = committed_.Find(request);
+  if (!known) return ToStatus(known.error());
+  if (*known) {
+    bytes = **known;
+    return grpc::Status::OK;
+  }
+
   std::optional<StatePosition> position;
   if (request.has_state()) position = FromProto(request.state());
   const auto snapshot = store_.At(position);
@@ -213,13 +249,14 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
   std::optional<GangRequests> gangs;
   AnswersOfThisThread gang_answers;
   if (which == Workloads::kAny && *leaf_index) {
-    ExpansionBudget budget{kMaxBatchBytes};
+    const std::int64_t before = budget.charged();
     gangs = ReadGangs(request.workloads(), state, *gates, *(*snapshot)->shapes, budget);
+    if (!gangs) budget.Release(budget.charged() - before);
   }
   if (gangs) {
-    answered = AnswerGangs(*gangs, state, *backend_, *mode, request.commit(), gang_answers.Get());
+    answered = AnswerGangs(*gangs, **snapshot, *backend_, *mode, request.commit(), budget,
+                           gang_answers.Get());
   } else {
-    ExpansionBudget budget{kMaxBatchBytes};
     const auto workloads = FromProto(request.workloads(), budget);
     if (!workloads) return ToStatus(workloads.error());
     if (which == Workloads::kWithPodsInPlace) {
@@ -227,33 +264,33 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
         return ToStatus(checked.error());
       }
     }
-    answered = AnswerWorkloads(*workloads, state, Engine(backend_, *gates), *mode, *leaf_index,
-                               request.commit());
+    answered = AnswerWorkloads(*workloads, **snapshot, Engine(backend_, *gates, budget), *mode,
+                               *leaf_index, request.commit());
   }
   if (!answered) return ToStatus(answered.error());
 
-  // Before anything is booked for an answer that cannot be sent.
-  constexpr std::size_t kMostShareBytes = 10;  // a leaf and a number
-  const std::size_t size =
-      gangs ? gang_answers.Get().shares.size() * kMostShareBytes : answered->answers.ByteSizeLong();
-  if (size > kMostAnswerBytes) {
-    return {grpc::StatusCode::RESOURCE_EXHAUSTED,
-            fmt::format("the answer may take {} bytes, more than the {} that can be sent: ask for "
-                        "less at once",
-                        size, kMostAnswerBytes)};
-  }
+  // The whole answer is made before anything is booked: whatever can be refused is refused now.
   v1::PlaceResponse response;
-  if (request.commit()) {
-    const auto committed = store_.Book((*snapshot)->position, answered->booked);
-    if (!committed) return StoreStatus(committed.error(), store_);
-    *response.mutable_committed() = ToProto(*committed);
-  }
   *response.mutable_state() = ToProto((*snapshot)->position);
+  if (request.commit()) *response.mutable_committed() = ToProto(Next((*snapshot)->position));
   if (gangs) {
+    const auto shares = static_cast<std::int64_t>(gang_answers.Get().shares.size());
+    if (!budget.Charge(shares * kMostBytesOfShare)) return ToStatus(budget.Check().error());
     bytes = ToBytes(response, answered->answers, *gangs, gang_answers.Get());
+    if (const auto fits = calls_.CheckAnswer(bytes.Length(), budget); !fits) {
+      return ToStatus(fits.error());
+    }
   } else {
     *response.mutable_answers() = std::move(answered->answers);
+    if (const auto fits = calls_.CheckAnswer(response.ByteSizeLong(), budget); !fits) {
+      return ToStatus(fits.error());
+    }
     bytes = ToBytes(response);
+  }
+  if (request.commit()) {
+    const auto committed = store_.Book((*snapshot)->position, answered->booked, budget);
+    if (!committed) return StoreStatus(committed.error(), store_);
+    committed_.Keep(request, bytes);
   }
   return grpc::Status::OK;
 }

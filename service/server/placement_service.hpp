@@ -7,6 +7,7 @@
 #include "espalier/v1/placement.grpc.pb.h"
 #include "host/engine/engine.hpp"
 #include "service/server/calls.hpp"
+#include "service/server/committed_replies.hpp"
 #include "service/server/state_store.hpp"
 
 namespace espalier {
@@ -35,12 +36,14 @@ class PlacementService final
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context,
                                 const grpc::ByteBuffer& request, Workloads which,
                                 grpc::ByteBuffer& response);
-  grpc::Status Answer(const v1::PlaceRequest& request, Workloads which, grpc::ByteBuffer& bytes);
+  grpc::Status Answer(const v1::PlaceRequest& request, Workloads which, WorkBudget& budget,
+                      grpc::ByteBuffer& bytes);
 
   Calls& calls_;
   StateStore& store_;
   std::shared_ptr<Backend> backend_;
   FeatureGates gates_;
+  CommittedReplies committed_;
 };
 
 }  // namespace espalier

@@ -12,8 +12,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::int64_t kMaxRequestBytes = std::int64_t{2} << 30;
-
 // Cycles over the queues and workloads of `cluster` on the nodes, topologies, flavors and pods of
 // no workload that were loaded.
 Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, ClusterStateInput loaded,
@@ -25,8 +23,10 @@ Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, ClusterStateInput lo
   input.non_tas_usage = std::move(loaded.non_tas_usage);
   auto state = ClusterState::Build(input);
   if (!state) return tl::unexpected(state.error());
-  return RunSchedulingCycles(std::move(cluster), *std::move(state), engine,
-                             {.until_stable = until_stable});
+  auto decided = RunSchedulingCycles(std::move(cluster), *std::move(state), engine,
+                                     {.until_stable = until_stable});
+  if (engine.budget().stopped()) return tl::unexpected(engine.budget().Check().error());
+  return decided;
 }
 
 }  // namespace
@@ -36,25 +36,28 @@ SchedulingService::SchedulingService(Calls& calls, StateStore& store,
     : calls_(calls), store_(store), backend_(std::move(backend)), gates_(gates) {}
 
 grpc::ServerUnaryReactor* SchedulingService::Cycle(grpc::CallbackServerContext* context,
-                                                   const v1::CycleRequest* request,
-                                                   v1::CycleResponse* response) {
-  return calls_.Run(context, [this, request, response] { return Decide(*request, *response); });
+                                                   const grpc::ByteBuffer* request,
+                                                   grpc::ByteBuffer* response) {
+  return calls_.RunParsed<v1::CycleRequest, v1::CycleResponse>(
+      context, calls_.queue(), request, response,
+      [this](const v1::CycleRequest& message, WorkBudget& budget, v1::CycleResponse& answer) {
+        return Decide(message, budget, answer);
+      });
 }
 
-grpc::Status SchedulingService::Decide(const v1::CycleRequest& request,
+grpc::Status SchedulingService::Decide(const v1::CycleRequest& request, WorkBudget& budget,
                                        v1::CycleResponse& response) {
   const auto gates = ApplyFeatureGates(request.feature_gates(), gates_);
   if (!gates) return ToStatus(gates.error());
-  ExpansionBudget budget{kMaxRequestBytes};
   auto cluster = FromProto(request, budget);
   if (!cluster) return ToStatus(cluster.error());
 
   std::optional<StatePosition> position;
   if (request.has_state()) position = FromProto(request.state());
-  auto loaded = store_.LoadedAt(position);
+  auto loaded = store_.LoadedAt(position, budget);
   if (!loaded) return StoreStatus(loaded.error(), store_);
   const auto result = RunOnLoaded(*std::move(cluster), std::move(loaded->input),
-                                  Engine(backend_, *gates), request.until_stable());
+                                  Engine(backend_, *gates, budget), request.until_stable());
   if (!result) return ToStatus(result.error());
   auto decided = ToProto(*result);
   if (!decided) return ToStatus(decided.error());

@@ -10,18 +10,21 @@
 
 namespace espalier {
 
-class SchedulingService final : public v1::Scheduling::CallbackService {
+// Parses messages itself, once there is memory for them.
+class SchedulingService final
+    : public v1::Scheduling::WithRawCallbackMethod_Cycle<v1::Scheduling::Service> {
  public:
   // `calls` and `store` outlive the service; `gates` hold where a request names none.
   SchedulingService(Calls& calls, StateStore& store, std::shared_ptr<Backend> backend,
                     FeatureGates gates);
 
   grpc::ServerUnaryReactor* Cycle(grpc::CallbackServerContext* context,
-                                  const v1::CycleRequest* request,
-                                  v1::CycleResponse* response) override;
+                                  const grpc::ByteBuffer* request,
+                                  grpc::ByteBuffer* response) override;
 
  private:
-  grpc::Status Decide(const v1::CycleRequest& request, v1::CycleResponse& response);
+  grpc::Status Decide(const v1::CycleRequest& request, WorkBudget& budget,
+                      v1::CycleResponse& response);
 
   Calls& calls_;
   StateStore& store_;

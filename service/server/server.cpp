@@ -14,6 +14,7 @@
 #include <grpcpp/impl/server_builder_option.h>
 #include <spdlog/spdlog.h>
 
+#include "host/model/machine_memory.hpp"
 #include "service/backends/backends.hpp"
 #include "service/server/calls.hpp"
 #include "service/server/cluster_state_service.hpp"
@@ -29,7 +30,10 @@ namespace espalier {
 namespace {
 
 constexpr int kMaxWorkers = 1024;
+constexpr std::int64_t kLeastMemory = std::int64_t{16} << 20;
 constexpr const char* kDeviceHealth = "device";  // name of a health status
+constexpr int kMostStreams = 1024;               // of one connection at a time
+constexpr int kKeepaliveMilliseconds = 30'000;
 constexpr auto kAfterPatience = std::chrono::seconds(1);
 // For what is open at the end of a drain: watches of the health service, reflection.
 constexpr auto kLastGoodbye = std::chrono::milliseconds(100);
@@ -64,6 +68,15 @@ Result<Addresses> CheckOptions(const ServerOptions& options) {
     return BadInput(
         fmt::format("the queue limit is {} calls; 0 or more expected", options.max_queued_calls));
   }
+  if (const std::int64_t least = kLeastMemory;
+      (options.memory != 0 && options.memory < least) ||
+      (options.call_memory != 0 && options.call_memory < least)) {
+    return BadInput(fmt::format("the memory limits are {} and {} bytes; {} or more expected",
+                                options.memory, options.call_memory, least));
+  }
+  if (options.patience <= std::chrono::milliseconds(0)) {
+    return BadInput("the time to wait for clients is 0 or less; more expected");
+  }
   if (auto checked = CheckFeatureGateDependencies(options.gates); !checked) {
     return tl::unexpected(checked.error());
   }
@@ -81,6 +94,18 @@ Result<Addresses> CheckOptions(const ServerOptions& options) {
   return addresses;
 }
 
+// Parts of the memory: what connections buffer; the rest is for calls and states.
+constexpr std::int64_t kConnectionParts = 8;
+
+Calls::Limits LimitsOf(const ServerOptions& options) {
+  const std::int64_t memory = options.memory > 0 ? options.memory : MachineMemoryBytes() / 4 * 3;
+  const std::int64_t calls = memory - memory / kConnectionParts;
+  return {.memory = calls,
+          .call_memory = options.call_memory > 0 ? std::min(options.call_memory, calls) : calls / 2,
+          .message_bytes = options.max_message_bytes,
+          .patience = options.patience};
+}
+
 int WorkerCount(const ServerOptions& options) {
   if (options.workers > 0) return options.workers;
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, kMaxWorkers);
@@ -88,12 +113,31 @@ int WorkerCount(const ServerOptions& options) {
 
 }  // namespace
 
+// Connections may buffer their part of the memory, are asked for a sign of life when they are
+// silent, and carry no compressed messages: a few bytes of those inflate to gigabytes before
+// anybody can look at their size.
+void BoundConnections(grpc::ServerBuilder& builder, const Calls::Limits& limits) {
+  grpc::ResourceQuota quota("connections");
+  quota.Resize(static_cast<std::size_t>(limits.memory / (kConnectionParts - 1)));
+  builder.SetResourceQuota(quota);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreams);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMilliseconds);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  for (const auto algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
+    builder.SetCompressionAlgorithmSupportStatus(algorithm, false);
+  }
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+}
+
 class Server::Impl {
  public:
   Impl(const ServerOptions& options, const std::shared_ptr<Backend>& backend)
       : backend_(backend),
         queue_(WorkerCount(options), options.max_queued_calls),
-        calls_(queue_),
+        state_queue_(1, options.max_queued_calls),
+        calls_(queue_, state_queue_, LimitsOf(options)),
         cluster_state_(calls_, store_, [this] { SetLoaded(true); }),
         placement_(calls_, store_, backend, options.gates),
         scheduling_(calls_, store_, backend, options.gates),
@@ -133,6 +177,7 @@ class Server::Impl {
     grpc::EnableDefaultHealthCheckService(true);
     grpc::ServerBuilder builder;
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    BoundConnections(builder, calls_.limits());
     builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
     builder.SetMaxSendMessageSize(static_cast<int>(options.max_message_bytes));
     if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
@@ -161,6 +206,16 @@ class Server::Impl {
     SetLoaded(false);
     WatchDevice(*backend_, [this](const DeviceStatus& status) { NoteDevice(status); });
     return {};
+  }
+
+  std::string DescribeLimits() const {
+    const Calls::Limits& limits = calls_.limits();
+    return fmt::format(
+        "memory: {} for calls and states, {} of it for one call, {} for connections; messages up "
+        "to "
+        "{}",
+        BytesText(limits.memory), BytesText(limits.call_memory),
+        BytesText(limits.memory / (kConnectionParts - 1)), BytesText(limits.message_bytes));
   }
 
   const std::vector<std::string>& addresses() const { return addresses_; }
@@ -221,6 +276,7 @@ class Server::Impl {
   std::shared_ptr<Backend> backend_;
   StateStore store_;
   WorkQueue queue_;
+  WorkQueue state_queue_;  // so that changes to the state do not wait for placements
   Calls calls_;
   ClusterStateService cluster_state_;
   PlacementService placement_;
@@ -254,6 +310,8 @@ Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() = default;
 
 const std::vector<std::string>& Server::addresses() const { return impl_->addresses(); }
+
+std::string Server::DescribeLimits() const { return impl_->DescribeLimits(); }
 
 std::string Server::metrics_address() const { return impl_->metrics_address(); }
 

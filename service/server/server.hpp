@@ -21,7 +21,13 @@ struct ServerOptions {
   std::int64_t max_message_bytes = std::int64_t{64} << 20;  // 1 KiB to 2 GiB - 1, either way
   int workers = 0;             // calls computed at once, 1 to 1024; 0: one per core, at least 2
   int max_queued_calls = 256;  // calls waiting for a worker, 0 or more; one more is refused
-  FeatureGates gates;          // where a request names none
+  // Bytes that all calls, connections and states may take together, and one call; 0: three quarters
+  // of what this process may use, and half of `memory`.
+  std::int64_t memory = 0;
+  std::int64_t call_memory = 0;
+  // How long a call may wait for its client, to send the next chunk or to read an answer.
+  std::chrono::milliseconds patience = std::chrono::seconds(30);
+  FeatureGates gates;  // where a request names none
   // HOST:PORT of Prometheus metrics, at /metrics; port 0 takes a free one. Empty: none.
   std::string metrics;
   std::string version;  // of the program, for its metrics
@@ -39,6 +45,9 @@ class Server {
 
   // Drains without patience: running calls are cancelled, then waited for.
   ~Server();
+
+  // Returns the limits in force, in a sentence.
+  std::string DescribeLimits() const;
 
   // As in the options, with the ports in use instead of 0.
   const std::vector<std::string>& addresses() const;

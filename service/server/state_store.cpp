@@ -1,5 +1,6 @@
 #include "service/server/state_store.hpp"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -55,56 +56,82 @@ Result<std::shared_ptr<const Snapshot>> StateStore::At(
   return current;
 }
 
-Result<LoadedInput> StateStore::LoadedAt(const std::optional<StatePosition>& position) const {
+Result<LoadedInput> StateStore::LoadedAt(const std::optional<StatePosition>& position,
+                                         WorkBudget& budget) const {
   const std::lock_guard lock(change_mutex_);
   const auto current = At(position);
   if (!current) return tl::unexpected(current.error());
+  if (!budget.Charge(input_->bytes())) return tl::unexpected(budget.Check().error());
   return LoadedInput{(*current)->position, input_->input()};
 }
 
-Result<StatePosition> StateStore::Load(ClusterStateInput input) {
+Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budget) {
   auto loaded = std::make_unique<IndexedInput>(std::move(input));
+  Result<Built> built = Build(loaded->input(), budget);
+  if (!built) return tl::unexpected(built.error());
   const std::lock_guard lock(change_mutex_);
   std::swap(input_, loaded);
-  Result<StatePosition> published = Rebuild();
-  if (!published) std::swap(input_, loaded);
-  return published;
-}
-
-Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta delta) {
-  const std::lock_guard lock(change_mutex_);
-  if (const auto current = At(base); !current) return tl::unexpected(current.error());
-  if (auto applied = input_->Apply(std::move(delta)); !applied) {
-    return tl::unexpected(applied.error());
-  }
-  return Rebuild();
-}
-
-Result<StatePosition> StateStore::Book(const StatePosition& base,
-                                       const std::vector<FlavorLeafUsage>& usage) {
-  const std::lock_guard lock(change_mutex_);
-  if (const auto current = At(base); !current) return tl::unexpected(current.error());
-  input_->AddTasUsage(usage);
-  const std::shared_ptr<const Snapshot> current = Current();
-  ClusterState state = current->state.Branch();
-  state.AddAdmittedUsage(usage, input_->input().share_usage_between_flavors);
-  return Publish(std::move(state), current->shapes);
+  input_memory_ = budget.HandOver(input_->bytes());
+  return Publish(*std::move(built), std::make_shared<KnownGangShapes>());
 }
 
 // Flavors that share nodes see each other's usage as it was when the state was built, and no later
 // (R5.6, R5.7).
-Result<StatePosition> StateStore::Rebuild() {
-  Result<ClusterState> state = ClusterState::Build(input_->input());
-  if (!state) return tl::unexpected(state.error());
-  return Publish(*std::move(state), std::make_shared<KnownGangShapes>());
+Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta delta,
+                                         WorkBudget& budget) {
+  const std::lock_guard lock(change_mutex_);
+  if (const auto current = At(base); !current) return tl::unexpected(current.error());
+  Result<StateDelta> undo = input_->Apply(std::move(delta));
+  if (!undo) return tl::unexpected(undo.error());
+  budget.Charge(std::max(input_->bytes() - input_memory_.bytes(), std::int64_t{0}));
+  Result<Built> built = Build(input_->input(), budget);
+  if (!built) {
+    (void)input_->Apply(*std::move(undo));
+    return tl::unexpected(built.error());
+  }
+  HoldInput(budget);
+  return Publish(*std::move(built), std::make_shared<KnownGangShapes>());
 }
 
-StatePosition StateStore::Publish(ClusterState state, std::shared_ptr<KnownGangShapes> shapes) {
-  StatePosition next = Current()->position;
-  ++next.generation;
-  auto snapshot = std::make_shared<const Snapshot>(
-      Snapshot{next, std::move(state), static_cast<std::int64_t>(input_->input().nodes.size()),
-               std::chrono::system_clock::now(), std::move(shapes)});
+Result<StatePosition> StateStore::Book(const StatePosition& base,
+                                       const std::vector<FlavorLeafUsage>& usage,
+                                       WorkBudget& budget) {
+  const std::lock_guard lock(change_mutex_);
+  if (const auto at_base = At(base); !at_base) return tl::unexpected(at_base.error());
+  const std::shared_ptr<const Snapshot> current = Current();
+  const std::int64_t bytes = current->memory.bytes();
+  if (!budget.Charge(bytes + IndexedInput::MostBytes(usage))) {
+    return tl::unexpected(budget.Check().error());
+  }
+  input_->AddTasUsage(usage);
+  ClusterState state = current->state.Branch();
+  state.AddAdmittedUsage(usage, input_->input().share_usage_between_flavors);
+  HoldInput(budget);
+  return Publish({std::move(state), budget.HandOver(bytes)}, current->shapes);
+}
+
+Result<StateStore::Built> StateStore::Build(const ClusterStateInput& input, WorkBudget& budget) {
+  const std::int64_t before = budget.charged();
+  Result<ClusterState> state = ClusterState::Build(input);
+  if (!state) return tl::unexpected(state.error());
+  if (const auto stopped = budget.Check(); !stopped) return tl::unexpected(stopped.error());
+  return Built{*std::move(state), budget.HandOver(budget.charged() - before)};
+}
+
+void StateStore::HoldInput(WorkBudget& budget) {
+  const std::int64_t grown = input_->bytes() - input_memory_.bytes();
+  if (grown > 0) {
+    input_memory_.Add(budget.HandOver(grown));
+  } else {
+    input_memory_.Shrink(-grown);
+  }
+}
+
+StatePosition StateStore::Publish(Built built, std::shared_ptr<KnownGangShapes> shapes) {
+  const StatePosition next = Next(Current()->position);
+  auto snapshot = std::make_shared<const Snapshot>(Snapshot{
+      next, std::move(built.state), static_cast<std::int64_t>(input_->input().nodes.size()),
+      std::chrono::system_clock::now(), std::move(shapes), std::move(built.memory)});
   const std::lock_guard lock(mutex_);
   current_.swap(snapshot);  // the old one is freed after the lock, or by its last reader
   return next;

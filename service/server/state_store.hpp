@@ -25,6 +25,7 @@ struct Snapshot {
   std::chrono::system_clock::time_point published;  // the epoch: nothing is loaded
   // Of gangs on these nodes; shared with the states that only differ in usage.
   std::shared_ptr<KnownGangShapes> shapes = std::make_shared<KnownGangShapes>();
+  MemoryHold memory = {};  // of `state`
 };
 
 // What the state of a position was built from.
@@ -34,7 +35,9 @@ struct LoadedInput {
 };
 
 // All functions may be called from several threads at once. Changes happen one after the other and
-// in whole: a change that fails leaves everything as it was.
+// in whole: a change that fails, or whose work is stopped before it is done, leaves everything as
+// it was. What a state takes is charged to the budget of the call that makes it, and handed over to
+// it.
 class StateStore {
  public:
   StateStore();
@@ -47,27 +50,38 @@ class StateStore {
 
   // A copy of what the current state, which must be the one named, was built from. Waits for a
   // change under way. kStale as At.
-  Result<LoadedInput> LoadedAt(const std::optional<StatePosition>& position) const;
+  Result<LoadedInput> LoadedAt(const std::optional<StatePosition>& position,
+                               WorkBudget& budget = WorkBudget::Unbounded()) const;
 
-  // Replaces everything. kBadInput as ClusterState::Build.
-  Result<StatePosition> Load(ClusterStateInput input);
+  // Replaces everything. `budget` has been charged for `input`. kBadInput as ClusterState::Build.
+  Result<StatePosition> Load(ClusterStateInput input, WorkBudget& budget = WorkBudget::Unbounded());
 
   // Extends the state at `base`. kStale; kBadInput when it removes a node that is not there.
-  Result<StatePosition> Update(const StatePosition& base, StateDelta delta);
+  Result<StatePosition> Update(const StatePosition& base, StateDelta delta,
+                               WorkBudget& budget = WorkBudget::Unbounded());
 
   // Adds to the usage of admitted workloads. kStale.
-  Result<StatePosition> Book(const StatePosition& base, const std::vector<FlavorLeafUsage>& usage);
+  Result<StatePosition> Book(const StatePosition& base, const std::vector<FlavorLeafUsage>& usage,
+                             WorkBudget& budget = WorkBudget::Unbounded());
 
  private:
-  // Builds the next generation of `input_` and publishes it; `change_mutex_` is held.
-  Result<StatePosition> Rebuild();
+  // A state and the memory it takes.
+  struct Built {
+    ClusterState state;
+    MemoryHold memory;
+  };
+  static Result<Built> Build(const ClusterStateInput& input, WorkBudget& budget);
   // Publishes what `input_` has become; `change_mutex_` is held.
-  StatePosition Publish(ClusterState state, std::shared_ptr<KnownGangShapes> shapes);
+  StatePosition Publish(Built built, std::shared_ptr<KnownGangShapes> shapes);
+  // Takes over from `budget` what `input_` has grown by, which was charged; `change_mutex_` is
+  // held.
+  void HoldInput(WorkBudget& budget);
 
   mutable std::mutex mutex_;  // guards current_; held for the copy of a pointer
   std::shared_ptr<const Snapshot> current_;
   mutable std::mutex change_mutex_;  // held during a change; guards input_
   std::unique_ptr<IndexedInput> input_;
+  MemoryHold input_memory_;
 };
 
 }  // namespace espalier

@@ -6,10 +6,8 @@
 namespace espalier {
 namespace {
 
-constexpr std::int64_t kMaxRequestBytes = std::int64_t{2} << 30;
-
-grpc::Status Answer(const v1::UngateRequest& request, v1::UngateResponse& response) {
-  ExpansionBudget budget{kMaxRequestBytes};
+grpc::Status Answer(const v1::UngateRequest& request, WorkBudget& budget,
+                    v1::UngateResponse& response) {
   const auto wanted = FromProto(request, budget);
   if (!wanted) return ToStatus(wanted.error());
   const auto ungated = UngateWorkload(wanted->workload, wanted->pods);
@@ -21,9 +19,10 @@ grpc::Status Answer(const v1::UngateRequest& request, v1::UngateResponse& respon
 }  // namespace
 
 grpc::ServerUnaryReactor* UngatingService::Ungate(grpc::CallbackServerContext* context,
-                                                  const v1::UngateRequest* request,
-                                                  v1::UngateResponse* response) {
-  return calls_.Run(context, [request, response] { return Answer(*request, *response); });
+                                                  const grpc::ByteBuffer* request,
+                                                  grpc::ByteBuffer* response) {
+  return calls_.RunParsed<v1::UngateRequest, v1::UngateResponse>(context, calls_.queue(), request,
+                                                                 response, Answer);
 }
 
 }  // namespace espalier

@@ -6,14 +6,16 @@
 
 namespace espalier {
 
-class UngatingService final : public v1::Ungating::CallbackService {
+// Parses messages itself, once there is memory for them.
+class UngatingService final
+    : public v1::Ungating::WithRawCallbackMethod_Ungate<v1::Ungating::Service> {
  public:
   // `calls` outlives the service.
   explicit UngatingService(Calls& calls) : calls_(calls) {}
 
   grpc::ServerUnaryReactor* Ungate(grpc::CallbackServerContext* context,
-                                   const v1::UngateRequest* request,
-                                   v1::UngateResponse* response) override;
+                                   const grpc::ByteBuffer* request,
+                                   grpc::ByteBuffer* response) override;
 
  private:
   Calls& calls_;

@@ -1,51 +1,173 @@
 #include "service/server/work_queue.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace espalier {
+namespace {
 
-WorkQueue::WorkQueue(int workers, int max_waiting)
-    : max_unfinished_(static_cast<std::size_t>(workers) + static_cast<std::size_t>(max_waiting)) {
-  for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { Run(); });
-}
+// A task that has computed for so long hands its turn on to one that was served as much.
+constexpr auto kSlice = std::chrono::milliseconds(5);
+// Tasks that may have been begun besides those that compute: each holds a thread and its memory.
+constexpr std::size_t kMostPaused = 16;
+constexpr std::uint64_t kTurnsByService = 4;
+// Queues that are too short to be shared out.
+constexpr std::size_t kShortQueue = 8;
+
+}  // namespace
+
+WorkQueue::WorkQueue(int turns, int max_waiting)
+    : max_unfinished_(static_cast<std::size_t>(turns) + static_cast<std::size_t>(max_waiting)),
+      max_begun_(static_cast<std::size_t>(turns) + kMostPaused),
+      free_turns_(static_cast<std::size_t>(turns)) {}
 
 WorkQueue::~WorkQueue() {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [this] { return entries_.empty(); });
     closed_ = true;
   }
   posted_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  for (std::thread& thread : threads_) thread.join();
 }
 
-bool WorkQueue::TryPost(std::function<void()> task) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (unfinished_ == max_unfinished_) return false;
-    ++unfinished_;
-    waiting_.push_back(std::move(task));
+bool WorkQueue::TryPost(Task task) {
+  const std::lock_guard lock(mutex_);
+  const bool shared_out = max_unfinished_ > kShortQueue;
+  const auto client = clients_.find(task.client);
+  const std::size_t held = client == clients_.end() ? 0 : client->second.tasks;
+  if (entries_.size() >= max_unfinished_ || (shared_out && held >= max_unfinished_ / 4 * 3)) {
+    return false;
   }
-  posted_.notify_one();
+  // Level with the least served client that is there.
+  Clock::duration served{};
+  if (!clients_.empty()) {
+    served = std::ranges::min_element(clients_, {}, [](const auto& c) {
+               return c.second.served;
+             })->second.served;
+  }
+  Entry& entry = entries_.emplace_back();
+  entry.client = clients_.try_emplace(task.client, Client{served, 0}).first;
+  ++entry.client->second.tasks;
+  entry.since = Clock::now();
+  entry.task = std::move(task);
+  entry.task.budget->OnPause([this, &entry] { Pause(entry); });
+  ++waiting_;
+  GiveTurns();
   return true;
 }
 
 std::size_t WorkQueue::waiting() const {
   const std::lock_guard lock(mutex_);
-  return waiting_.size();
+  return waiting_;
+}
+
+bool WorkQueue::GoesBefore(const Entry& a, const Entry& b) const {
+  const auto key = [](const Entry& entry) {
+    return std::pair(entry.client->second.served, entry.served);
+  };
+  return key(a) < key(b);
+}
+
+bool WorkQueue::MayHaveTurn(const Entry& entry) const {
+  return !entry.has_turn && (entry.begun || begun_ < max_begun_);
+}
+
+// The task that is to have the next turn; the end where none waits for one.
+WorkQueue::Entries::iterator WorkQueue::Next() {
+  const bool longest_waiting = turns_given_ % kTurnsByService == 0;
+  auto next = entries_.end();
+  for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+    if (!MayHaveTurn(*entry)) continue;
+    if (next == entries_.end() ||
+        (longest_waiting ? entry->since < next->since : GoesBefore(*entry, *next))) {
+      next = entry;
+    }
+  }
+  return next;
+}
+
+// Gives the turns that are free, and asks for one where there is none and somebody waits.
+void WorkQueue::GiveTurns() {
+  while (free_turns_ > 0) {
+    const auto next = Next();
+    if (next == entries_.end()) break;
+    --free_turns_;
+    ++turns_given_;
+    next->has_turn = true;
+    next->since = Clock::now();
+    if (next->begun) {
+      next->turn.notify_one();
+      continue;
+    }
+    next->begun = true;
+    ++begun_;
+    --waiting_;
+    to_begin_.push_back(next);
+    if (idle_ < to_begin_.size()) {
+      threads_.emplace_back([this] { Run(); });
+    }
+    posted_.notify_one();
+  }
+  const bool wanted = std::ranges::any_of(entries_, [&](const Entry& e) { return MayHaveTurn(e); });
+  for (Entry& entry : entries_) {
+    if (entry.has_turn) entry.task.budget->RequestPause(wanted);
+  }
+}
+
+void WorkQueue::EndTurn(Entry& entry) {
+  const Clock::duration computed = Clock::now() - entry.since;
+  entry.served += computed;
+  entry.client->second.served += computed;
+  entry.has_turn = false;
+  entry.since += computed;
+  ++free_turns_;
+}
+
+// On the thread of a task that was asked to pause.
+void WorkQueue::Pause(Entry& entry) {
+  std::unique_lock lock(mutex_);
+  const Clock::duration computed = Clock::now() - entry.since;
+  const bool long_enough = computed >= kSlice;
+  const auto others = std::ranges::any_of(entries_, [&](const Entry& other) {
+    if (!MayHaveTurn(other)) return false;
+    return long_enough ||
+           (other.served == Clock::duration() && entry.served + computed > Clock::duration());
+  });
+  if (!others) return;
+  EndTurn(entry);
+  GiveTurns();
+  entry.turn.wait(lock, [&] { return entry.has_turn; });
+}
+
+void WorkQueue::Compute(Entries::iterator entry, std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  entry->task.run();
+  lock.lock();
+  EndTurn(*entry);
+  // From `done` on nobody may touch the budget.
+  Task task = std::move(entry->task);
+  if (--entry->client->second.tasks == 0) clients_.erase(entry->client);
+  entries_.erase(entry);
+  --begun_;
+  if (entries_.empty()) ended_.notify_all();
+  GiveTurns();
+  lock.unlock();
+  task.done();
+  task = {};
+  lock.lock();
 }
 
 void WorkQueue::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    posted_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
-    if (waiting_.empty()) return;
-    std::function<void()> task = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    task();
-    task = nullptr;
-    lock.lock();
-    --unfinished_;
+    ++idle_;
+    posted_.wait(lock, [this] { return !to_begin_.empty() || closed_; });
+    --idle_;
+    if (to_begin_.empty()) return;
+    const auto entry = to_begin_.back();
+    to_begin_.pop_back();
+    Compute(entry, lock);
   }
 }
 

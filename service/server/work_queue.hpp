@@ -1,41 +1,97 @@
-// Threads that take computations off the gRPC threads, and a bound on how many may wait.
+// Takes computations off the gRPC threads and shares the processors among them.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
-#include <deque>
+#include <cstdint>
 #include <functional>
+#include <list>
+#include <map>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "host/model/work_budget.hpp"
+
 namespace espalier {
 
+// Runs tasks on threads of their own, a few at a time: a task computes while it has a turn. A task
+// that has computed for some milliseconds is asked through its budget to pause when others wait,
+// and hands its turn on. Next is the task whose client has computed least, of its tasks the one
+// that has computed least, so that short tasks pass long ones; every fourth turn goes to the task
+// that waits longest, so that none waits for ever. Thread-safe.
+//
 // Not a oneTBB arena: a worker that waits inside a computation must not pick up another call, which
 // could want a lock the first one holds.
 class WorkQueue {
  public:
-  // `workers` 1 or more; `max_waiting` tasks may wait while all workers are busy.
-  WorkQueue(int workers, int max_waiting);
+  struct Task {
+    std::string client;  // whoever asks; tasks of clients that cannot be told apart share one
+    WorkBudget* budget = nullptr;  // lives until `done` is called; never null
+    std::function<void()> run;     // computes; must not throw
+    std::function<void()> done;    // called when `run` has ended and the turn was handed on
+  };
+
+  // At most `turns` tasks (1 or more) compute at once and `max_waiting` (0 or more) may wait while
+  // they do.
+  WorkQueue(int turns, int max_waiting);
 
   // Runs what was posted, then joins.
   ~WorkQueue();
 
-  // False when the queue is full. `task` must not throw.
-  bool TryPost(std::function<void()> task);
+  // Returns false when the queue is full, or a quarter of it is left and `client` has the rest.
+  bool TryPost(Task task);
 
-  // Tasks that no worker has taken yet.
+  // Returns the number of tasks that have not been begun.
   std::size_t waiting() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  // What the tasks of one client have computed. A client that comes is put level with the least
+  // served one that is there; it is forgotten with its last task.
+  struct Client {
+    Clock::duration served{};
+    std::size_t tasks = 0;
+  };
+  using Clients = std::map<std::string, Client>;
+
+  struct Entry {
+    Task task;
+    Clients::iterator client;
+    Clock::duration served{};
+    Clock::time_point since;  // it has its turn, or waits
+    bool begun = false;
+    bool has_turn = false;
+    std::condition_variable turn;  // given to a task that paused
+  };
+  using Entries = std::list<Entry>;
+
   void Run();
+  void Compute(Entries::iterator entry, std::unique_lock<std::mutex>& lock);
+  void Pause(Entry& entry);
+  void EndTurn(Entry& entry);
+  void GiveTurns();
+  bool GoesBefore(const Entry& a, const Entry& b) const;
+  bool MayHaveTurn(const Entry& entry) const;
+  Entries::iterator Next();
 
   const std::size_t max_unfinished_;
-  mutable std::mutex mutex_;  // guards all below
-  std::condition_variable posted_;
-  std::deque<std::function<void()>> waiting_;
-  std::size_t unfinished_ = 0;  // waiting or running
+  const std::size_t max_begun_;
+  mutable std::mutex mutex_;        // guards all below
+  std::condition_variable posted_;  // for threads
+  std::condition_variable ended_;   // for the destructor
+  Clients clients_;
+  Entries entries_;                          // unfinished, in the order they were posted
+  std::vector<Entries::iterator> to_begin_;  // have a turn and want a thread
+  std::size_t free_turns_;
+  std::size_t waiting_ = 0;  // entries not begun
+  std::size_t begun_ = 0;    // entries begun
+  std::size_t idle_ = 0;     // threads
+  std::uint64_t turns_given_ = 0;
   bool closed_ = false;
-  std::vector<std::thread> workers_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace espalier

@@ -196,7 +196,7 @@ class AnswerEncoder {
 
 class AnswerDecoder {
  public:
-  AnswerDecoder(const v1::AnswerBatch& message, ExpansionBudget& budget)
+  AnswerDecoder(const v1::AnswerBatch& message, WorkBudget& budget)
       : message_(message), decoder_(message.strings(), budget) {}
 
   Result<std::vector<WorkloadAnswer>> Decode(std::span<const WorkloadRequest> requests) {
@@ -339,8 +339,7 @@ v1::AnswerBatch RowsToProto(const GangRequests& requests, const GangBatch& batch
 }
 
 Result<std::vector<WorkloadAnswer>> FromProto(std::span<const WorkloadRequest> requests,
-                                              const v1::AnswerBatch& message,
-                                              ExpansionBudget& budget) {
+                                              const v1::AnswerBatch& message, WorkBudget& budget) {
   return AnswerDecoder(message, budget).Decode(requests);
 }
 

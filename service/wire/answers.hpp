@@ -34,7 +34,6 @@ v1::AnswerBatch RowsToProto(const GangRequests& requests, const GangBatch& batch
 // The inverse, for answers that name every domain by its values. Errors: kBadInput with the path of
 // the field.
 Result<std::vector<WorkloadAnswer>> FromProto(std::span<const WorkloadRequest> requests,
-                                              const v1::AnswerBatch& message,
-                                              ExpansionBudget& budget);
+                                              const v1::AnswerBatch& message, WorkBudget& budget);
 
 }  // namespace espalier

@@ -171,7 +171,7 @@ v1::StatePosition ToProto(const StatePosition& position) {
 }
 
 Result<void> AppendChunk(const v1::LoadStateRequest& message, std::int64_t chunk,
-                         ExpansionBudget& budget, ClusterStateInput& input) {
+                         WorkBudget& budget, ClusterStateInput& input) {
   Decoder decoder(message.strings(), budget);
   const FieldPath path("chunk", chunk);
   AppendList(message.topologies(), path, "topologies", decoder, input.topologies);
@@ -186,7 +186,7 @@ Result<void> AppendChunk(const v1::LoadStateRequest& message, std::int64_t chunk
   return {};
 }
 
-Result<StateDelta> FromProto(const v1::UpdateStateRequest& message, ExpansionBudget& budget) {
+Result<StateDelta> FromProto(const v1::UpdateStateRequest& message, WorkBudget& budget) {
   Decoder decoder(message.strings(), budget);
   const FieldPath path("update");
   StateDelta delta;
@@ -208,6 +208,10 @@ void ToChunks(const ClusterStateInput& input,
   writer.Write(input.nodes, &v1::LoadStateRequest::add_nodes);
   writer.Write(input.non_tas_usage, &v1::LoadStateRequest::add_non_tas_usage);
   writer.Write(input.tas_usage, &v1::LoadStateRequest::add_tas_usage);
+  v1::LoadStateEnd& end = *writer.chunk().mutable_end();
+  end.set_nodes(static_cast<std::int64_t>(input.nodes.size()));
+  end.set_non_tas_usage(static_cast<std::int64_t>(input.non_tas_usage.size()));
+  end.set_tas_usage(static_cast<std::int64_t>(input.tas_usage.size()));
   writer.Flush();
 }
 

@@ -23,14 +23,15 @@ struct StateDelta {
 StatePosition FromProto(const v1::StatePosition& message);
 v1::StatePosition ToProto(const StatePosition& position);
 
-// Appends a chunk to `input`. `chunk` is its position in the stream, for messages. Errors:
-// kBadInput with the path of the field.
+// Appends a chunk to `input`. `chunk` is its position in the stream, for messages; `end` is for the
+// caller to look at. Errors: kBadInput with the path of the field.
 Result<void> AppendChunk(const v1::LoadStateRequest& message, std::int64_t chunk,
-                         ExpansionBudget& budget, ClusterStateInput& input);
+                         WorkBudget& budget, ClusterStateInput& input);
 
-Result<StateDelta> FromProto(const v1::UpdateStateRequest& message, ExpansionBudget& budget);
+Result<StateDelta> FromProto(const v1::UpdateStateRequest& message, WorkBudget& budget);
 
-// Cuts `input` into chunks and hands them to `send`, until it returns false.
+// Cuts `input` into chunks, the last of which has `end`, and hands them to `send`, until it returns
+// false.
 void ToChunks(const ClusterStateInput& input,
               const std::function<bool(const v1::LoadStateRequest&)>& send);
 

@@ -25,10 +25,13 @@ void Decoder::CheckColumn(int size, std::int64_t expected, bool may_be_empty,
 }
 
 void Decoder::Charge(std::int64_t bytes, const FieldPath& path) {
-  budget_.bytes_left -= bytes;
-  if (budget_.bytes_left < 0) {
-    Fail(path, "the message describes more data than is accepted at once; send less per message");
-  }
+  constexpr std::uint32_t kChargesBetweenPauses = 256;
+  charged_ += bytes;
+  const bool goes_on = budget_.Charge(bytes);
+  if (goes_on && (++charges_ % kChargesBetweenPauses != 0 || budget_.Pause())) return;
+  if (failed_) return;
+  Keep(path, budget_.Check().error().message);
+  error_.error_class = budget_.Check().error().error_class;
 }
 
 void Decoder::Keep(const FieldPath& path, const std::string& problem) {

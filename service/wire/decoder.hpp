@@ -10,6 +10,7 @@
 #include <google/protobuf/repeated_ptr_field.h>
 
 #include "host/model/result.hpp"
+#include "host/model/work_budget.hpp"
 
 namespace espalier {
 
@@ -31,19 +32,15 @@ class FieldPath {
   std::int64_t index_ = -1;  // below 0: not an element of a list
 };
 
-// Bytes that values made from one message, or one stream of them, may take. Tables are copied to
-// where they are referred to, so that a few bytes can ask for gigabytes.
-struct ExpansionBudget {
-  std::int64_t bytes_left = 0;
-};
-
 // Looks references up and keeps the first error. After an error every look-up yields an empty
-// value, so that conversions read straight through and ask for the error once, at the end.
+// value, so that conversions read straight through and ask for the error once, at the end. Values
+// are charged to a budget, as a few bytes of a message can ask for gigabytes; where it is stopped,
+// that is an error too. A decoder belongs to the thread that owns the work, which may pause in it.
 class Decoder {
  public:
   using Strings = google::protobuf::RepeatedPtrField<std::string>;
 
-  Decoder(const Strings& strings, ExpansionBudget& budget) : strings_(strings), budget_(budget) {}
+  Decoder(const Strings& strings, WorkBudget& budget) : strings_(strings), budget_(budget) {}
 
   bool ok() const { return !failed_; }
   const Error& error() const { return error_; }
@@ -87,16 +84,19 @@ class Decoder {
     if (previous != end) Fail(path, "ends at {}; the list it cuts has {} elements", previous, end);
   }
 
-  std::int64_t bytes_left() const { return budget_.bytes_left; }
+  // Returns the bytes that were charged by this decoder.
+  std::int64_t charged() const { return charged_; }
 
-  // Takes `bytes` from the budget.
+  // Charges `bytes` that values take.
   void Charge(std::int64_t bytes, const FieldPath& path);
 
  private:
   void Keep(const FieldPath& path, const std::string& problem);
 
   const Strings& strings_;
-  ExpansionBudget& budget_;
+  WorkBudget& budget_;
+  std::int64_t charged_ = 0;
+  std::uint32_t charges_ = 0;
   bool failed_ = false;
   Error error_;
 };

@@ -37,7 +37,7 @@ void KnownGangShapes::Keep(std::string words, std::shared_ptr<const ResolvedGang
 }
 
 ShapeWords::ShapeWords(const v1::WorkloadBatch& message, const FeatureGates& gates,
-                       ExpansionBudget budget)
+                       WorkBudget& budget)
     : message_(message), budget_(budget) {
   static_assert(std::has_unique_object_representations_v<FeatureGates>);
   AddNumber(gates, gates_);
@@ -72,8 +72,7 @@ bool ShapeWords::UsedAllRows() const {
 
 // Behind its length, so that what follows cannot be taken for a part of it.
 bool ShapeWords::Add(std::string_view part, std::string& text) {
-  budget_.bytes_left -= static_cast<std::int64_t>(part.size());
-  if (budget_.bytes_left < 0) return false;
+  if (!budget_.Charge(static_cast<std::int64_t>(part.size()))) return false;
   AddNumber(part.size(), text);
   text.append(part);
   return true;

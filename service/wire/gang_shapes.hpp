@@ -38,12 +38,11 @@ class KnownGangShapes {
 // The words of a batch's workloads as texts: equal for what means the same, in any two messages.
 class ShapeWords {
  public:
-  // `message` has sound columns and outlives this. What repeats a word costs its length of
-  // `budget`.
-  ShapeWords(const v1::WorkloadBatch& message, const FeatureGates& gates, ExpansionBudget budget);
+  // `message` has sound columns. Texts are charged to `budget`; both outlive this.
+  ShapeWords(const v1::WorkloadBatch& message, const FeatureGates& gates, WorkBudget& budget);
 
   // Makes `text` what makes the shape of workload `w`, numbers of pods apart. False when something
-  // is wrong with it, or nothing is left of the budget.
+  // is wrong with it, or the work is to stop.
   bool Read(int w, std::string& text);
 
   // Whether the workloads asked for used every row of every table: the others were not looked at.
@@ -62,7 +61,7 @@ class ShapeWords {
   std::optional<std::string> Text(const v1::NodeConstraints& row);
 
   const v1::WorkloadBatch& message_;
-  ExpansionBudget budget_;
+  WorkBudget& budget_;
   std::string gates_;
   Rows resources_;
   Rows topology_requests_;

@@ -100,7 +100,7 @@ GangShape ToShape(WorkloadRequest&& request, bool leader_first) {
 
 std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const ClusterState& state,
                                       const FeatureGates& gates, KnownGangShapes& known,
-                                      ExpansionBudget& budget) {
+                                      WorkBudget& budget) {
   Decoder decoder(message.strings(), budget);
   CheckColumns(message, decoder);
   if (!decoder.ok() || !AsksForNoMore(message) || !IsSound(message)) return std::nullopt;
@@ -147,6 +147,7 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
   auto next = firsts->begin();
   for (std::size_t s = 0; s < first_of.size(); ++s) {
     if (requests.shapes[s]) continue;
+    if (!budget.Pause()) return std::nullopt;
     if (!IsGang(*next, state)) return std::nullopt;
     GangShape shape = ToShape(std::move(*next++), requests.leader_first[s]);
     requests.shapes[s] =

@@ -31,9 +31,10 @@ struct GangRequests {
 
 // Nullopt when a workload is more than a gang on a flavor of `state`, or something is wrong with
 // the message: FromProto of workloads.hpp reads the one and reports the other. Shapes that `known`,
-// of the nodes of `state`, does not have yet are resolved and kept there.
+// of the nodes of `state`, does not have yet are resolved and kept there. Nullopt also where the
+// work is to stop.
 std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const ClusterState& state,
                                       const FeatureGates& gates, KnownGangShapes& known,
-                                      ExpansionBudget& budget);
+                                      WorkBudget& budget);
 
 }  // namespace espalier

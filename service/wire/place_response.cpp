@@ -11,6 +11,7 @@
 #include <google/protobuf/wire_format_lite.h>
 
 #include "host/packing/parts.hpp"
+#include "service/wire/message_bytes.hpp"
 
 namespace espalier {
 namespace {
@@ -21,12 +22,6 @@ using google::protobuf::io::CodedOutputStream;
 constexpr std::size_t kMostVarintBytes = 5;  // of 32 bits
 
 std::uint8_t* Bytes(const grpc::Slice& slice) { return const_cast<std::uint8_t*>(slice.begin()); }
-
-grpc::Slice ToSlice(const google::protobuf::MessageLite& message) {
-  grpc::Slice slice(message.ByteSizeLong());
-  message.SerializeWithCachedSizesToArray(Bytes(slice));
-  return slice;
-}
 
 // Adds a field that `parts` are, one behind the other; none when there is nothing in them.
 void AddField(int field, const std::vector<grpc::Slice>& parts, std::vector<grpc::Slice>& message) {
@@ -92,11 +87,6 @@ void WriteColumns(std::size_t first, const GangRequests& requests, const GangAns
 }
 
 }  // namespace
-
-grpc::ByteBuffer ToBytes(const v1::PlaceResponse& response) {
-  const grpc::Slice slice = ToSlice(response);
-  return {&slice, 1};
-}
 
 grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const v1::AnswerBatch& answers,
                          const GangRequests& requests, const GangAnswers& gangs) {

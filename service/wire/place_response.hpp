@@ -1,5 +1,5 @@
-// How answers become bytes: measured once and written in one go, the long columns of gangs straight
-// from their answers.
+// How the answers of gangs become bytes: measured once and written in one go, the long columns
+// straight from the shares.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -8,8 +8,6 @@
 #include "service/wire/gangs.hpp"
 
 namespace espalier {
-
-grpc::ByteBuffer ToBytes(const v1::PlaceResponse& response);
 
 // `head` is the response without answers. `answers` is all of them but the columns of domains and
 // their counts, which are those of `gangs` by leaf index.

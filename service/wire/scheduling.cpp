@@ -68,7 +68,7 @@ Decision DecisionFromProto(const v1::Decision& message, const AssignmentTables& 
 
 }  // namespace
 
-Result<Cluster> FromProto(const v1::CycleRequest& message, ExpansionBudget& budget) {
+Result<Cluster> FromProto(const v1::CycleRequest& message, WorkBudget& budget) {
   Decoder decoder(message.strings(), budget);
   const FieldPath root("cycle");
   const WorkloadTables tables(message, root, decoder);
@@ -115,8 +115,7 @@ Result<v1::CycleResponse> ToProto(const SchedulingCyclesResult& result) {
   return message;
 }
 
-Result<SchedulingCyclesResult> FromProto(const v1::CycleResponse& message,
-                                         ExpansionBudget& budget) {
+Result<SchedulingCyclesResult> FromProto(const v1::CycleResponse& message, WorkBudget& budget) {
   Decoder decoder(message.strings(), budget);
   const FieldPath root("decided");
   const AssignmentTables tables(message, root, decoder);

@@ -10,13 +10,13 @@ namespace espalier {
 
 // The queues, admission checks and workloads; the rest of the cluster stays empty. Errors:
 // kBadInput with the path of the field.
-Result<Cluster> FromProto(const v1::CycleRequest& message, ExpansionBudget& budget);
+Result<Cluster> FromProto(const v1::CycleRequest& message, WorkBudget& budget);
 
 // The inverse. kBadInput for an assignment with a domain that has not one value per level.
 Result<v1::CycleRequest> ToProto(const Cluster& cluster);
 
 // Leaves out the cluster after the cycles. Errors as above.
 Result<v1::CycleResponse> ToProto(const SchedulingCyclesResult& result);
-Result<SchedulingCyclesResult> FromProto(const v1::CycleResponse& message, ExpansionBudget& budget);
+Result<SchedulingCyclesResult> FromProto(const v1::CycleResponse& message, WorkBudget& budget);
 
 }  // namespace espalier

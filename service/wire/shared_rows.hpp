@@ -27,10 +27,10 @@ class SharedRows {
              Decoder& decoder) {
     for (int i = 0; i < messages.size() && decoder.ok(); ++i) {
       const FieldPath path(parent, field, i);
-      const std::int64_t before = decoder.bytes_left();
+      const std::int64_t before = decoder.charged();
       decoder.Charge(sizeof(Value), path);
       Value value = FromProto(messages[i], path, decoder);
-      rows_.push_back({std::move(value), before - decoder.bytes_left()});
+      rows_.push_back({std::move(value), decoder.charged() - before});
     }
   }
 

@@ -11,4 +11,9 @@ struct StatePosition {
   bool operator==(const StatePosition&) const = default;
 };
 
+// Returns the position that a change to the state at `position` leads to.
+inline StatePosition Next(const StatePosition& position) {
+  return {position.epoch, position.generation + 1};
+}
+
 }  // namespace espalier

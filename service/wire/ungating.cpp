@@ -32,7 +32,7 @@ void CheckNames(const std::vector<Pod>& pods, const FieldPath& root, Decoder& de
 
 }  // namespace
 
-Result<WorkloadToUngate> FromProto(const v1::UngateRequest& message, ExpansionBudget& budget) {
+Result<WorkloadToUngate> FromProto(const v1::UngateRequest& message, WorkBudget& budget) {
   Decoder decoder(message.strings(), budget);
   const FieldPath root("ungate");
   const WorkloadTables tables(message, root, decoder);
@@ -68,7 +68,7 @@ v1::UngateResponse ToProto(std::span<const UngatedPod> ungated, std::span<const 
 }
 
 Result<std::vector<UngatedPod>> FromProto(const v1::UngateResponse& message,
-                                          std::span<const Pod> pods, ExpansionBudget& budget) {
+                                          std::span<const Pod> pods, WorkBudget& budget) {
   Decoder decoder(message.strings(), budget);
   const FieldPath root("ungated");
   std::vector<UngatedPod> ungated;

@@ -17,7 +17,7 @@ struct WorkloadToUngate {
 };
 
 // Errors: kBadInput with the path of the field.
-Result<WorkloadToUngate> FromProto(const v1::UngateRequest& message, ExpansionBudget& budget);
+Result<WorkloadToUngate> FromProto(const v1::UngateRequest& message, WorkBudget& budget);
 
 // The inverse. kBadInput for an assignment with a domain that has not one value per level.
 Result<v1::UngateRequest> ToProto(const Workload& workload, std::span<const Pod> pods);
@@ -25,6 +25,6 @@ Result<v1::UngateRequest> ToProto(const Workload& workload, std::span<const Pod>
 // `ungated` are some of `pods`.
 v1::UngateResponse ToProto(std::span<const UngatedPod> ungated, std::span<const Pod> pods);
 Result<std::vector<UngatedPod>> FromProto(const v1::UngateResponse& message,
-                                          std::span<const Pod> pods, ExpansionBudget& budget);
+                                          std::span<const Pod> pods, WorkBudget& budget);
 
 }  // namespace espalier

@@ -14,7 +14,7 @@ const FieldPath kRoot("workloads");
 
 class BatchDecoder {
  public:
-  BatchDecoder(const v1::WorkloadBatch& message, ExpansionBudget& budget)
+  BatchDecoder(const v1::WorkloadBatch& message, WorkBudget& budget)
       : message_(message), decoder_(message.strings(), budget), tables_(message, kRoot, decoder_) {}
 
   Result<std::vector<WorkloadRequest>> Decode() {
@@ -283,13 +283,12 @@ void CheckColumns(const v1::WorkloadBatch& message, Decoder& decoder) {
 }
 
 Result<std::vector<WorkloadRequest>> FromProto(const v1::WorkloadBatch& message,
-                                               ExpansionBudget& budget) {
+                                               WorkBudget& budget) {
   return BatchDecoder(message, budget).Decode();
 }
 
 Result<std::vector<WorkloadRequest>> FromProto(const v1::WorkloadBatch& message,
-                                               std::span<const int> positions,
-                                               ExpansionBudget& budget) {
+                                               std::span<const int> positions, WorkBudget& budget) {
   return BatchDecoder(message, budget).DecodeAt(positions);
 }
 

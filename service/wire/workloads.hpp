@@ -12,13 +12,12 @@ namespace espalier {
 
 // Errors: kBadInput with the path of the field.
 Result<std::vector<WorkloadRequest>> FromProto(const v1::WorkloadBatch& message,
-                                               ExpansionBudget& budget);
+                                               WorkBudget& budget);
 
 // Only the workloads at `positions`, which are in range once the columns are sound; without what
 // updates, replacements and assumed_usage say about them.
 Result<std::vector<WorkloadRequest>> FromProto(const v1::WorkloadBatch& message,
-                                               std::span<const int> positions,
-                                               ExpansionBudget& budget);
+                                               std::span<const int> positions, WorkBudget& budget);
 
 // Fails unless every column has an entry for each element of its list, or may be empty and is, and
 // the offsets cut the list of pod sets.

@@ -39,7 +39,7 @@ bool SameBytes(const google::protobuf::MessageLite& a, const google::protobuf::M
 // Reads `message`, with more to spend than what it was made from had.
 template <class Message, class... Context>
 auto Reread(const Message& message, const Context&... context) {
-  ExpansionBudget budget{8 * kBudget};
+  WorkBudget budget(8 * kBudget);
   auto value = FromProto(context..., message, budget);
   Expect(value.has_value(), "what is written can be read");
   return std::move(*value);
@@ -77,7 +77,7 @@ void Place(const v1::WorkloadBatch& message, const std::vector<WorkloadRequest>&
   const auto ordered = CheckAnswers(*state, requests, engine.PlaceInOrder(scratch, requests));
 
   KnownGangShapes known;
-  ExpansionBudget budget{kBudget};
+  WorkBudget budget(kBudget);
   const auto gangs = ReadGangs(message, *state, gates, known, budget);
   if (!gangs) return;
   const auto again = ReadGangs(message, *state, gates, known, budget);
@@ -101,7 +101,7 @@ void Place(const v1::WorkloadBatch& message, const std::vector<WorkloadRequest>&
 }
 
 void RunBatch(const v1::WorkloadBatch& message, const FeatureGates& gates) {
-  ExpansionBudget budget{kBudget};
+  WorkBudget budget(kBudget);
   const auto requests = FromProto(message, budget);
   if (!requests) return;
   const auto written = ToProto(*requests);
@@ -127,11 +127,11 @@ void RunPlace(std::string_view bytes) {
 void RunLoad(std::string_view bytes) {
   v1::LoadStateRequest message;
   if (!Parse(bytes, message)) return;
-  ExpansionBudget budget{kBudget};
+  WorkBudget budget(kBudget);
   ClusterStateInput input;
   if (!AppendChunk(message, 0, budget, input)) return;
   ClusterStateInput reread;
-  ExpansionBudget more{8 * kBudget};
+  WorkBudget more{8 * kBudget};
   ToChunks(input, [&](const v1::LoadStateRequest& chunk) {
     Expect(AppendChunk(chunk, 0, more, reread).has_value(), "a chunk that is written can be read");
     return true;
@@ -145,14 +145,14 @@ void RunLoad(std::string_view bytes) {
 
 void RunUpdate(std::string_view bytes) {
   v1::UpdateStateRequest message;
-  ExpansionBudget budget{kBudget};
+  WorkBudget budget(kBudget);
   if (Parse(bytes, message)) std::ignore = FromProto(message, budget);
 }
 
 void RunAnswers(std::string_view bytes) {
   v1::AnswerBatch message;
   if (!Parse(bytes, message)) return;
-  ExpansionBudget budget{kBudget};
+  WorkBudget budget(kBudget);
   std::ignore = FromProto(SampleRequests(1, 4), message, budget);
 }
 
@@ -176,7 +176,7 @@ void Decide(Cluster cluster, const FeatureGates& gates, bool until_stable) {
 void RunCycle(std::string_view bytes) {
   v1::CycleRequest message;
   if (!Parse(bytes, message)) return;
-  ExpansionBudget budget{kBudget};
+  WorkBudget budget(kBudget);
   const auto cluster = FromProto(message, budget);
   if (!cluster) return;
   const auto written = ToProto(*cluster);
@@ -189,7 +189,7 @@ void RunCycle(std::string_view bytes) {
 void RunDecisions(std::string_view bytes) {
   v1::CycleResponse message;
   if (!Parse(bytes, message)) return;
-  ExpansionBudget budget{kBudget};
+  WorkBudget budget(kBudget);
   const auto result = FromProto(message, budget);
   if (!result) return;
   const auto written = ToProto(*result);
@@ -202,7 +202,7 @@ void RunDecisions(std::string_view bytes) {
 void RunUngate(std::string_view bytes) {
   v1::UngateRequest message;
   if (!Parse(bytes, message)) return;
-  ExpansionBudget budget{kBudget};
+  WorkBudget budget(kBudget);
   const auto request = FromProto(message, budget);
   if (!request) return;
   const auto written = ToProto(request->workload, request->pods);
@@ -213,7 +213,7 @@ void RunUngate(std::string_view bytes) {
   const auto ungated = UngateWorkload(request->workload, request->pods);
   if (!ungated) return;
   const std::span<const Pod> pods = request->pods;
-  ExpansionBudget more{8 * kBudget};
+  WorkBudget more{8 * kBudget};
   const auto received = FromProto(ToProto(*ungated, pods), pods, more);
   Expect(received && *received == *ungated, "pods to ungate arrive as they were sent");
 }
@@ -223,10 +223,10 @@ void RunUngated(std::string_view bytes) {
   if (!Parse(bytes, message)) return;
   std::vector<Pod> pods(3);
   for (std::size_t i = 0; i < pods.size(); ++i) pods[i].key = {"ns", "pod-" + std::to_string(i)};
-  ExpansionBudget budget{kBudget};
+  WorkBudget budget(kBudget);
   const auto ungated = FromProto(message, pods, budget);
   if (!ungated) return;
-  ExpansionBudget more{8 * kBudget};
+  WorkBudget more{8 * kBudget};
   const auto reread = FromProto(ToProto(*ungated, pods), pods, more);
   Expect(reread && *reread == *ungated, "writing and reading change no pod");
 }

@@ -75,14 +75,26 @@ TEST(WorkBudget, HandsOverWhatOutlivesIt) {
   EXPECT_EQ(pool.held(), 0);
 }
 
-TEST(WorkBudget, PausesBeforeItAnswers) {
+TEST(WorkBudget, PausesWhereItIsAskedTo) {
   WorkBudget budget;
   int pauses = 0;
   budget.OnPause([&] {
     if (++pauses == 2) budget.Stop({ErrorClass::kCancelled, "gone"});
   });
   EXPECT_TRUE(budget.Pause());
+  EXPECT_EQ(pauses, 0);  // nobody asked
+  budget.RequestPause();
+  EXPECT_TRUE(budget.Pause());
   EXPECT_FALSE(budget.Pause());
+  EXPECT_EQ(pauses, 2);
+}
+
+TEST(WorkBudget, StopsWhereTheAnswerIsTooLarge) {
+  WorkBudget budget;
+  budget.SetAnswerLimit(100);
+  EXPECT_TRUE(budget.ChargeAnswer(100));
+  EXPECT_FALSE(budget.ChargeAnswer(1));
+  EXPECT_EQ(budget.Check().error().error_class, ErrorClass::kExhausted);
 }
 
 TEST(WorkBudget, ThreadsNeverTakeMoreThanThereIs) {

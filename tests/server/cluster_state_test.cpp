@@ -1,7 +1,4 @@
 // espalier.v1.ClusterState over a connection.
-#include <algorithm>
-#include <thread>
-
 #include "espalier/v1/error.pb.h"
 #include "tests/server/test_server.hpp"
 
@@ -69,32 +66,6 @@ TEST(ClusterStateService, AnUnsoundLoadChangesNothing) {
       << status.error_message();
   EXPECT_EQ(server.Summary().state().generation(), 1u);
   EXPECT_EQ(server.Summary().nodes(), 16);
-}
-
-TEST(ClusterStateService, OneOfFiveLoadsAtOnceIsRefused) {
-  TestServer server;
-  struct OpenLoad {
-    grpc::ClientContext context;
-    v1::LoadStateResponse response;
-    std::unique_ptr<grpc::ClientWriter<v1::LoadStateRequest>> writer;
-  };
-  std::vector<OpenLoad> loads(5);
-  for (OpenLoad& load : loads) {
-    load.writer = server.cluster_state->LoadState(&load.context, &load.response);
-  }
-  // None ends, so whichever comes last finds four.
-  const auto takes_more = [](OpenLoad& load) { return load.writer->Write({}); };
-  for (int i = 0; i < 10'000 && std::ranges::all_of(loads, takes_more); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  std::vector<grpc::StatusCode> codes;
-  for (OpenLoad& load : loads) {
-    load.writer->WritesDone();
-    codes.push_back(load.writer->Finish().error_code());
-  }
-  EXPECT_EQ(std::ranges::count(codes, grpc::OK), 4);
-  EXPECT_EQ(std::ranges::count(codes, grpc::RESOURCE_EXHAUSTED), 1);
-  EXPECT_TRUE(server.Load(SmallCluster()).ok());
 }
 
 TEST(ClusterStateService, AHostileChunkIsRefused) {

@@ -141,7 +141,7 @@ TEST_F(PlacementService, DomainsGoByIndexUnlessNamesAreAsked) {
 
   request.set_domain_naming(v1::DOMAIN_NAMING_NAME);
   EXPECT_THAT(Outcomes(request), testing::ElementsAre(kPlaced));
-  ExpansionBudget budget{1 << 20};
+  WorkBudget budget(1 << 20);
   const auto answers = FromProto(Racks(1), response_.answers(), budget);
   ASSERT_TRUE(answers) << answers.error().message;
   EXPECT_EQ(answers->at(0).pod_sets.at(0).assignment->domains.at(0).values.back(),
@@ -199,7 +199,7 @@ TEST_F(PlacementService, ReplaceAnswersAsTheEngineAndBooksThePodsThatMoved) {
   request.set_commit(true);
   const grpc::Status status = server_.Replace(request, &response_);
   ASSERT_TRUE(status.ok()) << status.error_message();
-  ExpansionBudget budget{1 << 20};
+  WorkBudget budget(1 << 20);
   const auto answers = FromProto(workloads, response_.answers(), budget);
   ASSERT_TRUE(answers) << answers.error().message;
   EXPECT_EQ(*answers, expected);

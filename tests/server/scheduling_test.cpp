@@ -218,7 +218,7 @@ TEST_F(SchedulingService, AnswersRandomObjectsAsHere) {
     request.set_until_stable(true);
     const grpc::Status status = Cycle(request);
     ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status.error_message();
-    ExpansionBudget budget{1 << 30};
+    WorkBudget budget(1 << 30);
     const auto there = FromProto(response_, budget);
     ASSERT_TRUE(there) << there.error().message;
     cluster.nodes = input.nodes;

@@ -18,7 +18,7 @@ TEST(AnswerBatch, RoundTripKeepsEveryAnswer) {
     ASSERT_TRUE(message) << message.error().message;
     v1::AnswerBatch received;
     ASSERT_TRUE(received.ParseFromString(message->SerializeAsString()));
-    ExpansionBudget budget{kPlenty};
+    WorkBudget budget(kPlenty);
     const auto decoded = FromProto(requests, received, budget);
     ASSERT_TRUE(decoded) << decoded.error().message;
     EXPECT_EQ(*decoded, answers) << "seed " << seed;
@@ -105,7 +105,7 @@ TEST_P(HostileAnswers, AreRefusedWithTheFieldPath) {
   auto message = ToProto(placed.requests, placed.answers, {});
   ASSERT_TRUE(message);
   GetParam().spoil(*message);
-  ExpansionBudget budget{kPlenty};
+  WorkBudget budget(kPlenty);
   const auto decoded = FromProto(placed.requests, *message, budget);
   ASSERT_FALSE(decoded);
   EXPECT_EQ(decoded.error().message, GetParam().error);

@@ -22,7 +22,7 @@ TEST(LoadState, RoundTripOverManyChunksKeepsEverything) {
   for (const int nodes : {0, 1, 1999, 2000, 5001}) {
     const ClusterStateInput input = SampleInput(static_cast<std::uint32_t>(nodes), nodes);
     ClusterStateInput received;
-    ExpansionBudget budget{kPlenty};
+    WorkBudget budget(kPlenty);
     std::int64_t chunks = 0;
     ToChunks(input, [&](const v1::LoadStateRequest& chunk) {
       v1::LoadStateRequest parsed;
@@ -43,7 +43,7 @@ TEST(LoadState, StopsWhenTheReceiverIsGone) {
 }
 
 TEST(LoadState, ErrorsNameChunkAndField) {
-  ExpansionBudget budget{kPlenty};
+  WorkBudget budget(kPlenty);
   ClusterStateInput input;
   v1::LoadStateRequest chunk;
   chunk.add_strings("n");
@@ -58,7 +58,7 @@ TEST(LoadState, ErrorsNameChunkAndField) {
 }
 
 TEST(LoadState, ANodeHasAName) {
-  ExpansionBudget budget{kPlenty};
+  WorkBudget budget(kPlenty);
   ClusterStateInput input;
   v1::LoadStateRequest chunk;
   chunk.add_nodes();
@@ -68,7 +68,7 @@ TEST(LoadState, ANodeHasAName) {
 }
 
 TEST(LoadState, ChunksShareOneBudget) {
-  ExpansionBudget budget{10'000};
+  WorkBudget budget(10'000);
   ClusterStateInput input;
   v1::LoadStateRequest chunk;
   chunk.add_strings(std::string(1000, 'n'));
@@ -90,7 +90,7 @@ TEST(UpdateState, CarriesEveryChange) {
   usage.set_leaf(1);
   usage.mutable_usage()->add_names(2);
   usage.mutable_usage()->add_amounts(7);
-  ExpansionBudget budget{kPlenty};
+  WorkBudget budget(kPlenty);
   const auto delta = FromProto(message, budget);
   ASSERT_TRUE(delta) << delta.error().message;
   EXPECT_EQ(delta->remove_nodes, std::vector<std::string>{"node-1"});
@@ -103,7 +103,7 @@ TEST(UpdateState, CarriesEveryChange) {
 TEST(UpdateState, ErrorsNameTheField) {
   v1::UpdateStateRequest message;
   message.add_remove_nodes(1);
-  ExpansionBudget budget{kPlenty};
+  WorkBudget budget(kPlenty);
   const auto delta = FromProto(message, budget);
   ASSERT_FALSE(delta);
   EXPECT_EQ(delta.error().message,

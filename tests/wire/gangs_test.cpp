@@ -28,7 +28,7 @@ std::vector<WorkloadRequest> ThreeGangs() {
 
 std::optional<GangRequests> Read(const v1::WorkloadBatch& message, KnownGangShapes& known,
                                  const FeatureGates& gates = {}, std::int64_t bytes = kPlenty) {
-  ExpansionBudget budget{bytes};
+  WorkBudget budget(bytes);
   return ReadGangs(message, *ClusterState::Build(SmallCluster()), gates, known, budget);
 }
 
@@ -126,7 +126,7 @@ TEST_P(SpoiledGangs, AreLeftToFromProtoWhichSaysWhatIsWrong) {
   auto message = *ToProto(ThreeGangs());
   GetParam().spoil(message);
   EXPECT_FALSE(Read(message));
-  ExpansionBudget budget{kPlenty};
+  WorkBudget budget(kPlenty);
   EXPECT_FALSE(FromProto(message, budget));
 }
 
@@ -236,7 +236,8 @@ TEST(ReadGangs, WordsThatRepeatAreCharged) {
     row.add_amounts(1);
   }
   std::string text;
-  EXPECT_FALSE(ShapeWords(message, {}, {kPlenty / 16}).Read(0, text));
+  WorkBudget budget(kPlenty / 16);
+  EXPECT_FALSE(ShapeWords(message, {}, budget).Read(0, text));
   EXPECT_LT(text.size(), word.size());
   EXPECT_FALSE(Read(message, kPlenty / 16));
 }

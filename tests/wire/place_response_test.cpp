@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "service/wire/message_bytes.hpp"
+
 namespace espalier {
 namespace {
 

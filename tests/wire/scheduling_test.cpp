@@ -12,7 +12,7 @@ constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
 
 template <class Message>
 auto Decode(const Message& message, std::int64_t budget_bytes = kPlenty) {
-  ExpansionBudget budget{budget_bytes};
+  WorkBudget budget(budget_bytes);
   return FromProto(message, budget);
 }
 
@@ -158,7 +158,8 @@ TEST(CycleRequest, AFewBytesCannotAskForGigabytes) {
   for (int i = 0; i < 1000; ++i) request.add_workloads()->set_name(1);
   const auto decoded = Decode(request, std::int64_t{64} << 20);
   ASSERT_FALSE(decoded);
-  EXPECT_THAT(decoded.error().message, testing::HasSubstr("more data than is accepted"));
+  EXPECT_THAT(decoded.error().message,
+              testing::HasSubstr("needs more memory than the 64 MiB it may hold"));
 }
 
 SchedulingCyclesResult SampleResult(std::uint32_t seed) {

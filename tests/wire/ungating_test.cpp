@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
 
 std::string ErrorOf(const v1::UngateRequest& message) {
-  ExpansionBudget budget{kPlenty};
+  WorkBudget budget(kPlenty);
   const auto decoded = FromProto(message, budget);
   return decoded ? "no error" : decoded.error().message;
 }
@@ -24,7 +24,7 @@ TEST(UngateRequest, RoundTripKeepsEveryField) {
     ASSERT_TRUE(message) << message.error().message;
     v1::UngateRequest received;
     ASSERT_TRUE(received.ParseFromString(message->SerializeAsString()));
-    ExpansionBudget budget{kPlenty};
+    WorkBudget budget(kPlenty);
     const auto decoded = FromProto(received, budget);
     ASSERT_TRUE(decoded) << decoded.error().message;
     EXPECT_EQ(decoded->workload, workload) << "seed " << seed;
@@ -72,7 +72,7 @@ TEST(UngateResponse, RoundTripKeepsEveryPod) {
     }
     v1::UngateResponse received;
     ASSERT_TRUE(received.ParseFromString(ToProto(ungated, pods).SerializeAsString()));
-    ExpansionBudget budget{kPlenty};
+    WorkBudget budget(kPlenty);
     const auto decoded = FromProto(received, pods, budget);
     ASSERT_TRUE(decoded) << decoded.error().message;
     EXPECT_EQ(*decoded, ungated) << "seed " << seed;
@@ -82,7 +82,7 @@ TEST(UngateResponse, RoundTripKeepsEveryPod) {
 TEST(UngateResponse, APodNobodySentIsRefused) {
   v1::UngateResponse message;
   message.add_pods()->set_pod(0xffffffff);
-  ExpansionBudget budget{kPlenty};
+  WorkBudget budget(kPlenty);
   const auto decoded = FromProto(message, std::vector<Pod>(3), budget);
   ASSERT_FALSE(decoded);
   EXPECT_EQ(decoded.error().message, "ungated.pods[0].pod: is 4294967295; there are only 3");

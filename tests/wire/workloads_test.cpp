@@ -11,7 +11,7 @@ constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
 
 Result<std::vector<WorkloadRequest>> Decode(const v1::WorkloadBatch& message,
                                             std::int64_t budget_bytes = kPlenty) {
-  ExpansionBudget budget{budget_bytes};
+  WorkBudget budget(budget_bytes);
   return FromProto(message, budget);
 }
 
@@ -216,7 +216,8 @@ TEST(WorkloadBatch, AFewBytesCannotAskForGigabytes) {
   batch.add_pod_set_offsets(100'000);
   const auto decoded = Decode(batch, std::int64_t{64} << 20);
   ASSERT_FALSE(decoded);
-  EXPECT_NE(decoded.error().message.find("more data than is accepted"), std::string::npos)
+  EXPECT_NE(decoded.error().message.find("needs more memory than the 64 MiB it may hold"),
+            std::string::npos)
       << decoded.error().message;
 }
 

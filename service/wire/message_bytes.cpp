@@ -1,0 +1,162 @@
+#include "service/wire/message_bytes.hpp"
+
+#include <limits>
+#include <string>
+
+#include <fmt/format.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+#include <grpcpp/support/proto_buffer_reader.h>
+
+namespace espalier {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::internal::WireFormatLite;
+using google::protobuf::io::CodedInputStream;
+
+// As in the parser of protobuf.
+constexpr int kDeepest = 100;
+// Lists grow by doubling.
+constexpr std::int64_t kGrowth = 2;
+constexpr std::int64_t kBytesOfString = sizeof(std::string) + sizeof(void*);
+constexpr std::int64_t kBytesOfUnknownField = 64;
+// The node of a map with a string as its key.
+constexpr std::int64_t kBytesOfMapEntry = 160;
+
+// Adds up what the fields of a message take.
+class Scanner {
+ public:
+  explicit Scanner(CodedInputStream& input) : input_(input) {}
+
+  bool Scan(const Descriptor& type, int depth) {
+    const FieldDescriptor* field = nullptr;
+    while (const std::uint32_t tag = input_.ReadTag()) {
+      const int number = WireFormatLite::GetTagFieldNumber(tag);
+      if (number == 0) return false;
+      // Elements of a list follow one another.
+      if (field == nullptr || field->number() != number) field = type.FindFieldByNumber(number);
+      if (!ScanField(field, WireFormatLite::GetTagWireType(tag), depth)) return false;
+    }
+    return input_.ConsumedEntireMessage();
+  }
+
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  bool ScanField(const FieldDescriptor* field, WireFormatLite::WireType wire_type, int depth) {
+    std::uint64_t ignored = 0;
+    std::uint32_t ignored_32 = 0;
+    bytes_ += field == nullptr ? kBytesOfUnknownField : kGrowth * sizeof(std::int64_t);
+    switch (wire_type) {
+      case WireFormatLite::WIRETYPE_VARINT:
+        return input_.ReadVarint64(&ignored);
+      case WireFormatLite::WIRETYPE_FIXED64:
+        return input_.ReadLittleEndian64(&ignored);
+      case WireFormatLite::WIRETYPE_FIXED32:
+        return input_.ReadLittleEndian32(&ignored_32);
+      case WireFormatLite::WIRETYPE_LENGTH_DELIMITED:
+        return ScanDelimited(field, depth);
+      default:
+        return false;  // groups: no message of ours has them
+    }
+  }
+
+  bool ScanDelimited(const FieldDescriptor* field, int depth) {
+    std::uint32_t length = 0;
+    if (!input_.ReadVarint32(&length) || length > kMostLength) return false;
+    if (field != nullptr && field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+      if (depth == kDeepest) return false;
+      const Descriptor& type = *field->message_type();
+      bytes_ += type.options().map_entry() ? kBytesOfMapEntry : BytesOf(type);
+      const auto limit = input_.PushLimit(static_cast<int>(length));
+      const bool sound = Scan(type, depth + 1);
+      input_.PopLimit(limit);
+      return sound;
+    }
+    if (field == nullptr || field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+      bytes_ += kBytesOfString + length;
+    } else {
+      bytes_ += length * BytesPerByte(field->cpp_type()) * kGrowth;
+    }
+    return input_.Skip(static_cast<int>(length));
+  }
+
+  // An element of a packed list takes at least a byte on the wire.
+  static std::int64_t BytesPerByte(FieldDescriptor::CppType type) {
+    switch (type) {
+      case FieldDescriptor::CPPTYPE_BOOL:
+        return sizeof(bool);
+      case FieldDescriptor::CPPTYPE_INT64:
+      case FieldDescriptor::CPPTYPE_UINT64:
+        return sizeof(std::int64_t);
+      default:
+        return sizeof(std::int32_t);
+    }
+  }
+
+  std::int64_t BytesOf(const Descriptor& type) {
+    if (&type != last_type_) {
+      last_type_ = &type;
+      last_bytes_ = static_cast<std::int64_t>(google::protobuf::MessageFactory::generated_factory()
+                                                  ->GetPrototype(&type)
+                                                  ->SpaceUsedLong()) +
+                    static_cast<std::int64_t>(kGrowth * sizeof(void*));
+    }
+    return last_bytes_;
+  }
+
+  static constexpr std::uint32_t kMostLength = std::numeric_limits<std::int32_t>::max();
+
+  CodedInputStream& input_;
+  std::int64_t bytes_ = 0;
+  const Descriptor* last_type_ = nullptr;
+  std::int64_t last_bytes_ = 0;
+};
+
+tl::unexpected<Error> NoMessage(const Descriptor& type) {
+  return BadInput(
+      fmt::format("the bytes are no {}: they are cut off, or text in them is not UTF-8, or they "
+                  "are another message",
+                  type.full_name()));
+}
+
+}  // namespace
+
+Result<std::int64_t> ParsedBytes(const Descriptor& type, const grpc::ByteBuffer& bytes) {
+  grpc::ByteBuffer source(bytes);
+  grpc::ProtoBufferReader reader(&source);
+  if (!reader.status().ok()) return NoMessage(type);
+  CodedInputStream input(&reader);
+  Scanner scanner(input);
+  if (!scanner.Scan(type, 0)) return NoMessage(type);
+  return scanner.bytes();
+}
+
+Result<void> Parse(const grpc::ByteBuffer& bytes, WorkBudget& budget,
+                   google::protobuf::Message& message) {
+  const Descriptor& type = *message.GetDescriptor();
+  if (!bytes.Valid()) return NoMessage(type);
+  const Result<std::int64_t> parsed = ParsedBytes(type, bytes);
+  if (!parsed) return tl::unexpected(parsed.error());
+  if (!budget.Charge(*parsed)) return budget.Check();
+  grpc::ByteBuffer source(bytes);
+  grpc::ProtoBufferReader reader(&source);
+  if (!message.ParseFromZeroCopyStream(&reader)) return NoMessage(type);
+  return {};
+}
+
+grpc::Slice ToSlice(const google::protobuf::MessageLite& message) {
+  grpc::Slice slice(message.ByteSizeLong());
+  message.SerializeWithCachedSizesToArray(const_cast<std::uint8_t*>(slice.begin()));
+  return slice;
+}
+
+grpc::ByteBuffer ToBytes(const google::protobuf::MessageLite& message) {
+  const grpc::Slice slice = ToSlice(message);
+  return {&slice, 1};
+}
+
+}  // namespace espalier

@@ -1,0 +1,29 @@
+// Messages as the bytes that a connection carries.
+#pragma once
+
+#include <cstdint>
+
+#include <google/protobuf/message.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include "host/model/result.hpp"
+#include "host/model/work_budget.hpp"
+
+namespace espalier {
+
+// Returns an upper bound of the memory, in bytes, that a message of type `type` takes once it is
+// parsed from `bytes`: two bytes on the wire can be hundreds in memory. Reads fields, but builds
+// nothing. kBadInput where the bytes are no message of any type.
+Result<std::int64_t> ParsedBytes(const google::protobuf::Descriptor& type,
+                                 const grpc::ByteBuffer& bytes);
+
+// Parses `bytes` into `message`, whose memory is charged to `budget` before. kBadInput where they
+// are no such message; kExhausted and kCancelled from the budget.
+Result<void> Parse(const grpc::ByteBuffer& bytes, WorkBudget& budget,
+                   google::protobuf::Message& message);
+
+// Returns `message`, of less than 2 GiB, in one slice.
+grpc::ByteBuffer ToBytes(const google::protobuf::MessageLite& message);
+grpc::Slice ToSlice(const google::protobuf::MessageLite& message);
+
+}  // namespace espalier

@@ -1,0 +1,145 @@
+// Turns between tasks, without a connection.
+#include "service/server/work_queue.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace espalier {
+namespace {
+
+// A task that computes until it is told to end, pausing whenever it is asked to.
+class Giant {
+ public:
+  Giant(WorkQueue& queue, std::string client) {
+    posted_ = queue.TryPost({std::move(client), &budget_,
+                             [this] {
+                               begun_.set_value();
+                               while (!end_) {
+                                 budget_.Pause();
+                                 ++rounds_;
+                               }
+                             },
+                             [this] { done_.set_value(); }});
+  }
+  ~Giant() { End(); }
+
+  bool posted() const { return posted_; }
+  void WaitBegun() { begun_.get_future().wait(); }
+  std::int64_t rounds() const { return rounds_; }
+  void End() {
+    end_ = true;
+    if (posted_ && done_future_.valid()) done_future_.get();
+  }
+
+ private:
+  WorkBudget budget_;
+  std::atomic<bool> end_ = false;
+  std::atomic<std::int64_t> rounds_ = 0;
+  bool posted_ = false;
+  std::promise<void> begun_;
+  std::promise<void> done_;
+  std::future<void> done_future_ = done_.get_future();
+};
+
+// Posts a task that does nothing and waits until it is done.
+void RunSmall(WorkQueue& queue, const std::string& client) {
+  WorkBudget budget;
+  std::promise<void> done;
+  ASSERT_TRUE(queue.TryPost({client, &budget, [] {}, [&] { done.set_value(); }}));
+  done.get_future().wait();
+}
+
+TEST(WorkQueue, AShortTaskPassesLongOnes) {
+  WorkQueue queue(1, 10);
+  Giant first(queue, "a");
+  first.WaitBegun();
+  Giant second(queue, "b");
+  for (int i = 0; i < 20; ++i) RunSmall(queue, i % 2 == 0 ? "a" : "c");
+  second.WaitBegun();  // long tasks take turns
+  const std::int64_t before = first.rounds();
+  while (first.rounds() == before) RunSmall(queue, "c");
+}
+
+TEST(WorkQueue, EachLongTaskGetsItsTurnBesideAFloodOfShortOnes) {
+  WorkQueue queue(1, 100);
+  Giant giant(queue, "a");
+  giant.WaitBegun();
+  std::atomic<bool> end = false;
+  std::vector<std::thread> flood;
+  for (int t = 0; t < 4; ++t) {
+    flood.emplace_back([&] {
+      while (!end) RunSmall(queue, "b");
+    });
+  }
+  for (int turn = 0; turn < 20; ++turn) {
+    const std::int64_t before = giant.rounds();
+    while (giant.rounds() == before) std::this_thread::yield();
+  }
+  end = true;
+  for (std::thread& thread : flood) thread.join();
+}
+
+TEST(WorkQueue, RefusesWhatIsTooMuch) {
+  WorkQueue queue(1, 1);
+  Giant first(queue, "a");
+  Giant second(queue, "b");
+  EXPECT_TRUE(second.posted());
+  Giant third(queue, "c");
+  EXPECT_FALSE(third.posted());
+  first.End();
+  second.End();
+  RunSmall(queue, "c");
+}
+
+TEST(WorkQueue, AClientLeavesPlacesToOthers) {
+  WorkQueue queue(1, 15);
+  std::vector<std::unique_ptr<Giant>> giants;
+  for (int i = 0; i < 20; ++i) giants.push_back(std::make_unique<Giant>(queue, "a"));
+  EXPECT_EQ(std::ranges::count_if(giants, [](const auto& giant) { return giant->posted(); }), 12);
+  RunSmall(queue, "b");
+}
+
+TEST(WorkQueue, RunsWhatWasPostedBeforeItEnds) {
+  std::atomic<int> done = 0;
+  std::vector<WorkBudget> budgets(50);
+  {
+    WorkQueue queue(2, 100);
+    for (WorkBudget& budget : budgets) {
+      ASSERT_TRUE(queue.TryPost({"a", &budget, [] {}, [&] { ++done; }}));
+    }
+  }
+  EXPECT_EQ(done, 50);
+}
+
+TEST(WorkQueue, NoMoreTasksComputeAtOnceThanThereAreTurns) {
+  std::atomic<int> computing = 0;
+  std::atomic<int> most = 0;
+  std::vector<WorkBudget> budgets(40);
+  {
+    WorkQueue queue(3, 100);
+    for (WorkBudget& budget : budgets) {
+      const auto run = [&] {
+        for (int i = 0; i < 200; ++i) {
+          const int now = ++computing;
+          for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+          }
+          std::this_thread::yield();
+          --computing;
+          budget.Pause();
+        }
+      };
+      ASSERT_TRUE(queue.TryPost(
+          {"client " + std::to_string(&budget - budgets.data()), &budget, run, [] {}}));
+    }
+  }
+  EXPECT_EQ(most, 3);
+}
+
+}  // namespace
+}  // namespace espalier
