@@ -15,13 +15,20 @@
 #include "fallback_cpu/counts_cache.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "fallback_cpu/shape_counts.hpp"
+#include "host/model/machine_memory.hpp"
 #include "kernels/decisions/place.hpp"
 #include "kernels/team/serial_team.hpp"
 
 namespace espalier {
 namespace {
 
-constexpr std::size_t kMaxCountsBytes = std::size_t{1} << 30;
+// Bytes of counts that are kept warm, and the part of the memory they may be.
+constexpr std::int64_t kMaxCountsBytes = std::int64_t{1} << 30;
+constexpr std::int64_t kCountsParts = 16;
+
+std::size_t MaxCountsBytes() {
+  return static_cast<std::size_t>(std::min(kMaxCountsBytes, MachineMemoryBytes() / kCountsParts));
+}
 
 // Shapes counted together, and the blocks counted for each in turn, so that capacity is read from
 // the innermost cache.
@@ -146,7 +153,7 @@ struct ThreadMemory {
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(int threads)
-      : arena_(threads > 0 ? threads : tbb::task_arena::automatic), cache_(kMaxCountsBytes) {}
+      : arena_(threads > 0 ? threads : tbb::task_arena::automatic), cache_(MaxCountsBytes()) {}
 
   std::string_view name() const override { return "cpu"; }
 

@@ -19,6 +19,8 @@ constexpr std::size_t kNominateBatch = 8192;
 // Bytes of memory that a share takes in the answers, while they grow, and at least on the wire.
 constexpr std::int64_t kBytesOfShare = 3 * sizeof(LeafShare);
 constexpr std::int64_t kLeastAnswerBytesOfShare = 2;
+// The same of a failure besides its numbers, with its text.
+constexpr std::int64_t kBytesOfFailure = 2 * sizeof(GangAnswers::Failure) + 512;
 // Gangs answered one by one whose counts are brought up to date together: what the gangs before
 // them in the batch change has to be counted again.
 constexpr std::size_t kPrepareBatch = 64;
@@ -28,7 +30,12 @@ constexpr std::size_t kMostKeptShares = std::size_t{1} << 20;
 // Takes the result of a gang that was not placed. Returns false where the work is to stop.
 bool Append(std::size_t gang, PlacementResult& result, WorkBudget& budget, GangAnswers& answers) {
   const auto shares = static_cast<std::int64_t>(result.shares.size());
-  if (!budget.Charge(shares * kBytesOfShare) ||
+  const auto numbers =
+      static_cast<std::int64_t>(result.layer_fits.size() + result.limited_by.size());
+  const std::int64_t failure = result.status == PlacementStatus::kPlaced
+                                   ? 0
+                                   : kBytesOfFailure + numbers * std::int64_t{sizeof(Count)};
+  if (!budget.Charge(shares * kBytesOfShare + failure) ||
       !budget.ChargeAnswer(shares * kLeastAnswerBytesOfShare)) {
     return false;
   }

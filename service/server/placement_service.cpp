@@ -158,14 +158,14 @@ Result<Answered> AnswerGangs(const GangRequests& requests, const Snapshot& snaps
     GangBatch batch(state, requests.shapes, budget);
     batch.Nominate(backend, requests.gangs, answers);
     if (budget.stopped()) return tl::unexpected(budget.Check().error());
-    return Answered{RowsToProto(requests, batch, answers, state), {}};
+    return Answered{RowsToProto(requests, batch, answers, state, budget), {}};
   }
   Result<ClusterState> scratch = BranchOf(snapshot, budget);
   if (!scratch) return tl::unexpected(scratch.error());
   GangBatch batch(*scratch, requests.shapes, budget);
   batch.PlaceInOrder(backend, *scratch, requests.gangs, answers);
   if (budget.stopped()) return tl::unexpected(budget.Check().error());
-  Answered answered{RowsToProto(requests, batch, answers, state), {}};
+  Answered answered{RowsToProto(requests, batch, answers, state, budget), {}};
   if (commit) answered.booked = BookedByAll(requests, answers, state);
   return answered;
 }
@@ -182,7 +182,7 @@ Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
     answers = engine.PlaceInOrder(*scratch, workloads);
   }
   if (engine.budget().stopped()) return tl::unexpected(engine.budget().Check().error());
-  auto batch = ToProto(workloads, answers, leaf_index);
+  auto batch = ToProto(workloads, answers, leaf_index, engine.budget());
   if (!batch) return tl::unexpected(batch.error());
   Answered answered{*std::move(batch), {}};
   if (commit) answered.booked = BookedByAll(workloads, answers);
@@ -268,6 +268,7 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
                                *leaf_index, request.commit());
   }
   if (!answered) return ToStatus(answered.error());
+  if (!budget.Pause()) return ToStatus(budget.Check().error());
 
   // The whole answer is made before anything is booked: whatever can be refused is refused now.
   v1::PlaceResponse response;

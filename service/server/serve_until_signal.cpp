@@ -40,7 +40,7 @@ Result<bool> ServeUntilSignal(const ServerOptions& options,
   const bool clean = (*server)->Drain(drain_patience);
   if (!clean) {
     spdlog::warn("calls were cut off after {} ms", drain_patience.count());
-    server->release();  // its destructor would wait for computations without bound
+    server->release();  // its destructor would wait for what does not stop without bound
   }
   return clean;
 }

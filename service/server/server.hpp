@@ -56,8 +56,8 @@ class Server {
   std::string metrics_address() const;
 
   // Reports "not serving", takes no more calls, lets those under way finish for `patience` and
-  // cancels the rest. A computation cannot be interrupted, so after the patience it is waited for
-  // a second more. True when no call was cut off. Later calls return the first one's result.
+  // cancels the rest, whose computations stop at their next poll; they are waited for a second
+  // more. True when no call was cut off. Later calls return the first one's result.
   bool Drain(std::chrono::milliseconds patience);
 
  private:

@@ -38,13 +38,15 @@ class AddedCounts {
 
 class AnswerEncoder {
  public:
-  explicit AnswerEncoder(const LeafIndex& leaf_index) : leaf_index_(leaf_index) {
+  AnswerEncoder(const LeafIndex& leaf_index, WorkBudget& budget)
+      : leaf_index_(leaf_index), budget_(budget) {
     message_.add_domain_offsets(0);
   }
 
   Result<v1::AnswerBatch> Encode(std::span<const WorkloadRequest> requests,
                                  std::span<const WorkloadAnswer> answers) {
     for (std::size_t w = 0; w < requests.size(); ++w) {
+      if (!budget_.Pause()) return tl::unexpected(budget_.Check().error());
       if (!WriteWorkload(requests[w], answers[w])) {
         return tl::unexpected(
             Error{ErrorClass::kInternal, fmt::format("the answer to workload {} does not match it",
@@ -65,7 +67,7 @@ class AnswerEncoder {
     std::uint32_t domains = 0;
     std::vector<std::uint32_t> levels(requests.shapes.size(), 0);  // 0: not looked up yet
     auto failure = answers.failures.begin();
-    for (std::size_t g = 0; g < requests.gangs.size(); ++g) {
+    for (std::size_t g = 0; g < requests.gangs.size() && budget_.Pause(); ++g) {
       const std::int32_t shape = requests.gangs[g].shape;
       const int pod_sets = requests.PodSets(shape);
       if (answers.status[g] != PlacementStatus::kPlaced) {
@@ -187,6 +189,7 @@ class AnswerEncoder {
   }
 
   const LeafIndex& leaf_index_;
+  WorkBudget& budget_;
   v1::AnswerBatch message_;
   StringTable strings_{message_.mutable_strings()};
   RowTable<v1::LevelList> level_lists_{message_.mutable_level_lists()};
@@ -329,13 +332,14 @@ class AnswerDecoder {
 
 Result<v1::AnswerBatch> ToProto(std::span<const WorkloadRequest> requests,
                                 std::span<const WorkloadAnswer> answers,
-                                const LeafIndex& leaf_index) {
-  return AnswerEncoder(leaf_index).Encode(requests, answers);
+                                const LeafIndex& leaf_index, WorkBudget& budget) {
+  return AnswerEncoder(leaf_index, budget).Encode(requests, answers);
 }
 
 v1::AnswerBatch RowsToProto(const GangRequests& requests, const GangBatch& batch,
-                            const GangAnswers& answers, const ClusterState& state) {
-  return AnswerEncoder(LeafIndex()).EncodeRows(requests, batch, answers, state);
+                            const GangAnswers& answers, const ClusterState& state,
+                            WorkBudget& budget) {
+  return AnswerEncoder(LeafIndex(), budget).EncodeRows(requests, batch, answers, state);
 }
 
 Result<std::vector<WorkloadAnswer>> FromProto(std::span<const WorkloadRequest> requests,

@@ -20,16 +20,19 @@ using LeafIndex = std::function<std::optional<std::int32_t>(
     const std::string& flavor, const std::vector<std::string>& values)>;
 
 // `answers` answer `requests`, one each. An empty `leaf_index` names every domain by its values.
-// kInternal when an answer has a pod set its request does not have.
+// kInternal when an answer has a pod set its request does not have; the budget's error where the
+// work is to stop.
 Result<v1::AnswerBatch> ToProto(std::span<const WorkloadRequest> requests,
                                 std::span<const WorkloadAnswer> answers,
-                                const LeafIndex& leaf_index);
+                                const LeafIndex& leaf_index,
+                                WorkBudget& budget = WorkBudget::Unbounded());
 
 // The same of gangs, without the columns of domains and their counts, which ToBytes
 // (place_response.hpp) writes: `answers` are those of `batch`, made of the shapes of `requests`, on
 // `state`.
 v1::AnswerBatch RowsToProto(const GangRequests& requests, const GangBatch& batch,
-                            const GangAnswers& answers, const ClusterState& state);
+                            const GangAnswers& answers, const ClusterState& state,
+                            WorkBudget& budget = WorkBudget::Unbounded());
 
 // The inverse, for answers that name every domain by its values. Errors: kBadInput with the path of
 // the field.
