@@ -7,17 +7,17 @@
 
 #include <fmt/format.h>
 
+#include "host/model/assignment_limits.hpp"
+
 namespace espalier {
 namespace {
 
 using Domains = std::span<const TopologyDomainAssignment>;
 
-constexpr std::size_t kMaxLevels = 16;
 constexpr std::size_t kMaxLevelBytes = 317;
 constexpr std::size_t kMaxSlices = 1000;
 constexpr std::size_t kMaxValueBytes = 63;
 constexpr std::size_t kMaxDomainsPerSlice = 100'000;
-constexpr std::size_t kMaxDomains = 1'000'000;
 
 std::size_t CommonPrefix(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
@@ -244,8 +244,9 @@ void AppendSlice(std::string& out, const EncodedSlice& slice) {
 }
 
 Result<void> CheckLevels(const std::vector<std::string>& levels) {
-  if (levels.empty() || levels.size() > kMaxLevels) {
-    return BadInput(fmt::format("levels: {} items, want 1 to {}", levels.size(), kMaxLevels));
+  if (levels.empty() || levels.size() > kMaxAssignmentLevels) {
+    return BadInput(
+        fmt::format("levels: {} items, want 1 to {}", levels.size(), kMaxAssignmentLevels));
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
     if (levels[i].size() <= kMaxLevelBytes) continue;
@@ -335,9 +336,9 @@ Result<void> CheckLimits(const EncodedAssignment& encoded) {
     if (!checked) return checked;
     domains += static_cast<std::size_t>(slice.domain_count);
   }
-  if (domains > kMaxDomains) {
+  if (domains > kMaxAssignmentDomains) {
     return BadInput(
-        fmt::format("slices: {} domains in all, want at most {}", domains, kMaxDomains));
+        fmt::format("slices: {} domains in all, want at most {}", domains, kMaxAssignmentDomains));
   }
   return {};
 }

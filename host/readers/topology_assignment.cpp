@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "host/model/assignment_limits.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 
 namespace espalier {
 namespace {
 
-constexpr std::size_t kMostLevels = 16;                // R19.9
 constexpr std::size_t kMostSlices = 1000;              // R19.9
 constexpr std::int32_t kMostDomainsPerSlice = 100000;  // R19.9
 // Of domains that a slice merely repeats, per assignment: they cost the input nothing.
 constexpr std::int32_t kMostRepeats = 1000;
+constexpr const char* kWantedDomains = "at most 1000000 domains in all";
 constexpr std::size_t kLongestValue = 63;  // bytes, of each part of a value (R19.9)
 
 std::string_view ShortText(JsonValue parent, std::string_view name, const ReadContext& context) {
@@ -137,6 +138,10 @@ void ReadSlice(JsonValue slice, const ReadContext& context, std::int32_t& repeat
                          "1, or individual values in at least one level");
   }
   const std::size_t first = assignment.domains.size();
+  if (first + static_cast<std::size_t>(*count) > kMaxAssignmentDomains) {
+    return context.Error(*Member(slice, "domainCount"), "the assignment has too many domains",
+                         kWantedDomains);
+  }
   assignment.domains.resize(first + *count);
   for (auto domain = assignment.domains.begin() + first; domain != assignment.domains.end();
        ++domain) {
@@ -165,9 +170,14 @@ TopologyDomainAssignment ReadDomain(JsonValue domain, std::size_t level_count,
 TopologyAssignment ReadTopologyAssignment(JsonValue object, const ReadContext& context) {
   TopologyAssignment assignment;
   assignment.levels = TextListMember(object, "levels", context);
-  if (assignment.levels.empty() || assignment.levels.size() > kMostLevels) {
+  if (assignment.levels.empty() || assignment.levels.size() > kMaxAssignmentLevels) {
     context.Error(Member(object, "levels").value_or(object), "the number of levels is wrong",
                   "1 to 16 levels");
+    return assignment;
+  }
+  const auto domains = Member(object, "domains");
+  if (domains && domains->is_array() && Items(*domains).size() > kMaxAssignmentDomains) {
+    context.Error(*domains, "the assignment has too many domains", kWantedDomains);
     return assignment;
   }
   assignment.domains = ReadList(object, "domains", context, [&](JsonValue domain) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/model/assignment_limits.hpp"
+
 namespace espalier {
 namespace {
-
-constexpr int kMaxLevels = 16;
 
 // Parallel columns of keys (references, distinct) and values.
 template <class Value, class Keys, class Values, class Convert>
@@ -177,9 +177,13 @@ TopologyAssignment FromProto(const v1::TopologyAssignment& message, const FieldP
   assignment.levels = StringsFromRefs(message.levels(), FieldPath(path, "levels"), decoder);
   const FieldPath values_path(path, "values");
   const FieldPath counts_path(path, "counts");
-  if (message.levels_size() > kMaxLevels) {
+  if (message.levels_size() > static_cast<int>(kMaxAssignmentLevels)) {
     decoder.Fail(path, "has {} levels; a topology has at most {}", message.levels_size(),
-                 kMaxLevels);
+                 kMaxAssignmentLevels);
+  }
+  if (message.counts_size() > static_cast<int>(kMaxAssignmentDomains)) {
+    decoder.Fail(counts_path, "has {} domains; an assignment has at most {}", message.counts_size(),
+                 kMaxAssignmentDomains);
   }
   decoder.CheckColumn(message.values_size(),
                       std::int64_t{message.levels_size()} * message.counts_size(), false,

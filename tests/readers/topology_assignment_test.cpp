@@ -141,5 +141,30 @@ TEST(ReadTopologyAssignment, RepeatedDomainsAreBoundedOverAllSlices) {
   EXPECT_FALSE(json.diagnostics.ok());
 }
 
+TEST(ReadTopologyAssignment, AtMostAMillionDomainsInOneList) {
+  std::string domains = "{}";
+  for (int i = 0; i < 1'000'000; ++i) domains += ",{}";
+  JsonText json(R"({"levels": ["host"], "domains": [)" + domains + "]}");
+  EXPECT_THAT(ReadTopologyAssignment(json.root(), json.context()).domains, IsEmpty());
+  EXPECT_THAT(json.Errors(), ElementsAre("domains: the assignment has too many domains"));
+}
+
+TEST(ReadTopologyAssignment, AtMostAMillionDomainsOverAllSlices) {
+  std::string roots = R"("")";
+  for (int i = 1; i < 100'000; ++i) roots += R"(,"")";
+  const std::string slice = R"({"domainCount": 100000, "podCounts": {"universal": 1},
+      "valuesPerLevel": [{"individual": {"roots": [)" +
+                            roots + "]}}]}";
+  std::string slices = slice;
+  for (int i = 1; i < 10; ++i) slices += "," + slice;
+  JsonText most(R"({"levels": ["host"], "slices": [)" + slices + "]}");
+  EXPECT_THAT(ReadTopologyAssignment(most.root(), most.context()).domains, SizeIs(1'000'000));
+  EXPECT_THAT(most.Errors(), IsEmpty());
+  JsonText more(R"({"levels": ["host"], "slices": [)" + slices + "," + slice + "]}");
+  ReadTopologyAssignment(more.root(), more.context());
+  EXPECT_THAT(more.Errors(),
+              ElementsAre("slices[10].domainCount: the assignment has too many domains"));
+}
+
 }  // namespace
 }  // namespace espalier

@@ -60,6 +60,17 @@ TEST(UngateRequest, HostileInputIsRefusedWithTheFieldPath) {
   EXPECT_EQ(ErrorOf(negative), "ungate.workload.pod_sets[0].count: is -1; pods are 0 or more");
 }
 
+TEST(TopologyAssignment, HasAtMostAMillionDomains) {
+  v1::UngateRequest request;
+  request.mutable_workload()->mutable_admission()->add_pod_set_assignments()->set_assignment(1);
+  v1::TopologyAssignment& assignment = *request.add_assignments();
+  assignment.mutable_counts()->Resize(1'000'000, 1);
+  EXPECT_EQ(ErrorOf(request), "no error");
+  assignment.add_counts(1);
+  EXPECT_EQ(ErrorOf(request),
+            "ungate.assignments[0].counts: has 1000001 domains; an assignment has at most 1000000");
+}
+
 TEST(UngateResponse, RoundTripKeepsEveryPod) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
     std::mt19937 random(seed);
