@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <exception>
+#include <new>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +10,7 @@
 
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
+#include "service/cli/standard_output.hpp"
 #include "service/cli/version.hpp"
 
 namespace {
@@ -17,9 +21,7 @@ bool HasCommand(const CLI::App& app, const std::string& name) {
                      [&](const CLI::App* command) { return command->get_name() == name; });
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int Run(int argc, char** argv) {
   CLI::App app("Topology placement: where would each pending workload of a cluster go?");
   app.name("espalier");
   app.footer(
@@ -29,7 +31,7 @@ int main(int argc, char** argv) {
       "  espalier place cluster.json queues.json\n"
       "\n"
       "Exit codes: 0 all placed or passed; 1 some not; 2 wrong command line; 3 wrong input;\n"
-      "4 server, address or GPU not to be had; 5 internal error.\n"
+      "4 server, address, GPU or memory not to be had, or output lost; 5 internal error.\n"
       "`espalier COMMAND --help` explains each command with examples.");
   app.set_version_flag("--version", espalier::VersionText(), "Print version and build facts");
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
@@ -48,17 +50,36 @@ int main(int argc, char** argv) {
   espalier::AddValidateObjectsCommand(app, exit_code);
 
   if (argc == 1) {
-    fmt::print(stderr, "{}", app.help());
+    std::fputs(app.help().c_str(), stderr);
     return espalier::kExitUsage;
   }
   if (const std::string command = argv[1]; command[0] != '-' && !HasCommand(app, command)) {
-    fmt::print(stderr, "espalier: no command \"{}\"; `espalier --help` lists them\n", command);
+    espalier::Tell(fmt::format("no command \"{}\"; `espalier --help` lists them", command));
     return espalier::kExitUsage;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? espalier::kExitOk : espalier::kExitUsage;
+    exit_code = app.exit(error) == 0 ? espalier::kExitOk : espalier::kExitUsage;
   }
-  return exit_code;
+  // A server's answers do not go to standard output.
+  return app.got_subcommand("serve") ? exit_code : espalier::FinishOutput(exit_code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Whoever started us may ignore it; a closed pipe ends a command as it ends any other filter.
+  std::signal(SIGPIPE, SIG_DFL);
+  espalier::ReserveStandardDescriptors();
+  try {
+    return Run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    espalier::Tell("out of memory");
+    return espalier::kExitUnavailable;
+  } catch (const std::exception& error) {
+    espalier::Tell("internal error, please report it:");
+    espalier::Tell(error.what());
+  }
+  return espalier::kExitInternal;
 }

@@ -1,10 +1,9 @@
 #include "service/cli/backend_options.hpp"
 
-#include <cstdio>
-
 #include <fmt/format.h>
 
 #include "service/backends/backends.hpp"
+#include "service/cli/standard_output.hpp"
 
 namespace espalier {
 
@@ -26,8 +25,8 @@ void AddBackendOptions(CLI::App& command, BackendOptions& options) {
 void ReportDeviceFault(const Backend& backend) {
   const auto status = StatusOfDevice(backend);
   if (!status || !status->fault) return;
-  fmt::print(stderr, "espalier: device \"{}\": {}: {}; the CPU answered\n", status->device,
-             Name(status->fault->fault), status->fault->message);
+  Tell(fmt::format("device \"{}\": {}: {}; the CPU answered", status->device,
+                   Name(status->fault->fault), status->fault->message));
 }
 
 }  // namespace espalier

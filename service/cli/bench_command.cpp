@@ -17,6 +17,7 @@
 #include "service/cli/plain_form.hpp"
 #include "service/cli/progress_bar.hpp"
 #include "service/cli/report_error.hpp"
+#include "service/cli/standard_output.hpp"
 #include "service/cli/text_table.hpp"
 
 namespace espalier {
@@ -64,7 +65,7 @@ Answers are checked: no node gives more than it had, gangs are whole, levels are
 digest is that of the same questions on one thread without vector instructions.
 
 Exit codes: 0 all answers right; 1 some wrong; 2 wrong command line; 3 a scenario named that cannot
-be run; 5 internal error.)";
+be run; 4 GPU or memory not to be had, or output lost; 5 internal error.)";
 
 std::string ListText() {
   std::vector<TableRow> rows;
@@ -130,11 +131,11 @@ class BenchRun {
 
   void Print() const {
     if (options_.output == "json") {
-      fmt::print("{}", BenchJson(report_));
+      WriteOutput(BenchJson(report_));
     } else if (options_.output == "digest") {
-      fmt::print("{}", BenchDigests(report_));
+      WriteOutput(BenchDigests(report_));
     } else {
-      fmt::print("{}", BenchTable(report_));
+      WriteOutput(BenchTable(report_));
     }
   }
 
@@ -144,7 +145,7 @@ class BenchRun {
 
 ExitCode RunBench(const BenchOptions& options) {
   if (options.list) {
-    fmt::print("{}", ListText());
+    WriteOutput(ListText());
     return kExitOk;
   }
   if (options.scenarios.empty()) {

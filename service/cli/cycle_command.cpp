@@ -1,5 +1,4 @@
 // espalier cycle: what would Kueue's scheduler decide on a saved cluster?
-#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -13,6 +12,7 @@
 #include "service/cli/cycle_report.hpp"
 #include "service/cli/input.hpp"
 #include "service/cli/report_error.hpp"
+#include "service/cli/standard_output.hpp"
 
 namespace espalier {
 namespace {
@@ -53,17 +53,17 @@ Outcomes: admitted; quota reserved (admission checks are still to come); requeue
 replaced (pods of an unhealthy node got another place); evicted (there was none).
 
 Exit codes: 0 all pending workloads admitted; 1 some not; 2 wrong command line; 3 wrong input;
-4 no GPU to be had; 5 internal error.)";
+4 GPU or memory not to be had, or output lost; 5 internal error.)";
 
 void Print(const SchedulingCyclesResult& result, const std::string& output,
            const FeatureGates& gates) {
-  for (const std::string& note : result.notes) fmt::print(stderr, "espalier: {}\n", note);
+  for (const std::string& note : result.notes) Tell(note);
   if (output == "json") {
-    fmt::print("{}", CycleJson(result, gates));
+    WriteOutput(CycleJson(result, gates));
   } else if (output == "jsonl") {
-    fmt::print("{}", CycleLines(result));
+    WriteOutput(CycleLines(result));
   } else {
-    fmt::print("{}", CycleTable(result));
+    WriteOutput(CycleTable(result));
   }
 }
 

@@ -8,8 +8,10 @@ enum ExitCode : int {
   kExitNo = 1,        // done, and the answer is "no" for something: not all placed, a case failed
   kExitUsage = 2,     // the command line is wrong
   kExitBadInput = 3,  // a file or a value in it is wrong or cannot be read
-  kExitUnavailable = 4,  // a server, an address or the GPU asked for is not to be had
-  kExitInternal = 5,     // a bug here
+  // A server, an address, the GPU asked for or memory is not to be had, or results were lost
+  // because they cannot be written.
+  kExitUnavailable = 4,
+  kExitInternal = 5,  // a bug here
 };
 
 }  // namespace espalier

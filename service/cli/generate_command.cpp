@@ -17,6 +17,7 @@
 #include "service/cli/output_file.hpp"
 #include "service/cli/report_error.hpp"
 #include "service/cli/sequence_writer.hpp"
+#include "service/cli/standard_output.hpp"
 #include "service/cli/text_table.hpp"
 
 namespace espalier {
@@ -53,7 +54,8 @@ constexpr const char* kExamples = R"(Examples:
 The same arguments give the same bytes everywhere. What runs is written as admitted Workloads with
 their topology assignments. Names that end in .gz are packed; .jsonl is a sequence.
 
-Exit codes: 0 written; 2 wrong command line; 3 nothing of that name, or a file cannot be written.)";
+Exit codes: 0 written; 2 wrong command line; 3 nothing of that name, or a file cannot be made;
+4 memory not to be had, or output lost, as on a full disk; 5 internal error.)";
 
 std::string ListText() {
   const auto rows = [](const std::vector<TopologyLine>& lines) {
@@ -145,7 +147,7 @@ Result<void> WriteAsSequence(const LoadedScenario& loaded, const GenerateOptions
 
 ExitCode RunGenerate(const GenerateOptions& options) {
   if (options.list) {
-    fmt::print("{}", ListText());
+    WriteOutput(ListText());
     return kExitOk;
   }
   const Result<LoadedScenario> loaded = LoadScenario(options.scenario, 0);

@@ -1,25 +1,21 @@
 #include "service/cli/input.hpp"
 
-#include <cstdio>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "service/cli/progress_bar.hpp"
+#include "service/cli/standard_output.hpp"
 
 namespace espalier {
 namespace {
 
-void Tell(const std::string& text) {
-  if (!text.empty()) fmt::print(stderr, "espalier: {}\n", text);
-}
-
 void TellAbout(const ClusterRead& read, bool verbose) {
-  Tell(SkippedLine(read.facts));
+  if (!read.facts.skipped.empty()) Tell(SkippedLine(read.facts));
   const std::size_t warnings = read.diagnostics.warning_count();
   if (verbose) {
     Tell(SpeedLine(read.facts));
-    if (warnings > 0) fmt::print(stderr, "{}\n", read.diagnostics.RenderWarnings());
+    if (warnings > 0) Tell("warnings about the input:\n" + read.diagnostics.RenderWarnings());
   } else if (warnings > 0) {
     Tell(fmt::format("{} warning{} about the input; --verbose shows them", warnings,
                      warnings == 1 ? "" : "s"));

@@ -11,11 +11,10 @@
 namespace espalier {
 namespace {
 
-tl::unexpected<Error> CannotWrite(const std::string& path, int error) {
+tl::unexpected<Error> CannotWrite(ErrorClass error_class, const std::string& path, int error) {
   return tl::unexpected(
-      Error{ErrorClass::kBadInput,
-            fmt::format("{}: cannot be written: {}", path,
-                        error != 0 ? std::strerror(error) : "the disk may be full")});
+      Error{error_class, fmt::format("{}: cannot be written: {}", path,
+                                     error != 0 ? std::strerror(error) : "the disk may be full")});
 }
 
 }  // namespace
@@ -35,7 +34,7 @@ Result<OutputFile> OutputFile::Create(const std::string& path) {
   stream->path = path;
   errno = 0;
   stream->file = gzopen(path.c_str(), path.ends_with(".gz") ? "wb6" : "wbT");  // T: as it is
-  if (stream->file == nullptr) return CannotWrite(path, errno);
+  if (stream->file == nullptr) return CannotWrite(ErrorClass::kBadInput, path, errno);
   return OutputFile(std::move(stream));
 }
 
@@ -59,8 +58,10 @@ void OutputFile::Write(std::string_view text) {
 Result<void> OutputFile::Close() {
   errno = 0;
   const bool closed = gzclose(std::exchange(stream_->file, nullptr)) == Z_OK;
-  if (stream_->failed) return CannotWrite(stream_->path, stream_->error);
-  if (!closed) return CannotWrite(stream_->path, errno);
+  if (stream_->failed) {
+    return CannotWrite(ErrorClass::kUnavailable, stream_->path, stream_->error);
+  }
+  if (!closed) return CannotWrite(ErrorClass::kUnavailable, stream_->path, errno);
   return {};
 }
 

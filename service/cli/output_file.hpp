@@ -11,14 +11,15 @@ namespace espalier {
 
 class OutputFile {
  public:
-  // Replaces what is there. Errors (kBadInput) name the file and say why.
+  // Replaces what is there. Errors (kBadInput: it cannot be created) name the file and say why.
   static Result<OutputFile> Create(const std::string& path);
   OutputFile(OutputFile&&) noexcept;
   ~OutputFile();
 
   // After a failed write nothing more is written.
   void Write(std::string_view text);
-  // To be called at the end; the first error of all writes, or that of closing.
+  // To be called at the end; the first error of all writes, or that of closing (kUnavailable: the
+  // disk is full or broken).
   Result<void> Close();
 
  private:

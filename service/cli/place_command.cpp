@@ -1,7 +1,6 @@
 // espalier place: where would the pending workloads of a saved cluster go?
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +18,7 @@
 #include "service/cli/placement_report.hpp"
 #include "service/cli/progress_bar.hpp"
 #include "service/cli/report_error.hpp"
+#include "service/cli/standard_output.hpp"
 #include "service/client/remote_engine.hpp"
 
 namespace espalier {
@@ -68,7 +68,7 @@ Workloads are taken by priority, then age, then uid. A stopped queue counts as o
 not looked at: the question is where pods would go, not whose turn it is.
 
 Exit codes: 0 all placed; 1 some not; 2 wrong command line; 3 wrong input;
-4 server or GPU not to be had; 5 internal error.)";
+4 server, GPU or memory not to be had, or output lost; 5 internal error.)";
 
 using Clock = std::chrono::steady_clock;
 
@@ -130,8 +130,8 @@ class PlaceRun {
                                                        : DecideThere(plan.state, requests);
     if (!answered) return answered;
     if (options_.input.verbose) {
-      fmt::print(stderr, "espalier: answered {} workloads in {:.1f} ms\n", requests.size(),
-                 SecondsSince(start) * 1e3);
+      Tell(fmt::format("answered {} workloads in {:.1f} ms", requests.size(),
+                       SecondsSince(start) * 1e3));
     }
     std::vector<WorkloadAnswer> answers(plan.workloads.size());
     for (std::size_t i = 0; i < asked.size(); ++i) answers[asked[i]] = std::move((*answered)[i]);
@@ -151,7 +151,7 @@ class PlaceRun {
         engine.Place(*state, requests, Mode(), [&](std::size_t done) { progress.Update(done); });
     ReportDeviceFault(**backend);
     if (options_.input.verbose) {
-      fmt::print(stderr, "espalier: decided on {}\n", DescribeBackend(**backend));
+      Tell("decided on " + DescribeBackend(**backend));
     }
     return answers;
   }
@@ -168,13 +168,13 @@ class PlaceRun {
 
   void Print(const PlacementReport& report) const {
     if (options_.output == "table") {
-      fmt::print("{}", PlacementTable(report, Detail::kShort));
+      WriteOutput(PlacementTable(report, Detail::kShort));
     } else if (options_.output == "wide") {
-      fmt::print("{}", PlacementTable(report, Detail::kFull));
+      WriteOutput(PlacementTable(report, Detail::kFull));
     } else {
       const auto writer = options_.output == "json" ? MakeJsonWriter() : MakeYamlWriter();
       WritePlacementObjects(report, gates_, *writer);
-      fmt::print("{}", writer->Finish());
+      WriteOutput(writer->Finish());
     }
   }
 
@@ -190,7 +190,7 @@ class PlaceRun {
     for (const ResourceFlavor& flavor : plan.state.flavors) {
       const auto racks = UsageByRack(plan.state, booked, flavor.name, resource);
       const std::string picture = RenderPicture(racks, flavor.name, resource);
-      if (!picture.empty()) fmt::print("\n{}", picture);
+      if (!picture.empty()) WriteOutput("\n" + picture);
     }
   }
 

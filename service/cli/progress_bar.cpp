@@ -34,7 +34,7 @@ ProgressBar::ProgressBar(std::string what, std::size_t total)
       next_draw_(start_ + kQuiet) {}
 
 ProgressBar::~ProgressBar() {
-  if (drawn_) fmt::print(stderr, "{}", kEraseLine);
+  if (drawn_) std::fputs(kEraseLine, stderr);
 }
 
 void ProgressBar::Update(std::size_t done) {
@@ -43,7 +43,7 @@ void ProgressBar::Update(std::size_t done) {
   if (now < next_draw_) return;
   next_draw_ = now + kBetweenDraws;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  fmt::print(stderr, "{}{}", kEraseLine, ProgressLine(what_, done, total_, elapsed));
+  std::fputs((kEraseLine + ProgressLine(what_, done, total_, elapsed)).c_str(), stderr);
   std::fflush(stderr);
   drawn_ = true;
 }

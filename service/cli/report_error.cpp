@@ -1,13 +1,11 @@
 #include "service/cli/report_error.hpp"
 
-#include <cstdio>
-
-#include <fmt/format.h>
+#include "service/cli/standard_output.hpp"
 
 namespace espalier {
 
 ExitCode ReportError(const Error& error) {
-  fmt::print(stderr, "espalier: {}\n", error.message);
+  Tell(error.message);
   switch (error.error_class) {
     case ErrorClass::kBadInput:
     case ErrorClass::kNotFound:

@@ -1,6 +1,5 @@
 // espalier ungate: which pods of an admitted workload may start now, and where?
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -9,6 +8,7 @@
 #include "service/cli/commands.hpp"
 #include "service/cli/input.hpp"
 #include "service/cli/report_error.hpp"
+#include "service/cli/standard_output.hpp"
 #include "service/cli/ungate_report.hpp"
 
 namespace espalier {
@@ -34,7 +34,7 @@ workload's topology assignment: by their index where every pod has a sound one, 
 their names. Pods whose domain is an unhealthy node wait for the replacement.
 
 Exit codes: 0 every gated pod has its domain, or none is gated; 1 some stay gated; 2 wrong command
-line; 3 wrong input; 5 internal error.)";
+line; 3 wrong input; 4 memory not to be had, or output lost; 5 internal error.)";
 
 ExitCode RunUngate(const UngateOptions& options) {
   const Result<ObjectKey> key = ParseWorkloadName(options.workload);
@@ -52,7 +52,7 @@ ExitCode RunUngate(const UngateOptions& options) {
   }
   const Result<UngateReport> report = MakeUngateReport(*workload, read->cluster);
   if (!report) return ReportError(report.error());
-  fmt::print("{}", options.output == "json" ? UngateJson(*report) : UngateTable(*report));
+  WriteOutput(options.output == "json" ? UngateJson(*report) : UngateTable(*report));
   return report->gated.empty() ? kExitOk : kExitNo;
 }
 

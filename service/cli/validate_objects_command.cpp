@@ -1,6 +1,5 @@
 // espalier validate-objects: which rules of Kueue's webhooks and schemas do objects break?
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,6 +13,7 @@
 #include "service/cli/input.hpp"
 #include "service/cli/object_writer.hpp"
 #include "service/cli/report_error.hpp"
+#include "service/cli/standard_output.hpp"
 #include "service/cli/text_table.hpp"
 
 namespace espalier {
@@ -39,8 +39,8 @@ constexpr const char* kExamples = R"(Examples:
 Checked are Topologies, ResourceFlavors, Workloads and the topology annotations of Jobs. What cannot
 be read, in objects of any kind, is listed too.
 
-Exit codes: 0 no violation; 1 some; 2 wrong command line; 3 a file cannot be read; 5 internal
-error.)";
+Exit codes: 0 no violation; 1 some; 2 wrong command line; 3 a file cannot be read;
+4 memory not to be had, or output lost; 5 internal error.)";
 
 constexpr std::size_t kLongestValueShown = 60;  // bytes, in the table
 
@@ -151,10 +151,9 @@ ExitCode RunValidateObjects(const ValidateObjectsOptions& options) {
       ValidateCluster(read->cluster, {*gates, ParseSliceConstraints});
   NameJobs(read->cluster, violations);
   AddUnreadable(diagnostics, violations);
-  fmt::print("{}",
-             options.output == "json" ? ViolationJson(violations) : ViolationTable(violations));
+  WriteOutput(options.output == "json" ? ViolationJson(violations) : ViolationTable(violations));
   if (const std::size_t more = diagnostics.error_count() - diagnostics.errors().size(); more > 0) {
-    fmt::print(stderr, "espalier: and {} more values that cannot be read\n", more);
+    Tell(fmt::format("and {} more values that cannot be read", more));
   }
   return violations.empty() ? kExitOk : kExitNo;
 }

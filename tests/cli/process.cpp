@@ -16,6 +16,8 @@ extern char** environ;
 namespace espalier {
 namespace {
 
+constexpr const char* kBinary = ESPALIER_BINARY_DIR "/espalier";
+
 // A file of its own that goes away with the object.
 class TemporaryFile {
  public:
@@ -42,10 +44,14 @@ class TemporaryFile {
   int descriptor_ = -1;
 };
 
-// Descriptors below 0 are inherited.
-int Spawn(const std::vector<std::string>& arguments, int input, int output, int errors) {
-  std::vector<std::string> words = {ESPALIER_BINARY_DIR "/espalier"};
+std::vector<std::string> EspalierWith(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {kBinary};
   words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
+// Descriptors below 0 are inherited.
+int Spawn(std::vector<std::string> words, int input, int output, int errors) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -69,21 +75,29 @@ int WaitFor(int pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-}  // namespace
-
-ProcessResult RunEspalier(const std::vector<std::string>& arguments, const std::string& input) {
+ProcessResult Run(const std::vector<std::string>& words, const std::string& input) {
   const TemporaryFile in(input);
   const TemporaryFile out;
   const TemporaryFile err;
-  const int pid = Spawn(arguments, in.descriptor(), out.descriptor(), err.descriptor());
+  const int pid = Spawn(words, in.descriptor(), out.descriptor(), err.descriptor());
   const int exit_code = WaitFor(pid);
   return {exit_code, out.Content(), err.Content()};
+}
+
+}  // namespace
+
+ProcessResult RunEspalier(const std::vector<std::string>& arguments, const std::string& input) {
+  return Run(EspalierWith(arguments), input);
+}
+
+ProcessResult RunShell(const std::string& script, const std::string& input) {
+  return Run({"/bin/sh", "-c", std::string("E=") + kBinary + "; " + script}, input);
 }
 
 BackgroundEspalier::BackgroundEspalier(const std::vector<std::string>& arguments) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
-  pid_ = Spawn(arguments, -1, ends[1], -1);
+  pid_ = Spawn(EspalierWith(arguments), -1, ends[1], -1);
   close(ends[1]);
   output_ = ends[0];
 }

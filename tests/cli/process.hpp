@@ -15,6 +15,9 @@ struct ProcessResult {
 // Waits until it has ended; `input` is its standard input.
 ProcessResult RunEspalier(const std::vector<std::string>& arguments, const std::string& input = "");
 
+// Runs a script of /bin/sh that calls the binary as "$E"; for redirections, pipes and limits.
+ProcessResult RunShell(const std::string& script, const std::string& input = "");
+
 // A process that goes on; killed when it is not stopped before.
 class BackgroundEspalier {
  public:
