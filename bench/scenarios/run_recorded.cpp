@@ -37,7 +37,8 @@ BenchMix MixOf(const Sequence& sequence, const std::vector<SequenceGang>& gangs)
 }
 
 Result<Recording> ReadRecording(const std::string& path, std::int64_t most_gangs) {
-  const Result<CaseFile> file = ReadCaseFile(path);
+  InputLimit limit(kMostInputBytes);
+  const Result<CaseFile> file = ReadCaseFile(path, limit);
   if (!file) return tl::unexpected(file.error());
   if (file->lines.empty()) return BadInput(path + ": there is no sequence in it");
   Result<Sequence> sequence = ReadSequenceHeader(file->lines.front());

@@ -7,19 +7,24 @@
 #include "host/conformance/case_json.hpp"
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/workload_requests.hpp"
-#include "host/readers/input_bytes.hpp"
 
 namespace espalier {
 namespace {
 
 // The text of a file, plain or gzip.
-Result<std::string> ReadText(const std::string& path) {
-  Result<std::string> bytes = ReadBytes(path, 0, {});
-  if (!bytes || !IsGzip(*bytes)) return bytes;
-  return Gunzip(*bytes, 0).map_error([&](Error error) {
-    error.message = fmt::format("{}: {}", path, error.message);
+Result<std::string> ReadText(const std::string& path, InputLimit& limit) {
+  const auto name_file = [&](Error error) {
+    error.message = fmt::format("{}: {}", InputName(path), error.message);
     return error;
-  });
+  };
+  Result<std::string> text = ReadBytes(path, 0, limit, {});
+  if (text && IsGzip(*text)) text = Gunzip(*text, 0, limit).map_error(name_file);
+  if (!text) return text;
+  // Each line is kept as a string of its own.
+  const auto lines = static_cast<std::size_t>(std::ranges::count(*text, '\n'));
+  const Result<void> taken = limit.Take(text->size() + lines * sizeof(std::string));
+  if (!taken) return tl::unexpected(name_file(taken.error()));
+  return text;
 }
 
 std::vector<std::string> SplitLines(std::string_view text) {
@@ -205,8 +210,8 @@ EncodeCase ReadEncodeCase(JsonValue root, const ReadContext& context) {
 
 }  // namespace
 
-Result<CaseFile> ReadCaseFile(const std::string& path) {
-  return ReadText(path).map([&](const std::string& text) {
+Result<CaseFile> ReadCaseFile(const std::string& path, InputLimit& limit) {
+  return ReadText(path, limit).map([&](const std::string& text) {
     return CaseFile{path, SplitLines(text)};
   });
 }

@@ -11,6 +11,7 @@
 #include "host/engine/engine.hpp"
 #include "host/kueue/assignment_encoding.hpp"
 #include "host/kueue/ungater.hpp"
+#include "host/readers/input_bytes.hpp"
 
 namespace espalier {
 
@@ -79,9 +80,9 @@ struct CaseFile {
   std::vector<std::string> lines;
 };
 
-// Errors: the file is not there (kNotFound), cannot be read or its gzip data ends early
-// (kBadInput).
-Result<CaseFile> ReadCaseFile(const std::string& path);
+// Counts what is read against the limit. Errors: the file is not there (kNotFound), cannot be read,
+// its gzip data ends early or the limit is reached (kBadInput).
+Result<CaseFile> ReadCaseFile(const std::string& path, InputLimit& limit);
 
 // True when the line is the header of a sequence; all further lines of its file are gangs.
 bool IsSequenceHeader(std::string_view line);

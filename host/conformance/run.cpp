@@ -32,8 +32,9 @@ struct PortionReport {
 // Cuts files into portions, reading each when its turn comes.
 class PortionSource {
  public:
-  PortionSource(const std::vector<std::string>& paths, std::vector<Error>& unreadable)
-      : paths_(paths), unreadable_(unreadable) {}
+  PortionSource(const std::vector<std::string>& paths, std::uint64_t max_input,
+                std::vector<Error>& unreadable)
+      : paths_(paths), limit_(max_input), unreadable_(unreadable) {}
 
   std::optional<Portion> Next() {
     while (!file_ || next_line_ >= file_->lines.size()) {
@@ -51,7 +52,7 @@ class PortionSource {
   void Open(const std::string& path) {
     next_line_ = 0;
     file_.reset();
-    auto read = ReadCaseFile(path);
+    auto read = ReadCaseFile(path, limit_);
     if (!read) return unreadable_.push_back(std::move(read.error()));
     if (read->lines.empty()) return unreadable_.push_back(EmptyFile(path));
     file_ = std::make_shared<const CaseFile>(std::move(*read));
@@ -63,6 +64,7 @@ class PortionSource {
   }
 
   const std::vector<std::string>& paths_;
+  InputLimit limit_;
   std::vector<Error>& unreadable_;
   std::size_t next_path_ = 0;
   std::shared_ptr<const CaseFile> file_;
@@ -191,7 +193,7 @@ ConformanceReport RunConformance(const std::vector<std::string>& files,
                                  const std::function<void(const CaseFailure&)>& on_failure,
                                  const std::function<void(std::size_t)>& progress) {
   ConformanceReport report;
-  PortionSource source(files, report.unreadable);
+  PortionSource source(files, options.max_input, report.unreadable);
   const PortionRunner runner(options);
 
   const auto next = [&](tbb::flow_control& control) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,12 +10,14 @@
 #include <vector>
 
 #include "host/model/result.hpp"
+#include "host/readers/input_bytes.hpp"
 
 namespace espalier {
 
 class Backend;
 
 struct ConformanceOptions {
+  std::uint64_t max_input = kMostInputBytes;               // bytes in all, unpacked
   std::function<std::shared_ptr<Backend>()> make_backend;  // called from several threads at once
   int threads = 0;  // 0: one per core; any number gives the same report
   // Only cases whose name this accepts are counted; empty: all. A gang of a sequence has the name

@@ -246,7 +246,9 @@ Result<ClusterRead> Finish(const ObjectIndex& index, const ReadProgress& progres
   const Clock::time_point start = Clock::now();
   Cluster cluster = Convert(index, progress, diagnostics, facts);
   facts.convert_seconds = SecondsSince(start);
-  if (!diagnostics.ok() && !options.keep_errors) return BadInput(diagnostics.RenderErrors());
+  if (!diagnostics.ok() && (!options.keep_errors || index.out_of_memory())) {
+    return BadInput(diagnostics.RenderErrors());
+  }
   return ClusterRead{std::move(cluster), std::move(diagnostics), std::move(facts)};
 }
 
@@ -284,32 +286,36 @@ std::string SpeedLine(const ReadFacts& facts) {
 
 Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
                                      const ReadOptions& options, const ReadProgress& progress) {
-  Result<std::vector<std::string>> files = ExpandPaths(paths);
+  InputLimit limit(options.max_input);
+  Result<std::vector<std::string>> files = ExpandPaths(paths, limit);
   if (!files) return tl::unexpected<Error>(files.error());
   Diagnostics diagnostics(options.strict);
-  ObjectIndex index(diagnostics);
+  ObjectIndex index(diagnostics, limit);
   ReadFacts facts;
   const std::uint64_t total = TotalSize(*files);
   std::uint64_t loaded = 0;
   for (const std::string& file : *files) {
     const Clock::time_point start = Clock::now();
-    Result<std::string> bytes = ReadBytes(file, ObjectIndex::kSpare, [&](std::size_t got) {
+    Result<std::string> bytes = ReadBytes(file, ObjectIndex::kSpare, limit, [&](std::size_t got) {
       loaded += got;
       if (progress) progress("loading", loaded, std::max(total, loaded));
     });
     if (!bytes) return tl::unexpected<Error>(bytes.error());
     facts.load_seconds += SecondsSince(start);
     ++facts.files;
-    index.Add(file == "-" ? "standard input" : file, std::move(*bytes));
+    const Result<void> added = index.Add(InputName(file), std::move(*bytes));
+    if (!added) return tl::unexpected<Error>(added.error());
   }
   return Finish(index, progress, std::move(diagnostics), std::move(facts), options);
 }
 
 Result<ClusterRead> ReadClusterText(std::string name, std::string bytes,
                                     const ReadOptions& options) {
+  InputLimit limit(options.max_input);
   Diagnostics diagnostics(options.strict);
-  ObjectIndex index(diagnostics);
-  index.Add(name, std::move(bytes));
+  ObjectIndex index(diagnostics, limit);
+  const Result<void> added = index.Add(name, std::move(bytes));
+  if (!added) return tl::unexpected<Error>(added.error());
   ReadFacts facts;
   facts.files = 1;
   return Finish(index, {}, std::move(diagnostics), std::move(facts), options);

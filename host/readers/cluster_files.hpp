@@ -12,12 +12,15 @@
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
 #include "host/readers/diagnostics.hpp"
+#include "host/readers/input_bytes.hpp"
 
 namespace espalier {
 
 struct ReadOptions {
   bool strict = false;       // warnings are errors
   bool keep_errors = false;  // errors are kept beside a cluster of what could be read
+  // Bytes that may be read in all, unpacked; objects may take four times as many.
+  std::uint64_t max_input = kMostInputBytes;
 };
 
 // What was read and how fast.
@@ -49,8 +52,9 @@ using ReadProgress =
 
 // Reads files, folders (see ExpandPaths) and `-` for standard input. Each input is JSON or YAML,
 // plain or gzip (told apart by content), and holds one object, a List, or several of them one after
-// the other. An error's message has one line for each thing that is wrong, up to 100. The result
-// does not depend on the number of threads.
+// the other. An error's message has one line for each thing that is wrong, up to 100; input above
+// the limit is an error of its own and ends the reading. The result does not depend on the number
+// of threads.
 Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
                                      const ReadOptions& options = {},
                                      const ReadProgress& progress = {});

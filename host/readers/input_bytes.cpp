@@ -12,12 +12,17 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "host/model/machine_memory.hpp"
+#include "host/model/work_budget.hpp"
+
 namespace espalier {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::size_t kChunk = std::size_t{1} << 20;
+// A path takes memory, and so does what is kept of an empty file.
+constexpr std::uint64_t kBytesOfAFile = 1024;
 
 bool HasInputName(std::string_view name) {
   if (name.ends_with(".gz")) name.remove_suffix(3);
@@ -26,11 +31,11 @@ bool HasInputName(std::string_view name) {
 
 tl::unexpected<Error> NotReadable(const std::string& path, const std::string& reason) {
   return tl::unexpected<Error>(
-      Error{ErrorClass::kNotFound, fmt::format("{}: cannot be read: {}", path, reason)});
+      Error{ErrorClass::kNotFound, fmt::format("{}: cannot be read: {}", InputName(path), reason)});
 }
 
-tl::unexpected<Error> TooLarge() {
-  return BadInput("it is larger than 4 GiB; want several smaller files");
+tl::unexpected<Error> TooLarge(const std::string& path, InputLimit& limit) {
+  return BadInput(fmt::format("{}: {}", InputName(path), limit.Exceeded().value().message));
 }
 
 // Makes `bytes` longer by one chunk, and keeps `spare` bytes of capacity behind it.
@@ -60,7 +65,30 @@ class Inflater {
 
 }  // namespace
 
-Result<std::vector<std::string>> ExpandPaths(const std::vector<std::string>& paths) {
+Result<void> InputLimit::Take(std::uint64_t bytes) {
+  if (bytes > left()) return Exceeded();
+  left_ -= bytes;
+  return {};
+}
+
+tl::unexpected<Error> InputLimit::Exceeded() {
+  const bool is_parsers = left_ > kMostInputBytes;
+  left_ = 0;
+  exceeded_ = true;
+  if (is_parsers) return BadInput("it is larger than 4 GiB; want several smaller files");
+  return BadInput(fmt::format(
+      "the input is larger than {} in all, unpacked; want less, or a higher --max-input",
+      BytesText(static_cast<std::int64_t>(bytes_))));
+}
+
+std::uint64_t DefaultMaxInput() {
+  return std::min(static_cast<std::uint64_t>(MachineMemoryBytes()) / 16, kMostInputBytes);
+}
+
+std::string InputName(const std::string& path) { return path == "-" ? "standard input" : path; }
+
+Result<std::vector<std::string>> ExpandPaths(const std::vector<std::string>& paths,
+                                             InputLimit& limit) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
     std::error_code failure;
@@ -73,6 +101,7 @@ Result<std::vector<std::string>> ExpandPaths(const std::vector<std::string>& pat
     for (; !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
       std::error_code no_file;
       if (HasInputName(entry->path().filename().string()) && entry->is_regular_file(no_file)) {
+        if (!limit.Take(kBytesOfAFile)) return TooLarge(path, limit);
         found.push_back(entry->path().string());
       }
     }
@@ -88,7 +117,7 @@ Result<std::vector<std::string>> ExpandPaths(const std::vector<std::string>& pat
   return files;
 }
 
-Result<std::string> ReadBytes(const std::string& path, std::size_t spare,
+Result<std::string> ReadBytes(const std::string& path, std::size_t spare, InputLimit& limit,
                               const std::function<void(std::size_t)>& on_bytes) {
   const bool is_stdin = path == "-";
   const auto close = [is_stdin](std::FILE* file) {
@@ -99,7 +128,7 @@ Result<std::string> ReadBytes(const std::string& path, std::size_t spare,
   if (!file) return NotReadable(path, std::strerror(errno));
   std::error_code no_size;  // a pipe has none
   const std::uintmax_t size = is_stdin ? 0 : fs::file_size(path, no_size);
-  if (!no_size && size > kMostInputBytes) return TooLarge();
+  if (!no_size && size > limit.left()) return TooLarge(path, limit);
   std::string bytes;
   bytes.reserve((no_size ? 0 : size) + kChunk + spare);
   while (true) {
@@ -108,7 +137,7 @@ Result<std::string> ReadBytes(const std::string& path, std::size_t spare,
     const std::size_t got = std::fread(bytes.data() + old_size, 1, kChunk, file.get());
     bytes.resize(old_size + got);
     if (got == 0) break;
-    if (bytes.size() > kMostInputBytes) return TooLarge();
+    if (bytes.size() > limit.left()) return TooLarge(path, limit);
     if (on_bytes) on_bytes(got);
   }
   if (std::ferror(file.get()) != 0) return NotReadable(path, std::strerror(errno));
@@ -117,7 +146,7 @@ Result<std::string> ReadBytes(const std::string& path, std::size_t spare,
 
 bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
-Result<std::string> Gunzip(std::string_view bytes, std::size_t spare) {
+Result<std::string> Gunzip(std::string_view bytes, std::size_t spare, InputLimit& limit) {
   Inflater inflater;
   if (!inflater.ready()) {
     return tl::unexpected<Error>(Error{ErrorClass::kUnavailable, "no memory to unpack gzip"});
@@ -133,7 +162,7 @@ Result<std::string> Gunzip(std::string_view bytes, std::size_t spare) {
     stream.avail_out = kChunk;
     const int code = inflate(&stream, Z_NO_FLUSH);
     text.resize(text.size() - stream.avail_out);
-    if (text.size() > kMostInputBytes) return TooLarge();
+    if (text.size() > limit.left()) return limit.Exceeded();
     if (code == Z_STREAM_END) {
       if (stream.avail_in == 0) return text;
       inflateReset(&stream);  // another member follows

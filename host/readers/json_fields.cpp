@@ -10,6 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "host/model/work_budget.hpp"
+#include "host/readers/json_numbers.hpp"
+
 namespace espalier {
 namespace {
 
@@ -56,7 +59,8 @@ bool FindPath(JsonValue from, JsonValue to, std::string& path) {
 // Empty for objects and lists: their path says enough.
 std::string ShortJson(JsonValue value) {
   if (value.is_object() || value.is_array()) return "";
-  std::string text = simdjson::minify(value);
+  const auto number = UnreadableNumber(value);
+  std::string text = number ? std::string(*number) : simdjson::minify(value);
   if (text.size() > kLongestValueShown) {
     text.resize(kLongestValueShown);
     text += "...";
@@ -186,6 +190,38 @@ void ReadContext::Missing(JsonValue parent, std::string_view name, std::string e
   diagnostics.AddError(std::move(diagnostic));
 }
 
+namespace {
+
+bool HasUnreadableNumber(JsonValue value, const ReadContext& context) {
+  bool found = false;
+  if (value.is_object()) {
+    for (const auto [name, member] : Fields(value)) found |= HasUnreadableNumber(member, context);
+  } else if (value.is_array()) {
+    for (const JsonValue item : Items(value)) found |= HasUnreadableNumber(item, context);
+  } else if (UnreadableNumber(value)) {
+    context.Error(value, "the number is out of range", "a number below 1.8e308");
+    return true;
+  }
+  return found;
+}
+
+}  // namespace
+
+bool ReadContext::HasUnreadableNumber() const { return espalier::HasUnreadableNumber(root, *this); }
+
+bool ReadContext::Charge(JsonValue at, std::size_t count, std::size_t size) const {
+  if (budget == nullptr) return true;
+  constexpr std::size_t kUncounted = 0xFFFFFF;  // where the parser stops counting
+  const bool stopped = budget->stopped();
+  if (count < kUncounted && budget->Charge(static_cast<std::int64_t>(count * size))) return true;
+  budget->Stop({ErrorClass::kExhausted, "no memory is left"});
+  if (!stopped) {
+    Error(at, "there is no memory left for what it describes",
+          "less input, or a higher --max-input");
+  }
+  return false;
+}
+
 std::string ObjectTitle(JsonValue object, std::string_view kind) {
   const auto text = [](std::optional<JsonValue> parent, std::string_view name) {
     std::string_view found;
@@ -285,7 +321,9 @@ std::vector<std::string> TextListMember(JsonValue parent, std::string_view name,
                                         const ReadContext& context) {
   std::vector<std::string> texts;
   const auto list = ArrayMember(parent, name, context);
-  if (!list) return texts;
+  if (!list || !context.Charge(*Member(parent, name), list->size(), sizeof(std::string))) {
+    return texts;
+  }
   texts.reserve(list->size());
   for (const JsonValue item : *list) {
     std::string_view text;
@@ -301,6 +339,7 @@ std::vector<std::string> TextListMember(JsonValue parent, std::string_view name,
 StringMap ReadTextMap(JsonValue object, const ReadContext& context) {
   std::vector<StringMap::Entry> entries;
   const simdjson::dom::object fields = Fields(object);
+  if (!context.Charge(object, fields.size(), sizeof(StringMap::Entry))) return StringMap();
   entries.reserve(fields.size());
   for (const auto [name, value] : fields) {
     std::string_view text;
@@ -338,6 +377,7 @@ std::optional<Quantity> QuantityMember(JsonValue parent, std::string_view name,
 QuantityMap ReadQuantities(JsonValue object, const ReadContext& context) {
   std::vector<QuantityMap::Entry> entries;
   const simdjson::dom::object fields = Fields(object);
+  if (!context.Charge(object, fields.size(), sizeof(QuantityMap::Entry))) return QuantityMap();
   entries.reserve(fields.size());
   for (const auto [name, value] : fields) {
     if (value.is_null()) continue;

@@ -19,6 +19,8 @@
 
 namespace espalier {
 
+class WorkBudget;
+
 using JsonValue = simdjson::dom::element;
 using QuantityMap = FlatMap<Quantity>;
 
@@ -30,11 +32,18 @@ struct ReadContext {
   JsonValue root;
   std::string_view kind = {};    // for items that do not say their kind
   std::string_view object = {};  // replaces "kind namespace/name" taken from the root
+  WorkBudget* budget = nullptr;  // bounds the memory of what is read; null: unbounded
 
   void Error(JsonValue at, std::string problem, std::string expected) const;
   void Warn(JsonValue at, std::string problem, std::string expected) const;
   // `name` is absent from `parent` but has to be there.
   void Missing(JsonValue parent, std::string_view name, std::string expected) const;
+  // Reports all numbers in `root` that MarkUnreadableNumbers replaced. Returns whether there are
+  // any.
+  bool HasUnreadableNumber() const;
+  // Counts `count` elements of `size` bytes each that will be made of `at`. Returns false where the
+  // budget has no room for them: they are not to be made then. The first such value is reported.
+  bool Charge(JsonValue at, std::size_t count, std::size_t size) const;
 };
 
 // "Pod team-a/trainer-0", from the object's kind and metadata; `kind` when it does not say its
@@ -91,7 +100,7 @@ template <class Read>
 auto ReadList(JsonValue parent, std::string_view name, const ReadContext& context, Read read) {
   std::vector<decltype(read(parent))> items;
   const auto list = ArrayMember(parent, name, context);
-  if (!list) return items;
+  if (!list || !context.Charge(*Member(parent, name), list->size(), sizeof(items[0]))) return items;
   items.reserve(list->size());
   for (const JsonValue item : *list) {
     if (item.is_object()) {

@@ -2,16 +2,27 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "host/readers/input_bytes.hpp"
 #include "host/readers/json_documents.hpp"
+#include "host/readers/json_numbers.hpp"
 #include "host/readers/yaml_to_json.hpp"
 
 namespace espalier {
 namespace {
+
+// At least what is kept of an object or a document of a few bytes.
+constexpr std::int64_t kBytesOfAnObject = 1024;
+
+std::int64_t ObjectBytes(std::uint64_t input_bytes) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::uint64_t kLeast = std::uint64_t{64} << 20;
+  return static_cast<std::int64_t>(std::max(kLeast, 4 * std::min(input_bytes, kMost / 4)));
+}
 
 constexpr const char* kWantedInput = "what `kubectl get ... -o json` or `-o yaml` prints";
 
@@ -76,25 +87,46 @@ bool LooksLikeJson(std::string_view text) {
 
 std::string_view KindName(ObjectKind kind) { return kKinds[static_cast<std::size_t>(kind)].name; }
 
-void ObjectIndex::Add(const std::string& file, std::string bytes) {
+ObjectIndex::ObjectIndex(Diagnostics& diagnostics, InputLimit& limit)
+    : diagnostics_(diagnostics), limit_(limit), budget_(ObjectBytes(limit.bytes())) {}
+
+Result<void> ObjectIndex::Add(const std::string& file, std::string bytes) {
+  const auto beyond_limit = [&](const Error& error) {
+    return BadInput(fmt::format("{}: {}", file, error.message));
+  };
   if (IsGzip(bytes)) {
     const Stopwatch watch;
-    Result<std::string> text = Gunzip(bytes, kSpare);
+    Result<std::string> text = Gunzip(bytes, kSpare, limit_);
     unpack_seconds_ += watch.Seconds();
-    if (!text) return FileError(file, text.error().message, "");
+    if (!text && limit_.exceeded()) return beyond_limit(text.error());
+    if (!text) {
+      FileError(file, text.error().message, "");
+      return {};
+    }
     bytes = std::move(*text);
   }
+  if (auto taken = limit_.Take(bytes.size()); !taken) return beyond_limit(taken.error());
   bytes_ += bytes.size();
   if (bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);  // byte order mark
   const Stopwatch watch;
   if (LooksLikeJson(bytes)) {
     AddJson(file, std::move(bytes));
-  } else if (Result<std::vector<std::string>> texts = YamlToJson(bytes)) {
-    for (std::string& text : *texts) AddJson(file, std::move(text));
+  } else if (Result<std::vector<std::string>> texts = YamlToJson(bytes, limit_.left())) {
+    for (std::string& text : *texts) {
+      if (auto taken = limit_.Take(text.size()); !taken) return beyond_limit(taken.error());
+      AddJson(file, std::move(text));
+    }
   } else {
     FileError(file, "it is not valid YAML: " + texts.error().message, kWantedInput);
   }
   parse_seconds_ += watch.Seconds();
+  if (out_of_memory()) {
+    return BadInput(
+        fmt::format("{}: its objects take more than {}; want less, or a higher "
+                    "--max-input",
+                    file, BytesText(ObjectBytes(limit_.bytes()))));
+  }
+  return {};
 }
 
 void ObjectIndex::AddJson(const std::string& file, std::string text) {
@@ -104,6 +136,7 @@ void ObjectIndex::AddJson(const std::string& file, std::string text) {
   std::size_t line = 1;
   std::string_view rest = text;
   for (const std::string_view document : documents) {
+    if (!budget_.Charge(kBytesOfAnObject)) return;
     const std::size_t skipped = document.data() - rest.data();
     line += std::count(rest.begin(), rest.begin() + skipped, '\n');
     rest.remove_prefix(skipped);
@@ -122,9 +155,13 @@ void ObjectIndex::AddJson(const std::string& file, std::string text) {
 bool ObjectIndex::Parse(const std::string& file, std::string& text, simdjson::error_code& error) {
   Document& document = documents_.emplace_back();
   document.file = file;
-  text.reserve(text.size() + kSpare);
   JsonValue root;
-  error = parser_.parse_into_document(document.json, text.data(), text.size(), false).get(root);
+  error = ParseInto(document, text, root);
+  if (error == simdjson::NUMBER_ERROR) {
+    std::string marked = MarkUnreadableNumbers(text);
+    document.has_marks = true;
+    error = ParseInto(document, marked, root);
+  }
   if (error != simdjson::SUCCESS) {
     documents_.pop_back();
     return false;
@@ -132,6 +169,12 @@ bool ObjectIndex::Parse(const std::string& file, std::string& text, simdjson::er
   std::string().swap(text);  // the document has its own copy of every string
   AddObject(root, "", "");
   return true;
+}
+
+simdjson::error_code ObjectIndex::ParseInto(Document& document, std::string& text,
+                                            JsonValue& root) {
+  text.reserve(text.size() + kSpare);
+  return parser_.parse_into_document(document.json, text.data(), text.size(), false).get(root);
 }
 
 void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
@@ -148,8 +191,13 @@ void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
   if (kind.ends_with("List") && Member(value, "items")) {
     return AddItems(value, kind.substr(0, kind.size() - 4), version);
   }
+  if (!budget_.Charge(kBytesOfAnObject)) return;
   const std::uint32_t position = document.objects++;
   if (const KindRow* row = FindKind(kind, version)) {
+    if (document.has_marks &&
+        ReadContext{diagnostics_, document.file, value, kind}.HasUnreadableNumber()) {
+      return;
+    }
     objects_[static_cast<std::size_t>(row->kind)].push_back({value, number, position});
     return;
   }
@@ -167,13 +215,15 @@ void ObjectIndex::AddItems(JsonValue list, std::string_view item_kind, std::stri
   if (!items) return;
   // A plain List says nothing about its items; a PodList holds Pods.
   for (const JsonValue item : *items) {
+    if (budget_.stopped()) return;
     AddObject(item, item_kind, item_kind.empty() ? std::string_view() : version);
   }
 }
 
 ReadContext ObjectIndex::ContextOf(ObjectKind kind, const IndexedObject& object,
                                    Diagnostics& diagnostics) const {
-  return {diagnostics, documents_[object.document].file, object.value, KindName(kind)};
+  return {diagnostics, documents_[object.document].file, object.value, KindName(kind), {},
+          &budget_};
 }
 
 std::string ObjectIndex::PlaceOf(const IndexedObject& object) const {

@@ -11,7 +11,10 @@
 
 #include <simdjson.h>
 
+#include "host/model/result.hpp"
+#include "host/model/work_budget.hpp"
 #include "host/readers/diagnostics.hpp"
+#include "host/readers/input_bytes.hpp"
 #include "host/readers/json_fields.hpp"
 
 namespace espalier {
@@ -45,10 +48,13 @@ struct IndexedObject {
 // Owns what it has parsed: the objects stay valid as long as the index.
 class ObjectIndex {
  public:
-  explicit ObjectIndex(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+  // Both outlive the index. Texts count against `limit`; what is made of them may take four times
+  // as much memory.
+  ObjectIndex(Diagnostics& diagnostics, InputLimit& limit);
 
-  // Adds all objects of an input: plain or gzip, JSON or YAML. Findings go to the diagnostics.
-  void Add(const std::string& file, std::string bytes);
+  // Adds all objects of an input: plain or gzip, JSON or YAML. Findings go to the diagnostics. An
+  // error says that the file goes beyond the limit; the index is of no use then.
+  Result<void> Add(const std::string& file, std::string bytes);
 
   const std::vector<IndexedObject>& Of(ObjectKind kind) const {
     return objects_[static_cast<std::size_t>(kind)];
@@ -56,6 +62,8 @@ class ObjectIndex {
   // For reading an object, with findings going to `diagnostics`.
   ReadContext ContextOf(ObjectKind kind, const IndexedObject& object,
                         Diagnostics& diagnostics) const;
+  // Returns whether objects were left out because they take more memory than they may.
+  bool out_of_memory() const { return budget_.stopped(); }
   // "dump.json, object 12"
   std::string PlaceOf(const IndexedObject& object) const;
 
@@ -72,15 +80,19 @@ class ObjectIndex {
     std::string file;
     simdjson::dom::document json;
     std::uint32_t objects = 0;
+    bool has_marks = false;  // of numbers that cannot be read
   };
 
   void AddJson(const std::string& file, std::string text);
   bool Parse(const std::string& file, std::string& text, simdjson::error_code& error);
+  simdjson::error_code ParseInto(Document& document, std::string& text, JsonValue& root);
   void AddObject(JsonValue value, std::string_view list_kind, std::string_view list_version);
   void AddItems(JsonValue list, std::string_view item_kind, std::string_view version);
   void FileError(const std::string& file, std::string problem, std::string expected);
 
   Diagnostics& diagnostics_;
+  InputLimit& limit_;
+  mutable WorkBudget budget_;  // of the memory that objects take
   simdjson::dom::parser parser_;
   std::deque<Document> documents_;
   std::array<std::vector<IndexedObject>, kObjectKinds> objects_;

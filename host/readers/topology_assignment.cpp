@@ -142,6 +142,8 @@ void ReadSlice(JsonValue slice, const ReadContext& context, std::int32_t& repeat
     return context.Error(*Member(slice, "domainCount"), "the assignment has too many domains",
                          kWantedDomains);
   }
+  const std::size_t bytes = sizeof(TopologyDomainAssignment) + values.size() * sizeof(std::string);
+  if (!context.Charge(slice, static_cast<std::size_t>(*count), bytes)) return;
   assignment.domains.resize(first + *count);
   for (auto domain = assignment.domains.begin() + first; domain != assignment.domains.end();
        ++domain) {

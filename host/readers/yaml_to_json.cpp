@@ -4,15 +4,19 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <istream>
 #include <map>
 #include <optional>
-#include <sstream>
+#include <streambuf>
 #include <utility>
 
 #include <fmt/format.h>
 #include <simdjson.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
+
+#include "host/model/work_budget.hpp"
 
 namespace espalier {
 namespace {
@@ -96,12 +100,39 @@ std::string PlainJson(const std::string& text) {
   return json;
 }
 
+// A text as the stream that the YAML parser reads. The parser keeps up to 250 bytes for each byte
+// between what it reports and how far it has read, which is far where brackets open and never
+// close.
+class TextBuffer : public std::streambuf {
+ public:
+  explicit TextBuffer(std::string_view text) {
+    char* begin = const_cast<char*>(text.data());  // nothing writes to it
+    setg(begin, begin, begin + text.size());
+  }
+
+  // Notes that all that was read so far has been reported.
+  void Reported() { reported_ = gptr(); }
+
+ protected:
+  std::streamsize xsgetn(char* to, std::streamsize count) override {
+    constexpr std::ptrdiff_t kMostAhead = std::ptrdiff_t{2} << 20;
+    if (gptr() - std::max<const char*>(reported_, eback()) > kMostAhead) {
+      throw YAML::Exception(YAML::Mark::null_mark(),
+                            "a scalar or brackets within brackets are longer than 2 MiB");
+    }
+    return std::streambuf::xsgetn(to, count);
+  }
+
+ private:
+  const char* reported_ = nullptr;
+};
+
 // Writes JSON text while the YAML parser reports what it sees. After the first error the rest is
 // ignored.
 class JsonWriter : public YAML::EventHandler {
  public:
-  JsonWriter(std::size_t most_bytes, std::size_t most_events)
-      : most_bytes_(most_bytes), events_left_(most_events) {}
+  JsonWriter(TextBuffer& input, std::size_t most_bytes, std::size_t most_events)
+      : input_(input), most_bytes_(most_bytes), events_left_(most_events) {}
 
   const std::string& error() const { return error_; }
   std::vector<std::string> TakeDocuments() { return std::move(documents_); }
@@ -109,11 +140,13 @@ class JsonWriter : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark& mark) override {
     CountEvent(mark);
     json_.clear();
-    anchored_.clear();
   }
   void OnDocumentEnd() override {
+    bytes_before_ += json_.size() + sizeof(std::string);
     if (!json_.empty() && json_ != "null") documents_.push_back(std::move(json_));
     json_.clear();
+    anchored_.clear();
+    bytes_of_anchors_ = 0;
   }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     CountEvent(mark);
@@ -155,6 +188,7 @@ class JsonWriter : public YAML::EventHandler {
     bool empty;
     YAML::anchor_t anchor;
     std::size_t start;  // offset of its text
+    YAML::Mark mark;
   };
 
   void Fail(const YAML::Mark& mark, std::string_view problem) {
@@ -164,15 +198,21 @@ class JsonWriter : public YAML::EventHandler {
   }
 
   void Append(const YAML::Mark& mark, std::string_view text) {
-    if (json_.size() + text.size() > most_bytes_) {
-      return Fail(mark, "the aliases make the document too large");
-    }
-    json_ += text;
+    if (HasRoom(mark, text.size())) json_ += text;
+  }
+
+  bool HasRoom(const YAML::Mark& mark, std::size_t bytes) {
+    if (bytes_before_ + bytes_of_anchors_ + json_.size() + bytes <= most_bytes_) return true;
+    Fail(mark, fmt::format("the aliases make the document too large, more than {}",
+                           BytesText(static_cast<std::int64_t>(most_bytes_))));
+    return false;
   }
 
   // Some malformed texts keep the parser busy for ever without moving on. Every event of a sound
   // text has a character of its own, so running out of them tells. Only throwing stops the parser.
   void CountEvent(const YAML::Mark& mark) {
+    input_.Reported();
+    HasRoom(mark, 0);
     if (events_left_-- == 0)
       throw YAML::ParserException(mark, "the text is malformed from here on");
   }
@@ -213,13 +253,13 @@ class JsonWriter : public YAML::EventHandler {
     } else {
       Append(mark, json);
     }
-    Remember(anchor, start);
+    Remember(mark, anchor, start);
     EndValue();
   }
 
   void Open(const YAML::Mark& mark, YAML::anchor_t anchor, char bracket, bool is_map) {
     if (!BeginValue(mark, false)) return;
-    containers_.push_back({is_map, is_map, true, anchor, json_.size()});
+    containers_.push_back({is_map, is_map, true, anchor, json_.size(), mark});
     json_ += bracket;
   }
 
@@ -228,16 +268,24 @@ class JsonWriter : public YAML::EventHandler {
     json_ += bracket;
     const Container closed = containers_.back();
     containers_.pop_back();
-    Remember(closed.anchor, closed.start);
+    Remember(closed.mark, closed.anchor, closed.start);
     EndValue();
   }
 
-  void Remember(YAML::anchor_t anchor, std::size_t start) {
-    if (anchor != 0) anchored_[anchor] = json_.substr(start);
+  void Remember(const YAML::Mark& mark, YAML::anchor_t anchor, std::size_t start) {
+    constexpr std::size_t kBytesOfAnAnchor = 256;  // here and in the parser
+    if (anchor == 0) return;
+    const std::size_t bytes = json_.size() - start + kBytesOfAnAnchor;
+    if (!HasRoom(mark, bytes)) return;
+    bytes_of_anchors_ += bytes;
+    anchored_[anchor] = json_.substr(start);
   }
 
+  TextBuffer& input_;
   std::size_t most_bytes_;
   std::size_t events_left_;
+  std::size_t bytes_before_ = 0;  // of the documents before
+  std::size_t bytes_of_anchors_ = 0;
   std::string json_;
   std::string error_;
   std::vector<std::string> documents_;
@@ -247,14 +295,20 @@ class JsonWriter : public YAML::EventHandler {
 
 }  // namespace
 
-Result<std::vector<std::string>> YamlToJson(std::string_view text) {
+Result<std::vector<std::string>> YamlToJson(std::string_view text, std::size_t most_bytes) {
   constexpr std::size_t kSpare = std::size_t{16} << 20;
-  JsonWriter writer(kSpare + 8 * text.size(), 16 + 2 * text.size());
+  TextBuffer input(text);
+  JsonWriter writer(input, std::min(most_bytes, kSpare + 8 * text.size()), 16 + 2 * text.size());
   try {
-    std::istringstream stream{std::string(text)};
+    std::istream stream(&input);
     YAML::Parser parser(stream);
     while (writer.error().empty() && parser.HandleNextDocument(writer)) {
     }
+  } catch (const YAML::DeepRecursion& error) {
+    return BadInput(fmt::format("line {}, column {}: it is nested too deeply", error.mark.line + 1,
+                                error.mark.column + 1));
+  } catch (const YAML::Exception& error) {
+    return BadInput(error.mark.is_null() ? error.msg : error.what());
   } catch (const std::exception& error) {
     return BadInput(error.what());
   }

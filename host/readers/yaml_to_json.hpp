@@ -1,6 +1,7 @@
 // YAML manifests as JSON text, so that one set of readers serves both.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,9 +12,11 @@ namespace espalier {
 
 // One JSON text per YAML document; empty documents are left out. Plain scalars are typed by
 // YAML 1.1 as kubectl does (`yes`, `on`, 0x1f, 017 and 1_000 are not strings; quoted ones are);
-// times stay strings. Anchors and aliases work; merge keys (`<<`) are refused. The result is at
-// most 16 MiB + 8 times the input, so that nested aliases cannot exhaust memory. Errors name line
-// and column.
-Result<std::vector<std::string>> YamlToJson(std::string_view text);
+// times stay strings. Anchors and aliases work; merge keys (`<<`) are refused. So that no text can
+// exhaust memory, the result and what anchors stand for are together at most 16 MiB + 8 times the
+// input, and at most `most_bytes` and a few for the last brackets, and a scalar is at most 2 MiB.
+// Errors name line and column.
+Result<std::vector<std::string>> YamlToJson(
+    std::string_view text, std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
 
 }  // namespace espalier

@@ -12,6 +12,7 @@
 #include "service/backends/backends.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
+#include "service/cli/input.hpp"
 #include "service/cli/progress_bar.hpp"
 #include "service/cli/report_error.hpp"
 
@@ -59,6 +60,7 @@ int RunConformanceCommand(const ConformanceCommandOptions& options, std::ostream
     return one_for_all ? *backend : *MakeBackend("cpu", options.backend.threads);
   };
   run.threads = options.backend.threads;
+  run.max_input = options.max_input;
   run.filter = NameFilter(options.filter);
 
   std::size_t shown = 0;
@@ -84,6 +86,7 @@ void AddConformanceCommand(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("conformance", "Run recorded cases and show where the answers differ");
   command->add_option("FILES", options->files, "Case files (.jsonl), plain or gzip")->required();
+  AddMaxInputOption(*command, options->max_input);
   AddBackendOptions(*command, options->backend);
   command
       ->add_option("--filter", options->filter,

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>
 
+#include "host/readers/input_bytes.hpp"
 #include "service/cli/backend_options.hpp"
 
 namespace espalier {
@@ -15,6 +17,7 @@ struct ConformanceCommandOptions {
   BackendOptions backend{.name = "cpu"};
   std::string filter;  // regular expression, found anywhere in a case's name; empty: all
   std::size_t max_differences = 20;
+  std::uint64_t max_input = kMostInputBytes;  // bytes
 };
 
 // Prints differences to `out` with "N passed, M failed" as the last line, and reports files that

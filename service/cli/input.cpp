@@ -24,9 +24,20 @@ void TellAbout(const ClusterRead& read, bool verbose) {
 
 }  // namespace
 
+void AddMaxInputOption(CLI::App& command, std::uint64_t& max_input) {
+  max_input = DefaultMaxInput();
+  command
+      .add_option("--max-input", max_input,
+                  "Most bytes to read in all, unpacked; 64MiB and the like are understood. By\n"
+                  "default a sixteenth of the memory, at most 4 GiB")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 62));  // it takes -1 for 2^64 - 1
+}
+
 void AddInputOptions(CLI::App& command, InputOptions& options) {
   command.add_option("FILES", options.files, "Kubernetes objects: files, folders, or - for stdin")
       ->required();
+  AddMaxInputOption(command, options.max_input);
   command.add_flag("--strict", options.strict, "Treat warnings about the input as errors");
   command.add_flag("-v,--verbose", options.verbose, "Tell sizes, times and every warning");
 }
@@ -34,12 +45,13 @@ void AddInputOptions(CLI::App& command, InputOptions& options) {
 Result<ClusterRead> ReadInput(const InputOptions& options, bool keep_errors) {
   std::optional<ProgressBar> bar;
   std::string current;
-  Result<ClusterRead> read =
-      ReadClusterFiles(options.files, {.strict = options.strict, .keep_errors = keep_errors},
-                       [&](std::string_view phase, std::uint64_t done, std::uint64_t total) {
-                         if (current != phase) bar.emplace(current = phase, total);
-                         bar->Update(done);
-                       });
+  Result<ClusterRead> read = ReadClusterFiles(
+      options.files,
+      {.strict = options.strict, .keep_errors = keep_errors, .max_input = options.max_input},
+      [&](std::string_view phase, std::uint64_t done, std::uint64_t total) {
+        if (current != phase) bar.emplace(current = phase, total);
+        bar->Update(done);
+      });
   bar.reset();
   if (read) TellAbout(*read, options.verbose);
   return read;

@@ -1,6 +1,7 @@
 // The input files of a command and what is told about them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,15 @@ namespace espalier {
 
 struct InputOptions {
   std::vector<std::string> files;
+  std::uint64_t max_input = 0;  // bytes
   bool strict = false;
   bool verbose = false;
 };
 
-// Declares FILES, --strict and --verbose; `options` outlives the parse.
+// Declares --max-input, in bytes; sets the default.
+void AddMaxInputOption(CLI::App& command, std::uint64_t& max_input);
+
+// Declares FILES, --max-input, --strict and --verbose; `options` outlives the parse.
 void AddInputOptions(CLI::App& command, InputOptions& options);
 
 // Reads the files, with a progress bar when that takes long. Skipped kinds, warnings and, when

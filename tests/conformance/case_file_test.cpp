@@ -16,6 +16,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+Result<CaseFile> Read(const std::string& path, std::uint64_t max_input = kMostInputBytes) {
+  InputLimit limit(max_input);
+  return ReadCaseFile(path, limit);
+}
+
 std::filesystem::path Scratch(const std::string& name) {
   return std::filesystem::path(testing::TempDir()) / (std::to_string(getpid()) + name);
 }
@@ -36,25 +41,44 @@ std::string WriteGzip(const std::string& name, const std::string& text) {
 
 TEST(CaseFile, PlainAndGzipReadAlike) {
   const std::string text = "{\"a\":1}\n{\"b\":2}\n\n";
-  EXPECT_THAT(ReadCaseFile(Write("plain", text))->lines, ElementsAre("{\"a\":1}", "{\"b\":2}"));
-  EXPECT_THAT(ReadCaseFile(WriteGzip("gzip", text))->lines, ElementsAre("{\"a\":1}", "{\"b\":2}"));
+  EXPECT_THAT(Read(Write("plain", text))->lines, ElementsAre("{\"a\":1}", "{\"b\":2}"));
+  EXPECT_THAT(Read(WriteGzip("gzip", text))->lines, ElementsAre("{\"a\":1}", "{\"b\":2}"));
+}
+
+TEST(CaseFile, BeyondTheLimitIsAnError) {
+  const std::string text(1000, ' ');
+  for (const std::string& path : {Write("long", text), WriteGzip("long.gz", text)}) {
+    EXPECT_TRUE(Read(path, 1000));
+    const auto file = Read(path, 999);
+    ASSERT_FALSE(file);
+    EXPECT_EQ(file.error().error_class, ErrorClass::kBadInput);
+    EXPECT_EQ(file.error().message,
+              path +
+                  ": the input is larger than 999 bytes in all, unpacked; want less, or a "
+                  "higher --max-input");
+  }
+  // An empty line is a string like any other.
+  EXPECT_FALSE(Read(Write("lines", std::string(1000, '\n')), 10'000));
+  InputLimit limit(1999);
+  EXPECT_TRUE(ReadCaseFile(Write("first", text), limit));
+  EXPECT_FALSE(ReadCaseFile(Write("second", text), limit));
 }
 
 TEST(CaseFile, AbsentFileIsNotFound) {
-  const auto file = ReadCaseFile("/no/such/file.jsonl");
+  const auto file = Read("/no/such/file.jsonl");
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().error_class, ErrorClass::kNotFound);
   EXPECT_THAT(file.error().message, HasSubstr("/no/such/file.jsonl: cannot be read: No such file"));
 }
 
 TEST(CaseFile, FolderAndTruncatedGzipAreErrors) {
-  EXPECT_FALSE(ReadCaseFile(testing::TempDir()));
+  EXPECT_FALSE(Read(testing::TempDir()));
 
   std::string text;
   for (int i = 0; i < 10'000; ++i) text += std::to_string(i * 7919 % 10'007) + "\n";
   const std::string path = WriteGzip("truncated", text);
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
-  const auto file = ReadCaseFile(path);
+  const auto file = Read(path);
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().error_class, ErrorClass::kBadInput);
   EXPECT_THAT(file.error().message, HasSubstr(path + ": the gzip stream is truncated"));

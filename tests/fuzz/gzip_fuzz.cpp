@@ -27,14 +27,15 @@ std::string Gzip(std::string_view bytes) {
 }  // namespace
 
 void RunOne(std::string_view bytes) {
+  InputLimit limit(kMostInputBytes);
   const auto read = ReadClusterText("input", std::string(bytes));
   if (IsGzip(bytes)) {
-    const auto text = Gunzip(bytes, 0);
+    const auto text = Gunzip(bytes, 0, limit);
     Expect(text || !read, "an input whose gzip is damaged is refused");
     return;
   }
   const std::string packed = Gzip(bytes);
-  const auto unpacked = Gunzip(packed, 16);
+  const auto unpacked = Gunzip(packed, 16, limit);
   Expect(unpacked && *unpacked == bytes, "gzip is undone");
   const auto reread = ReadClusterText("input", packed);
   Expect(read.has_value() == reread.has_value(), "gzip changes nothing");

@@ -245,8 +245,6 @@ TEST(ClusterText, DamagedInputIsAnError) {
               HasSubstr("f: it is not valid JSON (the text from line 1 on)"));
   EXPECT_THAT(ErrorOf(Read(NodeJson("a") + "\n" + R"({"kind": "Node")")),
               HasSubstr("the text from line 2 on"));
-  EXPECT_THAT(ErrorOf(Read(R"({"kind": "Pod", "spec": {"priority": 99999999999999999999999}})")),
-              HasSubstr("f: it is not valid JSON"));
   const std::string packed = Gzip(NodeJson("a"));
   EXPECT_THAT(ErrorOf(Read(packed.substr(0, packed.size() - 9))), HasSubstr("truncated"));
   EXPECT_THAT(ErrorOf(Read(packed.substr(0, 4) + "rubbish")), HasSubstr("gzip stream"));
@@ -337,6 +335,150 @@ TEST_F(Folder, ProgressReachesTheTotal) {
               }).has_value());
   EXPECT_THAT(last, SizeIs(2));
   for (const auto& [phase, progress] : last) EXPECT_EQ(progress.first, progress.second) << phase;
+}
+
+// A Node with a quantity and a priority class with an integer.
+std::string ObjectsWith(bool json, std::string_view quantity, std::string_view integer) {
+  const char* text = json ? R"({{"kind": "Node", "apiVersion": "v1", "metadata": {{"name": "a"}},
+"status": {{"allocatable": {{"example.com/x": {}, "pods": "1"}}}}}}
+{{"kind": "WorkloadPriorityClass", "apiVersion": "kueue.x-k8s.io/v1beta1",
+"metadata": {{"name": "b"}}, "value": {}, "description": "1e400 \" 1e400"}}
+)"
+                          : R"(kind: Node
+apiVersion: v1
+metadata: {{name: a}}
+status: {{allocatable: {{example.com/x: {}, pods: "1"}}}}
+---
+kind: WorkloadPriorityClass
+apiVersion: kueue.x-k8s.io/v1beta1
+metadata: {{name: b}}
+value: {}
+)";
+  return fmt::format(fmt::runtime(text), quantity, integer);
+}
+
+void ExpectError(const Result<ClusterRead>& read, const std::string& error) {
+  EXPECT_EQ(ErrorOf(read), error.empty() ? "no error" : error);
+}
+
+constexpr const char* kQuantityError =
+    "f: Node a: status.allocatable[example.com/x]: it is not a quantity: it does not start with a "
+    "number, got \"{}\"; want a number with an optional suffix, such as 2, 500m or 16Gi";
+constexpr const char* kRangeError =
+    "{}: the number is out of range, got {}; want a number below 1.8e308";
+constexpr const char* kIntegerError =
+    "f: WorkloadPriorityClass b: value: it is not a 64-bit integer, got {}; want a 64-bit integer";
+
+TEST(NumbersOutOfRange, OfJsonNameObjectAndField) {
+  for (const std::string number : {"1e400", "-1e400", "1.5E+999", "-1e99999999999999999999"}) {
+    const auto out_of_range = [&](const char* where) {
+      return fmt::format(fmt::runtime(kRangeError), where, number);
+    };
+    ExpectError(Read(ObjectsWith(true, number, "1")),
+                out_of_range("f: Node a: status.allocatable[example.com/x]"));
+    ExpectError(Read(ObjectsWith(true, "1", number)),
+                out_of_range("f: WorkloadPriorityClass b: value"));
+  }
+}
+
+TEST(NumbersOutOfRange, BeyondAnIntegerNameObjectAndFieldWhereAnIntegerIsWanted) {
+  for (const bool json : {true, false}) {
+    for (const auto& [number, shown] : std::vector<std::pair<std::string, std::string>>{
+             {"9223372036854775808", "9223372036854775808"},
+             {"18446744073709551616", "1.8446744073709552e+19"},
+             {"-9223372036854775809", "-9.223372036854776e+18"},
+             {"99999999999999999999999999999999", "1e+32"},
+             {"1e300", "1e+300"},
+         }) {
+      ExpectError(Read(ObjectsWith(json, number, "1")), "");
+      ExpectError(Read(ObjectsWith(json, "1", number)),
+                  fmt::format(fmt::runtime(kIntegerError), shown));
+    }
+  }
+}
+
+TEST(NumbersOutOfRange, OfYamlAreTextsAndNameObjectAndField) {
+  for (const std::string number : {".inf", "-.inf", ".nan", ".NaN"}) {
+    ExpectError(Read(ObjectsWith(false, number, "1")),
+                fmt::format(fmt::runtime(kQuantityError), number));
+    ExpectError(Read(ObjectsWith(false, "1", number)),
+                fmt::format(fmt::runtime(kIntegerError), "\"" + number + "\""));
+  }
+  ExpectError(Read(ObjectsWith(false, "1", "1e400")),
+              fmt::format(fmt::runtime(kIntegerError), "\"1e400\""));
+}
+
+TEST(NumbersOutOfRange, LeaveTheRestOfTheTextAlone) {
+  ExpectError(Read(ObjectsWith(true, "1e-400", "1")), "");
+  ExpectError(Read(R"({"kind": "ConfigMap", "apiVersion": "v1", "a": 1e400})"), "");
+  for (const char* number : {"1e", "01", "1.", "--1", "1e400x", "+1", "1e4e400"}) {
+    EXPECT_THAT(ErrorOf(Read(ObjectsWith(true, number, "1"))), HasSubstr("it is not valid JSON"));
+  }
+}
+
+std::string ErrorOf(const std::vector<std::string>& paths, std::uint64_t max_input) {
+  return ErrorOf(ReadClusterFiles(paths, {.max_input = max_input}));
+}
+
+constexpr const char* kBeyond =
+    ": the input is larger than 1000 bytes in all, unpacked; want less, or a higher --max-input";
+
+TEST_F(Folder, MaxInputBoundsEveryKindOfInput) {
+  const std::string spaces(1001, ' ');
+  const std::string yaml = "a: " + std::string(998, 'x');
+  for (const std::string& path :
+       {Write("a", spaces), Write("b", Gzip(spaces)), Write("c", yaml), Write("d", Gzip(yaml)),
+        Write("e", Gzip(std::string(1 << 20, ' '))), std::string("/dev/zero")}) {
+    EXPECT_EQ(ErrorOf({path}, 1000), path + kBeyond);
+  }
+  EXPECT_EQ(ErrorOf({Write("f", spaces)}, 1001), "no error");
+  EXPECT_EQ(ErrorOf({Write("g", Gzip(spaces))}, 1001), "no error");
+}
+
+TEST_F(Folder, MaxInputIsOfAllFilesTogether) {
+  const std::string a = Write("a", std::string(600, ' '));
+  const std::string b = Write("b", Gzip(std::string(400, ' ')));
+  const std::string c = Write("c", " ");
+  EXPECT_EQ(ErrorOf({a, b}, 1000), "no error");
+  EXPECT_EQ(ErrorOf({a, b, c}, 1000), c + kBeyond);
+}
+
+TEST_F(Folder, MaxInputCountsTheFilesOfAFolder) {
+  for (int i = 0; i < 10; ++i) Write(fmt::format("{}.json", i), "");
+  EXPECT_EQ(ErrorOf({path_.string()}, 10 * 1024), "no error");
+  EXPECT_THAT(ErrorOf({path_.string()}, 10 * 1024 - 1),
+              AllOf(HasSubstr(path_.string()), HasSubstr("--max-input")));
+}
+
+TEST_F(Folder, MaxInputCountsTheJsonOfYaml) {
+  std::string yaml = "a: &a " + std::string(100, 'x') + "\nb: [";
+  for (int i = 0; i < 100; ++i) yaml += "*a, ";
+  yaml += "]\n";
+  const std::string path = Write("a.yaml", yaml);
+  EXPECT_THAT(ErrorOf({path}, 5000), AllOf(HasSubstr(path), HasSubstr("the aliases make")));
+  EXPECT_THAT(ErrorOf({path}, 50000), HasSubstr("kind: it is missing"));
+}
+
+// A few bytes each, and hundreds in memory.
+TEST_F(Folder, MaxInputBoundsTheMemoryOfObjects) {
+  std::string objects = "{}";
+  for (int i = 0; i < 70'000; ++i) objects += ",{}";
+  const std::string pods = Write("pods.json", R"({"kind": "PodList", "items": [)" + objects + "]}");
+  EXPECT_EQ(ErrorOf({pods}, 1 << 20),
+            pods + ": its objects take more than 64 MiB; want less, or a higher --max-input");
+  std::string numbers;
+  for (int i = 0; i < 70'000; ++i) numbers += "1 ";
+  const std::string many = Write("many.json", "[]" + numbers);
+  EXPECT_THAT(ErrorOf({many}, 1 << 20), HasSubstr("its objects take more than 64 MiB"));
+  for (int i = 0; i < 200'000; ++i) objects += ",{}";
+  const std::string workload =
+      Write("w.json", R"({"kind": "Workload", "apiVersion": "kueue.x-k8s.io/v1beta2",
+      "metadata": {"name": "w", "namespace": "n"}, "spec": {"podSets": [)" +
+                          objects + "]}}");
+  EXPECT_EQ(ErrorOf({workload}, 1 << 20),
+            workload +
+                ": Workload n/w: spec.podSets: there is no memory left for what it "
+                "describes; want less input, or a higher --max-input");
 }
 
 }  // namespace

@@ -72,11 +72,50 @@ TEST(YamlToJson, AliasBombsAreBounded) {
   EXPECT_THAT(One(yaml), HasSubstr("the aliases make the document too large"));
 }
 
+TEST(YamlToJson, AliasBombsOfManyDocumentsAreBoundedTogether) {
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 6; ++i) {
+    bomb += fmt::format("a{}: &a{} [", i, i);
+    for (int k = 0; k < 10; ++k) bomb += fmt::format("*a{}, ", i - 1);
+    bomb += "]\n";
+  }
+  EXPECT_TRUE(YamlToJson(bomb));
+  std::string bombs;
+  for (int i = 0; i < 20; ++i) bombs += "---\n" + bomb;
+  EXPECT_THAT(One(bombs), HasSubstr("the aliases make the document too large, more than 16"));
+}
+
+TEST(YamlToJson, NestedAnchorsAreBounded) {
+  std::string yaml;
+  for (int i = 0; i < 400; ++i) yaml += fmt::format("&a{} [", i);
+  yaml += std::string(100'000, 'x') + std::string(400, ']');
+  EXPECT_THAT(One(yaml), HasSubstr("the aliases make the document too large, more than 16"));
+  std::string anchors;
+  for (int i = 0; i < 100'000; ++i) anchors += fmt::format("- &a{} x\n", i);
+  EXPECT_THAT(One(anchors), HasSubstr("the aliases make the document too large, more than "));
+}
+
+TEST(YamlToJson, AtMostAsManyBytesAsAsked) {
+  EXPECT_TRUE(YamlToJson("a: 12345\nb: 1", 17));
+  EXPECT_FALSE(YamlToJson("a: 12345\nb: 1", 9));
+  EXPECT_FALSE(YamlToJson("12345: a\n67890: b", 9));
+}
+
+TEST(YamlToJson, ReadsOnlySoFarAheadOfWhatItReports) {
+  constexpr std::size_t kLong = 3 << 20;
+  constexpr const char* kRefused = "a scalar or brackets within brackets are longer than 2 MiB";
+  EXPECT_THAT(One("a: [" + std::string(kLong, '[')), HasSubstr(kRefused));
+  EXPECT_THAT(One("a: " + std::string(kLong, 'x')), HasSubstr(kRefused));
+  std::string flow = "a: [1";
+  while (flow.size() < kLong) flow += ", 12345678";
+  EXPECT_TRUE(YamlToJson(flow + "]"));
+}
+
 TEST(YamlToJson, DeepNestingIsAnError) {
-  EXPECT_THAT(One(std::string(100000, '[')), HasSubstr("error: "));
+  EXPECT_THAT(One(std::string(100000, '[')), HasSubstr("it is nested too deeply"));
   std::string block;
   for (int i = 0; i < 2000; ++i) block += std::string(i, ' ') + "a:\n";
-  EXPECT_THAT(One(block), HasSubstr("error: "));
+  EXPECT_THAT(One(block), HasSubstr("it is nested too deeply"));
 }
 
 // Found by fuzzing: the parser reports the same scalar again and again.
