@@ -16,6 +16,8 @@
 namespace espalier {
 namespace {
 
+constexpr const char* kOutOfRange = "the number is out of range";
+constexpr const char* kWantedNumber = "a number below 1.8e308";
 constexpr std::size_t kLongestValueShown = 80;  // bytes
 
 // Two elements are the same place of the same document when they refer to the same tape index;
@@ -97,6 +99,10 @@ std::optional<Quantity> ReadQuantity(JsonValue value, const ReadContext& context
       break;
     default:
       break;
+  }
+  if (IsOutOfRange(text)) {
+    context.Error(value, kOutOfRange, kWantedNumber);
+    return std::nullopt;
   }
   const Result<Quantity> quantity = ParseQuantity(text);
   if (quantity) return *quantity;
@@ -199,7 +205,7 @@ bool HasUnreadableNumber(JsonValue value, const ReadContext& context) {
   } else if (value.is_array()) {
     for (const JsonValue item : Items(value)) found |= HasUnreadableNumber(item, context);
   } else if (UnreadableNumber(value)) {
-    context.Error(value, "the number is out of range", "a number below 1.8e308");
+    context.Error(value, kOutOfRange, kWantedNumber);
     return true;
   }
   return found;

@@ -41,9 +41,7 @@ std::string Rewritten(std::string_view token) {
     const auto [end, code] = std::from_chars(token.data(), token.data() + token.size(), number);
     if (code == std::errc{}) return fmt::format("{}", number);
   }
-  // A number that is too small is read as 0 and needs no mark.
-  const bool small = token.find("e-") != token.npos || token.find("E-") != token.npos;
-  if (small || Parse<double>(token) != std::errc::result_out_of_range) return std::string(token);
+  if (!IsOutOfRange(token)) return std::string(token);
   return fmt::format("\"{}{}\"", kMarkAsJson, token);
 }
 
@@ -69,6 +67,13 @@ std::string MarkUnreadableNumbers(std::string_view text) {
     at = end;
   }
   return marked;
+}
+
+bool IsOutOfRange(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  // A number that is too small is as good as 0.
+  const bool small = text.find("e-") != text.npos || text.find("E-") != text.npos;
+  return !small && Parse<double>(text) == std::errc::result_out_of_range;
 }
 
 std::optional<std::string_view> UnreadableNumber(simdjson::dom::element value) {

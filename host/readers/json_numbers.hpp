@@ -13,6 +13,9 @@ namespace espalier {
 // range of a double replaced by marks that UnreadableNumber knows. All else stays as it is.
 std::string MarkUnreadableNumbers(std::string_view text);
 
+// Returns whether a text is a number, all of it, whose magnitude is beyond that of any double.
+bool IsOutOfRange(std::string_view text);
+
 // Returns the number, as it was written, that was replaced by this value.
 std::optional<std::string_view> UnreadableNumber(simdjson::dom::element value);
 

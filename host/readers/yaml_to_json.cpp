@@ -117,8 +117,9 @@ class TextBuffer : public std::streambuf {
   std::streamsize xsgetn(char* to, std::streamsize count) override {
     constexpr std::ptrdiff_t kMostAhead = std::ptrdiff_t{2} << 20;
     if (gptr() - std::max<const char*>(reported_, eback()) > kMostAhead) {
-      throw YAML::Exception(YAML::Mark::null_mark(),
-                            "a scalar or brackets within brackets are longer than 2 MiB");
+      throw YAML::Exception(
+          YAML::Mark::null_mark(),
+          "a scalar, a comment or brackets within brackets are longer than 2 MiB");
     }
     return std::streambuf::xsgetn(to, count);
   }

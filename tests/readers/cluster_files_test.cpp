@@ -404,6 +404,9 @@ TEST(NumbersOutOfRange, OfYamlAreTextsAndNameObjectAndField) {
     ExpectError(Read(ObjectsWith(false, "1", number)),
                 fmt::format(fmt::runtime(kIntegerError), "\"" + number + "\""));
   }
+  ExpectError(Read(ObjectsWith(false, "1e400", "1")),
+              fmt::format(fmt::runtime(kRangeError), "f: Node a: status.allocatable[example.com/x]",
+                          "\"1e400\""));
   ExpectError(Read(ObjectsWith(false, "1", "1e400")),
               fmt::format(fmt::runtime(kIntegerError), "\"1e400\""));
 }

@@ -103,7 +103,7 @@ TEST(YamlToJson, AtMostAsManyBytesAsAsked) {
 
 TEST(YamlToJson, ReadsOnlySoFarAheadOfWhatItReports) {
   constexpr std::size_t kLong = 3 << 20;
-  constexpr const char* kRefused = "a scalar or brackets within brackets are longer than 2 MiB";
+  constexpr const char* kRefused = "brackets within brackets are longer than 2 MiB";
   EXPECT_THAT(One("a: [" + std::string(kLong, '[')), HasSubstr(kRefused));
   EXPECT_THAT(One("a: " + std::string(kLong, 'x')), HasSubstr(kRefused));
   std::string flow = "a: [1";
