@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   try {
     return Run(argc, argv);
   } catch (const std::bad_alloc&) {
-    espalier::Tell("out of memory");
+    espalier::Tell("out of memory; less input, or less at once, may help");
     return espalier::kExitUnavailable;
   } catch (const std::exception& error) {
     espalier::Tell("internal error, please report it:");

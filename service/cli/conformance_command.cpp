@@ -3,10 +3,10 @@
 #include <iostream>
 #include <memory>
 #include <ostream>
-#include <regex>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <re2/re2.h>
 
 #include "host/conformance/run.hpp"
 #include "service/backends/backends.hpp"
@@ -19,19 +19,21 @@
 namespace espalier {
 namespace {
 
+// Linear in the name and without recursion, whatever the expression and the names of a file.
+std::shared_ptr<const RE2> Compile(const std::string& expression) {
+  return std::make_shared<const RE2>(expression, RE2::Quiet);
+}
+
 std::string CheckRegularExpression(const std::string& text) {
-  try {
-    std::regex compiled(text);
-  } catch (const std::regex_error& error) {
-    return fmt::format("not a regular expression: {}", error.what());
-  }
-  return {};
+  const std::shared_ptr<const RE2> compiled = Compile(text);
+  return compiled->ok() ? std::string()
+                        : fmt::format("not a regular expression: {}", compiled->error());
 }
 
 std::function<bool(std::string_view)> NameFilter(const std::string& expression) {
   if (expression.empty()) return {};
-  return [compiled = std::regex(expression)](std::string_view name) {
-    return std::regex_search(name.begin(), name.end(), compiled);
+  return [compiled = Compile(expression)](std::string_view name) {
+    return RE2::PartialMatch({name.data(), name.size()}, *compiled);
   };
 }
 

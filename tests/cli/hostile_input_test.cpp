@@ -51,6 +51,16 @@ INSTANTIATE_TEST_SUITE_P(Commands, HostileInput,
                          testing::Values("place", "cycle", "ungate --workload a/b",
                                          "validate-objects", "conformance"));
 
+TEST(HostileArguments, RegularExpressionsAreBounded) {
+  for (const char* expression : {"(", "(a{1000}){1000}", "[", "*"}) {
+    const ProcessResult result = RunEspalier({"conformance", "--filter", expression, "x"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, HasSubstr("not a regular expression: "));
+  }
+  const std::string nested = std::string(30'000, '(') + std::string(30'000, ')');
+  EXPECT_EQ(RunEspalier({"conformance", "--filter", nested, "/no/such/file"}).exit_code, 3);
+}
+
 TEST(MaxInput, TakesUnits) {
   EXPECT_EQ(RunEspalier({"place", "--max-input", "1KiB", "-"}, std::string(1024, ' ')).exit_code,
             0);
