@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
 
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
@@ -22,6 +23,7 @@ bool HasCommand(const CLI::App& app, const std::string& name) {
 }
 
 int Run(int argc, char** argv) {
+  google::protobuf::SetLogHandler(nullptr);  // what is wrong with a message is said as an error
   CLI::App app("Topology placement: where would each pending workload of a cluster go?");
   app.name("espalier");
   app.footer(

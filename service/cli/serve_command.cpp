@@ -9,6 +9,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "host/model/excerpt.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
@@ -49,11 +50,15 @@ std::string CheckMetricsAddress(const std::string& text) {
 
 void PrintAddresses(const Server& server) {
   spdlog::info("{}", server.DescribeLimits());
-  for (const std::string& address : server.addresses()) fmt::print("listening on {}\n", address);
-  if (const std::string metrics = server.metrics_address(); !metrics.empty()) {
-    fmt::print("metrics on http://{}/metrics\n", metrics);
+  std::string lines;
+  for (const std::string& address : server.addresses()) {
+    lines += fmt::format("listening on {}\n", EscapeControls(address));
   }
-  std::fflush(stdout);  // whoever started us waits for these lines
+  if (const std::string metrics = server.metrics_address(); !metrics.empty()) {
+    lines += fmt::format("metrics on http://{}/metrics\n", metrics);
+  }
+  std::fputs(lines.c_str(), stdout);  // a server goes on when nobody listens to it, fmt would throw
+  std::fflush(stdout);                // whoever started us waits for these lines
 }
 
 }  // namespace

@@ -3,15 +3,37 @@
 #include <csignal>
 #include <utility>
 
+#include <fcntl.h>
+#include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "host/model/excerpt.hpp"
 
 namespace espalier {
 namespace {
 
 // What matters of it comes back as errors of ours.
-void LogForDebugging(gpr_log_func_args* entry) {
-  spdlog::debug("gRPC {}:{}: {}", entry->file, entry->line, entry->message);
+void LogOfGrpc(gpr_log_func_args* entry) {
+  spdlog::debug("gRPC {}:{}: {}", entry->file, entry->line, Excerpt(entry->message));
+}
+
+void LogOfProtobuf(google::protobuf::LogLevel, const char* file, int line,
+                   const std::string& message) {
+  spdlog::debug("protobuf {}:{}: {}", file, line, Excerpt(message));
+}
+
+// A standard stream that is closed would give its number, and with it what is printed and logged,
+// to the next file or socket.
+void OpenStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) == -1) ::open("/dev/null", O_RDWR);  // takes the lowest number
+  }
+}
+
+void IgnoreOtherSignals() {
+  for (const int signal : {SIGPIPE, SIGHUP, SIGUSR1, SIGUSR2}) std::signal(signal, SIG_IGN);
 }
 
 }  // namespace
@@ -20,13 +42,16 @@ Result<bool> ServeUntilSignal(const ServerOptions& options,
                               std::chrono::milliseconds drain_patience,
                               const std::function<Result<std::shared_ptr<Backend>>()>& make_backend,
                               const std::function<void(const Server&)>& started) {
+  OpenStandardStreams();
+  IgnoreOtherSignals();
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // threads made from here on inherit it
 
-  gpr_set_log_function(LogForDebugging);
+  gpr_set_log_function(LogOfGrpc);
+  google::protobuf::SetLogHandler(LogOfProtobuf);
   auto backend = make_backend();
   if (!backend) return tl::unexpected(backend.error());
   auto server = Server::Start(options, *backend);

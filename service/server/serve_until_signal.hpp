@@ -10,7 +10,9 @@
 
 namespace espalier {
 
-// Serves until SIGTERM or SIGINT, then drains; a second signal ends the process at once. Call it
+// Serves until SIGTERM or SIGINT, then drains; a second signal ends the process at once. SIGPIPE,
+// SIGHUP, SIGUSR1 and SIGUSR2 are ignored, and the logs of gRPC and protobuf become debug messages
+// of the process's logger. Call it
 // before the process has other threads: they would have to block the signals too, and those that
 // `make_backend` starts do. `started` is called once, when calls are taken. Errors: of
 // `make_backend`, and as Server::Start. False when calls had to be cut off at the end of

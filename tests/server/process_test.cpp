@@ -1,95 +1,19 @@
 // `espalier serve` as a real process: the same bytes through it as without it, and its end.
-#include <array>
+#include "tests/server/process.hpp"
+
 #include <csignal>
-#include <cstdio>
 #include <memory>
 #include <regex>
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char** environ;
 
 namespace espalier {
 namespace {
 
-const std::string kEspalier = ESPALIER_BINARY_DIR "/espalier";
 const std::string kDump = ESPALIER_SOURCE_DIR "/tests/data/dumps/";
-
-// A child process whose standard output is read here.
-class Process {
- public:
-  explicit Process(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), kEspalier);
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    std::array<int, 2> pipe = {};
-    EXPECT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
-    EXPECT_EQ(::posix_spawn(&pid_, kEspalier.c_str(), &actions, nullptr, argv.data(), environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(pipe[1]);
-    output_ = ::fdopen(pipe[0], "r");
-  }
-  ~Process() {
-    if (pid_ > 0) {
-      Kill(SIGKILL);
-      Wait();
-    }
-    std::fclose(output_);
-  }
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
-
-  std::string ReadLine() {
-    std::string line;
-    for (int c = std::fgetc(output_); c != EOF && c != '\n'; c = std::fgetc(output_)) {
-      line.push_back(static_cast<char>(c));
-    }
-    return line;
-  }
-  std::string ReadAll() {
-    std::string text;
-    for (int c = std::fgetc(output_); c != EOF; c = std::fgetc(output_)) {
-      text.push_back(static_cast<char>(c));
-    }
-    return text;
-  }
-
-  void Kill(int signal) { ::kill(pid_, signal); }
-
-  // The exit code, or 128 + the signal.
-  int Wait() {
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-
- private:
-  pid_t pid_ = 0;
-  std::FILE* output_ = nullptr;
-};
-
-struct Outcome {
-  std::string output;
-  int exit_code;
-  bool operator==(const Outcome&) const = default;
-};
-
-Outcome RunToEnd(std::vector<std::string> arguments) {
-  Process process(std::move(arguments));
-  std::string output = process.ReadAll();
-  return {std::move(output), process.Wait()};
-}
 
 class ServeProcess : public testing::Test {
  protected:
@@ -97,6 +21,13 @@ class ServeProcess : public testing::Test {
     auto server = std::make_unique<Process>(std::vector<std::string>{"serve", "--listen", address});
     EXPECT_EQ(server->ReadLine(), "listening on " + address);
     return server;
+  }
+
+  // The exit code of a client whose workload fits.
+  int Ask() const {
+    return RunToEnd(
+               {"place", ESPALIER_SOURCE_DIR "/tests/cli/data/fits.yaml", "--connect", address_})
+        .exit_code;
   }
 
   const std::string address_ =
@@ -125,6 +56,45 @@ TEST_F(ServeProcess, DrainsOnASignalAndRemovesItsSocket) {
     EXPECT_EQ(server->Wait(), 0);
     EXPECT_NE(::access(address_.substr(5).c_str(), F_OK), 0);
   }
+}
+
+// Whoever started the server waits for the lines of standard output and may parse them.
+TEST_F(ServeProcess, LogsToStandardErrorAndNothingElse) {
+  const auto server = Serve(address_);
+  server->Kill(SIGTERM);
+  EXPECT_EQ(server->Wait(), 0);
+  EXPECT_EQ(server->ReadAll(), "");
+  const std::string log = server->ReadErrors();
+  EXPECT_NE(log.find("back end: "), std::string::npos) << log;
+  EXPECT_NE(log.find("SIGTERM: draining"), std::string::npos) << log;
+}
+
+TEST_F(ServeProcess, DrainsWhenNobodyReadsItsOutputs) {
+  const auto server = Serve(address_);
+  server->CloseOutputs();
+  server->Kill(SIGTERM);
+  EXPECT_EQ(server->Wait(), 0);
+}
+
+TEST_F(ServeProcess, StartsAndDrainsWithoutOutputs) {
+  const std::string command = "exec '" + kEspalier + "' serve --listen " + address_ + " >&- 2>&-";
+  Process server({"-c", command}, "/bin/sh");
+  int exit_code = 4;
+  for (int i = 0; i < 1000 && exit_code == 4; ++i) exit_code = Ask();  // until it listens
+  EXPECT_EQ(exit_code, 0);
+  // Else a socket takes their numbers and clients are sent the log.
+  EXPECT_EQ(server.FileOf(STDOUT_FILENO), "/dev/null");
+  EXPECT_EQ(server.FileOf(STDERR_FILENO), "/dev/null");
+  server.Kill(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+}
+
+TEST_F(ServeProcess, IgnoresSignalsThatMeanNothingToIt) {
+  const auto server = Serve(address_);
+  for (const int signal : {SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE}) server->Kill(signal);
+  EXPECT_EQ(Ask(), 0);
+  server->Kill(SIGTERM);
+  EXPECT_EQ(server->Wait(), 0);
 }
 
 TEST_F(ServeProcess, ASecondOneFailsAndTheFirstStays) {
