@@ -25,20 +25,21 @@ namespace {
 constexpr auto kConnectTimeout = std::chrono::seconds(10);
 constexpr std::int64_t kMaxAnswerBytes = std::int64_t{8} << 30;
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
+std::shared_ptr<grpc::Channel> MakeChannel(const Address& address) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(std::numeric_limits<int>::max());
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(address.GrpcTarget(), grpc::InsecureChannelCredentials(),
+                                   arguments);
 }
 
 }  // namespace
 
 class RemoteEngine::Impl {
  public:
-  Impl(std::string address, std::chrono::milliseconds timeout)
-      : address_(std::move(address)),
+  Impl(const Address& address, std::chrono::milliseconds timeout)
+      : address_(address.ToString()),
         timeout_(timeout),
-        channel_(MakeChannel(address_)),
+        channel_(MakeChannel(address)),
         cluster_state_(v1::ClusterState::NewStub(channel_)),
         placement_(v1::Placement::NewStub(channel_)),
         scheduling_(v1::Scheduling::NewStub(channel_)),
@@ -169,7 +170,7 @@ Result<RemoteEngine> RemoteEngine::Connect(const std::string& address,
                                            std::chrono::milliseconds timeout) {
   const auto parsed = ParseAddress(address);
   if (!parsed) return tl::unexpected(parsed.error());
-  auto impl = std::make_unique<Impl>(parsed->ToString(), timeout);
+  auto impl = std::make_unique<Impl>(*parsed, timeout);
   if (auto probed = impl->Probe(); !probed) return tl::unexpected(probed.error());
   return RemoteEngine(std::move(impl));
 }

@@ -170,9 +170,9 @@ class Server::Impl {
   Result<void> Listen(const ServerOptions& options, const std::vector<Address>& addresses) {
     for (const Address& address : addresses) {
       if (!address.is_unix()) continue;
-      if (auto claimed = ClaimUnixSocket(address.path); !claimed) {
-        return tl::unexpected(claimed.error());
-      }
+      auto claim = UnixSocketClaim::Make(address.path);
+      if (!claim) return tl::unexpected(claim.error());
+      claims_.push_back(*std::move(claim));
     }
     grpc::EnableDefaultHealthCheckService(true);
     grpc::ServerBuilder builder;
@@ -183,7 +183,7 @@ class Server::Impl {
     if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
     std::vector<int> ports(addresses.size(), 0);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
-      builder.AddListeningPort(addresses[i].ToString(), grpc::InsecureServerCredentials(),
+      builder.AddListeningPort(addresses[i].GrpcTarget(), grpc::InsecureServerCredentials(),
                                &ports[i]);
     }
     builder.RegisterService(&cluster_state_);
@@ -282,7 +282,8 @@ class Server::Impl {
   PlacementService placement_;
   SchedulingService scheduling_;
   UngatingService ungating_;
-  std::unique_ptr<Metrics> metrics_;  // null: none; outlives the drain, which people watch on it
+  std::unique_ptr<Metrics> metrics_;     // null: none; outlives the drain, which people watch on it
+  std::vector<UnixSocketClaim> claims_;  // outlive the sockets, which gRPC removes
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::string> addresses_;
   std::mutex drain_mutex_;  // guards the two below

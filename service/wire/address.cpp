@@ -24,11 +24,27 @@ std::string Address::ToString(int with_port) const {
   return fmt::format("{}{}{}:{}", brackets ? "[" : "", host, brackets ? "]" : "", with_port);
 }
 
+std::string Address::GrpcTarget() const {
+  constexpr std::string_view kPlain = "-._~/";
+  if (!is_unix()) return ToString();
+  std::string target(kUnixPrefix);
+  for (const char c : path) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (letter || kPlain.find(c) != std::string_view::npos) {
+      target += c;
+    } else {
+      target += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return target;
+}
+
 Result<Address> ParseAddress(std::string_view text) {
   Address address;
   if (text.starts_with(kUnixPrefix)) {
     address.path = text.substr(kUnixPrefix.size());
-    if (address.path.starts_with("//")) address.path.erase(0, 2);  // unix:///absolute/path
+    if (address.path.starts_with("//")) address.path.erase(0, 2);     // unix:///absolute/path
+    while (address.path.starts_with("//")) address.path.erase(0, 1);  // no authority of a URI
     constexpr std::size_t kLongest = sizeof(sockaddr_un::sun_path) - 1;
     if (address.path.empty() || address.path.size() > kLongest) {
       return BadInput(fmt::format("\"{}\" has a path of {} bytes; a unix socket has 1 to {}", text,

@@ -1,13 +1,8 @@
-// Listening, limits, health and the end of a server.
-#include <fstream>
+// Limits, health and the end of a server.
 #include <thread>
 
 #include <google/protobuf/descriptor.h>
 #include <grpcpp/generic/generic_stub.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "tests/server/faulty_backend.hpp"
 #include "tests/server/health_client.hpp"
@@ -18,99 +13,9 @@ namespace {
 
 constexpr auto kLong = std::chrono::minutes(1);
 
-ServerOptions ListenOn(std::vector<std::string> addresses) {
-  ServerOptions options;
-  options.listen = std::move(addresses);
-  return options;
-}
-
-std::string StartError(const ServerOptions& options) {
-  const auto started = Server::Start(options, MakeCpuBackend(1));
-  return started ? "no error" : started.error().message;
-}
-
-TEST(Listen, ServesUnixAndTcpAtOnceAndReportsThePort) {
-  const std::string socket = SocketAddress("both");
-  TestServer server(ListenOn({socket, "127.0.0.1:0"}));
-  ASSERT_EQ(server.server->addresses().size(), 2u);
-  EXPECT_EQ(server.server->addresses()[0], socket);
-  EXPECT_NE(server.server->addresses()[1], "127.0.0.1:0");
-  for (const std::size_t address : {0, 1}) {
-    server.Connect(address);
-    EXPECT_EQ(server.Summary().state().generation(), 0u);
-  }
-}
-
-TEST(Listen, ASecondServerOnTheSameAddressFails) {
-  TestServer first(ListenOn({SocketAddress("taken"), "127.0.0.1:0"}));
-  const std::string& tcp = first.server->addresses()[1];
-  EXPECT_EQ(StartError(ListenOn({tcp})), "cannot listen on " + tcp + ": Address already in use");
-  EXPECT_EQ(StartError(ListenOn({SocketAddress("taken")})),
-            "cannot listen on " + SocketAddress("taken") +
-                ": another server is listening there; stop it or choose another path");
-  first.Connect(0);
-  EXPECT_EQ(first.Summary().nodes(), 0);  // the first one is still reachable
-}
-
-TEST(Listen, AStaleSocketIsReplaced) {
-  const std::string address = SocketAddress("stale");
-  const std::string path = address.substr(5);
-  const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
-  sockaddr_un name = {};
-  name.sun_family = AF_UNIX;
-  path.copy(name.sun_path, sizeof(name.sun_path) - 1);
-  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&name), sizeof(name)), 0);
-  ::close(listener);  // as after kill -9: the file is there, nobody listens
-
-  TestServer server(ListenOn({address}));
-  EXPECT_EQ(server.Summary().nodes(), 0);
-}
-
-TEST(Listen, AFileThatIsNoSocketIsLeftAlone) {
-  const std::string address = SocketAddress("file");
-  std::ofstream(address.substr(5)) << "precious";
-  EXPECT_EQ(StartError(ListenOn({address})),
-            "cannot listen on " + address + ": the path exists and is no socket; choose another");
-  EXPECT_EQ(::access(address.substr(5).c_str(), F_OK), 0);
-  ::unlink(address.substr(5).c_str());
-}
-
-TEST(Listen, TheSocketIsGoneAfterTheServer) {
-  const std::string address = SocketAddress("gone");
-  { const TestServer server(ListenOn({address})); }
-  EXPECT_NE(::access(address.substr(5).c_str(), F_OK), 0);
-}
-
-TEST(Listen, AMissingFolderIsNamed) {
-  EXPECT_EQ(StartError(ListenOn({"unix:/no/such/folder/socket"})),
-            "cannot listen on unix:/no/such/folder/socket: No such file or directory");
-}
-
-TEST(Listen, OptionsAreChecked) {
-  EXPECT_EQ(StartError(ListenOn({})), "no address to listen on; name at least one");
-  for (const char* address :
-       {"here", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", ":80", "1:2:3", "127.0.0.1:8x", ""}) {
-    EXPECT_NE(StartError(ListenOn({address})).find("is no address; write unix:/path"),
-              std::string::npos)
-        << address;
-  }
-  EXPECT_NE(StartError(ListenOn({"unix:"})).find("a path of 0 bytes"), std::string::npos);
-  EXPECT_NE(StartError(ListenOn({"unix:/" + std::string(107, 'x')})).find("a path of 108 bytes"),
-            std::string::npos);
-  ServerOptions options = ListenOn({"127.0.0.1:0"});
-  options.max_message_bytes = -1;
-  EXPECT_NE(StartError(options).find("message limit is -1"), std::string::npos);
-  options = ListenOn({"127.0.0.1:0"});
-  options.max_queued_calls = -1;
-  EXPECT_NE(StartError(options).find("queue limit is -1"), std::string::npos);
-  options = ListenOn({"127.0.0.1:0"});
-  options.workers = 5000;
-  EXPECT_NE(StartError(options).find("workers is 5000"), std::string::npos);
-}
-
 TEST(Reflection, IsOfferedByFlagOnly) {
   for (const bool reflection : {true, false}) {
-    ServerOptions options = ListenOn({"127.0.0.1:0"});
+    ServerOptions options;
     options.reflection = reflection;
     TestServer server(options);
     grpc::GenericStub stub(server.channel);

@@ -128,6 +128,32 @@ TEST_F(ServeProcess, StartsAgainAfterKill) {
   EXPECT_EQ(second->Wait(), 0);
 }
 
+// Each of them finds a socket that nobody listens on and may take it.
+TEST_F(ServeProcess, OneOfManyTakesAStaleSocketAndItWorks) {
+  for (int round = 0; round < 8; ++round) {
+    const auto killed = Serve(address_);
+    killed->Kill(SIGKILL);
+    killed->Wait();
+    std::vector<std::unique_ptr<Process>> racers;
+    for (int i = 0; i < 6; ++i) {
+      racers.push_back(
+          std::make_unique<Process>(std::vector<std::string>{"serve", "--listen", address_}));
+    }
+    std::vector<Process*> listening;
+    for (const auto& racer : racers) {
+      if (racer->ReadLine() == "listening on " + address_) {
+        listening.push_back(racer.get());
+      } else {
+        EXPECT_EQ(racer->Wait(), 4);
+      }
+    }
+    ASSERT_EQ(listening.size(), 1u);
+    EXPECT_EQ(Ask(), 0);
+    listening.front()->Kill(SIGTERM);
+    EXPECT_EQ(listening.front()->Wait(), 0);
+  }
+}
+
 TEST_F(ServeProcess, ExitCodes) {
   EXPECT_EQ(RunToEnd({"serve", "--listen", "nonsense"}).exit_code, 2);
   EXPECT_EQ(RunToEnd({"serve"}).exit_code, 2);
