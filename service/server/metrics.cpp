@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.h>
+#include <grpcpp/server_context.h>
 #include <prometheus/counter.h>
 #include <prometheus/exposer.h>
 #include <prometheus/histogram.h>
@@ -46,6 +47,7 @@ constexpr std::array kCodeNames = {
     "UNAUTHENTICATED",
 };
 constexpr std::size_t kCancelled = grpc::StatusCode::CANCELLED;
+constexpr std::size_t kDeadlineExceeded = grpc::StatusCode::DEADLINE_EXCEEDED;
 constexpr std::size_t kUnknown = grpc::StatusCode::UNKNOWN;
 static_assert(kCodeNames.size() == grpc::StatusCode::UNAUTHENTICATED + 1);
 
@@ -61,10 +63,11 @@ struct MethodCounts {
 // Lives as long as gRPC keeps the call.
 class CountedCall final : public grpc::experimental::Interceptor {
  public:
-  explicit CountedCall(std::shared_ptr<const MethodCounts> counts) : counts_(std::move(counts)) {}
+  CountedCall(std::shared_ptr<const MethodCounts> counts, grpc::experimental::ServerRpcInfo& call)
+      : counts_(std::move(counts)), call_(call) {}
 
   ~CountedCall() override {
-    counts_->calls[code_]->Increment();
+    counts_->calls[given_up_ ? given_up_ : answered_]->Increment();
     counts_->durations->Observe(Seconds(Clock::now() - arrival_).count());
   }
 
@@ -72,7 +75,13 @@ class CountedCall final : public grpc::experimental::Interceptor {
     using grpc::experimental::InterceptionHookPoints;
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
       const auto code = static_cast<std::size_t>(methods->GetSendStatus().error_code());
-      code_ = code < kCodeNames.size() ? code : kUnknown;
+      answered_ = code < kCodeNames.size() ? code : kUnknown;
+    }
+    // Whatever was answered, a client that is gone did not see it.
+    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_CLOSE) &&
+        call_.server_context()->IsCancelled()) {
+      const bool late = call_.server_context()->deadline() <= std::chrono::system_clock::now();
+      given_up_ = late ? kDeadlineExceeded : kCancelled;
     }
     methods->Proceed();
   }
@@ -80,7 +89,9 @@ class CountedCall final : public grpc::experimental::Interceptor {
  private:
   const std::shared_ptr<const MethodCounts> counts_;
   const Clock::time_point arrival_ = Clock::now();
-  std::atomic<std::size_t> code_ = kCancelled;  // unless it is answered
+  grpc::experimental::ServerRpcInfo& call_;
+  std::atomic<std::size_t> answered_ = kCancelled;  // a code; kCancelled unless it is answered
+  std::atomic<std::size_t> given_up_ = 0;           // a code; 0: the client took the answer
 };
 
 using Labels = std::vector<prometheus::ClientMetric::Label>;
@@ -187,6 +198,15 @@ class ReadValues final : public prometheus::Collectable {
   const std::chrono::system_clock::time_point start_ = std::chrono::system_clock::now();
 };
 
+// A connection that sends no request occupies a thread until its time is over, so that there are
+// more threads than scrapers would need, and the time is short.
+std::vector<std::string> ExposerOptions(const Address& address) {
+  return {"listening_ports",    address.ToString(),
+          "num_threads",        "64",
+          "request_timeout_ms", "500",
+          "listen_backlog",     "1024"};
+}
+
 }  // namespace
 
 // Every series is there from the start, so that the first failure of a kind is an increase.
@@ -245,8 +265,7 @@ Result<std::unique_ptr<Metrics>> Metrics::Start(const Address& address, const So
 Metrics::Metrics(const Address& address, const Sources& sources)
     : call_counts_(std::make_shared<CallCounts>(sources.services)),
       read_values_(std::make_shared<ReadValues>(sources)),
-      exposer_(std::make_unique<prometheus::Exposer>(
-          std::vector<std::string>{"listening_ports", address.ToString(), "num_threads", "2"})),
+      exposer_(std::make_unique<prometheus::Exposer>(ExposerOptions(address))),
       address_(address.ToString(exposer_->GetListeningPorts().front())) {
   exposer_->RegisterCollectable(call_counts_->registry());
   exposer_->RegisterCollectable(read_values_);
@@ -265,7 +284,7 @@ std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Metrics::
       const MethodCounts* method = counts_->Find(call->method());
       if (method == nullptr) return nullptr;
       // gRPC may drop a call a moment after its server is gone.
-      return new CountedCall(std::shared_ptr<const MethodCounts>(counts_, method));
+      return new CountedCall(std::shared_ptr<const MethodCounts>(counts_, method), *call);
     }
 
    private:

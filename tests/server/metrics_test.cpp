@@ -1,4 +1,5 @@
 // What a server tells Prometheus, scraped over loopback.
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <future>
@@ -7,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include <grpcpp/generic/generic_stub.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -20,14 +22,26 @@ namespace {
 
 using Series = std::map<std::string, double>;  // name and labels -> value
 
-// The answer to GET `path`, headers included; `address` is 127.0.0.1:PORT.
-std::string Get(const std::string& address, const std::string& path) {
-  const int connection = ::socket(AF_INET, SOCK_STREAM, 0);
+// A connection to 127.0.0.1:PORT; with SOCK_NONBLOCK perhaps not established yet. Waits at most as
+// long as a scraper by default does, 10 seconds, for the connection and for each part of an answer.
+int Connect(const std::string& address, int flags = 0) {
+  const int connection = ::socket(AF_INET, SOCK_STREAM | flags, 0);
   sockaddr_in name = {};
   name.sin_family = AF_INET;
   name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   name.sin_port = htons(static_cast<std::uint16_t>(ParseTcpAddress(address)->port));
-  EXPECT_EQ(::connect(connection, reinterpret_cast<const sockaddr*>(&name), sizeof(name)), 0);
+  const timeval limit = {.tv_sec = 10};
+  ::setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+  ::setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  const int connected =
+      ::connect(connection, reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+  EXPECT_TRUE(connected == 0 || errno == EINPROGRESS);
+  return connection;
+}
+
+// The answer to GET `path`, headers included; `address` is 127.0.0.1:PORT.
+std::string Get(const std::string& address, const std::string& path) {
+  const int connection = Connect(address);
   const std::string request = "GET " + path + " HTTP/1.0\r\n\r\n";
   EXPECT_EQ(::send(connection, request.data(), request.size(), 0), std::ssize(request));
   std::string answer;
@@ -57,7 +71,7 @@ Series Scrape(const Server& server) {
 // counted a moment after its answer has arrived. -1: there is no such series.
 double Eventually(const Server& server, const std::string& name, double wanted) {
   double value = -1;
-  for (int i = 0; i < 3000 && value != wanted; ++i) {
+  for (int i = 0; i < 300 && value != wanted; ++i) {
     if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     const Series series = Scrape(server);
     const auto found = series.find(name);
@@ -134,6 +148,69 @@ TEST(Metrics, CountAStreamThatItsClientGaveUp) {
   EXPECT_EQ(Eventually(*server.server, "espalier_calls_under_way", 0), 0);
 }
 
+// It is no error of the server, whatever the server would have answered.
+TEST(Metrics, CountACallThatItsClientLeft) {
+  TestServer server(WithMetrics());
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  server.backend->Close();
+  grpc::ClientContext context;
+  const v1::PlaceRequest request = MakePlaceRequest({MakeGang("a", 1)});
+  v1::PlaceResponse response;
+  std::promise<grpc::Status> status;
+  server.placement->async()->Place(&context, &request, &response,
+                                   [&](const grpc::Status& answer) { status.set_value(answer); });
+  server.backend->WaitEntered(1);
+  context.TryCancel();
+  EXPECT_EQ(status.get_future().get().error_code(), grpc::CANCELLED);
+  server.backend->Open();
+  EXPECT_EQ(Eventually(*server.server, CallsTotal("Placement/Place", "CANCELLED"), 1), 1);
+  EXPECT_EQ(Eventually(*server.server, Durations("Placement/Place"), 1), 1);
+}
+
+// As a client does that dies while it sends.
+TEST(Metrics, CountACallWhoseMessageNeverCame) {
+  TestServer server(WithMetrics());
+  grpc::GenericStub stub(server.channel);
+  const std::vector<std::string> methods = {
+      "Placement/Place",          "Placement/Replace",       "ClusterState/GetStateSummary",
+      "ClusterState/UpdateState", "ClusterState/ListLeaves", "Scheduling/Cycle",
+      "Ungating/Ungate"};
+  for (const std::string& method : methods) {
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    const auto call = stub.PrepareCall(&context, "/espalier.v1." + method, &queue);
+    void* tag = nullptr;
+    bool ok = false;
+    call->StartCall(nullptr);
+    queue.Next(&tag, &ok);
+    context.TryCancel();
+    grpc::Status status;
+    call->Finish(&status, nullptr);
+    queue.Next(&tag, &ok);
+    EXPECT_EQ(status.error_code(), grpc::CANCELLED);
+  }
+  for (const std::string& method : methods) {
+    EXPECT_EQ(Eventually(*server.server, CallsTotal(method, "CANCELLED"), 1), 1) << method;
+  }
+  for (const auto& [name, value] : Scrape(*server.server)) {
+    if (name.starts_with("espalier_calls_total{") && value > 0) {
+      EXPECT_NE(name.find("CANCELLED"), std::string::npos) << name;
+    }
+  }
+}
+
+TEST(Metrics, CountACallWhoseTimeIsOverAsThat) {
+  TestServer server(WithMetrics());
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  server.backend->Close();
+  EXPECT_EQ(
+      server.Place(MakePlaceRequest({MakeGang("a", 1)}), nullptr, std::chrono::milliseconds(50))
+          .error_code(),
+      grpc::DEADLINE_EXCEEDED);
+  server.backend->Open();
+  EXPECT_EQ(Eventually(*server.server, CallsTotal("Placement/Place", "DEADLINE_EXCEEDED"), 1), 1);
+}
+
 TEST(Metrics, ShowWhatRunsWaitsAndIsRefusedAndStayUpDuringTheDrain) {
   ServerOptions options = WithMetrics();
   options.workers = 1;
@@ -165,6 +242,19 @@ TEST(Metrics, ShowWhatRunsWaitsAndIsRefusedAndStayUpDuringTheDrain) {
   for (std::thread* thread : {&running, &waiting, &drain}) thread->join();
   EXPECT_EQ(Eventually(*server.server, CallsTotal("Placement/Place", "OK"), 2), 2);
   EXPECT_EQ(Eventually(*server.server, "espalier_calls_waiting", 0), 0);
+}
+
+// A connection that sends nothing, or never the end of its request, occupies a thread for a moment.
+TEST(Metrics, AreServedBesideSilentConnections) {
+  TestServer server(WithMetrics());
+  const std::string address = server.server->metrics_address();
+  std::vector<int> connections;
+  for (int i = 0; i < 300; ++i) {
+    connections.push_back(Connect(address, SOCK_NONBLOCK));
+    if (i % 2 == 0) ::send(connections.back(), "GET", 3, MSG_NOSIGNAL);
+  }
+  EXPECT_EQ(Scrape(*server.server).count("espalier_calls_waiting"), 1u);
+  for (const int connection : connections) ::close(connection);
 }
 
 TEST(Metrics, FollowTheState) {
