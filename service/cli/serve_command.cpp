@@ -28,6 +28,9 @@ constexpr const char* kExamples = R"(Examples:
   A socket and a TCP port at once; port 0 takes a free one and prints it:
     espalier serve --listen unix:/tmp/espalier.sock --listen 127.0.0.1:0
 
+  For others on a network that is trusted, as there is no encryption and no password:
+    espalier serve --listen 0.0.0.0:7878 --insecure
+
   With metrics for Prometheus, at http://HOST:9464/metrics:
     espalier serve --listen unix:/run/espalier/espalier.sock --metrics 0.0.0.0:9464
 
@@ -72,7 +75,10 @@ int RunServeCommand(const ServeCommandOptions& options) {
   };
   const auto clean =
       ServeUntilSignal(options.server, options.drain_patience, make_backend, PrintAddresses);
-  if (!clean) return ReportError(clean.error());
+  if (!clean) {
+    const ExitCode code = ReportError(clean.error());
+    return code == kExitBadInput ? kExitUsage : code;  // all its input are options
+  }
   // A call that was cut off may still be computing, on objects an orderly exit would destroy.
   if (!*clean) std::_Exit(kExitNo);
   return kExitOk;
@@ -93,6 +99,9 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
                    "unix:/path/to/socket or HOST:PORT; several times for several addresses")
       ->required()
       ->check(CLI::Validator(CheckAddress, "ADDRESS"));
+  command->add_flag("--insecure", server.insecure,
+                    "Listen without encryption and passwords on addresses that others on the\n"
+                    "network can reach as well; not needed for --metrics");
   command
       ->add_option("--metrics", server.metrics,
                    "HOST:PORT to serve Prometheus metrics on, over HTTP at /metrics")

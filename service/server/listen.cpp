@@ -1,6 +1,7 @@
 #include "service/server/listen.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -8,6 +9,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -80,6 +82,31 @@ int Lock(const std::string& path) {
   }
 }
 
+using Resolved = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+
+// Returns the addresses of a host, at least one. kUnavailable.
+Result<Resolved> Resolve(const Address& address) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  const int error =
+      ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
+  if (error == 0) return Resolved(found, &::freeaddrinfo);
+  return tl::unexpected<Error>(Error{ErrorClass::kUnavailable, ::gai_strerror(error)});
+}
+
+bool IsLoopback(const sockaddr& address) {
+  const auto in_loopback_net = [](std::uint32_t ipv4) { return ipv4 >> 24 == 127; };
+  if (address.sa_family == AF_INET) {
+    return in_loopback_net(ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr));
+  }
+  if (address.sa_family != AF_INET6) return false;
+  const in6_addr& ipv6 = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+  if (!IN6_IS_ADDR_V4MAPPED(&ipv6)) return IN6_IS_ADDR_LOOPBACK(&ipv6);
+  return in_loopback_net(static_cast<std::uint32_t>(ipv6.s6_addr[12]) << 24);
+}
+
 }  // namespace
 
 Result<UnixSocketClaim> UnixSocketClaim::Make(const std::string& path) {
@@ -117,20 +144,34 @@ UnixSocketClaim::~UnixSocketClaim() {
   ::close(lock_);
 }
 
+Result<void> CheckIsLocal(const Address& address) {
+  if (address.is_unix()) return {};
+  const auto found = Resolve(address);
+  if (!found) {
+    return tl::unexpected<Error>(
+        Error{ErrorClass::kUnavailable,
+              fmt::format("cannot listen on {}: {}", address.ToString(), found.error().message)});
+  }
+  for (const addrinfo* each = found->get(); each != nullptr; each = each->ai_next) {
+    if (IsLoopback(*each->ai_addr)) continue;
+    return BadInput(fmt::format(
+        "{} can be reached from the network, where everyone could read and change what is sent "
+        "without encryption; listen on a unix socket or a loopback address such as 127.0.0.1:{}, "
+        "or allow it with --insecure",
+        address.ToString(), address.port));
+  }
+  return {};
+}
+
 std::string ExplainBindFailure(const Address& address) {
   if (address.is_unix()) return "the socket cannot be made";
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE;
-  addrinfo* found = nullptr;
-  const int resolved =
-      ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
-  if (resolved != 0) return ::gai_strerror(resolved);
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-  const Socket socket(found->ai_family);
+  const auto found = Resolve(address);
+  if (!found) return found.error().message;
+  const addrinfo& first = **found;
+  const Socket socket(first.ai_family);
   const int yes = 1;
   ::setsockopt(socket.descriptor(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  if (::bind(socket.descriptor(), found->ai_addr, found->ai_addrlen) == 0) {
+  if (::bind(socket.descriptor(), first.ai_addr, first.ai_addrlen) == 0) {
     return "the address cannot be bound";
   }
   return std::strerror(errno);

@@ -29,6 +29,11 @@ class UnixSocketClaim {
   int lock_;  // descriptor; below 0: moved from
 };
 
+// Checks that nobody on the network can reach `address`: a unix socket, or a host of which every
+// address is a loopback address. kBadInput when somebody may, kUnavailable when the host is
+// unknown.
+Result<void> CheckIsLocal(const Address& address);
+
 // Why binding the address fails, in words of the operating system; for error messages only.
 std::string ExplainBindFailure(const Address& address);
 

@@ -84,6 +84,9 @@ Result<Addresses> CheckOptions(const ServerOptions& options) {
   for (const std::string& text : options.listen) {
     auto address = ParseAddress(text);
     if (!address) return tl::unexpected(address.error());
+    if (!options.insecure) {
+      if (auto local = CheckIsLocal(*address); !local) return tl::unexpected(local.error());
+    }
     addresses.listen.push_back(*std::move(address));
   }
   if (!options.metrics.empty()) {

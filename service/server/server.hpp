@@ -17,6 +17,7 @@ class Backend;
 struct ServerOptions {
   // "unix:/path/to/socket" or "HOST:PORT" ("[::1]:PORT"); port 0 takes a free one. At least one.
   std::vector<std::string> listen;
+  bool insecure = false;  // whether addresses that are not loopback may be listened on: no TLS yet
   bool reflection = false;
   std::int64_t max_message_bytes = std::int64_t{64} << 20;  // 1 KiB to 2 GiB - 1, either way
   int workers = 0;             // calls computed at once, 1 to 1024; 0: one per core, at least 2

@@ -176,6 +176,35 @@ TEST(Listen, AMissingFolderIsNamed) {
             "/no/such/folder/socket.lock cannot be made: No such file or directory");
 }
 
+TEST(Listen, PlaintextToTheNetworkIsAskedFor) {
+  for (const std::string host : {"0.0.0.0", "[::]", "0", "[::ffff:10.0.0.1]", "10.1.2.3",
+                                 "128.0.0.1", "[fe80::1]", "[2001:db8::1]"}) {
+    const std::string error = StartError(ListenOn({"127.0.0.1:0", host + ":50051"}));
+    EXPECT_EQ(error.rfind(host + ":50051 can be reached from the network", 0), 0u) << error;
+    EXPECT_NE(error.find("or allow it with --insecure"), std::string::npos) << error;
+  }
+  ServerOptions options = ListenOn({"0.0.0.0:0"});
+  options.insecure = true;
+  EXPECT_EQ(TestServer(options).Summary().nodes(), 0);
+}
+
+TEST(Listen, LoopbackNeedsNoPermission) {
+  for (const char* address : {"127.0.0.1:0", "127.8.9.10:0", "[::ffff:127.0.0.1]:0"}) {
+    EXPECT_EQ(StartError(ListenOn({address})), "no error") << address;
+  }
+  for (const char* host : {"::1", "::ffff:127.0.0.1", "localhost"}) {
+    Address address;
+    address.host = host;
+    EXPECT_TRUE(CheckIsLocal(address)) << host;
+  }
+}
+
+TEST(Listen, AnUnknownHostIsNamed) {
+  EXPECT_EQ(StartError(ListenOn({"no.such.host.invalid:1"}))
+                .rfind("cannot listen on no.such.host.invalid:1: ", 0),
+            0u);
+}
+
 TEST(Listen, OptionsAreChecked) {
   EXPECT_EQ(StartError(ListenOn({})), "no address to listen on; name at least one");
   for (const char* address :

@@ -157,6 +157,7 @@ TEST_F(ServeProcess, OneOfManyTakesAStaleSocketAndItWorks) {
 TEST_F(ServeProcess, ExitCodes) {
   EXPECT_EQ(RunToEnd({"serve", "--listen", "nonsense"}).exit_code, 2);
   EXPECT_EQ(RunToEnd({"serve"}).exit_code, 2);
+  EXPECT_EQ(RunToEnd({"serve", "--listen", "0.0.0.0:0"}).exit_code, 2);
   EXPECT_EQ(RunToEnd({"serve", "--listen", address_, "--metrics", "unix:/tmp/m"}).exit_code, 2);
   EXPECT_EQ(RunToEnd({"place", kDump + "extra.json", "--connect", address_}).exit_code, 4);
 }
