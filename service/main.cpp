@@ -9,12 +9,15 @@
 #include <fmt/format.h>
 #include <google/protobuf/stubs/logging.h>
 
+#include "host/model/excerpt.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
 #include "service/cli/standard_output.hpp"
 #include "service/cli/version.hpp"
 
 namespace {
+
+constexpr std::size_t kMaxMessageBytes = 1024;  // of what the command line parser says
 
 bool HasCommand(const CLI::App& app, const std::string& name) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
@@ -37,7 +40,8 @@ int Run(int argc, char** argv) {
       "`espalier COMMAND --help` explains each command with examples.");
   app.set_version_flag("--version", espalier::VersionText(), "Print version and build facts");
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return fmt::format("espalier: {}\nRun with --help for more information.\n", error.what());
+    return fmt::format("espalier: {}\nRun with --help for more information.\n",
+                       espalier::Excerpt(error.what(), kMaxMessageBytes));
   });
   app.require_subcommand(1);
 
@@ -56,7 +60,8 @@ int Run(int argc, char** argv) {
     return espalier::kExitUsage;
   }
   if (const std::string command = argv[1]; command[0] != '-' && !HasCommand(app, command)) {
-    espalier::Tell(fmt::format("no command \"{}\"; `espalier --help` lists them", command));
+    espalier::Tell(fmt::format("no command \"{}\"; `espalier --help` lists them",
+                               espalier::Excerpt(command)));
     return espalier::kExitUsage;
   }
   try {

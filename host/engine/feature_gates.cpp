@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/model/excerpt.hpp"
 #include "host/model/parse_bool.hpp"
 
 namespace espalier {
@@ -119,13 +120,15 @@ std::string_view Trim(std::string_view text) {
 Result<void> SetFromText(FeatureGates& gates, std::string_view item) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos) {
-    return BadInput(fmt::format("feature gate \"{}\" has no value; write {}=true", item, item));
+    return BadInput(fmt::format("feature gate \"{}\" has no value; write {}=true", Excerpt(item),
+                                Excerpt(item)));
   }
   const std::string_view name = Trim(item.substr(0, equals));
   const std::string_view text = Trim(item.substr(equals + 1));
   const std::optional<bool> value = ParseBool(text);
   if (!value) {
-    return BadInput(fmt::format("feature gate {}: \"{}\" is not true or false", name, text));
+    return BadInput(
+        fmt::format("feature gate {}: \"{}\" is not true or false", Excerpt(name), Excerpt(text)));
   }
   return SetFeatureGate(gates, name, *value);
 }
@@ -145,10 +148,10 @@ Result<void> SetFeatureGate(FeatureGates& gates, std::string_view name, bool val
   }
   const std::vector<std::string_view> nearest = NearestGateNames(name);
   if (nearest.empty()) {
-    return BadInput(fmt::format("unknown feature gate \"{}\"; known are {}", name,
+    return BadInput(fmt::format("unknown feature gate \"{}\"; known are {}", Excerpt(name),
                                 fmt::join(FeatureGateNames(), ", ")));
   }
-  return BadInput(fmt::format("unknown feature gate \"{}\"; did you mean {}?", name,
+  return BadInput(fmt::format("unknown feature gate \"{}\"; did you mean {}?", Excerpt(name),
                               fmt::join(nearest, " or ")));
 }
 

@@ -9,6 +9,7 @@
 #include "host/kueue/queue_order.hpp"
 #include "host/kueue/workload_requests.hpp"
 #include "host/kueue/workload_status.hpp"
+#include "host/model/excerpt.hpp"
 
 namespace espalier {
 namespace {
@@ -95,11 +96,12 @@ class Planner {
 Result<std::size_t> FindPending(const Cluster& cluster, const ObjectKey& key) {
   const auto it = std::ranges::find(cluster.workloads, key, &Workload::key);
   if (it == cluster.workloads.end()) {
-    return tl::unexpected(Error{ErrorClass::kNotFound,
-                                fmt::format("workload {} is not in the input", key.ToString())});
+    return tl::unexpected(
+        Error{ErrorClass::kNotFound,
+              fmt::format("workload {} is not in the input", Excerpt(key.ToString()))});
   }
   if (!IsPending(*it)) {
-    return BadInput(fmt::format("workload {} is not pending ({})", key.ToString(),
+    return BadInput(fmt::format("workload {} is not pending ({})", Excerpt(key.ToString()),
                                 HasCondition(*it, kFinished) ? "it has finished"
                                 : !it->active                ? "spec.active is false"
                                                              : "it has a quota reservation"));

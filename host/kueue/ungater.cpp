@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "host/model/excerpt.hpp"
+
 namespace espalier {
 namespace {
 
@@ -184,7 +186,8 @@ Result<void> ShiftByAnnotation(PodSetToUngate& pod_set) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), shift);
   if (error != std::errc{} || end != digits.data() + digits.size()) {
     return BadInput(fmt::format("Pod {}: metadata.annotations[{}]: \"{}\" is not an integer",
-                                first.key.ToString(), kPodIndexOffsetAnnotation, *text));
+                                Excerpt(first.key.ToString()), kPodIndexOffsetAnnotation,
+                                Excerpt(*text)));
   }
   pod_set.offset = SaturatingAdd(pod_set.offset, shift);
   pod_set.max_rank = SaturatingAdd(pod_set.max_rank, shift);

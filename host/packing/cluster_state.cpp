@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/excerpt.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "host/packing/parts.hpp"
@@ -22,8 +23,8 @@ Result<void> CheckUniqueNames(const Objects& objects, std::string_view kind) {
   seen.reserve(objects.size());
   for (const auto& object : objects) {
     if (!seen.insert(object.name).second) {
-      return BadInput(
-          fmt::format("{} \"{}\" is given twice; names must be unique", kind, object.name));
+      return BadInput(fmt::format("{} \"{}\" is given twice; names must be unique", kind,
+                                  Excerpt(object.name)));
     }
   }
   return {};
@@ -31,14 +32,14 @@ Result<void> CheckUniqueNames(const Objects& objects, std::string_view kind) {
 
 Result<void> CheckTopology(const Topology& topology) {
   if (topology.levels.empty() || topology.levels.size() > kMaxLevels) {
-    return BadInput(fmt::format("Topology \"{}\" has {} levels; 1 to {} are allowed", topology.name,
-                                topology.levels.size(), kMaxLevels));
+    return BadInput(fmt::format("Topology \"{}\" has {} levels; 1 to {} are allowed",
+                                Excerpt(topology.name), topology.levels.size(), kMaxLevels));
   }
   std::unordered_set<std::string_view> seen;
   for (const std::string& key : topology.levels) {
     if (!seen.insert(key).second) {
       return BadInput(fmt::format("Topology \"{}\" names level \"{}\" twice; levels must differ",
-                                  topology.name, key));
+                                  Excerpt(topology.name), Excerpt(key)));
     }
   }
   return {};
@@ -100,7 +101,7 @@ Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> node
       return BadInput(
           fmt::format("ResourceFlavor \"{}\": spec.topologyName is \"{}\", but there "
                       "is no Topology of that name",
-                      flavor.name, *flavor.topology_name));
+                      Excerpt(flavor.name), Excerpt(*flavor.topology_name)));
     }
     state.flavors_.push_back(std::make_unique<FlavorState>(
         std::make_shared<const FlavorSnapshot>(flavor, *topology->second, nodes, non_tas)));

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/excerpt.hpp"
 #include "host/packing/name_index.hpp"
 #include "host/packing/parts.hpp"
 
@@ -202,7 +203,7 @@ Result<void> CheckDistinctNames(const std::vector<std::string>& names) {
   std::int32_t n = 0;
   while (seen.Add(n, NameIn{names})) ++n;
   return BadInput(
-      fmt::format("Node \"{}\" is given twice; names must be unique", NameIn{names}(n)));
+      fmt::format("Node \"{}\" is given twice; names must be unique", Excerpt(NameIn{names}(n))));
 }
 
 std::int32_t LabelColumn::FindValue(std::string_view value) const {

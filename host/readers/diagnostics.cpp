@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "host/model/excerpt.hpp"
+
 namespace espalier {
 namespace {
 
@@ -36,13 +38,16 @@ std::string Render(const std::vector<Diagnostic>& list, std::size_t count, const
 
 std::string ToString(const Diagnostic& diagnostic) {
   std::string line;
-  for (const std::string* part : {&diagnostic.file, &diagnostic.object, &diagnostic.field}) {
-    if (!part->empty()) line.append(*part).append(": ");
-  }
-  line += diagnostic.problem;
-  if (!diagnostic.value.empty()) line.append(", got ").append(diagnostic.value);
-  if (!diagnostic.expected.empty()) line.append("; want ").append(diagnostic.expected);
-  return line;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) line.append(part).append(": ");
+  };
+  add(EscapeControls(diagnostic.file));
+  add(Excerpt(diagnostic.object));
+  add(Excerpt(diagnostic.field));
+  line += EscapeControls(diagnostic.problem);
+  if (!diagnostic.value.empty()) line.append(", got ").append(Excerpt(diagnostic.value));
+  if (diagnostic.expected.empty()) return line;
+  return line.append("; want ").append(EscapeControls(diagnostic.expected));
 }
 
 void Diagnostics::AddError(Diagnostic diagnostic) {

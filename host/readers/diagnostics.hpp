@@ -18,7 +18,8 @@ struct Diagnostic {
   bool operator==(const Diagnostic&) const = default;
 };
 
-// One line: `file: object: field: problem, got value; want expected`.
+// Returns one line, `file: object: field: problem, got value; want expected`, with excerpts of what
+// the input says.
 std::string ToString(const Diagnostic& diagnostic);
 
 // Keeps the first 100 errors and the first 100 warnings and counts the rest.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "host/model/excerpt.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
 
@@ -17,7 +18,7 @@ void CheckLevels(const std::vector<std::string>& levels, JsonValue spec,
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
     if (std::find(levels.begin(), levels.begin() + i, levels[i]) != levels.begin() + i) {
-      context.Error(*at, "the level " + levels[i] + " is listed twice", "each level once");
+      context.Error(*at, "the level " + Excerpt(levels[i]) + " is listed twice", "each level once");
     }
     if (levels[i] == kHostnameLabel && i + 1 < levels.size()) {
       context.Error(*at, "kubernetes.io/hostname is not the lowest level",

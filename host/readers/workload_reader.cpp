@@ -2,6 +2,7 @@
 #include <set>
 #include <utility>
 
+#include "host/model/excerpt.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
 
@@ -107,7 +108,8 @@ void CheckPodSetNames(const std::vector<PodSet>& pod_sets, JsonValue spec,
   std::set<std::string_view> names;
   for (const PodSet& pod_set : pod_sets) {
     if (names.insert(pod_set.name).second) continue;
-    context.Error(*Member(spec, "podSets"), "two pod sets are named \"" + pod_set.name + "\"",
+    context.Error(*Member(spec, "podSets"),
+                  "two pod sets are named \"" + Excerpt(pod_set.name) + "\"",
                   "a name of its own for each pod set");
   }
 }

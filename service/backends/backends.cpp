@@ -7,6 +7,7 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/cuda/cuda_device.hpp"
 #include "host/cuda/emulated_device.hpp"
+#include "host/model/excerpt.hpp"
 
 namespace espalier {
 namespace {
@@ -35,8 +36,8 @@ Result<std::shared_ptr<Backend>> MakeBackend(std::string_view name, int threads,
     if (!cuda && name == "auto") return cpu;
     return cuda;
   }
-  return BadInput(
-      fmt::format("unknown back end \"{}\"; there are auto, cpu, cuda and emulated", name));
+  return BadInput(fmt::format("unknown back end \"{}\"; there are auto, cpu, cuda and emulated",
+                              Excerpt(name)));
 }
 
 std::string DescribeBackend(const Backend& backend) {

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "host/kueue/quantity_text.hpp"
+#include "host/model/excerpt.hpp"
 
 namespace espalier {
 namespace {
@@ -188,10 +189,14 @@ std::string RenderPicture(const std::vector<RackUsage>& racks, std::string_view 
                           std::string_view resource) {
   if (racks.empty()) return "";
   const Totals sum = Sum(racks);
+  std::vector<RackUsage> shown = racks;
+  for (RackUsage& rack : shown) {
+    for (std::string& value : rack.path) value = Excerpt(value);
+  }
   return fmt::format("{} of flavor {}, a bar per rack: █ in use  ▓ placed now  ░ free\n\n",
-                     resource, flavor) +
-         Heading("before", sum.before, sum.allocatable, resource) + Panel(racks, false) + "\n" +
-         Heading("after", sum.after, sum.allocatable, resource) + Panel(racks, true);
+                     Excerpt(resource), Excerpt(flavor)) +
+         Heading("before", sum.before, sum.allocatable, resource) + Panel(shown, false) + "\n" +
+         Heading("after", sum.after, sum.allocatable, resource) + Panel(shown, true);
 }
 
 }  // namespace espalier

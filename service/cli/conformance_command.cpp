@@ -9,6 +9,7 @@
 #include <re2/re2.h>
 
 #include "host/conformance/run.hpp"
+#include "host/model/excerpt.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
@@ -40,11 +41,11 @@ std::function<bool(std::string_view)> NameFilter(const std::string& expression) 
 // FILE:LINE: NAME and the difference below it, indented.
 std::string FailureText(const CaseFailure& failure) {
   std::string text = fmt::format("{}:{}: {}\n", failure.file, failure.line,
-                                 failure.name.empty() ? "cannot be read" : failure.name);
+                                 failure.name.empty() ? "cannot be read" : Excerpt(failure.name));
   std::string_view rest = failure.difference;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    text += fmt::format("  {}\n", rest.substr(0, end));
+    text += fmt::format("  {}\n", EscapeControls(rest.substr(0, end)));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return text;

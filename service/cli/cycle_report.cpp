@@ -59,8 +59,8 @@ std::vector<std::string> PodSetLines(const PodSetAssignment& assignment,
                      kLinesPerPodSet);
 }
 
-std::string PlaceText(const Decision& decision, const Workload& workload,
-                      const NamesByFlavor& names) {
+std::vector<std::string> PlaceLines(const Decision& decision, const Workload& workload,
+                                    const NamesByFlavor& names) {
   std::vector<std::string> lines;
   for (const PodSetAssignment& assignment : decision.assignments) {
     const auto pod_set = std::ranges::find(workload.pod_sets, assignment.name, &PodSet::name);
@@ -73,7 +73,7 @@ std::string PlaceText(const Decision& decision, const Workload& workload,
       prefix.assign(prefix.size(), ' ');
     }
   }
-  return fmt::format("{}", fmt::join(lines, "\n"));
+  return lines;
 }
 
 std::string Counted(std::int64_t count, std::string_view noun) {
@@ -135,10 +135,10 @@ std::string CycleTable(const SchedulingCyclesResult& result) {
   std::vector<TableRow> rows;
   for (const Decision& decision : result.decisions) {
     const Workload& workload = *workloads.at(decision.workload);
-    rows.push_back(
-        {std::to_string(decision.cycle), decision.cluster_queue, decision.workload.ToString(),
-         OutcomeText(decision, workload),
-         decision.reason.empty() ? PlaceText(decision, workload, names) : decision.reason});
+    rows.push_back({std::to_string(decision.cycle), decision.cluster_queue,
+                    decision.workload.ToString(), OutcomeText(decision, workload),
+                    decision.reason.empty() ? TableCell(PlaceLines(decision, workload, names))
+                                            : decision.reason});
   }
   return RenderTable({"CYCLE", "CLUSTER QUEUE", "WORKLOAD", "OUTCOME", "PLACEMENT OR REASON"},
                      rows) +

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/excerpt.hpp"
 #include "service/cli/progress_bar.hpp"
 #include "service/cli/standard_output.hpp"
 
@@ -60,7 +61,8 @@ Result<ClusterRead> ReadInput(const InputOptions& options, bool keep_errors) {
 Result<ObjectKey> ParseWorkloadName(const std::string& text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos || slash == 0 || slash + 1 == text.size()) {
-    return BadInput(fmt::format("--workload: \"{}\" is no workload; want NAMESPACE/NAME", text));
+    return BadInput(
+        fmt::format("--workload: \"{}\" is no workload; want NAMESPACE/NAME", Excerpt(text)));
   }
   return ObjectKey{text.substr(0, slash), text.substr(slash + 1)};
 }

@@ -3,7 +3,6 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "service/cli/placement_report.hpp"
 #include "service/cli/text_table.hpp"
@@ -58,7 +57,7 @@ class Rows {
                 const PodSetAnswer* failed) {
     const TopologyNames& names = names_.Of(pod_set.flavor);
     std::string reached = "-";
-    std::string placement;
+    TableCell placement = "";
     if (answer != nullptr && answer->failure) {
       placement = "not placed: " + answer->failure->reason;
     } else if (failed != nullptr) {
@@ -67,8 +66,7 @@ class Rows {
       const std::size_t limit =
           detail_ == Detail::kShort ? kLinesPerPodSet : std::numeric_limits<std::size_t>::max();
       reached = ReachedLevel(*answer->assignment, names);
-      placement = fmt::format(
-          "{}", fmt::join(DomainLines(*answer->assignment, names, detail_, limit), "\n"));
+      placement = DomainLines(*answer->assignment, names, detail_, limit);
     }
     AddRow(planned, workload, pod_set.flavor, pod_set.name, pod_set.count,
            RequestText(pod_set.topology_request, names), reached, placement);
@@ -76,7 +74,7 @@ class Rows {
 
   void AddRow(const PlannedWorkload& planned, const Workload& workload, std::string flavor,
               std::string pod_set, std::int32_t pods, std::string requested, std::string reached,
-              std::string placement) {
+              TableCell placement) {
     TableRow row = {workload.key.ToString()};
     if (detail_ == Detail::kFull) {
       row.push_back(std::to_string(workload.priority));

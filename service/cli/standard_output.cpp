@@ -4,11 +4,14 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <ranges>
+#include <string>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "host/model/excerpt.hpp"
 #include "service/cli/exit_code.hpp"
 
 namespace espalier {
@@ -33,9 +36,12 @@ void WriteOutput(std::string_view text) {
 }
 
 void Tell(std::string_view text) {
-  WriteTo(stderr, "espalier: ");
-  WriteTo(stderr, text);
-  WriteTo(stderr, "\n");
+  std::string lines = "espalier: ";
+  for (const auto line : std::views::split(text, '\n')) {
+    lines += EscapeControls(std::string_view(line.begin(), line.end()));
+    lines += '\n';
+  }
+  WriteTo(stderr, lines);
 }
 
 int FinishOutput(int exit_code) {

@@ -12,7 +12,8 @@ void ReserveStandardDescriptors();
 // Writes a part of the results to standard output. FinishOutput reports a failure.
 void WriteOutput(std::string_view text);
 
-// Writes "espalier: TEXT" and a newline to standard error. What cannot be written there is lost.
+// Writes "espalier: TEXT" and a newline to standard error, control characters escaped, newlines
+// apart. What cannot be written there is lost.
 void Tell(std::string_view text);
 
 // Flushes standard output. Returns `exit_code`; where any part of the results was lost, says so on

@@ -2,32 +2,31 @@
 
 #include <algorithm>
 #include <iterator>
-#include <sstream>
 
 #include <fmt/format.h>
+
+#include "host/model/excerpt.hpp"
 
 namespace espalier {
 namespace {
 
-std::vector<std::string> LinesOf(const std::string& cell) {
-  std::vector<std::string> lines;
-  std::istringstream stream(cell);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
+// Makes the cells such that they may be printed.
+void Escape(TableRow& row) {
+  for (TableCell& cell : row) {
+    for (std::string& line : cell.lines) {
+      line = &cell == &row.back() ? EscapeControls(line) : Excerpt(line);
+    }
+  }
 }
 
 void AppendRow(std::string& text, const TableRow& row, const std::vector<std::size_t>& widths) {
-  std::vector<std::vector<std::string>> cells;
   std::size_t height = 1;
-  for (const std::string& cell : row) {
-    cells.push_back(LinesOf(cell));
-    height = std::max(height, cells.back().size());
-  }
+  for (const TableCell& cell : row) height = std::max(height, cell.lines.size());
   for (std::size_t line = 0; line < height; ++line) {
     std::string out;
     for (std::size_t column = 0; column < row.size(); ++column) {
-      const bool present = line < cells[column].size();
-      fmt::format_to(std::back_inserter(out), "{:<{}}  ", present ? cells[column][line] : "",
+      const std::vector<std::string>& lines = row[column].lines;
+      fmt::format_to(std::back_inserter(out), "{:<{}}  ", line < lines.size() ? lines[line] : "",
                      widths[column]);
     }
     out.erase(out.find_last_not_of(' ') + 1);
@@ -37,11 +36,12 @@ void AppendRow(std::string& text, const TableRow& row, const std::vector<std::si
 
 }  // namespace
 
-std::string RenderTable(const TableRow& header, const std::vector<TableRow>& rows) {
+std::string RenderTable(const TableRow& header, std::vector<TableRow> rows) {
+  std::ranges::for_each(rows, Escape);
   std::vector<std::size_t> widths(header.size(), 0);
   const auto widen = [&](const TableRow& row) {
     for (std::size_t column = 0; column + 1 < row.size(); ++column) {
-      for (const std::string& line : LinesOf(row[column])) {
+      for (const std::string& line : row[column].lines) {
         widths[column] = std::max(widths[column], line.size());
       }
     }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "host/kueue/workload_status.hpp"
+#include "host/model/excerpt.hpp"
 #include "service/cli/object_writer.hpp"
 #include "service/cli/text_table.hpp"
 
@@ -64,7 +65,7 @@ Result<UngateReport> MakeUngateReport(const Workload& workload, const Cluster& c
 std::string UngateTable(const UngateReport& report) {
   if (report.ungated.empty() && report.gated.empty()) {
     return fmt::format("Nothing to ungate: workload {} has no gated pods in the input.\n",
-                       report.workload.ToString());
+                       Excerpt(report.workload.ToString()));
   }
   std::vector<TableRow> rows;
   for (const UngatedPod& pod : report.ungated) rows.push_back({pod.pod.ToString(), pod.domain});

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/excerpt.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "service/server/store_status.hpp"
 
@@ -70,7 +71,8 @@ grpc::Status ListLeaves(const StateStore& store, const v1::ListLeavesRequest& re
   const FlavorState* state = (*snapshot)->state.Find(request.flavor());
   if (!state) {
     return {grpc::StatusCode::NOT_FOUND,
-            fmt::format("flavor: there is no flavor \"{}\" with a topology", request.flavor())};
+            fmt::format("flavor: there is no flavor \"{}\" with a topology",
+                        Excerpt(request.flavor()))};
   }
   const FlavorSnapshot& flavor = state->snapshot();
   const auto total = static_cast<std::uint32_t>(flavor.leaf_count());

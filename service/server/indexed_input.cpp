@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "host/model/excerpt.hpp"
+
 namespace espalier {
 namespace {
 
@@ -155,7 +157,7 @@ Result<StateDelta> IndexedInput::Apply(StateDelta delta) {
     if (!nodes_.contains(name) || !removed.insert(name).second) {
       return BadInput(fmt::format(
           "update.remove_nodes: there is no node \"{}\" to remove; name loaded nodes, once each",
-          name));
+          Excerpt(name)));
     }
   }
   StateDelta undo;

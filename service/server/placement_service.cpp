@@ -9,6 +9,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "host/engine/assignments.hpp"
+#include "host/model/excerpt.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "service/server/store_status.hpp"
 #include "service/wire/answers.hpp"
@@ -118,7 +119,7 @@ Result<void> OnlyWithPodsInPlace(const std::vector<WorkloadRequest>& workloads) 
   return BadInput(fmt::format(
       "workloads: {} (position {}) has neither a replacement nor a previous assignment, "
       "so nothing can be replaced; use Place",
-      unplaced->key.ToString(), unplaced - workloads.begin()));
+      Excerpt(unplaced->key.ToString()), unplaced - workloads.begin()));
 }
 
 // Where a thread answers a batch of gangs. The memory is used again by its next, unless it is more

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <sys/un.h>
 
+#include "host/model/excerpt.hpp"
+
 namespace espalier {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::string_view kUnixPrefix = "unix:";
 tl::unexpected<Error> NotAnAddress(std::string_view text) {
   return BadInput(fmt::format(
       "\"{}\" is no address; write unix:/path/to/socket or HOST:PORT, as in 127.0.0.1:50051",
-      text));
+      Excerpt(text)));
 }
 
 }  // namespace
@@ -47,8 +49,8 @@ Result<Address> ParseAddress(std::string_view text) {
     while (address.path.starts_with("//")) address.path.erase(0, 1);  // no authority of a URI
     constexpr std::size_t kLongest = sizeof(sockaddr_un::sun_path) - 1;
     if (address.path.empty() || address.path.size() > kLongest) {
-      return BadInput(fmt::format("\"{}\" has a path of {} bytes; a unix socket has 1 to {}", text,
-                                  address.path.size(), kLongest));
+      return BadInput(fmt::format("\"{}\" has a path of {} bytes; a unix socket has 1 to {}",
+                                  Excerpt(text), address.path.size(), kLongest));
     }
     return address;
   }
@@ -72,7 +74,8 @@ Result<Address> ParseAddress(std::string_view text) {
 Result<Address> ParseTcpAddress(std::string_view text) {
   Result<Address> address = ParseAddress(text);
   if (address && !address->is_unix()) return address;
-  return BadInput(fmt::format("\"{}\" is no address; write HOST:PORT, as in 127.0.0.1:9464", text));
+  return BadInput(
+      fmt::format("\"{}\" is no address; write HOST:PORT, as in 127.0.0.1:9464", Excerpt(text)));
 }
 
 }  // namespace espalier

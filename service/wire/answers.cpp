@@ -5,6 +5,7 @@
 
 #include "host/engine/assignments.hpp"
 #include "host/engine/engine.hpp"
+#include "host/model/excerpt.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "service/wire/tables.hpp"
 #include "service/wire/types.hpp"
@@ -50,7 +51,7 @@ class AnswerEncoder {
       if (!WriteWorkload(requests[w], answers[w])) {
         return tl::unexpected(
             Error{ErrorClass::kInternal, fmt::format("the answer to workload {} does not match it",
-                                                     requests[w].key.ToString())});
+                                                     Excerpt(requests[w].key.ToString()))});
       }
     }
     if (std::ranges::none_of(requests, HasPodsInPlace)) message_.clear_added_counts();

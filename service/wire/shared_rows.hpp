@@ -11,6 +11,7 @@
 
 #include "espalier/v1/types.pb.h"
 #include "espalier/v1/workload.pb.h"
+#include "host/model/excerpt.hpp"
 #include "host/model/workload.hpp"
 #include "service/wire/decoder.hpp"
 #include "service/wire/tables.hpp"
@@ -98,7 +99,7 @@ void CheckPodSetNames(const std::vector<PodSet>& pod_sets, const FieldPath& pare
         FieldPath(parent, field, first + static_cast<std::int64_t>(i)),
         "is \"{}\", as that of pod set {} of the same workload; each pod set has a name of "
         "its own",
-        pod_sets[i].name, it->second);
+        Excerpt(pod_sets[i].name), it->second);
     return;
   }
 }

@@ -4,10 +4,14 @@
 #include <utility>
 
 #include "espalier/v1/error.pb.h"
+#include "host/model/excerpt.hpp"
 #include "service/wire/cluster_state.hpp"
 
 namespace espalier {
 namespace {
+
+// A status travels in headers, of which clients take 8 KiB.
+constexpr std::size_t kMaxStatusBytes = 4096;
 
 // What the service itself answers comes first: a class maps to its first code.
 constexpr std::array kCodes = {
@@ -33,7 +37,7 @@ grpc::StatusCode ToStatusCode(ErrorClass error_class) {
 }
 
 grpc::Status ToStatus(const Error& error) {
-  return grpc::Status(ToStatusCode(error.error_class), error.message);
+  return grpc::Status(ToStatusCode(error.error_class), Excerpt(error.message, kMaxStatusBytes));
 }
 
 grpc::Status StaleStatus(const Error& error, const StatePosition& current) {
@@ -41,9 +45,10 @@ grpc::Status StaleStatus(const Error& error, const StatePosition& current) {
   *stale.mutable_current() = ToProto(current);
   v1::ErrorStatus details;
   details.set_code(ToStatusCode(ErrorClass::kStale));
-  details.set_message(error.message);
+  const std::string message = Excerpt(error.message, kMaxStatusBytes);
+  details.set_message(message);
   details.add_details()->PackFrom(stale);
-  return grpc::Status(ToStatusCode(ErrorClass::kStale), error.message, details.SerializeAsString());
+  return grpc::Status(ToStatusCode(ErrorClass::kStale), message, details.SerializeAsString());
 }
 
 ErrorClass ToErrorClass(grpc::StatusCode code) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/model/assignment_limits.hpp"
+#include "host/model/excerpt.hpp"
 
 namespace espalier {
 namespace {
@@ -30,7 +31,7 @@ FlatMap<Value> MapFromColumns(const Keys& keys, const Values& values, const Fiel
   std::string_view previous;
   for (std::size_t i = 0; i < order.size() && decoder.ok(); ++i) {
     const auto& [key, index] = order[i];
-    if (i > 0 && key == previous) decoder.Fail(path, "has the key \"{}\" twice", key);
+    if (i > 0 && key == previous) decoder.Fail(path, "has the key \"{}\" twice", Excerpt(key));
     map.Set(key, convert(values[index]));
     previous = key;
   }

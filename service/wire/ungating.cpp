@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "host/model/excerpt.hpp"
 #include "service/wire/objects.hpp"
 
 namespace espalier {
@@ -25,7 +26,8 @@ void CheckNames(const std::vector<Pod>& pods, const FieldPath& root, Decoder& de
     const std::uint32_t first = positions.at(pods[i].key);
     if (first == i) continue;
     decoder.Fail(FieldPath(root, "pods", static_cast<std::int64_t>(i)),
-                 "is {} as pods[{}] is; send each pod once", pods[i].key.ToString(), first);
+                 "is {} as pods[{}] is; send each pod once", Excerpt(pods[i].key.ToString()),
+                 first);
     return;
   }
 }

@@ -187,5 +187,33 @@ TEST(Version, TellsHowItWasBuilt) {
   EXPECT_THAT(version.output, HasSubstr("back ends: cpu"));
 }
 
+// Whoever may create an object in a cluster may choose these names.
+TEST(PlaceOutput, NamesNeitherSteerTheTerminalNorForgeLines) {
+  const std::string name = "a\\x1b[2J\\nteam/forged  main" + std::string(1000, 'x');
+  std::string objects = FileContent(kData + "fits.yaml");
+  objects.replace(objects.find("name: train"), 11, "name: \"" + name + "\"");
+  const ProcessResult placed = RunEspalier({"place", "-"}, objects);
+  EXPECT_THAT(placed.output, HasSubstr("team/a\\x1b[2J\\nteam/forged"));
+  EXPECT_THAT(placed.output, testing::Not(HasSubstr("\x1b")));
+  EXPECT_THAT(placed.output, testing::Not(HasSubstr(std::string(200, 'x'))));
+
+  objects.replace(objects.find("count: 2"), 8, "count: x");
+  const ProcessResult refused = RunEspalier({"place", "-"}, objects);
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.errors, HasSubstr("team/a\\x1b[2J\\nteam/forged"));
+  EXPECT_THAT(refused.errors, testing::Not(HasSubstr("\x1b")));
+  EXPECT_THAT(refused.errors, testing::Not(HasSubstr(std::string(200, 'x'))));
+}
+
+TEST(PlaceErrors, WordsOfTheCommandLineAreEscapedToo) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"\x1b[2J"}, {"place", "--\x1b[2J"}}) {
+    const ProcessResult result = RunEspalier(words);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, HasSubstr("\\x1b[2J"));
+    EXPECT_THAT(result.errors, testing::Not(HasSubstr("\x1b")));
+  }
+}
+
 }  // namespace
 }  // namespace espalier

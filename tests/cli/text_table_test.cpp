@@ -9,14 +9,28 @@ namespace espalier {
 namespace {
 
 TEST(RenderTable, AlignsColumnsAndKeepsLinesOfACellTogether) {
-  EXPECT_EQ(
-      RenderTable({"NAME", "PODS", "WHERE"},
-                  {{"a", "1", "zone-a"}, {"long-name", "12", "zone-a\nzone-b"}, {"b", "", ""}}),
-      "NAME       PODS  WHERE\n"
-      "a          1     zone-a\n"
-      "long-name  12    zone-a\n"
-      "                 zone-b\n"
-      "b\n");
+  EXPECT_EQ(RenderTable({"NAME", "PODS", "WHERE"},
+                        {{"a", "1", "zone-a"},
+                         {"long-name", "12", std::vector<std::string>{"zone-a", "zone-b"}},
+                         {"b", "", ""}}),
+            "NAME       PODS  WHERE\n"
+            "a          1     zone-a\n"
+            "long-name  12    zone-a\n"
+            "                 zone-b\n"
+            "b\n");
+}
+
+TEST(RenderTable, ShowsNamesThatCanNeitherForgeARowNorSteerTheTerminal) {
+  EXPECT_EQ(RenderTable({"NAME", "WHERE"}, {{"a\nb  zone-a", "\x1b[2J\r"}}),
+            "NAME          WHERE\n"
+            "a\\nb  zone-a  \\x1b[2J\\r\n");
+}
+
+TEST(RenderTable, CutsLongNames) {
+  const std::string long_name(1000, 'x');
+  const std::string text = RenderTable({"NAME", "WHERE"}, {{long_name, long_name}});
+  EXPECT_NE(text.find("\n" + std::string(197, 'x') + "...  " + long_name + "\n"),
+            std::string::npos);
 }
 
 void WriteSample(ObjectWriter& out) {

@@ -243,5 +243,20 @@ TEST(ListLeaves, RefusesWhatDoesNotExist) {
   }
 }
 
+TEST(ClusterStateErrors, AnUpdateRepeatsLittleOfALongName) {
+  TestServer server;
+  v1::UpdateStateRequest request;
+  ASSERT_TRUE(server.Load(SmallCluster(), request.mutable_base()).ok());
+  request.add_strings("\x1b[31m\nnode" + std::string(100'000, 'x'));
+  request.add_remove_nodes(1);
+  grpc::ClientContext context;
+  v1::UpdateStateResponse response;
+  const grpc::Status status = server.cluster_state->UpdateState(&context, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::INVALID_ARGUMENT);
+  EXPECT_NE(status.error_message().find("\"\\x1b[31m\\nnodexxx"), std::string::npos)
+      << status.error_message();
+  EXPECT_LT(status.error_message().size(), 400u);
+}
+
 }  // namespace
 }  // namespace espalier

@@ -19,6 +19,16 @@ TEST(Status, EveryErrorClassHasItsCode) {
   EXPECT_EQ(ToStatusCode(ErrorClass::kInternal), grpc::INTERNAL);
 }
 
+// Longer than headers may be it would not reach the client at all.
+TEST(Status, MessagesArePrintableAndFitIntoHeaders) {
+  const Error error{ErrorClass::kStale, "\x1b[2J\n" + std::string(std::size_t{1} << 20, 'x')};
+  for (const grpc::Status& status : {ToStatus(error), StaleStatus(error, {7, 12})}) {
+    EXPECT_EQ(status.error_message().rfind("\\x1b[2J\\nxxx", 0), 0u);
+    EXPECT_EQ(status.error_message().size(), 4096u);
+    EXPECT_LT(status.error_details().size(), 5000u);
+  }
+}
+
 TEST(Status, EveryCodeHasAClass) {
   for (const ErrorClass error_class :
        {ErrorClass::kBadInput, ErrorClass::kNotFound, ErrorClass::kStale, ErrorClass::kUnavailable,
