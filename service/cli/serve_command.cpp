@@ -38,8 +38,9 @@ constexpr const char* kExamples = R"(Examples:
     espalier place --connect unix:/tmp/espalier.sock cluster.json
 
 SIGTERM and SIGINT drain: health says "not serving", calls under way finish, then it exits.
-A second signal ends it at once. Exit codes: 0 drained, 1 calls were cut off, 2 wrong command
-line, 4 an address is taken or not to be had, or there is no GPU.)";
+A second one ends it at once; SIGHUP, SIGPIPE, SIGUSR1 and SIGUSR2 do nothing.
+Exit codes: 0 drained, 1 calls were cut off, 2 wrong command line, 4 an address is taken or not
+to be had, or there is no GPU.)";
 
 std::string CheckAddress(const std::string& text) {
   const auto address = ParseAddress(text);
@@ -90,9 +91,13 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
     std::string feature_gates;
     double drain_seconds = 30;
     double idle_seconds = 30;
+    std::uint64_t memory = 0;
+    std::uint64_t call_memory = 0;
+    std::uint64_t max_message_bytes = std::uint64_t{64} << 20;
   };
   const auto flags = std::make_shared<Flags>();
   ServerOptions& server = flags->options.server;
+  const CLI::Range kByteRange(std::uint64_t{0}, std::uint64_t{1} << 62);  // -1 reads as 2^64 - 1
   CLI::App* command = app.add_subcommand("serve", "Answer placements over gRPC until told to stop");
   command
       ->add_option("--listen", server.listen,
@@ -119,21 +124,24 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
-      ->add_option("--max-message-bytes", server.max_message_bytes,
+      ->add_option("--max-message-bytes", flags->max_message_bytes,
                    "Largest message, either way; 64MiB and the like are understood")
       ->transform(CLI::AsSizeValue(false))
+      ->check(kByteRange)
       ->capture_default_str();
   command
-      ->add_option("--memory", server.memory,
+      ->add_option("--memory", flags->memory,
                    "Bytes that all calls and the loaded state may take together; beyond, calls are "
                    "refused with RESOURCE_EXHAUSTED; 0: three quarters of what the machine and the "
                    "control group allow")
       ->transform(CLI::AsSizeValue(false))
+      ->check(kByteRange)
       ->capture_default_str();
   command
-      ->add_option("--call-memory", server.call_memory,
+      ->add_option("--call-memory", flags->call_memory,
                    "Bytes that one call may take, a load of a state too; 0: half of --memory")
       ->transform(CLI::AsSizeValue(false))
+      ->check(kByteRange)
       ->capture_default_str();
   command
       ->add_option("--idle-seconds", flags->idle_seconds,
@@ -159,7 +167,11 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
       return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
     };
     flags->options.drain_patience = milliseconds(flags->drain_seconds);
-    flags->options.server.patience = milliseconds(flags->idle_seconds);
+    ServerOptions& limits = flags->options.server;
+    limits.memory = static_cast<std::int64_t>(flags->memory);
+    limits.call_memory = static_cast<std::int64_t>(flags->call_memory);
+    limits.max_message_bytes = static_cast<std::int64_t>(flags->max_message_bytes);
+    limits.patience = milliseconds(flags->idle_seconds);
     exit_code = RunServeCommand(flags->options);
   });
 }

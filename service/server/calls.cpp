@@ -10,6 +10,8 @@
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 
+#include "host/model/excerpt.hpp"
+
 namespace espalier {
 namespace {
 
@@ -37,8 +39,8 @@ grpc::Status RunGuarded(const std::function<grpc::Status()>& work) {
   } catch (const std::bad_alloc&) {
     return {grpc::StatusCode::RESOURCE_EXHAUSTED, "out of memory; ask for less at once"};
   } catch (const std::exception& error) {
-    spdlog::error("a call failed: {}", error.what());
-    return {grpc::StatusCode::INTERNAL, error.what()};
+    spdlog::error("a call failed: {}", Excerpt(error.what()));
+    return {grpc::StatusCode::INTERNAL, Excerpt(error.what())};
   }
 }
 

@@ -3,11 +3,9 @@
 #include <csignal>
 #include <utility>
 
-#include <fcntl.h>
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include "host/model/excerpt.hpp"
 
@@ -24,14 +22,6 @@ void LogOfProtobuf(google::protobuf::LogLevel, const char* file, int line,
   spdlog::debug("protobuf {}:{}: {}", file, line, Excerpt(message));
 }
 
-// A standard stream that is closed would give its number, and with it what is printed and logged,
-// to the next file or socket.
-void OpenStandardStreams() {
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(stream, F_GETFD) == -1) ::open("/dev/null", O_RDWR);  // takes the lowest number
-  }
-}
-
 void IgnoreOtherSignals() {
   for (const int signal : {SIGPIPE, SIGHUP, SIGUSR1, SIGUSR2}) std::signal(signal, SIG_IGN);
 }
@@ -42,7 +32,6 @@ Result<bool> ServeUntilSignal(const ServerOptions& options,
                               std::chrono::milliseconds drain_patience,
                               const std::function<Result<std::shared_ptr<Backend>>()>& make_backend,
                               const std::function<void(const Server&)>& started) {
-  OpenStandardStreams();
   IgnoreOtherSignals();
   sigset_t signals;
   sigemptyset(&signals);

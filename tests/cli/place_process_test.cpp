@@ -207,7 +207,7 @@ TEST(PlaceOutput, NamesNeitherSteerTheTerminalNorForgeLines) {
 
 TEST(PlaceErrors, WordsOfTheCommandLineAreEscapedToo) {
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"\x1b[2J"}, {"place", "--\x1b[2J"}}) {
+       {std::vector<std::string>{"\x1b[2J"}, {"place", "file", "--\x1b[2J"}}) {
     const ProcessResult result = RunEspalier(words);
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_THAT(result.errors, HasSubstr("\\x1b[2J"));
