@@ -34,7 +34,7 @@ struct PlacementJob {
   std::vector<AssumedLeaf> assumed;  // leaves ascend
   // Bounds the evaluation: the result's shares are charged, and once it is stopped results are
   // meaningless. Outlives the job, is never null and is the same for all jobs evaluated together.
-  WorkBudget* budget = &WorkBudget::Unbounded();
+  WorkBudget* budget = &WorkBudget::Unlimited();
 };
 
 struct PlacementResult {

@@ -26,7 +26,7 @@ class Engine {
   // `backend` decides where counting and decisions run; never null. `budget` bounds all that the
   // engine is asked and outlives it: once it is stopped, answers are meaningless.
   Engine(std::shared_ptr<Backend> backend, FeatureGates gates,
-         WorkBudget& budget = WorkBudget::Unbounded());
+         WorkBudget& budget = WorkBudget::Unlimited());
   ~Engine();
 
   const FeatureGates& gates() const { return gates_; }

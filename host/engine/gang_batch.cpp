@@ -87,7 +87,8 @@ struct GangBatch::Scratch {
   }
 };
 
-ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const FeatureGates& gates) {
+ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const FeatureGates& gates,
+                          WorkBudget& budget) {
   ResolvedGangShape resolved{std::move(shape), {}, {}, {}, {}, {}};
   const PodSetRequest& workers = resolved.words.workers;
   const FlavorState* flavor = state.Find(workers.flavor);
@@ -104,7 +105,7 @@ ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const Feat
   const PodSetRequest* leader = resolved.words.leader ? &*resolved.words.leader : nullptr;
   resolved.query = request->query;
   resolved.query.leaders = leader != nullptr ? 1 : 0;
-  resolved.shape = MakeShape(*request, workers, leader, snapshot);
+  resolved.shape = MakeShape(*request, workers, leader, snapshot, budget);
   resolved.leaves = {0, snapshot.leaf_count()};
   if (leader != nullptr) resolved.leader = BindRequests(leader->requests, snapshot);
   return resolved;

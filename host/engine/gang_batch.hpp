@@ -13,6 +13,7 @@
 #include "host/engine/backend.hpp"
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/request.hpp"
+#include "host/model/work_budget.hpp"
 #include "host/packing/cluster_state.hpp"
 
 namespace espalier {
@@ -35,8 +36,10 @@ struct ResolvedGangShape {
   RequestVector leader;  // what the leader books; empty: no leader
 };
 
-// A shape that names an unknown flavor or cannot be resolved has its failure text.
-ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const FeatureGates& gates);
+// A shape that names an unknown flavor or cannot be resolved has its failure text. Meaningless once
+// `budget` is stopped.
+ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const FeatureGates& gates,
+                          WorkBudget& budget = WorkBudget::Unlimited());
 
 struct Gang {
   std::int32_t shape = 0;  // index into the batch's shapes
@@ -71,7 +74,7 @@ class GangBatch {
   // Of shapes resolved against the nodes of `state`. One that has a failure text answers every gang
   // of it with that. `state` may change its usage afterwards, not its nodes. `budget` bounds the
   // calls below and outlives the batch: once it is stopped, answers are meaningless.
-  GangBatch(const ClusterState& state, Shapes shapes, WorkBudget& budget = WorkBudget::Unbounded());
+  GangBatch(const ClusterState& state, Shapes shapes, WorkBudget& budget = WorkBudget::Unlimited());
   // Resolves the shapes first.
   GangBatch(const ClusterState& state, const FeatureGates& gates,
             std::span<const GangShape> shapes);

@@ -226,7 +226,7 @@ RequestVector BindRequests(const Resources& requests, const FlavorSnapshot& snap
 
 std::shared_ptr<const Shape> MakeShape(const ResolvedRequest& resolved,
                                        const PodSetRequest& workers, const PodSetRequest* leader,
-                                       const FlavorSnapshot& snapshot) {
+                                       const FlavorSnapshot& snapshot, WorkBudget& budget) {
   Shape shape;
   shape.workers = BindRequests(workers.requests, snapshot);
   if (leader != nullptr) {
@@ -241,10 +241,10 @@ std::shared_ptr<const Shape> MakeShape(const ResolvedRequest& resolved,
   }
   shape.slice = resolved.query.slice;
   if (snapshot.host_topology()) {
-    shape.filter = snapshot.Filter(resolved.constraints);
+    shape.filter = snapshot.Filter(resolved.constraints, budget);
     shape.filter_key = resolved.constraints.Key();
   }
-  return snapshot.Intern(std::move(shape));
+  return snapshot.Intern(std::move(shape), budget);
 }
 
 }  // namespace espalier

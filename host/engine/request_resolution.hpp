@@ -8,6 +8,7 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/request.hpp"
+#include "host/model/work_budget.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 #include "host/packing/node_filter.hpp"
 #include "kernels/views.hpp"
@@ -38,9 +39,11 @@ tl::expected<ResolvedRequest, std::string> ResolveRequest(const PodSetRequest& w
 // The per-pod vector bound to the snapshot, with the pod slot added (R5.11).
 RequestVector BindRequests(const Resources& requests, const FlavorSnapshot& snapshot);
 
-// The interned shape of workers and optional leader (null: none).
+// The interned shape of workers and optional leader (null: none). Meaningless, and not interned,
+// once `budget` is stopped.
 std::shared_ptr<const Shape> MakeShape(const ResolvedRequest& resolved,
                                        const PodSetRequest& workers, const PodSetRequest* leader,
-                                       const FlavorSnapshot& snapshot);
+                                       const FlavorSnapshot& snapshot,
+                                       WorkBudget& budget = WorkBudget::Unlimited());
 
 }  // namespace espalier

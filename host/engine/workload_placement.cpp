@@ -27,8 +27,8 @@ const TopologyAssignment* FindAdmitted(const ReplacementContext& replacement,
 }  // namespace
 
 WorkloadPlacement::WorkloadPlacement(const WorkloadRequest& request, const ClusterState& state,
-                                     const FeatureGates& gates)
-    : request_(request), gates_(gates) {
+                                     const FeatureGates& gates, WorkBudget& budget)
+    : request_(request), gates_(gates), budget_(budget) {
   if (gates_.handle_overlapping_flavors) shared_ = AssumedUsage(request.assumed_usage);
   SplitByFlavor(state);
   EnterFlavor();
@@ -74,14 +74,14 @@ void WorkloadPlacement::EndFlavor() {
 
 const PlacementJob* WorkloadPlacement::NextJob() {
   job_.reset();
-  while (!job_ && part_ < parts_.size()) {
+  while (!job_ && part_ < parts_.size() && !budget_.stopped()) {
     if (group_ == parts_[part_].groups.size()) {
       EndFlavor();
     } else {
       StartGroup(parts_[part_].groups[group_++]);
     }
   }
-  return job_ ? &*job_ : nullptr;
+  return job_ && !budget_.stopped() ? &*job_ : nullptr;
 }
 
 void WorkloadPlacement::StartGroup(const Group& group) {
@@ -159,7 +159,7 @@ void WorkloadPlacement::StartPlacement(Purpose purpose, const PodSetRequest& pod
   job.query = resolved->query;
   job.query.pods = std::max<Count>(pods, 0);
   job.query.leaders = leader != nullptr ? 1 : 0;  // R6.9: always one pod
-  job.shape = MakeShape(*resolved, pod_set, leader, snapshot());
+  job.shape = MakeShape(*resolved, pod_set, leader, snapshot(), budget_);
   job.simulate_empty = request_.simulate_empty && purpose != Purpose::kReplace;
   job.affinity_scores = !request_.affinity_scores_consumed;
   job.replacement_domain = {0, snapshot().leaf_count()};

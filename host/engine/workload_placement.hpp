@@ -11,15 +11,17 @@
 #include "host/engine/backend.hpp"
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/request.hpp"
+#include "host/model/work_budget.hpp"
 #include "host/packing/cluster_state.hpp"
 
 namespace espalier {
 
 class WorkloadPlacement {
  public:
-  // All three must outlive this object; the state must not change while a job is out.
+  // All four must outlive this object; the state must not change while a job is out. Once `budget`
+  // is stopped there is no next job, and the answer is meaningless.
   WorkloadPlacement(const WorkloadRequest& request, const ClusterState& state,
-                    const FeatureGates& gates);
+                    const FeatureGates& gates, WorkBudget& budget = WorkBudget::Unlimited());
 
   // The next job, or null when the answer is complete. Call Accept before asking again.
   const PlacementJob* NextJob();
@@ -66,6 +68,7 @@ class WorkloadPlacement {
 
   const WorkloadRequest& request_;
   const FeatureGates& gates_;
+  WorkBudget& budget_;
   std::vector<FlavorPart> parts_;  // flavor names ascend
   std::size_t part_ = 0;
   std::size_t group_ = 0;

@@ -24,9 +24,9 @@ bool MemoryPool::TryTake(std::int64_t bytes, std::int64_t spare) {
   return true;
 }
 
-WorkBudget& WorkBudget::Unbounded() {
-  static WorkBudget budget;
-  return budget;
+WorkBudget& WorkBudget::Unlimited() {
+  static WorkBudget unlimited;
+  return unlimited;
 }
 
 WorkBudget::~WorkBudget() {

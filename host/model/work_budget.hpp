@@ -74,8 +74,8 @@ class WorkBudget {
  public:
   // Bounds nothing until Stop is called.
   WorkBudget() = default;
-  // Returns a budget that is never stopped, for work that nobody bounds.
-  static WorkBudget& Unbounded();
+  // Returns a budget that bounds nothing and that nobody stops, for callers without limits.
+  static WorkBudget& Unlimited();
   // Bounds memory to `limit` bytes.
   explicit WorkBudget(std::int64_t limit) : limit_(limit), reserved_(limit) {}
   // Bounds memory to `limit` bytes, all of which come from `pool`. A computation that has become

@@ -9,13 +9,6 @@
 #include "host/packing/path_order.hpp"
 
 namespace espalier {
-namespace {
-
-// Filters and shapes are kept for reuse only; past this many the table starts anew.
-constexpr std::size_t kMaxCachedEntries = 4096;
-
-}  // namespace
-
 FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& topology,
                                std::shared_ptr<const NodeColumns> nodes,
                                const UsageByNode& non_tas_usage)
@@ -322,28 +315,56 @@ std::int32_t FlavorSnapshot::FindResource(std::string_view name) const {
              : -1;
 }
 
-std::shared_ptr<const NodeFilter> FlavorSnapshot::Filter(const NodeConstraints& constraints) const {
-  std::string key = constraints.Key();
-  {
-    const std::lock_guard lock(mutex_);
-    const auto it = filters_.find(key);
-    if (it != filters_.end()) return it->second;
-  }
-  auto filter =
-      std::make_shared<const NodeFilter>(EvaluateFilter(constraints, *nodes_, node_of_, tree()));
+template <class Item>
+std::shared_ptr<const Item> FlavorSnapshot::FindKept(const Kept<Item>& kept,
+                                                     const std::string& key) const {
   const std::lock_guard lock(mutex_);
-  if (filters_.size() >= kMaxCachedEntries) filters_.clear();
-  return filters_.emplace(std::move(key), std::move(filter)).first->second;
+  const auto it = kept.find(key);
+  return it == kept.end() ? nullptr : it->second;
 }
 
-std::shared_ptr<const Shape> FlavorSnapshot::Intern(Shape shape) const {
-  std::string key = shape.Key();
+template <class Item>
+std::shared_ptr<const Item> FlavorSnapshot::Keep(Kept<Item>& kept, std::string key, Item value,
+                                                 std::int64_t bytes, WorkBudget& budget) const {
+  struct Owned {
+    Item value;
+    MemoryHold hold;
+  };
+  const auto owned = std::make_shared<const Owned>(Owned{std::move(value), budget.HandOver(bytes)});
   const std::lock_guard lock(mutex_);
-  const auto it = shapes_.find(key);
-  if (it != shapes_.end()) return it->second;
-  if (shapes_.size() >= kMaxCachedEntries) shapes_.clear();
-  auto interned = std::make_shared<const Shape>(std::move(shape));
-  return shapes_.emplace(std::move(key), std::move(interned)).first->second;
+  if (kept_bytes_ + bytes > kMostKeptBytes || kept.size() >= kMostKeptEntries) {
+    filters_.clear();
+    shapes_.clear();
+    kept_bytes_ = 0;
+  }
+  const auto [it, fresh] =
+      kept.emplace(std::move(key), std::shared_ptr<const Item>(owned, &owned->value));
+  if (fresh) kept_bytes_ += bytes;
+  return it->second;
+}
+
+std::int64_t FlavorSnapshot::kept_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return kept_bytes_;
+}
+
+std::shared_ptr<const NodeFilter> FlavorSnapshot::Filter(const NodeConstraints& constraints,
+                                                         WorkBudget& budget) const {
+  std::string key = constraints.Key();
+  if (auto kept = FindKept(filters_, key)) return kept;
+  NodeFilter filter = EvaluateFilter(constraints, *nodes_, node_of_, tree(), budget);
+  budget.Charge(static_cast<std::int64_t>(key.size()));
+  if (budget.stopped()) return std::make_shared<const NodeFilter>(std::move(filter));
+  const std::int64_t bytes = filter.Bytes() + static_cast<std::int64_t>(key.size());
+  return Keep(filters_, std::move(key), std::move(filter), bytes, budget);
+}
+
+std::shared_ptr<const Shape> FlavorSnapshot::Intern(Shape shape, WorkBudget& budget) const {
+  std::string key = shape.Key();
+  if (auto kept = FindKept(shapes_, key)) return kept;
+  const std::int64_t bytes = shape.Bytes() + static_cast<std::int64_t>(key.size());
+  if (!budget.Charge(bytes)) return std::make_shared<const Shape>(std::move(shape));
+  return Keep(shapes_, std::move(key), std::move(shape), bytes, budget);
 }
 
 }  // namespace espalier

@@ -82,12 +82,23 @@ class FlavorSnapshot {
   // By column, the largest magnitude of its amounts.
   const std::vector<Amount>& magnitudes() const { return magnitudes_; }
 
-  // The filter for these constraints, made on first use; safe to call from several threads. Only
-  // for host topologies.
-  std::shared_ptr<const NodeFilter> Filter(const NodeConstraints& constraints) const;
+  // Filters and shapes are kept for reuse only; past so many bytes or entries of a kind they all
+  // give way.
+  static constexpr std::int64_t kMostKeptBytes = std::int64_t{64} << 20;
+  static constexpr std::size_t kMostKeptEntries = 4096;
 
-  // The one object for all equal shapes, so that shapes compare by address; thread-safe.
-  std::shared_ptr<const Shape> Intern(Shape shape) const;
+  // The filter for these constraints, made on first use; safe to call from several threads. Only
+  // for host topologies. One whose making was stopped says nothing and is not kept.
+  std::shared_ptr<const NodeFilter> Filter(const NodeConstraints& constraints,
+                                           WorkBudget& budget = WorkBudget::Unlimited()) const;
+
+  // The one object for all equal shapes, so that shapes compare by address; thread-safe. Once
+  // `budget` is stopped, as its filter may say nothing, a shape is not kept.
+  std::shared_ptr<const Shape> Intern(Shape shape,
+                                      WorkBudget& budget = WorkBudget::Unlimited()) const;
+
+  // Returns the bytes of the filters and shapes that are kept.
+  std::int64_t kept_bytes() const;
 
  private:
   std::vector<std::int32_t> SelectPool() const;
@@ -123,9 +134,21 @@ class FlavorSnapshot {
   LargeArray<Amount> free_;
   std::vector<Amount> magnitudes_;
 
-  mutable std::mutex mutex_;  // guards the two tables below
-  mutable std::unordered_map<std::string, std::shared_ptr<const NodeFilter>> filters_;
-  mutable std::unordered_map<std::string, std::shared_ptr<const Shape>> shapes_;
+  template <class Item>
+  using Kept = std::unordered_map<std::string, std::shared_ptr<const Item>>;
+  // The value under the key, or null.
+  template <class Item>
+  std::shared_ptr<const Item> FindKept(const Kept<Item>& kept, const std::string& key) const;
+  // Keeps a value that took so many bytes of the budget, which pass to the value. Returns the one
+  // that was kept before where there is one.
+  template <class Item>
+  std::shared_ptr<const Item> Keep(Kept<Item>& kept, std::string key, Item value,
+                                   std::int64_t bytes, WorkBudget& budget) const;
+
+  mutable std::mutex mutex_;  // guards what is below
+  mutable std::int64_t kept_bytes_ = 0;
+  mutable Kept<NodeFilter> filters_;
+  mutable Kept<Shape> shapes_;
 };
 
 }  // namespace espalier

@@ -9,6 +9,7 @@
 
 #include "host/model/flat_map.hpp"
 #include "host/model/node.hpp"
+#include "host/model/work_budget.hpp"
 #include "host/packing/node_columns.hpp"
 #include "kernels/views.hpp"
 
@@ -34,12 +35,17 @@ struct NodeFilter {
   std::int64_t node_selector = 0;      // leaves excluded, by the first filter that fails (R7.2)
   std::int64_t required_affinity = 0;
   FlatMap<std::int64_t> taints;  // by taint text
+
+  // Returns the bytes of memory that it takes.
+  std::int64_t Bytes() const;
 };
 
 // Evaluates constraints on every leaf of a host topology: the taints, then the node selector, then
 // the required affinity (R7.2); the first that fails counts. `node_of_leaf` names the node that
-// stands for each leaf.
+// stands for each leaf. What the filter takes stays charged to `budget`; a filter whose budget was
+// stopped says nothing.
 NodeFilter EvaluateFilter(const NodeConstraints& constraints, const NodeColumns& nodes,
-                          std::span<const std::int32_t> node_of_leaf, const TreeView& tree);
+                          std::span<const std::int32_t> node_of_leaf, const TreeView& tree,
+                          WorkBudget& budget = WorkBudget::Unlimited());
 
 }  // namespace espalier

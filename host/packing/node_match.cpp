@@ -45,8 +45,10 @@ bool Tolerates(const Toleration& toleration, const Taint& taint) {
 }
 
 const Taint* FirstUntoleratedTaint(const std::vector<Taint>& taints,
-                                   const std::vector<Toleration>& tolerations) {
+                                   const std::vector<Toleration>& tolerations,
+                                   const WorkBudget& budget) {
   for (const Taint& taint : taints) {
+    if (budget.stopped()) return nullptr;
     if (!RepelsPods(taint)) continue;
     if (std::ranges::none_of(tolerations,
                              [&](const Toleration& t) { return Tolerates(t, taint); })) {

@@ -9,6 +9,7 @@
 
 #include "host/model/node.hpp"
 #include "host/model/result.hpp"
+#include "host/model/work_budget.hpp"
 
 namespace espalier {
 
@@ -16,9 +17,11 @@ namespace espalier {
 bool RepelsPods(const Taint& taint);
 bool Tolerates(const Toleration& toleration, const Taint& taint);
 
-// The first taint in list order that repels pods and that none tolerates, or null.
+// The first taint in list order that repels pods and that none tolerates, or null; meaningless
+// once `budget` is stopped.
 const Taint* FirstUntoleratedTaint(const std::vector<Taint>& taints,
-                                   const std::vector<Toleration>& tolerations);
+                                   const std::vector<Toleration>& tolerations,
+                                   const WorkBudget& budget = WorkBudget::Unlimited());
 
 // `key=value:Effect`, or `key:Effect` when the value is empty.
 std::string TaintText(const Taint& taint);

@@ -14,7 +14,19 @@ void AppendVector(fmt::memory_buffer& out, const RequestVector& vector) {
   out.push_back('|');
 }
 
+std::size_t BytesOf(const RequestVector& vector) {
+  std::size_t bytes =
+      vector.columns.size() * sizeof(std::int32_t) + vector.amounts.size() * sizeof(Amount);
+  for (const std::string& name : vector.names) bytes += sizeof(std::string) + name.size();
+  return bytes;
+}
+
 }  // namespace
+
+std::int64_t Shape::Bytes() const {
+  return static_cast<std::int64_t>(sizeof(Shape) + BytesOf(workers) + BytesOf(leader) +
+                                   leader_on_workers.size() * sizeof(Amount) + filter_key.size());
+}
 
 std::string Shape::Key() const {
   fmt::memory_buffer out;

@@ -32,6 +32,8 @@ struct Shape {
 
   // A text that is equal for equal shapes only.
   std::string Key() const;
+  // Returns the bytes of memory that it takes without the filter.
+  std::int64_t Bytes() const;
 };
 
 }  // namespace espalier

@@ -51,18 +51,18 @@ class StateStore {
   // A copy of what the current state, which must be the one named, was built from. Waits for a
   // change under way. kStale as At.
   Result<LoadedInput> LoadedAt(const std::optional<StatePosition>& position,
-                               WorkBudget& budget = WorkBudget::Unbounded()) const;
+                               WorkBudget& budget = WorkBudget::Unlimited()) const;
 
   // Replaces everything. `budget` has been charged for `input`. kBadInput as ClusterState::Build.
-  Result<StatePosition> Load(ClusterStateInput input, WorkBudget& budget = WorkBudget::Unbounded());
+  Result<StatePosition> Load(ClusterStateInput input, WorkBudget& budget = WorkBudget::Unlimited());
 
   // Extends the state at `base`. kStale; kBadInput when it removes a node that is not there.
   Result<StatePosition> Update(const StatePosition& base, StateDelta delta,
-                               WorkBudget& budget = WorkBudget::Unbounded());
+                               WorkBudget& budget = WorkBudget::Unlimited());
 
   // Adds to the usage of admitted workloads. kStale.
   Result<StatePosition> Book(const StatePosition& base, const std::vector<FlavorLeafUsage>& usage,
-                             WorkBudget& budget = WorkBudget::Unbounded());
+                             WorkBudget& budget = WorkBudget::Unlimited());
 
  private:
   // A state and the memory it takes.

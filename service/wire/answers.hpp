@@ -25,14 +25,14 @@ using LeafIndex = std::function<std::optional<std::int32_t>(
 Result<v1::AnswerBatch> ToProto(std::span<const WorkloadRequest> requests,
                                 std::span<const WorkloadAnswer> answers,
                                 const LeafIndex& leaf_index,
-                                WorkBudget& budget = WorkBudget::Unbounded());
+                                WorkBudget& budget = WorkBudget::Unlimited());
 
 // The same of gangs, without the columns of domains and their counts, which ToBytes
 // (place_response.hpp) writes: `answers` are those of `batch`, made of the shapes of `requests`, on
 // `state`.
 v1::AnswerBatch RowsToProto(const GangRequests& requests, const GangBatch& batch,
                             const GangAnswers& answers, const ClusterState& state,
-                            WorkBudget& budget = WorkBudget::Unbounded());
+                            WorkBudget& budget = WorkBudget::Unlimited());
 
 // The inverse, for answers that name every domain by its values. Errors: kBadInput with the path of
 // the field.

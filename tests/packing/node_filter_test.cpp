@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "host/packing/flavor_snapshot.hpp"
+#include "host/packing/node_match.hpp"
 #include "tests/packing/clusters.hpp"
 
 namespace espalier {
@@ -124,6 +125,162 @@ TEST(NodeFilterTest, EqualConstraintsShareOneFilter) {
   for (std::thread& thread : threads) thread.join();
   for (const auto& filter : seen) EXPECT_EQ(filter, seen.front());
   EXPECT_NE(snapshot.Filter({}), seen.front());
+}
+
+// Every operator, with values in any order, twice, unknown to all nodes, or many, decides each node
+// as the requirement alone does.
+TEST(NodeFilterTest, R7_5_ValuesAreLookedUpAsTheyAreCompared) {
+  ClusterStateInput input = OneFlavor({kHost});
+  for (int i = 0; i < 40; ++i) {
+    Node node = HostNode(fmt::format("n{:02}", i), {{"pods", 1}});
+    if (i % 4 != 0) node.labels.Set("size", std::to_string(i % 10));
+    if (i == 39) node.labels.Set("size", "");
+    input.nodes.push_back(node);
+  }
+  const ClusterState state = BuildState(input);
+  const FlavorSnapshot& snapshot = state.Find("tas")->snapshot();
+  std::vector<std::string> many;
+  for (int i = 5000; i-- > 7;) many.push_back(std::to_string(i));
+  const std::vector<NodeSelectorRequirement> requirements = {
+      {"size", "In", {"7", "3", "7", "unknown", ""}},
+      {"size", "NotIn", {"7", "3", "7", "unknown"}},
+      {"size", "NotIn", {"unknown"}},
+      {"size", "In", many},
+      {"size", "NotIn", many},
+      {"size", "Exists", {}},
+      {"size", "DoesNotExist", {}},
+      {"size", "Gt", {"4"}},
+      {"size", "Lt", {"4"}},
+      {"absent", "In", {"7"}},
+      {"absent", "NotIn", {"7"}},
+      {"absent", "DoesNotExist", {}}};
+  for (const NodeSelectorRequirement& requirement : requirements) {
+    NodeConstraints constraints;
+    constraints.required_affinity = {{{requirement}, {}}};
+    const auto filter = snapshot.Filter(constraints);
+    for (std::size_t i = 0; i < input.nodes.size(); ++i) {
+      const bool admitted = filter->matches.empty() || ((filter->matches[0] >> i) & 1) != 0;
+      EXPECT_EQ(admitted,
+                RequirementHolds(requirement, input.nodes[i].labels.Find(requirement.key)))
+          << requirement.key << " " << requirement.operation << " on " << input.nodes[i].name;
+    }
+  }
+}
+
+TEST(NodeFilterTest, TaintsOfOneTextAreCountedTogether) {
+  ClusterStateInput input = OneFlavor({kHost});
+  for (int i = 0; i < 6; ++i) {
+    Node node = HostNode(fmt::format("n{}", i), {{"pods", 1}});
+    node.taints = {{"b", "", "NoSchedule"}, {"other", std::to_string(i), "PreferNoSchedule"}};
+    if (i == 3) node.taints = {{"a", "x", "NoExecute"}};
+    input.nodes.push_back(node);
+  }
+  const ClusterState state = BuildState(input);
+  EXPECT_EQ(state.Find("tas")->snapshot().Filter({})->taints,
+            (FlatMap<std::int64_t>{{"a=x:NoExecute", 1}, {"b:NoSchedule", 5}}));
+}
+
+// Nodes on hosts n0, n1, ...; every other one has disk=ssd.
+ClusterStateInput ManyNodes(int nodes) {
+  ClusterStateInput input = OneFlavor({kHost});
+  for (int i = 0; i < nodes; ++i) {
+    Node node = HostNode(fmt::format("n{}", i), {{"pods", 1}});
+    if (i % 2 == 0) node.labels.Set("disk", "ssd");
+    input.nodes.push_back(node);
+  }
+  return input;
+}
+
+TEST(NodeFilterTest, StoppedFilterIsNotKept) {
+  const ClusterState state = BuildState(ManyNodes(100'000));
+  const FlavorSnapshot& snapshot = state.Find("tas")->snapshot();
+  NodeConstraints constraints;
+  constraints.required_affinity = {LabelIn("disk", "ssd")};
+  WorkBudget budget;
+  int pauses = 0;
+  budget.OnPause([&] {
+    ++pauses;
+    budget.Stop({ErrorClass::kCancelled, "gone"});
+  });
+  snapshot.Filter(constraints, budget);
+  EXPECT_EQ(pauses, 1);
+  EXPECT_EQ(snapshot.kept_bytes(), 0);
+  EXPECT_EQ(snapshot.Filter(constraints)->required_affinity, 50'000);
+}
+
+TEST(NodeFilterTest, FilterOfManyTermsStops) {
+  const ClusterState state = BuildState(ManyNodes(1000));
+  NodeConstraints constraints;
+  constraints.required_affinity.emplace(1000, LabelIn("disk", "hdd"));
+  WorkBudget budget;
+  int pauses = 0;
+  budget.OnPause([&] {
+    if (++pauses == 3) budget.Stop({ErrorClass::kCancelled, "gone"});
+  });
+  state.Find("tas")->snapshot().Filter(constraints, budget);
+  EXPECT_EQ(pauses, 3);
+}
+
+TEST(NodeFilterTest, MemoryIsChargedToTheBudget) {
+  const ClusterState state = BuildState(ManyNodes(10'000));
+  NodeConstraints scored;
+  scored.preferred_affinity = {{1, LabelIn("disk", "ssd")}};
+  NodeConstraints listing;
+  listing.required_affinity = {NodeSelectorTerm{{{kHost, "In", {}}}, {}}};
+  for (int i = 0; i < 10'000; ++i) {
+    listing.required_affinity->front().match_expressions.front().values.push_back(
+        fmt::format("n{}", i));
+  }
+  for (const NodeConstraints& constraints : {scored, listing}) {
+    WorkBudget budget(std::int64_t{30} << 10);
+    state.Find("tas")->snapshot().Filter(constraints, budget);
+    ASSERT_FALSE(budget.Check());
+    EXPECT_EQ(budget.Check().error().error_class, ErrorClass::kExhausted);
+  }
+}
+
+TEST(NodeFilterTest, KeptFiltersHoldTheirMemoryInThePool) {
+  MemoryPool pool(std::int64_t{1} << 30);
+  {
+    const ClusterState state = BuildState(ManyNodes(100'000));
+    const FlavorSnapshot& snapshot = state.Find("tas")->snapshot();
+    NodeConstraints constraints;
+    constraints.preferred_affinity = {{1, LabelIn("disk", "ssd")}};
+    {
+      WorkBudget budget(pool, pool.limit());
+      snapshot.Filter(constraints, budget);
+      EXPECT_EQ(budget.charged(), 0);  // what was needed on the way is gone
+    }
+    EXPECT_EQ(pool.held(), snapshot.kept_bytes());
+    EXPECT_GT(pool.held(), 800'000);
+  }
+  EXPECT_EQ(pool.held(), 0);
+}
+
+TEST(NodeFilterTest, KeptFiltersAreBoundedInBytes) {
+  constexpr int kFilters = 100;
+  const ClusterState state = BuildState(ManyNodes(100'000));
+  const FlavorSnapshot& snapshot = state.Find("tas")->snapshot();
+  NodeConstraints constraints;
+  for (int i = 0; i < kFilters; ++i) {
+    constraints.preferred_affinity = {{i + 1, LabelIn("disk", "ssd")}};
+    snapshot.Filter(constraints);
+    ASSERT_LE(snapshot.kept_bytes(), FlavorSnapshot::kMostKeptBytes) << i;
+  }
+  EXPECT_GT(snapshot.kept_bytes(), 800'000);
+}
+
+TEST(NodeFilterTest, ShapesOfAStoppedBudgetAreNotKept) {
+  const ClusterState state = BuildState(SixNodes());
+  const FlavorSnapshot& snapshot = state.Find("tas")->snapshot();
+  WorkBudget stopped;
+  stopped.Stop({ErrorClass::kCancelled, "gone"});
+  Shape shape;
+  shape.filter = snapshot.Filter(SsdInZone1(), stopped);
+  shape.filter_key = SsdInZone1().Key();
+  snapshot.Intern(shape, stopped);
+  shape.filter = snapshot.Filter(SsdInZone1());
+  EXPECT_EQ(snapshot.Intern(shape)->filter->required_affinity, 1);
 }
 
 TEST(NodeFilterTest, BitmapCrossesWords) {
