@@ -1,8 +1,8 @@
-#include "host/packing/node_columns.hpp"
-
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
+#include <functional>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +11,7 @@
 
 #include "host/model/excerpt.hpp"
 #include "host/packing/name_index.hpp"
+#include "host/packing/node_columns.hpp"
 #include "host/packing/parts.hpp"
 
 namespace espalier {
@@ -83,32 +84,65 @@ class ColumnFinder {
   std::size_t next_ = 0;
 };
 
-void AddTaints(NodeColumns& columns, const std::vector<Taint>& taints) {
-  // Few distinct sets exist; the last ones are the likeliest.
-  for (std::size_t i = columns.taint_sets.size(); i-- > 0;) {
-    if (columns.taint_sets[i] == taints) {
-      columns.taint_set_of.push_back(static_cast<std::int32_t>(i));
-      return;
-    }
+// Numbers lists of taints: equal ones get the number of the first of them, numbers are from 0.
+class TaintSets {
+ public:
+  // `taints` outlive this object.
+  std::int32_t Number(const std::vector<Taint>& taints) {
+    if (last_ != nullptr && *last_ == taints) return last_number_;  // neighbours tend to be equal
+    const auto [it, fresh] = numbers_.emplace(&taints, static_cast<std::int32_t>(numbers_.size()));
+    last_ = &taints;
+    last_number_ = it->second;
+    return last_number_;
   }
-  columns.taint_set_of.push_back(static_cast<std::int32_t>(columns.taint_sets.size()));
-  columns.taint_sets.push_back(taints);
-}
+
+ private:
+  struct Hash {
+    std::size_t operator()(const std::vector<Taint>* taints) const {
+      std::size_t hash = taints->size();
+      for (const Taint& taint : *taints) {
+        for (const std::string_view word :
+             {std::string_view(taint.key), std::string_view(taint.value),
+              std::string_view(taint.effect)}) {
+          hash = (std::rotl(hash, 5) ^ std::hash<std::string_view>()(word)) * 0x9e3779b97f4a7c15U;
+        }
+      }
+      return hash;
+    }
+  };
+  struct Equal {
+    bool operator()(const std::vector<Taint>* a, const std::vector<Taint>* b) const {
+      return *a == *b;
+    }
+  };
+  std::unordered_map<const std::vector<Taint>*, std::int32_t, Hash, Equal> numbers_;
+  const std::vector<Taint>* last_ = nullptr;
+  std::int32_t last_number_ = 0;
+};
 
 void AddAllocatable(NodeColumns& columns, std::span<const Node> nodes) {
-  FlatMap<std::int32_t> index;
+  std::unordered_map<std::string_view, std::size_t> column_of;
   for (const Node& node : nodes) {
+    std::size_t next = 0;  // in most clusters all nodes have the resources of the first
     for (const auto& [name, amount] : node.allocatable) {
-      if (!index.Contains(name)) index.Set(name, 0);
+      if (next == columns.resources.size() || columns.resources[next] != name) {
+        const auto [it, fresh] = column_of.emplace(name, columns.resources.size());
+        if (fresh) columns.resources.push_back(name);
+        next = it->second;
+      }
+      ++next;
     }
   }
-  for (const auto& [name, unused] : index) columns.resources.push_back(name);
+  std::ranges::sort(columns.resources);
+  for (std::size_t r = 0; r < columns.resources.size(); ++r) column_of[columns.resources[r]] = r;
   columns.allocatable.assign(columns.resources.size() * nodes.size(), 0);
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    std::size_t r = 0;  // both lists ascend
+    std::size_t next = 0;  // both lists ascend: the column after the last one is the likeliest
     for (const auto& [name, amount] : nodes[n].allocatable) {
-      while (columns.resources[r] != name) ++r;
-      columns.allocatable[r * nodes.size() + n] = amount;
+      if (next == columns.resources.size() || columns.resources[next] != name) {
+        next = column_of.at(name);
+      }
+      columns.allocatable[next++ * nodes.size() + n] = amount;
     }
   }
 }
@@ -219,11 +253,16 @@ const LabelColumn* NodeColumns::FindLabel(std::string_view key) const {
 Result<NodeColumns> MakeNodeColumns(std::span<const Node> nodes) {
   NodeColumns columns;
   ColumnFinder find;
+  TaintSets taint_sets;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Node& node = nodes[n];
     columns.names.push_back(node.name);
     columns.available.push_back(!node.unschedulable && node.ready);
-    AddTaints(columns, node.taints);
+    const std::int32_t taints = taint_sets.Number(node.taints);
+    if (taints == static_cast<std::int32_t>(columns.taint_sets.size())) {
+      columns.taint_sets.push_back(node.taints);
+    }
+    columns.taint_set_of.push_back(taints);
     bool first = true;
     for (const auto& [key, value] : node.labels) {
       find(key, first).Set(n, value);

@@ -1,6 +1,4 @@
 // What the columns of nodes must keep.
-#include "host/packing/node_columns.hpp"
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,9 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/packing/node_columns.hpp"
+
 namespace espalier {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Not in the order of their bytes.
@@ -85,7 +86,8 @@ TEST(NodeColumnsTest, EachColumnIsHeldToItsRule) {
   EXPECT_THAT(ProblemOf(columns), HasSubstr("allocatable must have one entry"));
 }
 
-// Values are compared in parts: wherever two are out of order, one of them sees it.
+// Values are compared in parts: wherever two are out of order, one of them sees
+// it.
 TEST(NodeColumnsTest, ManyValuesMustBeSortedThroughout) {
   NodeColumns columns;
   for (int i = 100'000; i < 140'000; ++i) columns.names.push_back(std::to_string(i));
@@ -100,6 +102,47 @@ TEST(NodeColumnsTest, ManyValuesMustBeSortedThroughout) {
     EXPECT_THAT(ProblemOf(columns), HasSubstr("label host must have sorted")) << at;
     std::swap(values[at - 1], values[at]);
   }
+}
+
+std::vector<Node> NamedNodes(int count) {
+  std::vector<Node> nodes(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) nodes[static_cast<std::size_t>(i)].name = std::to_string(i);
+  return nodes;
+}
+
+TEST(NodeColumnsTest, EqualTaintsHaveOneNumber) {
+  const std::vector<Taint> a = {{"k", "a", "NoSchedule"}};
+  const std::vector<Taint> ab = {{"k", "a", "NoSchedule"}, {"k", "b", "NoSchedule"}};
+  const std::vector<Taint> ba = {ab[1], ab[0]};  // the order is part of a list
+  std::vector<Node> nodes = NamedNodes(7);
+  const std::vector<std::vector<Taint>> taints = {{}, a, {}, ab, ba, a, ab};
+  for (std::size_t n = 0; n < nodes.size(); ++n) nodes[n].taints = taints[n];
+  const Result<NodeColumns> columns = MakeNodeColumns(nodes);
+  ASSERT_TRUE(columns);
+  EXPECT_THAT(columns->taint_set_of, ElementsAre(0, 1, 0, 2, 3, 1, 2));
+  EXPECT_THAT(columns->taint_sets, ElementsAre(std::vector<Taint>{}, a, ab, ba));
+}
+
+// Fails only by taking minutes where each list is compared with all others.
+TEST(NodeColumnsTest, ManyTaintsAreTold) {
+  constexpr int kNodes = 200'000;
+  std::vector<Node> nodes = NamedNodes(kNodes);
+  for (Node& node : nodes) node.taints = {{"node", node.name, "NoSchedule"}};
+  const Result<NodeColumns> columns = MakeNodeColumns(nodes);
+  ASSERT_TRUE(columns);
+  EXPECT_EQ(columns->taint_sets.size(), nodes.size());
+  EXPECT_EQ(columns->taint_set_of.back(), kNodes - 1);
+}
+
+TEST(NodeColumnsTest, R4_6_ResourcesOfEachNodeFindTheirColumn) {
+  std::vector<Node> nodes = NamedNodes(3);
+  nodes[0].allocatable = {{"b", 1}, {"d", 2}};
+  nodes[1].allocatable = {{"a", 3}, {"d", 4}};
+  nodes[2].allocatable = {{"c", 5}};
+  const Result<NodeColumns> columns = MakeNodeColumns(nodes);
+  ASSERT_TRUE(columns);
+  EXPECT_THAT(columns->resources, ElementsAre("a", "b", "c", "d"));
+  EXPECT_THAT(columns->allocatable, ElementsAre(0, 3, 0, 1, 0, 0, 0, 0, 5, 2, 4, 0));
 }
 
 }  // namespace
