@@ -53,6 +53,28 @@ class FlatMap {
     return it->second;
   }
 
+  // Calls combine(value, theirs) for each entry of `other` with the value under its key here, which
+  // is default-made first where it is absent. Takes hardly more time than both are long.
+  template <class Combine>
+  void Merge(const FlatMap& other, const Combine& combine) {
+    const std::size_t present = entries_.size();
+    std::size_t at = 0;
+    for (const Entry& theirs : other.entries_) {
+      const auto begin = entries_.begin();
+      const auto it = std::lower_bound(
+          begin + static_cast<std::ptrdiff_t>(at), begin + static_cast<std::ptrdiff_t>(present),
+          theirs.first, [](const Entry& e, const std::string& key) { return e.first < key; });
+      at = static_cast<std::size_t>(it - begin);
+      const bool found = at < present && it->first == theirs.first;
+      Entry& entry = found ? *it : entries_.emplace_back(theirs.first, Value{});
+      combine(entry.second, theirs.second);
+    }
+    if (present == 0 || present == entries_.size()) return;
+    std::inplace_merge(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(present),
+                       entries_.end(),
+                       [](const Entry& a, const Entry& b) { return a.first < b.first; });
+  }
+
   void Erase(std::string_view key) {
     const auto it = LowerBound(key);
     if (it != entries_.end() && it->first == key) entries_.erase(it);

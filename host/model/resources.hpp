@@ -40,10 +40,7 @@ constexpr Amount Magnitude(Amount amount) {
 
 // total += amounts, element-wise and saturating.
 inline void AddTo(Resources& total, const Resources& amounts) {
-  for (const auto& [name, amount] : amounts) {
-    Amount& slot = total[name];
-    slot = SaturatingAdd(slot, amount);
-  }
+  total.Merge(amounts, [](Amount& sum, Amount amount) { sum = SaturatingAdd(sum, amount); });
 }
 
 // amounts * count, element-wise and saturating.

@@ -1,0 +1,55 @@
+#include "host/model/flat_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include "host/model/resources.hpp"
+
+namespace espalier {
+namespace {
+
+TEST(FlatMap, MergesEveryOrderOfKeys) {
+  const auto append = [](std::string& text, const std::string& more) { text += more; };
+  const StringMap all{{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}};
+  for (int mine = 0; mine < 16; ++mine) {
+    for (int theirs = 0; theirs < 16; ++theirs) {
+      StringMap merged;
+      StringMap other;
+      StringMap expected;
+      int bit = 1;
+      for (const auto& [key, value] : all) {
+        if ((mine & bit) != 0) merged.Set(key, value);
+        if ((theirs & bit) != 0) other.Set(key, "x");
+        const std::string sum = ((mine & bit) != 0 ? value : "") + ((theirs & bit) != 0 ? "x" : "");
+        if (!sum.empty()) expected.Set(key, sum);
+        bit *= 2;
+      }
+      merged.Merge(other, append);
+      EXPECT_EQ(merged, expected) << mine << " " << theirs;
+    }
+  }
+}
+
+TEST(FlatMap, MergesWithItself) {
+  Resources amounts{{"cpu", 2}, {"pods", 3}};
+  AddTo(amounts, amounts);
+  EXPECT_EQ(amounts, (Resources{{"cpu", 4}, {"pods", 6}}));
+}
+
+// Fails only by taking hours where each key that is new moves all others.
+TEST(FlatMap, R1_7_AddsLongListsThatInterleave) {
+  constexpr int kNames = 300'000;
+  std::vector<Resources::Entry> even;
+  std::vector<Resources::Entry> odd;
+  for (int i = 0; i < kNames; ++i) {
+    even.emplace_back(std::to_string(10'000'000 + 2 * i), 1);
+    odd.emplace_back(std::to_string(10'000'000 + 2 * i + 1), 2);
+  }
+  Resources total(std::move(even));
+  AddTo(total, Resources(std::move(odd)));
+  ASSERT_EQ(total.size(), 2U * kNames);
+  EXPECT_EQ(*total.Find("10000001"), 2);
+  EXPECT_EQ(*total.Find("10000002"), 1);
+}
+
+}  // namespace
+}  // namespace espalier
