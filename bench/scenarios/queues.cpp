@@ -66,7 +66,7 @@ Workload RunningWorkload(const LoadedScenario& loaded, const RunningGang& gang) 
   pod_set.topology_request.emplace().unconstrained = true;
   PodSetAssignment assignment;
   assignment.name = "main";
-  TopologyAssignment& topology = assignment.topology_assignment.emplace();
+  TopologyAssignment& topology = assignment.topology_assignment.Mutable();
   topology.levels.emplace_back(kHostnameLabel);
   for (const auto& [node, pods] : gang.pods) {
     pod_set.count += static_cast<std::int32_t>(pods);

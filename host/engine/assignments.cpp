@@ -13,8 +13,9 @@ std::string DomainIdText(const std::vector<std::string>& values) {
 
 const TopologyDomainAssignment* FirstStaleDomain(const TopologyAssignment& assignment,
                                                  const FlavorSnapshot& snapshot) {
+  DomainIds ids;
   for (const TopologyDomainAssignment& domain : assignment.domains) {
-    if (!snapshot.FindLeaf(DomainIdText(domain.values)).valid()) return &domain;
+    if (!snapshot.FindLeaf(ids.Of(domain.values)).valid()) return &domain;
   }
   return nullptr;
 }
@@ -23,8 +24,9 @@ std::vector<LeafShare> ToShares(const TopologyAssignment& assignment,
                                 const FlavorSnapshot& snapshot) {
   std::vector<LeafShare> shares;
   shares.reserve(assignment.domains.size());
+  DomainIds ids;
   for (const TopologyDomainAssignment& domain : assignment.domains) {
-    shares.push_back({snapshot.FindLeaf(DomainIdText(domain.values)), 0, domain.count});
+    shares.push_back({snapshot.FindLeaf(ids.Of(domain.values)), 0, domain.count});
   }
   return shares;
 }
@@ -34,6 +36,7 @@ TopologyAssignment ToAssignment(const std::vector<LeafShare>& shares, bool leade
   TopologyAssignment assignment;
   assignment.levels = snapshot.host_topology() ? std::vector<std::string>{snapshot.levels().back()}
                                                : snapshot.levels();
+  if (!leaders) assignment.domains.reserve(shares.size());
   for (const LeafShare& share : shares) {
     const Count count = leaders ? share.leaders : share.pods;
     if (count == 0) continue;
@@ -96,6 +99,11 @@ void AssumedUsage::Add(const TopologyAssignment& assignment, const Resources& re
     counts.insert_or_assign(DomainIdText(domain.values), domain.count);
   }
   for (const auto& [leaf, count] : counts) AddTo(by_leaf_[leaf], UsageOfPods(requests, count));
+}
+
+std::int64_t AssumedUsage::BoundBytes(const FlavorSnapshot& snapshot) const {
+  return static_cast<std::int64_t>(
+      by_leaf_.size() * (sizeof(AssumedLeaf) + snapshot.resources().size() * sizeof(Amount)));
 }
 
 std::vector<AssumedLeaf> AssumedUsage::Bind(const FlavorSnapshot& snapshot) const {

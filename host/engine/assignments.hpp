@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -15,6 +16,20 @@ namespace espalier {
 
 // The id an assignment's domain is looked up by: its values joined with commas (R4.1, R5.4).
 std::string DomainIdText(const std::vector<std::string>& values);
+
+// The same as a view, which most domains have without a text of its own.
+class DomainIds {
+ public:
+  // The view holds as long as the values, and until the next call.
+  std::string_view Of(const std::vector<std::string>& values) {
+    if (values.size() == 1) return values.front();
+    joined_ = DomainIdText(values);
+    return joined_;
+  }
+
+ private:
+  std::string joined_;
+};
 
 // The first domain that is not a leaf of the snapshot, or null (R16.2, R17.4).
 const TopologyDomainAssignment* FirstStaleDomain(const TopologyAssignment& assignment,
@@ -47,6 +62,8 @@ class AssumedUsage {
   // counts.
   void Add(const TopologyAssignment& assignment, const Resources& requests);
 
+  // Returns the bytes that Bind may need.
+  std::int64_t BoundBytes(const FlavorSnapshot& snapshot) const;
   // Bound to a snapshot; leaves it does not have are left out.
   std::vector<AssumedLeaf> Bind(const FlavorSnapshot& snapshot) const;
 

@@ -1,6 +1,8 @@
 #include "host/engine/engine.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -105,25 +107,47 @@ std::size_t PlaceRound(Backend& backend, ClusterState& state, const FeatureGates
   return requests.size();
 }
 
-// Pods that were on a leaf before and need no booking.
-std::unordered_map<std::string, std::int64_t> PodsBefore(const WorkloadRequest& request,
-                                                         const PodSetRequest& pod_set) {
-  const TopologyAssignment* before = nullptr;
-  if (request.replacement) {
-    for (const PodSetAssignment& admitted : request.replacement->admitted) {
-      if (admitted.name == pod_set.name && admitted.topology_assignment) {
-        before = &*admitted.topology_assignment;
-      }
-    }
-  } else if (pod_set.previous_assignment) {
-    before = &*pod_set.previous_assignment;
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
   }
-  std::unordered_map<std::string, std::int64_t> pods;
-  if (before == nullptr) return pods;
-  for (const TopologyDomainAssignment& domain : before->domains) {
+};
+using PodsByLeaf = std::unordered_map<std::string, std::int64_t, TextHash, std::equal_to<>>;
+
+// Pods that are on a leaf already and need no booking; null: none.
+PodsByLeaf PodsOn(const TopologyAssignment* assignment) {
+  PodsByLeaf pods;
+  if (assignment == nullptr) return pods;
+  pods.reserve(assignment->domains.size());
+  for (const TopologyDomainAssignment& domain : assignment->domains) {
     pods[DomainIdText(domain.values)] += domain.count;
   }
   return pods;
+}
+
+// A pod set of a request and where its pods were before; null: nowhere.
+struct KnownPodSet {
+  const PodSetRequest* pod_set = nullptr;
+  const TopologyAssignment* before = nullptr;
+};
+
+// By name; of two of one name the first.
+std::unordered_map<std::string_view, KnownPodSet> KnownPodSets(const WorkloadRequest& request) {
+  std::unordered_map<std::string_view, KnownPodSet> known;
+  known.reserve(request.pod_sets.size());
+  for (const PodSetRequest& pod_set : request.pod_sets) {
+    const bool stays = !request.replacement && pod_set.previous_assignment;
+    known.emplace(pod_set.name,
+                  KnownPodSet{&pod_set, stays ? &*pod_set.previous_assignment : nullptr});
+  }
+  if (!request.replacement) return known;
+  for (const PodSetAssignment& admitted : request.replacement->admitted) {
+    const auto pod_set = known.find(admitted.name);
+    if (pod_set == known.end() || !admitted.topology_assignment) continue;
+    pod_set->second.before = &*admitted.topology_assignment;
+  }
+  return known;
 }
 
 }  // namespace
@@ -170,16 +194,19 @@ std::vector<WorkloadAnswer> Engine::Place(ClusterState& state,
 
 std::vector<AddedPods> PodsAdded(const WorkloadRequest& request, const WorkloadAnswer& answer) {
   std::vector<AddedPods> pods;
+  const auto known = KnownPodSets(request);
+  DomainIds ids;
   for (const PodSetAnswer& placed : answer.pod_sets) {
     if (!placed.assignment) continue;
-    const auto pod_set = std::ranges::find(request.pod_sets, placed.name, &PodSetRequest::name);
-    if (pod_set == request.pod_sets.end()) continue;
-    const auto before = PodsBefore(request, *pod_set);
+    const auto found = known.find(placed.name);
+    if (found == known.end()) continue;
+    const auto& [pod_set, assignment_before] = found->second;
+    const PodsByLeaf before = PodsOn(assignment_before);
     for (const TopologyDomainAssignment& domain : placed.assignment->domains) {
-      std::string leaf = DomainIdText(domain.values);
+      const std::string_view leaf = ids.Of(domain.values);
       const auto stayed = before.find(leaf);
       const std::int64_t added = domain.count - (stayed == before.end() ? 0 : stayed->second);
-      if (added > 0) pods.push_back({&*pod_set, std::move(leaf), added});
+      if (added > 0) pods.push_back({pod_set, std::string(leaf), added});
     }
   }
   return pods;

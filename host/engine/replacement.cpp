@@ -109,21 +109,21 @@ tl::expected<ReplacementPlan, std::string> PlanReplacement(const PodSetRequest& 
   ReplacementPlan plan;
   plan.request = pod_set;
   plan.request.count = 0;
-  TopologyAssignment remaining{existing.levels, {}};
+  DomainIds ids;
   for (const TopologyDomainAssignment& domain : existing.domains) {  // R17.3
     if (!domain.values.empty() && domain.values.back() == node) {
       plan.request.count = domain.count;
-    } else {
-      remaining.domains.push_back(domain);
+      continue;
     }
+    const LeafId leaf = snapshot.FindLeaf(ids.Of(domain.values));
+    if (!leaf.valid()) {
+      return tl::unexpected<std::string>(fmt::format(
+          "Cannot replace the node, because the existing topologyAssignment is invalid, "
+          "as it contains the stale domain {}",
+          domain.values.empty() ? std::string() : domain.values.front()));
+    }
+    plan.remaining.push_back({leaf, 0, domain.count});
   }
-  if (const TopologyDomainAssignment* stale = FirstStaleDomain(remaining, snapshot)) {
-    return tl::unexpected<std::string>(
-        fmt::format("Cannot replace the node, because the existing topologyAssignment is invalid, "
-                    "as it contains the stale domain {}",
-                    stale->values.empty() ? std::string() : stale->values.front()));
-  }
-  plan.remaining = ToShares(remaining, snapshot);
   const Count lost = plan.request.count;
   const std::vector<SliceConstraint> constraints = SliceConstraints(pod_set.topology_request);
   const auto required = FindRequiredDomain(pod_set, constraints, plan.remaining, lost, snapshot);

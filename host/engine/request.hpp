@@ -9,6 +9,7 @@
 
 #include "host/model/node.hpp"
 #include "host/model/resources.hpp"
+#include "host/model/shared_value.hpp"
 #include "host/model/topology.hpp"
 #include "host/model/workload.hpp"
 
@@ -23,7 +24,7 @@ struct PodSetRequest {
   std::optional<TopologyRequest> topology_request;
   bool implied = false;              // R6.4: the flavor has a topology, the pod set asks none
   std::optional<std::string> group;  // R15.4
-  std::optional<TopologyAssignment> previous_assignment;  // R16.1
+  SharedValue<TopologyAssignment> previous_assignment;  // R16.1
   PodTemplate
       pod_template;  // node selector, tolerations, affinity; labels and annotations for R6.10
   std::vector<PodSetUpdate> updates;  // in admission-check order (R6.10)
@@ -89,7 +90,7 @@ struct PlacementFailure {
 struct PodSetAnswer {
   std::string name;
   std::string flavor;
-  std::optional<TopologyAssignment> assignment;
+  SharedValue<TopologyAssignment> assignment;
   std::optional<PlacementFailure> failure;
   bool operator==(const PodSetAnswer&) const = default;
 };

@@ -1,6 +1,9 @@
 #include "host/engine/request_resolution.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,19 +26,26 @@ tl::expected<void, std::string> Merge(StringMap& into, const StringMap& update,
                                  key, *present, value));
     }
   }
-  for (const auto& [key, value] : update) into.Set(key, value);
+  into.Merge(update, [](std::string& value, const std::string& merged) { value = merged; });
   return {};
 }
 
-// Equal tolerations, with an empty operator read as Equal.
-bool SameToleration(Toleration a, Toleration b) {
-  if (a.operation.empty()) a.operation = "Equal";
-  if (b.operation.empty()) b.operation = "Equal";
-  return a == b;
+// What tolerations are compared by: an empty operator reads as Equal.
+using TolerationWords =
+    std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
+TolerationWords WordsOf(const Toleration& toleration) {
+  const std::string_view operation = toleration.operation.empty() ? "Equal" : toleration.operation;
+  return {toleration.key, operation, toleration.value, toleration.effect};
 }
 
 tl::expected<PodTemplate, std::string> ApplyUpdates(const PodSetRequest& pod_set) {
   PodTemplate merged = pod_set.pod_template;
+  std::set<TolerationWords> present;
+  if (!pod_set.updates.empty()) {
+    for (const Toleration& toleration : pod_set.pod_template.tolerations) {
+      present.insert(WordsOf(toleration));
+    }
+  }
   for (const PodSetUpdate& update : pod_set.updates) {
     const std::pair<StringMap*, const StringMap*> maps[] = {
         {&merged.annotations, &update.annotations},
@@ -52,11 +62,7 @@ tl::expected<PodTemplate, std::string> ApplyUpdates(const PodSetRequest& pod_set
       }
     }
     for (const Toleration& toleration : update.tolerations) {
-      if (std::ranges::none_of(merged.tolerations, [&](const Toleration& present) {
-            return SameToleration(present, toleration);
-          })) {
-        merged.tolerations.push_back(toleration);
-      }
+      if (present.insert(WordsOf(toleration)).second) merged.tolerations.push_back(toleration);
     }
   }
   return merged;

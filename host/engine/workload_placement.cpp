@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,27 +10,15 @@
 #include "host/engine/failure_text.hpp"
 #include "host/engine/replacement.hpp"
 #include "host/engine/request_resolution.hpp"
+#include "host/model/by_name.hpp"
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {
-namespace {
-
-const TopologyAssignment* FindAdmitted(const ReplacementContext& replacement,
-                                       const std::string& pod_set) {
-  for (const PodSetAssignment& assignment : replacement.admitted) {
-    if (assignment.name == pod_set) {
-      return assignment.topology_assignment ? &*assignment.topology_assignment : nullptr;
-    }
-  }
-  return nullptr;
-}
-
-}  // namespace
-
 WorkloadPlacement::WorkloadPlacement(const WorkloadRequest& request, const ClusterState& state,
                                      const FeatureGates& gates, WorkBudget& budget)
     : request_(request), gates_(gates), budget_(budget) {
   if (gates_.handle_overlapping_flavors) shared_ = AssumedUsage(request.assumed_usage);
+  if (request.replacement) admitted_ = ByName(request.replacement->admitted);
   SplitByFlavor(state);
   EnterFlavor();
 }
@@ -74,6 +63,7 @@ void WorkloadPlacement::EndFlavor() {
 
 const PlacementJob* WorkloadPlacement::NextJob() {
   job_.reset();
+  budget_.Release(std::exchange(assumed_bytes_, 0));
   while (!job_ && part_ < parts_.size() && !budget_.stopped()) {
     if (group_ == parts_[part_].groups.size()) {
       EndFlavor();
@@ -136,10 +126,10 @@ void WorkloadPlacement::KeepPrevious(std::int64_t previous_pods) {
         {"undefined upstream: the leader of a resized group has no previous assignment (R16.6)",
          std::nullopt});
   }
-  const TopologyAssignment& previous = *workers_->previous_assignment;
-  AnswerAndAssume(*workers_,
-                  workers_->count < previous_pods ? Truncate(previous, workers_->count) : previous);
-  if (leader_ != nullptr) AnswerAndAssume(*leader_, *leader_->previous_assignment);
+  const SharedValue<TopologyAssignment>& previous = workers_->previous_assignment;
+  AnswerAndAssume(
+      *workers_, workers_->count < previous_pods ? Truncate(*previous, workers_->count) : previous);
+  if (leader_ != nullptr) AnswerAndAssume(*leader_, leader_->previous_assignment);
 }
 
 void WorkloadPlacement::StartPlacement(Purpose purpose, const PodSetRequest& pod_set,
@@ -163,15 +153,18 @@ void WorkloadPlacement::StartPlacement(Purpose purpose, const PodSetRequest& pod
   job.simulate_empty = request_.simulate_empty && purpose != Purpose::kReplace;
   job.affinity_scores = !request_.affinity_scores_consumed;
   job.replacement_domain = {0, snapshot().leaf_count()};
+  assumed_bytes_ = assumed().BoundBytes(snapshot());
+  if (!budget_.Charge(assumed_bytes_)) return;
   job.assumed = assumed().Bind(snapshot());
 }
 
 void WorkloadPlacement::StartReplacement(const PodSetRequest& pod_set) {
   const ReplacementContext& replacement = *request_.replacement;
-  const TopologyAssignment* existing = FindAdmitted(replacement, pod_set.name);
-  if (existing == nullptr) return;  // R17.1
+  const PodSetAssignment* admitted = FindOrNull(admitted_, pod_set.name);
+  if (admitted == nullptr || !admitted->topology_assignment) return;  // R17.1
+  const SharedValue<TopologyAssignment>& existing = admitted->topology_assignment;
   if (gates_.skip_reassignment_for_pod_owned_workloads && replacement.owned_by_single_pod) {
-    return Answer(pod_set, *existing);  // R17.2
+    return Answer(pod_set, existing);  // R17.2
   }
   auto plan = PlanReplacement(pod_set, *existing, replacement.unhealthy_nodes.front(), snapshot());
   if (!plan) {
@@ -211,7 +204,7 @@ void WorkloadPlacement::AcceptScaleUp(const PlacementResult& result) {
          ToAssignment(MergeShares(ToShares(added, snapshot()), kept_), false, snapshot()));
   if (leader_ != nullptr) {
     if (leader_->previous_assignment) {
-      Answer(*leader_, *leader_->previous_assignment);
+      Answer(*leader_, leader_->previous_assignment);
     } else {
       AnswerAndAssume(*leader_, ToAssignment(result.shares, true, snapshot()));
     }
@@ -234,14 +227,15 @@ void WorkloadPlacement::AcceptReplacement(const PlacementResult& result) {
   assumed().Add(ToAssignment(result.shares, false, snapshot()), workers_->requests);
 }
 
-void WorkloadPlacement::Answer(const PodSetRequest& pod_set, TopologyAssignment assignment) {
+void WorkloadPlacement::Answer(const PodSetRequest& pod_set,
+                               SharedValue<TopologyAssignment> assignment) {
   answer_.pod_sets.push_back({pod_set.name, pod_set.flavor, std::move(assignment), std::nullopt});
 }
 
 void WorkloadPlacement::AnswerAndAssume(const PodSetRequest& pod_set,
-                                        TopologyAssignment assignment) {
+                                        SharedValue<TopologyAssignment> assignment) {
   // For the pod sets behind this one.
-  if (request_.pod_sets.size() > 1) assumed().Add(assignment, pod_set.requests);
+  if (request_.pod_sets.size() > 1) assumed().Add(*assignment, pod_set.requests);
   Answer(pod_set, std::move(assignment));
 }
 
@@ -256,11 +250,12 @@ void WorkloadPlacement::FailGroup(const PlacementFailure& failure) {
 }
 
 WorkloadAnswer WorkloadPlacement::TakeAnswer() {
-  const auto position = [this](const PodSetAnswer& answer) {
-    return std::ranges::find(request_.pod_sets, answer.name, &PodSetRequest::name) -
-           request_.pod_sets.begin();
-  };
-  std::ranges::stable_sort(answer_.pod_sets, {}, position);
+  if (answer_.pod_sets.size() > 1) {
+    const auto pod_sets = ByName(request_.pod_sets);
+    std::ranges::stable_sort(answer_.pod_sets, {}, [&](const PodSetAnswer& answer) {
+      return pod_sets.at(answer.name);  // they lie in spec order
+    });
+  }
   return std::move(answer_);
 }
 

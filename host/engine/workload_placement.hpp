@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "host/engine/assignments.hpp"
@@ -56,8 +58,8 @@ class WorkloadPlacement {
   void AcceptScaleUp(const PlacementResult& result);
   void AcceptReplacement(const PlacementResult& result);
 
-  void Answer(const PodSetRequest& pod_set, TopologyAssignment assignment);
-  void AnswerAndAssume(const PodSetRequest& pod_set, TopologyAssignment assignment);
+  void Answer(const PodSetRequest& pod_set, SharedValue<TopologyAssignment> assignment);
+  void AnswerAndAssume(const PodSetRequest& pod_set, SharedValue<TopologyAssignment> assignment);
   void Fail(const PodSetRequest& pod_set, PlacementFailure failure);
   void FailGroup(const PlacementFailure& failure);
   // The evaluation of this flavor ends; later groups get no answer (R15.6).
@@ -70,6 +72,8 @@ class WorkloadPlacement {
   const FeatureGates& gates_;
   WorkBudget& budget_;
   std::vector<FlavorPart> parts_;  // flavor names ascend
+  // The replacement's, by pod set.
+  std::unordered_map<std::string_view, const PodSetAssignment*> admitted_;
   std::size_t part_ = 0;
   std::size_t group_ = 0;
   AssumedUsage shared_;        // by flavors with a host topology (R15.3)
@@ -81,6 +85,7 @@ class WorkloadPlacement {
   std::vector<LeafShare> kept_;  // shares that stay while others are placed
   Purpose purpose_ = Purpose::kPlace;
   std::optional<PlacementJob> job_;
+  std::int64_t assumed_bytes_ = 0;  // charged for the job
   WorkloadAnswer answer_;
 };
 

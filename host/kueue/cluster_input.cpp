@@ -7,6 +7,7 @@
 
 #include "host/engine/assignments.hpp"
 #include "host/kueue/workload_status.hpp"
+#include "host/model/by_name.hpp"
 
 namespace espalier {
 namespace {
@@ -15,11 +16,6 @@ constexpr std::array<std::string_view, 5> kTasAnnotations = {
     "kueue.x-k8s.io/podset-required-topology", "kueue.x-k8s.io/podset-preferred-topology",
     "kueue.x-k8s.io/podset-unconstrained-topology", "kueue.x-k8s.io/podset-slice-required-topology",
     "kueue.x-k8s.io/podset-slice-required-topology-constraints"};
-
-const PodSet* FindPodSet(const Workload& workload, std::string_view name) {
-  const auto it = std::ranges::find(workload.pod_sets, name, &PodSet::name);
-  return it == workload.pod_sets.end() ? nullptr : &*it;
-}
 
 // The flavor of the assignment that has a topology, or empty.
 std::string_view TasFlavor(const PodSetAssignment& assignment, const ClusterLookup& lookup) {
@@ -53,8 +49,9 @@ std::vector<NodeUsage> NonTasUsage(const std::vector<Pod>& pods) {
 std::vector<FlavorLeafUsage> TasUsage(const Workload& workload, const ClusterLookup& lookup) {
   std::vector<FlavorLeafUsage> result;
   if (!HasReservation(workload)) return result;
+  const auto pod_sets = ByName(workload.pod_sets);
   for (const PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
-    const PodSet* pod_set = FindPodSet(workload, assignment.name);
+    const PodSet* pod_set = FindOrNull(pod_sets, assignment.name);
     const std::string_view flavor = TasFlavor(assignment, lookup);
     if (pod_set == nullptr || flavor.empty() || !assignment.topology_assignment) continue;
     for (const TopologyDomainAssignment& domain : assignment.topology_assignment->domains) {

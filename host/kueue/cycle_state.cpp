@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
+#include <unordered_set>
 
 namespace espalier {
 
@@ -17,25 +19,25 @@ void CycleState::Replace(std::vector<FlavorLeafUsage> before, std::vector<Flavor
 
 void CycleState::EndCycle() {
   state_.RemoveUsage(added_);
-  state_.RemoveUsage(Spread(before_));
-  state_.AddUsage(Spread(after_));
+  ForEachSeeing(before_, [this](const auto& usage) { state_.RemoveUsage(usage); });
+  ForEachSeeing(after_, [this](const auto& usage) { state_.AddUsage(usage); });
   added_.clear();
   before_.clear();
   after_.clear();
 }
 
-std::vector<FlavorLeafUsage> CycleState::Spread(const std::vector<FlavorLeafUsage>& usage) const {
-  std::vector<FlavorLeafUsage> result;
-  for (const FlavorLeafUsage& entry : usage) {
-    if (std::ranges::find(shared_flavors_, entry.flavor) == shared_flavors_.end()) {
-      result.push_back(entry);
-      continue;
-    }
-    for (const std::string& flavor : shared_flavors_) {
-      result.push_back({flavor, entry.leaf, entry.usage});
-    }
+template <class Change>
+void CycleState::ForEachSeeing(std::vector<FlavorLeafUsage>& usage, const Change& change) const {
+  const std::unordered_set<std::string_view> shared(shared_flavors_.begin(), shared_flavors_.end());
+  const auto others = std::ranges::stable_partition(
+      usage, [&](const FlavorLeafUsage& entry) { return shared.contains(entry.flavor); });
+  change(std::vector<FlavorLeafUsage>(std::make_move_iterator(others.begin()),
+                                      std::make_move_iterator(others.end())));
+  usage.erase(others.begin(), others.end());
+  for (const std::string& flavor : shared_flavors_) {
+    for (FlavorLeafUsage& entry : usage) entry.flavor = flavor;
+    change(usage);
   }
-  return result;
 }
 
 }  // namespace espalier

@@ -27,8 +27,9 @@ class CycleState {
   void EndCycle();
 
  private:
-  // The same usage in every flavor that sees it.
-  std::vector<FlavorLeafUsage> Spread(const std::vector<FlavorLeafUsage>& usage) const;
+  // Calls change(usage) with the same usage in every flavor that sees it; `usage` is spoilt.
+  template <class Change>
+  void ForEachSeeing(std::vector<FlavorLeafUsage>& usage, const Change& change) const;
 
   ClusterState state_;
   std::vector<std::string> shared_flavors_;

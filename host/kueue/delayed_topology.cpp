@@ -1,8 +1,11 @@
 #include "host/kueue/delayed_topology.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "host/kueue/workload_status.hpp"
+#include "host/model/by_name.hpp"
 
 namespace espalier {
 namespace {
@@ -33,8 +36,14 @@ std::vector<std::string> TakeDelayed(WorkloadRequest& request, const Workload& w
   std::vector<std::string> delayed;
   const bool elsewhere = UsesMultiKueue(queue, lookup);
   const bool reserved = HasCondition(workload, kQuotaReserved);
+  std::map<std::string, bool, std::less<>> provisioned;  // by flavor
+  const auto is_provisioned = [&](const std::string& flavor) {
+    const auto [it, fresh] = provisioned.try_emplace(flavor);
+    if (fresh) it->second = IsProvisioned(queue, flavor, lookup);
+    return it->second;
+  };
   std::erase_if(request.pod_sets, [&](const PodSetRequest& pod_set) {
-    const bool waits = elsewhere || (!reserved && IsProvisioned(queue, pod_set.flavor, lookup));
+    const bool waits = elsewhere || (!reserved && is_provisioned(pod_set.flavor));
     if (waits) delayed.push_back(pod_set.name);
     return waits;
   });
@@ -48,10 +57,11 @@ bool UsesMultiKueue(const ClusterQueue& queue, const ClusterLookup& lookup) {
 }
 
 bool AllChecksReady(const Workload& workload, const ClusterQueue& queue) {
+  if (queue.admission_checks.empty()) return true;
+  const auto states = ByName(workload.admission_checks);
   return std::ranges::all_of(queue.admission_checks, [&](const std::string& name) {
-    const auto state =
-        std::ranges::find(workload.admission_checks, name, &AdmissionCheckState::name);
-    return state != workload.admission_checks.end() && state->state == "Ready";
+    const AdmissionCheckState* state = FindOrNull(states, name);
+    return state != nullptr && state->state == "Ready";
   });
 }
 

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "host/kueue/flavor_match.hpp"
 #include "host/kueue/quantity_text.hpp"
 #include "host/kueue/topology_request.hpp"
+#include "host/model/by_name.hpp"
 
 namespace espalier {
 namespace {
@@ -20,26 +24,33 @@ struct PodSetGroup {
 };
 
 struct FlavorSearch {
-  std::string flavor;  // empty: none
+  std::string_view flavor;  // of the queue; empty: none
   AssignmentMode mode = AssignmentMode::kNoFit;
   std::vector<FlavorRefusal> refusals;
   std::size_t next = 0;  // the flavor after the last one looked at; 0: the list is exhausted
 };
 
-const ResourceGroup* GroupCovering(const ClusterQueue& queue, std::string_view resource) {
+// The first resource group of a queue that covers each resource.
+using GroupsCovering = std::unordered_map<std::string_view, const ResourceGroup*>;
+GroupsCovering GroupsOf(const ClusterQueue& queue) {
+  GroupsCovering groups;
   for (const ResourceGroup& group : queue.resource_groups) {
-    if (std::ranges::find(group.covered_resources, resource) != group.covered_resources.end()) {
-      return &group;
-    }
+    for (const std::string& resource : group.covered_resources) groups.emplace(resource, &group);
   }
-  return nullptr;
+  return groups;
 }
 
 // The requests that quota counts: pod slots only when the queue has a quota for them.
-Resources QuotaRequests(const PodSet& pod_set, std::int32_t count, const ClusterQueue& queue) {
+Resources QuotaRequests(const PodSet& pod_set, std::int32_t count, const GroupsCovering& groups) {
   Resources requests = Times(pod_set.pod_template.requests, count);
-  if (GroupCovering(queue, kPodsResource) != nullptr) requests.Set(kPodsResource, count);
+  if (groups.contains(kPodsResource)) requests.Set(kPodsResource, count);
   return requests;
+}
+
+std::int64_t BytesOf(const std::vector<FlavorRefusal>& refusals) {
+  std::size_t bytes = refusals.size() * sizeof(FlavorRefusal);
+  for (const FlavorRefusal& refusal : refusals) bytes += refusal.text.size();
+  return static_cast<std::int64_t>(bytes);
 }
 
 std::vector<PodSetGroup> GroupPodSets(const Workload& workload,
@@ -62,23 +73,27 @@ class Chooser {
  public:
   Chooser(const Workload& workload, std::span<const std::int32_t> counts,
           const FlavorChoiceContext& context)
-      : workload_(workload), context_(context), implied_(IsTasOnly(context.queue, context.lookup)) {
-    for (std::size_t i = 0; i < workload.pod_sets.size(); ++i) {
+      : workload_(workload),
+        context_(context),
+        implied_(IsTasOnly(context.queue, context.lookup)),
+        groups_(GroupsOf(context.queue)) {
+    for (std::size_t i = 0; i < workload.pod_sets.size() && !context.budget.stopped(); ++i) {
       const PodSet& pod_set = workload.pod_sets[i];
       PodSetFlavors& flavors = pod_sets_.emplace_back();
       flavors.name = pod_set.name;
       flavors.count = counts[i];
-      flavors.requests = QuotaRequests(pod_set, counts[i], context.queue);
+      flavors.requests = QuotaRequests(pod_set, counts[i], groups_);
     }
   }
 
   FlavorAssignment Run() {
     FlavorAssignment assignment;
+    if (context_.budget.stopped()) return assignment;
     std::vector<std::size_t> done;
     for (const PodSetGroup& group : GroupPodSets(workload_, pod_sets_)) {
       const bool found = AssignGroup(group, assignment.next_flavors);
       done.insert(done.end(), group.members.begin(), group.members.end());
-      if (!found) break;
+      if (!found || context_.budget.stopped()) break;
     }
     std::ranges::sort(done);
     for (const std::size_t i : done) assignment.pod_sets.push_back(std::move(pod_sets_[i]));
@@ -86,14 +101,17 @@ class Chooser {
   }
 
  private:
+  using Chosen = std::map<std::string_view, std::string_view>;  // flavors by resource
+
   // False when some resource of the group found no flavor.
   bool AssignGroup(const PodSetGroup& group, FlavorCursors& next_flavors) {
-    StringMap flavors;
+    Chosen flavors;
     std::vector<FlavorRefusal> refusals;
     AssignmentMode mode = AssignmentMode::kFit;
     for (const auto& [resource, amount] : group.requests) {
-      if (flavors.Contains(resource)) continue;
-      const ResourceGroup* covering = GroupCovering(context_.queue, resource);
+      if (flavors.contains(resource)) continue;
+      const auto found = groups_.find(resource);
+      const ResourceGroup* covering = found == groups_.end() ? nullptr : found->second;
       FlavorSearch search;
       if (covering == nullptr) {
         search.refusals.push_back(
@@ -109,7 +127,7 @@ class Chooser {
       mode = std::min(mode, search.mode);
       std::ranges::move(search.refusals, std::back_inserter(refusals));
       for (const std::string& covered : covering->covered_resources) {
-        if (group.requests.Contains(covered)) flavors.Set(covered, search.flavor);
+        if (group.requests.Contains(covered)) flavors[covered] = search.flavor;
       }
       if (search.next != 0) next_flavors[CursorKey(group, *covering)] = search.next;
     }
@@ -119,32 +137,37 @@ class Chooser {
 
   void Refuse(const PodSetGroup& group, std::vector<FlavorRefusal> refusals) {
     for (const std::size_t i : group.members) {
+      if (!context_.budget.Charge(BytesOf(refusals))) return;
       pod_sets_[i].mode = AssignmentMode::kNoFit;
       pod_sets_[i].refusals = refusals;
     }
   }
 
-  void Accept(const PodSetGroup& group, const StringMap& flavors, AssignmentMode mode,
+  void Accept(const PodSetGroup& group, const Chosen& flavors, AssignmentMode mode,
               const std::vector<FlavorRefusal>& refusals) {
     for (const std::size_t i : group.members) {
+      if (!context_.budget.Charge(BytesOf(refusals))) return;
       PodSetFlavors& pod_set = pod_sets_[i];
       pod_set.mode = mode;
       pod_set.refusals = refusals;
       for (const auto& [resource, amount] : pod_set.requests) {
-        pod_set.flavors.Set(resource, *flavors.Find(resource));
+        const std::string_view flavor = flavors.at(resource);
+        context_.budget.Charge(
+            static_cast<std::int64_t>(sizeof(StringMap::Entry) + resource.size() + flavor.size()));
+        pod_set.flavors.Set(resource, std::string(flavor));
       }
       if (pod_set.requests.empty()) InheritTasFlavors(flavors, pod_set);
     }
     for (const auto& [resource, amount] : group.requests) {
-      Amount& assumed = assumed_[{*flavors.Find(resource), resource}];
+      Amount& assumed = assumed_[{std::string(flavors.at(resource)), resource}];
       assumed = SaturatingAdd(assumed, amount);
     }
   }
 
   // R20.10, for a member without any request.
-  void InheritTasFlavors(const StringMap& flavors, PodSetFlavors& pod_set) const {
+  void InheritTasFlavors(const Chosen& flavors, PodSetFlavors& pod_set) const {
     for (const auto& [resource, flavor] : flavors) {
-      if (context_.lookup.IsTas(flavor)) pod_set.flavors.Set(resource, flavor);
+      if (context_.lookup.IsTas(flavor)) pod_set.flavors.Set(resource, std::string(flavor));
     }
   }
 
@@ -159,13 +182,14 @@ class Chooser {
     FlavorSearch best;
     const auto cursor = context_.next_flavors.find(CursorKey(group, covering));
     std::size_t i = cursor == context_.next_flavors.end() ? 0 : cursor->second;
-    for (; i < covering.flavors.size(); ++i) {
+    const std::vector<Resources::Entry> requests = CoveredRequests(group, covering);
+    for (; i < covering.flavors.size() && !context_.budget.stopped(); ++i) {
       const std::string& name = covering.flavors[i].flavor;
       if (auto reason = WhyNot(group, covering, name)) {
         best.refusals.push_back({FlavorRefusal::Kind::kNoMatch, std::move(*reason)});
         continue;
       }
-      const AssignmentMode mode = QuotaMode(group, covering, name, best.refusals);
+      const AssignmentMode mode = QuotaMode(requests, name, best.refusals);
       if (mode > best.mode) {
         best.mode = mode;
         best.flavor = name;
@@ -184,6 +208,7 @@ class Chooser {
     const ResourceFlavor* flavor = context_.lookup.Flavor(name);
     if (flavor == nullptr) return fmt::format("flavor {} not found", name);
     for (const std::size_t i : group.members) {
+      if (context_.budget.stopped()) break;
       auto reason = WhyFlavorDoesNotMatch(workload_.pod_sets[i], *flavor,
                                           covering.covered_resources, implied_, context_.lookup);
       if (reason) return reason;
@@ -191,13 +216,23 @@ class Chooser {
     return std::nullopt;
   }
 
-  AssignmentMode QuotaMode(const PodSetGroup& group, const ResourceGroup& covering,
-                           const std::string& flavor, std::vector<FlavorRefusal>& refusals) const {
+  // Those of the group's requests that the resource group covers, in their order.
+  static std::vector<Resources::Entry> CoveredRequests(const PodSetGroup& group,
+                                                       const ResourceGroup& covering) {
+    const std::unordered_set<std::string_view> covered(covering.covered_resources.begin(),
+                                                       covering.covered_resources.end());
+    std::vector<Resources::Entry> requests;
+    std::ranges::copy_if(group.requests, std::back_inserter(requests),
+                         [&](const auto& request) { return covered.contains(request.first); });
+    return requests;
+  }
+
+  AssignmentMode QuotaMode(const std::vector<Resources::Entry>& requests, const std::string& flavor,
+                           std::vector<FlavorRefusal>& refusals) const {
     AssignmentMode mode = AssignmentMode::kFit;
     if (context_.quota == nullptr) return mode;
-    for (const auto& [resource, amount] : group.requests) {
-      const auto& covered = covering.covered_resources;
-      if (std::ranges::find(covered, resource) == covered.end()) continue;
+    for (const auto& [resource, amount] : requests) {
+      if (context_.budget.stopped()) break;
       mode = std::min(mode, CheckQuota({flavor, resource}, amount, refusals));
     }
     return mode;
@@ -234,6 +269,7 @@ class Chooser {
   const Workload& workload_;
   const FlavorChoiceContext& context_;
   const bool implied_;
+  const GroupsCovering groups_;
   std::vector<PodSetFlavors> pod_sets_;
   QuotaUsage assumed_;  // by earlier groups of this workload
 };
@@ -271,11 +307,6 @@ PodSetFlavors* FlavorAssignment::Find(std::string_view pod_set) {
   return it == pod_sets.end() ? nullptr : &*it;
 }
 
-const PodSetFlavors* FlavorAssignment::Find(std::string_view pod_set) const {
-  const auto it = std::ranges::find(pod_sets, pod_set, &PodSetFlavors::name);
-  return it == pod_sets.end() ? nullptr : &*it;
-}
-
 AssignmentMode FlavorAssignment::Mode() const {
   AssignmentMode mode = AssignmentMode::kFit;
   for (const PodSetFlavors& pod_set : pod_sets) mode = std::min(mode, pod_set.mode);
@@ -297,10 +328,10 @@ std::string FlavorAssignment::Message() const {
 
 std::vector<std::int32_t> PendingCounts(const Workload& workload) {
   std::vector<std::int32_t> counts;
+  const auto reclaimable_pods = ByName(workload.reclaimable_pods);
   for (const PodSet& pod_set : workload.pod_sets) {
-    const auto it =
-        std::ranges::find(workload.reclaimable_pods, pod_set.name, &ReclaimablePod::name);
-    const std::int32_t reclaimable = it == workload.reclaimable_pods.end() ? 0 : it->count;
+    const ReclaimablePod* pods = FindOrNull(reclaimable_pods, pod_set.name);
+    const std::int32_t reclaimable = pods == nullptr ? 0 : pods->count;
     counts.push_back(std::max(pod_set.count - std::max(reclaimable, 0), 0));
   }
   return counts;

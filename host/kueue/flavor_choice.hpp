@@ -10,6 +10,7 @@
 
 #include "host/kueue/cluster_lookup.hpp"
 #include "host/kueue/quota.hpp"
+#include "host/model/work_budget.hpp"
 #include "host/model/workload.hpp"
 
 namespace espalier {
@@ -53,7 +54,6 @@ struct FlavorAssignment {
   FlavorCursors next_flavors;
 
   PodSetFlavors* Find(std::string_view pod_set);
-  const PodSetFlavors* Find(std::string_view pod_set) const;
   AssignmentMode Mode() const;  // the worst of the pod sets'
   // "couldn't assign flavors to pod set main: ..." for every pod set with refusals (R18.8); empty
   // when there are none.
@@ -69,9 +69,10 @@ struct FlavorChoiceContext {
   const Quota* quota = nullptr;  // null: every flavor has room
   QuotaUsage released;           // quota that admission of this workload gives back
   FlavorCursors next_flavors;    // where to go on; empty: from the first flavor
+  WorkBudget& budget = WorkBudget::Unlimited();
 };
 
-// `counts`: one per pod set.
+// `counts`: one per pod set. Meaningless once the budget is stopped.
 FlavorAssignment ChooseFlavors(const Workload& workload, std::span<const std::int32_t> counts,
                                const FlavorChoiceContext& context);
 

@@ -7,9 +7,17 @@
 namespace espalier {
 
 const Taint* UntoleratedFlavorTaint(const ResourceFlavor& flavor, const PodTemplate& pod) {
-  std::vector<Toleration> tolerations = pod.tolerations;
-  tolerations.insert(tolerations.end(), flavor.tolerations.begin(), flavor.tolerations.end());
-  return FirstUntoleratedTaint(flavor.node_taints, tolerations);
+  for (const Taint& taint : flavor.node_taints) {
+    if (!RepelsPods(taint)) continue;
+    const auto tolerates = [&](const Toleration& toleration) {
+      return Tolerates(toleration, taint);
+    };
+    if (std::ranges::none_of(pod.tolerations, tolerates) &&
+        std::ranges::none_of(flavor.tolerations, tolerates)) {
+      return &taint;
+    }
+  }
+  return nullptr;
 }
 
 bool MatchesFlavorLabels(const ResourceFlavor& flavor, const PodTemplate& pod) {

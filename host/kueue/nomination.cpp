@@ -69,10 +69,11 @@ Nomination Nominator::Judge(const Workload& workload, const ClusterQueue& queue,
   Nomination result;
   result.mode = flavors.Mode();
   result.flavors = std::move(flavors);
+  if (budget_.stopped()) return result;
   bool empty_state_failed = false;
   if (result.mode != AssignmentMode::kNoFit) {
     auto request =
-        BuildWorkloadRequest(workload, result.flavors, {lookup_, engine_.gates(), &queue});
+        BuildWorkloadRequest(workload, result.flavors, {lookup_, engine_.gates(), &queue, budget_});
     if (!request) {
       result.mode = AssignmentMode::kNoFit;
       result.message = std::move(request.error());

@@ -27,9 +27,10 @@ struct Nomination {
 // (R7.9), so a cycle has one nominator.
 class Nominator {
  public:
-  // All three outlive the nominator.
-  Nominator(const Engine& engine, const ClusterState& state, const ClusterLookup& lookup)
-      : engine_(engine), state_(state), lookup_(lookup) {}
+  // All four outlive the nominator. What it says once `budget` is stopped is meaningless.
+  Nominator(const Engine& engine, const ClusterState& state, const ClusterLookup& lookup,
+            WorkBudget& budget = WorkBudget::Unlimited())
+      : engine_(engine), state_(state), lookup_(lookup), budget_(budget) {}
 
   // On the flavors that `context` lets it choose; with fewer pods when the full counts do not fit
   // and a pod set has a minimum (R21.11).
@@ -49,6 +50,7 @@ class Nominator {
   const Engine& engine_;
   const ClusterState& state_;
   const ClusterLookup& lookup_;
+  WorkBudget& budget_;
   std::set<std::string> evaluated_;  // uids
 };
 

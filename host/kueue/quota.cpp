@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/kueue/workload_status.hpp"
+#include "host/model/by_name.hpp"
 
 namespace espalier {
 namespace {
@@ -10,11 +11,6 @@ namespace {
 Amount ValueOr0(const QuotaUsage& usage, const FlavorResource& key) {
   const auto it = usage.find(key);
   return it == usage.end() ? 0 : it->second;
-}
-
-std::int32_t ReclaimableCount(const Workload& workload, std::string_view pod_set) {
-  const auto it = std::ranges::find(workload.reclaimable_pods, pod_set, &ReclaimablePod::name);
-  return it == workload.reclaimable_pods.end() ? 0 : it->count;
 }
 
 // The share of `amount`, recorded for `count` pods, that is left when `reclaimable` are done.
@@ -28,8 +24,10 @@ Amount Remaining(Amount amount, std::int32_t count, std::int32_t reclaimable) {
 QuotaUsage QuotaUsageOf(const Workload& workload) {
   QuotaUsage usage;
   if (!HasReservation(workload)) return usage;
+  const auto reclaimable_pods = ByName(workload.reclaimable_pods);
   for (const PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
-    const std::int32_t reclaimable = ReclaimableCount(workload, assignment.name);
+    const ReclaimablePod* pods = FindOrNull(reclaimable_pods, assignment.name);
+    const std::int32_t reclaimable = pods == nullptr ? 0 : pods->count;
     for (const auto& [resource, amount] : assignment.resource_usage) {
       const std::string* flavor = assignment.flavors.Find(resource);
       if (flavor == nullptr) continue;

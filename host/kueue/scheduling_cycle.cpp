@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -31,32 +34,39 @@ struct Entry {
 
 class Simulation {
  public:
-  Simulation(SchedulingCyclesResult& result, const Engine& engine, ClusterState state)
+  Simulation(SchedulingCyclesResult& result, const Engine& engine, ClusterState state,
+             WorkBudget& budget)
       : result_(result),
         cluster_(result.cluster),
         engine_(engine),
+        budget_(budget),
         lookup_(cluster_),
         state_(std::move(state), SharedFlavors()) {
     MakeQueues();
     FillQueues();
   }
 
-  // False when nothing was left to evaluate.
+  // False when nothing was left to evaluate, or the budget was stopped.
   bool RunCycle() {
-    nominator_ = std::make_unique<Nominator>(engine_, state_.state(), lookup_);
+    nominator_ = std::make_unique<Nominator>(engine_, state_.state(), lookup_, budget_);
     std::vector<Entry> entries = TakeEntries();
     if (entries.empty()) return false;
     ++result_.cycles;
     changed_ = false;
-    for (Entry& entry : entries) entry.nomination = Nominate(entry);
+    for (Entry& entry : entries) {
+      if (!budget_.Pause()) return false;
+      entry.nomination = Nominate(entry);
+    }
     std::ranges::stable_sort(entries, [&](const Entry& a, const Entry& b) {  // R21.6
       if (a.second_pass != b.second_pass) return a.second_pass;
       return ComesBefore(cluster_.workloads[a.workload], cluster_.workloads[b.workload]);
     });
-    for (Entry& entry : entries) Process(entry);
+    for (Entry& entry : entries) {
+      if (!budget_.Pause()) return false;
+      Process(entry);
+    }
     state_.EndCycle();
-    for (WorkloadQueue* queue : woken_) queue->Flush();
-    woken_.clear();
+    FlushWoken();
     return true;
   }
 
@@ -76,10 +86,13 @@ class Simulation {
 
   void MakeQueues() {
     for (const ClusterQueue& queue : cluster_.cluster_queues) {
-      queues_.try_emplace(queue.name, queue, cluster_.workloads);
+      if (budget_.stopped()) return;
+      const auto [made, fresh] = queues_.try_emplace(queue.name, queue, cluster_.workloads);
+      if (fresh && made->second.strict()) strict_queues_.push_back(&made->second);
       NoteLimits(queue);
     }
     for (const Workload& workload : cluster_.workloads) {
+      if (budget_.stopped()) return;
       if (!workload.admission) continue;
       const auto queue = queues_.find(workload.admission->cluster_queue);
       if (queue != queues_.end()) queue->second.quota().Add(QuotaUsageOf(workload));
@@ -116,6 +129,7 @@ class Simulation {
 
   void FillQueues() {
     for (const std::size_t index : PendingInQueueOrder(cluster_)) {
+      if (budget_.stopped()) return;
       const Workload& workload = cluster_.workloads[index];
       const ClusterQueue* queue = lookup_.QueueOf(workload);
       if (queue == nullptr) {
@@ -125,7 +139,7 @@ class Simulation {
                         workload.key.ToString(), workload.queue_name));
         continue;
       }
-      queues_.at(queue->name).Push(index);
+      Push(queues_.at(queue->name), index);
     }
     for (std::size_t index = 0; index < cluster_.workloads.size(); ++index) {
       if (WantsSecondPass(cluster_.workloads[index])) second_pass_.insert(index);
@@ -149,10 +163,34 @@ class Simulation {
       entries.push_back({index, &queues_.at(workload.admission->cluster_queue), true, {}});
     }
     second_pass_.clear();
-    for (auto& [name, queue] : queues_) {
-      if (const auto head = queue.Pop()) entries.push_back({*head, &queue, false, {}});
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+      WorkloadQueue& queue = *it->second;
+      if (const auto head = queue.Pop()) {
+        entries.push_back({*head, &queue, false, {}});
+        ++it;
+      } else {
+        it = waiting_.erase(it);
+      }
     }
     return entries;
+  }
+
+  void Push(WorkloadQueue& queue, std::size_t workload) {
+    queue.Push(workload);
+    waiting_.emplace(queue.cluster_queue().name, &queue);
+  }
+
+  void Flush(WorkloadQueue& queue) {
+    queue.Flush();
+    waiting_.emplace(queue.cluster_queue().name, &queue);
+  }
+
+  void FlushWoken() {
+    for (WorkloadQueue* queue : woken_) Flush(*queue);
+    woken_.clear();
+    if (!strict_woken_) return;
+    for (WorkloadQueue* queue : strict_queues_) Flush(*queue);
+    strict_woken_ = false;
   }
 
   Nomination Nominate(const Entry& entry) {
@@ -164,7 +202,7 @@ class Simulation {
     const Workload* slice = Slice(entry);
     return nominator_->Nominate(workload, {lookup_, queue, &entry.queue->quota(),
                                            slice == nullptr ? QuotaUsage{} : QuotaUsageOf(*slice),
-                                           entry.queue->NextFlavors(entry.workload)});
+                                           entry.queue->NextFlavors(entry.workload), budget_});
   }
 
   // The slice that ends when the entry is admitted, or null.
@@ -194,7 +232,7 @@ class Simulation {
     if (nomination.flavors.next_flavors.empty()) {
       entry.queue->Park(entry.workload);
     } else {
-      entry.queue->Push(entry.workload);
+      Push(*entry.queue, entry.workload);
     }
   }
 
@@ -240,35 +278,43 @@ class Simulation {
     result_.decisions.back().assignments = workload.admission->pod_set_assignments;
   }
 
+  // By pod set, of those that were placed.
+  using Assignments = std::unordered_map<std::string_view, SharedValue<TopologyAssignment>>;
+  static Assignments AssignmentsOf(const WorkloadAnswer& answer) {
+    Assignments assignments;
+    for (const PodSetAnswer& placed : answer.pod_sets) {
+      if (placed.assignment) assignments[placed.name] = placed.assignment;
+    }
+    return assignments;
+  }
+
   static Admission MakeAdmission(const Entry& entry) {
     Admission admission;
     admission.cluster_queue = entry.queue->cluster_queue().name;
+    const Assignments placed = AssignmentsOf(entry.nomination.answer);
+    const std::unordered_set<std::string_view> delayed(entry.nomination.delayed.begin(),
+                                                       entry.nomination.delayed.end());
     for (const PodSetFlavors& flavors : entry.nomination.flavors.pod_sets) {
       PodSetAssignment& assignment = admission.pod_set_assignments.emplace_back();
       assignment.name = flavors.name;
       assignment.flavors = flavors.flavors;
       assignment.resource_usage = flavors.requests;
       assignment.count = flavors.count;
-      for (const PodSetAnswer& answer : entry.nomination.answer.pod_sets) {
-        if (answer.name == flavors.name) assignment.topology_assignment = answer.assignment;
+      if (const auto found = placed.find(flavors.name); found != placed.end()) {
+        assignment.topology_assignment = found->second;
       }
-      const auto& delayed = entry.nomination.delayed;
-      if (std::ranges::find(delayed, flavors.name) != delayed.end()) {
-        assignment.delayed_topology_request = kDelayPending;
-      }
+      if (delayed.contains(flavors.name)) assignment.delayed_topology_request = kDelayPending;
     }
     return admission;
   }
 
   static void UpdateAssignments(const WorkloadAnswer& answer, Workload& workload) {
+    const Assignments placed = AssignmentsOf(answer);
     for (PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
-      for (const PodSetAnswer& placed : answer.pod_sets) {
-        if (placed.name != assignment.name || !placed.assignment) continue;
-        assignment.topology_assignment = placed.assignment;
-        if (assignment.delayed_topology_request) {
-          assignment.delayed_topology_request = kDelayReady;
-        }
-      }
+      const auto found = placed.find(assignment.name);
+      if (found == placed.end()) continue;
+      assignment.topology_assignment = found->second;
+      if (assignment.delayed_topology_request) assignment.delayed_topology_request = kDelayReady;
     }
   }
 
@@ -287,7 +333,7 @@ class Simulation {
     if (entry.second_pass) {
       if (changed_) second_pass_.insert(entry.workload);
     } else if (changed_) {
-      entry.queue->Push(entry.workload);
+      Push(*entry.queue, entry.workload);
     } else {
       entry.queue->Park(entry.workload);
     }
@@ -307,15 +353,15 @@ class Simulation {
     SetCondition(workload, {std::string(kQuotaReserved), "False", "Pending", ""});
     SetCondition(workload, {std::string(kAdmitted), "False", "NoReservation", ""});
     if (const ClusterQueue* queue = lookup_.QueueOf(workload)) {
-      queues_.at(queue->name).Push(entry.workload);
+      Push(queues_.at(queue->name), entry.workload);
     }
     // A StrictFIFO queue looks at its head in every cycle; others wait for room of their own.
-    for (auto& [name, queue] : queues_) {
-      if (&queue == entry.queue || queue.strict()) woken_.insert(&queue);
-    }
+    woken_.insert(entry.queue);
+    strict_woken_ = true;
   }
 
   void Decide(const Entry& entry, DecisionStatus status, std::string reason) {
+    budget_.Charge(static_cast<std::int64_t>(sizeof(Decision) + reason.size()));
     Decision& decision = result_.decisions.emplace_back();
     decision.evaluation = static_cast<std::int64_t>(result_.decisions.size());
     decision.cycle = result_.cycles;
@@ -333,12 +379,16 @@ class Simulation {
   SchedulingCyclesResult& result_;
   Cluster& cluster_;
   const Engine& engine_;
+  WorkBudget& budget_;
   ClusterLookup lookup_;
   CycleState state_;
-  std::map<std::string, WorkloadQueue> queues_;  // by name of the ClusterQueue
-  std::set<std::size_t> second_pass_;            // workloads to evaluate in the next cycle
-  std::unique_ptr<Nominator> nominator_;         // of the current cycle
+  std::map<std::string, WorkloadQueue> queues_;         // by name of the ClusterQueue
+  std::map<std::string_view, WorkloadQueue*> waiting_;  // those in which something may wait
+  std::vector<WorkloadQueue*> strict_queues_;
+  std::set<std::size_t> second_pass_;     // workloads to evaluate in the next cycle
+  std::unique_ptr<Nominator> nominator_;  // of the current cycle
   std::set<WorkloadQueue*> woken_;  // got room in the current cycle, also for those evaluated in it
+  bool strict_woken_ = false;       // so did all StrictFIFO queues
   bool changed_ = false;            // something was booked in the current cycle
 };
 
@@ -359,18 +409,22 @@ std::string_view ToString(DecisionStatus status) {
 }
 
 Result<SchedulingCyclesResult> RunSchedulingCycles(Cluster cluster, const Engine& engine,
-                                                   const SchedulingCyclesOptions& options) {
+                                                   const SchedulingCyclesOptions& options,
+                                                   WorkBudget& budget) {
   auto state = ClusterState::Build(BuildClusterStateInput(cluster, engine.gates()));
   if (!state) return tl::unexpected(state.error());
-  return RunSchedulingCycles(std::move(cluster), std::move(*state), engine, options);
+  auto result = RunSchedulingCycles(std::move(cluster), std::move(*state), engine, options, budget);
+  if (auto check = budget.Check(); !check) return tl::unexpected(check.error());
+  return result;
 }
 
 SchedulingCyclesResult RunSchedulingCycles(Cluster cluster, ClusterState state,
                                            const Engine& engine,
-                                           const SchedulingCyclesOptions& options) {
+                                           const SchedulingCyclesOptions& options,
+                                           WorkBudget& budget) {
   SchedulingCyclesResult result;
   result.cluster = std::move(cluster);
-  Simulation simulation(result, engine, std::move(state));
+  Simulation simulation(result, engine, std::move(state), budget);
   while (simulation.RunCycle() && options.until_stable) {
   }
   return result;

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
+#include "host/model/by_name.hpp"
 #include "host/model/excerpt.hpp"
 
 namespace espalier {
@@ -97,8 +100,10 @@ std::optional<std::vector<std::size_t>> DomainsByRank(const PodSetToUngate& pod_
     const std::optional<std::int64_t> rank = Rank(pod, pod_set);
     if (!rank || *rank < 0 || *rank >= pod_set.count || *rank >= table.size()) return std::nullopt;
     const std::size_t domain = table.DomainOf(*rank);
-    const std::string id = Join(assignment.domains[domain].values);
-    if (!IsGated(pod) && SelectedDomain(pod, assignment.levels) != id) return std::nullopt;
+    if (!IsGated(pod) &&
+        SelectedDomain(pod, assignment.levels) != Join(assignment.domains[domain].values)) {
+      return std::nullopt;
+    }
     ranks.push_back(*rank);
     domains.push_back(domain);
   }
@@ -128,18 +133,13 @@ std::vector<UngatedPod> UngateGreedily(const PodSetToUngate& pod_set) {
   return ungated;
 }
 
-const PodSet* FindPodSet(const Workload& workload, const std::string& name) {
-  const auto it = std::ranges::find(workload.pod_sets, name, &PodSet::name);
-  return it == workload.pod_sets.end() ? nullptr : &*it;
-}
-
 // The pod sets of an admission as the ungater sees them, still without pods and windows.
 std::vector<PodSetToUngate> PodSetsToUngate(const Workload& workload) {
   std::vector<PodSetToUngate> pod_sets;
+  const auto specs = ByName(workload.pod_sets);
   for (const PodSetAssignment& admitted : workload.admission->pod_set_assignments) {
     PodSetToUngate& pod_set = pod_sets.emplace_back();
-    const PodSet* spec = FindPodSet(workload, admitted.name);
-    pod_set.assignment = admitted.topology_assignment.value_or(TopologyAssignment{});
+    const PodSet* spec = FindOrNull(specs, admitted.name);
     pod_set.count = admitted.count.value_or(spec ? spec->count : 0);
     pod_set.max_rank = pod_set.count;
     if (spec) pod_set.topology_request = spec->topology_request;
@@ -167,11 +167,23 @@ void ShiftWorkersBehindLeaders(std::vector<PodSetToUngate>& pod_sets) {
   }
 }
 
-bool BelongsTo(const Pod& pod, const Workload& workload, const std::string& pod_set) {
-  const std::string* owner = pod.annotations.Find(kWorkloadAnnotation);
-  const std::string* label = pod.labels.Find(kPodSetLabel);
-  return pod.key.namespace_ == workload.key.namespace_ && owner && *owner == workload.key.name &&
-         label && *label == pod_set && pod.phase != "Succeeded" && pod.phase != "Failed";
+// The live pods of a workload by the name of their pod set, in the order of their names.
+std::unordered_map<std::string_view, std::vector<const Pod*>> PodsByPodSet(
+    const Workload& workload, std::span<const Pod> pods) {
+  std::unordered_map<std::string_view, std::vector<const Pod*>> by_pod_set;
+  for (const Pod& pod : pods) {
+    const std::string* owner = pod.annotations.Find(kWorkloadAnnotation);
+    const std::string* label = pod.labels.Find(kPodSetLabel);
+    if (pod.key.namespace_ == workload.key.namespace_ && owner && *owner == workload.key.name &&
+        label && pod.phase != "Succeeded" && pod.phase != "Failed") {
+      by_pod_set[*label].push_back(&pod);
+    }
+  }
+  for (auto& [name, members] : by_pod_set) {
+    std::ranges::sort(members, {},
+                      [](const Pod* pod) -> const std::string& { return pod->key.name; });
+  }
+  return by_pod_set;
 }
 
 // Reads the offset that the first pod's annotation asks for (R22.2).
@@ -195,11 +207,20 @@ Result<void> ShiftByAnnotation(PodSetToUngate& pod_set) {
 }
 
 // R22.7: with a host topology the domain of a pod is a node.
-bool IsOnUnhealthyNode(const UngatedPod& pod, const Workload& workload,
+bool IsOnUnhealthyNode(const UngatedPod& pod,
+                       const std::unordered_set<std::string_view>& unhealthy_nodes,
                        const TopologyAssignment& assignment) {
   if (assignment.levels.empty() || assignment.levels.back() != kHostnameLabel) return false;
   const std::string* node = pod.node_selector.Find(kHostnameLabel);
-  return node && std::ranges::count(workload.unhealthy_nodes, *node) > 0;
+  return node && unhealthy_nodes.contains(*node);
+}
+
+std::int64_t BytesOf(const UngatedPod& pod) {
+  std::size_t bytes = sizeof(pod) + pod.domain.size();
+  for (const auto& [level, value] : pod.node_selector) {
+    bytes += sizeof(StringMap::Entry) + level.size() + value.size();
+  }
+  return static_cast<std::int64_t>(bytes);
 }
 
 }  // namespace
@@ -217,27 +238,35 @@ std::vector<UngatedPod> UngatePodSet(const PodSetToUngate& pod_set) {
   return ungated;
 }
 
-Result<std::vector<UngatedPod>> UngateWorkload(const Workload& workload,
-                                               std::span<const Pod> pods) {
+Result<std::vector<UngatedPod>> UngateWorkload(const Workload& workload, std::span<const Pod> pods,
+                                               WorkBudget& budget) {
   std::vector<UngatedPod> ungated;
   if (!workload.admission || !HasCondition(workload, "Admitted")) return ungated;
   std::vector<PodSetToUngate> pod_sets = PodSetsToUngate(workload);
   ShiftWorkersBehindLeaders(pod_sets);
+  const auto pods_by_pod_set = PodsByPodSet(workload, pods);
+  const std::unordered_set<std::string_view> unhealthy_nodes(workload.unhealthy_nodes.begin(),
+                                                             workload.unhealthy_nodes.end());
   for (std::size_t i = 0; i < pod_sets.size(); ++i) {
+    if (!budget.Pause()) break;
     const PodSetAssignment& admitted = workload.admission->pod_set_assignments[i];
-    if (!admitted.topology_assignment) continue;
-    PodSetToUngate& pod_set = pod_sets[i];
-    for (const Pod& pod : pods) {
-      if (BelongsTo(pod, workload, admitted.name)) pod_set.pods.push_back(pod);
-    }
-    std::ranges::sort(pod_set.pods, {}, [](const Pod& pod) { return pod.key.name; });
+    const auto members = pods_by_pod_set.find(admitted.name);
+    if (!admitted.topology_assignment || members == pods_by_pod_set.end()) continue;
+    // Copies of the pods and of the assignment; those of one pod set at a time.
+    PodSetToUngate pod_set = std::move(pod_sets[i]);
+    pod_set.assignment = *admitted.topology_assignment;
+    for (const Pod* pod : members->second) pod_set.pods.push_back(*pod);
     if (auto shifted = ShiftByAnnotation(pod_set); !shifted) {
       return tl::unexpected(shifted.error());
     }
     for (UngatedPod& pod : UngatePodSet(pod_set)) {
-      if (!IsOnUnhealthyNode(pod, workload, pod_set.assignment)) ungated.push_back(std::move(pod));
+      if (!budget.Charge(BytesOf(pod))) break;
+      if (!IsOnUnhealthyNode(pod, unhealthy_nodes, pod_set.assignment)) {
+        ungated.push_back(std::move(pod));
+      }
     }
   }
+  if (auto check = budget.Check(); !check) return tl::unexpected(check.error());
   return ungated;
 }
 

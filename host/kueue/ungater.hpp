@@ -10,6 +10,7 @@
 
 #include "host/model/result.hpp"
 #include "host/model/topology.hpp"
+#include "host/model/work_budget.hpp"
 #include "host/model/workload.hpp"
 
 namespace espalier {
@@ -44,7 +45,9 @@ std::vector<UngatedPod> UngatePodSet(const PodSetToUngate& pod_set);
 
 // Every pod of an admitted workload that may start now, pod set by pod set. `pods` may hold pods
 // of other workloads; those of this one are taken in order of their names (R22.6). Empty when the
-// workload is not admitted. Error (kBadInput): a pod-index-offset that is no integer (R22.2).
-Result<std::vector<UngatedPod>> UngateWorkload(const Workload& workload, std::span<const Pod> pods);
+// workload is not admitted. Errors: a pod-index-offset that is no integer (R22.2; kBadInput), and
+// why `budget` was stopped.
+Result<std::vector<UngatedPod>> UngateWorkload(const Workload& workload, std::span<const Pod> pods,
+                                               WorkBudget& budget = WorkBudget::Unlimited());
 
 }  // namespace espalier

@@ -1,11 +1,15 @@
 #include "host/kueue/workload_requests.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "host/kueue/topology_request.hpp"
 #include "host/kueue/workload_status.hpp"
+#include "host/model/by_name.hpp"
 
 namespace espalier {
 namespace {
@@ -25,33 +29,43 @@ bool IsElastic(const Workload& workload, const FeatureGates& gates) {
          HasAnnotation(workload, kElasticJob, "true");
 }
 
-const PodSetAssignment* AdmittedPodSet(const Workload& workload, std::string_view name) {
-  if (!workload.admission) return nullptr;
-  const auto& assignments = workload.admission->pod_set_assignments;
-  const auto it = std::ranges::find(assignments, name, &PodSetAssignment::name);
-  return it == assignments.end() ? nullptr : &*it;
+using AdmittedPodSets = std::unordered_map<std::string_view, const PodSetAssignment*>;
+
+AdmittedPodSets Admitted(const Workload& workload) {
+  return workload.admission ? ByName(workload.admission->pod_set_assignments) : AdmittedPodSets();
 }
 
-const TopologyAssignment* AdmittedTopology(const Workload& workload, std::string_view name) {
-  const PodSetAssignment* assignment = AdmittedPodSet(workload, name);
-  if (assignment == nullptr || !assignment->topology_assignment) return nullptr;
-  return &*assignment->topology_assignment;
+SharedValue<TopologyAssignment> TopologyOf(const AdmittedPodSets& admitted, std::string_view name) {
+  const PodSetAssignment* assignment = FindOrNull(admitted, name);
+  return assignment == nullptr ? std::nullopt : assignment->topology_assignment;
 }
 
-bool HoldsUnhealthyNode(const TopologyAssignment& assignment, const Workload& workload) {
-  return std::ranges::any_of(assignment.domains, [&](const TopologyDomainAssignment& domain) {
-    return !domain.values.empty() &&
-           std::ranges::find(workload.unhealthy_nodes, domain.values.back()) !=
-               workload.unhealthy_nodes.end();
-  });
-}
+// The nodes of a workload that are unhealthy.
+class UnhealthyNodes {
+ public:
+  explicit UnhealthyNodes(const Workload& workload)
+      : names_(workload.unhealthy_nodes.begin(), workload.unhealthy_nodes.end()) {}
 
-std::vector<PodSetUpdate> ReadyUpdates(const Workload& workload, std::string_view pod_set) {
-  std::vector<PodSetUpdate> updates;
+  bool AnyIn(const TopologyAssignment& assignment) const {
+    return !names_.empty() &&
+           std::ranges::any_of(assignment.domains, [&](const TopologyDomainAssignment& domain) {
+             return !domain.values.empty() && names_.contains(domain.values.back());
+           });
+  }
+
+ private:
+  std::unordered_set<std::string_view> names_;
+};
+
+// By pod set, in the order of the checks.
+using Updates = std::unordered_map<std::string_view, std::vector<const PodSetUpdate*>>;
+Updates ReadyUpdates(const Workload& workload) {
+  Updates updates;
   for (const AdmissionCheckState& check : workload.admission_checks) {
     if (check.state != "Ready") continue;
-    std::ranges::copy_if(check.pod_set_updates, std::back_inserter(updates),
-                         [&](const PodSetUpdate& update) { return update.name == pod_set; });
+    for (const PodSetUpdate& update : check.pod_set_updates) {
+      updates[update.name].push_back(&update);
+    }
   }
   return updates;
 }
@@ -68,7 +82,7 @@ bool QueueHasTasFlavor(const ClusterQueue& queue, const ClusterLookup& lookup) {
 // R20.3.
 tl::expected<std::string, std::string> ChosenTasFlavor(const Workload& workload,
                                                        const PodSet& pod_set,
-                                                       const StringMap& flavors,
+                                                       const StringMap& flavors, bool tas_queue,
                                                        const WorkloadRequestContext& context) {
   if (pod_set.topology_request && IsElastic(workload, context.gates)) {
     const bool required = pod_set.topology_request->required.has_value();
@@ -78,7 +92,7 @@ tl::expected<std::string, std::string> ChosenTasFlavor(const Workload& workload,
                       required ? "required" : "preferred"));
     }
   }
-  if (context.queue != nullptr && !QueueHasTasFlavor(*context.queue, context.lookup)) {
+  if (!tas_queue) {
     return tl::unexpected<std::string>(
         "workload requires Topology, but there is no TAS cache information");
   }
@@ -91,8 +105,8 @@ tl::expected<std::string, std::string> ChosenTasFlavor(const Workload& workload,
   return names.front();
 }
 
-PodSetRequest MakePodSetRequest(const Workload& workload, const PodSet& pod_set, std::string flavor,
-                                std::int32_t count, const Workload* replaced) {
+PodSetRequest MakePodSetRequest(const PodSet& pod_set, std::string flavor, std::int32_t count,
+                                const AdmittedPodSets& replaced, const Updates& updates) {
   PodSetRequest request;
   request.name = pod_set.name;
   request.flavor = std::move(flavor);
@@ -101,12 +115,11 @@ PodSetRequest MakePodSetRequest(const Workload& workload, const PodSet& pod_set,
   request.topology_request = pod_set.topology_request;
   request.implied = !IsExplicitTas(pod_set);
   if (pod_set.topology_request) request.group = pod_set.topology_request->pod_set_group_name;
-  if (replaced != nullptr) {
-    const TopologyAssignment* previous = AdmittedTopology(*replaced, pod_set.name);
-    if (previous != nullptr) request.previous_assignment = *previous;
-  }
+  request.previous_assignment = TopologyOf(replaced, pod_set.name);
   request.pod_template = pod_set.pod_template;
-  request.updates = ReadyUpdates(workload, pod_set.name);
+  if (const auto ready = updates.find(pod_set.name); ready != updates.end()) {
+    for (const PodSetUpdate* update : ready->second) request.updates.push_back(*update);
+  }
   return request;
 }
 
@@ -116,22 +129,30 @@ tl::expected<WorkloadRequest, std::string> BuildWorkloadRequest(
     const Workload& workload, const FlavorAssignment& flavors,
     const WorkloadRequestContext& context) {
   const bool implied = context.queue == nullptr || IsTasOnly(*context.queue, context.lookup);
-  const Workload* replaced = ReplacedSlice(workload, context);
+  const bool tas_queue =
+      context.queue == nullptr || QueueHasTasFlavor(*context.queue, context.lookup);
+  const Workload* slice = ReplacedSlice(workload, context);
+  const AdmittedPodSets replaced = slice == nullptr ? AdmittedPodSets() : Admitted(*slice);
+  const AdmittedPodSets admitted = Admitted(workload);
+  const UnhealthyNodes unhealthy(workload);
+  const Updates updates = ReadyUpdates(workload);
+  const auto chosen_by_name = ByName(flavors.pod_sets);
   WorkloadRequest request;
   request.key = workload.key;
   for (const PodSet& pod_set : workload.pod_sets) {
-    const PodSetFlavors* chosen = flavors.Find(pod_set.name);
+    if (context.budget.stopped()) break;
+    const PodSetFlavors* chosen = FindOrNull(chosen_by_name, pod_set.name);
     if (chosen == nullptr || chosen->count <= 0) continue;
     if (!IsExplicitTas(pod_set) && !implied) continue;
-    const TopologyAssignment* existing = AdmittedTopology(workload, pod_set.name);
-    if (existing != nullptr && !HoldsUnhealthyNode(*existing, workload)) continue;
-    auto flavor = ChosenTasFlavor(workload, pod_set, chosen->flavors, context);
+    const SharedValue<TopologyAssignment> existing = TopologyOf(admitted, pod_set.name);
+    if (existing && !unhealthy.AnyIn(*existing)) continue;
+    auto flavor = ChosenTasFlavor(workload, pod_set, chosen->flavors, tas_queue, context);
     if (!flavor) {
       return tl::unexpected(
           fmt::format("failed to assign flavors to pod set {}: {}", pod_set.name, flavor.error()));
     }
     request.pod_sets.push_back(
-        MakePodSetRequest(workload, pod_set, std::move(*flavor), chosen->count, replaced));
+        MakePodSetRequest(pod_set, std::move(*flavor), chosen->count, replaced, updates));
   }
   if (!workload.unhealthy_nodes.empty() && workload.admission) {
     request.replacement =
@@ -143,8 +164,9 @@ tl::expected<WorkloadRequest, std::string> BuildWorkloadRequest(
 
 FlavorAssignment RecordedFlavors(const Workload& workload) {
   FlavorAssignment result;
+  const AdmittedPodSets admitted = Admitted(workload);
   for (const PodSet& pod_set : workload.pod_sets) {
-    const PodSetAssignment* assignment = AdmittedPodSet(workload, pod_set.name);
+    const PodSetAssignment* assignment = FindOrNull(admitted, pod_set.name);
     if (assignment == nullptr) continue;
     PodSetFlavors& flavors = result.pod_sets.emplace_back();
     flavors.name = pod_set.name;
@@ -163,11 +185,11 @@ bool OwnedBySinglePod(const Workload& workload) {
 
 bool NeedsReplacement(const Workload& workload) {
   if (workload.unhealthy_nodes.empty() || !workload.admission) return false;
-  return std::ranges::any_of(workload.admission->pod_set_assignments,
-                             [&](const PodSetAssignment& assignment) {
-                               return assignment.topology_assignment &&
-                                      HoldsUnhealthyNode(*assignment.topology_assignment, workload);
-                             });
+  const UnhealthyNodes unhealthy(workload);
+  return std::ranges::any_of(
+      workload.admission->pod_set_assignments, [&](const PodSetAssignment& assignment) {
+        return assignment.topology_assignment && unhealthy.AnyIn(*assignment.topology_assignment);
+      });
 }
 
 const Workload* ReplacedSlice(const Workload& workload, const WorkloadRequestContext& context) {

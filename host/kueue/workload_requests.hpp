@@ -9,6 +9,7 @@
 #include "host/engine/request.hpp"
 #include "host/kueue/cluster_lookup.hpp"
 #include "host/kueue/flavor_choice.hpp"
+#include "host/model/work_budget.hpp"
 
 namespace espalier {
 
@@ -16,6 +17,7 @@ struct WorkloadRequestContext {
   const ClusterLookup& lookup;
   const FeatureGates& gates;
   const ClusterQueue* queue = nullptr;  // null: its queue is not known, and taken as TAS-only
+  WorkBudget& budget = WorkBudget::Unlimited();
 };
 
 // The pod sets to place, in spec order; none when nothing asks for a topology. Pod sets that hold

@@ -9,6 +9,7 @@
 #include "host/model/flat_map.hpp"
 #include "host/model/node.hpp"
 #include "host/model/resources.hpp"
+#include "host/model/shared_value.hpp"
 #include "host/model/topology.hpp"
 
 namespace espalier {
@@ -86,7 +87,7 @@ struct PodSetAssignment {
   StringMap flavors;  // resource name -> flavor name
   Resources resource_usage;
   std::optional<std::int32_t> count;
-  std::optional<TopologyAssignment> topology_assignment;
+  SharedValue<TopologyAssignment> topology_assignment;
   std::optional<std::string> delayed_topology_request;  // Pending or Ready
   bool operator==(const PodSetAssignment&) const = default;
 };

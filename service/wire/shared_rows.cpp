@@ -14,7 +14,7 @@ PodSetAssignment FromProto(const v1::AdmittedPodSet& message, const AssignmentTa
     admitted.count = PodCount(message.count(), FieldPath(path, "count"), decoder);
   }
   admitted.topology_assignment =
-      tables.assignments.GetOptional(message.assignment(), FieldPath(path, "assignment"), decoder);
+      tables.assignments.GetShared(message.assignment(), FieldPath(path, "assignment"), decoder);
   if (message.delayed_topology_request() != 0) {
     admitted.delayed_topology_request = decoder.String(message.delayed_topology_request(),
                                                        FieldPath(path, "delayed_topology_request"));
@@ -55,7 +55,7 @@ std::uint32_t AssignmentTablesWriter::Ref(const Resources& resources) {
   return resources.empty() ? 0 : resources_.Ref(ToProto(resources, strings));
 }
 
-std::uint32_t AssignmentTablesWriter::Ref(const std::optional<TopologyAssignment>& assignment) {
+std::uint32_t AssignmentTablesWriter::Ref(const SharedValue<TopologyAssignment>& assignment) {
   if (!assignment) return 0;
   Result<v1::TopologyAssignment> row = ToProto(*assignment, strings);
   if (row) return assignments_.Ref(*std::move(row));

@@ -12,6 +12,7 @@
 #include "espalier/v1/types.pb.h"
 #include "espalier/v1/workload.pb.h"
 #include "host/model/excerpt.hpp"
+#include "host/model/shared_value.hpp"
 #include "host/model/workload.hpp"
 #include "service/wire/decoder.hpp"
 #include "service/wire/tables.hpp"
@@ -19,7 +20,7 @@
 
 namespace espalier {
 
-// A table converted row by row; each use of a row is charged what the row cost.
+// A table converted row by row; each copy of a row is charged what the row cost.
 template <class Value>
 class SharedRows {
  public:
@@ -31,7 +32,7 @@ class SharedRows {
       const std::int64_t before = decoder.charged();
       decoder.Charge(sizeof(Value), path);
       Value value = FromProto(messages[i], path, decoder);
-      rows_.push_back({std::move(value), decoder.charged() - before});
+      rows_.push_back({SharedValue<Value>(std::move(value)), decoder.charged() - before});
     }
   }
 
@@ -46,12 +47,19 @@ class SharedRows {
     if (!row) return std::nullopt;
     decoder.Charge(row->bytes, path);
     if (!decoder.ok()) return std::nullopt;
-    return row->value;
+    return *row->value;
+  }
+
+  // The same without a copy.
+  SharedValue<Value> GetShared(std::uint32_t reference, const FieldPath& path,
+                               Decoder& decoder) const {
+    const Row* row = decoder.Row(rows_, reference, path);
+    return row == nullptr ? std::nullopt : row->value;
   }
 
  private:
   struct Row {
-    Value value;
+    SharedValue<Value> value;
     std::int64_t bytes;
   };
   std::vector<Row> rows_;
@@ -118,7 +126,7 @@ class AssignmentTablesWriter {
         assignments_(message.mutable_assignments()) {}
 
   std::uint32_t Ref(const Resources& resources);
-  std::uint32_t Ref(const std::optional<TopologyAssignment>& assignment);
+  std::uint32_t Ref(const SharedValue<TopologyAssignment>& assignment);
   v1::AdmittedPodSet ToMessage(const PodSetAssignment& assignment);
 
   // The first assignment that the wire cannot say; kBadInput.

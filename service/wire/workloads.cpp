@@ -77,7 +77,7 @@ class BatchDecoder {
     if (EntryOf(message_.pod_set_groups(), p) != 0) {
       pod_set.group = StringAt(message_.pod_set_groups(), p, "pod_set_groups");
     }
-    pod_set.previous_assignment = tables_.assignments.GetOptional(
+    pod_set.previous_assignment = tables_.assignments.GetShared(
         EntryOf(message_.pod_set_previous_assignments(), p),
         FieldPath(kRoot, "pod_set_previous_assignments", p), decoder_);
     pod_set.pod_template =

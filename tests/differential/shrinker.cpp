@@ -133,7 +133,7 @@ void ReducePodSet(Reductions& reductions, const Instance& instance, std::size_t 
   }
   if (pod_set.previous_assignment) {
     reductions.DropFrom([i](Instance & copy) -> auto& {
-      return copy.request.pod_sets[i].previous_assignment->domains;
+      return copy.request.pod_sets[i].previous_assignment.Mutable().domains;
     });
   }
   if (pod_set.topology_request) {
@@ -161,7 +161,7 @@ void ReduceRequest(Reductions& reductions, const Instance& instance) {
   for (std::size_t i = 0; i < instance.request.replacement->admitted.size(); ++i) {
     if (!instance.request.replacement->admitted[i].topology_assignment) continue;
     reductions.DropFrom([i](Instance & copy) -> auto& {
-      return copy.request.replacement->admitted[i].topology_assignment->domains;
+      return copy.request.replacement->admitted[i].topology_assignment.Mutable().domains;
     });
   }
 }

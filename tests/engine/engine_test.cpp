@@ -123,6 +123,39 @@ TEST(EngineTest, R21_8_OnlyAddedPodsAreBooked) {
             (std::vector<FlavorLeafUsage>{{"tas", "h1", {{"gpu", 2}, {"pods", 2}}}}));
 }
 
+// Fails only by taking minutes where each pod set is looked for among all.
+TEST(EngineTest, R21_8_ManyPodSetsAreFoundByName) {
+  constexpr int kPodSets = 100'000;
+  std::vector<PodSetRequest> pod_sets;
+  WorkloadAnswer answer;
+  for (int i = kPodSets; i-- > 0;) {
+    pod_sets.push_back(MakePodSet(2, Unconstrained(), "p" + std::to_string(i)));
+    answer.pod_sets.push_back({pod_sets.back().name, "tas", OnHosts({{"h1", 2}}), std::nullopt});
+  }
+  pod_sets.front().previous_assignment = OnHosts({{"h1", 2}});
+  pod_sets.back().previous_assignment = OnHosts({{"h1", 1}});
+  const WorkloadRequest request = MakeWorkload(std::move(pod_sets));
+  const std::vector<AddedPods> added = PodsAdded(request, answer);
+  ASSERT_EQ(added.size(), kPodSets - 1U);
+  EXPECT_EQ(added.front().pod_set, &request.pod_sets[1]);
+  EXPECT_EQ(added.back().count, 1);
+}
+
+TEST(EngineTest, R17_2_AKeptAssignmentIsSharedWithTheRequest) {
+  const ClusterState state = BuildState(Gpus({{"r/h1", 4}, {"r/h2", 4}}));
+  WorkloadRequest request = MakeWorkload({MakePodSet(2, Unconstrained())});
+  PodSetAssignment admitted;
+  admitted.name = "main";
+  admitted.topology_assignment = OnHosts({{"h1", 2}});
+  request.replacement = ReplacementContext{{"h1"}, {admitted}, true};
+  FeatureGates gates;
+  gates.skip_reassignment_for_pod_owned_workloads = true;
+  const Engine engine(MakeCpuBackend(1), gates);
+  const auto answers = engine.Nominate(state, {&request, 1});
+  ASSERT_TRUE(answers[0].pod_sets.at(0).assignment);
+  EXPECT_EQ(&*answers[0].pod_sets[0].assignment, &*admitted.topology_assignment);
+}
+
 // A seeded cluster and queue for comparing runs with each other.
 struct RandomQueue {
   explicit RandomQueue(std::uint64_t seed) {

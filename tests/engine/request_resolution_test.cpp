@@ -160,6 +160,38 @@ TEST_F(RequestResolutionTest, R6_10_UpdatesUnite) {
               ElementsAre(Toleration{"a", "Equal", "1", ""}, Toleration{"b", "Exists", "", ""}));
 }
 
+// Fails only by taking minutes where each is compared with all others, or moves all others.
+TEST_F(RequestResolutionTest, R6_10_LongUpdatesUnite) {
+  constexpr int kEntries = 200'000;
+  PodSetRequest pod_set = MakePodSet(1, Required("rack"));
+  PodSetUpdate& update = pod_set.updates.emplace_back();
+  std::vector<StringMap::Entry> even;
+  std::vector<StringMap::Entry> odd;
+  for (int i = 0; i < kEntries; ++i) {
+    const std::string key = std::to_string(10'000'000 + i);
+    (i % 2 == 0 ? even : odd).emplace_back(key, "x");
+    update.tolerations.push_back({key, "Exists", "", ""});
+    update.tolerations.push_back({key, "", "", ""});
+    update.tolerations.push_back({key, "Equal", "", ""});
+  }
+  pod_set.pod_template.node_selector = StringMap(std::move(even));
+  update.node_selector = StringMap(std::move(odd));
+  const NodeConstraints constraints = Resolve(pod_set).constraints;
+  EXPECT_EQ(constraints.node_selector.size(), kEntries);
+  EXPECT_EQ(constraints.tolerations.size(), 2U * kEntries);
+}
+
+TEST_F(RequestResolutionTest, ShapesOfAStoppedBudgetAreMadeButNotKept) {
+  const PodSetRequest pod_set = MakePodSet(1, Required("rack"));
+  const ResolvedRequest resolved = Resolve(pod_set);
+  const FlavorSnapshot& snapshot = state_.Find("tas")->snapshot();
+  WorkBudget stopped;
+  stopped.Stop({ErrorClass::kCancelled, "gone"});
+  const auto meaningless = MakeShape(resolved, pod_set, nullptr, snapshot, stopped);
+  ASSERT_NE(meaningless, nullptr);
+  EXPECT_NE(MakeShape(resolved, pod_set, nullptr, snapshot), meaningless);
+}
+
 TEST_F(RequestResolutionTest, R6_11_FlavorTolerationsComeLast) {
   input_.flavors[0].tolerations = {{"flavor", "Exists", "", ""}};
   state_ = BuildState(input_);

@@ -408,5 +408,37 @@ TEST_F(ReplacementTest, R17_9_SimulateEmptyDoesNotApply) {
   EXPECT_THAT(Replace(), ElementsAre("main -> x1:4 x2:2 x4:2"));
 }
 
+TEST(WorkloadPlacementTest, AsksNothingOnceItsBudgetIsStopped) {
+  const ClusterState state = BuildState(Gpus({{"r/h1", 4}}));
+  const FeatureGates gates;
+  const WorkloadRequest request =
+      MakeWorkload({MakePodSet(1, Unconstrained(), "a"), MakePodSet(1, Unconstrained(), "b")});
+  WorkBudget budget;
+  WorkloadPlacement placement(request, state, gates, budget);
+  ASSERT_NE(placement.NextJob(), nullptr);
+  placement.Accept({});
+  budget.Stop({ErrorClass::kCancelled, "gone"});
+  EXPECT_EQ(placement.NextJob(), nullptr);
+}
+
+TEST(WorkloadPlacementTest, AssumedUsageIsChargedAsLongAsItIsAsked) {
+  const ClusterState state = BuildState(Gpus({{"r/h1", 4}, {"r/h2", 4}}));
+  const FeatureGates gates;
+  WorkloadRequest request = MakeWorkload({MakePodSet(1, Unconstrained())});
+  for (int i = 0; i < 1000; ++i) {
+    request.assumed_usage.push_back({std::to_string(i), {{"gpu", 1}}});
+  }
+  WorkBudget budget;
+  {
+    WorkloadPlacement placement(request, state, gates, budget);
+    const std::int64_t before = budget.charged();
+    ASSERT_NE(placement.NextJob(), nullptr);
+    EXPECT_GE(budget.charged() - before, 1000 * 2 * 8);
+    placement.Accept({});
+    EXPECT_EQ(placement.NextJob(), nullptr);
+    EXPECT_LT(budget.charged() - before, 1000 * 2 * 8);
+  }
+}
+
 }  // namespace
 }  // namespace espalier

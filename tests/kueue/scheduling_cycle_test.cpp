@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/kueue/cluster_input.hpp"
 #include "tests/kueue/objects.hpp"
 
 namespace espalier {
@@ -340,6 +341,50 @@ TEST_F(SchedulingCycleTest, BadClusterIsAnError) {
   cluster_.nodes.push_back(cluster_.nodes.front());
   const Engine engine(MakeCpuBackend(1), gates_);
   EXPECT_FALSE(RunSchedulingCycles(cluster_, engine, {true}).has_value());
+}
+
+TEST_F(SchedulingCycleTest, StopsWithItsBudget) {
+  for (int i = 0; i < 10; ++i) Add(std::to_string(i), 1);
+  const Engine engine(MakeCpuBackend(1), gates_);
+  WorkBudget budget;
+  int pauses = 0;
+  budget.OnPause([&] {
+    if (++pauses == 5) budget.Stop({ErrorClass::kCancelled, "gone"});
+  });
+  const auto result = RunSchedulingCycles(cluster_, engine, {.until_stable = true}, budget);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error(), (Error{ErrorClass::kCancelled, "gone"}));
+  EXPECT_EQ(pauses, 5);
+}
+
+// A refusal is kept for every pod set of a group.
+TEST_F(SchedulingCycleTest, RefusalsAreChargedToTheBudget) {
+  Workload& workload = Add("g", 1);
+  workload.pod_sets.clear();
+  for (int i = 0; i < 1000; ++i) {
+    workload.pod_sets.push_back(
+        MakePodSet(std::to_string(i), 1, {{"unknown", 1}}, Required(kRack)));
+    workload.pod_sets.back().topology_request->pod_set_group_name = "all";
+  }
+  const Engine engine(MakeCpuBackend(1), gates_);
+  WorkBudget budget(std::int64_t{64} << 10);
+  const auto state = ClusterState::Build(BuildClusterStateInput(cluster_, gates_));
+  ASSERT_TRUE(state);
+  RunSchedulingCycles(cluster_, state->Clone(), engine, {.until_stable = true}, budget);
+  EXPECT_TRUE(budget.stopped());
+}
+
+// From the next cycle on.
+TEST_F(SchedulingCycleTest, R5_7_UsageReachesAllFlavorsOfTheNodes) {
+  cluster_.flavors.push_back(MakeFlavor("gpu", "default"));
+  cluster_.flavors.back().name = "same";
+  AddQueue("other", {"same"});
+  Add("g1", 8);
+  Add("s1", 1, Required(kRack), "other");
+  Add("s2", 8, Required(kRack), "other");
+  Add("s3", 1, Required(kRack), "other");
+  EXPECT_THAT(Lines(Run()),
+              ElementsAre("1 g1 assumed", "1 s1 assumed", "2 s2 assumed", "3 s3 not-admitted"));
 }
 
 }  // namespace

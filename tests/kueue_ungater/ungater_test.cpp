@@ -224,5 +224,51 @@ TEST(UngateWorkload, PodsOfAnUnhealthyNodeStayGated_R22_7) {
               ElementsAre(Pair("w4", "n2")));
 }
 
+// An admitted workload of one pod set with a pod on each node, and gated pods for them.
+struct LargeWorkload {
+  explicit LargeWorkload(int size) {
+    workload.key = {"team", "large"};
+    workload.conditions = {{"Admitted", "True", "", ""}};
+    workload.pod_sets.emplace_back().name = "main";
+    TopologyAssignment assignment{{kHost}, {}};
+    for (int i = 0; i < size; ++i) {
+      const std::string number = std::to_string(1'000'000 + i);
+      assignment.domains.push_back({{"n" + number}, 1});
+      Pod& pod = pods.emplace_back(Gated("p" + number));
+      pod.annotations.Set(kWorkloadAnnotation, "large");
+      pod.labels.Set(kPodSetLabel, "main");
+      workload.unhealthy_nodes.push_back((i % 2 == 0 ? "n" : "other") + number);
+    }
+    PodSetAssignment& admitted = workload.admission.emplace().pod_set_assignments.emplace_back();
+    admitted.name = "main";
+    admitted.count = size;
+    admitted.topology_assignment = std::move(assignment);
+  }
+  Workload workload;
+  std::vector<Pod> pods;
+};
+
+// Fails only by taking minutes where each pod is compared with each unhealthy node.
+TEST(UngateWorkload, R22_7_ManyPodsAndManyUnhealthyNodes) {
+  constexpr int kPods = 200'000;
+  const LargeWorkload large(kPods);
+  const auto ungated = UngateWorkload(large.workload, large.pods);
+  ASSERT_TRUE(ungated);
+  ASSERT_EQ(ungated->size(), kPods / 2);
+  EXPECT_EQ(ungated->front().domain, "n1000001");
+}
+
+TEST(UngateWorkload, StopsWithItsBudget) {
+  const LargeWorkload large(1000);
+  WorkBudget small(std::int64_t{10} << 10);
+  const auto refused = UngateWorkload(large.workload, large.pods, small);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().error_class, ErrorClass::kExhausted);
+  WorkBudget stopped;
+  stopped.Stop({ErrorClass::kCancelled, "gone"});
+  EXPECT_EQ(UngateWorkload(large.workload, large.pods, stopped).error(),
+            (Error{ErrorClass::kCancelled, "gone"}));
+}
+
 }  // namespace
 }  // namespace espalier

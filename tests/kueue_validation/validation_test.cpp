@@ -154,10 +154,10 @@ TEST(ValidateWorkload, Assignment_R19_9) {
   const std::string field = "status.admission.podSetAssignments[0].topologyAssignment";
   assignment = TopologyAssignment{{kHost}, {{{"x1"}, 1}}};
   EXPECT_THAT(Validate(workload), IsEmpty());
-  assignment->domains[0].values.clear();
+  assignment.Mutable().domains[0].values.clear();
   EXPECT_THAT(Validate(workload),
               ElementsAre(Finds(field, "must have one value per level in every domain")));
-  assignment->domains[0] = {{"x1"}, 0};
+  assignment.Mutable().domains[0] = {{"x1"}, 0};
   const auto found = Validate(workload);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_THAT(found[0].message, HasSubstr("podCounts.universal: 0, want at least 1"));

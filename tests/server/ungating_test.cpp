@@ -20,7 +20,7 @@ Workload AdmittedWorkload(std::int32_t workers, bool indexed) {
     if (indexed) request.pod_index_label = "index";
     PodSetAssignment& assignment = admission.pod_set_assignments.emplace_back();
     assignment.name = name;
-    TopologyAssignment& topology = assignment.topology_assignment.emplace();
+    TopologyAssignment& topology = assignment.topology_assignment.Mutable();
     topology.levels = {std::string(kHostnameLabel)};
     for (std::int32_t left = count; left > 0; left -= 2) {
       topology.domains.push_back({{"node-" + std::to_string(left)}, std::min(left, 2)});

@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
         Other{"Replacement",
               [](auto& gangs) { gangs[1].replacement.emplace().unhealthy_nodes = {"host-0"}; }},
         Other{"PreviousAssignment",
-              [](auto& gangs) { gangs[1].pod_sets[0].previous_assignment.emplace(); }},
+              [](auto& gangs) { gangs[1].pod_sets[0].previous_assignment.Mutable(); }},
         Other{"Updates",
               [](auto& gangs) {
                 gangs[1].pod_sets[0].updates = {{"main", {{"team", "a"}}, {}, {}, {}}};
