@@ -51,6 +51,7 @@ ESPALIER_HD Fit FitAll(const RequestView& request, const Remaining& remaining) {
   for (std::int32_t i = 0; i < request.size; ++i) {
     const Count count = FitOne(request.amount[i], remaining(i));
     if (fit.limiting < 0 || count < fit.count) fit = {count, i};
+    if (fit.count == 0) break;  // nothing is less
   }
   return fit;
 }
