@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -94,19 +95,36 @@ ProcessResult RunShell(const std::string& script, const std::string& input) {
   return Run({"/bin/sh", "-c", std::string("E=") + kBinary + "; " + script}, input);
 }
 
-BackgroundEspalier::BackgroundEspalier(const std::vector<std::string>& arguments) {
+BackgroundEspalier::BackgroundEspalier(const std::vector<std::string>& arguments,
+                                       std::int64_t data_limit) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
-  pid_ = Spawn(EspalierWith(arguments), -1, ends[1], -1);
+  std::vector<std::string> words = EspalierWith(arguments);
+  if (data_limit > 0) {
+    words.insert(words.begin(), {"/usr/bin/prlimit", "--data=" + std::to_string(data_limit)});
+  }
+  pid_ = Spawn(std::move(words), -1, ends[1], -1);
   close(ends[1]);
   output_ = ends[0];
 }
 
 BackgroundEspalier::~BackgroundEspalier() {
   close(output_);
+  Kill();
+}
+
+void BackgroundEspalier::Kill() {
   if (pid_ < 0) return;
   kill(pid_, SIGKILL);
   WaitFor(pid_);
+  pid_ = -1;
+}
+
+bool BackgroundEspalier::Running() {
+  if (pid_ < 0) return false;
+  if (waitpid(pid_, nullptr, WNOHANG) == 0) return true;
+  pid_ = -1;
+  return false;
 }
 
 std::string BackgroundEspalier::ReadLine() {

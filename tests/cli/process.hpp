@@ -1,6 +1,7 @@
 // Runs the espalier binary as a user would.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,9 @@ ProcessResult RunShell(const std::string& script, const std::string& input = "")
 // A process that goes on; killed when it is not stopped before.
 class BackgroundEspalier {
  public:
-  explicit BackgroundEspalier(const std::vector<std::string>& arguments);
+  // `data_limit` is how many bytes of memory of its own it can have at most (RLIMIT_DATA); 0: any.
+  explicit BackgroundEspalier(const std::vector<std::string>& arguments,
+                              std::int64_t data_limit = 0);
   ~BackgroundEspalier();
   BackgroundEspalier(const BackgroundEspalier&) = delete;
   BackgroundEspalier& operator=(const BackgroundEspalier&) = delete;
@@ -30,6 +33,11 @@ class BackgroundEspalier {
   std::string ReadLine();
   // Sends SIGTERM, waits and returns the exit code.
   int Stop();
+  // Sends SIGKILL and waits.
+  void Kill();
+  // Returns whether it has not ended by itself.
+  bool Running();
+  int pid() const { return pid_; }
 
  private:
   int pid_ = -1;
