@@ -1,7 +1,7 @@
 # A thin front for CMake and ctest. Every target first does what it needs, and is quick when there
 # is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test asan tsan soak fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
+.PHONY: help setup build demo test asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
 SHELL := /bin/bash
 
 JOBS ?= $(shell nproc)
@@ -45,6 +45,10 @@ MINUTES ?= 5
 soak: setup build/release/build.ninja ## Compare engine and oracle on random questions for MINUTES=5
 	@cmake --build --preset release -j $(JOBS) --target soak
 	@build/release/soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+attack: setup build/release/build.ninja ## Attack servers with random content for MINUTES=5
+	@cmake --build --preset release -j $(JOBS) --target attack
+	@build/release/attack --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 # Not ?=: a shell may have put a SECONDS of its own, the age it counts, into the environment.
 SECONDS = 60

@@ -33,14 +33,15 @@ LEAVES = ["tests", "bench"]
 # (what it is, pattern on the included path, folders that may include it)
 RESTRICTED = [
     ("protobuf or gRPC", re.compile(r"^(google/protobuf|grpc|grpcpp|proto)/|\.pb\.h$"),
-     ["service", "tests/server", "tests/wire", "tests/fuzz", "tests/cli", "tests/thread_sanitizer"]),
+     ["service", "tests/server", "tests/wire", "tests/fuzz", "tests/cli", "tests/attack",
+      "tests/thread_sanitizer", "bench/fairness.cpp"]),
     ("simdjson", re.compile(r"^simdjson"),
      ["host/readers", "host/conformance", "tests", "bench"]),
     ("prometheus-cpp", re.compile(r"^(prometheus/|civetweb)"), ["service/server"]),
     ("yaml-cpp", re.compile(r"^yaml-cpp/"), ["host/readers", "service/cli", "tests"]),
     ("CLI11", re.compile(r"^CLI/"), ["service", "tests/cli"]),
     ("sockets", re.compile(r"^(sys/socket|sys/un|netinet/|arpa/|netdb)"),
-     ["service", "tests/server", "tests/cli"]),
+     ["service", "tests/server", "tests/cli", "tests/attack"]),
     ("the CUDA runtime", re.compile(r"^(cuda|cub/|cooperative_groups)"),
      ["kernels", "host/cuda", "tests/cuda", "bench"]),
     ("GoogleTest", re.compile(r"^(gtest|gmock)/"), ["tests"]),

@@ -1,0 +1,266 @@
+#include "tests/attack/rounds.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tests/attack/client.hpp"
+#include "tests/attack/http2.hpp"
+#include "tests/attack/messages.hpp"
+#include "tests/attack/mutation.hpp"
+
+namespace espalier::attack {
+namespace {
+
+constexpr int kSmallCluster = 64;
+constexpr int kPodsPerHost = 2;  // of 4 cpu
+
+// What a server answers that has just loaded a cluster, without what changes from load to load.
+std::string AnswerToASoundRequest(Client& client) {
+  client.Load(Cluster(kSmallCluster));
+  const Reply reply = client.Call(kPlace, SoundRequest(kPlace));
+  if (!reply.ok()) return reply.Text();
+  return reply.As<v1::PlaceResponse>().answers().SerializeAsString();
+}
+
+// Bookings of clients that race each other, and what became wrong.
+class Ledger {
+ public:
+  struct Entry {
+    v1::PlaceRequest request;
+    v1::PlaceResponse response;
+  };
+
+  void Add(Entry entry) {
+    const std::lock_guard lock(mutex_);
+    const v1::StatePosition& committed = entry.response.committed();
+    const bool added =
+        epochs_[committed.epoch()].emplace(committed.generation(), std::move(entry)).second;
+    if (!added) {
+      problems_.push_back(
+          fmt::format("two bookings became generation {} of one server", committed.generation()));
+    }
+  }
+  void Note(std::string problem) {
+    const std::lock_guard lock(mutex_);
+    problems_.push_back(std::move(problem));
+  }
+
+  // After the last client. Asks another server the same.
+  Problems Check() {
+    ServerProcess server;
+    Client client(server.address());
+    if (epochs_.empty()) problems_.push_back("nothing was booked");
+    for (const auto& [epoch, entries] : epochs_) {
+      CheckCapacity(entries);
+      Replay(entries, client);
+    }
+    return problems_;
+  }
+
+ private:
+  using Entries = std::map<std::uint64_t, Entry>;  // by generation
+
+  void CheckCapacity(const Entries& entries) {
+    std::map<int, int> pods;
+    for (const auto& [generation, entry] : entries) {
+      const v1::AnswerBatch& answers = entry.response.answers();
+      for (int i = 0; i < answers.domains_size(); ++i) {
+        pods[answers.domains(i)] += answers.counts(i);
+      }
+    }
+    for (const auto& [leaf, count] : pods) {
+      if (count <= kPodsPerHost) continue;
+      problems_.push_back(
+          fmt::format("leaf {} holds {} pods of {} possible", leaf, count, kPodsPerHost));
+    }
+  }
+
+  // Up to the first booking whose answer nobody got.
+  void Replay(const Entries& entries, Client& client) {
+    v1::StatePosition position = client.Load(Cluster(kSmallCluster));
+    std::uint64_t expected = 2;  // the load was generation 1
+    for (const auto& [generation, entry] : entries) {
+      if (generation != expected++) return;
+      v1::PlaceRequest request = entry.request;
+      *request.mutable_state() = position;
+      const Reply reply = client.Call(kPlace, request);
+      const auto response = reply.As<v1::PlaceResponse>();
+      if (!reply.ok() ||
+          response.answers().SerializeAsString() != entry.response.answers().SerializeAsString()) {
+        problems_.push_back(
+            fmt::format("generation {} was answered otherwise: {}", generation, reply.Text()));
+        return;
+      }
+      position = response.committed();
+    }
+  }
+
+  std::mutex mutex_;
+  std::map<std::uint64_t, Entries> epochs_;
+  Problems problems_;
+};
+
+// Commits gangs, each with a token and until it knows what became of it, through every restart.
+void CommitUntil(const std::atomic<bool>& stop, const std::string& address, int number,
+                 std::uint64_t seed, Ledger& ledger) {
+  Client client(address);
+  Random random(seed + static_cast<std::uint64_t>(number) * 1000);
+  for (int i = 0; !stop; ++i) {
+    const Reply summary = client.Call(kGetStateSummary, std::string(), std::chrono::seconds(5));
+    const auto position = summary.As<v1::GetStateSummaryResponse>().state();
+    if (!summary.ok() || position.generation() == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      continue;
+    }
+    const GangsOptions gangs{.gangs = static_cast<int>(1 + random() % 3),
+                             .pods = static_cast<int>(1 + random() % 3),
+                             .level = random() % 2 == 0 ? "rack" : ""};
+    const v1::PlaceRequest request =
+        Commit(Gangs(gangs), position, fmt::format("{}-{}-{}", seed, number, i));
+    while (!stop) {
+      const Reply reply = client.Call(kPlace, request, std::chrono::seconds(5));
+      if (reply.ok()) {
+        ledger.Add({request, reply.As<v1::PlaceResponse>()});
+        break;
+      }
+      // Somebody else was first, or the server is another one.
+      if (reply.code() == grpc::FAILED_PRECONDITION) break;
+      if (reply.code() != grpc::UNAVAILABLE && reply.code() != grpc::DEADLINE_EXCEEDED) {
+        ledger.Note("a commit ended in " + reply.Text());
+        break;
+      }
+    }
+  }
+}
+
+// Something that asks for a lot, of random size, with a deadline.
+void AskForALot(ServerProcess& server, std::uint64_t seed) {
+  Random random(seed);
+  const auto upto = [&](int most) {
+    return static_cast<int>(1 + random() % static_cast<std::uint64_t>(most));
+  };
+  const std::chrono::milliseconds deadline(100 + random() % 10'000);
+  Client client(server.address());
+  switch (random() % 9) {
+    case 0: {
+      const GangsOptions gangs{
+          .gangs = upto(10'000), .pods = upto(20'000), .distinct = random() % 2 == 0};
+      client.Call(kPlace, Gangs(gangs), deadline);
+      return;
+    }
+    case 1:
+      client.Call(kReplace, Replacements(upto(1000), upto(10'000)), deadline);
+      return;
+    case 2:
+      client.Stream(kLoadState, Serialized(ClusterWithFlavors(upto(2000), upto(20'000))));
+      return;
+    case 3:
+      client.Stream(kLoadState, Serialized(ClusterWithResources(upto(10'000))));
+      return;
+    case 4:
+      client.Call(kCycle, CycleOfEmptyWorkloads(upto(8'000'000)), deadline);
+      return;
+    case 5:
+      client.Call(kUngate, UngateOfEmptyPods(upto(16'000'000)), deadline);
+      return;
+    case 6:
+      client.Call(kPlace, WorkloadWithPodSets(upto(100'000)), deadline);
+      return;
+    case 7:
+      client.Call(kPlace, AsGzip{GzipOfZeros(upto(2000))});
+      return;
+    default: {
+      DeafConnection deaf(server.socket_path());
+      const std::string request =
+          Gangs({.gangs = upto(200), .pods = upto(20'000)}).SerializeAsString();
+      for (int i = 0; i < 20; ++i) deaf.Ask(kPlace, request);
+      client.Call(kPlace, request, deadline);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+Problems MutationRound(std::uint64_t seed, int calls) {
+  Random random(seed);
+  ServerProcess server({"--max-message-bytes", "4MiB"}, {.all = 512 * kMiB, .call = 256 * kMiB});
+  Client client(server.address());
+  const std::string before = AnswerToASoundRequest(client);
+  std::vector<std::string> methods(std::begin(kUnaryMethods), std::end(kUnaryMethods));
+  methods.emplace_back(kLoadState);
+  for (int i = 0; i < calls; ++i) {
+    const std::string& method = methods[random() % methods.size()];
+    const std::string request = Mutated(method, SoundRequest(method), random);
+    const Reply reply = method == kLoadState
+                            ? client.Stream(method, std::vector<std::string>{request})
+                            : client.Call(method, request);
+    const bool known =
+        reply.ok() || reply.code() == grpc::INVALID_ARGUMENT || reply.code() == grpc::NOT_FOUND ||
+        reply.code() == grpc::FAILED_PRECONDITION || reply.code() == grpc::RESOURCE_EXHAUSTED;
+    if (!known) return {fmt::format("call {}, {}: {}", i, method, reply.Text())};
+    if (i % 50 != 49) continue;
+    if (AnswerToASoundRequest(client) != before) {
+      return {fmt::format("after call {} a sound request is answered otherwise", i)};
+    }
+  }
+  if (!server.Running()) return {"the server has ended"};
+  if (!server.StayedWithinItsMemory()) {
+    return {fmt::format("{} MiB were resident", server.PeakBytes() / kMiB)};
+  }
+  return {};
+}
+
+Problems KillRound(std::uint64_t seed, int kills) {
+  Random random(seed);
+  Ledger ledger;
+  {
+    ServerProcess server;
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> clients;
+    for (int number = 0; number < 3; ++number) {
+      clients.emplace_back(
+          [&, number] { CommitUntil(stop, server.address(), number, seed, ledger); });
+    }
+    for (int kill = 0; kill < kills; ++kill) {
+      Client(server.address()).Load(Cluster(kSmallCluster));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 200));
+      server.Kill();
+      server.Restart();
+    }
+    stop = true;
+    for (std::thread& client : clients) client.join();
+  }
+  return ledger.Check();
+}
+
+Problems MemoryRound(std::uint64_t seed, int batches) {
+  Random random(seed);
+  ServerProcess server({"--idle-seconds", "2"}, {.all = 512 * kMiB, .call = 256 * kMiB});
+  Client(server.address()).Load(Cluster(20'000));
+  Bystander bystander(server.address());
+  for (int batch = 0; batch < batches; ++batch) {
+    std::vector<std::thread> attackers;
+    for (std::uint64_t i = 0; i < 1 + random() % 4; ++i) {
+      attackers.emplace_back([&server, attack = random()] { AskForALot(server, attack); });
+    }
+    for (std::thread& attacker : attackers) attacker.join();
+    if (!server.Running()) return {"the server has ended"};
+    if (!server.StayedWithinItsMemory()) {
+      return {fmt::format("{} MiB were resident, of {} allowed", server.PeakBytes() / kMiB,
+                          server.memory().all / kMiB)};
+    }
+    if (!bystander.AnsweredOnceMore()) return {"another client got " + bystander.Stop()};
+  }
+  const std::string failure = bystander.Stop();
+  if (!failure.empty()) return {"another client got " + failure};
+  return {};
+}
+
+}  // namespace espalier::attack
