@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <grpc/byte_buffer.h>
+#include <grpc/grpc.h>
 
 #include "tests/attack/messages.hpp"
 
@@ -48,6 +49,8 @@ std::string ToString(const grpc::ByteBuffer& buffer) {
 }
 
 std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
+  // For the whole process: between clients gRPC would shut down, and wait for calls just cancelled.
+  [[maybe_unused]] static const bool initialized = (grpc_init(), true);
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(std::numeric_limits<int>::max());
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // one connection for each client

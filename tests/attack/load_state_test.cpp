@@ -170,6 +170,7 @@ TEST_F(LoadState, IsOpenToOthersBesideStreamsThatStandStill) {
       streams.push_back(others.Open(kLoadState));
       ASSERT_TRUE(streams.back()->Write(chunks_.front()));
     }
+    ASSERT_TRUE(server_.BecomesIdle());  // it has taken all of them in
     const Reply reply = client_.Stream(kLoadState, Serialized(Cluster(16)));
     ASSERT_TRUE(reply.ok()) << count << " streams: " << reply.Text();
     before_ = reply.As<v1::LoadStateResponse>().state();

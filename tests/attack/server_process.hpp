@@ -47,6 +47,7 @@ class ServerProcess {
   const ServerMemory& memory() const { return memory_; }
 
   bool Running() { return process_->Running(); }
+  int pid() const { return process_->pid(); }
   void Kill() { process_->Kill(); }
   // Starts another process in place of one that has ended.
   void Restart();
