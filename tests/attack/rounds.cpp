@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -139,49 +140,69 @@ void CommitUntil(const std::atomic<bool>& stop, const std::string& address, int 
   }
 }
 
-// Something that asks for a lot, of random size, with a deadline.
-void AskForALot(ServerProcess& server, std::uint64_t seed) {
+// Something that asks for a lot, of random size, with a deadline. Returns what it was.
+std::string AskForALot(const ServerProcess& server, std::uint64_t seed) {
   Random random(seed);
   const auto upto = [&](int most) {
     return static_cast<int>(1 + random() % static_cast<std::uint64_t>(most));
   };
   const std::chrono::milliseconds deadline(100 + random() % 10'000);
   Client client(server.address());
+  const auto load = [&](const std::vector<v1::LoadStateRequest>& chunks) {
+    client.Stream(kLoadState, Serialized(chunks));
+  };
   switch (random() % 9) {
     case 0: {
       const GangsOptions gangs{
           .gangs = upto(10'000), .pods = upto(20'000), .distinct = random() % 2 == 0};
       client.Call(kPlace, Gangs(gangs), deadline);
-      return;
+      return fmt::format("{} {}gangs of {} pods", gangs.gangs, gangs.distinct ? "distinct " : "",
+                         gangs.pods);
     }
-    case 1:
-      client.Call(kReplace, Replacements(upto(1000), upto(10'000)), deadline);
-      return;
-    case 2:
-      client.Stream(kLoadState, Serialized(ClusterWithFlavors(upto(2000), upto(20'000))));
-      return;
-    case 3:
-      client.Stream(kLoadState, Serialized(ClusterWithResources(upto(10'000))));
-      return;
-    case 4:
-      client.Call(kCycle, CycleOfEmptyWorkloads(upto(8'000'000)), deadline);
-      return;
-    case 5:
-      client.Call(kUngate, UngateOfEmptyPods(upto(16'000'000)), deadline);
-      return;
-    case 6:
-      client.Call(kPlace, WorkloadWithPodSets(upto(100'000)), deadline);
-      return;
-    case 7:
-      client.Call(kPlace, AsGzip{GzipOfZeros(upto(2000))});
-      return;
+    case 1: {
+      const int workloads = upto(1000);
+      const int domains = upto(10'000);
+      client.Call(kReplace, Replacements(workloads, domains), deadline);
+      return fmt::format("{} replacements in {} domains", workloads, domains);
+    }
+    case 2: {
+      const int nodes = upto(2000);
+      const int flavors = upto(20'000);
+      load(ClusterWithFlavors(nodes, flavors));
+      return fmt::format("{} flavors of {} nodes", flavors, nodes);
+    }
+    case 3: {
+      const int nodes = upto(10'000);
+      load(ClusterWithResources(nodes));
+      return fmt::format("{} nodes with resources of their own", nodes);
+    }
+    case 4: {
+      const int workloads = upto(8'000'000);
+      client.Call(kCycle, CycleOfEmptyWorkloads(workloads), deadline);
+      return fmt::format("{} empty workloads", workloads);
+    }
+    case 5: {
+      const int pods = upto(16'000'000);
+      client.Call(kUngate, UngateOfEmptyPods(pods), deadline);
+      return fmt::format("{} empty pods", pods);
+    }
+    case 6: {
+      const int pod_sets = upto(100'000);
+      client.Call(kPlace, WorkloadWithPodSets(pod_sets), deadline);
+      return fmt::format("{} pod sets", pod_sets);
+    }
+    case 7: {
+      const int mebibytes = upto(2000);
+      client.Call(kPlace, AsGzip{GzipOfZeros(mebibytes)});
+      return fmt::format("a gzip bomb of {} MiB", mebibytes);
+    }
     default: {
+      const GangsOptions gangs{.gangs = upto(200), .pods = upto(20'000)};
+      const std::string request = Gangs(gangs).SerializeAsString();
       DeafConnection deaf(server.socket_path());
-      const std::string request =
-          Gangs({.gangs = upto(200), .pods = upto(20'000)}).SerializeAsString();
       for (int i = 0; i < 20; ++i) deaf.Ask(kPlace, request);
       client.Call(kPlace, request, deadline);
-      return;
+      return fmt::format("20 unread answers to {} gangs of {} pods", gangs.gangs, gangs.pods);
     }
   }
 }
@@ -246,17 +267,21 @@ Problems MemoryRound(std::uint64_t seed, int batches) {
   Client(server.address()).Load(Cluster(20'000));
   Bystander bystander(server.address());
   for (int batch = 0; batch < batches; ++batch) {
-    std::vector<std::thread> attackers;
-    for (std::uint64_t i = 0; i < 1 + random() % 4; ++i) {
-      attackers.emplace_back([&server, attack = random()] { AskForALot(server, attack); });
+    std::vector<std::future<std::string>> attacks;
+    for (std::uint64_t i = 0, count = 1 + random() % 4; i < count; ++i) {
+      attacks.push_back(std::async(
+          std::launch::async, [&server, seed = random()] { return AskForALot(server, seed); }));
     }
-    for (std::thread& attacker : attackers) attacker.join();
-    if (!server.Running()) return {"the server has ended"};
+    std::string asked;
+    for (std::future<std::string>& attack : attacks) asked += attack.get() + "; ";
+    if (!server.Running()) return {"the server has ended: " + asked};
     if (!server.StayedWithinItsMemory()) {
-      return {fmt::format("{} MiB were resident, of {} allowed", server.PeakBytes() / kMiB,
-                          server.memory().all / kMiB)};
+      return {fmt::format("{} MiB were resident, of {} allowed: {}", server.PeakBytes() / kMiB,
+                          server.memory().all / kMiB, asked)};
     }
-    if (!bystander.AnsweredOnceMore()) return {"another client got " + bystander.Stop()};
+    if (!bystander.AnsweredOnceMore()) {
+      return {fmt::format("another client got {}: {}", bystander.Stop(), asked)};
+    }
   }
   const std::string failure = bystander.Stop();
   if (!failure.empty()) return {"another client got " + failure};
