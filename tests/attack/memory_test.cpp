@@ -16,7 +16,7 @@ class MemoryAttack : public testing::Test {
     server_ = std::make_unique<ServerProcess>(flags, memory);
     client_ = std::make_unique<Client>(server_->address());
     client_->Load(Cluster(nodes));
-    bystander_ = std::make_unique<Bystander>(server_->address());
+    bystander_ = std::make_unique<Bystander>(server_->tcp_address());
   }
 
   void SetUp() override {

@@ -265,7 +265,7 @@ Problems MemoryRound(std::uint64_t seed, int batches) {
   Random random(seed);
   ServerProcess server({"--idle-seconds", "2"}, {.all = 512 * kMiB, .call = 256 * kMiB});
   Client(server.address()).Load(Cluster(20'000));
-  Bystander bystander(server.address());
+  Bystander bystander(server.tcp_address());
   for (int batch = 0; batch < batches; ++batch) {
     std::vector<std::future<std::string>> attacks;
     for (std::uint64_t i = 0, count = 1 + random() % 4; i < count; ++i) {

@@ -38,6 +38,8 @@ ServerProcess::ServerProcess(const std::vector<std::string>& flags, ServerMemory
       arguments_{"serve",
                  "--listen",
                  address_,
+                 "--listen",
+                 "127.0.0.1:0",
                  "--memory",
                  std::to_string(memory.all),
                  "--call-memory",
@@ -55,8 +57,10 @@ ServerProcess::~ServerProcess() {
 void ServerProcess::Restart() {
   process_.reset();
   process_ = std::make_unique<BackgroundEspalier>(arguments_, kSanitized ? 0 : 3 * memory_.all);
+  const std::string listening = "listening on ";
   const std::string line = process_->ReadLine();
-  if (line != "listening on " + address_) throw std::runtime_error("no server: " + line);
+  if (line != listening + address_) throw std::runtime_error("no server: " + line);
+  tcp_address_ = process_->ReadLine().substr(listening.size());
 }
 
 std::int64_t ServerProcess::ResidentBytes() const { return ReadStatus("VmRSS:"); }

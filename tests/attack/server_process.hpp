@@ -43,6 +43,8 @@ class ServerProcess {
   ServerProcess& operator=(const ServerProcess&) = delete;
 
   const std::string& address() const { return address_; }
+  // Another address, where the server can tell clients apart; changes with each start.
+  const std::string& tcp_address() const { return tcp_address_; }
   std::string socket_path() const { return address_.substr(5); }
   const ServerMemory& memory() const { return memory_; }
 
@@ -71,6 +73,7 @@ class ServerProcess {
   std::int64_t ReadStatus(const std::string& field) const;
 
   const std::string address_;
+  std::string tcp_address_;
   const ServerMemory memory_;
   std::vector<std::string> arguments_;
   std::unique_ptr<BackgroundEspalier> process_;
