@@ -95,7 +95,6 @@ TEST_F(MemoryAttack, OfAClientThatAsksAndNeverReads) {
     connections.push_back(std::make_unique<DeafConnection>(server_->socket_path()));
     for (int call = 0; call < 20; ++call) connections.back()->Ask(kPlace, request);
   }
-  ASSERT_TRUE(server_->BecomesIdle() || bystander_->AnsweredOnceMore());
   // Those who never read keep nothing for long.
   EXPECT_TRUE(server_->ResidentFallsTo(before + 128 * kMiB));
 }
