@@ -19,11 +19,11 @@ constexpr std::uint64_t kSeeds = 1500;
 std::vector<TopologyAssignment*> Assignments(Instance& instance) {
   std::vector<TopologyAssignment*> all;
   for (PodSetRequest& pod_set : instance.request.pod_sets) {
-    if (pod_set.previous_assignment) all.push_back(&*pod_set.previous_assignment);
+    if (pod_set.previous_assignment) all.push_back(&pod_set.previous_assignment.Mutable());
   }
   if (instance.request.replacement) {
     for (PodSetAssignment& admitted : instance.request.replacement->admitted) {
-      if (admitted.topology_assignment) all.push_back(&*admitted.topology_assignment);
+      if (admitted.topology_assignment) all.push_back(&admitted.topology_assignment.Mutable());
     }
   }
   return all;

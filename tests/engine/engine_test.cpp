@@ -129,7 +129,7 @@ TEST(EngineTest, R21_8_ManyPodSetsAreFoundByName) {
   std::vector<PodSetRequest> pod_sets;
   WorkloadAnswer answer;
   for (int i = kPodSets; i-- > 0;) {
-    pod_sets.push_back(MakePodSet(2, Unconstrained(), "p" + std::to_string(i)));
+    pod_sets.push_back(MakePodSet(2, Unconstrained(), std::to_string(i)));
     answer.pod_sets.push_back({pod_sets.back().name, "tas", OnHosts({{"h1", 2}}), std::nullopt});
   }
   pod_sets.front().previous_assignment = OnHosts({{"h1", 2}});
