@@ -153,7 +153,7 @@ class Checker {
   const CheckInput& input_;
   const FlavorSnapshot& snapshot_;
   std::vector<Rules> rules_;
-  LargeArray<Amount> left_;
+  PagedArray<Amount> left_;
   std::vector<std::string> problems_;
 };
 

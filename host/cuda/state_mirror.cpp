@@ -69,7 +69,7 @@ DeviceResult<void> StateMirror::SendAll(const FlavorState& state) {
   if (auto done = CopyArray(*device_, tree_.child_begin, host.child_begin, inner); !done) {
     return done;
   }
-  const LargeArray<Amount>& amounts = state.remaining();
+  const PagedArray<Amount>& amounts = state.remaining();
   if (auto done = remaining_.Reserve(amounts.size() * sizeof(Amount)); !done) return done;
   remaining_view_ = {reinterpret_cast<const Amount*>(remaining_.data()), stride_};
   return CopyArray(*device_, remaining_view_.amounts, amounts.data(), amounts.size());
@@ -112,7 +112,7 @@ DeviceResult<void> StateMirror::SendChanges(const FlavorState& state) {
 DeviceResult<CapacityView> StateMirror::Free(const FlavorState& state) {
   const CapacityView view{reinterpret_cast<const Amount*>(free_.data()), stride_};
   if (free_.data() != nullptr) return view;
-  const LargeArray<Amount>& amounts = state.snapshot().free();
+  const PagedArray<Amount>& amounts = state.snapshot().free();
   if (auto done = free_.Reserve(amounts.size() * sizeof(Amount)); !done) {
     return tl::unexpected(done.error());
   }

@@ -411,7 +411,7 @@ std::string_view ToString(DecisionStatus status) {
 Result<SchedulingCyclesResult> RunSchedulingCycles(Cluster cluster, const Engine& engine,
                                                    const SchedulingCyclesOptions& options,
                                                    WorkBudget& budget) {
-  auto state = ClusterState::Build(BuildClusterStateInput(cluster, engine.gates()));
+  auto state = ClusterState::Build(BuildClusterStateInput(cluster, engine.gates()), budget);
   if (!state) return tl::unexpected(state.error());
   auto result = RunSchedulingCycles(std::move(cluster), std::move(*state), engine, options, budget);
   if (auto check = budget.Check(); !check) return tl::unexpected(check.error());

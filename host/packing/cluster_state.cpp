@@ -52,14 +52,15 @@ ClusterState::ClusterState(ClusterState&&) noexcept = default;
 ClusterState& ClusterState::operator=(ClusterState&&) noexcept = default;
 ClusterState::~ClusterState() = default;
 
-Result<ClusterState> ClusterState::Build(const ClusterStateInput& input) {
-  auto columns = MakeNodeColumns(input.nodes);
+Result<ClusterState> ClusterState::Build(const ClusterStateInput& input, WorkBudget& budget) {
+  auto columns = MakeNodeColumns(input.nodes, budget);
   if (!columns) return tl::unexpected<Error>(columns.error());
-  return Build(std::make_shared<const NodeColumns>(std::move(*columns)), input);
+  return Build(std::make_shared<const NodeColumns>(std::move(*columns)), input, budget);
 }
 
 Result<ClusterState> ClusterState::BuildFromColumns(NodeColumns columns,
-                                                    const ClusterStateInput& input) {
+                                                    const ClusterStateInput& input,
+                                                    WorkBudget& budget) {
   if (auto check = CheckNodeColumns(columns); !check) {
     return tl::unexpected<Error>(check.error());
   }
@@ -69,7 +70,7 @@ Result<ClusterState> ClusterState::BuildFromColumns(NodeColumns columns,
   Result<ClusterState> state = BadInput("");
   ForEachPart(2, nodes->allocatable.size(), [&](std::size_t part) {
     if (part == 0) {
-      state = Build(nodes, input);
+      state = Build(nodes, input, budget);
     } else {
       distinct = CheckDistinctNames(nodes->names);
     }
@@ -79,7 +80,7 @@ Result<ClusterState> ClusterState::BuildFromColumns(NodeColumns columns,
 }
 
 Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> nodes,
-                                         const ClusterStateInput& input) {
+                                         const ClusterStateInput& input, WorkBudget& budget) {
   for (const Result<void>& check : {CheckUniqueNames(input.topologies, "Topology"),
                                     CheckUniqueNames(input.flavors, "ResourceFlavor")}) {
     if (!check) return tl::unexpected<Error>(check.error());
@@ -91,7 +92,10 @@ Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> node
     topologies.emplace(topology.name, &topology);
   }
   FlavorSnapshot::UsageByNode non_tas;
-  for (const NodeUsage& usage : input.non_tas_usage) AddTo(non_tas[usage.node], usage.usage);
+  for (const NodeUsage& usage : input.non_tas_usage) {
+    if (budget.stopped()) break;
+    AddTo(non_tas[usage.node], usage.usage);
+  }
 
   ClusterState state;
   for (const ResourceFlavor& flavor : input.flavors) {
@@ -103,15 +107,29 @@ Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> node
                       "is no Topology of that name",
                       Excerpt(flavor.name), Excerpt(*flavor.topology_name)));
     }
-    state.flavors_.push_back(std::make_unique<FlavorState>(
-        std::make_shared<const FlavorSnapshot>(flavor, *topology->second, nodes, non_tas)));
+    auto snapshot =
+        std::make_shared<const FlavorSnapshot>(flavor, *topology->second, nodes, non_tas, budget);
+    if (!budget.stopped()) {
+      state.flavors_.push_back(std::make_unique<FlavorState>(std::move(snapshot), budget));
+    }
+    if (auto check = budget.Check(); !check) return tl::unexpected<Error>(check.error());
   }
   std::ranges::sort(state.flavors_, {}, [](const auto& flavor) -> const std::string& {
     return flavor->snapshot().flavor().name;
   });
-  state.AddAdmittedUsage(input.tas_usage, input.share_usage_between_flavors);
-  for (const auto& flavor : state.flavors_) flavor->ClassifyLeaves();
+  state.AddAdmittedUsage(input.tas_usage, input.share_usage_between_flavors, budget);
+  for (const auto& flavor : state.flavors_) {
+    if (budget.stopped()) break;
+    flavor->ClassifyLeaves();
+  }
+  if (auto check = budget.Check(); !check) return tl::unexpected<Error>(check.error());
   return state;
+}
+
+std::int64_t ClusterState::CloneBytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& flavor : flavors_) bytes += flavor->Bytes();
+  return bytes;
 }
 
 ClusterState ClusterState::Clone() const {
@@ -176,9 +194,11 @@ void ClusterState::RemoveUsage(const std::vector<FlavorLeafUsage>& usage) {
   });
 }
 
-void ClusterState::AddAdmittedUsage(const std::vector<FlavorLeafUsage>& usage, bool shared) {
+void ClusterState::AddAdmittedUsage(const std::vector<FlavorLeafUsage>& usage, bool shared,
+                                    WorkBudget& budget) {
   if (!shared) return AddUsage(usage);
   for (const FlavorLeafUsage& entry : usage) {
+    if (budget.stopped()) return;
     const FlavorState* owner = Find(entry.flavor);
     if (owner == nullptr) continue;
     for (const auto& flavor : flavors_) {

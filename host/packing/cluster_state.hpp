@@ -46,10 +46,14 @@ struct ClusterStateInput {
 class ClusterState {
  public:
   // Errors (kBadInput): a flavor that names an unknown topology, a topology with no level, more
-  // than 16 levels or a repeated level, two flavors, topologies or nodes of one name.
-  static Result<ClusterState> Build(const ClusterStateInput& input);
-  // The same from columns, which take the place of `input.nodes`; errors of CheckNodeColumns too.
-  static Result<ClusterState> BuildFromColumns(NodeColumns columns, const ClusterStateInput& input);
+  // than 16 levels or a repeated level, two flavors, topologies or nodes of one name; also why
+  // `budget` was stopped. What the state takes stays charged to it.
+  static Result<ClusterState> Build(const ClusterStateInput& input,
+                                    WorkBudget& budget = WorkBudget::Unlimited());
+  // The same from columns, which take the place of `input.nodes` and are not charged; errors of
+  // CheckNodeColumns too.
+  static Result<ClusterState> BuildFromColumns(NodeColumns columns, const ClusterStateInput& input,
+                                               WorkBudget& budget = WorkBudget::Unlimited());
 
   ClusterState(ClusterState&&) noexcept;
   ClusterState& operator=(ClusterState&&) noexcept;
@@ -61,6 +65,9 @@ class ClusterState {
   // serve the copy.
   ClusterState Branch() const;
 
+  // Returns the bytes that a clone or a branch takes at first.
+  std::int64_t CloneBytes() const;
+
   // The state of one flavor, or null when it is unknown or has no topology.
   const FlavorState* Find(std::string_view flavor) const;
   FlavorState* Find(std::string_view flavor);
@@ -71,12 +78,15 @@ class ClusterState {
   void RemoveUsage(const std::vector<FlavorLeafUsage>& usage);
   // Adds usage as Build adds what it is given: where `shared`, flavors with a host topology see
   // each other's usage (R5.6).
-  void AddAdmittedUsage(const std::vector<FlavorLeafUsage>& usage, bool shared);
+  void AddAdmittedUsage(const std::vector<FlavorLeafUsage>& usage, bool shared) {
+    AddAdmittedUsage(usage, shared, WorkBudget::Unlimited());
+  }
 
  private:
   ClusterState();
   static Result<ClusterState> Build(std::shared_ptr<const NodeColumns> nodes,
-                                    const ClusterStateInput& input);
+                                    const ClusterStateInput& input, WorkBudget& budget);
+  void AddAdmittedUsage(const std::vector<FlavorLeafUsage>& usage, bool shared, WorkBudget& budget);
   template <class Change>
   void ForEachFlavor(const std::vector<FlavorLeafUsage>& usage, const Change& change);
   std::vector<std::unique_ptr<FlavorState>> flavors_;  // by name, byte-wise

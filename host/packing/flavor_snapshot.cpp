@@ -11,13 +11,17 @@
 namespace espalier {
 FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& topology,
                                std::shared_ptr<const NodeColumns> nodes,
-                               const UsageByNode& non_tas_usage)
+                               const UsageByNode& non_tas_usage, WorkBudget& budget)
     : nodes_(std::move(nodes)),
       flavor_(flavor),
       topology_name_(topology.name),
       levels_(topology.levels),
       host_topology_(topology.levels.back() == kHostnameLabel) {
   for (const std::string& key : levels_) level_labels_.push_back(nodes_->FindLabel(key));
+  // What is needed on the way: a few numbers for each node, and for each domain where it begins.
+  const auto on_the_way =
+      static_cast<std::int64_t>(nodes_->size() * sizeof(std::int32_t) * (5 + levels_.size()));
+  if (!budget.Charge(on_the_way)) return;
   const std::vector<std::int32_t> pool = SelectPool();
   node_count_ = static_cast<std::int64_t>(pool.size());
   const std::vector<std::int32_t> represented_by = RepresentativesOf(pool);
@@ -44,14 +48,30 @@ FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& top
         leaf_of[static_cast<std::size_t>(represented_by[i])];
   }
   leaf_count_ = static_cast<std::int32_t>(node_of_.size());
+  // No level has more domains than there are leaves.
+  const std::int64_t most_tree_bytes =
+      static_cast<std::int64_t>(node_of_.size() * levels_.size() * 3 * sizeof(std::int32_t));
+  if (!budget.Charge(most_tree_bytes)) return;
   ForEachPart(2, nodes_->allocatable.size(), [&](std::size_t part) {
     if (part == 0) {
-      PackCapacity(pool, leaf_of, non_tas_usage);
+      PackCapacity(pool, leaf_of, non_tas_usage, budget);
     } else {
       PackTree();
       MeasureBlocks();
     }
   });
+  budget.Charge(TreeBytes());
+  budget.Release(on_the_way + most_tree_bytes);
+}
+
+std::int64_t FlavorSnapshot::TreeBytes() const {
+  const std::size_t numbers = level_begin_.size() + parent_.size() + child_begin_.size() +
+                              value_of_.size() + node_of_.size();
+  // The index of the leaves is made when it is needed first; ids of several values are some 64
+  // bytes.
+  const std::size_t ids = host_topology_ || levels_.size() == 1 ? 0 : 64 * node_of_.size();
+  return static_cast<std::int64_t>(sizeof(*this) + numbers * sizeof(std::int32_t) +
+                                   NameIndex::Bytes(node_of_.size()) + ids);
 }
 
 // Nodes of the flavor: available, with its labels and all level labels (R3.1, R3.2).
@@ -190,15 +210,14 @@ std::string_view FlavorSnapshot::IndexedId(std::int32_t leaf) const {
 
 void FlavorSnapshot::PackCapacity(const std::vector<std::int32_t>& pool,
                                   const std::vector<std::int32_t>& leaf_of,
-                                  const UsageByNode& non_tas_usage) {
-  const auto leaf_at = [&](std::int32_t node) {
-    return static_cast<std::size_t>(leaf_of[static_cast<std::size_t>(node)]);
-  };
-  std::vector<std::pair<std::size_t, const Resources*>> used;  // by leaf
+                                  const UsageByNode& non_tas_usage, WorkBudget& budget) {
+  UsedLeaves used;
   if (!non_tas_usage.empty()) {
     for (const std::int32_t node : pool) {
       const auto usage = non_tas_usage.find(nodes_->names[static_cast<std::size_t>(node)]);
-      if (usage != non_tas_usage.end()) used.emplace_back(leaf_at(node), &usage->second);
+      if (usage == non_tas_usage.end()) continue;
+      used.emplace_back(static_cast<std::size_t>(leaf_of[static_cast<std::size_t>(node)]),
+                        &usage->second);
     }
   }
   // Not a multiple of a page: reading a column behind a write to the same place of another column's
@@ -206,12 +225,25 @@ void FlavorSnapshot::PackCapacity(const std::vector<std::int32_t>& pool,
   constexpr std::int64_t kPage = 4096 / sizeof(Amount);
   stride_ = (static_cast<std::int64_t>(leaf_count_) + 7) / 8 * 8;
   if (stride_ % kPage == 0) stride_ += 8;
+  const std::size_t columns = resources().size();
+  const std::size_t size = static_cast<std::size_t>(stride_) * columns + kReadAhead;
+  if (!budget.Charge(static_cast<std::int64_t>(columns * sizeof(Amount)) +
+                     PagedArray<Amount>::FirstBytes(size, nodes_->sparse))) {
+    return;
+  }
+  free_ = PagedArray<Amount>(size, nodes_->sparse);
+  magnitudes_.resize(columns);
+  nodes_->sparse ? PackSparse(leaf_of, used, budget) : PackDense(pool, leaf_of, used, budget);
+}
+
+void FlavorSnapshot::PackDense(const std::vector<std::int32_t>& pool,
+                               const std::vector<std::int32_t>& leaf_of, const UsedLeaves& used,
+                               const WorkBudget& budget) {
   const auto leaves = node_of_.size();
   const auto stride = static_cast<std::size_t>(stride_);
-  free_.resize(stride * resources().size() + kReadAhead);
   std::fill_n(free_.end() - kReadAhead, kReadAhead, 0);
-  magnitudes_.resize(resources().size());
   ForEachPart(resources().size(), free_.size(), [&](std::size_t r) {
+    if (budget.stopped()) return;
     const std::span<Amount> column = std::span(free_).subspan(r * stride, stride);
     const Amount* allocatable = nodes_->allocatable.data() + r * nodes_->size();
     if (pool.size() == leaves) {
@@ -220,7 +252,7 @@ void FlavorSnapshot::PackCapacity(const std::vector<std::int32_t>& pool,
     } else {
       std::ranges::fill(column, 0);
       for (const std::int32_t node : pool) {
-        Amount& slot = column[leaf_at(node)];
+        Amount& slot = column[leaf_of[static_cast<std::size_t>(node)]];
         slot = SaturatingAdd(slot, allocatable[node]);
       }
     }
@@ -230,6 +262,39 @@ void FlavorSnapshot::PackCapacity(const std::vector<std::int32_t>& pool,
     }
     for (const Amount amount : column) magnitudes_[r] = std::max(magnitudes_[r], Magnitude(amount));
   });
+}
+
+void FlavorSnapshot::PackSparse(const std::vector<std::int32_t>& leaf_of, const UsedLeaves& used,
+                                WorkBudget& budget) {
+  const auto stride = static_cast<std::size_t>(stride_);
+  const auto slot_of = [&](std::size_t column, std::size_t leaf) -> Amount& {
+    const std::size_t at = column * stride + leaf;
+    if (free_.Use(at)) budget.Charge(PagedArray<Amount>::kPageBytes);
+    return free_[at];
+  };
+  for (const auto& [resource, node, amount] : nodes_->amounts) {
+    if (budget.stopped()) return;
+    const std::int32_t leaf = leaf_of[static_cast<std::size_t>(node)];
+    if (leaf < 0) continue;
+    Amount& slot = slot_of(static_cast<std::size_t>(resource), static_cast<std::size_t>(leaf));
+    slot = SaturatingAdd(slot, amount);
+  }
+  for (const auto& [leaf, usage] : used) {
+    for (const auto& [name, amount] : *usage) {
+      if (budget.stopped()) return;
+      const std::int32_t column = FindResource(name);
+      if (column < 0) continue;
+      Amount& slot = slot_of(static_cast<std::size_t>(column), leaf);
+      slot = SaturatingSubtract(slot, amount);
+    }
+  }
+  for (std::size_t r = 0; r < resources().size() && !budget.stopped(); ++r) {
+    free_.ForEachUsed(r * stride, (r + 1) * stride, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t at = begin; at < end; ++at) {
+        magnitudes_[r] = std::max(magnitudes_[r], Magnitude(free_[at]));
+      }
+    });
+  }
 }
 
 TreeView FlavorSnapshot::tree() const {

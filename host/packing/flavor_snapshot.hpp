@@ -13,10 +13,10 @@
 #include "host/model/node.hpp"
 #include "host/model/resources.hpp"
 #include "host/model/topology.hpp"
-#include "host/packing/large_array.hpp"
 #include "host/packing/name_index.hpp"
 #include "host/packing/node_columns.hpp"
 #include "host/packing/node_filter.hpp"
+#include "host/packing/paged_array.hpp"
 #include "host/packing/shape.hpp"
 #include "kernels/views.hpp"
 
@@ -28,9 +28,11 @@ class FlavorSnapshot {
   using UsageByNode = std::unordered_map<std::string_view, Resources>;
 
   // Packs the available nodes that belong to the flavor (section 3) into the tree of section 4.
-  // `non_tas_usage` is subtracted per node (R5.3); names that are no node are ignored.
+  // `non_tas_usage` is subtracted per node (R5.3); names that are no node are ignored. What the
+  // snapshot takes stays charged to `budget`; once that is stopped, the snapshot is of no use.
   FlavorSnapshot(const ResourceFlavor& flavor, const Topology& topology,
-                 std::shared_ptr<const NodeColumns> nodes, const UsageByNode& non_tas_usage);
+                 std::shared_ptr<const NodeColumns> nodes, const UsageByNode& non_tas_usage,
+                 WorkBudget& budget = WorkBudget::Unlimited());
 
   const ResourceFlavor& flavor() const { return flavor_; }
   const std::string& topology_name() const { return topology_name_; }
@@ -78,7 +80,7 @@ class FlavorSnapshot {
   // the last column kReadAhead more entries may be read.
   static constexpr std::size_t kReadAhead = 16;
   std::int64_t stride() const { return stride_; }
-  const LargeArray<Amount>& free() const { return free_; }
+  const PagedArray<Amount>& free() const { return free_; }
   // By column, the largest magnitude of its amounts.
   const std::vector<Amount>& magnitudes() const { return magnitudes_; }
 
@@ -108,7 +110,14 @@ class FlavorSnapshot {
   void IndexLeaves() const;
   std::string_view IndexedId(std::int32_t leaf) const;
   void PackCapacity(const std::vector<std::int32_t>& pool, const std::vector<std::int32_t>& leaf_of,
-                    const UsageByNode& non_tas_usage);
+                    const UsageByNode& non_tas_usage, WorkBudget& budget);
+  // Usage by leaf.
+  using UsedLeaves = std::vector<std::pair<std::size_t, const Resources*>>;
+  void PackDense(const std::vector<std::int32_t>& pool, const std::vector<std::int32_t>& leaf_of,
+                 const UsedLeaves& used, const WorkBudget& budget);
+  void PackSparse(const std::vector<std::int32_t>& leaf_of, const UsedLeaves& used,
+                  WorkBudget& budget);
+  std::int64_t TreeBytes() const;
 
   std::shared_ptr<const NodeColumns> nodes_;
   ResourceFlavor flavor_;
@@ -131,7 +140,7 @@ class FlavorSnapshot {
   mutable NameIndex leaf_by_id_;
 
   std::int64_t stride_ = 0;
-  LargeArray<Amount> free_;
+  PagedArray<Amount> free_;
   std::vector<Amount> magnitudes_;
 
   template <class Item>

@@ -5,8 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "host/packing/parts.hpp"
-
 namespace espalier {
 namespace {
 
@@ -18,30 +16,34 @@ std::uint64_t NextIdentity() {
 // Amounts and sums of a few such amounts stay within int64.
 constexpr Amount kSmall = Amount{1} << 60;
 
-void CopyInParts(std::span<const Amount> from, std::span<Amount> to) {
-  constexpr std::size_t kAmounts = std::size_t{1} << 16;  // of a part
-  ForEachPart((from.size() + kAmounts - 1) / kAmounts, from.size(), [&](std::size_t part) {
-    const std::size_t begin = part * kAmounts;
-    std::ranges::copy(from.subspan(begin, std::min(kAmounts, from.size() - begin)),
-                      to.begin() + static_cast<std::ptrdiff_t>(begin));
-  });
-}
-
 // A log that so many states have written is not handed on.
 constexpr std::size_t kMaxWriters = 64;
 
 }  // namespace
 
-FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot)
+FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot, WorkBudget& budget)
     : snapshot_(std::move(snapshot)),
       identity_(NextIdentity()),
-      remaining_(snapshot_->free().size()),
-      tiles_(snapshot_->free(), snapshot_->stride(), snapshot_->leaf_count(),
-             snapshot_->magnitudes()),
+      // All of it is charged beforehand but the tiles, of which it is not known before.
+      remaining_(budget.Charge(snapshot_->free().Bytes() + SmallBytes()) ? snapshot_->free()
+                                                                         : PagedArray<Amount>()),
+      tiles_(remaining_, snapshot_->stride(), snapshot_->leaf_count(), snapshot_->magnitudes(),
+             budget),
       last_change_(static_cast<std::size_t>(snapshot_->block_count()), -1),
       magnitude_(snapshot_->magnitudes()) {
   log_->writers.push_back({identity_});
-  CopyInParts(snapshot_->free(), remaining_);
+}
+
+// What there is apart from the arrays of amounts.
+std::int64_t FlavorState::SmallBytes() const {
+  return static_cast<std::int64_t>(
+      sizeof(*this) + static_cast<std::size_t>(snapshot_->block_count()) * sizeof(std::int32_t) +
+      static_cast<std::size_t>(snapshot_->leaf_count()) +  // their classes
+      snapshot_->magnitudes().size() * sizeof(Amount));
+}
+
+std::int64_t FlavorState::Bytes() const {
+  return SmallBytes() + remaining_.Bytes() + tiles_.Bytes();
 }
 
 FlavorState::FlavorState(const FlavorState& other)
@@ -58,6 +60,7 @@ FlavorState::FlavorState(const FlavorState& other)
 }
 
 void FlavorState::ClassifyLeaves() {
+  if (remaining_.sparse()) return;
   classes_ = LeafClasses::Find(tiles_, snapshot_->leaf_count());
   classes_position_ = log_->blocks.size();
 }
@@ -65,7 +68,8 @@ void FlavorState::ClassifyLeaves() {
 bool FlavorState::ContinueLogOf(const FlavorState& original) {
   const ChangeLog& before = *original.log_;
   // Copying it must stay cheap beside copying the amounts.
-  if (before.blocks.size() > remaining_.size() || before.writers.size() >= kMaxWriters) {
+  if (before.blocks.size() > static_cast<std::size_t>(remaining_.Bytes()) / sizeof(Amount) ||
+      before.writers.size() >= kMaxWriters) {
     return false;
   }
   log_->blocks = before.blocks;
@@ -102,6 +106,7 @@ Amount FlavorState::ChangeAmount(std::int32_t column, LeafId leaf, Amount amount
       clamped_usage_.erase(at);
     }
   }
+  remaining_.Use(at);
   remaining_[at] = after;
   if (after > before) grown_at_ = log_->blocks.size() + 1;
   if (espalier::Magnitude(after) > magnitude) {

@@ -11,8 +11,8 @@
 #include "host/model/resources.hpp"
 #include "host/packing/change_log.hpp"
 #include "host/packing/flavor_snapshot.hpp"
-#include "host/packing/large_array.hpp"
 #include "host/packing/leaf_classes.hpp"
+#include "host/packing/paged_array.hpp"
 #include "host/packing/tiled_capacity.hpp"
 
 namespace espalier {
@@ -33,7 +33,9 @@ struct LeafChange {
 
 class FlavorState {
  public:
-  explicit FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot);
+  // What the state takes stays charged to `budget`; once that is stopped, the state is of no use.
+  explicit FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot,
+                       WorkBudget& budget = WorkBudget::Unlimited());
   FlavorState(const FlavorState& other);  // with a log of its own
   ~FlavorState() { log_->ended.store(true, std::memory_order_release); }
   FlavorState& operator=(const FlavorState&) = delete;
@@ -49,12 +51,16 @@ class FlavorState {
   std::shared_ptr<const ChangeLog> log() const { return log_; }
 
   // free - usage of admitted TAS workloads (R5.1), laid out as FlavorSnapshot::free().
-  const LargeArray<Amount>& remaining() const { return remaining_; }
+  const PagedArray<Amount>& remaining() const { return remaining_; }
 
   // The same, as far as it can be, in the form that bulk counting reads.
   const TiledCapacity& tiles() const { return tiles_; }
 
-  // Finds out which leaves are equal now; worth it after many changes.
+  // Returns the bytes that a copy takes.
+  std::int64_t Bytes() const;
+
+  // Finds out which leaves are equal now; worth it after many changes. In a sparse state hardly two
+  // are.
   void ClassifyLeaves();
   // What it found, when the log had classes_position() entries; null: nothing, or not asked. A copy
   // has what is still true of it.
@@ -96,6 +102,7 @@ class FlavorState {
             const RequestVector& leader);
 
  private:
+  std::int64_t SmallBytes() const;
   // Usage is no array of its own: it is free - remaining. Only what does not fit int64 that way is
   // held, in clamped_usage_.
   Amount Usage(std::size_t at) const;
@@ -111,7 +118,7 @@ class FlavorState {
   std::shared_ptr<const FlavorSnapshot> snapshot_;
   std::uint64_t identity_;
   std::shared_ptr<ChangeLog> log_ = std::make_shared<ChangeLog>();
-  LargeArray<Amount> remaining_;
+  PagedArray<Amount> remaining_;
   std::unordered_map<std::size_t, Amount> clamped_usage_;  // by index into remaining_
   TiledCapacity tiles_;
   std::shared_ptr<const LeafClasses> classes_;

@@ -5,6 +5,8 @@
 
 #include <sys/mman.h>
 
+#include "host/packing/paged_array.hpp"
+
 namespace espalier {
 namespace {
 
@@ -78,6 +80,19 @@ KeptMemory& Kept() {
 }
 
 }  // namespace
+
+void* TakeZeroPages(std::size_t bytes) {
+  // Without a reservation: what is never written is never needed.
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+#ifdef MADV_NOHUGEPAGE
+  ::madvise(memory, bytes, MADV_NOHUGEPAGE);  // one number must not take 2 MiB
+#endif
+  return memory;
+}
+
+void GiveZeroPages(void* memory, std::size_t bytes) { ::munmap(memory, bytes); }
 
 void* TakeLargeMemory(std::size_t bytes) {
   const std::size_t pages = WholePages(bytes);

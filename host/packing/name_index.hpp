@@ -18,6 +18,11 @@ class NameIndex {
   // For up to `names` names.
   explicit NameIndex(std::size_t names) : slots_(std::bit_ceil(2 * names + 1)) {}
 
+  // The bytes that an index for so many names takes.
+  static std::size_t Bytes(std::size_t names) {
+    return std::bit_ceil(2 * names + 1) * sizeof(Slot);
+  }
+
   static std::uint32_t Hash(std::string_view name) {
     return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
   }

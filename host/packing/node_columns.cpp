@@ -1,3 +1,5 @@
+#include "host/packing/node_columns.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -11,24 +13,34 @@
 
 #include "host/model/excerpt.hpp"
 #include "host/packing/name_index.hpp"
-#include "host/packing/node_columns.hpp"
 #include "host/packing/parts.hpp"
 
 namespace espalier {
 namespace {
 
+template <class T>
+std::int64_t BytesOf(std::size_t items) {
+  return static_cast<std::int64_t>(items * sizeof(T));
+}
+std::int64_t BytesOf(const std::string& text) {
+  return static_cast<std::int64_t>(sizeof(text) + text.size());
+}
+
 // Grows one label column node by node. Neighbours tend to share values, so the last one is tried
 // before the table.
 class LabelColumnBuilder {
  public:
-  explicit LabelColumnBuilder(std::string_view key) : key_(key) {}
+  LabelColumnBuilder(std::string_view key, WorkBudget& budget) : key_(key), budget_(budget) {}
 
   std::string_view key() const { return key_; }
 
   void Set(std::size_t node, std::string_view value) {
     if (last_ < 0 || values_[static_cast<std::size_t>(last_)] != value) {
       const auto [it, fresh] = index_.emplace(value, static_cast<std::int32_t>(values_.size()));
-      if (fresh) values_.push_back(value);
+      if (fresh) {
+        budget_.Charge(BytesOf<std::string>(1) + static_cast<std::int64_t>(value.size()));
+        values_.push_back(value);
+      }
       last_ = it->second;
     }
     value_of_.resize(node, -1);
@@ -58,6 +70,7 @@ class LabelColumnBuilder {
 
  private:
   std::string_view key_;
+  WorkBudget& budget_;
   std::unordered_map<std::string_view, std::int32_t> index_;
   std::vector<std::string_view> values_;
   std::vector<std::int32_t> value_of_;
@@ -68,17 +81,26 @@ class LabelColumnBuilder {
 // is tried first.
 class ColumnFinder {
  public:
+  // Each column takes so many bytes of the budget.
+  ColumnFinder(std::int64_t column_bytes, WorkBudget& budget)
+      : column_bytes_(column_bytes), budget_(budget) {}
+
   LabelColumnBuilder& operator()(std::string_view key, bool first_of_node) {
     if (first_of_node) next_ = 0;
     if (next_ < columns_.size() && columns_[next_].key() == key) return columns_[next_++];
     const auto [it, fresh] = index_.emplace(key, columns_.size());
-    if (fresh) columns_.emplace_back(key);
+    if (fresh) {
+      budget_.Charge(column_bytes_);
+      columns_.emplace_back(key, budget_);
+    }
     next_ = it->second + 1;
     return columns_[it->second];
   }
   std::vector<LabelColumnBuilder>& columns() { return columns_; }
 
  private:
+  const std::int64_t column_bytes_;
+  WorkBudget& budget_;
   std::vector<LabelColumnBuilder> columns_;
   std::unordered_map<std::string_view, std::size_t> index_;
   std::size_t next_ = 0;
@@ -120,14 +142,24 @@ class TaintSets {
   std::int32_t last_number_ = 0;
 };
 
-void AddAllocatable(NodeColumns& columns, std::span<const Node> nodes) {
+// So many amounts of which so many parts but one are 0 are worth another form.
+constexpr std::size_t kLeastSparse = std::size_t{1} << 20;
+constexpr std::size_t kSparseShare = 8;
+
+void AddAllocatable(NodeColumns& columns, std::span<const Node> nodes, WorkBudget& budget) {
   std::unordered_map<std::string_view, std::size_t> column_of;
+  std::size_t amounts = 0;
   for (const Node& node : nodes) {
+    if (budget.stopped()) return;
+    amounts += node.allocatable.size();
     std::size_t next = 0;  // in most clusters all nodes have the resources of the first
     for (const auto& [name, amount] : node.allocatable) {
       if (next == columns.resources.size() || columns.resources[next] != name) {
         const auto [it, fresh] = column_of.emplace(name, columns.resources.size());
-        if (fresh) columns.resources.push_back(name);
+        if (fresh) {
+          budget.Charge(BytesOf(name));
+          columns.resources.push_back(name);
+        }
         next = it->second;
       }
       ++next;
@@ -135,14 +167,28 @@ void AddAllocatable(NodeColumns& columns, std::span<const Node> nodes) {
   }
   std::ranges::sort(columns.resources);
   for (std::size_t r = 0; r < columns.resources.size(); ++r) column_of[columns.resources[r]] = r;
-  columns.allocatable.assign(columns.resources.size() * nodes.size(), 0);
-  for (std::size_t n = 0; n < nodes.size(); ++n) {
+  const std::size_t dense = columns.resources.size() * nodes.size();
+  columns.sparse = dense >= kLeastSparse && amounts < dense / kSparseShare;
+  if (!budget.Charge(columns.sparse ? BytesOf<NodeAmount>(amounts) : BytesOf<Amount>(dense)))
+    return;
+  if (columns.sparse) {
+    columns.amounts.reserve(amounts);
+  } else {
+    columns.allocatable.assign(dense, 0);
+  }
+  for (std::size_t n = 0; n < nodes.size() && !budget.stopped(); ++n) {
     std::size_t next = 0;  // both lists ascend: the column after the last one is the likeliest
     for (const auto& [name, amount] : nodes[n].allocatable) {
       if (next == columns.resources.size() || columns.resources[next] != name) {
         next = column_of.at(name);
       }
-      columns.allocatable[next++ * nodes.size() + n] = amount;
+      const std::size_t r = next++;
+      if (!columns.sparse) {
+        columns.allocatable[r * nodes.size() + n] = amount;
+      } else if (amount != 0) {
+        columns.amounts.push_back(
+            {static_cast<std::int32_t>(r), static_cast<std::int32_t>(n), amount});
+      }
     }
   }
 }
@@ -250,33 +296,42 @@ const LabelColumn* NodeColumns::FindLabel(std::string_view key) const {
   return it != labels.end() && it->key == key ? &*it : nullptr;
 }
 
-Result<NodeColumns> MakeNodeColumns(std::span<const Node> nodes) {
+Result<NodeColumns> MakeNodeColumns(std::span<const Node> nodes, WorkBudget& budget) {
   NodeColumns columns;
-  ColumnFinder find;
+  ColumnFinder find(BytesOf<std::int32_t>(nodes.size()), budget);
   TaintSets taint_sets;
+  budget.Charge(BytesOf<std::int32_t>(nodes.size()) + BytesOf<std::uint8_t>(nodes.size()));
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Node& node = nodes[n];
+    if (!budget.Charge(BytesOf(node.name))) break;
     columns.names.push_back(node.name);
     columns.available.push_back(!node.unschedulable && node.ready);
     const std::int32_t taints = taint_sets.Number(node.taints);
     if (taints == static_cast<std::int32_t>(columns.taint_sets.size())) {
+      for (const Taint& taint : node.taints) {
+        budget.Charge(BytesOf(taint.key) + BytesOf(taint.value) + BytesOf(taint.effect));
+      }
       columns.taint_sets.push_back(node.taints);
     }
     columns.taint_set_of.push_back(taints);
     bool first = true;
     for (const auto& [key, value] : node.labels) {
+      if (budget.stopped()) break;
       find(key, first).Set(n, value);
       first = false;
     }
   }
+  if (auto check = budget.Check(); !check) return tl::unexpected<Error>(check.error());
   if (auto distinct = CheckDistinctNames(columns.names); !distinct) {
     return tl::unexpected<Error>(distinct.error());
   }
   for (LabelColumnBuilder& builder : find.columns()) {
+    if (budget.stopped()) break;
     columns.labels.push_back(builder.Finish(nodes.size()));
   }
   std::ranges::sort(columns.labels, {}, &LabelColumn::key);
-  AddAllocatable(columns, nodes);
+  AddAllocatable(columns, nodes, budget);
+  if (auto check = budget.Check(); !check) return tl::unexpected<Error>(check.error());
   return columns;
 }
 
@@ -301,7 +356,14 @@ Result<void> CheckNodeColumns(const NodeColumns& columns) {
   if (!AscendsStrictly(columns.resources, AsView)) {
     return WrongColumn("resources", "must be sorted and distinct");
   }
-  if (columns.allocatable.size() != columns.resources.size() * nodes) {
+  if (columns.sparse) {
+    const bool inside = std::ranges::all_of(columns.amounts, [&](const NodeAmount& amount) {
+      return amount.resource >= 0 && amount.node >= 0 &&
+             static_cast<std::size_t>(amount.resource) < columns.resources.size() &&
+             static_cast<std::size_t>(amount.node) < nodes;
+    });
+    if (!inside) return WrongColumn("amounts", "must be of resources and nodes there are");
+  } else if (columns.allocatable.size() != columns.resources.size() * nodes) {
     return WrongColumn("allocatable", "must have one entry for each resource and node");
   }
   return {};

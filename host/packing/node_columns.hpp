@@ -11,6 +11,7 @@
 #include "host/model/node.hpp"
 #include "host/model/resources.hpp"
 #include "host/model/result.hpp"
+#include "host/model/work_budget.hpp"
 
 namespace espalier {
 
@@ -23,6 +24,13 @@ struct LabelColumn {
   std::int32_t FindValue(std::string_view value) const;
 };
 
+// An amount of one node.
+struct NodeAmount {
+  std::int32_t resource = 0;  // index into the resources
+  std::int32_t node = 0;
+  Amount amount = 0;
+};
+
 // N nodes and R resources.
 struct NodeColumns {
   std::vector<std::string> names;       // [N] distinct
@@ -32,14 +40,19 @@ struct NodeColumns {
   std::vector<std::int32_t> taint_set_of;  // [N] index into taint_sets
   std::vector<std::string> resources;      // [R] distinct, ascending
   std::vector<Amount> allocatable;         // [R * N] resource-major; a missing resource is 0 (R4.6)
+  // Where most of those would be 0, `allocatable` is empty and the others are here.
+  bool sparse = false;
+  std::vector<NodeAmount> amounts;
 
   std::size_t size() const { return names.size(); }
   // The column of a key, or null.
   const LabelColumn* FindLabel(std::string_view key) const;
 };
 
-// Columns of Kubernetes nodes, in their order. Error (kBadInput): two nodes of one name.
-Result<NodeColumns> MakeNodeColumns(std::span<const Node> nodes);
+// Columns of Kubernetes nodes, in their order. What they take stays charged to `budget`. Errors:
+// two nodes of one name (kBadInput), and why `budget` was stopped.
+Result<NodeColumns> MakeNodeColumns(std::span<const Node> nodes,
+                                    WorkBudget& budget = WorkBudget::Unlimited());
 
 // Whether columns made elsewhere keep what is said above; the error (kBadInput) names the column.
 // CheckDistinctNames has a check of its own.

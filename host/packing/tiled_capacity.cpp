@@ -18,17 +18,75 @@ float TiledCapacity::MostIn(const Row& row) {
   return std::bit_cast<float>(most);
 }
 
-TiledCapacity::TiledCapacity(std::span<const Amount> amounts, std::int64_t stride,
-                             std::int32_t leaves, std::span<const Amount> magnitudes)
+TiledCapacity::TiledCapacity(std::int32_t leaves, std::span<const Amount> magnitudes)
     : columns_(magnitudes.size()),
       tiles_(static_cast<std::size_t>((leaves + kTileLeaves - 1) / kTileLeaves)),
-      rows_((tiles_ + (tiles_ + kTileLeaves - 1) / kTileLeaves) * columns_),
       least_most_(columns_, static_cast<float>(kMaxUnits)),
       exact_(columns_, 1),
       shift_(columns_, 0) {
   for (std::size_t column = 0; column < columns_; ++column) {
     while ((magnitudes[column] >> shift_[column]) > kMaxUnits) ++shift_[column];
   }
+}
+
+TiledCapacity::TiledCapacity(std::span<const Amount> amounts, std::int64_t stride,
+                             std::int32_t leaves, std::span<const Amount> magnitudes)
+    : TiledCapacity(leaves, magnitudes) {
+  PackDense(amounts, stride, leaves);
+}
+
+TiledCapacity::TiledCapacity(const PagedArray<Amount>& amounts, std::int64_t stride,
+                             std::int32_t leaves, std::span<const Amount> magnitudes,
+                             WorkBudget& budget)
+    : TiledCapacity(leaves, magnitudes) {
+  if (amounts.sparse()) {
+    PackSparse(amounts, stride, leaves, budget);
+  } else if (budget.Charge(static_cast<std::int64_t>(RowCount() * sizeof(Row)))) {
+    PackDense({amounts.data(), amounts.size()}, stride, leaves);
+  }
+}
+
+void TiledCapacity::PackSparse(const PagedArray<Amount>& amounts, std::int64_t stride,
+                               std::int32_t leaves, WorkBudget& budget) {
+  if (!budget.Charge(PagedArray<Row>::FirstBytes(RowCount(), true))) return;
+  rows_ = PagedArray<Row>(RowCount(), true);
+  // Nothing is said of tiles that nobody writes, so no least of all can be.
+  std::ranges::fill(least_most_, -1.0F);
+  const auto row_of = [&](std::size_t at) -> Row& {
+    if (rows_.Use(at)) budget.Charge(PagedArray<Row>::kPageBytes);
+    return rows_[at];
+  };
+  const auto present = static_cast<std::size_t>(leaves) % kTileLeaves;  // of the last tile
+  const auto width = static_cast<std::size_t>(stride);
+  for (std::size_t column = 0; column < columns_; ++column) {
+    if (budget.stopped()) return;
+    if (present != 0) {
+      Row& row = row_of((tiles_ - 1) * columns_ + column);
+      std::fill(std::begin(row.units) + present, std::end(row.units), -1.0F);
+    }
+    amounts.ForEachUsed(column * width, (column + 1) * width, [&](std::size_t at, std::size_t end) {
+      for (; at < end && !budget.stopped(); ++at) {
+        const auto leaf = at - column * width;
+        if (amounts[at] == 0) continue;
+        row_of(leaf / kTileLeaves * columns_ + column).units[leaf % kTileLeaves] =
+            static_cast<float>(std::max(amounts[at], Amount{-1}) >> shift_[column]);
+      }
+    });
+  }
+  // The most of a tile is 0 where nothing was written, as it must be.
+  rows_.ForEachUsed(0, tiles_ * columns_, [&](std::size_t at, std::size_t end) {
+    for (; at < end && !budget.stopped(); ++at) {
+      const float most = MostIn(rows_[at]);
+      if (most == 0) continue;
+      const std::size_t tile = at / columns_;
+      row_of(MostRow(tile, at % columns_)).units[tile % kTileLeaves] = most;
+    }
+  });
+}
+
+void TiledCapacity::PackDense(std::span<const Amount> amounts, std::int64_t stride,
+                              std::int32_t leaves) {
+  rows_ = PagedArray<Row>(RowCount(), false);
   const auto groups = rows_.begin() + static_cast<std::ptrdiff_t>(tiles_ * columns_);
   Row most_possible;
   std::ranges::fill(most_possible.units, static_cast<float>(kMaxUnits));

@@ -8,7 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "host/packing/large_array.hpp"
+#include "host/model/resources.hpp"
+#include "host/model/work_budget.hpp"
+#include "host/packing/paged_array.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
@@ -24,6 +26,10 @@ class TiledCapacity {
   // unit is the smallest power of two that keeps that within kMaxUnits.
   TiledCapacity(std::span<const Amount> amounts, std::int64_t stride, std::int32_t leaves,
                 std::span<const Amount> magnitudes);
+  // The same, sparse where the amounts are. What it takes stays charged to `budget`; once that is
+  // stopped, it is of no use.
+  TiledCapacity(const PagedArray<Amount>& amounts, std::int64_t stride, std::int32_t leaves,
+                std::span<const Amount> magnitudes, WorkBudget& budget);
 
   static std::size_t TileOf(std::int32_t leaf) {
     return static_cast<std::size_t>(leaf) / kTileLeaves;
@@ -39,6 +45,7 @@ class TiledCapacity {
     if (leaves.empty()) return;
     const auto at = static_cast<std::size_t>(column);
     const std::size_t tile = TileOf(leaves.front().leaf);
+    rows_.Use(tile * columns_ + at);
     Row& row = rows_[tile * columns_ + at];
     float before = -1;  // the most of these leaves
     float after = -1;
@@ -53,6 +60,7 @@ class TiledCapacity {
       of_leaf = static_cast<float>(units);
       after = std::max(after, of_leaf);
     }
+    rows_.Use(MostRow(tile, at));
     float& most = MostOf(tile, at);
     if (after >= most) {
       most = after;
@@ -86,6 +94,9 @@ class TiledCapacity {
   // By column: every tile has had a leaf that holds so much at any time.
   const float* LeastMost() const { return least_most_.data(); }
 
+  // Returns the bytes that a copy takes.
+  std::int64_t Bytes() const { return rows_.Bytes() + static_cast<std::int64_t>(16 * columns_); }
+
   // Whether every amount a column has had is held exactly, for requests that are whole units.
   bool Exact(std::int32_t column) const { return exact_[static_cast<std::size_t>(column)] != 0; }
   // A unit is 1 << UnitShift.
@@ -96,6 +107,13 @@ class TiledCapacity {
     float units[kTileLeaves];
   };
 
+  TiledCapacity(std::int32_t leaves, std::span<const Amount> magnitudes);
+  std::size_t RowCount() const {
+    return (tiles_ + (tiles_ + kTileLeaves - 1) / kTileLeaves) * columns_;
+  }
+  void PackDense(std::span<const Amount> amounts, std::int64_t stride, std::int32_t leaves);
+  void PackSparse(const PagedArray<Amount>& amounts, std::int64_t stride, std::int32_t leaves,
+                  WorkBudget& budget);
   static float MostIn(const Row& row);
   std::size_t MostRow(std::size_t tile, std::size_t column) const {
     return (tiles_ + tile / kTileLeaves) * columns_ + column;
@@ -106,7 +124,7 @@ class TiledCapacity {
 
   std::size_t columns_;
   std::size_t tiles_;
-  LargeArray<Row> rows_;  // [tile * columns + column], behind them [tile / 16 * columns + column]
+  PagedArray<Row> rows_;  // [tile * columns + column], behind them [tile / 16 * columns + column]
   std::vector<float> least_most_;
   std::vector<std::uint8_t> exact_;
   std::vector<int> shift_;

@@ -4,10 +4,12 @@
 #include <limits>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "host/engine/engine.hpp"
 #include "host/engine/request_resolution.hpp"
 #include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
@@ -138,6 +140,42 @@ PlacementResult EvaluateOnePod(Backend& backend, ClusterState& state,
 }
 
 // Capacities and requests beyond what bulk counting takes.
+// A resource of its own on each node makes a state sparse and changes no answer of those that do
+// not ask for it.
+TEST(CpuBackendTest, SparseStatesAnswerAsDenseOnes) {
+  constexpr int kHosts = 1200;
+  Random random(11);
+  std::vector<std::pair<std::string, Amount>> hosts;
+  for (int i = 0; i < kHosts; ++i) {
+    hosts.emplace_back(
+        "b" + std::to_string(i / 100) + "/r" + std::to_string(i / 10) + "/h" + std::to_string(i),
+        random.Between(0, 8));
+  }
+  const ClusterStateInput dense = Gpus(hosts);
+  ClusterStateInput sparse = dense;
+  for (Node& node : sparse.nodes) node.allocatable.Set("own-" + node.name, 3);
+  std::vector<WorkloadRequest> requests;
+  for (int i = 0; i < 200; ++i) {
+    requests.push_back(MakeWorkload(
+        {MakePodSet(static_cast<std::int32_t>(random.Between(1, 200)),
+                    random.Pick({Required("rack"), Required("block"), Preferred("block"),
+                                 Unconstrained(), Required("block", {{"rack", 4}})}))}));
+  }
+  for (const PlacementMode mode : {PlacementMode::kNominate, PlacementMode::kSequential}) {
+    ClusterState dense_state = BuildState(dense);
+    ClusterState sparse_state = BuildState(sparse);
+    ASSERT_TRUE(sparse_state.Find("tas")->remaining().sparse());
+    const Engine engine(MakeCpuBackend(2), {});
+    EXPECT_EQ(engine.Place(sparse_state, requests, mode),
+              engine.Place(dense_state, requests, mode));
+  }
+  WorkloadRequest own = MakeWorkload({MakePodSet(1, Unconstrained())});
+  own.pod_sets[0].requests = {{"own-h777", 3}};
+  const ClusterState state = BuildState(sparse);
+  const auto answers = Engine(MakeCpuBackend(1), {}).Nominate(state, {&own, 1});
+  EXPECT_EQ(Text(answers[0].pod_sets.at(0)), "h777:1");
+}
+
 TEST(CpuBackendTest, ExtremeAmountsAreCountedOneByOne) {
   const Amount most = std::numeric_limits<Amount>::max();
   ClusterStateInput input = OneFlavor(LevelKeys(2));

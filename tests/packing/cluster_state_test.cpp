@@ -1,7 +1,11 @@
 // ClusterState and FlavorState: the usage ledger of section 5.
 #include "host/packing/cluster_state.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <span>
+#include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -264,6 +268,142 @@ TEST(ClusterStateTest, ColumnsAreCheckedLikeNodes) {
 TEST(ClusterStateTest, NothingAtAllIsAState) {
   const ClusterState state = BuildState({});
   EXPECT_TRUE(state.FlavorNames().empty());
+}
+
+// Flavors that all have the same nodes.
+ClusterStateInput ManyFlavors(int flavors, int nodes) {
+  std::vector<std::pair<std::string, Amount>> hosts;
+  for (int i = 0; i < nodes; ++i) {
+    hosts.emplace_back("r" + std::to_string(i / 16) + "/n" + std::to_string(i), 8);
+  }
+  ClusterStateInput input = Gpus(hosts);
+  input.flavors.assign(static_cast<std::size_t>(flavors), input.flavors.front());
+  for (int i = 0; i < flavors; ++i) {
+    input.flavors[static_cast<std::size_t>(i)].name += std::to_string(i);
+  }
+  return input;
+}
+
+TEST(ClusterStateTest, AStateTakesNoMoreThanTheBudget) {
+  constexpr std::int64_t kLimit = std::int64_t{16} << 20;
+  WorkBudget budget(kLimit);
+  const auto state = ClusterState::Build(ManyFlavors(2000, 500), budget);
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().error_class, ErrorClass::kExhausted);
+  EXPECT_LT(budget.charged(), kLimit + kLimit / 8);  // it stopped there and then
+}
+
+TEST(ClusterStateTest, WhatAStateTakesStaysCharged) {
+  const ClusterStateInput one = ManyFlavors(1, 500);
+  const ClusterStateInput many = ManyFlavors(100, 500);
+  WorkBudget budget_of_one;
+  WorkBudget budget_of_many;
+  ASSERT_TRUE(ClusterState::Build(one, budget_of_one));
+  const auto state = ClusterState::Build(many, budget_of_many);
+  ASSERT_TRUE(state);
+  const std::int64_t flavor = (budget_of_many.charged() - budget_of_one.charged()) / 99;
+  // Free and remaining amounts and tiles, of two resources.
+  EXPECT_GT(flavor, 500 * (8 + 8 + 4) * 2);
+  EXPECT_LT(flavor, 3 * 500 * (8 + 8 + 4) * 2);
+  EXPECT_GT(state->CloneBytes(), 100 * 500 * (8 + 4) * 2);
+  EXPECT_LT(state->CloneBytes(), 100 * flavor);
+}
+
+TEST(ClusterStateTest, StoppedBuildSaysWhy) {
+  WorkBudget budget;
+  budget.Stop({ErrorClass::kCancelled, "gone"});
+  const auto state = ClusterState::Build(ManyFlavors(1, 5), budget);
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error(), (Error{ErrorClass::kCancelled, "gone"}));
+}
+
+// Nodes n0, n1, ... in racks of 10, the first of which is not available, each with a resource of
+// its own beside common ones.
+ClusterStateInput OwnResources(int nodes) {
+  ClusterStateInput input = OneFlavor({"rack", kHost});
+  for (int i = 0; i < nodes; ++i) {
+    const std::string number = std::to_string(i);
+    input.nodes.push_back(HostNode("r" + std::to_string(i / 10) + "/n" + number,
+                                   {{"gpu", i % 9}, {"pods", 110}, {"own-" + number, i}}));
+  }
+  input.nodes.front().ready = false;
+  return input;
+}
+
+TEST(ClusterStateTest, R5_1_SparseAmountsAreThoseOfTheNodes) {
+  constexpr int kNodes = 3000;
+  ClusterStateInput input = OwnResources(kNodes);
+  input.non_tas_usage = {{"n7", {{"own-7", 3}, {"own-8", 2}, {"gpu", 1}, {"unknown", 1}}}};
+  ClusterState state = BuildState(input);
+  FlavorState& flavor = *state.Find("tas");
+  ASSERT_TRUE(flavor.remaining().sparse());
+  const ClusterState before = state.Clone();
+  flavor.Add(flavor.snapshot().FindLeaf("n9"), {{"own-9", 4}, {"own-10", 5}});
+  const ClusterState branch = state.Branch();
+  flavor.Remove(flavor.snapshot().FindLeaf("n9"), {{"own-9", 4}});
+  const auto check = [&](const ClusterState& of, const std::string& leaf,
+                         const std::string& resource, Amount amount) {
+    EXPECT_EQ(Remaining(of, "tas", leaf, resource), amount) << resource << " on " << leaf;
+  };
+  for (int i = 1; i < kNodes; i += 97) {
+    const std::string number = std::to_string(i);
+    check(before, "n" + number, "own-" + number, i);
+    check(before, "n" + number, "own-0", 0);
+    check(before, "n" + number, "gpu", i % 9);
+    check(before, "n" + number, "pods", 110);
+  }
+  for (const ClusterState* of : {&std::as_const(before), &branch, &std::as_const(state)}) {
+    check(*of, "n7", "own-7", 4);
+    check(*of, "n7", "own-8", -2);
+    check(*of, "n7", "gpu", 6);
+  }
+  check(before, "n9", "own-9", 9);
+  check(branch, "n9", "own-9", 5);
+  check(state, "n9", "own-9", 9);
+  check(before, "n9", "own-10", 0);
+  check(branch, "n9", "own-10", -5);
+}
+
+// Tiles of a sparse state are those made of the same amounts one by one.
+TEST(ClusterStateTest, SparseTilesFollowTheAmounts) {
+  ClusterStateInput input = OwnResources(1505);  // the last tile is not full
+  input.non_tas_usage = {{"n7", {{"own-8", 2}}}};
+  ClusterState state = BuildState(input);
+  FlavorState& flavor = *state.Find("tas");
+  ASSERT_TRUE(flavor.remaining().sparse());
+  for (int i = 16; i < 32; ++i) {  // all of a tile below 0, and then one of them above
+    flavor.Add(LeafId(i), {{"own-1000", 5}});
+  }
+  flavor.Remove(LeafId(20), {{"own-1000", 9}});
+  const FlavorSnapshot& snapshot = flavor.snapshot();
+  const auto columns = static_cast<std::int32_t>(snapshot.resources().size());
+  const TiledCapacity dense(std::span(flavor.remaining()), snapshot.stride(), snapshot.leaf_count(),
+                            snapshot.magnitudes());
+  const std::int32_t tiles = (snapshot.leaf_count() + 15) / 16;
+  for (std::int32_t tile = 0; tile < tiles; ++tile) {
+    ASSERT_TRUE(std::equal(dense.Tile(tile), dense.Tile(tile) + dense.tile_stride(),
+                           flavor.tiles().Tile(tile)))
+        << tile;
+    const std::ptrdiff_t group = tile / 16 * columns * 16;
+    for (std::int32_t column = 0; column < columns; ++column) {
+      const std::ptrdiff_t at = group + column * 16 + tile % 16;
+      ASSERT_EQ(flavor.tiles().Most()[at], dense.Most()[at]) << tile << " " << column;
+    }
+  }
+  for (std::int32_t column = 0; column < columns; ++column) {
+    EXPECT_LE(flavor.tiles().LeastMost()[column], dense.LeastMost()[column]);
+  }
+}
+
+TEST(ClusterStateTest, ResourcesOfFewNodesTakeLittle) {
+  constexpr std::int64_t kNodes = 3000;
+  WorkBudget budget;
+  const auto state = ClusterState::Build(OwnResources(kNodes), budget);
+  ASSERT_TRUE(state);
+  EXPECT_LT(budget.charged(), kNodes * kNodes * (8 + 8 + 8 + 4) / 5);
+  WorkBudget small(std::int64_t{8} << 20);
+  EXPECT_EQ(ClusterState::Build(OwnResources(kNodes), small).error().error_class,
+            ErrorClass::kExhausted);
 }
 
 }  // namespace

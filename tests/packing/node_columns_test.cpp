@@ -1,4 +1,6 @@
 // What the columns of nodes must keep.
+#include "host/packing/node_columns.hpp"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -6,13 +8,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/packing/node_columns.hpp"
-
 namespace espalier {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Not in the order of their bytes.
 std::vector<std::string> Names(int count) {
@@ -86,8 +87,7 @@ TEST(NodeColumnsTest, EachColumnIsHeldToItsRule) {
   EXPECT_THAT(ProblemOf(columns), HasSubstr("allocatable must have one entry"));
 }
 
-// Values are compared in parts: wherever two are out of order, one of them sees
-// it.
+// Values are compared in parts: wherever two are out of order, one of them sees it.
 TEST(NodeColumnsTest, ManyValuesMustBeSortedThroughout) {
   NodeColumns columns;
   for (int i = 100'000; i < 140'000; ++i) columns.names.push_back(std::to_string(i));
@@ -143,6 +143,49 @@ TEST(NodeColumnsTest, R4_6_ResourcesOfEachNodeFindTheirColumn) {
   ASSERT_TRUE(columns);
   EXPECT_THAT(columns->resources, ElementsAre("a", "b", "c", "d"));
   EXPECT_THAT(columns->allocatable, ElementsAre(0, 3, 0, 1, 0, 0, 0, 0, 5, 2, 4, 0));
+}
+
+TEST(NodeColumnsTest, R4_6_MostlyMissingResourcesAreListed) {
+  constexpr int kNodes = 2000;
+  std::vector<Node> nodes = NamedNodes(kNodes);
+  for (Node& node : nodes) node.allocatable = {{"own-" + node.name, 7}, {"pods", 110}, {"zero", 0}};
+  const Result<NodeColumns> columns = MakeNodeColumns(nodes);
+  ASSERT_TRUE(columns);
+  EXPECT_TRUE(columns->sparse);
+  EXPECT_THAT(columns->allocatable, IsEmpty());
+  ASSERT_EQ(columns->amounts.size(), 2U * kNodes);
+  for (const NodeAmount& amount : columns->amounts) {
+    const std::string& name = columns->names[static_cast<std::size_t>(amount.node)];
+    const std::string& resource = columns->resources[static_cast<std::size_t>(amount.resource)];
+    EXPECT_EQ(amount.amount, resource == "pods" ? 110 : 7);
+    EXPECT_TRUE(resource == "pods" || resource == "own-" + name) << resource << " of " << name;
+  }
+  EXPECT_EQ(ProblemOf(*columns), "");
+  NodeColumns wrong = *columns;
+  wrong.amounts[5].resource = kNodes + 2;
+  EXPECT_THAT(ProblemOf(wrong), HasSubstr("amounts must be of resources and nodes there are"));
+}
+
+TEST(NodeColumnsTest, ColumnsTakeNoMoreThanTheBudget) {
+  constexpr int kNodes = 2000;
+  using Spread = void (*)(Node&);
+  const Spread spreads[] = {
+      [](Node& node) { node.labels.Set("own-" + node.name, "x"); },  // 16 MB of label columns
+      [](Node& node) { node.name += std::string(2000, 'x'); },
+      [](Node& node) {
+        node.taints = {{node.name, std::string(2000, 'x'), "NoSchedule"}};
+      },
+      [](Node& node) { node.labels.Set("one", node.name + std::string(2000, 'x')); },
+      [](Node& node) { node.allocatable.Set(std::string(2000, 'x') + node.name, 1); }};
+  for (const Spread spread : spreads) {
+    std::vector<Node> nodes = NamedNodes(kNodes);
+    for (Node& node : nodes) spread(node);
+    WorkBudget budget(std::int64_t{2} << 20);
+    const Result<NodeColumns> columns = MakeNodeColumns(nodes, budget);
+    ASSERT_FALSE(columns);
+    EXPECT_EQ(columns.error().error_class, ErrorClass::kExhausted);
+    EXPECT_LT(budget.charged(), std::int64_t{3} << 20);  // it stopped there and then
+  }
 }
 
 }  // namespace
