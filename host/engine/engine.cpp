@@ -36,7 +36,7 @@ void NominateBatch(Backend& backend, const ClusterState& state, const FeatureGat
                    std::vector<std::vector<Decided>>* decided = nullptr) {
   std::vector<WorkloadPlacement> open;
   open.reserve(requests.size());
-  for (const WorkloadRequest& request : requests) open.emplace_back(request, state, gates);
+  for (const WorkloadRequest& request : requests) open.emplace_back(request, state, gates, budget);
   std::vector<PlacementJob> jobs;
   std::vector<PlacementResult> results;
   std::vector<WorkloadPlacement*> asking;

@@ -10,8 +10,9 @@ namespace {
 
 // The pool is asked for so much at a time.
 constexpr std::int64_t kStep = std::int64_t{1} << 20;
-// A computation that holds more is large.
-constexpr std::int64_t kLarge = std::int64_t{16} << 20;
+// A computation that holds more than such a part of the pool is large, and leaves such a part of it
+// to others: dozens that have not become large fit into what is left.
+constexpr std::int64_t kLargeParts = 256;
 constexpr std::int64_t kSpareParts = 8;
 
 }  // namespace
@@ -45,7 +46,8 @@ void WorkBudget::Reserve() {
                                 BytesText(limit_));
     } else {
       const std::int64_t wanted = std::min((charged / kStep + 1) * kStep, limit_) - reserved;
-      if (pool_->TryTake(wanted, charged > kLarge ? pool_->limit() / kSpareParts : 0)) {
+      if (pool_->TryTake(
+              wanted, charged > pool_->limit() / kLargeParts ? pool_->limit() / kSpareParts : 0)) {
         reserved_.store(reserved + wanted, std::memory_order_relaxed);
         return;
       }

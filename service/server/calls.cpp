@@ -19,8 +19,10 @@ using Clock = std::chrono::steady_clock;
 
 // What a call takes besides its messages: contexts, closures, buffers of the connection.
 constexpr std::int64_t kBytesOfCall = 16 << 10;
-// The allocator keeps what a call freed for the next one; that of larger ones is returned.
+// The allocator keeps what calls freed for those to come; so much of it is returned when no call is
+// left, and so much more while calls go on.
 constexpr std::int64_t kWorthReturning = std::int64_t{32} << 20;
+constexpr std::int64_t kWorthReturningMeanwhile = std::int64_t{512} << 20;
 constexpr auto kLongestBetweenWatches = std::chrono::seconds(1);
 
 grpc::Status CheckTime(const grpc::CallbackServerContext& context) {
@@ -44,8 +46,11 @@ grpc::Status RunGuarded(const std::function<grpc::Status()>& work) {
   }
 }
 
-// gRPC names the connections of a socket alike.
-std::string ClientOf(const grpc::CallbackServerContext& context) { return context.peer(); }
+// Returns the connection; empty where gRPC does not tell connections apart, as those of a socket.
+std::string ClientOf(const grpc::CallbackServerContext& context) {
+  std::string peer = context.peer();
+  return peer.starts_with("unix") ? std::string() : peer;
+}
 
 }  // namespace
 
@@ -64,7 +69,7 @@ Calls::Call::Call(Calls& calls, grpc::CallbackServerContext& context, WorkQueue&
 Calls::Call::~Call() {
   const std::lock_guard lock(calls_.mutex_);
   calls_.calls_.erase(place_);
-  if (budget_.charged() > kWorthReturning) calls_.return_memory_ = true;
+  calls_.freed_ += budget_.charged();
   if (calls_.calls_.empty()) calls_.idle_.notify_all();
 }
 
@@ -184,11 +189,6 @@ Result<void> Calls::CheckAnswer(std::size_t bytes, WorkBudget& budget) const {
   return budget.Check();
 }
 
-void Calls::ReturnMemory() {
-  const std::lock_guard lock(mutex_);
-  return_memory_ = true;
-}
-
 int Calls::in_flight() const {
   const std::lock_guard lock(mutex_);
   return static_cast<int>(calls_.size());
@@ -212,7 +212,9 @@ void Calls::Watch() {
   std::unique_lock lock(mutex_);
   while (!watch_.wait_for(lock, period, [this] { return closed_; })) {
     const std::vector<std::shared_ptr<Call::Watched>> calls(calls_.begin(), calls_.end());
-    const bool return_memory = std::exchange(return_memory_, false);
+    const bool return_memory =
+        freed_ > (calls.empty() ? kWorthReturning : kWorthReturningMeanwhile);
+    if (return_memory) freed_ = 0;
     lock.unlock();
     const Clock::time_point now = Clock::now();
     for (const std::shared_ptr<Call::Watched>& watched : calls) {

@@ -125,9 +125,6 @@ class Calls {
   // or the budget's error.
   Result<void> CheckAnswer(std::size_t bytes, WorkBudget& budget) const;
 
-  // Returns memory that was freed to the system, soon.
-  void ReturnMemory();
-
   // Calls that are not over; streams count from their beginning on.
   int in_flight() const;
 
@@ -149,7 +146,7 @@ class Calls {
   std::condition_variable idle_;
   std::list<std::shared_ptr<Call::Watched>> calls_;
   bool draining_ = false;
-  bool return_memory_ = false;  // a large call has ended
+  std::int64_t freed_ = 0;  // by calls that ended, since memory was returned to the system
   bool closed_ = false;
   std::condition_variable watch_;
   std::thread watcher_;

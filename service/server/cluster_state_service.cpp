@@ -195,7 +195,6 @@ class ClusterStateService::LoadReactor final : public Calls::Call,
     *response.mutable_state() = ToProto(*loaded);
     response_ = ToBytes(response);
     service_.on_load_();
-    service_.calls_.ReturnMemory();
     return grpc::Status::OK;
   }
 

@@ -21,10 +21,10 @@ Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, ClusterStateInput lo
   cluster.flavors = std::move(loaded.flavors);
   ClusterStateInput input = BuildClusterStateInput(cluster, engine.gates());
   input.non_tas_usage = std::move(loaded.non_tas_usage);
-  auto state = ClusterState::Build(input);
+  auto state = ClusterState::Build(input, engine.budget());
   if (!state) return tl::unexpected(state.error());
   auto decided = RunSchedulingCycles(std::move(cluster), *std::move(state), engine,
-                                     {.until_stable = until_stable});
+                                     {.until_stable = until_stable}, engine.budget());
   if (engine.budget().stopped()) return tl::unexpected(engine.budget().Check().error());
   return decided;
 }

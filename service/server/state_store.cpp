@@ -112,9 +112,8 @@ Result<StatePosition> StateStore::Book(const StatePosition& base,
 
 Result<StateStore::Built> StateStore::Build(const ClusterStateInput& input, WorkBudget& budget) {
   const std::int64_t before = budget.charged();
-  Result<ClusterState> state = ClusterState::Build(input);
+  Result<ClusterState> state = ClusterState::Build(input, budget);
   if (!state) return tl::unexpected(state.error());
-  if (const auto stopped = budget.Check(); !stopped) return tl::unexpected(stopped.error());
   return Built{*std::move(state), budget.HandOver(budget.charged() - before)};
 }
 

@@ -10,7 +10,7 @@ grpc::Status Answer(const v1::UngateRequest& request, WorkBudget& budget,
                     v1::UngateResponse& response) {
   const auto wanted = FromProto(request, budget);
   if (!wanted) return ToStatus(wanted.error());
-  const auto ungated = UngateWorkload(wanted->workload, wanted->pods);
+  const auto ungated = UngateWorkload(wanted->workload, wanted->pods, budget);
   if (!ungated) return ToStatus(ungated.error());
   response = ToProto(*ungated, wanted->pods);
   return grpc::Status::OK;

@@ -33,7 +33,7 @@ WorkQueue::~WorkQueue() {
 
 bool WorkQueue::TryPost(Task task) {
   const std::lock_guard lock(mutex_);
-  const bool shared_out = max_unfinished_ > kShortQueue;
+  const bool shared_out = max_unfinished_ > kShortQueue && !task.client.empty();
   const auto client = clients_.find(task.client);
   const std::size_t held = client == clients_.end() ? 0 : client->second.tasks;
   if (entries_.size() >= max_unfinished_ || (shared_out && held >= max_unfinished_ / 4 * 3)) {

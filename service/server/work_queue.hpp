@@ -27,7 +27,7 @@ namespace espalier {
 class WorkQueue {
  public:
   struct Task {
-    std::string client;  // whoever asks; tasks of clients that cannot be told apart share one
+    std::string client;            // who asks; empty for all that cannot be told apart
     WorkBudget* budget = nullptr;  // lives until `done` is called; never null
     std::function<void()> run;     // computes; must not throw
     std::function<void()> done;    // called when `run` has ended and the turn was handed on
@@ -40,7 +40,8 @@ class WorkQueue {
   // Runs what was posted, then joins.
   ~WorkQueue();
 
-  // Returns false when the queue is full, or a quarter of it is left and `client` has the rest.
+  // Returns false when the queue is full, or a quarter of it is left and a known client has the
+  // rest.
   bool TryPost(Task task);
 
   // Returns the number of tasks that have not been begun.

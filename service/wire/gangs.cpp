@@ -151,8 +151,8 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
     if (!IsGang(*next, state)) return std::nullopt;
     GangShape shape = ToShape(std::move(*next++), requests.leader_first[s]);
     requests.shapes[s] =
-        std::make_shared<const ResolvedGangShape>(Resolve(std::move(shape), state, gates));
-    if (read(s)) known.Keep(text, requests.shapes[s]);
+        std::make_shared<const ResolvedGangShape>(Resolve(std::move(shape), state, gates, budget));
+    if (!budget.stopped() && read(s)) known.Keep(text, requests.shapes[s]);
   }
   return requests;
 }
