@@ -103,7 +103,7 @@ bool LeafCounter::BindSums() const {
   return most * tree_.leaf_count() <= kMaxStored;
 }
 
-void LeafCounter::Assume(const std::vector<AssumedLeaf>& assumed) {
+void LeafCounter::Assume(const AssumedLeaves& assumed) {
   assumed_leaves_.clear();
   assumed_amounts_.clear();
   for (const AssumedLeaf& leaf : assumed) {

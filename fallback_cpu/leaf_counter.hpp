@@ -25,7 +25,7 @@ class LeafCounter {
   bool IsValid() const { return state_.range_version() == range_version_; }
 
   // Usage assumed from now on, in place of what was assumed before.
-  void Assume(const std::vector<AssumedLeaf>& assumed);
+  void Assume(const AssumedLeaves& assumed);
 
   // Whether SumBlocks may be used: domains hold pods and nothing else, no sum can pass 31 bits.
   bool sums() const { return sums_; }

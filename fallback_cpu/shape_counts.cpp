@@ -66,7 +66,8 @@ Blocks TakeBefore(std::int32_t end, const FlavorSnapshot& snapshot, bool all,
 void SetAssumedBlocks(const PlacementJob& job, std::vector<std::int32_t>& blocks) {
   blocks.clear();
   for (const AssumedLeaf& assumed : job.assumed) {
-    blocks.push_back(job.state->snapshot().BlockOf(assumed.leaf));
+    const std::int32_t block = job.state->snapshot().BlockOf(assumed.leaf);
+    if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -98,7 +99,10 @@ void AssumedUsage::Add(const TopologyAssignment& assignment, const Resources& re
   for (const TopologyDomainAssignment& domain : assignment.domains) {
     counts.insert_or_assign(DomainIdText(domain.values), domain.count);
   }
-  for (const auto& [leaf, count] : counts) AddTo(by_leaf_[leaf], UsageOfPods(requests, count));
+  for (const auto& [leaf, count] : counts) {
+    AddTo(by_leaf_[leaf], UsageOfPods(requests, count));
+    changed_.push_back(leaf);
+  }
 }
 
 std::int64_t AssumedUsage::BoundBytes(const FlavorSnapshot& snapshot) const {
@@ -106,20 +110,38 @@ std::int64_t AssumedUsage::BoundBytes(const FlavorSnapshot& snapshot) const {
       by_leaf_.size() * (sizeof(AssumedLeaf) + snapshot.resources().size() * sizeof(Amount)));
 }
 
-std::vector<AssumedLeaf> AssumedUsage::Bind(const FlavorSnapshot& snapshot) const {
-  std::vector<AssumedLeaf> bound;
-  for (const auto& [id, usage] : by_leaf_) {
+AssumedLeaves AssumedUsage::Bind(const FlavorSnapshot& snapshot) {
+  if (bound_to_ != &snapshot) {
+    bound_to_ = &snapshot;
+    bound_ = {};
+    changed_.clear();
+    for (const auto& [id, usage] : by_leaf_) changed_.push_back(id);
+  }
+  if (changed_.empty()) return bound_;
+  std::vector<AssumedLeaf>& bound = bound_.Mutable();
+  const std::size_t before = bound.size();
+  for (const std::string& id : changed_) {
     const LeafId leaf = snapshot.FindLeaf(id);
     if (!leaf.valid()) continue;
-    AssumedLeaf& entry =
-        bound.emplace_back(AssumedLeaf{leaf, std::vector<Amount>(snapshot.resources().size(), 0)});
-    for (const auto& [name, amount] : usage) {
+    const auto known = std::span(bound).first(before);
+    const auto found = std::ranges::lower_bound(known, leaf, {}, &AssumedLeaf::leaf);
+    const bool fresh = found == known.end() || found->leaf != leaf;
+    AssumedLeaf& entry = fresh ? bound.emplace_back(AssumedLeaf{leaf, {}}) : *found;
+    entry.amounts.assign(snapshot.resources().size(), 0);
+    for (const auto& [name, amount] : by_leaf_.at(id)) {
       const std::int32_t column = snapshot.FindResource(name);
       if (column >= 0) entry.amounts[static_cast<std::size_t>(column)] = amount;
     }
   }
-  std::ranges::sort(bound, {}, &AssumedLeaf::leaf);
-  return bound;
+  changed_.clear();
+  const auto added = bound.begin() + static_cast<std::ptrdiff_t>(before);
+  std::ranges::sort(added, bound.end(), {}, &AssumedLeaf::leaf);
+  // Of a leaf that was added to twice there are two equal entries.
+  const auto repeated = std::ranges::unique(added, bound.end(), {}, &AssumedLeaf::leaf);
+  bound.erase(repeated.begin(), repeated.end());
+  std::ranges::inplace_merge(bound, bound.begin() + static_cast<std::ptrdiff_t>(before), {},
+                             &AssumedLeaf::leaf);
+  return bound_;
 }
 
 }  // namespace espalier

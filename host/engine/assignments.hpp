@@ -64,11 +64,15 @@ class AssumedUsage {
 
   // Returns the bytes that Bind may need.
   std::int64_t BoundBytes(const FlavorSnapshot& snapshot) const;
-  // Bound to a snapshot; leaves it does not have are left out.
-  std::vector<AssumedLeaf> Bind(const FlavorSnapshot& snapshot) const;
+  // Bound to a snapshot; leaves it does not have are left out. Takes little time where not much was
+  // added since the last call, and that was for the same snapshot.
+  AssumedLeaves Bind(const FlavorSnapshot& snapshot);
 
  private:
   std::unordered_map<std::string, Resources> by_leaf_;
+  const FlavorSnapshot* bound_to_ = nullptr;
+  AssumedLeaves bound_;
+  std::vector<std::string> changed_;  // leaves added to since
 };
 
 // What `count` pods use, pod slots included.

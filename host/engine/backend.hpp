@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/model/shared_value.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "host/packing/shape.hpp"
@@ -23,15 +24,32 @@ struct AssumedLeaf {
   std::vector<Amount> amounts;  // one per resource of the snapshot
 };
 
+// Assumed usage, leaves ascending. Copies share it, so that the many pod sets of a workload, each
+// of which assumes what those before it use, do not take a list each.
+class AssumedLeaves {
+ public:
+  bool empty() const { return !leaves_ || leaves_->empty(); }
+  std::size_t size() const { return leaves_ ? leaves_->size() : 0; }
+  const AssumedLeaf* begin() const { return leaves_ ? leaves_->data() : nullptr; }
+  const AssumedLeaf* end() const { return begin() + size(); }
+  const AssumedLeaf& operator[](std::size_t i) const { return (*leaves_)[i]; }
+
+  // Returns the list to change, which no copy sees; it ascends again when somebody reads it.
+  std::vector<AssumedLeaf>& Mutable() { return leaves_.Mutable(); }
+
+ private:
+  SharedValue<std::vector<AssumedLeaf>> leaves_;
+};
+
 // One evaluation of sections 7 to 14 on one flavor.
 struct PlacementJob {
   const FlavorState* state = nullptr;  // outlives the job and does not change while it runs
   std::shared_ptr<const Shape> shape;  // interned in the state's snapshot
   PlacementQuery query;
-  bool simulate_empty = false;       // R5.1
-  bool affinity_scores = true;       // false: scores are consumed and read 0 (R7.9)
-  DomainRange replacement_domain;    // leaves that may be used (R7.10); all of them usually
-  std::vector<AssumedLeaf> assumed;  // leaves ascend
+  bool simulate_empty = false;     // R5.1
+  bool affinity_scores = true;     // false: scores are consumed and read 0 (R7.9)
+  DomainRange replacement_domain;  // leaves that may be used (R7.10); all of them usually
+  AssumedLeaves assumed;
   // Bounds the evaluation: the result's shares are charged, and once it is stopped results are
   // meaningless. Outlives the job, is never null and is the same for all jobs evaluated together.
   WorkBudget* budget = &WorkBudget::Unlimited();

@@ -87,7 +87,7 @@ PlacementJob RandomJob(Random& random, const FlavorState& state) {
   for (std::int32_t leaf = 0; leaf < snapshot.leaf_count() && random.Chance(70); leaf += 7) {
     AssumedLeaf assumed{LeafId(leaf), std::vector<Amount>(snapshot.resources().size(), 0)};
     for (Amount& amount : assumed.amounts) amount = random.Between(0, 4);
-    job.assumed.push_back(std::move(assumed));
+    job.assumed.Mutable().push_back(std::move(assumed));
   }
   return job;
 }

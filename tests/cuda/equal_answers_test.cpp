@@ -82,7 +82,7 @@ TEST_F(EqualAnswers, BaseAndOverlay) {
       AssumedLeaf leaf{LeafId(static_cast<std::int32_t>(i)), std::vector<Amount>(columns, 0)};
       leaf.amounts[gpus] = static_cast<Amount>((g + i) % 9) - 4;
       changed.back().Find("gpu")->Add(leaf.leaf, {{"nvidia.com/gpu", leaf.amounts[gpus]}});
-      jobs.back().assumed.push_back(std::move(leaf));
+      jobs.back().assumed.Mutable().push_back(std::move(leaf));
     }
   }
   ASSERT_GT(jobs.size(), 40u);
@@ -90,7 +90,7 @@ TEST_F(EqualAnswers, BaseAndOverlay) {
   backend_->Evaluate(jobs, overlaid);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     PlacementJob job = jobs[i];
-    job.assumed.clear();
+    job.assumed = {};
     job.state = changed[i].Find("gpu");
     PlacementResult right;
     MakeCpuBackend(1)->Evaluate({&job, 1}, {&right, 1});

@@ -75,9 +75,9 @@ TEST_F(AssignmentsTest, R5_4_UsageOfPods) {
   EXPECT_EQ(UsageOfPods({{"gpu", most}, {"pods", 1}}, 2), (Resources{{"gpu", most}, {"pods", 4}}));
 }
 
-Amount Assumed(const std::vector<AssumedLeaf>& bound, std::size_t i, const FlavorSnapshot& snapshot,
+Amount Assumed(const AssumedLeaves& bound, std::size_t i, const FlavorSnapshot& snapshot,
                std::string_view resource) {
-  return bound.at(i).amounts.at(static_cast<std::size_t>(snapshot.FindResource(resource)));
+  return bound[i].amounts.at(static_cast<std::size_t>(snapshot.FindResource(resource)));
 }
 
 TEST_F(AssignmentsTest, R5_8_AssumedUsageAddsUpPerLeaf) {
@@ -99,6 +99,23 @@ TEST_F(AssignmentsTest, R5_8_OfADomainListedTwiceTheLastEntryCounts) {
   ASSERT_EQ(bound.size(), 1u);
   EXPECT_EQ(Assumed(bound, 0, snapshot(), "gpu"), 2);
   EXPECT_EQ(Assumed(bound, 0, snapshot(), "pods"), 2);
+}
+
+TEST_F(AssignmentsTest, R5_8_WhatIsAddedLaterIsBoundLater) {
+  AssumedUsage assumed;
+  assumed.Add(OnHosts({{"x1", 3}}), {{"gpu", 1}});
+  const AssumedLeaves first = assumed.Bind(snapshot());
+  EXPECT_EQ(assumed.Bind(snapshot()).begin(), first.begin());  // no other list
+  assumed.Add(OnHosts({{"x1", 1}, {"x0", 1}, {"elsewhere", 1}}), {{"gpu", 1}});
+  assumed.Add(OnHosts({{"x0", 1}}), {{"gpu", 1}});
+  const AssumedLeaves second = assumed.Bind(snapshot());
+  ASSERT_EQ(first.size(), 1U);  // a copy keeps what it was
+  EXPECT_EQ(Assumed(first, 0, snapshot(), "gpu"), 3);
+  ASSERT_EQ(second.size(), 2U);
+  EXPECT_EQ(second[0].leaf, LeafId(0));  // x1
+  EXPECT_EQ(Assumed(second, 0, snapshot(), "gpu"), 4);
+  EXPECT_EQ(second[1].leaf, LeafId(2));  // x0
+  EXPECT_EQ(Assumed(second, 1, snapshot(), "gpu"), 2);
 }
 
 }  // namespace
