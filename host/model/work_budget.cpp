@@ -26,7 +26,7 @@ bool MemoryPool::TryTake(std::int64_t bytes, std::int64_t spare) {
 }
 
 WorkBudget& WorkBudget::Unlimited() {
-  static WorkBudget unlimited;
+  static WorkBudget unlimited{CountsNothing()};
   return unlimited;
 }
 

@@ -89,7 +89,7 @@ class WorkBudget {
   // Counts `bytes` (0 or more) as allocated. Returns false where the work is to stop: it was
   // stopped, or the bytes are more than the budget or the pool has, which stops it (kExhausted).
   bool Charge(std::int64_t bytes) {
-    if (limit_ == kNoLimit) return !stopped();
+    if (!counts_) return !stopped();
     if (charged_.fetch_add(bytes, std::memory_order_relaxed) + bytes >
         reserved_.load(std::memory_order_relaxed)) {
       Reserve();
@@ -98,7 +98,7 @@ class WorkBudget {
   }
   // Counts `bytes` that were charged as freed.
   void Release(std::int64_t bytes) {
-    if (limit_ != kNoLimit) charged_.fetch_sub(bytes, std::memory_order_relaxed);
+    if (counts_) charged_.fetch_sub(bytes, std::memory_order_relaxed);
   }
   // Returns the bytes charged and not released.
   std::int64_t charged() const { return charged_.load(std::memory_order_relaxed); }
@@ -132,12 +132,15 @@ class WorkBudget {
   }
 
  private:
+  struct CountsNothing {};
+  explicit WorkBudget(CountsNothing) : counts_(false) {}
   void Reserve();
 
   static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
   MemoryPool* pool_ = nullptr;
   const std::int64_t limit_ = kNoLimit;
+  const bool counts_ = true;  // not where all threads share it
   std::atomic<std::int64_t> charged_ = 0;
   // Bytes that may be charged without asking the pool again.
   std::atomic<std::int64_t> reserved_ = kNoLimit;

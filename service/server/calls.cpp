@@ -189,6 +189,11 @@ Result<void> Calls::CheckAnswer(std::size_t bytes, WorkBudget& budget) const {
   return budget.Check();
 }
 
+void Calls::NoteFreed(std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  freed_ += bytes;
+}
+
 int Calls::in_flight() const {
   const std::lock_guard lock(mutex_);
   return static_cast<int>(calls_.size());

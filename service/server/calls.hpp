@@ -125,6 +125,9 @@ class Calls {
   // or the budget's error.
   Result<void> CheckAnswer(std::size_t bytes, WorkBudget& budget) const;
 
+  // Notes that more than a call's own memory became free.
+  void NoteFreed(std::int64_t bytes);
+
   // Calls that are not over; streams count from their beginning on.
   int in_flight() const;
 

@@ -170,6 +170,7 @@ class ClusterStateService::LoadReactor final : public Calls::Call,
     if (message.has_end()) end_ = message.end();
     bytes_.Clear();
     budget().Release(message_bytes);
+    service_.calls_.NoteFreed(message_bytes);
     return grpc::Status::OK;
   }
 

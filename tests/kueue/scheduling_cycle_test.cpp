@@ -351,6 +351,7 @@ TEST_F(SchedulingCycleTest, StopsWithItsBudget) {
   budget.OnPause([&] {
     if (++pauses == 5) budget.Stop({ErrorClass::kCancelled, "gone"});
   });
+  budget.RequestPause();
   const auto result = RunSchedulingCycles(cluster_, engine, {.until_stable = true}, budget);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error(), (Error{ErrorClass::kCancelled, "gone"}));

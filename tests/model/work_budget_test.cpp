@@ -57,7 +57,7 @@ TEST(WorkBudget, LeavesRoomForOthersWhenItIsLarge) {
   EXPECT_FALSE(giant.Charge(2 * kMiB));  // an eighth is left
   EXPECT_EQ(giant.Check().error().error_class, ErrorClass::kExhausted);
   WorkBudget small(pool, 80 * kMiB);
-  EXPECT_TRUE(small.Charge(9 * kMiB));
+  EXPECT_TRUE(small.Charge(256 << 10));
 }
 
 TEST(WorkBudget, HandsOverWhatOutlivesIt) {

@@ -202,6 +202,7 @@ TEST(NodeFilterTest, StoppedFilterIsNotKept) {
     ++pauses;
     budget.Stop({ErrorClass::kCancelled, "gone"});
   });
+  budget.RequestPause();
   snapshot.Filter(constraints, budget);
   EXPECT_EQ(pauses, 1);
   EXPECT_EQ(snapshot.kept_bytes(), 0);
@@ -217,6 +218,7 @@ TEST(NodeFilterTest, FilterOfManyTermsStops) {
   budget.OnPause([&] {
     if (++pauses == 3) budget.Stop({ErrorClass::kCancelled, "gone"});
   });
+  budget.RequestPause();
   state.Find("tas")->snapshot().Filter(constraints, budget);
   EXPECT_EQ(pauses, 3);
 }
