@@ -227,12 +227,21 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
                                       WorkBudget& budget, grpc::ByteBuffer& bytes) {
   if (const auto checked = CheckToken(request); !checked) return ToStatus(checked.error());
   auto known = committed_.Find(request);
-  if (!known) return ToStatus(known.error());
-  if (*known) {
-    bytes = **known;
-    return grpc::Status::OK;
+  if (known && !*known) {
+    const grpc::Status decided = Decide(request, which, budget, bytes);
+    if (decided.error_code() != grpc::StatusCode::FAILED_PRECONDITION) return decided;
+    // The call that is repeated here may have booked meanwhile.
+    const std::lock_guard lock(commit_mutex_);
+    known = committed_.Find(request);
+    if (known && !*known) return decided;
   }
+  if (!known) return ToStatus(known.error());
+  bytes = **known;
+  return grpc::Status::OK;
+}
 
+grpc::Status PlacementService::Decide(const v1::PlaceRequest& request, Workloads which,
+                                      WorkBudget& budget, grpc::ByteBuffer& bytes) {
   std::optional<StatePosition> position;
   if (request.has_state()) position = FromProto(request.state());
   const auto snapshot = store_.At(position);
@@ -290,6 +299,7 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
     bytes = ToBytes(response);
   }
   if (request.commit()) {
+    const std::lock_guard lock(commit_mutex_);
     const auto committed = store_.Book((*snapshot)->position, answered->booked, budget);
     if (!committed) return StoreStatus(committed.error(), store_);
     committed_.Keep(request, bytes);

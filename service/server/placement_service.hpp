@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "espalier/v1/placement.grpc.pb.h"
@@ -38,11 +39,14 @@ class PlacementService final
                                 grpc::ByteBuffer& response);
   grpc::Status Answer(const v1::PlaceRequest& request, Workloads which, WorkBudget& budget,
                       grpc::ByteBuffer& bytes);
+  grpc::Status Decide(const v1::PlaceRequest& request, Workloads which, WorkBudget& budget,
+                      grpc::ByteBuffer& bytes);
 
   Calls& calls_;
   StateStore& store_;
   std::shared_ptr<Backend> backend_;
   FeatureGates gates_;
+  std::mutex commit_mutex_;  // held while something is booked and its reply kept
   CommittedReplies committed_;
 };
 
