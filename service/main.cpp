@@ -60,8 +60,8 @@ int Run(int argc, char** argv) {
     return espalier::kExitUsage;
   }
   if (const std::string command = argv[1]; command[0] != '-' && !HasCommand(app, command)) {
-    espalier::Tell(fmt::format("no command \"{}\"; `espalier --help` lists them",
-                               espalier::Excerpt(command)));
+    espalier::Tell(
+        fmt::format("no command \"{}\"; `espalier --help` lists them", espalier::Excerpt(command)));
     return espalier::kExitUsage;
   }
   try {

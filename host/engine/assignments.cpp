@@ -137,8 +137,8 @@ AssumedLeaves AssumedUsage::Bind(const FlavorSnapshot& snapshot) {
   const auto added = bound.begin() + static_cast<std::ptrdiff_t>(before);
   std::ranges::sort(added, bound.end(), {}, &AssumedLeaf::leaf);
   // Of a leaf that was added to twice there are two equal entries.
-  const auto repeated = std::ranges::unique(added, bound.end(), {}, &AssumedLeaf::leaf);
-  bound.erase(repeated.begin(), repeated.end());
+  const auto same = [](const AssumedLeaf& a, const AssumedLeaf& b) { return a.leaf == b.leaf; };
+  bound.erase(std::unique(added, bound.end(), same), bound.end());
   std::ranges::inplace_merge(bound, bound.begin() + static_cast<std::ptrdiff_t>(before), {},
                              &AssumedLeaf::leaf);
   return bound_;

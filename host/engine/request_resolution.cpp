@@ -34,7 +34,8 @@ tl::expected<void, std::string> Merge(StringMap& into, const StringMap& update,
 using TolerationWords =
     std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
 TolerationWords WordsOf(const Toleration& toleration) {
-  const std::string_view operation = toleration.operation.empty() ? "Equal" : toleration.operation;
+  std::string_view operation = toleration.operation;
+  if (operation.empty()) operation = "Equal";
   return {toleration.key, operation, toleration.value, toleration.effect};
 }
 

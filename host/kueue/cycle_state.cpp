@@ -29,11 +29,12 @@ void CycleState::EndCycle() {
 template <class Change>
 void CycleState::ForEachSeeing(std::vector<FlavorLeafUsage>& usage, const Change& change) const {
   const std::unordered_set<std::string_view> shared(shared_flavors_.begin(), shared_flavors_.end());
-  const auto others = std::ranges::stable_partition(
-      usage, [&](const FlavorLeafUsage& entry) { return shared.contains(entry.flavor); });
-  change(std::vector<FlavorLeafUsage>(std::make_move_iterator(others.begin()),
-                                      std::make_move_iterator(others.end())));
-  usage.erase(others.begin(), others.end());
+  const auto others = std::stable_partition(
+      usage.begin(), usage.end(),
+      [&](const FlavorLeafUsage& entry) { return shared.contains(entry.flavor); });
+  change(std::vector<FlavorLeafUsage>(std::make_move_iterator(others),
+                                      std::make_move_iterator(usage.end())));
+  usage.erase(others, usage.end());
   for (const std::string& flavor : shared_flavors_) {
     for (FlavorLeafUsage& entry : usage) entry.flavor = flavor;
     change(usage);

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
-#include <ranges>
 #include <string>
 
 #include <fcntl.h>
@@ -37,9 +36,11 @@ void WriteOutput(std::string_view text) {
 
 void Tell(std::string_view text) {
   std::string lines = "espalier: ";
-  for (const auto line : std::views::split(text, '\n')) {
-    lines += EscapeControls(std::string_view(line.begin(), line.end()));
-    lines += '\n';
+  while (true) {
+    const std::size_t end = text.find('\n');
+    lines += EscapeControls(text.substr(0, end)) + '\n';
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
   }
   WriteTo(stderr, lines);
 }
