@@ -33,7 +33,7 @@ class Chunks {
  private:
   using Clock = std::chrono::steady_clock;
 
-  static constexpr std::size_t kFirst = 32;
+  static constexpr std::size_t kFirst = 256;
   static constexpr std::size_t kFastestGrowth = 8;
   static constexpr Clock::duration kWanted = std::chrono::milliseconds(4);
 

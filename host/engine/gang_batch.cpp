@@ -24,8 +24,8 @@ constexpr std::int64_t kBytesOfFailure = 2 * sizeof(GangAnswers::Failure) + 512;
 // Gangs answered one by one whose counts are brought up to date together: what the gangs before
 // them in the batch change has to be counted again.
 constexpr std::size_t kPrepareBatch = 64;
-// Shares that a thread keeps memory for between calls: 2 MiB.
-constexpr std::size_t kMostKeptShares = std::size_t{1} << 17;
+// Shares that a thread keeps memory for between calls: 4 MiB.
+constexpr std::size_t kMostKeptShares = std::size_t{1} << 18;
 
 // Takes the result of a gang that was not placed. Returns false where the work is to stop.
 bool Append(std::size_t gang, PlacementResult& result, WorkBudget& budget, GangAnswers& answers) {

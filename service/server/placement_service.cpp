@@ -128,7 +128,7 @@ class AnswersOfThisThread {
  public:
   AnswersOfThisThread() = default;
   ~AnswersOfThisThread() {
-    constexpr std::size_t kMostKept = std::size_t{1} << 17;  // entries of a column
+    constexpr std::size_t kMostKept = std::size_t{1} << 18;  // entries of a column
     if (answers_.shares.capacity() > kMostKept || answers_.status.capacity() > kMostKept) {
       answers_ = {};
     }
