@@ -207,6 +207,8 @@ TEST(Metrics, CountACallWhoseTimeIsOverAsThat) {
       server.Place(MakePlaceRequest({MakeGang("a", 1)}), nullptr, std::chrono::milliseconds(50))
           .error_code(),
       grpc::DEADLINE_EXCEEDED);
+  // The server's clock for the call began when the call arrived, after the client's.
+  std::this_thread::sleep_for(std::chrono::seconds(1));
   server.backend->Open();
   EXPECT_EQ(Eventually(*server.server, CallsTotal("Placement/Place", "DEADLINE_EXCEEDED"), 1), 1);
 }
