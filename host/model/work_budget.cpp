@@ -18,10 +18,10 @@ constexpr std::int64_t kSpareParts = 8;
 }  // namespace
 
 bool MemoryPool::TryTake(std::int64_t bytes, std::int64_t spare) {
-  std::int64_t held = held_.load(std::memory_order_relaxed);
+  std::int64_t held = held_->load(std::memory_order_relaxed);
   do {
     if (bytes > limit_ - spare - held) return false;
-  } while (!held_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
+  } while (!held_->compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
   return true;
 }
 
@@ -73,7 +73,7 @@ MemoryHold WorkBudget::HandOver(std::int64_t bytes) {
   const std::int64_t moved = std::min(bytes, reserved_.load(std::memory_order_relaxed));
   charged_.fetch_sub(moved, std::memory_order_relaxed);
   reserved_.fetch_sub(moved, std::memory_order_relaxed);
-  return {pool_, moved};
+  return {*pool_, moved};
 }
 
 void WorkBudget::Stop(Error why) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -19,50 +20,53 @@ class MemoryPool {
   explicit MemoryPool(std::int64_t limit) : limit_(limit) {}
 
   std::int64_t limit() const { return limit_; }
-  std::int64_t held() const { return held_.load(std::memory_order_relaxed); }
+  std::int64_t held() const { return held_->load(std::memory_order_relaxed); }
 
   // Takes `bytes` (0 or more). Returns false and takes nothing where fewer than `spare` bytes would
   // remain.
   bool TryTake(std::int64_t bytes, std::int64_t spare = 0);
-  void Return(std::int64_t bytes) { held_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void Return(std::int64_t bytes) { held_->fetch_sub(bytes, std::memory_order_relaxed); }
 
  private:
+  friend class MemoryHold;
+  using Count = std::atomic<std::int64_t>;
+
   const std::int64_t limit_;
-  std::atomic<std::int64_t> held_ = 0;
+  const std::shared_ptr<Count> held_ = std::make_shared<Count>(0);  // lives as long as any hold
 };
 
-// Owns bytes of a pool and returns them when it is destroyed. An empty hold owns nothing.
+// Owns bytes of a pool and returns them when it is destroyed. An empty hold owns nothing. A hold
+// may outlive its pool: caches keep shapes and filters longer than the server whose memory they
+// take.
 class MemoryHold {
  public:
   MemoryHold() = default;
-  // Owns `bytes` that were taken from `pool`, which outlives the hold.
-  MemoryHold(MemoryPool* pool, std::int64_t bytes) : pool_(pool), bytes_(bytes) {}
+  // Owns `bytes` that were taken from `pool`.
+  MemoryHold(const MemoryPool& pool, std::int64_t bytes) : held_(pool.held_), bytes_(bytes) {}
   MemoryHold(MemoryHold&& other) noexcept
-      : pool_(std::exchange(other.pool_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+      : held_(std::move(other.held_)), bytes_(std::exchange(other.bytes_, 0)) {}
   MemoryHold& operator=(MemoryHold&& other) noexcept {
-    std::swap(pool_, other.pool_);
+    std::swap(held_, other.held_);
     std::swap(bytes_, other.bytes_);
     return *this;
   }
-  ~MemoryHold() {
-    if (pool_ != nullptr) pool_->Return(bytes_);
-  }
+  ~MemoryHold() { Shrink(bytes_); }
 
   std::int64_t bytes() const { return bytes_; }
 
   // Takes over what `other`, of the same pool, owns.
   void Add(MemoryHold other) {
-    if (pool_ == nullptr) pool_ = other.pool_;
+    if (held_ == nullptr) held_ = other.held_;
     bytes_ += std::exchange(other.bytes_, 0);
   }
   // Returns `bytes` of what it owns.
   void Shrink(std::int64_t bytes) {
-    if (pool_ != nullptr) pool_->Return(bytes);
+    if (held_ != nullptr) held_->fetch_sub(bytes, std::memory_order_relaxed);
     bytes_ -= bytes;
   }
 
  private:
-  MemoryPool* pool_ = nullptr;
+  std::shared_ptr<MemoryPool::Count> held_;
   std::int64_t bytes_ = 0;
 };
 

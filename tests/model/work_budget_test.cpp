@@ -75,6 +75,19 @@ TEST(WorkBudget, HandsOverWhatOutlivesIt) {
   EXPECT_EQ(pool.held(), 0);
 }
 
+TEST(WorkBudget, AHoldMayOutliveItsPool) {
+  MemoryHold kept;
+  {
+    MemoryPool pool(100 * kMiB);
+    WorkBudget budget(pool, 50 * kMiB);
+    EXPECT_TRUE(budget.Charge(20 * kMiB));
+    kept = budget.HandOver(15 * kMiB);
+  }
+  EXPECT_EQ(kept.bytes(), 15 * kMiB);
+  kept.Shrink(5 * kMiB);
+  EXPECT_EQ(kept.bytes(), 10 * kMiB);
+}
+
 TEST(WorkBudget, PausesWhereItIsAskedTo) {
   WorkBudget budget;
   int pauses = 0;
