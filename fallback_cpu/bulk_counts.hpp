@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/packing/block_stamps.hpp"
 #include "host/packing/leaf_classes.hpp"
 #include "host/packing/tiled_capacity.hpp"
 #include "kernels/views.hpp"
@@ -122,11 +123,12 @@ struct BulkCounts {
   // Writes what each leaf of some tiles has in `table`.
   void (*look_up)(const ClassTable& table, const std::uint8_t* classes, const Blocks& tiles,
                   std::uint8_t* of_leaf);
-  // Writes to `blocks` the blocks whose last change is at `position` or later, less those without
-  // pods where `pods` is given; returns how many. There is room for `size` and kReadAhead more.
+  // Writes to `blocks` which of the blocks [begin, end) have a stamp after `since`, less those
+  // without pods where `pods` is given; returns how many. There is room for all and kReadAhead
+  // more.
   static constexpr std::int32_t kReadAhead = 16;
-  std::int32_t (*changed)(const std::int32_t* last_changes, const StoredCount* pods,
-                          std::int32_t size, std::int32_t position, std::int32_t* blocks);
+  std::int32_t (*changed)(const Stamp* stamps, const StoredCount* pods, std::int32_t begin,
+                          std::int32_t end, Stamp since, std::int32_t* blocks);
   // The index of the first smallest value >= need among `size` values, or -1. Of equal values the
   // one with the smallest entry in `ties`, where given, is smaller.
   std::int32_t (*tightest)(const StoredCount* values, const StoredCount* ties, std::int32_t size,

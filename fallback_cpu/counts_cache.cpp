@@ -9,10 +9,8 @@ namespace {
 
 // States whose entries another branch may take over.
 constexpr std::size_t kMaxStates = 8;
-// Where the logs differ by more than this part of the blocks, counting all of them is sooner.
+// Where more than this part of the blocks differ, counting all of them is sooner.
 constexpr std::size_t kWorthGoingOn = 4;
-
-bool IsGone(const ChangeLog& log) { return log.ended.load(std::memory_order_acquire); }
 
 // What an entry may come to hold: sums above the leaves and what rules leaves out, or every leaf's
 // counts as well.
@@ -45,7 +43,7 @@ std::shared_ptr<CountsCache::Entry> CountsCache::Get(const PlacementJob& job) {
   std::shared_ptr<Entry> entry = TakeFromTheDead();
   while (!slots_.empty() && bytes_ + bytes > max_bytes_) DropOldest();
   if (entry == nullptr) entry = std::make_shared<Entry>();
-  slots_.push_front({key, job.shape, job.state->log(), entry, bytes});
+  slots_.push_front({key, job.shape, job.state->SharedStamps(), entry, bytes});
   bytes_ += bytes;
   by_key_.emplace(key, slots_.begin());
   return entry;
@@ -53,23 +51,25 @@ std::shared_ptr<CountsCache::Entry> CountsCache::Get(const PlacementJob& job) {
 
 // Makes the entry of a state that is gone that of another branch.
 bool CountsCache::TakeOver(const Key& key, const FlavorState& state) {
-  const std::shared_ptr<const ChangeLog> log = state.log();
-  if (std::ranges::find(states_, log) == states_.end()) states_.push_front(log);
+  const bool known_state =
+      std::ranges::find(states_, key.state, &StateStamps::state) != states_.end();
+  if (!known_state) states_.push_front({key.state, state.SharedStamps(), state.free_stamps()});
   if (states_.size() > kMaxStates) states_.pop_back();
-  for (const std::shared_ptr<const ChangeLog>& other : states_) {
-    if (!IsGone(*other)) continue;
-    const std::optional<std::size_t> shared = SharedEntries(*other, *log);
-    if (!shared) continue;
-    const std::size_t differ = other->blocks.size() + log->blocks.size() - 2 * *shared;
-    if (differ * kWorthGoingOn > state.last_changes().size()) continue;
-    const auto known = by_key_.find({other->writers.back().state, key.shape, key.simulate_empty});
+  const BlockStamps& now = key.simulate_empty ? *state.free_stamps() : state.stamps();
+  for (const StateStamps& other : states_) {
+    if (!other.remaining->frozen()) continue;
+    const auto known = by_key_.find({other.state, key.shape, key.simulate_empty});
     if (known == by_key_.end()) continue;
+    const BlockStamps& before = key.simulate_empty ? *other.free : *other.remaining;
+    std::size_t differ = 0;
+    now.ForEachDifference(before, before.latest(), [&](std::size_t /*block*/) { ++differ; });
+    if (differ * kWorthGoingOn > now.of_block().size()) continue;
     const auto slot = known->second;
     const std::unique_lock lock(slot->entry->mutex, std::try_to_lock);
     if (!lock) continue;
-    slot->entry->counts.GoOnFrom(*other, *shared);
+    slot->entry->counts.GoOnFrom(before, now);
     slot->key = key;
-    slot->log = log;
+    slot->stamps = state.SharedStamps();
     by_key_.erase(known);
     by_key_.emplace(key, slot);
     return true;
@@ -85,7 +85,7 @@ void CountsCache::DropOldest() {
 
 // The memory of the oldest entry, when its state is gone and nobody holds it.
 std::shared_ptr<CountsCache::Entry> CountsCache::TakeFromTheDead() {
-  if (slots_.empty() || !IsGone(*slots_.back().log) || slots_.back().entry.use_count() > 1) {
+  if (slots_.empty() || !slots_.back().stamps->frozen() || slots_.back().entry.use_count() > 1) {
     return nullptr;
   }
   std::shared_ptr<Entry> entry = std::move(slots_.back().entry);

@@ -40,10 +40,16 @@ class CountsCache {
   };
   struct Slot {
     Key key;
-    std::shared_ptr<const Shape> shape;    // keeps the address taken
-    std::shared_ptr<const ChangeLog> log;  // of the state
+    std::shared_ptr<const Shape> shape;         // keeps the address taken
+    std::shared_ptr<const BlockStamps> stamps;  // of the state, frozen when it is gone
     std::shared_ptr<Entry> entry;
     std::size_t bytes = 0;
+  };
+
+  struct StateStamps {
+    std::uint64_t state = 0;
+    std::shared_ptr<const BlockStamps> remaining;
+    std::shared_ptr<const BlockStamps> free;
   };
 
   bool TakeOver(const Key& key, const FlavorState& state);
@@ -55,7 +61,7 @@ class CountsCache {
   std::size_t bytes_ = 0;
   std::list<Slot> slots_;  // most recently used first
   std::unordered_map<Key, std::list<Slot>::iterator, KeyHash> by_key_;
-  std::list<std::shared_ptr<const ChangeLog>> states_;  // newest first
+  std::list<StateStamps> states_;  // newest first
 };
 
 }  // namespace espalier

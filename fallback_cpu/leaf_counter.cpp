@@ -21,7 +21,7 @@ LeafCounter::LeafCounter(const PlacementJob& job)
       tree_(job.state->snapshot().tree()),
       first_leaf_(tree_.LevelBegin(tree_.lowest())) {
   const FlavorSnapshot& snapshot = state_.snapshot();
-  input_.capacity = {simulate_empty_ ? snapshot.free().data() : state_.remaining().data(),
+  input_.capacity = {simulate_empty_ ? state_.free().data() : state_.remaining().data(),
                      snapshot.stride()};
   input_.workers = ViewOf(shape_.workers);
   input_.leader = ViewOf(shape_.leader);

@@ -6,35 +6,36 @@
 #include <cstdint>
 
 #include "fallback_cpu/vector_text.hpp"
+#include "host/packing/block_stamps.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
 namespace {
 
-std::int32_t FindChanged(const std::int32_t* last_changes, const StoredCount* pods,
-                         std::int32_t size, std::int32_t position, std::int32_t* blocks) {
+std::int32_t FindChanged(const Stamp* stamps, const StoredCount* pods, std::int32_t begin,
+                         std::int32_t end, Stamp since, std::int32_t* blocks) {
   std::int32_t count = 0;
-  std::int32_t block = 0;
-  for (; block + kLanes <= size; block += kLanes) {
+  std::int32_t block = begin;
+  for (; block + kLanes <= end; block += kLanes) {
 #if ESPALIER_LANES == 16
-    __mmask16 wanted = _mm512_cmpge_epi32_mask(_mm512_loadu_si512(last_changes + block),
-                                               _mm512_set1_epi32(position));
+    const __m512i before = _mm512_set1_epi64(static_cast<std::int64_t>(since));
+    const __mmask8 low = _mm512_cmpgt_epu64_mask(_mm512_loadu_si512(stamps + block), before);
+    const __mmask8 high = _mm512_cmpgt_epu64_mask(_mm512_loadu_si512(stamps + block + 8), before);
+    __mmask16 wanted = _mm512_kunpackb(high, low);
     if (pods != nullptr) {
       wanted = _mm512_mask_cmpgt_epi32_mask(wanted, _mm512_loadu_si512(pods + block),
                                             _mm512_setzero_si512());
     }
     const std::uint32_t bits = wanted;
 #else
-    Integers wanted = Load<Integers>(last_changes + block) >= position;
+    Integers wanted = __builtin_convertvector(Load<Wides>(stamps + block) > since, Integers);
     if (pods != nullptr) wanted &= Load<Integers>(pods + block) > 0;
     const std::uint32_t bits = BitsOf(wanted);
 #endif
     count += WriteBits(bits, block, blocks + count);
   }
-  for (; block < size; ++block) {
-    if (last_changes[block] >= position && (pods == nullptr || pods[block] > 0)) {
-      blocks[count++] = block;
-    }
+  for (; block < end; ++block) {
+    if (stamps[block] > since && (pods == nullptr || pods[block] > 0)) blocks[count++] = block;
   }
   return count;
 }

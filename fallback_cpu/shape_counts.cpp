@@ -14,31 +14,23 @@ bool HasSlices(const SliceRule& slice, const TreeView& tree) {
   return slice.size != 1 || slice.level != tree.lowest() || slice.layer_count > 1;
 }
 
-// Entries of the state's log that a job has to look at.
-std::size_t LogSize(const PlacementJob& job) {
-  return job.simulate_empty ? 0 : job.state->changed_blocks().size();
+// The stamps of the capacity that a job looks at.
+const BlockStamps& StampsOf(const PlacementJob& job) {
+  return job.simulate_empty ? *job.state->free_stamps() : job.state->stamps();
 }
 
-// Blocks that changed since the log had `position` entries, each once; those without pods are left
-// out where `pods`, by block, is given.
-void AppendChanged(const FlavorState& state, std::size_t position, const StoredCount* pods,
+// Blocks that changed since, in ascending order; those without pods are left out where `pods`, by
+// block, is given.
+void AppendChanged(const BlockStamps& stamps, Stamp since, const StoredCount* pods,
                    std::vector<std::int32_t>& blocks) {
   thread_local std::vector<std::int32_t> changed;
-  const std::span<const std::int32_t> log = state.changed_blocks();
-  const std::span<const std::int32_t> last_changes = state.last_changes();
-  if (log.size() - position < last_changes.size() / 64) {
-    for (std::size_t i = position; i < log.size(); ++i) {
-      if (state.IsLastChange(i) && (pods == nullptr || pods[log[i]] > 0)) blocks.push_back(log[i]);
-    }
-    return;
-  }
-  if (changed.size() < last_changes.size() + BulkCounts::kReadAhead) {
-    changed.resize(last_changes.size() + BulkCounts::kReadAhead);
-  }
-  const std::int32_t count = ActiveBulkCounts().changed(
-      last_changes.data(), pods, static_cast<std::int32_t>(last_changes.size()),
-      static_cast<std::int32_t>(position), changed.data());
-  blocks.insert(blocks.end(), changed.begin(), changed.begin() + count);
+  stamps.ForRunsSince(since, [&](std::size_t begin, std::size_t end) {
+    changed.resize(std::max(changed.size(), end - begin + BulkCounts::kReadAhead));
+    const std::int32_t count =
+        ActiveBulkCounts().changed(stamps.of_block().data(), pods, static_cast<std::int32_t>(begin),
+                                   static_cast<std::int32_t>(end), since, changed.data());
+    blocks.insert(blocks.end(), changed.begin(), changed.begin() + count);
+  });
 }
 
 void SortDistinct(std::vector<std::int32_t>& blocks) {
@@ -82,15 +74,17 @@ void ShapeCounts::Forget() {
   limited_stale_.clear();
 }
 
-void ShapeCounts::GoOnFrom(const ChangeLog& before, std::size_t shared) {
+void ShapeCounts::GoOnFrom(const BlockStamps& before, const BlockStamps& now) {
   counter_.reset();
-  const auto go_back = [&](std::size_t& position, std::vector<std::int32_t>& stale) {
-    for (std::size_t i = shared; i < position; ++i) stale.push_back(before.blocks[i]);
-    position = std::min(position, shared);
+  const auto go_on = [&](Stamp& made_at, std::vector<std::int32_t>& stale) {
+    now.ForEachDifference(before, made_at, [&](std::size_t block) {
+      stale.push_back(static_cast<std::int32_t>(block));
+    });
+    made_at = now.latest();
     SortDistinct(stale);
   };
-  if (counted_) go_back(log_position_, assumed_blocks_);
-  if (limited_known_) go_back(limited_position_, limited_stale_);
+  if (counted_) go_on(made_at_, assumed_blocks_);
+  if (limited_known_) go_on(limits_made_at_, limited_stale_);
 }
 
 bool ShapeCounts::NeedsLeaves(const PlacementJob& job) {
@@ -138,13 +132,13 @@ void ShapeCounts::CollectStale(const PlacementJob& job) {
   } else {
     stale_.swap(assumed_blocks_);
     const bool several_lists = !stale_.empty();
-    if (!job.simulate_empty) AppendStale(job);
+    AppendStale(job);
     SetAssumedBlocks(job, assumed_blocks_);
     stale_.insert(stale_.end(), assumed_blocks_.begin(), assumed_blocks_.end());
     if (several_lists) SortDistinct(stale_);
   }
   counted_ = true;
-  log_position_ = LogSize(job);
+  made_at_ = StampsOf(job).latest();
 }
 
 // Counts a state that was: leaves of a class hold the same. What changed since is stale.
@@ -157,7 +151,7 @@ bool ShapeCounts::StartFromClasses(const PlacementJob& job) {
     return false;
   }
   RollUpAll();
-  log_position_ = state.classes_position();
+  made_at_ = state.classes_stamp();
   return true;
 }
 
@@ -166,14 +160,14 @@ bool ShapeCounts::StartFromClasses(const PlacementJob& job) {
 void ShapeCounts::AppendStale(const PlacementJob& job) {
   const FlavorState& state = *job.state;
   const TreeView tree = snapshot_->tree();
-  const bool skip_empty = counter_->sums() && !leaves_kept_ && state.OnlyShrankSince(log_position_);
-  AppendChanged(state, log_position_,
+  const bool skip_empty = counter_->sums() && !leaves_kept_ && state.OnlyShrankSince(made_at_);
+  AppendChanged(StampsOf(job), made_at_,
                 skip_empty ? storage_.View().pods + tree.LevelBegin(tree.lowest() - 1) : nullptr,
                 stale_);
 }
 
 void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
-  if (counted_ && counter_ && log_position_ == LogSize(job) && job.assumed.empty() &&
+  if (counted_ && counter_ && made_at_ == StampsOf(job).latest() && job.assumed.empty() &&
       assumed_blocks_.empty() && (leaves_kept_ || !NeedsLeaves(job))) {
     return;
   }
@@ -335,7 +329,7 @@ bool ShapeCounts::StartLimitsFromClasses(const PlacementJob& job) {
   }
   limited_classes_ = classes;
   of_classes_.assign(classes->of_leaf().size() / TiledCapacity::kTileLeaves, true);
-  limited_position_ = job.state->classes_position();
+  limits_made_at_ = job.state->classes_stamp();
   return true;
 }
 
@@ -354,16 +348,16 @@ void ShapeCounts::CollectLimited(const PlacementJob& job) {
     limited_stale_.clear();
     limited_cold_ = !limited_known_ || !StartLimitsFromClasses(job);
   }
-  if (!limited_cold_ &&
-      (limited_position_ != LogSize(job) || !limited_stale_.empty() || !assumed_blocks_.empty())) {
+  if (!limited_cold_ && (limits_made_at_ != StampsOf(job).latest() || !limited_stale_.empty() ||
+                         !assumed_blocks_.empty())) {
     limited_stale_.insert(limited_stale_.end(), assumed_blocks_.begin(), assumed_blocks_.end());
     const bool several_lists = !limited_stale_.empty();
-    if (!job.simulate_empty) AppendChanged(*job.state, limited_position_, nullptr, limited_stale_);
+    AppendChanged(StampsOf(job), limits_made_at_, nullptr, limited_stale_);
     if (several_lists || snapshot_->block_width() != TiledCapacity::kTileLeaves) {
       SortDistinct(limited_stale_);
     }
   }
-  limited_position_ = LogSize(job);
+  limits_made_at_ = StampsOf(job).latest();
 }
 
 // The tiles of some blocks; neighbouring blocks may share one.

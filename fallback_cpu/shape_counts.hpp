@@ -24,9 +24,9 @@ class ShapeCounts {
   // As if new, but for the memory.
   void Forget();
 
-  // From now on the counts are for another state of the snapshot, whose log has its first `shared`
-  // entries in common with `before`, the log of the one they were for.
-  void GoOnFrom(const ChangeLog& before, std::size_t shared);
+  // Makes the counts those of another state of the snapshot, whose stamps are `now`; the one they
+  // were for had `before`, which are frozen.
+  void GoOnFrom(const BlockStamps& before, const BlockStamps& now);
 
   // Whether the decisions on a job read every leaf's counts.
   static bool NeedsLeaves(const PlacementJob& job);
@@ -100,8 +100,8 @@ class ShapeCounts {
   bool counted_ = false;
   bool cold_ = false;  // between Prepare and Finish: every block is to be counted
   std::int64_t blocks_counted_ = 0;
-  std::size_t log_position_ = 0;  // of FlavorState::changed_blocks
-  // To be counted whatever the log says: for other usage than this state's own.
+  Stamp made_at_ = 0;  // what is stamped later is to be counted again
+  // To be counted whatever the stamps say: for other usage than this state's own.
   std::vector<std::int32_t> assumed_blocks_;
   std::vector<std::int32_t> stale_;  // blocks; none when `cold_`
   std::int32_t stale_done_ = 0;      // of these, or of all, from the front
@@ -113,8 +113,8 @@ class ShapeCounts {
   std::mutex limited_mutex_;
   bool limited_known_ = false;
   bool limited_cold_ = false;                // between Prepare and Finish: as cold_
-  std::size_t limited_position_ = 0;         // of FlavorState::changed_blocks
-  std::vector<std::int32_t> limited_stale_;  // blocks; between refreshes: whatever the log says
+  Stamp limits_made_at_ = 0;                 // as made_at_
+  std::vector<std::int32_t> limited_stale_;  // blocks; between refreshes: whatever the stamps say
   std::int32_t limited_done_ = 0;
   std::int32_t last_limited_tile_ = -1;
   std::vector<std::int32_t> limited_tiles_;

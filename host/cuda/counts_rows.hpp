@@ -32,7 +32,7 @@ struct CountsRow {
   DeviceMemory memory;
   CountsView counts;
   bool counted = false;
-  std::size_t log_position = 0;  // of the state the counts were made on
+  Stamp made_at = 0;  // the latest stamp of the capacity that was counted
 };
 
 // Bytes a row for this job takes.

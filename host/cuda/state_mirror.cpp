@@ -16,24 +16,12 @@ DeviceResult<void> CopyArray(Device& device, const T* to, const T* from, std::si
   return device.CopyToDevice(const_cast<T*>(to), from, count * sizeof(T));
 }
 
-// Leaves of these blocks, each once.
-std::vector<std::int32_t> LeavesOf(std::vector<std::int32_t> blocks,
-                                   const FlavorSnapshot& snapshot) {
-  std::ranges::sort(blocks);
-  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-  std::vector<std::int32_t> leaves;
-  for (const std::int32_t block : blocks) {
-    const DomainRange range = snapshot.BlockLeaves(block);
-    for (std::int32_t leaf = range.begin; leaf < range.end; ++leaf) leaves.push_back(leaf);
-  }
-  return leaves;
-}
-
 }  // namespace
 
 StateMirror::StateMirror(Device& device, const FlavorState& state)
     : device_(&device),
-      log_(state.log()),
+      stamps_(state.SharedStamps()),
+      free_stamps_(state.free_stamps()),
       stride_(state.snapshot().stride()),
       columns_(static_cast<std::int32_t>(state.snapshot().resources().size())),
       tree_memory_(device),
@@ -43,15 +31,22 @@ StateMirror::StateMirror(Device& device, const FlavorState& state)
 
 DeviceResult<void> StateMirror::Refresh(const FlavorState& state) {
   if (filters_.size() > kMaxFilters) filters_.clear();
-  const DeviceResult<void> sent = sent_ ? SendChanges(state) : SendAll(state);
+  if (!sent_) {
+    if (auto done = SendTree(state.snapshot().tree()); !done) return done;
+    if (auto done = remaining_.Reserve(state.remaining().size() * sizeof(Amount)); !done) {
+      return done;
+    }
+    remaining_view_ = {reinterpret_cast<const Amount*>(remaining_.data()), stride_};
+  }
+  const DeviceResult<void> sent = sent_ ? SendChanges(state) : SendAmounts(state);
   if (!sent) return sent;
   sent_ = true;
-  log_position_ = state.changed_blocks().size();
+  stamps_ = state.SharedStamps();
+  made_at_ = stamps_->latest();
   return {};
 }
 
-DeviceResult<void> StateMirror::SendAll(const FlavorState& state) {
-  const TreeView host = state.snapshot().tree();
+DeviceResult<void> StateMirror::SendTree(const TreeView& host) {
   const auto levels = static_cast<std::size_t>(host.level_count) + 1;
   const auto domains = static_cast<std::size_t>(host.domain_count());
   const auto inner = static_cast<std::size_t>(host.LevelBegin(host.lowest())) + 1;
@@ -66,29 +61,24 @@ DeviceResult<void> StateMirror::SendAll(const FlavorState& state) {
     return done;
   }
   if (auto done = CopyArray(*device_, tree_.parent, host.parent, domains); !done) return done;
-  if (auto done = CopyArray(*device_, tree_.child_begin, host.child_begin, inner); !done) {
-    return done;
-  }
+  return CopyArray(*device_, tree_.child_begin, host.child_begin, inner);
+}
+
+DeviceResult<void> StateMirror::SendAmounts(const FlavorState& state) {
   const PagedArray<Amount>& amounts = state.remaining();
-  if (auto done = remaining_.Reserve(amounts.size() * sizeof(Amount)); !done) return done;
-  remaining_view_ = {reinterpret_cast<const Amount*>(remaining_.data()), stride_};
   return CopyArray(*device_, remaining_view_.amounts, amounts.data(), amounts.size());
 }
 
 DeviceResult<void> StateMirror::SendChanges(const FlavorState& state) {
-  std::vector<std::int32_t> blocks;
-  std::size_t shared = log_position_;
-  if (!IsOf(state)) {
-    shared = std::min(shared, *SharedEntries(*log_, *state.log()));
-    const std::span sent = std::span(log_->blocks).first(log_position_).subspan(shared);
-    blocks.assign(sent.begin(), sent.end());
-    log_ = state.log();
+  std::vector<std::int32_t> leaves;
+  state.stamps().ForEachDifference(*stamps_, made_at_, [&](std::size_t block) {
+    const DomainRange range = state.snapshot().BlockLeaves(static_cast<std::int32_t>(block));
+    for (std::int32_t leaf = range.begin; leaf < range.end; ++leaf) leaves.push_back(leaf);
+  });
+  if (columns_ == 0 || leaves.empty()) return {};
+  if (leaves.size() == static_cast<std::size_t>(state.snapshot().leaf_count())) {
+    return SendAmounts(state);
   }
-  const auto changed = state.changed_blocks().subspan(shared);
-  blocks.insert(blocks.end(), changed.begin(), changed.end());
-  if (columns_ == 0) return {};
-  const std::vector<std::int32_t> leaves = LeavesOf(std::move(blocks), state.snapshot());
-  if (leaves.empty()) return {};
   std::vector<Amount> amounts;
   amounts.reserve(leaves.size() * static_cast<std::size_t>(columns_));
   for (std::int32_t column = 0; column < columns_; ++column) {
@@ -112,7 +102,7 @@ DeviceResult<void> StateMirror::SendChanges(const FlavorState& state) {
 DeviceResult<CapacityView> StateMirror::Free(const FlavorState& state) {
   const CapacityView view{reinterpret_cast<const Amount*>(free_.data()), stride_};
   if (free_.data() != nullptr) return view;
-  const PagedArray<Amount>& amounts = state.snapshot().free();
+  const PagedArray<Amount>& amounts = state.free();
   if (auto done = free_.Reserve(amounts.size() * sizeof(Amount)); !done) {
     return tl::unexpected(done.error());
   }

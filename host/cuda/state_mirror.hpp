@@ -26,10 +26,10 @@ class StateMirror {
  public:
   StateMirror(Device& device, const FlavorState& state);
 
-  bool IsOf(const FlavorState& state) const { return log_ == state.log(); }
-  // Whether the state it belongs to is gone and this one is another branch.
+  bool IsOf(const FlavorState& state) const { return stamps_.get() == &state.stamps(); }
+  // Returns whether the state it belongs to is gone and this one is of the same snapshot.
   bool CanServe(const FlavorState& state) const {
-    return log_->ended.load(std::memory_order_acquire) && SharedEntries(*log_, *state.log());
+    return stamps_->frozen() && free_stamps_ == state.free_stamps();
   }
 
   // Brings the mirror up to date with its state, or with one that it can serve and belongs to from
@@ -39,7 +39,6 @@ class StateMirror {
   // Valid after Refresh; pointers are to device memory.
   const TreeView& tree() const { return tree_; }
   CapacityView remaining() const { return remaining_view_; }
-  std::size_t log_position() const { return log_position_; }  // changes that are in `remaining`
 
   // Capacity without usage (R5.1), sent on first use.
   DeviceResult<CapacityView> Free(const FlavorState& state);
@@ -54,11 +53,13 @@ class StateMirror {
     FilterArrays arrays;
   };
 
-  DeviceResult<void> SendAll(const FlavorState& state);
+  DeviceResult<void> SendTree(const TreeView& host);
+  DeviceResult<void> SendAmounts(const FlavorState& state);
   DeviceResult<void> SendChanges(const FlavorState& state);
 
   Device* device_;
-  std::shared_ptr<const ChangeLog> log_;
+  std::shared_ptr<const BlockStamps> stamps_;       // of its state
+  std::shared_ptr<const BlockStamps> free_stamps_;  // of all states it can serve
   std::int64_t stride_;
   std::int32_t columns_;
   DeviceMemory tree_memory_;
@@ -68,7 +69,7 @@ class StateMirror {
   TreeView tree_;
   CapacityView remaining_view_;
   bool sent_ = false;
-  std::size_t log_position_ = 0;
+  Stamp made_at_ = 0;  // changes up to this one are in remaining()
   std::unordered_map<const NodeFilter*, FilterMirror> filters_;
 };
 

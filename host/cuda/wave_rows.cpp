@@ -52,21 +52,19 @@ DeviceResult<std::int32_t> WaveRows::Add(const PlacementJob& job,
   return position;
 }
 
-std::size_t WaveRows::CurrentLog(const Row& row) const {
-  return row.job->simulate_empty ? 0 : mirror_->log_position();
+Stamp WaveRows::Latest(const Row& row) const {
+  return row.job->simulate_empty ? state_->free_stamps()->latest() : state_->stamps().latest();
 }
 
 void WaveRows::Prepare() {
-  const auto blocks = static_cast<std::size_t>(state_->snapshot().block_count());
-  std::size_t oldest = mirror_->log_position();
+  Stamp oldest = state_->stamps().latest();
   std::vector<std::int32_t> counted_before;
   for (std::int32_t r = 0; r < size(); ++r) {
     const CountsRow& counts = *At(r).counts;
-    const std::size_t log = CurrentLog(At(r));
-    if (counts.counted && counts.log_position == log) continue;
-    if (counts.counted && log - counts.log_position <= kWorthListing * blocks) {
+    if (counts.counted && counts.made_at == Latest(At(r))) continue;
+    if (counts.counted) {
       counted_before.push_back(r);
-      oldest = std::min(oldest, counts.log_position);
+      oldest = std::min(oldest, counts.made_at);
     } else {
       whole_.rows.push_back(r);
     }
@@ -87,16 +85,18 @@ void WaveRows::Prepare() {
   }
 }
 
-// The leaves of blocks that changed since `log_position` and their ancestors; nothing when these
-// are too many to be worth a list.
-void WaveRows::FindChanges(std::size_t log_position) {
+// The leaves of blocks that changed since then and their ancestors; nothing when these are too many
+// to be worth a list.
+void WaveRows::FindChanges(Stamp since) {
   const FlavorSnapshot& snapshot = state_->snapshot();
   const TreeView tree = snapshot.tree();
-  const auto log = state_->changed_blocks().first(mirror_->log_position());
+  const std::span stamps = state_->stamps().of_block();
   std::vector<std::int32_t> blocks;
-  for (std::size_t i = log_position; i < log.size(); ++i) {
-    if (state_->IsLastChange(i)) blocks.push_back(log[i]);
-  }
+  state_->stamps().ForRunsSince(since, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t block = begin; block < end; ++block) {
+      if (stamps[block] > since) blocks.push_back(static_cast<std::int32_t>(block));
+    }
+  });
   if (blocks.size() * kWorthListing > static_cast<std::size_t>(snapshot.block_count())) return;
   for (const std::int32_t block : blocks) {
     const DomainRange leaves = snapshot.BlockLeaves(block);
@@ -201,7 +201,7 @@ void WaveRows::AddCalls(const Group& group, bool everywhere, std::vector<KernelC
 void WaveRows::NoteCounted() {
   for (const Row& row : rows_) {
     row.counts->counted = true;
-    row.counts->log_position = CurrentLog(row);
+    row.counts->made_at = Latest(row);
   }
 }
 

@@ -65,8 +65,8 @@ class WaveRows {
   };
 
   const Row& At(std::int32_t row) const { return rows_[static_cast<std::size_t>(row)]; }
-  std::size_t CurrentLog(const Row& row) const;
-  void FindChanges(std::size_t log_position);
+  Stamp Latest(const Row& row) const;
+  void FindChanges(Stamp since);
   CountRow PackRow(const Row& row, std::int64_t* exclusions, Packer& packer) const;
   void PackGroup(const std::vector<CountRow>& packed, Group& group, Packer& packer) const;
   void AddCalls(const Group& group, bool everywhere, std::vector<KernelCall>& calls) const;

@@ -1,6 +1,8 @@
 #include "host/packing/cluster_state.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -47,15 +49,66 @@ Result<void> CheckTopology(const Topology& topology) {
 
 }  // namespace
 
+// The arrays of a few states that are gone.
+class ClusterState::Spares {
+ public:
+  struct Spare {
+    std::vector<std::unique_ptr<FlavorState>> flavors;
+    MemoryHold memory;
+  };
+
+  void Put(Spare spare) {
+    for (const auto& flavor : spare.flavors) flavor->Retire();
+    std::optional<Spare> oldest;  // freed after the lock
+    const std::lock_guard lock(mutex_);
+    spares_.push_back(std::move(spare));
+    if (spares_.size() <= kMost) return;
+    oldest = std::move(spares_.front());
+    spares_.erase(spares_.begin());
+  }
+
+  // Returns the one that was put last; nothing when there is none.
+  std::optional<Spare> Take() {
+    const std::lock_guard lock(mutex_);
+    if (spares_.empty()) return std::nullopt;
+    Spare spare = std::move(spares_.back());
+    spares_.pop_back();
+    return spare;
+  }
+
+ private:
+  // One for the batch that books in order, one for the generation before.
+  static constexpr std::size_t kMost = 2;
+
+  std::mutex mutex_;
+  std::vector<Spare> spares_;
+};
+
 ClusterState::ClusterState() = default;
 ClusterState::ClusterState(ClusterState&&) noexcept = default;
-ClusterState& ClusterState::operator=(ClusterState&&) noexcept = default;
-ClusterState::~ClusterState() = default;
+ClusterState& ClusterState::operator=(ClusterState&& other) noexcept {
+  std::swap(flavors_, other.flavors_);
+  std::swap(spares_, other.spares_);
+  std::swap(built_memory_, other.built_memory_);
+  std::swap(memory_, other.memory_);
+  return *this;
+}
+ClusterState::~ClusterState() {
+  if (spares_ != nullptr) spares_->Put({std::move(flavors_), std::move(memory_)});
+}
 
 Result<ClusterState> ClusterState::Build(const ClusterStateInput& input, WorkBudget& budget) {
+  const std::int64_t before = budget.charged();
   auto columns = MakeNodeColumns(input.nodes, budget);
   if (!columns) return tl::unexpected<Error>(columns.error());
-  return Build(std::make_shared<const NodeColumns>(std::move(*columns)), input, budget);
+  auto state = Build(std::make_shared<const NodeColumns>(std::move(*columns)), input, budget);
+  if (state) state->TakeOverMemory(budget, before);
+  return state;
+}
+
+void ClusterState::TakeOverMemory(WorkBudget& budget, std::int64_t charged_before) {
+  built_memory_ =
+      std::make_shared<const MemoryHold>(budget.HandOver(budget.charged() - charged_before));
 }
 
 Result<ClusterState> ClusterState::BuildFromColumns(NodeColumns columns,
@@ -64,6 +117,7 @@ Result<ClusterState> ClusterState::BuildFromColumns(NodeColumns columns,
   if (auto check = CheckNodeColumns(columns); !check) {
     return tl::unexpected<Error>(check.error());
   }
+  const std::int64_t before = budget.charged();
   const auto nodes = std::make_shared<const NodeColumns>(std::move(columns));
   // Nothing is packed by name, so both can be done at once.
   Result<void> distinct;
@@ -76,6 +130,7 @@ Result<ClusterState> ClusterState::BuildFromColumns(NodeColumns columns,
     }
   });
   if (!distinct) return tl::unexpected<Error>(distinct.error());
+  if (state) state->TakeOverMemory(budget, before);
   return state;
 }
 
@@ -98,6 +153,7 @@ Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> node
   }
 
   ClusterState state;
+  state.spares_ = std::make_shared<Spares>();
   for (const ResourceFlavor& flavor : input.flavors) {
     if (!flavor.topology_name) continue;
     const auto topology = topologies.find(*flavor.topology_name);
@@ -117,7 +173,15 @@ Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> node
   std::ranges::sort(state.flavors_, {}, [](const auto& flavor) -> const std::string& {
     return flavor->snapshot().flavor().name;
   });
-  state.AddAdmittedUsage(input.tas_usage, input.share_usage_between_flavors, budget);
+  state.ForEachFlavor(
+      input.tas_usage,
+      [](FlavorState& flavor, std::span<const LeafChange> leaves) { flavor.Add(leaves); }, budget);
+  if (input.share_usage_between_flavors) {
+    state.ForEachOther(
+        input.tas_usage,
+        [](FlavorState& flavor, LeafId leaf, const Resources& usage) { flavor.Add(leaf, usage); },
+        budget);
+  }
   for (const auto& flavor : state.flavors_) {
     if (budget.stopped()) break;
     flavor->ClassifyLeaves();
@@ -134,16 +198,29 @@ std::int64_t ClusterState::CloneBytes() const {
 
 ClusterState ClusterState::Clone() const {
   ClusterState copy;
+  copy.spares_ = std::make_shared<Spares>();
+  copy.built_memory_ = built_memory_;
   for (const auto& flavor : flavors_) {
     copy.flavors_.push_back(std::make_unique<FlavorState>(*flavor));
   }
   return copy;
 }
 
-ClusterState ClusterState::Branch() const {
-  ClusterState copy = Clone();
+Result<ClusterState> ClusterState::Branch(WorkBudget& budget) const {
+  ClusterState copy;
+  auto spare = spares_->Take();
+  if (spare) {
+    copy.memory_ = std::move(spare->memory);
+  } else {
+    const std::int64_t bytes = CloneBytes();
+    if (!budget.Charge(bytes)) return tl::unexpected(budget.Check().error());
+    copy.memory_ = budget.HandOver(bytes);
+    spare.emplace().flavors.resize(flavors_.size());
+  }
+  copy.spares_ = spares_;
+  copy.built_memory_ = built_memory_;
   for (std::size_t i = 0; i < flavors_.size(); ++i) {
-    if (!copy.flavors_[i]->ContinueLogOf(*flavors_[i])) copy.flavors_[i]->ClassifyLeaves();
+    copy.flavors_.push_back(flavors_[i]->Branch(std::move(spare->flavors[i])));
   }
   return copy;
 }
@@ -165,21 +242,23 @@ std::vector<std::string_view> ClusterState::FlavorNames() const {
   return names;
 }
 
-// Calls change(flavor, leaves) for each run of usage in one flavor.
-template <class Change>
-void ClusterState::ForEachFlavor(const std::vector<FlavorLeafUsage>& usage, const Change& change) {
+// Calls visit(flavor, leaves) for each run of usage in one flavor, and several times for long ones.
+template <class Visit>
+void ClusterState::ForEachFlavor(const std::vector<FlavorLeafUsage>& usage, const Visit& visit,
+                                 const WorkBudget& budget) {
+  constexpr std::ptrdiff_t kLongest = 4096;
   std::vector<LeafChange> leaves;
-  for (auto first = usage.begin(); first != usage.end();) {
-    const auto end = std::find_if(first, usage.end(), [&](const FlavorLeafUsage& entry) {
-      return entry.flavor != first->flavor;
-    });
+  for (auto first = usage.begin(); first != usage.end() && !budget.stopped();) {
+    const auto end =
+        std::find_if(first, first + std::min(usage.end() - first, kLongest),
+                     [&](const FlavorLeafUsage& entry) { return entry.flavor != first->flavor; });
     leaves.clear();
     FlavorState* flavor = Find(first->flavor);
     for (; first != end; ++first) {
       const LeafId leaf = flavor == nullptr ? LeafId() : flavor->snapshot().FindLeaf(first->leaf);
       if (leaf.valid()) leaves.push_back({leaf, &first->usage});
     }
-    if (!leaves.empty()) change(*flavor, leaves);
+    if (!leaves.empty()) visit(*flavor, leaves);
   }
 }
 
@@ -194,20 +273,87 @@ void ClusterState::RemoveUsage(const std::vector<FlavorLeafUsage>& usage) {
   });
 }
 
-void ClusterState::AddAdmittedUsage(const std::vector<FlavorLeafUsage>& usage, bool shared,
-                                    WorkBudget& budget) {
-  if (!shared) return AddUsage(usage);
+// Calls visit(flavor, leaf, usage) for each of the flavors that see usage of another one (R5.6).
+template <class Visit>
+void ClusterState::ForEachOther(const std::vector<FlavorLeafUsage>& usage, const Visit& visit,
+                                const WorkBudget& budget) {
+  std::vector<FlavorState*> sharing;
+  for (const auto& flavor : flavors_) {
+    if (flavor->snapshot().host_topology()) sharing.push_back(flavor.get());
+  }
+  if (sharing.size() < 2) return;
   for (const FlavorLeafUsage& entry : usage) {
     if (budget.stopped()) return;
     const FlavorState* owner = Find(entry.flavor);
-    if (owner == nullptr) continue;
-    for (const auto& flavor : flavors_) {
-      const bool sees = owner->snapshot().host_topology() && flavor->snapshot().host_topology();
-      if (flavor.get() != owner && !sees) continue;
+    if (owner == nullptr || !owner->snapshot().host_topology()) continue;
+    for (FlavorState* flavor : sharing) {
+      if (flavor == owner) continue;
       const LeafId leaf = flavor->snapshot().FindLeaf(entry.leaf);
-      if (leaf.valid()) flavor->Add(leaf, entry.usage);
+      if (leaf.valid()) visit(*flavor, leaf, entry.usage);
     }
   }
+}
+
+bool ClusterState::FlavorsMayShare() const {
+  return std::ranges::count_if(
+             flavors_, [](const auto& flavor) { return flavor->snapshot().host_topology(); }) > 1;
+}
+
+void ClusterState::ShareUsage(const std::vector<FlavorLeafUsage>& usage) {
+  ForEachOther(usage, [](FlavorState& flavor, LeafId leaf, const Resources& amounts) {
+    flavor.Add(leaf, amounts);
+  });
+}
+
+bool ClusterState::Apply(const Change& change, bool shared) {
+  const auto has_columns = [&](const std::pair<std::size_t, Resources>& capacity) {
+    return flavors_.empty() || std::ranges::all_of(capacity.second, [&](const auto& amount) {
+             return flavors_[0]->snapshot().FindResource(amount.first) >= 0;
+           });
+  };
+  if (!std::ranges::all_of(change.capacity_after, has_columns)) return false;
+  Amount magnitude = 0;  // of all that comes and goes
+  const auto add = [&](const Resources& amounts) {
+    for (const auto& [name, amount] : amounts) {
+      magnitude = SaturatingAdd(magnitude, Magnitude(amount));
+    }
+  };
+  for (const auto* usage : {&change.usage_before, &change.usage_after}) {
+    for (const FlavorLeafUsage& entry : *usage) add(entry.usage);
+  }
+  for (const auto* capacity : {&change.capacity_before, &change.capacity_after}) {
+    for (const auto& [node, amounts] : *capacity) add(amounts);
+  }
+  if (magnitude >= FlavorState::kExact ||
+      !std::ranges::all_of(flavors_, [](const auto& flavor) { return flavor->IsExact(); })) {
+    return false;
+  }
+  RemoveUsage(change.usage_before);
+  AddUsage(change.usage_after);
+  if (shared) {
+    ForEachOther(change.usage_before, [](FlavorState& flavor, LeafId leaf, const Resources& usage) {
+      flavor.Remove(leaf, usage);
+    });
+    ShareUsage(change.usage_after);
+  }
+  std::vector<LeafChange> leaves;
+  const auto leaves_in = [&](const FlavorState& flavor, const auto& capacity) {
+    leaves.clear();
+    for (const auto& [node, amounts] : capacity) {
+      const LeafId leaf = flavor.snapshot().LeafOfNode(node);
+      if (leaf.valid()) leaves.push_back({leaf, &amounts});
+    }
+    return std::span<const LeafChange>(leaves);
+  };
+  for (const auto& flavor : flavors_) {
+    if (auto before = leaves_in(*flavor, change.capacity_before); !before.empty()) {
+      flavor->RemoveCapacity(before);
+    }
+    if (auto after = leaves_in(*flavor, change.capacity_after); !after.empty()) {
+      flavor->AddCapacity(after);
+    }
+  }
+  return true;
 }
 
 }  // namespace espalier

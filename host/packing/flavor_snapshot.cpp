@@ -34,18 +34,18 @@ FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& top
 
   // Nodes of one path are one leaf; the first of them stands for it. In a host topology each has a
   // hostname of its own by now.
-  std::vector<std::int32_t> leaf_of(nodes_->size(), -1);
+  leaf_of_.assign(nodes_->size(), -1);
   node_of_.reserve(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i == 0 || host_topology_ || PathLess(level_labels_, order[i - 1], order[i])) {
       node_of_.push_back(order[i]);
     }
-    leaf_of[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(node_of_.size()) - 1;
+    leaf_of_[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(node_of_.size()) - 1;
   }
   for (std::size_t i = 0; i < pool.size(); ++i) {
     if (represented_by[i] == pool[i]) continue;
-    leaf_of[static_cast<std::size_t>(pool[i])] =
-        leaf_of[static_cast<std::size_t>(represented_by[i])];
+    leaf_of_[static_cast<std::size_t>(pool[i])] =
+        leaf_of_[static_cast<std::size_t>(represented_by[i])];
   }
   leaf_count_ = static_cast<std::int32_t>(node_of_.size());
   // No level has more domains than there are leaves.
@@ -54,7 +54,7 @@ FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& top
   if (!budget.Charge(most_tree_bytes)) return;
   ForEachPart(2, nodes_->allocatable.size(), [&](std::size_t part) {
     if (part == 0) {
-      PackCapacity(pool, leaf_of, non_tas_usage, budget);
+      PackCapacity(pool, non_tas_usage, budget);
     } else {
       PackTree();
       MeasureBlocks();
@@ -66,7 +66,7 @@ FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& top
 
 std::int64_t FlavorSnapshot::TreeBytes() const {
   const std::size_t numbers = level_begin_.size() + parent_.size() + child_begin_.size() +
-                              value_of_.size() + node_of_.size();
+                              value_of_.size() + node_of_.size() + leaf_of_.size();
   // The index of the leaves is made when it is needed first; ids of several values are some 64
   // bytes.
   const std::size_t ids = host_topology_ || levels_.size() == 1 ? 0 : 64 * node_of_.size();
@@ -209,14 +209,13 @@ std::string_view FlavorSnapshot::IndexedId(std::int32_t leaf) const {
 }
 
 void FlavorSnapshot::PackCapacity(const std::vector<std::int32_t>& pool,
-                                  const std::vector<std::int32_t>& leaf_of,
                                   const UsageByNode& non_tas_usage, WorkBudget& budget) {
   UsedLeaves used;
   if (!non_tas_usage.empty()) {
     for (const std::int32_t node : pool) {
       const auto usage = non_tas_usage.find(nodes_->names[static_cast<std::size_t>(node)]);
       if (usage == non_tas_usage.end()) continue;
-      used.emplace_back(static_cast<std::size_t>(leaf_of[static_cast<std::size_t>(node)]),
+      used.emplace_back(static_cast<std::size_t>(leaf_of_[static_cast<std::size_t>(node)]),
                         &usage->second);
     }
   }
@@ -233,11 +232,10 @@ void FlavorSnapshot::PackCapacity(const std::vector<std::int32_t>& pool,
   }
   free_ = PagedArray<Amount>(size, nodes_->sparse);
   magnitudes_.resize(columns);
-  nodes_->sparse ? PackSparse(leaf_of, used, budget) : PackDense(pool, leaf_of, used, budget);
+  nodes_->sparse ? PackSparse(used, budget) : PackDense(pool, used, budget);
 }
 
-void FlavorSnapshot::PackDense(const std::vector<std::int32_t>& pool,
-                               const std::vector<std::int32_t>& leaf_of, const UsedLeaves& used,
+void FlavorSnapshot::PackDense(const std::vector<std::int32_t>& pool, const UsedLeaves& used,
                                const WorkBudget& budget) {
   const auto leaves = node_of_.size();
   const auto stride = static_cast<std::size_t>(stride_);
@@ -252,7 +250,7 @@ void FlavorSnapshot::PackDense(const std::vector<std::int32_t>& pool,
     } else {
       std::ranges::fill(column, 0);
       for (const std::int32_t node : pool) {
-        Amount& slot = column[leaf_of[static_cast<std::size_t>(node)]];
+        Amount& slot = column[leaf_of_[static_cast<std::size_t>(node)]];
         slot = SaturatingAdd(slot, allocatable[node]);
       }
     }
@@ -264,8 +262,7 @@ void FlavorSnapshot::PackDense(const std::vector<std::int32_t>& pool,
   });
 }
 
-void FlavorSnapshot::PackSparse(const std::vector<std::int32_t>& leaf_of, const UsedLeaves& used,
-                                WorkBudget& budget) {
+void FlavorSnapshot::PackSparse(const UsedLeaves& used, WorkBudget& budget) {
   const auto stride = static_cast<std::size_t>(stride_);
   const auto slot_of = [&](std::size_t column, std::size_t leaf) -> Amount& {
     const std::size_t at = column * stride + leaf;
@@ -274,7 +271,7 @@ void FlavorSnapshot::PackSparse(const std::vector<std::int32_t>& leaf_of, const 
   };
   for (const auto& [resource, node, amount] : nodes_->amounts) {
     if (budget.stopped()) return;
-    const std::int32_t leaf = leaf_of[static_cast<std::size_t>(node)];
+    const std::int32_t leaf = leaf_of_[static_cast<std::size_t>(node)];
     if (leaf < 0) continue;
     Amount& slot = slot_of(static_cast<std::size_t>(resource), static_cast<std::size_t>(leaf));
     slot = SaturatingAdd(slot, amount);

@@ -44,6 +44,10 @@ class FlavorSnapshot {
   std::int64_t node_count() const { return node_count_; }  // available nodes of the flavor
   std::int32_t domain_count() const { return level_begin_.back(); }
 
+  // Returns the leaf that has the capacity of the node at this position among the cluster's nodes,
+  // or an invalid id: the node is none of the flavor's, or not available.
+  LeafId LeafOfNode(std::size_t node) const { return LeafId(leaf_of_[node]); }
+
   // Index of a level key, or -1.
   std::int32_t FindLevel(std::string_view key) const;
   // The leaf with this id (R4.1), or an invalid id. The index is made on first use; safe to call
@@ -76,8 +80,8 @@ class FlavorSnapshot {
   const std::vector<std::string>& resources() const { return nodes_->resources; }
   std::int32_t FindResource(std::string_view name) const;
 
-  // Allocatable minus non-TAS usage, structure of arrays: [resource * stride + leaf] (R5.1). Behind
-  // the last column kReadAhead more entries may be read.
+  // Allocatable minus non-TAS usage as packed, structure of arrays: [resource * stride + leaf]
+  // (R5.1). Behind the last column kReadAhead more entries may be read.
   static constexpr std::size_t kReadAhead = 16;
   std::int64_t stride() const { return stride_; }
   const PagedArray<Amount>& free() const { return free_; }
@@ -109,14 +113,13 @@ class FlavorSnapshot {
   void MeasureBlocks();
   void IndexLeaves() const;
   std::string_view IndexedId(std::int32_t leaf) const;
-  void PackCapacity(const std::vector<std::int32_t>& pool, const std::vector<std::int32_t>& leaf_of,
-                    const UsageByNode& non_tas_usage, WorkBudget& budget);
+  void PackCapacity(const std::vector<std::int32_t>& pool, const UsageByNode& non_tas_usage,
+                    WorkBudget& budget);
   // Usage by leaf.
   using UsedLeaves = std::vector<std::pair<std::size_t, const Resources*>>;
-  void PackDense(const std::vector<std::int32_t>& pool, const std::vector<std::int32_t>& leaf_of,
-                 const UsedLeaves& used, const WorkBudget& budget);
-  void PackSparse(const std::vector<std::int32_t>& leaf_of, const UsedLeaves& used,
-                  WorkBudget& budget);
+  void PackDense(const std::vector<std::int32_t>& pool, const UsedLeaves& used,
+                 const WorkBudget& budget);
+  void PackSparse(const UsedLeaves& used, WorkBudget& budget);
   std::int64_t TreeBytes() const;
 
   std::shared_ptr<const NodeColumns> nodes_;
@@ -134,6 +137,7 @@ class FlavorSnapshot {
   std::vector<std::int32_t> child_begin_;  // [inner domains + 1]
   std::vector<std::int32_t> value_of_;     // [domains] index into the values of the level's label
   std::vector<std::int32_t> node_of_;      // [leaves] the node that stands for the leaf (R4.4)
+  std::vector<std::int32_t> leaf_of_;      // [nodes] -1: not one of the flavor's
 
   mutable std::once_flag leaves_indexed_;        // guards the two below
   mutable std::vector<std::string> joined_ids_;  // [leaves] where an id is more than one value

@@ -1,43 +1,36 @@
 #include "host/packing/flavor_state.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <limits>
 #include <utility>
 
 namespace espalier {
 namespace {
 
-std::uint64_t NextIdentity() {
-  static std::atomic<std::uint64_t> next{1};
-  return next.fetch_add(1, std::memory_order_relaxed);
-}
+// Who holds own_free_ where no other state reads it: that and free_.
+constexpr long kOnlyHere = 2;
 
-// Amounts and sums of a few such amounts stay within int64.
-constexpr Amount kSmall = Amount{1} << 60;
-
-// A log that so many states have written is not handed on.
-constexpr std::size_t kMaxWriters = 64;
+// Where more than this part of the blocks differ, copying all of them is sooner.
+constexpr std::size_t kWorthCopyingAll = 4;
 
 }  // namespace
 
 FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot, WorkBudget& budget)
     : snapshot_(std::move(snapshot)),
-      identity_(NextIdentity()),
+      identity_(BlockStamps::Next()),
+      stamps_(std::make_shared<BlockStamps>(static_cast<std::size_t>(snapshot_->block_count()))),
+      free_(snapshot_, &snapshot_->free()),
+      free_stamps_(std::make_shared<const BlockStamps>(*stamps_)),
       // All of it is charged beforehand but the tiles, of which it is not known before.
       remaining_(budget.Charge(snapshot_->free().Bytes() + SmallBytes()) ? snapshot_->free()
                                                                          : PagedArray<Amount>()),
       tiles_(remaining_, snapshot_->stride(), snapshot_->leaf_count(), snapshot_->magnitudes(),
              budget),
-      last_change_(static_cast<std::size_t>(snapshot_->block_count()), -1),
-      magnitude_(snapshot_->magnitudes()) {
-  log_->writers.push_back({identity_});
-}
+      magnitude_(snapshot_->magnitudes()) {}
 
 // What there is apart from the arrays of amounts.
 std::int64_t FlavorState::SmallBytes() const {
   return static_cast<std::int64_t>(
-      sizeof(*this) + static_cast<std::size_t>(snapshot_->block_count()) * sizeof(std::int32_t) +
+      sizeof(*this) + static_cast<std::size_t>(snapshot_->block_count()) * sizeof(Stamp) +
       static_cast<std::size_t>(snapshot_->leaf_count()) +  // their classes
       snapshot_->magnitudes().size() * sizeof(Amount));
 }
@@ -48,59 +41,112 @@ std::int64_t FlavorState::Bytes() const {
 
 FlavorState::FlavorState(const FlavorState& other)
     : snapshot_(other.snapshot_),
-      identity_(NextIdentity()),
+      identity_(BlockStamps::Next()),
+      stamps_(std::make_shared<BlockStamps>(other.stamps_->of_block().size())),
+      free_(other.free_),
+      free_stamps_(other.free_stamps_),
       remaining_(other.remaining_),
       clamped_usage_(other.clamped_usage_),
       tiles_(other.tiles_),
-      last_change_(other.last_change_.size(), -1),
       magnitude_(other.magnitude_),
       range_version_(other.range_version_) {
-  log_->writers.push_back({identity_});
-  if (other.classes_position_ == other.log_->blocks.size()) classes_ = other.classes_;
+  if (other.classes_stamp_ == other.stamps_->latest()) classes_ = other.classes_;
+  classes_stamp_ = stamps_->latest();
 }
 
 void FlavorState::ClassifyLeaves() {
   if (remaining_.sparse()) return;
   classes_ = LeafClasses::Find(tiles_, snapshot_->leaf_count());
-  classes_position_ = log_->blocks.size();
+  classes_stamp_ = stamps_->latest();
 }
 
-bool FlavorState::ContinueLogOf(const FlavorState& original) {
-  const ChangeLog& before = *original.log_;
-  // Copying it must stay cheap beside copying the amounts.
-  if (before.blocks.size() > static_cast<std::size_t>(remaining_.Bytes()) / sizeof(Amount) ||
-      before.writers.size() >= kMaxWriters) {
-    return false;
+std::unique_ptr<FlavorState> FlavorState::Branch(std::unique_ptr<FlavorState> spare) const {
+  if (spare == nullptr) {
+    spare = std::make_unique<FlavorState>(*this);
+  } else {
+    spare->CopyAmounts(*this);
+    spare->identity_ = BlockStamps::Next();
   }
-  log_->blocks = before.blocks;
-  log_->writers = before.writers;
-  log_->writers.back().end = before.blocks.size();
-  log_->writers.push_back({identity_});
-  last_change_ = original.last_change_;
-  grown_at_ = original.grown_at_;
-  classes_ = original.classes_;
-  classes_position_ = original.classes_position_;
-  return true;
+  spare->stamps_ = std::make_shared<BlockStamps>(*stamps_);
+  spare->classes_ = classes_;
+  spare->classes_stamp_ = classes_stamp_;
+  spare->grown_at_ = grown_at_;
+  return spare;
+}
+
+// Copies what the constructor for copies does, but only the blocks that differ unless those are
+// many.
+void FlavorState::CopyAmounts(const FlavorState& original) {
+  if (const auto blocks = WorthCopying(original.stamps(), stamps())) {
+    for (const std::int32_t block : *blocks) {
+      CopyBlock(original.remaining_, block, remaining_);
+      tiles_.CopyTiles(original.tiles_, snapshot_->BlockLeaves(block));
+    }
+    tiles_.CopyRanges(original.tiles_);
+  } else {
+    remaining_ = PagedArray<Amount>(original.remaining_);
+    tiles_ = TiledCapacity(original.tiles_);
+  }
+  CopyFree(original);
+  clamped_usage_ = original.clamped_usage_;
+  magnitude_ = original.magnitude_;
+  range_version_ = original.range_version_;
+}
+
+// Shares the array of `original`, or brings one up to date that nobody else has.
+void FlavorState::CopyFree(const FlavorState& original) {
+  if (free_stamps_ == original.free_stamps_) return;
+  const auto blocks = own_free_.use_count() == kOnlyHere
+                          ? WorthCopying(*original.free_stamps_, *free_stamps_)
+                          : std::nullopt;
+  if (blocks) {
+    for (const std::int32_t block : *blocks) CopyBlock(original.free(), block, *own_free_);
+  } else {
+    own_free_ = nullptr;
+    free_ = original.free_;
+  }
+  free_stamps_ = original.free_stamps_;
+}
+
+// The blocks in which two states differ; nothing where copying everything is sooner.
+std::optional<std::vector<std::int32_t>> FlavorState::WorthCopying(const BlockStamps& from,
+                                                                   const BlockStamps& to) const {
+  if (remaining_.sparse()) return std::nullopt;
+  std::vector<std::int32_t> blocks;
+  from.ForEachDifference(to, to.latest(), [&](std::size_t block) {
+    blocks.push_back(static_cast<std::int32_t>(block));
+  });
+  if (blocks.size() > from.of_block().size() / kWorthCopyingAll) return std::nullopt;
+  return blocks;
+}
+
+void FlavorState::CopyBlock(const PagedArray<Amount>& from, std::int32_t block,
+                            PagedArray<Amount>& to) const {
+  const DomainRange leaves = snapshot_->BlockLeaves(block);
+  for (std::size_t column = 0; column < magnitude_.size(); ++column) {
+    const std::int64_t first =
+        static_cast<std::int64_t>(column) * snapshot_->stride() + leaves.begin;
+    std::copy_n(from.begin() + first, leaves.size(), to.begin() + first);
+  }
 }
 
 Amount FlavorState::Usage(std::size_t at) const {
   const auto clamped = clamped_usage_.find(at);
-  return clamped != clamped_usage_.end() ? clamped->second : snapshot_->free()[at] - remaining_[at];
+  return clamped != clamped_usage_.end() ? clamped->second : free()[at] - remaining_[at];
 }
 
 template <Amount (*Combine)(Amount, Amount)>
 Amount FlavorState::ChangeAmount(std::int32_t column, LeafId leaf, Amount amount) {
   const auto at = static_cast<std::size_t>(column * snapshot_->stride() + leaf.value);
-  Amount& magnitude = magnitude_[static_cast<std::size_t>(column)];
   const Amount before = remaining_[at];
   Amount after = 0;
-  if (magnitude < kSmall && amount < kSmall && amount > -kSmall) {
+  if (Magnitude(column) < kExact && amount < kExact && amount > -kExact) {
     after = before - Combine(0, amount);  // nothing can saturate
   } else {
     const Amount usage = Combine(Usage(at), amount);
-    after = SaturatingSubtract(snapshot_->free()[at], usage);
+    after = SaturatingSubtract(free()[at], usage);
     Amount exact = 0;
-    if (__builtin_sub_overflow(snapshot_->free()[at], usage, &exact)) {
+    if (__builtin_sub_overflow(free()[at], usage, &exact)) {
       clamped_usage_[at] = usage;
     } else {
       clamped_usage_.erase(at);
@@ -108,17 +154,48 @@ Amount FlavorState::ChangeAmount(std::int32_t column, LeafId leaf, Amount amount
   }
   remaining_.Use(at);
   remaining_[at] = after;
-  if (after > before) grown_at_ = log_->blocks.size() + 1;
-  if (espalier::Magnitude(after) > magnitude) {
-    magnitude = espalier::Magnitude(after);
-    ++range_version_;
-  }
+  if (after > before) grown_at_ = changing_;
+  NoteMagnitude(column, after);
   return after;
 }
 
-void FlavorState::NoteChange(std::int32_t block) {
-  last_change_[static_cast<std::size_t>(block)] = static_cast<std::int32_t>(log_->blocks.size());
-  log_->blocks.push_back(block);
+void FlavorState::NoteMagnitude(std::int32_t column, Amount amount) {
+  Amount& magnitude = magnitude_[static_cast<std::size_t>(column)];
+  if (espalier::Magnitude(amount) <= magnitude) return;
+  magnitude = espalier::Magnitude(amount);
+  ++range_version_;
+}
+
+bool FlavorState::IsExact() const {
+  return clamped_usage_.empty() &&
+         std::ranges::all_of(magnitude_, [](Amount magnitude) { return magnitude < kExact; });
+}
+
+void FlavorState::ChangeCapacity(std::span<const LeafChange> changes, Amount sign) {
+  if (own_free_.use_count() != kOnlyHere) {
+    own_free_ = std::make_shared<PagedArray<Amount>>(*free_);
+    free_ = own_free_;
+    ++range_version_;  // whoever counts with the array has to look for it again
+  }
+  changing_ = BlockStamps::Next();
+  const auto free_stamps = std::make_shared<BlockStamps>(*free_stamps_);
+  for (const auto& [leaf, amounts] : changes) {
+    Bind(*amounts);
+    for (const auto& [column, amount] : bound_) {
+      const auto at = static_cast<std::size_t>(column * snapshot_->stride() + leaf.value);
+      own_free_->Use(at);
+      Amount& free = (*own_free_)[at];
+      free += sign * amount;
+      NoteMagnitude(column, free);
+      // As if so much less were used.
+      const Amount after = ChangeAmount<SaturatingSubtract>(column, leaf, sign * amount);
+      tiles_.Set(column, std::array{TiledCapacity::LeafAmount{leaf.value, after}});
+    }
+    const auto block = static_cast<std::size_t>(snapshot_->BlockOf(leaf));
+    free_stamps->Set(block, changing_);
+    stamps_->Set(block, changing_);
+  }
+  free_stamps_ = free_stamps;
 }
 
 // Binds names to columns; both lists ascend.
@@ -137,6 +214,7 @@ template <Amount (*Combine)(Amount, Amount)>
 void FlavorState::ChangeAll(std::span<const LeafChange> changes) {
   constexpr std::size_t kAhead = 8;
   const Resources* bound = nullptr;
+  changing_ = BlockStamps::Next();
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const auto& [leaf, usage] = changes[i];
     if (usage != bound) Bind(*usage);
@@ -154,7 +232,7 @@ void FlavorState::ChangeAll(std::span<const LeafChange> changes) {
       const Amount after = ChangeAmount<Combine>(column, leaf, amount);
       tiles_.Set(column, std::array{TiledCapacity::LeafAmount{leaf.value, after}});
     }
-    NoteChange(snapshot_->BlockOf(leaf));
+    stamps_->Set(static_cast<std::size_t>(snapshot_->BlockOf(leaf)), changing_);
   }
 }
 
@@ -166,6 +244,7 @@ void FlavorState::Remove(std::span<const LeafChange> changes) {
 
 void FlavorState::Book(std::span<const LeafShare> shares, const RequestVector& workers,
                        const RequestVector& leader) {
+  changing_ = BlockStamps::Next();
   // By column and tile, so that neighbouring leaves meet in the cache.
   const auto add = [&](const RequestVector& vector, auto pods_of) {
     for (std::size_t i = 0; i < vector.columns.size(); ++i) {
@@ -190,11 +269,8 @@ void FlavorState::Book(std::span<const LeafShare> shares, const RequestVector& w
   };
   add(workers, [](const LeafShare& share) { return share.pods; });
   add(leader, [](const LeafShare& share) { return Count{share.leaders}; });
-  std::int32_t noted = -1;
   for (const LeafShare& share : shares) {
-    const std::int32_t block = snapshot_->BlockOf(share.leaf);
-    if (block != noted) NoteChange(block);
-    noted = block;
+    stamps_->Set(static_cast<std::size_t>(snapshot_->BlockOf(share.leaf)), changing_);
   }
 }
 

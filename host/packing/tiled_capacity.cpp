@@ -118,4 +118,20 @@ void TiledCapacity::PackDense(std::span<const Amount> amounts, std::int64_t stri
   }
 }
 
+void TiledCapacity::CopyTiles(const TiledCapacity& other, DomainRange leaves) {
+  if (leaves.size() == 0) return;
+  for (std::size_t tile = TileOf(leaves.begin); tile <= TileOf(leaves.end - 1); ++tile) {
+    std::copy_n(&other.rows_[tile * columns_], columns_, &rows_[tile * columns_]);
+    for (std::size_t column = 0; column < columns_; ++column) {
+      const std::size_t row = MostRow(tile, column);
+      rows_[row].units[tile % kTileLeaves] = other.rows_[row].units[tile % kTileLeaves];
+    }
+  }
+}
+
+void TiledCapacity::CopyRanges(const TiledCapacity& other) {
+  least_most_ = other.least_most_;
+  exact_ = other.exact_;
+}
+
 }  // namespace espalier

@@ -70,6 +70,11 @@ class TiledCapacity {
     least_most_[at] = std::min(least_most_[at], most);
   }
 
+  // Copies the tiles of some leaves from another capacity of the same leaves. CopyRanges is due
+  // after the last ones. Neither may be sparse.
+  void CopyTiles(const TiledCapacity& other, DomainRange leaves);
+  void CopyRanges(const TiledCapacity& other);
+
   // What Set is going to write.
   void Prefetch(std::int32_t column, std::int32_t leaf) const {
     const std::size_t tile = TileOf(leaf);

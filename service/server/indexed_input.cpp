@@ -175,6 +175,37 @@ Result<StateDelta> IndexedInput::Apply(StateDelta delta) {
   return undo;
 }
 
+std::optional<ClusterState::Change> IndexedInput::ChangeFrom(const StateDelta& undo) const {
+  if (!undo.remove_nodes.empty()) return std::nullopt;
+  ClusterState::Change change;
+  for (const Node& before : undo.upsert_nodes) {
+    const auto now = nodes_.find(before.name);
+    if (now == nodes_.end()) return std::nullopt;
+    Node like_before = input_.nodes[now->second];
+    std::swap(like_before.allocatable,
+              change.capacity_after.emplace_back(now->second, Resources()).second);
+    change.capacity_before.emplace_back(now->second, before.allocatable);
+    like_before.allocatable = before.allocatable;
+    if (like_before != before) return std::nullopt;
+  }
+  for (const NodeUsage& before : undo.set_non_tas_usage) {
+    const auto node = nodes_.find(before.node);
+    if (node == nodes_.end()) continue;
+    const auto now = non_tas_usage_.find(before.node);
+    // Usage that went is capacity that came.
+    change.capacity_after.emplace_back(node->second, before.usage);
+    if (now != non_tas_usage_.end()) {
+      change.capacity_before.emplace_back(node->second, input_.non_tas_usage[now->second].usage);
+    }
+  }
+  for (const FlavorLeafUsage& before : undo.set_tas_usage) {
+    change.usage_before.push_back(before);
+    const auto now = tas_usage_.find(KeyOf(before));
+    if (now != tas_usage_.end()) change.usage_after.push_back(input_.tas_usage[now->second]);
+  }
+  return change;
+}
+
 std::int64_t IndexedInput::MostBytes(const std::vector<FlavorLeafUsage>& usage) {
   std::int64_t bytes = 0;
   for (const FlavorLeafUsage& leaf : usage) bytes += BytesOf(leaf);

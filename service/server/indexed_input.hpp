@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -17,6 +18,10 @@ class IndexedInput {
   explicit IndexedInput(ClusterStateInput input);
 
   const ClusterStateInput& input() const { return input_; }
+
+  // Returns what takes the state before Apply returned `undo` to the one after; nothing where nodes
+  // came, went, or changed in more than their amounts of resources that some node had before.
+  std::optional<ClusterState::Change> ChangeFrom(const StateDelta& undo) const;
 
   // Returns about how many bytes of memory the input takes.
   std::int64_t bytes() const { return bytes_; }

@@ -56,8 +56,10 @@ Result<void> CheckToken(const v1::PlaceRequest& request) {
 
 // A batch as it was answered.
 struct Answered {
-  v1::AnswerBatch answers;              // of gangs: the rows alone
-  std::vector<FlavorLeafUsage> booked;  // only when something is to be committed
+  v1::AnswerBatch answers;  // of gangs: the rows alone
+  // Only when something is to be committed: the state with it, and the usage that was added.
+  std::optional<ClusterState> state;
+  std::vector<FlavorLeafUsage> booked;
 };
 
 // How domains of answers on `state` are named; empty: by their values.
@@ -145,12 +147,6 @@ class AnswersOfThisThread {
 
 thread_local GangAnswers AnswersOfThisThread::answers_;
 
-// A copy of the usage for a batch that books in order.
-Result<ClusterState> BranchOf(const Snapshot& snapshot, WorkBudget& budget) {
-  if (!budget.Charge(snapshot.memory.bytes())) return tl::unexpected(budget.Check().error());
-  return snapshot.state.Branch();
-}
-
 Result<Answered> AnswerGangs(const GangRequests& requests, const Snapshot& snapshot,
                              Backend& backend, PlacementMode mode, bool commit, WorkBudget& budget,
                              GangAnswers& answers) {
@@ -159,15 +155,18 @@ Result<Answered> AnswerGangs(const GangRequests& requests, const Snapshot& snaps
     GangBatch batch(state, requests.shapes, budget);
     batch.Nominate(backend, requests.gangs, answers);
     if (budget.stopped()) return tl::unexpected(budget.Check().error());
-    return Answered{RowsToProto(requests, batch, answers, state, budget), {}};
+    return Answered{RowsToProto(requests, batch, answers, state, budget), std::nullopt, {}};
   }
-  Result<ClusterState> scratch = BranchOf(snapshot, budget);
+  Result<ClusterState> scratch = state.Branch(budget);
   if (!scratch) return tl::unexpected(scratch.error());
   GangBatch batch(*scratch, requests.shapes, budget);
   batch.PlaceInOrder(backend, *scratch, requests.gangs, answers);
   if (budget.stopped()) return tl::unexpected(budget.Check().error());
-  Answered answered{RowsToProto(requests, batch, answers, state, budget), {}};
-  if (commit) answered.booked = BookedByAll(requests, answers, state);
+  Answered answered{RowsToProto(requests, batch, answers, state, budget), std::nullopt, {}};
+  if (commit) {
+    answered.booked = BookedByAll(requests, answers, state);
+    answered.state = *std::move(scratch);
+  }
   return answered;
 }
 
@@ -175,18 +174,23 @@ Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
                                  const Snapshot& snapshot, const Engine& engine, PlacementMode mode,
                                  const LeafIndex& leaf_index, bool commit) {
   std::vector<WorkloadAnswer> answers;
+  std::optional<ClusterState> booked;
   if (mode == PlacementMode::kNominate) {
     answers = engine.Nominate(snapshot.state, workloads);
   } else {
-    Result<ClusterState> scratch = BranchOf(snapshot, engine.budget());
+    Result<ClusterState> scratch = snapshot.state.Branch(engine.budget());
     if (!scratch) return tl::unexpected(scratch.error());
     answers = engine.PlaceInOrder(*scratch, workloads);
+    booked = *std::move(scratch);
   }
   if (engine.budget().stopped()) return tl::unexpected(engine.budget().Check().error());
   auto batch = ToProto(workloads, answers, leaf_index, engine.budget());
   if (!batch) return tl::unexpected(batch.error());
-  Answered answered{*std::move(batch), {}};
-  if (commit) answered.booked = BookedByAll(workloads, answers);
+  Answered answered{*std::move(batch), std::nullopt, {}};
+  if (commit) {
+    answered.booked = BookedByAll(workloads, answers);
+    answered.state = std::move(booked);
+  }
   return answered;
 }
 
@@ -300,7 +304,8 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request, Workloads
   }
   if (request.commit()) {
     const std::lock_guard lock(commit_mutex_);
-    const auto committed = store_.Book((*snapshot)->position, answered->booked, budget);
+    const auto committed =
+        store_.Book((*snapshot)->position, *std::move(answered->state), answered->booked, budget);
     if (!committed) return StoreStatus(committed.error(), store_);
     committed_.Keep(request, bytes);
   }

@@ -67,54 +67,77 @@ Result<LoadedInput> StateStore::LoadedAt(const std::optional<StatePosition>& pos
 
 Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budget) {
   auto loaded = std::make_unique<IndexedInput>(std::move(input));
-  Result<Built> built = Build(loaded->input(), budget);
+  Result<ClusterState> built = ClusterState::Build(loaded->input(), budget);
   if (!built) return tl::unexpected(built.error());
   const std::lock_guard lock(change_mutex_);
   std::swap(input_, loaded);
+  positions_known_ = true;
+  ForgetNotShared();
   input_memory_ = budget.HandOver(input_->bytes());
   return Publish(*std::move(built), std::make_shared<KnownGangShapes>());
 }
 
-// Flavors that share nodes see each other's usage as it was when the state was built, and no later
-// (R5.6, R5.7).
 Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta delta,
                                          WorkBudget& budget) {
   const std::lock_guard lock(change_mutex_);
-  if (const auto current = At(base); !current) return tl::unexpected(current.error());
+  const auto current = At(base);
+  if (!current) return tl::unexpected(current.error());
   Result<StateDelta> undo = input_->Apply(std::move(delta));
   if (!undo) return tl::unexpected(undo.error());
   budget.Charge(std::max(input_->bytes() - input_memory_.bytes(), std::int64_t{0}));
-  Result<Built> built = Build(input_->input(), budget);
-  if (!built) {
+  Result<ClusterState> changed = Changed(*undo, budget);
+  if (!changed) {
+    positions_known_ = false;
     (void)input_->Apply(*std::move(undo));
-    return tl::unexpected(built.error());
+    return tl::unexpected(changed.error());
   }
   HoldInput(budget);
-  return Publish(*std::move(built), std::make_shared<KnownGangShapes>());
+  // Resolved shapes go on where the nodes do.
+  const bool same_nodes = changed->IsBranchOf((*current)->state);
+  return Publish(*std::move(changed),
+                 same_nodes ? (*current)->shapes : std::make_shared<KnownGangShapes>());
 }
 
-Result<StatePosition> StateStore::Book(const StatePosition& base,
+Result<ClusterState> StateStore::Changed(const StateDelta& undo, WorkBudget& budget) {
+  const bool shared = input_->input().share_usage_between_flavors;
+  if (const auto change = positions_known_ ? input_->ChangeFrom(undo) : std::nullopt) {
+    Result<ClusterState> branch = Current()->state.Branch(budget);
+    if (!branch) return branch;
+    if (branch->Apply(*change, shared)) {
+      branch->ShareUsage(not_shared_);
+      ForgetNotShared();
+      return branch;
+    }
+  }
+  Result<ClusterState> built = ClusterState::Build(input_->input(), budget);
+  positions_known_ = built.has_value();
+  if (built) ForgetNotShared();
+  return built;
+}
+
+void StateStore::ForgetNotShared() {
+  not_shared_.clear();
+  not_shared_memory_ = {};
+}
+
+Result<StatePosition> StateStore::Book(const StatePosition& base, ClusterState booked,
                                        const std::vector<FlavorLeafUsage>& usage,
                                        WorkBudget& budget) {
   const std::lock_guard lock(change_mutex_);
-  if (const auto at_base = At(base); !at_base) return tl::unexpected(at_base.error());
-  const std::shared_ptr<const Snapshot> current = Current();
-  const std::int64_t bytes = current->memory.bytes();
-  if (!budget.Charge(bytes + IndexedInput::MostBytes(usage))) {
+  const auto current = At(base);
+  if (!current) return tl::unexpected(current.error());
+  const std::int64_t bytes = IndexedInput::MostBytes(usage);
+  const bool to_be_shared = input_->input().share_usage_between_flavors && booked.FlavorsMayShare();
+  if (!budget.Charge(to_be_shared ? 2 * bytes : bytes)) {
     return tl::unexpected(budget.Check().error());
   }
   input_->AddTasUsage(usage);
-  ClusterState state = current->state.Branch();
-  state.AddAdmittedUsage(usage, input_->input().share_usage_between_flavors);
   HoldInput(budget);
-  return Publish({std::move(state), budget.HandOver(bytes)}, current->shapes);
-}
-
-Result<StateStore::Built> StateStore::Build(const ClusterStateInput& input, WorkBudget& budget) {
-  const std::int64_t before = budget.charged();
-  Result<ClusterState> state = ClusterState::Build(input, budget);
-  if (!state) return tl::unexpected(state.error());
-  return Built{*std::move(state), budget.HandOver(budget.charged() - before)};
+  if (to_be_shared) {
+    not_shared_.insert(not_shared_.end(), usage.begin(), usage.end());
+    not_shared_memory_.Add(budget.HandOver(bytes));
+  }
+  return Publish(std::move(booked), (*current)->shapes);
 }
 
 void StateStore::HoldInput(WorkBudget& budget) {
@@ -126,11 +149,11 @@ void StateStore::HoldInput(WorkBudget& budget) {
   }
 }
 
-StatePosition StateStore::Publish(Built built, std::shared_ptr<KnownGangShapes> shapes) {
+StatePosition StateStore::Publish(ClusterState state, std::shared_ptr<KnownGangShapes> shapes) {
   const StatePosition next = Next(Current()->position);
-  auto snapshot = std::make_shared<const Snapshot>(Snapshot{
-      next, std::move(built.state), static_cast<std::int64_t>(input_->input().nodes.size()),
-      std::chrono::system_clock::now(), std::move(shapes), std::move(built.memory)});
+  auto snapshot = std::make_shared<const Snapshot>(
+      Snapshot{next, std::move(state), static_cast<std::int64_t>(input_->input().nodes.size()),
+               std::chrono::system_clock::now(), std::move(shapes)});
   const std::lock_guard lock(mutex_);
   current_.swap(snapshot);  // the old one is freed after the lock, or by its last reader
   return next;

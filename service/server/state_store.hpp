@@ -25,7 +25,6 @@ struct Snapshot {
   std::chrono::system_clock::time_point published;  // the epoch: nothing is loaded
   // Of gangs on these nodes; shared with the states that only differ in usage.
   std::shared_ptr<KnownGangShapes> shapes = std::make_shared<KnownGangShapes>();
-  MemoryHold memory = {};  // of `state`
 };
 
 // What the state of a position was built from.
@@ -56,31 +55,37 @@ class StateStore {
   // Replaces everything. `budget` has been charged for `input`. kBadInput as ClusterState::Build.
   Result<StatePosition> Load(ClusterStateInput input, WorkBudget& budget = WorkBudget::Unlimited());
 
-  // Extends the state at `base`. kStale; kBadInput when it removes a node that is not there.
+  // Extends the state at `base`, and lets flavors on the same nodes see what was booked since the
+  // last update (R5.6, R5.7). Takes time that grows with the change unless nodes come, go, or
+  // change in more than their amounts. kStale; kBadInput when it removes a node that is not there.
   Result<StatePosition> Update(const StatePosition& base, StateDelta delta,
                                WorkBudget& budget = WorkBudget::Unlimited());
 
-  // Adds to the usage of admitted workloads. kStale.
-  Result<StatePosition> Book(const StatePosition& base, const std::vector<FlavorLeafUsage>& usage,
+  // Publishes `booked`, a branch of the state at `base` with `usage` added to the flavors that it
+  // names; others see it with the next update. kStale.
+  Result<StatePosition> Book(const StatePosition& base, ClusterState booked,
+                             const std::vector<FlavorLeafUsage>& usage,
                              WorkBudget& budget = WorkBudget::Unlimited());
 
  private:
-  // A state and the memory it takes.
-  struct Built {
-    ClusterState state;
-    MemoryHold memory;
-  };
-  static Result<Built> Build(const ClusterStateInput& input, WorkBudget& budget);
-  // Publishes what `input_` has become; `change_mutex_` is held.
-  StatePosition Publish(Built built, std::shared_ptr<KnownGangShapes> shapes);
-  // Takes over from `budget` what `input_` has grown by, which was charged; `change_mutex_` is
-  // held.
+  // Returns the state that the changed `input_` makes, of which `undo` is the way back.
+  // `change_mutex_` is held, as for all below.
+  Result<ClusterState> Changed(const StateDelta& undo, WorkBudget& budget);
+  void ForgetNotShared();
+  // Publishes what `input_` has become.
+  StatePosition Publish(ClusterState state, std::shared_ptr<KnownGangShapes> shapes);
+  // Takes over from `budget` what `input_` has grown by, which was charged.
   void HoldInput(WorkBudget& budget);
 
   mutable std::mutex mutex_;  // guards current_; held for the copy of a pointer
   std::shared_ptr<const Snapshot> current_;
-  mutable std::mutex change_mutex_;  // held during a change; guards input_
+  mutable std::mutex change_mutex_;  // held during a change; guards all below
   std::unique_ptr<IndexedInput> input_;
+  // Whether the current state was built with its nodes at the positions they have in `input_`.
+  bool positions_known_ = false;
+  // Booked since the last update, where other flavors are to see it.
+  std::vector<FlavorLeafUsage> not_shared_;
+  MemoryHold not_shared_memory_;
   MemoryHold input_memory_;
 };
 

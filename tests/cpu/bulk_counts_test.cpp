@@ -380,21 +380,26 @@ TEST_P(BulkCountsTest, FindsTheFirstTightest) {
 TEST_P(BulkCountsTest, FindsWhatChanged) {
   Random random(8);
   for (std::int32_t size = 0; size < 100; ++size) {
-    std::vector<std::int32_t> changes;
+    std::vector<Stamp> changes;
     std::vector<StoredCount> pods;
     for (std::int32_t i = 0; i < size; ++i) {
-      changes.push_back(static_cast<std::int32_t>(random.Between(-1, 20)));
+      // Some differ only above their lower 32 bits.
+      changes.push_back((Stamp{5} << 40) + static_cast<Stamp>(random.Between(0, 20)) +
+                        (random.Chance(20) ? Stamp{1} << 63 : 0) -
+                        (random.Chance(20) ? Stamp{1} << 39 : 0));
       pods.push_back(static_cast<StoredCount>(random.Between(0, 1)));
     }
+    const Stamp since = (Stamp{5} << 40) + 10;
+    const std::int32_t begin = size / 3;
     for (const bool skip_empty : {false, true}) {
       std::vector<std::int32_t> expected;
-      for (std::int32_t i = 0; i < size; ++i) {
+      for (std::int32_t i = begin; i < size; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        if (changes[at] >= 10 && !(skip_empty && pods[at] == 0)) expected.push_back(i);
+        if (changes[at] > since && !(skip_empty && pods[at] == 0)) expected.push_back(i);
       }
       std::vector<std::int32_t> blocks(static_cast<std::size_t>(size) + BulkCounts::kReadAhead);
       const std::int32_t count = Form().changed(changes.data(), skip_empty ? pods.data() : nullptr,
-                                                size, 10, blocks.data());
+                                                begin, size, since, blocks.data());
       blocks.resize(static_cast<std::size_t>(count));
       ASSERT_EQ(blocks, expected) << "size " << size;
     }

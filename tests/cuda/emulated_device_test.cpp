@@ -131,8 +131,8 @@ TEST(EmulatedDevice, SendsWhatDiffersBetweenBranches) {
   book(branch, {9, 16});
   EXPECT_FALSE(nominate(branch));
   EXPECT_EQ(scattered, std::vector<std::int32_t>{24}) << "racks 0, 1 and 2";
-  EXPECT_FALSE(nominate(state)) << "the mirror of the branch of the first";
-  EXPECT_EQ(scattered, std::vector<std::int32_t>{16});
+  EXPECT_FALSE(nominate(state)) << "the mirror of the first";
+  EXPECT_EQ(scattered, std::vector<std::int32_t>{24}) << "racks 0 and 1, and that of leaf 100";
   EXPECT_TRUE(nominate(state.Clone()));
 }
 

@@ -82,18 +82,25 @@ TEST(LeafClassesTest, StatesKnowThoseThatAreStillTrue) {
   const auto classes = flavor.classes();
   ASSERT_NE(classes, nullptr);
   EXPECT_TRUE(std::ranges::equal(classes->leaves(), std::vector<std::int32_t>{3, 1}));
+  const auto of_stamp = [](const FlavorState& of, std::size_t block) {
+    return of.stamps().of_block()[block] <= of.classes_stamp();
+  };
   EXPECT_EQ(state.Clone().Find("tas")->classes(), classes);
+  EXPECT_TRUE(of_stamp(*state.Clone().Find("tas"), 0));
+  EXPECT_TRUE(of_stamp(flavor, 0));
   flavor.Add(LeafId(0), {{"gpu", 1}});
   EXPECT_EQ(flavor.classes(), classes);
-  EXPECT_EQ(flavor.classes_position(), 0u);
+  EXPECT_FALSE(of_stamp(flavor, 0)) << "not true of the rack that changed";
+  EXPECT_TRUE(of_stamp(flavor, 1));
   EXPECT_EQ(state.Branch().Find("tas")->classes(), classes);
-  EXPECT_EQ(state.Clone().Find("tas")->classes(), nullptr) << "its log begins after the change";
+  EXPECT_FALSE(of_stamp(*state.Branch().Find("tas"), 0));
+  EXPECT_TRUE(of_stamp(*state.Branch().Find("tas"), 1));
+  EXPECT_EQ(state.Clone().Find("tas")->classes(), nullptr) << "its stamps do not tell";
   flavor.ClassifyLeaves();
   EXPECT_TRUE(std::ranges::equal(flavor.classes()->leaves(), std::vector<std::int32_t>{1, 2, 1}));
-  EXPECT_EQ(flavor.classes_position(), 1u);
-  EXPECT_EQ(state.Branch().Find("tas")->classes_position(), 1u);
+  EXPECT_TRUE(of_stamp(flavor, 0));
+  EXPECT_TRUE(of_stamp(*state.Branch().Find("tas"), 0));
   EXPECT_EQ(state.Clone().Find("tas")->classes(), flavor.classes());
-  EXPECT_EQ(state.Clone().Find("tas")->classes_position(), 0u);
 }
 
 }  // namespace
