@@ -36,6 +36,8 @@ Result<void> Run(const LoadedScenario& loaded, const std::shared_ptr<Backend>& b
     case BenchMode::kCycle:
       return RunCycle(loaded, backend, options, result);
     case BenchMode::kEndToEnd:
+    case BenchMode::kUpdates:
+    case BenchMode::kControllerCycle:
       return options.end_to_end(loaded, options, result);
     case BenchMode::kRecorded:
     case BenchMode::kWhatIf:
@@ -72,7 +74,7 @@ Result<ScenarioResult> RunScenario(const Scenario& scenario, const RunOptions& o
   if (scenario.mode == BenchMode::kWhatIf) {
     return LeftOut(scenario, "what-if questions join later");
   }
-  if (scenario.mode == BenchMode::kEndToEnd && !options.end_to_end) {
+  if (IsOverWire(scenario.mode) && !options.end_to_end) {
     return LeftOut(scenario, "there is no service here");
   }
   ResetPeakMemory();

@@ -28,7 +28,7 @@ struct RunOptions {
   // The digest of the first `gangs` answers as the one-thread plain form gives them; empty: not
   // compared.
   std::function<Result<std::string>(const Scenario&, std::int64_t gangs)> plain_digest;
-  // Measures a scenario of mode kEndToEnd, which needs the service; empty: it is left out.
+  // Measures a scenario over the wire, which needs the service; empty: it is left out.
   std::function<Result<void>(const LoadedScenario&, const RunOptions&, ScenarioResult&)> end_to_end;
   std::string cases_folder;  // of the recorded sequences
 };

@@ -38,6 +38,12 @@ constexpr BenchTarget kM9 = {"M9", 20 * kMicro};
 constexpr BenchTarget kM10 = {"M10", 50 * kMicro, true};
 constexpr BenchTarget kM11Visible = {"M11", 100 * kMicro, false, "visible"};
 constexpr BenchTarget kM11Load = {"M11", 10 * kMilli, false, "pack"};
+constexpr BenchTarget kM11Leaves = {"M11w", 2 * kMilli, false, "update"};
+constexpr BenchTarget kM11Leaf = {"M11w", 1 * kMilli, false, "update"};
+constexpr BenchTarget kM11Node = {"M11w", 1 * kMilli, false, "update"};
+constexpr BenchTarget kM11Join = {"M11w", 10 * kMilli, false, "update"};
+constexpr BenchTarget kM14 = {"M14", 25 * kMilli, false, "cycle"};
+constexpr BenchTarget kM16 = {"M16", 250 * kMilli, false, "load"};
 constexpr BenchTarget kM12 = {"M12", 2 * kMilli, false, "wire"};
 constexpr BenchTarget kM13 = {"M13", 60 * kMilli};
 
@@ -79,8 +85,15 @@ constexpr Row kRows[] = {
     {"B25-whatif-131k", "", kWhatIf, "T-131K", 8, 0, "", "", 1},
     {"B26-churn-131k", "churn", kChurn, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Visible, "s"},
     {"B26-churn-131k", "load", kLoad, "T-131K", 8, 0, "P90", "X-ACME", 1, 0, kM11Load, "s"},
+    {"B26-updates-131k", "leaves", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Leaves, "s"},
+    {"B26-updates-131k", "leaf", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Leaf, "s"},
+    {"B26-updates-131k", "amounts", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Node},
+    {"B26-updates-131k", "ready", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Node},
+    {"B26-updates-131k", "join", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Join},
+    {"B26-updates-131k", "load", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM16},
     {"B27-e2e-131k", "columns", kEndToEnd, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000, 0, kM12, "s"},
     {"B27-e2e-131k", "words", kEndToEnd, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000},
+    {"B28-cycle-131k", "", kControllerCycle, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000, 0, kM14, "s"},
     {"B30-nvl72", "", kSequential, "T-NVL72-129K", 4, 0, "P90", "X-NVL", 2000},
     {"B31-meta", "nominate", kNominate, "T-META24K", 4, 0, "P90", "X-ACME", 5000, 0, {}, "g"},
     {"B31-meta", "sequential", kSequential, "T-META24K", 4, 0, "P90", "X-ACME", 5000, 0, {}, "g"},
@@ -215,12 +228,20 @@ std::string_view ToString(BenchMode mode) {
       return "load";
     case kEndToEnd:
       return "e2e";
+    case kUpdates:
+      return "updates";
+    case kControllerCycle:
+      return "controller-cycle";
     case kRecorded:
       return "recorded";
     case kWhatIf:
       return "what-if";
   }
   return "";
+}
+
+bool IsOverWire(BenchMode mode) {
+  return mode == kEndToEnd || mode == kUpdates || mode == kControllerCycle;
 }
 
 const std::vector<Scenario>& AllScenarios() {

@@ -14,17 +14,21 @@
 namespace espalier {
 
 enum class BenchMode {
-  kNominate,      // all gangs on one state, every shape counted anew
-  kNominateWarm,  // the same with counts that an earlier question left
-  kSequential,    // in order, each taking its room from those after it
-  kCycle,         // Kueue's scheduling cycles, until nothing more is admitted
-  kChurn,         // a hundredth of the nodes changes, then the gangs are nominated
-  kLoad,          // columns to a state that answers
-  kEndToEnd,      // over gRPC and a unix socket
-  kRecorded,      // a recorded sequence, held against its answers
-  kWhatIf,        // which victims make room; not there yet
+  kNominate,         // all gangs on one state, every shape counted anew
+  kNominateWarm,     // the same with counts that an earlier question left
+  kSequential,       // in order, each taking its room from those after it
+  kCycle,            // Kueue's scheduling cycles, until nothing more is admitted
+  kChurn,            // a hundredth of the nodes changes, then the gangs are nominated
+  kLoad,             // columns to a state that answers
+  kEndToEnd,         // over gRPC and a unix socket: the gangs nominated
+  kUpdates,          // likewise: changes of the state, and a question right after each
+  kControllerCycle,  // likewise: a change, the gangs nominated, some placed and committed
+  kRecorded,         // a recorded sequence, held against its answers
+  kWhatIf,           // which victims make room; not there yet
 };
 std::string_view ToString(BenchMode mode);
+// Returns whether a mode needs the service.
+bool IsOverWire(BenchMode mode);
 
 // A figure the project has set itself, for the stage `compute` unless said otherwise.
 struct BenchTarget {

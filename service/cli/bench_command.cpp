@@ -12,6 +12,7 @@
 #include "service/backends/backends.hpp"
 #include "service/cli/bench_end_to_end.hpp"
 #include "service/cli/bench_report.hpp"
+#include "service/cli/bench_updates.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
 #include "service/cli/plain_form.hpp"
@@ -120,7 +121,14 @@ class BenchRun {
     run.check = !options_.no_checks;
     run.end_to_end = [](const LoadedScenario& loaded, const RunOptions& run_options,
                         ScenarioResult& result) {
-      return RunEndToEnd(loaded, run_options, result);
+      switch (result.scenario.mode) {
+        case BenchMode::kUpdates:
+          return RunUpdates(loaded, run_options, result);
+        case BenchMode::kControllerCycle:
+          return RunControllerCycle(loaded, run_options, result);
+        default:
+          return RunEndToEnd(loaded, run_options, result);
+      }
     };
     run.cases_folder = options_.cases;
     run.plain_digest = [](const Scenario& scenario, std::int64_t gangs) {

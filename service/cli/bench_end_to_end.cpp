@@ -1,28 +1,20 @@
 #include "service/cli/bench_end_to_end.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
 #include "bench/scenarios/answer_checks.hpp"
 #include "bench/scenarios/answer_digest.hpp"
 #include "bench/scenarios/run_gangs.hpp"
-#include "espalier/v1/placement.grpc.pb.h"
 #include "host/engine/assignments.hpp"
 #include "host/engine/engine.hpp"
 #include "host/packing/flavor_state.hpp"
-#include "service/client/remote_engine.hpp"
-#include "service/server/server.hpp"
+#include "service/cli/bench_server.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/gangs.hpp"
@@ -33,27 +25,6 @@ namespace espalier {
 namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;
-
-// A folder for the socket that goes away with this object.
-class SocketFolder {
- public:
-  SocketFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "espalier-bench-XXXXXX");
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~SocketFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  SocketFolder(const SocketFolder&) = delete;
-  SocketFolder& operator=(const SocketFolder&) = delete;
-
-  bool made() const { return !path_.empty(); }
-  std::string address() const { return "unix:" + path_ + "/socket"; }
-
- private:
-  std::string path_;
-};
 
 // What one call asks and gets.
 class Caller {
@@ -87,22 +58,16 @@ class WordsCaller : public Caller {
 
 class ColumnsCaller : public Caller {
  public:
-  ColumnsCaller(const std::string& address, const std::vector<WorkloadRequest>& requests,
-                v1::WorkloadBatch batch, const FeatureGates& gates, LeafIndex leaf_index)
-      : requests_(requests), leaf_index_(std::move(leaf_index)) {
-    grpc::ChannelArguments arguments;
-    arguments.SetMaxReceiveMessageSize(std::numeric_limits<int>::max());
-    stub_ = v1::Placement::NewStub(
-        grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
-    request_.set_mode(v1::PLACEMENT_MODE_NOMINATE);
-    request_.set_domain_naming(v1::DOMAIN_NAMING_INDEX);
-    WriteFeatureGates(gates, *request_.mutable_feature_gates());
-    *request_.mutable_workloads() = std::move(batch);
-  }
+  ColumnsCaller(v1::Placement::Stub& stub, const std::vector<WorkloadRequest>& requests,
+                v1::PlaceRequest request, LeafIndex leaf_index)
+      : requests_(requests),
+        leaf_index_(std::move(leaf_index)),
+        stub_(stub),
+        request_(std::move(request)) {}
 
   Result<void> Call() override {
     grpc::ClientContext context;
-    const grpc::Status status = stub_->Place(&context, request_, &response_);
+    const grpc::Status status = stub_.Place(&context, request_, &response_);
     if (status.ok()) return {};
     return tl::unexpected(Error{ErrorClass::kInternal, status.error_message()});
   }
@@ -114,7 +79,7 @@ class ColumnsCaller : public Caller {
  private:
   const std::vector<WorkloadRequest>& requests_;
   LeafIndex leaf_index_;
-  std::unique_ptr<v1::Placement::Stub> stub_;
+  v1::Placement::Stub& stub_;
   v1::PlaceRequest request_;
   v1::PlaceResponse response_;
 };
@@ -149,50 +114,31 @@ bool SameAnswers(const std::vector<WorkloadAnswer>& answers, const GangAnswers& 
 
 Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options,
                          ScenarioResult& result) {
-  const SocketFolder folder;
-  if (!folder.made()) {
-    return tl::unexpected(Error{ErrorClass::kUnavailable,
-                                fmt::format("no folder for a socket: {}", std::strerror(errno))});
-  }
-  const Result<std::shared_ptr<Backend>> backend = options.make_backend();
-  if (!backend) return tl::unexpected(backend.error());
-  const auto server = Server::Start({.listen = {folder.address()}}, *backend);
+  const auto server = BenchServer::Start(loaded, options);
   if (!server) return tl::unexpected(server.error());
-  Result<RemoteEngine> remote = RemoteEngine::Connect(folder.address());
-  if (!remote) return tl::unexpected(remote.error());
-  {
-    ClusterStateInput input = loaded.cluster.Input();
-    input.nodes = loaded.cluster.Nodes();
-    input.tas_usage = UsageOf(loaded.prefill, loaded.cluster);
-    if (auto load = remote->Load(input); !load) return load;
-  }
+  const std::shared_ptr<Backend>& backend = (*server)->backend();
 
   const FlavorSnapshot& snapshot = loaded.flavor().snapshot();
-  const LeafIndex leaf_index = [&](const std::string&, const std::vector<std::string>& values) {
-    const LeafId leaf = snapshot.FindLeaf(DomainIdText(values));
-    return leaf.valid() ? std::optional(leaf.value) : std::nullopt;
-  };
+  const LeafIndex leaf_index = LeavesOf(snapshot);
   const std::vector<WorkloadRequest> requests = RequestsOf(loaded.mix);
-  // Answers come by position: names would only stand in the text of an error.
-  std::vector<WorkloadRequest> unnamed = requests;
-  for (WorkloadRequest& request : unnamed) request.key = {};
-  const Result<v1::WorkloadBatch> batch = ToProto(unnamed);
-  if (!batch) return tl::unexpected(batch.error());
+  const Result<v1::PlaceRequest> call_request = NominateByNumber(requests, loaded.mix.gates);
+  if (!call_request) return tl::unexpected(call_request.error());
+  const v1::WorkloadBatch& batch = call_request->workloads();
   const bool words = result.scenario.variant == "words";
   std::unique_ptr<Caller> caller;
   if (words) {
-    caller = std::make_unique<WordsCaller>(*remote, requests, loaded.mix.gates);
+    caller = std::make_unique<WordsCaller>((*server)->remote(), requests, loaded.mix.gates);
   } else {
-    caller = std::make_unique<ColumnsCaller>(folder.address(), requests, *batch, loaded.mix.gates,
+    caller = std::make_unique<ColumnsCaller>((*server)->placement(), requests, *call_request,
                                              leaf_index);
   }
 
-  const Engine engine(*backend, loaded.mix.gates);
+  const Engine engine(backend, loaded.mix.gates);
   std::vector<WorkloadAnswer> answers;
   WorkBudget budget(kMostBytes);
   KnownGangShapes known;
   const std::optional<GangRequests> read =
-      ReadGangs(*batch, loaded.state, loaded.mix.gates, known, budget);
+      ReadGangs(batch, loaded.state, loaded.mix.gates, known, budget);
   if (!read) return BadInput("the mix is more than gangs: it cannot be sent as columns");
   GangBatch gang_batch(loaded.state, read->shapes);
   GangAnswers gangs;
@@ -202,19 +148,19 @@ Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options
     const double start = Now();
     called = caller->Call();
     const double call = Now() - start;
-    gang_batch.Nominate(**backend, read->gangs, gangs);
+    gang_batch.Nominate(*backend, read->gangs, gangs);
     const double compute = Now() - start - call;
     times.Add("call", call);
     times.Add("compute", compute);
     times.Add("wire", std::max(call - compute, 0.0));
     if (words) {
       times.Time("words", [&] { answers = engine.Nominate(loaded.state, requests); });
-      times.Time("parse", [&] { FromWords(*batch, called); });
+      times.Time("parse", [&] { FromWords(batch, called); });
       times.Time("serialise", [&] { ToWords(requests, answers, leaf_index, called); });
     } else {
       times.Time("parse", [&] {
         WorkBudget fresh{kMostBytes};
-        ReadGangs(*batch, loaded.state, loaded.mix.gates, known, fresh);
+        ReadGangs(batch, loaded.state, loaded.mix.gates, known, fresh);
       });
       times.Time("serialise", [&] {
         ToBytes({}, RowsToProto(*read, gang_batch, gangs, loaded.state), *read, gangs);

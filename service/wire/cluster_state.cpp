@@ -199,6 +199,20 @@ Result<StateDelta> FromProto(const v1::UpdateStateRequest& message, WorkBudget& 
   return delta;
 }
 
+v1::UpdateStateRequest ToProto(const StateDelta& delta) {
+  v1::UpdateStateRequest message;
+  StringTable strings(message.mutable_strings());
+  for (const std::string& name : delta.remove_nodes) message.add_remove_nodes(strings.Ref(name));
+  for (const Node& node : delta.upsert_nodes) *message.add_upsert_nodes() = ToProto(node, strings);
+  for (const NodeUsage& usage : delta.set_non_tas_usage) {
+    *message.add_set_non_tas_usage() = ToProto(usage, strings);
+  }
+  for (const FlavorLeafUsage& usage : delta.set_tas_usage) {
+    *message.add_set_tas_usage() = ToProto(usage, strings);
+  }
+  return message;
+}
+
 void ToChunks(const ClusterStateInput& input,
               const std::function<bool(const v1::LoadStateRequest&)>& send) {
   ChunkWriter writer(send);

@@ -29,6 +29,8 @@ Result<void> AppendChunk(const v1::LoadStateRequest& message, std::int64_t chunk
                          WorkBudget& budget, ClusterStateInput& input);
 
 Result<StateDelta> FromProto(const v1::UpdateStateRequest& message, WorkBudget& budget);
+// The base is for the caller to set.
+v1::UpdateStateRequest ToProto(const StateDelta& delta);
 
 // Cuts `input` into chunks, the last of which has `end`, and hands them to `send`, until it returns
 // false.

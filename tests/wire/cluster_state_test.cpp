@@ -98,6 +98,12 @@ TEST(UpdateState, CarriesEveryChange) {
   EXPECT_EQ(delta->upsert_nodes[0].name, "node-1");
   EXPECT_EQ(delta->set_non_tas_usage, (std::vector<NodeUsage>{{"node-1", {}}}));
   EXPECT_EQ(delta->set_tas_usage, (std::vector<FlavorLeafUsage>{{"", "node-1", {{"pods", 7}}}}));
+  const auto again = FromProto(ToProto(*delta), budget);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->remove_nodes, delta->remove_nodes);
+  EXPECT_EQ(again->upsert_nodes, delta->upsert_nodes);
+  EXPECT_EQ(again->set_non_tas_usage, delta->set_non_tas_usage);
+  EXPECT_EQ(again->set_tas_usage, delta->set_tas_usage);
 }
 
 TEST(UpdateState, ErrorsNameTheField) {

@@ -1,0 +1,70 @@
+// A server in this process, asked through a unix socket, for the benchmark suite's modes over the
+// wire.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/scenarios/loaded_scenario.hpp"
+#include "bench/scenarios/run_scenario.hpp"
+#include "espalier/v1/cluster_state.grpc.pb.h"
+#include "espalier/v1/placement.grpc.pb.h"
+#include "host/engine/request.hpp"
+#include "service/client/remote_engine.hpp"
+#include "service/server/server.hpp"
+#include "service/wire/answers.hpp"
+#include "service/wire/workloads.hpp"
+
+namespace espalier {
+
+// A folder for a socket that goes away with this object.
+class SocketFolder {
+ public:
+  SocketFolder();
+  ~SocketFolder();
+  SocketFolder(const SocketFolder&) = delete;
+  SocketFolder& operator=(const SocketFolder&) = delete;
+
+  bool made() const { return !path_.empty(); }
+  std::string address() const { return "unix:" + path_ + "/socket"; }
+
+ private:
+  std::string path_;
+};
+
+// Stops with this object.
+class BenchServer {
+ public:
+  // Starts a server on a back end of its own that has loaded the scenario's cluster and what runs
+  // there.
+  static Result<std::unique_ptr<BenchServer>> Start(const LoadedScenario& loaded,
+                                                    const RunOptions& options);
+
+  const ClusterStateInput& input() const { return input_; }
+  const std::shared_ptr<Backend>& backend() const { return backend_; }
+  RemoteEngine& remote() { return *remote_; }
+  v1::Placement::Stub& placement() { return *placement_; }
+  v1::ClusterState::Stub& cluster_state() { return *cluster_state_; }
+
+ private:
+  BenchServer() = default;
+
+  SocketFolder folder_;
+  std::shared_ptr<Backend> backend_;
+  std::unique_ptr<Server> server_;
+  std::optional<RemoteEngine> remote_;
+  std::unique_ptr<v1::Placement::Stub> placement_;
+  std::unique_ptr<v1::ClusterState::Stub> cluster_state_;
+  ClusterStateInput input_;
+};
+
+// A call that nominates these gangs, whose answers name leaves by number.
+Result<v1::PlaceRequest> NominateByNumber(std::vector<WorkloadRequest> requests,
+                                          const FeatureGates& gates);
+
+// Finds leaves of one flavor by their values; `snapshot` outlives what is returned.
+LeafIndex LeavesOf(const FlavorSnapshot& snapshot);
+
+}  // namespace espalier
