@@ -130,11 +130,6 @@ void FlavorState::CopyBlock(const PagedArray<Amount>& from, std::int32_t block,
   }
 }
 
-Amount FlavorState::Usage(std::size_t at) const {
-  const auto clamped = clamped_usage_.find(at);
-  return clamped != clamped_usage_.end() ? clamped->second : free()[at] - remaining_[at];
-}
-
 template <Amount (*Combine)(Amount, Amount)>
 Amount FlavorState::ChangeAmount(std::int32_t column, LeafId leaf, Amount amount) {
   const auto at = static_cast<std::size_t>(column * snapshot_->stride() + leaf.value);

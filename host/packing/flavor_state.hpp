@@ -67,6 +67,14 @@ class FlavorState {
   // free - usage of admitted TAS workloads (R5.1), laid out as FlavorSnapshot::free().
   const PagedArray<Amount>& remaining() const { return remaining_; }
 
+  // Returns the usage on a leaf of one resource, by index into remaining(). Usage is no array of
+  // its own: it is free - remaining. Only what does not fit int64 that way is held.
+  Amount Usage(std::size_t at) const {
+    if (clamped_usage_.empty()) return free()[at] - remaining_[at];
+    const auto clamped = clamped_usage_.find(at);
+    return clamped != clamped_usage_.end() ? clamped->second : free()[at] - remaining_[at];
+  }
+
   // The same, as far as it can be, in the form that bulk counting reads.
   const TiledCapacity& tiles() const { return tiles_; }
 
@@ -116,9 +124,6 @@ class FlavorState {
  private:
   std::int64_t SmallBytes() const;
   void ChangeCapacity(std::span<const LeafChange> changes, Amount sign);
-  // Usage is no array of its own: it is free - remaining. Only what does not fit int64 that way is
-  // held, in clamped_usage_.
-  Amount Usage(std::size_t at) const;
   // Usage becomes Combine(usage, amount), which adds or subtracts.
   // The answer is what remains; `tiles_` are not told.
   template <Amount (*Combine)(Amount, Amount)>

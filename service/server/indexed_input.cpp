@@ -206,12 +206,6 @@ std::optional<ClusterState::Change> IndexedInput::ChangeFrom(const StateDelta& u
   return change;
 }
 
-std::int64_t IndexedInput::MostBytes(const std::vector<FlavorLeafUsage>& usage) {
-  std::int64_t bytes = 0;
-  for (const FlavorLeafUsage& leaf : usage) bytes += BytesOf(leaf);
-  return bytes;
-}
-
 void IndexedInput::AddTasUsage(const std::vector<FlavorLeafUsage>& usage) {
   for (const FlavorLeafUsage& leaf : usage) Add(input_.tas_usage, tas_usage_, leaf);
 }

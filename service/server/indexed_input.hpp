@@ -31,8 +31,6 @@ class IndexedInput {
   Result<StateDelta> Apply(StateDelta delta);
 
   void AddTasUsage(const std::vector<FlavorLeafUsage>& usage);
-  // Returns how many bytes AddTasUsage may add at most.
-  static std::int64_t MostBytes(const std::vector<FlavorLeafUsage>& usage);
 
  private:
   using Index = std::unordered_map<std::string, std::size_t>;

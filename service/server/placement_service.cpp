@@ -56,10 +56,8 @@ Result<void> CheckToken(const v1::PlaceRequest& request) {
 
 // A batch as it was answered.
 struct Answered {
-  v1::AnswerBatch answers;  // of gangs: the rows alone
-  // Only when something is to be committed: the state with it, and the usage that was added.
-  std::optional<ClusterState> state;
-  std::vector<FlavorLeafUsage> booked;
+  v1::AnswerBatch answers;             // of gangs: the rows alone
+  std::optional<ClusterState> booked;  // the state with what was placed, in order
 };
 
 // How domains of answers on `state` are named; empty: by their values.
@@ -79,40 +77,6 @@ Result<LeafIndex> ReadNaming(const v1::PlaceRequest& request, const ClusterState
       return BadInput(fmt::format("domain_naming: is {}; INDEX (0) or NAME (1) expected",
                                   static_cast<int>(request.domain_naming())));
   }
-}
-
-std::vector<FlavorLeafUsage> BookedByAll(const std::vector<WorkloadRequest>& requests,
-                                         const std::vector<WorkloadAnswer>& answers) {
-  std::vector<FlavorLeafUsage> booked;
-  for (std::size_t w = 0; w < requests.size(); ++w) {
-    if (answers[w].FirstFailure() != nullptr) continue;
-    for (FlavorLeafUsage& usage : BookedUsage(requests[w], answers[w])) {
-      booked.push_back(std::move(usage));
-    }
-  }
-  return booked;
-}
-
-// The same of gangs.
-std::vector<FlavorLeafUsage> BookedByAll(const GangRequests& requests, const GangAnswers& answers,
-                                         const ClusterState& state) {
-  std::vector<FlavorLeafUsage> booked;
-  for (std::size_t g = 0; g < requests.gangs.size(); ++g) {
-    const std::int32_t shape = requests.gangs[g].shape;
-    for (int p = 0; p < requests.PodSets(shape); ++p) {
-      const bool leader = requests.IsLeader(shape, p);
-      const PodSetRequest& pod_set =
-          leader ? *requests.At(shape).leader : requests.At(shape).workers;
-      for (const LeafShare& share : answers.SharesOf(g)) {
-        const Count count = leader ? share.leaders : share.pods;
-        if (count == 0) continue;
-        booked.push_back({pod_set.flavor,
-                          state.Find(pod_set.flavor)->snapshot().LeafIdText(share.leaf),
-                          UsageOfPods(pod_set.requests, count)});
-      }
-    }
-  }
-  return booked;
 }
 
 Result<void> OnlyWithPodsInPlace(const std::vector<WorkloadRequest>& workloads) {
@@ -148,31 +112,26 @@ class AnswersOfThisThread {
 thread_local GangAnswers AnswersOfThisThread::answers_;
 
 Result<Answered> AnswerGangs(const GangRequests& requests, const Snapshot& snapshot,
-                             Backend& backend, PlacementMode mode, bool commit, WorkBudget& budget,
+                             Backend& backend, PlacementMode mode, WorkBudget& budget,
                              GangAnswers& answers) {
   const ClusterState& state = snapshot.state;
   if (mode == PlacementMode::kNominate) {
     GangBatch batch(state, requests.shapes, budget);
     batch.Nominate(backend, requests.gangs, answers);
     if (budget.stopped()) return tl::unexpected(budget.Check().error());
-    return Answered{RowsToProto(requests, batch, answers, state, budget), std::nullopt, {}};
+    return Answered{RowsToProto(requests, batch, answers, state, budget), std::nullopt};
   }
   Result<ClusterState> scratch = state.Branch(budget);
   if (!scratch) return tl::unexpected(scratch.error());
   GangBatch batch(*scratch, requests.shapes, budget);
   batch.PlaceInOrder(backend, *scratch, requests.gangs, answers);
   if (budget.stopped()) return tl::unexpected(budget.Check().error());
-  Answered answered{RowsToProto(requests, batch, answers, state, budget), std::nullopt, {}};
-  if (commit) {
-    answered.booked = BookedByAll(requests, answers, state);
-    answered.state = *std::move(scratch);
-  }
-  return answered;
+  return Answered{RowsToProto(requests, batch, answers, state, budget), *std::move(scratch)};
 }
 
 Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
                                  const Snapshot& snapshot, const Engine& engine, PlacementMode mode,
-                                 const LeafIndex& leaf_index, bool commit) {
+                                 const LeafIndex& leaf_index) {
   std::vector<WorkloadAnswer> answers;
   std::optional<ClusterState> booked;
   if (mode == PlacementMode::kNominate) {
@@ -186,12 +145,7 @@ Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
   if (engine.budget().stopped()) return tl::unexpected(engine.budget().Check().error());
   auto batch = ToProto(workloads, answers, leaf_index, engine.budget());
   if (!batch) return tl::unexpected(batch.error());
-  Answered answered{*std::move(batch), std::nullopt, {}};
-  if (commit) {
-    answered.booked = BookedByAll(workloads, answers);
-    answered.state = std::move(booked);
-  }
-  return answered;
+  return Answered{*std::move(batch), std::move(booked)};
 }
 
 }  // namespace
@@ -268,8 +222,7 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request, Workloads
     if (!gangs) budget.Release(budget.charged() - before);
   }
   if (gangs) {
-    answered = AnswerGangs(*gangs, **snapshot, *backend_, *mode, request.commit(), budget,
-                           gang_answers.Get());
+    answered = AnswerGangs(*gangs, **snapshot, *backend_, *mode, budget, gang_answers.Get());
   } else {
     const auto workloads = FromProto(request.workloads(), budget);
     if (!workloads) return ToStatus(workloads.error());
@@ -279,7 +232,7 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request, Workloads
       }
     }
     answered = AnswerWorkloads(*workloads, **snapshot, Engine(backend_, *gates, budget), *mode,
-                               *leaf_index, request.commit());
+                               *leaf_index);
   }
   if (!answered) return ToStatus(answered.error());
   if (!budget.Pause()) return ToStatus(budget.Check().error());
@@ -304,8 +257,7 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request, Workloads
   }
   if (request.commit()) {
     const std::lock_guard lock(commit_mutex_);
-    const auto committed =
-        store_.Book((*snapshot)->position, *std::move(answered->state), answered->booked, budget);
+    const auto committed = store_.Book((*snapshot)->position, *std::move(answered->booked), budget);
     if (!committed) return StoreStatus(committed.error(), store_);
     committed_.Keep(request, bytes);
   }

@@ -57,10 +57,13 @@ Result<std::shared_ptr<const Snapshot>> StateStore::At(
 }
 
 Result<LoadedInput> StateStore::LoadedAt(const std::optional<StatePosition>& position,
-                                         WorkBudget& budget) const {
+                                         WorkBudget& budget) {
   const std::lock_guard lock(change_mutex_);
   const auto current = At(position);
   if (!current) return tl::unexpected(current.error());
+  TakeInBooked();
+  budget.Charge(std::max(input_->bytes() - input_memory_.bytes(), std::int64_t{0}));
+  HoldInput(budget);
   if (!budget.Charge(input_->bytes())) return tl::unexpected(budget.Check().error());
   return LoadedInput{(*current)->position, input_->input()};
 }
@@ -72,7 +75,9 @@ Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budg
   const std::lock_guard lock(change_mutex_);
   std::swap(input_, loaded);
   positions_known_ = true;
-  ForgetNotShared();
+  booked_ = {};
+  not_shared_ = {};
+  booked_memory_ = {};
   input_memory_ = budget.HandOver(input_->bytes());
   return Publish(*std::move(built), std::make_shared<KnownGangShapes>());
 }
@@ -82,6 +87,7 @@ Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta d
   const std::lock_guard lock(change_mutex_);
   const auto current = At(base);
   if (!current) return tl::unexpected(current.error());
+  TakeInBooked(delta);
   Result<StateDelta> undo = input_->Apply(std::move(delta));
   if (!undo) return tl::unexpected(undo.error());
   budget.Charge(std::max(input_->bytes() - input_memory_.bytes(), std::int64_t{0}));
@@ -99,43 +105,45 @@ Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta d
 }
 
 Result<ClusterState> StateStore::Changed(const StateDelta& undo, WorkBudget& budget) {
-  const bool shared = input_->input().share_usage_between_flavors;
+  const ClusterState& current = Current()->state;
   if (const auto change = positions_known_ ? input_->ChangeFrom(undo) : std::nullopt) {
-    Result<ClusterState> branch = Current()->state.Branch(budget);
+    Result<ClusterState> branch = current.Branch(budget);
     if (!branch) return branch;
-    if (branch->Apply(*change, shared)) {
-      branch->ShareUsage(not_shared_);
-      ForgetNotShared();
+    if (branch->Apply(*change, input_->input().share_usage_between_flavors)) {
+      branch->ShareUsage(not_shared_.TakeAll(current));
       return branch;
     }
   }
+  TakeInBooked();
   Result<ClusterState> built = ClusterState::Build(input_->input(), budget);
   positions_known_ = built.has_value();
-  if (built) ForgetNotShared();
+  if (built) not_shared_ = {};
   return built;
 }
 
-void StateStore::ForgetNotShared() {
-  not_shared_.clear();
-  not_shared_memory_ = {};
+void StateStore::TakeInBooked() { input_->AddTasUsage(booked_.TakeAll(Current()->state)); }
+
+void StateStore::TakeInBooked(const StateDelta& delta) {
+  const std::shared_ptr<const Snapshot> current = Current();
+  for (const FlavorLeafUsage& set : delta.set_tas_usage) {
+    Resources usage = booked_.Take(current->state, set.flavor, set.leaf);
+    if (!usage.empty()) input_->AddTasUsage({{set.flavor, set.leaf, std::move(usage)}});
+  }
 }
 
 Result<StatePosition> StateStore::Book(const StatePosition& base, ClusterState booked,
-                                       const std::vector<FlavorLeafUsage>& usage,
                                        WorkBudget& budget) {
   const std::lock_guard lock(change_mutex_);
   const auto current = At(base);
   if (!current) return tl::unexpected(current.error());
-  const std::int64_t bytes = IndexedInput::MostBytes(usage);
-  const bool to_be_shared = input_->input().share_usage_between_flavors && booked.FlavorsMayShare();
-  if (!budget.Charge(to_be_shared ? 2 * bytes : bytes)) {
-    return tl::unexpected(budget.Check().error());
+  if (booked_memory_.bytes() == 0) {
+    const std::int64_t bytes = 2 * BookedAmounts::MostBytes(booked);
+    if (!budget.Charge(bytes)) return tl::unexpected(budget.Check().error());
+    booked_memory_ = budget.HandOver(bytes);
   }
-  input_->AddTasUsage(usage);
-  HoldInput(budget);
-  if (to_be_shared) {
-    not_shared_.insert(not_shared_.end(), usage.begin(), usage.end());
-    not_shared_memory_.Add(budget.HandOver(bytes));
+  booked_.Add((*current)->state, booked);
+  if (input_->input().share_usage_between_flavors && booked.FlavorsMayShare()) {
+    not_shared_.Add((*current)->state, booked);
   }
   return Publish(std::move(booked), (*current)->shapes);
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "host/packing/booked_amounts.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "service/server/indexed_input.hpp"
 #include "service/wire/cluster_state.hpp"
@@ -50,7 +51,7 @@ class StateStore {
   // A copy of what the current state, which must be the one named, was built from. Waits for a
   // change under way. kStale as At.
   Result<LoadedInput> LoadedAt(const std::optional<StatePosition>& position,
-                               WorkBudget& budget = WorkBudget::Unlimited()) const;
+                               WorkBudget& budget = WorkBudget::Unlimited());
 
   // Replaces everything. `budget` has been charged for `input`. kBadInput as ClusterState::Build.
   Result<StatePosition> Load(ClusterStateInput input, WorkBudget& budget = WorkBudget::Unlimited());
@@ -61,17 +62,18 @@ class StateStore {
   Result<StatePosition> Update(const StatePosition& base, StateDelta delta,
                                WorkBudget& budget = WorkBudget::Unlimited());
 
-  // Publishes `booked`, a branch of the state at `base` with `usage` added to the flavors that it
-  // names; others see it with the next update. kStale.
+  // Publishes `booked`, a branch of the state at `base` to which usage was added; flavors that are
+  // not named in it see it with the next update. kStale.
   Result<StatePosition> Book(const StatePosition& base, ClusterState booked,
-                             const std::vector<FlavorLeafUsage>& usage,
                              WorkBudget& budget = WorkBudget::Unlimited());
 
  private:
   // Returns the state that the changed `input_` makes, of which `undo` is the way back.
   // `change_mutex_` is held, as for all below.
   Result<ClusterState> Changed(const StateDelta& undo, WorkBudget& budget);
-  void ForgetNotShared();
+  // Adds to `input_` what was booked, all of it or where `delta` sets something else.
+  void TakeInBooked();
+  void TakeInBooked(const StateDelta& delta);
   // Publishes what `input_` has become.
   StatePosition Publish(ClusterState state, std::shared_ptr<KnownGangShapes> shapes);
   // Takes over from `budget` what `input_` has grown by, which was charged.
@@ -83,9 +85,9 @@ class StateStore {
   std::unique_ptr<IndexedInput> input_;
   // Whether the current state was built with its nodes at the positions they have in `input_`.
   bool positions_known_ = false;
-  // Booked since the last update, where other flavors are to see it.
-  std::vector<FlavorLeafUsage> not_shared_;
-  MemoryHold not_shared_memory_;
+  BookedAmounts booked_;      // what is not in `input_` yet
+  BookedAmounts not_shared_;  // what came after the last update, where other flavors are to see it
+  MemoryHold booked_memory_;  // of both, on first use
   MemoryHold input_memory_;
 };
 

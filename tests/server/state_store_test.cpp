@@ -30,9 +30,9 @@ ClusterStateInput SharedHosts(bool shared) {
 }
 
 // The input of the current state.
-ClusterStateInput InputOf(const StateStore& store) { return store.LoadedAt(std::nullopt)->input; }
+ClusterStateInput InputOf(StateStore& store) { return store.LoadedAt(std::nullopt)->input; }
 
-ClusterState Built(const StateStore& store) {
+ClusterState Built(StateStore& store) {
   auto built = ClusterState::Build(InputOf(store));
   if (!built) ADD_FAILURE() << built.error().message;
   return *std::move(built);
@@ -42,7 +42,7 @@ StatePosition Book(StateStore& store, const std::vector<FlavorLeafUsage>& usage)
   const std::shared_ptr<const Snapshot> before = store.Current();
   ClusterState branch = before->state.Branch();
   branch.AddUsage(usage);
-  return *store.Book(before->position, std::move(branch), usage);
+  return *store.Book(before->position, std::move(branch));
 }
 
 // Both hold the same on every leaf; leaves and resources may lie elsewhere.

@@ -1,0 +1,98 @@
+#include "host/packing/booked_amounts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/packing/flavor_state.hpp"
+
+namespace espalier {
+
+void BookedAmounts::Add(const ClusterState& before, const ClusterState& after) {
+  const std::vector<std::string_view> names = after.FlavorNames();
+  flavors_.resize(names.size());
+  std::vector<Amount> gained;
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    const FlavorState& was = *before.Find(names[f]);
+    const FlavorState& is = *after.Find(names[f]);
+    const FlavorSnapshot& snapshot = is.snapshot();
+    OfFlavor& booked = flavors_[f];
+    gained.resize(snapshot.resources().size());
+    is.stamps().ForEachDifference(was.stamps(), was.stamps().latest(), [&](std::size_t block) {
+      const DomainRange leaves = snapshot.BlockLeaves(static_cast<std::int32_t>(block));
+      for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
+        bool any = false;
+        for (std::size_t column = 0; column < gained.size(); ++column) {
+          const auto at =
+              column * static_cast<std::size_t>(snapshot.stride()) + static_cast<std::size_t>(leaf);
+          gained[column] = SaturatingSubtract(is.Usage(at), was.Usage(at));
+          any |= gained[column] != 0;
+        }
+        if (!any) continue;
+        booked.place_of_leaf.resize(static_cast<std::size_t>(snapshot.leaf_count()), -1);
+        std::int32_t& place = booked.place_of_leaf[static_cast<std::size_t>(leaf)];
+        if (place < 0) {
+          place = static_cast<std::int32_t>(booked.leaves.size());
+          booked.leaves.push_back(LeafId(leaf));
+          booked.amounts.resize(booked.amounts.size() + gained.size());
+        }
+        Amount* amounts = booked.amounts.data() + static_cast<std::size_t>(place) * gained.size();
+        for (std::size_t column = 0; column < gained.size(); ++column) {
+          amounts[column] = SaturatingAdd(amounts[column], gained[column]);
+        }
+      }
+    });
+  }
+}
+
+Resources BookedAmounts::Take(const FlavorSnapshot& snapshot, OfFlavor& booked,
+                              std::int32_t place) {
+  const std::vector<std::string>& names = snapshot.resources();
+  Amount* amounts = booked.amounts.data() + static_cast<std::size_t>(place) * names.size();
+  Resources taken;
+  for (std::size_t column = 0; column < names.size(); ++column) {
+    if (amounts[column] != 0) taken.Set(names[column], std::exchange(amounts[column], 0));
+  }
+  return taken;
+}
+
+Resources BookedAmounts::Take(const ClusterState& state, std::string_view flavor,
+                              std::string_view leaf) {
+  const std::vector<std::string_view> names = state.FlavorNames();
+  const auto found = std::ranges::lower_bound(names, flavor);
+  const auto f = static_cast<std::size_t>(found - names.begin());
+  if (f >= flavors_.size() || *found != flavor || flavors_[f].leaves.empty()) return {};
+  const FlavorSnapshot& snapshot = state.Find(flavor)->snapshot();
+  const LeafId id = snapshot.FindLeaf(leaf);
+  if (!id.valid()) return {};
+  const std::int32_t place = flavors_[f].place_of_leaf[static_cast<std::size_t>(id.value)];
+  return place < 0 ? Resources() : Take(snapshot, flavors_[f], place);
+}
+
+std::vector<FlavorLeafUsage> BookedAmounts::TakeAll(const ClusterState& state) {
+  std::vector<FlavorLeafUsage> all;
+  const std::vector<std::string_view> names = state.FlavorNames();
+  for (std::size_t f = 0; f < flavors_.size(); ++f) {
+    const FlavorSnapshot& snapshot = state.Find(names[f])->snapshot();
+    for (std::size_t place = 0; place < flavors_[f].leaves.size(); ++place) {
+      Resources usage = Take(snapshot, flavors_[f], static_cast<std::int32_t>(place));
+      if (usage.empty()) continue;
+      all.push_back({std::string(names[f]), snapshot.LeafIdText(flavors_[f].leaves[place]),
+                     std::move(usage)});
+    }
+  }
+  flavors_.clear();
+  return all;
+}
+
+std::int64_t BookedAmounts::MostBytes(const ClusterState& state) {
+  std::int64_t bytes = 0;
+  for (const std::string_view name : state.FlavorNames()) {
+    const FlavorSnapshot& snapshot = state.Find(name)->snapshot();
+    const std::size_t of_leaf =
+        sizeof(std::int32_t) + sizeof(LeafId) + sizeof(Amount) * snapshot.resources().size();
+    bytes += snapshot.leaf_count() * static_cast<std::int64_t>(of_leaf);
+  }
+  return bytes;
+}
+
+}  // namespace espalier
