@@ -6,6 +6,7 @@
 
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/flavor_choice.hpp"
+#include "host/kueue/missing_queue.hpp"
 #include "host/kueue/queue_order.hpp"
 #include "host/kueue/workload_requests.hpp"
 #include "host/kueue/workload_status.hpp"
@@ -26,13 +27,14 @@ class Planner {
   PlannedWorkload Plan(std::size_t index) const {
     const Workload& workload = cluster_.workloads[index];
     const ClusterQueue* queue = lookup_.QueueOf(workload);
-    PlannedWorkload planned{index, queue == nullptr ? "" : queue->name, {}};
+    PlannedWorkload planned{index, queue == nullptr ? "" : queue->name, {}, {}};
     FlavorAssignment flavors;
     if (queue != nullptr) {
       flavors =
           ChooseFlavors(workload, PendingCounts(workload), {lookup_, *queue, nullptr, {}, {}});
     } else if (auto only = OnlyTasFlavor(workload)) {
       flavors = AllOn(**only, workload);
+      planned.guessed_flavor = (*only)->name;
     } else {
       planned.plan = RefusedWorkload{std::move(only.error())};
       return planned;
@@ -54,16 +56,12 @@ class Planner {
 
   // For a workload whose queue is not known.
   tl::expected<const ResourceFlavor*, std::string> OnlyTasFlavor(const Workload& workload) const {
+    std::string missing = WhyQueueIsMissing(workload, cluster_, lookup_);
+    if (!options_.guess_flavor) return tl::unexpected(std::move(missing));
     if (tas_flavors_.size() == 1) return tas_flavors_.front();
-    const LocalQueue* local_queue = lookup_.LocalQueueOf(workload);
-    const std::string missing =
-        local_queue == nullptr
-            ? fmt::format("LocalQueue {}/{}", workload.key.namespace_, workload.queue_name)
-            : fmt::format("ClusterQueue {}", local_queue->cluster_queue);
-    return tl::unexpected(fmt::format(
-        "{} is not in the input, and {} flavors have a topology (exactly one is taken without a "
-        "queue): add the queue, or leave one flavor",
-        missing, tas_flavors_.empty() ? "no" : std::to_string(tas_flavors_.size())));
+    return tl::unexpected(
+        fmt::format("{}; no flavor can be guessed, as {} have a topology and exactly one must",
+                    missing, tas_flavors_.empty() ? "none" : std::to_string(tas_flavors_.size())));
   }
 
   FlavorAssignment AllOn(const ResourceFlavor& flavor, const Workload& workload) const {

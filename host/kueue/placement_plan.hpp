@@ -19,6 +19,8 @@ struct PlacementPlanOptions {
   FeatureGates gates;
   std::optional<ObjectKey> only;  // plan this workload alone
   bool simulate_empty = false;    // as if no admitted workload used anything (R21.5)
+  // A workload whose queue is not in the cluster goes to the only flavor with a topology.
+  bool guess_flavor = false;
 };
 
 // Cannot be placed, whatever the engine would say.
@@ -35,6 +37,7 @@ struct PlannedWorkload {
   std::size_t index = 0;      // into cluster.workloads
   std::string cluster_queue;  // empty when it is not known
   std::variant<WorkloadRequest, RefusedWorkload, NothingToPlace> plan;
+  std::string guessed_flavor = {};  // empty unless the flavor is a guess, for want of a queue
 };
 
 struct PlacementPlan {
@@ -43,8 +46,8 @@ struct PlacementPlan {
 };
 
 // Each pod set takes the first flavor of its ClusterQueue that it goes with; stopped queues count
-// as open. A workload whose queue is not in the cluster goes to the only flavor with a topology,
-// when there is exactly one. Errors: `only` names no workload (kNotFound), or one that is not
+// as open. A workload whose queue is not in the cluster is refused unless a flavor is to be guessed
+// and exactly one has a topology. Errors: `only` names no workload (kNotFound), or one that is not
 // pending (kBadInput).
 Result<PlacementPlan> PlanPlacement(const Cluster& cluster, const PlacementPlanOptions& options);
 

@@ -12,6 +12,8 @@
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/cycle_state.hpp"
 #include "host/kueue/delayed_topology.hpp"
+#include "host/kueue/lost_pods.hpp"
+#include "host/kueue/missing_queue.hpp"
 #include "host/kueue/nomination.hpp"
 #include "host/kueue/queue_order.hpp"
 #include "host/kueue/usage_check.hpp"
@@ -133,10 +135,8 @@ class Simulation {
       const Workload& workload = cluster_.workloads[index];
       const ClusterQueue* queue = lookup_.QueueOf(workload);
       if (queue == nullptr) {
-        Note(
-            fmt::format("workload {} is left out: its LocalQueue {} or the ClusterQueue behind it "
-                        "is not in the input",
-                        workload.key.ToString(), workload.queue_name));
+        Note(fmt::format("workload {} is left out: {}", workload.key.ToString(),
+                         WhyQueueIsMissing(workload, cluster_, lookup_)));
         continue;
       }
       Push(queues_.at(queue->name), index);
@@ -276,6 +276,19 @@ class Simulation {
     state_.Replace(std::move(before), TasUsage(workload, lookup_));
     Decide(entry, replaced ? DecisionStatus::kReplaced : DecisionStatus::kAssumed, "");
     result_.decisions.back().assignments = workload.admission->pod_set_assignments;
+    NoteLostPods(workload);
+  }
+
+  void NoteLostPods(const Workload& workload) {
+    for (const PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
+      const std::int32_t count = assignment.count.value_or(0);
+      const std::int64_t lost = LostPods(count, assignment.topology_assignment);
+      if (lost == 0) continue;
+      const auto pod_set = std::ranges::find(workload.pod_sets, assignment.name, &PodSet::name);
+      Note(LostPodsNote(
+          workload.key, assignment.name, count, lost,
+          pod_set == workload.pod_sets.end() ? std::nullopt : pod_set->topology_request));
+    }
   }
 
   // By pod set, of those that were placed.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "host/engine/engine.hpp"
+#include "host/kueue/node_participation.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/backend_options.hpp"
@@ -58,6 +59,7 @@ Exit codes: 0 all pending workloads admitted; 1 some not; 2 wrong command line; 
 void Print(const SchedulingCyclesResult& result, const std::string& output,
            const FeatureGates& gates) {
   for (const std::string& note : result.notes) Tell(note);
+  if (output != "table") Tell(NodeLines(result.cluster));
   if (output == "json") {
     WriteOutput(CycleJson(result, gates));
   } else if (output == "jsonl") {

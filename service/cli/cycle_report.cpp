@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/kueue/lost_pods.hpp"
+#include "host/kueue/node_participation.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "service/cli/admission_writer.hpp"
 #include "service/cli/domain_text.hpp"
@@ -59,14 +61,19 @@ std::vector<std::string> PodSetLines(const PodSetAssignment& assignment,
                      kLinesPerPodSet);
 }
 
+std::int64_t LostPodsOf(const PodSetAssignment& assignment) {
+  return LostPods(assignment.count.value_or(0), assignment.topology_assignment);
+}
+
 std::vector<std::string> PlaceLines(const Decision& decision, const Workload& workload,
                                     const NamesByFlavor& names) {
   std::vector<std::string> lines;
   for (const PodSetAssignment& assignment : decision.assignments) {
     const auto pod_set = std::ranges::find(workload.pod_sets, assignment.name, &PodSet::name);
     std::string prefix = decision.assignments.size() > 1 ? assignment.name + ": " : "";
-    if (pod_set != workload.pod_sets.end() && assignment.count.value_or(0) < pod_set->count) {
-      prefix += fmt::format("{} of {} pods, ", assignment.count.value_or(0), pod_set->count);
+    const std::int64_t placed = assignment.count.value_or(0) - LostPodsOf(assignment);
+    if (pod_set != workload.pod_sets.end() && placed < pod_set->count) {
+      prefix += fmt::format("{} of {} pods, ", placed, pod_set->count);
     }
     for (const std::string& line : PodSetLines(assignment, names)) {
       lines.push_back(prefix + line);
@@ -87,6 +94,9 @@ std::string SummaryLine(const SchedulingCyclesResult& result) {
   if (counts.replaced > 0) line += fmt::format(", {} replaced", counts.replaced);
   if (counts.evicted > 0) line += fmt::format(", {} evicted", counts.evicted);
   if (counts.not_evaluated > 0) line += fmt::format(", {} not evaluated", counts.not_evaluated);
+  if (counts.lost_pods > 0) {
+    line += fmt::format(", {} of the admitted without a place", Counted(counts.lost_pods, "pod"));
+  }
   return line +
          fmt::format(" ({} in {})",
                      Counted(static_cast<std::int64_t>(result.decisions.size()), "evaluation"),
@@ -108,14 +118,19 @@ void WriteDecision(const Decision& decision, ObjectWriter& out) {
 CycleCounts CountDecisions(const SchedulingCyclesResult& result) {
   std::map<DecisionStatus, std::set<ObjectKey>> seen;
   std::map<ObjectKey, DecisionStatus> last;
+  std::map<ObjectKey, std::int64_t> lost_pods;
   for (const Decision& decision : result.decisions) {
     seen[decision.status].insert(decision.workload);
     last[decision.workload] = decision.status;
+    std::int64_t& lost = lost_pods[decision.workload];
+    if (decision.status != DecisionStatus::kNotAdmitted) lost = 0;
+    for (const PodSetAssignment& assignment : decision.assignments) lost += LostPodsOf(assignment);
   }
   CycleCounts counts;
   counts.admitted = seen[DecisionStatus::kAssumed].size();
   counts.replaced = seen[DecisionStatus::kReplaced].size();
   counts.evicted = seen[DecisionStatus::kEvicted].size();
+  for (const auto& [workload, lost] : lost_pods) counts.lost_pods += lost;
   for (const auto& [workload, status] : last) {
     if (status == DecisionStatus::kNotAdmitted) ++counts.not_admitted;
   }
@@ -128,7 +143,8 @@ CycleCounts CountDecisions(const SchedulingCyclesResult& result) {
 }
 
 std::string CycleTable(const SchedulingCyclesResult& result) {
-  if (result.decisions.empty()) return "No workloads to evaluate.\n";
+  const std::string nodes = NodeLines(result.cluster);
+  if (result.decisions.empty()) return "No workloads to evaluate.\n" + nodes + "\n";
   const NamesByFlavor names(result.cluster.flavors, result.cluster.topologies,
                             result.cluster.nodes);
   const WorkloadsByKey workloads = ByKey(result.cluster);
@@ -142,7 +158,7 @@ std::string CycleTable(const SchedulingCyclesResult& result) {
   }
   return RenderTable({"CYCLE", "CLUSTER QUEUE", "WORKLOAD", "OUTCOME", "PLACEMENT OR REASON"},
                      rows) +
-         "\n" + SummaryLine(result) + "\n";
+         "\n" + nodes + "\n" + SummaryLine(result) + "\n";
 }
 
 std::string CycleLines(const SchedulingCyclesResult& result) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "host/engine/feature_gates.hpp"
@@ -16,11 +17,12 @@ struct CycleCounts {
   std::size_t evicted = 0;
   std::size_t not_admitted = 0;   // evaluated, and refused in the last evaluation
   std::size_t not_evaluated = 0;  // pending and not looked at yet
+  std::int64_t lost_pods = 0;     // of the admitted (LostPods)
   bool operator==(const CycleCounts&) const = default;
 };
 CycleCounts CountDecisions(const SchedulingCyclesResult& result);
 
-// A row per decision and, last, a line of counts.
+// A row per decision, how many nodes take part and, last, a line of counts.
 std::string CycleTable(const SchedulingCyclesResult& result);
 
 // One JSON object per decision and line: evaluation, cycle, clusterQueue, workload, status and,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "host/engine/engine.hpp"
+#include "host/kueue/node_participation.hpp"
 #include "host/kueue/placement_plan.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/backend_options.hpp"
@@ -38,6 +39,7 @@ struct PlaceOptions {
   std::string connect;  // address of a server; empty: decide here
   std::string picture;  // a resource, kChooseResource, or empty for no picture
   bool simulate_empty = false;
+  bool guess_flavor = false;
 };
 
 constexpr const char* kExamples = R"(Examples:
@@ -56,6 +58,9 @@ constexpr const char* kExamples = R"(Examples:
 
   Everything for a script:
     espalier place cluster.json -o json | jq '.items[] | select(.status.admission)'
+
+  No queues at hand? Take the only flavor that has a topology, and be told where that is a guess:
+    espalier place nodes.json job.yaml --guess-flavor
 
   How full would the racks be?
     espalier place cluster.json --picture
@@ -102,8 +107,10 @@ class PlaceRun {
     Result<ClusterRead> read = ReadInput(options_.input);
     if (!read) return ReportError(read.error());
     cluster_ = std::move(read->cluster);
-    Result<PlacementPlan> plan = PlanPlacement(
-        cluster_, {.gates = gates_, .only = only_, .simulate_empty = options_.simulate_empty});
+    Result<PlacementPlan> plan = PlanPlacement(cluster_, {.gates = gates_,
+                                                          .only = only_,
+                                                          .simulate_empty = options_.simulate_empty,
+                                                          .guess_flavor = options_.guess_flavor});
     if (!plan) return ReportError(plan.error());
     const Result<std::vector<WorkloadAnswer>> answers = Decide(*plan);
     if (!answers) return ReportError(answers.error());
@@ -167,6 +174,7 @@ class PlaceRun {
   }
 
   void Print(const PlacementReport& report) const {
+    for (const std::string& note : NotesOf(report)) Tell(note);
     if (options_.output == "table") {
       WriteOutput(PlacementTable(report, Detail::kShort));
     } else if (options_.output == "wide") {
@@ -175,6 +183,7 @@ class PlaceRun {
       const auto writer = options_.output == "json" ? MakeJsonWriter() : MakeYamlWriter();
       WritePlacementObjects(report, gates_, *writer);
       WriteOutput(writer->Finish());
+      Tell(NodeLines(report.cluster));
     }
   }
 
@@ -249,6 +258,9 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
   place->add_option("--workload", options->workload, "Only this one: NAMESPACE/NAME");
   place->add_flag("--simulate-empty", options->simulate_empty,
                   "As if no admitted workload used anything");
+  place->add_flag("--guess-flavor", options->guess_flavor,
+                  "Where a workload's queue is not in the input, take the only flavor that has a\n"
+                  "topology; every line that rests on it says so");
   place->add_flag("--picture{auto}", options->picture,
                   "Draw how full each rack is before and after; --picture=RESOURCE counts\n"
                   "that resource instead of the device most asked for");

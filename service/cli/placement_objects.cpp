@@ -18,6 +18,12 @@ class Writer {
     out_.BeginMap();
     Text("name", key.name);
     Text("namespace", key.namespace_);
+    if (!planned.guessed_flavor.empty()) {
+      out_.Key("annotations");
+      out_.BeginMap();
+      Text("espalier.dev/guessed-flavor", planned.guessed_flavor);
+      out_.EndMap();
+    }
     out_.EndMap();
     out_.Key("status");
     out_.BeginMap();

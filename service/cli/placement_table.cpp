@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "host/kueue/node_participation.hpp"
 #include "service/cli/placement_report.hpp"
 #include "service/cli/text_table.hpp"
 
@@ -29,7 +30,8 @@ class Rows {
     const PodSetAnswer* failed = answer.FirstFailure();
     for (const PodSetRequest& pod_set : request->pod_sets) {
       const auto it = std::ranges::find(answer.pod_sets, pod_set.name, &PodSetAnswer::name);
-      AddAsked(planned, workload, pod_set, it == answer.pod_sets.end() ? nullptr : &*it, failed);
+      AddAsked(planned, workload, pod_set, it == answer.pod_sets.end() ? nullptr : &*it, failed,
+               LostPodsOf(pod_set, answer));
     }
   }
 
@@ -47,14 +49,14 @@ class Rows {
   void AddUnasked(const PlannedWorkload& planned, const Workload& workload, const PodSet& pod_set) {
     const bool refused = std::holds_alternative<RefusedWorkload>(planned.plan);
     const std::string reason = ReasonOf(planned, {});
-    AddRow(planned, workload, "-", pod_set.name, pod_set.count,
+    AddRow(planned, workload, "-", pod_set.name, std::to_string(pod_set.count),
            pod_set.topology_request ? RequestText(pod_set.topology_request, names_.OfFirst()) : "-",
            "-", refused ? "not placed: " + reason : reason);
   }
 
   void AddAsked(const PlannedWorkload& planned, const Workload& workload,
                 const PodSetRequest& pod_set, const PodSetAnswer* answer,
-                const PodSetAnswer* failed) {
+                const PodSetAnswer* failed, std::int64_t lost) {
     const TopologyNames& names = names_.Of(pod_set.flavor);
     std::string reached = "-";
     TableCell placement = "";
@@ -68,12 +70,15 @@ class Rows {
       reached = ReachedLevel(*answer->assignment, names);
       placement = DomainLines(*answer->assignment, names, detail_, limit);
     }
-    AddRow(planned, workload, pod_set.flavor, pod_set.name, pod_set.count,
+    for (std::string& line : placement.lines) line += GuessText(planned);
+    AddRow(planned, workload, pod_set.flavor, pod_set.name,
+           lost == 0 ? std::to_string(pod_set.count)
+                     : fmt::format("{} of {}", pod_set.count - lost, pod_set.count),
            RequestText(pod_set.topology_request, names), reached, placement);
   }
 
   void AddRow(const PlannedWorkload& planned, const Workload& workload, std::string flavor,
-              std::string pod_set, std::int32_t pods, std::string requested, std::string reached,
+              std::string pod_set, std::string pods, std::string requested, std::string reached,
               TableCell placement) {
     TableRow row = {workload.key.ToString()};
     if (detail_ == Detail::kFull) {
@@ -81,7 +86,7 @@ class Rows {
       row.push_back(planned.cluster_queue.empty() ? "-" : planned.cluster_queue);
       row.push_back(std::move(flavor));
     }
-    row.insert(row.end(), {std::move(pod_set), std::to_string(pods), std::move(requested),
+    row.insert(row.end(), {std::move(pod_set), std::move(pods), std::move(requested),
                            std::move(reached), std::move(placement)});
     rows_.push_back(std::move(row));
   }
@@ -95,14 +100,13 @@ class Rows {
 }  // namespace
 
 std::string PlacementTable(const PlacementReport& report, Detail detail) {
-  if (report.workloads.empty()) return "No pending workloads.\n";
+  const std::string nodes = NodeLines(report.cluster);
+  if (report.workloads.empty()) return "No pending workloads.\n" + nodes + "\n";
   Rows rows(report, detail);
   for (std::size_t i = 0; i < report.workloads.size(); ++i) {
     rows.Add(report.workloads[i], report.answers[i]);
   }
-  const OutcomeCounts counts = CountOutcomes(report);
-  return rows.Render() + fmt::format("\n{} placed, {} not placed, {} with nothing to place\n",
-                                     counts.placed, counts.not_placed, counts.nothing_to_place);
+  return rows.Render() + "\n" + nodes + "\n" + SummaryLine(CountOutcomes(report)) + "\n";
 }
 
 }  // namespace espalier

@@ -12,6 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string kData = ESPALIER_SOURCE_DIR "/tests/cli/data/";
@@ -102,6 +103,63 @@ TEST(PlaceExitCode, IsOneWhenSomeAreNot) {
             1);
   EXPECT_EQ(RunEspalier({"place", kData + "small.yaml", "--workload", "team/rack-job"}).exit_code,
             0);
+}
+
+// The text of fits.yaml with another queue name.
+std::string WithQueue(const std::string& name) {
+  std::string objects = FileContent(kData + "fits.yaml");
+  const std::string field = "queueName: main";
+  return objects.replace(objects.find(field), field.size(), "queueName: " + name);
+}
+
+TEST(PlaceQueues, ANameThatLeadsNowhereIsAReason) {
+  for (const std::vector<std::string>& flags : {std::vector<std::string>{}, {"--strict"}}) {
+    const ProcessResult result = RunEspalier(With({"place", "-"}, flags), WithQueue("mian"));
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.output,
+                HasSubstr("not placed: LocalQueue team/mian is not in the input; there is main\n"));
+    EXPECT_THAT(result.output, HasSubstr("0 placed, 1 not placed"));
+  }
+}
+
+TEST(PlaceQueues, AGuessedFlavorIsNamedOnEveryLine) {
+  const std::vector<std::string> guess = {"place", "-", "--guess-flavor"};
+  const ProcessResult result = RunEspalier(guess, WithQueue("mian"));
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.output, HasSubstr("host-1: 1 host x 2 (flavor any is a guess)\n"));
+  EXPECT_THAT(result.output, HasSubstr("0 with nothing to place; 1 on a guessed flavor\n"));
+  EXPECT_THAT(RunEspalier(With(guess, {"-o", "yaml"}), WithQueue("mian")).output,
+              HasSubstr("espalier.dev/guessed-flavor: \"any\""));
+  EXPECT_THAT(RunEspalier(guess, WithQueue("main")).output, Not(HasSubstr("guess")));
+}
+
+// R6.9.
+TEST(PlaceOutput, PodsBeyondTheLastWholeSliceAreCounted) {
+  std::string objects = FileContent(kData + "fits.yaml");
+  const auto replace = [&](const std::string& before, const std::string& after) {
+    objects.replace(objects.find(before), before.size(), after);
+  };
+  replace("count: 2", "count: 3");
+  replace("{required: kubernetes.io/hostname}",
+          "{required: kubernetes.io/hostname, podSetSliceRequiredTopology: kubernetes.io/hostname, "
+          "podSetSliceSize: 2}");
+  const ProcessResult result = RunEspalier({"place", "-"}, objects);
+  EXPECT_EQ(result.exit_code, 0) << "Kueue admits it";
+  EXPECT_THAT(result.output, HasSubstr("team/train  main     2 of 3  required host, 2/host"));
+  EXPECT_THAT(result.output,
+              HasSubstr("1 placed, 0 not placed, 0 with nothing to place; 1 pod of the placed "
+                        "without a place\n"));
+  EXPECT_THAT(result.errors,
+              HasSubstr("workload team/train, pod set main: 1 of its 3 pods get no place, as they "
+                        "are beyond the last whole slice of 2; Kueue counts the workload as placed "
+                        "all the same"));
+}
+
+TEST(PlaceOutput, SaysHowManyNodesTakePart) {
+  const ProcessResult table = RunEspalier({"place", kData + "small.yaml"});
+  EXPECT_THAT(table.output, HasSubstr("\n7 of 8 nodes take part; left out: 1 not ready\n3 placed"));
+  const ProcessResult json = RunEspalier({"place", kData + "small.yaml", "-o", "json"});
+  EXPECT_THAT(json.errors, HasSubstr("espalier: 7 of 8 nodes take part; left out: 1 not ready\n"));
 }
 
 TEST(PlaceExitCode, IsTwoForAWrongCommandLine) {

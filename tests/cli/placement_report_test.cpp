@@ -21,8 +21,12 @@ class PlacementReportTest : public testing::Test {
              {"r1", "h1"}, {"r1", "h2"}, {"r2", "h3"}, {"r2", "h4"}}) {
       Node node{.name = host};
       node.labels = {{kRack, rack}, {"kubernetes.io/hostname", host}};
+      node.ready = true;
       state_.nodes.push_back(node);
     }
+    cluster_.topologies = state_.topologies;
+    cluster_.flavors = state_.flavors;
+    cluster_.nodes = state_.nodes;
     AddWorkload("placed", {Main()}, {{{.name = "main", .flavor = "gpu", .assignment = OnRack1()}}});
     AddWorkload("full", {Main()},
                 {{{.name = "main", .flavor = "gpu", .failure = PlacementFailure{"no room"}}}});
@@ -81,6 +85,7 @@ TEST_F(PlacementReportTest, TableHasARowPerPodSet) {
       "team/group    leader   4     required rack  -        not placed: pod set main does not fit\n"
       "team/group    main     4     required rack  -        not placed: no room\n"
       "\n"
+      "4 of 4 nodes take part\n"
       "1 placed, 3 not placed, 1 with nothing to place\n");
 }
 
@@ -91,7 +96,8 @@ TEST_F(PlacementReportTest, WideTableNamesHostsQueueAndFlavor) {
 }
 
 TEST_F(PlacementReportTest, TableOfNothingSaysSo) {
-  EXPECT_EQ(PlacementTable({cluster_, state_, {}, {}}, Detail::kShort), "No pending workloads.\n");
+  EXPECT_EQ(PlacementTable({cluster_, state_, {}, {}}, Detail::kShort),
+            "No pending workloads.\n4 of 4 nodes take part\n");
 }
 
 TEST_F(PlacementReportTest, ObjectsAreKueuesStatus) {

@@ -64,31 +64,47 @@ TEST_F(PlacementPlanTest, RefusalOfTheFlavorChoice) {
             "TopologyAwareScheduling");
 }
 
-TEST_F(PlacementPlanTest, WithoutAQueueTheOnlyTasFlavorIsTaken) {
+TEST_F(PlacementPlanTest, AQueueThatIsNotThereIsAReason) {
+  Add("w", "unknown");
+  EXPECT_EQ(RefusalOfTheOnlyOne(),
+            "LocalQueue team/unknown is not in the input; there are cpu, gpu");
+  cluster_.local_queues.push_back(MakeLocalQueue("unknown", "lost"));
+  EXPECT_TRUE(RefusalOfTheOnlyOne().starts_with("ClusterQueue lost, where LocalQueue"));
+}
+
+TEST_F(PlacementPlanTest, OnRequestTheOnlyTasFlavorIsGuessed) {
+  options_.guess_flavor = true;
   Add("w", "unknown").pod_sets.push_back(MakePodSet("no-requests", 1, {}));
   const PlacementPlan plan = Plan();
   const auto& request = std::get<WorkloadRequest>(plan.workloads[0].plan);
   EXPECT_EQ(plan.workloads[0].cluster_queue, "");
+  EXPECT_EQ(plan.workloads[0].guessed_flavor, "gpu");
   ASSERT_EQ(request.pod_sets.size(), 2U);
   EXPECT_EQ(request.pod_sets[1].flavor, "gpu");
   EXPECT_TRUE(request.pod_sets[1].implied);
 }
 
-TEST_F(PlacementPlanTest, WithoutAQueueTheFlavorMustStillMatch) {
+TEST_F(PlacementPlanTest, NothingIsGuessedForAKnownQueue) {
+  options_.guess_flavor = true;
+  Add("w", "gpu");
+  EXPECT_EQ(Plan().workloads[0].guessed_flavor, "");
+}
+
+TEST_F(PlacementPlanTest, TheGuessedFlavorMustStillMatch) {
+  options_.guess_flavor = true;
   Add("w", "unknown").pod_sets[0].topology_request = Required("block");
   EXPECT_EQ(RefusalOfTheOnlyOne(),
             "couldn't assign flavors to pod set main: Flavor \"gpu\" does not contain the "
             "requested level");
 }
 
-TEST_F(PlacementPlanTest, WithoutAQueueSeveralFlavorsAreAnError) {
+TEST_F(PlacementPlanTest, OfSeveralFlavorsNoneIsGuessed) {
+  options_.guess_flavor = true;
   cluster_.flavors.push_back(MakeFlavor("gpu2", "default"));
   Add("w", "unknown");
   EXPECT_EQ(RefusalOfTheOnlyOne(),
-            "LocalQueue team/unknown is not in the input, and 2 flavors have a topology (exactly "
-            "one is taken without a queue): add the queue, or leave one flavor");
-  cluster_.local_queues.push_back(MakeLocalQueue("unknown", "lost"));
-  EXPECT_TRUE(RefusalOfTheOnlyOne().starts_with("ClusterQueue lost is not in the input"));
+            "LocalQueue team/unknown is not in the input; there are cpu, gpu; no flavor can be "
+            "guessed, as 2 have a topology and exactly one must");
 }
 
 TEST_F(PlacementPlanTest, OneWorkloadOnAnEmptyCluster) {

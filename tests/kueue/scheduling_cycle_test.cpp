@@ -66,6 +66,19 @@ TEST_F(SchedulingCycleTest, OneHeadPerClusterQueueAndCycle) {
   EXPECT_TRUE(HasReservation(result.cluster.workloads[0]));
 }
 
+TEST_F(SchedulingCycleTest, PodsBeyondTheLastWholeSliceAreNoted) {  // R6.9
+  TopologyRequest request = Required(kRack);
+  request.slice_topology = kRack;
+  request.slice_size = 2;
+  Add("odd", 5, request);
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 odd assumed"));
+  EXPECT_THAT(result.notes,
+              ElementsAre("workload team/odd, pod set main: 1 of its 5 pods get no place, as they "
+                          "are beyond the last whole slice of 2; Kueue counts the workload as "
+                          "placed all the same"));
+}
+
 TEST_F(SchedulingCycleTest, StopsAfterOneCycleWhenAsked) {
   Add("g1", 1);
   Add("g2", 1);

@@ -1,0 +1,28 @@
+// Which nodes of a cluster workloads can be placed on, and why the others are left out.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/model/cluster.hpp"
+
+namespace espalier {
+
+struct NodeParticipation {
+  std::size_t nodes = 0;
+  std::size_t taking_part = 0;  // in some flavor with a topology (R3.1, R3.2)
+  // Why the others do not, and how many of them: each node counts once, under its first cause.
+  std::vector<std::pair<std::string, std::size_t>> left_out;
+  // A sentence for each flavor with a topology that has no node to place on.
+  std::vector<std::string> flavors_without_nodes;
+};
+
+NodeParticipation CountNodes(const Cluster& cluster);
+
+// Returns the counts in one line, "7 of 8 nodes take part; left out: 1 not ready", and then a line
+// per flavor without nodes; no newline at the end.
+std::string NodeLines(const Cluster& cluster);
+
+}  // namespace espalier
