@@ -14,6 +14,7 @@
 #include "host/readers/input_bytes.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_index.hpp"
+#include "host/readers/object_metadata.hpp"
 
 namespace espalier {
 namespace {
@@ -157,6 +158,7 @@ class JobOwners {
     if ((*metadata)["uid"].get(uid) == simdjson::SUCCESS && uids_.contains(uid)) return true;
     std::ignore = (*metadata)["namespace"].get(name_space);
     std::ignore = (*metadata)["name"].get(name);
+    if (name_space.empty()) name_space = kDefaultNamespace;
     return keys_.contains({name_space, name});
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/readers/object_metadata.hpp"
+
 namespace espalier {
 namespace {
 
@@ -132,7 +134,7 @@ void ReadLimitRange(JsonValue object, const ReadContext& context, ClusterDefault
   const auto spec = ObjectMember(object, "spec", context);
   if (!spec) return;
   const auto metadata = ObjectMember(object, "metadata", context);
-  const std::string name_space = metadata ? TextMember(*metadata, "namespace", context) : "";
+  const std::string name_space = metadata ? NamespaceOf(*metadata, context) : "";
   const auto container_defaults = [&](JsonValue limit) {
     if (StringMember(limit, "type", context) != "Container") return QuantityMap();
     // Kubernetes fills the default limit from `max`, and the default request from the default

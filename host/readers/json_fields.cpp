@@ -74,12 +74,20 @@ Diagnostic Describe(const ReadContext& context, JsonValue at, std::string proble
                     std::string expected) {
   Diagnostic diagnostic;
   diagnostic.file = context.file;
-  diagnostic.object = context.object.empty() ? ObjectTitle(context.root, context.kind)
-                                             : std::string(context.object);
+  diagnostic.object = context.object.empty()
+                          ? ObjectTitle(context.root, context.kind, context.generated)
+                          : std::string(context.object);
   FindPath(context.root, at, diagnostic.field);
   diagnostic.problem = std::move(problem);
   diagnostic.expected = std::move(expected);
   return diagnostic;
+}
+
+// A text member without a finding where there is none.
+std::string_view TextOrNothing(JsonValue parent, std::string_view name) {
+  std::string_view found;
+  const auto value = Member(parent, name);
+  return value && value->get(found) == simdjson::SUCCESS ? found : std::string_view();
 }
 
 std::optional<Quantity> ReadQuantity(JsonValue value, const ReadContext& context) {
@@ -228,19 +236,23 @@ bool ReadContext::Charge(JsonValue at, std::size_t count, std::size_t size) cons
   return false;
 }
 
-std::string ObjectTitle(JsonValue object, std::string_view kind) {
-  const auto text = [](std::optional<JsonValue> parent, std::string_view name) {
-    std::string_view found;
-    const auto value = parent ? Member(*parent, name) : std::nullopt;
-    if (value && value->get(found) != simdjson::SUCCESS) found = {};
-    return found;
-  };
+std::string ObjectTitle(JsonValue object, std::string_view kind, std::uint32_t generated) {
   const auto metadata = Member(object, "metadata");
-  const std::string_view own_kind = text(object, "kind");
-  const std::string_view name_space = text(metadata, "namespace");
-  const std::string_view name = text(metadata, "name");
+  const std::string_view own_kind = TextOrNothing(object, "kind");
+  const std::string_view name_space = metadata ? TextOrNothing(*metadata, "namespace") : "";
+  const auto generated_name = metadata ? GeneratedName(*metadata, generated) : std::nullopt;
+  const std::string name = generated_name.value_or(
+      std::string(metadata ? TextOrNothing(*metadata, "name") : std::string_view()));
   return fmt::format("{} {}{}{}", own_kind.empty() ? kind : own_kind, name_space,
                      name_space.empty() ? "" : "/", name.empty() ? "(no name)" : name);
+}
+
+std::optional<std::string> GeneratedName(JsonValue metadata, std::uint32_t generated) {
+  const std::string_view start = TextOrNothing(metadata, "generateName");
+  const auto name = Member(metadata, "name");
+  const bool named = name && (!name->is_string() || !TextOrNothing(metadata, "name").empty());
+  if (named || start.empty()) return std::nullopt;
+  return fmt::format("{}?{}", start, generated);
 }
 
 simdjson::dom::object Fields(JsonValue object) {

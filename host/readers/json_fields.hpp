@@ -33,6 +33,8 @@ struct ReadContext {
   std::string_view kind = {};    // for items that do not say their kind
   std::string_view object = {};  // replaces "kind namespace/name" taken from the root
   WorkBudget* budget = nullptr;  // bounds the memory of what is read; null: unbounded
+  // Position of the object among those of its kind, namespace and generateName, from 1.
+  std::uint32_t generated = 1;
 
   void Error(JsonValue at, std::string problem, std::string expected) const;
   void Warn(JsonValue at, std::string problem, std::string expected) const;
@@ -47,8 +49,12 @@ struct ReadContext {
 };
 
 // "Pod team-a/trainer-0", from the object's kind and metadata; `kind` when it does not say its
-// kind.
-std::string ObjectTitle(JsonValue object, std::string_view kind);
+// kind. `generated` as in ReadContext.
+std::string ObjectTitle(JsonValue object, std::string_view kind, std::uint32_t generated = 1);
+
+// Returns the name that an object without one gets here in place of the server's, "train-?1" for
+// the first with the generateName "train-"; nullopt when it has a name or no generateName.
+std::optional<std::string> GeneratedName(JsonValue metadata, std::uint32_t generated);
 
 // The fields (items) of a value that is known to be an object (a list).
 simdjson::dom::object Fields(JsonValue object);

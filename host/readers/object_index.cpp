@@ -10,6 +10,7 @@
 #include "host/readers/input_bytes.hpp"
 #include "host/readers/json_documents.hpp"
 #include "host/readers/json_numbers.hpp"
+#include "host/readers/object_metadata.hpp"
 #include "host/readers/yaml_to_json.hpp"
 
 namespace espalier {
@@ -198,7 +199,8 @@ void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
         ReadContext{diagnostics_, document.file, value, kind}.HasUnreadableNumber()) {
       return;
     }
-    objects_[static_cast<std::size_t>(row->kind)].push_back({value, number, position});
+    objects_[static_cast<std::size_t>(row->kind)].push_back(
+        {value, number, position, CountGenerated(row->name, value)});
     return;
   }
   std::string full_name(kind);
@@ -207,6 +209,16 @@ void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
     full_name.append(".").append(GroupOf(version));  // a kind of that name, but of another group
   }
   ++skipped_[full_name];
+}
+
+// Returns which one of its generateName an object without a name is; 1 for one with a name.
+std::uint32_t ObjectIndex::CountGenerated(std::string_view kind, JsonValue object) {
+  const auto metadata = Member(object, "metadata");
+  const auto first = metadata ? GeneratedName(*metadata, 1) : std::nullopt;
+  if (!first) return 1;
+  std::string_view name_space = TextOr(*metadata, "namespace", "");
+  if (name_space.empty()) name_space = kDefaultNamespace;
+  return ++generated_[fmt::format("{} {}/{}", kind, name_space, *first)];
 }
 
 void ObjectIndex::AddItems(JsonValue list, std::string_view item_kind, std::string_view version) {
@@ -222,8 +234,9 @@ void ObjectIndex::AddItems(JsonValue list, std::string_view item_kind, std::stri
 
 ReadContext ObjectIndex::ContextOf(ObjectKind kind, const IndexedObject& object,
                                    Diagnostics& diagnostics) const {
-  return {diagnostics, documents_[object.document].file, object.value, KindName(kind), {},
-          &budget_};
+  return {
+      diagnostics,     documents_[object.document].file, object.value, KindName(kind), {}, &budget_,
+      object.generated};
 }
 
 std::string ObjectIndex::PlaceOf(const IndexedObject& object) const {

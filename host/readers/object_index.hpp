@@ -42,7 +42,8 @@ std::string_view KindName(ObjectKind kind);
 struct IndexedObject {
   JsonValue value;
   std::uint32_t document = 0;
-  std::uint32_t position = 0;  // counted from 0 among the objects of its document
+  std::uint32_t position = 0;   // counted from 0 among the objects of its document
+  std::uint32_t generated = 1;  // as in ReadContext
 };
 
 // Owns what it has parsed: the objects stay valid as long as the index.
@@ -87,6 +88,7 @@ class ObjectIndex {
   bool Parse(const std::string& file, std::string& text, simdjson::error_code& error);
   simdjson::error_code ParseInto(Document& document, std::string& text, JsonValue& root);
   void AddObject(JsonValue value, std::string_view list_kind, std::string_view list_version);
+  std::uint32_t CountGenerated(std::string_view kind, JsonValue object);
   void AddItems(JsonValue list, std::string_view item_kind, std::string_view version);
   void FileError(const std::string& file, std::string problem, std::string expected);
 
@@ -97,6 +99,7 @@ class ObjectIndex {
   std::deque<Document> documents_;
   std::array<std::vector<IndexedObject>, kObjectKinds> objects_;
   std::map<std::string, std::size_t> skipped_;
+  std::map<std::string, std::uint32_t> generated_;  // objects by kind, namespace and generateName
   std::uint64_t bytes_ = 0;
   double unpack_seconds_ = 0;
   double parse_seconds_ = 0;

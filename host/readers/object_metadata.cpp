@@ -2,17 +2,35 @@
 
 namespace espalier {
 
+namespace {
+
+std::string ReadName(JsonValue metadata, const ReadContext& context) {
+  if (auto name = GeneratedName(metadata, context.generated)) return *std::move(name);
+  return RequiredText(metadata, "name", context);
+}
+
+std::optional<JsonValue> ReadMetadata(JsonValue object, const ReadContext& context) {
+  auto metadata = ObjectMember(object, "metadata", context);
+  if (!metadata) context.Missing(object, "metadata", "an object with the name");
+  return metadata;
+}
+
+}  // namespace
+
 ObjectKey ReadObjectKey(JsonValue object, const ReadContext& context) {
-  const auto metadata = ObjectMember(object, "metadata", context);
-  if (!metadata) {
-    context.Missing(object, "metadata", "an object with the name");
-    return {};
-  }
-  return {TextMember(*metadata, "namespace", context), RequiredText(*metadata, "name", context)};
+  const auto metadata = ReadMetadata(object, context);
+  if (!metadata) return {};
+  return {NamespaceOf(*metadata, context), ReadName(*metadata, context)};
 }
 
 std::string ReadObjectName(JsonValue object, const ReadContext& context) {
-  return ReadObjectKey(object, context).name;
+  const auto metadata = ReadMetadata(object, context);
+  return metadata ? ReadName(*metadata, context) : std::string();
+}
+
+std::string NamespaceOf(JsonValue metadata, const ReadContext& context) {
+  std::string name = TextMember(metadata, "namespace", context);
+  return name.empty() ? std::string(kDefaultNamespace) : name;
 }
 
 std::vector<OwnerReference> ReadOwners(JsonValue metadata, const ReadContext& context) {

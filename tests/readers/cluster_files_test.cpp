@@ -203,6 +203,56 @@ TEST(ClusterText, AJobWithItsWorkloadIsNotReadTwice) {
   EXPECT_EQ(count(job + workload(R"("name": "other", "uid": "v")")), 2u);
 }
 
+// As a client takes it.
+TEST(ClusterText, WithoutANamespaceItIsDefault) {
+  const auto read = Read(R"(
+{"kind": "LocalQueue", "metadata": {"name": "q"}, "spec": {"clusterQueue": "c"}}
+{"kind": "LocalQueue", "metadata": {"name": "r", "namespace": ""}, "spec": {"clusterQueue": "c"}}
+{"kind": "Workload", "metadata": {"name": "w", "namespace": "default",
+                                  "ownerReferences": [{"kind": "Job", "name": "j"}]}}
+{"kind": "Job", "metadata": {"name": "j", "labels": {"kueue.x-k8s.io/queue-name": "q"}},
+ "spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}
+{"kind": "LimitRange", "metadata": {"name": "l"},
+ "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "1"}}]}}
+{"kind": "Workload", "metadata": {"name": "v"},
+ "spec": {"podSets": [{"template": {"spec": {"containers": [{"name": "c"}]}}}]}}
+{"kind": "Pod", "metadata": {"name": "p"}}
+)");
+  ASSERT_TRUE(read) << ErrorOf(read);
+  const Cluster& cluster = read->cluster;
+  EXPECT_EQ(cluster.local_queues.at(0).key, (ObjectKey{"default", "q"}));
+  EXPECT_EQ(cluster.local_queues.at(1).key, (ObjectKey{"default", "r"}));
+  EXPECT_EQ(cluster.pods.at(0).key, (ObjectKey{"default", "p"}));
+  ASSERT_THAT(cluster.workloads, SizeIs(2)) << "the Job is that of w";
+  EXPECT_EQ(cluster.workloads[1].key, (ObjectKey{"default", "v"}));
+  EXPECT_EQ(cluster.workloads[1].pod_sets.at(0).pod_template.requests, (Resources{{"cpu", 1000}}));
+  const auto twice = Read(R"({"kind": "Pod", "metadata": {"name": "p"}}
+{"kind": "Pod", "metadata": {"name": "p", "namespace": "default"}})");
+  EXPECT_THAT(ErrorOf(twice), HasSubstr("it is in the input twice"));
+}
+
+// As in samples that are meant for `kubectl create`.
+TEST(ClusterText, WithoutANameItIsNamedAfterItsGenerateName) {
+  const auto read = Read(R"(
+{"kind": "Node", "metadata": {"generateName": "n-"}}
+{"kind": "Workload", "metadata": {"generateName": "job-"}}
+{"kind": "Workload", "metadata": {"generateName": "job-", "namespace": "team"}}
+{"kind": "Workload", "metadata": {"name": "", "generateName": "job-", "namespace": "default"}}
+{"kind": "Workload", "metadata": {"name": "mine", "generateName": "job-"}}
+)");
+  ASSERT_TRUE(read) << ErrorOf(read);
+  std::vector<std::string> names;
+  for (const Workload& workload : read->cluster.workloads) names.push_back(workload.key.ToString());
+  EXPECT_THAT(names,
+              ElementsAre("default/job-?1", "team/job-?1", "default/job-?2", "default/mine"));
+  EXPECT_THAT(Names(read), ElementsAre("n-?1"));
+  EXPECT_THAT(ErrorOf(Read(R"({"kind": "Pod", "metadata": {"generateName": "p-"}}
+{"kind": "Pod", "metadata": {"generateName": "p-"}, "spec": {"nodeName": 3}})")),
+              HasSubstr("f: Pod p-?2: spec.nodeName"));
+  EXPECT_THAT(ErrorOf(Read(R"({"kind": "Pod", "metadata": {"name": 3, "generateName": "p-"}})")),
+              HasSubstr("metadata.name"));
+}
+
 TEST(ClusterText, TheSameObjectTwiceNamesBothPlaces) {
   EXPECT_EQ(ErrorOf(Read(R"({"kind": "List", "items": [)" + NodeJson("a") + "," + NodeJson("b") +
                          "," + NodeJson("a") + "]}")),
