@@ -19,6 +19,7 @@ ClusterQueue MakeClusterQueue(int number, const LoadedScenario& loaded) {
   ClusterQueue queue;
   queue.name = fmt::format("cluster-queue-{}", number);
   queue.queueing_strategy = "BestEffortFIFO";
+  queue.namespace_selector.emplace();  // every namespace
   ResourceGroup& group = queue.resource_groups.emplace_back();
   FlavorQuota& quota = group.flavors.emplace_back();
   quota.flavor = loaded.flavor_name;

@@ -10,9 +10,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kMultiKueue = "kueue.x-k8s.io/multikueue";
-constexpr std::string_view kProvisioningRequest = "kueue.x-k8s.io/provisioning-request";
-
 bool IsOf(std::string_view controller, const std::string& check, const ClusterLookup& lookup) {
   const AdmissionCheck* found = lookup.Check(check);
   return found != nullptr && found->controller_name == controller;

@@ -2,12 +2,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/engine/request.hpp"
 #include "host/kueue/cluster_lookup.hpp"
 
 namespace espalier {
+
+// Controllers of admission checks that decide when and where workloads are placed.
+inline constexpr std::string_view kMultiKueue = "kueue.x-k8s.io/multikueue";
+inline constexpr std::string_view kProvisioningRequest = "kueue.x-k8s.io/provisioning-request";
 
 // Marks in an admission that its pod set still has no place, and that it got one later.
 inline constexpr std::string_view kDelayPending = "Pending";

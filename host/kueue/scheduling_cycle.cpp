@@ -1,7 +1,9 @@
 #include "host/kueue/scheduling_cycle.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -31,18 +33,21 @@ struct Entry {
   std::size_t workload = 0;  // index
   WorkloadQueue* queue = nullptr;
   bool second_pass = false;  // R21.9
-  Nomination nomination;
+  std::optional<PassedOver> passed_over = {};
+  Nomination nomination = {};
 };
 
 class Simulation {
  public:
   Simulation(SchedulingCyclesResult& result, const Engine& engine, ClusterState state,
-             WorkBudget& budget)
+             const AdmissibilityOptions& admissibility, WorkBudget& budget)
       : result_(result),
         cluster_(result.cluster),
         engine_(engine),
         budget_(budget),
         lookup_(cluster_),
+        admissibility_(cluster_, lookup_, admissibility),
+        release_stopped_(admissibility.release_stopped),
         state_(std::move(state), SharedFlavors()) {
     MakeQueues();
     FillQueues();
@@ -57,7 +62,9 @@ class Simulation {
     changed_ = false;
     for (Entry& entry : entries) {
       if (!budget_.Pause()) return false;
-      entry.nomination = Nominate(entry);
+      const Workload& workload = cluster_.workloads[entry.workload];
+      entry.passed_over = admissibility_.WhyPassedOver(workload, entry.queue->cluster_queue().name);
+      if (!entry.passed_over) entry.nomination = Nominate(entry);
     }
     std::ranges::stable_sort(entries, [&](const Entry& a, const Entry& b) {  // R21.6
       if (a.second_pass != b.second_pass) return a.second_pass;
@@ -123,9 +130,40 @@ class Simulation {
                       "stop at their quota reservation",
                       queue.name));
     }
-    if (asks(queue.stop_policy) && queue.stop_policy != "None") {
+    if (release_stopped_ && asks(queue.stop_policy) && queue.stop_policy != "None") {
       Note(fmt::format("ClusterQueue {} has stopPolicy {}: simulated as if it were released",
                        queue.name, queue.stop_policy));
+    }
+    if (!release_stopped_ && queue.stop_policy == "HoldAndDrain") {
+      Note(
+          fmt::format("ClusterQueue {} is drained: the eviction of what it has admitted is not "
+                      "simulated",
+                      queue.name));
+    }
+    if (const auto why = admissibility_.WhyInactive(queue)) {
+      Note(fmt::format("ClusterQueue {} is inactive: {}", queue.name, *why));
+    }
+    NoteUnknowns(queue);
+  }
+
+  void NoteUnknowns(const ClusterQueue& queue) {
+    for (const std::string& name : queue.admission_checks) {
+      const AdmissionCheck* check = lookup_.Check(name);
+      if (check == nullptr || check->active) continue;
+      Note(
+          fmt::format("AdmissionCheck {} of ClusterQueue {} does not say whether it is active: "
+                      "taken as active",
+                      name, queue.name));
+    }
+    const auto& selector = queue.namespace_selector;
+    if (cluster_.namespaces.empty() && selector && *selector != LabelSelector{}) {
+      Note(
+          fmt::format("ClusterQueue {} selects namespaces by their labels, and no Namespace is in "
+                      "the input: taken as if it selected all",
+                      queue.name));
+    }
+    for (const std::string& field : queue.unknown_fields) {
+      Note(fmt::format("ClusterQueue {} sets {}, which is not simulated", queue.name, field));
     }
   }
 
@@ -134,16 +172,32 @@ class Simulation {
       if (budget_.stopped()) return;
       const Workload& workload = cluster_.workloads[index];
       const ClusterQueue* queue = lookup_.QueueOf(workload);
+      const LocalQueue* local_queue = lookup_.LocalQueueOf(workload);
       if (queue == nullptr) {
-        Note(fmt::format("workload {} is left out: {}", workload.key.ToString(),
+        Note(fmt::format("workload {} is {}: {}", workload.key.ToString(),
+                         local_queue == nullptr ? "left out" : "not admitted",
                          WhyQueueIsMissing(workload, cluster_, lookup_)));
+        if (local_queue == nullptr) continue;
+      }
+      if (const auto why = admissibility_.WhyNoHead(workload)) {
+        Note(fmt::format("workload {} of ClusterQueue {} waits outside of its queue: {}",
+                         workload.key.ToString(), local_queue->cluster_queue, *why));
         continue;
       }
-      Push(queues_.at(queue->name), index);
+      Push(QueueNamed(local_queue->cluster_queue), index);
     }
     for (std::size_t index = 0; index < cluster_.workloads.size(); ++index) {
       if (WantsSecondPass(cluster_.workloads[index])) second_pass_.insert(index);
     }
+  }
+
+  // One that is not in the cluster has a queue all the same, for its workloads to be passed over.
+  WorkloadQueue& QueueNamed(const std::string& name) {
+    const auto found = queues_.find(name);
+    if (found != queues_.end()) return found->second;
+    ClusterQueue& missing = missing_queues_.emplace_back();
+    missing.name = name;
+    return queues_.try_emplace(name, missing, cluster_.workloads).first->second;
   }
 
   bool WantsSecondPass(const Workload& workload) const {  // R21.9
@@ -160,13 +214,13 @@ class Simulation {
     std::vector<Entry> entries;
     for (const std::size_t index : second_pass_) {
       const Workload& workload = cluster_.workloads[index];
-      entries.push_back({index, &queues_.at(workload.admission->cluster_queue), true, {}});
+      entries.push_back({index, &queues_.at(workload.admission->cluster_queue), true});
     }
     second_pass_.clear();
     for (auto it = waiting_.begin(); it != waiting_.end();) {
       WorkloadQueue& queue = *it->second;
       if (const auto head = queue.Pop()) {
-        entries.push_back({*head, &queue, false, {}});
+        entries.push_back({*head, &queue, false});
         ++it;
       } else {
         it = waiting_.erase(it);
@@ -212,6 +266,7 @@ class Simulation {
   }
 
   void Process(Entry& entry) {
+    if (entry.passed_over) return PassOver(entry);
     const Nomination& nomination = entry.nomination;
     if (nomination.mode == AssignmentMode::kFit) {
       if (!TryAdmit(entry)) Skip(entry);
@@ -233,6 +288,16 @@ class Simulation {
       entry.queue->Park(entry.workload);
     } else {
       Push(*entry.queue, entry.workload);
+    }
+  }
+
+  void PassOver(const Entry& entry) {  // R21.14
+    Decide(entry, DecisionStatus::kNotAdmitted, entry.passed_over->reason);
+    if (entry.second_pass) return;
+    if (entry.passed_over->is_set_aside) {
+      entry.queue->SetAside(entry.workload);
+    } else {
+      entry.queue->Park(entry.workload);
     }
   }
 
@@ -366,7 +431,7 @@ class Simulation {
     SetCondition(workload, {std::string(kQuotaReserved), "False", "Pending", ""});
     SetCondition(workload, {std::string(kAdmitted), "False", "NoReservation", ""});
     if (const ClusterQueue* queue = lookup_.QueueOf(workload)) {
-      Push(queues_.at(queue->name), entry.workload);
+      Push(QueueNamed(queue->name), entry.workload);
     }
     // A StrictFIFO queue looks at its head in every cycle; others wait for room of their own.
     woken_.insert(entry.queue);
@@ -394,7 +459,10 @@ class Simulation {
   const Engine& engine_;
   WorkBudget& budget_;
   ClusterLookup lookup_;
+  Admissibility admissibility_;
+  bool release_stopped_;
   CycleState state_;
+  std::deque<ClusterQueue> missing_queues_;
   std::map<std::string, WorkloadQueue> queues_;         // by name of the ClusterQueue
   std::map<std::string_view, WorkloadQueue*> waiting_;  // those in which something may wait
   std::vector<WorkloadQueue*> strict_queues_;
@@ -437,7 +505,7 @@ SchedulingCyclesResult RunSchedulingCycles(Cluster cluster, ClusterState state,
                                            WorkBudget& budget) {
   SchedulingCyclesResult result;
   result.cluster = std::move(cluster);
-  Simulation simulation(result, engine, std::move(state), budget);
+  Simulation simulation(result, engine, std::move(state), options.admissibility, budget);
   while (simulation.RunCycle() && options.until_stable) {
   }
   return result;

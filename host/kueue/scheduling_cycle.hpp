@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/engine/engine.hpp"
+#include "host/kueue/admissibility.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
 #include "host/model/work_budget.hpp"
@@ -40,13 +41,14 @@ struct Decision {
 
 struct SchedulingCyclesOptions {
   bool until_stable = false;  // one cycle, or cycles until none can change anything
+  AdmissibilityOptions admissibility = {};
 };
 
 struct SchedulingCyclesResult {
   std::vector<Decision> decisions;
   std::int64_t cycles = 0;
   // What the simulation leaves out or assumes for this cluster, a sentence each: preemption,
-  // cohorts, stopped queues, workloads without a queue.
+  // cohorts, why queues are inactive, workloads without a queue.
   std::vector<std::string> notes;
   Cluster cluster;  // with admissions, assignments and evictions carried out
 };

@@ -22,7 +22,7 @@ void WorkloadQueue::Park(std::size_t workload) {
     waiting_.insert(workload);
     blocked_ = true;
   } else {
-    parked_.push_back(workload);
+    SetAside(workload);
   }
 }
 

@@ -29,6 +29,8 @@ class WorkloadQueue {
   // After an evaluation without admission. BestEffortFIFO sets it aside until Flush, StrictFIFO
   // lets nobody pass it.
   void Park(std::size_t workload);
+  // Sets it aside until Flush, whatever the strategy.
+  void SetAside(std::size_t workload) { parked_.push_back(workload); }
   // Room came back: everything is worth another look, from the first flavor on.
   void Flush();
 

@@ -128,6 +128,10 @@ struct Workload {
   std::vector<std::string> unhealthy_nodes;
   std::vector<ReclaimablePod> reclaimable_pods;
   std::vector<AdmissionCheckState> admission_checks;
+  std::optional<std::int64_t> requeue_at_seconds;  // status.requeueState.requeueAt, Unix seconds
+  // Why Kueue refuses its requests, in Kueue's words: they are above limits or outside of a
+  // LimitRange (R21.14). Empty: they are sound.
+  std::string resources_error;
   bool operator==(const Workload&) const = default;
 };
 

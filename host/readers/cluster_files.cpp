@@ -211,6 +211,7 @@ Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnost
   read(ObjectKind::kClusterQueue, cluster.cluster_queues, ReadClusterQueue, by_name);
   read(ObjectKind::kLocalQueue, cluster.local_queues, ReadLocalQueue, by_key);
   read(ObjectKind::kAdmissionCheck, cluster.admission_checks, ReadAdmissionCheck, by_name);
+  read(ObjectKind::kNamespace, cluster.namespaces, ReadNamespace, by_name);
   read(ObjectKind::kWorkloadPriorityClass, cluster.priority_classes, ReadWorkloadPriorityClass,
        by_name);
   converter.ReadDefaults(cluster.priority_classes);

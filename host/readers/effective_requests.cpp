@@ -19,9 +19,10 @@ void RaiseTo(QuantityMap& highest, const QuantityMap& quantities) {
   }
 }
 
-void FillGaps(QuantityMap& quantities, const QuantityMap& defaults) {
-  for (const auto& [name, quantity] : defaults) {
-    if (!quantities.Contains(name)) quantities.Set(name, quantity);
+void LowerTo(QuantityMap& lowest, const QuantityMap& quantities) {
+  for (const auto& [name, quantity] : quantities) {
+    const Quantity* found = lowest.Find(name);
+    if (found == nullptr || quantity < *found) lowest.Set(name, quantity);
   }
 }
 
@@ -36,17 +37,6 @@ QuantityMap ReadNonNegative(JsonValue resources, std::string_view name,
     }
   }
   return quantities;
-}
-
-QuantityMap ContainerRequests(JsonValue container, const ReadContext& context,
-                              const QuantityMap* container_defaults) {
-  QuantityMap requests;
-  if (const auto resources = ObjectMember(container, "resources", context)) {
-    requests = ReadNonNegative(*resources, "requests", context);
-    FillGaps(requests, ReadNonNegative(*resources, "limits", context));
-  }
-  if (container_defaults != nullptr) FillGaps(requests, *container_defaults);
-  return requests;
 }
 
 bool HasPodLevel(std::string_view resource) {
@@ -81,9 +71,31 @@ QuantityMap Overhead(JsonValue pod_spec, const ReadContext& context,
 
 }  // namespace
 
+void FillGaps(QuantityMap& quantities, const QuantityMap& defaults) {
+  for (const auto& [name, quantity] : defaults) {
+    if (!quantities.Contains(name)) quantities.Set(name, quantity);
+  }
+}
+
+QuantityMap ContainerRequests(JsonValue container, const ReadContext& context,
+                              const QuantityMap* container_defaults) {
+  QuantityMap requests;
+  if (const auto resources = ObjectMember(container, "resources", context)) {
+    requests = ReadNonNegative(*resources, "requests", context);
+    FillGaps(requests, ReadNonNegative(*resources, "limits", context));
+  }
+  if (container_defaults != nullptr) FillGaps(requests, *container_defaults);
+  return requests;
+}
+
 Resources EffectiveRequests(JsonValue pod_spec, const ReadContext& context,
                             const ClusterDefaults& defaults,
                             const QuantityMap* container_defaults) {
+  return ToCanonical(PodRequests(pod_spec, context, defaults, container_defaults));
+}
+
+QuantityMap PodRequests(JsonValue pod_spec, const ReadContext& context,
+                        const ClusterDefaults& defaults, const QuantityMap* container_defaults) {
   QuantityMap total;
   const auto requests_of = [&](JsonValue container) {
     return ContainerRequests(container, context, container_defaults);
@@ -116,7 +128,7 @@ Resources EffectiveRequests(JsonValue pod_spec, const ReadContext& context,
   RaiseTo(total, highest);
   ReplaceByPodLevel(pod_spec, context, total);
   Add(total, Overhead(pod_spec, context, defaults));
-  return ToCanonical(total);
+  return total;
 }
 
 void ReadRuntimeClass(JsonValue object, const ReadContext& context, ClusterDefaults& defaults) {
@@ -135,19 +147,28 @@ void ReadLimitRange(JsonValue object, const ReadContext& context, ClusterDefault
   if (!spec) return;
   const auto metadata = ObjectMember(object, "metadata", context);
   const std::string name_space = metadata ? NamespaceOf(*metadata, context) : "";
-  const auto container_defaults = [&](JsonValue limit) {
-    if (StringMember(limit, "type", context) != "Container") return QuantityMap();
+  LimitRangeBounds& bounds = defaults.limit_ranges[name_space];
+  QuantityMap& container_requests = defaults.container_default_requests[name_space];
+  const auto read_limit = [&](JsonValue limit) {
+    const std::string type = TextMember(limit, "type", context);
+    if (type != "Container" && type != "Pod") return false;
+    const bool of_pods = type == "Pod";
+    const QuantityMap min = ReadNonNegative(limit, "min", context);
+    const QuantityMap max = ReadNonNegative(limit, "max", context);
+    RaiseTo(of_pods ? bounds.pod_min : bounds.container_min, min);
+    LowerTo(of_pods ? bounds.pod_max : bounds.container_max, max);
+    if (of_pods) return true;
     // Kubernetes fills the default limit from `max`, and the default request from the default
     // limit and then from `min`.
-    QuantityMap requests = ReadNonNegative(limit, "defaultRequest", context);
-    FillGaps(requests, ReadNonNegative(limit, "default", context));
-    FillGaps(requests, ReadNonNegative(limit, "max", context));
-    FillGaps(requests, ReadNonNegative(limit, "min", context));
-    return requests;
+    QuantityMap limits = ReadNonNegative(limit, "default", context);
+    FillGaps(limits, max);
+    FillGaps(container_requests, ReadNonNegative(limit, "defaultRequest", context));
+    FillGaps(container_requests, limits);
+    FillGaps(container_requests, min);
+    FillGaps(bounds.container_default_limits, limits);
+    return true;
   };
-  for (const QuantityMap& requests : ReadList(*spec, "limits", context, container_defaults)) {
-    FillGaps(defaults.container_default_requests[name_space], requests);
-  }
+  ReadList(*spec, "limits", context, read_limit);
 }
 
 void ReadPriorityClass(JsonValue object, const ReadContext& context, ClusterDefaults& defaults) {

@@ -11,15 +11,25 @@
 
 namespace espalier {
 
+// The bounds that all LimitRanges of a namespace set together.
+struct LimitRangeBounds {
+  QuantityMap container_default_limits;  // of a container that has none
+  QuantityMap container_min;
+  QuantityMap container_max;
+  QuantityMap pod_min;
+  QuantityMap pod_max;
+};
+
 // What other objects of the cluster say about pods and workloads that do not say it themselves.
 struct ClusterDefaults {
   using Quantities = std::map<std::string, QuantityMap, std::less<>>;
   using Values = std::map<std::string, std::int64_t, std::less<>>;
   Quantities runtime_class_overhead;      // RuntimeClass -> overhead.podFixed
   Quantities container_default_requests;  // namespace -> what LimitRanges give a silent container
-  Values workload_priority_classes;       // WorkloadPriorityClass -> value
-  Values priority_classes;                // PriorityClass -> value
-  std::int64_t default_priority = 0;      // of the PriorityClass that is globalDefault
+  std::map<std::string, LimitRangeBounds, std::less<>> limit_ranges;  // by namespace
+  Values workload_priority_classes;   // WorkloadPriorityClass -> value
+  Values priority_classes;            // PriorityClass -> value
+  std::int64_t default_priority = 0;  // of the PriorityClass that is globalDefault
 };
 
 // Each takes one object of that kind into `defaults`; the first of a name counts.
@@ -36,7 +46,16 @@ void ReadPriorityClass(JsonValue object, const ReadContext& context, ClusterDefa
 //  * overhead comes from the pod or else from its RuntimeClass.
 // `container_defaults` is what a container gets for a resource with neither request nor limit:
 // null for pods, which had it filled in when they were created.
+//
+// PodRequests returns the exact amounts, ContainerRequests those of one container.
 Resources EffectiveRequests(JsonValue pod_spec, const ReadContext& context,
                             const ClusterDefaults& defaults, const QuantityMap* container_defaults);
+QuantityMap PodRequests(JsonValue pod_spec, const ReadContext& context,
+                        const ClusterDefaults& defaults, const QuantityMap* container_defaults);
+QuantityMap ContainerRequests(JsonValue container, const ReadContext& context,
+                              const QuantityMap* container_defaults);
+
+// Adds to `quantities` what only `defaults` has.
+void FillGaps(QuantityMap& quantities, const QuantityMap& defaults);
 
 }  // namespace espalier

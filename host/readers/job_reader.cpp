@@ -3,6 +3,7 @@
 
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/resource_limits.hpp"
 
 namespace espalier {
 namespace {
@@ -116,6 +117,8 @@ Workload ReadJob(JsonValue object, const ReadContext& context, const ClusterDefa
   ReadJobPriority(object, *pod_template, context, defaults, workload);
   main.count = PodCount(*spec, context);
   main.pod_template = ReadPodTemplate(*pod_template, context, defaults, workload.key.namespace_);
+  workload.resources_error =
+      ResourcesError({Member(*pod_template, "spec")}, context, defaults, workload.key.namespace_);
   main.topology_request = ReadTopologyAnnotations(*pod_template, kCompletionIndex, context);
   workload.pod_sets.push_back(std::move(main));
   return workload;

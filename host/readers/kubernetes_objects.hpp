@@ -33,6 +33,8 @@ ResourceFlavor ReadResourceFlavor(JsonValue object, const ReadContext& context);
 ClusterQueue ReadClusterQueue(JsonValue object, const ReadContext& context);
 LocalQueue ReadLocalQueue(JsonValue object, const ReadContext& context);
 AdmissionCheck ReadAdmissionCheck(JsonValue object, const ReadContext& context);
+// With the label of its name, which the API server gives every Namespace.
+Namespace ReadNamespace(JsonValue object, const ReadContext& context);
 WorkloadPriorityClass ReadWorkloadPriorityClass(JsonValue object, const ReadContext& context);
 
 // A Kueue Workload of v1beta1 or v1beta2. An absent spec.priority is the value of its priority

@@ -47,6 +47,7 @@ constexpr std::array<KindRow, kObjectKinds> kKinds = {{
     {ObjectKind::kRuntimeClass, "RuntimeClass", "node.k8s.io"},
     {ObjectKind::kLimitRange, "LimitRange", ""},
     {ObjectKind::kPriorityClass, "PriorityClass", "scheduling.k8s.io"},
+    {ObjectKind::kNamespace, "Namespace", ""},
 }};
 
 std::string_view GroupOf(std::string_view api_version) {

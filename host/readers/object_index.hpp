@@ -34,8 +34,9 @@ enum class ObjectKind {
   kRuntimeClass,
   kLimitRange,
   kPriorityClass,
+  kNamespace,
 };
-inline constexpr std::size_t kObjectKinds = 13;
+inline constexpr std::size_t kObjectKinds = 14;
 
 std::string_view KindName(ObjectKind kind);
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "host/model/excerpt.hpp"
 #include "host/readers/kubernetes_objects.hpp"
@@ -40,6 +41,52 @@ FlavorQuota ReadFlavorQuota(JsonValue flavor, const ReadContext& context) {
     return read;
   });
   return quota;
+}
+
+LabelSelector ReadLabelSelector(JsonValue object, const ReadContext& context) {
+  LabelSelector selector{.match_labels = TextMapMember(object, "matchLabels", context),
+                         .match_expressions = {}};
+  selector.match_expressions =
+      ReadList(object, "matchExpressions", context, [&](JsonValue requirement) {
+        NodeSelectorRequirement read{.key = RequiredText(requirement, "key", context),
+                                     .operation = RequiredText(requirement, "operator", context),
+                                     .values = TextListMember(requirement, "values", context)};
+        constexpr std::array<std::string_view, 4> kOperators = {"In", "NotIn", "Exists",
+                                                                "DoesNotExist"};
+        if (!read.operation.empty() &&
+            std::find(kOperators.begin(), kOperators.end(), read.operation) == kOperators.end()) {
+          context.Error(*Member(requirement, "operator"), "this operator does not exist",
+                        "In, NotIn, Exists or DoesNotExist");
+        }
+        return read;
+      });
+  return selector;
+}
+
+// The fields of a ClusterQueue's spec that ReadClusterQueue looks at, or that matter only beside
+// others that it looks at.
+constexpr std::array<std::string_view, 10> kQueueFields = {
+    "admissionChecks", "admissionChecksStrategy", "cohort",
+    "cohortName",      "flavorFungibility",       "namespaceSelector",
+    "preemption",      "queueingStrategy",        "resourceGroups",
+    "stopPolicy"};
+
+std::vector<std::string> UnknownFields(JsonValue spec, const ReadContext& context) {
+  std::vector<std::string> unknown;
+  for (const auto [name, value] : Fields(spec)) {
+    if (std::find(kQueueFields.begin(), kQueueFields.end(), name) == kQueueFields.end()) {
+      unknown.push_back("spec." + std::string(name));
+    }
+  }
+  // TryNextFlavor is how flavors are chosen here (R21.12).
+  if (const auto fungibility = ObjectMember(spec, "flavorFungibility", context)) {
+    const std::string_view when = "whenCanPreempt";
+    const std::string policy = TextMember(*fungibility, when, context);
+    if (!policy.empty() && policy != "TryNextFlavor") {
+      unknown.push_back("spec.flavorFungibility.whenCanPreempt: " + policy);
+    }
+  }
+  return unknown;
 }
 
 }  // namespace
@@ -89,6 +136,10 @@ ClusterQueue ReadClusterQueue(JsonValue object, const ReadContext& context) {
     queue.within_cluster_queue = TextMember(*preemption, "withinClusterQueue", context);
     queue.reclaim_within_cohort = TextMember(*preemption, "reclaimWithinCohort", context);
   }
+  if (const auto selector = ObjectMember(*spec, "namespaceSelector", context)) {
+    queue.namespace_selector = ReadLabelSelector(*selector, context);
+  }
+  queue.unknown_fields = UnknownFields(*spec, context);
   queue.admission_checks = TextListMember(*spec, "admissionChecks", context);
   const auto read_rule = [&](JsonValue rule) {
     return std::pair(RequiredText(rule, "name", context),
@@ -117,10 +168,24 @@ LocalQueue ReadLocalQueue(JsonValue object, const ReadContext& context) {
 
 AdmissionCheck ReadAdmissionCheck(JsonValue object, const ReadContext& context) {
   AdmissionCheck check{.name = ReadObjectName(object, context), .controller_name = {}};
+  if (const auto status = ObjectMember(object, "status", context)) {
+    for (const Condition& condition : ReadConditions(*status, context)) {
+      if (condition.type == "Active") check.active = condition.status == "True";
+    }
+  }
   if (const auto spec = ObjectMember(object, "spec", context)) {
     check.controller_name = TextMember(*spec, "controllerName", context);
   }
   return check;
+}
+
+Namespace ReadNamespace(JsonValue object, const ReadContext& context) {
+  Namespace result{.name = ReadObjectName(object, context), .labels = {}};
+  if (const auto metadata = ObjectMember(object, "metadata", context)) {
+    result.labels = TextMapMember(*metadata, "labels", context);
+  }
+  result.labels.Set("kubernetes.io/metadata.name", result.name);
+  return result;
 }
 
 WorkloadPriorityClass ReadWorkloadPriorityClass(JsonValue object, const ReadContext& context) {

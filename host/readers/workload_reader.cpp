@@ -5,6 +5,7 @@
 #include "host/model/excerpt.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/resource_limits.hpp"
 
 namespace espalier {
 namespace {
@@ -64,6 +65,9 @@ void ReadStatus(JsonValue status, const ReadContext& context, Workload& workload
   workload.admission_checks = ReadList(status, "admissionChecks", context, [&](JsonValue check) {
     return ReadAdmissionCheckState(check, context);
   });
+  if (const auto requeue = ObjectMember(status, "requeueState", context)) {
+    workload.requeue_at_seconds = TimeMember(*requeue, "requeueAt", context);
+  }
 }
 
 // The name of the workload's priority class and the value it has, if that is known.
@@ -100,6 +104,18 @@ void ReadPriority(JsonValue spec, const ReadContext& context, const ClusterDefau
                      " is not in the input, so the priority counts as 0",
                  "the priority class among the files, or spec.priority");
   }
+}
+
+// One per pod set; nullopt where it has none.
+std::vector<std::optional<JsonValue>> PodSpecs(JsonValue spec, const ReadContext& context) {
+  std::vector<std::optional<JsonValue>> pod_specs;
+  if (const auto pod_sets = ArrayMember(spec, "podSets", context)) {
+    for (const JsonValue pod_set : *pod_sets) {
+      const auto pod_template = Member(pod_set, "template");
+      pod_specs.push_back(pod_template ? Member(*pod_template, "spec") : std::nullopt);
+    }
+  }
+  return pod_specs;
 }
 
 // Answers, admissions and pods say by name which pod set is meant.
@@ -179,6 +195,8 @@ Workload ReadWorkload(JsonValue object, const ReadContext& context,
       return ReadPodSet(pod_set, context, defaults, workload.key.namespace_);
     });
     CheckPodSetNames(workload.pod_sets, *spec, context);
+    workload.resources_error =
+        ResourcesError(PodSpecs(*spec, context), context, defaults, workload.key.namespace_);
   }
   if (const auto status = ObjectMember(object, "status", context)) {
     ReadStatus(*status, context, workload);

@@ -167,6 +167,12 @@ void WriteObject(const ClusterQueue& queue, ObjectWriter& out) {
   BeginObject(kKueue, "ClusterQueue", {"", queue.name}, out);
   BeginSpec(out);
   Text("queueingStrategy", queue.queueing_strategy, out);
+  if (queue.namespace_selector) {
+    out.Key("namespaceSelector");
+    out.BeginMap();
+    TextMap("matchLabels", queue.namespace_selector->match_labels, out);
+    out.EndMap();
+  }
   out.Key("resourceGroups");
   out.BeginList();
   for (const ResourceGroup& group : queue.resource_groups) {

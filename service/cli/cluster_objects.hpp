@@ -10,7 +10,8 @@ namespace espalier {
 void WriteObject(const Node& node, ObjectWriter& out);
 void WriteObject(const Topology& topology, ObjectWriter& out);
 void WriteObject(const ResourceFlavor& flavor, ObjectWriter& out);  // name and topology only
-void WriteObject(const ClusterQueue& queue, ObjectWriter& out);     // strategy and quota only
+// Strategy, quota and the labels that namespaces must have.
+void WriteObject(const ClusterQueue& queue, ObjectWriter& out);
 void WriteObject(const LocalQueue& queue, ObjectWriter& out);
 // Pod sets, admission and conditions; templates as far as requests and node selectors.
 void WriteObject(const Workload& workload, ObjectWriter& out);

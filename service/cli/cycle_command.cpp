@@ -1,4 +1,6 @@
 // espalier cycle: what would Kueue's scheduler decide on a saved cluster?
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -7,6 +9,7 @@
 #include "host/engine/engine.hpp"
 #include "host/kueue/node_participation.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
+#include "host/model/parse_time.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/backend_options.hpp"
 #include "service/cli/commands.hpp"
@@ -21,6 +24,8 @@ namespace {
 struct CycleOptions {
   InputOptions input;
   bool until_stable = false;
+  bool release_stopped = false;
+  std::string now;  // RFC 3339; empty: now
   std::string feature_gates;
   BackendOptions backend;
   std::string output = "table";  // or json, jsonl
@@ -35,6 +40,9 @@ constexpr const char* kExamples = R"(Examples:
   And all cycles after it, until nothing more can be admitted:
     espalier cycle cluster.json queues.json --until-stable
 
+  What would a stopped queue admit, were it released?
+    espalier cycle cluster.json queues.json --until-stable --release-stopped
+
   Who is refused, and why?
     espalier cycle cluster.json queues.json --until-stable -o jsonl |
       jq -r 'select(.status == "not-admitted") | [.workload, .reason] | @tsv'
@@ -47,8 +55,9 @@ constexpr const char* kExamples = R"(Examples:
 A cycle takes the head of every ClusterQueue (priority, then age, then uid), finds flavors with
 quota and a placement, and admits what still fits when its turn comes. Admitted workloads with an
 unhealthy node get replacements first. `place` answers without queues and quota; this one obeys
-both. Preemption and cohorts are not simulated, and stopped queues count as open: what is left out
-is said on standard error.
+both. A ClusterQueue that is stopped, lacks a flavor or a check, or selects other namespaces admits
+nothing, as in Kueue. Preemption and cohorts are not simulated: what is left out is said on standard
+error, for each queue that it concerns.
 
 Outcomes: admitted; quota reserved (admission checks are still to come); requeued, with the reason;
 replaced (pods of an unhealthy node got another place); evicted (there was none).
@@ -69,6 +78,16 @@ void Print(const SchedulingCyclesResult& result, const std::string& output,
   }
 }
 
+std::int64_t NowSeconds(const std::string& text) {
+  if (const auto seconds = ParseTime(text)) return *seconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
+std::string CheckTime(const std::string& text) {
+  return ParseTime(text) ? "" : text + " is not a time; want one such as 2026-01-31T12:00:00Z";
+}
+
 ExitCode RunCycle(const CycleOptions& options) {
   const Result<FeatureGates> gates = ParseFeatureGates(options.feature_gates);
   if (!gates) {
@@ -83,7 +102,10 @@ ExitCode RunCycle(const CycleOptions& options) {
   if (!backend) return ReportError(backend.error());
   const Engine engine(*backend, *gates);
   const Result<SchedulingCyclesResult> result =
-      RunSchedulingCycles(std::move(read->cluster), engine, {.until_stable = options.until_stable});
+      RunSchedulingCycles(std::move(read->cluster), engine,
+                          {.until_stable = options.until_stable,
+                           .admissibility = {.now_seconds = NowSeconds(options.now),
+                                             .release_stopped = options.release_stopped}});
   if (!result) return ReportError(result.error());
   ReportDeviceFault(**backend);
   Print(*result, options.output, *gates);
@@ -102,6 +124,13 @@ void AddCycleCommand(CLI::App& app, int& exit_code) {
   AddInputOptions(*cycle, options->input);
   cycle->add_flag("--until-stable", options->until_stable,
                   "Cycles until none can change anything, instead of one");
+  cycle->add_flag("--release-stopped", options->release_stopped,
+                  "As if no ClusterQueue and no LocalQueue were stopped");
+  cycle
+      ->add_option("--now", options->now,
+                   "The time by which requeueAt of workloads is judged, as 2026-01-31T12:00:00Z;\n"
+                   "by default the time it is")
+      ->check(CheckTime);
   cycle->add_option("--feature-gates", options->feature_gates,
                     "Kueue's gates that change a decision: Name=true,Other=false");
   AddBackendOptions(*cycle, options->backend);

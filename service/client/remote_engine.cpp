@@ -62,13 +62,55 @@ class RemoteEngine::Impl {
     writer->WritesDone();
     if (auto finished = Check(writer->Finish()); !finished) return finished;
     state_ = response.state();
+    whatever_is_current_ = false;
     return {};
+  }
+
+  Result<RemoteState> UseStateOfServer() {
+    grpc::ClientContext context;
+    SetDeadline(context, timeout_);
+    v1::GetStateSummaryResponse response;
+    if (auto got = Check(cluster_state_->GetStateSummary(&context, {}, &response)); !got) {
+      return tl::unexpected(got.error());
+    }
+    whatever_is_current_ = true;
+    RemoteState state{response.state().generation(), response.nodes(), {}};
+    for (const v1::FlavorSummary& flavor : response.flavors()) {
+      state.flavors.push_back(
+          {flavor.name(), {flavor.levels().begin(), flavor.levels().end()}, flavor.nodes()});
+    }
+    return state;
+  }
+
+  Result<std::vector<std::vector<std::string>>> Leaves(const std::string& flavor) {
+    constexpr std::uint32_t kLeavesPerCall = 50'000;
+    std::vector<std::vector<std::string>> leaves;
+    for (std::uint32_t total = 1; leaves.size() < total;) {
+      grpc::ClientContext context;
+      SetDeadline(context, timeout_);
+      v1::ListLeavesRequest request;
+      request.set_flavor(flavor);
+      request.set_first(static_cast<std::uint32_t>(leaves.size()));
+      request.set_limit(kLeavesPerCall);
+      v1::ListLeavesResponse response;
+      if (auto got = Check(cluster_state_->ListLeaves(&context, request, &response)); !got) {
+        return tl::unexpected(got.error());
+      }
+      total = response.total();
+      const int levels = response.levels_size();
+      if (levels == 0 || response.values_size() < levels) break;
+      for (int i = 0; i + levels <= response.values_size(); i += levels) {
+        const auto value = response.values().begin() + i;
+        leaves.emplace_back(value, value + levels);
+      }
+    }
+    return leaves;
   }
 
   Result<std::vector<WorkloadAnswer>> Place(std::span<const WorkloadRequest> requests,
                                             PlacementMode mode, const FeatureGates& gates) {
     v1::PlaceRequest request;
-    *request.mutable_state() = state_;
+    if (!whatever_is_current_) *request.mutable_state() = state_;
     request.set_mode(mode == PlacementMode::kNominate ? v1::PLACEMENT_MODE_NOMINATE
                                                       : v1::PLACEMENT_MODE_SEQUENTIAL);
     request.set_domain_naming(v1::DOMAIN_NAMING_NAME);
@@ -95,6 +137,8 @@ class RemoteEngine::Impl {
     *request->mutable_state() = state_;
     WriteFeatureGates(gates, *request->mutable_feature_gates());
     request->set_until_stable(options.until_stable);
+    request->set_now_seconds(options.admissibility.now_seconds);
+    request->set_release_stopped(options.admissibility.release_stopped);
 
     grpc::ClientContext context;
     SetDeadline(context, timeout_);
@@ -164,6 +208,7 @@ class RemoteEngine::Impl {
   std::unique_ptr<v1::Scheduling::Stub> scheduling_;
   std::unique_ptr<v1::Ungating::Stub> ungating_;
   v1::StatePosition state_;  // of the last Load
+  bool whatever_is_current_ = false;
 };
 
 Result<RemoteEngine> RemoteEngine::Connect(const std::string& address,
@@ -181,6 +226,12 @@ RemoteEngine& RemoteEngine::operator=(RemoteEngine&&) noexcept = default;
 RemoteEngine::~RemoteEngine() = default;
 
 Result<void> RemoteEngine::Load(const ClusterStateInput& input) { return impl_->Load(input); }
+
+Result<RemoteState> RemoteEngine::UseStateOfServer() { return impl_->UseStateOfServer(); }
+
+Result<std::vector<std::vector<std::string>>> RemoteEngine::Leaves(const std::string& flavor) {
+  return impl_->Leaves(flavor);
+}
 
 Result<std::vector<WorkloadAnswer>> RemoteEngine::Place(std::span<const WorkloadRequest> requests,
                                                         PlacementMode mode,

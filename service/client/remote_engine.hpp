@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,18 @@
 #include "host/model/result.hpp"
 
 namespace espalier {
+
+// What a server holds, in outline.
+struct RemoteState {
+  struct Flavor {
+    std::string name;
+    std::vector<std::string> levels;  // label keys, coarsest first
+    std::int64_t nodes = 0;           // those it places on
+  };
+  std::uint64_t generation = 0;  // 0: nothing is loaded
+  std::int64_t nodes = 0;
+  std::vector<Flavor> flavors;  // those with a topology
+};
 
 class RemoteEngine {
  public:
@@ -28,6 +41,13 @@ class RemoteEngine {
 
   // Makes `input` the state of the server, in place of what it held, and of the later Place calls.
   Result<void> Load(const ClusterStateInput& input);
+
+  // Returns what the server holds, and makes later Place calls ask it, whatever it is by then.
+  Result<RemoteState> UseStateOfServer();
+
+  // The level values of every leaf of a flavor, as the server holds it now. kNotFound when it holds
+  // no such flavor with a topology.
+  Result<std::vector<std::vector<std::string>>> Leaves(const std::string& flavor);
 
   // One answer per request, in order, as Engine::Place with these gates on the loaded state. The
   // server's state stays as it was, in sequential mode too. kStale when someone else has changed

@@ -1,5 +1,6 @@
 #include "service/server/scheduling_service.hpp"
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -15,7 +16,8 @@ namespace {
 // Cycles over the queues and workloads of `cluster` on the nodes, topologies, flavors and pods of
 // no workload that were loaded.
 Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, ClusterStateInput loaded,
-                                           const Engine& engine, bool until_stable) {
+                                           const Engine& engine,
+                                           const SchedulingCyclesOptions& options) {
   cluster.nodes = std::move(loaded.nodes);
   cluster.topologies = std::move(loaded.topologies);
   cluster.flavors = std::move(loaded.flavors);
@@ -23,10 +25,20 @@ Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, ClusterStateInput lo
   input.non_tas_usage = std::move(loaded.non_tas_usage);
   auto state = ClusterState::Build(input, engine.budget());
   if (!state) return tl::unexpected(state.error());
-  auto decided = RunSchedulingCycles(std::move(cluster), *std::move(state), engine,
-                                     {.until_stable = until_stable}, engine.budget());
+  auto decided =
+      RunSchedulingCycles(std::move(cluster), *std::move(state), engine, options, engine.budget());
   if (engine.budget().stopped()) return tl::unexpected(engine.budget().Check().error());
   return decided;
+}
+
+SchedulingCyclesOptions OptionsOf(const v1::CycleRequest& request) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return {.until_stable = request.until_stable(),
+          .admissibility = {
+              .now_seconds = request.has_now_seconds()
+                                 ? request.now_seconds()
+                                 : std::chrono::duration_cast<std::chrono::seconds>(now).count(),
+              .release_stopped = request.release_stopped()}};
 }
 
 }  // namespace
@@ -57,7 +69,7 @@ grpc::Status SchedulingService::Decide(const v1::CycleRequest& request, WorkBudg
   auto loaded = store_.LoadedAt(position, budget);
   if (!loaded) return StoreStatus(loaded.error(), store_);
   const auto result = RunOnLoaded(*std::move(cluster), std::move(loaded->input),
-                                  Engine(backend_, *gates, budget), request.until_stable());
+                                  Engine(backend_, *gates, budget), OptionsOf(request));
   if (!result) return ToStatus(result.error());
   auto decided = ToProto(*result);
   if (!decided) return ToStatus(decided.error());

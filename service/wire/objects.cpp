@@ -43,6 +43,8 @@ Workload ObjectReader::Read(const v1::Workload& message, const FieldPath& path) 
       ReadList<ReclaimablePod>(message.reclaimable_pods(), path, "reclaimable_pods");
   workload.admission_checks =
       ReadList<AdmissionCheckState>(message.admission_checks(), path, "admission_checks");
+  if (message.has_requeue_at_seconds()) workload.requeue_at_seconds = message.requeue_at_seconds();
+  workload.resources_error = Text(message.resources_error(), path, "resources_error");
   return workload;
 }
 
@@ -116,7 +118,20 @@ ClusterQueue ObjectReader::Read(const v1::ClusterQueue& message, const FieldPath
   queue.within_cluster_queue = Text(message.within_cluster_queue(), path, "within_cluster_queue");
   queue.reclaim_within_cohort =
       Text(message.reclaim_within_cohort(), path, "reclaim_within_cohort");
+  if (message.has_namespace_selector()) {
+    const FieldPath selector_path(path, "namespace_selector");
+    const v1::LabelSelector& selector = message.namespace_selector();
+    queue.namespace_selector = {
+        FromProto(selector.match_labels(), FieldPath(selector_path, "match_labels"), decoder_),
+        FromProtoList<NodeSelectorRequirement>(selector.match_expressions(), selector_path,
+                                               "match_expressions", decoder_)};
+  }
   return queue;
+}
+
+Namespace ObjectReader::Read(const v1::Namespace& message, const FieldPath& path) {
+  return {Text(message.name(), path, "name"),
+          FromProto(message.labels(), FieldPath(path, "labels"), decoder_)};
 }
 
 ResourceGroup ObjectReader::Read(const v1::ResourceGroup& message, const FieldPath& path) {
@@ -138,12 +153,16 @@ LocalQueue ObjectReader::Read(const v1::LocalQueue& message, const FieldPath& pa
   LocalQueue queue;
   queue.key = {Text(message.namespace_(), path, "namespace"), Text(message.name(), path, "name")};
   queue.cluster_queue = Text(message.cluster_queue(), path, "cluster_queue");
+  queue.stop_policy = Text(message.stop_policy(), path, "stop_policy");
   return queue;
 }
 
 AdmissionCheck ObjectReader::Read(const v1::AdmissionCheck& message, const FieldPath& path) {
-  return {Text(message.name(), path, "name"),
-          Text(message.controller_name(), path, "controller_name")};
+  AdmissionCheck check;
+  check.name = Text(message.name(), path, "name");
+  check.controller_name = Text(message.controller_name(), path, "controller_name");
+  if (message.has_active()) check.active = message.active();
+  return check;
 }
 
 Pod ObjectReader::Read(const v1::Pod& message, const FieldPath& path) {
@@ -244,6 +263,8 @@ v1::Workload ToProto(const Workload& workload, WorkloadTablesWriter& tables) {
   for (const AdmissionCheckState& check : workload.admission_checks) {
     *message.add_admission_checks() = ToProto(check, strings);
   }
+  if (workload.requeue_at_seconds) message.set_requeue_at_seconds(*workload.requeue_at_seconds);
+  message.set_resources_error(strings.Ref(workload.resources_error));
   return message;
 }
 
@@ -266,6 +287,20 @@ v1::ClusterQueue ToProto(const ClusterQueue& queue, WorkloadTablesWriter& tables
   }
   message.set_within_cluster_queue(strings.Ref(queue.within_cluster_queue));
   message.set_reclaim_within_cohort(strings.Ref(queue.reclaim_within_cohort));
+  if (queue.namespace_selector) {
+    v1::LabelSelector& selector = *message.mutable_namespace_selector();
+    *selector.mutable_match_labels() = ToProto(queue.namespace_selector->match_labels, strings);
+    for (const auto& requirement : queue.namespace_selector->match_expressions) {
+      *selector.add_match_expressions() = ToProto(requirement, strings);
+    }
+  }
+  return message;
+}
+
+v1::Namespace ToProto(const Namespace& name_space, WorkloadTablesWriter& tables) {
+  v1::Namespace message;
+  message.set_name(tables.strings.Ref(name_space.name));
+  *message.mutable_labels() = ToProto(name_space.labels, tables.strings);
   return message;
 }
 
@@ -274,6 +309,7 @@ v1::LocalQueue ToProto(const LocalQueue& queue, WorkloadTablesWriter& tables) {
   message.set_namespace_(tables.strings.Ref(queue.key.namespace_));
   message.set_name(tables.strings.Ref(queue.key.name));
   message.set_cluster_queue(tables.strings.Ref(queue.cluster_queue));
+  message.set_stop_policy(tables.strings.Ref(queue.stop_policy));
   return message;
 }
 
@@ -281,6 +317,7 @@ v1::AdmissionCheck ToProto(const AdmissionCheck& check, WorkloadTablesWriter& ta
   v1::AdmissionCheck message;
   message.set_name(tables.strings.Ref(check.name));
   message.set_controller_name(tables.strings.Ref(check.controller_name));
+  if (check.active) message.set_active(*check.active);
   return message;
 }
 

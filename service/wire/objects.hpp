@@ -19,6 +19,7 @@ class ObjectReader {
   ClusterQueue Read(const v1::ClusterQueue& message, const FieldPath& path);
   LocalQueue Read(const v1::LocalQueue& message, const FieldPath& path);
   AdmissionCheck Read(const v1::AdmissionCheck& message, const FieldPath& path);
+  Namespace Read(const v1::Namespace& message, const FieldPath& path);
   Pod Read(const v1::Pod& message, const FieldPath& path);
 
   // A list of messages, element by element.
@@ -60,6 +61,7 @@ v1::Workload ToProto(const Workload& workload, WorkloadTablesWriter& tables);
 v1::ClusterQueue ToProto(const ClusterQueue& queue, WorkloadTablesWriter& tables);
 v1::LocalQueue ToProto(const LocalQueue& queue, WorkloadTablesWriter& tables);
 v1::AdmissionCheck ToProto(const AdmissionCheck& check, WorkloadTablesWriter& tables);
+v1::Namespace ToProto(const Namespace& name_space, WorkloadTablesWriter& tables);
 v1::Pod ToProto(const Pod& pod, WorkloadTablesWriter& tables);
 
 }  // namespace espalier

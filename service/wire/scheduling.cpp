@@ -80,6 +80,7 @@ Result<Cluster> FromProto(const v1::CycleRequest& message, WorkBudget& budget) {
   cluster.admission_checks =
       reader.ReadList<AdmissionCheck>(message.admission_checks(), root, "admission_checks");
   cluster.workloads = reader.ReadList<Workload>(message.workloads(), root, "workloads");
+  cluster.namespaces = reader.ReadList<Namespace>(message.namespaces(), root, "namespaces");
   if (!decoder.ok()) return tl::unexpected(decoder.error());
   return cluster;
 }
@@ -98,6 +99,9 @@ Result<v1::CycleRequest> ToProto(const Cluster& cluster) {
   }
   for (const Workload& workload : cluster.workloads) {
     *message.add_workloads() = ToProto(workload, tables);
+  }
+  for (const Namespace& name_space : cluster.namespaces) {
+    *message.add_namespaces() = ToProto(name_space, tables);
   }
   if (tables.error()) return tl::unexpected(*tables.error());
   return message;

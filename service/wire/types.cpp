@@ -57,8 +57,8 @@ std::optional<std::string> OptionalString(std::uint32_t reference, const FieldPa
 }  // namespace
 
 // Not in the unnamed namespace: FromProtoList finds them by their arguments.
-static NodeSelectorRequirement FromProto(const v1::NodeSelectorRequirement& message,
-                                         const FieldPath& path, Decoder& decoder) {
+NodeSelectorRequirement FromProto(const v1::NodeSelectorRequirement& message, const FieldPath& path,
+                                  Decoder& decoder) {
   NodeSelectorRequirement requirement;
   requirement.key = decoder.String(message.key(), FieldPath(path, "key"));
   requirement.operation = decoder.String(message.operation(), FieldPath(path, "operation"));
@@ -87,8 +87,6 @@ static SliceConstraint FromProto(const v1::SliceConstraint& message, const Field
   return {decoder.String(message.topology(), FieldPath(path, "topology")), message.size()};
 }
 
-namespace {
-
 v1::NodeSelectorRequirement ToProto(const NodeSelectorRequirement& requirement,
                                     StringTable& strings) {
   v1::NodeSelectorRequirement message;
@@ -97,6 +95,8 @@ v1::NodeSelectorRequirement ToProto(const NodeSelectorRequirement& requirement,
   for (const std::string& value : requirement.values) message.add_values(strings.Ref(value));
   return message;
 }
+
+namespace {
 
 v1::NodeSelectorTerm ToProto(const NodeSelectorTerm& term, StringTable& strings) {
   v1::NodeSelectorTerm message;

@@ -17,6 +17,8 @@ StringMap FromProto(const v1::StringMap& message, const FieldPath& path, Decoder
 Resources FromProto(const v1::ResourceVector& message, const FieldPath& path, Decoder& decoder);
 Taint FromProto(const v1::Taint& message, const FieldPath& path, Decoder& decoder);
 Toleration FromProto(const v1::Toleration& message, const FieldPath& path, Decoder& decoder);
+NodeSelectorRequirement FromProto(const v1::NodeSelectorRequirement& message, const FieldPath& path,
+                                  Decoder& decoder);
 // Sets node selector, tolerations and affinity.
 PodTemplate FromProto(const v1::NodeConstraints& message, const FieldPath& path, Decoder& decoder);
 TopologyRequest FromProto(const v1::TopologyRequest& message, const FieldPath& path,
@@ -41,6 +43,8 @@ v1::StringMap ToProto(const StringMap& map, StringTable& strings);
 v1::ResourceVector ToProto(const Resources& resources, StringTable& strings);
 v1::Taint ToProto(const Taint& taint, StringTable& strings);
 v1::Toleration ToProto(const Toleration& toleration, StringTable& strings);
+v1::NodeSelectorRequirement ToProto(const NodeSelectorRequirement& requirement,
+                                    StringTable& strings);
 v1::NodeConstraints NodeConstraintsToProto(const PodTemplate& pod_template, StringTable& strings);
 v1::TopologyRequest ToProto(const TopologyRequest& request, StringTable& strings);
 

@@ -342,6 +342,7 @@ std::string SoundRequest(const std::string& method) {
     v1::ClusterQueue& queue = *request.add_cluster_queues();
     queue.set_name(name);
     queue.set_queueing_strategy(Add(strings, "BestEffortFIFO"));
+    queue.mutable_namespace_selector();
     v1::ResourceGroup& group = *queue.add_resource_groups();
     group.add_covered_resources(cpu);
     v1::FlavorQuota& quota = *group.add_flavors();

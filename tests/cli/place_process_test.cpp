@@ -88,7 +88,7 @@ TEST(PlaceOutput, OfTheRealClusterCoversItsPendingWorkloads) {
   EXPECT_THAT(result.output, HasSubstr("us-east-1a/use1a-b04/r{02..04}: 24 hosts x 1"));
   EXPECT_THAT(result.output, HasSubstr("43 placed, 22 not placed, 3 with nothing to place"));
   EXPECT_THAT(result.output, HasSubstr("nvidia.com/gpu of flavor gpu-h100"));
-  EXPECT_THAT(result.errors, HasSubstr("skipped: 10 Namespace"));
+  EXPECT_THAT(result.errors, Not(HasSubstr("skipped")));
 }
 
 TEST(PlaceExitCode, IsZeroWhenAllArePlaced) {

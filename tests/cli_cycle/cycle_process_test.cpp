@@ -1,5 +1,6 @@
 // `espalier cycle` as a process: what it prints, byte for byte, and how it ends.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <sstream>
 #include <string>
@@ -21,7 +22,8 @@ using testing::StartsWith;
 
 const std::string kQueues = kData + "queues.yaml";
 const std::vector<std::string> kRealCluster = {"cycle", kDumps + "before.json.gz",
-                                               kDumps + "extra.json", "--until-stable"};
+                                               kDumps + "extra.json", "--until-stable",
+                                               "--release-stopped"};
 
 std::vector<std::string> With(std::vector<std::string> arguments,
                               const std::vector<std::string>& more) {
@@ -96,8 +98,110 @@ TEST(CycleOutput, MatchesTheGoldenFiles) {
 
 TEST(CycleOutput, SaysWhatIsLeftOutOnStandardError) {
   const ProcessResult result = RunEspalier({"cycle", kQueues});
-  EXPECT_THAT(result.errors, HasSubstr("espalier: ClusterQueue cpu has stopPolicy Hold"));
-  EXPECT_THAT(result.errors, HasSubstr("team/nowhere is left out"));
+  EXPECT_THAT(result.errors,
+              HasSubstr("espalier: workload team/nowhere is left out: LocalQueue team/missing is "
+                        "not in the input; there are cpu, gpu\n"));
+}
+
+// R21.14.
+TEST(CycleOutput, OfStoppedQueuesNothingIsAdmitted) {
+  const std::vector<std::string> stopped = {"cycle", kDumps + "before.json.gz",
+                                            kDumps + "extra.json", "-o", "jsonl"};
+  const ProcessResult result = RunEspalier(stopped);
+  EXPECT_EQ(result.exit_code, 1);
+  for (const Line& line : ParseLines(result.output)) {
+    EXPECT_EQ(line.reason, "ClusterQueue " + line.cluster_queue + " is inactive");
+  }
+  EXPECT_THAT(result.errors, HasSubstr("espalier: ClusterQueue gpu-cluster is inactive: it has "
+                                       "stopPolicy Hold\n"));
+  const ProcessResult released = RunEspalier(With(stopped, {"--release-stopped"}));
+  EXPECT_THAT(released.output, HasSubstr("\"status\": \"assumed\""));
+  EXPECT_THAT(released.errors, HasSubstr("ClusterQueue gpu-cluster has stopPolicy Hold: simulated "
+                                         "as if it were released\n"));
+}
+
+constexpr const char* kOneJob = R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: team, labels: {tier: gold}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: cpu}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: cpu}
+spec:
+  namespaceSelector: {matchLabels: {tier: gold}}
+  resourceGroups:
+    - coveredResources: [cpu]
+      flavors: [{name: cpu, resources: [{name: cpu, nominalQuota: "10"}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: main, namespace: team}
+spec: {clusterQueue: cpu}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: job, namespace: team}
+spec:
+  queueName: main
+  podSets:
+    - count: 2
+      template: {spec: {containers: [{name: main, resources: {requests: {cpu: "1"}}}]}}
+)";
+
+std::string OneJobWith(const std::string& before, const std::string& after) {
+  std::string objects = kOneJob;
+  return objects.replace(objects.find(before), before.size(), after);
+}
+
+// R21.14, from the files on.
+TEST(CycleOutput, PassesOverWhatKueueRefuses) {
+  EXPECT_EQ(RunEspalier({"cycle", "-"}, kOneJob).exit_code, 0);
+  for (const auto& [before, after, reason] : std::vector<std::array<std::string, 3>>{
+           {"labels: {tier: gold}", "labels: {tier: silver}",
+            "workload namespace doesn't match ClusterQueue selector"},
+           {"namespaceSelector: {matchLabels: {tier: gold}}", "queueingStrategy: StrictFIFO",
+            "workload namespace doesn't match ClusterQueue selector"},
+           {"{name: team, labels", "{name: other, labels",
+            "workload namespace \"team\" does not exist: Namespace \"team\" not found"},
+           {"requests: {cpu: \"1\"}", "requests: {cpu: \"2\"}, limits: {cpu: \"1\"}",
+            "resources validation failed: spec.podSets[0].template.spec.containers[0]: Invalid "
+            "value: [\"cpu\"]: requests must not exceed its limits"},
+           {"---",
+            "---\n{kind: LimitRange, metadata: {name: l, namespace: team}, "
+            "spec: {limits: [{type: Pod, max: {cpu: 500m}}]}}\n---",
+            "resources didn't satisfy LimitRange constraints: spec.podSets[0].template.spec: "
+            "Invalid value: [\"cpu\"]: requests must not be above the limitRange max"},
+           {"kind: ResourceFlavor\nmetadata: {name: cpu}",
+            "kind: ResourceFlavor\nmetadata: {name: gpu}", "ClusterQueue cpu is inactive"},
+           {"kind: ClusterQueue\nmetadata: {name: cpu}",
+            "kind: ClusterQueue\nmetadata: {name: gpu}", "ClusterQueue cpu not found"},
+       }) {
+    const std::string objects = OneJobWith(before, after);
+    const ProcessResult result = RunEspalier({"cycle", "-"}, objects);
+    EXPECT_EQ(result.exit_code, 1) << reason;
+    EXPECT_THAT(result.output, HasSubstr(reason));
+  }
+  const std::string status =
+      std::string(kOneJob) + "status: {admissionChecks: [{name: c, state: Rejected}]}\n";
+  EXPECT_THAT(RunEspalier({"cycle", "-"}, status).output,
+              HasSubstr("The workload has failed admission checks"));
+}
+
+TEST(CycleOutput, AWorkloadMayHaveToWait) {
+  const std::string objects =
+      std::string(kOneJob) + "status: {requeueState: {requeueAt: \"2026-01-31T12:00:00Z\"}}\n";
+  const ProcessResult before =
+      RunEspalier({"cycle", "-", "--now", "2026-01-31T11:00:00Z"}, objects);
+  EXPECT_EQ(before.exit_code, 1);
+  EXPECT_THAT(before.errors, HasSubstr("workload team/job of ClusterQueue cpu waits outside of its "
+                                       "queue: it is requeued at 2026-01-31T12:00:00Z only"));
+  EXPECT_EQ(RunEspalier({"cycle", "-", "--now", "2026-01-31T12:00:00Z"}, objects).exit_code, 0);
+  EXPECT_EQ(RunEspalier({"cycle", "-", "--now", "noon"}, objects).exit_code, 2);
 }
 
 // What a real Kueue decided on this cluster.
@@ -133,33 +237,7 @@ TEST(CycleOutput, IsTheSameForAnyNumberOfThreads) {
 }
 
 TEST(CycleExitCode, IsZeroWhenNothingStaysPending) {
-  const ProcessResult result = RunEspalier({"cycle", "-"}, R"(
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: cpu}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: cpu}
-spec:
-  resourceGroups:
-    - coveredResources: [cpu]
-      flavors: [{name: cpu, resources: [{name: cpu, nominalQuota: "10"}]}]
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: main, namespace: team}
-spec: {clusterQueue: cpu}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: Workload
-metadata: {name: job, namespace: team}
-spec:
-  queueName: main
-  podSets:
-    - count: 2
-      template: {spec: {containers: [{name: main, resources: {requests: {cpu: "1"}}}]}}
-)");
+  const ProcessResult result = RunEspalier({"cycle", "-"}, kOneJob);
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.output, HasSubstr("team/job  admitted  flavor cpu"));
   EXPECT_THAT(result.output, HasSubstr("1 admitted, 0 not admitted (1 evaluation in 1 cycle)"));

@@ -73,7 +73,8 @@ const std::vector<Recorded>& RecordedDecisions() {
 const SchedulingCyclesResult& Cycles() {
   static const SchedulingCyclesResult result = [] {
     const Engine engine(MakeCpuBackend(1), FeatureGates{});
-    auto run = RunSchedulingCycles(Before(), engine, {.until_stable = true});
+    auto run = RunSchedulingCycles(
+        Before(), engine, {.until_stable = true, .admissibility = {.release_stopped = true}});
     if (!run) throw std::runtime_error(run.error().message);
     return *std::move(run);
   }();

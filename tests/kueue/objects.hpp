@@ -37,6 +37,7 @@ inline ClusterQueue MakeQueue(const std::string& name, const std::vector<std::st
   ClusterQueue queue;
   queue.name = name;
   queue.queueing_strategy = "BestEffortFIFO";
+  queue.namespace_selector.emplace();
   ResourceGroup& group = queue.resource_groups.emplace_back();
   group.covered_resources = {"cpu", "gpu"};
   for (const std::string& flavor : flavors) {

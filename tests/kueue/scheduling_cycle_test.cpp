@@ -272,15 +272,83 @@ TEST_F(SchedulingCycleTest, SaysWhatIsNotSimulated) {
   cluster_.cluster_queues[1].stop_policy = "Hold";
   cluster_.cluster_queues[1].reclaim_within_cohort = "Never";
   Add("stray", 1, Required(kRack), "unknown");
-  EXPECT_THAT(Run().notes, ElementsAre(HasSubstr("ClusterQueue gpu-queue is in cohort all"),
-                                       HasSubstr("ClusterQueue gpu-queue allows preemption"),
-                                       HasSubstr("ClusterQueue cpu-queue has stopPolicy Hold"),
-                                       HasSubstr("workload team/stray is left out")));
+  EXPECT_THAT(Run().notes,
+              ElementsAre(HasSubstr("ClusterQueue gpu-queue is in cohort all"),
+                          HasSubstr("ClusterQueue gpu-queue allows preemption"),
+                          HasSubstr("ClusterQueue cpu-queue is inactive: it has stopPolicy "
+                                    "Hold"),
+                          HasSubstr("workload team/stray is left out")));
+}
+
+TEST_F(SchedulingCycleTest, SaysWhatItTakesForGranted) {
+  cluster_.cluster_queues[0].namespace_selector->match_labels = {{"tier", "gold"}};
+  cluster_.cluster_queues[0].unknown_fields = {"spec.fairSharing"};
+  cluster_.cluster_queues[0].admission_checks = {"manual"};
+  cluster_.admission_checks = {{"manual", "example.com/manual"}};
+  cluster_.cluster_queues[1].stop_policy = "HoldAndDrain";
+  EXPECT_THAT(
+      Run().notes,
+      ElementsAre(HasSubstr("gpu-queue has admission checks"),
+                  HasSubstr("AdmissionCheck manual of ClusterQueue gpu-queue does not say whether "
+                            "it is active: taken as active"),
+                  HasSubstr("ClusterQueue gpu-queue selects namespaces by their labels, and no "
+                            "Namespace is in the input: taken as if it selected all"),
+                  "ClusterQueue gpu-queue sets spec.fairSharing, which is not simulated",
+                  HasSubstr("ClusterQueue cpu-queue is drained"),
+                  HasSubstr("ClusterQueue cpu-queue is inactive")));
+}
+
+TEST_F(SchedulingCycleTest, PassesOverBeforeAFlavorIsLookedFor) {  // R21.14
+  Add("refused", 1).resources_error = "resources validation failed: x";
+  Add("fine", 1);
+  Add("lost", 1, Required(kRack), "lost");
+  cluster_.local_queues.push_back(MakeLocalQueue("lost", "gone"));
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result),
+              ElementsAre("1 refused not-admitted", "1 lost not-admitted", "2 fine assumed"));
+  EXPECT_EQ(result.decisions[0].reason, "resources validation failed: x");
+  EXPECT_EQ(result.decisions[1].reason, "ClusterQueue gone not found");
+  EXPECT_EQ(result.decisions[1].cluster_queue, "gone");
+  EXPECT_THAT(result.notes, ElementsAre(HasSubstr("workload team/lost is not admitted: "
+                                                  "ClusterQueue gone, where LocalQueue team/lost "
+                                                  "leads, is not in the input")));
+}
+
+TEST_F(SchedulingCycleTest, OnlyAMismatchedNamespaceLetsOthersPassAStrictHead) {  // R21.14
+  cluster_.cluster_queues[0].queueing_strategy = "StrictFIFO";
+  cluster_.cluster_queues[0].namespace_selector->match_labels = {{"tier", "gold"}};
+  cluster_.namespaces = {{"team", {}}, {"gold", {{"tier", "gold"}}}};
+  Add("mismatched", 1);
+  Add("fine", 1).key.namespace_ = "gold";
+  cluster_.local_queues.push_back({{"gold", "gpu"}, "gpu-queue", ""});
+  EXPECT_THAT(Lines(Run()), ElementsAre("1 mismatched not-admitted", "2 fine assumed"));
+  cluster_.workloads[0].admission_checks = {{"x", "Rejected", {}}};
+  EXPECT_THAT(Lines(Run()), ElementsAre("1 mismatched not-admitted"));
+}
+
+TEST_F(SchedulingCycleTest, WhoIsNoHeadWaits) {  // R21.14
+  Add("later", 1).requeue_at_seconds = 1;
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(result.decisions, IsEmpty());
+  EXPECT_THAT(result.notes, ElementsAre("workload team/later of ClusterQueue gpu-queue waits "
+                                        "outside of its queue: it is requeued at "
+                                        "1970-01-01T00:00:01Z only"));
+}
+
+TEST_F(SchedulingCycleTest, AnInactiveQueueReplacesNothing) {  // R21.14
+  Workload& workload = Add("moved", 1);
+  Admit(workload, "gpu-queue", "gpu", OnHosts({{"gone", 1}}));
+  workload.unhealthy_nodes = {"gone"};
+  cluster_.cluster_queues[0].stop_policy = "Hold";
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 moved not-admitted"));
+  EXPECT_EQ(result.decisions[0].reason, "ClusterQueue gpu-queue is inactive");
+  EXPECT_TRUE(HasReservation(result.cluster.workloads[0]));
 }
 
 TEST_F(SchedulingCycleTest, QueuesWithAdmissionChecksReserveQuotaOnly) {
   cluster_.cluster_queues[0].admission_checks = {"manual"};
-  cluster_.admission_checks = {{"manual", "example.com/manual"}};
+  cluster_.admission_checks = {{"manual", "example.com/manual", true}};
   Add("g1", 1);
   const SchedulingCyclesResult result = Run();
   EXPECT_TRUE(HasCondition(result.cluster.workloads[0], kQuotaReserved));
@@ -293,7 +361,7 @@ class DelayedTopologyTest : public SchedulingCycleTest {
  protected:
   DelayedTopologyTest() {
     cluster_.cluster_queues[0].admission_checks = {"check"};
-    cluster_.admission_checks = {{"check", "kueue.x-k8s.io/provisioning-request"}};
+    cluster_.admission_checks = {{"check", "kueue.x-k8s.io/provisioning-request", true}};
     Add("g1", 8);
   }
   static const PodSetAssignment& First(const SchedulingCyclesResult& result) {

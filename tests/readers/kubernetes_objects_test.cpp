@@ -175,6 +175,53 @@ TEST(ReadClusterQueue, QuotasAreCanonical) {
   EXPECT_EQ(ReadClusterQueue(json.root(), json.context()), expected);
 }
 
+ClusterQueue ReadQueueWithSpec(const std::string& spec) {
+  JsonText json(R"({"metadata": {"name": "q"}, "spec": )" + spec + "}");
+  ClusterQueue queue = ReadClusterQueue(json.root(), json.context());
+  EXPECT_EQ(json.diagnostics.error_count(), 0U);
+  return queue;
+}
+
+TEST(ReadClusterQueue, SelectsNamespaces) {  // R21.14
+  EXPECT_EQ(ReadQueueWithSpec("{}").namespace_selector, std::nullopt);
+  EXPECT_EQ(ReadQueueWithSpec(R"({"namespaceSelector": null})").namespace_selector, std::nullopt);
+  EXPECT_EQ(ReadQueueWithSpec(R"({"namespaceSelector": {}})").namespace_selector, LabelSelector{});
+  EXPECT_EQ(ReadQueueWithSpec(R"({"namespaceSelector": {"matchLabels": {"a": "b"},
+      "matchExpressions": [{"key": "c", "operator": "In", "values": ["d"]}]}})")
+                .namespace_selector,
+            (LabelSelector{{{"a", "b"}}, {{"c", "In", {"d"}}}}));
+  JsonText json(R"({"metadata": {"name": "q"}, "spec": {"namespaceSelector":
+      {"matchExpressions": [{"key": "c", "operator": "Gt", "values": ["1"]}]}}})");
+  ReadClusterQueue(json.root(), json.context());
+  EXPECT_EQ(json.diagnostics.error_count(), 1U);
+}
+
+TEST(ReadClusterQueue, KeepsTheNamesOfFieldsThatNothingLooksAt) {
+  EXPECT_EQ(ReadQueueWithSpec(R"({"fairSharing": {"weight": "1"}, "stopPolicy": "None",
+      "flavorFungibility": {"whenCanPreempt": "TryNextFlavor"}})")
+                .unknown_fields,
+            (std::vector<std::string>{"spec.fairSharing"}));
+  EXPECT_EQ(ReadQueueWithSpec(R"({"flavorFungibility": {"whenCanPreempt": "MayStopSearch"}})")
+                .unknown_fields,
+            (std::vector<std::string>{"spec.flavorFungibility.whenCanPreempt: MayStopSearch"}));
+}
+
+TEST(ReadAdmissionCheck, SaysWhetherItIsActive) {
+  const auto active = [](const std::string& status) {
+    JsonText json(R"({"metadata": {"name": "c"}, "status": )" + status + "}");
+    return ReadAdmissionCheck(json.root(), json.context()).active;
+  };
+  EXPECT_EQ(active(R"({"conditions": [{"type": "Active", "status": "True"}]})"), true);
+  EXPECT_EQ(active(R"({"conditions": [{"type": "Active", "status": "Unknown"}]})"), false);
+  EXPECT_EQ(active("{}"), std::nullopt);
+}
+
+TEST(ReadNamespace, HasTheLabelOfItsName) {
+  JsonText json(R"({"metadata": {"name": "team", "labels": {"a": "b"}}})");
+  EXPECT_EQ(ReadNamespace(json.root(), json.context()),
+            (Namespace{"team", {{"a", "b"}, {"kubernetes.io/metadata.name", "team"}}}));
+}
+
 TEST(ReadLocalQueue, NamesItsClusterQueue) {
   JsonText json(R"({"metadata": {"namespace": "n", "name": "q"}, "spec": {"clusterQueue": "c"}})");
   EXPECT_EQ(ReadLocalQueue(json.root(), json.context()), (LocalQueue{{"n", "q"}, "c", ""}));

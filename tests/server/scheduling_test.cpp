@@ -21,10 +21,15 @@ ClusterStateInput StateOf(const Cluster& cluster, const FeatureGates& gates = {}
   return input;
 }
 
+// The queues of the real cluster are on hold.
+SchedulingCyclesOptions OptionsOf(bool until_stable) {
+  return {.until_stable = until_stable, .admissibility = {.release_stopped = true}};
+}
+
 SchedulingCyclesResult RunHere(const Cluster& cluster, const FeatureGates& gates,
                                bool until_stable) {
   const Engine engine(MakeCpuBackend(1), gates);
-  auto result = RunSchedulingCycles(cluster, engine, {until_stable});
+  auto result = RunSchedulingCycles(cluster, engine, OptionsOf(until_stable));
   EXPECT_TRUE(result) << result.error().message;
   return *std::move(result);
 }
@@ -42,7 +47,7 @@ class RemoteCycles : public testing::Test {
                                    const FeatureGates& gates = {}) {
     const auto loaded = remote_->Load(StateOf(cluster, gates));
     EXPECT_TRUE(loaded) << loaded.error().message;
-    const auto there = remote_->RunSchedulingCycles(cluster, gates, {until_stable});
+    const auto there = remote_->RunSchedulingCycles(cluster, gates, OptionsOf(until_stable));
     if (!there) {
       ADD_FAILURE() << there.error().message;
       return {};
@@ -75,6 +80,35 @@ TEST_F(RemoteCycles, DecideOnARealClusterAsHere) {
   EXPECT_EQ(ExpectSame(cluster, false).size(), 2u);  // a head for each ClusterQueue
 }
 
+Cluster SmallQueues(int gangs) {
+  Cluster cluster = MakeCluster();
+  for (int i = 0; i < gangs; ++i) {
+    cluster.workloads.push_back(MakeWorkload("gang-" + std::to_string(i), "gpu",
+                                             {MakePodSet("main", 4, {{"gpu", 1}}, Required(kRack))},
+                                             i));
+  }
+  return cluster;
+}
+
+// R21.14.
+TEST_F(RemoteCycles, PassOverAsHere) {
+  Cluster cluster = SmallQueues(3);
+  cluster.cluster_queues[0].stop_policy = "Hold";
+  ASSERT_TRUE(remote_->Load(StateOf(cluster)));
+  for (const SchedulingCyclesOptions& options :
+       {SchedulingCyclesOptions{.admissibility = {.now_seconds = 5}}, OptionsOf(true)}) {
+    cluster.workloads[0].requeue_at_seconds = 5;
+    cluster.workloads[1].resources_error = "resources validation failed: x";
+    cluster.workloads[2].requeue_at_seconds = 6;
+    const auto there = remote_->RunSchedulingCycles(cluster, {}, options);
+    ASSERT_TRUE(there) << there.error().message;
+    const Engine engine(MakeCpuBackend(1), {});
+    const auto here = RunSchedulingCycles(cluster, engine, options);
+    EXPECT_EQ(there->decisions, here->decisions);
+    EXPECT_EQ(there->notes, here->notes);
+  }
+}
+
 // R21.9: a node of every admitted workload fails; some find another, some are evicted.
 TEST_F(RemoteCycles, ReplaceFailedNodesAsHere) {
   Cluster cluster = ReadDump("after.json.gz");
@@ -86,16 +120,6 @@ TEST_F(RemoteCycles, ReplaceFailedNodesAsHere) {
   const std::vector<Decision> decisions = ExpectSame(cluster, true);
   EXPECT_GT(Count(decisions, DecisionStatus::kReplaced), 0);
   EXPECT_GT(Count(decisions, DecisionStatus::kEvicted), 0);
-}
-
-Cluster SmallQueues(int gangs) {
-  Cluster cluster = MakeCluster();
-  for (int i = 0; i < gangs; ++i) {
-    cluster.workloads.push_back(MakeWorkload("gang-" + std::to_string(i), "gpu",
-                                             {MakePodSet("main", 4, {{"gpu", 1}}, Required(kRack))},
-                                             i));
-  }
-  return cluster;
 }
 
 TEST_F(RemoteCycles, TakeTheUsageOfPodsFromTheStateAndOfWorkloadsFromTheRequest) {
@@ -216,6 +240,8 @@ TEST_F(SchedulingService, AnswersRandomObjectsAsHere) {
     }
     auto request = *ToProto(cluster);
     request.set_until_stable(true);
+    request.set_release_stopped(true);
+    request.set_now_seconds(0);
     const grpc::Status status = Cycle(request);
     ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status.error_message();
     WorkBudget budget(1 << 30);

@@ -57,6 +57,8 @@ inline Workload SampleWorkload(std::mt19937& random) {
         {"check", "Ready", {{"set-0", SampleMap(random, "l"), {}, {}, SampleTolerations(random)}}},
         {}};
   }
+  if (random() % 2) workload.requeue_at_seconds = static_cast<std::int64_t>(random());
+  workload.resources_error = SampleText(random, "error-");
   return workload;
 }
 
@@ -81,6 +83,9 @@ inline ClusterQueue SampleClusterQueue(std::mt19937& random) {
   }
   queue.within_cluster_queue = SampleText(random, "within-");
   queue.reclaim_within_cohort = SampleText(random, "reclaim-");
+  if (random() % 2) {
+    queue.namespace_selector = {SampleMap(random, "l"), {{"key", "In", {"a", ""}}, {}}};
+  }
   return queue;
 }
 
@@ -90,10 +95,14 @@ inline Cluster SampleCluster(std::uint32_t seed) {
   Cluster cluster;
   for (auto i = 0ul, n = random() % 4; i < n; ++i) {
     cluster.cluster_queues.push_back(SampleClusterQueue(random));
-    cluster.local_queues.push_back(
-        {{SampleText(random, "ns-"), SampleText(random, "queue-")}, SampleText(random, "cq-"), ""});
-    cluster.admission_checks.push_back(
-        {SampleText(random, "check-"), SampleText(random, "controller-")});
+    cluster.local_queues.push_back({{SampleText(random, "ns-"), SampleText(random, "queue-")},
+                                    SampleText(random, "cq-"),
+                                    SampleText(random, "stop-")});
+    AdmissionCheck& check = cluster.admission_checks.emplace_back();
+    check.name = SampleText(random, "check-");
+    check.controller_name = SampleText(random, "controller-");
+    if (random() % 2) check.active = random() % 2 != 0;
+    cluster.namespaces.push_back({SampleText(random, "ns-"), SampleMap(random, "l")});
   }
   for (auto i = 0ul, n = random() % 9; i < n; ++i) {
     cluster.workloads.push_back(SampleWorkload(random));

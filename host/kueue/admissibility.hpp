@@ -1,0 +1,55 @@
+// What keeps a workload from being looked at, before a flavor is looked for (R21.14).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "host/kueue/cluster_lookup.hpp"
+
+namespace espalier {
+
+struct AdmissibilityOptions {
+  std::int64_t now_seconds = 0;  // Unix time
+  bool release_stopped = false;  // as if no ClusterQueue and no LocalQueue were stopped
+};
+
+// A workload that is passed over.
+struct PassedOver {
+  std::string reason;         // Kueue's text
+  bool is_set_aside = false;  // those behind it go on, in a StrictFIFO queue too
+};
+
+class Admissibility {
+ public:
+  // Both outlive it and keep their queues, flavors, checks and namespaces.
+  Admissibility(const Cluster& cluster, const ClusterLookup& lookup,
+                const AdmissibilityOptions& options);
+
+  // Why the head of a ClusterQueue is passed over; nullopt when nothing keeps it.
+  std::optional<PassedOver> WhyPassedOver(const Workload& workload,
+                                          const std::string& cluster_queue) const;
+
+  // Why a pending workload is not even in its queue, in a sentence without a subject; nullopt when
+  // it is.
+  std::optional<std::string> WhyNoHead(const Workload& workload) const;
+
+  // Why a ClusterQueue is inactive, in a sentence; nullopt when it is active.
+  std::optional<std::string> WhyInactive(const ClusterQueue& queue) const;
+
+ private:
+  std::optional<PassedOver> WhyNamespaceRefused(const Workload& workload,
+                                                const ClusterQueue& queue) const;
+  std::optional<std::string> WhatIsMissing(const ClusterQueue& queue) const;
+  std::optional<std::string> WhyChecksDoNotGo(const ClusterQueue& queue) const;
+  bool IsStopped(const std::string& stop_policy) const;
+
+  const ClusterLookup& lookup_;
+  AdmissibilityOptions options_;
+  std::map<std::string_view, const Namespace*> namespaces_;
+  std::map<std::string_view, std::string> inactive_;  // ClusterQueues -> why
+};
+
+}  // namespace espalier

@@ -1,0 +1,114 @@
+#include "host/readers/resource_limits.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace espalier {
+namespace {
+
+constexpr std::string_view kAboveLimit = "requests must not exceed its limits";
+constexpr std::string_view kAboveMax = "requests must not be above the limitRange max";
+constexpr std::string_view kBelowMin = "requests must not be below the limitRange min";
+
+// Adds a field error with the resources of which `a` has more than `b`; those that only one of them
+// has do not count.
+void CheckNotAbove(const QuantityMap& a, const QuantityMap& b, const std::string& field,
+                   std::string_view problem, std::vector<std::string>& errors) {
+  std::vector<std::string> names;
+  for (const auto& [name, quantity] : a) {
+    const Quantity* other = b.Find(name);
+    if (other != nullptr && quantity > *other) names.push_back(fmt::format("\"{}\"", name));
+  }
+  if (names.empty()) return;
+  errors.push_back(
+      fmt::format("{}: Invalid value: [{}]: {}", field, fmt::join(names, ","), problem));
+}
+
+// The errors together, in brackets where there are several.
+std::string Joined(const std::vector<std::string>& errors) {
+  return errors.size() == 1 ? errors.front() : fmt::format("[{}]", fmt::join(errors, ", "));
+}
+
+class Checker {
+ public:
+  Checker(const ReadContext& context, const ClusterDefaults& defaults, std::string_view name_space)
+      : context_(context), defaults_(defaults) {
+    const auto bounds = defaults.limit_ranges.find(name_space);
+    if (bounds != defaults.limit_ranges.end()) bounds_ = &bounds->second;
+    const auto requests = defaults.container_default_requests.find(name_space);
+    if (requests != defaults.container_default_requests.end()) {
+      default_requests_ = &requests->second;
+    }
+  }
+
+  void Check(JsonValue pod_spec, const std::string& path) {
+    for (const char* list : {"initContainers", "containers"}) {
+      std::size_t i = 0;
+      ReadList(pod_spec, list, context_, [&](JsonValue container) {
+        CheckContainer(container, fmt::format("{}.{}[{}]", path, list, i++));
+        return true;
+      });
+    }
+    if (const auto resources = ObjectMember(pod_spec, "resources", context_)) {
+      CheckNotAbove(QuantitiesMember(*resources, "requests", context_),
+                    QuantitiesMember(*resources, "limits", context_), path + ".resources",
+                    kAboveLimit, above_limits_);
+    }
+    if (bounds_ == nullptr) return;
+    const QuantityMap total = PodRequests(pod_spec, context_, defaults_, default_requests_);
+    CheckNotAbove(total, bounds_->pod_max, path, kAboveMax, out_of_range_);
+    CheckNotAbove(bounds_->pod_min, total, path, kBelowMin, out_of_range_);
+  }
+
+  std::string Text() const {
+    if (!above_limits_.empty()) return "resources validation failed: " + Joined(above_limits_);
+    if (out_of_range_.empty()) return "";
+    return "resources didn't satisfy LimitRange constraints: " + Joined(out_of_range_);
+  }
+
+ private:
+  void CheckContainer(JsonValue container, const std::string& path) {
+    QuantityMap limits;
+    if (const auto resources = ObjectMember(container, "resources", context_)) {
+      limits = QuantitiesMember(*resources, "limits", context_);
+    }
+    QuantityMap requests = ContainerRequests(container, context_, default_requests_);
+    if (bounds_ != nullptr) FillGaps(limits, bounds_->container_default_limits);
+    FillGaps(requests, limits);
+    CheckNotAbove(requests, limits, path, kAboveLimit, above_limits_);
+    if (bounds_ == nullptr) return;
+    // Where the requests are not above the limits, a limit is the most and a request the least that
+    // a container asks for.
+    QuantityMap most = limits;
+    FillGaps(most, requests);
+    CheckNotAbove(most, bounds_->container_max, path, kAboveMax, out_of_range_);
+    CheckNotAbove(bounds_->container_min, requests, path, kBelowMin, out_of_range_);
+  }
+
+  const ReadContext& context_;
+  const ClusterDefaults& defaults_;
+  const LimitRangeBounds* bounds_ = nullptr;  // null: the namespace has no LimitRange
+  const QuantityMap* default_requests_ = nullptr;
+  std::vector<std::string> above_limits_;
+  std::vector<std::string> out_of_range_;
+};
+
+}  // namespace
+
+std::string ResourcesError(const std::vector<std::optional<JsonValue>>& pod_specs,
+                           const ReadContext& context, const ClusterDefaults& defaults,
+                           std::string_view name_space) {
+  Diagnostics reported_elsewhere;
+  const ReadContext quiet{reported_elsewhere, context.file, context.root};
+  Checker checker(quiet, defaults, name_space);
+  for (std::size_t i = 0; i < pod_specs.size(); ++i) {
+    if (!pod_specs[i] || !pod_specs[i]->is_object()) continue;
+    checker.Check(*pod_specs[i], fmt::format("spec.podSets[{}].template.spec", i));
+  }
+  return checker.Text();
+}
+
+}  // namespace espalier

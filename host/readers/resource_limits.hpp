@@ -1,0 +1,22 @@
+// What Kueue refuses of the requests of pods (R21.14).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/readers/effective_requests.hpp"
+#include "host/readers/json_fields.hpp"
+
+namespace espalier {
+
+// Returns Kueue's text where a request of a workload's pods is above its limit or, otherwise, one
+// of them is outside of the bounds that LimitRanges set for the namespace; empty where all is
+// sound. `pod_specs` has an entry for each pod set. What cannot be read is passed over:
+// EffectiveRequests reports it.
+std::string ResourcesError(const std::vector<std::optional<JsonValue>>& pod_specs,
+                           const ReadContext& context, const ClusterDefaults& defaults,
+                           std::string_view name_space);
+
+}  // namespace espalier
