@@ -23,6 +23,11 @@ constexpr std::int64_t kBytesOfRow = 64;
 
 grpc::Status UpdateState(StateStore& store, const v1::UpdateStateRequest& request,
                          WorkBudget& budget, v1::UpdateStateResponse& response) {
+  if (!request.has_base()) {
+    return ToStatus(
+        {ErrorClass::kBadInput,
+         "base: is missing; the position of the state that the update extends expected"});
+  }
   Result<StateDelta> delta = FromProto(request, budget);
   if (!delta) return ToStatus(delta.error());
   const auto updated = store.Update(FromProto(request.base()), *std::move(delta), budget);

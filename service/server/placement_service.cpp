@@ -88,6 +88,26 @@ Result<void> OnlyWithPodsInPlace(const std::vector<WorkloadRequest>& workloads) 
       Excerpt(unplaced->key.ToString()), unplaced - workloads.begin()));
 }
 
+// The columns of pod sets run over all workloads.
+Result<void> CheckFlavors(const std::vector<WorkloadRequest>& workloads,
+                          const ClusterState& state) {
+  std::size_t position = 0;
+  for (const WorkloadRequest& workload : workloads) {
+    for (const PodSetRequest& pod_set : workload.pod_sets) {
+      if (state.Find(pod_set.flavor) == nullptr) {
+        return tl::unexpected(Error{
+            ErrorClass::kNotFound,
+            fmt::format("workloads.pod_set_flavors[{}]: the state has no flavor \"{}\" with a "
+                        "topology; it has {}",
+                        position, Excerpt(pod_set.flavor),
+                        Excerpt(fmt::format("{}", fmt::join(state.FlavorNames(), ", "))))});
+      }
+      ++position;
+    }
+  }
+  return {};
+}
+
 // Where a thread answers a batch of gangs. The memory is used again by its next, unless it is more
 // than a thread should sit on.
 class AnswersOfThisThread {
@@ -230,6 +250,9 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request, Workloads
       if (const auto checked = OnlyWithPodsInPlace(*workloads); !checked) {
         return ToStatus(checked.error());
       }
+    }
+    if (const auto checked = CheckFlavors(*workloads, state); !checked) {
+      return ToStatus(checked.error());
     }
     answered = AnswerWorkloads(*workloads, **snapshot, Engine(backend_, *gates, budget), *mode,
                                *leaf_index);

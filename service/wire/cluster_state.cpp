@@ -30,6 +30,9 @@ static Node FromProto(const v1::Node& message, const FieldPath& path, Decoder& d
   node.labels = FromProto(message.labels(), FieldPath(path, "labels"), decoder);
   node.taints = FromProtoList<Taint>(message.taints(), path, "taints", decoder);
   node.unschedulable = message.unschedulable();
+  if (!message.has_ready()) {
+    decoder.Fail(FieldPath(path, "ready"), "is not set; true or false expected");
+  }
   node.ready = message.ready();
   node.allocatable = FromProto(message.allocatable(), FieldPath(path, "allocatable"), decoder);
   return node;

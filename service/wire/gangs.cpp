@@ -66,6 +66,8 @@ bool IsSound(const v1::WorkloadBatch& message) {
   };
   return std::ranges::all_of(message.namespaces(), known) &&
          std::ranges::all_of(message.names(), known) &&
+         std::ranges::none_of(message.pod_set_requests(),
+                              [](std::uint32_t reference) { return reference == 0; }) &&
          std::ranges::all_of(message.pod_set_counts(), [](std::int32_t pods) { return pods >= 0; });
 }
 

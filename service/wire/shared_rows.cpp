@@ -52,7 +52,11 @@ std::int32_t PodCount(std::int32_t count, const FieldPath& path, Decoder& decode
 }
 
 std::uint32_t AssignmentTablesWriter::Ref(const Resources& resources) {
-  return resources.empty() ? 0 : resources_.Ref(ToProto(resources, strings));
+  return resources.empty() ? 0 : RowOf(resources);
+}
+
+std::uint32_t AssignmentTablesWriter::RowOf(const Resources& resources) {
+  return resources_.Ref(ToProto(resources, strings));
 }
 
 std::uint32_t AssignmentTablesWriter::Ref(const SharedValue<TopologyAssignment>& assignment) {

@@ -126,6 +126,8 @@ class AssignmentTablesWriter {
         assignments_(message.mutable_assignments()) {}
 
   std::uint32_t Ref(const Resources& resources);
+  // The same, but an empty row where there are none.
+  std::uint32_t RowOf(const Resources& resources);
   std::uint32_t Ref(const SharedValue<TopologyAssignment>& assignment);
   v1::AdmittedPodSet ToMessage(const PodSetAssignment& assignment);
 

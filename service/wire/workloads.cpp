@@ -68,8 +68,13 @@ class BatchDecoder {
     pod_set.name = StringAt(message_.pod_set_names(), p, "pod_set_names");
     pod_set.flavor = StringAt(message_.pod_set_flavors(), p, "pod_set_flavors");
     pod_set.count = PodCount(message_.pod_set_counts(p), counts_path, decoder_);
-    pod_set.requests = tables_.resources.Get(message_.pod_set_requests(p),
-                                             FieldPath(kRoot, "pod_set_requests", p), decoder_);
+    const FieldPath requests_path(kRoot, "pod_set_requests", p);
+    if (message_.pod_set_requests(p) == 0) {
+      decoder_.Fail(requests_path,
+                    "is 0, which refers to nothing; references count from 1, and a pod set that "
+                    "requests nothing refers to an empty row");
+    }
+    pod_set.requests = tables_.resources.Get(message_.pod_set_requests(p), requests_path, decoder_);
     pod_set.topology_request = tables_.topology_requests.GetOptional(
         EntryOf(message_.pod_set_topology_requests(), p),
         FieldPath(kRoot, "pod_set_topology_requests", p), decoder_);
@@ -214,7 +219,7 @@ class BatchEncoder {
     message_.add_pod_set_names(tables_.strings.Ref(pod_set.name));
     message_.add_pod_set_flavors(tables_.strings.Ref(pod_set.flavor));
     message_.add_pod_set_counts(pod_set.count);
-    message_.add_pod_set_requests(tables_.Ref(pod_set.requests));
+    message_.add_pod_set_requests(tables_.RowOf(pod_set.requests));
     message_.add_pod_set_topology_requests(tables_.Ref(pod_set.topology_request));
     message_.add_pod_set_implied(pod_set.implied);
     message_.add_pod_set_groups(tables_.strings.Ref(pod_set.group));

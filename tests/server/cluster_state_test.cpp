@@ -167,6 +167,7 @@ TEST_F(Update, RemovesAndUpsertsNodes) {
   request_.clear_remove_nodes();
   v1::Node& node = *request_.add_upsert_nodes();
   node.set_name(5);
+  node.set_ready(false);
   ASSERT_TRUE(Send().ok());
   EXPECT_EQ(server_.Summary().nodes(), 16);
   EXPECT_EQ(server_.Summary().flavors(0).nodes(), 15);  // not ready: known, but not available
@@ -180,6 +181,14 @@ TEST_F(Update, RefusesToRemoveAnUnknownNodeAndChangesNothing) {
   EXPECT_NE(status.error_message().find("\"nowhere\""), std::string::npos);
   EXPECT_EQ(server_.Summary().nodes(), 16);
   EXPECT_EQ(server_.Summary().state().generation(), 1u);
+}
+
+TEST_F(Update, SaysThatItsBaseIsMissing) {
+  request_.clear_base();
+  const grpc::Status status = Send();
+  EXPECT_EQ(status.error_code(), grpc::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message(),
+            "base: is missing; the position of the state that the update extends expected");
 }
 
 TEST_F(Update, OfAnOldGenerationIsToldTheCurrentOne) {

@@ -258,10 +258,18 @@ INSTANTIATE_TEST_SUITE_P(
                    "workloads.pod_set_counts[0]: is -1; pods are 0 or more"}),
     [](const auto& param_info) { return param_info.param.name; });
 
-TEST_F(PlacementService, AnUnknownFlavorIsAnAnswer) {
-  auto gangs = Racks(1);
-  gangs[0].pod_sets[0].flavor = "unknown";
-  EXPECT_THAT(Outcomes(MakePlaceRequest(gangs)), testing::SizeIs(1));
+TEST_F(PlacementService, AnUnknownFlavorIsNotFound) {
+  auto gangs = Racks(2);
+  gangs[1].pod_sets[0].flavor = "unknown";
+  for (const auto naming : {v1::DOMAIN_NAMING_INDEX, v1::DOMAIN_NAMING_NAME}) {
+    auto request = MakePlaceRequest(gangs);
+    request.set_domain_naming(naming);
+    const grpc::Status status = server_.Place(request, &response_);
+    EXPECT_EQ(status.error_code(), grpc::NOT_FOUND);
+    EXPECT_EQ(status.error_message(),
+              "workloads.pod_set_flavors[1]: the state has no flavor \"unknown\" with a topology; "
+              "it has main");
+  }
 }
 
 TEST_F(PlacementService, AnEmptyBatchHasAnEmptyAnswer) {

@@ -47,7 +47,9 @@ TEST(LoadState, ErrorsNameChunkAndField) {
   ClusterStateInput input;
   v1::LoadStateRequest chunk;
   chunk.add_strings("n");
-  chunk.add_nodes()->set_name(1);
+  v1::Node& node = *chunk.add_nodes();
+  node.set_name(1);
+  node.set_ready(true);
   chunk.mutable_nodes(0)->mutable_labels()->add_keys(3);
   chunk.mutable_nodes(0)->mutable_labels()->add_values(1);
   const auto appended = AppendChunk(chunk, 4, budget, input);
@@ -72,7 +74,9 @@ TEST(LoadState, ChunksShareOneBudget) {
   ClusterStateInput input;
   v1::LoadStateRequest chunk;
   chunk.add_strings(std::string(1000, 'n'));
-  chunk.add_nodes()->set_name(1);
+  v1::Node& node = *chunk.add_nodes();
+  node.set_name(1);
+  node.set_ready(true);
   int accepted = 0;
   while (accepted < 100 && AppendChunk(chunk, accepted, budget, input)) ++accepted;
   EXPECT_GT(accepted, 0);
@@ -84,7 +88,9 @@ TEST(UpdateState, CarriesEveryChange) {
   message.add_strings("node-1");
   message.add_strings("pods");
   message.add_remove_nodes(1);
-  message.add_upsert_nodes()->set_name(1);
+  v1::Node& node = *message.add_upsert_nodes();
+  node.set_name(1);
+  node.set_ready(true);
   message.add_set_non_tas_usage()->set_node(1);
   v1::FlavorLeafUsage& usage = *message.add_set_tas_usage();
   usage.set_leaf(1);
@@ -104,6 +110,22 @@ TEST(UpdateState, CarriesEveryChange) {
   EXPECT_EQ(again->upsert_nodes, delta->upsert_nodes);
   EXPECT_EQ(again->set_non_tas_usage, delta->set_non_tas_usage);
   EXPECT_EQ(again->set_tas_usage, delta->set_tas_usage);
+}
+
+// Neither ready nor not: whoever left it out means neither.
+TEST(UpdateState, ANodeSaysWhetherItIsReady) {
+  v1::UpdateStateRequest message;
+  message.add_strings("node-1");
+  v1::Node& node = *message.add_upsert_nodes();
+  node.set_name(1);
+  WorkBudget budget(kPlenty);
+  EXPECT_EQ(FromProto(message, budget).error().message,
+            "update.upsert_nodes[0].ready: is not set; true or false expected");
+  node.set_ready(false);
+  v1::UpdateStateRequest received;
+  ASSERT_TRUE(received.ParseFromString(message.SerializeAsString()));
+  ASSERT_TRUE(FromProto(received, budget));
+  EXPECT_FALSE(FromProto(received, budget)->upsert_nodes[0].ready);
 }
 
 TEST(UpdateState, ErrorsNameTheField) {

@@ -137,6 +137,11 @@ INSTANTIATE_TEST_SUITE_P(
         HostileCase{"StringOutOfRange", [](auto& b) { b.set_pod_set_names(0, 9); },
                     "workloads.pod_set_names[0]: refers to row 9 of a table of 2; references are 0 "
                     "to 2"},
+        HostileCase{"NoRequests", [](auto& b) { b.set_pod_set_requests(0, 0); },
+                    "workloads.pod_set_requests[0]: is 0, which refers to nothing; references "
+                    "count from 1, and a pod set that requests nothing refers to an empty row"},
+        HostileCase{"RequestsMissing", [](auto& b) { b.clear_pod_set_requests(); },
+                    "workloads.pod_set_requests: has 0 entries; 1 expected"},
         HostileCase{"HugeReference", [](auto& b) { b.set_pod_set_requests(0, 0xffffffff); },
                     "workloads.pod_set_requests[0]: refers to row 4294967295 of a table of 1; "
                     "references are 0 to 1"},
@@ -227,12 +232,13 @@ TEST(WorkloadBatch, AFewBytesCannotAskForGigabytes) {
   v1::StringMap& selector = *batch.add_node_constraints()->mutable_node_selector();
   selector.add_keys(1);
   selector.add_values(1);
+  batch.add_resources();
   batch.add_pod_set_offsets(0);
   for (int p = 0; p < 100'000; ++p) {
     batch.add_pod_set_names(0);
     batch.add_pod_set_flavors(0);
     batch.add_pod_set_counts(1);
-    batch.add_pod_set_requests(0);
+    batch.add_pod_set_requests(1);
     batch.add_pod_set_node_constraints(1);
   }
   batch.add_pod_set_offsets(100'000);
