@@ -20,6 +20,7 @@
 #include "service/cli/progress_bar.hpp"
 #include "service/cli/report_error.hpp"
 #include "service/cli/standard_output.hpp"
+#include "service/cli/state_of_server.hpp"
 #include "service/client/remote_engine.hpp"
 
 namespace espalier {
@@ -37,6 +38,7 @@ struct PlaceOptions {
   std::string output = "table";  // or wide, json, yaml
   std::string workload;
   std::string connect;  // address of a server; empty: decide here
+  bool load = false;    // make the files the state of the server
   std::string picture;  // a resource, kChooseResource, or empty for no picture
   bool simulate_empty = false;
   bool guess_flavor = false;
@@ -66,8 +68,11 @@ constexpr const char* kExamples = R"(Examples:
     espalier place cluster.json --picture
     espalier place cluster.json --picture=cpu
 
-  Ask a running server instead of deciding here; the output is the same:
-    espalier place cluster.json --connect unix:/run/espalier/espalier.sock
+  Ask a running server about the state that it holds; nothing is changed there:
+    espalier place queues.json --connect unix:/run/espalier/espalier.sock
+
+  Replace the state of a server by that of the files, and ask; the output is as without a server:
+    espalier place cluster.json queues.json --connect unix:/tmp/espalier.sock --load
 
 Workloads are taken by priority, then age, then uid. A stopped queue counts as open, and quota is
 not looked at: the question is where pods would go, not whose turn it is.
@@ -107,6 +112,9 @@ class PlaceRun {
     Result<ClusterRead> read = ReadInput(options_.input);
     if (!read) return ReportError(read.error());
     cluster_ = std::move(read->cluster);
+    if (const Result<void> connected = Connect(); !connected) {
+      return ReportError(connected.error());
+    }
     Result<PlacementPlan> plan = PlanPlacement(cluster_, {.gates = gates_,
                                                           .only = only_,
                                                           .simulate_empty = options_.simulate_empty,
@@ -114,15 +122,45 @@ class PlaceRun {
     if (!plan) return ReportError(plan.error());
     const Result<std::vector<WorkloadAnswer>> answers = Decide(*plan);
     if (!answers) return ReportError(answers.error());
-    const PlacementReport report{cluster_, plan->state, plan->workloads, *answers};
+    if (const Result<void> named = NameNodes(plan->state); !named) {
+      return ReportError(named.error());
+    }
+    const PlacementReport report{cluster_, plan->state, plan->workloads, *answers,
+                                 asks_ ? StateLine(state_, options_.connect) : NodeLines(cluster_)};
     Print(report);
     if (!options_.picture.empty()) PrintPicture(*plan, *answers);
     return CountOutcomes(report).not_placed == 0 ? kExitOk : kExitNo;
   }
 
  private:
+  // Without --load the state of the server is asked, and the files only say what about.
+  Result<void> Connect() {
+    if (options_.connect.empty()) return {};
+    Result<RemoteEngine> remote = RemoteEngine::Connect(options_.connect);
+    if (!remote) return tl::unexpected(remote.error());
+    remote_ = *std::move(remote);
+    Result<RemoteState> state = remote_->UseStateOfServer();
+    if (!state) return tl::unexpected(state.error());
+    state_ = *std::move(state);
+    if (options_.load) return {};
+    asks_ = true;
+    const auto notes = MatchToState(state_, options_.connect, cluster_);
+    if (!notes) return tl::unexpected(notes.error());
+    for (const std::string& note : *notes) Tell(note);
+    return {};
+  }
+
+  // The nodes that answers name are those of the state that was asked.
+  Result<void> NameNodes(ClusterStateInput& state) {
+    if (!asks_) return {};
+    Result<std::vector<Node>> nodes = NodesOfState(state_, *remote_);
+    if (!nodes) return tl::unexpected(nodes.error());
+    state.nodes = *std::move(nodes);
+    return {};
+  }
+
   // One answer per planned workload; those that were not asked have an empty one.
-  Result<std::vector<WorkloadAnswer>> Decide(const PlacementPlan& plan) const {
+  Result<std::vector<WorkloadAnswer>> Decide(const PlacementPlan& plan) {
     std::vector<WorkloadRequest> requests;
     std::vector<std::size_t> asked;
     for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
@@ -163,14 +201,18 @@ class PlaceRun {
     return answers;
   }
 
-  Result<std::vector<WorkloadAnswer>> DecideThere(
-      const ClusterStateInput& input, const std::vector<WorkloadRequest>& requests) const {
-    Result<RemoteEngine> remote = RemoteEngine::Connect(options_.connect);
-    if (!remote) return tl::unexpected(remote.error());
-    if (const Result<void> loaded = remote->Load(input); !loaded) {
-      return tl::unexpected(loaded.error());
+  Result<std::vector<WorkloadAnswer>> DecideThere(const ClusterStateInput& input,
+                                                  const std::vector<WorkloadRequest>& requests) {
+    if (options_.load) {
+      if (const Result<void> loaded = remote_->Load(input); !loaded) {
+        return tl::unexpected(loaded.error());
+      }
+      Tell(
+          fmt::format("replaced the state of {} (generation {}, {} nodes) by that of the files "
+                      "({} nodes)",
+                      options_.connect, state_.generation, state_.nodes, input.nodes.size()));
     }
-    return remote->Place(requests, Mode(), gates_);
+    return remote_->Place(requests, Mode(), gates_);
   }
 
   void Print(const PlacementReport& report) const {
@@ -183,7 +225,7 @@ class PlaceRun {
       const auto writer = options_.output == "json" ? MakeJsonWriter() : MakeYamlWriter();
       WritePlacementObjects(report, gates_, *writer);
       WriteOutput(writer->Finish());
-      Tell(NodeLines(report.cluster));
+      Tell(report.nodes);
     }
   }
 
@@ -211,6 +253,9 @@ class PlaceRun {
   FeatureGates gates_;
   std::optional<ObjectKey> only_;
   Cluster cluster_;
+  std::optional<RemoteEngine> remote_;
+  RemoteState state_;  // of the server, before this
+  bool asks_ = false;  // about the state of the server
 };
 
 int RunPlace(const PlaceOptions& options) {
@@ -265,7 +310,10 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
                   "Draw how full each rack is before and after; --picture=RESOURCE counts\n"
                   "that resource instead of the device most asked for");
   place->add_option("--connect", options->connect,
-                    "Ask the server at unix:PATH or HOST:PORT instead of deciding here");
+                    "Ask the server at unix:PATH or HOST:PORT about the state that it holds;\n"
+                    "nodes and pods of the files are not looked at");
+  place->add_flag("--load", options->load,
+                  "With --connect: replace the state of the server by that of the files first");
 
   place->callback([options, &exit_code] {
     if (!options->picture.empty() && options->output != "table" && options->output != "wide") {
@@ -274,6 +322,13 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
     if (!options->picture.empty() && options->mode == "nominate") {
       throw CLI::ValidationError(
           "--picture", "needs --mode sequential: in nominate mode the workloads do not add up");
+    }
+    if (options->load && options->connect.empty()) {
+      throw CLI::ValidationError("--load", "goes with --connect");
+    }
+    if (!options->picture.empty() && !options->connect.empty() && !options->load) {
+      throw CLI::ValidationError("--picture",
+                                 "is drawn from the files: with --connect it needs --load");
     }
     exit_code = RunPlace(*options);
   });

@@ -21,6 +21,7 @@ struct PlacementReport {
   const ClusterStateInput& state;
   std::span<const PlannedWorkload> workloads;  // in queue order
   std::span<const WorkloadAnswer> answers;     // one per workload; empty where nothing was asked
+  std::string nodes;  // how many nodes there are to place on, in lines without a newline at the end
 };
 
 enum class Outcome { kPlaced, kNotPlaced, kNothingToPlace };

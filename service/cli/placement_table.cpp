@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "host/kueue/node_participation.hpp"
 #include "service/cli/placement_report.hpp"
 #include "service/cli/text_table.hpp"
 
@@ -100,13 +99,12 @@ class Rows {
 }  // namespace
 
 std::string PlacementTable(const PlacementReport& report, Detail detail) {
-  const std::string nodes = NodeLines(report.cluster);
-  if (report.workloads.empty()) return "No pending workloads.\n" + nodes + "\n";
+  if (report.workloads.empty()) return "No pending workloads.\n" + report.nodes + "\n";
   Rows rows(report, detail);
   for (std::size_t i = 0; i < report.workloads.size(); ++i) {
     rows.Add(report.workloads[i], report.answers[i]);
   }
-  return rows.Render() + "\n" + nodes + "\n" + SummaryLine(CountOutcomes(report)) + "\n";
+  return rows.Render() + "\n" + report.nodes + "\n" + SummaryLine(CountOutcomes(report)) + "\n";
 }
 
 }  // namespace espalier

@@ -174,6 +174,8 @@ TEST(PlaceExitCode, IsTwoForAWrongCommandLine) {
            {{"place", "x", "--feature-gates", "TASProfileMixd=true"}, "TASProfileMixed"},
            {{"place", "x", "--picture", "-o", "json"}, "table or wide"},
            {{"place", "x", "--picture", "--mode", "nominate"}, "needs --mode sequential"},
+           {{"place", "x", "--load"}, "goes with --connect"},
+           {{"place", "x", "--connect", "a:1", "--picture"}, "with --connect it needs --load"},
            {{"place", "x", "--no-such-flag"}, "--no-such-flag"},
            {{"plaice"}, "no command \"plaice\""},
            {{}, "Usage: espalier"},

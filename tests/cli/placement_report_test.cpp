@@ -21,12 +21,8 @@ class PlacementReportTest : public testing::Test {
              {"r1", "h1"}, {"r1", "h2"}, {"r2", "h3"}, {"r2", "h4"}}) {
       Node node{.name = host};
       node.labels = {{kRack, rack}, {"kubernetes.io/hostname", host}};
-      node.ready = true;
       state_.nodes.push_back(node);
     }
-    cluster_.topologies = state_.topologies;
-    cluster_.flavors = state_.flavors;
-    cluster_.nodes = state_.nodes;
     AddWorkload("placed", {Main()}, {{{.name = "main", .flavor = "gpu", .assignment = OnRack1()}}});
     AddWorkload("full", {Main()},
                 {{{.name = "main", .flavor = "gpu", .failure = PlacementFailure{"no room"}}}});
@@ -60,7 +56,9 @@ class PlacementReportTest : public testing::Test {
     answers_.push_back(std::move(answer));
   }
 
-  PlacementReport Report() const { return {cluster_, state_, planned_, answers_}; }
+  PlacementReport Report() const {
+    return {cluster_, state_, planned_, answers_, "4 of 4 nodes take part"};
+  }
 
   Cluster cluster_;
   ClusterStateInput state_;
@@ -96,8 +94,8 @@ TEST_F(PlacementReportTest, WideTableNamesHostsQueueAndFlavor) {
 }
 
 TEST_F(PlacementReportTest, TableOfNothingSaysSo) {
-  EXPECT_EQ(PlacementTable({cluster_, state_, {}, {}}, Detail::kShort),
-            "No pending workloads.\n4 of 4 nodes take part\n");
+  EXPECT_EQ(PlacementTable({cluster_, state_, {}, {}, "0 of 0 nodes take part"}, Detail::kShort),
+            "No pending workloads.\n0 of 0 nodes take part\n");
 }
 
 TEST_F(PlacementReportTest, ObjectsAreKueuesStatus) {

@@ -78,8 +78,8 @@ TEST(ProcessLog, AClientSaysNothingOfAnAnswerThatIsNoUtf8ButItsError) {
   builder.RegisterCallbackGenericService(&service);
   const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   ASSERT_NE(server, nullptr);
-  Process client(
-      {"place", ESPALIER_SOURCE_DIR "/tests/cli/data/fits.yaml", "--connect", TestAddress()});
+  Process client({"place", ESPALIER_SOURCE_DIR "/tests/cli/data/fits.yaml", "--connect",
+                  TestAddress(), "--load"});
   const std::string errors = client.ReadErrors();
   EXPECT_NE(client.Wait(), 0);
   EXPECT_EQ(errors.rfind("espalier: ", 0), 0u) << errors;

@@ -25,8 +25,8 @@ class ServeProcess : public testing::Test {
 
   // The exit code of a client whose workload fits.
   int Ask() const {
-    return RunToEnd(
-               {"place", ESPALIER_SOURCE_DIR "/tests/cli/data/fits.yaml", "--connect", address_})
+    return RunToEnd({"place", ESPALIER_SOURCE_DIR "/tests/cli/data/fits.yaml", "--connect",
+                     address_, "--load"})
         .exit_code;
   }
 
@@ -43,7 +43,7 @@ TEST_F(ServeProcess, GivesTheSameBytesAsALocalRun) {
           form};
       const Outcome local = RunToEnd(arguments);
       EXPECT_GT(local.output.size(), 1000u);
-      arguments.insert(arguments.end(), {"--connect", address_});
+      arguments.insert(arguments.end(), {"--connect", address_, "--load"});
       EXPECT_EQ(RunToEnd(arguments), local) << mode << " " << form;
     }
   }

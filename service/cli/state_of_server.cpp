@@ -1,0 +1,104 @@
+#include "service/cli/state_of_server.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "host/kueue/cluster_lookup.hpp"
+#include "host/model/excerpt.hpp"
+
+namespace espalier {
+namespace {
+
+std::string Levels(const std::vector<std::string>& levels) {
+  return Excerpt(fmt::format("{}", fmt::join(levels, ", ")));
+}
+
+// Each flavor gets a topology of its own, as the state does not say which share one.
+void TakeFlavors(const RemoteState& state, Cluster& cluster) {
+  cluster.topologies.clear();
+  for (const RemoteState::Flavor& flavor : state.flavors) {
+    cluster.topologies.push_back({flavor.name, flavor.levels});
+    ResourceFlavor& taken = cluster.flavors.emplace_back();
+    taken.name = flavor.name;
+    taken.topology_name = flavor.name;
+  }
+}
+
+Result<void> CheckLevels(const RemoteState& state, const std::string& address,
+                         const Cluster& cluster) {
+  const ClusterLookup lookup(cluster);
+  for (const RemoteState::Flavor& held : state.flavors) {
+    const ResourceFlavor* flavor = lookup.Flavor(held.name);
+    const Topology* topology = flavor == nullptr ? nullptr : lookup.TopologyOf(*flavor);
+    if (topology == nullptr || topology->levels == held.levels) continue;
+    return BadInput(
+        fmt::format("ResourceFlavor {}: its Topology {} has the levels {} in the files "
+                    "and {} in the state of {}; want the same, or --load to replace "
+                    "the state",
+                    Excerpt(flavor->name), Excerpt(topology->name), Levels(topology->levels),
+                    Levels(held.levels), address));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> MatchToState(const RemoteState& state, const std::string& address,
+                                              Cluster& cluster) {
+  if (state.generation == 0) {
+    return BadInput(
+        fmt::format("the server at {} holds no state to ask about; --load makes that "
+                    "of the files its state",
+                    address));
+  }
+  std::vector<std::string> notes;
+  if (cluster.flavors.empty()) {
+    TakeFlavors(state, cluster);
+    notes.push_back(
+        fmt::format("the files have no ResourceFlavor: taken from the state of {}, "
+                    "which does not tell the labels and taints that pods must match",
+                    address));
+  } else if (auto same = CheckLevels(state, address, cluster); !same) {
+    return tl::unexpected(same.error());
+  }
+  const auto nodes = static_cast<std::int64_t>(cluster.nodes.size());
+  if (nodes > 0) {
+    notes.push_back(
+        fmt::format("the {} nodes of the files{} are not looked at: answered on the "
+                    "state of {}, which has {}; --load would replace it",
+                    nodes, cluster.pods.empty() ? "" : " and their pods", address, state.nodes));
+  }
+  return notes;
+}
+
+Result<std::vector<Node>> NodesOfState(const RemoteState& state, RemoteEngine& remote) {
+  std::vector<Node> nodes;
+  for (const RemoteState::Flavor& flavor : state.flavors) {
+    auto leaves = remote.Leaves(flavor.name);
+    if (!leaves) return tl::unexpected(leaves.error());
+    for (std::vector<std::string>& values : *leaves) {
+      Node& node = nodes.emplace_back();
+      node.name = values.back();
+      node.ready = true;
+      const std::size_t levels = std::min(values.size(), flavor.levels.size());
+      for (std::size_t level = 0; level < levels; ++level) {
+        node.labels.Set(flavor.levels[level], std::move(values[level]));
+      }
+    }
+  }
+  return nodes;
+}
+
+std::string StateLine(const RemoteState& state, const std::string& address) {
+  std::vector<std::string> flavors;
+  for (const RemoteState::Flavor& flavor : state.flavors) {
+    flavors.push_back(fmt::format("{} of flavor {}", flavor.nodes, Excerpt(flavor.name)));
+  }
+  return fmt::format("the state of {}, generation {}, has {} nodes{}{}", address, state.generation,
+                     state.nodes, flavors.empty() ? "" : ": ", fmt::join(flavors, ", "));
+}
+
+}  // namespace espalier
