@@ -1,7 +1,7 @@
 #include "host/kueue/admissibility.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -27,6 +27,10 @@ bool HasFailedChecks(const Workload& workload) {
 }
 
 std::string TimeText(std::int64_t unix_seconds) {
+  constexpr std::int64_t kYear10000 = 253402300800;
+  if (unix_seconds < 0 || unix_seconds >= kYear10000) {
+    return fmt::format("Unix second {}", unix_seconds);
+  }
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(unix_seconds)));
 }
 
@@ -111,8 +115,7 @@ std::optional<std::string> Admissibility::WhatIsMissing(const ClusterQueue& queu
   for (const std::string& name : queue.admission_checks) {
     const AdmissionCheck* check = lookup_.Check(name);
     if (check == nullptr) return fmt::format("its AdmissionCheck {} is not in the input", name);
-    if (!check->active.value_or(true))
-      return fmt::format("its AdmissionCheck {} is not active", name);
+    if (check->active == false) return fmt::format("its AdmissionCheck {} is not active", name);
   }
   return std::nullopt;
 }

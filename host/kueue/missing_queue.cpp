@@ -1,6 +1,8 @@
 #include "host/kueue/missing_queue.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,40 +15,56 @@ namespace {
 
 constexpr std::size_t kMostNames = 5;
 
-// "there is a", "there are a, b", "there are a, b, c, d, e and 3 more", "there is none".
-std::string ThereAre(std::vector<std::string> names) {
-  if (names.empty()) return "there is none";
-  std::ranges::sort(names);
-  const std::size_t more = names.size() - std::min(names.size(), kMostNames);
-  names.resize(names.size() - more);
-  for (std::string& name : names) name = Excerpt(name);
-  return fmt::format("there {} {}{}", names.size() == 1 ? "is" : "are", fmt::join(names, ", "),
+// "there is a", "there are a, b", "there are a, b, c, d, e and 3 more", "there is none". Makes
+// texts of the names that it says only.
+template <class Object, class Before, class Name>
+std::string ThereAre(std::vector<const Object*> objects, const Before& before, const Name& name) {
+  if (objects.empty()) return "there is none";
+  const std::size_t said = std::min(objects.size(), kMostNames);
+  std::partial_sort(objects.begin(), objects.begin() + static_cast<std::ptrdiff_t>(said),
+                    objects.end(),
+                    [&](const Object* a, const Object* b) { return before(*a, *b); });
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < said; ++i) names.push_back(Excerpt(name(*objects[i])));
+  const std::size_t more = objects.size() - said;
+  return fmt::format("there {} {}{}", objects.size() == 1 ? "is" : "are", fmt::join(names, ", "),
                      more == 0 ? "" : fmt::format(" and {} more", more));
-}
-
-// Those of the namespace, or with their namespaces those of all others where it has none.
-std::vector<std::string> LocalQueueNames(const Cluster& cluster, const std::string& name_space) {
-  std::vector<std::string> here;
-  std::vector<std::string> elsewhere;
-  for (const LocalQueue& queue : cluster.local_queues) {
-    if (queue.key.namespace_ == name_space) here.push_back(queue.key.name);
-    elsewhere.push_back(queue.key.ToString());
-  }
-  return here.empty() ? elsewhere : here;
 }
 
 }  // namespace
 
-std::string WhyQueueIsMissing(const Workload& workload, const Cluster& cluster,
-                              const ClusterLookup& lookup) {
-  if (const LocalQueue* local_queue = lookup.LocalQueueOf(workload)) {
-    std::vector<std::string> names;
-    for (const ClusterQueue& queue : cluster.cluster_queues) names.push_back(queue.name);
+MissingQueues::MissingQueues(const Cluster& cluster, const ClusterLookup& lookup)
+    : lookup_(lookup) {
+  const auto by_key = [](const LocalQueue& a, const LocalQueue& b) { return a.key < b.key; };
+  std::vector<const LocalQueue*> all;
+  std::map<std::string_view, std::vector<const LocalQueue*>> by_namespace;
+  for (const LocalQueue& queue : cluster.local_queues) {
+    all.push_back(&queue);
+    by_namespace[queue.key.namespace_].push_back(&queue);
+  }
+  for (auto& [name_space, own] : by_namespace) {
+    local_queues_[name_space] =
+        ThereAre(std::move(own), by_key, [](const LocalQueue& queue) { return queue.key.name; });
+  }
+  all_local_queues_ = ThereAre(std::move(all), by_key,
+                               [](const LocalQueue& queue) { return queue.key.ToString(); });
+  std::vector<const ClusterQueue*> cluster_queues;
+  for (const ClusterQueue& queue : cluster.cluster_queues) cluster_queues.push_back(&queue);
+  cluster_queues_ = ThereAre(
+      std::move(cluster_queues),
+      [](const ClusterQueue& a, const ClusterQueue& b) { return a.name < b.name; },
+      [](const ClusterQueue& queue) { return queue.name; });
+}
+
+std::string MissingQueues::WhyMissing(const Workload& workload) const {
+  if (const LocalQueue* local_queue = lookup_.LocalQueueOf(workload)) {
     return fmt::format("ClusterQueue {}, where LocalQueue {} leads, is not in the input; {}",
                        Excerpt(local_queue->cluster_queue), Excerpt(local_queue->key.ToString()),
-                       ThereAre(std::move(names)));
+                       cluster_queues_);
   }
-  const std::string there = ThereAre(LocalQueueNames(cluster, workload.key.namespace_));
+  // Those elsewhere come with their namespaces.
+  const auto own = local_queues_.find(workload.key.namespace_);
+  const std::string& there = own == local_queues_.end() ? all_local_queues_ : own->second;
   if (workload.queue_name.empty()) return "it names no LocalQueue; " + there;
   return fmt::format("LocalQueue {} is not in the input; {}",
                      Excerpt(ObjectKey{workload.key.namespace_, workload.queue_name}.ToString()),

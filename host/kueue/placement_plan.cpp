@@ -18,7 +18,7 @@ namespace {
 class Planner {
  public:
   Planner(const Cluster& cluster, const PlacementPlanOptions& options)
-      : cluster_(cluster), options_(options), lookup_(cluster) {
+      : cluster_(cluster), options_(options), lookup_(cluster), missing_(cluster, lookup_) {
     for (const ResourceFlavor& flavor : cluster.flavors) {
       if (lookup_.TopologyOf(flavor) != nullptr) tas_flavors_.push_back(&flavor);
     }
@@ -56,7 +56,7 @@ class Planner {
 
   // For a workload whose queue is not known.
   tl::expected<const ResourceFlavor*, std::string> OnlyTasFlavor(const Workload& workload) const {
-    std::string missing = WhyQueueIsMissing(workload, cluster_, lookup_);
+    std::string missing = missing_.WhyMissing(workload);
     if (!options_.guess_flavor) return tl::unexpected(std::move(missing));
     if (tas_flavors_.size() == 1) return tas_flavors_.front();
     return tl::unexpected(
@@ -88,6 +88,7 @@ class Planner {
   const Cluster& cluster_;
   const PlacementPlanOptions& options_;
   ClusterLookup lookup_;
+  MissingQueues missing_;
   std::vector<const ResourceFlavor*> tas_flavors_;
 };
 

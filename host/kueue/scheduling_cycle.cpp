@@ -21,6 +21,7 @@
 #include "host/kueue/usage_check.hpp"
 #include "host/kueue/workload_queue.hpp"
 #include "host/kueue/workload_status.hpp"
+#include "host/model/by_name.hpp"
 
 namespace espalier {
 namespace {
@@ -168,6 +169,7 @@ class Simulation {
   }
 
   void FillQueues() {
+    const MissingQueues missing(cluster_, lookup_);
     for (const std::size_t index : PendingInQueueOrder(cluster_)) {
       if (budget_.stopped()) return;
       const Workload& workload = cluster_.workloads[index];
@@ -176,7 +178,7 @@ class Simulation {
       if (queue == nullptr) {
         Note(fmt::format("workload {} is {}: {}", workload.key.ToString(),
                          local_queue == nullptr ? "left out" : "not admitted",
-                         WhyQueueIsMissing(workload, cluster_, lookup_)));
+                         missing.WhyMissing(workload)));
         if (local_queue == nullptr) continue;
       }
       if (const auto why = admissibility_.WhyNoHead(workload)) {
@@ -345,14 +347,14 @@ class Simulation {
   }
 
   void NoteLostPods(const Workload& workload) {
+    const auto pod_sets = ByName(workload.pod_sets);
     for (const PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
       const std::int32_t count = assignment.count.value_or(0);
       const std::int64_t lost = LostPods(count, assignment.topology_assignment);
       if (lost == 0) continue;
-      const auto pod_set = std::ranges::find(workload.pod_sets, assignment.name, &PodSet::name);
-      Note(LostPodsNote(
-          workload.key, assignment.name, count, lost,
-          pod_set == workload.pod_sets.end() ? std::nullopt : pod_set->topology_request));
+      const PodSet* pod_set = FindOrNull(pod_sets, assignment.name);
+      Note(LostPodsNote(workload.key, assignment.name, count, lost,
+                        pod_set == nullptr ? std::nullopt : pod_set->topology_request));
     }
   }
 

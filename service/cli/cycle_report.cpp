@@ -11,6 +11,7 @@
 #include "host/kueue/node_participation.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "service/cli/admission_writer.hpp"
+#include "service/cli/counted.hpp"
 #include "service/cli/domain_text.hpp"
 #include "service/cli/object_writer.hpp"
 #include "service/cli/text_table.hpp"
@@ -81,10 +82,6 @@ std::vector<std::string> PlaceLines(const Decision& decision, const Workload& wo
     }
   }
   return lines;
-}
-
-std::string Counted(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string SummaryLine(const SchedulingCyclesResult& result) {

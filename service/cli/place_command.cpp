@@ -15,6 +15,7 @@
 #include "service/cli/backend_options.hpp"
 #include "service/cli/cluster_picture.hpp"
 #include "service/cli/commands.hpp"
+#include "service/cli/counted.hpp"
 #include "service/cli/input.hpp"
 #include "service/cli/placement_report.hpp"
 #include "service/cli/progress_bar.hpp"
@@ -207,10 +208,9 @@ class PlaceRun {
       if (const Result<void> loaded = remote_->Load(input); !loaded) {
         return tl::unexpected(loaded.error());
       }
-      Tell(
-          fmt::format("replaced the state of {} (generation {}, {} nodes) by that of the files "
-                      "({} nodes)",
-                      options_.connect, state_.generation, state_.nodes, input.nodes.size()));
+      Tell(fmt::format("replaced the state of {} (generation {}, {}) by that of the files ({})",
+                       options_.connect, state_.generation, Counted(state_.nodes, "node"),
+                       Counted(static_cast<std::int64_t>(input.nodes.size()), "node")));
     }
     return remote_->Place(requests, Mode(), gates_);
   }

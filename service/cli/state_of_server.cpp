@@ -1,6 +1,8 @@
 #include "service/cli/state_of_server.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 
 #include "host/kueue/cluster_lookup.hpp"
 #include "host/model/excerpt.hpp"
+#include "service/cli/counted.hpp"
 
 namespace espalier {
 namespace {
@@ -27,12 +30,15 @@ void TakeFlavors(const RemoteState& state, Cluster& cluster) {
   }
 }
 
-Result<void> CheckLevels(const RemoteState& state, const std::string& address,
-                         const Cluster& cluster) {
+// Flavors whose Topology is not among the files get that of the state.
+Result<void> CheckLevels(const RemoteState& state, const std::string& address, Cluster& cluster) {
+  std::map<std::string, std::vector<std::string>, std::less<>> missing;  // levels by Topology
   const ClusterLookup lookup(cluster);
   for (const RemoteState::Flavor& held : state.flavors) {
     const ResourceFlavor* flavor = lookup.Flavor(held.name);
-    const Topology* topology = flavor == nullptr ? nullptr : lookup.TopologyOf(*flavor);
+    if (flavor == nullptr || !flavor->topology_name) continue;
+    const Topology* topology = lookup.TopologyOf(*flavor);
+    if (topology == nullptr) missing.emplace(*flavor->topology_name, held.levels);
     if (topology == nullptr || topology->levels == held.levels) continue;
     return BadInput(
         fmt::format("ResourceFlavor {}: its Topology {} has the levels {} in the files "
@@ -41,6 +47,7 @@ Result<void> CheckLevels(const RemoteState& state, const std::string& address,
                     Excerpt(flavor->name), Excerpt(topology->name), Levels(topology->levels),
                     Levels(held.levels), address));
   }
+  for (auto& [name, levels] : missing) cluster.topologies.push_back({name, std::move(levels)});
   return {};
 }
 
@@ -67,9 +74,9 @@ Result<std::vector<std::string>> MatchToState(const RemoteState& state, const st
   const auto nodes = static_cast<std::int64_t>(cluster.nodes.size());
   if (nodes > 0) {
     notes.push_back(
-        fmt::format("the {} nodes of the files{} are not looked at: answered on the "
-                    "state of {}, which has {}; --load would replace it",
-                    nodes, cluster.pods.empty() ? "" : " and their pods", address, state.nodes));
+        fmt::format("nodes and pods of the files are not looked at: they have {}, the state of {} "
+                    "has {}; --load would replace it",
+                    Counted(nodes, "node"), address, state.nodes));
   }
   return notes;
 }
@@ -97,8 +104,9 @@ std::string StateLine(const RemoteState& state, const std::string& address) {
   for (const RemoteState::Flavor& flavor : state.flavors) {
     flavors.push_back(fmt::format("{} of flavor {}", flavor.nodes, Excerpt(flavor.name)));
   }
-  return fmt::format("the state of {}, generation {}, has {} nodes{}{}", address, state.generation,
-                     state.nodes, flavors.empty() ? "" : ": ", fmt::join(flavors, ", "));
+  return fmt::format("the state of {}, generation {}, has {}{}{}", address, state.generation,
+                     Counted(state.nodes, "node"), flavors.empty() ? "" : ": ",
+                     fmt::join(flavors, ", "));
 }
 
 }  // namespace espalier

@@ -11,8 +11,9 @@
 namespace espalier {
 
 // Holds the flavors of files to those of a server's state: their topologies must have the same
-// levels. Files without flavors take those of the state. Returns what the user should know about
-// the difference, a sentence each. Errors: the server holds no state, or another topology.
+// levels. Files without flavors take those of the state, those without topologies their levels.
+// Returns what the user should know about the difference, a sentence each. Errors: the server holds
+// no state, or another topology.
 Result<std::vector<std::string>> MatchToState(const RemoteState& state, const std::string& address,
                                               Cluster& cluster);
 

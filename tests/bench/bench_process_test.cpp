@@ -102,6 +102,14 @@ TEST_F(GenerateProcess, FilesReadBackGiveTheSameAnswers) {
   }
 }
 
+// A ClusterQueue without a namespaceSelector would admit nothing.
+TEST_F(GenerateProcess, CyclesAdmitWhatWasGenerated) {
+  const std::string file = Path("queues.json");
+  ASSERT_EQ(RunEspalier(Arguments("X-ACME", "3", "P0", {"-o", file})).exit_code, 0);
+  const auto decided = RunEspalier({"cycle", file, "--until-stable"});
+  EXPECT_THAT(decided.output, HasSubstr("3 admitted, 0 not admitted")) << decided.errors;
+}
+
 TEST_F(GenerateProcess, OneFileIsTheSameAsTwo) {
   ASSERT_EQ(
       RunEspalier(Arguments("X-LEADER", "20", "SLOTS50", {"--output-dir", Path("two")})).exit_code,

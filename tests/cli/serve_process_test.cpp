@@ -50,14 +50,16 @@ TEST(ServeProcess, AskingChangesNothing) {
   EXPECT_EQ(loaded.exit_code, 0) << loaded.errors;
   EXPECT_THAT(loaded.errors, testing::HasSubstr("replaced the state of " + address +
                                                 " (generation 0, 0 nodes) by that of the files (1 "
-                                                "nodes)"));
+                                                "node)"));
 
   const ProcessResult asked = RunEspalier(ask);
   EXPECT_EQ(asked.exit_code, 0) << asked.errors;
   EXPECT_THAT(asked.output, testing::HasSubstr("host-1: 1 host x 2\n"));
   EXPECT_THAT(asked.output, testing::HasSubstr("\nthe state of " + address +
-                                               ", generation 1, has 1 nodes: 1 of flavor any\n"));
-  EXPECT_THAT(asked.errors, testing::HasSubstr("the 1 nodes of the files are not looked at"));
+                                               ", generation 1, has 1 node: 1 of flavor any\n"));
+  EXPECT_THAT(asked.errors,
+              testing::HasSubstr(
+                  "nodes and pods of the files are not looked at: they have 1 node, the state"));
   EXPECT_EQ(RunEspalier(ask).output, asked.output) << "still generation 1";
 
   // Files that bring a workload alone.

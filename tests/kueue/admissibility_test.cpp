@@ -2,6 +2,7 @@
 #include "host/kueue/admissibility.hpp"
 
 #include <functional>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -157,6 +158,8 @@ TEST_F(AdmissibilityTest, WhoIsNoHead) {
   EXPECT_EQ(WhyNoHead(), "");
   workload_.requeue_at_seconds = 1001;
   EXPECT_EQ(WhyNoHead(), "it is requeued at 1970-01-01T00:16:41Z only");
+  workload_.requeue_at_seconds = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(WhyNoHead(), "it is requeued at Unix second 9223372036854775807 only");
   workload_.requeue_at_seconds.reset();
   workload_.conditions = {{"Requeued", "True", "", ""}};
   EXPECT_EQ(WhyNoHead(), "");

@@ -13,7 +13,8 @@ class MissingQueueTest : public ::testing::Test {
     Workload workload;
     workload.key = key;
     workload.queue_name = queue;
-    return WhyQueueIsMissing(workload, cluster_, ClusterLookup(cluster_));
+    const ClusterLookup lookup(cluster_);
+    return MissingQueues(cluster_, lookup).WhyMissing(workload);
   }
   Cluster cluster_ = MakeCluster();
 };

@@ -1,0 +1,17 @@
+// Numbers of things in sentences.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace espalier {
+
+// "1 node", "2 nodes".
+inline std::string Counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace espalier
