@@ -2,18 +2,15 @@
 //
 // Prints every problem with the seed of its round, which `--seed` runs first. Exit code 0: no
 // problem; 1: some; 2: wrong arguments.
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <optional>
-#include <random>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "tests/attack/rounds.hpp"
+#include "tests/minutes_and_seed.hpp"
 
 namespace espalier::attack {
 namespace {
@@ -22,37 +19,6 @@ constexpr int kMutatedCalls = 2000;
 constexpr int kKills = 10;
 constexpr int kMemoryBatches = 5;
 constexpr int kMostFailures = 20;
-
-struct Options {
-  std::uint64_t minutes = 0;
-  std::uint64_t seed = 0;
-};
-
-std::optional<std::uint64_t> ParseNumber(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<Options> ParseArguments(int argc, char** argv) {
-  Options options;
-  options.seed = std::uint64_t{std::random_device{}()} << 32;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const auto value = ParseNumber(argv[i + 1]);
-    const std::string_view name = argv[i];
-    if (!value) return std::nullopt;
-    if (name == "--minutes") {
-      options.minutes = *value;
-    } else if (name == "--seed") {
-      options.seed = *value;
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (argc % 2 == 0 || options.minutes == 0) return std::nullopt;
-  return options;
-}
 
 // A round that cannot go on has a problem too.
 Problems Try(Problems (*round)(std::uint64_t, int), std::uint64_t seed, int size) {
@@ -63,7 +29,7 @@ Problems Try(Problems (*round)(std::uint64_t, int), std::uint64_t seed, int size
   }
 }
 
-int Attack(const Options& options) {
+int Attack(const MinutesAndSeed& options) {
   using Clock = std::chrono::steady_clock;
   struct Kind {
     const char* name;
@@ -96,7 +62,7 @@ int Attack(const Options& options) {
 }  // namespace espalier::attack
 
 int main(int argc, char** argv) {
-  const auto options = espalier::attack::ParseArguments(argc, argv);
+  const auto options = espalier::ParseMinutesAndSeed(argc, argv);
   if (!options) {
     fmt::print(stderr, "usage: attack --minutes N [--seed S]\n");
     return 2;

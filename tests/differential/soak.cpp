@@ -2,55 +2,22 @@
 //
 // Prints every difference with its seed and the shrunk instance as a line of the form of the
 // recorded cases. Exit code 0: no difference; 1: some; 2: wrong arguments.
-#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
-#include <optional>
-#include <random>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "tests/differential/check.hpp"
+#include "tests/minutes_and_seed.hpp"
 
 namespace espalier::differential {
 namespace {
 
 constexpr int kMostFailures = 20;
 
-struct Options {
-  std::uint64_t minutes = 0;
-  std::uint64_t seed = 0;
-};
-
-std::optional<std::uint64_t> ParseNumber(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<Options> ParseArguments(int argc, char** argv) {
-  Options options;
-  options.seed = std::uint64_t{std::random_device{}()} << 32;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const auto value = ParseNumber(argv[i + 1]);
-    const std::string_view name = argv[i];
-    if (!value) return std::nullopt;
-    if (name == "--minutes") {
-      options.minutes = *value;
-    } else if (name == "--seed") {
-      options.seed = *value;
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (argc % 2 == 0 || options.minutes == 0) return std::nullopt;
-  return options;
-}
-
-int Soak(const Options& options) {
+int Soak(const MinutesAndSeed& options) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::minutes(options.minutes);
   const auto backend = MakeCpuBackend(1);
@@ -72,7 +39,7 @@ int Soak(const Options& options) {
 }  // namespace espalier::differential
 
 int main(int argc, char** argv) {
-  const auto options = espalier::differential::ParseArguments(argc, argv);
+  const auto options = espalier::ParseMinutesAndSeed(argc, argv);
   if (!options) {
     fmt::print(stderr, "usage: soak --minutes N [--seed S]\n");
     return 2;
