@@ -69,11 +69,11 @@ Nomination Nominator::Judge(const Workload& workload, const ClusterQueue& queue,
   Nomination result;
   result.mode = flavors.Mode();
   result.flavors = std::move(flavors);
-  if (budget_.stopped()) return result;
+  if (engine_.budget().stopped()) return result;
   bool empty_state_failed = false;
   if (result.mode != AssignmentMode::kNoFit) {
-    auto request =
-        BuildWorkloadRequest(workload, result.flavors, {lookup_, engine_.gates(), &queue, budget_});
+    auto request = BuildWorkloadRequest(workload, result.flavors,
+                                        {lookup_, engine_.gates(), &queue, engine_.budget()});
     if (!request) {
       result.mode = AssignmentMode::kNoFit;
       result.message = std::move(request.error());
@@ -108,7 +108,8 @@ WorkloadAnswer Nominator::Evaluate(const Workload& workload, WorkloadRequest& re
   request.simulate_empty = simulate_empty;
   const bool seen = !workload.uid.empty() && !evaluated_.insert(workload.uid).second;
   request.affinity_scores_consumed = seen && engine_.gates().cache_node_match_results;
-  return std::move(engine_.Nominate(state_, {&request, 1}).front());
+  std::vector<WorkloadAnswer> answers = engine_.Nominate(state_, {&request, 1});
+  return answers.empty() ? WorkloadAnswer() : std::move(answers.front());  // empty: it was stopped
 }
 
 PartialCounts::PartialCounts(const Workload& workload, std::span<const std::int32_t> full_counts)

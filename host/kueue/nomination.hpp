@@ -27,10 +27,10 @@ struct Nomination {
 // (R7.9), so a cycle has one nominator.
 class Nominator {
  public:
-  // All four outlive the nominator. What it says once `budget` is stopped is meaningless.
-  Nominator(const Engine& engine, const ClusterState& state, const ClusterLookup& lookup,
-            WorkBudget& budget = WorkBudget::Unlimited())
-      : engine_(engine), state_(state), lookup_(lookup), budget_(budget) {}
+  // All three outlive the nominator. What it says once the engine's budget is stopped is
+  // meaningless.
+  Nominator(const Engine& engine, const ClusterState& state, const ClusterLookup& lookup)
+      : engine_(engine), state_(state), lookup_(lookup) {}
 
   // On the flavors that `context` lets it choose; with fewer pods when the full counts do not fit
   // and a pod set has a minimum (R21.11).
@@ -50,7 +50,6 @@ class Nominator {
   const Engine& engine_;
   const ClusterState& state_;
   const ClusterLookup& lookup_;
-  WorkBudget& budget_;
   std::set<std::string> evaluated_;  // uids
 };
 

@@ -41,11 +41,11 @@ struct Entry {
 class Simulation {
  public:
   Simulation(SchedulingCyclesResult& result, const Engine& engine, ClusterState state,
-             const AdmissibilityOptions& admissibility, WorkBudget& budget)
+             const AdmissibilityOptions& admissibility)
       : result_(result),
         cluster_(result.cluster),
         engine_(engine),
-        budget_(budget),
+        budget_(engine.budget()),
         lookup_(cluster_),
         admissibility_(cluster_, lookup_, admissibility),
         release_stopped_(admissibility.release_stopped),
@@ -56,7 +56,7 @@ class Simulation {
 
   // False when nothing was left to evaluate, or the budget was stopped.
   bool RunCycle() {
-    nominator_ = std::make_unique<Nominator>(engine_, state_.state(), lookup_, budget_);
+    nominator_ = std::make_unique<Nominator>(engine_, state_.state(), lookup_);
     std::vector<Entry> entries = TakeEntries();
     if (entries.empty()) return false;
     ++result_.cycles;
@@ -492,22 +492,21 @@ std::string_view ToString(DecisionStatus status) {
 }
 
 Result<SchedulingCyclesResult> RunSchedulingCycles(Cluster cluster, const Engine& engine,
-                                                   const SchedulingCyclesOptions& options,
-                                                   WorkBudget& budget) {
-  auto state = ClusterState::Build(BuildClusterStateInput(cluster, engine.gates()), budget);
+                                                   const SchedulingCyclesOptions& options) {
+  auto state =
+      ClusterState::Build(BuildClusterStateInput(cluster, engine.gates()), engine.budget());
   if (!state) return tl::unexpected(state.error());
-  auto result = RunSchedulingCycles(std::move(cluster), std::move(*state), engine, options, budget);
-  if (auto check = budget.Check(); !check) return tl::unexpected(check.error());
+  auto result = RunSchedulingCycles(std::move(cluster), std::move(*state), engine, options);
+  if (auto check = engine.budget().Check(); !check) return tl::unexpected(check.error());
   return result;
 }
 
 SchedulingCyclesResult RunSchedulingCycles(Cluster cluster, ClusterState state,
                                            const Engine& engine,
-                                           const SchedulingCyclesOptions& options,
-                                           WorkBudget& budget) {
+                                           const SchedulingCyclesOptions& options) {
   SchedulingCyclesResult result;
   result.cluster = std::move(cluster);
-  Simulation simulation(result, engine, std::move(state), options.admissibility, budget);
+  Simulation simulation(result, engine, std::move(state), options.admissibility);
   while (simulation.RunCycle() && options.until_stable) {
   }
   return result;

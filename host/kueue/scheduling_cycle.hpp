@@ -11,7 +11,6 @@
 #include "host/kueue/admissibility.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
-#include "host/model/work_budget.hpp"
 
 namespace espalier {
 
@@ -56,16 +55,14 @@ struct SchedulingCyclesResult {
 // Nothing but scheduling happens in between: no pod ends, no node changes. A workload that was not
 // admitted is looked at again only when its ClusterQueue got room back, when flavors are left to
 // try, or when it lost a race inside its cycle. Errors: those of ClusterState::Build, and why
-// `budget` was stopped.
+// the engine's budget was stopped.
 Result<SchedulingCyclesResult> RunSchedulingCycles(Cluster cluster, const Engine& engine,
-                                                   const SchedulingCyclesOptions& options,
-                                                   WorkBudget& budget = WorkBudget::Unlimited());
+                                                   const SchedulingCyclesOptions& options);
 
 // The same on a state that was built before, with the usage of the cluster's workloads; the
-// cluster's nodes and pods are not read. Meaningless once `budget` is stopped.
+// cluster's nodes and pods are not read. Meaningless once the engine's budget is stopped.
 SchedulingCyclesResult RunSchedulingCycles(Cluster cluster, ClusterState state,
                                            const Engine& engine,
-                                           const SchedulingCyclesOptions& options,
-                                           WorkBudget& budget = WorkBudget::Unlimited());
+                                           const SchedulingCyclesOptions& options);
 
 }  // namespace espalier

@@ -25,8 +25,7 @@ Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, ClusterStateInput lo
   input.non_tas_usage = std::move(loaded.non_tas_usage);
   auto state = ClusterState::Build(input, engine.budget());
   if (!state) return tl::unexpected(state.error());
-  auto decided =
-      RunSchedulingCycles(std::move(cluster), *std::move(state), engine, options, engine.budget());
+  auto decided = RunSchedulingCycles(std::move(cluster), *std::move(state), engine, options);
   if (engine.budget().stopped()) return tl::unexpected(engine.budget().Check().error());
   return decided;
 }
