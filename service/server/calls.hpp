@@ -101,24 +101,36 @@ class Calls {
                                 const grpc::ByteBuffer& request,
                                 std::function<grpc::Status(WorkBudget&)> work);
 
-  // The same for a work on messages: `request` is parsed, and what `work` makes of it written to
-  // `response`. INVALID_ARGUMENT where it cannot be parsed.
+  // The same for a work on the message that `request` is parsed into. INVALID_ARGUMENT where it
+  // cannot be parsed.
+  template <class Request>
+  grpc::ServerUnaryReactor* RunParsed(
+      grpc::CallbackServerContext* context, WorkQueue& queue, const grpc::ByteBuffer* request,
+      std::function<grpc::Status(const Request&, WorkBudget&)> work) {
+    // The message goes with the work, after the answer went out. It is not on an arena: under the
+    // thread sanitizer protobuf's headers lay out maps otherwise than its library does, which only
+    // arenas show.
+    return Run(context, queue, *request,
+               [request, work = std::move(work),
+                message = std::make_shared<Request>()](WorkBudget& budget) {
+                 const auto parsed = Parse(*request, budget, *message);
+                 return parsed ? work(*message, budget) : ToStatus(parsed.error());
+               });
+  }
+
+  // The same where the work makes a message too, which is written to `response`.
   template <class Request, class Response>
   grpc::ServerUnaryReactor* RunParsed(
       grpc::CallbackServerContext* context, WorkQueue& queue, const grpc::ByteBuffer* request,
       grpc::ByteBuffer* response,
       std::function<grpc::Status(const Request&, WorkBudget&, Response&)> work) {
-    // The message goes with the work, after the answer went out. It is not on an arena: under the
-    // thread sanitizer protobuf's headers lay out maps otherwise than its library does.
-    return Run(context, queue, *request,
-               [this, request, response, work = std::move(work),
-                message = std::make_shared<Request>()](WorkBudget& budget) {
-                 const auto parsed = Parse(*request, budget, *message);
-                 if (!parsed) return ToStatus(parsed.error());
-                 Response answer;
-                 const grpc::Status status = work(*message, budget, answer);
-                 return status.ok() ? Write(answer, budget, *response) : status;
-               });
+    return RunParsed<Request>(
+        context, queue, request,
+        [this, response, work = std::move(work)](const Request& message, WorkBudget& budget) {
+          Response answer;
+          const grpc::Status status = work(message, budget, answer);
+          return status.ok() ? Write(answer, budget, *response) : status;
+        });
   }
 
   // Charges an answer of `bytes` to `budget`. kExhausted where it is more than a message may have,

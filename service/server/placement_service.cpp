@@ -177,28 +177,23 @@ PlacementService::PlacementService(Calls& calls, StateStore& store,
 grpc::ServerUnaryReactor* PlacementService::Place(grpc::CallbackServerContext* context,
                                                   const grpc::ByteBuffer* request,
                                                   grpc::ByteBuffer* response) {
-  return Run(context, *request, Workloads::kAny, *response);
+  return Run(context, request, Workloads::kAny, response);
 }
 
 grpc::ServerUnaryReactor* PlacementService::Replace(grpc::CallbackServerContext* context,
                                                     const grpc::ByteBuffer* request,
                                                     grpc::ByteBuffer* response) {
-  return Run(context, *request, Workloads::kWithPodsInPlace, *response);
+  return Run(context, request, Workloads::kWithPodsInPlace, response);
 }
 
 grpc::ServerUnaryReactor* PlacementService::Run(grpc::CallbackServerContext* context,
-                                                const grpc::ByteBuffer& request, Workloads which,
-                                                grpc::ByteBuffer& response) {
-  // The message goes with the work, after the answer went out. Not on an arena: under the thread
-  // sanitizer protobuf's headers lay out maps otherwise than its library does, which only arenas
-  // show.
-  return calls_.Run(context, calls_.queue(), request,
-                    [this, &request, which, &response,
-                     message = std::make_shared<v1::PlaceRequest>()](WorkBudget& budget) {
-                      const auto parsed = Parse(request, budget, *message);
-                      if (!parsed) return ToStatus(parsed.error());
-                      return Answer(*message, which, budget, response);
-                    });
+                                                const grpc::ByteBuffer* request, Workloads which,
+                                                grpc::ByteBuffer* response) {
+  return calls_.RunParsed<v1::PlaceRequest>(
+      context, calls_.queue(), request,
+      [this, which, response](const v1::PlaceRequest& message, WorkBudget& budget) {
+        return Answer(message, which, budget, *response);
+      });
 }
 
 grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads which,

@@ -35,8 +35,8 @@ class PlacementService final
   enum class Workloads { kAny, kWithPodsInPlace };
 
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context,
-                                const grpc::ByteBuffer& request, Workloads which,
-                                grpc::ByteBuffer& response);
+                                const grpc::ByteBuffer* request, Workloads which,
+                                grpc::ByteBuffer* response);
   grpc::Status Answer(const v1::PlaceRequest& request, Workloads which, WorkBudget& budget,
                       grpc::ByteBuffer& bytes);
   grpc::Status Decide(const v1::PlaceRequest& request, Workloads which, WorkBudget& budget,
