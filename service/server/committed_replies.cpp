@@ -7,10 +7,9 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 namespace espalier {
-namespace {
 
-// The same for equal requests, however their maps are ordered.
-std::size_t HashOf(const v1::PlaceRequest& request) {
+CommittedReplies::Key CommittedReplies::KeyOf(const v1::PlaceRequest& request) {
+  if (request.commit_token().empty()) return {};
   std::string text;
   google::protobuf::io::StringOutputStream stream(&text);
   {
@@ -18,32 +17,27 @@ std::size_t HashOf(const v1::PlaceRequest& request) {
     output.SetSerializationDeterministic(true);
     request.SerializeToCodedStream(&output);
   }
-  return std::hash<std::string>()(text);
+  return {request.commit_token(), std::hash<std::string>()(text)};
 }
 
-}  // namespace
-
-Result<std::optional<grpc::ByteBuffer>> CommittedReplies::Find(
-    const v1::PlaceRequest& request) const {
-  if (request.commit_token().empty()) return std::nullopt;
-  const std::size_t hash = HashOf(request);
+Result<std::optional<grpc::ByteBuffer>> CommittedReplies::Find(const Key& key) const {
+  if (key.token.empty()) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  const auto reply = std::ranges::find(replies_, request.commit_token(), &Reply::token);
+  const auto reply = std::ranges::find_if(
+      replies_, [&](const Reply& candidate) { return candidate.key.token == key.token; });
   if (reply == replies_.end()) return std::nullopt;
-  if (reply->request != hash) {
+  if (reply->key.request != key.request) {
     return BadInput(
         "commit_token: was given to another request; a token names one commit, which is repeated "
-        "as "
-        "it was");
+        "as it was");
   }
   return reply->answer;
 }
 
-void CommittedReplies::Keep(const v1::PlaceRequest& request, const grpc::ByteBuffer& answer) {
-  if (request.commit_token().empty()) return;
-  const std::size_t hash = HashOf(request);
+void CommittedReplies::Keep(const Key& key, const grpc::ByteBuffer& answer) {
+  if (key.token.empty()) return;
   const std::lock_guard lock(mutex_);
-  replies_.push_front({request.commit_token(), hash, answer});
+  replies_.push_front({key, answer});
   bytes_ += answer.Length();
   while (replies_.size() > 1 && (replies_.size() > kMostReplies || bytes_ > kMostBytes)) {
     bytes_ -= replies_.back().answer.Length();

@@ -22,17 +22,25 @@ class CommittedReplies {
   static constexpr std::size_t kMostReplies = 1024;
   static constexpr std::size_t kMostBytes = std::size_t{16} << 20;
 
-  // Returns the answer that `request` was given when it was committed under its token, if it is
+  // A request as it is known here: equal for equal requests, however their maps are ordered.
+  struct Key {
+    std::string token;        // empty: the request has none
+    std::size_t request = 0;  // hash
+  };
+
+  // Returns the key of a request. Takes as long as serializing it where it has a token.
+  static Key KeyOf(const v1::PlaceRequest& request);
+
+  // Returns the answer that the request was given when it was committed under its token, if it is
   // known. kBadInput where the token was given to another request.
-  Result<std::optional<grpc::ByteBuffer>> Find(const v1::PlaceRequest& request) const;
+  Result<std::optional<grpc::ByteBuffer>> Find(const Key& key) const;
 
   // Keeps the answer of a request that was committed; one without a token is not kept.
-  void Keep(const v1::PlaceRequest& request, const grpc::ByteBuffer& answer);
+  void Keep(const Key& key, const grpc::ByteBuffer& answer);
 
  private:
   struct Reply {
-    std::string token;
-    std::size_t request = 0;  // hash
+    Key key;
     grpc::ByteBuffer answer;
   };
 

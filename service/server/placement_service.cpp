@@ -199,13 +199,14 @@ grpc::ServerUnaryReactor* PlacementService::Run(grpc::CallbackServerContext* con
 grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads which,
                                       WorkBudget& budget, grpc::ByteBuffer& bytes) {
   if (const auto checked = CheckToken(request); !checked) return ToStatus(checked.error());
-  auto known = committed_.Find(request);
+  const CommittedReplies::Key key = CommittedReplies::KeyOf(request);
+  auto known = committed_.Find(key);
   if (known && !*known) {
-    const grpc::Status decided = Decide(request, which, budget, bytes);
+    const grpc::Status decided = Decide(request, key, which, budget, bytes);
     if (decided.error_code() != grpc::StatusCode::FAILED_PRECONDITION) return decided;
     // The call that is repeated here may have booked meanwhile.
     const std::lock_guard lock(commit_mutex_);
-    known = committed_.Find(request);
+    known = committed_.Find(key);
     if (known && !*known) return decided;
   }
   if (!known) return ToStatus(known.error());
@@ -213,7 +214,8 @@ grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads
   return grpc::Status::OK;
 }
 
-grpc::Status PlacementService::Decide(const v1::PlaceRequest& request, Workloads which,
+grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
+                                      const CommittedReplies::Key& key, Workloads which,
                                       WorkBudget& budget, grpc::ByteBuffer& bytes) {
   std::optional<StatePosition> position;
   if (request.has_state()) position = FromProto(request.state());
@@ -277,7 +279,7 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request, Workloads
     const std::lock_guard lock(commit_mutex_);
     const auto committed = store_.Book((*snapshot)->position, *std::move(answered->booked), budget);
     if (!committed) return StoreStatus(committed.error(), store_);
-    committed_.Keep(request, bytes);
+    committed_.Keep(key, bytes);
   }
   return grpc::Status::OK;
 }

@@ -39,8 +39,8 @@ class PlacementService final
                                 grpc::ByteBuffer* response);
   grpc::Status Answer(const v1::PlaceRequest& request, Workloads which, WorkBudget& budget,
                       grpc::ByteBuffer& bytes);
-  grpc::Status Decide(const v1::PlaceRequest& request, Workloads which, WorkBudget& budget,
-                      grpc::ByteBuffer& bytes);
+  grpc::Status Decide(const v1::PlaceRequest& request, const CommittedReplies::Key& key,
+                      Workloads which, WorkBudget& budget, grpc::ByteBuffer& bytes);
 
   Calls& calls_;
   StateStore& store_;

@@ -100,15 +100,17 @@ TEST(Commit, ATokenNeedsWhatMakesItSafe) {
 
 TEST(CommittedReplies, ForgetTheOldest) {
   CommittedReplies replies;
-  const auto request = [](int i) { return CommitOf({}, "token " + std::to_string(i), i); };
+  const auto key = [](int i) {
+    return CommittedReplies::KeyOf(CommitOf({}, "token " + std::to_string(i), i));
+  };
   const std::string text(1 << 20, 'x');
   const grpc::Slice slice(text);
   const grpc::ByteBuffer megabyte(&slice, 1);
-  for (int i = 0; i < 20; ++i) replies.Keep(request(i), megabyte);
-  for (int i = 0; i < 20; ++i) EXPECT_EQ((*replies.Find(request(i))).has_value(), i >= 4) << i;
-  for (int i = 100; i < 1200; ++i) replies.Keep(request(i), {});
-  EXPECT_FALSE((*replies.Find(request(19))).has_value());
-  EXPECT_TRUE((*replies.Find(request(1199))).has_value());
+  for (int i = 0; i < 20; ++i) replies.Keep(key(i), megabyte);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ((*replies.Find(key(i))).has_value(), i >= 4) << i;
+  for (int i = 100; i < 1200; ++i) replies.Keep(key(i), {});
+  EXPECT_FALSE((*replies.Find(key(19))).has_value());
+  EXPECT_TRUE((*replies.Find(key(1199))).has_value());
 }
 
 }  // namespace
