@@ -26,7 +26,6 @@ void Decoder::CheckColumn(int size, std::int64_t expected, bool may_be_empty,
 
 void Decoder::Charge(std::int64_t bytes, const FieldPath& path) {
   constexpr std::uint32_t kChargesBetweenPauses = 256;
-  charged_ += bytes;
   const bool goes_on = budget_.Charge(bytes);
   if (goes_on && (++charges_ % kChargesBetweenPauses != 0 || budget_.Pause())) return;
   if (failed_) return;

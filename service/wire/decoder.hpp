@@ -84,8 +84,8 @@ class Decoder {
     if (previous != end) Fail(path, "ends at {}; the list it cuts has {} elements", previous, end);
   }
 
-  // Returns the bytes that were charged by this decoder.
-  std::int64_t charged() const { return charged_; }
+  // Returns the bytes that are charged to the budget.
+  std::int64_t charged() const { return budget_.charged(); }
 
   // Charges `bytes` that values take.
   void Charge(std::int64_t bytes, const FieldPath& path);
@@ -95,7 +95,6 @@ class Decoder {
 
   const Strings& strings_;
   WorkBudget& budget_;
-  std::int64_t charged_ = 0;
   std::uint32_t charges_ = 0;
   bool failed_ = false;
   Error error_;
