@@ -127,12 +127,9 @@ void WorkQueue::EndTurn(Entry& entry) {
 // On the thread of a task that was asked to pause.
 void WorkQueue::Pause(Entry& entry) {
   std::unique_lock lock(mutex_);
-  const Clock::duration computed = Clock::now() - entry.since;
-  const bool long_enough = computed >= kSlice;
+  const bool long_enough = Clock::now() - entry.since >= kSlice;
   const auto others = std::ranges::any_of(entries_, [&](const Entry& other) {
-    if (!MayHaveTurn(other)) return false;
-    return long_enough ||
-           (other.served == Clock::duration() && entry.served + computed > Clock::duration());
+    return MayHaveTurn(other) && (long_enough || other.served == Clock::duration());
   });
   if (!others) return;
   EndTurn(entry);
