@@ -27,7 +27,8 @@ constexpr std::int64_t kMaxCountsBytes = std::int64_t{1} << 30;
 constexpr std::int64_t kCountsParts = 16;
 
 std::size_t MaxCountsBytes() {
-  return static_cast<std::size_t>(std::min(kMaxCountsBytes, MachineMemoryBytes() / kCountsParts));
+  static const std::int64_t bytes = std::min(kMaxCountsBytes, MachineMemoryBytes() / kCountsParts);
+  return static_cast<std::size_t>(bytes);
 }
 
 // Shapes counted together, and the blocks counted for each in turn, so that capacity is read from
