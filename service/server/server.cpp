@@ -109,6 +109,10 @@ Calls::Limits LimitsOf(const ServerOptions& options) {
           .patience = options.patience};
 }
 
+std::int64_t ConnectionMemory(const Calls::Limits& limits) {
+  return limits.memory / (kConnectionParts - 1);
+}
+
 int WorkerCount(const ServerOptions& options) {
   if (options.workers > 0) return options.workers;
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, kMaxWorkers);
@@ -121,7 +125,7 @@ int WorkerCount(const ServerOptions& options) {
 // anybody can look at their size.
 void BoundConnections(grpc::ServerBuilder& builder, const Calls::Limits& limits) {
   grpc::ResourceQuota quota("connections");
-  quota.Resize(static_cast<std::size_t>(limits.memory / (kConnectionParts - 1)));
+  quota.Resize(static_cast<std::size_t>(ConnectionMemory(limits)));
   builder.SetResourceQuota(quota);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreams);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
@@ -214,11 +218,10 @@ class Server::Impl {
   std::string DescribeLimits() const {
     const Calls::Limits& limits = calls_.limits();
     return fmt::format(
-        "memory: {} for calls and states, {} of it for one call, {} for connections; messages up "
-        "to "
-        "{}",
+        "memory: {} for calls and states, {} of it for one call, {} for connections; "
+        "messages up to {}",
         BytesText(limits.memory), BytesText(limits.call_memory),
-        BytesText(limits.memory / (kConnectionParts - 1)), BytesText(limits.message_bytes));
+        BytesText(ConnectionMemory(limits)), BytesText(limits.message_bytes));
   }
 
   const std::vector<std::string>& addresses() const { return addresses_; }
