@@ -4,8 +4,10 @@
 #include <chrono>
 #include <filesystem>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -65,6 +67,12 @@ class Converter {
     tbb::parallel_for(std::size_t{0}, findings.size(), [&](std::size_t chunk) {
       const std::size_t end = std::min(objects.size(), (chunk + 1) * kChunk);
       for (std::size_t i = chunk * kChunk; i < end; ++i) {
+        if constexpr (std::is_same_v<Value, Node>) {
+          if (objects[i].node != nullptr) {
+            values[i] = std::move(*objects[i].node);
+            continue;
+          }
+        }
         values[i] = read(objects[i].value, index_.ContextOf(kind, objects[i], findings[chunk]));
       }
     });
@@ -110,17 +118,6 @@ class Converter {
   Diagnostics& diagnostics_;
   ClusterDefaults defaults_;
 };
-
-// Kueue books usage under the hostname label but its node controller goes by the object's name.
-void CheckHostname(const Node& node, JsonValue object, const ReadContext& context) {
-  const std::string* hostname = node.labels.Find(kHostnameLabel);
-  if (hostname == nullptr || *hostname == node.name) return;
-  context.Warn(
-      Member(*Member(*Member(object, "metadata"), "labels"), kHostnameLabel).value_or(object),
-      "the hostname label differs from the node's name, so Kueue admits and evicts "
-      "workloads on it for ever",
-      "the node's name, " + node.name);
-}
 
 void CheckFlavors(const Cluster& cluster, const ObjectIndex& index, Diagnostics& diagnostics) {
   std::set<std::string_view> topologies;
@@ -215,12 +212,7 @@ Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnost
   read(ObjectKind::kWorkloadPriorityClass, cluster.priority_classes, ReadWorkloadPriorityClass,
        by_name);
   converter.ReadDefaults(cluster.priority_classes);
-  const auto read_node = [](JsonValue object, const ReadContext& context) {
-    Node node = ReadNode(object, context);
-    CheckHostname(node, object, context);
-    return node;
-  };
-  read(ObjectKind::kNode, cluster.nodes, read_node, by_name);
+  read(ObjectKind::kNode, cluster.nodes, ReadClusterNode, by_name);
   const auto read_pod = [&](JsonValue object, const ReadContext& context) {
     return ReadPod(object, context, defaults);
   };
@@ -265,6 +257,18 @@ std::uint64_t TotalSize(const std::vector<std::string>& files) {
   return total;
 }
 
+// Adds a file that can be read again, in case that this way does not do.
+Result<bool> AddInPieces(const std::string& path, ObjectIndex& index,
+                         const std::function<void(std::uint64_t)>& on_bytes) {
+  std::optional<TextBlocks> blocks = TextBlocks::Open(path);
+  if (!blocks) return false;
+  return index.AddInPieces(InputName(path), [&] {
+    const auto block = blocks->Next();
+    on_bytes(blocks->bytes_read());
+    return block;
+  });
+}
+
 }  // namespace
 
 std::string SkippedLine(const ReadFacts& facts) {
@@ -293,11 +297,22 @@ Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
   Result<std::vector<std::string>> files = ExpandPaths(paths, limit);
   if (!files) return tl::unexpected<Error>(files.error());
   Diagnostics diagnostics(options.strict);
-  ObjectIndex index(diagnostics, limit);
+  ObjectIndex index(diagnostics, limit, options.piece_bytes);
   ReadFacts facts;
   const std::uint64_t total = TotalSize(*files);
   std::uint64_t loaded = 0;
   for (const std::string& file : *files) {
+    ++facts.files;
+    std::uint64_t in_file = 0;
+    const Result<bool> in_pieces = AddInPieces(file, index, [&](std::uint64_t got) {
+      if (progress) progress("loading", loaded + got, std::max(total, loaded + got));
+      in_file = got;
+    });
+    if (!in_pieces) return tl::unexpected<Error>(in_pieces.error());
+    if (*in_pieces) {
+      loaded += in_file;
+      continue;
+    }
     const Clock::time_point start = Clock::now();
     Result<std::string> bytes = ReadBytes(file, ObjectIndex::kSpare, limit, [&](std::size_t got) {
       loaded += got;
@@ -305,7 +320,6 @@ Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
     });
     if (!bytes) return tl::unexpected<Error>(bytes.error());
     facts.load_seconds += SecondsSince(start);
-    ++facts.files;
     const Result<void> added = index.Add(InputName(file), std::move(*bytes));
     if (!added) return tl::unexpected<Error>(added.error());
   }
@@ -316,7 +330,7 @@ Result<ClusterRead> ReadClusterText(std::string name, std::string bytes,
                                     const ReadOptions& options) {
   InputLimit limit(options.max_input);
   Diagnostics diagnostics(options.strict);
-  ObjectIndex index(diagnostics, limit);
+  ObjectIndex index(diagnostics, limit, options.piece_bytes);
   const Result<void> added = index.Add(name, std::move(bytes));
   if (!added) return tl::unexpected<Error>(added.error());
   ReadFacts facts;

@@ -21,6 +21,8 @@ struct ReadOptions {
   bool keep_errors = false;  // errors are kept beside a cluster of what could be read
   // Bytes that may be read in all, unpacked; objects may take four times as many.
   std::uint64_t max_input = kMostInputBytes;
+  // Bytes of a JSON text that are parsed at a time; the result does not depend on it. 0: all of it.
+  std::size_t piece_bytes = std::size_t{1} << 18;  // what a piece is parsed into fits a cache
 };
 
 // What was read and how fast.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -64,6 +65,88 @@ class Inflater {
 };
 
 }  // namespace
+
+class TextBlocks::Impl {
+ public:
+  explicit Impl(std::FILE* file) : file_(file, std::fclose) {}
+
+  std::optional<std::string_view> Next() {
+    if (!inflater_) {
+      const std::optional<std::string_view> block = Read();
+      if (!block || !begins_ || !IsGzip(*block)) {
+        begins_ = false;
+        return block;
+      }
+      inflater_.emplace();
+      if (!inflater_->ready()) return std::nullopt;
+      SetInput(*block);
+      text_.resize(kChunk);
+    }
+    return Inflate();
+  }
+
+  std::uint64_t bytes_read() const { return bytes_read_; }
+
+ private:
+  std::optional<std::string_view> Read() {
+    bytes_.resize(kChunk);
+    const std::size_t got = std::fread(bytes_.data(), 1, kChunk, file_.get());
+    if (std::ferror(file_.get()) != 0) return std::nullopt;
+    bytes_read_ += got;
+    return std::string_view(bytes_.data(), got);
+  }
+
+  void SetInput(std::string_view block) {
+    inflater_->stream().next_in = reinterpret_cast<Bytef*>(const_cast<char*>(block.data()));
+    inflater_->stream().avail_in = static_cast<uInt>(block.size());
+  }
+
+  std::optional<std::string_view> Inflate() {
+    z_stream& stream = inflater_->stream();
+    stream.next_out = reinterpret_cast<Bytef*>(text_.data());
+    stream.avail_out = kChunk;
+    while (stream.avail_out == kChunk) {
+      if (stream.avail_in == 0 && !has_more_) {
+        const std::optional<std::string_view> block = Read();
+        if (!block) return std::nullopt;
+        if (block->empty()) return member_ended_ ? block : std::nullopt;
+        SetInput(*block);
+      }
+      if (std::exchange(member_ended_, false)) inflateReset(&stream);  // another one follows
+      const int code = inflate(&stream, Z_NO_FLUSH);
+      const bool needs_input = code == Z_BUF_ERROR && stream.avail_in == 0;
+      if (code != Z_OK && code != Z_STREAM_END && !needs_input) return std::nullopt;
+      member_ended_ = code == Z_STREAM_END;
+      has_more_ = !member_ended_ && stream.avail_out == 0;
+    }
+    return std::string_view(text_.data(), kChunk - stream.avail_out);
+  }
+
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  bool begins_ = true;
+  std::optional<Inflater> inflater_;
+  bool member_ended_ = false;
+  bool has_more_ = false;  // the inflated text did not fit a block
+  std::string bytes_;      // of the file
+  std::string text_;       // inflated
+  std::uint64_t bytes_read_ = 0;
+};
+
+TextBlocks::TextBlocks(std::FILE* file) : impl_(std::make_unique<Impl>(file)) {}
+TextBlocks::TextBlocks(TextBlocks&&) noexcept = default;
+TextBlocks::~TextBlocks() = default;
+
+std::optional<TextBlocks> TextBlocks::Open(const std::string& path) {
+  std::error_code failure;
+  if (path == "-" || !fs::is_regular_file(path, failure)) return std::nullopt;
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return std::nullopt;
+  return TextBlocks(file);
+}
+
+std::optional<std::string_view> TextBlocks::Next() { return impl_->Next(); }
+
+std::uint64_t TextBlocks::bytes_read() const { return impl_->bytes_read(); }
 
 Result<void> InputLimit::Take(std::uint64_t bytes) {
   if (bytes > left()) return Exceeded();

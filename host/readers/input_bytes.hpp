@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +58,28 @@ std::string InputName(const std::string& path);
 // last call. The string has room for `spare` more bytes without moving. Errors name the file.
 Result<std::string> ReadBytes(const std::string& path, std::size_t spare, InputLimit& limit,
                               const std::function<void(std::size_t)>& on_bytes);
+
+// The text of a file, unpacked, block by block.
+class TextBlocks {
+ public:
+  // Opens a regular file; nothing for what can be read only once, and for what cannot be opened.
+  static std::optional<TextBlocks> Open(const std::string& path);
+  // Reads and closes `file`.
+  explicit TextBlocks(std::FILE* file);
+  ~TextBlocks();
+  TextBlocks(TextBlocks&&) noexcept;
+  TextBlocks& operator=(TextBlocks&&) = delete;
+
+  // Returns the next block, valid until the next call; empty at the end of the text, nothing where
+  // the file cannot be read or unpacked.
+  std::optional<std::string_view> Next();
+  // Returns the bytes that were read of the file.
+  std::uint64_t bytes_read() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 bool IsGzip(std::string_view bytes);
 // Returns all members of a gzip stream, with room for `spare` more bytes. They are at most what is

@@ -16,6 +16,8 @@
 namespace espalier {
 
 Node ReadNode(JsonValue object, const ReadContext& context);
+// ReadNode, and warns of a hostname label that Kueue would trip over.
+Node ReadClusterNode(JsonValue object, const ReadContext& context);
 std::vector<Taint> ReadTaints(JsonValue parent, std::string_view name, const ReadContext& context);
 std::vector<Toleration> ReadTolerations(JsonValue parent, std::string_view name,
                                         const ReadContext& context);

@@ -41,6 +41,17 @@ NodeSelectorTerm ReadTerm(JsonValue term, const ReadContext& context) {
           ReadRequirements(term, "matchFields", context)};
 }
 
+// Kueue books usage under the hostname label but its node controller goes by the object's name.
+void CheckHostname(const Node& node, JsonValue object, const ReadContext& context) {
+  const std::string* hostname = node.labels.Find(kHostnameLabel);
+  if (hostname == nullptr || *hostname == node.name) return;
+  context.Warn(
+      Member(*Member(*Member(object, "metadata"), "labels"), kHostnameLabel).value_or(object),
+      "the hostname label differs from the node's name, so Kueue admits and evicts "
+      "workloads on it for ever",
+      "the node's name, " + node.name);
+}
+
 }  // namespace
 
 std::vector<Taint> ReadTaints(JsonValue parent, std::string_view name, const ReadContext& context) {
@@ -93,6 +104,12 @@ Node ReadNode(JsonValue object, const ReadContext& context) {
     node.ready = IsReady(*status, context);
     node.allocatable = ResourcesMember(*status, "allocatable", context);
   }
+  return node;
+}
+
+Node ReadClusterNode(JsonValue object, const ReadContext& context) {
+  Node node = ReadNode(object, context);
+  CheckHostname(node, object, context);
   return node;
 }
 

@@ -25,6 +25,7 @@ std::int64_t ObjectBytes(std::uint64_t input_bytes) {
   return static_cast<std::int64_t>(std::max(kLeast, 4 * std::min(input_bytes, kMost / 4)));
 }
 
+constexpr std::string_view kList = "List";  // ends the kind of a list
 constexpr const char* kWantedInput = "what `kubectl get ... -o json` or `-o yaml` prints";
 
 struct KindRow {
@@ -85,12 +86,32 @@ bool LooksLikeJson(std::string_view text) {
   return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
+// Whether what came before each document are items of a list.
+bool ItemsAreOfLists(const std::vector<ParsedPiece>& pieces) {
+  bool has_items = false;
+  for (const ParsedPiece& piece : pieces) {
+    if (has_items && !piece.is_items) {
+      const JsonValue root = piece.json.root();
+      simdjson::dom::array rest;
+      if (!TextOr(root, "kind", "").ends_with(kList) ||
+          root.at_key("items").get(rest) != simdjson::SUCCESS || rest.size() > 0) {
+        return false;
+      }
+    }
+    has_items = piece.is_items;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string_view KindName(ObjectKind kind) { return kKinds[static_cast<std::size_t>(kind)].name; }
 
-ObjectIndex::ObjectIndex(Diagnostics& diagnostics, InputLimit& limit)
-    : diagnostics_(diagnostics), limit_(limit), budget_(ObjectBytes(limit.bytes())) {}
+ObjectIndex::ObjectIndex(Diagnostics& diagnostics, InputLimit& limit, std::size_t piece_bytes)
+    : diagnostics_(diagnostics),
+      limit_(limit),
+      piece_bytes_(piece_bytes),
+      budget_(ObjectBytes(limit.bytes())) {}
 
 Result<void> ObjectIndex::Add(const std::string& file, std::string bytes) {
   const auto beyond_limit = [&](const Error& error) {
@@ -112,7 +133,9 @@ Result<void> ObjectIndex::Add(const std::string& file, std::string bytes) {
   if (bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);  // byte order mark
   const Stopwatch watch;
   if (LooksLikeJson(bytes)) {
-    AddJson(file, std::move(bytes));
+    std::string_view rest = bytes;
+    const auto all_at_once = [&] { return std::exchange(rest, std::string_view()); };
+    if (!TryPieces(file, all_at_once)) AddJson(file, std::move(bytes));
   } else if (Result<std::vector<std::string>> texts = YamlToJson(bytes, limit_.left())) {
     for (std::string& text : *texts) {
       if (auto taken = limit_.Take(text.size()); !taken) return beyond_limit(taken.error());
@@ -122,13 +145,52 @@ Result<void> ObjectIndex::Add(const std::string& file, std::string bytes) {
     FileError(file, "it is not valid YAML: " + texts.error().message, kWantedInput);
   }
   parse_seconds_ += watch.Seconds();
-  if (out_of_memory()) {
-    return BadInput(
-        fmt::format("{}: its objects take more than {}; want less, or a higher "
-                    "--max-input",
-                    file, BytesText(ObjectBytes(limit_.bytes()))));
+  return CheckMemory(file);
+}
+
+Result<void> ObjectIndex::CheckMemory(const std::string& file) const {
+  if (!out_of_memory()) return {};
+  return BadInput(
+      fmt::format("{}: its objects take more than {}; want less, or a higher --max-input", file,
+                  BytesText(ObjectBytes(limit_.bytes()))));
+}
+
+Result<bool> ObjectIndex::AddInPieces(const std::string& file, const NextBlock& next) {
+  const Stopwatch watch;
+  std::uint64_t bytes = 0;
+  const auto counted = [&] {
+    const auto block = next();
+    bytes += block ? block->size() : 0;
+    return bytes <= limit_.left() ? block : std::nullopt;
+  };
+  if (!TryPieces(file, counted) || !limit_.Take(bytes)) return false;
+  bytes_ += bytes;
+  parse_seconds_ += watch.Seconds();
+  if (auto checked = CheckMemory(file); !checked) return tl::unexpected(checked.error());
+  return true;
+}
+
+bool ObjectIndex::TryPieces(const std::string& file, const NextBlock& next) {
+  if (piece_bytes_ == 0) return false;
+  std::optional<std::vector<ParsedPiece>> pieces = ParseInPieces(next, piece_bytes_, budget_);
+  if (!pieces || !ItemsAreOfLists(*pieces)) return false;
+  for (auto first = pieces->begin(); first != pieces->end();) {
+    const auto document = std::find_if(first, pieces->end(), std::not_fn(&ParsedPiece::is_items));
+    const JsonValue root = document->json.root();
+    std::uint32_t objects = 0;
+    for (auto piece = first; piece != document; ++piece) {
+      documents_.push_back({file, std::move(piece->json), objects, false, std::move(piece->nodes)});
+      AddItems(Items(documents_.back().json.root()), TextOr(root, "kind", ""),
+               TextOr(root, "apiVersion", ""));
+      objects = documents_.back().objects;
+    }
+    if (first == document) {
+      documents_.push_back({file, std::move(document->json), 0, false, {}});
+      AddObject(documents_.back().json.root(), "", "");
+    }
+    first = document + 1;
   }
-  return {};
+  return true;
 }
 
 void ObjectIndex::AddJson(const std::string& file, std::string text) {
@@ -190,8 +252,10 @@ void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
     if (!value.is_object()) return context.Error(value, "it is no Kubernetes object", kWantedInput);
     return context.Missing(value, "kind", "the object's kind, such as Node or List");
   }
-  if (kind.ends_with("List") && Member(value, "items")) {
-    return AddItems(value, kind.substr(0, kind.size() - 4), version);
+  if (kind.ends_with(kList) && Member(value, "items")) {
+    const ReadContext context{diagnostics_, document.file, value};
+    if (const auto items = ArrayMember(value, "items", context)) AddItems(*items, kind, version);
+    return;
   }
   if (!budget_.Charge(kBytesOfAnObject)) return;
   const std::uint32_t position = document.objects++;
@@ -222,14 +286,21 @@ std::uint32_t ObjectIndex::CountGenerated(std::string_view kind, JsonValue objec
   return ++generated_[fmt::format("{} {}/{}", kind, name_space, *first)];
 }
 
-void ObjectIndex::AddItems(JsonValue list, std::string_view item_kind, std::string_view version) {
-  const ReadContext context{diagnostics_, documents_.back().file, list};
-  const auto items = ArrayMember(list, "items", context);
-  if (!items) return;
+void ObjectIndex::AddItems(simdjson::dom::array items, std::string_view list_kind,
+                           std::string_view version) {
   // A plain List says nothing about its items; a PodList holds Pods.
-  for (const JsonValue item : *items) {
+  const std::string_view item_kind = list_kind.substr(0, list_kind.size() - kList.size());
+  std::map<std::size_t, Node>& nodes = documents_.back().nodes;
+  auto node = nodes.begin();  // the next one
+  std::size_t index = 0;
+  for (const JsonValue item : items) {
     if (budget_.stopped()) return;
     AddObject(item, item_kind, item_kind.empty() ? std::string_view() : version);
+    if (node != nodes.end() && node->first == index && !budget_.stopped()) {
+      objects_[static_cast<std::size_t>(ObjectKind::kNode)].back().node = &node->second;
+      ++node;
+    }
+    ++index;
   }
 }
 

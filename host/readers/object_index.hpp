@@ -16,6 +16,7 @@
 #include "host/readers/diagnostics.hpp"
 #include "host/readers/input_bytes.hpp"
 #include "host/readers/json_fields.hpp"
+#include "host/readers/piece_parser.hpp"
 
 namespace espalier {
 
@@ -45,14 +46,20 @@ struct IndexedObject {
   std::uint32_t document = 0;
   std::uint32_t position = 0;   // counted from 0 among the objects of its document
   std::uint32_t generated = 1;  // as in ReadContext
+  Node* node = nullptr;         // what was read of it already; `value` has but its name then
 };
 
 // Owns what it has parsed: the objects stay valid as long as the index.
 class ObjectIndex {
  public:
   // Both outlive the index. Texts count against `limit`; what is made of them may take four times
-  // as much memory.
-  ObjectIndex(Diagnostics& diagnostics, InputLimit& limit);
+  // as much memory. JSON is parsed in pieces of `piece_bytes`; 0: in one.
+  ObjectIndex(Diagnostics& diagnostics, InputLimit& limit, std::size_t piece_bytes);
+
+  // Adds all objects of a JSON text while it is read, with all threads and in little memory (see
+  // ParseInPieces). Returns false, with nothing added, where that cannot be done: Add can do it, or
+  // says why not. Errors as those of Add.
+  Result<bool> AddInPieces(const std::string& file, const NextBlock& next);
 
   // Adds all objects of an input: plain or gzip, JSON or YAML. Findings go to the diagnostics. An
   // error says that the file goes beyond the limit; the index is of no use then.
@@ -82,19 +89,23 @@ class ObjectIndex {
     std::string file;
     simdjson::dom::document json;
     std::uint32_t objects = 0;
-    bool has_marks = false;  // of numbers that cannot be read
+    bool has_marks = false;             // of numbers that cannot be read
+    std::map<std::size_t, Node> nodes;  // that were read already, by their index in a list
   };
 
+  bool TryPieces(const std::string& file, const NextBlock& next);
+  Result<void> CheckMemory(const std::string& file) const;
   void AddJson(const std::string& file, std::string text);
   bool Parse(const std::string& file, std::string& text, simdjson::error_code& error);
   simdjson::error_code ParseInto(Document& document, std::string& text, JsonValue& root);
   void AddObject(JsonValue value, std::string_view list_kind, std::string_view list_version);
   std::uint32_t CountGenerated(std::string_view kind, JsonValue object);
-  void AddItems(JsonValue list, std::string_view item_kind, std::string_view version);
+  void AddItems(simdjson::dom::array items, std::string_view list_kind, std::string_view version);
   void FileError(const std::string& file, std::string problem, std::string expected);
 
   Diagnostics& diagnostics_;
   InputLimit& limit_;
+  const std::size_t piece_bytes_;
   mutable WorkBudget budget_;  // of the memory that objects take
   simdjson::dom::parser parser_;
   std::deque<Document> documents_;

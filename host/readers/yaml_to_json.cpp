@@ -17,24 +17,10 @@
 #include <yaml-cpp/yaml.h>
 
 #include "host/model/work_budget.hpp"
+#include "host/readers/json_text.hpp"
 
 namespace espalier {
 namespace {
-
-void AppendJsonString(std::string& json, std::string_view text) {
-  json += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      json += c;
-    }
-  }
-  json += '"';
-}
 
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), text) != words.end();

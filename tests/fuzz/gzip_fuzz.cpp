@@ -1,5 +1,6 @@
 // Input files of unknown content: gzip or plain, JSON or YAML. Packing makes no difference.
-#include <array>
+#include <cstdio>
+#include <optional>
 
 #include <zlib.h>
 
@@ -24,6 +25,17 @@ std::string Gzip(std::string_view bytes) {
   return packed;
 }
 
+// The text of a file in blocks; nothing where it cannot be unpacked.
+std::optional<std::string> InBlocks(std::string_view bytes) {
+  TextBlocks blocks(fmemopen(const_cast<char*>(bytes.data()), bytes.size(), "rb"));
+  std::string text;
+  while (const auto block = blocks.Next()) {
+    if (block->empty()) return text;
+    text += *block;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void RunOne(std::string_view bytes) {
@@ -31,12 +43,16 @@ void RunOne(std::string_view bytes) {
   const auto read = ReadClusterText("input", std::string(bytes));
   if (IsGzip(bytes)) {
     const auto text = Gunzip(bytes, 0, limit);
+    const auto in_blocks = InBlocks(bytes);
+    Expect(text.has_value() == in_blocks.has_value(), "blocks fail where all at once does");
+    Expect(!text || *text == *in_blocks, "blocks are the text");
     Expect(text || !read, "an input whose gzip is damaged is refused");
     return;
   }
   const std::string packed = Gzip(bytes);
   const auto unpacked = Gunzip(packed, 16, limit);
   Expect(unpacked && *unpacked == bytes, "gzip is undone");
+  Expect(InBlocks(packed) == bytes, "gzip is undone in blocks");
   const auto reread = ReadClusterText("input", packed);
   Expect(read.has_value() == reread.has_value(), "gzip changes nothing");
   if (!read) Expect(read.error() == reread.error(), "gzip changes no message");

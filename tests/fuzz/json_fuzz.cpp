@@ -38,6 +38,19 @@ void Place(const Cluster& cluster, const Engine& engine) {
 void RunOne(std::string_view bytes) {
   if (!LooksLikeJson(bytes)) return;
   const auto read = ReadClusterText("input.json", std::string(bytes));
+  for (const std::size_t piece_bytes : {0, 1}) {
+    const auto again =
+        ReadClusterText("input.json", std::string(bytes), {.piece_bytes = piece_bytes});
+    Expect(again.has_value() == read.has_value(), "the size of the pieces changes nothing");
+    if (!read) {
+      Expect(again.error() == read.error(), "the size of the pieces changes no message");
+    } else {
+      Expect(again->cluster == read->cluster, "the size of the pieces changes no object");
+      Expect(again->diagnostics.RenderWarnings() == read->diagnostics.RenderWarnings(),
+             "the size of the pieces changes no warning");
+      Expect(again->facts.skipped == read->facts.skipped, "nor what is skipped");
+    }
+  }
   if (!read) {
     Expect(!read.error().message.empty(), "an error says what is wrong");
     return;
