@@ -10,6 +10,7 @@
 #include "host/kueue/lost_pods.hpp"
 #include "host/kueue/node_participation.hpp"
 #include "host/kueue/workload_status.hpp"
+#include "host/model/by_name.hpp"
 #include "service/cli/admission_writer.hpp"
 #include "service/cli/counted.hpp"
 #include "service/cli/domain_text.hpp"
@@ -69,11 +70,12 @@ std::int64_t LostPodsOf(const PodSetAssignment& assignment) {
 std::vector<std::string> PlaceLines(const Decision& decision, const Workload& workload,
                                     const NamesByFlavor& names) {
   std::vector<std::string> lines;
+  const auto pod_sets = ByName(workload.pod_sets);
   for (const PodSetAssignment& assignment : decision.assignments) {
-    const auto pod_set = std::ranges::find(workload.pod_sets, assignment.name, &PodSet::name);
+    const PodSet* pod_set = FindOrNull(pod_sets, assignment.name);
     std::string prefix = decision.assignments.size() > 1 ? assignment.name + ": " : "";
     const std::int64_t placed = assignment.count.value_or(0) - LostPodsOf(assignment);
-    if (pod_set != workload.pod_sets.end() && placed < pod_set->count) {
+    if (pod_set != nullptr && placed < pod_set->count) {
       prefix += fmt::format("{} of {} pods, ", placed, pod_set->count);
     }
     for (const std::string& line : PodSetLines(assignment, names)) {

@@ -1,4 +1,5 @@
 // The JSON and YAML form of a placement report: Kueue's own status fields.
+#include "host/model/by_name.hpp"
 #include "service/cli/admission_writer.hpp"
 #include "service/cli/placement_report.hpp"
 
@@ -54,17 +55,17 @@ class Writer {
 
   static Admission AdmissionOf(const PlannedWorkload& planned, const WorkloadAnswer& answer) {
     Admission admission{planned.cluster_queue, {}};
+    const auto answers = ByName(answer.pod_sets);
     for (const PodSetRequest& pod_set : std::get<WorkloadRequest>(planned.plan).pod_sets) {
-      for (const PodSetAnswer& placed : answer.pod_sets) {
-        if (placed.name != pod_set.name) continue;
-        admission.pod_set_assignments.push_back(
-            {.name = pod_set.name,
-             .flavors = FlavorsOf(pod_set),
-             .resource_usage = Times(pod_set.requests, pod_set.count),
-             .count = pod_set.count,
-             .topology_assignment = placed.assignment,
-             .delayed_topology_request = {}});
-      }
+      const PodSetAnswer* placed = FindOrNull(answers, pod_set.name);
+      if (placed == nullptr) continue;
+      admission.pod_set_assignments.push_back(
+          {.name = pod_set.name,
+           .flavors = FlavorsOf(pod_set),
+           .resource_usage = Times(pod_set.requests, pod_set.count),
+           .count = pod_set.count,
+           .topology_assignment = placed->assignment,
+           .delayed_topology_request = {}});
     }
     return admission;
   }

@@ -1,9 +1,9 @@
 // The table form of a placement report.
-#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "host/model/by_name.hpp"
 #include "service/cli/placement_report.hpp"
 #include "service/cli/text_table.hpp"
 
@@ -27,9 +27,9 @@ class Rows {
       return;
     }
     const PodSetAnswer* failed = answer.FirstFailure();
+    const auto answers = ByName(answer.pod_sets);
     for (const PodSetRequest& pod_set : request->pod_sets) {
-      const auto it = std::ranges::find(answer.pod_sets, pod_set.name, &PodSetAnswer::name);
-      AddAsked(planned, workload, pod_set, it == answer.pod_sets.end() ? nullptr : &*it, failed,
+      AddAsked(planned, workload, pod_set, FindOrNull(answers, pod_set.name), failed,
                LostPodsOf(pod_set, answer));
     }
   }

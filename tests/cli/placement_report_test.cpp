@@ -168,5 +168,21 @@ TEST_F(PlacementReportTest, ReasonJoinsAllFailedPodSets) {  // R18.8
             "couldn't assign flavors to pod set main: no room");
 }
 
+// Whose answers are looked up by name.
+TEST_F(PlacementReportTest, TakesAsLongAsItHasPodSets) {
+  std::vector<PodSetRequest> pod_sets(100'000, Main());
+  WorkloadAnswer answer;
+  for (std::size_t i = 0; i < pod_sets.size(); ++i) {
+    pod_sets[i].name = std::to_string(i);
+    answer.pod_sets.push_back({.name = pod_sets[i].name, .flavor = "gpu", .assignment = OnRack1()});
+  }
+  AddWorkload("many", std::move(pod_sets), std::move(answer));
+  EXPECT_THAT(PlacementTable(Report(), Detail::kShort),
+              HasSubstr("team/many     99999    4     required rack  rack     r1: 2 hosts x 2\n"));
+  const auto writer = MakeJsonWriter();
+  WritePlacementObjects(Report(), {}, *writer);
+  EXPECT_THAT(writer->Finish(), HasSubstr("\"name\": \"99999\""));
+}
+
 }  // namespace
 }  // namespace espalier
