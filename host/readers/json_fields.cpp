@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/object_limits.hpp"
 #include "host/model/parse_time.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/readers/json_numbers.hpp"
@@ -127,6 +128,15 @@ std::optional<T> TypedMember(JsonValue parent, std::string_view name, const Read
   if (value->get(typed) == simdjson::SUCCESS) return typed;
   context.Error(*value, fmt::format("it is not {}", type), type);
   return std::nullopt;
+}
+
+// Returns whether a map of entries of `size` bytes is to be made of `object`.
+bool CheckEntries(JsonValue object, std::size_t size, const ReadContext& context) {
+  const std::size_t entries = Fields(object).size();
+  if (entries <= kMaxMapEntries) return context.Charge(object, entries, size);
+  context.Error(object, fmt::format("it has more than {} entries", kMaxMapEntries),
+                fmt::format("at most {}, which no object in a cluster exceeds", kMaxMapEntries));
+  return false;
 }
 
 }  // namespace
@@ -305,7 +315,7 @@ std::vector<std::string> TextListMember(JsonValue parent, std::string_view name,
 StringMap ReadTextMap(JsonValue object, const ReadContext& context) {
   std::vector<StringMap::Entry> entries;
   const simdjson::dom::object fields = Fields(object);
-  if (!context.Charge(object, fields.size(), sizeof(StringMap::Entry))) return StringMap();
+  if (!CheckEntries(object, sizeof(StringMap::Entry), context)) return StringMap();
   entries.reserve(fields.size());
   for (const auto [name, value] : fields) {
     std::string_view text;
@@ -343,7 +353,7 @@ std::optional<Quantity> QuantityMember(JsonValue parent, std::string_view name,
 QuantityMap ReadQuantities(JsonValue object, const ReadContext& context) {
   std::vector<QuantityMap::Entry> entries;
   const simdjson::dom::object fields = Fields(object);
-  if (!context.Charge(object, fields.size(), sizeof(QuantityMap::Entry))) return QuantityMap();
+  if (!CheckEntries(object, sizeof(QuantityMap::Entry), context)) return QuantityMap();
   entries.reserve(fields.size());
   for (const auto [name, value] : fields) {
     if (value.is_null()) continue;

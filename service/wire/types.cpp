@@ -5,6 +5,7 @@
 
 #include "host/model/assignment_limits.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/object_limits.hpp"
 
 namespace espalier {
 namespace {
@@ -17,6 +18,11 @@ FlatMap<Value> MapFromColumns(const Keys& keys, const Values& values, const Fiel
   if (keys.size() != values.size()) {
     decoder.Fail(path, "has {} keys and {} values; as many of one as of the other expected",
                  keys.size(), values.size());
+    return map;
+  }
+  if (static_cast<std::size_t>(keys.size()) > kMaxMapEntries) {
+    decoder.Fail(path, "has {} entries; at most {} expected, which no object in a cluster exceeds",
+                 keys.size(), kMaxMapEntries);
     return map;
   }
   // Sorted first: inserting unsorted keys one by one would take quadratic time.

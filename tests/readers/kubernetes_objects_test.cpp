@@ -43,6 +43,20 @@ TEST(ReadNode, MayBeCutToItsName) {
   EXPECT_THAT(json.Errors(), IsEmpty());
 }
 
+TEST(ReadNode, HasAtMostAsManyLabelsAsAClusterCanStore) {
+  std::string labels = R"("0": "")";
+  for (int i = 1; i < 250'000; ++i) labels += ",\"" + std::to_string(i) + R"(": "")";
+  const auto node = [&](const std::string& more) {
+    return R"({"metadata": {"name": "n", "labels": {)" + labels + more + "}}}";
+  };
+  JsonText most(node(""));
+  EXPECT_EQ(ReadNode(most.root(), most.context()).labels.size(), 250'000u);
+  EXPECT_THAT(most.Errors(), IsEmpty());
+  JsonText more(node(R"(, "250000": "")"));
+  EXPECT_TRUE(ReadNode(more.root(), more.context()).labels.empty());
+  EXPECT_THAT(more.Errors(), ElementsAre("metadata.labels: it has more than 250000 entries"));
+}
+
 TEST(ReadNode, EveryErrorIsReportedWithItsField) {
   JsonText json(R"({"metadata": {"labels": {"a": true, "b": "x"}}, "spec": {"taints": [1, {}]},
                     "status": {"allocatable": {"cpu": "x"}, "conditions": {}}})");

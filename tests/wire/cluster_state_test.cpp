@@ -69,6 +69,31 @@ TEST(LoadState, ANodeHasAName) {
   EXPECT_EQ(appended.error().message, "chunk[0].nodes[0].name: is empty; nodes have names");
 }
 
+TEST(LoadState, ANodeHasAtMostAsManyLabelsAsAClusterCanStore) {
+  WorkBudget budget(kPlenty);
+  v1::LoadStateRequest chunk;
+  chunk.add_strings("n");
+  chunk.add_nodes()->set_name(1);
+  v1::StringMap& labels = *chunk.mutable_nodes(0)->mutable_labels();
+  const auto error = [&] {
+    ClusterStateInput input;
+    const auto appended = AppendChunk(chunk, 0, budget, input);
+    return appended ? "no error" : appended.error().message;
+  };
+  for (std::uint32_t i = 0; i < 250'000; ++i) {
+    chunk.add_strings(std::to_string(i));
+    labels.add_keys(i + 2);
+    labels.add_values(1);
+  }
+  EXPECT_EQ(error(), "no error");
+  labels.add_keys(1);
+  labels.add_values(1);
+  EXPECT_EQ(
+      error(),
+      "chunk[0].nodes[0].labels: has 250001 entries; at most 250000 expected, which no object "
+      "in a cluster exceeds");
+}
+
 TEST(LoadState, ChunksShareOneBudget) {
   WorkBudget budget(10'000);
   ClusterStateInput input;
