@@ -101,7 +101,7 @@ void AddNodesAndRunning(const LoadedScenario& loaded, Cluster& cluster) {
   }
 }
 
-Cluster QueuesOf(const LoadedScenario& loaded, int queues) {
+Cluster EmptyQueuesOf(const LoadedScenario& loaded, int queues) {
   Cluster cluster;
   ClusterStateInput input = loaded.cluster.Input();
   cluster.topologies = std::move(input.topologies);
@@ -112,16 +112,26 @@ Cluster QueuesOf(const LoadedScenario& loaded, int queues) {
     local.key = {kNamespace, fmt::format("queue-{}", i)};
     local.cluster_queue = cluster.cluster_queues.back().name;
   }
+  return cluster;
+}
+
+Workload PendingWorkload(const LoadedScenario& loaded, std::size_t number, int queues) {
+  const Gang& gang = loaded.mix.gangs[number];
+  const GangShape& shape = loaded.mix.shapes[static_cast<std::size_t>(gang.shape)];
+  Workload workload;
+  workload.key = {kNamespace, fmt::format("gang-{:06}", number)};
+  workload.uid = fmt::format("uid-{:06}", number);
+  workload.creation_seconds = kFirstSecond + static_cast<std::int64_t>(number);
+  workload.queue_name = fmt::format("queue-{}", number % static_cast<std::size_t>(queues));
+  workload.pod_sets.push_back(ToPodSet(shape.workers, gang.pods));
+  if (shape.leader) workload.pod_sets.push_back(ToPodSet(*shape.leader, 1));
+  return workload;
+}
+
+Cluster QueuesOf(const LoadedScenario& loaded, int queues) {
+  Cluster cluster = EmptyQueuesOf(loaded, queues);
   for (std::size_t i = 0; i < loaded.mix.gangs.size(); ++i) {
-    const Gang& gang = loaded.mix.gangs[i];
-    const GangShape& shape = loaded.mix.shapes[static_cast<std::size_t>(gang.shape)];
-    Workload& workload = cluster.workloads.emplace_back();
-    workload.key = {kNamespace, fmt::format("gang-{:06}", i)};
-    workload.uid = fmt::format("uid-{:06}", i);
-    workload.creation_seconds = kFirstSecond + static_cast<std::int64_t>(i);
-    workload.queue_name = fmt::format("queue-{}", i % static_cast<std::size_t>(queues));
-    workload.pod_sets.push_back(ToPodSet(shape.workers, gang.pods));
-    if (shape.leader) workload.pod_sets.push_back(ToPodSet(*shape.leader, 1));
+    cluster.workloads.push_back(PendingWorkload(loaded, i, queues));
   }
   return cluster;
 }

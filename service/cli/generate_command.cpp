@@ -1,5 +1,6 @@
 // espalier generate: clusters and queues of the benchmark suite as files.
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -80,17 +81,20 @@ class ListFile {
     file_.Write(R"({"apiVersion": "v1", "kind": "List", "items": [)");
   }
 
-  template <class Objects>
-  void Add(const Objects& objects) {
-    for (const auto& object : objects) {
-      const auto out = MakeJsonLineWriter();
-      WriteObject(object, *out);
-      std::string line = out->Finish();
-      line.pop_back();
-      file_.Write(first_ ? "\n" : ",\n");
-      file_.Write(line);
-      first_ = false;
-    }
+  template <class Object>
+  void Add(const Object& object) {
+    const auto out = MakeJsonLineWriter();
+    WriteObject(object, *out);
+    std::string line = out->Finish();
+    line.pop_back();
+    file_.Write(first_ ? "\n" : ",\n");
+    file_.Write(line);
+    first_ = false;
+  }
+
+  template <class Object>
+  void Add(const std::vector<Object>& objects) {
+    for (const Object& object : objects) Add(object);
   }
 
   Result<void> Close() {
@@ -103,32 +107,45 @@ class ListFile {
   bool first_ = true;
 };
 
-Result<void> WriteList(const std::string& path, const auto&... objects) {
+Result<void> WriteList(const std::string& path, const std::function<void(ListFile&)>& add) {
   Result<OutputFile> file = OutputFile::Create(path);
   if (!file) return tl::unexpected(file.error());
   ListFile list(*std::move(file));
-  (list.Add(objects), ...);
+  add(list);
   return list.Close();
 }
 
+// Pending workloads are made one by one: there may be more than fit the memory.
 Result<void> WriteObjects(const LoadedScenario& loaded, const GenerateOptions& options) {
-  Cluster all = QueuesOf(loaded, options.queues);
+  Cluster all = EmptyQueuesOf(loaded, options.queues);
   AddNodesAndRunning(loaded, all);
+  const auto add_cluster = [&](ListFile& list) {
+    list.Add(all.topologies);
+    list.Add(all.flavors);
+    list.Add(all.nodes);
+  };
+  const auto add_queues = [&](ListFile& list) {
+    list.Add(all.cluster_queues);
+    list.Add(all.local_queues);
+    for (std::size_t i = 0; i < loaded.mix.gangs.size(); ++i) {
+      list.Add(PendingWorkload(loaded, i, options.queues));
+    }
+    list.Add(all.workloads);
+  };
   if (!options.file.empty()) {
-    return WriteList(options.file, all.topologies, all.flavors, all.nodes, all.cluster_queues,
-                     all.local_queues, all.workloads);
+    return WriteList(options.file, [&](ListFile& list) {
+      add_cluster(list);
+      add_queues(list);
+    });
   }
   const std::filesystem::path folder(options.folder);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return BadInput(fmt::format("{}: {}", options.folder, error.message()));
-  if (auto written =
-          WriteList((folder / "cluster.json.gz").string(), all.topologies, all.flavors, all.nodes);
-      !written) {
+  if (auto written = WriteList((folder / "cluster.json.gz").string(), add_cluster); !written) {
     return written;
   }
-  return WriteList((folder / "queues.json.gz").string(), all.cluster_queues, all.local_queues,
-                   all.workloads);
+  return WriteList((folder / "queues.json.gz").string(), add_queues);
 }
 
 Result<void> WriteAsSequence(const LoadedScenario& loaded, const GenerateOptions& options) {

@@ -150,6 +150,15 @@ TEST_F(GenerateProcess, WhatASequenceCannotSayIsRefused) {
   EXPECT_THAT(prefill.errors, HasSubstr("SLOTS1"));
 }
 
+// Sanitizers reserve more than any such limit.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(GenerateProcess, MakesMoreGangsThanFitTheMemory) {
+  const auto written = RunShell("ulimit -d 300000; \"$E\" generate T-KAI512 --gangs 600000 -o " +
+                                Path("many.json.gz"));
+  EXPECT_EQ(written.exit_code, 0) << written.errors;
+}
+#endif
+
 TEST_F(GenerateProcess, WrongCommandLinesSayWhatIsWrong) {
   EXPECT_EQ(RunEspalier({"generate"}).exit_code, 2);
   EXPECT_EQ(RunEspalier({"generate", "T-KAI512"}).exit_code, 2);
