@@ -46,12 +46,6 @@ grpc::Status RunGuarded(const std::function<grpc::Status()>& work) {
   }
 }
 
-// Returns the connection; empty where gRPC does not tell connections apart, as those of a socket.
-std::string ClientOf(const grpc::CallbackServerContext& context) {
-  std::string peer = context.peer();
-  return peer.starts_with("unix") ? std::string() : peer;
-}
-
 }  // namespace
 
 Calls::Call::Call(Calls& calls, grpc::CallbackServerContext& context, WorkQueue& queue)
@@ -96,7 +90,7 @@ void Calls::Call::Post(std::function<grpc::Status()> work,
       if (const grpc::Status late = CheckTime(context_); !late.ok()) result_ = late;
     }
   };
-  if (!queue_.TryPost({ClientOf(context_), &budget_, run, [this, done] { done(result_); }})) {
+  if (!queue_.TryPost({context_.peer(), &budget_, run, [this, done] { done(result_); }})) {
     done({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls are waiting; retry later"});
   }
 }

@@ -1,6 +1,7 @@
 #include "service/server/listen.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <grpcpp/server_posix.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/file.h>
@@ -29,19 +31,25 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
   int descriptor() const { return descriptor_; }
+  int Release() { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_;
 };
 
-// Returns 0 or errno. Never waits: EAGAIN when the queue of connections to accept is full.
-int TryConnect(const std::string& path) {
-  const Socket socket(AF_UNIX, SOCK_NONBLOCK);
+// Calls connect or bind with a unix path. Returns 0 or errno.
+int WithPath(int (*call)(int, const sockaddr*, socklen_t), int socket, const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, sizeof(address.sun_path) - 1);
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  return ::connect(socket.descriptor(), generic, sizeof(address)) == 0 ? 0 : errno;
+  return call(socket, generic, sizeof(address)) == 0 ? 0 : errno;
+}
+
+// Returns 0 or errno. Never waits: EAGAIN when the queue of connections to accept is full.
+int TryConnect(const std::string& path) {
+  const Socket socket(AF_UNIX, SOCK_NONBLOCK);
+  return WithPath(&::connect, socket.descriptor(), path);
 }
 
 tl::unexpected<Error> CannotListen(const std::string& path, std::string_view why) {
@@ -144,6 +152,51 @@ UnixSocketClaim::~UnixSocketClaim() {
   ::close(lock_);
 }
 
+Result<std::unique_ptr<UnixListener>> UnixListener::Bind(const std::string& path) {
+  auto claim = UnixSocketClaim::Make(path);
+  if (!claim) return tl::unexpected(claim.error());
+  Socket socket(AF_UNIX);
+  if (const int error = WithPath(&::bind, socket.descriptor(), path); error != 0) {
+    return CannotListen(path, std::strerror(error));
+  }
+  if (::listen(socket.descriptor(), SOMAXCONN) != 0) {
+    return CannotListen(path, std::strerror(errno));
+  }
+  return std::unique_ptr<UnixListener>(new UnixListener(*std::move(claim), path, socket.Release()));
+}
+
+UnixListener::UnixListener(UnixSocketClaim claim, std::string path, int socket)
+    : claim_(std::move(claim)), path_(std::move(path)), socket_(socket) {}
+
+UnixListener::~UnixListener() { Stop(); }
+
+void UnixListener::Start(grpc::Server& server) {
+  thread_ = std::thread([this, &server] { Accept(server); });
+}
+
+void UnixListener::Stop() {
+  if (socket_ < 0) return;
+  ::unlink(path_.c_str());
+  ::shutdown(socket_, SHUT_RDWR);  // wakes the thread
+  if (thread_.joinable()) thread_.join();
+  ::close(std::exchange(socket_, -1));
+}
+
+// Until the socket is shut down.
+void UnixListener::Accept(grpc::Server& server) {
+  constexpr auto kOutOfDescriptors = std::chrono::milliseconds(10);
+  while (true) {
+    const int connection = ::accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (connection >= 0) {
+      grpc::AddInsecureChannelFromFd(&server, connection);
+    } else if (errno == EINVAL) {
+      return;
+    } else if (errno != ECONNABORTED && errno != EINTR) {
+      std::this_thread::sleep_for(kOutOfDescriptors);
+    }
+  }
+}
+
 Result<void> CheckIsLocal(const Address& address) {
   if (address.is_unix()) return {};
   const auto found = Resolve(address);
@@ -164,7 +217,6 @@ Result<void> CheckIsLocal(const Address& address) {
 }
 
 std::string ExplainBindFailure(const Address& address) {
-  if (address.is_unix()) return "the socket cannot be made";
   const auto found = Resolve(address);
   if (!found) return found.error().message;
   const addrinfo& first = **found;

@@ -177,9 +177,9 @@ class Server::Impl {
   Result<void> Listen(const ServerOptions& options, const std::vector<Address>& addresses) {
     for (const Address& address : addresses) {
       if (!address.is_unix()) continue;
-      auto claim = UnixSocketClaim::Make(address.path);
-      if (!claim) return tl::unexpected(claim.error());
-      claims_.push_back(*std::move(claim));
+      auto listener = UnixListener::Bind(address.path);
+      if (!listener) return tl::unexpected(listener.error());
+      unix_listeners_.push_back(*std::move(listener));
     }
     grpc::EnableDefaultHealthCheckService(true);
     grpc::ServerBuilder builder;
@@ -190,6 +190,10 @@ class Server::Impl {
     if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
     std::vector<int> ports(addresses.size(), 0);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
+      if (addresses[i].is_unix()) {
+        ports[i] = 1;  // of no meaning; 0: cannot be bound
+        continue;
+      }
       builder.AddListeningPort(addresses[i].GrpcTarget(), grpc::InsecureServerCredentials(),
                                &ports[i]);
     }
@@ -204,6 +208,7 @@ class Server::Impl {
     }
     server_ = builder.BuildAndStart();
     if (!server_) return BindFailure(addresses, ports);
+    for (const auto& listener : unix_listeners_) listener->Start(*server_);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       addresses_.push_back(addresses[i].ToString(ports[i]));
     }
@@ -273,6 +278,7 @@ class Server::Impl {
     // Shutdown cancels the calls but returns only when their computations have ended. A call that
     // came while it is under way would be told CANCELLED, behind it UNAVAILABLE.
     shutdown_ = std::async(std::launch::async, [this] {
+      for (const auto& listener : unix_listeners_) listener->Stop();
       server_->Shutdown(std::chrono::system_clock::now() + kLastGoodbye);
     });
     shutdown_.wait_for(kAfterPatience);
@@ -288,9 +294,9 @@ class Server::Impl {
   PlacementService placement_;
   SchedulingService scheduling_;
   UngatingService ungating_;
-  std::unique_ptr<Metrics> metrics_;     // null: none; outlives the drain, which people watch on it
-  std::vector<UnixSocketClaim> claims_;  // outlive the sockets, which gRPC removes
+  std::unique_ptr<Metrics> metrics_;  // null: none; outlives the drain, which people watch on it
   std::unique_ptr<grpc::Server> server_;
+  std::vector<std::unique_ptr<UnixListener>> unix_listeners_;
   std::vector<std::string> addresses_;
   std::mutex drain_mutex_;  // guards the two below
   std::optional<bool> drained_;

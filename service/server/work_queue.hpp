@@ -27,7 +27,7 @@ namespace espalier {
 class WorkQueue {
  public:
   struct Task {
-    std::string client;            // who asks; empty for all that cannot be told apart
+    std::string client;            // who asks: a connection; empty: nobody in particular
     WorkBudget* budget = nullptr;  // lives until `done` is called; never null
     std::function<void()> run;     // computes; must not throw
     std::function<void()> done;    // called when `run` has ended and the turn was handed on

@@ -1,9 +1,12 @@
 // Addresses a server listens on.
 #include "service/server/listen.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <deque>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <vector>
 
 #include <sys/socket.h>
@@ -53,6 +56,57 @@ TEST(Listen, ServesUnixAndTcpAtOnceAndReportsThePort) {
   for (const std::size_t address : {0, 1}) {
     server.Connect(address);
     EXPECT_EQ(server.Summary().state().generation(), 0u);
+  }
+}
+
+// One of them may have three quarters of the queue; with the rest another gets in.
+TEST(Listen, ConnectionsOfOneUnixSocketAreClientsOfTheirOwn) {
+  ServerOptions options = ListenOn({SocketAddress("two")});
+  options.workers = 1;
+  options.max_queued_calls = 15;
+  TestServer server(options);
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  const auto request = MakePlaceRequest({MakeGang("a", 1)});
+  const auto connect = [&] {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
+    return v1::Placement::NewStub(grpc::CreateCustomChannel(
+        server.server->addresses()[0], grpc::InsecureChannelCredentials(), arguments));
+  };
+  struct Call {
+    grpc::ClientContext context;
+    v1::PlaceResponse response;
+    std::promise<grpc::Status> status;
+  };
+  std::deque<Call> calls;
+  const auto ask = [&](v1::Placement::Stub& stub) {
+    Call& call = calls.emplace_back();
+    stub.async()->Place(&call.context, &request, &call.response,
+                        [&call](grpc::Status status) { call.status.set_value(std::move(status)); });
+    return call.status.get_future();
+  };
+  // Returns the calls of one client, of which one is refused, whichever comes last.
+  const auto ask_until_refused = [&](v1::Placement::Stub& stub, int most) {
+    std::vector<std::future<grpc::Status>> asked;
+    for (int i = 0; i <= most; ++i) asked.push_back(ask(stub));
+    const auto is_over = [](const auto& status) {
+      return status.wait_for(std::chrono::milliseconds(1)) == std::future_status::ready;
+    };
+    for (int i = 0; i < 1000 && std::ranges::none_of(asked, is_over); ++i) {
+    }
+    return asked;
+  };
+  const auto first = connect();
+  const auto second = connect();
+
+  server.backend->Close();
+  auto asked_first = ask_until_refused(*first, 12);
+  auto asked_second = ask_until_refused(*second, 4);
+  server.backend->Open();
+  for (auto* asked : {&asked_first, &asked_second}) {
+    int placed = 0;
+    for (auto& status : *asked) placed += status.get().ok() ? 1 : 0;
+    EXPECT_EQ(placed, asked == &asked_first ? 12 : 4);
   }
 }
 
