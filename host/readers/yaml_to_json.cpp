@@ -18,6 +18,7 @@
 
 #include "host/model/work_budget.hpp"
 #include "host/readers/json_text.hpp"
+#include "host/readers/long_scalars.hpp"
 
 namespace espalier {
 namespace {
@@ -118,8 +119,10 @@ class TextBuffer : public std::streambuf {
 // ignored.
 class JsonWriter : public YAML::EventHandler {
  public:
-  JsonWriter(TextBuffer& input, std::size_t most_bytes, std::size_t most_events)
-      : input_(input), most_bytes_(most_bytes), events_left_(most_events) {}
+  // `scalars` are what names in the text stand for; null: nothing.
+  JsonWriter(TextBuffer& input, LongScalars* scalars, std::size_t most_bytes,
+             std::size_t most_events)
+      : input_(input), scalars_(scalars), most_bytes_(most_bytes), events_left_(most_events) {}
 
   const std::string& error() const { return error_; }
   std::vector<std::string> TakeDocuments() { return std::move(documents_); }
@@ -151,9 +154,11 @@ class JsonWriter : public YAML::EventHandler {
                 const std::string& value) override {
     CountEvent(mark);
     if (tag == "?") return Scalar(mark, anchor, value, PlainJson(value));
+    const auto whole = scalars_ != nullptr ? scalars_->Find(value) : std::nullopt;
+    const std::string& text = whole ? *whole : value;
     std::string quoted;
-    AppendJsonString(quoted, value);
-    Scalar(mark, anchor, value, quoted);
+    AppendJsonString(quoted, text);
+    Scalar(mark, anchor, text, quoted);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
@@ -269,6 +274,7 @@ class JsonWriter : public YAML::EventHandler {
   }
 
   TextBuffer& input_;
+  LongScalars* scalars_;
   std::size_t most_bytes_;
   std::size_t events_left_;
   std::size_t bytes_before_ = 0;  // of the documents before
@@ -280,12 +286,12 @@ class JsonWriter : public YAML::EventHandler {
   std::map<YAML::anchor_t, std::string> anchored_;
 };
 
-}  // namespace
-
-Result<std::vector<std::string>> YamlToJson(std::string_view text, std::size_t most_bytes) {
+// `text` has `bytes` with all that the names in it stand for.
+Result<std::vector<std::string>> Convert(std::string_view text, LongScalars* scalars,
+                                         std::size_t bytes, std::size_t most_bytes) {
   constexpr std::size_t kSpare = std::size_t{16} << 20;
   TextBuffer input(text);
-  JsonWriter writer(input, std::min(most_bytes, kSpare + 8 * text.size()), 16 + 2 * text.size());
+  JsonWriter writer(input, scalars, std::min(most_bytes, kSpare + 8 * bytes), 16 + 2 * bytes);
   try {
     std::istream stream(&input);
     YAML::Parser parser(stream);
@@ -301,6 +307,18 @@ Result<std::vector<std::string>> YamlToJson(std::string_view text, std::size_t m
   }
   if (!writer.error().empty()) return BadInput(writer.error());
   return writer.TakeDocuments();
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> YamlToJson(std::string_view text, std::size_t most_bytes,
+                                            std::size_t long_scalar) {
+  LongScalars scalars(text, long_scalar);
+  if (!scalars.empty()) {
+    auto documents = Convert(scalars.text(), &scalars, text.size(), most_bytes);
+    if (documents && scalars.AllFound()) return documents;
+  }
+  return Convert(text, nullptr, text.size(), most_bytes);
 }
 
 }  // namespace espalier

@@ -1,4 +1,6 @@
 // YAML manifests: each document becomes valid JSON or an error.
+#include <limits>
+
 #include <simdjson.h>
 
 #include "host/readers/cluster_files.hpp"
@@ -8,7 +10,14 @@
 namespace espalier::fuzz {
 
 void RunOne(std::string_view bytes) {
+  constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
   const auto texts = YamlToJson(bytes);
+  for (const std::size_t long_scalar : {std::size_t{1}, kAny}) {
+    const auto again = YamlToJson(bytes, kAny, long_scalar);
+    Expect(again.has_value() == texts.has_value(), "long scalars are as good as short ones");
+    if (texts) Expect(*again == *texts, "long scalars are kept");
+    if (!texts) Expect(again.error() == texts.error(), "long scalars change no message");
+  }
   if (!texts) {
     Expect(!texts.error().message.empty(), "an error says what is wrong");
     return;

@@ -1,10 +1,13 @@
 #include "host/readers/yaml_to_json.hpp"
 
+#include <limits>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/readers/json_documents.hpp"
+#include "host/readers/long_scalars.hpp"
 
 namespace espalier {
 namespace {
@@ -122,6 +125,47 @@ TEST(YamlToJson, DeepNestingIsAnError) {
 TEST(YamlToJson, MalformedTextEnds) {
   EXPECT_THAT(One(",: 0x1f\nb: 017\ne: \"n~of\" \n:\ng: 1e3\n`: .inf\nl: 12\nl0"),
               HasSubstr("error: "));
+}
+
+// Whether scalars are long or not, and whether what looks like one is one.
+TEST(YamlToJson, LongScalarsAreAsAnyOther) {
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  const std::string quoted = R"({"a": ''b''})";
+  for (const std::string& yaml :
+       {"a: '" + quoted + "'\nb:\n- c: '" + quoted + "'\n  d: e\n",
+        std::string("a: |\n  {\"b\": 'c'}\n  d\ne: |-\n    f\n\ng: |\n  h"),
+        "# a: '" + quoted + "'\nb: '" + quoted + "'\n", "a: |\n  b: '" + quoted + "'\n",
+        "a: \"\n  b: '" + quoted + "'\n  \"\n", "a: '\n  b: '" + quoted + "'\n",
+        std::string("a: ''\nb: 'c\nd: 'e'\n"), std::string("'a: ''b'''\n"),
+        std::string("a: &x 'b'\nc: *x\n"), std::string("a: 'espalier-long-scalar-0'\nb: 'c'\n"),
+        std::string("a: 'b': 'c'\n"), std::string("# a: |\nb: 'c'\n"),
+        std::string("a: 'b'\n---\nc: 'd'\n"), std::string("a: '\xff'\n"),
+        std::string("a: 'b\rc'\n"), std::string("a: |\n  b\n c\n"), std::string("- - a: 'b'\n"),
+        std::string("a: 'b'\na: ['\n")}) {
+    const auto with = YamlToJson(yaml, kMost, 1);
+    const auto without = YamlToJson(yaml, kMost, kMost);
+    ASSERT_EQ(with.has_value(), without.has_value()) << yaml;
+    if (with) {
+      EXPECT_EQ(*with, *without) << yaml;
+    } else {
+      EXPECT_EQ(with.error(), without.error()) << yaml;
+    }
+  }
+}
+
+TEST(YamlToJson, LongScalarsDoNotReachTheParser) {
+  const std::string long_text(2000, 'x');
+  const std::string text = "a: '" + long_text + "''y'\nb: |\n  " + long_text + "\n  c\nd: e\n";
+  LongScalars scalars(text, 128);
+  EXPECT_EQ(scalars.text(),
+            "a: 'espalier-long-scalar-0'\nb: |\n  espalier-long-scalar-1\n  c\nd: e\n");
+  EXPECT_EQ(scalars.Find("e"), std::nullopt);
+  EXPECT_EQ(scalars.Find("espalier-long-scalar-0\n"), std::nullopt);
+  EXPECT_EQ(scalars.Find("espalier-long-scalar-0"), long_text + "'y");
+  EXPECT_FALSE(scalars.AllFound());
+  EXPECT_EQ(scalars.Find("espalier-long-scalar-0"), std::nullopt);
+  EXPECT_EQ(scalars.Find("espalier-long-scalar-1\nc\n"), long_text + "\nc\n");
+  EXPECT_TRUE(scalars.AllFound());
 }
 
 TEST(SplitJsonDocuments, CutsBetweenValues) {
