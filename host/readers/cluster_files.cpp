@@ -258,10 +258,10 @@ std::uint64_t TotalSize(const std::vector<std::string>& files) {
 }
 
 // Adds a file that can be read again, in case that this way does not do.
-Result<bool> AddInPieces(const std::string& path, ObjectIndex& index,
+Result<bool> AddInPieces(const std::string& path, ObjectIndex& index, const InputLimit& limit,
                          const std::function<void(std::uint64_t)>& on_bytes) {
   std::optional<TextBlocks> blocks = TextBlocks::Open(path);
-  if (!blocks) return false;
+  if (!blocks || TotalSize({path}) > limit.left()) return false;
   return index.AddInPieces(InputName(path), [&] {
     const auto block = blocks->Next();
     on_bytes(blocks->bytes_read());
@@ -304,7 +304,7 @@ Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
   for (const std::string& file : *files) {
     ++facts.files;
     std::uint64_t in_file = 0;
-    const Result<bool> in_pieces = AddInPieces(file, index, [&](std::uint64_t got) {
+    const Result<bool> in_pieces = AddInPieces(file, index, limit, [&](std::uint64_t got) {
       if (progress) progress("loading", loaded + got, std::max(total, loaded + got));
       in_file = got;
     });
