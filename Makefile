@@ -1,7 +1,7 @@
 # A thin front for CMake and ctest. Every target first does what it needs, and is quick when there
 # is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
+.PHONY: help setup build install demo test asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
 SHELL := /bin/bash
 
 JOBS ?= $(shell nproc)
@@ -20,12 +20,23 @@ setup: ## Install the Debian/Ubuntu packages of packages.txt that are missing (s
 	  | sed -n 's/^installed //p' | sort -u); \
 	missing=$$(comm -23 <(echo "$$wanted") <(echo "$$present")); \
 	if [ -n "$$missing" ]; then \
-	  echo "setup: installing" $$missing; \
+	  echo "setup: fetching up to 200 MB of packages:" $$missing; \
 	  $(SUDO) apt-get update -q && $(SUDO) env DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -q -y --no-install-recommends $$missing; fi
 
 build: setup build/release/build.ninja ## Build build/release/espalier
+	@[ -x build/release/espalier ] || echo "build: the first one takes 5 to 15 minutes on 4 cores"
 	@cmake --build --preset release -j $(JOBS) --target espalier
+
+PREFIX ?= $(HOME)/.local
+COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+install: build ## Install espalier and its bash completion under PREFIX=~/.local
+	@install -D -m 755 build/release/espalier $(DESTDIR)$(PREFIX)/bin/espalier
+	@install -d $(COMPLETIONS)
+	@build/release/espalier completion bash > $(COMPLETIONS)/espalier
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/espalier"
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; \
+	  *) echo "$(PREFIX)/bin is not on your PATH: export PATH=$(PREFIX)/bin:\$$PATH" ;; esac
 
 demo: build ## Place the pending workloads of a real cluster's dump and draw the racks
 	@echo '$$ espalier place --picture $(DUMP)'

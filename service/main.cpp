@@ -4,12 +4,15 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <google/protobuf/stubs/logging.h>
 
 #include "host/model/excerpt.hpp"
+#include "host/model/nearest_name.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
 #include "service/cli/standard_output.hpp"
@@ -19,10 +22,25 @@ namespace {
 
 constexpr std::size_t kMaxMessageBytes = 1024;  // of what the command line parser says
 
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
 bool HasCommand(const CLI::App& app, const std::string& name) {
-  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  return std::any_of(commands.begin(), commands.end(),
-                     [&](const CLI::App* command) { return command->get_name() == name; });
+  const std::vector<std::string> names = CommandNames(app);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string NoCommandText(const CLI::App& app, const std::string& name) {
+  const std::vector<std::string> names = CommandNames(app);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view nearest = espalier::NearestName(name, views);
+  return fmt::format("no command \"{}\"; {}`espalier --help` lists them", espalier::Excerpt(name),
+                     nearest.empty() ? "" : fmt::format("there is {}; ", nearest));
 }
 
 int Run(int argc, char** argv) {
@@ -31,12 +49,11 @@ int Run(int argc, char** argv) {
   app.name("espalier");
   app.footer(
       "Try:\n"
-      "  kubectl get nodes,pods,topologies,resourceflavors -A -o json > cluster.json\n"
-      "  kubectl get clusterqueues,localqueues,workloads,jobs -A -o json > queues.json\n"
-      "  espalier place cluster.json queues.json\n"
+      "  espalier snapshot -o cluster.json.gz\n"
+      "  espalier place cluster.json.gz\n"
       "\n"
       "Exit codes: 0 all placed or passed; 1 some not; 2 wrong command line; 3 wrong input;\n"
-      "4 server, address, GPU or memory not to be had, or output lost; 5 internal error.\n"
+      "4 no server, address, GPU or memory, or output lost; 5 internal error.\n"
       "`espalier COMMAND --help` explains each command with examples.");
   app.set_version_flag("--version", espalier::VersionText(), "Print version and build facts");
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
@@ -52,22 +69,24 @@ int Run(int argc, char** argv) {
   espalier::AddGenerateCommand(app, exit_code);
   espalier::AddPlaceCommand(app, exit_code);
   espalier::AddServeCommand(app, exit_code);
+  espalier::AddSnapshotCommand(app, exit_code);
   espalier::AddUngateCommand(app, exit_code);
   espalier::AddValidateObjectsCommand(app, exit_code);
+  espalier::AddCompletionCommand(app, exit_code);
 
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
     return espalier::kExitUsage;
   }
   if (const std::string command = argv[1]; command[0] != '-' && !HasCommand(app, command)) {
-    espalier::Tell(
-        fmt::format("no command \"{}\"; `espalier --help` lists them", espalier::Excerpt(command)));
+    espalier::Tell(NoCommandText(app, command));
     return espalier::kExitUsage;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     exit_code = app.exit(error) == 0 ? espalier::kExitOk : espalier::kExitUsage;
+    return espalier::FinishOutput(exit_code);
   }
   // A server's answers do not go to standard output.
   return app.got_subcommand("serve") ? exit_code : espalier::FinishOutput(exit_code);

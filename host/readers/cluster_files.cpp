@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -11,9 +12,11 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <tbb/parallel_for.h>
 
 #include "host/readers/input_bytes.hpp"
+#include "host/readers/key_check.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_index.hpp"
 #include "host/readers/object_metadata.hpp"
@@ -73,7 +76,9 @@ class Converter {
             continue;
           }
         }
-        values[i] = read(objects[i].value, index_.ContextOf(kind, objects[i], findings[chunk]));
+        const ReadContext context = index_.ContextOf(kind, objects[i], findings[chunk]);
+        CheckKeys(kind, objects[i].value, context);
+        values[i] = read(objects[i].value, context);
       }
     });
     for (Diagnostics& found : findings) diagnostics_.Append(std::move(found));
@@ -110,7 +115,9 @@ class Converter {
   template <class Read>
   void ForEach(ObjectKind kind, Read read) {
     for (const IndexedObject& object : index_.Of(kind)) {
-      read(object.value, index_.ContextOf(kind, object, diagnostics_));
+      const ReadContext context = index_.ContextOf(kind, object, diagnostics_);
+      CheckKeys(kind, object.value, context);
+      read(object.value, context);
     }
   }
 
@@ -164,26 +171,29 @@ class JobOwners {
   std::set<std::pair<std::string_view, std::string_view>> keys_;
 };
 
-// Jobs that no Workload of the input belongs to, as the Workloads that Kueue would make of them.
-std::vector<Workload> ReadLoneJobs(const ObjectIndex& index, const std::vector<Workload>& workloads,
-                                   Converter& converter, ReadFacts& facts) {
+// Jobs that no Workload of the input belongs to.
+std::vector<IndexedObject> LoneJobs(const ObjectIndex& index,
+                                    const std::vector<Workload>& workloads,
+                                    Diagnostics& diagnostics, ReadFacts& facts) {
   const JobOwners owners(workloads);
   std::vector<IndexedObject> lone;
   for (const IndexedObject& job : index.Of(ObjectKind::kJob)) {
-    if (!IsKueueJob(job.value)) {
-      ++facts.skipped["Job without Kueue labels or annotations"];
+    const bool of_kueue = IsKueueJob(job.value);
+    ++(of_kueue ? facts.objects["Job"] : facts.skipped["Job without Kueue labels or annotations"]);
+    if (of_kueue && !owners.HasWorkload(job.value)) {
+      lone.push_back(job);
     } else {
-      ++facts.objects["Job"];
-      if (!owners.HasWorkload(job.value)) lone.push_back(job);
+      CheckKeys(ObjectKind::kJob, job.value, index.ContextOf(ObjectKind::kJob, job, diagnostics));
     }
   }
-  return converter.All(ObjectKind::kJob, lone, [&](JsonValue object, const ReadContext& context) {
-    return ReadJob(object, context, converter.defaults());
-  });
+  return lone;
 }
 
+using Places = std::map<std::string, std::string>;
+
+// Fills `places`, where there are any wanted.
 Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnostics& diagnostics,
-                ReadFacts& facts) {
+                ReadFacts& facts, Places* places) {
   const auto by_name = [](const auto& value) -> const std::string& { return value.name; };
   const auto by_key = [](const auto& value) -> const ObjectKey& { return value.key; };
   std::uint64_t total = 0;
@@ -205,6 +215,7 @@ Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnost
   };
   read(ObjectKind::kTopology, cluster.topologies, ReadTopology, by_name);
   read(ObjectKind::kResourceFlavor, cluster.flavors, ReadResourceFlavor, by_name);
+  CheckFlavors(cluster, index, diagnostics);
   read(ObjectKind::kClusterQueue, cluster.cluster_queues, ReadClusterQueue, by_name);
   read(ObjectKind::kLocalQueue, cluster.local_queues, ReadLocalQueue, by_key);
   read(ObjectKind::kAdmissionCheck, cluster.admission_checks, ReadAdmissionCheck, by_name);
@@ -221,14 +232,31 @@ Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnost
     return ReadWorkload(object, context, defaults);
   };
   read(ObjectKind::kWorkload, cluster.workloads, read_workload, by_key);
-  for (Workload& workload : ReadLoneJobs(index, cluster.workloads, converter, facts)) {
-    cluster.workloads.push_back(std::move(workload));
-  }
+  std::vector<IndexedObject> of_workloads = index.Of(ObjectKind::kWorkload);
+  const std::vector<IndexedObject> lone = LoneJobs(index, cluster.workloads, diagnostics, facts);
+  of_workloads.insert(of_workloads.end(), lone.begin(), lone.end());
+  // As the Workloads that Kueue would make of them.
+  const auto read_job = [&](JsonValue object, const ReadContext& context) {
+    return ReadJob(object, context, defaults);
+  };
+  std::ranges::move(converter.All(ObjectKind::kJob, lone, read_job),
+                    std::back_inserter(cluster.workloads));
   for (const ObjectKind kind : {ObjectKind::kJob, ObjectKind::kRuntimeClass,
                                 ObjectKind::kLimitRange, ObjectKind::kPriorityClass}) {
     advance(kind);
   }
-  CheckFlavors(cluster, index, diagnostics);
+  if (places != nullptr) {
+    const auto add = [&](std::string_view kind, const std::vector<IndexedObject>& objects,
+                         const auto& values, auto name_of) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        places->emplace(fmt::format("{} {}", kind, name_of(values[i])), index.PlaceOf(objects[i]));
+      }
+    };
+    add("Topology", index.Of(ObjectKind::kTopology), cluster.topologies, by_name);
+    add("ResourceFlavor", index.Of(ObjectKind::kResourceFlavor), cluster.flavors, by_name);
+    add("Workload", of_workloads, cluster.workloads,
+        [](const Workload& workload) { return workload.key.ToString(); });
+  }
   return cluster;
 }
 
@@ -239,34 +267,44 @@ Result<ClusterRead> Finish(const ObjectIndex& index, const ReadProgress& progres
   facts.load_seconds += index.unpack_seconds();
   facts.parse_seconds = index.parse_seconds();
   const Clock::time_point start = Clock::now();
-  Cluster cluster = Convert(index, progress, diagnostics, facts);
+  facts.skipped_files = index.skipped_files();
+  Places places;
+  Cluster cluster =
+      Convert(index, progress, diagnostics, facts, options.keep_errors ? &places : nullptr);
   facts.convert_seconds = SecondsSince(start);
   if (!diagnostics.ok() && (!options.keep_errors || index.out_of_memory())) {
     return BadInput(diagnostics.RenderErrors());
   }
-  return ClusterRead{std::move(cluster), std::move(diagnostics), std::move(facts)};
+  return ClusterRead{std::move(cluster), std::move(diagnostics), std::move(facts),
+                     std::move(places)};
 }
 
-std::uint64_t TotalSize(const std::vector<std::string>& files) {
+std::uint64_t SizeOf(const std::string& path) {
+  std::error_code no_size;
+  const std::uintmax_t size = std::filesystem::file_size(path, no_size);
+  return no_size ? 0 : size;
+}
+
+std::uint64_t TotalSize(const std::vector<InputFile>& files) {
   std::uint64_t total = 0;
-  for (const std::string& file : files) {
-    std::error_code no_size;
-    const std::uintmax_t size = std::filesystem::file_size(file, no_size);
-    if (!no_size) total += size;
-  }
+  for (const InputFile& file : files) total += SizeOf(file.path);
   return total;
 }
 
 // Adds a file that can be read again, in case that this way does not do.
-Result<bool> AddInPieces(const std::string& path, ObjectIndex& index, const InputLimit& limit,
+Result<bool> AddInPieces(const std::string& path, bool may_skip, ObjectIndex& index,
+                         const InputLimit& limit,
                          const std::function<void(std::uint64_t)>& on_bytes) {
   std::optional<TextBlocks> blocks = TextBlocks::Open(path);
-  if (!blocks || TotalSize({path}) > limit.left()) return false;
-  return index.AddInPieces(InputName(path), [&] {
-    const auto block = blocks->Next();
-    on_bytes(blocks->bytes_read());
-    return block;
-  });
+  if (!blocks || SizeOf(path) > limit.left()) return false;
+  return index.AddInPieces(
+      InputName(path),
+      [&] {
+        const auto block = blocks->Next();
+        on_bytes(blocks->bytes_read());
+        return block;
+      },
+      may_skip);
 }
 
 }  // namespace
@@ -275,6 +313,19 @@ std::string SkippedLine(const ReadFacts& facts) {
   std::string line;
   for (const auto& [kind, count] : facts.skipped) {
     line += fmt::format("{}{} {}", line.empty() ? "skipped: " : ", ", count, kind);
+  }
+  return line;
+}
+
+std::string SkippedFilesLine(const ReadFacts& facts) {
+  constexpr std::size_t kMostNames = 10;
+  if (facts.skipped_files.empty()) return "";
+  const std::size_t named = std::min(kMostNames, facts.skipped_files.size());
+  std::string line = fmt::format(
+      "skipped, as they hold no Kubernetes object: {}",
+      fmt::join(facts.skipped_files.begin(), facts.skipped_files.begin() + named, ", "));
+  if (named < facts.skipped_files.size()) {
+    line += fmt::format(" and {} more files", facts.skipped_files.size() - named);
   }
   return line;
 }
@@ -294,34 +345,38 @@ std::string SpeedLine(const ReadFacts& facts) {
 Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
                                      const ReadOptions& options, const ReadProgress& progress) {
   InputLimit limit(options.max_input);
-  Result<std::vector<std::string>> files = ExpandPaths(paths, limit);
+  Result<std::vector<InputFile>> files = ExpandPaths(paths, limit);
   if (!files) return tl::unexpected<Error>(files.error());
   Diagnostics diagnostics(options.strict);
   ObjectIndex index(diagnostics, limit, options.piece_bytes);
   ReadFacts facts;
-  const std::uint64_t total = TotalSize(*files);
+  const std::uint64_t total = 2 * TotalSize(*files);  // each byte is loaded and parsed
   std::uint64_t loaded = 0;
-  for (const std::string& file : *files) {
+  for (const auto& [path, from_folder] : *files) {
     ++facts.files;
     std::uint64_t in_file = 0;
-    const Result<bool> in_pieces = AddInPieces(file, index, limit, [&](std::uint64_t got) {
-      if (progress) progress("loading", loaded + got, std::max(total, loaded + got));
-      in_file = got;
-    });
+    const Result<bool> in_pieces =
+        AddInPieces(path, from_folder, index, limit, [&](std::uint64_t got) {
+          in_file = 2 * got;  // parsed as it is loaded
+          if (progress) progress("reading", loaded + in_file, std::max(total, loaded + in_file));
+        });
     if (!in_pieces) return tl::unexpected<Error>(in_pieces.error());
     if (*in_pieces) {
       loaded += in_file;
       continue;
     }
     const Clock::time_point start = Clock::now();
-    Result<std::string> bytes = ReadBytes(file, ObjectIndex::kSpare, limit, [&](std::size_t got) {
+    Result<std::string> bytes = ReadBytes(path, ObjectIndex::kSpare, limit, [&](std::size_t got) {
       loaded += got;
-      if (progress) progress("loading", loaded, std::max(total, loaded));
+      if (progress) progress("reading", loaded, total == 0 ? 0 : std::max(total, loaded));
     });
     if (!bytes) return tl::unexpected<Error>(bytes.error());
     facts.load_seconds += SecondsSince(start);
-    const Result<void> added = index.Add(InputName(file), std::move(*bytes));
+    const std::uint64_t size = bytes->size();
+    const Result<void> added = index.Add(InputName(path), std::move(*bytes), from_folder);
     if (!added) return tl::unexpected<Error>(added.error());
+    loaded += size;
+    if (progress) progress("reading", loaded, total == 0 ? 0 : std::max(total, loaded));
   }
   return Finish(index, progress, std::move(diagnostics), std::move(facts), options);
 }

@@ -17,8 +17,10 @@
 namespace espalier {
 
 struct ReadOptions {
-  bool strict = false;       // warnings are errors
-  bool keep_errors = false;  // errors are kept beside a cluster of what could be read
+  bool strict = false;  // warnings are errors
+  // Errors, and the places of what Kueue validates, are kept beside a cluster of what could be
+  // read.
+  bool keep_errors = false;
   // Bytes that may be read in all, unpacked; objects may take four times as many.
   std::uint64_t max_input = kMostInputBytes;
   // Bytes of a JSON text that are parsed at a time; the result does not depend on it. 0: all of it.
@@ -31,6 +33,7 @@ struct ReadFacts {
   std::uint64_t bytes = 0;                     // of JSON and YAML text, unpacked
   std::map<std::string, std::size_t> objects;  // kind -> number of objects read
   std::map<std::string, std::size_t> skipped;  // kind -> number of objects of no use here
+  std::vector<std::string> skipped_files;      // found in a folder, without any Kubernetes object
   double load_seconds = 0;                     // files and gzip
   double parse_seconds = 0;                    // text to JSON
   double convert_seconds = 0;                  // JSON to model
@@ -38,6 +41,8 @@ struct ReadFacts {
 
 // "skipped: 10 Namespace, 3 Service", or empty when nothing was.
 std::string SkippedLine(const ReadFacts& facts);
+// Names the files that were skipped; empty when none was.
+std::string SkippedFilesLine(const ReadFacts& facts);
 // "2 files, 12.3 MB, 1615 objects; parsed at 812 MB/s, read at 600 MB/s"
 std::string SpeedLine(const ReadFacts& facts);
 
@@ -45,9 +50,12 @@ struct ClusterRead {
   Cluster cluster;
   Diagnostics diagnostics;  // warnings, and errors where they are kept
   ReadFacts facts;
+  // "Workload team/train" -> "queues.yaml, object 3", for Topologies, ResourceFlavors and
+  // Workloads; only where errors are kept.
+  std::map<std::string, std::string> places;
 };
 
-// What is being done ("loading", "converting") and how much of it is done; called from the reading
+// What is being done ("reading", "converting") and how much of it is done; called from the reading
 // thread.
 using ReadProgress =
     std::function<void(std::string_view phase, std::uint64_t done, std::uint64_t total)>;

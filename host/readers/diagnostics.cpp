@@ -1,6 +1,6 @@
 #include "host/readers/diagnostics.hpp"
 
-#include <iterator>
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,20 +9,6 @@
 
 namespace espalier {
 namespace {
-
-void Keep(std::vector<Diagnostic>& list, std::size_t& count, Diagnostic diagnostic) {
-  ++count;
-  if (list.size() < Diagnostics::kKept) list.push_back(std::move(diagnostic));
-}
-
-void AppendTo(std::vector<Diagnostic>& list, std::size_t& count, std::vector<Diagnostic> later,
-              std::size_t later_count) {
-  count += later_count;
-  for (Diagnostic& diagnostic : later) {
-    if (list.size() >= Diagnostics::kKept) break;
-    list.push_back(std::move(diagnostic));
-  }
-}
 
 std::string Render(const std::vector<Diagnostic>& list, std::size_t count, const char* what) {
   std::string text;
@@ -46,28 +32,53 @@ std::string ToString(const Diagnostic& diagnostic) {
   add(Excerpt(diagnostic.field));
   line += EscapeControls(diagnostic.problem);
   if (!diagnostic.value.empty()) line.append(", got ").append(Excerpt(diagnostic.value));
-  if (diagnostic.expected.empty()) return line;
-  return line.append("; want ").append(EscapeControls(diagnostic.expected));
+  if (!diagnostic.expected.empty()) {
+    line.append("; want ").append(EscapeControls(diagnostic.expected));
+  }
+  return line + diagnostic.picture;
 }
 
 void Diagnostics::AddError(Diagnostic diagnostic) {
-  Keep(errors_, error_count_, std::move(diagnostic));
+  ++error_count_;
+  if (!errors_full()) errors_.push_back(std::move(diagnostic));
 }
 
 void Diagnostics::AddWarning(Diagnostic diagnostic) {
   if (strict_) return AddError(std::move(diagnostic));
-  Keep(warnings_, warning_count_, std::move(diagnostic));
+  ++warning_count_;
+  KeepWarning(std::move(diagnostic));
+}
+
+void Diagnostics::KeepWarning(Diagnostic diagnostic) {
+  const auto alike = std::ranges::count(warnings_, diagnostic.problem, &Diagnostic::problem);
+  if (warnings_.size() < kKept && static_cast<std::size_t>(alike) < kKeptAlike) {
+    warnings_.push_back(std::move(diagnostic));
+  }
 }
 
 void Diagnostics::Append(Diagnostics later) {
-  AppendTo(errors_, error_count_, std::move(later.errors_), later.error_count_);
-  AppendTo(warnings_, warning_count_, std::move(later.warnings_), later.warning_count_);
+  error_count_ += later.error_count_;
+  for (Diagnostic& error : later.errors_) {
+    if (!errors_full()) errors_.push_back(std::move(error));
+  }
+  warning_count_ += later.warning_count_;
+  for (Diagnostic& warning : later.warnings_) KeepWarning(std::move(warning));
 }
 
 std::string Diagnostics::RenderErrors() const { return Render(errors_, error_count_, "errors"); }
 
 std::string Diagnostics::RenderWarnings() const {
   return Render(warnings_, warning_count_, "warnings");
+}
+
+std::string Diagnostics::RenderDistinctWarnings() const {
+  std::vector<Diagnostic> distinct;
+  for (const Diagnostic& warning : warnings_) {
+    if (std::ranges::find(distinct, warning.problem, &Diagnostic::problem) == distinct.end()) {
+      distinct.push_back(warning);
+    }
+  }
+  return Render(distinct, warning_count_, "warnings; --verbose shows them");
 }
 
 }  // namespace espalier

@@ -15,17 +15,21 @@ struct Diagnostic {
   std::string value;     // as JSON, shortened; empty for objects and lists
   std::string problem;   // what is wrong
   std::string expected;  // what would be right
+  // Lines that show the place in the file, each with a newline before it; not escaped when printed.
+  std::string picture = {};
   bool operator==(const Diagnostic&) const = default;
 };
 
 // Returns one line, `file: object: field: problem, got value; want expected`, with excerpts of what
-// the input says.
+// the input says; then the picture.
 std::string ToString(const Diagnostic& diagnostic);
 
-// Keeps the first 100 errors and the first 100 warnings and counts the rest.
+// Keeps the first 100 errors and the first 100 warnings, of which at most 10 say the same, so that
+// a frequent one does not hide another. Counts the rest.
 class Diagnostics {
  public:
   static constexpr std::size_t kKept = 100;
+  static constexpr std::size_t kKeptAlike = 10;
 
   // With `strict`, warnings are errors.
   explicit Diagnostics(bool strict = false) : strict_(strict) {}
@@ -50,8 +54,12 @@ class Diagnostics {
   // were.
   std::string RenderErrors() const;
   std::string RenderWarnings() const;
+  // Of the kept warnings the first of each problem, and how many more there were.
+  std::string RenderDistinctWarnings() const;
 
  private:
+  void KeepWarning(Diagnostic diagnostic);
+
   bool strict_;
   std::vector<Diagnostic> errors_;
   std::vector<Diagnostic> warnings_;

@@ -170,13 +170,13 @@ std::uint64_t DefaultMaxInput() {
 
 std::string InputName(const std::string& path) { return path == "-" ? "standard input" : path; }
 
-Result<std::vector<std::string>> ExpandPaths(const std::vector<std::string>& paths,
-                                             InputLimit& limit) {
-  std::vector<std::string> files;
+Result<std::vector<InputFile>> ExpandPaths(const std::vector<std::string>& paths,
+                                           InputLimit& limit) {
+  std::vector<InputFile> files;
   for (const std::string& path : paths) {
     std::error_code failure;
     if (path == "-" || !fs::is_directory(path, failure)) {
-      files.push_back(path);
+      files.push_back({path, false});
       continue;
     }
     std::vector<std::string> found;
@@ -195,7 +195,7 @@ Result<std::vector<std::string>> ExpandPaths(const std::vector<std::string>& pat
           path));
     }
     std::sort(found.begin(), found.end());
-    files.insert(files.end(), found.begin(), found.end());
+    for (std::string& file : found) files.push_back({std::move(file), true});
   }
   return files;
 }

@@ -44,11 +44,16 @@ class InputLimit {
 // byte of JSON takes up to 15 bytes while it is parsed, and at most what the parser can count.
 std::uint64_t DefaultMaxInput();
 
+struct InputFile {
+  std::string path;          // `-`: standard input
+  bool from_folder = false;  // found in a folder, not named
+};
+
 // Replaces every folder by the files in it and below it that end in .json, .yaml or .yml, each also
 // with .gz, in order of their paths. Other paths, and `-` for standard input, stay as they are.
 // Each file found counts as a KiB of the limit.
-Result<std::vector<std::string>> ExpandPaths(const std::vector<std::string>& paths,
-                                             InputLimit& limit);
+Result<std::vector<InputFile>> ExpandPaths(const std::vector<std::string>& paths,
+                                           InputLimit& limit);
 
 // Returns how a path is called in messages: "standard input" for `-`.
 std::string InputName(const std::string& path);

@@ -22,7 +22,7 @@ std::optional<std::int32_t> MinParallelism(JsonValue metadata, const ReadContext
   std::int32_t count = 0;
   const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), count);
   if (code == std::errc{} && end == text->data() + text->size() && count > 0) return count;
-  context.Error(*Member(*annotations, kMinParallelism), "it is no number of pods",
+  context.Error(*Member(*annotations, kMinParallelism), "it is not a number of pods",
                 "an integer of 1 or more");
   return std::nullopt;
 }

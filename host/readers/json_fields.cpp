@@ -73,7 +73,7 @@ std::string ShortJson(JsonValue value) {
 Diagnostic Describe(const ReadContext& context, JsonValue at, std::string problem,
                     std::string expected) {
   Diagnostic diagnostic;
-  diagnostic.file = context.file;
+  diagnostic.file = ObjectPlace(context.file, context.number);
   diagnostic.object = context.object.empty()
                           ? ObjectTitle(context.root, context.kind, context.generated)
                           : std::string(context.object);
@@ -192,6 +192,10 @@ bool ReadContext::Charge(JsonValue at, std::size_t count, std::size_t size) cons
           "less input, or a higher --max-input");
   }
   return false;
+}
+
+std::string ObjectPlace(std::string_view file, std::uint32_t number) {
+  return number == 0 ? std::string(file) : fmt::format("{}, object {}", file, number);
 }
 
 std::string ObjectTitle(JsonValue object, std::string_view kind, std::uint32_t generated) {

@@ -33,6 +33,7 @@ struct ReadContext {
   std::string_view kind = {};    // for items that do not say their kind
   std::string_view object = {};  // replaces "kind namespace/name" taken from the root
   WorkBudget* budget = nullptr;  // bounds the memory of what is read; null: unbounded
+  std::uint32_t number = 0;      // of the object in its file, from 1; 0: it is the only one
   // Position of the object among those of its kind, namespace and generateName, from 1.
   std::uint32_t generated = 1;
 
@@ -47,6 +48,9 @@ struct ReadContext {
   // budget has no room for them: they are not to be made then. The first such value is reported.
   bool Charge(JsonValue at, std::size_t count, std::size_t size) const;
 };
+
+// Returns "dump.json, object 12", or the file alone for number 0.
+std::string ObjectPlace(std::string_view file, std::uint32_t number);
 
 // "Pod team-a/trainer-0", from the object's kind and metadata; `kind` when it does not say its
 // kind. `generated` as in ReadContext.

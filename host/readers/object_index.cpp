@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "host/model/nearest_name.hpp"
 #include "host/readers/input_bytes.hpp"
 #include "host/readers/json_documents.hpp"
 #include "host/readers/json_numbers.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/syntax_error.hpp"
 #include "host/readers/yaml_to_json.hpp"
 
 namespace espalier {
@@ -25,6 +28,8 @@ std::int64_t ObjectBytes(std::uint64_t input_bytes) {
   return static_cast<std::int64_t>(std::max(kLeast, 4 * std::min(input_bytes, kMost / 4)));
 }
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kLineWithMark = "\n\xEF\xBB\xBF";
 constexpr std::string_view kList = "List";  // ends the kind of a list
 constexpr const char* kWantedInput = "what `kubectl get ... -o json` or `-o yaml` prints";
 
@@ -107,13 +112,26 @@ bool ItemsAreOfLists(const std::vector<ParsedPiece>& pieces) {
 
 std::string_view KindName(ObjectKind kind) { return kKinds[static_cast<std::size_t>(kind)].name; }
 
+std::vector<std::string> TypesThatAreRead() {
+  std::vector<std::string> types;
+  for (const KindRow& row : kKinds) {
+    std::string& type = types.emplace_back(row.name);
+    std::ranges::transform(type, type.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    if (!row.group.empty()) type.append(".").append(row.group);
+  }
+  return types;
+}
+
 ObjectIndex::ObjectIndex(Diagnostics& diagnostics, InputLimit& limit, std::size_t piece_bytes)
     : diagnostics_(diagnostics),
       limit_(limit),
       piece_bytes_(piece_bytes),
       budget_(ObjectBytes(limit.bytes())) {}
 
-Result<void> ObjectIndex::Add(const std::string& file, std::string bytes) {
+Result<void> ObjectIndex::Add(const std::string& file, std::string bytes, bool may_skip) {
+  File& added = files_.emplace_back(File{.name = file});
   const auto beyond_limit = [&](const Error& error) {
     return BadInput(fmt::format("{}: {}", file, error.message));
   };
@@ -130,32 +148,47 @@ Result<void> ObjectIndex::Add(const std::string& file, std::string bytes) {
   }
   if (auto taken = limit_.Take(bytes.size()); !taken) return beyond_limit(taken.error());
   bytes_ += bytes.size();
-  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);  // byte order mark
+  if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) {
+    FileError(file, "it is UTF-16, as some shells write what a command prints",
+              "UTF-8, for instance from `kubectl ... | Out-File -Encoding utf8`");
+    return {};
+  }
+  if (bytes.starts_with(kByteOrderMark)) bytes.erase(0, kByteOrderMark.size());
   const Stopwatch watch;
   if (LooksLikeJson(bytes)) {
     std::string_view rest = bytes;
     const auto all_at_once = [&] { return std::exchange(rest, std::string_view()); };
-    if (!TryPieces(file, all_at_once)) AddJson(file, std::move(bytes));
+    if (!TryPieces(added, all_at_once)) AddJson(added, std::move(bytes));
+  } else if (const std::size_t mark = bytes.find(kLineWithMark); mark != bytes.npos) {
+    FileError(file, "it is not valid YAML: " + SyntaxError(bytes, mark + 1, kByteOrderMarkInside),
+              "");
   } else if (Result<std::vector<std::string>> texts = YamlToJson(bytes, limit_.left())) {
     for (std::string& text : *texts) {
       if (auto taken = limit_.Take(text.size()); !taken) return beyond_limit(taken.error());
-      AddJson(file, std::move(text));
+      AddJson(added, std::move(text));
     }
   } else {
-    FileError(file, "it is not valid YAML: " + texts.error().message, kWantedInput);
+    FileError(file, "it is not valid YAML: " + texts.error().message, "");
   }
   parse_seconds_ += watch.Seconds();
-  return CheckMemory(file);
+  return Finish(added, may_skip);
 }
 
-Result<void> ObjectIndex::CheckMemory(const std::string& file) const {
+// Reports what is left to say about a file when all of it was added.
+Result<void> ObjectIndex::Finish(File& file, bool may_skip) {
+  if (may_skip && file.objects == file.kindless.size() && file.objects > 0) {
+    skipped_files_.push_back(file.name);
+  } else {
+    ReportKindless(file);
+  }
   if (!out_of_memory()) return {};
   return BadInput(
-      fmt::format("{}: its objects take more than {}; want less, or a higher --max-input", file,
-                  BytesText(ObjectBytes(limit_.bytes()))));
+      fmt::format("{}: its objects take more than {}; want less, or a higher --max-input",
+                  file.name, BytesText(ObjectBytes(limit_.bytes()))));
 }
 
-Result<bool> ObjectIndex::AddInPieces(const std::string& file, const NextBlock& next) {
+Result<bool> ObjectIndex::AddInPieces(const std::string& file, const NextBlock& next,
+                                      bool may_skip) {
   const Stopwatch watch;
   std::uint64_t bytes = 0;
   const auto counted = [&] {
@@ -163,29 +196,28 @@ Result<bool> ObjectIndex::AddInPieces(const std::string& file, const NextBlock& 
     bytes += block ? block->size() : 0;
     return bytes <= limit_.left() ? block : std::nullopt;
   };
-  if (!TryPieces(file, counted) || !limit_.Take(bytes)) return false;
+  File& added = files_.emplace_back(File{.name = file});
+  if (!TryPieces(added, counted) || !limit_.Take(bytes)) return false;
   bytes_ += bytes;
   parse_seconds_ += watch.Seconds();
-  if (auto checked = CheckMemory(file); !checked) return tl::unexpected(checked.error());
+  if (auto finished = Finish(added, may_skip); !finished) return tl::unexpected(finished.error());
   return true;
 }
 
-bool ObjectIndex::TryPieces(const std::string& file, const NextBlock& next) {
+bool ObjectIndex::TryPieces(File& file, const NextBlock& next) {
   if (piece_bytes_ == 0) return false;
   std::optional<std::vector<ParsedPiece>> pieces = ParseInPieces(next, piece_bytes_, budget_);
   if (!pieces || !ItemsAreOfLists(*pieces)) return false;
   for (auto first = pieces->begin(); first != pieces->end();) {
     const auto document = std::find_if(first, pieces->end(), std::not_fn(&ParsedPiece::is_items));
     const JsonValue root = document->json.root();
-    std::uint32_t objects = 0;
     for (auto piece = first; piece != document; ++piece) {
-      documents_.push_back({file, std::move(piece->json), objects, false, std::move(piece->nodes)});
+      documents_.push_back({&file, std::move(piece->json), false, std::move(piece->nodes)});
       AddItems(Items(documents_.back().json.root()), TextOr(root, "kind", ""),
                TextOr(root, "apiVersion", ""));
-      objects = documents_.back().objects;
     }
     if (first == document) {
-      documents_.push_back({file, std::move(document->json), 0, false, {}});
+      documents_.push_back({&file, std::move(document->json), false, {}});
       AddObject(documents_.back().json.root(), "", "");
     }
     first = document + 1;
@@ -193,32 +225,29 @@ bool ObjectIndex::TryPieces(const std::string& file, const NextBlock& next) {
   return true;
 }
 
-void ObjectIndex::AddJson(const std::string& file, std::string text) {
+void ObjectIndex::AddJson(File& file, std::string text) {
   simdjson::error_code error = simdjson::SUCCESS;
   if (Parse(file, text, error)) return;
   const std::vector<std::string_view> documents = SplitJsonDocuments(text);
-  std::size_t line = 1;
-  std::string_view rest = text;
   for (const std::string_view document : documents) {
     if (!budget_.Charge(kBytesOfAnObject)) return;
-    const std::size_t skipped = document.data() - rest.data();
-    line += std::count(rest.begin(), rest.begin() + skipped, '\n');
-    rest.remove_prefix(skipped);
     std::string copy;
     copy.reserve(document.size() + kSpare);
     copy = document;
     if (documents.size() > 1 && Parse(file, copy, error)) continue;
-    FileError(file,
-              fmt::format("it is not valid JSON (the text from line {} on): {}", line,
-                          simdjson::error_message(error)),
-              std::string(kWantedInput) + ", complete");
+    const auto begin = static_cast<std::size_t>(document.data() - text.data());
+    const auto fault =
+        FindJsonFault(std::string_view(text).substr(0, begin + document.size()), begin)
+            .value_or(JsonFault{begin, simdjson::error_message(error)});
+    FileError(file.name, "it is not valid JSON: " + SyntaxError(text, fault.offset, fault.problem),
+              "");
   }
 }
 
 // Parses one JSON text and indexes its objects; false when it is not one valid JSON value.
-bool ObjectIndex::Parse(const std::string& file, std::string& text, simdjson::error_code& error) {
+bool ObjectIndex::Parse(File& file, std::string& text, simdjson::error_code& error) {
   Document& document = documents_.emplace_back();
-  document.file = file;
+  document.file = &file;
   JsonValue root;
   error = ParseInto(document, text, root);
   if (error == simdjson::NUMBER_ERROR) {
@@ -247,33 +276,67 @@ void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
   const auto number = static_cast<std::uint32_t>(documents_.size() - 1);
   const std::string_view kind = TextOr(value, "kind", list_kind);
   const std::string_view version = TextOr(value, "apiVersion", list_version);
-  if (kind.empty()) {
-    const ReadContext context{diagnostics_, document.file, value, "Object"};
-    if (!value.is_object()) return context.Error(value, "it is no Kubernetes object", kWantedInput);
-    return context.Missing(value, "kind", "the object's kind, such as Node or List");
-  }
   if (kind.ends_with(kList) && Member(value, "items")) {
-    const ReadContext context{diagnostics_, document.file, value};
+    const ReadContext context{diagnostics_, document.file->name, value};
     if (const auto items = ArrayMember(value, "items", context)) AddItems(*items, kind, version);
     return;
   }
   if (!budget_.Charge(kBytesOfAnObject)) return;
-  const std::uint32_t position = document.objects++;
+  const IndexedObject object{value, number, document.file->objects++};
+  if (kind.empty()) return document.file->kindless.push_back(object);
   if (const KindRow* row = FindKind(kind, version)) {
-    if (document.has_marks &&
-        ReadContext{diagnostics_, document.file, value, kind}.HasUnreadableNumber()) {
+    if (document.has_marks && ReadContext{.diagnostics = diagnostics_,
+                                          .file = document.file->name,
+                                          .root = value,
+                                          .kind = kind,
+                                          .number = object.position == 0 ? 0 : object.position + 1}
+                                  .HasUnreadableNumber()) {
       return;
     }
-    objects_[static_cast<std::size_t>(row->kind)].push_back(
-        {value, number, position, CountGenerated(row->name, value)});
-    return;
+    const std::uint32_t generated = CountGenerated(row->name, value);
+    return objects_[static_cast<std::size_t>(row->kind)].push_back(
+        {value, number, object.position, generated});
   }
+  CheckKind(value, kind, version);
   std::string full_name(kind);
   if (std::any_of(kKinds.begin(), kKinds.end(),
                   [&](const auto& row) { return row.name == kind; })) {
     full_name.append(".").append(GroupOf(version));  // a kind of that name, but of another group
   }
   ++skipped_[full_name];
+}
+
+// Warns where an object of no use looks like a misspelled one of use.
+void ObjectIndex::CheckKind(JsonValue value, std::string_view kind, std::string_view version) {
+  const ReadContext context{diagnostics_, documents_.back().file->name, value, kind};
+  const std::string_view group = GroupOf(version);
+  for (const KindRow& row : kKinds) {
+    const bool same_kind = row.name == kind;
+    const bool same_group = version.empty() || row.group == group;
+    if (same_group && !same_kind && !NearestName(kind, std::span(&row.name, 1)).empty()) {
+      return context.Warn(Member(value, "kind").value_or(value),
+                          "the kind is unknown, and the object is skipped",
+                          fmt::format("{}, if that is meant", row.name));
+    }
+    if (same_kind && !row.group.empty() && !NearestName(group, std::span(&row.group, 1)).empty()) {
+      return context.Warn(
+          Member(value, "apiVersion").value_or(value),
+          fmt::format("there is no {} of this group, and the object is skipped", kind),
+          fmt::format("{}, if that is meant", row.group));
+    }
+  }
+}
+
+void ObjectIndex::ReportKindless(const File& file) {
+  for (const IndexedObject& object : file.kindless) {
+    const JsonValue value = object.value;
+    const ReadContext context = ContextIn(file, object, "Object", diagnostics_);
+    if (value.is_object()) {
+      context.Missing(value, "kind", "the object's kind, such as Node or List");
+    } else {
+      context.Error(value, "it is not a Kubernetes object", kWantedInput);
+    }
+  }
 }
 
 // Returns which one of its generateName an object without a name is; 1 for one with a name.
@@ -306,22 +369,37 @@ void ObjectIndex::AddItems(simdjson::dom::array items, std::string_view list_kin
 
 ReadContext ObjectIndex::ContextOf(ObjectKind kind, const IndexedObject& object,
                                    Diagnostics& diagnostics) const {
-  return {
-      diagnostics,     documents_[object.document].file, object.value, KindName(kind), {}, &budget_,
-      object.generated};
+  return ContextIn(*documents_[object.document].file, object, KindName(kind), diagnostics);
+}
+
+ReadContext ObjectIndex::ContextIn(const File& file, const IndexedObject& object,
+                                   std::string_view kind, Diagnostics& diagnostics) const {
+  return {diagnostics,
+          file.name,
+          object.value,
+          kind,
+          {},
+          &budget_,
+          file.objects > 1 ? object.position + 1 : 0,
+          object.generated};
 }
 
 std::string ObjectIndex::PlaceOf(const IndexedObject& object) const {
-  return fmt::format("{}, object {}", documents_[object.document].file, object.position + 1);
+  const File& file = *documents_[object.document].file;
+  return ObjectPlace(file.name, file.objects > 1 ? object.position + 1 : 0);
 }
 
 void ObjectIndex::FileError(const std::string& file, std::string problem, std::string expected) {
+  const std::size_t line_end = std::min(problem.find('\n'), problem.size());
+  std::string picture = problem.substr(line_end);
+  problem.resize(line_end);
   diagnostics_.AddError({.file = file,
                          .object = "",
                          .field = "",
                          .value = "",
                          .problem = std::move(problem),
-                         .expected = std::move(expected)});
+                         .expected = std::move(expected),
+                         .picture = std::move(picture)});
 }
 
 }  // namespace espalier

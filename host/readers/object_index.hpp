@@ -41,10 +41,13 @@ inline constexpr std::size_t kObjectKinds = 14;
 
 std::string_view KindName(ObjectKind kind);
 
+// Returns the types of all kinds as kubectl takes them: "node", "topology.kueue.x-k8s.io", ...
+std::vector<std::string> TypesThatAreRead();
+
 struct IndexedObject {
   JsonValue value;
   std::uint32_t document = 0;
-  std::uint32_t position = 0;   // counted from 0 among the objects of its document
+  std::uint32_t position = 0;   // counted from 0 among the objects of its file
   std::uint32_t generated = 1;  // as in ReadContext
   Node* node = nullptr;         // what was read of it already; `value` has but its name then
 };
@@ -59,11 +62,12 @@ class ObjectIndex {
   // Adds all objects of a JSON text while it is read, with all threads and in little memory (see
   // ParseInPieces). Returns false, with nothing added, where that cannot be done: Add can do it, or
   // says why not. Errors as those of Add.
-  Result<bool> AddInPieces(const std::string& file, const NextBlock& next);
+  Result<bool> AddInPieces(const std::string& file, const NextBlock& next, bool may_skip = false);
 
-  // Adds all objects of an input: plain or gzip, JSON or YAML. Findings go to the diagnostics. An
-  // error says that the file goes beyond the limit; the index is of no use then.
-  Result<void> Add(const std::string& file, std::string bytes);
+  // Adds all objects of an input: plain or gzip, JSON or YAML. Findings go to the diagnostics. With
+  // `may_skip`, an input none of whose values is a Kubernetes object is skipped. An error says that
+  // the file goes beyond the limit; the index is of no use then.
+  Result<void> Add(const std::string& file, std::string bytes, bool may_skip = false);
 
   const std::vector<IndexedObject>& Of(ObjectKind kind) const {
     return objects_[static_cast<std::size_t>(kind)];
@@ -73,10 +77,11 @@ class ObjectIndex {
                         Diagnostics& diagnostics) const;
   // Returns whether objects were left out because they take more memory than they may.
   bool out_of_memory() const { return budget_.stopped(); }
-  // "dump.json, object 12"
+  // Returns "dump.json, object 12", or the file alone where it holds nothing else.
   std::string PlaceOf(const IndexedObject& object) const;
 
   const std::map<std::string, std::size_t>& skipped() const { return skipped_; }
+  const std::vector<std::string>& skipped_files() const { return skipped_files_; }
   std::uint64_t bytes() const { return bytes_; }
   double unpack_seconds() const { return unpack_seconds_; }
   double parse_seconds() const { return parse_seconds_; }
@@ -85,18 +90,26 @@ class ObjectIndex {
   static constexpr std::size_t kSpare = simdjson::SIMDJSON_PADDING;
 
  private:
+  struct File {
+    std::string name;
+    std::uint32_t objects = 0;            // also those of no use here
+    std::vector<IndexedObject> kindless;  // values that are no Kubernetes objects
+  };
   struct Document {
-    std::string file;
+    File* file = nullptr;
     simdjson::dom::document json;
-    std::uint32_t objects = 0;
     bool has_marks = false;             // of numbers that cannot be read
     std::map<std::size_t, Node> nodes;  // that were read already, by their index in a list
   };
 
-  bool TryPieces(const std::string& file, const NextBlock& next);
-  Result<void> CheckMemory(const std::string& file) const;
-  void AddJson(const std::string& file, std::string text);
-  bool Parse(const std::string& file, std::string& text, simdjson::error_code& error);
+  bool TryPieces(File& file, const NextBlock& next);
+  Result<void> Finish(File& file, bool may_skip);
+  void AddJson(File& file, std::string text);
+  void ReportKindless(const File& file);
+  void CheckKind(JsonValue value, std::string_view kind, std::string_view version);
+  ReadContext ContextIn(const File& file, const IndexedObject& object, std::string_view kind,
+                        Diagnostics& diagnostics) const;
+  bool Parse(File& file, std::string& text, simdjson::error_code& error);
   simdjson::error_code ParseInto(Document& document, std::string& text, JsonValue& root);
   void AddObject(JsonValue value, std::string_view list_kind, std::string_view list_version);
   std::uint32_t CountGenerated(std::string_view kind, JsonValue object);
@@ -108,9 +121,11 @@ class ObjectIndex {
   const std::size_t piece_bytes_;
   mutable WorkBudget budget_;  // of the memory that objects take
   simdjson::dom::parser parser_;
+  std::deque<File> files_;
   std::deque<Document> documents_;
   std::array<std::vector<IndexedObject>, kObjectKinds> objects_;
   std::map<std::string, std::size_t> skipped_;
+  std::vector<std::string> skipped_files_;
   std::map<std::string, std::uint32_t> generated_;  // objects by kind, namespace and generateName
   std::uint64_t bytes_ = 0;
   double unpack_seconds_ = 0;

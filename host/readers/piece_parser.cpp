@@ -13,6 +13,7 @@
 #include "host/readers/json_splitter.hpp"
 #include "host/readers/json_text.hpp"
 #include "host/readers/kept_fields.hpp"
+#include "host/readers/key_check.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 
 namespace espalier {
@@ -70,8 +71,9 @@ class PieceParser {
     };
     if (!is("kind", "Node") || !is("apiVersion", "v1")) return std::nullopt;
     Diagnostics found;
-    Node node =
-        ReadClusterNode(item, {.diagnostics = found, .file = "", .root = item, .budget = budget_});
+    const ReadContext context{.diagnostics = found, .file = "", .root = item, .budget = budget_};
+    CheckKeys(ObjectKind::kNode, item, context);
+    Node node = ReadClusterNode(item, context);
     if (!found.ok() || found.warning_count() > 0) return std::nullopt;
     return node;
   }

@@ -81,7 +81,7 @@ void AppendValues(const LevelValues& level, std::size_t first, const ReadContext
   for (const JsonValue item : *level.roots) {
     std::string_view root;
     if (item.get(root) != simdjson::SUCCESS || root.size() > kLongestValue) {
-      context.Error(item, "it is no root of a value", "a string of at most 63 bytes");
+      context.Error(item, "it is not a root of a value", "a string of at most 63 bytes");
     }
     std::string& value = domain++->values.emplace_back();
     value.reserve(level.prefix.size() + root.size() + level.suffix.size());

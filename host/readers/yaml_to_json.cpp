@@ -19,6 +19,7 @@
 #include "host/model/work_budget.hpp"
 #include "host/readers/json_text.hpp"
 #include "host/readers/long_scalars.hpp"
+#include "host/readers/syntax_error.hpp"
 
 namespace espalier {
 namespace {
@@ -115,16 +116,33 @@ class TextBuffer : public std::streambuf {
   const char* reported_ = nullptr;
 };
 
+constexpr std::string_view kEndInQuotes = "illegal EOF in scalar";  // as the parser says it
+
+std::string SyntaxErrorAt(std::string_view text, const YAML::Mark& mark, std::string_view problem) {
+  if (mark.is_null()) return std::string(problem);
+  return YamlSyntaxError(text, static_cast<std::size_t>(std::max(mark.pos, 0)), problem);
+}
+
 // Writes JSON text while the YAML parser reports what it sees. After the first error the rest is
 // ignored.
 class JsonWriter : public YAML::EventHandler {
  public:
   // `scalars` are what names in the text stand for; null: nothing.
-  JsonWriter(TextBuffer& input, LongScalars* scalars, std::size_t most_bytes,
+  JsonWriter(std::string_view text, TextBuffer& input, LongScalars* scalars, std::size_t most_bytes,
              std::size_t most_events)
-      : input_(input), scalars_(scalars), most_bytes_(most_bytes), events_left_(most_events) {}
+      : text_(text),
+        input_(input),
+        scalars_(scalars),
+        most_bytes_(most_bytes),
+        events_left_(most_events) {}
 
   const std::string& error() const { return error_; }
+  // The parser takes the end of the text for the end of a quoted scalar.
+  void CheckLastQuote() {
+    const auto at = static_cast<std::size_t>(std::max(last_scalar_.pos, 0));
+    if (at >= text_.size() || (text_[at] != '"' && text_[at] != '\'')) return;
+    if (FindOpenQuote(text_, at) == at) Fail(last_scalar_, kEndInQuotes);
+  }
   std::vector<std::string> TakeDocuments() { return std::move(documents_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -153,6 +171,7 @@ class JsonWriter : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     CountEvent(mark);
+    last_scalar_ = mark;
     if (tag == "?") return Scalar(mark, anchor, value, PlainJson(value));
     const auto whole = scalars_ != nullptr ? scalars_->Find(value) : std::nullopt;
     const std::string& text = whole ? *whole : value;
@@ -184,9 +203,7 @@ class JsonWriter : public YAML::EventHandler {
   };
 
   void Fail(const YAML::Mark& mark, std::string_view problem) {
-    if (error_.empty()) {
-      error_ = fmt::format("line {}, column {}: {}", mark.line + 1, mark.column + 1, problem);
-    }
+    if (error_.empty()) error_ = SyntaxErrorAt(text_, mark, problem);
   }
 
   void Append(const YAML::Mark& mark, std::string_view text) {
@@ -273,6 +290,7 @@ class JsonWriter : public YAML::EventHandler {
     anchored_[anchor] = json_.substr(start);
   }
 
+  std::string_view text_;
   TextBuffer& input_;
   LongScalars* scalars_;
   std::size_t most_bytes_;
@@ -283,6 +301,7 @@ class JsonWriter : public YAML::EventHandler {
   std::string error_;
   std::vector<std::string> documents_;
   std::vector<Container> containers_;
+  YAML::Mark last_scalar_;
   std::map<YAML::anchor_t, std::string> anchored_;
 };
 
@@ -291,17 +310,17 @@ Result<std::vector<std::string>> Convert(std::string_view text, LongScalars* sca
                                          std::size_t bytes, std::size_t most_bytes) {
   constexpr std::size_t kSpare = std::size_t{16} << 20;
   TextBuffer input(text);
-  JsonWriter writer(input, scalars, std::min(most_bytes, kSpare + 8 * bytes), 16 + 2 * bytes);
+  JsonWriter writer(text, input, scalars, std::min(most_bytes, kSpare + 8 * bytes), 16 + 2 * bytes);
   try {
     std::istream stream(&input);
     YAML::Parser parser(stream);
     while (writer.error().empty() && parser.HandleNextDocument(writer)) {
     }
+    writer.CheckLastQuote();
   } catch (const YAML::DeepRecursion& error) {
-    return BadInput(fmt::format("line {}, column {}: it is nested too deeply", error.mark.line + 1,
-                                error.mark.column + 1));
+    return BadInput(SyntaxErrorAt(text, error.mark, "it is nested too deeply"));
   } catch (const YAML::Exception& error) {
-    return BadInput(error.mark.is_null() ? error.msg : error.what());
+    return BadInput(SyntaxErrorAt(text, error.mark, error.msg));
   } catch (const std::exception& error) {
     return BadInput(error.what());
   }

@@ -15,8 +15,8 @@ namespace espalier {
 // times stay strings. Anchors and aliases work; merge keys (`<<`) are refused. So that no text can
 // exhaust memory, the result and what anchors stand for are together at most 16 MiB + 8 times the
 // input, and at most `most_bytes` and a few for the last brackets, and a scalar is at most 2 MiB.
-// Errors name line and column. Scalars of `long_scalar` bytes and more are kept from the parser,
-// which changes nothing but the time.
+// Errors are those of SyntaxError: line, column and the line itself. Scalars of `long_scalar` bytes
+// and more are kept from the parser, which changes nothing but the time.
 Result<std::vector<std::string>> YamlToJson(
     std::string_view text, std::size_t most_bytes = std::numeric_limits<std::size_t>::max(),
     std::size_t long_scalar = 128);

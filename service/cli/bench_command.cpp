@@ -66,7 +66,7 @@ Answers are checked: no node gives more than it had, gangs are whole, levels are
 digest is that of the same questions on one thread without vector instructions.
 
 Exit codes: 0 all answers right; 1 some wrong; 2 wrong command line; 3 a scenario named that cannot
-be run; 4 GPU or memory not to be had, or output lost; 5 internal error.)";
+be run; 4 no GPU or memory, or output lost; 5 internal error.)";
 
 std::string ListText() {
   std::vector<TableRow> rows;

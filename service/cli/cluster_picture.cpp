@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
-#include <span>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/kueue/quantity_text.hpp"
 #include "host/model/excerpt.hpp"
+#include "service/cli/amount_text.hpp"
+#include "service/cli/natural_order.hpp"
 
 namespace espalier {
 namespace {
@@ -18,7 +20,9 @@ namespace {
 using Path = std::vector<std::string>;
 
 constexpr std::size_t kBarWidth = 8;
-constexpr std::size_t kLineWidth = 100;
+constexpr std::string_view kUsed = "█";
+constexpr std::string_view kPlaced = "▓";
+constexpr std::string_view kFree = "░";
 
 template <class T>
 const T* FindByName(const std::vector<T>& objects, std::string_view name) {
@@ -86,52 +90,111 @@ std::string Repeat(std::string_view glyph, std::size_t times) {
   return text;
 }
 
-std::string Bar(const RackUsage& rack, bool after) {
+std::string Bar(const RackUsage& rack, bool after, const TextStyle& style) {
   if (rack.allocatable <= 0) return Repeat(" ", kBarWidth);
   std::size_t old_cells = Cells(rack.before, rack.allocatable);
   const std::size_t cells = after ? Cells(rack.after, rack.allocatable) : old_cells;
   // What was placed shows even where it is less than a cell.
   if (after && rack.after > rack.before && cells == old_cells && cells > 1) --old_cells;
-  return Repeat("█", old_cells) + Repeat("▓", cells - old_cells) + Repeat("░", kBarWidth - cells);
+  return Repeat(kUsed, old_cells) + style.Paint(Repeat(kPlaced, cells - old_cells), Color::kGood) +
+         style.Paint(Repeat(kFree, kBarWidth - cells), Color::kDim);
 }
 
-std::string Panel(std::span<const RackUsage> racks, bool after) {
-  std::size_t label_width = 0;
-  std::size_t name_width = 0;
-  const auto label = [](const RackUsage& rack) {
-    return fmt::format("{}", fmt::join(rack.path.begin(), rack.path.end() - 1, "/"));
-  };
-  for (const RackUsage& rack : racks) {
-    label_width = std::max(label_width, label(rack).size());
-    name_width = std::max(name_width, rack.path.back().size());
-  }
-  const std::size_t cell_width = 2 + name_width + 1 + kBarWidth;
-  const std::size_t per_line =
-      std::max<std::size_t>(1, (kLineWidth - std::min(kLineWidth, label_width)) / cell_width);
+// A domain and what it holds, of any level.
+struct Row {
+  Path path;
+  RackUsage usage;
+};
 
-  std::string text;
-  std::size_t on_line = 0;
-  std::string last_label;
-  for (const RackUsage& rack : racks) {
-    const std::string here = label(rack);
-    const bool same = !text.empty() && here == last_label;
-    if (!same || on_line == per_line) {
-      if (!text.empty()) text += '\n';
-      text += fmt::format("{:<{}}", same ? "" : here, label_width);
-      on_line = 0;
+std::string Percent(Amount used, Amount allocatable) {
+  return fmt::format("{:3.0f}%", 100 * Share(used, allocatable));
+}
+
+// The domains of the upper levels in natural order, each above those in it: of as many levels as
+// make few rows, but at least of the first.
+std::vector<Row> Summary(const std::vector<RackUsage>& racks) {
+  constexpr std::size_t kMostRows = 40;
+  const std::size_t levels = racks[0].path.size() - 1;
+  std::vector<Row> rows;
+  for (std::size_t depth = 1; depth <= levels; ++depth) {
+    std::map<Path, RackUsage, NaturalPathOrder> domains;
+    for (const RackUsage& rack : racks) {
+      for (std::size_t above = 1; above <= depth; ++above) {
+        const Path path(rack.path.begin(), rack.path.begin() + static_cast<std::ptrdiff_t>(above));
+        RackUsage& sum = domains[path];
+        sum.allocatable = SaturatingAdd(sum.allocatable, rack.allocatable);
+        sum.before = SaturatingAdd(sum.before, rack.before);
+        sum.after = SaturatingAdd(sum.after, rack.after);
+      }
     }
-    text += fmt::format("  {:>{}} {}", rack.path.back(), name_width, Bar(rack, after));
-    last_label = here;
-    ++on_line;
+    if (depth > 1 && domains.size() > kMostRows) break;
+    rows.clear();
+    for (auto& [path, usage] : domains) rows.push_back({path, std::move(usage)});
   }
-  return text + "\n";
+  return rows;
 }
 
-std::string Heading(std::string_view when, Amount used, Amount allocatable,
-                    std::string_view resource) {
-  return fmt::format("{}: {} of {} in use ({:.0f}%)\n", when, QuantityText(resource, used),
-                     QuantityText(resource, allocatable), 100 * Share(used, allocatable));
+// The racks to show: those that something was placed in, or the fullest; and what they are.
+struct ChosenRacks {
+  std::string title;
+  std::vector<Row> rows;
+};
+
+ChosenRacks ChooseRacks(const std::vector<RackUsage>& racks, bool touched_only) {
+  constexpr std::size_t kMostFullest = 10;
+  std::vector<RackUsage> chosen;
+  if (touched_only) {
+    std::ranges::copy_if(racks, std::back_inserter(chosen),
+                         [](const RackUsage& rack) { return rack.after > rack.before; });
+  }
+  std::string title = fmt::format("{} of {} racks get pods", chosen.size(), racks.size());
+  if (chosen.empty()) {
+    chosen = racks;
+    const std::size_t count = std::min(kMostFullest, chosen.size());
+    const auto fuller = [](const RackUsage& a, const RackUsage& b) {
+      return Share(a.after, a.allocatable) > Share(b.after, b.allocatable);
+    };
+    std::ranges::stable_sort(chosen, fuller);
+    chosen.resize(count);
+    title = count == racks.size() ? fmt::format("{} racks, the fullest first", count)
+                                  : fmt::format("the {} fullest of {} racks", count, racks.size());
+  }
+  std::vector<Row> rows;
+  for (RackUsage& rack : chosen) rows.push_back({rack.path, std::move(rack)});
+  return {std::move(title), std::move(rows)};
 }
+
+// A line per row: its name, a bar before and after, and amounts.
+class Panel {
+ public:
+  Panel(std::string_view resource, const TextStyle& style) : resource_(resource), style_(style) {}
+
+  void Add(const Row& row, std::size_t indent, std::string name) {
+    lines_.push_back({std::string(2 * indent, ' ') + Excerpt(name), row.usage});
+    width_ = std::max(width_, lines_.back().first.size());
+  }
+
+  std::string Render() const {
+    constexpr std::size_t kBarAndPercent = kBarWidth + 5;
+    std::string text =
+        style_.Paint(fmt::format("{:{}}  {:{}}  after", "", width_, "before", kBarAndPercent),
+                     Color::kHeading) +
+        "\n";
+    for (const auto& [name, usage] : lines_) {
+      text += fmt::format("{:{}}  {} {}  {} {}  {}\n", name, width_, Bar(usage, false, style_),
+                          Percent(usage.before, usage.allocatable), Bar(usage, true, style_),
+                          Percent(usage.after, usage.allocatable),
+                          AmountsText(resource_, usage.after, usage.allocatable));
+    }
+    return text;
+  }
+
+ private:
+  std::string_view resource_;
+  const TextStyle& style_;
+  std::vector<std::pair<std::string, RackUsage>> lines_;
+  std::size_t width_ = 0;
+};
 
 }  // namespace
 
@@ -185,18 +248,27 @@ std::vector<RackUsage> UsageByRack(const ClusterStateInput& input,
   return in_order;
 }
 
-std::string RenderPicture(const std::vector<RackUsage>& racks, std::string_view flavor,
-                          std::string_view resource) {
+std::string RenderPicture(std::vector<RackUsage> racks, std::string_view flavor,
+                          std::string_view resource, bool touched_only, const TextStyle& style) {
   if (racks.empty()) return "";
+  std::ranges::stable_sort(racks, NaturalPathOrder(), &RackUsage::path);
   const Totals sum = Sum(racks);
-  std::vector<RackUsage> shown = racks;
-  for (RackUsage& rack : shown) {
-    for (std::string& value : rack.path) value = Excerpt(value);
+  std::string text = fmt::format(
+      "{} of flavor {}: {} in use  {} placed now  {} free\n\nbefore: {} in use ({:.0f}%)\n"
+      "after:  {} in use ({:.0f}%)\n",
+      Excerpt(resource), Excerpt(flavor), kUsed, style.Paint(kPlaced, Color::kGood),
+      style.Paint(kFree, Color::kDim), AmountsText(resource, sum.before, sum.allocatable),
+      100 * Share(sum.before, sum.allocatable), AmountsText(resource, sum.after, sum.allocatable),
+      100 * Share(sum.after, sum.allocatable));
+  if (racks[0].path.size() > 1) {
+    Panel panel(resource, style);
+    for (const Row& row : Summary(racks)) panel.Add(row, row.path.size() - 1, row.path.back());
+    text += "\n" + panel.Render();
   }
-  return fmt::format("{} of flavor {}, a bar per rack: █ in use  ▓ placed now  ░ free\n\n",
-                     Excerpt(resource), Excerpt(flavor)) +
-         Heading("before", sum.before, sum.allocatable, resource) + Panel(shown, false) + "\n" +
-         Heading("after", sum.after, sum.allocatable, resource) + Panel(shown, true);
+  const ChosenRacks chosen = ChooseRacks(racks, touched_only);
+  Panel panel(resource, style);
+  for (const Row& row : chosen.rows) panel.Add(row, 0, fmt::format("{}", fmt::join(row.path, "/")));
+  return text + "\n" + chosen.title + ":\n" + panel.Render();
 }
 
 }  // namespace espalier

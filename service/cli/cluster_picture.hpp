@@ -7,6 +7,7 @@
 
 #include "host/model/resources.hpp"
 #include "host/packing/cluster_state.hpp"
+#include "service/cli/terminal.hpp"
 
 namespace espalier {
 
@@ -25,9 +26,11 @@ std::vector<RackUsage> UsageByRack(const ClusterStateInput& input,
                                    const std::vector<FlavorLeafUsage>& booked,
                                    std::string_view flavor, std::string_view resource);
 
-// One line per domain above the racks, one bar per rack, all before and then all after; at most
-// about 100 columns wide. Ends in a newline; empty for no rack.
-std::string RenderPicture(const std::vector<RackUsage>& racks, std::string_view flavor,
-                          std::string_view resource);
+// Returns what is in use of a resource before and after: in all, by zone, block and so on, and of
+// racks: those that pods were placed in with `touched_only`, or where there is none, the ten
+// fullest. Ends in a newline; empty for no rack.
+std::string RenderPicture(std::vector<RackUsage> racks, std::string_view flavor,
+                          std::string_view resource, bool touched_only,
+                          const TextStyle& style = {});
 
 }  // namespace espalier

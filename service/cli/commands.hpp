@@ -8,11 +8,13 @@
 namespace espalier {
 
 void AddBenchCommand(CLI::App& app, int& exit_code);
+void AddCompletionCommand(CLI::App& app, int& exit_code);  // comes last: it lists all of them
 void AddConformanceCommand(CLI::App& app, int& exit_code);
 void AddCycleCommand(CLI::App& app, int& exit_code);
 void AddGenerateCommand(CLI::App& app, int& exit_code);
 void AddPlaceCommand(CLI::App& app, int& exit_code);
 void AddServeCommand(CLI::App& app, int& exit_code);
+void AddSnapshotCommand(CLI::App& app, int& exit_code);
 void AddUngateCommand(CLI::App& app, int& exit_code);
 void AddValidateObjectsCommand(CLI::App& app, int& exit_code);
 

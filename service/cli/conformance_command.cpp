@@ -102,7 +102,7 @@ void AddConformanceCommand(CLI::App& app, int& exit_code) {
       "  espalier conformance --filter '^group-' tests/data/cases/*.gz\n"
       "\n"
       "The last line is `N passed, M failed`. Exit codes: 0 none failed, 1 some failed,\n"
-      "2 wrong command line, 3 a file cannot be read, 4 GPU or memory not to be had, or output "
+      "2 wrong command line, 3 a file cannot be read, 4 no GPU or memory, or output "
       "lost.");
   command->callback(
       [options, &exit_code] { exit_code = RunConformanceCommand(*options, std::cout); });

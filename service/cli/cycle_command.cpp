@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -15,8 +16,10 @@
 #include "service/cli/commands.hpp"
 #include "service/cli/cycle_report.hpp"
 #include "service/cli/input.hpp"
+#include "service/cli/progress_bar.hpp"
 #include "service/cli/report_error.hpp"
 #include "service/cli/standard_output.hpp"
+#include "service/cli/terminal.hpp"
 
 namespace espalier {
 namespace {
@@ -28,53 +31,55 @@ struct CycleOptions {
   std::string now;  // RFC 3339; empty: now
   std::string feature_gates;
   BackendOptions backend;
-  std::string output = "table";  // or json, jsonl
+  std::string output = "table";  // or wide, json, jsonl
+  std::string color = "auto";
 };
 
 constexpr const char* kExamples = R"(Examples:
   What does the next cycle of Kueue's scheduler decide?
-    kubectl get nodes,pods,topologies,resourceflavors -A -o json > cluster.json
-    kubectl get clusterqueues,localqueues,workloads,jobs -A -o json > queues.json
-    espalier cycle cluster.json queues.json
+    espalier snapshot -o cluster.json.gz
+    espalier cycle cluster.json.gz
 
   And all cycles after it, until nothing more can be admitted:
-    espalier cycle cluster.json queues.json --until-stable
+    espalier cycle cluster.json.gz --until-stable
 
   What would a stopped queue admit, were it released?
     espalier cycle cluster.json queues.json --until-stable --release-stopped
 
   Who is refused, and why?
-    espalier cycle cluster.json queues.json --until-stable -o jsonl |
+    espalier cycle cluster.json.gz --until-stable -o jsonl |
       jq -r 'select(.status == "not-admitted") | [.workload, .reason] | @tsv'
 
   Would a gate change anything?
-    espalier cycle cluster.json queues.json --until-stable -o jsonl > default.jsonl
-    espalier cycle cluster.json queues.json --until-stable -o jsonl \
+    espalier cycle cluster.json.gz --until-stable -o jsonl > default.jsonl
+    espalier cycle cluster.json.gz --until-stable -o jsonl \
       --feature-gates TASBalancedPlacement=true | diff default.jsonl -
 
 A cycle takes the head of every ClusterQueue (priority, then age, then uid), finds flavors with
 quota and a placement, and admits what still fits when its turn comes. Admitted workloads with an
 unhealthy node get replacements first. `place` answers without queues and quota; this one obeys
 both. A ClusterQueue that is stopped, lacks a flavor or a check, or selects other namespaces admits
-nothing, as in Kueue. Preemption and cohorts are not simulated: what is left out is said on standard
-error, for each queue that it concerns.
+nothing, as in Kueue. Preemption and cohorts are not simulated: what is left out is reported on
+standard error, for each queue that it concerns.
 
 Outcomes: admitted; quota reserved (admission checks are still to come); requeued, with the reason;
 replaced (pods of an unhealthy node got another place); evicted (there was none).
 
 Exit codes: 0 all pending workloads admitted; 1 some not; 2 wrong command line; 3 wrong input;
-4 GPU or memory not to be had, or output lost; 5 internal error.)";
+4 no GPU or memory, or output lost; 5 internal error.)";
 
-void Print(const SchedulingCyclesResult& result, const std::string& output,
+void Print(const SchedulingCyclesResult& result, const CycleOptions& options,
            const FeatureGates& gates) {
   for (const std::string& note : result.notes) Tell(note);
-  if (output != "table") Tell(NodeLines(result.cluster));
-  if (output == "json") {
+  const bool table = options.output == "table" || options.output == "wide";
+  if (!table) Tell(NodeLines(result.cluster));
+  const TextStyle style = OutputStyle(options.color, options.output == "wide");
+  if (options.output == "json") {
     WriteOutput(CycleJson(result, gates));
-  } else if (output == "jsonl") {
+  } else if (options.output == "jsonl") {
     WriteOutput(CycleLines(result));
   } else {
-    WriteOutput(CycleTable(result));
+    WriteOutput(CycleTable(result, style));
   }
 }
 
@@ -101,14 +106,16 @@ ExitCode RunCycle(const CycleOptions& options) {
                                    read->cluster.cluster_queues.size());
   if (!backend) return ReportError(backend.error());
   const Engine engine(*backend, *gates);
+  std::optional<ProgressBar> progress(std::in_place, "deciding");
   const Result<SchedulingCyclesResult> result =
       RunSchedulingCycles(std::move(read->cluster), engine,
                           {.until_stable = options.until_stable,
                            .admissibility = {.now_seconds = NowSeconds(options.now),
                                              .release_stopped = options.release_stopped}});
+  progress.reset();
   if (!result) return ReportError(result.error());
   ReportDeviceFault(**backend);
-  Print(*result, options.output, *gates);
+  Print(*result, options, *gates);
   const CycleCounts counts = CountDecisions(*result);
   return counts.not_admitted + counts.not_evaluated == 0 ? kExitOk : kExitNo;
 }
@@ -136,9 +143,11 @@ void AddCycleCommand(CLI::App& app, int& exit_code) {
   AddBackendOptions(*cycle, options->backend);
   cycle
       ->add_option("-o,--output", options->output,
-                   "table; json: with admissions in Kueue's form; jsonl: a decision per line")
-      ->check(CLI::IsMember({"table", "json", "jsonl"}))
+                   "table; wide: whole reasons on narrow terminals; json: with admissions in "
+                   "Kueue's form; jsonl: a decision per line")
+      ->check(CLI::IsMember({"table", "wide", "json", "jsonl"}))
       ->capture_default_str();
+  AddColorOption(*cycle, options->color);
   cycle->callback([options, &exit_code] { exit_code = RunCycle(*options); });
 }
 

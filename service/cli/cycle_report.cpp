@@ -45,6 +45,11 @@ std::string OutcomeText(const Decision& decision, const Workload& workload) {
   return "";
 }
 
+Color OutcomeColor(DecisionStatus status) {
+  const bool bad = status == DecisionStatus::kNotAdmitted || status == DecisionStatus::kEvicted;
+  return bad ? Color::kBad : Color::kGood;
+}
+
 // Where the pods of one pod set go.
 std::vector<std::string> PodSetLines(const PodSetAssignment& assignment,
                                      const NamesByFlavor& names) {
@@ -141,7 +146,7 @@ CycleCounts CountDecisions(const SchedulingCyclesResult& result) {
   return counts;
 }
 
-std::string CycleTable(const SchedulingCyclesResult& result) {
+std::string CycleTable(const SchedulingCyclesResult& result, const TextStyle& style) {
   const std::string nodes = NodeLines(result.cluster);
   if (result.decisions.empty()) return "No workloads to evaluate.\n" + nodes + "\n";
   const NamesByFlavor names(result.cluster.flavors, result.cluster.topologies,
@@ -150,13 +155,15 @@ std::string CycleTable(const SchedulingCyclesResult& result) {
   std::vector<TableRow> rows;
   for (const Decision& decision : result.decisions) {
     const Workload& workload = *workloads.at(decision.workload);
-    rows.push_back({std::to_string(decision.cycle), decision.cluster_queue,
-                    decision.workload.ToString(), OutcomeText(decision, workload),
+    rows.push_back({std::to_string(decision.cycle),
+                    decision.cluster_queue,
+                    decision.workload.ToString(),
+                    {OutcomeText(decision, workload), OutcomeColor(decision.status)},
                     decision.reason.empty() ? TableCell(PlaceLines(decision, workload, names))
                                             : decision.reason});
   }
-  return RenderTable({"CYCLE", "CLUSTER QUEUE", "WORKLOAD", "OUTCOME", "PLACEMENT OR REASON"},
-                     rows) +
+  return RenderTable({"CYCLE", "CLUSTER QUEUE", "WORKLOAD", "OUTCOME", "PLACEMENT OR REASON"}, rows,
+                     style) +
          "\n" + nodes + "\n" + SummaryLine(result) + "\n";
 }
 

@@ -7,6 +7,7 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
+#include "service/cli/terminal.hpp"
 
 namespace espalier {
 
@@ -23,7 +24,7 @@ struct CycleCounts {
 CycleCounts CountDecisions(const SchedulingCyclesResult& result);
 
 // A row per decision, how many nodes take part and, last, a line of counts.
-std::string CycleTable(const SchedulingCyclesResult& result);
+std::string CycleTable(const SchedulingCyclesResult& result, const TextStyle& style = {});
 
 // One JSON object per decision and line: evaluation, cycle, clusterQueue, workload, status and,
 // where there is one, reason.

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "service/cli/brace_text.hpp"
+#include "service/cli/natural_order.hpp"
 
 namespace espalier {
 namespace {
@@ -157,6 +158,12 @@ std::vector<std::string> DomainLines(const TopologyAssignment& assignment,
     if (!name_hosts && kept < path.size() - (hosts ? 1 : 0)) group.values.push_back(path[kept]);
     ++group.domains_by_count[domain.count];
   }
+
+  for (Group& group : groups) {
+    std::ranges::stable_sort(group.values, NaturalOrder());
+    std::ranges::stable_sort(group.hosts, NaturalOrder());
+  }
+  std::ranges::stable_sort(groups, NaturalPathOrder(), &Group::above);
 
   const std::string noun =
       names.levels().empty() ? "domain" : names.LevelName(names.levels().back());

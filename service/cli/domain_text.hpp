@@ -66,8 +66,8 @@ std::string RequestText(const std::optional<TopologyRequest>& request, const Top
 std::string ReachedLevel(const TopologyAssignment& assignment, const TopologyNames& names);
 
 // One line per domain two levels above the hosts: "zone-a/block-3/rack-{1,2}: 8 hosts x 4", or in
-// full one per rack with the hosts' names. At most `limit` lines; the last then says how many more
-// there are.
+// full one per rack with the hosts' names; in natural order, which need not be that of the
+// assignment. At most `limit` lines; the last then says how many more there are.
 std::vector<std::string> DomainLines(const TopologyAssignment& assignment,
                                      const TopologyNames& names, Detail detail, std::size_t limit);
 

@@ -8,7 +8,7 @@ enum ExitCode : int {
   kExitNo = 1,        // done, and the answer is "no" for something: not all placed, a case failed
   kExitUsage = 2,     // the command line is wrong
   kExitBadInput = 3,  // a file or a value in it is wrong or cannot be read
-  // A server, an address, the GPU asked for or memory is not to be had, or results were lost
+  // A server, an address, the GPU asked for or memory is missing, or results were lost
   // because they cannot be written.
   kExitUnavailable = 4,
   kExitInternal = 5,  // a bug here

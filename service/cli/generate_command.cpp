@@ -56,7 +56,7 @@ The same arguments give the same bytes everywhere. What runs is written as admit
 their topology assignments. Names that end in .gz are packed; .jsonl is a sequence.
 
 Exit codes: 0 written; 2 wrong command line; 3 nothing of that name, or a file cannot be made;
-4 memory not to be had, or output lost, as on a full disk; 5 internal error.)";
+4 no memory, or output lost, as on a full disk; 5 internal error.)";
 
 std::string ListText() {
   const auto rows = [](const std::vector<TopologyLine>& lines) {

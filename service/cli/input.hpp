@@ -29,7 +29,11 @@ void AddInputOptions(CLI::App& command, InputOptions& options);
 // verbose, sizes and speed go to standard error. `keep_errors` as in ReadOptions.
 Result<ClusterRead> ReadInput(const InputOptions& options, bool keep_errors = false);
 
-// "team-a/train" -> {team-a, train}; the message of the error names --workload.
-Result<ObjectKey> ParseWorkloadName(const std::string& text);
+// Returns what is wrong with a value of --workload: NAMESPACE/NAME or NAME; empty where nothing is.
+std::string CheckWorkloadName(const std::string& text);
+
+// Returns the workload that a value of --workload names by its own name or that of the job that
+// owns it; without a namespace, in any. Errors (kNotFound) name what is near it, or all that match.
+Result<ObjectKey> FindWorkload(const Cluster& cluster, const std::string& text);
 
 }  // namespace espalier

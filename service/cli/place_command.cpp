@@ -3,15 +3,19 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "host/engine/engine.hpp"
 #include "host/kueue/node_participation.hpp"
 #include "host/kueue/placement_plan.hpp"
+#include "host/model/excerpt.hpp"
 #include "service/backends/backends.hpp"
+#include "service/cli/address_option.hpp"
 #include "service/cli/backend_options.hpp"
 #include "service/cli/cluster_picture.hpp"
 #include "service/cli/commands.hpp"
@@ -22,6 +26,7 @@
 #include "service/cli/report_error.hpp"
 #include "service/cli/standard_output.hpp"
 #include "service/cli/state_of_server.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/client/remote_engine.hpp"
 
 namespace espalier {
@@ -37,6 +42,7 @@ struct PlaceOptions {
   std::string feature_gates;
   BackendOptions backend;
   std::string output = "table";  // or wide, json, yaml
+  std::string color = "auto";
   std::string workload;
   std::string connect;  // address of a server; empty: decide here
   bool load = false;    // make the files the state of the server
@@ -47,39 +53,38 @@ struct PlaceOptions {
 
 constexpr const char* kExamples = R"(Examples:
   Save a cluster, and see where every pending workload would go:
-    kubectl get nodes,pods,topologies,resourceflavors -A -o json > cluster.json
-    kubectl get clusterqueues,localqueues,workloads,jobs -A -o json > queues.json
-    espalier place cluster.json queues.json
+    espalier snapshot -o cluster.json.gz
+    espalier place cluster.json.gz
 
   Many files or folders, plain or gzip, JSON or YAML; - is standard input:
     espalier place nodes.json.gz queues/ job.yaml
     kubectl get ... -o json | espalier place -
 
   Why does one workload not fit, and would it fit on an empty cluster?
-    espalier place cluster.json --workload team-a/job-train-1f2e3
-    espalier place cluster.json --workload team-a/job-train-1f2e3 --simulate-empty
+    espalier place cluster.json.gz --workload team-a/job-train-1f2e3
+    espalier place cluster.json.gz --workload team-a/job-train-1f2e3 --simulate-empty
 
   Everything for a script:
-    espalier place cluster.json -o json | jq '.items[] | select(.status.admission)'
+    espalier place cluster.json.gz -o json | jq '.items[] | select(.status.admission)'
 
   No queues at hand? Take the only flavor that has a topology, and be told where that is a guess:
     espalier place nodes.json job.yaml --guess-flavor
 
   How full would the racks be?
-    espalier place cluster.json --picture
-    espalier place cluster.json --picture=cpu
+    espalier place cluster.json.gz --picture
+    espalier place cluster.json.gz --picture=cpu
 
   Ask a running server about the state that it holds; nothing is changed there:
     espalier place queues.json --connect unix:/run/espalier/espalier.sock
 
   Replace the state of a server by that of the files, and ask; the output is as without a server:
-    espalier place cluster.json queues.json --connect unix:/tmp/espalier.sock --load
+    espalier place cluster.json.gz --connect unix:/tmp/espalier.sock --load
 
 Workloads are taken by priority, then age, then uid. A stopped queue counts as open, and quota is
 not looked at: the question is where pods would go, not whose turn it is.
 
 Exit codes: 0 all placed; 1 some not; 2 wrong command line; 3 wrong input;
-4 server, GPU or memory not to be had, or output lost; 5 internal error.)";
+4 no server, GPU or memory, or output lost; 5 internal error.)";
 
 using Clock = std::chrono::steady_clock;
 
@@ -106,16 +111,24 @@ std::string MostRequestedDevice(const PlacementPlan& plan) {
 
 class PlaceRun {
  public:
-  PlaceRun(const PlaceOptions& options, FeatureGates gates, std::optional<ObjectKey> only)
-      : options_(options), gates_(gates), only_(std::move(only)) {}
+  PlaceRun(const PlaceOptions& options, FeatureGates gates)
+      : options_(options),
+        gates_(gates),
+        style_(OutputStyle(options.color, options.output == "wide")) {}
 
   ExitCode Run() {
     Result<ClusterRead> read = ReadInput(options_.input);
     if (!read) return ReportError(read.error());
     cluster_ = std::move(read->cluster);
+    if (!options_.workload.empty()) {
+      Result<ObjectKey> workload = FindWorkload(cluster_, options_.workload);
+      if (!workload) return ReportError(workload.error());
+      only_ = *std::move(workload);
+    }
     if (const Result<void> connected = Connect(); !connected) {
       return ReportError(connected.error());
     }
+    if (const auto known = CheckPictured(); !known) return ReportError(known.error());
     Result<PlacementPlan> plan = PlanPlacement(cluster_, {.gates = gates_,
                                                           .only = only_,
                                                           .simulate_empty = options_.simulate_empty,
@@ -186,7 +199,9 @@ class PlaceRun {
 
   Result<std::vector<WorkloadAnswer>> DecideHere(
       const ClusterStateInput& input, const std::vector<WorkloadRequest>& requests) const {
+    std::optional<ProgressBar> packing(std::in_place, "packing");
     Result<ClusterState> state = ClusterState::Build(input);
+    packing.reset();
     if (!state) return tl::unexpected(state.error());
     const std::size_t at_once = Mode() == PlacementMode::kNominate ? requests.size() : 1;
     const auto backend = MakeBackend(options_.backend.name, options_.backend.threads, at_once);
@@ -218,15 +233,28 @@ class PlaceRun {
   void Print(const PlacementReport& report) const {
     for (const std::string& note : NotesOf(report)) Tell(note);
     if (options_.output == "table") {
-      WriteOutput(PlacementTable(report, Detail::kShort));
+      WriteOutput(PlacementTable(report, Detail::kShort, style_));
     } else if (options_.output == "wide") {
-      WriteOutput(PlacementTable(report, Detail::kFull));
+      WriteOutput(PlacementTable(report, Detail::kFull, style_));
     } else {
       const auto writer = options_.output == "json" ? MakeJsonWriter() : MakeYamlWriter();
       WritePlacementObjects(report, gates_, *writer);
       WriteOutput(writer->Finish());
       Tell(report.nodes);
     }
+  }
+
+  // The resource to draw must be on some node.
+  Result<void> CheckPictured() const {
+    if (options_.picture.empty() || options_.picture == kChooseResource) return {};
+    std::set<std::string> known;
+    for (const Node& node : cluster_.nodes) {
+      for (const auto& [resource, amount] : node.allocatable) known.insert(resource);
+    }
+    if (known.contains(options_.picture)) return {};
+    return tl::unexpected(Error{ErrorClass::kNotFound,
+                                fmt::format("--picture: no node has {}; there are {}",
+                                            Excerpt(options_.picture), fmt::join(known, ", "))});
   }
 
   void PrintPicture(const PlacementPlan& plan, const std::vector<WorkloadAnswer>& answers) const {
@@ -239,8 +267,9 @@ class PlaceRun {
     const std::string resource =
         options_.picture == kChooseResource ? MostRequestedDevice(plan) : options_.picture;
     for (const ResourceFlavor& flavor : plan.state.flavors) {
-      const auto racks = UsageByRack(plan.state, booked, flavor.name, resource);
-      const std::string picture = RenderPicture(racks, flavor.name, resource);
+      const std::string picture =
+          RenderPicture(UsageByRack(plan.state, booked, flavor.name, resource), flavor.name,
+                        resource, only_.has_value(), style_);
       if (!picture.empty()) WriteOutput("\n" + picture);
     }
   }
@@ -251,6 +280,7 @@ class PlaceRun {
 
   const PlaceOptions& options_;
   FeatureGates gates_;
+  TextStyle style_;
   std::optional<ObjectKey> only_;
   Cluster cluster_;
   std::optional<RemoteEngine> remote_;
@@ -259,19 +289,12 @@ class PlaceRun {
 };
 
 int RunPlace(const PlaceOptions& options) {
-  const auto usage_error = [](const Error& error) {
-    ReportError(error);
-    return kExitUsage;
-  };
   const Result<FeatureGates> gates = ParseFeatureGates(options.feature_gates);
-  if (!gates) return usage_error(gates.error());
-  std::optional<ObjectKey> only;
-  if (!options.workload.empty()) {
-    Result<ObjectKey> workload = ParseWorkloadName(options.workload);
-    if (!workload) return usage_error(workload.error());
-    only = *std::move(workload);
+  if (!gates) {
+    ReportError(gates.error());
+    return kExitUsage;
   }
-  return PlaceRun(options, *gates, std::move(only)).Run();
+  return PlaceRun(options, *gates).Run();
 }
 
 }  // namespace
@@ -300,18 +323,24 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
                    "table; wide: with hosts by name; json, yaml: status fields for scripts")
       ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
       ->capture_default_str();
-  place->add_option("--workload", options->workload, "Only this one: NAMESPACE/NAME");
+  place
+      ->add_option("--workload", options->workload,
+                   "Only this one: NAMESPACE/NAME or NAME, of the Workload or of its job")
+      ->check(CLI::Validator(CheckWorkloadName, "NAME"));
   place->add_flag("--simulate-empty", options->simulate_empty,
                   "As if no admitted workload used anything");
   place->add_flag("--guess-flavor", options->guess_flavor,
                   "Where a workload's queue is not in the input, take the only flavor that has a\n"
                   "topology; every line that rests on it says so");
   place->add_flag("--picture{auto}", options->picture,
-                  "Draw how full each rack is before and after; --picture=RESOURCE counts\n"
-                  "that resource instead of the device most asked for");
-  place->add_option("--connect", options->connect,
-                    "Ask the server at unix:PATH or HOST:PORT about the state that it holds;\n"
-                    "nodes and pods of the files are not looked at");
+                  "Draw how full zones, blocks and racks are before and after;\n"
+                  "--picture=RESOURCE counts that resource instead of the device most asked for");
+  AddColorOption(*place, options->color);
+  place
+      ->add_option("--connect", options->connect,
+                   "Ask the server at unix:PATH or HOST:PORT about the state that it holds;\n"
+                   "nodes and pods of the files are not looked at")
+      ->check(IsAddress());
   place->add_flag("--load", options->load,
                   "With --connect: replace the state of the server by that of the files first");
 

@@ -12,6 +12,7 @@
 #include "host/model/cluster.hpp"
 #include "service/cli/domain_text.hpp"
 #include "service/cli/object_writer.hpp"
+#include "service/cli/terminal.hpp"
 
 namespace espalier {
 
@@ -55,7 +56,8 @@ std::vector<std::string> NotesOf(const PlacementReport& report);
 
 // A row per pod set, how many nodes take part and, last, a line of counts. `detail` full adds
 // queue, priority and flavor and names every host.
-std::string PlacementTable(const PlacementReport& report, Detail detail);
+std::string PlacementTable(const PlacementReport& report, Detail detail,
+                           const TextStyle& style = {});
 
 // A v1 List of Kueue Workloads (v1beta2), in queue order, each with its name and what placement
 // would write to its status: `admission` when placed, a QuotaReserved condition when not. Workloads

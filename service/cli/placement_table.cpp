@@ -34,14 +34,14 @@ class Rows {
     }
   }
 
-  std::string Render() const {
+  std::string Render(const TextStyle& style) const {
     if (detail_ == Detail::kShort) {
       return RenderTable({"WORKLOAD", "POD SET", "PODS", "REQUESTED", "REACHED", "PLACEMENT"},
-                         rows_);
+                         rows_, style);
     }
     return RenderTable({"WORKLOAD", "PRIORITY", "CLUSTER QUEUE", "FLAVOR", "POD SET", "PODS",
                         "REQUESTED", "REACHED", "PLACEMENT"},
-                       rows_);
+                       rows_, style);
   }
 
  private:
@@ -50,7 +50,7 @@ class Rows {
     const std::string reason = ReasonOf(planned, {});
     AddRow(planned, workload, "-", pod_set.name, std::to_string(pod_set.count),
            pod_set.topology_request ? RequestText(pod_set.topology_request, names_.OfFirst()) : "-",
-           "-", refused ? "not placed: " + reason : reason);
+           "-", refused ? TableCell("not placed: " + reason, Color::kBad) : TableCell(reason));
   }
 
   void AddAsked(const PlannedWorkload& planned, const Workload& workload,
@@ -60,9 +60,10 @@ class Rows {
     std::string reached = "-";
     TableCell placement = "";
     if (answer != nullptr && answer->failure) {
-      placement = "not placed: " + answer->failure->reason;
+      placement = TableCell("not placed: " + answer->failure->reason, Color::kBad);
     } else if (failed != nullptr) {
-      placement = fmt::format("not placed: pod set {} does not fit", failed->name);
+      placement =
+          TableCell(fmt::format("not placed: pod set {} does not fit", failed->name), Color::kBad);
     } else if (answer != nullptr && answer->assignment) {
       const std::size_t limit =
           detail_ == Detail::kShort ? kLinesPerPodSet : std::numeric_limits<std::size_t>::max();
@@ -98,13 +99,14 @@ class Rows {
 
 }  // namespace
 
-std::string PlacementTable(const PlacementReport& report, Detail detail) {
+std::string PlacementTable(const PlacementReport& report, Detail detail, const TextStyle& style) {
   if (report.workloads.empty()) return "No pending workloads.\n" + report.nodes + "\n";
   Rows rows(report, detail);
   for (std::size_t i = 0; i < report.workloads.size(); ++i) {
     rows.Add(report.workloads[i], report.answers[i]);
   }
-  return rows.Render() + "\n" + report.nodes + "\n" + SummaryLine(CountOutcomes(report)) + "\n";
+  return rows.Render(style) + "\n" + report.nodes + "\n" + SummaryLine(CountOutcomes(report)) +
+         "\n";
 }
 
 }  // namespace espalier

@@ -9,7 +9,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::chrono::seconds kQuiet{1};
+constexpr std::chrono::milliseconds kQuiet{1000};
 constexpr std::chrono::milliseconds kBetweenDraws{100};
 constexpr const char* kEraseLine = "\r\033[K";
 
@@ -17,7 +17,10 @@ constexpr const char* kEraseLine = "\r\033[K";
 
 std::string ProgressLine(const std::string& what, std::size_t done, std::size_t total,
                          double elapsed) {
-  if (total == 0) return fmt::format("{} {}", what, done);
+  if (total == 0) {
+    const std::string count = done == 0 ? "" : fmt::format(" {},", done);
+    return fmt::format("{}:{} {:.0f} s", what, count, elapsed);
+  }
   const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
   constexpr std::size_t kWidth = 30;
   const auto filled = static_cast<std::size_t>(share * kWidth);
@@ -28,24 +31,34 @@ std::string ProgressLine(const std::string& what, std::size_t done, std::size_t 
 }
 
 ProgressBar::ProgressBar(std::string what, std::size_t total)
-    : what_(std::move(what)),
-      total_(total),
-      on_terminal_(isatty(STDERR_FILENO) != 0),
-      next_draw_(start_ + kQuiet) {}
-
-ProgressBar::~ProgressBar() {
-  if (drawn_) std::fputs(kEraseLine, stderr);
+    : what_(std::move(what)), total_(total) {
+  if (isatty(STDERR_FILENO) != 0) drawer_ = std::thread([this] { Draw(); });
 }
 
-void ProgressBar::Update(std::size_t done) {
-  if (!on_terminal_) return;
-  const Clock::time_point now = Clock::now();
-  if (now < next_draw_) return;
-  next_draw_ = now + kBetweenDraws;
-  const double elapsed = std::chrono::duration<double>(now - start_).count();
-  std::fputs((kEraseLine + ProgressLine(what_, done, total_, elapsed)).c_str(), stderr);
-  std::fflush(stderr);
-  drawn_ = true;
+ProgressBar::~ProgressBar() {
+  if (!drawer_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  over_changed_.notify_one();
+  drawer_.join();
+}
+
+void ProgressBar::Draw() {
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  std::chrono::milliseconds pause = kQuiet;
+  bool drawn = false;
+  while (!over_changed_.wait_for(lock, pause, [this] { return over_; })) {
+    const double elapsed =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    std::fputs((kEraseLine + ProgressLine(what_, done_, total_, elapsed)).c_str(), stderr);
+    std::fflush(stderr);
+    drawn = true;
+    pause = kBetweenDraws;
+  }
+  if (drawn) std::fputs(kEraseLine, stderr);
 }
 
 }  // namespace espalier

@@ -1,33 +1,39 @@
 // A progress bar on standard error for work that takes longer than a second.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace espalier {
 
-// Draws nothing when standard error is no terminal or the work is over within a second. Not safe
-// to update from several threads at once.
+// Draws nothing when standard error is no terminal or the work is over within a second. It draws
+// from a thread of its own, so that work that reports nothing shows too that it goes on.
 class ProgressBar {
  public:
-  // `total` may be 0 when it is not known; then only the count is shown.
-  ProgressBar(std::string what, std::size_t total);
+  // `total` may be 0 when it is not known; then what is done and the time are shown.
+  explicit ProgressBar(std::string what, std::size_t total = 0);
   ~ProgressBar();  // removes the bar
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  void Update(std::size_t done);
+  // May be called from any thread.
+  void Update(std::size_t done) { done_.store(done, std::memory_order_relaxed); }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  void Draw();
 
   std::string what_;
   std::size_t total_;
-  bool on_terminal_;
-  bool drawn_ = false;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point next_draw_;
+  std::atomic<std::size_t> done_ = 0;
+  std::mutex mutex_;
+  std::condition_variable over_changed_;
+  bool over_ = false;
+  std::thread drawer_;  // none when standard error is no terminal
 };
 
 // One line of a bar: "placing [#########.....]  64% 6400/10000, 12 s left"; `elapsed` in seconds.

@@ -85,7 +85,7 @@ std::int64_t SlotsPercent(std::string_view name) {
 Result<void> CheckExpressible(const LoadedScenario& loaded) {
   if (loaded.cluster.tree.empty()) {
     return BadInput(fmt::format(
-        "{} is no full tree of equal nodes, which is all that a sequence can say; write a .json "
+        "{} is not a full tree of equal nodes, which is all that a sequence can say; write a .json "
         "file instead",
         loaded.cluster.name));
   }

@@ -11,12 +11,12 @@
 
 #include "host/model/excerpt.hpp"
 #include "service/backends/backends.hpp"
+#include "service/cli/address_option.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
 #include "service/cli/report_error.hpp"
 #include "service/cli/version.hpp"
 #include "service/server/serve_until_signal.hpp"
-#include "service/wire/address.hpp"
 
 namespace espalier {
 namespace {
@@ -37,20 +37,10 @@ constexpr const char* kExamples = R"(Examples:
   Ask it what `espalier place` would answer:
     espalier place --connect unix:/tmp/espalier.sock cluster.json
 
-SIGTERM and SIGINT drain: health says "not serving", calls under way finish, then it exits.
+SIGTERM and SIGINT drain: health says "not serving", running calls finish, then it exits.
 A second one ends it at once; SIGHUP, SIGPIPE, SIGUSR1 and SIGUSR2 do nothing.
-Exit codes: 0 drained, 1 calls were cut off, 2 wrong command line, 4 an address is taken or not
-to be had, or there is no GPU.)";
-
-std::string CheckAddress(const std::string& text) {
-  const auto address = ParseAddress(text);
-  return address ? std::string() : address.error().message;
-}
-
-std::string CheckMetricsAddress(const std::string& text) {
-  const auto address = ParseTcpAddress(text);
-  return address ? std::string() : address.error().message;
-}
+Exit codes: 0 drained, 1 calls were cut off, 2 wrong command line, 4 an address is taken or
+does not exist, or there is no GPU.)";
 
 void PrintAddresses(const Server& server) {
   spdlog::info("{}", server.DescribeLimits());
@@ -103,14 +93,14 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
       ->add_option("--listen", server.listen,
                    "unix:/path/to/socket or HOST:PORT; several times for several addresses")
       ->required()
-      ->check(CLI::Validator(CheckAddress, "ADDRESS"));
+      ->check(IsAddress());
   command->add_flag("--insecure", server.insecure,
                     "Listen without encryption and passwords on addresses that others on the\n"
                     "network can reach as well; not needed for --metrics");
   command
       ->add_option("--metrics", server.metrics,
                    "HOST:PORT to serve Prometheus metrics on, over HTTP at /metrics")
-      ->check(CLI::Validator(CheckMetricsAddress, "ADDRESS"));
+      ->check(IsTcpAddress());
   command->add_flag("--reflection", server.reflection, "Offer gRPC reflection, as for grpcurl");
   AddBackendOptions(*command, flags->options.backend);
   command
@@ -150,7 +140,7 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--drain-seconds", flags->drain_seconds,
-                   "How long calls under way may take to finish after a signal")
+                   "How long running calls may take to finish after a signal")
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
   command->add_option(

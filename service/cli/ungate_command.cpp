@@ -3,12 +3,11 @@
 #include <memory>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "service/cli/commands.hpp"
 #include "service/cli/input.hpp"
 #include "service/cli/report_error.hpp"
 #include "service/cli/standard_output.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/cli/ungate_report.hpp"
 
 namespace espalier {
@@ -17,7 +16,8 @@ namespace {
 struct UngateOptions {
   InputOptions input;
   std::string workload;
-  std::string output = "table";  // or json
+  std::string output = "table";  // or wide, json
+  std::string color = "auto";
 };
 
 constexpr const char* kExamples = R"(Examples:
@@ -34,25 +34,18 @@ workload's topology assignment: by their index where every pod has a sound one, 
 their names. Pods whose domain is an unhealthy node wait for the replacement.
 
 Exit codes: 0 every gated pod has its domain, or none is gated; 1 some stay gated; 2 wrong command
-line; 3 wrong input; 4 memory not to be had, or output lost; 5 internal error.)";
+line; 3 wrong input; 4 no memory, or output lost; 5 internal error.)";
 
 ExitCode RunUngate(const UngateOptions& options) {
-  const Result<ObjectKey> key = ParseWorkloadName(options.workload);
-  if (!key) {
-    ReportError(key.error());
-    return kExitUsage;
-  }
   const Result<ClusterRead> read = ReadInput(options.input);
   if (!read) return ReportError(read.error());
-  const auto& workloads = read->cluster.workloads;
-  const auto workload = std::ranges::find(workloads, *key, &Workload::key);
-  if (workload == workloads.end()) {
-    return ReportError(
-        {ErrorClass::kNotFound, fmt::format("workload {} is not in the input", key->ToString())});
-  }
+  const Result<ObjectKey> key = FindWorkload(read->cluster, options.workload);
+  if (!key) return ReportError(key.error());
+  const auto workload = std::ranges::find(read->cluster.workloads, *key, &Workload::key);
   const Result<UngateReport> report = MakeUngateReport(*workload, read->cluster);
   if (!report) return ReportError(report.error());
-  WriteOutput(options.output == "json" ? UngateJson(*report) : UngateTable(*report));
+  const TextStyle style = OutputStyle(options.color, options.output == "wide");
+  WriteOutput(options.output == "json" ? UngateJson(*report) : UngateTable(*report, style));
   return report->gated.empty() ? kExitOk : kExitNo;
 }
 
@@ -65,11 +58,17 @@ void AddUngateCommand(CLI::App& app, int& exit_code) {
   ungate->footer(kExamples);
 
   AddInputOptions(*ungate, options->input);
-  ungate->add_option("--workload", options->workload, "The workload: NAMESPACE/NAME")->required();
+  ungate
+      ->add_option("--workload", options->workload,
+                   "NAMESPACE/NAME or NAME, of the Workload or of its job")
+      ->required()
+      ->check(CLI::Validator(CheckWorkloadName, "NAME"));
+  AddColorOption(*ungate, options->color);
   ungate
       ->add_option("-o,--output", options->output,
-                   "table; json: with the node selector of each pod")
-      ->check(CLI::IsMember({"table", "json"}))
+                   "table; wide: whole reasons on narrow terminals; json: with the node\n"
+                   "selector of each pod")
+      ->check(CLI::IsMember({"table", "wide", "json"}))
       ->capture_default_str();
   ungate->callback([options, &exit_code] { exit_code = RunUngate(*options); });
 }

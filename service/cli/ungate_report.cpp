@@ -62,7 +62,7 @@ Result<UngateReport> MakeUngateReport(const Workload& workload, const Cluster& c
   return report;
 }
 
-std::string UngateTable(const UngateReport& report) {
+std::string UngateTable(const UngateReport& report, const TextStyle& style) {
   if (report.ungated.empty() && report.gated.empty()) {
     return fmt::format("Nothing to ungate: workload {} has no gated pods in the input.\n",
                        Excerpt(report.workload.ToString()));
@@ -70,11 +70,11 @@ std::string UngateTable(const UngateReport& report) {
   std::vector<TableRow> rows;
   for (const UngatedPod& pod : report.ungated) rows.push_back({pod.pod.ToString(), pod.domain});
   for (const GatedPod& pod : report.gated) {
-    rows.push_back({pod.pod.ToString(), "stays gated: " + pod.reason});
+    rows.push_back({pod.pod.ToString(), {"stays gated: " + pod.reason, Color::kBad}});
   }
-  return RenderTable({"POD", "DOMAIN"}, rows) + fmt::format("\n{} to ungate, {} to stay gated\n",
-                                                            report.ungated.size(),
-                                                            report.gated.size());
+  return RenderTable({"POD", "DOMAIN"}, rows, style) +
+         fmt::format("\n{} to ungate, {} to stay gated\n", report.ungated.size(),
+                     report.gated.size());
 }
 
 std::string UngateJson(const UngateReport& report) {

@@ -6,6 +6,7 @@
 
 #include "host/kueue/ungater.hpp"
 #include "host/model/cluster.hpp"
+#include "service/cli/terminal.hpp"
 
 namespace espalier {
 
@@ -26,7 +27,7 @@ struct UngateReport {
 Result<UngateReport> MakeUngateReport(const Workload& workload, const Cluster& cluster);
 
 // A row per pod and, last, a line of counts.
-std::string UngateTable(const UngateReport& report);
+std::string UngateTable(const UngateReport& report, const TextStyle& style = {});
 
 // {workload, ungate: [{pod, domain, nodeSelector}], gated: [{pod, reason}]}; the node selector is
 // what is to be written into the pod as its gate is removed (R22.8).

@@ -14,6 +14,7 @@
 #include "service/cli/object_writer.hpp"
 #include "service/cli/report_error.hpp"
 #include "service/cli/standard_output.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/cli/text_table.hpp"
 
 namespace espalier {
@@ -22,7 +23,8 @@ namespace {
 struct ValidateObjectsOptions {
   InputOptions input;
   std::string feature_gates;
-  std::string output = "table";  // or json
+  std::string output = "table";  // or wide, json
+  std::string color = "auto";
 };
 
 constexpr const char* kExamples = R"(Examples:
@@ -40,9 +42,15 @@ Checked are Topologies, ResourceFlavors, Workloads and the topology annotations 
 be read, in objects of any kind, is listed too.
 
 Exit codes: 0 no violation; 1 some; 2 wrong command line; 3 a file cannot be read;
-4 memory not to be had, or output lost; 5 internal error.)";
+4 no memory, or output lost; 5 internal error.)";
 
 constexpr std::size_t kLongestValueShown = 60;  // bytes, in the table
+
+// A violation and the file of its object.
+struct Found {
+  std::string file;
+  Violation violation;
+};
 
 // The Job that stands for a Workload of its own name and uid, as it does when the input has no
 // Workload for it.
@@ -52,14 +60,14 @@ bool IsReadFromJob(const Workload& workload) {
 }
 
 // Names the Job and its field where the Workload is made of one.
-void NameJobs(const Cluster& cluster, std::vector<Violation>& violations) {
+void NameJobs(const Cluster& cluster, std::vector<Found>& found) {
   constexpr std::string_view kTemplate = "spec.podSets[0].template";
   std::map<std::string, std::string> jobs;  // by title of the Workload
   for (const Workload& workload : cluster.workloads) {
     const std::string name = workload.key.ToString();
     if (IsReadFromJob(workload)) jobs["Workload " + name] = "Job " + name;
   }
-  for (Violation& violation : violations) {
+  for (auto& [file, violation] : found) {
     const auto job = jobs.find(violation.object);
     if (job == jobs.end()) continue;
     violation.object = job->second;
@@ -83,17 +91,18 @@ std::string ValueOf(const Diagnostic& found) {
 }
 
 // What reading found and the rules did not say already.
-void AddUnreadable(const Diagnostics& diagnostics, std::vector<Violation>& violations) {
-  const std::vector<Violation> of_rules = violations;
-  for (const Diagnostic& found : diagnostics.errors()) {
-    if (std::ranges::any_of(of_rules, [&](const Violation& violation) {
-          return violation.object == found.object && LiesIn(found.field, violation.field);
+void AddUnreadable(const Diagnostics& diagnostics, std::vector<Found>& found) {
+  const std::vector<Found> of_rules = found;
+  for (const Diagnostic& error : diagnostics.errors()) {
+    if (std::ranges::any_of(of_rules, [&](const Found& one) {
+          return one.violation.object == error.object && LiesIn(error.field, one.violation.field);
         })) {
       continue;
     }
-    violations.push_back(
-        {found.object, found.field, ValueOf(found),
-         found.expected.empty() ? found.problem : found.problem + "; want " + found.expected});
+    found.push_back(
+        {error.file,
+         {error.object, error.field, ValueOf(error),
+          error.expected.empty() ? error.problem : error.problem + "; want " + error.expected}});
   }
 }
 
@@ -105,24 +114,25 @@ std::string Shortened(std::string value) {
   return value.empty() ? "-" : value;
 }
 
-std::string ViolationTable(const std::vector<Violation>& violations) {
-  if (violations.empty()) return "No violations.\n";
+std::string ViolationTable(const std::vector<Found>& found, const TextStyle& style) {
+  if (found.empty()) return "No violations.\n";
   std::vector<TableRow> rows;
-  for (const Violation& violation : violations) {
-    rows.push_back({violation.object, violation.field.empty() ? "-" : violation.field,
+  for (const auto& [file, violation] : found) {
+    rows.push_back({file, violation.object, violation.field.empty() ? "-" : violation.field,
                     Shortened(violation.value), violation.message});
   }
-  return RenderTable({"OBJECT", "FIELD", "VALUE", "MESSAGE"}, rows) +
-         fmt::format("\n{} violation{}\n", violations.size(), violations.size() == 1 ? "" : "s");
+  return RenderTable({"FILE", "OBJECT", "FIELD", "VALUE", "MESSAGE"}, rows, style) +
+         fmt::format("\n{} violation{}\n", found.size(), found.size() == 1 ? "" : "s");
 }
 
-std::string ViolationJson(const std::vector<Violation>& violations) {
+std::string ViolationJson(const std::vector<Found>& found) {
   const auto writer = MakeJsonWriter();
   writer->BeginMap();
   writer->Key("violations");
   writer->BeginList();
-  for (const Violation& violation : violations) {
+  for (const auto& [file, violation] : found) {
     writer->BeginMap();
+    writer->Field("file", std::string_view(file));
     writer->Field("object", std::string_view(violation.object));
     writer->Field("field", std::string_view(violation.field));
     writer->Field("value", std::string_view(violation.value));
@@ -147,15 +157,19 @@ ExitCode RunValidateObjects(const ValidateObjectsOptions& options) {
                           [](const Diagnostic& error) { return error.object.empty(); })) {
     return ReportError({ErrorClass::kBadInput, diagnostics.RenderErrors()});
   }
-  std::vector<Violation> violations =
-      ValidateCluster(read->cluster, {*gates, ParseSliceConstraints});
-  NameJobs(read->cluster, violations);
-  AddUnreadable(diagnostics, violations);
-  WriteOutput(options.output == "json" ? ViolationJson(violations) : ViolationTable(violations));
+  std::vector<Found> found;
+  for (Violation& violation : ValidateCluster(read->cluster, {*gates, ParseSliceConstraints})) {
+    const auto place = read->places.find(violation.object);
+    found.push_back({place == read->places.end() ? "" : place->second, std::move(violation)});
+  }
+  NameJobs(read->cluster, found);
+  AddUnreadable(diagnostics, found);
+  const TextStyle style = OutputStyle(options.color, options.output == "wide");
+  WriteOutput(options.output == "json" ? ViolationJson(found) : ViolationTable(found, style));
   if (const std::size_t more = diagnostics.error_count() - diagnostics.errors().size(); more > 0) {
     Tell(fmt::format("and {} more values that cannot be read", more));
   }
-  return violations.empty() ? kExitOk : kExitNo;
+  return found.empty() ? kExitOk : kExitNo;
 }
 
 }  // namespace
@@ -169,9 +183,12 @@ void AddValidateObjectsCommand(CLI::App& app, int& exit_code) {
   AddInputOptions(*validate, options->input);
   validate->add_option("--feature-gates", options->feature_gates,
                        "Kueue's gates that change a rule: Name=true,Other=false");
-  validate->add_option("-o,--output", options->output, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
+  validate
+      ->add_option("-o,--output", options->output,
+                   "table; wide: whole messages on narrow terminals; json")
+      ->check(CLI::IsMember({"table", "wide", "json"}))
       ->capture_default_str();
+  AddColorOption(*validate, options->color);
   validate->callback([options, &exit_code] { exit_code = RunValidateObjects(*options); });
 }
 

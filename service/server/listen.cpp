@@ -129,7 +129,7 @@ Result<UnixSocketClaim> UnixSocketClaim::Make(const std::string& path) {
   struct stat status = {};
   if (::lstat(path.c_str(), &status) != 0) return claim;  // binding tells what else is wrong
   if (!S_ISSOCK(status.st_mode)) {
-    return CannotListen(path, "the path exists and is no socket; choose another");
+    return CannotListen(path, "the path exists and is not a socket; choose another");
   }
   // A server that makes no claims may be there.
   const int error = TryConnect(path);

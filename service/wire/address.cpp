@@ -14,7 +14,7 @@ constexpr std::string_view kUnixPrefix = "unix:";
 
 tl::unexpected<Error> NotAnAddress(std::string_view text) {
   return BadInput(fmt::format(
-      "\"{}\" is no address; write unix:/path/to/socket or HOST:PORT, as in 127.0.0.1:50051",
+      "\"{}\" is not an address; write unix:/path/to/socket or HOST:PORT, as in 127.0.0.1:50051",
       Excerpt(text)));
 }
 
@@ -74,8 +74,8 @@ Result<Address> ParseAddress(std::string_view text) {
 Result<Address> ParseTcpAddress(std::string_view text) {
   Result<Address> address = ParseAddress(text);
   if (address && !address->is_unix()) return address;
-  return BadInput(
-      fmt::format("\"{}\" is no address; write HOST:PORT, as in 127.0.0.1:9464", Excerpt(text)));
+  return BadInput(fmt::format("\"{}\" is not an address; write HOST:PORT, as in 127.0.0.1:9464",
+                              Excerpt(text)));
 }
 
 }  // namespace espalier

@@ -1,8 +1,12 @@
 #include "service/cli/cluster_picture.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "service/cli/amount_text.hpp"
 
 namespace espalier {
 namespace {
@@ -55,30 +59,73 @@ TEST(UsageByRack, CountsOtherFlavorsOnTheSameNodesOnlyWhenTheyAreShared) {  // R
   EXPECT_EQ(UsageByRack(input, {}, "h100", kGpu).back().before, 0);
 }
 
-TEST(RenderPicture, DrawsBeforeAndAfter) {
+TEST(RenderPicture, SumsUpTheUpperLevelsAndShowsTheFullestRacks) {
   EXPECT_EQ(RenderPicture({{{"b1", "r1"}, 16, 4, 8},
                            {{"b1", "r2"}, 16, 0, 0},
-                           {{"b2", "r1"}, 16, 16, 16},
+                           {{"b10", "r1"}, 16, 16, 16},
                            {{"b2", "r2"}, 0, 0, 0}},
-                          "h100", kGpu),
-            "nvidia.com/gpu of flavor h100, a bar per rack: █ in use  ▓ placed now  ░ free\n"
+                          "h100", kGpu, false),
+            "nvidia.com/gpu of flavor h100: █ in use  ▓ placed now  ░ free\n"
             "\n"
-            "before: 20 of 48 in use (42%)\n"
-            "b1  r1 ██░░░░░░  r2 ░░░░░░░░\n"
-            "b2  r1 ████████  r2         \n"
+            "before: 20 of 48 nvidia.com/gpu in use (42%)\n"
+            "after:  24 of 48 nvidia.com/gpu in use (50%)\n"
             "\n"
-            "after: 24 of 48 in use (50%)\n"
-            "b1  r1 ██▓▓░░░░  r2 ░░░░░░░░\n"
-            "b2  r1 ████████  r2         \n");
+            "     before         after\n"
+            "b1   █░░░░░░░  12%  █▓░░░░░░  25%  8 of 32 nvidia.com/gpu\n"
+            "b2              0%             0%  0 of 0 nvidia.com/gpu\n"
+            "b10  ████████ 100%  ████████ 100%  16 of 16 nvidia.com/gpu\n"
+            "\n"
+            "4 racks, the fullest first:\n"
+            "        before         after\n"
+            "b10/r1  ████████ 100%  ████████ 100%  16 of 16 nvidia.com/gpu\n"
+            "b1/r1   ██░░░░░░  25%  ██▓▓░░░░  50%  8 of 16 nvidia.com/gpu\n"
+            "b1/r2   ░░░░░░░░   0%  ░░░░░░░░   0%  0 of 16 nvidia.com/gpu\n"
+            "b2/r2              0%             0%  0 of 0 nvidia.com/gpu\n");
+}
+
+TEST(RenderPicture, ShowsTheRacksThatGetPodsWhereAsked) {
+  const std::string picture =
+      RenderPicture({{{"b1", "r1"}, 16, 4, 8}, {{"b1", "r2"}, 16, 16, 16}}, "h100", kGpu, true);
+  EXPECT_THAT(picture, testing::HasSubstr("\n1 of 2 racks get pods:\n"));
+  EXPECT_THAT(picture, Not(testing::HasSubstr("b1/r2")));
+}
+
+TEST(RenderPicture, OfManyRacksShowsTenAndOfManyBlocksTheZones) {
+  std::vector<RackUsage> racks;
+  for (int zone = 0; zone < 2; ++zone) {
+    for (int block = 0; block < 30; ++block) {
+      for (int rack = 0; rack < 10; ++rack) {
+        racks.push_back(
+            {{fmt::format("z{}", zone), fmt::format("b{}", block), fmt::format("r{}", rack)},
+             100,
+             rack,
+             rack});
+      }
+    }
+  }
+  const std::string picture = RenderPicture(racks, "f", kGpu, false);
+  EXPECT_THAT(picture, testing::HasSubstr("\nthe 10 fullest of 600 racks:\n"));
+  EXPECT_EQ(std::count(picture.begin(), picture.end(), '\n'), 3 + 2 + 3 + 2 + 11);
 }
 
 TEST(RenderPicture, ShowsLittleAndOverfullRacks) {
   const std::string picture = RenderPicture(
-      {{{"r1"}, 1000, 1, 2}, {{"r2"}, 1000, 999, 999}, {{"r3"}, 10, 25, 25}}, "f", "cpu");
-  EXPECT_THAT(picture, testing::HasSubstr("r1 █░░░░░░░  r2 ███████░  r3 ████████"));
+      {{{"r1"}, 1000, 1, 2}, {{"r2"}, 1000, 999, 999}, {{"r3"}, 10, 25, 25}}, "f", "cpu", false);
+  for (const char* bar : {"r1  █░░░░░░░", "r2  ███████░", "r3  ████████"}) {
+    EXPECT_THAT(picture, testing::HasSubstr(bar));
+  }
 }
 
-TEST(RenderPicture, IsEmptyWithoutRacks) { EXPECT_EQ(RenderPicture({}, "f", "cpu"), ""); }
+TEST(RenderPicture, IsEmptyWithoutRacks) { EXPECT_EQ(RenderPicture({}, "f", "cpu", false), ""); }
+
+TEST(AmountsText, HasUnitsThatPeopleRead) {
+  EXPECT_EQ(AmountsText("cpu", 676'000, 57'435'400), "676 of 57,435 cores");
+  EXPECT_EQ(AmountsText("cpu", 1'500, 8'000), "1.5 of 8 cores");
+  EXPECT_EQ(AmountsText("memory", Amount{3} << 39, Amount{13} << 39), "1.5 of 6.5 TiB of memory");
+  EXPECT_EQ(AmountsText("memory", 0, 0), "0 of 0 bytes of memory");
+  EXPECT_EQ(AmountsText(kGpu, 8, 2389), "8 of 2,389 nvidia.com/gpu");
+  EXPECT_EQ(AmountsText("pods", 1234567, 12345678), "1,234,567 of 12,345,678 pods");
+}
 
 }  // namespace
 }  // namespace espalier

@@ -67,6 +67,15 @@ TEST(DomainLines, TellsHowManyLinesAreLeftOut) {
               ElementsAre("zone-a/block-1/rack-1/n-a11-1: 1 host x 1", "and 2 more"));
 }
 
+TEST(DomainLines, AreInNaturalOrder) {
+  const TopologyNames names(kRacks, {});
+  const TopologyAssignment assignment{
+      .levels = kRacks.levels,
+      .domains = {{{"b1", "r1"}, 1}, {{"b10", "r1"}, 1}, {{"b2", "r10"}, 1}, {{"b2", "r2"}, 1}}};
+  EXPECT_THAT(DomainLines(assignment, names, Detail::kShort, 4),
+              ElementsAre("b1/r1: 1 rack x 1", "b2/r{2,10}: 2 racks x 1", "b10/r1: 1 rack x 1"));
+}
+
 TEST(DomainLines, KeepsHostsThatNoNodeDescribes) {
   const TopologyNames names(kHosts, Nodes());
   EXPECT_THAT(DomainLines(OnHosts({{"gone", 3}}), names, Detail::kShort, 4),

@@ -31,6 +31,8 @@ const std::vector<std::string> kPrinting = {
     "conformance --filter '^$' " + kSequence,
     "bench --list",
     "generate --list",
+    "completion bash",
+    "serve --help",
 };
 
 class LostOutput : public testing::TestWithParam<std::string> {};

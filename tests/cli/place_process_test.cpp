@@ -170,14 +170,16 @@ TEST(PlaceExitCode, IsTwoForAWrongCommandLine) {
            {{"place", "x", "--output", "xml"}, "--output: xml not in {table,wide,json,yaml}"},
            {{"place", "x", "--threads", "-1"}, "--threads"},
            {{"place", "x", "--profile", "kai"}, "--profile: kai not in {kueue}"},
-           {{"place", "x", "--workload", "train"}, "want NAMESPACE/NAME"},
+           {{"place", "x", "--workload", "team/"}, "want NAMESPACE/NAME or NAME"},
+           {{"place", "x", "--connect", "nowhere"}, "--connect: \"nowhere\""},
+           {{"place", "x", "--color", "pink"}, "--color: pink not in {auto,always,never}"},
            {{"place", "x", "--feature-gates", "TASProfileMixd=true"}, "TASProfileMixed"},
            {{"place", "x", "--picture", "-o", "json"}, "table or wide"},
            {{"place", "x", "--picture", "--mode", "nominate"}, "needs --mode sequential"},
            {{"place", "x", "--load"}, "goes with --connect"},
            {{"place", "x", "--connect", "a:1", "--picture"}, "with --connect it needs --load"},
            {{"place", "x", "--no-such-flag"}, "--no-such-flag"},
-           {{"plaice"}, "no command \"plaice\""},
+           {{"plaice"}, "no command \"plaice\"; there is place"},
            {{}, "Usage: espalier"},
        }) {
     const ProcessResult result = RunEspalier(arguments);
@@ -209,6 +211,77 @@ TEST(PlaceExitCode, IsThreeForWrongInput) {
   EXPECT_THAT(unknown.errors, HasSubstr("team/nobody"));
 }
 
+TEST(PlaceInput, WarningsAreShownWithoutAskingOnceOfEachKind) {
+  const std::string objects =
+      "kind: ResourceFlavor\nmetadata: {name: f}\nspec: {topologyName: gone}\n---\n"
+      "kind: ResourceFlavor\nmetadata: {name: g}\nspec: {topologyName: gone}\n";
+  const ProcessResult result = RunEspalier({"place", "-"}, objects);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.errors,
+              HasSubstr("espalier: warnings about the input:\nstandard input, object 1: "
+                        "ResourceFlavor f: spec.topologyName: this Topology is not in the input"));
+  EXPECT_THAT(result.errors, HasSubstr("and 1 more warnings; --verbose shows them"));
+  EXPECT_THAT(RunEspalier({"place", "-", "--verbose"}, objects).errors,
+              HasSubstr("ResourceFlavor g: spec.topologyName: "));
+  EXPECT_EQ(RunEspalier({"place", "-", "--strict"}, objects).exit_code, 3);
+}
+
+// The Workload job-a-1 of the Job a, and a Workload b in two namespaces.
+constexpr const char* kNamedWorkloads = R"(
+kind: Workload
+metadata:
+  name: job-a-1
+  namespace: team
+  ownerReferences: [{apiVersion: batch/v1, kind: Job, name: a, uid: u, controller: true}]
+---
+kind: Workload
+metadata: {name: b, namespace: team}
+---
+kind: Workload
+metadata: {name: b, namespace: other}
+)";
+
+TEST(PlaceWorkload, IsFoundByItsOwnNameOrThatOfItsJob) {
+  for (const char* name : {"team/job-a-1", "team/a", "job-a-1", "a", "other/b"}) {
+    const ProcessResult result = RunEspalier({"place", "-", "--workload", name}, kNamedWorkloads);
+    EXPECT_LE(result.exit_code, 1) << name << result.errors;
+  }
+  for (const auto& [name, error] : std::vector<std::pair<const char*, const char*>>{
+           {"team/job-a-2", "workload team/job-a-2 is not in the input; there is job-a-1"},
+           {"b", "2 workloads are named b: team/b, other/b; want one of them with its namespace"},
+           {"other/a", "workload other/a is not in the input"},
+       }) {
+    const ProcessResult result = RunEspalier({"place", "-", "--workload", name}, kNamedWorkloads);
+    EXPECT_EQ(result.exit_code, 3) << name;
+    EXPECT_THAT(result.errors, HasSubstr(error));
+  }
+}
+
+TEST(PlacePicture, OfAnUnknownResourceIsAnErrorWithTheKnownOnes) {
+  const ProcessResult result =
+      RunEspalier({"place", kData + "small.yaml", "--picture=nvidia.com/gpus"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.output, IsEmpty());
+  EXPECT_THAT(
+      result.errors,
+      HasSubstr("--picture: no node has nvidia.com/gpus; there are cpu, nvidia.com/gpu, pods"));
+}
+
+// Where a terminal is narrow, and where colors are wanted.
+TEST(PlaceOutput, FollowsColumnsAndColor) {
+  const std::string place = "\"$E\" place " + kData + "small.yaml";
+  const ProcessResult narrow = RunShell("COLUMNS=60 " + place);
+  EXPECT_THAT(narrow.output,
+              HasSubstr("\n    not placed: topology \"default\" allows to fit only 2"));
+  for (std::size_t at = 0, end = 0; at < narrow.output.size(); at = end + 1) {
+    end = narrow.output.find('\n', at);
+    EXPECT_LE(end - at, 60u) << narrow.output.substr(at, end - at);
+  }
+  EXPECT_EQ(RunShell("COLUMNS=60 " + place + " -o wide").output, FileContent(kData + "small.wide"));
+  EXPECT_THAT(RunShell(place + " --color always").output, HasSubstr("\x1b[31mnot placed: "));
+  EXPECT_EQ(RunShell("TERM=xterm " + place).output, FileContent(kData + "small.table"));
+}
+
 TEST(PlaceExitCode, IsFourWithoutAServer) {
   const ProcessResult result = RunEspalier(
       {"place", kData + "fits.yaml", "--connect", "unix:/tmp/espalier-test-no-such-socket"});
@@ -233,7 +306,7 @@ TEST(Help, ExplainsEveryFlagWithExamples) {
   EXPECT_EQ(help.exit_code, 0);
   for (const char* text :
        {"FILES", "--mode", "--profile", "--feature-gates", "--threads", "--output", "--workload",
-        "--simulate-empty", "--strict", "--connect", "--picture", "--verbose",
+        "--simulate-empty", "--color", "--strict", "--connect", "--picture", "--verbose",
         "Examples:", "espalier place cluster.json", "Exit codes:"}) {
     EXPECT_THAT(help.output, HasSubstr(text));
   }

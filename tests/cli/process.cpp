@@ -3,12 +3,14 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,6 +95,59 @@ ProcessResult RunEspalier(const std::vector<std::string>& arguments, const std::
 
 ProcessResult RunShell(const std::string& script, const std::string& input) {
   return Run({"/bin/sh", "-c", std::string("E=") + kBinary + "; " + script}, input);
+}
+
+TerminalEspalier::TerminalEspalier(const std::vector<std::string>& arguments,
+                                   unsigned short columns) {
+  int ends[2];
+  terminal_ = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal_ < 0 || grantpt(terminal_) != 0 || unlockpt(terminal_) != 0 ||
+      pipe2(ends, O_CLOEXEC) != 0) {
+    throw std::runtime_error("posix_openpt");
+  }
+  const int side = open(ptsname(terminal_), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  const winsize size{.ws_row = 50, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  ioctl(side, TIOCSWINSZ, &size);
+  pid_ = Spawn(EspalierWith(arguments), ends[0], side, side);
+  close(side);
+  close(ends[0]);
+  input_ = ends[1];
+}
+
+TerminalEspalier::~TerminalEspalier() {
+  close(terminal_);
+  if (input_ >= 0) close(input_);
+  kill(pid_, SIGKILL);
+  WaitFor(pid_);
+}
+
+bool TerminalEspalier::Read() {
+  char buffer[4096];
+  const ssize_t size = read(terminal_, buffer, sizeof buffer);  // fails when nobody writes any more
+  if (size > 0) shown_.append(buffer, static_cast<std::size_t>(size));
+  return size > 0;
+}
+
+bool TerminalEspalier::ReadUntil(const std::string& text) {
+  while (shown_.find(text) == std::string::npos) {
+    if (!Read()) return false;
+  }
+  return true;
+}
+
+std::string TerminalEspalier::Finish(const std::string& input) {
+  std::string_view left = input;
+  while (!left.empty()) {
+    const ssize_t size = write(input_, left.data(), left.size());
+    if (size <= 0) break;
+    left.remove_prefix(static_cast<std::size_t>(size));
+  }
+  close(input_);
+  input_ = -1;
+  while (Read()) {
+  }
+  std::erase(shown_, '\r');
+  return shown_;
 }
 
 BackgroundEspalier::BackgroundEspalier(const std::vector<std::string>& arguments,

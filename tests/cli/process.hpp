@@ -19,6 +19,30 @@ ProcessResult RunEspalier(const std::vector<std::string>& arguments, const std::
 // Runs a script of /bin/sh that calls the binary as "$E"; for redirections, pipes and limits.
 ProcessResult RunShell(const std::string& script, const std::string& input = "");
 
+// A process whose standard output and standard error are a terminal, and whose standard input is a
+// pipe.
+class TerminalEspalier {
+ public:
+  TerminalEspalier(const std::vector<std::string>& arguments, unsigned short columns);
+  ~TerminalEspalier();
+  TerminalEspalier(const TerminalEspalier&) = delete;
+  TerminalEspalier& operator=(const TerminalEspalier&) = delete;
+
+  // Reads what it shows until that holds `text`. Returns whether it does.
+  bool ReadUntil(const std::string& text);
+  // Gives it its standard input, reads the rest of what it shows, and returns all of it, with the
+  // ends of lines that a file would have.
+  std::string Finish(const std::string& input);
+
+ private:
+  bool Read();
+
+  int pid_ = -1;
+  int input_ = -1;
+  int terminal_ = -1;
+  std::string shown_;
+};
+
 // A process that goes on; killed when it is not stopped before.
 class BackgroundEspalier {
  public:

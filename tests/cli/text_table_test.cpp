@@ -1,5 +1,7 @@
 #include "service/cli/text_table.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "service/cli/object_writer.hpp"
@@ -31,6 +33,60 @@ TEST(RenderTable, CutsLongNames) {
   const std::string text = RenderTable({"NAME", "WHERE"}, {{long_name, long_name}});
   EXPECT_NE(text.find("\n" + std::string(197, 'x') + "...  " + long_name + "\n"),
             std::string::npos);
+}
+
+TEST(RenderTable, WrapsTheLastColumnToFit) {
+  const TextStyle narrow{.width = 50};
+  EXPECT_EQ(
+      RenderTable({"NAME", "WHERE"},
+                  {{"a", "one two three four five six seven eight nine ten"}, {"b", "x"}}, narrow),
+      "NAME  WHERE\n"
+      "a     one two three four five six seven eight nine\n"
+      "      ten\n"
+      "b     x\n");
+}
+
+TEST(RenderTable, EndsLongCellsInAnEllipsis) {
+  std::string words;
+  for (int i = 0; i < 100; ++i) words += "word ";
+  const std::string text = RenderTable({"N", "WHERE"}, {{"a", words}}, {.width = 42});
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 6);
+  EXPECT_TRUE(text.ends_with("   word word word word word word word wor…\n")) << text;
+}
+
+TEST(RenderTable, PutsTheLastColumnBelowTheOthersWhereThereIsNoRoomBesideThem) {
+  EXPECT_EQ(RenderTable({"NAME", "PODS", "WHERE"},
+                        {{"team/a-rather-long-name", "12", "zone-a/block-1/rack-1: 4 hosts x 2"}},
+                        {.width = 40}),
+            "NAME                     PODS\n"
+            "    WHERE\n"
+            "team/a-rather-long-name  12\n"
+            "    zone-a/block-1/rack-1: 4 hosts x 2\n");
+}
+
+TEST(RenderTable, CutsTheWidestColumnsWhereNothingElseHelps) {
+  const std::string text = RenderTable({"NAME", "PODS", "WHERE"},
+                                       {{std::string(60, 'n'), "12", "zone-a"}}, {.width = 20});
+  EXPECT_EQ(text,
+            "NAME            PODS\n"
+            "    WHERE\n"
+            "nnnnnnnnnnnnn…  12\n"
+            "    zone-a\n");
+}
+
+TEST(RenderTable, ColorsWhereThereAreColors) {
+  EXPECT_EQ(RenderTable({"NAME", "WHERE"}, {{"a", {"gone", Color::kBad}}}, {.colors = true}),
+            "\x1b[1mNAME\x1b[0m  \x1b[1mWHERE\x1b[0m\n"
+            "a     \x1b[31mgone\x1b[0m\n");
+}
+
+TEST(WrapText, CutsBehindBlanksElseBehindSlashesAndCommas) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(WrapText("a bc def", 4), (Lines{"a bc", "def"}));
+  EXPECT_EQ(WrapText("zone-a/block-1", 8), (Lines{"zone-a/", "block-1"}));
+  EXPECT_EQ(WrapText("abcdef", 4), (Lines{"abcd", "ef"}));
+  EXPECT_EQ(WrapText("ééé", 2), (Lines{"éé", "é"}));
+  EXPECT_EQ(WrapText("", 4), Lines{""});
 }
 
 void WriteSample(ObjectWriter& out) {
@@ -85,7 +141,8 @@ TEST(ProgressLine, TellsShareAndTimeLeft) {
             "placing [#######.......................]  25% 2500/10000, 15 s left");
   EXPECT_EQ(ProgressLine("placing", 0, 10, 1),
             "placing [..............................]   0% 0/10");
-  EXPECT_EQ(ProgressLine("reading", 12, 0, 1), "reading 12");
+  EXPECT_EQ(ProgressLine("checking", 12, 0, 1), "checking: 12, 1 s");
+  EXPECT_EQ(ProgressLine("packing", 0, 0, 2), "packing: 2 s");
 }
 
 }  // namespace

@@ -248,7 +248,7 @@ TEST(CycleExitCode, IsTwoForAWrongCommandLine) {
   for (const auto& [arguments, text] :
        std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"cycle"}, "FILES is required"},
-           {{"cycle", "x", "--output", "yaml"}, "--output: yaml not in {table,json,jsonl}"},
+           {{"cycle", "x", "--output", "yaml"}, "--output: yaml not in {table,wide,json,jsonl}"},
            {{"cycle", "x", "--feature-gates", "TASProfileMixd=true"}, "TASProfileMixed"},
        }) {
     const ProcessResult result = RunEspalier(arguments);

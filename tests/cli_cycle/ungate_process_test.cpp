@@ -52,7 +52,7 @@ TEST(UngateOutput, NothingLeftToDo) {
 TEST(UngateExitCode, IsTwoForAWrongCommandLine) {
   EXPECT_EQ(RunEspalier({"ungate", kPods}).exit_code, 2);
   EXPECT_EQ(RunEspalier({"ungate", "--workload", "team/ranked"}).exit_code, 2);
-  const ProcessResult result = Ungate("ranked");
+  const ProcessResult result = Ungate("team/");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.errors, HasSubstr("want NAMESPACE/NAME"));
 }

@@ -248,7 +248,7 @@ TEST(ClusterText, WithoutANameItIsNamedAfterItsGenerateName) {
   EXPECT_THAT(Names(read), ElementsAre("n-?1"));
   EXPECT_THAT(ErrorOf(Read(R"({"kind": "Pod", "metadata": {"generateName": "p-"}}
 {"kind": "Pod", "metadata": {"generateName": "p-"}, "spec": {"nodeName": 3}})")),
-              HasSubstr("f: Pod p-?2: spec.nodeName"));
+              HasSubstr("f, object 2: Pod p-?2: spec.nodeName"));
   EXPECT_THAT(ErrorOf(Read(R"({"kind": "Pod", "metadata": {"name": 3, "generateName": "p-"}})")),
               HasSubstr("metadata.name"));
 }
@@ -256,7 +256,7 @@ TEST(ClusterText, WithoutANameItIsNamedAfterItsGenerateName) {
 TEST(ClusterText, TheSameObjectTwiceNamesBothPlaces) {
   EXPECT_EQ(ErrorOf(Read(R"({"kind": "List", "items": [)" + NodeJson("a") + "," + NodeJson("b") +
                          "," + NodeJson("a") + "]}")),
-            "f: Node a: it is in the input twice: f, object 1 and f, object 3; want each "
+            "f, object 3: Node a: it is in the input twice: f, object 1 and f, object 3; want each "
             "object once");
 }
 
@@ -267,9 +267,10 @@ TEST(ClusterText, EveryObjectsErrorsComeTogetherInInputOrder) {
         R"({{"kind": "Pod", "metadata": {{"name": "p{}"}}, "spec": {{"nodeName": 1}}}})", i);
   }
   const std::string error = ErrorOf(Read(text));
-  EXPECT_THAT(error, AllOf(testing::StartsWith("f: Pod p0: spec.nodeName: it is not a string, got "
-                                               "1; want a string\nf: Pod p1: "),
-                           testing::EndsWith("and 900 more errors")));
+  EXPECT_THAT(error,
+              AllOf(testing::StartsWith("f, object 1: Pod p0: spec.nodeName: it is not a "
+                                        "string, got 1; want a string\nf, object 2: Pod p1: "),
+                    testing::EndsWith("and 900 more errors")));
 }
 
 TEST(ClusterText, WarningsAndStrict) {
@@ -283,27 +284,29 @@ spec: {topologyName: gone, nodeLabels: {a: b}}
 )";
   const auto read = Read(text);
   ASSERT_TRUE(read.has_value()) << ErrorOf(read);
-  EXPECT_THAT(read->diagnostics.RenderWarnings(),
-              AllOf(HasSubstr("f: Node node: metadata.labels[kubernetes.io/hostname]: "),
-                    HasSubstr("f: ResourceFlavor f: spec.topologyName: this Topology is not in")));
+  EXPECT_THAT(
+      read->diagnostics.RenderWarnings(),
+      AllOf(
+          HasSubstr("f, object 1: Node node: metadata.labels[kubernetes.io/hostname]: "),
+          HasSubstr("f, object 2: ResourceFlavor f: spec.topologyName: this Topology is not in")));
   EXPECT_EQ(read->diagnostics.warning_count(), 2u);
   EXPECT_FALSE(Read(text, true).has_value());
 }
 
 TEST(ClusterText, DamagedInputIsAnError) {
   EXPECT_THAT(ErrorOf(Read(R"({"kind": "Node", "metadata": {"name": )")),
-              HasSubstr("f: it is not valid JSON (the text from line 1 on)"));
+              HasSubstr("f: it is not valid JSON: line 1, column 38: the text ends here"));
   EXPECT_THAT(ErrorOf(Read(NodeJson("a") + "\n" + R"({"kind": "Node")")),
-              HasSubstr("the text from line 2 on"));
+              HasSubstr("line 2, column 16: the text ends here"));
   const std::string packed = Gzip(NodeJson("a"));
   EXPECT_THAT(ErrorOf(Read(packed.substr(0, packed.size() - 9))), HasSubstr("truncated"));
   EXPECT_THAT(ErrorOf(Read(packed.substr(0, 4) + "rubbish")), HasSubstr("gzip stream"));
   EXPECT_THAT(ErrorOf(Read("a: [")), HasSubstr("f: it is not valid YAML: "));
-  EXPECT_THAT(ErrorOf(Read("only words")), HasSubstr("it is no Kubernetes object"));
+  EXPECT_THAT(ErrorOf(Read("only words")), HasSubstr("it is not a Kubernetes object"));
   EXPECT_THAT(ErrorOf(Read("{}")), HasSubstr("kind: it is missing"));
-  EXPECT_THAT(ErrorOf(Read("[1]")), HasSubstr("it is no Kubernetes object"));
+  EXPECT_THAT(ErrorOf(Read("[1]")), HasSubstr("it is not a Kubernetes object"));
   EXPECT_THAT(ErrorOf(Read(R"({"kind": "List", "items": [3, {"kind": 7}]})")),
-              AllOf(HasSubstr("it is no Kubernetes object, got 3"), HasSubstr("kind")));
+              AllOf(HasSubstr("it is not a Kubernetes object, got 3"), HasSubstr("kind")));
   EXPECT_THAT(ErrorOf(Read(R"({"kind": "List", "items": {}})")),
               HasSubstr("items: it is not a list"));
   EXPECT_THAT(ErrorOf(Read(std::string(100000, '['))), HasSubstr("f: it is not valid JSON"));
@@ -361,7 +364,7 @@ TEST_F(Folder, DuplicatesOverTwoFilesNameBoth) {
   const std::string a = Write("a.json", NodeJson("n"));
   const std::string b = Write("b.json", NodeJson("n"));
   EXPECT_THAT(ErrorOf(ReadClusterFiles({a, b})),
-              AllOf(HasSubstr(a + ", object 1"), HasSubstr(b + ", object 1")));
+              HasSubstr("it is in the input twice: " + a + " and " + b));
 }
 
 TEST_F(Folder, AMissingFileIsNotFound) {
@@ -412,12 +415,14 @@ void ExpectError(const Result<ClusterRead>& read, const std::string& error) {
 }
 
 constexpr const char* kQuantityError =
-    "f: Node a: status.allocatable[example.com/x]: it is not a quantity: it does not start with a "
+    "f, object 1: Node a: status.allocatable[example.com/x]: it is not a quantity: it does not "
+    "start with a "
     "number, got \"{}\"; want a number with an optional suffix, such as 2, 500m or 16Gi";
 constexpr const char* kRangeError =
     "{}: the number is out of range, got {}; want a number below 1.8e308";
 constexpr const char* kIntegerError =
-    "f: WorkloadPriorityClass b: value: it is not a 64-bit integer, got {}; want a 64-bit integer";
+    "f, object 2: WorkloadPriorityClass b: value: it is not a 64-bit integer, got {}; want a "
+    "64-bit integer";
 
 TEST(NumbersOutOfRange, OfJsonNameObjectAndField) {
   for (const std::string number : {"1e400", "-1e400", "1.5E+999", "-1e99999999999999999999"}) {
@@ -427,7 +432,7 @@ TEST(NumbersOutOfRange, OfJsonNameObjectAndField) {
     ExpectError(Read(ObjectsWith(true, number, "1")),
                 out_of_range("f: Node a: status.allocatable[example.com/x]"));
     ExpectError(Read(ObjectsWith(true, "1", number)),
-                out_of_range("f: WorkloadPriorityClass b: value"));
+                out_of_range("f, object 2: WorkloadPriorityClass b: value"));
   }
 }
 
@@ -455,8 +460,8 @@ TEST(NumbersOutOfRange, OfYamlAreTextsAndNameObjectAndField) {
                 fmt::format(fmt::runtime(kIntegerError), "\"" + number + "\""));
   }
   ExpectError(Read(ObjectsWith(false, "1e400", "1")),
-              fmt::format(fmt::runtime(kRangeError), "f: Node a: status.allocatable[example.com/x]",
-                          "\"1e400\""));
+              fmt::format(fmt::runtime(kRangeError),
+                          "f, object 1: Node a: status.allocatable[example.com/x]", "\"1e400\""));
   ExpectError(Read(ObjectsWith(false, "1", "1e400")),
               fmt::format(fmt::runtime(kIntegerError), "\"1e400\""));
 }

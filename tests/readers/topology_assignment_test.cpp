@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
               "slices[0].valuesPerLevel[0].universal: it is too long"},
         Wrong{Slice(R"("domainCount": 1, "podCounts": {"universal": 1},
                        "valuesPerLevel": [{"individual": {"roots": [7]}}])"),
-              "slices[0].valuesPerLevel[0].individual.roots[0]: it is no root of a value"}));
+              "slices[0].valuesPerLevel[0].individual.roots[0]: it is not a root of a value"}));
 
 TEST(ReadTopologyAssignment, AtMostAThousandSlices) {
   std::string slices;

@@ -151,8 +151,9 @@ TEST(Listen, AServerThatAcceptsNoConnectionsIsReported) {
 TEST(Listen, AFileThatIsNoSocketIsLeftAlone) {
   const std::string address = SocketAddress("file");
   std::ofstream(address.substr(5)) << "precious";
-  EXPECT_EQ(StartError(ListenOn({address})),
-            "cannot listen on " + address + ": the path exists and is no socket; choose another");
+  EXPECT_EQ(
+      StartError(ListenOn({address})),
+      "cannot listen on " + address + ": the path exists and is not a socket; choose another");
   EXPECT_EQ(::access(address.substr(5).c_str(), F_OK), 0);
   ::unlink(address.substr(5).c_str());
 }
@@ -263,7 +264,7 @@ TEST(Listen, OptionsAreChecked) {
   EXPECT_EQ(StartError(ListenOn({})), "no address to listen on; name at least one");
   for (const char* address :
        {"here", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", ":80", "1:2:3", "127.0.0.1:8x", ""}) {
-    EXPECT_NE(StartError(ListenOn({address})).find("is no address; write unix:/path"),
+    EXPECT_NE(StartError(ListenOn({address})).find("is not an address; write unix:/path"),
               std::string::npos)
         << address;
   }

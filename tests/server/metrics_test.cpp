@@ -360,7 +360,7 @@ TEST(Metrics, AnAddressThatCannotBeHadIsAnError) {
   for (const std::string bad : {"unix:/tmp/metrics", "9464", "127.0.0.1:65536", ":9464"}) {
     EXPECT_EQ(start_error(bad),
               (Error{ErrorClass::kBadInput, "\"" + bad +
-                                                "\" is no address; write HOST:PORT, as "
+                                                "\" is not an address; write HOST:PORT, as "
                                                 "in 127.0.0.1:9464"}));
   }
 }

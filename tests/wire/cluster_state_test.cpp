@@ -74,6 +74,7 @@ TEST(LoadState, ANodeHasAtMostAsManyLabelsAsAClusterCanStore) {
   v1::LoadStateRequest chunk;
   chunk.add_strings("n");
   chunk.add_nodes()->set_name(1);
+  chunk.mutable_nodes(0)->set_ready(true);
   v1::StringMap& labels = *chunk.mutable_nodes(0)->mutable_labels();
   const auto error = [&] {
     ClusterStateInput input;

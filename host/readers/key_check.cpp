@@ -1,0 +1,117 @@
+#include "host/readers/key_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "host/model/excerpt.hpp"
+#include "host/model/nearest_name.hpp"
+#include "host/readers/known_fields.hpp"
+
+namespace espalier {
+namespace {
+
+// Long, written by machines, and of no use here.
+constexpr std::array<std::string_view, 4> kSkipped = {"managedFields", "images",
+                                                      "containerStatuses", "initContainerStatuses"};
+
+// The first value whose key another field before it has.
+std::optional<std::pair<std::string_view, JsonValue>> RepeatedKey(
+    const simdjson::dom::object& fields, std::vector<std::string_view>& keys) {
+  constexpr std::size_t kFew = 16;
+  keys.clear();
+  for (const auto field : fields) keys.push_back(field.key);
+  std::string_view repeated;
+  if (keys.size() <= kFew) {
+    for (auto key = keys.begin(); key != keys.end(); ++key) {
+      if (std::find(keys.begin(), key, *key) != key) repeated = *key;
+    }
+  } else {
+    std::sort(keys.begin(), keys.end());
+    const auto twin = std::adjacent_find(keys.begin(), keys.end());
+    if (twin != keys.end()) repeated = *twin;
+  }
+  if (repeated.data() == nullptr) return std::nullopt;
+  bool seen = false;
+  for (const auto field : fields) {
+    if (field.key != repeated) continue;
+    if (seen) return std::pair(field.key, field.value);
+    seen = true;
+  }
+  return std::nullopt;
+}
+
+class KeyCheck {
+ public:
+  explicit KeyCheck(const ReadContext& context) : context_(context) {}
+
+  void Check(JsonValue value, const KnownFields* known) {
+    if (value.is_array()) {
+      for (const JsonValue item : Items(value)) Check(item, known);
+      return;
+    }
+    if (!value.is_object()) return;
+    const simdjson::dom::object fields = Fields(value);
+    if (const auto repeated = RepeatedKey(fields, keys_)) {
+      context_.Error(repeated->second,
+                     fmt::format("the key {} is there twice", Excerpt(repeated->first)),
+                     "each key once");
+    }
+    for (const auto field : fields) {
+      if (!field.value.is_object() && !field.value.is_array() && known == nullptr) continue;
+      if (std::ranges::find(kSkipped, field.key) != kSkipped.end()) continue;
+      const KnownFields* inside = known == nullptr ? nullptr : Know(*known, field);
+      Check(field.value, inside);
+    }
+  }
+
+ private:
+  // Warns of an unknown field. Returns what is known of its value.
+  const KnownFields* Know(const KnownFields& known, const simdjson::dom::key_value_pair& field) {
+    if (known.labels && field.key.find("kueue") == std::string_view::npos) return nullptr;
+    const auto fields = known.all();
+    const auto it = std::ranges::find(fields, field.key, &KnownFields::Field::name);
+    if (it != fields.end()) return it->inside;
+    std::vector<std::string_view> names;
+    for (const KnownFields::Field& one : fields) names.push_back(one.name);
+    const std::string_view nearest = NearestName(field.key, names);
+    if (nearest.empty()) return nullptr;
+    context_.Warn(field.value, fmt::format("the key {} is unknown", Excerpt(field.key)),
+                  fmt::format("{}, if that is meant", nearest));
+    return nullptr;
+  }
+
+  const ReadContext& context_;
+  std::vector<std::string_view> keys_;
+};
+
+void CheckVersion(ObjectKind kind, JsonValue object, const ReadContext& context) {
+  std::string_view version;
+  const auto value = Member(object, "apiVersion");
+  if (!value || value->get(version) != simdjson::SUCCESS || version.empty()) return;
+  std::string_view known = KnownVersionsOf(kind);
+  while (!known.empty()) {
+    const std::string_view one = known.substr(0, known.find(' '));
+    if (one == version) return;
+    known.remove_prefix(std::min(known.size(), one.size() + 1));
+  }
+  std::string wanted(KnownVersionsOf(kind));
+  for (std::size_t at = 0; (at = wanted.find(' ', at)) != wanted.npos; at += 2) {
+    wanted.replace(at, 1, ", ");
+  }
+  context.Warn(*value, fmt::format("this version of a {} is unknown", KindName(kind)), wanted);
+}
+
+}  // namespace
+
+void CheckKeys(ObjectKind kind, JsonValue object, const ReadContext& context) {
+  const KnownFields known = KnownFieldsOf(kind);
+  CheckVersion(kind, object, context);
+  KeyCheck(context).Check(object, &known);
+}
+
+}  // namespace espalier

@@ -1,0 +1,373 @@
+#include "host/readers/known_fields.hpp"
+
+namespace espalier {
+namespace {
+
+using Field = KnownFields::Field;
+
+template <std::size_t kCount>
+constexpr KnownFields Object(const Field (&fields)[kCount]) {
+  return {fields, kCount};
+}
+
+constexpr Field kKueueKeyNames[] = {
+    {"kueue.x-k8s.io/queue-name"},
+    {"kueue.x-k8s.io/priority-class"},
+    {"kueue.x-k8s.io/podset-required-topology"},
+    {"kueue.x-k8s.io/podset-preferred-topology"},
+    {"kueue.x-k8s.io/podset-unconstrained-topology"},
+    {"kueue.x-k8s.io/podset-slice-required-topology"},
+    {"kueue.x-k8s.io/podset-slice-required-topology-constraints"},
+    {"kueue.x-k8s.io/podset-slice-size"},
+    {"kueue.x-k8s.io/podset-group-name"},
+    {"kueue.x-k8s.io/job-min-parallelism"},
+    {"kueue.x-k8s.io/job-completions-equal-parallelism"},
+    {"kueue.x-k8s.io/elastic-job"},
+    {"kueue.x-k8s.io/max-exec-time-seconds"},
+    {"kueue.x-k8s.io/pod-group-name"},
+    {"kueue.x-k8s.io/pod-group-total-count"},
+    {"kueue.x-k8s.io/pod-group-pod-index"},
+    {"kueue.x-k8s.io/pod-group-pod-index-label"},
+    {"kueue.x-k8s.io/pod-group-fast-admission"},
+    {"kueue.x-k8s.io/pod-group-serving"},
+    {"kueue.x-k8s.io/pod-index-offset"},
+    {"kueue.x-k8s.io/podset"},
+    {"kueue.x-k8s.io/workload"},
+    {"kueue.x-k8s.io/tas"},
+    {"kueue.x-k8s.io/job-uid"},
+    {"kueue.x-k8s.io/prebuilt-workload-name"},
+    {"kueue.x-k8s.io/is-group-workload"},
+    {"kueue.x-k8s.io/local-queue-name"},
+    {"kueue.x-k8s.io/cluster-queue-name"},
+    {"kueue.x-k8s.io/retriable-in-group"},
+    {"kueue.x-k8s.io/role-hash"},
+    {"kueue.x-k8s.io/managed"},
+    {"kueue.x-k8s.io/workload-slice-name"},
+    {"kueue.x-k8s.io/workload-slice-replacement-for"},
+};
+constexpr KnownFields kLabels = {kKueueKeyNames, std::size(kKueueKeyNames), true};
+
+constexpr Field kMetadataFields[] = {
+    {"name"},
+    {"generateName"},
+    {"namespace"},
+    {"labels", &kLabels},
+    {"annotations", &kLabels},
+    {"uid"},
+    {"resourceVersion"},
+    {"generation"},
+    {"creationTimestamp"},
+    {"deletionTimestamp"},
+    {"deletionGracePeriodSeconds"},
+    {"finalizers"},
+    {"ownerReferences"},
+    {"managedFields"},
+    {"selfLink"},
+};
+constexpr KnownFields kMetadata = Object(kMetadataFields);
+
+constexpr Field kResourcesFields[] = {{"limits"}, {"requests"}, {"claims"}};
+constexpr KnownFields kResources = Object(kResourcesFields);
+
+constexpr Field kContainerFields[] = {
+    {"name"},
+    {"image"},
+    {"command"},
+    {"args"},
+    {"workingDir"},
+    {"ports"},
+    {"env"},
+    {"envFrom"},
+    {"resources", &kResources},
+    {"resizePolicy"},
+    {"restartPolicy"},
+    {"restartPolicyRules"},
+    {"volumeMounts"},
+    {"volumeDevices"},
+    {"livenessProbe"},
+    {"readinessProbe"},
+    {"startupProbe"},
+    {"lifecycle"},
+    {"terminationMessagePath"},
+    {"terminationMessagePolicy"},
+    {"imagePullPolicy"},
+    {"securityContext"},
+    {"stdin"},
+    {"stdinOnce"},
+    {"tty"},
+};
+constexpr KnownFields kContainer = Object(kContainerFields);
+
+constexpr Field kTolerationFields[] = {
+    {"key"}, {"operator"}, {"value"}, {"effect"}, {"tolerationSeconds"}};
+constexpr KnownFields kToleration = Object(kTolerationFields);
+
+constexpr Field kTaintFields[] = {{"key"}, {"value"}, {"effect"}, {"timeAdded"}};
+constexpr KnownFields kTaint = Object(kTaintFields);
+
+constexpr Field kRequirementFields[] = {{"key"}, {"operator"}, {"values"}};
+constexpr KnownFields kRequirement = Object(kRequirementFields);
+constexpr Field kTermFields[] = {{"matchExpressions", &kRequirement},
+                                 {"matchFields", &kRequirement}};
+constexpr KnownFields kTerm = Object(kTermFields);
+constexpr Field kRequiredFields[] = {{"nodeSelectorTerms", &kTerm}};
+constexpr KnownFields kRequired = Object(kRequiredFields);
+constexpr Field kPreferredFields[] = {{"weight"}, {"preference", &kTerm}};
+constexpr KnownFields kPreferred = Object(kPreferredFields);
+constexpr Field kNodeAffinityFields[] = {
+    {"requiredDuringSchedulingIgnoredDuringExecution", &kRequired},
+    {"preferredDuringSchedulingIgnoredDuringExecution", &kPreferred},
+};
+constexpr KnownFields kNodeAffinity = Object(kNodeAffinityFields);
+constexpr Field kAffinityFields[] = {
+    {"nodeAffinity", &kNodeAffinity}, {"podAffinity"}, {"podAntiAffinity"}};
+constexpr KnownFields kAffinity = Object(kAffinityFields);
+
+constexpr Field kPodSpecFields[] = {
+    {"containers", &kContainer},
+    {"initContainers", &kContainer},
+    {"ephemeralContainers"},
+    {"nodeSelector"},
+    {"tolerations", &kToleration},
+    {"affinity", &kAffinity},
+    {"overhead"},
+    {"resources", &kResources},
+    {"runtimeClassName"},
+    {"priorityClassName"},
+    {"priority"},
+    {"schedulingGates"},
+    {"nodeName"},
+    {"volumes"},
+    {"restartPolicy"},
+    {"terminationGracePeriodSeconds"},
+    {"activeDeadlineSeconds"},
+    {"dnsPolicy"},
+    {"dnsConfig"},
+    {"serviceAccountName"},
+    {"serviceAccount"},
+    {"automountServiceAccountToken"},
+    {"hostNetwork"},
+    {"hostPID"},
+    {"hostIPC"},
+    {"hostUsers"},
+    {"hostname"},
+    {"hostnameOverride"},
+    {"hostAliases"},
+    {"subdomain"},
+    {"setHostnameAsFQDN"},
+    {"shareProcessNamespace"},
+    {"securityContext"},
+    {"imagePullSecrets"},
+    {"schedulerName"},
+    {"preemptionPolicy"},
+    {"readinessGates"},
+    {"enableServiceLinks"},
+    {"topologySpreadConstraints"},
+    {"os"},
+    {"resourceClaims"},
+    {"workloadRef"},
+};
+constexpr KnownFields kPodSpec = Object(kPodSpecFields);
+
+constexpr Field kTemplateFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kPodSpec}};
+constexpr KnownFields kTemplate = Object(kTemplateFields);
+
+constexpr Field kJobSpecFields[] = {
+    {"parallelism"},
+    {"completions"},
+    {"completionMode"},
+    {"template", &kTemplate},
+    {"suspend"},
+    {"backoffLimit"},
+    {"backoffLimitPerIndex"},
+    {"maxFailedIndexes"},
+    {"activeDeadlineSeconds"},
+    {"ttlSecondsAfterFinished"},
+    {"podFailurePolicy"},
+    {"podReplacementPolicy"},
+    {"successPolicy"},
+    {"selector"},
+    {"manualSelector"},
+    {"managedBy"},
+};
+constexpr KnownFields kJobSpec = Object(kJobSpecFields);
+
+constexpr Field kLevelFields[] = {{"nodeLabel"}};
+constexpr KnownFields kLevel = Object(kLevelFields);
+constexpr Field kTopologySpecFields[] = {{"levels", &kLevel}};
+constexpr KnownFields kTopologySpec = Object(kTopologySpecFields);
+
+constexpr Field kFlavorSpecFields[] = {
+    {"nodeLabels"}, {"nodeTaints", &kTaint}, {"tolerations", &kToleration}, {"topologyName"}};
+constexpr KnownFields kFlavorSpec = Object(kFlavorSpecFields);
+
+constexpr Field kQuotaFields[] = {{"name"}, {"nominalQuota"}, {"borrowingLimit"}, {"lendingLimit"}};
+constexpr KnownFields kQuota = Object(kQuotaFields);
+constexpr Field kFlavorQuotaFields[] = {{"name"}, {"resources", &kQuota}};
+constexpr KnownFields kFlavorQuota = Object(kFlavorQuotaFields);
+constexpr Field kResourceGroupFields[] = {{"coveredResources"}, {"flavors", &kFlavorQuota}};
+constexpr KnownFields kResourceGroup = Object(kResourceGroupFields);
+constexpr Field kPreemptionFields[] = {
+    {"withinClusterQueue"}, {"reclaimWithinCohort"}, {"borrowWithinCohort"}};
+constexpr KnownFields kPreemption = Object(kPreemptionFields);
+constexpr Field kStrategyRuleFields[] = {{"name"}, {"onFlavors"}};
+constexpr KnownFields kStrategyRule = Object(kStrategyRuleFields);
+constexpr Field kStrategyFields[] = {{"admissionChecks", &kStrategyRule}};
+constexpr KnownFields kStrategy = Object(kStrategyFields);
+constexpr Field kClusterQueueSpecFields[] = {
+    {"resourceGroups", &kResourceGroup},
+    {"cohort"},
+    {"cohortName"},
+    {"queueingStrategy"},
+    {"namespaceSelector"},
+    {"flavorFungibility"},
+    {"preemption", &kPreemption},
+    {"admissionChecks"},
+    {"admissionChecksStrategy", &kStrategy},
+    {"stopPolicy"},
+    {"fairSharing"},
+    {"admissionScope"},
+    {"concurrentAdmission"},
+};
+constexpr KnownFields kClusterQueueSpec = Object(kClusterQueueSpecFields);
+
+constexpr Field kLocalQueueSpecFields[] = {{"clusterQueue"}, {"stopPolicy"}, {"fairSharing"}};
+constexpr KnownFields kLocalQueueSpec = Object(kLocalQueueSpecFields);
+
+constexpr Field kCheckSpecFields[] = {{"controllerName"}, {"parameters"}, {"retryDelayMinutes"}};
+constexpr KnownFields kCheckSpec = Object(kCheckSpecFields);
+
+constexpr Field kConstraintFields[] = {{"topology"}, {"size"}};
+constexpr KnownFields kConstraint = Object(kConstraintFields);
+constexpr Field kTopologyRequestFields[] = {
+    {"required"},           {"preferred"},
+    {"unconstrained"},      {"podIndexLabel"},
+    {"subGroupIndexLabel"}, {"subGroupCount"},
+    {"podSetGroupName"},    {"podSetSliceRequiredTopology"},
+    {"podSetSliceSize"},    {"podsetSliceRequiredTopologyConstraints", &kConstraint},
+};
+constexpr KnownFields kTopologyRequest = Object(kTopologyRequestFields);
+constexpr Field kPodSetFields[] = {{"name"},
+                                   {"count"},
+                                   {"minCount"},
+                                   {"template", &kTemplate},
+                                   {"topologyRequest", &kTopologyRequest}};
+constexpr KnownFields kPodSet = Object(kPodSetFields);
+constexpr Field kWorkloadSpecFields[] = {
+    {"podSets", &kPodSet},   {"queueName"}, {"priorityClassRef"}, {"priorityClassName"},
+    {"priorityClassSource"}, {"priority"},  {"active"},           {"maximumExecutionTimeSeconds"},
+    {"preemptionGates"},
+};
+constexpr KnownFields kWorkloadSpec = Object(kWorkloadSpecFields);
+
+constexpr Field kNodeSpecFields[] = {
+    {"podCIDR"},         {"podCIDRs"},     {"providerID"}, {"unschedulable"},
+    {"taints", &kTaint}, {"configSource"}, {"externalID"},
+};
+constexpr KnownFields kNodeSpec = Object(kNodeSpecFields);
+constexpr Field kNodeStatusFields[] = {
+    {"capacity"},     {"allocatable"},      {"phase"},    {"conditions"},
+    {"addresses"},    {"daemonEndpoints"},  {"nodeInfo"}, {"images"},
+    {"volumesInUse"}, {"volumesAttached"},  {"config"},   {"runtimeHandlers"},
+    {"features"},     {"declaredFeatures"},
+};
+constexpr KnownFields kNodeStatus = Object(kNodeStatusFields);
+
+constexpr Field kOverheadFields[] = {{"podFixed"}};
+constexpr KnownFields kOverhead = Object(kOverheadFields);
+
+constexpr Field kLimitFields[] = {
+    {"type"}, {"max"}, {"min"}, {"default"}, {"defaultRequest"}, {"maxLimitRequestRatio"}};
+constexpr KnownFields kLimit = Object(kLimitFields);
+constexpr Field kLimitRangeSpecFields[] = {{"limits", &kLimit}};
+constexpr KnownFields kLimitRangeSpec = Object(kLimitRangeSpecFields);
+
+// An object with a spec of its own and a status that only machines write.
+constexpr Field kNodeFields[] = {{"apiVersion"},
+                                 {"kind"},
+                                 {"metadata", &kMetadata},
+                                 {"spec", &kNodeSpec},
+                                 {"status", &kNodeStatus}};
+constexpr Field kPodFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kPodSpec}, {"status"}};
+constexpr Field kTopologyFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kTopologySpec}, {"status"}};
+constexpr Field kFlavorFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kFlavorSpec}, {"status"}};
+constexpr Field kClusterQueueFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kClusterQueueSpec}, {"status"}};
+constexpr Field kLocalQueueFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kLocalQueueSpec}, {"status"}};
+constexpr Field kCheckFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kCheckSpec}, {"status"}};
+constexpr Field kWorkloadPriorityClassFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"value"}, {"description"}};
+constexpr Field kWorkloadFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kWorkloadSpec}, {"status"}};
+constexpr Field kJobFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kJobSpec}, {"status"}};
+constexpr Field kRuntimeClassFields[] = {{"apiVersion"},           {"kind"},
+                                         {"metadata", &kMetadata}, {"handler"},
+                                         {"overhead", &kOverhead}, {"scheduling"}};
+constexpr Field kLimitRangeFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kLimitRangeSpec}};
+constexpr Field kPriorityClassFields[] = {
+    {"apiVersion"},    {"kind"},        {"metadata", &kMetadata}, {"value"},
+    {"globalDefault"}, {"description"}, {"preemptionPolicy"}};
+
+constexpr Field kNamespaceFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec"}, {"status"}};
+
+struct KnownKind {
+  KnownFields fields;
+  std::string_view versions;
+};
+
+constexpr std::string_view kKueue = "kueue.x-k8s.io/v1beta1 kueue.x-k8s.io/v1beta2";
+constexpr std::string_view kKueueFromAlpha =
+    "kueue.x-k8s.io/v1alpha1 kueue.x-k8s.io/v1beta1 kueue.x-k8s.io/v1beta2";
+
+KnownKind KnownKindOf(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::kNode:
+      return {Object(kNodeFields), "v1"};
+    case ObjectKind::kPod:
+      return {Object(kPodFields), "v1"};
+    case ObjectKind::kTopology:
+      return {Object(kTopologyFields), kKueueFromAlpha};
+    case ObjectKind::kResourceFlavor:
+      return {Object(kFlavorFields), kKueue};
+    case ObjectKind::kClusterQueue:
+      return {Object(kClusterQueueFields), kKueue};
+    case ObjectKind::kLocalQueue:
+      return {Object(kLocalQueueFields), kKueue};
+    case ObjectKind::kAdmissionCheck:
+      return {Object(kCheckFields), kKueue};
+    case ObjectKind::kWorkloadPriorityClass:
+      return {Object(kWorkloadPriorityClassFields), kKueue};
+    case ObjectKind::kWorkload:
+      return {Object(kWorkloadFields), kKueue};
+    case ObjectKind::kJob:
+      return {Object(kJobFields), "batch/v1"};
+    case ObjectKind::kNamespace:
+      return {Object(kNamespaceFields), "v1"};
+    case ObjectKind::kRuntimeClass:
+      return {Object(kRuntimeClassFields),
+              "node.k8s.io/v1 node.k8s.io/v1beta1 node.k8s.io/v1alpha1"};
+    case ObjectKind::kLimitRange:
+      return {Object(kLimitRangeFields), "v1"};
+    case ObjectKind::kPriorityClass:
+      return {Object(kPriorityClassFields),
+              "scheduling.k8s.io/v1 scheduling.k8s.io/v1beta1 scheduling.k8s.io/v1alpha1"};
+  }
+  return {};
+}
+
+}  // namespace
+
+KnownFields KnownFieldsOf(ObjectKind kind) { return KnownKindOf(kind).fields; }
+
+std::string_view KnownVersionsOf(ObjectKind kind) { return KnownKindOf(kind).versions; }
+
+}  // namespace espalier

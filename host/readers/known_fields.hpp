@@ -1,0 +1,30 @@
+// The fields that objects have in Kubernetes and Kueue, as far as decisions depend on them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "host/readers/object_index.hpp"
+
+namespace espalier {
+
+// What an object may hold. The fields of a field are those of its value, or of the items of its
+// list.
+struct KnownFields {
+  struct Field {
+    std::string_view name;
+    const KnownFields* inside = nullptr;  // null: not known, or not an object
+  };
+  const Field* fields = nullptr;
+  std::size_t count = 0;
+  bool labels = false;  // any key, but those of Kueue are `fields`
+
+  std::span<const Field> all() const { return {fields, count}; }
+};
+
+KnownFields KnownFieldsOf(ObjectKind kind);
+
+// The versions that are read, as in an apiVersion, separated by blanks.
+std::string_view KnownVersionsOf(ObjectKind kind);
+
+}  // namespace espalier
