@@ -35,7 +35,7 @@ class Chunks {
 
   static constexpr std::size_t kFirst = 256;
   static constexpr std::size_t kFastestGrowth = 8;
-  static constexpr Clock::duration kWanted = std::chrono::milliseconds(4);
+  static constexpr Clock::duration kWanted = std::chrono::milliseconds(2);
 
   void Resize(Clock::duration taken) {
     const auto growth = static_cast<std::size_t>(kWanted / std::max(taken, Clock::duration(1)));
