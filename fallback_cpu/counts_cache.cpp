@@ -23,6 +23,10 @@ std::size_t MostBytes(const PlacementJob& job) {
   return counted * arrays * sizeof(StoredCount) + leaves + 1024;
 }
 
+std::shared_ptr<const BlockStamps> StampsOf(const PlacementJob& job) {
+  return job.simulate_empty ? job.state->free_stamps() : job.state->SharedStamps();
+}
+
 }  // namespace
 
 std::size_t CountsCache::KeyHash::operator()(const Key& key) const {
@@ -34,42 +38,43 @@ std::size_t CountsCache::KeyHash::operator()(const Key& key) const {
 std::shared_ptr<CountsCache::Entry> CountsCache::Get(const PlacementJob& job) {
   const Key key{job.state->identity(), job.shape.get(), job.simulate_empty};
   const std::lock_guard lock(mutex_);
-  if (by_key_.contains(key) || TakeOver(key, *job.state)) {
+  if (by_key_.contains(key) || TakeOver(key, job)) {
     const auto slot = by_key_.at(key);
     slots_.splice(slots_.begin(), slots_, slot);
+    slot->counted = StampsOf(job);
     return slot->entry;
   }
   const std::size_t bytes = MostBytes(job);
   std::shared_ptr<Entry> entry = TakeFromTheDead();
   while (!slots_.empty() && bytes_ + bytes > max_bytes_) DropOldest();
   if (entry == nullptr) entry = std::make_shared<Entry>();
-  slots_.push_front({key, job.shape, job.state->SharedStamps(), entry, bytes});
+  slots_.push_front({key, job.shape, job.state->SharedStamps(), StampsOf(job), entry, bytes});
   bytes_ += bytes;
   by_key_.emplace(key, slots_.begin());
   return entry;
 }
 
 // Makes the entry of a state that is gone that of another branch.
-bool CountsCache::TakeOver(const Key& key, const FlavorState& state) {
-  const bool known_state =
-      std::ranges::find(states_, key.state, &StateStamps::state) != states_.end();
-  if (!known_state) states_.push_front({key.state, state.SharedStamps(), state.free_stamps()});
+bool CountsCache::TakeOver(const Key& key, const PlacementJob& job) {
+  if (std::ranges::find(states_, key.state, &State::identity) == states_.end()) {
+    states_.push_front({key.state, job.state->SharedStamps()});
+  }
   if (states_.size() > kMaxStates) states_.pop_back();
-  const BlockStamps& now = key.simulate_empty ? *state.free_stamps() : state.stamps();
-  for (const StateStamps& other : states_) {
-    if (!other.remaining->frozen()) continue;
-    const auto known = by_key_.find({other.state, key.shape, key.simulate_empty});
+  const std::shared_ptr<const BlockStamps> now = StampsOf(job);
+  for (const State& other : states_) {
+    if (!other.stamps->frozen()) continue;
+    const auto known = by_key_.find({other.identity, key.shape, key.simulate_empty});
     if (known == by_key_.end()) continue;
-    const BlockStamps& before = key.simulate_empty ? *other.free : *other.remaining;
-    std::size_t differ = 0;
-    now.ForEachDifference(before, before.latest(), [&](std::size_t /*block*/) { ++differ; });
-    if (differ * kWorthGoingOn > now.of_block().size()) continue;
     const auto slot = known->second;
+    std::size_t differ = 0;
+    now->ForEachDifference(*slot->counted, slot->counted->latest(),
+                           [&](std::size_t /*block*/) { ++differ; });
+    if (differ * kWorthGoingOn > now->of_block().size()) continue;
     const std::unique_lock lock(slot->entry->mutex, std::try_to_lock);
     if (!lock) continue;
-    slot->entry->counts.GoOnFrom(before, now);
+    slot->entry->counts.GoOnFrom(*slot->counted, *now);
     slot->key = key;
-    slot->stamps = state.SharedStamps();
+    slot->stamps = job.state->SharedStamps();
     by_key_.erase(known);
     by_key_.emplace(key, slot);
     return true;

@@ -42,17 +42,18 @@ class CountsCache {
     Key key;
     std::shared_ptr<const Shape> shape;         // keeps the address taken
     std::shared_ptr<const BlockStamps> stamps;  // of the state, frozen when it is gone
+    // Of the capacity that was counted: those, or of the capacity without usage.
+    std::shared_ptr<const BlockStamps> counted;
     std::shared_ptr<Entry> entry;
     std::size_t bytes = 0;
   };
 
-  struct StateStamps {
-    std::uint64_t state = 0;
-    std::shared_ptr<const BlockStamps> remaining;
-    std::shared_ptr<const BlockStamps> free;
+  struct State {
+    std::uint64_t identity = 0;
+    std::shared_ptr<const BlockStamps> stamps;
   };
 
-  bool TakeOver(const Key& key, const FlavorState& state);
+  bool TakeOver(const Key& key, const PlacementJob& job);
   void DropOldest();
   std::shared_ptr<Entry> TakeFromTheDead();
 
@@ -61,7 +62,7 @@ class CountsCache {
   std::size_t bytes_ = 0;
   std::list<Slot> slots_;  // most recently used first
   std::unordered_map<Key, std::list<Slot>::iterator, KeyHash> by_key_;
-  std::list<StateStamps> states_;  // newest first
+  std::list<State> states_;  // newest first
 };
 
 }  // namespace espalier

@@ -26,8 +26,11 @@ class StateMirror {
  public:
   StateMirror(Device& device, const FlavorState& state);
 
-  bool IsOf(const FlavorState& state) const { return stamps_.get() == &state.stamps(); }
-  // Returns whether the state it belongs to is gone and this one is of the same snapshot.
+  bool IsOf(const FlavorState& state) const {
+    return stamps_.get() == &state.stamps() && free_stamps_ == state.free_stamps();
+  }
+  // Returns whether the state it belongs to is gone and this one has the same tree and the same
+  // capacity without usage.
   bool CanServe(const FlavorState& state) const {
     return stamps_->frozen() && free_stamps_ == state.free_stamps();
   }

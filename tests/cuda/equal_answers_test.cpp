@@ -130,9 +130,9 @@ TEST_F(EqualAnswers, Branches) {
   const ClusterStateInput cluster = MakeGpuCluster(4, 16, 3, 25);
   std::vector<Member> members;
   members.push_back({Build(cluster), cluster});
-  for (int step = 0; step < 250; ++step) {
+  for (int step = 0; step < 2000; ++step) {
     Member& member = members[number(members.size())];
-    switch (random.Between(0, 4)) {
+    switch (random.Between(0, 5)) {
       case 0:
         if (members.size() == 4) {
           members.erase(members.begin() + static_cast<std::ptrdiff_t>(number(4)));
@@ -152,6 +152,17 @@ TEST_F(EqualAnswers, Branches) {
         const Amount sign = taken ? 1 : -1;
         member.built_from.tas_usage.push_back(
             {"gpu", leaf, {{"nvidia.com/gpu", sign * gpus}, {"cpu", sign * gpus * 900}}});
+        break;
+      }
+      case 3: {
+        // A node comes to have more or less, also for those who ask as if nothing were used.
+        const std::size_t node = number(cluster.nodes.size());
+        Resources& allocatable = member.built_from.nodes[node].allocatable;
+        ClusterState::Change change;
+        change.capacity_before.emplace_back(node, allocatable);
+        allocatable.Set("nvidia.com/gpu", random.Between(0, 9));
+        change.capacity_after.emplace_back(node, allocatable);
+        EXPECT_TRUE(member.state.Apply(change, true));
         break;
       }
       default: {
