@@ -139,18 +139,37 @@ Result<bool> AnswersAsBuilt(const v1::PlaceResponse& response, const ClusterStat
   return batch->SerializeAsString() == response.answers().SerializeAsString();
 }
 
+// A server and the question that nominates all gangs.
+struct Asked {
+  std::unique_ptr<BenchServer> server;
+  std::vector<WorkloadRequest> requests;
+  v1::PlaceRequest nominate;
+};
+
+Result<Asked> Start(const LoadedScenario& loaded, const RunOptions& options) {
+  Asked asked;
+  auto server = BenchServer::Start(loaded, options);
+  if (!server) return tl::unexpected(server.error());
+  asked.server = *std::move(server);
+  asked.requests = RequestsOf(loaded.mix);
+  auto nominate = NominateByNumber(asked.requests, loaded.mix.gates);
+  if (!nominate) return tl::unexpected(nominate.error());
+  asked.nominate = *std::move(nominate);
+  return asked;
+}
+
 // Notes what the server answers at the end, and whether it is right.
-Result<void> CheckAtTheEnd(Controller& controller, v1::PlaceRequest& nominate,
-                           const ClusterStateInput& input, const LoadedScenario& loaded,
-                           const std::vector<WorkloadRequest>& requests, BenchServer& server,
-                           const RunOptions& options, ScenarioResult& result) {
-  const v1::PlaceResponse& response = controller.Place(nominate);
+Result<void> CheckAtTheEnd(Controller& controller, Asked& asked, const ClusterStateInput& input,
+                           const LoadedScenario& loaded, const RunOptions& options,
+                           ScenarioResult& result) {
+  const v1::PlaceResponse& response = controller.Place(asked.nominate);
   if (!controller.result()) return controller.result();
   Sha256 sha;
   sha.Add(response.answers().SerializeAsString());
   result.digest = sha.Hex();
   if (!options.check) return {};
-  const auto right = AnswersAsBuilt(response, input, loaded, requests, server.backend());
+  const auto right =
+      AnswersAsBuilt(response, input, loaded, asked.requests, asked.server->backend());
   if (!right) return tl::unexpected(right.error());
   if (*right) {
     result.checks.emplace_back("the server's answers equal those on a state built anew");
@@ -164,11 +183,10 @@ Result<void> CheckAtTheEnd(Controller& controller, v1::PlaceRequest& nominate,
 
 Result<void> RunUpdates(const LoadedScenario& loaded, const RunOptions& options,
                         ScenarioResult& result) {
-  auto server = BenchServer::Start(loaded, options);
-  if (!server) return tl::unexpected(server.error());
-  const std::vector<WorkloadRequest> requests = RequestsOf(loaded.mix);
-  auto nominate = NominateByNumber(requests, loaded.mix.gates);
-  if (!nominate) return tl::unexpected(nominate.error());
+  auto asked = Start(loaded, options);
+  if (!asked) return tl::unexpected(asked.error());
+  BenchServer& server = *asked->server;
+  const std::vector<WorkloadRequest>& requests = asked->requests;
   auto gang = NominateByNumber({requests.front()}, loaded.mix.gates);
   if (!gang) return tl::unexpected(gang.error());
   if (result.scenario.variant == "load") {
@@ -176,17 +194,16 @@ Result<void> RunUpdates(const LoadedScenario& loaded, const RunOptions& options,
     result.floor_stage = "load";
     result.stages = Repeat(options.repeat, [&](StageTimes& times) {
       times.Time("load", [&] {
-        if (auto done = (*server)->remote().Load((*server)->input()); !done) load = done;
+        if (auto done = server.remote().Load(server.input()); !done) load = done;
       });
     });
     if (!load) return load;
-    Controller controller(**server);
-    return CheckAtTheEnd(controller, *nominate, (*server)->input(), loaded, requests, **server,
-                         options, result);
+    Controller controller(server);
+    return CheckAtTheEnd(controller, *asked, server.input(), loaded, options, result);
   }
-  Controller controller(**server);
-  Changes changes((*server)->input(), result.scenario.variant);
-  controller.Place(*nominate);
+  Controller controller(server);
+  Changes changes(server.input(), result.scenario.variant);
+  controller.Place(asked->nominate);
   result.floor_stage = "update";
   result.stages = Repeat(options.repeat, [&](StageTimes& times) {
     v1::UpdateStateRequest update = changes.Next();
@@ -195,17 +212,15 @@ Result<void> RunUpdates(const LoadedScenario& loaded, const RunOptions& options,
     times.Time("undisturbed", [&] { controller.Place(*gang); });
   });
   if (!controller.result()) return controller.result();
-  return CheckAtTheEnd(controller, *nominate, changes.input(), loaded, requests, **server, options,
-                       result);
+  return CheckAtTheEnd(controller, *asked, changes.input(), loaded, options, result);
 }
 
 Result<void> RunControllerCycle(const LoadedScenario& loaded, const RunOptions& options,
                                 ScenarioResult& result) {
-  auto server = BenchServer::Start(loaded, options);
-  if (!server) return tl::unexpected(server.error());
-  const std::vector<WorkloadRequest> requests = RequestsOf(loaded.mix);
-  auto nominate = NominateByNumber(requests, loaded.mix.gates);
-  if (!nominate) return tl::unexpected(nominate.error());
+  auto asked = Start(loaded, options);
+  if (!asked) return tl::unexpected(asked.error());
+  BenchServer& server = *asked->server;
+  const std::vector<WorkloadRequest>& requests = asked->requests;
   auto place = NominateByNumber(
       {requests.begin(),
        requests.begin() + static_cast<std::ptrdiff_t>(std::min(kPlacedInCycle, requests.size()))},
@@ -216,7 +231,7 @@ Result<void> RunControllerCycle(const LoadedScenario& loaded, const RunOptions& 
 
   const FlavorSnapshot& snapshot = loaded.flavor().snapshot();
   std::unordered_map<std::string, const Resources*> usage_of;
-  for (const FlavorLeafUsage& usage : (*server)->input().tas_usage) {
+  for (const FlavorLeafUsage& usage : server.input().tas_usage) {
     usage_of.emplace(usage.leaf, &usage.usage);
   }
   // As it was before anything was booked.
@@ -227,7 +242,7 @@ Result<void> RunControllerCycle(const LoadedScenario& loaded, const RunOptions& 
     }
     return usage;
   };
-  Controller controller(**server);
+  Controller controller(server);
   v1::UpdateStateRequest update;
   v1::UpdateStateRequest rest;
   result.floor_stage = "cycle";
@@ -235,7 +250,7 @@ Result<void> RunControllerCycle(const LoadedScenario& loaded, const RunOptions& 
     controller.Update(rest);
     const double start = Now();
     times.Time("update", [&] { controller.Update(update); });
-    times.Time("nominate", [&] { controller.Place(*nominate); });
+    times.Time("nominate", [&] { controller.Place(asked->nominate); });
     const v1::PlaceResponse* placed = nullptr;
     times.Time("commit", [&] { placed = &controller.Place(*place); });
     times.Add("cycle", Now() - start);
@@ -257,8 +272,7 @@ Result<void> RunControllerCycle(const LoadedScenario& loaded, const RunOptions& 
   controller.Update(update);
   controller.Update(rest);
   if (!controller.result()) return controller.result();
-  return CheckAtTheEnd(controller, *nominate, (*server)->input(), loaded, requests, **server,
-                       options, result);
+  return CheckAtTheEnd(controller, *asked, server.input(), loaded, options, result);
 }
 
 }  // namespace espalier
