@@ -67,7 +67,7 @@ class CountedCall final : public grpc::experimental::Interceptor {
       : counts_(std::move(counts)), call_(call) {}
 
   ~CountedCall() override {
-    counts_->calls[given_up_ ? given_up_ : answered_]->Increment();
+    counts_->calls[Code()]->Increment();
     counts_->durations->Observe(Seconds(Clock::now() - arrival_).count());
   }
 
@@ -80,18 +80,26 @@ class CountedCall final : public grpc::experimental::Interceptor {
     // Whatever was answered, a client that is gone did not see it.
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_CLOSE) &&
         call_.server_context()->IsCancelled()) {
-      const bool late = call_.server_context()->deadline() <= std::chrono::system_clock::now();
-      given_up_ = late ? kDeadlineExceeded : kCancelled;
+      deadline_ = call_.server_context()->deadline();
+      given_up_ = true;
     }
     methods->Proceed();
   }
 
  private:
+  // A client that gives up at its deadline is heard of shortly before the server's has come, which
+  // began when the call arrived: what counts is the time at the end of the call.
+  std::size_t Code() const {
+    if (!given_up_) return answered_;
+    return deadline_ <= std::chrono::system_clock::now() ? kDeadlineExceeded : kCancelled;
+  }
+
   const std::shared_ptr<const MethodCounts> counts_;
   const Clock::time_point arrival_ = Clock::now();
   grpc::experimental::ServerRpcInfo& call_;
   std::atomic<std::size_t> answered_ = kCancelled;  // a code; kCancelled unless it is answered
-  std::atomic<std::size_t> given_up_ = 0;           // a code; 0: the client took the answer
+  std::chrono::system_clock::time_point deadline_;  // where the client has given up
+  std::atomic<bool> given_up_ = false;              // else the client took the answer
 };
 
 using Labels = std::vector<prometheus::ClientMetric::Label>;
