@@ -1,7 +1,7 @@
 # A thin front for CMake and ctest. Every target first does what it needs, and is quick when there
 # is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup build install demo test asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
+.PHONY: help setup build install demo test test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
 SHELL := /bin/bash
 
 JOBS ?= $(shell nproc)
@@ -46,10 +46,17 @@ test: setup build/release/build.ninja ## Build everything and run all tests
 	@cmake --build --preset release -j $(JOBS)
 	@ctest --preset release -j $(JOBS)
 
+test-report: setup build/release/build.ninja ## Test --report in a browser; installs Chromium's headless shell (300 MB)
+	@command -v chromium chromium-headless-shell >/dev/null || \
+	  { $(SUDO) apt-get update -q && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
+	    --no-install-recommends chromium-headless-shell fonts-dejavu-core; }
+	@cmake --build --preset release -j $(JOBS) --target espalier cli_report_test
+	@ctest --preset release -R '^(cli_report|ReportData|ReportProcess)\.'
+
 asan tsan: %: setup build/%/build.ninja
 	@cmake --build --preset $@ -j $(JOBS)
 	@ctest --preset $@ -j $(JOBS)
-asan: ## Run all tests under the address and undefined-behaviour sanitizers
+asan: ## Run all tests under the address and undefined-behaviour sanitizers, with clang
 tsan: ## Run all tests under the thread sanitizer
 
 MINUTES ?= 5
@@ -63,8 +70,8 @@ attack: setup build/release/build.ninja ## Attack servers with random content fo
 
 # Not ?=: a shell may have put a SECONDS of its own, the age it counts, into the environment.
 SECONDS = 60
-fuzz: setup build/fuzz/build.ninja ## Run each fuzz target for SECONDS=60, with clang
-	@cmake --build --preset fuzz -j $(JOBS)
+fuzz: setup build/asan/build.ninja ## Run each fuzz target for SECONDS=60, under the same sanitizers
+	@cmake --build --preset asan -j $(JOBS) --target fuzzers
 	@tests/fuzz/run.sh $(SECONDS)
 
 NVCC = $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc \

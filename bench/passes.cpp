@@ -13,11 +13,15 @@
 
 #include "bench/scenarios/loaded_scenario.hpp"
 #include "bench/scenarios/scenario_table.hpp"
-#include "fallback_cpu/bulk_counts.hpp"
+#include "fallback_cpu/cpu_backend.hpp"
 #include "fallback_cpu/leaf_counter.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "fallback_cpu/shape_counts.hpp"
+#include "fallback_cpu/simd_implementation.hpp"
+#include "host/engine/census.hpp"
+#include "host/engine/engine.hpp"
 #include "host/engine/request_resolution.hpp"
+#include "host/kueue/certificate.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "kernels/decisions/choose_level.hpp"
 #include "kernels/decisions/counts_source.hpp"
@@ -53,6 +57,7 @@ PlacementJob MakeJob(const FlavorState& flavor, std::size_t shape, std::int32_t 
   job.query = resolved->query;
   job.query.pods = pods;
   job.shape = MakeShape(*resolved, workers, nullptr, flavor.snapshot());
+  job.filter = flavor.snapshot().FilterOf(*job.shape);
   job.replacement_domain = {0, flavor.snapshot().leaf_count()};
   return job;
 }
@@ -75,7 +80,7 @@ struct Counted {
 
 void SetLabels(benchmark::State& state, std::int64_t items) {
   state.SetItemsProcessed(state.iterations() * items);
-  state.SetLabel(std::string(ActiveBulkCounts().name));
+  state.SetLabel(std::string(ActiveSimdImplementation().name));
 }
 
 // Leaves of one shape counted and kept.
@@ -97,11 +102,11 @@ BENCHMARK(CountLeaves)->Unit(benchmark::kMicrosecond);
 void SumRacks(benchmark::State& state) {
   const PlacementJob job = MakeJob(Loaded().flavor(), 0, 1);
   const LeafCounter counter(job);
-  const Blocks blocks = {nullptr, 0, Snapshot().block_count()};
-  std::vector<StoredCount> sums(static_cast<std::size_t>(blocks.count));
+  const LeafGroups groups = {nullptr, 0, Snapshot().group_count()};
+  std::vector<StoredCount> sums(static_cast<std::size_t>(groups.count));
   if (!counter.sums()) state.SkipWithError("this shape is not counted by sums");
   for (auto _ : state) {
-    counter.SumBlocks(blocks, sums.data());
+    counter.SumGroups(groups, sums.data());
     benchmark::DoNotOptimize(sums.back());
   }
   SetLabels(state, Snapshot().leaf_count());
@@ -112,7 +117,7 @@ BENCHMARK(SumRacks)->Unit(benchmark::kMicrosecond);
 void SumRacksByClass(benchmark::State& state) {
   const PlacementJob job = MakeJob(Loaded().flavor(), 0, 1);
   const LeafCounter counter(job);
-  std::vector<StoredCount> sums(static_cast<std::size_t>(Snapshot().block_count()));
+  std::vector<StoredCount> sums(static_cast<std::size_t>(Snapshot().group_count()));
   const std::shared_ptr<const LeafClasses> classes = Loaded().flavor().classes();
   if (classes == nullptr || !counter.sums()) {
     return state.SkipWithError("there are no classes for this shape");
@@ -125,21 +130,21 @@ void SumRacksByClass(benchmark::State& state) {
 }
 BENCHMARK(SumRacksByClass)->Unit(benchmark::kMicrosecond);
 
-// How many leaves each resource rules out, from classes of equal leaves.
-void LimitClasses(benchmark::State& state) {
+// How many leaves each resource excludes, from classes of equal leaves.
+void FindReasonsByClass(benchmark::State& state) {
   const PlacementJob job = MakeJob(Loaded().flavor(), 0, 1);
   const LeafCounter counter(job);
   const std::shared_ptr<const LeafClasses> classes = Loaded().flavor().classes();
   if (classes == nullptr) return state.SkipWithError("there are no classes");
-  ClassTable limits;
+  ClassTable reasons;
   std::vector<std::int64_t> sums(job.shape->workers.names.size() + 2);
   for (auto _ : state) {
-    counter.LimitClasses(*classes, limits, sums);
+    counter.FindReasonsOfClasses(*classes, reasons, sums);
     benchmark::DoNotOptimize(sums.back());
   }
   SetLabels(state, Snapshot().leaf_count());
 }
-BENCHMARK(LimitClasses)->Unit(benchmark::kMicrosecond);
+BENCHMARK(FindReasonsByClass)->Unit(benchmark::kMicrosecond);
 
 // Which leaves are equal.
 void ClassifyLeaves(benchmark::State& state) {
@@ -151,17 +156,17 @@ void ClassifyLeaves(benchmark::State& state) {
 }
 BENCHMARK(ClassifyLeaves)->Unit(benchmark::kMicrosecond);
 
-// What rules out each leaf, for the first time, for so many shapes that share the reading.
-void LimitLeaves(benchmark::State& state) {
+// What excludes each leaf, for the first time, for so many shapes that share the reading.
+void FindReasons(benchmark::State& state) {
   constexpr std::int32_t kTiles = 128;
-  struct Limited {
+  struct Excluded {
     PlacementJob job;
     std::unique_ptr<LeafCounter> counter;
     std::vector<std::uint8_t> of_leaf;
     std::vector<std::int64_t> sums;
   };
   const std::int64_t leaves = Snapshot().leaf_count();
-  std::vector<Limited> shapes(static_cast<std::size_t>(state.range(0)));
+  std::vector<Excluded> shapes(static_cast<std::size_t>(state.range(0)));
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     shapes[i].job = MakeJob(Loaded().flavor(), i, 1);
     shapes[i].counter = std::make_unique<LeafCounter>(shapes[i].job);
@@ -171,17 +176,17 @@ void LimitLeaves(benchmark::State& state) {
   const auto tiles = static_cast<std::int32_t>(leaves / TiledCapacity::kTileLeaves);
   for (auto _ : state) {
     for (std::int32_t first = 0; first < tiles; first += kTiles) {
-      for (Limited& shape : shapes) {
-        shape.counter->CountLimited({nullptr, first, std::min(kTiles, tiles - first)},
-                                    {static_cast<std::int32_t>(shape.sums.size()) - 2,
-                                     shape.of_leaf.data(), true, shape.sums.data()});
+      for (Excluded& shape : shapes) {
+        shape.counter->FindReasons({nullptr, first, std::min(kTiles, tiles - first)},
+                                   {static_cast<std::int32_t>(shape.sums.size()) - 2,
+                                    shape.of_leaf.data(), true, shape.sums.data()});
       }
     }
     benchmark::ClobberMemory();
   }
   SetLabels(state, state.range(0) * leaves);
 }
-BENCHMARK(LimitLeaves)->Arg(1)->Arg(32)->Unit(benchmark::kMicrosecond);
+BENCHMARK(FindReasons)->Arg(1)->Arg(32)->Unit(benchmark::kMicrosecond);
 
 // Counts of all leaves added up into racks, rows, blocks and zones.
 void RollUpLeaves(benchmark::State& state) {
@@ -201,7 +206,7 @@ BENCHMARK(RollUpLeaves)->Unit(benchmark::kMicrosecond);
 void ChooseLevelOf(benchmark::State& state) {
   Counted counted(static_cast<std::int32_t>(state.range(0)));
   const TreeView tree = Snapshot().tree();
-  SerialTeam team(ActiveBulkCounts().tightest);
+  SerialTeam team(ActiveSimdImplementation().tightest);
   const Workspace workspace = counted.scratch.Get(tree, false);
   for (auto _ : state) {
     benchmark::DoNotOptimize(
@@ -215,7 +220,7 @@ BENCHMARK(ChooseLevelOf)->Arg(1)->Arg(64)->Arg(1024)->Unit(benchmark::kMicroseco
 void DescendTo(benchmark::State& state) {
   Counted counted(static_cast<std::int32_t>(state.range(0)));
   const TreeView tree = Snapshot().tree();
-  SerialTeam team(ActiveBulkCounts().tightest);
+  SerialTeam team(ActiveSimdImplementation().tightest);
   const StoredCounts source{counted.storage.View()};
   const Workspace workspace = counted.scratch.Get(tree, false);
   const Choice choice = ChooseLevel(team, tree, source.counts, counted.job.query, workspace);
@@ -337,6 +342,42 @@ void ChangeUsage(benchmark::State& state) {
   SetLabels(state, changed);
 }
 BENCHMARK(ChangeUsage)->Arg(1)->Arg(1000)->Unit(benchmark::kMicrosecond);
+
+// How many more gangs of each of so many shapes fit, at every level.
+void CountGangsOfShapes(benchmark::State& state) {
+  const auto shapes = static_cast<std::size_t>(state.range(0));
+  std::vector<PodSetRequest> gangs;
+  for (std::size_t i = 0; i < shapes; ++i) {
+    gangs.push_back(Loaded().mix.shapes[i].workers);
+    gangs.back().count = 8;
+  }
+  const auto backend = MakeCpuBackend(0);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        CountGangs(Loaded().state, gangs, CensusDetail::kLevels, Loaded().mix.gates, *backend));
+  }
+  SetLabels(state, Snapshot().leaf_count() * state.range(0));
+}
+BENCHMARK(CountGangsOfShapes)->Arg(1)->Arg(256)->Unit(benchmark::kMillisecond);
+
+// Why a gang that is larger than any rack does not fit, beside nobody who could go.
+void ExplainOne(benchmark::State& state) {
+  const auto backend = MakeCpuBackend(0);
+  const Engine engine(backend, Loaded().mix.gates);
+  const ClusterStateInput input = Loaded().cluster.Input();
+  WorkloadRequest request;
+  request.pod_sets = {Loaded().mix.shapes[0].workers};
+  request.pod_sets[0].count = 1'000'000;
+  request.pod_sets[0].topology_request = TopologyRequest{};
+  request.pod_sets[0].topology_request->required = RackLevel(Loaded().cluster);
+  for (auto _ : state) {
+    const auto found = Explain(Loaded().state, input, {}, request, engine);
+    if (!found || found->fits) return state.SkipWithError("it fits");
+    benchmark::DoNotOptimize(found->near_miss);
+  }
+  SetLabels(state, Snapshot().leaf_count());
+}
+BENCHMARK(ExplainOne)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace espalier

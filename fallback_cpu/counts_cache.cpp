@@ -9,11 +9,9 @@ namespace {
 
 // States whose entries another branch may take over.
 constexpr std::size_t kMaxStates = 8;
-// Where more than this part of the blocks differ, counting all of them is sooner.
-constexpr std::size_t kWorthGoingOn = 4;
 
-// What an entry may come to hold: sums above the leaves and what rules leaves out, or every leaf's
-// counts as well.
+// Returns the most bytes that an entry may come to hold: sums above the leaves and exclusion
+// reasons, or every leaf's counts as well.
 std::size_t MostBytes(const PlacementJob& job) {
   const FlavorSnapshot& snapshot = job.state->snapshot();
   const auto leaves = static_cast<std::size_t>(snapshot.leaf_count());
@@ -21,10 +19,6 @@ std::size_t MostBytes(const PlacementJob& job) {
   const std::size_t arrays = job.query.leaders > 0 ? 4 : 2;
   const std::size_t counted = ShapeCounts::NeedsLeaves(job) ? domains : domains - leaves;
   return counted * arrays * sizeof(StoredCount) + leaves + 1024;
-}
-
-std::shared_ptr<const BlockStamps> StampsOf(const PlacementJob& job) {
-  return job.simulate_empty ? job.state->free_stamps() : job.state->SharedStamps();
 }
 
 }  // namespace
@@ -41,16 +35,18 @@ std::shared_ptr<CountsCache::Entry> CountsCache::Get(const PlacementJob& job) {
   if (by_key_.contains(key) || TakeOver(key, job)) {
     const auto slot = by_key_.at(key);
     slots_.splice(slots_.begin(), slots_, slot);
-    slot->counted = StampsOf(job);
+    slot->counted = SharedStampsOf(job);
     return slot->entry;
   }
   const std::size_t bytes = MostBytes(job);
-  std::shared_ptr<Entry> entry = TakeFromTheDead();
+  std::shared_ptr<Entry> entry = RecycleExpired();
   while (!slots_.empty() && bytes_ + bytes > max_bytes_) DropOldest();
   if (entry == nullptr) entry = std::make_shared<Entry>();
-  slots_.push_front({key, job.shape, job.state->SharedStamps(), StampsOf(job), entry, bytes});
+  std::list<Slot> slot;  // of its own until nothing can fail any more
+  slot.push_front({key, job.shape, job.state->SharedStamps(), SharedStampsOf(job), entry, bytes});
+  by_key_.emplace(key, slot.begin());
+  slots_.splice(slots_.begin(), slot);
   bytes_ += bytes;
-  by_key_.emplace(key, slots_.begin());
   return entry;
 }
 
@@ -60,23 +56,19 @@ bool CountsCache::TakeOver(const Key& key, const PlacementJob& job) {
     states_.push_front({key.state, job.state->SharedStamps()});
   }
   if (states_.size() > kMaxStates) states_.pop_back();
-  const std::shared_ptr<const BlockStamps> now = StampsOf(job);
+  const std::shared_ptr<const GroupStamps> now = SharedStampsOf(job);
   for (const State& other : states_) {
     if (!other.stamps->frozen()) continue;
     const auto known = by_key_.find({other.identity, key.shape, key.simulate_empty});
     if (known == by_key_.end()) continue;
     const auto slot = known->second;
-    std::size_t differ = 0;
-    now->ForEachDifference(*slot->counted, slot->counted->latest(),
-                           [&](std::size_t /*block*/) { ++differ; });
-    if (differ * kWorthGoingOn > now->of_block().size()) continue;
     const std::unique_lock lock(slot->entry->mutex, std::try_to_lock);
-    if (!lock) continue;
-    slot->entry->counts.GoOnFrom(*slot->counted, *now);
+    if (!lock || !slot->entry->counts.RebaseOnto(*slot->counted, *now)) continue;
     slot->key = key;
     slot->stamps = job.state->SharedStamps();
-    by_key_.erase(known);
-    by_key_.emplace(key, slot);
+    auto node = by_key_.extract(known);
+    node.key() = key;
+    by_key_.insert(std::move(node));
     return true;
   }
   return false;
@@ -88,8 +80,8 @@ void CountsCache::DropOldest() {
   slots_.pop_back();
 }
 
-// The memory of the oldest entry, when its state is gone and nobody holds it.
-std::shared_ptr<CountsCache::Entry> CountsCache::TakeFromTheDead() {
+// Returns the oldest entry, for its memory, when its state is gone and nobody holds it.
+std::shared_ptr<CountsCache::Entry> CountsCache::RecycleExpired() {
   if (slots_.empty() || !slots_.back().stamps->frozen() || slots_.back().entry.use_count() > 1) {
     return nullptr;
   }

@@ -1,4 +1,4 @@
-// Warm counts by state and shape, bounded in memory.
+// A cache of counts by state and shape, bounded in memory.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,9 @@ class CountsCache {
 
   explicit CountsCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // The entry for a job, taken over from another branch of its state that is gone or made when new;
-  // the least recently used ones give way. Thread-safe. An entry handed out lives on until its last
-  // user lets go.
+  // Returns the entry for a job: the cached one, one recycled from another branch of its state that
+  // no longer exists, or a new one; evicts the least recently used ones. Thread-safe. An evicted
+  // entry lives until its last user releases it.
   std::shared_ptr<Entry> Get(const PlacementJob& job);
 
  private:
@@ -41,21 +41,21 @@ class CountsCache {
   struct Slot {
     Key key;
     std::shared_ptr<const Shape> shape;         // keeps the address taken
-    std::shared_ptr<const BlockStamps> stamps;  // of the state, frozen when it is gone
-    // Of the capacity that was counted: those, or of the capacity without usage.
-    std::shared_ptr<const BlockStamps> counted;
+    std::shared_ptr<const GroupStamps> stamps;  // of the state; frozen when it is destroyed
+    // Stamps of the capacity that was counted: `stamps`, or those of the capacity without usage.
+    std::shared_ptr<const GroupStamps> counted;
     std::shared_ptr<Entry> entry;
     std::size_t bytes = 0;
   };
 
   struct State {
     std::uint64_t identity = 0;
-    std::shared_ptr<const BlockStamps> stamps;
+    std::shared_ptr<const GroupStamps> stamps;
   };
 
   bool TakeOver(const Key& key, const PlacementJob& job);
   void DropOldest();
-  std::shared_ptr<Entry> TakeFromTheDead();
+  std::shared_ptr<Entry> RecycleExpired();
 
   std::mutex mutex_;
   std::size_t max_bytes_;

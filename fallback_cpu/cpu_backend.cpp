@@ -11,12 +11,14 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
-#include "fallback_cpu/bulk_counts.hpp"
 #include "fallback_cpu/counts_cache.hpp"
+#include "fallback_cpu/leaf_counter.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "fallback_cpu/shape_counts.hpp"
+#include "fallback_cpu/simd_implementation.hpp"
 #include "host/model/machine_memory.hpp"
 #include "kernels/decisions/place.hpp"
+#include "kernels/decisions/roll_up.hpp"
 #include "kernels/team/serial_team.hpp"
 
 namespace espalier {
@@ -31,13 +33,13 @@ std::size_t MaxCountsBytes() {
   return static_cast<std::size_t>(bytes);
 }
 
-// Shapes counted together, and the blocks counted for each in turn, so that capacity is read from
-// the innermost cache.
+// Shapes counted together, and the groups of leaves counted for each in turn, so that capacity is
+// read from the innermost cache.
 constexpr std::size_t kMostShapesTogether = 32;
-constexpr std::int32_t kBlocksTogether = 128;
+constexpr std::int32_t kGroupsTogether = 128;
 
-// Everything the result needs from the workspace, which the next job reuses. What memory `result`
-// has is used again.
+// Copies everything that the result needs from the workspace, which the next job reuses. Keeps
+// the memory that `result` has.
 void SetResult(const PlacementJob& job, ShapeCounts& counts, const PlacementOutcome& outcome,
                PlacementResult& result) {
   result.layer_fits.clear();
@@ -66,13 +68,13 @@ void SetResult(const PlacementJob& job, ShapeCounts& counts, const PlacementOutc
   }
 }
 
-// On brought-up-to-date counts, which other threads may read meanwhile.
+// Decides a job on up-to-date counts, which other threads may read meanwhile.
 void Decide(const PlacementJob& job, ShapeCounts& counts, Scratch& scratch,
             PlacementResult& result) {
   if (job.budget->stopped()) return;
   const ShapeCounts::Source source = counts.SourceFor(job, scratch.leaves());
   const TreeView tree = job.state->snapshot().tree();
-  SerialTeam team(ActiveBulkCounts().tightest);
+  SerialTeam team(ActiveSimdImplementation().tightest, source.slice_index());
   for (;;) {
     const Workspace workspace = scratch.Get(tree, job.query.balanced);
     const PlacementOutcome outcome =
@@ -83,7 +85,7 @@ void Decide(const PlacementJob& job, ShapeCounts& counts, Scratch& scratch,
   }
 }
 
-// Whether the job is on a part of the flavor: rare, and not worth a place in the cache.
+// Returns whether the job is on a part of the flavor: rare, and not worth a place in the cache.
 bool IsPartial(const PlacementJob& job) {
   return job.replacement_domain.begin != 0 ||
          job.replacement_domain.end != job.state->snapshot().leaf_count();
@@ -100,7 +102,8 @@ struct Member {
 // All jobs of a batch that share one entry; never empty.
 using Sharers = std::span<const Member>;
 
-// The jobs of a batch by their counts, and the locks on these. Its memory is used again.
+// The jobs of a batch, grouped by their counts, and the locks on these. Later batches reuse its
+// memory.
 class Batch {
  public:
   void Add(std::shared_ptr<CountsCache::Entry> entry, std::size_t job) {
@@ -120,11 +123,20 @@ class Batch {
     }
   }
 
-  void Lock() {
-    for (const Sharers& group : groups_) locks_.emplace_back(group.front().entry->mutex);
-  }
+  // The locks on all counts of a batch.
+  class Locks {
+   public:
+    explicit Locks(Batch& batch) : locks_(batch.locks_) {
+      locks_.reserve(batch.groups_.size());  // so that nothing is thrown between two locks
+      for (const Sharers& group : batch.groups_) locks_.emplace_back(group.front().entry->mutex);
+    }
+    ~Locks() { locks_.clear(); }
+    Locks(const Locks&) = delete;
+    Locks& operator=(const Locks&) = delete;
 
-  void Unlock() { locks_.clear(); }
+   private:
+    std::vector<std::unique_lock<std::mutex>>& locks_;
+  };
 
   void Clear() {
     groups_.clear();
@@ -144,7 +156,22 @@ class Batch {
   std::vector<std::unique_lock<std::mutex>> locks_;
 };
 
-// What one thread works in.
+// Clears a batch at the end of a call, however that ends.
+class BatchOfCall {
+ public:
+  explicit BatchOfCall(Batch& batch) : batch_(batch) {}
+  ~BatchOfCall() { batch_.Clear(); }
+  BatchOfCall(const BatchOfCall&) = delete;
+  BatchOfCall& operator=(const BatchOfCall&) = delete;
+
+  Batch* operator->() const { return &batch_; }
+  Batch& operator*() const { return batch_; }
+
+ private:
+  Batch& batch_;
+};
+
+// The memory that one thread works in.
 struct ThreadMemory {
   Scratch scratch;
   Batch batch;
@@ -162,37 +189,44 @@ class CpuBackend final : public Backend {
     if (jobs.size() == 1) {
       return EvaluateOne(jobs[0], results[0]);
     }
-    Batch& batch = memory_.local().batch;
-    GroupJobs(jobs, batch);
+    const BatchOfCall batch(memory_.local().batch);
+    GroupJobs(jobs, *batch);
     arena_.execute([&] {
-      WithLocks(batch, [&] {
-        RefreshGroups(jobs, batch.groups());
-        tbb::parallel_for(std::size_t{0}, batch.members().size(), [&](std::size_t i) {
-          const Member& member = batch.members()[i];
+      WithLocks(*batch, [&] {
+        RefreshGroups(jobs, batch->groups());
+        tbb::parallel_for(std::size_t{0}, batch->members().size(), [&](std::size_t i) {
+          const Member& member = batch->members()[i];
           Decide(jobs[member.job], member.counts(), memory_.local().scratch, results[member.job]);
         });
       });
-      tbb::parallel_for(std::size_t{0}, batch.alone().size(), [&](std::size_t i) {
-        EvaluateOne(jobs[batch.alone()[i]], results[batch.alone()[i]]);
+      tbb::parallel_for(std::size_t{0}, batch->alone().size(), [&](std::size_t i) {
+        EvaluateOne(jobs[batch->alone()[i]], results[batch->alone()[i]]);
       });
     });
-    batch.Clear();
   }
 
   void Prepare(std::span<const PlacementJob> jobs) override {
-    Batch& batch = memory_.local().batch;
-    GroupJobs(jobs, batch);
-    arena_.execute([&] { WithLocks(batch, [&] { RefreshGroups(jobs, batch.groups()); }); });
-    batch.Clear();
+    const BatchOfCall batch(memory_.local().batch);
+    GroupJobs(jobs, *batch);
+    arena_.execute([&] { WithLocks(*batch, [&] { RefreshGroups(jobs, batch->groups()); }); });
+  }
+
+  void CountDomains(const PlacementJob& job, CountsStorage& counts) const override {
+    const TreeView tree = job.state->snapshot().tree();
+    const CountsView view = ResizeFor(job, counts);
+    LeafCounter counter(job);
+    counter.Assume(job);
+    counter.Count({0, tree.leaf_count()}, view);
+    SerialTeam team;
+    RollUp(team, tree, job.shape->slice, view, 0, {0, tree.LevelEnd(0)});
   }
 
  private:
   // Within the arena: who holds locks needs no place there that somebody waiting for them has. And
   // isolated: who holds them runs nothing meanwhile that may want them.
   static void WithLocks(Batch& batch, const auto& body) {
-    batch.Lock();
+    const Batch::Locks locks(batch);
     tbb::this_task_arena::isolate(body);
-    batch.Unlock();
   }
 
   void GroupJobs(std::span<const PlacementJob> jobs, Batch& batch) {
@@ -218,33 +252,33 @@ class CpuBackend final : public Backend {
     });
   }
 
-  // Calls `count` for each shape on run after run of blocks, as long as is good to read the
-  // capacity of `stale` blocks a shape from the innermost cache.
-  static void InRuns(std::size_t stale, std::int32_t blocks, const auto& shapes,
+  // Calls `count` for each shape on run after run of groups of leaves, as long as is good to read
+  // the capacity of `stale` groups of leaves a shape from the innermost cache.
+  static void InRuns(std::size_t stale, std::int32_t leaf_groups, const auto& shapes,
                      const auto& count) {
     if (stale == 0) return;
     const auto a_shape = static_cast<std::int64_t>(stale / shapes.size() + 1);
     const std::int64_t run =
-        std::max(kBlocksTogether * std::int64_t{blocks} / a_shape, std::int64_t{1});
-    for (std::int64_t begin = 0; begin < blocks; begin += run) {
-      const auto end = static_cast<std::int32_t>(std::min<std::int64_t>(begin + run, blocks));
+        std::max(kGroupsTogether * std::int64_t{leaf_groups} / a_shape, std::int64_t{1});
+    for (std::int64_t begin = 0; begin < leaf_groups; begin += run) {
+      const auto end = static_cast<std::int32_t>(std::min<std::int64_t>(begin + run, leaf_groups));
       for (const auto& shape : shapes) count(shape, end);
     }
   }
 
   void RefreshTogether(std::span<const PlacementJob> jobs, std::span<const Sharers> groups) {
     CountsStorage& leaves = memory_.local().scratch.leaves();
-    std::int32_t blocks = 0;  // of the largest snapshot; they may be several
+    std::int32_t leaf_groups = 0;  // of the largest snapshot; they may be several
     std::size_t stale = 0;
     for (const Sharers& group : groups) {
       const auto it = std::ranges::find_if(
           group, [&](const Member& m) { return ShapeCounts::NeedsLeaves(jobs[m.job]); });
       const PlacementJob& job = jobs[(it == group.end() ? group.begin() : it)->job];
       stale += group.front().counts().Prepare(job);
-      blocks = std::max(blocks, job.state->snapshot().block_count());
+      leaf_groups = std::max(leaf_groups, job.state->snapshot().group_count());
     }
-    InRuns(stale, blocks, groups, [&](const Sharers& group, std::int32_t end) {
-      group.front().counts().CountBlocks(end, leaves);
+    InRuns(stale, leaf_groups, groups, [&](const Sharers& group, std::int32_t end) {
+      group.front().counts().CountGroups(end, leaves);
     });
     std::vector<ShapeCounts*>& failing = memory_.local().failing;
     failing.clear();
@@ -266,8 +300,8 @@ class CpuBackend final : public Backend {
       failing.push_back(&counts);
       stale += counts.PrepareExclusions(jobs[it->job]);
     }
-    InRuns(stale, blocks, failing,
-           [](ShapeCounts* counts, std::int32_t end) { counts->LimitBlocks(end); });
+    InRuns(stale, leaf_groups, failing,
+           [](ShapeCounts* counts, std::int32_t end) { counts->CountGroupExclusions(end); });
     for (ShapeCounts* counts : failing) counts->FinishExclusions();
   }
 

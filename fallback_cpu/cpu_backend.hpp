@@ -7,7 +7,7 @@
 
 namespace espalier {
 
-// `threads`: 0 for one per core this process may use. Never null.
+// Makes a CPU back end, never null. `threads`: 0 for one per core that this process may use.
 std::shared_ptr<Backend> MakeCpuBackend(int threads = 0);
 
 }  // namespace espalier

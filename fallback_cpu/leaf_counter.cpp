@@ -3,37 +3,24 @@
 #include <algorithm>
 #include <limits>
 
+#include "host/packing/reciprocals.hpp"
+
 namespace espalier {
-namespace {
-
-RequestView ViewOf(const RequestVector& vector) {
-  return {static_cast<std::int32_t>(vector.names.size()), vector.columns.data(),
-          vector.amounts.data()};
-}
-
-}  // namespace
 
 LeafCounter::LeafCounter(const PlacementJob& job)
     : state_(*job.state),
       shape_(*job.shape),
+      filter_(job.filter),
       simulate_empty_(job.simulate_empty),
       range_version_(job.state->range_version()),
       tree_(job.state->snapshot().tree()),
       first_leaf_(tree_.LevelBegin(tree_.lowest())) {
-  const FlavorSnapshot& snapshot = state_.snapshot();
-  input_.capacity = {simulate_empty_ ? state_.free().data() : state_.remaining().data(),
-                     snapshot.stride()};
-  input_.workers = ViewOf(shape_.workers);
-  input_.leader = ViewOf(shape_.leader);
-  input_.leader_on_workers = shape_.leader_on_workers.data();
-  const NodeFilter* filter = shape_.filter.get();
-  input_.matches = filter == nullptr || filter->matches.empty() ? nullptr : filter->matches.data();
-  input_.domain = job.replacement_domain;
+  input_ = MakeLeafInput(job, assumed_);
   bulk_ = BindBulk();
   sums_ = bulk_ && BindSums();
   if (sums_) {
     layout_ = {tree_.child_begin + tree_.LevelBegin(tree_.lowest() - 1), first_leaf_,
-               snapshot.block_width() == TiledCapacity::kTileLeaves};
+               state_.snapshot().group_width() == TiledCapacity::kTileLeaves};
   }
 }
 
@@ -46,17 +33,18 @@ bool LeafCounter::BindEntry(std::int32_t column, Amount request, Amount leader,
   const Amount part_of_unit = (Amount{1} << shift) - 1;
   if (!simulate_empty_ && tiles.Exact(column) && ((request | leader) & part_of_unit) == 0) {
     vector.order.push_back(static_cast<std::int32_t>(vector.narrow.size()));
-    vector.narrow.push_back({column * TiledCapacity::kTileLeaves, NarrowInverse(request >> shift),
-                             static_cast<float>(request >> shift),
-                             static_cast<float>(leader >> shift)});
+    vector.narrow.push_back(
+        {column * TiledCapacity::kTileLeaves, Reciprocal<float>(request >> shift),
+         static_cast<float>(request >> shift), static_cast<float>(leader >> shift)});
     return true;
   }
-  if (request >= kWideLimit || leader >= kWideLimit || state_.Magnitude(column) >= kWideLimit) {
+  if (request >= kExactAmount || leader >= kExactAmount ||
+      state_.Magnitude(column) >= kExactAmount) {
     return false;
   }
   vector.order.push_back(~static_cast<std::int32_t>(vector.wide.size()));
   vector.wide.push_back({input_.capacity.amounts + column * input_.capacity.stride,
-                         WideInverse(request), static_cast<double>(request),
+                         Reciprocal<double>(request), static_cast<double>(request),
                          static_cast<double>(leader)});
   return true;
 }
@@ -80,7 +68,7 @@ bool LeafCounter::BindBulk() {
   request_.tile_stride = state_.tiles().tile_stride();
   if (!request_.workers.narrow.empty()) {
     request_.most = state_.tiles().Most();
-    request_.least_most = state_.tiles().LeastMost();
+    request_.min_tile_max = state_.tiles().MinTileMax();
   }
   request_.leaf_count = tree_.leaf_count();
   request_.matches = input_.matches;
@@ -89,9 +77,7 @@ bool LeafCounter::BindBulk() {
 }
 
 bool LeafCounter::BindSums() const {
-  const SliceRule& slice = shape_.slice;
-  if (tree_.level_count == 1 || input_.leader.size > 0 || slice.size != 1 ||
-      slice.level != tree_.lowest() || slice.layer_count > 1) {
+  if (tree_.level_count == 1 || input_.leader.size > 0 || !shape_.slice.IsOnePod(tree_.lowest())) {
     return false;
   }
   Amount most = kMaxFit;
@@ -103,22 +89,15 @@ bool LeafCounter::BindSums() const {
   return most * tree_.leaf_count() <= kMaxStored;
 }
 
-void LeafCounter::Assume(const AssumedLeaves& assumed) {
-  assumed_leaves_.clear();
-  assumed_amounts_.clear();
-  for (const AssumedLeaf& leaf : assumed) {
-    assumed_leaves_.push_back(leaf.leaf.value);
-    assumed_amounts_.insert(assumed_amounts_.end(), leaf.amounts.begin(), leaf.amounts.end());
-  }
-  input_.assumed = {static_cast<std::int32_t>(assumed_leaves_.size()), assumed_leaves_.data(),
-                    assumed_amounts_.data(),
-                    static_cast<std::int32_t>(state_.snapshot().resources().size())};
+void LeafCounter::Assume(const PlacementJob& job) {
+  assumed_.Set(job.assumed);
+  input_.assumed = ViewOf(assumed_, job, InPlace{});
 }
 
 template <class Visit>
 void LeafCounter::ForAssumed(DomainRange range, const Visit& visit) const {
-  for (auto it = std::ranges::lower_bound(assumed_leaves_, range.begin);
-       it != assumed_leaves_.end() && *it < range.end; ++it) {
+  for (auto it = std::ranges::lower_bound(assumed_.leaves, range.begin);
+       it != assumed_.leaves.end() && *it < range.end; ++it) {
     visit(*it);
   }
 }
@@ -138,7 +117,7 @@ void LeafCounter::Count(DomainRange range, const CountsView& out) const {
     columns.pods_with_leader = out.pods_with_leader + first_leaf_;
     columns.leaders = out.leaders + first_leaf_;
   }
-  ActiveBulkCounts().count(request_, range.begin, range.end, columns);
+  ActiveSimdImplementation().count(request_, range.begin, range.end, columns);
   if (out.slices != out.pods) {  // R8.1
     const bool sliced = slice.level == tree_.lowest();
     for (std::int32_t d = first_leaf_ + range.begin; d < first_leaf_ + range.end; ++d) {
@@ -151,28 +130,28 @@ void LeafCounter::Count(DomainRange range, const CountsView& out) const {
   ForAssumed(range, [&](std::int32_t leaf) { StoreLeaf(tree_, slice, input_, out, leaf); });
 }
 
-void LeafCounter::SumBlocks(const Blocks& blocks, StoredCount* sums) const {
-  ActiveBulkCounts().sum(request_, layout_, blocks, sums);
+void LeafCounter::SumGroups(const LeafGroups& groups, StoredCount* sums) const {
+  ActiveSimdImplementation().sum(request_, layout_, groups, sums);
 }
 
-// Leaf by leaf.
-void LeafCounter::LimitTile(std::int32_t tile, const LeafLimits& limits) const {
+// Finds the reasons leaf by leaf.
+void LeafCounter::FindReasonsOfTile(std::int32_t tile, const ExclusionReasons& reasons) const {
   const std::int32_t begin = tile * TiledCapacity::kTileLeaves;
   const std::int32_t end = std::min(begin + TiledCapacity::kTileLeaves, tree_.leaf_count());
   std::uint8_t now[TiledCapacity::kTileLeaves];
-  std::fill_n(now, TiledCapacity::kTileLeaves, static_cast<std::uint8_t>(limits.None()));
+  std::fill_n(now, TiledCapacity::kTileLeaves, static_cast<std::uint8_t>(reasons.None()));
   for (std::int32_t leaf = begin; leaf < end; ++leaf) {
     const bool matches = Matches(input_, leaf);
     const bool inside = InsideDomain(input_, leaf);
-    const std::int16_t reason =
+    const std::int16_t exclusion =
         ExclusionOf(matches, inside, matches && inside ? CountLeaf(input_, leaf) : LeafCounts{});
-    const std::int32_t limit = reason == kOutsideDomain ? limits.OutsideDomain()
-                               : reason < 0             ? limits.None()
-                                                        : reason;
-    if (limits.of_leaf == nullptr) ++limits.sums[limit];
-    now[leaf - begin] = static_cast<std::uint8_t>(limit);
+    const std::int32_t reason = exclusion == kOutsideDomain ? reasons.OutsideDomain()
+                                : exclusion < 0             ? reasons.None()
+                                                            : exclusion;
+    if (reasons.of_leaf == nullptr) ++reasons.sums[reason];
+    now[leaf - begin] = static_cast<std::uint8_t>(reason);
   }
-  if (limits.of_leaf != nullptr) limits.Set(tile, now);
+  if (reasons.of_leaf != nullptr) reasons.Set(tile, now);
 }
 
 std::optional<BulkRequest> LeafCounter::OfClasses(const LeafClasses& classes) const {
@@ -191,39 +170,40 @@ bool LeafCounter::SumClasses(const LeafClasses& classes, StoredCount* sums) cons
   ClassTable table;
   StoredCount pods[LeafClasses::kMostClasses];
   table.classes = classes.count();
-  ActiveBulkCounts().count(*request, 0, table.classes, {pods, nullptr, nullptr});
+  ActiveSimdImplementation().count(*request, 0, table.classes, {pods, nullptr, nullptr});
   for (std::int32_t c = 0; c < table.classes; ++c) {
     if (pods[c] > std::numeric_limits<std::uint8_t>::max()) return false;
     table.values[c] = static_cast<std::uint8_t>(pods[c]);
   }
-  ActiveBulkCounts().sum_classes(table, classes.of_leaf().data(), request_.matches, layout_,
-                                 state_.snapshot().block_count(), sums);
+  ActiveSimdImplementation().sum_classes(table, classes.of_leaf().data(), request_.matches, layout_,
+                                         state_.snapshot().group_count(), sums);
   return true;
 }
 
-bool LeafCounter::LimitClasses(const LeafClasses& classes, ClassTable& limits,
-                               std::span<std::int64_t> sums) const {
+bool LeafCounter::FindReasonsOfClasses(const LeafClasses& classes, ClassTable& reasons,
+                                       std::span<std::int64_t> sums) const {
   if (request_.matches != nullptr) return false;
   const std::optional<BulkRequest> request = OfClasses(classes);
   if (!request) return false;
-  std::vector<std::int64_t> classes_limited(sums.size(), 0);
-  const LeafLimits of_classes = {static_cast<std::int32_t>(sums.size()) - 2, limits.values, true,
-                                 classes_limited.data()};
-  limits.classes = classes.count();
-  std::ranges::fill(limits.values, static_cast<std::uint8_t>(of_classes.None()));
+  std::vector<std::int64_t> classes_excluded(sums.size(), 0);
+  const ExclusionReasons of_classes = {static_cast<std::int32_t>(sums.size()) - 2, reasons.values,
+                                       true, classes_excluded.data()};
+  reasons.classes = classes.count();
+  std::ranges::fill(reasons.values, static_cast<std::uint8_t>(of_classes.None()));
   const std::size_t count = classes.leaves().size();
   const std::size_t tiles = (count + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
-  ActiveBulkCounts().limit(*request, {nullptr, 0, static_cast<std::int32_t>(tiles)}, of_classes);
+  ActiveSimdImplementation().find_reasons(*request, {nullptr, 0, static_cast<std::int32_t>(tiles)},
+                                          of_classes);
   std::ranges::fill(sums, 0);
-  for (std::size_t c = 0; c < count; ++c) sums[limits.values[c]] += classes.leaves()[c];
+  for (std::size_t c = 0; c < count; ++c) sums[reasons.values[c]] += classes.leaves()[c];
   return true;
 }
 
-void LeafCounter::CountLimited(const Blocks& tiles, const LeafLimits& limits) const {
-  if (bulk_ && assumed_leaves_.empty()) {
-    return ActiveBulkCounts().limit(request_, tiles, limits);
+void LeafCounter::FindReasons(const LeafGroups& tiles, const ExclusionReasons& reasons) const {
+  if (bulk_ && assumed_.leaves.empty()) {
+    return ActiveSimdImplementation().find_reasons(request_, tiles, reasons);
   }
-  for (std::int32_t i = 0; i < tiles.count; ++i) LimitTile(tiles[i], limits);
+  for (std::int32_t i = 0; i < tiles.count; ++i) FindReasonsOfTile(tiles[i], reasons);
 }
 
 }  // namespace espalier

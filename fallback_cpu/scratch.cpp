@@ -15,30 +15,6 @@ void GrowTo(std::vector<T>& items, std::size_t size) {
 
 }  // namespace
 
-void CountsStorage::Resize(std::int32_t domains, bool with_slices, bool with_leader) {
-  const auto size = static_cast<std::size_t>(domains);
-  with_slices_ = with_slices;
-  with_leader_ = with_leader;
-  GrowTo(pods_, size);
-  if (with_slices) GrowTo(slices_, size);
-  if (!with_leader) return;
-  GrowTo(pods_with_leader_, size);
-  if (with_slices) GrowTo(slices_with_leader_, size);
-  GrowTo(leaders_, size);
-}
-
-CountsView CountsStorage::View() {
-  CountsView view;
-  view.pods = pods_.data();
-  view.slices = with_slices_ ? slices_.data() : view.pods;
-  view.pods_with_leader = with_leader_ ? pods_with_leader_.data() : view.pods;
-  view.slices_with_leader =
-      with_leader_ ? (with_slices_ ? slices_with_leader_.data() : view.pods_with_leader)
-                   : view.slices;
-  view.leaders = with_leader_ ? leaders_.data() : nullptr;
-  return view;
-}
-
 Workspace Scratch::Get(const TreeView& tree, bool balanced) {
   std::int32_t widest = 1;
   for (std::int32_t l = 0; l < tree.level_count; ++l) {

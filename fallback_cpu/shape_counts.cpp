@@ -3,63 +3,57 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "kernels/decisions/roll_up.hpp"
 
 namespace espalier {
 namespace {
 
-// Slices and pods are the same number everywhere when a slice is one pod on one leaf.
-bool HasSlices(const SliceRule& slice, const TreeView& tree) {
-  return slice.size != 1 || slice.level != tree.lowest() || slice.layer_count > 1;
-}
+// Where more than this part of the groups differ, counting all of them is sooner.
+constexpr std::size_t kWorthRebasing = 4;
 
-// The stamps of the capacity that a job looks at.
-const BlockStamps& StampsOf(const PlacementJob& job) {
-  return job.simulate_empty ? *job.state->free_stamps() : job.state->stamps();
-}
-
-// Blocks that changed since, in ascending order; those without pods are left out where `pods`, by
-// block, is given.
-void AppendChanged(const BlockStamps& stamps, Stamp since, const StoredCount* pods,
-                   std::vector<std::int32_t>& blocks) {
+// Groups that changed since, in ascending order; those without pods are left out where `pods`,
+// by group, is given.
+void AppendChanged(const GroupStamps& stamps, Stamp since, const StoredCount* pods,
+                   std::vector<std::int32_t>& groups) {
   thread_local std::vector<std::int32_t> changed;
   stamps.ForRunsSince(since, [&](std::size_t begin, std::size_t end) {
-    changed.resize(std::max(changed.size(), end - begin + BulkCounts::kReadAhead));
-    const std::int32_t count =
-        ActiveBulkCounts().changed(stamps.of_block().data(), pods, static_cast<std::int32_t>(begin),
-                                   static_cast<std::int32_t>(end), since, changed.data());
-    blocks.insert(blocks.end(), changed.begin(), changed.begin() + count);
+    changed.resize(std::max(changed.size(), end - begin + SimdImplementation::kReadAhead));
+    const std::int32_t count = ActiveSimdImplementation().changed(
+        stamps.of_group().data(), pods, static_cast<std::int32_t>(begin),
+        static_cast<std::int32_t>(end), since, changed.data());
+    groups.insert(groups.end(), changed.begin(), changed.begin() + count);
   });
 }
 
-void SortDistinct(std::vector<std::int32_t>& blocks) {
-  if (std::ranges::adjacent_find(blocks, std::ranges::greater_equal()) == blocks.end()) return;
-  std::ranges::sort(blocks);
-  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+void SortDistinct(std::vector<std::int32_t>& groups) {
+  if (std::ranges::adjacent_find(groups, std::ranges::greater_equal()) == groups.end()) return;
+  std::ranges::sort(groups);
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
 }
 
-// Those of some blocks, or of all, that are before `end` and not `done`, which they are from now
-// on. The blocks ascend unless all are taken at once.
-Blocks TakeBefore(std::int32_t end, const FlavorSnapshot& snapshot, bool all,
-                  const std::vector<std::int32_t>& some, std::int32_t& done) {
+// Returns those of some groups, or of all, that are before `end` and not `done`, and moves
+// `done` behind them. The groups ascend unless all are taken at once.
+LeafGroups TakeBefore(std::int32_t end, const FlavorSnapshot& snapshot, bool all,
+                      const std::vector<std::int32_t>& some, std::int32_t& done) {
   const std::int32_t first = done;
   if (all) {
-    done = std::min(end, snapshot.block_count());
+    done = std::min(end, snapshot.group_count());
     return {nullptr, first, done - first};
   }
-  const auto last = end >= snapshot.block_count()
+  const auto last = end >= snapshot.group_count()
                         ? some.end()
                         : std::lower_bound(some.begin() + first, some.end(), end);
   done = static_cast<std::int32_t>(last - some.begin());
   return {some.data() + first, 0, done - first};
 }
 
-void SetAssumedBlocks(const PlacementJob& job, std::vector<std::int32_t>& blocks) {
-  blocks.clear();
+void SetAssumedGroups(const PlacementJob& job, std::vector<std::int32_t>& groups) {
+  groups.clear();
   for (const AssumedLeaf& assumed : job.assumed) {
-    const std::int32_t block = job.state->snapshot().BlockOf(assumed.leaf);
-    if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
+    const std::int32_t group = job.state->snapshot().GroupOf(assumed.leaf);
+    if (groups.empty() || groups.back() != group) groups.push_back(group);
   }
 }
 
@@ -69,22 +63,33 @@ void ShapeCounts::Forget() {
   counter_.reset();
   counted_ = false;
   leaves_kept_ = false;
-  assumed_blocks_.clear();
-  limited_known_ = false;
-  limited_stale_.clear();
+  assumed_groups_.clear();
+  exclusions_known_ = false;
+  exclusions_stale_.clear();
 }
 
-void ShapeCounts::GoOnFrom(const BlockStamps& before, const BlockStamps& now) {
+bool ShapeCounts::RebaseOnto(const GroupStamps& before, const GroupStamps& now) {
+  const std::size_t groups = now.of_group().size();
+  if (before.of_group().size() != groups) return false;  // leaves came or went in between
+  Stamp since = now.latest();
+  if (counted_) since = std::min(since, made_at_);
+  if (exclusions_known_) since = std::min(since, exclusions_made_at_);
+  std::vector<std::int32_t> changed;
+  now.ForEachDifference(before, since, [&](std::size_t group) {
+    changed.push_back(static_cast<std::int32_t>(group));
+  });
+  if (changed.size() * kWorthRebasing > groups) return false;
   counter_.reset();
-  const auto go_on = [&](Stamp& made_at, std::vector<std::int32_t>& stale) {
-    now.ForEachDifference(before, made_at, [&](std::size_t block) {
-      stale.push_back(static_cast<std::int32_t>(block));
-    });
+  const auto go_on = [&](bool& known, Stamp& made_at, std::vector<std::int32_t>& stale) {
+    if (!std::exchange(known, false)) return;
+    stale.insert(stale.end(), changed.begin(), changed.end());
     made_at = now.latest();
     SortDistinct(stale);
+    known = true;
   };
-  if (counted_) go_on(made_at_, assumed_blocks_);
-  if (limited_known_) go_on(limits_made_at_, limited_stale_);
+  go_on(counted_, made_at_, assumed_groups_);
+  go_on(exclusions_known_, exclusions_made_at_, exclusions_stale_);
+  return true;
 }
 
 bool ShapeCounts::NeedsLeaves(const PlacementJob& job) {
@@ -97,25 +102,26 @@ CountsView ShapeCounts::LeavesIn(CountsStorage& leaves) {
   return leaves.View();
 }
 
-// Whether counting a block is summing its pods.
-bool ShapeCounts::SumsOnly() const {
-  return counter_->sums() && !leaves_kept_ && assumed_blocks_.empty();
+// Returns whether counting a group is summing its pods.
+bool ShapeCounts::CanSumGroups() const {
+  return counter_->sums() && !leaves_kept_ && assumed_groups_.empty();
 }
 
 std::size_t ShapeCounts::Prepare(const PlacementJob& job) {
   CollectStale(job);
-  if (cold_) return static_cast<std::size_t>(snapshot_->block_count());
+  if (cold_) return static_cast<std::size_t>(snapshot_->group_count());
   SortDistinct(stale_);
   return stale_.size();
 }
 
 void ShapeCounts::CollectStale(const PlacementJob& job) {
+  const bool counted_before = std::exchange(counted_, false);
   snapshot_ = &job.state->snapshot();
   shape_ = job.shape.get();
-  if (!counter_ || !counter_->IsValid()) counter_.emplace(job);
-  counter_->Assume(job.assumed);
+  if (!counter_ || !counter_->IsValid(job)) counter_.emplace(job);
+  counter_->Assume(job);
   const bool keep_leaves = leaves_kept_ || NeedsLeaves(job);
-  cold_ = !counted_ || keep_leaves != leaves_kept_;
+  cold_ = !counted_before || keep_leaves != leaves_kept_;
   stale_.clear();
   stale_done_ = 0;
   if (cold_) {
@@ -123,29 +129,28 @@ void ShapeCounts::CollectStale(const PlacementJob& job) {
     leaves_kept_ = keep_leaves;
     leaf_summary_.Forget();
     storage_.Resize(leaves_kept_ ? tree.domain_count() : tree.LevelBegin(tree.lowest()),
-                    HasSlices(shape_->slice, tree), job.query.leaders > 0);
-    SetAssumedBlocks(job, assumed_blocks_);
+                    !shape_->slice.IsOnePod(tree.lowest()), job.query.leaders > 0);
+    SetAssumedGroups(job, assumed_groups_);
     if (StartFromClasses(job)) {
       cold_ = false;
       AppendStale(job);
     }
   } else {
-    stale_.swap(assumed_blocks_);
+    stale_.swap(assumed_groups_);
     const bool several_lists = !stale_.empty();
     AppendStale(job);
-    SetAssumedBlocks(job, assumed_blocks_);
-    stale_.insert(stale_.end(), assumed_blocks_.begin(), assumed_blocks_.end());
+    SetAssumedGroups(job, assumed_groups_);
+    stale_.insert(stale_.end(), assumed_groups_.begin(), assumed_groups_.end());
     if (several_lists) SortDistinct(stale_);
   }
-  counted_ = true;
-  made_at_ = StampsOf(job).latest();
+  latest_ = StampsOf(job).latest();
 }
 
 // Counts a state that was: leaves of a class hold the same. What changed since is stale.
 bool ShapeCounts::StartFromClasses(const PlacementJob& job) {
   const FlavorState& state = *job.state;
   const TreeView tree = snapshot_->tree();
-  if (state.classes() == nullptr || !counter_->sums() || !SumsOnly() ||
+  if (state.classes() == nullptr || !counter_->sums() || !CanSumGroups() ||
       !counter_->SumClasses(*state.classes(),
                             storage_.View().pods + tree.LevelBegin(tree.lowest() - 1))) {
     return false;
@@ -155,8 +160,8 @@ bool ShapeCounts::StartFromClasses(const PlacementJob& job) {
   return true;
 }
 
-// Blocks that changed since the last refresh. A block without pods stays without while usage only
-// grows.
+// Groups that changed since the last refresh. A group without pods stays without while usage
+// only grows.
 void ShapeCounts::AppendStale(const PlacementJob& job) {
   const FlavorState& state = *job.state;
   const TreeView tree = snapshot_->tree();
@@ -168,74 +173,68 @@ void ShapeCounts::AppendStale(const PlacementJob& job) {
 
 void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
   if (counted_ && counter_ && made_at_ == StampsOf(job).latest() && job.assumed.empty() &&
-      assumed_blocks_.empty() && (leaves_kept_ || !NeedsLeaves(job))) {
+      assumed_groups_.empty() && (leaves_kept_ || !NeedsLeaves(job))) {
     return;
   }
   CollectStale(job);
-  CountBlocks(snapshot_->block_count(), leaves);
+  CountGroups(snapshot_->group_count(), leaves);
   Finish();
 }
 
-// Counts the leaves of a block again, and the block itself where blocks are domains.
-void ShapeCounts::CountOneBlock(std::int32_t block, const CountsView& leaves) {
-  const DomainRange of_block = snapshot_->BlockLeaves(block);
-  leaf_summary_.BeforeChange(of_block);
-  counter_->Count(of_block, leaves);
-  leaf_summary_.AfterChange(of_block);
-  RollUpBlock(block, leaves);
+// Counts the leaves of a group again, and the group itself where groups are domains.
+void ShapeCounts::CountOneGroup(std::int32_t group, const CountsView& leaves) {
+  const DomainRange of_group = snapshot_->GroupLeaves(group);
+  leaf_summary_.BeforeChange(of_group);
+  counter_->Count(of_group, leaves);
+  leaf_summary_.AfterChange(of_group);
+  RollUpGroup(group, leaves);
 }
 
-void ShapeCounts::RollUpBlock(std::int32_t block, const CountsView& leaves) {
+void ShapeCounts::RollUpGroup(std::int32_t group, const CountsView& leaves) {
   const TreeView tree = snapshot_->tree();
   if (tree.level_count == 1) return;
   RollUpDomain(tree, shape_->slice, leaves, storage_.View(), tree.lowest() - 1,
-               tree.LevelBegin(tree.lowest() - 1) + block);
+               tree.LevelBegin(tree.lowest() - 1) + group);
 }
 
-// Sums of pods alone: what a block gained or lost, its ancestors gain or lose.
-void ShapeCounts::SumBlocks(const Blocks& blocks) {
+// Sums of pods alone: what a group gained or lost, its ancestors gain or lose.
+void ShapeCounts::SumGroups(const LeafGroups& groups) {
   const TreeView tree = snapshot_->tree();
   StoredCount* pods = storage_.View().pods;
   const std::int32_t first = tree.LevelBegin(tree.lowest() - 1);
-  if (cold_) return counter_->SumBlocks(blocks, pods + first + blocks.first);
-  sums_.resize(static_cast<std::size_t>(blocks.count));
-  counter_->SumBlocks(blocks, sums_.data());
-  for (std::int32_t i = 0; i < blocks.count; ++i) {
-    const StoredCount gained = sums_[static_cast<std::size_t>(i)] - pods[first + blocks[i]];
+  if (cold_) return counter_->SumGroups(groups, pods + first + groups.first);
+  sums_.resize(static_cast<std::size_t>(groups.count));
+  counter_->SumGroups(groups, sums_.data());
+  for (std::int32_t i = 0; i < groups.count; ++i) {
+    const StoredCount gained = sums_[static_cast<std::size_t>(i)] - pods[first + groups[i]];
     if (gained == 0) continue;
-    for (std::int32_t d = first + blocks[i]; d >= 0; d = tree.parent[d]) pods[d] += gained;
+    for (std::int32_t d = first + groups[i]; d >= 0; d = tree.parent[d]) pods[d] += gained;
   }
 }
 
-void ShapeCounts::CountBlocks(std::int32_t end, CountsStorage& leaves) {
-  const Blocks blocks = TakeBefore(end, *snapshot_, cold_, stale_, stale_done_);
-  if (blocks.count == 0) return;
-  blocks_counted_ += blocks.count;
-  if (SumsOnly()) return SumBlocks(blocks);
+void ShapeCounts::CountGroups(std::int32_t end, CountsStorage& leaves) {
+  const LeafGroups groups = TakeBefore(end, *snapshot_, cold_, stale_, stale_done_);
+  if (groups.count == 0) return;
+  groups_counted_ += groups.count;
+  if (CanSumGroups()) return SumGroups(groups);
   const CountsView view = LeavesIn(leaves);
   if (!cold_) {
-    for (std::int32_t i = 0; i < blocks.count; ++i) CountOneBlock(blocks[i], view);
+    for (std::int32_t i = 0; i < groups.count; ++i) CountOneGroup(groups[i], view);
     return;
   }
-  const std::int32_t last = blocks[blocks.count - 1];
-  counter_->Count({snapshot_->BlockLeaves(blocks[0]).begin, snapshot_->BlockLeaves(last).end},
+  const std::int32_t last = groups[groups.count - 1];
+  counter_->Count({snapshot_->GroupLeaves(groups[0]).begin, snapshot_->GroupLeaves(last).end},
                   view);
-  for (std::int32_t i = 0; i < blocks.count; ++i) RollUpBlock(blocks[i], view);
+  for (std::int32_t i = 0; i < groups.count; ++i) RollUpGroup(groups[i], view);
 }
 
-// From the blocks up.
+// Rolls up every domain, from the groups to the roots.
 void ShapeCounts::RollUpAll() {
   const TreeView tree = snapshot_->tree();
   const CountsView counts = storage_.View();
-  const bool sums = counter_->sums();  // none passes 31 bits
   for (std::int32_t level = tree.lowest() - 2; level >= 0; --level) {
     for (std::int32_t d = tree.LevelBegin(level); d < tree.LevelEnd(level); ++d) {
-      if (sums) {
-        counts.pods[d] = std::accumulate(counts.pods + tree.ChildBegin(d),
-                                         counts.pods + tree.ChildBegin(d + 1), StoredCount{0});
-      } else {
-        RollUpDomain(tree, shape_->slice, counts, level, d);
-      }
+      RollUpDomain(tree, shape_->slice, counts, level, d);
     }
   }
 }
@@ -248,19 +247,21 @@ void ShapeCounts::Finish() {
       const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());
       leaf_summary_.Reset(storage_.View().slices + first_leaf, tree.leaf_count(), first_leaf);
     }
-  } else if (!SumsOnly()) {
+  } else if (!CanSumGroups()) {
     RollUpAncestors();
   }
+  made_at_ = latest_;
+  counted_ = true;
 }
 
-// Rolls up what is above the blocks in stale_, each domain once. Blocks are the domains above the
-// leaves.
+// Rolls up what is above the groups in stale_, each domain once. Groups are the domains above
+// the leaves.
 void ShapeCounts::RollUpAncestors() {
   const TreeView tree = snapshot_->tree();
   if (tree.level_count == 1) return;
   seen_.resize(static_cast<std::size_t>(tree.LevelBegin(tree.lowest())), 0);
   ++refresh_;
-  for (std::int32_t& block : stale_) block += tree.LevelBegin(tree.lowest() - 1);
+  for (std::int32_t& group : stale_) group += tree.LevelBegin(tree.lowest() - 1);
   for (std::int32_t level = tree.lowest() - 2; level >= 0; --level) {
     std::size_t kept = 0;
     for (const std::int32_t below : stale_) {
@@ -279,12 +280,12 @@ ShapeCounts::Source ShapeCounts::SourceFor(const PlacementJob& job, CountsStorag
   Source source;
   const TreeView tree = snapshot_->tree();
   source.stored_ = storage_.View();
-  if (leaves_kept_) source.stored_.leaf_summary = &leaf_summary_;
+  if (leaves_kept_) source.slice_index_ = leaf_summary_.index();
   source.leaves_ = LeavesIn(leaves);
   source.counter_ = leaves_kept_ ? nullptr : &*counter_;
   source.lowest_ = tree.lowest();
   source.first_leaf_ = tree.LevelBegin(tree.lowest());
-  const NodeFilter* filter = job.shape->filter.get();
+  const NodeFilter* filter = job.filter.get();
   if (job.affinity_scores && filter != nullptr && !filter->affinity.empty()) {
     source.stored_.affinity = filter->affinity.data();
     source.leaves_.affinity = filter->affinity.data();
@@ -313,71 +314,72 @@ Count ShapeCounts::MostSlices(std::int32_t level, bool required) {
 }
 
 std::size_t ShapeCounts::PrepareExclusions(const PlacementJob& job) {
-  CollectLimited(job);
-  if (limited_cold_) return static_cast<std::size_t>(snapshot_->block_count());
-  SortDistinct(limited_stale_);
-  return limited_stale_.size();
+  CollectStaleExclusions(job);
+  if (exclusions_cold_) return static_cast<std::size_t>(snapshot_->group_count());
+  SortDistinct(exclusions_stale_);
+  return exclusions_stale_.size();
 }
 
-// As StartFromClasses.
-bool ShapeCounts::StartLimitsFromClasses(const PlacementJob& job) {
-  limited_classes_ = nullptr;
+// Does for exclusions what StartFromClasses does for counts.
+bool ShapeCounts::StartExclusionsFromClasses(const PlacementJob& job) {
+  reason_classes_ = nullptr;
   const std::shared_ptr<const LeafClasses>& classes = job.state->classes();
-  if (classes == nullptr || !assumed_blocks_.empty() ||
-      !counter_->LimitClasses(*classes, limit_of_class_, limited_)) {
+  if (classes == nullptr || !assumed_groups_.empty() ||
+      !counter_->FindReasonsOfClasses(*classes, reason_of_class_, excluded_)) {
     return false;
   }
-  limited_classes_ = classes;
+  reason_classes_ = classes;
   of_classes_.assign(classes->of_leaf().size() / TiledCapacity::kTileLeaves, true);
-  limits_made_at_ = job.state->classes_stamp();
+  exclusions_made_at_ = job.state->classes_stamp();
   return true;
 }
 
-void ShapeCounts::CollectLimited(const PlacementJob& job) {
-  limited_done_ = 0;
-  last_limited_tile_ = -1;
-  limited_cold_ = !limited_known_;
-  if (limited_cold_) {
+void ShapeCounts::CollectStaleExclusions(const PlacementJob& job) {
+  exclusions_done_ = 0;
+  last_tile_ = -1;
+  exclusions_cold_ = !std::exchange(exclusions_known_, false);
+  if (exclusions_cold_) {
     const std::size_t resources = shape_->workers.names.size();
-    limited_.assign(resources + 2, 0);
-    limited_known_ = resources <= LeafLimits::kMostResources;
-    if (limited_known_) {
+    excluded_.assign(resources + 2, 0);
+    reasons_kept_ = resources <= ExclusionReasons::kMostResources;
+    if (reasons_kept_) {
       const std::int32_t tiles = snapshot_->leaf_count() / TiledCapacity::kTileLeaves + 1;
-      limit_of_leaf_.resize(static_cast<std::size_t>(tiles) * TiledCapacity::kTileLeaves);
+      reason_of_leaf_.resize(static_cast<std::size_t>(tiles) * TiledCapacity::kTileLeaves);
     }
-    limited_stale_.clear();
-    limited_cold_ = !limited_known_ || !StartLimitsFromClasses(job);
+    exclusions_stale_.clear();
+    exclusions_cold_ = !reasons_kept_ || !StartExclusionsFromClasses(job);
   }
-  if (!limited_cold_ && (limits_made_at_ != StampsOf(job).latest() || !limited_stale_.empty() ||
-                         !assumed_blocks_.empty())) {
-    limited_stale_.insert(limited_stale_.end(), assumed_blocks_.begin(), assumed_blocks_.end());
-    const bool several_lists = !limited_stale_.empty();
-    AppendChanged(StampsOf(job), limits_made_at_, nullptr, limited_stale_);
-    if (several_lists || snapshot_->block_width() != TiledCapacity::kTileLeaves) {
-      SortDistinct(limited_stale_);
+  if (!exclusions_cold_ && (exclusions_made_at_ != StampsOf(job).latest() ||
+                            !exclusions_stale_.empty() || !assumed_groups_.empty())) {
+    exclusions_stale_.insert(exclusions_stale_.end(), assumed_groups_.begin(),
+                             assumed_groups_.end());
+    const bool several_lists = !exclusions_stale_.empty();
+    AppendChanged(StampsOf(job), exclusions_made_at_, nullptr, exclusions_stale_);
+    if (several_lists || snapshot_->group_width() != TiledCapacity::kTileLeaves) {
+      SortDistinct(exclusions_stale_);
     }
   }
-  limits_made_at_ = StampsOf(job).latest();
+  exclusions_made_at_ = StampsOf(job).latest();
 }
 
-// The tiles of some blocks; neighbouring blocks may share one.
-Blocks ShapeCounts::TilesOf(const Blocks& blocks) {
-  if (snapshot_->block_width() == TiledCapacity::kTileLeaves) return blocks;
-  limited_tiles_.clear();
-  for (std::int32_t i = 0; i < blocks.count; ++i) {
-    const DomainRange leaves = snapshot_->BlockLeaves(blocks[i]);
+// Returns the tiles of some groups; neighbouring groups may share one.
+LeafGroups ShapeCounts::TilesOf(const LeafGroups& groups) {
+  if (snapshot_->group_width() == TiledCapacity::kTileLeaves) return groups;
+  tiles_.clear();
+  for (std::int32_t i = 0; i < groups.count; ++i) {
+    const DomainRange leaves = snapshot_->GroupLeaves(groups[i]);
     const std::int32_t end =
         (leaves.end + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
     for (std::int32_t tile = leaves.begin / TiledCapacity::kTileLeaves; tile < end; ++tile) {
-      if (tile != last_limited_tile_) limited_tiles_.push_back(tile);
-      last_limited_tile_ = tile;
+      if (tile != last_tile_) tiles_.push_back(tile);
+      last_tile_ = tile;
     }
   }
-  return {limited_tiles_.data(), 0, static_cast<std::int32_t>(limited_tiles_.size())};
+  return {tiles_.data(), 0, static_cast<std::int32_t>(tiles_.size())};
 }
 
-// Writes to limit_of_leaf_ what some tiles stand for.
-void ShapeCounts::SetLimitsOfClasses(const Blocks& tiles) {
+// Writes the reasons of the leaves of some tiles, as far as they have only those of their classes.
+void ShapeCounts::SetReasonsOfClasses(const LeafGroups& tiles) {
   thread_local std::vector<std::int32_t> still_of_classes;
   still_of_classes.clear();
   for (std::int32_t i = 0; i < tiles.count; ++i) {
@@ -386,32 +388,35 @@ void ShapeCounts::SetLimitsOfClasses(const Blocks& tiles) {
     of_classes_[tile] = false;
     still_of_classes.push_back(tiles[i]);
   }
-  const Blocks of_classes = {still_of_classes.data(), 0,
-                             static_cast<std::int32_t>(still_of_classes.size())};
-  ActiveBulkCounts().look_up(limit_of_class_, limited_classes_->of_leaf().data(), of_classes,
-                             limit_of_leaf_.data());
+  const LeafGroups of_classes = {still_of_classes.data(), 0,
+                                 static_cast<std::int32_t>(still_of_classes.size())};
+  ActiveSimdImplementation().look_up(reason_of_class_, reason_classes_->of_leaf().data(),
+                                     of_classes, reason_of_leaf_.data());
 }
 
-void ShapeCounts::LimitBlocks(std::int32_t end) {
-  const Blocks tiles =
-      TilesOf(TakeBefore(end, *snapshot_, limited_cold_, limited_stale_, limited_done_));
+void ShapeCounts::CountGroupExclusions(std::int32_t end) {
+  const LeafGroups tiles =
+      TilesOf(TakeBefore(end, *snapshot_, exclusions_cold_, exclusions_stale_, exclusions_done_));
   if (tiles.count == 0) return;
-  if (!limited_cold_ && limited_classes_ != nullptr) SetLimitsOfClasses(tiles);
-  counter_->CountLimited(
-      tiles, {static_cast<std::int32_t>(limited_.size()) - 2,
-              limited_known_ ? limit_of_leaf_.data() : nullptr, limited_cold_, limited_.data()});
+  if (!exclusions_cold_ && reason_classes_ != nullptr) SetReasonsOfClasses(tiles);
+  counter_->FindReasons(tiles, {static_cast<std::int32_t>(excluded_.size()) - 2,
+                                reasons_kept_ ? reason_of_leaf_.data() : nullptr, exclusions_cold_,
+                                excluded_.data()});
 }
 
-void ShapeCounts::FinishExclusions() { limited_stale_ = assumed_blocks_; }
+void ShapeCounts::FinishExclusions() {
+  exclusions_stale_ = assumed_groups_;
+  exclusions_known_ = reasons_kept_;
+}
 
 void ShapeCounts::CountExclusions(const PlacementJob& job, PlacementResult& result) {
-  const std::lock_guard lock(limited_mutex_);
-  CollectLimited(job);
-  LimitBlocks(snapshot_->block_count());
+  const std::lock_guard lock(exclusions_mutex_);
+  CollectStaleExclusions(job);
+  CountGroupExclusions(snapshot_->group_count());
   FinishExclusions();
   const auto resources = static_cast<std::ptrdiff_t>(shape_->workers.names.size());
-  const auto outside = limited_.begin() + resources;
-  result.limited_by.assign(limited_.begin(), outside);
+  const auto outside = excluded_.begin() + resources;
+  result.limited_by.assign(excluded_.begin(), outside);
   result.outside_domain = *outside;
 }
 

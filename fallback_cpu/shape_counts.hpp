@@ -1,6 +1,7 @@
-// Rolled-up counts of one shape on one state, kept warm: after usage changed, only the blocks of
-// leaves that changed and their ancestors are counted anew. Counts of leaves are kept only for
-// shapes that are asked for them all; elsewhere a block's leaves are counted when they are come to.
+// Rolled-up counts of one shape on one state, kept up to date: after usage changed, only the groups
+// of leaves that changed and their ancestors are counted again. Counts of leaves are kept only for
+// shapes whose decisions read them all; otherwise a group's leaves are counted when a decision
+// reaches them.
 #pragma once
 
 #include <cstddef>
@@ -12,83 +13,88 @@
 #include <vector>
 
 #include "fallback_cpu/leaf_counter.hpp"
+#include "fallback_cpu/leaf_summary.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "host/engine/backend.hpp"
-#include "kernels/decisions/leaf_summary.hpp"
 #include "kernels/team/serial_team.hpp"
 
 namespace espalier {
 
 class ShapeCounts {
  public:
-  // As if new, but for the memory.
+  // Resets the counts; keeps the allocated memory.
   void Forget();
 
-  // Makes the counts those of another state of the snapshot, whose stamps are `now`; the one they
-  // were for had `before`, which are frozen.
-  void GoOnFrom(const BlockStamps& before, const BlockStamps& now);
+  // Rebases the counts onto another state, whose stamps are `now`; the stamps of the state they
+  // were for were `before`, which are frozen. Returns false, and does nothing, where counting all
+  // is sooner.
+  bool RebaseOnto(const GroupStamps& before, const GroupStamps& now);
 
-  // Whether the decisions on a job read every leaf's counts.
+  // Returns whether the decisions on a job read every leaf's counts.
   static bool NeedsLeaves(const PlacementJob& job);
 
-  // Brings the counts up to date with the job's state and applies the job's assumed usage. What was
-  // counted before must have been for the same state and shape and the same kind of job. `leaves`
-  // is the calling thread's.
+  // Brings the counts up to date with the job's state and applies the job's assumed usage. Earlier
+  // counts must be of the same state and shape and the same kind of job. `leaves` is the calling
+  // thread's.
   void Refresh(const PlacementJob& job, CountsStorage& leaves);
 
-  // The same in steps, for many shapes that are to share the reading of the capacity: Prepare, then
-  // CountBlocks with ends that ascend up to the last block's, then Finish. Answers how many blocks
-  // there are to count.
+  // Does the first step of the same for many shapes that share the reading of the capacity:
+  // Prepare, then CountGroups with ends that ascend up to the last group's, then Finish. Returns
+  // how many groups must be counted.
   std::size_t Prepare(const PlacementJob& job);
-  void CountBlocks(std::int32_t end, CountsStorage& leaves);
+  void CountGroups(std::int32_t end, CountsStorage& leaves);
   void Finish();
 
-  // No query that requires this level, or prefers any, can place more slices on up-to-date counts.
+  // Returns an upper bound of the slices that a query can place that requires this level, or
+  // prefers any, on up-to-date counts.
   Count MostSlices(std::int32_t level, bool required);
 
   // Brings the numbers of CountExclusions up to date in the same steps.
   std::size_t PrepareExclusions(const PlacementJob& job);
-  void LimitBlocks(std::int32_t end);
+  void CountGroupExclusions(std::int32_t end);
   void FinishExclusions();
 
-  // Blocks counted since this object was made: the work that changes have caused.
-  std::int64_t blocks_counted() const { return blocks_counted_; }
+  // Returns how many groups were counted since this object was made: the work that changes have
+  // caused.
+  std::int64_t groups_counted() const { return groups_counted_; }
 
-  // Where decisions read, with the affinity the job wants. Valid while `leaves` is not used for
-  // another job.
+  // Provides the counts that decisions read, with the affinity that the job uses. Valid while
+  // `leaves` is not used for another job.
   class Source {
    public:
     const CountsView& stored() const { return stored_; }
+    const SliceIndex* slice_index() const { return slice_index_; }  // null: there is none
     const CountsView& Of(SerialTeam& /*team*/, std::int32_t level, DomainRange domains) const;
 
    private:
     friend class ShapeCounts;
     CountsView stored_;  // leaves included when `counter_` is null
     CountsView leaves_;
+    const SliceIndex* slice_index_ = nullptr;
     const LeafCounter* counter_ = nullptr;
     std::int32_t lowest_ = 0;
     std::int32_t first_leaf_ = 0;
   };
   Source SourceFor(const PlacementJob& job, CountsStorage& leaves);
 
-  // Leaves without room for one pod, per worker resource, and leaves outside the replacement domain
-  // (R18.5). Counts the whole flavor once; from then on only what changed since. Thread-safe.
+  // Counts the leaves without room for one pod, per worker resource, and the leaves outside the
+  // replacement domain (R18.5). Counts the whole flavor once and then only changes. Thread-safe.
   void CountExclusions(const PlacementJob& job, PlacementResult& result);
 
  private:
   CountsView LeavesIn(CountsStorage& leaves);
-  bool SumsOnly() const;
-  void CountOneBlock(std::int32_t block, const CountsView& leaves);
-  void RollUpBlock(std::int32_t block, const CountsView& leaves);
-  void SumBlocks(const Blocks& blocks);
+  bool CanSumGroups() const;
+  void CountOneGroup(std::int32_t group, const CountsView& leaves);
+  void RollUpGroup(std::int32_t group, const CountsView& leaves);
+  void SumGroups(const LeafGroups& groups);
   void RollUpAll();
   bool StartFromClasses(const PlacementJob& job);
   void CollectStale(const PlacementJob& job);
   void AppendStale(const PlacementJob& job);
-  bool StartLimitsFromClasses(const PlacementJob& job);
-  void CollectLimited(const PlacementJob& job);
-  Blocks TilesOf(const Blocks& blocks);
-  void SetLimitsOfClasses(const Blocks& tiles);
+  bool StartExclusionsFromClasses(const PlacementJob& job);
+  void CollectStaleExclusions(const PlacementJob& job);
+  LeafGroups TilesOf(const LeafGroups& groups);
+  void SetReasonsOfClasses(const LeafGroups& tiles);
   void RollUpAncestors();
 
   std::optional<LeafCounter> counter_;
@@ -97,33 +103,38 @@ class ShapeCounts {
   CountsStorage storage_;
   bool leaves_kept_ = false;
   LeafSummary leaf_summary_;  // of leaves that are kept, without a leader
-  bool counted_ = false;
-  bool cold_ = false;  // between Prepare and Finish: every block is to be counted
-  std::int64_t blocks_counted_ = 0;
+  bool counted_ = false;      // not while they are being counted, nor after a failure in between
+  bool cold_ = false;         // between Prepare and Finish: every group is to be counted
+  std::int64_t groups_counted_ = 0;
   Stamp made_at_ = 0;  // what is stamped later is to be counted again
-  // To be counted whatever the stamps say: for other usage than this state's own.
-  std::vector<std::int32_t> assumed_blocks_;
-  std::vector<std::int32_t> stale_;  // blocks; none when `cold_`
+  Stamp latest_ = 0;   // what made_at_ becomes in Finish
+  // Groups that must be counted whatever the stamps say, as their counts assume other usage than
+  // this state's.
+  std::vector<std::int32_t> assumed_groups_;
+  std::vector<std::int32_t> stale_;  // groups; none when `cold_`
   std::int32_t stale_done_ = 0;      // of these, or of all, from the front
-  std::vector<StoredCount> sums_;    // of the blocks in stale_
+  std::vector<StoredCount> sums_;    // of the groups in stale_
   std::vector<std::uint32_t> seen_;  // by inner domain: the refresh that met it last
   std::uint32_t refresh_ = 0;
 
-  // Only after a first failure: what limits each leaf, and how many leaves are limited by what.
-  std::mutex limited_mutex_;
-  bool limited_known_ = false;
-  bool limited_cold_ = false;                // between Prepare and Finish: as cold_
-  Stamp limits_made_at_ = 0;                 // as made_at_
-  std::vector<std::int32_t> limited_stale_;  // blocks; between refreshes: whatever the stamps say
-  std::int32_t limited_done_ = 0;
-  std::int32_t last_limited_tile_ = -1;
-  std::vector<std::int32_t> limited_tiles_;
-  std::vector<std::uint8_t> limit_of_leaf_;
-  std::vector<std::int64_t> limited_;
-  // Where set, tiles may stand for what limits the classes of their leaves: limit_of_leaf_ is not
-  // written there yet.
-  std::shared_ptr<const LeafClasses> limited_classes_;
-  ClassTable limit_of_class_;
+  // Reasons that exclude leaves, and how many leaves each of them excludes; filled after the first
+  // failure.
+  std::mutex exclusions_mutex_;
+  bool exclusions_known_ = false;  // as counted_
+  bool reasons_kept_ = false;      // by leaf
+  bool exclusions_cold_ = false;   // between Prepare and Finish: as cold_
+  Stamp exclusions_made_at_ = 0;   // as made_at_
+  // Groups whose reasons must be found; between refreshes: whatever the stamps say.
+  std::vector<std::int32_t> exclusions_stale_;
+  std::int32_t exclusions_done_ = 0;
+  std::int32_t last_tile_ = -1;  // that was appended to tiles_
+  std::vector<std::int32_t> tiles_;
+  std::vector<std::uint8_t> reason_of_leaf_;
+  std::vector<std::int64_t> excluded_;  // leaves by reason, as ExclusionReasons::sums
+  // When set, tiles may have only the reasons of the classes of their leaves: reason_of_leaf_ is
+  // not written there yet.
+  std::shared_ptr<const LeafClasses> reason_classes_;
+  ClassTable reason_of_class_;
   std::vector<bool> of_classes_;  // by tile
 };
 

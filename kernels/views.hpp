@@ -39,8 +39,9 @@ struct TreeView {
   ESPALIER_HD std::int32_t leaf_count() const { return LevelEnd(lowest()) - LevelBegin(lowest()); }
   ESPALIER_HD std::int32_t LevelBegin(std::int32_t level) const { return level_begin[level]; }
   ESPALIER_HD std::int32_t LevelEnd(std::int32_t level) const { return level_begin[level + 1]; }
-  // Children of an inner domain d are the domains [ChildBegin(d), ChildBegin(d + 1)). For a run of
-  // domains [a, b) of one level the children are [ChildBegin(a), ChildBegin(b)).
+  // Returns where the children of a domain begin: those of an inner domain d are the domains
+  // [ChildBegin(d), ChildBegin(d + 1)). For a run of domains [a, b) of one level the children are
+  // [ChildBegin(a), ChildBegin(b)).
   ESPALIER_HD std::int32_t ChildBegin(std::int32_t domain) const { return child_begin[domain]; }
 };
 
@@ -51,7 +52,7 @@ struct DomainRange {
   ESPALIER_HD std::int32_t size() const { return end - begin; }
 };
 
-// The descendants at `to` of the run `range` of level `from` (from <= to).
+// Returns the descendants at `to` of the run `range` of level `from` (from <= to).
 ESPALIER_HD inline DomainRange Descendants(const TreeView& tree, DomainRange range,
                                            std::int32_t from, std::int32_t to) {
   for (std::int32_t level = from; level < to; ++level) {
@@ -62,8 +63,6 @@ ESPALIER_HD inline DomainRange Descendants(const TreeView& tree, DomainRange ran
 
 inline constexpr std::int16_t kNotExcluded = -1;    // has room, or fails the node filter
 inline constexpr std::int16_t kOutsideDomain = -2;  // outside the replacement domain (R7.10)
-
-class LeafSummary;
 
 // Rolled-up capacity per domain for one shape (section 8), indexed by domain id. Arrays that must
 // hold the same values may be the same memory: the two `_with_leader` ones and their plain twins
@@ -79,15 +78,13 @@ struct CountsView {
   // Per leaf, 0-based: the worker resource without room for a pod (R5.10), or one of the two above.
   // Null: not wanted.
   std::int16_t* exclusion = nullptr;
-  // Of the leaves as they are here; only on the host, null where there is none.
-  const LeafSummary* leaf_summary = nullptr;
 
   ESPALIER_HD Count Leaders(std::int32_t domain) const { return leaders ? leaders[domain] : 0; }
   ESPALIER_HD std::int64_t Affinity(std::int32_t domain) const {
     return affinity ? affinity[domain] : 0;
   }
-  // Whether domains hold pods and nothing else: no leader, and a slice is a pod.
-  ESPALIER_HD bool PodsAlone() const { return leaders == nullptr && slices == pods; }
+  // Returns whether domains hold pods and nothing else: no leader, and a slice is a pod.
+  ESPALIER_HD bool IsPlainPodCount() const { return leaders == nullptr && slices == pods; }
 };
 
 // How a shape's pods group into slices (R6.1, R6.2, R6.7).
@@ -102,6 +99,11 @@ struct SliceRule {
   Count layer_size[kMaxSliceLayers] = {};
 
   ESPALIER_HD bool multi_layer() const { return layer_count > 1; }  // R6.8
+  // Returns whether a slice is one pod on a leaf, so that slices and pods are the same number
+  // everywhere. `leaves` is the level of the leaves.
+  ESPALIER_HD bool IsOnePod(std::int32_t leaves) const {
+    return size == 1 && level == leaves && !multi_layer();
+  }
 };
 
 // One resolved request (section 6): what is to be placed where.
@@ -158,5 +160,14 @@ ESPALIER_HD inline Count Capacity(const Candidate& c, Unit unit, bool with_leade
   if (unit == Unit::kSlices) return with_leader ? c.slices_with_leader : c.slices;
   return with_leader ? c.pods_with_leader : c.pods;
 }
+
+// How an evaluation ended.
+enum class PlacementStatus : std::int32_t {
+  kPlaced,       // `shares` lists what each leaf got; possibly nothing (R6.9)
+  kNoDomains,    // the level has no domain (R10.1)
+  kDoesNotFit,   // fit of total (R18.4)
+  kUndefined,    // upstream divides by zero (R14.6)
+  kOutOfStates,  // workspace.states is too small; run again with more
+};
 
 }  // namespace espalier

@@ -63,15 +63,24 @@ int Run(int argc, char** argv) {
   app.require_subcommand(1);
 
   int exit_code = espalier::kExitOk;
+  espalier::AddAuditCommand(app, exit_code);
   espalier::AddBenchCommand(app, exit_code);
+  espalier::AddCapacityCommand(app, exit_code);
   espalier::AddConformanceCommand(app, exit_code);
   espalier::AddCycleCommand(app, exit_code);
+  espalier::AddDefragmentCommand(app, exit_code);
+  espalier::AddDrainCommand(app, exit_code);
+  espalier::AddExplainCommand(app, exit_code);
   espalier::AddGenerateCommand(app, exit_code);
   espalier::AddPlaceCommand(app, exit_code);
+  espalier::AddResizeCommand(app, exit_code);
   espalier::AddServeCommand(app, exit_code);
   espalier::AddSnapshotCommand(app, exit_code);
   espalier::AddUngateCommand(app, exit_code);
+  espalier::AddValidateCommand(app, exit_code);
   espalier::AddValidateObjectsCommand(app, exit_code);
+  espalier::AddVictimsCommand(app, exit_code);
+  espalier::AddWhatIfCommand(app, exit_code);
   espalier::AddCompletionCommand(app, exit_code);
 
   if (argc == 1) {

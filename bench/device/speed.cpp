@@ -1,273 +1,256 @@
-// How long a device takes, next to the CPU on the same machine, with the same answers.
-// Usage: device_speed BACKEND [LARGEST]   (LARGEST: nodes, 131072 unless told)
+// How long a device takes for scenarios of the benchmark suite, next to the CPU on the same
+// machine, with the same answers. Usage: device_speed BACKEND [--largest NODES] [--kernels]
+//   --largest: cuts clusters down to so many nodes; 131072 unless told
+//   --kernels: what each kernel took instead, by the device's own clock
 // Prints one JSON object a line; exit code 1 when an answer differs from the CPU's.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "bench/scenarios/loaded_scenario.hpp"
+#include "bench/scenarios/measure.hpp"
+#include "bench/scenarios/scenario_table.hpp"
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/cuda/cuda_device.hpp"
+#include "host/cuda/emulated_device.hpp"
 #include "host/engine/gang_batch.hpp"
-#include "host/engine/workload_placement.hpp"
-#include "host/packing/cluster_state.hpp"
+#include "host/packing/flavor_state.hpp"
 #include "service/backends/backends.hpp"
 
 namespace espalier {
 namespace {
 
-constexpr int kRepeats = 30;
-constexpr int kRepeatsInOrder = 5;
-constexpr int kWarmUp = 3;
 // Multiply and minimum for one amount of one node and one shape on an H200, all processors busy.
 constexpr double kCellsPerMillisecond = 1.48e10;
-constexpr double kResources = 8;
-constexpr const char* kExtra[] = {"example.com/a", "example.com/b", "example.com/c",
-                                  "example.com/d"};
+constexpr RepeatOptions kRepeats = {.repeats = 20};
+constexpr RepeatOptions kRepeatsInOrder = {.repeats = 5};
 
-// splitmix64
-std::uint64_t Next(std::uint64_t& state) {
-  std::uint64_t x = state += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
-// Zones of 16 blocks of 16 racks of 16 nodes, eight resources, about 70 % of the GPUs used.
-ClusterStateInput MakeCluster(int nodes) {
-  std::uint64_t seed = 50;
-  ClusterStateInput cluster;
-  cluster.topologies = {{"t", {"zone", "block", "rack", std::string(kHostnameLabel)}}};
-  ResourceFlavor flavor;
-  flavor.name = "gpu";
-  flavor.topology_name = "t";
-  cluster.flavors = {flavor};
-  for (int i = 0; i < nodes; ++i) {
-    Node& node = cluster.nodes.emplace_back();
-    node.name = fmt::format("n{:06}", i);
-    node.ready = true;
-    node.labels.Set("zone", fmt::format("z{:03}", i / 4096));
-    node.labels.Set("block", fmt::format("b{:04}", i / 256));
-    node.labels.Set("rack", fmt::format("r{:05}", i / 16));
-    node.labels.Set(std::string(kHostnameLabel), node.name);
-    node.allocatable.Set("cpu", 192000);
-    node.allocatable.Set("memory", std::int64_t{2} << 40);
-    node.allocatable.Set("nvidia.com/gpu", 8);
-    node.allocatable.Set("pods", 110);
-    for (const char* name : kExtra) node.allocatable.Set(name, 1000);
-    const auto gpus = static_cast<Amount>(Next(seed) % 12);
-    if (gpus == 0) continue;
-    Resources used;
-    used.Set("nvidia.com/gpu", std::min<Amount>(gpus, 8));
-    used.Set("cpu", std::min<Amount>(gpus, 8) * 16000);
-    used.Set("pods", std::min<Amount>(gpus, 8));
-    cluster.tas_usage.push_back({"gpu", node.name, used});
-  }
-  return cluster;
-}
-
-std::vector<WorkloadRequest> MakeGangs(int count, int shapes) {
-  std::uint64_t seed = 51;
-  std::vector<WorkloadRequest> gangs;
-  for (int i = 0; i < count; ++i) {
-    const int shape = i % shapes;
-    WorkloadRequest& gang = gangs.emplace_back();
-    gang.key = {"default", fmt::format("g{}", i)};
-    PodSetRequest& pods = gang.pod_sets.emplace_back();
-    pods.name = "main";
-    pods.flavor = "gpu";
-    const std::uint64_t dice = Next(seed) % 100;
-    pods.count = static_cast<std::int32_t>(dice < 60   ? 1 + Next(seed) % 8
-                                           : dice < 90 ? 16 + Next(seed) % 49
-                                                       : 128 + Next(seed) % 129);
-    pods.requests.Set("nvidia.com/gpu", 1 << shape % 4);
-    pods.requests.Set("cpu", 1000 + shape);
-    pods.requests.Set("memory", std::int64_t{1} << 30);
-    for (const char* name : kExtra) pods.requests.Set(name, 1 + shape % 7);
-    pods.topology_request.emplace();
-    if (shape % 3 == 0) {
-      pods.topology_request->required = "block";
-    } else {
-      pods.topology_request->preferred = "rack";
-    }
-  }
-  return gangs;
-}
-
-// The jobs of gangs with one pod set each.
-std::vector<PlacementJob> MakeJobs(const std::vector<WorkloadRequest>& gangs,
-                                   const ClusterState& state) {
-  std::vector<PlacementJob> jobs;
-  for (const WorkloadRequest& gang : gangs) {
-    WorkloadPlacement placement(gang, state, {});
-    if (const PlacementJob* job = placement.NextJob()) jobs.push_back(*job);
-  }
-  return jobs;
-}
-
-struct Times {
-  double min = 0;
-  double median = 0;
-  double max = 0;
+enum class Kind {
+  kCold,     // on a state that nobody has asked before
+  kWarm,     // asked again
+  kChanged,  // asked again after a thousand leaves have changed
+  kInOrder,  // in order, on a state that nobody has asked before
 };
 
-// `prepare` comes before each repeat and is not measured.
-template <class Prepare, class Work>
-Times Measure(int repeats, const Prepare& prepare, const Work& work) {
-  std::vector<double> all;
-  for (int i = 0; i < repeats + kWarmUp; ++i) {
-    prepare();
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    if (i >= kWarmUp) all.push_back(took.count());
-  }
-  std::ranges::sort(all);
-  return {all.front(), all[all.size() / 2], all.back()};
+std::string_view Name(Kind kind) {
+  constexpr std::array<std::string_view, 4> kNames = {"cold", "warm", "changed", "in order"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
-// Usage on one leaf after the other changes, so that warm counts are stale each time.
-class Churn {
+// The gangs of a scenario on one back end, asked again and again.
+class Run {
  public:
-  explicit Churn(ClusterState& state) : flavor_(*state.Find("gpu")) { pods_.Set("pods", 1); }
-  void Touch(int leaves) {
-    for (int i = 0; i < leaves; ++i) {
-      const LeafId leaf(static_cast<std::int32_t>(next_++ % flavor_.snapshot().leaf_count()));
-      flavor_.Add(leaf, pods_);
-      flavor_.Remove(leaf, pods_);
+  Run(const LoadedScenario& loaded, Kind kind, Backend& backend)
+      : loaded_(loaded), kind_(kind), backend_(backend) {}
+
+  // Times in milliseconds, ascending.
+  std::vector<double> Measure() {
+    const auto stages =
+        Repeat(kind_ == Kind::kInOrder ? kRepeatsInOrder : kRepeats, [this](StageTimes& times) {
+          Prepare();
+          times.Time("compute", [this] { Ask(); });
+        });
+    std::vector<double> milliseconds;
+    for (const double seconds : stages.front().seconds) milliseconds.push_back(seconds * 1e3);
+    return milliseconds;
+  }
+
+  // Brings about what the question is asked on.
+  void Prepare() {
+    const bool fresh = kind_ == Kind::kCold || kind_ == Kind::kInOrder;
+    if (fresh || !batch_) {
+      batch_.reset();
+      state_.emplace(loaded_.state.Clone());
+      batch_.emplace(*state_, loaded_.mix.gates, loaded_.mix.shapes);
+      if (!fresh) Ask();
+    }
+    if (kind_ == Kind::kChanged) Touch(1000);
+  }
+
+  void Ask() {
+    if (kind_ == Kind::kInOrder) {
+      batch_->PlaceInOrder(backend_, *state_, loaded_.mix.gangs, answers_);
+    } else {
+      batch_->Nominate(backend_, loaded_.mix.gangs, answers_);
     }
   }
 
+  const GangAnswers& answers() const { return answers_; }
+
  private:
-  FlavorState& flavor_;
-  Resources pods_;
+  // Usage of these leaves changes, and is what it was.
+  void Touch(std::int32_t leaves) {
+    FlavorState& flavor = *state_->Find(loaded_.flavor_name);
+    const Resources pods = {{"pods", 1}};
+    for (std::int32_t i = 0; i < leaves; ++i) {
+      const LeafId leaf(static_cast<std::int32_t>(next_++ % flavor.snapshot().leaf_count()));
+      flavor.Add(leaf, pods);
+      flavor.Remove(leaf, pods);
+    }
+  }
+
+  const LoadedScenario& loaded_;
+  Kind kind_;
+  Backend& backend_;
+  std::optional<ClusterState> state_;
+  std::optional<GangBatch> batch_;
+  GangAnswers answers_;
   std::int64_t next_ = 0;
 };
 
-class Bench {
- public:
-  Bench(std::shared_ptr<Backend> device, int nodes)
-      : nodes_(nodes),
-        device_(std::move(device)),
-        cpu_(MakeCpuBackend(0)),
-        state_(*ClusterState::Build(MakeCluster(nodes))),
-        churn_(state_) {}
-
-  bool Run() {
-    if (nodes_ >= 131072) {
-      Compare("M2", 5000, 256, 1000);
-      Compare("M3", 5000, 5000, 1000);
-    }
-    for (const int shapes : {16, 256}) Compare("B50", 5000, shapes, 1000);
-    for (const int batch : {1, 4, 16, 32, 64, 256, 1024}) Compare("crossover", batch, 64, 16);
-    Compare("delta", 1, 1, 1000);
-    InOrder("M4", 5000, 256);
-    return same_;
-  }
-
- private:
-  // `touched`: leaves whose usage changes before each batch.
-  void Compare(const char* name, int gangs, int shapes, int touched) {
-    const auto requests = MakeGangs(gangs, shapes);
-    const auto jobs = MakeJobs(requests, state_);
-    std::vector<PlacementResult> right(jobs.size());
-    std::vector<PlacementResult> answers(jobs.size());
-    const Times cpu = Time(*cpu_, jobs, right, touched);
-    const Times device = Time(*device_, jobs, answers, touched);
-    Print(name, gangs, shapes, touched, right == answers, device, cpu);
-  }
-
-  // Each gang takes its room from those after it; the device decides ahead.
-  void InOrder(const char* name, int gangs, int shapes) {
-    const auto requests = MakeGangs(gangs, shapes);
-    GangAnswers right;
-    GangAnswers answers;
-    const Times cpu = TimeInOrder(*cpu_, requests, shapes, right);
-    const DeviceStatus before = StatusOfDevice(*device_).value_or(DeviceStatus{});
-    const Times device = TimeInOrder(*device_, requests, shapes, answers);
-    const DeviceStatus after = StatusOfDevice(*device_).value_or(DeviceStatus{});
-    Print(name, gangs, shapes, 0, right == answers, device, cpu);
-    constexpr std::uint64_t kRuns = kRepeatsInOrder + kWarmUp;
-    fmt::print(R"({{"ahead":"{}","nodes":{},"gangs":{},"rounds":{},"decided":{}}})"
-               "\n",
-               name, nodes_, gangs, (after.batches_on_device - before.batches_on_device) / kRuns,
-               (after.jobs_on_device - before.jobs_on_device) / kRuns);
-  }
-
-  // On a state nobody has asked before; resolving the shapes is not measured.
-  Times TimeInOrder(Backend& backend, const std::vector<WorkloadRequest>& requests, int shapes,
-                    GangAnswers& answers) {
-    std::vector<GangShape> gang_shapes;
-    for (int i = 0; i < shapes; ++i) {
-      gang_shapes.push_back({requests[static_cast<std::size_t>(i)].pod_sets.front(), std::nullopt});
-    }
-    std::vector<Gang> gangs;
-    for (const WorkloadRequest& request : requests) {
-      const auto shape = static_cast<std::int32_t>(gangs.size()) % shapes;
-      gangs.push_back({shape, request.pod_sets.front().count});
-    }
-    std::optional<ClusterState> state;
-    std::optional<GangBatch> batch;
-    const auto clone = [&] {
-      state.emplace(state_.Clone());
-      batch.emplace(*state, FeatureGates{}, gang_shapes);
-    };
-    return Measure(kRepeatsInOrder, clone,
-                   [&] { batch->PlaceInOrder(backend, *state, gangs, answers); });
-  }
-
-  void Print(const char* name, int gangs, int shapes, int touched, bool same, const Times& device,
-             const Times& cpu) {
-    same_ = same_ && same;
-    const double floor = double{1} * nodes_ * shapes * kResources / kCellsPerMillisecond;
-    fmt::print(
-        R"({{"bench":"{}","nodes":{},"gangs":{},"shapes":{},"touched":{},"same_answers":{},)"
-        R"("device_ms":[{:.4f},{:.4f},{:.4f}],"cpu_ms":[{:.4f},{:.4f},{:.4f}],"floor_ms":{:.5f}}})"
-        "\n",
-        name, nodes_, gangs, shapes, touched, same, device.min, device.median, device.max, cpu.min,
-        cpu.median, cpu.max, floor);
-  }
-
-  Times Time(Backend& backend, std::span<const PlacementJob> jobs,
-             std::span<PlacementResult> answers, int touched) {
-    const auto touch = [&] { churn_.Touch(touched); };
-    return Measure(kRepeats, touch, [&] { backend.Evaluate(jobs, answers); });
-  }
-
-  int nodes_;
-  std::shared_ptr<Backend> device_;
-  std::shared_ptr<Backend> cpu_;
-  ClusterState state_;
-  Churn churn_;
-  bool same_ = true;
+struct Case {
+  std::string scenario;
+  Kind kind = Kind::kCold;
+  std::int64_t gangs = 0;  // only the first so many; 0: all
 };
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const char* scenario : {"B21/R4", "B21/R8", "B21/R30", "B22/R8"}) {
+    for (const Kind kind : {Kind::kCold, Kind::kWarm, Kind::kChanged}) {
+      cases.push_back({scenario, kind});
+    }
+  }
+  cases.push_back({"B23/S256", Kind::kInOrder});
+  for (const int nodes : {1024, 10240, 50176}) {
+    cases.push_back({fmt::format("B50/N{}-W256-R8", nodes), Kind::kCold});
+  }
+  // From how many gangs on a device is sooner.
+  for (const int gangs : {1, 4, 16, 32, 64, 256, 1024}) {
+    cases.push_back({"B21/R8", Kind::kWarm, gangs});
+  }
+  return cases;
+}
+
+// Those whose kernels are looked at one by one.
+std::vector<Case> KernelCases() {
+  return {{"B21/R8", Kind::kCold},
+          {"B21/R8", Kind::kChanged},
+          {"B22/R8", Kind::kCold},
+          {"B23/S256", Kind::kInOrder}};
+}
+
+Result<LoadedScenario> Load(const Case& wanted, std::int64_t largest) {
+  auto found = FindScenarios(std::array{wanted.scenario});
+  if (!found) return tl::unexpected(found.error());
+  Scenario& scenario = found->front();
+  std::int64_t& nodes = scenario.topology.nodes;
+  nodes = nodes == 0 ? largest : std::min(nodes, largest);
+  return LoadScenario(scenario, wanted.gangs);
+}
+
+std::string Figures(const std::vector<double>& sorted) {
+  return fmt::format("[{:.4f},{:.4f},{:.4f}]", sorted.front(), sorted[sorted.size() / 2],
+                     sorted.back());
+}
+
+// Prints the case and returns whether the answers are the same.
+bool Compare(const Case& wanted, const LoadedScenario& loaded, Backend& device, Backend& cpu) {
+  Run right(loaded, wanted.kind, cpu);
+  Run run(loaded, wanted.kind, device);
+  const std::vector<double> cpu_times = right.Measure();
+  const DeviceStatus before = StatusOfDevice(device).value_or(DeviceStatus{});
+  const std::vector<double> times = run.Measure();
+  const DeviceStatus after = StatusOfDevice(device).value_or(DeviceStatus{});
+  const bool same = run.answers() == right.answers();
+  fmt::print(R"({{"bench":"{}","kind":"{}","nodes":{},"gangs":{},"shapes":{},"same_answers":{},)"
+             R"("device_ms":{},"cpu_ms":{},"floor_ms":{:.5f},"batches":{},"decided":{}}})"
+             "\n",
+             wanted.scenario, Name(wanted.kind), loaded.cluster.size(), loaded.mix.gangs.size(),
+             loaded.mix.shapes.size(), same, Figures(times), Figures(cpu_times),
+             CountingOnce(loaded).cells / kCellsPerMillisecond,
+             after.batches_on_device - before.batches_on_device,
+             after.jobs_on_device - before.jobs_on_device);
+  return same;
+}
+
+void PrintKernels(const Case& wanted, std::int64_t nodes, const KernelTimes& before,
+                  const KernelTimes& after) {
+  for (std::size_t kernel = 0; kernel < kKernels; ++kernel) {
+    const std::int64_t launches = after[kernel].launches - before[kernel].launches;
+    if (launches == 0) continue;
+    fmt::print(R"({{"kernel":"{}","bench":"{}","kind":"{}","nodes":{},"launches":{},"ms":{:.4f}}})"
+               "\n",
+               KernelName(kernel), wanted.scenario, Name(wanted.kind), nodes, launches,
+               after[kernel].milliseconds - before[kernel].milliseconds);
+  }
+}
+
+Result<std::shared_ptr<Backend>> MakeTimed(std::string_view name, KernelTimes& times) {
+  DeviceBackendOptions options;
+  options.every_batch = true;
+  options.lookahead = 64;
+  return DeviceBackend::Make(
+      name,
+      [name, &times]() -> DeviceResult<std::unique_ptr<Device>> {
+        if (name == "cuda") return OpenCudaDevice(&times);
+        return MakeEmulatedDevice({.times = &times});
+      },
+      MakeCpuBackend(0), options);
+}
+
+int Fail(const Error& error) {
+  fmt::print(stderr, "{}\n", error.message);
+  return 2;
+}
+
+int Main(std::string_view name, std::int64_t largest, bool kernels) {
+  KernelTimes times;
+  const auto device = kernels ? MakeTimed(name, times) : MakeBackend(name, 0);
+  if (!device) return Fail(device.error());
+  fmt::print(R"({{"backend":"{}","device":"{}","cpu_threads":{}}})"
+             "\n",
+             name, StatusOfDevice(**device).value_or(DeviceStatus{}).device,
+             std::thread::hardware_concurrency());
+  const std::shared_ptr<Backend> cpu = MakeCpuBackend(0);
+  bool same = true;
+  for (const Case& wanted : kernels ? KernelCases() : Cases()) {
+    const auto loaded = Load(wanted, largest);
+    if (!loaded) return Fail(loaded.error());
+    if (!kernels) {
+      same = Compare(wanted, *loaded, **device, *cpu) && same;
+    } else {
+      Run run(*loaded, wanted.kind, **device);
+      run.Prepare();
+      const KernelTimes before = times;
+      run.Ask();
+      PrintKernels(wanted, loaded->cluster.size(), before, times);
+    }
+    std::fflush(stdout);  // what was measured is known when time runs out
+  }
+  const auto status = StatusOfDevice(**device).value_or(DeviceStatus{});
+  if (status.fault) fmt::print(stderr, "device fault: {}\n", status.fault->message);
+  return same && !status.fault ? 0 : 1;
+}
 
 }  // namespace
 }  // namespace espalier
 
 int main(int argc, char** argv) {
-  using namespace espalier;
-  const auto device = MakeBackend(argc > 1 ? argv[1] : "", 0);
-  if (!device) {
-    fmt::print(stderr, "{}\n", device.error().message);
-    return 2;
+  std::string_view name;
+  std::int64_t largest = 131072;
+  bool kernels = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--kernels") {
+      kernels = true;
+    } else if (argument == "--largest" && i + 1 < argc) {
+      largest = std::atoll(argv[++i]);
+    } else {
+      name = argument;
+    }
   }
-  const int largest = argc > 2 ? std::atoi(argv[2]) : 131072;
-  fmt::print(R"({{"backend":"{}","device":"{}","cpu_threads":{},"repeats":{}}})"
-             "\n",
-             argv[1], StatusOfDevice(**device).value_or(DeviceStatus{}).device,
-             std::thread::hardware_concurrency(), kRepeats);
-  bool same = true;
-  for (const int nodes : {1024, 10240, 51200, 131072}) {
-    if (nodes <= largest) same = Bench(*device, nodes).Run() && same;
-  }
-  const auto status = StatusOfDevice(**device).value_or(DeviceStatus{});
-  if (status.fault) fmt::print(stderr, "device fault: {}\n", status.fault->message);
-  return same && !status.fault ? 0 : 1;
+  return espalier::Main(name, largest, kernels);
 }

@@ -1,4 +1,4 @@
-// Whether answers keep what every placement must keep, counted from the answers alone.
+// Checks that answers keep what every placement must keep, counted from the answers alone.
 #pragma once
 
 #include <span>
@@ -11,18 +11,18 @@
 namespace espalier {
 
 struct CheckInput {
-  const FlavorState& before;  // the state that was asked
-  bool in_order;              // each took its room from those after it, or each was on its own
-  const FlavorState* after;   // what in order left behind; null: not compared
+  const FlavorState& before;  // the state that was answered on
+  bool in_order;              // placements were booked in order, not answered independently
+  const FlavorState* after;   // the state after placements in order; null: not compared
   std::span<const GangShape> shapes;
   std::span<const Gang> gangs;
   const GangAnswers& answers;
-  bool pod_slots = true;  // held to as well; scheduling cycles do not recheck them (R21.3)
+  bool pod_slots = true;  // also checked; scheduling cycles do not recheck them (R21.3)
 };
 
-// What is wrong, a sentence each, the first few; empty when nothing is:
+// Returns the first few errors, a sentence each; empty when there are none:
 // * a placed gang has all its pods and its leader, one that is not placed has nothing;
-// * no leaf gives more than it had left, nor was left with anything but what the answers leave;
+// * no leaf gives more than it had left, and it is left with exactly what the answers leave;
 // * all pods are in one domain of a required level, and whole slices in each domain of the slices'.
 std::vector<std::string> CheckAnswers(const CheckInput& input);
 

@@ -1,4 +1,4 @@
-// One short name for thousands of answers.
+// Computes one short digest of thousands of answers.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-// SHA-256, fed in pieces. Integers count as eight bytes, least significant first.
+// SHA-256 of data that is added in pieces. Integers count as eight bytes, least significant first.
 class Sha256 {
  public:
   Sha256();
@@ -20,14 +20,15 @@ class Sha256 {
 
   void Add(std::string_view bytes);
   void Add(std::int64_t number);
-  std::string Hex();  // once, at the end
+  std::string Hex();  // called once, at the end
 
  private:
   struct Context;
   std::unique_ptr<Context> context_;
 };
 
-// Of the first `gangs` answers: status, level and shares of each; of a failure, all its counts.
+// Returns the digest of the first `gangs` answers: status, level and shares of each; of a failure,
+// all its counts.
 std::string DigestOf(const GangAnswers& answers, std::size_t gangs);
 
 }  // namespace espalier

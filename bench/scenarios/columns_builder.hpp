@@ -13,19 +13,20 @@ namespace espalier {
 
 class ColumnsBuilder {
  public:
-  // The level keys, coarsest first, with the prefix of their values; the last is the hostname.
+  // A level's key and the prefix of its values. Levels are given coarsest first; the last is the
+  // hostname.
   struct Level {
     std::string key;
     std::string prefix;
   };
   ColumnsBuilder(std::vector<Level> levels, std::vector<std::string> resources);
 
-  // `path[i]` >= 0 is the number behind the prefix of level i; -1: the node lacks the label. The
-  // last number also names the node, so it must not repeat. `allocatable` is by resource, in the
-  // order given above.
+  // Adds a node. `path[i]` >= 0 is the number after the prefix of level i; -1: the node lacks the
+  // label. The last number also names the node, so it must be unique. `allocatable` is by resource,
+  // in the order given to the constructor.
   void AddNode(std::span<const std::int64_t> path, std::span<const Amount> allocatable,
                bool available = true);
-  // Gives the last node one more label.
+  // Adds a label to the last node.
   void AddLabel(const std::string& key, const std::string& value);
 
   std::int64_t size() const { return static_cast<std::int64_t>(available_.size()); }

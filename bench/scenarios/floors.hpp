@@ -1,4 +1,4 @@
-// What this machine can do at best: the floors that figures are held against.
+// Measures what this machine can do at best: the floors that figures are compared with.
 #pragma once
 
 #include <cstdint>
@@ -6,35 +6,35 @@
 
 namespace espalier {
 
-// Measured by the process that uses them, with its number of threads.
+// Floors measured by the process that uses them, with its number of threads.
 struct MachineFloors {
   int threads = 1;
-  double bytes_per_second = 0;         // reading memory in a row
-  double cached_bytes_per_second = 0;  // the same of kCachedBytes in all, again and again
-  double cells_per_second = 0;  // counting: one multiplication and one minimum a cell, data at hand
+  double bytes_per_second = 0;         // reading memory sequentially
+  double cached_bytes_per_second = 0;  // reading the same kCachedBytes repeatedly
+  double cells_per_second = 0;  // one multiplication and one minimum per cell, of cached data
   std::string counting_form;    // avx512, avx2 or plain
 };
 
-// Takes about half a second. `threads` >= 1.
+// Measures the floors in about half a second. `threads` >= 1.
 MachineFloors MeasureFloors(int threads);
 
-// What is no larger than this is read at the speed of caches.
+// Data of at most this many bytes is read at the speed of caches.
 inline constexpr double kCachedBytes = 8 << 20;
 
-// Keeps the better of two measurements.
+// Returns the better of two measurements, floor by floor.
 MachineFloors Better(const MachineFloors& a, const MachineFloors& b);
 
-// What must at least be done for one repeat of a scenario.
+// The least work of one repeat of a scenario.
 struct LeastWork {
-  double cells = 0;  // amounts of one resource on one node that one shape has to be held against
-  double bytes = 0;  // to be read or written at least once
+  double cells = 0;  // comparisons of one shape with one resource of one node
+  double bytes = 0;  // bytes that must be read or written at least once
 };
 
-// The longer of the two; 0 when there is no least work.
+// Returns the longer of the times for cells and bytes; 0 when there is no least work.
 double FloorSeconds(const LeastWork& work, const MachineFloors& floors);
 
-// Counts `nodes` nodes for eight requests of `resources` resources each: adds the sum of the counts
-// to sums[0..7]. `free` is resource-major, `inverse` is [resources * 8]. For MeasureFloors.
+// Counts `nodes` nodes for eight requests of `resources` resources each, and adds the sum of the
+// counts to sums[0..7]. `free` is resource-major, `inverse` is [resources * 8]. For MeasureFloors.
 struct CountingLoop {
   void (*count)(const float* free, std::int64_t nodes, std::int64_t resources, const float* inverse,
                 float* sums);

@@ -1,4 +1,4 @@
-// A scenario brought to life: its cluster, what runs there and its queue.
+// A loaded scenario: its cluster, what runs there, and its queue.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,15 @@ struct LoadedScenario {
   const FlavorState& flavor() const { return *state.Find(flavor_name); }
 };
 
-// `gangs` > 0 keeps only the first so many of the mix. Errors (kBadInput) of what it is made from.
+// Generates and loads a scenario. `gangs` > 0 keeps only the first so many gangs of the mix. Errors
+// (kBadInput) are those of its parts.
 Result<LoadedScenario> LoadScenario(const Scenario& scenario, std::int64_t gangs);
 
-// The seed its prefill is made with.
+// Returns the seed of the scenario's prefill.
 std::uint64_t PrefillSeed(const Scenario& scenario);
 
-// Every distinct shape in use held once against every node: a cell per node and requested resource,
-// and four bytes for each amount that any of the shapes looks at.
+// Returns the work of counting every distinct shape in use once on every node: a cell per node and
+// requested resource, and four bytes for each amount that any of the shapes uses.
 LeastWork CountingOnce(const LoadedScenario& scenario);
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// What a figure was measured on.
+// Describes the machine that a figure was measured on.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,15 @@
 namespace espalier {
 
 struct MachineFacts {
-  std::string cpu;  // the model the processor names
-  int cores = 0;    // this process may use
+  std::string cpu;  // model name of the processor
+  int cores = 0;    // cores that this process may use
   std::int64_t memory_bytes = 0;
   std::string kernel;
 };
 MachineFacts ReadMachineFacts();
 
-// The most memory this process has held since the last reset, in bytes.
+// Resets the peak, and returns it: the most memory, in bytes, that this process has held since the
+// last reset.
 void ResetPeakMemory();
 std::int64_t PeakMemoryBytes();
 

@@ -1,4 +1,4 @@
-// Repeats a measurement until it says something, and what the times say.
+// Repeats measurements until they are meaningful, and summarizes their times.
 #pragma once
 
 #include <chrono>
@@ -10,11 +10,11 @@
 
 namespace espalier {
 
-// Seconds since some fixed moment.
+// Returns the seconds since some fixed moment.
 double Now();
 
-// The smallest of the values that at least `percent` percent of them do not exceed; `sorted` is
-// ascending and not empty, 0 < percent <= 100.
+// Returns the smallest of the values that at least `percent` percent of them do not exceed;
+// `sorted` is ascending and not empty, 0 < percent <= 100.
 double Percentile(std::span<const double> sorted, double percent);
 
 // Times of one part of the work, one per repeat.
@@ -24,11 +24,11 @@ struct Stage {
 };
 
 struct RepeatOptions {
-  int repeats = 0;      // exactly so many; 0: as many as the rules of Repeat ask for
-  double seconds = 10;  // at most about so long, with repeats == 0
+  int repeats = 0;      // exact number; 0: as many as the rules of Repeat say
+  double seconds = 10;  // approximate maximum, when repeats == 0
 };
 
-// The parts of one run, timed by its repeats.
+// Times of the stages of a run, one per repeat.
 class StageTimes {
  public:
   // Times `work` as the stage of that name.
@@ -40,9 +40,9 @@ class StageTimes {
   }
   void Add(const char* stage, double seconds);
   void Clear() { stages_.clear(); }
-  // Ascending times, stages in the order they were first timed.
+  // Returns ascending times; stages are in the order they were first timed.
   std::vector<Stage> Sorted() const;
-  // Sum of all stages' last times.
+  // Returns the sum of all stages' last times.
   double last() const;
   std::size_t repeats() const { return stages_.empty() ? 0 : stages_.front().seconds.size(); }
 
@@ -50,9 +50,9 @@ class StageTimes {
   std::vector<Stage> stages_;
 };
 
-// Three runs that do not count, then at least 30 that do, or 1,000 when one takes less than a
-// millisecond; what would take longer than `seconds` in all ends early, after three at least.
-// `run` times its stages.
+// Runs three times without counting, then at least 30 times, or 1,000 when a run takes less than a
+// millisecond; ends early, after three at least, when all would take longer than `seconds`. `run`
+// times its stages.
 std::vector<Stage> Repeat(const RepeatOptions& options,
                           const std::function<void(StageTimes&)>& run);
 

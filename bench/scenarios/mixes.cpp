@@ -209,6 +209,15 @@ void AddUnsat(MixMaker& mix, std::int64_t gangs) {
   for (std::int64_t i = 0; i < gangs; ++i) mix.Add(shape, cluster.rack_nodes + 1);
 }
 
+// Whole nodes that share a domain two levels above the hosts.
+void AddRowGang(MixMaker& mix, std::int64_t pods) {
+  const BenchCluster& cluster = mix.cluster();
+  const std::size_t depth = cluster.levels.size();
+  mix.Add(mix.Shape(SlotRequests(cluster, cluster.node_slots),
+                    Required(cluster.levels[depth - std::min<std::size_t>(3, depth)])),
+          pods);
+}
+
 // What tries arithmetic and orders: requests of nothing, of exactly a node, of the largest values.
 void AddAdversarial(MixMaker& mix, std::int64_t gangs) {
   const BenchCluster& cluster = mix.cluster();
@@ -251,6 +260,14 @@ void AddTies(MixMaker& mix, std::int64_t gangs) {
       mix.Shape(SlotRequests(cluster, cluster.node_slots), Preferred(RackLevel(cluster))),
       mix.Shape(SlotRequests(cluster, cluster.node_slots), TopologyRequest{.unconstrained = true})};
   for (std::int64_t i = 0; i < gangs; ++i) mix.Add(shapes[i % 3], 16);
+}
+
+// Replicas of one-slot pods, each in a rack; kReplicasTogether of them are a workload in one block.
+template <std::int64_t pods>
+void AddReplicas(MixMaker& mix, std::int64_t gangs) {
+  const BenchCluster& cluster = mix.cluster();
+  const std::int32_t shape = mix.Shape(SlotRequests(cluster, 1), Required(RackLevel(cluster)));
+  for (std::int64_t i = 0; i < gangs; ++i) mix.Add(shape, pods);
 }
 
 // 151 request vectors whose share of the jobs falls as in the trace: the first 10 have 58.8 %, 16
@@ -396,8 +413,28 @@ const std::vector<Entry>& Entries() {
       {{"X-PLAIN-BALANCED", "X-PLAIN with balanced placement"}, AddFeature<Feature::kBalanced>},
       {{"X-PLAIN-ANYWHERE", "X-PLAIN without a topology"}, AddFeature<Feature::kAnywhere>},
       {{"X-UNSAT", "gangs one node too large for their rack"}, AddUnsat},
+      {{"X-HALVES", "one gang of 200 pods of half a node, preferred block, on one node group"},
+       [](MixMaker& mix, std::int64_t) {
+         const BenchCluster& cluster = mix.cluster();
+         mix.Add(
+             mix.Shape(SlotRequests(cluster, cluster.node_slots / 2),
+                       Preferred(BlockLevel(cluster)), {{std::string(kNodeGroupLabel), "group-1"}}),
+             200);
+       }},
+      {{"X-ROW64", "one gang of 64 pods of a whole node that must share a row"},
+       [](MixMaker& mix, std::int64_t) { AddRowGang(mix, 64); }},
+      {{"X-ROW32", "the same of 32 pods"},
+       [](MixMaker& mix, std::int64_t) { AddRowGang(mix, 32); }},
+      {{"X-500", "one gang of 500 pods of a whole node, preferred rack"},
+       [](MixMaker& mix, std::int64_t) {
+         mix.Add(mix.Shape(SlotRequests(mix.cluster(), mix.cluster().node_slots),
+                           Preferred(RackLevel(mix.cluster()))),
+                 500);
+       }},
       {{"X-ADV", "zero, exact and largest requests"}, AddAdversarial},
       {{"X-TIES", "equal gangs, so that every choice is a tie"}, AddTies},
+      {{"X-REPLICAS-16", "replicas of 16 pods in a rack; nested, 8 in a block"}, AddReplicas<16>},
+      {{"X-REPLICAS-128", "the same of 128 pods"}, AddReplicas<128>},
   };
   return entries;
 }

@@ -1,4 +1,4 @@
-// The queues of the benchmark suite: gangs drawn from recorded job sizes, by name.
+// Makes the queues of the benchmark suite: gangs drawn from recorded job sizes, by name.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,15 @@ struct BenchMix {
   std::vector<Gang> gangs;
 };
 
-// The gangs in the words of the engine, named after their numbers.
+// Returns the gangs as requests to the engine, named after their numbers.
 std::vector<WorkloadRequest> RequestsOf(const BenchMix& mix);
 
-// X-SHAPES takes the number of shapes in its name: X-SHAPES(256).
+// Returns the names of all mixes with a line on each. X-SHAPES takes the number of shapes in its
+// name: X-SHAPES(256).
 std::vector<TopologyLine> MixLines();
 
-// `gangs` gangs for this cluster; a mix of fixed content ignores the number. Errors (kBadInput): an
-// unknown name.
+// Makes `gangs` gangs for this cluster; a mix of fixed content ignores the number. Errors
+// (kBadInput): an unknown name.
 Result<BenchMix> MakeMix(const std::string& name, const BenchCluster& cluster, std::int64_t gangs,
                          std::uint64_t seed);
 
@@ -35,11 +36,11 @@ Result<BenchMix> MakeMix(const std::string& name, const BenchCluster& cluster, s
 class SplitMix64;
 std::int64_t DrawAcmeJob(SplitMix64& random);
 
-// The requests of a pod of so many slots (BenchCluster::slots).
+// Returns the requests of a pod of this many slots (BenchCluster::slots).
 Resources SlotRequests(const BenchCluster& cluster, std::int64_t slots);
 
-// Level keys by their usual names, whatever the cluster calls them: the lowest but one, the second
-// of four or more, the first.
+// Returns a level's key by its usual name, whatever the cluster calls it: the lowest level but one
+// is the rack, the second of four or more the block, the first the zone.
 const std::string& RackLevel(const BenchCluster& cluster);
 const std::string& BlockLevel(const BenchCluster& cluster);
 const std::string& ZoneLevel(const BenchCluster& cluster);

@@ -1,4 +1,4 @@
-// What other schedulers took for the same work, as recorded on another run and machine.
+// Times of other schedulers for the same work, as recorded in another run and on another machine.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@ namespace espalier {
 
 struct PeerFigure {
   std::string system;    // name and version
-  std::string machine;   // and date
+  std::string machine;   // machine and date
   std::string scenario;  // full name of the scenario with the same work
-  std::string what;      // was measured
+  std::string what;      // what was measured
   double total_seconds = 0;
   std::optional<double> gang_seconds;  // median of one gang
 };
 
-// Those of bench/peers, which are part of the program.
+// Returns the figures of bench/peers, which are part of the program.
 const std::vector<PeerFigure>& PeerFigures();
 
-// Null where nobody has done the same work.
+// Returns the figure for a scenario, or null when there is none.
 const PeerFigure* FindPeer(std::string_view scenario);
 
 }  // namespace espalier

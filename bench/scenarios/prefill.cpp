@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -76,6 +77,21 @@ class Filler {
     return std::move(gangs_);
   }
 
+  // Gangs of different sizes, each beside the one before, until one does not fit any more; pods of
+  // 1 to `most_slots` slots.
+  std::vector<RunningGang> FillUp(std::int64_t most_slots) && {
+    const auto most_pods = static_cast<std::int64_t>(std::sqrt(cluster_.nodes.size()));
+    for (std::int64_t i = 1;; ++i) {
+      if (!PlacePods(10 * i % most_pods + 1, i % most_slots + 1)) return std::move(gangs_);
+    }
+  }
+
+  // One job of one slot for every slot, node by node.
+  std::vector<RunningGang> FillWithOnes() && {
+    FillInOrder(cluster_.total_slots());
+    return std::move(gangs_);
+  }
+
  private:
   Amount& Free(std::int32_t node) { return free_[static_cast<std::size_t>(node)]; }
 
@@ -89,9 +105,13 @@ class Filler {
 
   // From where the last job ended, around the cluster at most once.
   bool Place(std::int64_t slots) {
+    const std::int64_t a_pod = std::min(slots, cluster_.node_slots);
+    return PlacePods(slots / a_pod, a_pod);
+  }
+
+  bool PlacePods(std::int64_t pods, std::int64_t slots) {
     RunningGang gang;
-    gang.slots = std::min(slots, cluster_.node_slots);
-    std::int64_t pods = slots / gang.slots;
+    gang.slots = slots;
     const std::size_t start = cursor_;
     for (std::size_t step = 0; step < order_.size() && pods > 0; ++step) {
       const std::int32_t node = order_[cursor_];
@@ -191,11 +211,18 @@ Result<Prefill> MakePrefill(const std::string& name, const BenchCluster& cluster
   prefill.name = name;
   if (const auto slots = Percentage(name, "SLOTS", 100)) {
     prefill.gangs = FillSlots(cluster, *slots, seed);
+  } else if (const auto most_slots = Percentage(name, "PFULL", 100); most_slots.value_or(0) > 0) {
+    prefill.gangs = Filler(cluster, seed).FillUp(*most_slots);
+  } else if (name == "PONES") {
+    prefill.gangs = Filler(cluster, seed).FillWithOnes();
   } else if (const auto percent = Percentage(name, "P", 100)) {
     if (*percent > 0) prefill.gangs = Filler(cluster, seed).Fill(*percent);
   } else {
-    return BadInput(fmt::format(
-        "there is no prefill \"{}\"; there are P0 to P100 and SLOTS0 to SLOTS100", name));
+    return BadInput(
+        fmt::format("there is no prefill \"{}\"; there are P0 to P100, SLOTS0 to SLOTS100, PFULL1 "
+                    "to PFULL100 and "
+                    "PONES",
+                    name));
   }
   return prefill;
 }

@@ -1,4 +1,4 @@
-// What already runs on a generated cluster before the first question.
+// Makes what already runs on a generated cluster before the first question.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace espalier {
 
-// Pods that run: `slots` each (BenchCluster::slots), on nodes by index.
+// A running gang: pods of `slots` slots each (BenchCluster::slots), on nodes by index.
 struct RunningGang {
   std::int64_t slots = 0;
   std::vector<std::pair<std::int32_t, std::int64_t>> pods;  // node, pods; nodes ascend
@@ -23,16 +23,21 @@ struct Prefill {
   std::vector<RunningGang> gangs;
 };
 
-// P0: nothing. P1 to P100: X-ACME jobs fill racks in random order until that percentage of the
-// slots is used; a random tenth of them ends and jobs of one slot, mostly in half of the racks,
-// take their place. SLOTS1 to SLOTS100: that percentage of the nodes has 1 to all slots in use, by
-// a hash of the node's number alone, as in the recorded sequences. Errors (kBadInput): any other
-// name. The fill is the generator's own: what is measured never depends on what it is measured
-// with.
+// Makes a prefill by name:
+//  * P0: nothing;
+//  * P1 to P100: X-ACME jobs fill racks in random order until that percentage of the slots is used;
+//    a random tenth of them ends and jobs of one slot, mostly in half of the racks, replace them;
+//  * SLOTS1 to SLOTS100: that percentage of the nodes has 1 to all slots in use, by a hash of the
+//    node's number alone, as in the recorded sequences;
+//  * PFULL1 to PFULL100: gangs of pods of 1 to that many slots, of different sizes, until one does
+//    not fit;
+//  * PONES: a job of one slot on every slot.
+// Errors (kBadInput): any other name. The generator fills the cluster itself, so that what is
+// measured never depends on what it is measured with.
 Result<Prefill> MakePrefill(const std::string& name, const BenchCluster& cluster,
                             std::uint64_t seed);
 
-// Usage per node, in node order, for ClusterStateInput::tas_usage.
+// Returns the usage per node, in node order, for ClusterStateInput::tas_usage.
 std::vector<FlavorLeafUsage> UsageOf(const Prefill& prefill, const BenchCluster& cluster);
 
 }  // namespace espalier

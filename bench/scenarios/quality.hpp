@@ -1,4 +1,4 @@
-// How good placements are, beside how fast.
+// Measures how good placements are.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@ struct QualityFigure {
   std::int64_t value = 0;
 };
 
-// `after` is what placements in order left behind, null when each was on its own.
+// Returns the figures of answers. `after` is the state after placements in order, or null when the
+// gangs were answered independently.
 // * placed: gangs; placedPods: their workers
-// * usedBeforePerMille, usedAfterPerMille: of the device, or of cpu where there is none
+// * usedBeforePerMille, usedAfterPerMille: of the device, or of cpu when there is none
 // * racksUsed, racksAtLeast: domains of the lowest level above the hosts, summed over the placed
-//   gangs, and what that sum would be were every rack empty; likewise topDomainsUsed of the first
-//   level
+//   gangs, and what that sum would be if every rack were empty; likewise topDomainsUsed of the
+//   first level
 // * largestFreeRack, largestFreeTopDomain: units of the device left in one domain, afterwards
 std::vector<QualityFigure> QualityOf(const LoadedScenario& loaded, const GangAnswers& answers,
                                      const FlavorState* after);

@@ -1,4 +1,4 @@
-// A mix as Kueue knows it: workloads in local queues of cluster queues.
+// Turns a mix into Kueue's objects: workloads in local queues of cluster queues.
 #pragma once
 
 #include "bench/scenarios/loaded_scenario.hpp"
@@ -6,15 +6,15 @@
 
 namespace espalier {
 
-// The topology, its flavor, and `queues` ClusterQueues with a LocalQueue each and more quota than
-// there is to use. No nodes.
+// Returns a cluster without nodes: the topology, its flavor, and `queues` ClusterQueues, each with
+// a LocalQueue and more quota than can be used.
 Cluster EmptyQueuesOf(const LoadedScenario& loaded, int queues);
 
-// The pending Workload of a gang of the mix. They are dealt to the queues in turn, a second apart,
-// so that they are taken in the order of the mix.
+// Returns the pending Workload of a gang of the mix. Workloads are assigned to the queues in turn
+// and are created a second apart, so that they are taken in the order of the mix.
 Workload PendingWorkload(const LoadedScenario& loaded, std::size_t number, int queues);
 
-// The queues with all pending Workloads.
+// Returns the queues with all pending Workloads.
 Cluster QueuesOf(const LoadedScenario& loaded, int queues);
 
 // Adds the nodes, and what runs on them as admitted Workloads of the first queue: one per gang, and

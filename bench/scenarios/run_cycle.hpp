@@ -1,4 +1,4 @@
-// Mode cycle: Kueue's scheduling cycles over many queues, until nothing more is admitted.
+// Measures mode cycle: Kueue's scheduling cycles over many queues, until nothing more is admitted.
 #pragma once
 
 #include "bench/scenarios/run_scenario.hpp"

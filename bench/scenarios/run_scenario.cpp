@@ -9,7 +9,9 @@
 #include "bench/scenarios/run_changes.hpp"
 #include "bench/scenarios/run_cycle.hpp"
 #include "bench/scenarios/run_gangs.hpp"
+#include "bench/scenarios/run_nested.hpp"
 #include "bench/scenarios/run_recorded.hpp"
+#include "bench/scenarios/run_what_if.hpp"
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {
@@ -35,12 +37,18 @@ Result<void> Run(const LoadedScenario& loaded, const std::shared_ptr<Backend>& b
       break;
     case BenchMode::kCycle:
       return RunCycle(loaded, backend, options, result);
+    case BenchMode::kNested:
+      return RunNested(loaded, options, result);
     case BenchMode::kEndToEnd:
     case BenchMode::kUpdates:
     case BenchMode::kControllerCycle:
+    case BenchMode::kDispatch:
       return options.end_to_end(loaded, options, result);
-    case BenchMode::kRecorded:
     case BenchMode::kWhatIf:
+      return RunWhatIf(loaded, backend, options, result);
+    case BenchMode::kWhatIfBatch:
+      return RunWhatIfBatch(loaded, backend, options, result);
+    case BenchMode::kRecorded:
       break;
   }
   return {};
@@ -67,13 +75,10 @@ void Describe(const LoadedScenario& loaded, ScenarioResult& result) {
   std::vector<std::int32_t> shapes;
   for (const Gang& gang : loaded.mix.gangs) shapes.push_back(gang.shape);
   std::ranges::sort(shapes);
-  result.shapes = std::ranges::unique(shapes).begin() - shapes.begin();
+  result.shapes = std::unique(shapes.begin(), shapes.end()) - shapes.begin();
 }
 
 Result<ScenarioResult> RunScenario(const Scenario& scenario, const RunOptions& options) {
-  if (scenario.mode == BenchMode::kWhatIf) {
-    return LeftOut(scenario, "what-if questions join later");
-  }
   if (IsOverWire(scenario.mode) && !options.end_to_end) {
     return LeftOut(scenario, "there is no service here");
   }

@@ -34,6 +34,10 @@ constexpr BenchTarget kM2 = {"M2", 10 * kMilli};
 constexpr BenchTarget kM3 = {"M3", 120 * kMilli};
 constexpr BenchTarget kM4 = {"M4", 40 * kMilli};
 constexpr BenchTarget kM5 = {"M5", 3 * kMilli};
+constexpr BenchTarget kM6 = {"M6", 1 * kMilli};
+constexpr BenchTarget kM7 = {"M7", 2 * kMilli};
+constexpr BenchTarget kM8 = {"M8", 60 * kMilli};
+constexpr BenchTarget kM9All = {"M9", 5 * kMilli};
 constexpr BenchTarget kM9 = {"M9", 20 * kMicro};
 constexpr BenchTarget kM10 = {"M10", 50 * kMicro, true};
 constexpr BenchTarget kM11Visible = {"M11", 100 * kMicro, false, "visible"};
@@ -52,8 +56,8 @@ constexpr Row kRows[] = {
     {"B01-kueue-ci", "", kCycle, "T-KUEUE640", 4, 0, "P0", "X-KUEUE", 15000, 30, {}, "sg"},
     {"B02-kueue-assign", "workers", kNominate, "T-KUEUE2500", 4, 0, "P0", "X-KUEUE-ASSIGN", 1, 0, {}, "sg"},
     {"B02-kueue-assign", "leader", kNominate, "T-KUEUE2500", 4, 0, "P0", "X-KUEUE-ASSIGN-LEADER", 1, 0, {}, "sg"},
-    {"B03-kueue-preempt", "", kWhatIf, "T-KUEUE1000R30", 4, 0, "", "", 1},
-    {"B04-kueue-40s", "", kWhatIf, "T-131K", 30, 2048, "", "", 1},
+    {"B03-kueue-preempt", "", kWhatIf, "T-KUEUE1000R30", 4, 0, "PFULL10", "X-HALVES", 1, 0, kM6, "g"},
+    {"B04-kueue-40s", "", kWhatIf, "T-131K", 30, 2048, "PFULL1", "X-ROW64", 1, 0, kM7, "g"},
     {"B05-kueue-prod", "", kCycle, "T-META24K", 4, 1300, "P97", "X-ACME", 536, 40, {}, "g"},
     {"B06-k8s-tas", "750x4", kSequential, "T-K8S5000", 4, 0, "P0", "X-K8S4", 750, 0, {}, "sg"},
     {"B06-k8s-tas", "1500x4", kSequential, "T-K8S5000", 4, 0, "P0", "X-K8S4", 1500, 0, {}, "g"},
@@ -64,8 +68,8 @@ constexpr Row kRows[] = {
     {"B07-kai-gang", "rack", kSequential, "T-KAI512", 4, 0, "P0", "X-KAI512-RACK", 1, 0, {}, "g"},
     {"B07-kai-gang", "free", kSequential, "T-KAI512", 4, 0, "P0", "X-KAI512-FREE", 1, 0, {}, "g"},
     {"B08-kai-unsat", "nominate", kNominate, "T-RACKS10", 4, 500, "P100", "X-UNSAT", 1, 0, kM9, "g"},
-    {"B08-kai-unsat", "what-if", kWhatIf, "T-RACKS10", 4, 500, "", "", 1},
-    {"B09-kai-reclaim", "", kWhatIf, "T-RACKS10", 4, 0, "", "", 1},
+    {"B08-kai-unsat", "what-if", kWhatIf, "T-RACKS10", 4, 500, "PONES", "X-UNSAT", 1, 0, kM9All, "g"},
+    {"B09-kai-reclaim", "", kWhatIf, "T-RACKS10", 4, 0, "PONES", "X-500", 1, 0, {}, "g"},
     {"B10-volcano-sub", "", kNominate, "T-VOLC1000", 4, 0, "P0", "X-SUBGROUPS", 1, 0, {}, "g"},
     {"B11-volcano-6k", "", kSequential, "T-VOLC6000", 4, 0, "P90", "X-TIER2", 256, 0, kM10, "sg"},
     {"B12-armada-small", "", kSequential, "T-FLAT1000", 4, 0, "P0", "X-ONE-CPU", 64000, 0, kM13, "sg"},
@@ -82,13 +86,15 @@ constexpr Row kRows[] = {
     {"B23-sequential-131k", "S1024", kSequential, "T-131K", 8, 0, "P70", "X-SHAPES(1024)", 5000},
     {"B23-sequential-131k", "acme", kSequential, "T-131K", 8, 0, "P70", "X-ACME", 5000},
     {"B24-cycle-131k", "", kCycle, "T-131K", 4, 0, "P97", "X-HERO", 2004, 200},
-    {"B25-whatif-131k", "", kWhatIf, "T-131K", 8, 0, "", "", 1},
+    {"B25-whatif-131k", "", kWhatIfBatch, "T-131K", 8, 0, "P97", "X-ROW32", 1, 0, kM8},
     {"B26-churn-131k", "churn", kChurn, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Visible, "s"},
     {"B26-churn-131k", "load", kLoad, "T-131K", 8, 0, "P90", "X-ACME", 1, 0, kM11Load, "s"},
     {"B26-updates-131k", "leaves", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Leaves, "s"},
     {"B26-updates-131k", "leaf", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Leaf, "s"},
     {"B26-updates-131k", "amounts", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Node},
     {"B26-updates-131k", "ready", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Node},
+    {"B26-updates-131k", "taint", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Node},
+    {"B26-updates-131k", "remove", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Join},
     {"B26-updates-131k", "join", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Join},
     {"B26-updates-131k", "load", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM16},
     {"B27-e2e-131k", "columns", kEndToEnd, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000, 0, kM12, "s"},
@@ -114,6 +120,9 @@ constexpr Row kRows[] = {
     {"B42-ties", "nominate", kNominate, "T-DGXB200", 4, 0, "P0", "X-TIES", 500, 0, {}, "sg"},
     {"B42-ties", "sequential", kSequential, "T-DGXB200", 4, 0, "P0", "X-TIES", 500, 0, {}, "sg"},
     {"B42-ties", "131k", kSequential, "T-131K", 4, 0, "P0", "X-TIES", 500},
+    {"B53-nested-131k", "empty", kNested, "T-131K", 8, 0, "P0", "X-REPLICAS-128", 8000, 0, {}, "s"},
+    {"B53-nested-131k", "busy", kNested, "T-131K", 8, 0, "P70", "X-REPLICAS-16", 8000, 0, {}, "s"},
+    {"B54-dispatch", "", kDispatch, "T-1M", 8, 10000, "P70", "X-ACME", 1000, 0, {}, "s"},
 };
 // clang-format on
 
@@ -232,16 +241,22 @@ std::string_view ToString(BenchMode mode) {
       return "updates";
     case kControllerCycle:
       return "controller-cycle";
+    case kDispatch:
+      return "dispatch";
+    case kNested:
+      return "nested";
     case kRecorded:
       return "recorded";
     case kWhatIf:
       return "what-if";
+    case kWhatIfBatch:
+      return "what-if-batch";
   }
   return "";
 }
 
 bool IsOverWire(BenchMode mode) {
-  return mode == kEndToEnd || mode == kUpdates || mode == kControllerCycle;
+  return mode == kEndToEnd || mode == kUpdates || mode == kControllerCycle || mode == kDispatch;
 }
 
 const std::vector<Scenario>& AllScenarios() {

@@ -1,4 +1,4 @@
-// The named scenarios of the suite.
+// The named scenarios of the benchmark suite.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,30 @@ namespace espalier {
 
 enum class BenchMode {
   kNominate,         // all gangs on one state, every shape counted anew
-  kNominateWarm,     // the same with counts that an earlier question left
-  kSequential,       // in order, each taking its room from those after it
+  kNominateWarm,     // the same with counts kept from an earlier call
+  kSequential,       // in order; each placement is booked before the next gang
   kCycle,            // Kueue's scheduling cycles, until nothing more is admitted
   kChurn,            // a hundredth of the nodes changes, then the gangs are nominated
   kLoad,             // columns to a state that answers
   kEndToEnd,         // over gRPC and a unix socket: the gangs nominated
-  kUpdates,          // likewise: changes of the state, and a question right after each
-  kControllerCycle,  // likewise: a change, the gangs nominated, some placed and committed
-  kRecorded,         // a recorded sequence, held against its answers
-  kWhatIf,           // which victims make room; not there yet
+  kUpdates,          // over gRPC: changes of the state, and a gang right after each
+  kControllerCycle,  // over gRPC: a change, all gangs nominated, some committed
+  kDispatch,         // over gRPC: which of many named states hold the gangs
+  kNested,           // gangs of kReplicasTogether replicas in one block, in order
+  kRecorded,         // a recorded sequence, compared with its answers
+  kWhatIf,           // which running gangs make room, and which of them may stay
+  kWhatIfBatch,      // thousands of changed states: in which of them does a gang fit?
 };
+// Number of gangs of the mix that make up one workload of kNested.
+inline constexpr std::int64_t kReplicasTogether = 8;
 std::string_view ToString(BenchMode mode);
 // Returns whether a mode needs the service.
 bool IsOverWire(BenchMode mode);
 
-// A figure the project has set itself, for the stage `compute` unless said otherwise.
+// A target of the project, for the stage `compute` unless said otherwise.
 struct BenchTarget {
   std::string_view name;  // M4
-  double seconds = 0;     // at most
+  double seconds = 0;     // maximum
   bool per_gang = false;  // `seconds` is for one gang
   std::string_view stage = "compute";
 };
@@ -46,8 +51,8 @@ struct Scenario {
   std::string prefill = "P0";
   std::string mix;
   std::int64_t gangs = 0;
-  int queues = 0;        // of kCycle
-  std::string recorded;  // file name under the folder of cases, of kRecorded
+  int queues = 0;        // for kCycle
+  std::string recorded;  // for kRecorded: file name under the folder of cases
   std::optional<BenchTarget> target = std::nullopt;
   bool smoke = false;
   bool gate = false;
@@ -57,11 +62,12 @@ struct Scenario {
 
 const std::vector<Scenario>& AllScenarios();
 
-// Those that are named, in the order of the table: "B21" and "B21-nominate-131k" are all variants,
-// "B21-nominate-131k/R8" or "B21/R8" one. Error (kBadInput): a name that nothing matches.
+// Returns the scenarios with these names, in the order of the table: "B21" and "B21-nominate-131k"
+// are all variants, "B21-nominate-131k/R8" or "B21/R8" one. Errors (kBadInput): a name that nothing
+// matches.
 Result<std::vector<Scenario>> FindScenarios(std::span<const std::string> names);
 
-// smoke, gate or full.
+// Returns the scenarios of a suite: smoke, gate or full.
 std::vector<Scenario> ScenariosOfSuite(std::string_view suite);
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// The generator behind every generated cluster and queue: integers only, the same everywhere.
+// The random generator of every generated cluster and queue: integers only, the same everywhere.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ class SplitMix64 {
     return x ^ (x >> 31);
   }
 
-  // 0 <= result < n, for n > 0.
+  // Returns a number from 0 to n - 1, for n > 0.
   std::int64_t Below(std::int64_t n) {
     return static_cast<std::int64_t>(Next() % static_cast<std::uint64_t>(n));
   }
-  // low <= result <= high.
+  // Returns a number from low to high.
   std::int64_t Between(std::int64_t low, std::int64_t high) { return low + Below(high - low + 1); }
 
  private:

@@ -1,4 +1,5 @@
-// The clusters of the benchmark suite: real and recorded shapes by name, generated as columns.
+// Makes the clusters of the benchmark suite: real and recorded shapes by name, generated as
+// columns.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ inline constexpr Amount kMebibyte = Amount{1} << 20;
 struct TopologyChoice {
   std::string name;         // T-131K and so on
   int resources = 4;        // 4, 8 or 30; only T-131K, T-RAGGED and T-GRID have more than 4
-  std::int64_t nodes = 0;   // keeps only the first so many in path order; 0: all of them
-  std::uint64_t seed = 50;  // of what is drawn; full trees draw nothing
+  std::int64_t nodes = 0;   // keeps only this many, first in path order; 0: all
+  std::uint64_t seed = 50;  // for random choices; full trees make none
 };
 
 // One level of a full tree: the domain with index i under its parent has the value PREFIXi.
@@ -41,32 +42,33 @@ struct BenchCluster {
   std::string name;
   NodeColumns nodes;
   std::vector<std::string> levels;  // keys, coarsest first
-  // A full tree, perhaps cut at the end, of equal nodes: its design. Empty for all others.
+  // The levels of a full tree of equal nodes, which may be cut off at the end; empty for all other
+  // clusters.
   std::vector<TreeLevel> tree;
-  std::vector<Amount> slots;    // [N] accelerators of a node; of a cluster without any, whole cpus
-  bool has_gpus = false;        // what `slots` counts
-  Amount slot_cpu = 0;          // what goes with a slot: milli
-  Amount slot_memory = 0;       // and bytes
-  Amount node_slots = 0;        // of the commonest large node
-  std::int64_t rack_nodes = 0;  // of a full rack
+  std::vector<Amount> slots;    // [N] accelerators per node, or whole cpus in a cluster without any
+  bool has_gpus = false;        // whether `slots` counts accelerators
+  Amount slot_cpu = 0;          // cpu per slot, in milli
+  Amount slot_memory = 0;       // memory per slot, in bytes
+  Amount node_slots = 0;        // slots of the most common large node
+  std::int64_t rack_nodes = 0;  // nodes of a full rack
 
   std::int64_t size() const { return static_cast<std::int64_t>(nodes.size()); }
   std::int64_t total_slots() const;
-  // The state's input without nodes: the topology and its flavor.
+  // Returns the state's input without nodes: the topology and its flavor.
   ClusterStateInput Input() const;
-  // The columns as Kubernetes nodes, without what columns leave out.
+  // Returns the columns as Kubernetes nodes, as far as columns describe them.
   std::vector<Node> Nodes() const;
 };
 
-// Names of all topologies with a line on each, in the order of the suite.
+// The name of a topology and a line on it.
 struct TopologyLine {
   std::string_view name;
   std::string_view what;
 };
 std::vector<TopologyLine> TopologyLines();
 
-// Errors (kBadInput): an unknown name, a number of resources the topology does not come with, or
-// fewer nodes than asked for.
+// Makes a cluster. Errors (kBadInput): an unknown name, a number of resources that the topology
+// does not come with, or fewer nodes than requested.
 Result<BenchCluster> MakeBenchCluster(const TopologyChoice& choice);
 
 }  // namespace espalier

@@ -60,6 +60,7 @@ std::string NodeOfLeaf(const std::vector<Node>& nodes, const std::vector<std::st
 
 void ReadLeafUsage(JsonValue root, const ReadContext& context, ClusterStateInput& cluster) {
   for (const JsonValue entry : Items(root, "leafUsage", context)) {
+    CheckMembers(entry, {"leaf", "tas", "nonTas"}, context);
     const std::string leaf = RequiredText(entry, "leaf", context);
     const Resources tas = ReadAmounts(entry, "tas", context);
     const Resources non_tas = ReadAmounts(entry, "nonTas", context);
@@ -73,9 +74,11 @@ void ReadLeafUsage(JsonValue root, const ReadContext& context, ClusterStateInput
 ClusterStateInput ReadCluster(JsonValue root, const ReadContext& context) {
   ClusterStateInput cluster;
   const JsonValue topology = RequiredObject(root, "topology", context);
+  CheckMembers(topology, {"name", "levels"}, context);
   cluster.topologies = {
       {RequiredText(topology, "name", context), TextListMember(topology, "levels", context)}};
   const JsonValue flavor = RequiredObject(root, "flavor", context);
+  CheckMembers(flavor, {"name", "nodeLabels", "tolerations"}, context);
   ResourceFlavor& read = cluster.flavors.emplace_back();
   read.name = RequiredText(flavor, "name", context);
   read.node_labels = TextMapMember(flavor, "nodeLabels", context);
@@ -92,6 +95,10 @@ ClusterStateInput ReadCluster(JsonValue root, const ReadContext& context) {
 
 PodSetRequest ReadPodSetRequest(JsonValue entry, const std::string& flavor,
                                 const ReadContext& context) {
+  CheckMembers(entry,
+               {"podSet", "count", "requests", "podSetUpdates", "implied", "podSetGroup",
+                "previousAssignment"},
+               context);
   PodSetRequest request;
   const JsonValue object = RequiredObject(entry, "podSet", context);
   request.name = TextMember(object, "name", context);
@@ -126,6 +133,7 @@ std::optional<ReplacementContext> ReadReplacement(const Workload& workload) {
 WorkloadRequest ReadRequest(JsonValue root, const std::string& flavor, const ReadContext& context) {
   WorkloadRequest request;
   const JsonValue object = RequiredObject(root, "request", context);
+  CheckMembers(object, {"simulateEmpty", "workload", "podSets"}, context);
   request.simulate_empty = BoolMember(object, "simulateEmpty", context).value_or(false);
   request.pod_sets = ReadList(object, "podSets", context, [&](JsonValue entry) {
     return ReadPodSetRequest(entry, flavor, context);
@@ -136,6 +144,7 @@ WorkloadRequest ReadRequest(JsonValue root, const std::string& flavor, const Rea
     request.replacement = ReadReplacement(read);
   }
   request.assumed_usage = ReadList(root, "assumedUsage", context, [&](JsonValue entry) {
+    CheckMembers(entry, {"leaf", "usage"}, context);
     return LeafUsage{RequiredText(entry, "leaf", context), ReadAmounts(entry, "usage", context)};
   });
   return request;
@@ -144,6 +153,7 @@ WorkloadRequest ReadRequest(JsonValue root, const std::string& flavor, const Rea
 ExpectedAnswer ReadExpectedAnswer(JsonValue object, const ReadContext& context) {
   ExpectedAnswer answer;
   for (const auto& [name, value] : Members(object, context)) {
+    CheckMembers(value, {"assignment", "encoded", "reason"}, context);
     ExpectedPodSet& pod_set = answer[name];
     if (const auto assignment = ObjectMember(value, "assignment", context)) {
       pod_set.assignment = ReadPlainAssignment(*assignment, context);
@@ -156,7 +166,38 @@ ExpectedAnswer ReadExpectedAnswer(JsonValue object, const ReadContext& context) 
   return answer;
 }
 
+Victim ReadVictim(JsonValue object, const std::string& flavor, const ReadContext& context) {
+  CheckMembers(object, {"name", "usage"}, context);
+  Victim victim;
+  victim.name = RequiredText(object, "name", context);
+  victim.usage = ReadList(object, "usage", context, [&](JsonValue entry) {
+    CheckMembers(entry, {"leaf", "usage"}, context);
+    return FlavorLeafUsage{flavor, RequiredText(entry, "leaf", context),
+                           ReadAmounts(entry, "usage", context)};
+  });
+  return victim;
+}
+
+VictimsCase ReadVictims(JsonValue root, const std::string& flavor, const ReadContext& context) {
+  VictimsCase read;
+  read.victims = ReadList(root, "victims", context,
+                          [&](JsonValue victim) { return ReadVictim(victim, flavor, context); });
+  const JsonValue expect = RequiredObject(root, "expectVictims", context);
+  CheckMembers(expect, {"fits", "prefix", "targets", "result"}, context);
+  if (!Member(expect, "fits")) context.Missing(expect, "fits", "true or false");
+  read.fits = BoolMember(expect, "fits", context).value_or(false);
+  if (!read.fits) return read;
+  read.prefix = static_cast<std::size_t>(RequiredInt64(expect, "prefix", context));
+  read.targets = TextListMember(expect, "targets", context);
+  read.result = ReadExpectedAnswer(RequiredObject(expect, "result", context), context);
+  return read;
+}
+
 PlacementCase ReadPlacementCase(JsonValue root, const ReadContext& context) {
+  CheckMembers(root,
+               {"name", "gates", "topology", "flavor", "nodes", "pods", "leafUsage", "assumedUsage",
+                "request", "expect", "expectAnyOf", "victims", "expectVictims"},
+               context);
   PlacementCase read;
   read.gates = ReadGates(root, context);
   read.cluster = ReadCluster(root, context);
@@ -169,10 +210,14 @@ PlacementCase ReadPlacementCase(JsonValue root, const ReadContext& context) {
     read.any_of.push_back(ReadExpectedAnswer(answer, context));
   }
   if (read.any_of.empty()) context.Missing(root, "expect", "the expected answer by pod set");
+  if (Member(root, "victims") || Member(root, "expectVictims")) {
+    read.what_if = ReadVictims(root, read.cluster.flavors[0].name, context);
+  }
   return read;
 }
 
 Pod ReadUngatePod(JsonValue object, const ReadContext& context) {
+  CheckMembers(object, {"name", "labels", "gated", "nodeSelector"}, context);
   Pod pod;
   pod.key.name = RequiredText(object, "name", context);
   pod.labels = TextMapMember(object, "labels", context);
@@ -184,9 +229,13 @@ Pod ReadUngatePod(JsonValue object, const ReadContext& context) {
 }
 
 UngateCase ReadUngateCase(JsonValue root, const ReadContext& context) {
+  CheckMembers(root, {"name", "gates", "ungate", "expectUngate"}, context);
   UngateCase read;
   const JsonValue object = RequiredObject(root, "ungate", context);
+  CheckMembers(object, {"podSetAssignment", "topologyRequest", "pods", "offset", "maxRank"},
+               context);
   const JsonValue admitted = RequiredObject(object, "podSetAssignment", context);
+  CheckMembers(admitted, {"name", "count", "topologyAssignment"}, context);
   const JsonValue assignment = RequiredObject(admitted, "topologyAssignment", context);
   read.pod_set.assignment = ReadTopologyAssignment(assignment, context);
   read.pod_set.count = Int32Member(admitted, "count", context).value_or(0);
@@ -203,6 +252,7 @@ UngateCase ReadUngateCase(JsonValue root, const ReadContext& context) {
 }
 
 EncodeCase ReadEncodeCase(JsonValue root, const ReadContext& context) {
+  CheckMembers(root, {"name", "gates", "encode", "expectEncoded"}, context);
   return {ReadGates(root, context),
           ReadPlainAssignment(RequiredObject(root, "encode", context), context),
           ReadEncodedAssignment(RequiredObject(root, "expectEncoded", context), context)};

@@ -1,4 +1,4 @@
-// Recorded cases: what a scheduler was asked and what it answered, one JSON object a line.
+// Reads recorded cases: the questions put to a scheduler and its answers, one JSON object per line.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,42 @@
 #include <vector>
 
 #include "host/engine/engine.hpp"
+#include "host/engine/prefix_search.hpp"
 #include "host/kueue/assignment_encoding.hpp"
 #include "host/kueue/ungater.hpp"
 #include "host/readers/input_bytes.hpp"
 
 namespace espalier {
 
-// At most one of `assignment` and `reason`; with neither, the pod set must have neither.
+// The expected answer for a pod set. Has an assignment or a reason; with neither, the answer must
+// have neither.
 struct ExpectedPodSet {
   std::optional<TopologyAssignment> assignment;
-  std::optional<EncodedAssignment> encoded;  // of `assignment`; absent: not compared
+  std::optional<EncodedAssignment> encoded;  // encoded form of `assignment`; absent: not compared
   std::optional<std::string> reason;
   bool operator==(const ExpectedPodSet&) const = default;
 };
 
-// By pod set name; a pod set that is missing must have no answer.
+// Expected answers by pod set name; a pod set that is missing must have no answer.
 using ExpectedAnswer = FlatMap<ExpectedPodSet>;
+
+// The workloads that may be removed, in order, and the result of upstream's search (R29.3).
+struct VictimsCase {
+  std::vector<Victim> victims;
+  bool fits = false;
+  // The fields below are set only when it fits.
+  std::size_t prefix = 0;
+  std::vector<std::string> targets;  // names, in upstream's order
+  ExpectedAnswer result;
+};
 
 // One workload placed on one flavor of one cluster.
 struct PlacementCase {
   FeatureGates gates;
   ClusterStateInput cluster;
   WorkloadRequest request;
-  std::vector<ExpectedAnswer> any_of;  // not empty; each of them is right
+  std::vector<ExpectedAnswer> any_of;  // not empty; each of them is correct
+  std::optional<VictimsCase> what_if;
 };
 
 struct UngateCase {
@@ -59,7 +72,7 @@ struct Sequence {
   std::vector<WorkloadRequest> shapes;  // pod set `main` has no count yet
 };
 
-// What identifies an assignment that is too long to be recorded.
+// Identifies an assignment that is too long to be recorded.
 struct AssignmentDigest {
   std::string digest;  // FNV-1a 64 over "v1,v2:count;" of every domain in order, 16 hex digits
   std::int64_t domains = 0;
@@ -80,14 +93,14 @@ struct CaseFile {
   std::vector<std::string> lines;
 };
 
-// Counts what is read against the limit. Errors: the file is not there (kNotFound), cannot be read,
-// its gzip data ends early or the limit is reached (kBadInput).
+// Reads a case file; the bytes count against the limit. Errors: the file does not exist
+// (kNotFound), cannot be read, its gzip data ends early or the limit is reached (kBadInput).
 Result<CaseFile> ReadCaseFile(const std::string& path, InputLimit& limit);
 
-// True when the line is the header of a sequence; all further lines of its file are gangs.
+// Returns whether the line is the header of a sequence; all further lines of its file are gangs.
 bool IsSequenceHeader(std::string_view line);
 
-// Errors (kBadInput) name the case and the field.
+// Reads a line of a file, as do the next two. Errors (kBadInput) name the case and the field.
 Result<Case> ReadCase(std::string_view line);
 Result<Sequence> ReadSequenceHeader(std::string_view line);
 Result<SequenceGang> ReadGang(std::string_view line, const Sequence& sequence);

@@ -1,13 +1,20 @@
 #include "host/conformance/case_json.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "host/model/excerpt.hpp"
 
 namespace espalier {
 namespace {
 
 EncodedValues ReadEncodedValues(JsonValue object, const ReadContext& context) {
+  CheckMembers(object, {"universal", "individual"}, context);
   if (Member(object, "universal")) return TextMember(object, "universal", context);
   const JsonValue individual = RequiredObject(object, "individual", context);
+  CheckMembers(individual, {"prefix", "suffix", "roots"}, context);
   return IndividualValues{TextMember(individual, "prefix", context),
                           TextMember(individual, "suffix", context),
                           TextListMember(individual, "roots", context)};
@@ -31,12 +38,14 @@ std::vector<std::int32_t> ReadCounts(JsonValue object, const ReadContext& contex
 }
 
 EncodedSlice ReadEncodedSlice(JsonValue object, const ReadContext& context) {
+  CheckMembers(object, {"domainCount", "valuesPerLevel", "podCounts"}, context);
   EncodedSlice slice;
   slice.domain_count = Int32Member(object, "domainCount", context).value_or(0);
   slice.values_per_level = ReadList(object, "valuesPerLevel", context, [&](JsonValue values) {
     return ReadEncodedValues(values, context);
   });
   const JsonValue counts = RequiredObject(object, "podCounts", context);
+  CheckMembers(counts, {"universal", "individual"}, context);
   if (const auto universal = Int32Member(counts, "universal", context)) {
     slice.pod_counts = *universal;
   } else {
@@ -74,6 +83,15 @@ std::vector<std::pair<std::string_view, JsonValue>> Members(JsonValue object,
   return members;
 }
 
+void CheckMembers(JsonValue object, std::initializer_list<std::string_view> known,
+                  const ReadContext& context) {
+  for (const auto& [name, value] : Fields(object)) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    context.Error(value, fmt::format("cases have no field {}", Excerpt(name)),
+                  fmt::format("one of {}", fmt::join(known, ", ")));
+  }
+}
+
 Resources ReadAmounts(JsonValue parent, std::string_view name, const ReadContext& context) {
   Resources amounts;
   const auto object = ObjectMember(parent, name, context);
@@ -104,8 +122,10 @@ FeatureGates ReadGates(JsonValue root, const ReadContext& context) {
 }
 
 TopologyAssignment ReadPlainAssignment(JsonValue object, const ReadContext& context) {
+  CheckMembers(object, {"levels", "domains"}, context);
   TopologyAssignment assignment{TextListMember(object, "levels", context), {}};
   assignment.domains = ReadList(object, "domains", context, [&](JsonValue item) {
+    CheckMembers(item, {"values", "count"}, context);
     TopologyDomainAssignment domain{TextListMember(item, "values", context),
                                     Int32Member(item, "count", context).value_or(0)};
     if (domain.values.size() != assignment.levels.size()) {
@@ -118,6 +138,7 @@ TopologyAssignment ReadPlainAssignment(JsonValue object, const ReadContext& cont
 }
 
 EncodedAssignment ReadEncodedAssignment(JsonValue object, const ReadContext& context) {
+  CheckMembers(object, {"levels", "slices"}, context);
   return {TextListMember(object, "levels", context),
           ReadList(object, "slices", context,
                    [&](JsonValue slice) { return ReadEncodedSlice(slice, context); })};

@@ -1,6 +1,7 @@
-// What all kinds of cases have in common when they are read from JSON.
+// Reads the parts of JSON that all kinds of cases have in common.
 #pragma once
 
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,28 +12,35 @@
 
 namespace espalier {
 
-// Reports an absent object and returns `parent` in its place, so that reading can go on.
+// Returns a member that must be an object; when it is absent, reports it and returns `parent`, so
+// that reading can go on.
 JsonValue RequiredObject(JsonValue parent, std::string_view name, const ReadContext& context);
 std::int64_t RequiredInt64(JsonValue parent, std::string_view name, const ReadContext& context);
 
-// The objects of a list; none when it is absent.
+// Returns the objects of a list; none when it is absent.
 std::vector<JsonValue> Items(JsonValue parent, std::string_view name, const ReadContext& context);
-// The members of an object whose values are objects.
+// Returns the members of an object whose values are objects.
 std::vector<std::pair<std::string_view, JsonValue>> Members(JsonValue object,
                                                             const ReadContext& context);
 
-// Resource name -> canonical integer.
+// Reports every member of the object that is not in `known`, as a recorded question with it would
+// remain unanswered.
+void CheckMembers(JsonValue object, std::initializer_list<std::string_view> known,
+                  const ReadContext& context);
+
+// Reads an object of canonical integers by resource name.
 Resources ReadAmounts(JsonValue parent, std::string_view name, const ReadContext& context);
 
-// The member `gates` on top of the defaults.
+// Returns the defaults, changed by the member `gates`.
 FeatureGates ReadGates(JsonValue root, const ReadContext& context);
 
-// `levels` and `domains`, each with one value per level.
+// Reads `levels` and `domains`, each of which has one value per level.
 TopologyAssignment ReadPlainAssignment(JsonValue object, const ReadContext& context);
-// The v1beta2 form as it stands, not decoded.
+// Reads the v1beta2 form without decoding it.
 EncodedAssignment ReadEncodedAssignment(JsonValue object, const ReadContext& context);
 
-// Parses one line and reads it with `read(root, context)`; anything reported is the error.
+// Parses one line and reads it with `read(root, context)`. Errors (kBadInput) are all that was
+// reported.
 template <class T, class Read>
 Result<T> ReadLine(std::string_view line, const Read& read) {
   simdjson::dom::parser parser;

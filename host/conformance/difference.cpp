@@ -98,6 +98,26 @@ std::optional<std::string> Difference(const ExpectedAnswer& expected, const Work
   return std::nullopt;
 }
 
+std::optional<std::string> Difference(const VictimsCase& expected, const PrefixAnswer& got,
+                                      const FeatureGates& gates) {
+  const auto fits_text = [](bool fits) { return fits ? "it fits" : "it does not fit"; };
+  if (expected.fits != got.fits) {
+    return "with victims gone: " + WantGot(fits_text(expected.fits), fits_text(got.fits));
+  }
+  if (!expected.fits) return std::nullopt;
+  if (expected.prefix != got.prefix) {
+    return "prefix: " + WantGot(std::to_string(expected.prefix), std::to_string(got.prefix));
+  }
+  std::vector<std::string> targets;
+  for (const std::size_t target : got.targets) targets.push_back(expected.victims[target].name);
+  if (expected.targets != targets) {
+    return "targets: " + WantGot(fmt::format("{}", fmt::join(expected.targets, ", ")),
+                                 fmt::format("{}", fmt::join(targets, ", ")));
+  }
+  auto difference = Difference(expected.result, got.answer, gates);
+  return difference ? std::optional("with the targets gone: " + *difference) : std::nullopt;
+}
+
 std::optional<std::string> Difference(const SequenceGang& expected, const WorkloadAnswer& got) {
   const PodSetAnswer* failure = got.FirstFailure();
   if (expected.reason) {

@@ -1,4 +1,4 @@
-// The smallest useful text for how an answer differs from the expected one.
+// Describes how an answer differs from the expected one.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,13 @@
 
 namespace espalier {
 
-// Each is absent when there is no difference, else some lines without a newline at the end.
+// All functions return nullopt when there is no difference, else some lines without a newline at
+// the end.
 
-// Against one expected answer; v1beta2 forms are compared as encoded under `gates`.
+// Compares with one expected answer; v1beta2 forms are compared as encoded under `gates`.
 std::optional<std::string> Difference(const ExpectedAnswer& expected, const WorkloadAnswer& got,
+                                      const FeatureGates& gates);
+std::optional<std::string> Difference(const VictimsCase& expected, const PrefixAnswer& got,
                                       const FeatureGates& gates);
 std::optional<std::string> Difference(const SequenceGang& expected, const WorkloadAnswer& got);
 std::optional<std::string> Difference(const StringMap& expected,

@@ -81,16 +81,11 @@ class CaseRunner {
     auto state = ClusterState::Build(c.cluster);
     if (!state) return "the cluster cannot be built: " + state.error().message;
     const Engine engine(backend_, c.gates);
-    const WorkloadAnswer answer =
-        engine.Place(*state, std::span(&c.request, 1), PlacementMode::kNominate).front();
-    std::optional<std::string> first;
-    for (const ExpectedAnswer& expected : c.any_of) {
-      auto difference = Difference(expected, answer, c.gates);
-      if (!difference) return std::nullopt;
-      if (!first) first = std::move(difference);
-    }
-    if (c.any_of.size() == 1) return first;
-    return fmt::format("none of {} right answers; against the first, {}", c.any_of.size(), *first);
+    if (auto difference = PlacementDifference(c, engine, *state)) return difference;
+    if (!c.what_if) return std::nullopt;
+    const auto found = FindPrefix(engine, *state, c.request, c.what_if->victims);
+    if (!found) return found.error().message;
+    return Difference(*c.what_if, *found, c.gates);
   }
 
   std::optional<std::string> operator()(const UngateCase& c) const {
@@ -107,6 +102,20 @@ class CaseRunner {
   }
 
  private:
+  static std::optional<std::string> PlacementDifference(const PlacementCase& c,
+                                                        const Engine& engine,
+                                                        const ClusterState& state) {
+    const WorkloadAnswer answer = engine.Nominate(state, std::span(&c.request, 1)).front();
+    std::optional<std::string> first;
+    for (const ExpectedAnswer& expected : c.any_of) {
+      auto difference = Difference(expected, answer, c.gates);
+      if (!difference) return std::nullopt;
+      if (!first) first = std::move(difference);
+    }
+    if (c.any_of.size() == 1) return first;
+    return fmt::format("none of {} right answers; against the first, {}", c.any_of.size(), *first);
+  }
+
   std::shared_ptr<Backend> backend_;
 };
 

@@ -1,4 +1,4 @@
-// Runs recorded cases through the engine and says which answers differ.
+// Runs recorded cases through the engine and reports which answers differ.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@ namespace espalier {
 class Backend;
 
 struct ConformanceOptions {
-  std::uint64_t max_input = kMostInputBytes;               // bytes in all, unpacked
+  std::uint64_t max_input = kMostInputBytes;               // limit of all bytes read, unpacked
   std::function<std::shared_ptr<Backend>()> make_backend;  // called from several threads at once
   int threads = 0;  // 0: one per core; any number gives the same report
-  // Only cases whose name this accepts are counted; empty: all. A gang of a sequence has the name
+  // Selects the cases that are counted, by name; empty: all. A gang of a sequence has the name
   // "SEQUENCE/NUMBER". A line that cannot be read has no name and is always counted.
   std::function<bool(std::string_view)> filter;
 };
@@ -36,11 +36,11 @@ struct CaseFailure {
 struct ConformanceReport {
   std::size_t passed = 0;
   std::size_t failed = 0;         // failing cases and lines that cannot be read
-  std::vector<Error> unreadable;  // files of which nothing was run
+  std::vector<Error> unreadable;  // why files could not be run at all
 };
 
-// `on_failure` and `progress` (cases done so far) may be empty; they are called one at a time, in
-// the order of files and lines, from any thread.
+// Runs all cases of the files. `on_failure` and `progress` (cases done so far) may be empty; they
+// are called one at a time, in the order of files and lines, from any thread.
 ConformanceReport RunConformance(const std::vector<std::string>& files,
                                  const ConformanceOptions& options,
                                  const std::function<void(const CaseFailure&)>& on_failure = {},

@@ -34,6 +34,7 @@ std::uint64_t SplitMix64(std::uint64_t x) {
 
 std::vector<GridLevel> ReadGridLevels(JsonValue grid, const ReadContext& context) {
   std::vector<GridLevel> levels = ReadList(grid, "levels", context, [&](JsonValue level) {
+    CheckMembers(level, {"key", "prefix", "fanout"}, context);
     return GridLevel{RequiredText(level, "key", context), TextMember(level, "prefix", context),
                      RequiredInt64(level, "fanout", context)};
   });
@@ -74,6 +75,7 @@ std::vector<Node> GridNodes(const std::vector<GridLevel>& levels, const Resource
 }
 
 Prefill ReadPrefill(JsonValue object, const ReadContext& context) {
+  CheckMembers(object, {"seed", "percent", "slots", "perSlot"}, context);
   Prefill prefill;
   prefill.seed = static_cast<std::uint64_t>(RequiredInt64(object, "seed", context));
   const std::int64_t percent = RequiredInt64(object, "percent", context);
@@ -102,6 +104,7 @@ std::vector<FlavorLeafUsage> PrefillUsage(const Prefill& prefill, const std::vec
 ClusterStateInput ReadGrid(JsonValue root, const ReadContext& context) {
   ClusterStateInput cluster;
   const JsonValue grid = RequiredObject(root, "grid", context);
+  CheckMembers(grid, {"levels", "allocatable"}, context);
   const std::vector<GridLevel> levels = ReadGridLevels(grid, context);
   Topology& topology = cluster.topologies.emplace_back();
   topology.name = RequiredText(root, "topology", context);
@@ -117,6 +120,7 @@ ClusterStateInput ReadGrid(JsonValue root, const ReadContext& context) {
 }
 
 WorkloadRequest ReadShape(JsonValue object, const ReadContext& context) {
+  CheckMembers(object, {"requests", "topologyRequest", "leaderRequests"}, context);
   WorkloadRequest request;
   PodSetRequest& main = request.pod_sets.emplace_back();
   main.name = "main";
@@ -152,6 +156,7 @@ void ReadExpectedGang(JsonValue root, const ReadContext& context, SequenceGang& 
     return;
   }
   for (const auto& [pod_set, value] : Members(expect, context)) {
+    CheckMembers(value, {"digest", "domains"}, context);
     gang.placed.Set(pod_set, AssignmentDigest{RequiredText(value, "digest", context),
                                               RequiredInt64(value, "domains", context)});
   }
@@ -168,6 +173,8 @@ bool IsSequenceHeader(std::string_view line) {
 
 Result<Sequence> ReadSequenceHeader(std::string_view line) {
   return ReadLine<Sequence>(line, [](JsonValue root, const ReadContext& context) {
+    CheckMembers(root, {"sequence", "mode", "gates", "topology", "grid", "prefill", "shapes"},
+                 context);
     Sequence sequence;
     sequence.name = RequiredText(root, "sequence", context);
     sequence.gates = ReadGates(root, context);
@@ -182,6 +189,7 @@ Result<Sequence> ReadSequenceHeader(std::string_view line) {
 
 Result<SequenceGang> ReadGang(std::string_view line, const Sequence& sequence) {
   return ReadLine<SequenceGang>(line, [&](JsonValue root, const ReadContext& context) {
+    CheckMembers(root, {"gang", "shape", "count", "expect"}, context);
     SequenceGang gang;
     gang.number = RequiredInt64(root, "gang", context);
     const std::int64_t shape = RequiredInt64(root, "shape", context);

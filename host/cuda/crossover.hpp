@@ -1,4 +1,4 @@
-// From how many jobs on a batch is decided sooner on the device, learnt from what batches took.
+// Learns from measured times how many jobs a batch must have to be decided sooner on the device.
 #pragma once
 
 #include <array>
@@ -9,36 +9,38 @@
 
 namespace espalier {
 
-// From this many jobs on the device is taken to be sooner before anything was measured: by
-// arithmetic it costs a fixed 20 to 40 us a call, the CPU a few for a warm job.
+// The smallest batch, in jobs, that goes to the device before anything was measured: by arithmetic
+// a call costs a fixed 20 to 40 us there, and a few us per warm job on the CPU.
 inline constexpr std::size_t kCrossoverBatch = 32;
 
-// Answers never depend on it, only when they come. Batches of 2^k to 2^(k+1) - 1 jobs are a class.
-// A class runs on the side that kCrossoverBatch says until both sides were measured, then on the
-// one whose median of the last few times is less: the first batches anywhere are slow and say
-// little. When it moves, larger ones not yet measured on both sides move to the device with it, or
-// smaller ones to the CPU. It visits the other side as soon as its own is known well, and then now
-// and again so that visits take about one part in kVisitShare of its time: a few batches in a row,
-// because the first ones find counts there out of date. Lone jobs, as requests in order are, always
-// go to the CPU, which was told to prepare for them. Not thread-safe.
+// Chooses the side that decides a batch, which affects only the time and never the answer. Batches
+// of 2^k to 2^(k+1) - 1 jobs are a class. A class runs on the side that kCrossoverBatch gives until
+// both sides were measured, then on the one with the lower median of the last times, as the first
+// batches anywhere are slow. When a class changes sides, larger ones not yet measured on both sides
+// move to the device with it, or smaller ones to the CPU. A class visits the other side once its
+// own is well measured, and then from time to time, so that visits take about one part in
+// kVisitShare of its time: a few batches in a row, because the first ones find stale counts there.
+// Single jobs, such as requests in order, always go to the CPU, which was told to prepare for them.
+// Not thread-safe.
 class Crossover {
  public:
   enum class Side { kCpu, kDevice };
 
   static constexpr int kVisit = 4;         // batches
-  static constexpr int kVisitShare = 32;   // time at home for each part of it away
-  static constexpr int kMostMeasured = 7;  // times that are kept of each side
+  static constexpr int kVisitShare = 32;   // time on the own side for each part of a visit
+  static constexpr int kMostMeasured = 7;  // times kept for each side
 
   Crossover();
 
-  // Where the next batch of `jobs` goes.
+  // Returns the side that decides the next batch of `jobs`.
   Side Choose(std::size_t jobs);
 
-  // A batch took `time` on `side`, waiting for the device excluded. More than a minute counts as a
-  // minute.
+  // Records that a batch took `time` on `side`, without waiting for the device. More than a minute
+  // counts as a minute.
   void Learn(Side side, std::size_t jobs, std::chrono::nanoseconds time);
 
-  // Batches of at least this many jobs go to the device, visits aside; a power of two.
+  // Returns the smallest number of jobs, a power of two, from which on batches go to the device,
+  // visits aside.
   std::size_t smallest_batch() const;
 
  private:
@@ -46,7 +48,7 @@ class Crossover {
   struct Times {
     std::array<std::int64_t, kMostMeasured> last = {};
     int count = 0;            // of `last`
-    int next = 0;             // to be overwritten
+    int next = 0;             // index to be overwritten
     std::int64_t median = 0;  // the lower of two
 
     void Add(std::int64_t time);
@@ -55,7 +57,7 @@ class Crossover {
     Times cpu;
     Times device;
     Side home = Side::kCpu;
-    std::int64_t time_at_home = 0;  // since the last visit; as Times, a job of each batch
+    std::int64_t time_at_home = 0;  // since the last visit, of one job per batch, as in Times
     int visits_left = 0;            // batches
 
     Times& at(Side side) { return side == Side::kCpu ? cpu : device; }

@@ -1,10 +1,13 @@
 #include "host/cuda/cuda_device.hpp"
 
-#include <iterator>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -29,32 +32,38 @@ struct DestroyGraph {
 };
 using CudaGraph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyGraph>;
 
-const char* NameOf(const KernelCall& call) {
-  constexpr const char* kNames[] = {"scatter_kernel", "count_leaves_kernel", "count_tiles_kernel",
-                                    "roll_up_kernel", "decide_kernel",       "exclusions_kernel",
-                                    "offsets_kernel", "compact_kernel"};
-  static_assert(std::size(kNames) == std::variant_size_v<KernelCall>);
-  return kNames[call.index()];
-}
+struct DestroyEvent {
+  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+};
+using CudaEvent = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
+
+// A wait looks at the device without a pause for so long, and then so often: answers come within
+// microseconds, and nobody should be kept busy by those that do not.
+constexpr std::chrono::milliseconds kEagerWait(2);
+constexpr std::chrono::microseconds kBetweenLooks(50);
 
 class CudaDevice final : public Device {
  public:
-  static DeviceResult<std::unique_ptr<Device>> Open() {
-    auto device = std::make_unique<CudaDevice>();
+  explicit CudaDevice(KernelTimes* times) : times_(times) {}
+
+  static DeviceResult<std::unique_ptr<Device>> Open(KernelTimes* times) {
+    auto device = std::make_unique<CudaDevice>(times);
     if (auto opened = device->Initialise(); !opened) return tl::unexpected(opened.error());
     return device;
   }
 
   ~CudaDevice() override {
-    if (stream_ == nullptr) return;
+    if (stuck_) Abandon();
+    if (stream_ == nullptr || stuck_) return;
     cudaStreamSynchronize(stream_);
     repeated_ = {};
+    timed_.clear();
     cudaStreamDestroy(stream_);
   }
 
   std::string_view name() const override { return name_; }
   std::int32_t concurrent_blocks() const override { return concurrent_blocks_; }
-  std::size_t memory_bytes() const override { return memory_bytes_; }
+  std::size_t free_memory_bytes() const override { return free_memory_bytes_; }
 
   DeviceResult<void*> Allocate(std::size_t bytes) override {
     void* memory = nullptr;
@@ -62,7 +71,9 @@ class CudaDevice final : public Device {
     if (!done) return tl::unexpected(done.error());
     return memory;
   }
-  void Free(void* memory) noexcept override { cudaFreeAsync(memory, stream_); }
+  void Free(void* memory) noexcept override {
+    if (!stuck_) cudaFreeAsync(memory, stream_);
+  }
 
   DeviceResult<void*> AllocatePinned(std::size_t bytes) override {
     void* memory = nullptr;
@@ -70,7 +81,13 @@ class CudaDevice final : public Device {
     if (!done) return tl::unexpected(done.error());
     return memory;
   }
-  void FreePinned(void* memory) noexcept override { cudaFreeHost(memory); }
+  void FreePinned(void* memory) noexcept override {
+    if (!stuck_) cudaFreeHost(memory);  // which waits for the device
+  }
+
+  DeviceResult<void> Clear(void* memory, std::size_t bytes) override {
+    return Check(cudaMemsetAsync(memory, 0, bytes, stream_), "clearing memory");
+  }
 
   DeviceResult<void> CopyToDevice(void* to, const void* from, std::size_t bytes) override {
     return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_),
@@ -82,6 +99,7 @@ class CudaDevice final : public Device {
   }
 
   DeviceResult<void> Launch(std::span<const KernelCall> calls) override {
+    if (times_ != nullptr) return LaunchEach(calls);  // a graph is timed as a whole only
     const CudaGraph* graph = repeated_.Find(
         calls, [this](std::span<const KernelCall> sequence) { return Record(sequence); });
     if (graph != nullptr) return Check(cudaGraphLaunch(graph->get(), stream_), "cudaGraphLaunch");
@@ -89,15 +107,74 @@ class CudaDevice final : public Device {
   }
 
   DeviceResult<void> Synchronize() override {
-    return Check(cudaStreamSynchronize(stream_), "waiting for the device");
+    using std::chrono::steady_clock;
+    if (stuck_) return tl::unexpected(Stuck());
+    const steady_clock::time_point start = steady_clock::now();
+    cudaError_t status = cudaErrorNotReady;
+    while ((status = cudaStreamQuery(stream_)) == cudaErrorNotReady) {
+      const steady_clock::duration waited = steady_clock::now() - start;
+      if (waited > kLongestWait) {
+        stuck_ = true;
+        return tl::unexpected(Stuck());
+      }
+      if (waited > kEagerWait) std::this_thread::sleep_for(kBetweenLooks);
+    }
+    if (auto done = Check(status, "waiting for the device"); !done) return done;
+    return TakeTimes();
   }
 
  private:
+  // A launch and the events around it.
+  struct TimedLaunch {
+    std::size_t kernel = 0;
+    CudaEvent begin;
+    CudaEvent end;
+  };
+
+  static DeviceError Stuck() {
+    return {DeviceFault::kLost,
+            fmt::format("the device was not done after {} s", kLongestWait.count())};
+  }
+
+  // Nothing of a device that is stuck can be freed without waiting for it.
+  void Abandon() {
+    repeated_.Abandon([](CudaGraph& graph) { (void)graph.release(); });
+    for (TimedLaunch& timed : timed_) {
+      (void)timed.begin.release();
+      (void)timed.end.release();
+    }
+  }
+
   DeviceResult<void> LaunchEach(std::span<const KernelCall> calls) {
     for (const KernelCall& call : calls) {
+      if (auto begun = Mark(call.index(), &TimedLaunch::begin); !begun) return begun;
       const auto launch = [this](const auto& args) { return espalier::Launch(args, stream_); };
-      if (auto done = Check(std::visit(launch, call), NameOf(call)); !done) return done;
+      const cudaError_t launched = std::visit(launch, call);
+      if (launched != cudaSuccess) return Check(launched, KernelName(call.index()).data());
+      if (auto ended = Mark(call.index(), &TimedLaunch::end); !ended) return ended;
     }
+    return {};
+  }
+
+  // Queues the event before or after a launch, where kernels are timed.
+  DeviceResult<void> Mark(std::size_t kernel, CudaEvent TimedLaunch::*which) {
+    if (times_ == nullptr) return {};
+    if (which == &TimedLaunch::begin) timed_.emplace_back().kernel = kernel;
+    cudaEvent_t event = nullptr;
+    if (auto made = Check(cudaEventCreate(&event), "making an event"); !made) return made;
+    (timed_.back().*which).reset(event);
+    return Check(cudaEventRecord(event, stream_), "recording an event");
+  }
+
+  DeviceResult<void> TakeTimes() {
+    for (const TimedLaunch& timed : timed_) {
+      float milliseconds = 0;
+      const cudaError_t read =
+          cudaEventElapsedTime(&milliseconds, timed.begin.get(), timed.end.get());
+      if (auto done = Check(read, "reading an event"); !done) return done;
+      times_->Add(timed.kernel, milliseconds);
+    }
+    timed_.clear();
     return {};
   }
 
@@ -117,13 +194,12 @@ class CudaDevice final : public Device {
   }
 
   DeviceResult<void> Initialise() {
+    // A context that an earlier fault broke fails here, and whatever is asked of it: it goes first.
+    if (cudaFree(nullptr) != cudaSuccess) cudaDeviceReset();
+    cudaGetLastError();  // what led here, or that there is no device, which the next call says
     int devices = 0;
     if (auto done = Check(cudaGetDeviceCount(&devices), "looking for a device"); !done) return done;
     if (devices == 0) return tl::unexpected(DeviceError{DeviceFault::kNoDevice, "no CUDA device"});
-    // Only a context that an earlier fault broke fails here; it is of no use to anybody.
-    if (cudaFree(nullptr) != cudaSuccess) {
-      if (auto done = Check(cudaDeviceReset(), "making a new context"); !done) return done;
-    }
     constexpr int kDevice = 0;
     cudaDeviceProp properties{};
     if (auto done = Check(cudaGetDeviceProperties(&properties, kDevice),
@@ -133,18 +209,38 @@ class CudaDevice final : public Device {
       return done;
     }
     name_ = properties.name;
-    memory_bytes_ = properties.totalGlobalMem;
     concurrent_blocks_ = properties.multiProcessorCount * kDecideBlocks;
+    if (auto done = CheckCode(properties); !done) return done;
     if (auto done = KeepFreedMemory(kDevice); !done) return done;
+    std::size_t total = 0;
+    if (auto done = Check(cudaMemGetInfo(&free_memory_bytes_, &total), "reading the free memory");
+        !done) {
+      return done;
+    }
     return Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
   }
 
-  // Freed memory stays in the pool instead of going back to the driver at each Synchronize.
+  // A build may have no code for this device.
+  static DeviceResult<void> CheckCode(const cudaDeviceProp& device) {
+    cudaError_t found = CheckBulkKernels();
+    if (found == cudaSuccess) found = CheckDecideKernel();
+    if (found == cudaSuccess) return {};
+    cudaGetLastError();
+    return tl::unexpected(
+        DeviceError{DeviceFault::kWrongDriver,
+                    fmt::format("this build cannot run on {} (compute capability {}.{}): {} ({})",
+                                device.name, device.major, device.minor, cudaGetErrorString(found),
+                                cudaGetErrorName(found))});
+  }
+
+  // Freed memory stays in the pool instead of going back to the driver at each Synchronize. What
+  // the pool holds of an earlier session goes back now.
   static DeviceResult<void> KeepFreedMemory(int device) {
     cudaMemPool_t pool = nullptr;
     if (auto done = Check(cudaDeviceGetDefaultMemPool(&pool, device), "the memory pool"); !done) {
       return done;
     }
+    if (auto done = Check(cudaMemPoolTrimTo(pool, 0), "the memory pool"); !done) return done;
     std::uint64_t threshold = UINT64_MAX;
     return Check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold),
                  "the memory pool");
@@ -153,13 +249,18 @@ class CudaDevice final : public Device {
   cudaStream_t stream_ = nullptr;
   std::string name_;
   std::int32_t concurrent_blocks_ = 1;
-  std::size_t memory_bytes_ = 0;
+  std::size_t free_memory_bytes_ = 0;
   RepeatedLaunches<CudaGraph> repeated_;
+  KernelTimes* times_;
+  std::vector<TimedLaunch> timed_;  // since the last wait
+  bool stuck_ = false;
 };
 
 }  // namespace
 
-DeviceResult<std::unique_ptr<Device>> OpenCudaDevice() { return CudaDevice::Open(); }
+DeviceResult<std::unique_ptr<Device>> OpenCudaDevice(KernelTimes* times) {
+  return CudaDevice::Open(times);
+}
 
 bool CudaIsCompiled() { return true; }
 

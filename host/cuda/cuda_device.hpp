@@ -1,4 +1,4 @@
-// The GPU of this machine.
+// Opens the GPU of this machine.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,13 @@
 
 namespace espalier {
 
-// The first CUDA device, with a stream of its own. A context that an earlier fault broke is made
-// anew, so devices opened before must be gone. Without CUDA in the build: kNotCompiled.
-DeviceResult<std::unique_ptr<Device>> OpenCudaDevice();
+// Opens the first CUDA device, with a stream of its own. Recreates a context that an earlier fault
+// broke, so devices opened before must be destroyed. Error kNotCompiled: this build has no CUDA.
+// When `times` is not null, it gets the time of every kernel, measured by events around each
+// launch.
+DeviceResult<std::unique_ptr<Device>> OpenCudaDevice(KernelTimes* times = nullptr);
 
-// Whether this build has CUDA.
+// Returns whether this build has CUDA.
 bool CudaIsCompiled();
 
 }  // namespace espalier

@@ -3,7 +3,7 @@
 
 namespace espalier {
 
-DeviceResult<std::unique_ptr<Device>> OpenCudaDevice() {
+DeviceResult<std::unique_ptr<Device>> OpenCudaDevice(KernelTimes* /*times*/) {
   return tl::unexpected(DeviceError{DeviceFault::kNotCompiled,
                                     "this build has no CUDA; build it with the preset cuda"});
 }

@@ -1,4 +1,4 @@
-// What a CUDA error means for the back end.
+// Maps CUDA errors to the faults that the back end knows.
 #pragma once
 
 #include <cuda_runtime_api.h>

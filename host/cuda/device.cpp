@@ -1,6 +1,23 @@
 #include "host/cuda/device.hpp"
 
+#include <algorithm>
+
 namespace espalier {
+
+std::string_view KernelName(std::size_t kernel) {
+  constexpr std::array<std::string_view, kKernels> kNames = {
+      "scatter_kernel", "count_leaves_kernel", "count_shape_batches_kernel",
+      "roll_up_kernel", "decide_kernel",       "exclusions_kernel",
+      "offsets_kernel", "compact_kernel",      "nested_kernel"};
+  return kNames[kernel];
+}
+
+void KernelTimes::Add(std::size_t kernel, double milliseconds) {
+  Times& times = times_[kernel];
+  ++times.launches;
+  times.milliseconds += milliseconds;
+  times.longest = std::max(times.longest, milliseconds);
+}
 
 std::string_view Name(DeviceFault fault) {
   switch (fault) {

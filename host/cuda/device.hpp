@@ -1,9 +1,12 @@
-// What the back end asks of a device. Two things implement it: a GPU, and the host playing one.
+// The interface of a device, implemented by a GPU and by a device that the host emulates.
 //
 // A device is one ordered queue of work. Copies and launches are queued and return at once; their
-// host memory must stay as it is until Synchronize, the only call that waits. One thread at a time.
+// host memory must stay unchanged until Synchronize, the only call that waits. Only one thread may
+// use a device at a time.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,16 +17,17 @@
 #include <tl/expected.hpp>
 
 #include "kernels/cuda/decide_blocks.hpp"
+#include "kernels/cuda/nested_blocks.hpp"
 
 namespace espalier {
 
 enum class DeviceFault {
   kNotCompiled,   // this build has no CUDA
-  kNoDevice,      // no usable device; it may appear later
+  kNoDevice,      // there is no usable device; one may appear later
   kWrongDriver,   // the driver is missing or too old for this build
-  kOutOfMemory,   // device or pinned memory
+  kOutOfMemory,   // device or pinned memory is exhausted
   kLaunchFailed,  // a kernel was not accepted
-  kLost,          // the device or its context is gone; all its memory with it
+  kLost,          // the device or its context is lost with all its memory
 };
 
 std::string_view Name(DeviceFault fault);
@@ -36,33 +40,61 @@ struct DeviceError {
 template <class T>
 using DeviceResult = tl::expected<T, DeviceError>;
 
-// One kernel with what it is given.
-using KernelCall = std::variant<ScatterArgs, CountLeavesArgs, CountTilesArgs, RollUpArgs,
-                                DecideArgs, ExclusionsArgs, OffsetsArgs, CompactArgs>;
+// A kernel with its arguments.
+using KernelCall = std::variant<ScatterArgs, CountLeavesArgs, CountShapeBatchesArgs, RollUpArgs,
+                                DecideArgs, ExclusionsArgs, OffsetsArgs, CompactArgs, NestedArgs>;
+
+inline constexpr std::size_t kKernels = std::variant_size_v<KernelCall>;
+
+// Returns the name of the kernel with this index in KernelCall.
+std::string_view KernelName(std::size_t kernel);
+
+// Times that the kernels of a device took, by index in KernelCall.
+class KernelTimes {
+ public:
+  struct Times {
+    std::int64_t launches = 0;
+    double milliseconds = 0;  // of all launches
+    double longest = 0;       // milliseconds of the longest launch
+  };
+
+  void Add(std::size_t kernel, double milliseconds);
+  const Times& operator[](std::size_t kernel) const { return times_[kernel]; }
+
+ private:
+  std::array<Times, kKernels> times_ = {};
+};
+
+// Time after which a device that has not finished counts as lost.
+inline constexpr std::chrono::seconds kLongestWait{10};
 
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual std::string_view name() const = 0;
-  // Blocks of the decide kernel that run at the same time, at least 1.
+  // Returns how many thread blocks of the decide kernel run at the same time, at least 1.
   virtual std::int32_t concurrent_blocks() const = 0;
-  virtual std::size_t memory_bytes() const = 0;  // in all
+  // Returns the bytes that were free when the device was opened.
+  virtual std::size_t free_memory_bytes() const = 0;
 
   virtual DeviceResult<void*> Allocate(std::size_t bytes) = 0;  // aligned to 256
   virtual void Free(void* memory) noexcept = 0;
-  // Host memory that copies run from and to without a detour.
+  // Allocates page-locked host memory, from and to which the device copies directly.
   virtual DeviceResult<void*> AllocatePinned(std::size_t bytes) = 0;
   virtual void FreePinned(void* memory) noexcept = 0;
 
+  // Queues writing zeros to device memory.
+  virtual DeviceResult<void> Clear(void* memory, std::size_t bytes) = 0;
   virtual DeviceResult<void> CopyToDevice(void* to, const void* from, std::size_t bytes) = 0;
   virtual DeviceResult<void> CopyToHost(void* to, const void* from, std::size_t bytes) = 0;
 
-  // Queues kernels in this order. A sequence that comes again and again, equal to the last pointer,
-  // may be kept and launched as one; see RepeatedLaunches.
+  // Queues kernels in this order. A sequence that is repeated with equal arguments may be recorded
+  // and launched as one; see RepeatedLaunches.
   virtual DeviceResult<void> Launch(std::span<const KernelCall> calls) = 0;
 
-  // Waits until everything queued is done; reports what went wrong meanwhile.
+  // Waits until everything queued is done, and reports errors that occurred meanwhile. Error kLost:
+  // a GPU has not finished after kLongestWait.
   virtual DeviceResult<void> Synchronize() = 0;
 };
 

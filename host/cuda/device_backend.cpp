@@ -8,6 +8,38 @@
 
 namespace espalier {
 
+// A turn of one batch on the device, which serves one after the other.
+class DeviceBackend::Turn {
+ public:
+  // Waits for its turn, but no longer than the options say, nor when the budget is stopped.
+  Turn(DeviceBackend& backend, const WorkBudget& budget) : backend_(backend) {
+    constexpr std::chrono::milliseconds kBetweenLooks(10);
+    using std::chrono::steady_clock;
+    std::unique_lock lock(backend_.turn_mutex_);
+    const auto last = steady_clock::now() + backend_.options_.patience;
+    while (backend_.taken_ && !budget.stopped() && steady_clock::now() < last) {
+      backend_.turn_ended_.wait_until(lock, std::min(last, steady_clock::now() + kBetweenLooks));
+    }
+    came_ = !std::exchange(backend_.taken_, true);
+  }
+  ~Turn() {
+    if (!came_) return;
+    {
+      const std::lock_guard lock(backend_.turn_mutex_);
+      backend_.taken_ = false;
+    }
+    backend_.turn_ended_.notify_one();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  bool came() const { return came_; }
+
+ private:
+  DeviceBackend& backend_;
+  bool came_ = false;
+};
+
 DeviceBackend::DeviceBackend(std::string_view name, OpenDevice open, std::shared_ptr<Backend> cpu,
                              const DeviceBackendOptions& options)
     : name_(name),
@@ -36,9 +68,9 @@ DeviceResult<void> DeviceBackend::Open() {
   if (!device) return tl::unexpected(std::move(device.error()));
   session_ = std::make_unique<DeviceSession>(*std::move(device));
   const std::lock_guard lock(status_mutex_);
-  status_.ready = true;
+  const bool was_ready = std::exchange(status_.ready, true);
   status_.device = session_->device().name();
-  if (watcher_) watcher_(status_);
+  if (watcher_ && !was_ready) watcher_(status_);
   return {};
 }
 
@@ -49,13 +81,17 @@ void DeviceBackend::Evaluate(std::span<const PlacementJob> jobs,
     const Clock::time_point start = options_.now();
     cpu_->Evaluate(jobs, results);
     Learn(Crossover::Side::kCpu, jobs.size(), start);
-    return CountJobs(0, jobs.size());
+    return RecordJobs(0, jobs.size());
   }
   DeviceResult<std::vector<std::size_t>> declined;
   Clock::time_point start;
   bool away = false;
   {
-    const std::lock_guard lock(device_mutex_);
+    const Turn turn(*this, *jobs.front().budget);
+    if (!turn.came()) {
+      cpu_->Evaluate(jobs, results);
+      return RecordJobs(0, jobs.size());
+    }
     start = options_.now();
     declined = EvaluateOnDevice(jobs, results);
     if (!declined) NoteFault(std::move(declined.error()));
@@ -63,11 +99,11 @@ void DeviceBackend::Evaluate(std::span<const PlacementJob> jobs,
   }
   if (!declined) {
     cpu_->Evaluate(jobs, results);
-    return CountJobs(0, jobs.size());
+    return RecordJobs(0, jobs.size());
   }
   EvaluateOnCpu(jobs, results, *declined);
   if (!away) Learn(Crossover::Side::kDevice, jobs.size(), start);
-  CountJobs(jobs.size() - declined->size(), declined->size());
+  RecordJobs(jobs.size() - declined->size(), declined->size());
 }
 
 void DeviceBackend::Prepare(std::span<const PlacementJob> jobs) {
@@ -91,8 +127,11 @@ DeviceResult<std::vector<std::size_t>> DeviceBackend::EvaluateOnDevice(
       return tl::unexpected(std::move(opened.error()));
     }
   }
-  auto declined = session_->Evaluate(jobs, results);
+  // What fails in the middle, memory of the host too, takes the session with it.
+  std::unique_ptr<DeviceSession> session = std::move(session_);
+  auto declined = session->Evaluate(jobs, results);
   if (!declined) return declined;
+  session_ = std::move(session);
   retry_ = options_.first_retry;
   for (const PlacementResult& result : results) {
     jobs.front().budget->Charge(
@@ -102,7 +141,6 @@ DeviceResult<std::vector<std::size_t>> DeviceBackend::EvaluateOnDevice(
 }
 
 void DeviceBackend::NoteFault(DeviceError fault) {
-  session_.reset();
   next_try_ = options_.now() + retry_;
   retry_ = std::min(retry_ * 2, options_.last_retry);
   const std::lock_guard lock(status_mutex_);
@@ -130,7 +168,7 @@ void DeviceBackend::EvaluateOnCpu(std::span<const PlacementJob> jobs,
   for (std::size_t i = 0; i < indices.size(); ++i) results[indices[i]] = std::move(answers[i]);
 }
 
-void DeviceBackend::CountJobs(std::size_t on_device, std::size_t on_cpu) {
+void DeviceBackend::RecordJobs(std::size_t on_device, std::size_t on_cpu) {
   const std::lock_guard lock(status_mutex_);
   if (on_device > 0) ++status_.batches_on_device;
   status_.jobs_on_device += on_device;

@@ -15,8 +15,8 @@ inline constexpr std::size_t kArrayAlignment = 16;
 
 enum class MemoryKind { kDevice, kPinned };
 
-// A block of memory that grows on demand and loses its content when it does. What used the old
-// block must have been waited for.
+// Memory that grows on demand and loses its content when it does. Work that uses the old memory
+// must have been waited for.
 template <MemoryKind kKind>
 class MemoryBlock {
  public:
@@ -59,24 +59,28 @@ class MemoryBlock {
 using DeviceMemory = MemoryBlock<MemoryKind::kDevice>;
 using PinnedMemory = MemoryBlock<MemoryKind::kPinned>;
 
-// Lays arrays out one behind the other. Without memory it only measures.
+// Lays arrays out one after the other. Without memory it only measures.
 class Packer {
  public:
   Packer() = default;
   Packer(std::byte* device, std::byte* host) : device_(device), host_(host) {}
 
-  // Copies `items` behind what is there; returns their address on the device, null when empty.
+  // Copies `items` after those already there; returns their address on the device, null when empty.
   template <class T>
   T* Add(const std::vector<T>& items) {
+    return Add(items.data(), items.size());
+  }
+  template <class T>
+  T* Add(const T* items, std::size_t count) {
     static_assert(std::is_trivially_copyable_v<T>);
-    if (items.empty()) return nullptr;
-    const std::size_t bytes = items.size() * sizeof(T);
+    if (count == 0) return nullptr;
+    const std::size_t bytes = count * sizeof(T);
     const std::size_t at = Take(bytes);
-    if (host_ != nullptr) std::memcpy(host_ + at, items.data(), bytes);
+    if (host_ != nullptr) std::memcpy(host_ + at, items, bytes);
     return At<T>(at);
   }
 
-  // Room for `count` items that only the device writes.
+  // Reserves memory for `count` items that only the device writes; returns its address, null for 0.
   template <class T>
   T* Leave(std::size_t count) {
     return count == 0 ? nullptr : At<T>(Take(count * sizeof(T)));
@@ -100,8 +104,8 @@ class Packer {
   std::size_t size_ = 0;
 };
 
-// Makes `memory` large enough for what `lay_out(Packer&)` leaves room for and lays it out there;
-// called twice, the last time with the addresses that count.
+// Reserves in `memory` what `lay_out(Packer&)` adds, and lays it out there. Calls `lay_out` twice,
+// to measure and then with the final addresses.
 template <class LayOut>
 DeviceResult<void> Arrange(DeviceMemory& memory, const LayOut& lay_out) {
   Packer measure;
@@ -117,8 +121,8 @@ class Upload {
  public:
   explicit Upload(Device& device) : device_(&device), device_memory_(device), staging_(device) {}
 
-  // Calls `pack(Packer&)` twice: to measure, and to fill. Queues the copy. What an earlier Send
-  // brought to the device is gone; it must have been waited for.
+  // Calls `pack(Packer&)` twice, to measure and to fill, and queues the copy. Overwrites what an
+  // earlier Send brought to the device, which must have been waited for.
   template <class Pack>
   DeviceResult<void> Send(const Pack& pack) {
     Packer measure;

@@ -9,16 +9,16 @@ namespace {
 
 constexpr std::size_t kMaxMirrors = 8;
 
-// Shares of the device's memory; the rest is for mirrors and answers.
-std::size_t CountsBytes(const Device& device) { return device.memory_bytes() / 4; }
-std::size_t WorkspaceBytes(const Device& device) { return device.memory_bytes() / 8; }
+// Shares of the memory that is free; the rest is for mirrors and answers.
+std::size_t CountsBytes(const Device& device) { return device.free_memory_bytes() / 4; }
+std::size_t WorkspaceBytes(const Device& device) { return device.free_memory_bytes() / 8; }
 
 }  // namespace
 
 DeviceSession::DeviceSession(std::unique_ptr<Device> device)
     : device_(std::move(device)),
       counts_bytes_(CountsBytes(*device_)),
-      rows_(*device_, counts_bytes_),
+      counts_cache_(*device_, counts_bytes_),
       workspaces_(*device_, WorkspaceBytes(*device_)),
       wave_memory_(*device_) {}
 
@@ -79,7 +79,8 @@ DeviceResult<void> DeviceSession::EvaluateState(std::span<const PlacementJob> jo
   while (!indices.empty()) {
     Wave wave(*device_, **mirror, state, counts_bytes_);
     while (!indices.empty()) {
-      const DeviceResult<bool> added = wave.Add(jobs[indices.front()], indices.front(), rows_);
+      const DeviceResult<bool> added =
+          wave.Add(jobs[indices.front()], indices.front(), counts_cache_);
       if (!added) return tl::unexpected(added.error());
       if (!*added) break;
       indices = indices.subspan(1);

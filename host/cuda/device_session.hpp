@@ -1,4 +1,5 @@
-// Jobs on one device: its mirrors, warm counts and workspaces. Gone with the device.
+// Evaluates jobs on one device. Holds its mirrors, cached counts and workspaces, and is destroyed
+// with the device.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "host/cuda/counts_rows.hpp"
 #include "host/cuda/device.hpp"
+#include "host/cuda/device_counts.hpp"
 #include "host/cuda/device_memory.hpp"
 #include "host/cuda/state_mirror.hpp"
 #include "host/cuda/wave.hpp"
@@ -27,25 +28,25 @@ class DeviceSession {
 
   const Device& device() const { return *device_; }
 
-  // Answers jobs[i] in results[i] and waits for the device. Answers the indices of jobs the device
-  // has no room to decide; their results are not set. After an error no result means anything and
-  // the session is of no further use.
+  // Writes the answer of jobs[i] to results[i] and waits for the device. Returns the indices of
+  // jobs for which the device has too little memory; their results are not set. After an error all
+  // results are meaningless and the session must not be used again.
   DeviceResult<std::vector<std::size_t>> Evaluate(std::span<const PlacementJob> jobs,
                                                   std::span<PlacementResult> results);
 
  private:
-  // The state's mirror, up to date.
+  // Returns the state's mirror, brought up to date.
   DeviceResult<StateMirror*> Mirror(const FlavorState& state);
-  // jobs[i] for all `indices`, which are of one state.
+  // Evaluates jobs[i] for all `indices`, which are of one state.
   DeviceResult<void> EvaluateState(std::span<const PlacementJob> jobs,
                                    std::span<const std::size_t> indices,
                                    std::span<PlacementResult> results,
                                    std::vector<std::size_t>& declined);
 
   std::unique_ptr<Device> device_;
-  std::size_t counts_bytes_;                         // a wave's and the warm ones', each
+  std::size_t counts_bytes_;  // limit of a wave's counts, and of the cached ones
   std::list<std::unique_ptr<StateMirror>> mirrors_;  // most recently used first
-  CountsRows rows_;
+  DeviceCountsCache counts_cache_;
   Workspaces workspaces_;
   WaveMemory wave_memory_;
 };

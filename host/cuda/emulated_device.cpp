@@ -25,32 +25,30 @@ tl::unexpected<DeviceError> OutOfMemory(std::size_t bytes) {
                                     fmt::format("emulated device: no room for {} bytes", bytes)});
 }
 
+struct Unmap {
+  std::size_t bytes = 0;
+  void operator()(void* memory) const { munmap(memory, bytes); }
+};
+using Pages = std::unique_ptr<void, Unmap>;
+
 class EmulatedDevice final : public Device {
  public:
   explicit EmulatedDevice(const EmulatedDeviceOptions& options) : options_(options) {}
-  // Work that nobody waited for is lost with the device.
-  ~EmulatedDevice() override {
-    for (const auto& [memory, bytes] : allocated_) munmap(memory, bytes);
-  }
-
   std::string_view name() const override { return "emulated"; }
   std::int32_t concurrent_blocks() const override { return options_.concurrent_blocks; }
-  std::size_t memory_bytes() const override { return kMemoryBytes; }
+  std::size_t free_memory_bytes() const override { return kMemoryBytes; }
 
   // Pages of its own, so that they can be closed to the host.
   DeviceResult<void*> Allocate(std::size_t bytes) override {
     void* memory =
         mmap(nullptr, bytes, Closed(), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return OutOfMemory(bytes);
-    allocated_.emplace(memory, bytes);
+    Pages pages(memory, Unmap{bytes});
+    freed_.reserve(allocated_.size() + 1);  // Free may not fail
+    allocated_.emplace(memory, std::move(pages));
     return memory;
   }
-  void Free(void* memory) noexcept override {
-    queue_.push_back([this, memory] {
-      munmap(memory, allocated_.at(memory));
-      allocated_.erase(memory);
-    });
-  }
+  void Free(void* memory) noexcept override { freed_.push_back({queue_.size(), memory}); }
   DeviceResult<void*> AllocatePinned(std::size_t bytes) override {
     void* memory = std::malloc(bytes);
     if (memory == nullptr) return OutOfMemory(bytes);
@@ -58,6 +56,9 @@ class EmulatedDevice final : public Device {
   }
   void FreePinned(void* memory) noexcept override { std::free(memory); }
 
+  DeviceResult<void> Clear(void* memory, std::size_t bytes) override {
+    return Queue([=] { std::memset(memory, 0, bytes); });
+  }
   DeviceResult<void> CopyToDevice(void* to, const void* from, std::size_t bytes) override {
     return Queue([=] { std::memcpy(to, from, bytes); });
   }
@@ -72,7 +73,7 @@ class EmulatedDevice final : public Device {
     });
     if (recorded != nullptr && options_.replays != nullptr) ++*options_.replays;
     for (const KernelCall& call : recorded != nullptr ? std::span(*recorded) : calls) {
-      Queue([this, call] { std::visit([this](const auto& args) { RunKernel(args); }, call); });
+      Queue([this, call] { Run(call); });
     }
     return {};
   }
@@ -87,19 +88,33 @@ class EmulatedDevice final : public Device {
 
   void Protect(int protection) {
     if (!options_.guard_memory) return;
-    for (const auto& [memory, bytes] : allocated_) mprotect(memory, bytes, protection);
+    for (const auto& [memory, pages] : allocated_) {
+      mprotect(memory, pages.get_deleter().bytes, protection);
+    }
   }
 
   void RunQueue() {
     Protect(PROT_READ | PROT_WRITE);
-    for (const std::function<void()>& work : queue_) work();
+    auto freed = freed_.begin();
+    for (std::size_t i = 0; i <= queue_.size(); ++i) {
+      for (; freed != freed_.end() && freed->before == i; ++freed) allocated_.erase(freed->memory);
+      if (i < queue_.size()) queue_[i]();
+    }
     queue_.clear();
+    freed_.clear();
     Protect(Closed());
   }
 
   DeviceResult<void> Queue(std::function<void()> work) {
     queue_.push_back(std::move(work));
     return {};
+  }
+
+  void Run(const KernelCall& call) {
+    const auto start = std::chrono::steady_clock::now();
+    std::visit([this](const auto& args) { RunKernel(args); }, call);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    if (options_.times != nullptr) options_.times->Add(call.index(), took.count());
   }
 
   template <class Args>
@@ -120,9 +135,15 @@ class EmulatedDevice final : public Device {
     }
   }
 
+  struct Freed {
+    std::size_t before = 0;  // this position of the queue
+    void* memory = nullptr;
+  };
+
   EmulatedDeviceOptions options_;
-  std::vector<std::function<void()>> queue_;
-  std::unordered_map<void*, std::size_t> allocated_;
+  std::vector<std::function<void()>> queue_;  // what nobody waits for is lost with the device
+  std::unordered_map<void*, Pages> allocated_;
+  std::vector<Freed> freed_;
   RepeatedLaunches<std::vector<KernelCall>> repeated_;
 };
 

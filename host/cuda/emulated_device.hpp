@@ -1,5 +1,5 @@
-// The host playing a device, so that the whole back end runs where there is no GPU: queued work is
-// done at Synchronize, and kernels run block by block on a team of the host.
+// A device emulated by the host, so that the whole back end runs where there is no GPU: queued work
+// is done at Synchronize, and kernels run one thread block at a time on a team of the host.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 namespace espalier {
 
 struct EmulatedDeviceOptions {
-  std::int32_t lanes = 1;              // threads of a block; 1 runs blocks without any
-  std::int32_t concurrent_blocks = 2;  // workspaces the back end then makes
-  bool guard_memory = false;           // host code that touches device memory crashes
+  std::int32_t lanes = 1;              // threads of a thread block; 1 runs it on the calling one
+  std::int32_t concurrent_blocks = 2;  // workspaces that the back end makes
+  bool guard_memory = false;           // makes host code that touches device memory crash
   int* replays = nullptr;              // counts sequences that ran from a recording
+  KernelTimes* times = nullptr;        // gets the time of each kernel
 };
 
 std::unique_ptr<Device> MakeEmulatedDevice(const EmulatedDeviceOptions& options = {});

@@ -1,6 +1,5 @@
-// Which launches came before, so that a device can keep those that repeat as one graph: a queue
-// that is nominated every cycle has the same shapes, and so the same kernels with the same
-// arguments.
+// Remembers launches, so that a device can record those that repeat as one graph: a queue that is
+// nominated every cycle has the same shapes, and so the same kernels with the same arguments.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +14,13 @@
 
 namespace espalier {
 
-// `Graph` is what a device makes of a sequence.
+// A cache of recorded sequences of kernels. `Graph` is what a device makes of a sequence.
 template <class Graph>
 class RepeatedLaunches {
  public:
-  // The graph of these calls, or null: launch them one by one. `record(calls)` makes one the second
-  // time they come; it may answer nothing, and is not asked again then.
+  // Returns the graph of these calls, or null when they must be launched one by one. Calls
+  // `record(calls)` to make a graph the second time they come; it may return nullopt, and is not
+  // called again for them then.
   template <class Record>
   const Graph* Find(std::span<const KernelCall> calls, const Record& record) {
     if (calls.size() < 2) return nullptr;  // nothing to gain
@@ -36,6 +36,15 @@ class RepeatedLaunches {
     if (!sequence.seen_again) sequence.graph = record(calls);
     sequence.seen_again = true;
     return sequence.graph ? &*sequence.graph : nullptr;
+  }
+
+  // Calls let_go(graph) for each graph and forgets all sequences.
+  template <class LetGo>
+  void Abandon(const LetGo& let_go) {
+    for (Sequence& sequence : sequences_) {
+      if (sequence.graph) let_go(*sequence.graph);
+    }
+    sequences_.clear();
   }
 
  private:

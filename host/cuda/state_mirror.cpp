@@ -71,8 +71,8 @@ DeviceResult<void> StateMirror::SendAmounts(const FlavorState& state) {
 
 DeviceResult<void> StateMirror::SendChanges(const FlavorState& state) {
   std::vector<std::int32_t> leaves;
-  state.stamps().ForEachDifference(*stamps_, made_at_, [&](std::size_t block) {
-    const DomainRange range = state.snapshot().BlockLeaves(static_cast<std::int32_t>(block));
+  state.stamps().ForEachDifference(*stamps_, made_at_, [&](std::size_t group) {
+    const DomainRange range = state.snapshot().GroupLeaves(static_cast<std::int32_t>(group));
     for (std::int32_t leaf = range.begin; leaf < range.end; ++leaf) leaves.push_back(leaf);
   });
   if (columns_ == 0 || leaves.empty()) return {};

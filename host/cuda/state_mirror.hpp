@@ -14,14 +14,14 @@
 
 namespace espalier {
 
-// Node filter on the device; null as in LeafInput and CountsView.
+// A node filter on the device; its pointers are null as in LeafInput and CountsView.
 struct FilterArrays {
   const std::uint64_t* matches = nullptr;
   const std::int64_t* affinity = nullptr;
 };
 
-// Belongs to one FlavorState at a time. What it sends is queued; the state must stay as it is until
-// the device is waited for.
+// The copy belongs to one FlavorState at a time. What it sends is queued; the state must not change
+// until the device was waited for.
 class StateMirror {
  public:
   StateMirror(Device& device, const FlavorState& state);
@@ -29,29 +29,30 @@ class StateMirror {
   bool IsOf(const FlavorState& state) const {
     return stamps_.get() == &state.stamps() && free_stamps_ == state.free_stamps();
   }
-  // Returns whether the state it belongs to is gone and this one has the same tree and the same
-  // capacity without usage.
+  // Returns whether the state it belongs to no longer exists and `state` has the same tree and the
+  // same capacity without usage.
   bool CanServe(const FlavorState& state) const {
     return stamps_->frozen() && free_stamps_ == state.free_stamps();
   }
 
   // Brings the mirror up to date with its state, or with one that it can serve and belongs to from
-  // then on: everything the first time, then only the leaves of blocks that may differ.
+  // then on. Sends everything the first time, then only the leaves of groups that may differ.
   DeviceResult<void> Refresh(const FlavorState& state);
 
-  // Valid after Refresh; pointers are to device memory.
+  // Returns a view with pointers to device memory; valid after Refresh.
   const TreeView& tree() const { return tree_; }
   CapacityView remaining() const { return remaining_view_; }
 
-  // Capacity without usage (R5.1), sent on first use.
+  // Returns the capacity without usage (R5.1); sends it on first use.
   DeviceResult<CapacityView> Free(const FlavorState& state);
-  // A filter of the state's snapshot, sent on first use; null: every leaf, no scores.
+  // Returns a filter of the state's snapshot; sends it on first use. A null filter stands for every
+  // leaf without scores.
   DeviceResult<FilterArrays> Filter(const std::shared_ptr<const NodeFilter>& filter);
 
  private:
   struct FilterMirror {
     explicit FilterMirror(Device& device) : memory(device) {}
-    std::shared_ptr<const NodeFilter> filter;  // keeps the address taken
+    std::shared_ptr<const NodeFilter> filter;  // keeps the address from being reused
     DeviceMemory memory;
     FilterArrays arrays;
   };
@@ -61,8 +62,8 @@ class StateMirror {
   DeviceResult<void> SendChanges(const FlavorState& state);
 
   Device* device_;
-  std::shared_ptr<const BlockStamps> stamps_;       // of its state
-  std::shared_ptr<const BlockStamps> free_stamps_;  // of all states it can serve
+  std::shared_ptr<const GroupStamps> stamps_;       // of its state
+  std::shared_ptr<const GroupStamps> free_stamps_;  // those of all states it can serve
   std::int64_t stride_;
   std::int32_t columns_;
   DeviceMemory tree_memory_;
@@ -72,7 +73,7 @@ class StateMirror {
   TreeView tree_;
   CapacityView remaining_view_;
   bool sent_ = false;
-  Stamp made_at_ = 0;  // changes up to this one are in remaining()
+  Stamp made_at_ = 0;  // remaining() has all changes up to this one
   std::unordered_map<const NodeFilter*, FilterMirror> filters_;
 };
 

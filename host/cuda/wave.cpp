@@ -12,7 +12,8 @@ constexpr std::int64_t kMaxShares = std::int64_t{1} << 22;
 // Shares brought back together with the rest of the answers; more of them cost a second wait.
 constexpr std::int64_t kEagerShares = std::int64_t{1} << 14;
 
-// Every share holds a pod or a leader, and no leaf has two.
+// Returns the most shares a job can get: every share holds a pod or a leader, and no leaf has
+// two.
 std::int32_t ShareCapacity(const PlacementJob& job) {
   const std::int64_t leaves = job.state->snapshot().leaf_count();
   if (job.query.pods >= leaves) return static_cast<std::int32_t>(leaves);
@@ -38,19 +39,19 @@ Wave::Wave(Device& device, StateMirror& mirror, const FlavorState& state,
       mirror_(&mirror),
       state_(&state),
       max_counts_bytes_(max_counts_bytes),
-      rows_(mirror, state) {}
+      counts_(mirror, state) {}
 
-DeviceResult<bool> Wave::Add(const PlacementJob& job, std::size_t index, CountsRows& rows) {
+DeviceResult<bool> Wave::Add(const PlacementJob& job, std::size_t index, DeviceCountsCache& cache) {
   const std::int32_t shares = ShareCapacity(job);
   if (!members_.empty()) {
     if (members_.size() == kMaxJobs || share_capacity_ + shares > kMaxShares) return false;
-    if (rows_.counts_bytes() + CountsRowBytes(job) > max_counts_bytes_) return false;
+    if (counts_.counts_bytes() + DeviceCountsBytes(job) > max_counts_bytes_) return false;
   }
-  DeviceResult<std::shared_ptr<CountsRow>> counts = rows.Get(job);
+  DeviceResult<std::shared_ptr<DeviceCounts>> counts = cache.Get(job);
   if (!counts) return tl::unexpected(counts.error());
-  const DeviceResult<std::int32_t> row = rows_.Add(job, *std::move(counts));
-  if (!row) return tl::unexpected(row.error());
-  members_.push_back({&job, index, *row, shares, share_capacity_});
+  const DeviceResult<std::int32_t> entry = counts_.Add(job, *std::move(counts));
+  if (!entry) return tl::unexpected(entry.error());
+  members_.push_back({&job, index, *entry, shares, share_capacity_});
   share_capacity_ += shares;
   return true;
 }
@@ -58,7 +59,7 @@ DeviceResult<bool> Wave::Add(const PlacementJob& job, std::size_t index, CountsR
 DeviceResult<void> Wave::Run(const Workspaces& workspaces, WaveMemory& memory,
                              std::span<PlacementResult> results,
                              std::vector<std::size_t>& declined) {
-  rows_.Prepare();
+  counts_.Prepare();
   if (auto done = Send(memory); !done) return done;
   if (auto done = Launch(workspaces, memory); !done) return done;
   if (auto done = Receive(memory); !done) return done;
@@ -73,7 +74,7 @@ DeviceResult<void> Wave::Run(const Workspaces& workspaces, WaveMemory& memory,
       declined.push_back(members_[i].index);
     }
   }
-  rows_.NoteCounted();
+  counts_.NoteCounted();
   return {};
 }
 
@@ -81,7 +82,7 @@ Wave::Answers Wave::LayOutAnswers(Packer& packer) const {
   Answers answers;
   answers.share_count = packer.Leave<std::int64_t>(1);
   answers.outcomes = packer.Leave<JobOutcome>(members_.size());
-  answers.exclusions = packer.Leave<std::int64_t>(rows_.exclusions_size());
+  answers.exclusions = packer.Leave<std::int64_t>(counts_.exclusions_size());
   answers.head_bytes = packer.size();
   answers.shares = packer.Leave<Share>(static_cast<std::size_t>(share_capacity_));
   return answers;
@@ -90,23 +91,29 @@ Wave::Answers Wave::LayOutAnswers(Packer& packer) const {
 DeviceResult<void> Wave::Send(WaveMemory& memory) {
   const auto shares = static_cast<std::size_t>(share_capacity_);
   if (auto done = memory.shares.Reserve(shares * sizeof(Share)); !done) return done;
+  const std::size_t had = memory.answers.size();
   const auto arranged =
       Arrange(memory.answers, [&](Packer& packer) { answers_ = LayOutAnswers(packer); });
   if (!arranged) return arranged;
+  // Kernels leave gaps: what did not fail, padding, room for more shares. All of it is read back.
+  if (memory.answers.size() != had) {
+    const auto cleared = device_->Clear(memory.answers.data(), memory.answers.size());
+    if (!cleared) return cleared;
+  }
   return memory.input.Send([&](Packer& packer) {
-    input_.rows = rows_.Pack(answers_.exclusions, packer);
+    input_.count_jobs = counts_.Pack(answers_.exclusions, packer);
     std::vector<DecideJob> jobs;
     for (const Member& member : members_) {
       DecideJob& job = jobs.emplace_back();
       job.query = member.job->query;
-      job.row = member.row;
+      job.count_job = member.entry;
       job.share_capacity = member.share_capacity;
       job.share_begin = member.share_begin;
-      job.affinity = member.job->affinity_scores ? rows_.Affinity(member.row) : nullptr;
+      job.affinity = member.job->affinity_scores ? counts_.Affinity(member.entry) : nullptr;
     }
-    input_.jobs = packer.Add(jobs);
-    input_.row_failed =
-        packer.Add(std::vector<std::int32_t>(static_cast<std::size_t>(rows_.size()), 0));
+    input_.decide_jobs = packer.Add(jobs);
+    input_.count_job_failed =
+        packer.Add(std::vector<std::int32_t>(static_cast<std::size_t>(counts_.size()), 0));
   });
 }
 
@@ -114,27 +121,27 @@ DeviceResult<void> Wave::Launch(const Workspaces& workspaces, WaveMemory& memory
   const auto job_count = static_cast<std::int32_t>(members_.size());
   auto* shares = reinterpret_cast<Share*>(memory.shares.data());
   std::vector<KernelCall> calls;
-  rows_.AddCalls(calls);
+  counts_.AddCalls(calls);
   DecideArgs decide;
   decide.tree = mirror_->tree();
-  decide.rows = input_.rows;
-  decide.jobs = input_.jobs;
+  decide.count_jobs = input_.count_jobs;
+  decide.jobs = input_.decide_jobs;
   decide.job_count = job_count;
   decide.workspaces = workspaces.data();
   decide.workspace_count = workspaces.size();
   decide.outcomes = answers_.outcomes;
   decide.shares = shares;
-  decide.row_failed = input_.row_failed;
+  decide.count_job_failed = input_.count_job_failed;
   calls.emplace_back(decide);
-  calls.emplace_back(ExclusionsArgs{state_->snapshot().leaf_count(), input_.rows, rows_.size(),
-                                    input_.row_failed});
+  calls.emplace_back(ExclusionsArgs{state_->snapshot().leaf_count(), input_.count_jobs,
+                                    counts_.size(), input_.count_job_failed});
   calls.emplace_back(OffsetsArgs{answers_.outcomes, job_count, answers_.share_count});
   calls.emplace_back(
-      CompactArgs{input_.jobs, answers_.outcomes, job_count, shares, answers_.shares});
+      CompactArgs{input_.decide_jobs, answers_.outcomes, job_count, shares, answers_.shares});
   return device_->Launch(calls);
 }
 
-// One copy and one wait, unless there are many shares.
+// Reads the answers back with one copy and one wait, unless there are many shares.
 DeviceResult<void> Wave::Receive(WaveMemory& memory) {
   const std::int64_t eager = std::min(share_capacity_, kEagerShares);
   const std::size_t bytes = answers_.head_bytes + static_cast<std::size_t>(eager) * sizeof(Share);
@@ -165,7 +172,7 @@ PlacementResult Wave::ResultOf(const Member& member, const JobOutcome& outcome,
                              outcome.layer_fits + member.job->query.slice.layer_count);
     result.limited_by.resize(member.job->shape->workers.names.size());
     std::size_t offset =
-        OffsetOf(answers_.exclusions + rows_.ExclusionsBegin(member.row), memory.answers);
+        OffsetOf(answers_.exclusions + counts_.ExclusionsBegin(member.entry), memory.answers);
     for (std::int64_t& leaves : result.limited_by) {
       leaves = ReadAt<std::int64_t>(memory.received.data(), offset);
       offset += sizeof(std::int64_t);

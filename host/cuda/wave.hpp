@@ -1,5 +1,5 @@
-// Jobs of one state that go through the device together: count what is stale, roll it up, decide,
-// bring the answers back.
+// Evaluates jobs of one state together on the device: counts what is stale, rolls it up, decides,
+// and copies the answers back.
 #pragma once
 
 #include <cstddef>
@@ -7,37 +7,39 @@
 #include <span>
 #include <vector>
 
-#include "host/cuda/counts_rows.hpp"
 #include "host/cuda/device.hpp"
+#include "host/cuda/device_counts.hpp"
 #include "host/cuda/device_memory.hpp"
 #include "host/cuda/state_mirror.hpp"
-#include "host/cuda/wave_rows.hpp"
+#include "host/cuda/wave_counts.hpp"
 #include "host/cuda/workspaces.hpp"
 #include "host/engine/backend.hpp"
 
 namespace espalier {
 
-// Memory that one wave after the other uses.
+// Memory that consecutive waves share.
 struct WaveMemory {
   explicit WaveMemory(Device& device)
       : input(device), shares(device), answers(device), received(device), more(device) {}
 
   Upload input;
-  DeviceMemory shares;  // as decided
+  DeviceMemory shares;  // in the order of the decisions, with gaps
   DeviceMemory answers;
-  PinnedMemory received;  // answers, with the first shares
-  PinnedMemory more;      // all shares, where those are not all
+  PinnedMemory received;  // the answers and the first shares
+  PinnedMemory more;      // all shares, when the first are not all
 };
 
 class Wave {
  public:
-  // The mirror is up to date with `state`.
+  // Makes an empty wave. The mirror must be up to date with `state`.
   Wave(Device& device, StateMirror& mirror, const FlavorState& state, std::size_t max_counts_bytes);
 
-  // Adds jobs[index] of the state given, unless the wave is full; the first one always has room.
-  DeviceResult<bool> Add(const PlacementJob& job, std::size_t index, CountsRows& rows);
+  // Adds the job with this index, which must be of the wave's state. Returns false when the wave is
+  // full; the first job always has room.
+  DeviceResult<bool> Add(const PlacementJob& job, std::size_t index, DeviceCountsCache& cache);
 
-  // Runs all jobs added and waits. Jobs the device has no room to decide end up in `declined`.
+  // Runs all added jobs and waits. Appends the indices of jobs for which the device has too little
+  // memory to `declined`.
   DeviceResult<void> Run(const Workspaces& workspaces, WaveMemory& memory,
                          std::span<PlacementResult> results, std::vector<std::size_t>& declined);
 
@@ -45,23 +47,23 @@ class Wave {
   struct Member {
     const PlacementJob* job = nullptr;
     std::size_t index = 0;
-    std::int32_t row = 0;
+    std::int32_t entry = 0;  // of counts_
     std::int32_t share_capacity = 0;
     std::int64_t share_begin = 0;
   };
-  // Where the input lies on the device.
+  // Addresses of the input on the device.
   struct Input {
-    const CountRow* rows = nullptr;
-    const DecideJob* jobs = nullptr;
-    std::int32_t* row_failed = nullptr;
+    const CountJob* count_jobs = nullptr;
+    const DecideJob* decide_jobs = nullptr;
+    std::int32_t* count_job_failed = nullptr;
   };
-  // Where the answers lie on the device.
+  // Addresses of the answers on the device.
   struct Answers {
     std::int64_t* share_count = nullptr;  // [1]
     JobOutcome* outcomes = nullptr;       // [jobs]
-    std::int64_t* exclusions = nullptr;   // see WaveRows
+    std::int64_t* exclusions = nullptr;   // see WaveCounts
     std::size_t head_bytes = 0;           // everything before the shares
-    Share* shares = nullptr;              // compacted; last, so that one copy brings all
+    Share* shares = nullptr;              // compacted; last, so that one copy brings everything
   };
 
   Answers LayOutAnswers(Packer& packer) const;
@@ -76,7 +78,7 @@ class Wave {
   const FlavorState* state_;
   std::size_t max_counts_bytes_;
   std::int64_t share_capacity_ = 0;
-  WaveRows rows_;
+  WaveCounts counts_;
   std::vector<Member> members_;
   Input input_;
   Answers answers_;

@@ -19,6 +19,15 @@ CountsView LeaveCounts(std::size_t domains, Packer& packer) {
   return counts;
 }
 
+// Domains of the widest level, at least 1.
+std::size_t WidestLevel(const TreeView& tree) {
+  std::size_t width = 1;
+  for (std::int32_t l = 0; l < tree.level_count; ++l) {
+    width = std::max(width, static_cast<std::size_t>(tree.LevelEnd(l) - tree.LevelBegin(l)));
+  }
+  return width;
+}
+
 }  // namespace
 
 Workspaces::Workspaces(Device& device, std::size_t max_bytes)
@@ -41,13 +50,13 @@ Workspace Workspaces::LayOut(const Extent& extent, Packer& packer) {
   return workspace;
 }
 
+Workspace Workspaces::LayOutPlain(const TreeView& tree, Packer& packer) {
+  return LayOut({WidestLevel(tree), 0}, packer);
+}
+
 DeviceResult<void> Workspaces::Prepare(const TreeView& tree, bool balanced, std::int32_t blocks) {
   Extent wanted = extent_;
-  wanted.width = std::max<std::size_t>(wanted.width, 1);
-  for (std::int32_t l = 0; l < tree.level_count; ++l) {
-    wanted.width =
-        std::max(wanted.width, static_cast<std::size_t>(tree.LevelEnd(l) - tree.LevelBegin(l)));
-  }
+  wanted.width = std::max(wanted.width, WidestLevel(tree));
   if (balanced) {
     wanted.domains =
         std::max<std::size_t>({wanted.domains, 1, static_cast<std::size_t>(tree.domain_count())});

@@ -1,4 +1,4 @@
-// Memory the decide kernel's blocks work in, one workspace for each block that runs at a time.
+// Memory for the thread blocks of the decide kernel, one workspace for each that runs at a time.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,20 @@ class Workspaces {
  public:
   Workspaces(Device& device, std::size_t max_bytes);
 
-  // Workspaces large enough for the tree, balanced placement's part only when asked for: at least
-  // one, and no more than `blocks` or what the limit leaves room for. `tree` is on the host.
-  // Earlier work must have been waited for.
+  // Makes workspaces large enough for the tree, with the part of balanced placement only when asked
+  // for: at least one, and no more than `blocks` or what the limit leaves room for. `tree` is on
+  // the host. Earlier work must have been waited for.
   DeviceResult<void> Prepare(const TreeView& tree, bool balanced, std::int32_t blocks);
+
+  // Lays out one workspace for the tree, which is on the host, without the part of balanced
+  // placement.
+  static Workspace LayOutPlain(const TreeView& tree, Packer& packer);
 
   const Workspace* data() const { return workspaces_; }  // on the device
   std::int32_t size() const { return size_; }
 
  private:
-  // What a workspace must hold.
+  // The size that a workspace must have.
   struct Extent {
     std::size_t width = 0;    // domains of the widest level
     std::size_t domains = 0;  // 0 without balanced placement

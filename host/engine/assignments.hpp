@@ -1,4 +1,4 @@
-// Assignments between their two forms: named domains, and leaves of a snapshot.
+// Converts assignments between their two forms: named domains, and leaves of a snapshot.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@
 
 namespace espalier {
 
-// The id an assignment's domain is looked up by: its values joined with commas (R4.1, R5.4).
+// Returns the id by which an assignment's domain is looked up: its values joined with commas (R4.1,
+// R5.4).
 std::string DomainIdText(const std::vector<std::string>& values);
 
-// The same as a view, which most domains have without a text of its own.
+// Makes the same id as a view, without a text of its own for most domains.
 class DomainIds {
  public:
-  // The view holds as long as the values, and until the next call.
+  // Returns the id of a domain. The view is valid as long as the values, and until the next call.
   std::string_view Of(const std::vector<std::string>& values) {
     if (values.size() == 1) return values.front();
     joined_ = DomainIdText(values);
@@ -31,41 +32,42 @@ class DomainIds {
   std::string joined_;
 };
 
-// The first domain that is not a leaf of the snapshot, or null (R16.2, R17.4).
+// Returns the first domain that is not a leaf of the snapshot, or null (R16.2, R17.4).
 const TopologyDomainAssignment* FirstStaleDomain(const TopologyAssignment& assignment,
                                                  const FlavorSnapshot& snapshot);
 
-// The leaves of an assignment without stale domains, in its order.
+// Returns the leaves of an assignment without stale domains, in its order.
 std::vector<LeafShare> ToShares(const TopologyAssignment& assignment,
                                 const FlavorSnapshot& snapshot);
 
-// The assignment of shares in path order; `leaders` selects the leader's share (R13.7, R13.8).
+// Returns the assignment of shares in path order; `leaders` selects the leader's share (R13.7,
+// R13.8).
 TopologyAssignment ToAssignment(const std::vector<LeafShare>& shares, bool leaders,
                                 const FlavorSnapshot& snapshot);
 
-// MERGE: both lists in path order with equal leaves added up (R16.7).
+// Returns both lists merged in path order, with the shares of equal leaves added up (MERGE, R16.7).
 std::vector<LeafShare> MergeShares(std::vector<LeafShare> a, const std::vector<LeafShare>& b);
 
-// Keeps the first `pods` pods in stored order (R16.5).
+// Returns the first `pods` pods of an assignment in stored order (R16.5).
 TopologyAssignment Truncate(const TopologyAssignment& assignment, std::int64_t pods);
 
 std::int64_t TotalPods(const TopologyAssignment& assignment);
 
-// Usage assumed by the pod sets placed so far, by leaf id, so that flavors with a host topology can
+// The usage of the pod sets placed so far, by leaf id, so that flavors with a host topology can
 // share it (R5.8, R15.3).
 class AssumedUsage {
  public:
   AssumedUsage() = default;
   explicit AssumedUsage(const std::vector<LeafUsage>& usage);
 
-  // count * requests and the pod slots, per domain; of a domain listed twice only the last entry
-  // counts.
+  // Adds count * requests and the pod slots for each domain; of a domain that is listed twice only
+  // the last entry counts.
   void Add(const TopologyAssignment& assignment, const Resources& requests);
 
   // Returns the bytes that Bind may need.
   std::int64_t BoundBytes(const FlavorSnapshot& snapshot) const;
-  // Bound to a snapshot; leaves it does not have are left out. Takes little time where not much was
-  // added since the last call, and that was for the same snapshot.
+  // Returns the usage bound to a snapshot, without the leaves that the snapshot does not have.
+  // Takes little time when little was added since the last call for the same snapshot.
   AssumedLeaves Bind(const FlavorSnapshot& snapshot);
 
  private:
@@ -75,7 +77,7 @@ class AssumedUsage {
   std::vector<std::string> changed_;  // leaves added to since
 };
 
-// What `count` pods use, pod slots included.
+// Returns what `count` pods use, pod slots included.
 Resources UsageOfPods(const Resources& requests, std::int64_t count);
 
 }  // namespace espalier

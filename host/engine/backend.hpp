@@ -1,5 +1,5 @@
-// Where counting and decisions run. A back end answers independent jobs; it knows nothing of
-// workloads, names or texts.
+// The interface of back ends, which count and decide. A back end answers independent jobs; it knows
+// no workloads, names or texts.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "host/engine/counts_storage.hpp"
 #include "host/model/shared_value.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "host/packing/shape.hpp"
-#include "kernels/decisions/place.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
@@ -25,7 +25,7 @@ struct AssumedLeaf {
 };
 
 // Assumed usage, leaves ascending. Copies share it, so that the many pod sets of a workload, each
-// of which assumes what those before it use, do not take a list each.
+// of which assumes the usage of those before it, do not hold a list each.
 class AssumedLeaves {
  public:
   bool empty() const { return !leaves_ || leaves_->empty(); }
@@ -34,7 +34,7 @@ class AssumedLeaves {
   const AssumedLeaf* end() const { return begin() + size(); }
   const AssumedLeaf& operator[](std::size_t i) const { return (*leaves_)[i]; }
 
-  // Returns the list to change, which no copy sees; it ascends again when somebody reads it.
+  // Returns the list for changes, which no copy sees; it must ascend again before it is read.
   std::vector<AssumedLeaf>& Mutable() { return leaves_.Mutable(); }
 
  private:
@@ -43,8 +43,9 @@ class AssumedLeaves {
 
 // One evaluation of sections 7 to 14 on one flavor.
 struct PlacementJob {
-  const FlavorState* state = nullptr;  // outlives the job and does not change while it runs
-  std::shared_ptr<const Shape> shape;  // interned in the state's snapshot
+  const FlavorState* state = nullptr;        // outlives the job and does not change while it runs
+  std::shared_ptr<const Shape> shape;        // interned in the state's snapshot
+  std::shared_ptr<const NodeFilter> filter;  // the snapshot's FilterOf the shape; null: every leaf
   PlacementQuery query;
   bool simulate_empty = false;     // R5.1
   bool affinity_scores = true;     // false: scores are consumed and read 0 (R7.9)
@@ -55,18 +56,29 @@ struct PlacementJob {
   WorkBudget* budget = &WorkBudget::Unlimited();
 };
 
+// Returns the stamps of the capacity that a job looks at.
+inline const GroupStamps& StampsOf(const PlacementJob& job) {
+  return job.simulate_empty ? *job.state->free_stamps() : job.state->stamps();
+}
+inline std::shared_ptr<const GroupStamps> SharedStampsOf(const PlacementJob& job) {
+  return job.simulate_empty ? job.state->free_stamps() : job.state->SharedStamps();
+}
+
 struct PlacementResult {
   PlacementStatus status = PlacementStatus::kDoesNotFit;
   std::int32_t level = 0;                // where the search ended
   Count fit = 0;                         // slices
   Count total = 0;                       // slices
   std::vector<Count> layer_fits;         // one per constraint layer; only for kDoesNotFit
-  std::vector<std::int64_t> limited_by;  // leaves without room, per worker resource; likewise
-  std::int64_t outside_domain = 0;       // leaves outside the replacement domain; likewise
+  std::vector<std::int64_t> limited_by;  // leaves without room by worker resource; for kDoesNotFit
+  std::int64_t outside_domain = 0;       // leaves outside the replacement domain; for kDoesNotFit
   std::vector<LeafShare> shares;         // path order, no empty ones; only for kPlaced
 
   bool operator==(const PlacementResult&) const = default;
 };
+
+// Makes room for the counts of all domains of a job's flavor, as Backend::CountDomains fills them.
+CountsView ResizeFor(const PlacementJob& job, CountsStorage& counts);
 
 class Backend {
  public:
@@ -79,12 +91,18 @@ class Backend {
   // Several threads may call it at once.
   virtual void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) = 0;
 
-  // Does on all threads what Evaluate would do first for these jobs on their states as they are
-  // now. Worth calling before jobs that are evaluated one by one.
+  // Does on all threads the first part of Evaluate for these jobs on their states as they are now.
+  // Useful before jobs that are evaluated one by one.
   virtual void Prepare(std::span<const PlacementJob> /*jobs*/) {}
 
-  // How many requests in order are worth deciding together, before it is known that those decided
-  // later still stand; 1: one by one.
+  // Counts what each domain of the job's flavor holds of its shape, the job's assumed usage taken
+  // out (sections 7 and 8); `counts` has one entry per domain then. Slices have an array of their
+  // own only where the shape has any, and the leader only where the query has one. Works in the
+  // calling thread; several may call it at once. Leaf by leaf unless a back end is sooner.
+  virtual void CountDomains(const PlacementJob& job, CountsStorage& counts) const;
+
+  // Returns how many requests in order should be decided together, before it is known that the
+  // later answers are still valid; 1 means one by one.
   virtual std::size_t lookahead() const { return 1; }
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "host/engine/leaf_input.hpp"
+#include "kernels/decisions/balanced.hpp"
 #include "kernels/decisions/choose_level.hpp"
 #include "kernels/decisions/leaf_counts.hpp"
 #include "kernels/decisions/roll_up.hpp"
@@ -12,11 +14,6 @@ namespace {
 
 // Leaves one check may count; deciding anew is sooner past that.
 constexpr std::int32_t kMaxCountedLeaves = 4096;
-
-RequestView ViewOf(const RequestVector& request) {
-  return {static_cast<std::int32_t>(request.amounts.size()), request.columns.data(),
-          request.amounts.data()};
-}
 
 std::vector<Amount> AmountsOf(const FlavorState& state, std::int32_t leaf) {
   std::vector<Amount> amounts;
@@ -31,19 +28,13 @@ std::vector<Amount> AmountsOf(const FlavorState& state, std::int32_t leaf) {
 // The input of a job's leaf counts, on the host.
 class Input {
  public:
-  explicit Input(const PlacementJob& job) : job_(job) {
-    input_.workers = ViewOf(job.shape->workers);
-    input_.leader = ViewOf(job.shape->leader);
-    input_.leader_on_workers = job.shape->leader_on_workers.data();
-    input_.domain = job.replacement_domain;
-    const NodeFilter* filter = job.shape->filter.get();
-    if (filter != nullptr && !filter->matches.empty()) input_.matches = filter->matches.data();
-    for (const AssumedLeaf& assumed : job.assumed) {
-      leaves_.push_back(assumed.leaf.value);
-      amounts_.insert(amounts_.end(), assumed.amounts.begin(), assumed.amounts.end());
-    }
-    columns_ = static_cast<std::int32_t>(job.state->snapshot().resources().size());
+  explicit Input(const PlacementJob& job) {
+    assumed_.Set(job.assumed);
+    input_ = MakeLeafInput(job, assumed_);
+    columns_ = input_.assumed.columns;
   }
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
 
   bool Reads(std::int32_t leaf) const {
     return Matches(input_, leaf) && InsideDomain(input_, leaf);
@@ -54,32 +45,26 @@ class Input {
     constexpr std::int32_t kOnlyLeaf = 0;
     LeafInput input = input_;
     input.capacity = {amounts.data(), 1};
-    const auto assumed = std::ranges::lower_bound(leaves_, leaf);
-    if (assumed != leaves_.end() && *assumed == leaf) {
-      input.assumed = {1, &kOnlyLeaf, amounts_.data() + (assumed - leaves_.begin()) * columns_,
+    input.assumed = {};
+    const auto assumed = std::ranges::lower_bound(assumed_.leaves, leaf);
+    if (assumed != assumed_.leaves.end() && *assumed == leaf) {
+      input.assumed = {1, &kOnlyLeaf,
+                       assumed_.amounts.data() + (assumed - assumed_.leaves.begin()) * columns_,
                        columns_};
     }
     return CountLeaf(input, kOnlyLeaf);
   }
 
-  // On the usage there is now.
-  LeafInput Now() const {
-    LeafInput input = input_;
-    input.capacity = {job_.state->remaining().data(), job_.state->snapshot().stride()};
-    input.assumed = {static_cast<std::int32_t>(leaves_.size()), leaves_.data(), amounts_.data(),
-                     columns_};
-    return input;
-  }
+  // Returns the input on the usage there is now.
+  const LeafInput& Now() const { return input_; }
 
  private:
-  const PlacementJob& job_;
+  FlatAssumed assumed_;
   LeafInput input_;
-  std::vector<std::int32_t> leaves_;
-  std::vector<Amount> amounts_;
   std::int32_t columns_ = 0;
 };
 
-// Whether anything an evaluation reads of a leaf differs.
+// Returns whether anything that an evaluation reads of a leaf differs.
 bool Differ(const LeafCounts& a, const LeafCounts& b) {
   return a.pods != b.pods || a.pods_with_leader != b.pods_with_leader || a.leaders != b.leaders ||
          (a.pods == 0 && a.limiting != b.limiting);
@@ -87,20 +72,17 @@ bool Differ(const LeafCounts& a, const LeafCounts& b) {
 
 // Scores the evaluation reads, or null.
 const std::int64_t* Scores(const PlacementJob& job) {
-  const NodeFilter* filter = job.shape->filter.get();
+  const NodeFilter* filter = job.filter.get();
   const bool scored = job.affinity_scores && filter != nullptr && !filter->affinity.empty();
   return scored ? filter->affinity.data() : nullptr;
 }
 
-// Whether the level's set is one domain, the tightest that is sufficient, wherever there is one:
-// not with balanced placement, nor where only the top of Order A may answer (R10.8).
+// Returns whether the level's set is one domain, the tightest that is sufficient, wherever there
+// is one: not with balanced placement, nor where only the top of Order A may answer.
 bool TakesTightest(const PlacementJob& job) {
   const PlacementQuery& query = job.query;
-  const bool preferred = !query.required && !query.unconstrained;
-  const bool only_top =
-      query.affinity && !query.required && !query.least_free && Scores(job) != nullptr;
-  return !(query.balanced && preferred) && !only_top && query.slices() > 0 &&
-         query.slices() < kMaxFit;
+  return !MayBeBalanced(query) && !OnlyTopMayAnswer(query, Scores(job) != nullptr) &&
+         query.slices() > 0 && query.slices() < kMaxFit;
 }
 
 // Counts single domains of a job as they are now.
@@ -140,14 +122,14 @@ void BookedLeaves::Note(const FlavorState& state, LeafId leaf) {
 }
 
 // An evaluation is a function of the counts of its leaves. Where none of the booked leaves changed
-// for this shape, the result stands. Else, a job that was given one domain at some level because it
-// is the tightest sufficient one there, and none was sufficient at the levels below it (R10.3,
-// R10.4, R10.7, R10.8), is given the same again when
+// for this shape, the result is still valid. Else, a job that was given one domain at some level
+// because it is the tightest sufficient one there, and none was sufficient at the levels below it
+// (R10.3, R10.4, R10.7, R10.8), is given the same again when
 //   - no count below that domain changed: it is as sufficient and tight as it was, and what follows
 //     is decided below it alone (sections 12 and 13);
 //   - of the domains with a leaf that changed, none at the finer levels is sufficient now, and none
 //     at its own level is sufficient and comes before it. All others are as they were.
-bool BookedLeaves::Stands(const PlacementJob& job, const PlacementResult& result) {
+bool BookedLeaves::StillValid(const PlacementJob& job, const PlacementResult& result) {
   const auto booked = before_.find(job.state);
   if (booked == before_.end() || job.simulate_empty) return true;  // R5.1: reads no usage
   const Input input(job);

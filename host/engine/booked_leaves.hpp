@@ -1,9 +1,7 @@
-// Deciding ahead: requests in order may be answered several at once on one state, as long as each
-// answer is the one it would have been after those before it were booked.
+// Supports deciding ahead: requests in order may be answered several at once on one state, as long
+// as each answer is the one it would have been after those before it were booked.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
@@ -15,18 +13,19 @@
 
 namespace espalier {
 
-// What was booked since some jobs were decided, and whether their results still stand.
+// Records what was booked since some jobs were decided, to tell whether their results are still
+// valid.
 class BookedLeaves {
  public:
-  // Before usage is added to this leaf.
+  // Records a leaf; must be called before usage is added to it.
   void Note(const FlavorState& state, LeafId leaf);
 
-  // Forgets everything: decisions are made anew.
+  // Clears the record, for jobs that are decided from now on.
   void Clear() { before_.clear(); }
 
-  // True only when `result`, which `job` was answered before everything noted was booked, is what
-  // it would be answered now. False also where finding out is not worth it.
-  bool Stands(const PlacementJob& job, const PlacementResult& result);
+  // Returns whether `result`, the answer to `job` before anything recorded was booked, would still
+  // be the answer now. May return false conservatively.
+  bool StillValid(const PlacementJob& job, const PlacementResult& result);
 
  private:
   using Amounts = std::vector<Amount>;             // of one leaf, by column
@@ -41,24 +40,5 @@ class BookedLeaves {
   std::unordered_map<const FlavorState*, Leaves> before_;
   Counts counts_;
 };
-
-// Answers requests [0, requests) in rounds. `round(first, count, booked)` decides requests [first,
-// first + count) on one state and books them in order for as long as they stand, noting that in
-// `booked`, which is empty; it answers how many these were, at least one. A count of 1 where the
-// back end does not look ahead.
-template <class Round>
-void PlaceInRounds(const Backend& backend, std::size_t requests, const Round& round) {
-  constexpr std::size_t kFirstRound = 8;
-  BookedLeaves booked;
-  std::size_t ahead = kFirstRound;
-  for (std::size_t done = 0; done < requests;) {
-    const std::size_t stood =
-        round(done, std::min({ahead, backend.lookahead(), requests - done}), booked);
-    done += stood;
-    // More next time when everything stood, about as many as stood otherwise.
-    ahead = 2 * stood;
-    booked.Clear();
-  }
-}
 
 }  // namespace espalier

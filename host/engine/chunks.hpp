@@ -1,4 +1,4 @@
-// Cutting long batches into chunks, so that other work gets its turn between them.
+// Splits long batches into chunks, so that other work gets its turn between them.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,18 @@
 namespace espalier {
 
 // Chooses the sizes of a batch's chunks: as large as possible for work that never pauses, else such
-// that a chunk takes some milliseconds, by how long the one before took. Answers must not depend on
-// the sizes.
+// that a chunk takes some milliseconds. The cost of an item varies a hundredfold within a batch
+// (its shape may be counted already), so sizes shrink at once and grow slowly: after n cheap items
+// a chunk of expensive ones is larger by n / kGrowthParts at most. Answers must not depend on the
+// sizes.
 class Chunks {
  public:
-  // `most` is the largest size, 1 or more.
+  // Chooses sizes of at most `most`, which is 1 or more.
   Chunks(WorkBudget& budget, std::size_t most)
       : budget_(budget), most_(most), size_(budget.pausable() ? std::min(kFirst, most) : most) {}
 
-  // Begins the next chunk, after a pause where one is due. Returns false where the work is to stop.
+  // Begins the next chunk, after a pause if one was requested. Returns false when the work is to
+  // stop.
   bool Begin() {
     if (budget_.pausable()) {
       if (begun_ != Clock::time_point()) Resize(Clock::now() - begun_);
@@ -33,14 +36,18 @@ class Chunks {
  private:
   using Clock = std::chrono::steady_clock;
 
-  static constexpr std::size_t kFirst = 256;
-  static constexpr std::size_t kFastestGrowth = 8;
+  static constexpr std::size_t kFirst = 64;
+  static constexpr std::size_t kGrowthParts = 8;
   static constexpr Clock::duration kWanted = std::chrono::milliseconds(2);
 
   void Resize(Clock::duration taken) {
-    const auto growth = static_cast<std::size_t>(kWanted / std::max(taken, Clock::duration(1)));
-    size_ = growth > 0 ? std::min(size_ * std::min(growth, kFastestGrowth), most_)
-                       : std::max(size_ / 2, std::size_t{1});
+    if (taken > kWanted) {
+      size_ = std::max(size_ * static_cast<std::size_t>(kWanted.count()) /
+                           static_cast<std::size_t>(taken.count()),
+                       std::size_t{1});
+    } else if (taken < kWanted / 2) {
+      size_ = std::min(size_ + size_ / kGrowthParts + 1, most_);
+    }
   }
 
   WorkBudget& budget_;

@@ -1,15 +1,13 @@
 #include "host/engine/engine.hpp"
 
-#include <algorithm>
 #include <functional>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "host/engine/assignments.hpp"
-#include "host/engine/backend.hpp"
-#include "host/engine/booked_leaves.hpp"
-#include "host/engine/chunks.hpp"
+#include "host/engine/rounds.hpp"
 #include "host/engine/workload_placement.hpp"
 
 namespace espalier {
@@ -18,94 +16,83 @@ namespace {
 // Workloads nominated together: enough to keep every thread and a device busy, few enough to report
 // progress and to bound memory.
 constexpr std::size_t kNominateBatch = 1024;
-// Bytes of memory that a named domain of an answer takes, and at least on the wire.
-constexpr std::int64_t kBytesOfDomain = 160;
-constexpr std::int64_t kLeastAnswerBytesOfDomain = 2;
 
-// A job of a workload and what it was answered.
-struct Decided {
-  PlacementJob job;
-  PlacementResult result;
+std::vector<StateRequest> OnOneState(const ClusterState& state,
+                                     std::span<const WorkloadRequest> requests) {
+  std::vector<StateRequest> asked;
+  asked.reserve(requests.size());
+  for (const WorkloadRequest& request : requests) asked.push_back({&request, &state});
+  return asked;
+}
+
+// The workloads of a call.
+class Workloads final : public PlacementRequests {
+ public:
+  // `booked` is the state of all requests where placements are to be booked, else null.
+  Workloads(std::span<const StateRequest> requests, ClusterState* booked, const FeatureGates& gates,
+            WorkBudget& budget)
+      : requests_(requests), state_(booked), gates_(gates), budget_(budget) {
+    answers_.reserve(requests.size());
+  }
+
+  std::size_t size() const override { return requests_.size(); }
+
+  void Open(std::size_t first, std::size_t count) override {
+    first_ = first;
+    open_.clear();
+    open_.reserve(count);
+    asking_.resize(count);
+    std::iota(asking_.begin(), asking_.end(), first);
+    for (const std::size_t request : asking_) {
+      open_.emplace_back(*requests_[request].request, *requests_[request].state, gates_, budget_);
+    }
+  }
+  void AppendJobs(RequestJobs& jobs) override {
+    std::erase_if(asking_, [&](std::size_t request) {
+      const PlacementJob* job = budget_.stopped() ? nullptr : Placement(request).NextJob();
+      if (job != nullptr) jobs.Add(*job, request);
+      return job == nullptr;
+    });
+  }
+  bool Accept(std::span<PlacementResult> results) override {
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!ChargeDomains(results[i].shares.size(), budget_)) return false;
+      Placement(asking_[i]).Accept(results[i]);
+    }
+    return true;
+  }
+
+  bool Keep(std::size_t request) override {
+    answers_.push_back(Placement(request).TakeAnswer());
+    return true;
+  }
+  void Book(std::size_t request, BookedLeaves* booked) override {
+    if (answers_.back().FirstFailure() != nullptr) return;
+    const std::vector<FlavorLeafUsage> usage =
+        BookedUsage(*requests_[request].request, answers_.back());
+    for (const FlavorLeafUsage& entry : usage) {
+      if (booked == nullptr) break;
+      const FlavorState* flavor = std::as_const(*state_).Find(entry.flavor);
+      const LeafId leaf = flavor != nullptr ? flavor->snapshot().FindLeaf(entry.leaf) : LeafId();
+      if (leaf.valid()) booked->Note(*flavor, leaf);
+    }
+    state_->AddUsage(usage);
+  }
+
+  std::vector<WorkloadAnswer> TakeAnswers() { return std::move(answers_); }
+
+ private:
+  WorkloadPlacement& Placement(std::size_t request) { return open_[request - first_]; }
+
+  std::span<const StateRequest> requests_;
+  ClusterState* state_;
+  const FeatureGates& gates_;
+  WorkBudget& budget_;
+  std::size_t first_ = 0;
+  std::vector<WorkloadPlacement> open_;  // from the first on
+  std::vector<std::size_t> asking_;      // the open requests that may have a job left
+  std::vector<WorkloadAnswer> answers_;
 };
-
-// Nominates requests: rounds of jobs, one per workload that still has one. `decided`, when given,
-// gets the jobs of each workload. Adds no answers where the work is to stop.
-void NominateBatch(Backend& backend, const ClusterState& state, const FeatureGates& gates,
-                   WorkBudget& budget, std::span<const WorkloadRequest> requests,
-                   std::vector<WorkloadAnswer>& answers,
-                   std::vector<std::vector<Decided>>* decided = nullptr) {
-  std::vector<WorkloadPlacement> open;
-  open.reserve(requests.size());
-  for (const WorkloadRequest& request : requests) open.emplace_back(request, state, gates, budget);
-  std::vector<PlacementJob> jobs;
-  std::vector<PlacementResult> results;
-  std::vector<WorkloadPlacement*> asking;
-  std::vector<WorkloadPlacement*> left;
-  for (WorkloadPlacement& placement : open) left.push_back(&placement);
-  for (;;) {
-    jobs.clear();
-    asking.clear();
-    for (WorkloadPlacement* placement : left) {
-      if (budget.stopped()) return;
-      if (const PlacementJob* job = placement->NextJob()) {
-        jobs.push_back(*job);
-        jobs.back().budget = &budget;
-        asking.push_back(placement);
-      }
-    }
-    if (jobs.empty()) break;
-    results.assign(jobs.size(), {});
-    backend.Evaluate(jobs, results);
-    for (std::size_t i = 0; i < asking.size(); ++i) {
-      const auto shares = static_cast<std::int64_t>(results[i].shares.size());
-      if (!budget.Charge(shares * kBytesOfDomain) ||
-          !budget.ChargeAnswer(shares * kLeastAnswerBytesOfDomain)) {
-        return;
-      }
-      asking[i]->Accept(results[i]);
-    }
-    if (decided != nullptr) {
-      for (std::size_t i = 0; i < asking.size(); ++i) {
-        const auto workload = static_cast<std::size_t>(asking[i] - open.data());
-        (*decided)[workload].push_back({std::move(jobs[i]), std::move(results[i])});
-      }
-    }
-    left = asking;
-  }
-  for (WorkloadPlacement& placement : open) answers.push_back(placement.TakeAnswer());
-}
-
-// One round of PlaceInRounds: `answers` gets those that stand, which are booked.
-std::size_t PlaceRound(Backend& backend, ClusterState& state, const FeatureGates& gates,
-                       WorkBudget& budget, std::span<const WorkloadRequest> requests,
-                       BookedLeaves& booked, std::vector<WorkloadAnswer>& answers,
-                       const Engine::Progress& progress) {
-  if (!budget.Pause()) return requests.size();  // the others are passed over likewise
-  std::vector<WorkloadAnswer> ahead;
-  std::vector<std::vector<Decided>> decided(requests.size());
-  // The first stands anyway.
-  NominateBatch(backend, state, gates, budget, requests, ahead,
-                requests.size() > 1 ? &decided : nullptr);
-  if (budget.stopped()) return requests.size();
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const bool stands = std::ranges::all_of(
-        decided[i], [&](const Decided& d) { return booked.Stands(d.job, d.result); });
-    if (!stands) return i;
-    answers.push_back(std::move(ahead[i]));
-    if (answers.back().FirstFailure() == nullptr) {
-      const std::vector<FlavorLeafUsage> usage = BookedUsage(requests[i], answers.back());
-      for (const FlavorLeafUsage& entry : usage) {
-        if (i + 1 == requests.size()) break;  // nobody asks
-        const FlavorState* flavor = std::as_const(state).Find(entry.flavor);
-        const LeafId leaf = flavor != nullptr ? flavor->snapshot().FindLeaf(entry.leaf) : LeafId();
-        if (leaf.valid()) booked.Note(*flavor, leaf);
-      }
-      state.AddUsage(usage);
-    }
-    if (progress) progress(answers.size());
-  }
-  return requests.size();
-}
 
 struct TextHash {
   using is_transparent = void;
@@ -115,7 +102,7 @@ struct TextHash {
 };
 using PodsByLeaf = std::unordered_map<std::string, std::int64_t, TextHash, std::equal_to<>>;
 
-// Pods that are on a leaf already and need no booking; null: none.
+// Returns the pods that are on a leaf already and need no booking; null: none.
 PodsByLeaf PodsOn(const TopologyAssignment* assignment) {
   PodsByLeaf pods;
   if (assignment == nullptr) return pods;
@@ -132,7 +119,7 @@ struct KnownPodSet {
   const TopologyAssignment* before = nullptr;
 };
 
-// By name; of two of one name the first.
+// Indexes pod sets by name; of two of one name the first.
 std::unordered_map<std::string_view, KnownPodSet> KnownPodSets(const WorkloadRequest& request) {
   std::unordered_map<std::string_view, KnownPodSet> known;
   known.reserve(request.pod_sets.size());
@@ -158,36 +145,30 @@ Engine::~Engine() = default;
 
 std::vector<WorkloadAnswer> Engine::Nominate(const ClusterState& state,
                                              std::span<const WorkloadRequest> requests,
-                                             const Progress& progress) const {
-  std::vector<WorkloadAnswer> answers;
-  answers.reserve(requests.size());
-  Chunks chunks(budget_, kNominateBatch);
-  while (answers.size() < requests.size() && chunks.Begin()) {
-    const std::size_t first = answers.size();
-    NominateBatch(*backend_, state, gates_, budget_,
-                  requests.subspan(first, std::min(chunks.size(), requests.size() - first)),
-                  answers);
-    if (progress) progress(answers.size());
-  }
-  return answers;
+                                             const AnsweredProgress& progress) const {
+  return Nominate(OnOneState(state, requests), progress);
+}
+
+std::vector<WorkloadAnswer> Engine::Nominate(std::span<const StateRequest> requests,
+                                             const AnsweredProgress& progress) const {
+  Workloads workloads(requests, nullptr, gates_, budget_);
+  NominateInRounds(*backend_, workloads, kNominateBatch, budget_, progress);
+  return workloads.TakeAnswers();
 }
 
 std::vector<WorkloadAnswer> Engine::PlaceInOrder(ClusterState& state,
                                                  std::span<const WorkloadRequest> requests,
-                                                 const Progress& progress) const {
-  std::vector<WorkloadAnswer> answers;
-  answers.reserve(requests.size());
-  PlaceInRounds(*backend_, requests.size(),
-                [&](std::size_t first, std::size_t count, BookedLeaves& booked) {
-                  return PlaceRound(*backend_, state, gates_, budget_,
-                                    requests.subspan(first, count), booked, answers, progress);
-                });
-  return answers;
+                                                 const AnsweredProgress& progress) const {
+  const std::vector<StateRequest> asked = OnOneState(state, requests);
+  Workloads workloads(asked, &state, gates_, budget_);
+  PlaceInRounds(*backend_, workloads, budget_, progress);
+  return workloads.TakeAnswers();
 }
 
 std::vector<WorkloadAnswer> Engine::Place(ClusterState& state,
                                           std::span<const WorkloadRequest> requests,
-                                          PlacementMode mode, const Progress& progress) const {
+                                          PlacementMode mode,
+                                          const AnsweredProgress& progress) const {
   return mode == PlacementMode::kNominate ? Nominate(state, requests, progress)
                                           : PlaceInOrder(state, requests, progress);
 }

@@ -1,7 +1,6 @@
-// The engine: a batch of workload requests on one state of a cluster -> answers.
+// The engine: answers a batch of workload requests on one state of a cluster.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,35 +20,47 @@ enum class PlacementMode {
   kSequential,  // in order; a placed workload's usage is booked before the next is answered
 };
 
+// A workload and the state that its request is answered on; both must outlive it.
+struct StateRequest {
+  const WorkloadRequest* request = nullptr;
+  const ClusterState* state = nullptr;
+};
+
 class Engine {
  public:
-  // `backend` decides where counting and decisions run; never null. `budget` bounds all that the
-  // engine is asked and outlives it: once it is stopped, answers are meaningless.
+  // Makes an engine that answers on `backend`, which counts and decides and is never null. `budget`
+  // bounds all calls and must outlive the engine: once it is stopped, answers are meaningless.
   Engine(std::shared_ptr<Backend> backend, FeatureGates gates,
          WorkBudget& budget = WorkBudget::Unlimited());
   ~Engine();
 
+  Backend& backend() const { return *backend_; }
   const FeatureGates& gates() const { return gates_; }
   WorkBudget& budget() const { return budget_; }
 
-  // One answer per request, in order, the same bits for any thread count and back end. `progress`,
-  // when given, is called from the calling thread with the number of requests answered so far.
-  using Progress = std::function<void(std::size_t)>;
+  // All calls below return one answer per request, in order, the same bits for any thread count and
+  // back end. They call `progress` from the calling thread.
 
-  // Every workload on the same state, independently. Several threads may call it at once.
+  // Answers every workload on the same state, independently. Several threads may call it at once.
   std::vector<WorkloadAnswer> Nominate(const ClusterState& state,
                                        std::span<const WorkloadRequest> requests,
-                                       const Progress& progress = {}) const;
+                                       const AnsweredProgress& progress = {}) const;
 
-  // In order: what a workload gets is booked into `state` before the next one is answered, all of
-  // it or nothing.
+  // Answers every workload on its own state, as above; workloads on different states are answered
+  // together.
+  std::vector<WorkloadAnswer> Nominate(std::span<const StateRequest> requests,
+                                       const AnsweredProgress& progress = {}) const;
+
+  // Answers in order: books the placement of a workload into `state`, all of it or nothing, before
+  // the next one is answered.
   std::vector<WorkloadAnswer> PlaceInOrder(ClusterState& state,
                                            std::span<const WorkloadRequest> requests,
-                                           const Progress& progress = {}) const;
+                                           const AnsweredProgress& progress = {}) const;
 
-  // One of the two by mode.
+  // Calls Nominate or PlaceInOrder, by mode.
   std::vector<WorkloadAnswer> Place(ClusterState& state, std::span<const WorkloadRequest> requests,
-                                    PlacementMode mode, const Progress& progress = {}) const;
+                                    PlacementMode mode,
+                                    const AnsweredProgress& progress = {}) const;
 
  private:
   std::shared_ptr<Backend> backend_;
@@ -64,12 +75,13 @@ struct AddedPods {
   std::int64_t count = 0;                  // positive
 };
 
-// What an answer adds, per pod set and domain in their order: for a replacement only the pods that
-// moved, for a resize only those beyond the previous assignment (R21.8). Points into `request`.
+// Returns what an answer adds, per pod set and domain in their order: for a replacement only the
+// pods that moved, for a resize only those beyond the previous assignment (R21.8). Points into
+// `request`.
 std::vector<AddedPods> PodsAdded(const WorkloadRequest& request, const WorkloadAnswer& answer);
 
-// The usage an answer books: per flavor and leaf id, pods * requests and the pod slots (R5.4).
-// Of replacements and resizes only the added pods.
+// Returns the usage that an answer books: per flavor and leaf id, pods * requests and the pod slots
+// (R5.4). For replacements and resizes only the added pods count.
 std::vector<FlavorLeafUsage> BookedUsage(const WorkloadRequest& request,
                                          const WorkloadAnswer& answer);
 

@@ -10,9 +10,9 @@ namespace {
 
 ExclusionCounts CountExclusions(const PlacementJob& job, const PlacementResult& result) {
   ExclusionCounts counts;
-  counts.total_nodes = job.state->snapshot().leaf_count();
+  counts.total_nodes = job.state->snapshot().occupied_leaf_count();
   counts.topology_domain = result.outside_domain;
-  if (const NodeFilter* filter = job.shape->filter.get()) {
+  if (const NodeFilter* filter = job.filter.get()) {
     counts.node_selector = filter->node_selector;
     counts.affinity = filter->required_affinity;
     counts.taints = filter->taints;
@@ -24,7 +24,7 @@ ExclusionCounts CountExclusions(const PlacementJob& job, const PlacementResult& 
   return counts;
 }
 
-// R18.6.
+// Returns the text for slice layers that do not fit (R18.6).
 std::string LayerText(const PlacementJob& job, const PlacementResult& result) {
   const FlavorSnapshot& snapshot = job.state->snapshot();
   const SliceRule& slice = job.query.slice;
@@ -39,7 +39,7 @@ std::string LayerText(const PlacementJob& job, const PlacementResult& result) {
   return text;
 }
 
-// R18.4.
+// Returns the text that says how many pods or slices fit (R18.4).
 std::string FitText(const PlacementJob& job, const PlacementResult& result) {
   const std::string topology = GoQuote(job.state->snapshot().topology_name());
   const std::string_view unit = job.query.slice.size == 1 ? "pod" : "slice";

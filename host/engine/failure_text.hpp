@@ -1,4 +1,4 @@
-// Kueue's own words for a placement that fails (section 18).
+// Writes Kueue's texts for a placement that fails (section 18).
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace espalier {
 
-// Text in Go's %q form.
+// Returns the text in Go's %q form.
 std::string GoQuote(std::string_view text);
 
-// A pod set's flavor has no topology or does not exist.
+// Returns the failure text for a flavor that has no topology or does not exist.
 std::string UnknownFlavorText(std::string_view flavor);
 
-// `. Total nodes: <n>; excluded: <parts>`, or nothing when no leaf is excluded (R18.5).
+// Returns `. Total nodes: <n>; excluded: <parts>`, or "" when no leaf is excluded (R18.5).
 std::string ExclusionSuffix(const ExclusionCounts& exclusions);
 
-// The failure that a job's result stands for; `result.status` is not kPlaced.
+// Returns the failure for a job's result; `result.status` is not kPlaced.
 PlacementFailure DescribeFailure(const PlacementJob& job, const PlacementResult& result);
 
 }  // namespace espalier

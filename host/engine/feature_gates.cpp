@@ -93,7 +93,7 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// The known names closest to `name`; none when nothing comes near it.
+// Returns the known names closest to `name`; none when nothing comes near it.
 std::vector<std::string_view> NearestGateNames(std::string_view name) {
   constexpr std::size_t kLongestName = 63;
   if (name.size() > kLongestName) return {};

@@ -37,16 +37,18 @@ struct FeatureGates {
   bool operator==(const FeatureGates&) const = default;
 };
 
-// Every known gate name, in byte-wise order.
+// Returns every known gate name, in byte-wise order.
 std::vector<std::string_view> FeatureGateNames();
 
-// Sets one gate by its Kueue name. Unknown name: kBadInput, naming the nearest known ones.
+// Sets one gate by its Kueue name. Errors (kBadInput): an unknown name; the message has the nearest
+// known ones.
 Result<void> SetFeatureGate(FeatureGates& gates, std::string_view name, bool value);
 
-// A gate whose parent is off is a configuration error (R2.1).
+// Checks that no gate is on whose parent is off, which is a configuration error (R2.1).
 Result<void> CheckFeatureGateDependencies(const FeatureGates& gates);
 
-// "Name=true,Other=false" as on Kueue's own command line; checks dependencies. Empty: defaults.
+// Reads gates such as "Name=true,Other=false", as on Kueue's own command line, and checks
+// dependencies. An empty text means the defaults.
 Result<FeatureGates> ParseFeatureGates(std::string_view text);
 
 }  // namespace espalier

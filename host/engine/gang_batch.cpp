@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/engine/booked_leaves.hpp"
-#include "host/engine/chunks.hpp"
 #include "host/engine/failure_text.hpp"
-#include "host/engine/request_resolution.hpp"
+#include "host/engine/rounds.hpp"
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {
@@ -19,13 +17,8 @@ constexpr std::size_t kNominateBatch = 8192;
 // Bytes of memory that a share takes in the answers, while they grow, and at least on the wire.
 constexpr std::int64_t kBytesOfShare = 3 * sizeof(LeafShare);
 constexpr std::int64_t kLeastAnswerBytesOfShare = 2;
-// The same of a failure besides its numbers, with its text.
+// Bytes of memory that a failure takes besides its numbers, with its text.
 constexpr std::int64_t kBytesOfFailure = 2 * sizeof(GangAnswers::Failure) + 512;
-// Gangs answered one by one whose counts are brought up to date together: what the gangs before
-// them in the batch change has to be counted again.
-constexpr std::size_t kPrepareBatch = 64;
-// Shares that a thread keeps memory for between calls: 4 MiB.
-constexpr std::size_t kMostKeptShares = std::size_t{1} << 18;
 
 // Takes the result of a gang that was not placed. Returns false where the work is to stop.
 bool Append(std::size_t gang, PlacementResult& result, WorkBudget& budget, GangAnswers& answers) {
@@ -62,60 +55,96 @@ void Clear(std::size_t gangs, GangAnswers& answers) {
 
 }  // namespace
 
-// Where a thread decides the gangs of a call. Its memory is used again by the next: thousands of
-// lists of shares take longer to allocate than to fill.
-struct GangBatch::Scratch {
-  std::vector<PlacementJob> jobs;
-  std::vector<PlacementResult> results;
-
-  static Scratch& OfThisThread() {
-    thread_local Scratch scratch;
-    return scratch;
+// The gangs of a call.
+class GangBatch::Requests final : public PlacementRequests {
+ public:
+  // `state` is that of the batch where placements are to be booked, else null.
+  Requests(const GangBatch& batch, std::span<const Gang> gangs, ClusterState* state,
+           GangAnswers& answers)
+      : batch_(batch), gangs_(gangs), state_(state), answers_(answers) {
+    Clear(gangs.size(), answers);
   }
 
-  std::span<PlacementResult> Results(std::size_t count) {
-    results.resize(std::max(results.size(), count));
-    return std::span(results).first(count);
+  std::size_t size() const override { return gangs_.size(); }
+
+  void Open(std::size_t first, std::size_t count) override {
+    first_ = first;
+    count_ = count;
+    results_ = {};
+  }
+  void AppendJobs(RequestJobs& jobs) override {
+    AppendUpcoming(first_, std::exchange(count_, 0), jobs);
+  }
+  bool Accept(std::span<PlacementResult> results) override {
+    results_ = results;
+    return true;
   }
 
-  // After a call: lets go of the shapes, and of more memory than a thread should sit on.
-  void Leave() {
-    jobs.clear();
-    std::size_t shares = 0;
-    for (const PlacementResult& result : results) shares += result.shares.capacity();
-    if (shares > kMostKeptShares) results = {};
+  bool Keep(std::size_t gang) override {
+    if (!batch_.Resolved(gangs_[gang])) {
+      PlacementResult unresolved;
+      return Append(gang, unresolved, batch_.budget_, answers_);
+    }
+    PlacementResult& result = results_.front();
+    results_ = results_.subspan(1);
+    return Append(gang, result, batch_.budget_, answers_);
   }
+  void Book(std::size_t gang, BookedLeaves* booked) override {
+    if (answers_.status[gang] != PlacementStatus::kPlaced) return;
+    const std::span<const LeafShare> shares = answers_.SharesOf(gang);
+    const ResolvedGangShape& shape = batch_.ShapeOf(gangs_[gang]);
+    if (booked != nullptr) {
+      const FlavorState& flavor = *batch_.StateOf(gangs_[gang]);
+      for (const LeafShare& share : shares) booked->Note(flavor, share.leaf);
+    }
+    state_->Find(shape.specification.workers.flavor)->Book(shares, *shape.resolved.shape);
+  }
+
+  void AppendUpcoming(std::size_t first, std::size_t count, RequestJobs& jobs) const override {
+    for (std::size_t gang = first; gang < first + count; ++gang) {
+      if (batch_.Resolved(gangs_[gang])) jobs.Add(batch_.JobOf(gangs_[gang]), gang);
+    }
+  }
+
+ private:
+  const GangBatch& batch_;
+  std::span<const Gang> gangs_;
+  ClusterState* state_;
+  GangAnswers& answers_;
+  std::size_t first_ = 0;
+  std::size_t count_ = 0;               // of the open gangs, until they have given their jobs
+  std::span<PlacementResult> results_;  // of those that have not been kept
 };
 
 ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const FeatureGates& gates,
                           WorkBudget& budget) {
-  ResolvedGangShape resolved{std::move(shape), {}, {}, {}, {}, {}};
-  const PodSetRequest& workers = resolved.words.workers;
+  ResolvedGangShape result{std::move(shape), {}, {}};
+  const auto& [workers, leader] = result.specification;
   const FlavorState* flavor = state.Find(workers.flavor);
   if (flavor == nullptr) {
-    resolved.failure = UnknownFlavorText(workers.flavor);
-    return resolved;
+    result.failure = UnknownFlavorText(workers.flavor);
+    return result;
   }
-  const FlavorSnapshot& snapshot = flavor->snapshot();
-  auto request = ResolveRequest(workers, snapshot, gates);
-  if (!request) {
-    resolved.failure = std::move(request.error());
-    return resolved;
+  auto resolved =
+      ResolveShape(workers, leader ? &*leader : nullptr, flavor->snapshot(), gates, budget);
+  if (resolved) {
+    result.resolved = *std::move(resolved);
+  } else {
+    result.failure = std::move(resolved.error());
   }
-  const PodSetRequest* leader = resolved.words.leader ? &*resolved.words.leader : nullptr;
-  resolved.query = request->query;
-  resolved.query.leaders = leader != nullptr ? 1 : 0;
-  resolved.shape = MakeShape(*request, workers, leader, snapshot, budget);
-  resolved.leaves = {0, snapshot.leaf_count()};
-  if (leader != nullptr) resolved.leader = BindRequests(leader->requests, snapshot);
-  return resolved;
+  return result;
 }
 
 GangBatch::GangBatch(const ClusterState& state, Shapes shapes, WorkBudget& budget)
     : shapes_(std::move(shapes)), budget_(budget) {
   states_.reserve(shapes_.size());
+  filters_.reserve(shapes_.size());
   for (const auto& shape : shapes_) {
-    states_.push_back(shape->failure.empty() ? state.Find(shape->words.workers.flavor) : nullptr);
+    const FlavorState* flavor =
+        shape->failure.empty() ? state.Find(shape->specification.workers.flavor) : nullptr;
+    states_.push_back(flavor);
+    filters_.push_back(
+        flavor == nullptr ? nullptr : flavor->snapshot().FilterOf(*shape->resolved.shape, budget_));
   }
 }
 
@@ -130,91 +159,27 @@ GangBatch::GangBatch(const ClusterState& state, const FeatureGates& gates,
         return resolved;
       }()) {}
 
-// Those of the gangs whose shape could be resolved.
-std::span<const PlacementJob> GangBatch::JobsOf(std::span<const Gang> gangs,
-                                                Scratch& scratch) const {
-  scratch.jobs.clear();
-  scratch.jobs.reserve(gangs.size());
-  for (const Gang& gang : gangs) {
-    if (!Resolved(gang)) continue;
-    const ResolvedGangShape& shape = ShapeOf(gang);
-    PlacementJob& job = scratch.jobs.emplace_back();
-    job.state = StateOf(gang);
-    job.shape = shape.shape;
-    job.query = shape.query;
-    job.query.pods = gang.pods;
-    job.replacement_domain = shape.leaves;
-    job.budget = &budget_;
-  }
-  return scratch.jobs;
+PlacementJob GangBatch::JobOf(const Gang& gang) const {
+  return MakeJob(ShapeOf(gang).resolved, *StateOf(gang),
+                 filters_[static_cast<std::size_t>(gang.shape)], gang.pods, budget_);
 }
 
 void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers) {
-  Scratch& scratch = Scratch::OfThisThread();
-  Clear(gangs.size(), answers);
-  Chunks chunks(budget_, kNominateBatch);
-  for (std::size_t first = 0; first < gangs.size() && chunks.Begin();) {
-    const std::size_t end = std::min(first + chunks.size(), gangs.size());
-    const std::span<const PlacementJob> jobs = JobsOf(gangs.subspan(first, end - first), scratch);
-    const std::span<PlacementResult> results = scratch.Results(jobs.size());
-    backend.Evaluate(jobs, results);
-    if (budget_.stopped()) break;
-    std::size_t next = 0;
-    PlacementResult unresolved;
-    for (; first < end; ++first) {
-      PlacementResult& result = Resolved(gangs[first]) ? results[next++] : unresolved;
-      if (!Append(first, result, budget_, answers)) break;
-    }
-  }
-  scratch.Leave();
+  Requests requests(*this, gangs, nullptr, answers);
+  NominateInRounds(backend, requests, kNominateBatch, budget_);
 }
 
 void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
                              GangAnswers& answers) {
-  Scratch& scratch = Scratch::OfThisThread();
-  Clear(gangs.size(), answers);
-  const auto round = [&](std::size_t first, std::size_t count, BookedLeaves& booked) {
-    if (!budget_.Pause()) return count;  // the others are passed over likewise
-    if (count == 1 && first % kPrepareBatch == 0) {
-      backend.Prepare(
-          JobsOf(gangs.subspan(first, std::min(kPrepareBatch, gangs.size() - first)), scratch));
-    }
-    const std::span<const PlacementJob> jobs = JobsOf(gangs.subspan(first, count), scratch);
-    const std::span<PlacementResult> results = scratch.Results(jobs.size());
-    if (!jobs.empty()) backend.Evaluate(jobs, results);
-    if (budget_.stopped()) return count;
-    std::size_t next = 0;
-    for (std::size_t g = first; g < first + count; ++g) {
-      if (!Resolved(gangs[g])) {
-        PlacementResult unresolved;
-        Append(g, unresolved, budget_, answers);
-        continue;
-      }
-      const PlacementJob& job = jobs[next];
-      PlacementResult& result = results[next++];
-      if (!booked.Stands(job, result)) return g - first;
-      if (result.status == PlacementStatus::kPlaced) {
-        if (g + 1 < first + count) {
-          for (const LeafShare& share : result.shares) booked.Note(*job.state, share.leaf);
-        }
-        const ResolvedGangShape& shape = ShapeOf(gangs[g]);
-        state.Find(shape.words.workers.flavor)
-            ->Book(result.shares, job.shape->workers, shape.leader);
-      }
-      if (!Append(g, result, budget_, answers)) break;
-    }
-    return count;
-  };
-  PlaceInRounds(backend, gangs.size(), round);
-  scratch.Leave();
+  Requests requests(*this, gangs, &state, answers);
+  PlaceInRounds(backend, requests, budget_);
 }
 
 PlacementFailure GangBatch::Describe(std::span<const Gang> gangs,
                                      const GangAnswers::Failure& failure) const {
   const Gang& gang = gangs[static_cast<std::size_t>(failure.gang)];
   if (!Resolved(gang)) return {ShapeOf(gang).failure, std::nullopt};
-  Scratch scratch;
-  return DescribeFailure(JobsOf({&gang, 1}, scratch).front(), failure.result);
+  return DescribeFailure(JobOf(gang), failure.result);
 }
 
 }  // namespace espalier

@@ -1,5 +1,5 @@
-// Thousands of gangs as integers: their words are resolved once per shape, a gang is a shape and a
-// number of pods, and answers are columns. The same decisions as Engine takes on workloads of one
+// Answers thousands of gangs as integers: names are resolved once per shape, a gang is a shape and
+// a number of pods, and answers are columns. The decisions are those of Engine on workloads of one
 // pod set, or of one with a leader.
 #pragma once
 
@@ -13,31 +13,28 @@
 #include "host/engine/backend.hpp"
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/request.hpp"
+#include "host/engine/request_resolution.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/cluster_state.hpp"
 
 namespace espalier {
 
-// What gangs have in common. Counts of the pod sets are ignored; previous assignments must be
+// What equal gangs have in common. Counts of the pod sets are ignored; previous assignments must be
 // absent.
 struct GangShape {
   PodSetRequest workers;
   std::optional<PodSetRequest> leader;  // one pod, on the flavor of the workers
 };
 
-// A shape with its words turned into integers. It holds for every state with the nodes, and the
-// feature gates, that it was made with: for branches and clones too.
+// A shape with its names resolved to integers.
 struct ResolvedGangShape {
-  GangShape words;
-  std::string failure;   // why no gang of the shape can be placed; then nothing below is set
-  PlacementQuery query;  // without pods
-  std::shared_ptr<const Shape> shape;
-  DomainRange leaves;    // all of the flavor's
-  RequestVector leader;  // what the leader books; empty: no leader
+  GangShape specification;
+  std::string failure;     // why no gang of it can be placed; then nothing below is set
+  ResolvedShape resolved;  // valid as long as it says
 };
 
-// A shape that names an unknown flavor or cannot be resolved has its failure text. Meaningless once
-// `budget` is stopped.
+// Resolves a shape against a state. One that names an unknown flavor or cannot be resolved gets its
+// failure text. The result is meaningless once `budget` is stopped.
 ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const FeatureGates& gates,
                           WorkBudget& budget = WorkBudget::Unlimited());
 
@@ -46,7 +43,7 @@ struct Gang {
   std::int32_t pods = 0;   // workers, >= 0
 };
 
-// Answers of G gangs that share S leaves between them.
+// Answers of G gangs with S shares between them.
 struct GangAnswers {
   std::vector<PlacementStatus> status;   // [G]
   std::vector<std::int8_t> level;        // [G] reached, or where the search ended
@@ -71,29 +68,32 @@ class GangBatch {
  public:
   using Shapes = std::vector<std::shared_ptr<const ResolvedGangShape>>;
 
-  // Of shapes resolved against the nodes of `state`. One that has a failure text answers every gang
-  // of it with that. `state` may change its usage afterwards, not its nodes. `budget` bounds the
-  // calls below and outlives the batch: once it is stopped, answers are meaningless.
+  // Takes shapes that were resolved against the nodes of `state`. A shape that has a failure text
+  // answers every gang of it with that. `state` may change its usage afterwards, not its nodes.
+  // `budget` bounds the calls below and must outlive the batch: once it is stopped, answers are
+  // meaningless.
   GangBatch(const ClusterState& state, Shapes shapes, WorkBudget& budget = WorkBudget::Unlimited());
-  // Resolves the shapes first.
+  // Resolves the shapes and takes them.
   GangBatch(const ClusterState& state, const FeatureGates& gates,
             std::span<const GangShape> shapes);
 
-  // Every gang on the same state, independently. `answers` is overwritten, its memory reused.
+  // Answers every gang on the same state, independently. Overwrites `answers` and reuses its
+  // memory.
   void Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers);
-  // In order; what a gang gets is booked into `state`, the one given to the constructor, before the
-  // next is answered. Where the back end looks ahead, several are decided together; the answers are
-  // the same.
+  // Answers in order: books the placement of a gang into `state`, the one given to the constructor,
+  // before the next is answered. Where the back end looks ahead, several are decided together; the
+  // answers are the same.
   void PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
                     GangAnswers& answers);
 
-  // Kueue's words for a failure of these answers (section 18).
+  // Returns Kueue's text for a failure of these answers (section 18).
   PlacementFailure Describe(std::span<const Gang> gangs, const GangAnswers::Failure& failure) const;
 
  private:
-  struct Scratch;
+  class Requests;
 
-  std::span<const PlacementJob> JobsOf(std::span<const Gang> gangs, Scratch& scratch) const;
+  // Returns the job of a gang whose shape could be resolved.
+  PlacementJob JobOf(const Gang& gang) const;
   bool Resolved(const Gang& gang) const { return StateOf(gang) != nullptr; }
   const FlavorState* StateOf(const Gang& gang) const {
     return states_[static_cast<std::size_t>(gang.shape)];
@@ -105,6 +105,7 @@ class GangBatch {
   Shapes shapes_;
   WorkBudget& budget_;
   std::vector<const FlavorState*> states_;  // [shapes] null: the shape has a failure text
+  std::vector<std::shared_ptr<const NodeFilter>> filters_;  // [shapes]
 };
 
 }  // namespace espalier

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -16,7 +18,7 @@ bool Divides(const SliceConstraint& constraint, Count pods) {
   return constraint.size > 0 && pods % constraint.size == 0;
 }
 
-// The innermost constraint whose size does, or does not, divide the pods; null: none.
+// Returns the innermost constraint whose size does, or does not, divide the pods; null: none.
 const SliceConstraint* Innermost(const std::vector<SliceConstraint>& constraints, Count pods,
                                  bool divides) {
   for (auto it = constraints.rbegin(); it != constraints.rend(); ++it) {
@@ -25,7 +27,7 @@ const SliceConstraint* Innermost(const std::vector<SliceConstraint>& constraints
   return nullptr;
 }
 
-// R17.6: an ancestor at the constraint's level whose slice lost the pods.
+// Returns an ancestor at the constraint's level whose slice lost the pods (R17.6).
 std::optional<DomainId> IncompleteDomain(const SliceConstraint& constraint,
                                          std::vector<LeafShare> remaining, Count lost,
                                          std::int32_t level, const FlavorSnapshot& snapshot) {
@@ -53,7 +55,7 @@ struct RequiredDomain {
   std::int32_t level = 0;
 };
 
-// R17.5; nullopt: anywhere.
+// Returns the domain that replacements must be in (R17.5); nullopt: anywhere.
 std::optional<RequiredDomain> FindRequiredDomain(const PodSetRequest& pod_set,
                                                  const std::vector<SliceConstraint>& constraints,
                                                  const std::vector<LeafShare>& remaining,
@@ -74,12 +76,19 @@ std::optional<RequiredDomain> FindRequiredDomain(const PodSetRequest& pod_set,
   return RequiredDomain{snapshot.Ancestor(remaining.front().leaf, level), level};
 }
 
-// An id without a character reads as no required domain at all: that of a root with an empty value,
-// or of a leaf known by an empty hostname.
+// Returns whether the domain's id has no character, which reads as no required domain at all:
+// that of a root with an empty value, or of a leaf known by an empty hostname.
 bool HasEmptyId(const RequiredDomain& required, const FlavorSnapshot& snapshot) {
   const bool by_value = required.level == 0 ||
                         (snapshot.host_topology() && required.level == snapshot.tree().lowest());
   return by_value && snapshot.Value(required.domain).empty();
+}
+
+DomainRange LeavesOf(DomainId domain, std::int32_t level, const TreeView& tree) {
+  const DomainRange leaves =
+      Descendants(tree, {domain.value, domain.value + 1}, level, tree.lowest());
+  const std::int32_t first = tree.LevelBegin(tree.lowest());
+  return {leaves.begin - first, leaves.end - first};
 }
 
 // The leaves whose path lies under the id of the domain (R7.10).
@@ -94,17 +103,45 @@ DomainRange LeavesUnder(const RequiredDomain& required, const FlavorSnapshot& sn
     level = 0;
     if (!domain.valid()) return {0, 0};
   }
-  const DomainRange leaves =
-      Descendants(tree, {domain.value, domain.value + 1}, level, tree.lowest());
-  const std::int32_t first = tree.LevelBegin(tree.lowest());
-  return {leaves.begin - first, leaves.end - first};
+  return LeavesOf(domain, level, tree);
+}
+
+tl::unexpected<std::string> StaleDomain(const TopologyDomainAssignment& domain) {
+  return tl::unexpected<std::string>(
+      fmt::format("Cannot replace the node, because the existing topologyAssignment is invalid, "
+                  "as it contains the stale domain {}",
+                  domain.values.empty() ? std::string() : domain.values.front()));
+}
+
+// Remaining pods by their ancestors at a level, in path order.
+BrokenSlice FindBrokenSlice(const std::vector<LeafShare>& remaining, std::int32_t level, Count size,
+                            const FlavorSnapshot& snapshot) {
+  std::vector<std::int32_t> ancestors;
+  std::vector<Count> pods;
+  for (const LeafShare& share : remaining) {
+    ancestors.push_back(snapshot.Ancestor(share.leaf, level).value);
+    pods.push_back(share.pods);
+  }
+  return FirstBrokenSlice({static_cast<std::int32_t>(pods.size()), ancestors.data(), pods.data()},
+                          size);
+}
+
+// Leaves of the request only the constraints from `first` on.
+void KeepInnerSlices(TopologyRequest& request, std::size_t first) {
+  std::vector<SliceConstraint> constraints = SliceConstraints(request);
+  constraints.erase(constraints.begin(), constraints.begin() + static_cast<std::ptrdiff_t>(first));
+  // Without slices it would have no level (R17.8).
+  if (constraints.empty() && !request.required && !request.preferred) request.unconstrained = true;
+  request.slice_topology.reset();
+  request.slice_size.reset();
+  request.slice_constraints = std::move(constraints);
 }
 
 }  // namespace
 
 tl::expected<ReplacementPlan, std::string> PlanReplacement(const PodSetRequest& pod_set,
                                                            const TopologyAssignment& existing,
-                                                           const std::string& node,
+                                                           std::string_view node,
                                                            const FlavorSnapshot& snapshot) {
   ReplacementPlan plan;
   plan.request = pod_set;
@@ -116,12 +153,7 @@ tl::expected<ReplacementPlan, std::string> PlanReplacement(const PodSetRequest& 
       continue;
     }
     const LeafId leaf = snapshot.FindLeaf(ids.Of(domain.values));
-    if (!leaf.valid()) {
-      return tl::unexpected<std::string>(fmt::format(
-          "Cannot replace the node, because the existing topologyAssignment is invalid, "
-          "as it contains the stale domain {}",
-          domain.values.empty() ? std::string() : domain.values.front()));
-    }
+    if (!leaf.valid()) return StaleDomain(domain);
     plan.remaining.push_back({leaf, 0, domain.count});
   }
   const Count lost = plan.request.count;
@@ -138,6 +170,71 @@ tl::expected<ReplacementPlan, std::string> PlanReplacement(const PodSetRequest& 
     if (const SliceConstraint* whole = Innermost(constraints, lost, true)) {
       request.slice_constraints.push_back(*whole);
     }
+  }
+  return plan;
+}
+
+std::vector<std::string_view> NodesIn(const TopologyAssignment& existing,
+                                      const std::vector<std::string>& nodes) {
+  std::unordered_set<std::string_view> held;
+  for (const TopologyDomainAssignment& domain : existing.domains) {
+    if (!domain.values.empty()) held.insert(domain.values.back());
+  }
+  std::vector<std::string_view> found;
+  for (const std::string& node : nodes) {
+    if (held.erase(node) > 0) found.push_back(node);
+  }
+  return found;
+}
+
+tl::expected<Damage, std::string> TakeOut(const TopologyAssignment& existing,
+                                          const std::vector<std::string_view>& nodes,
+                                          const FlavorSnapshot& snapshot) {
+  Damage damage;
+  DomainIds ids;
+  const std::unordered_set<std::string_view> failed(nodes.begin(), nodes.end());
+  for (const TopologyDomainAssignment& domain : existing.domains) {
+    if (!domain.values.empty() && failed.contains(domain.values.back())) {
+      damage.lost += domain.count;
+      continue;
+    }
+    const LeafId leaf = snapshot.FindLeaf(ids.Of(domain.values));
+    if (!leaf.valid()) return StaleDomain(domain);
+    damage.remaining.push_back({leaf, 0, domain.count});
+  }
+  damage.remaining = MergeShares(std::move(damage.remaining), {});
+  return damage;
+}
+
+tl::expected<ReplacementPlan, std::string> PlanJointReplacement(const PodSetRequest& pod_set,
+                                                                const Damage& damage,
+                                                                const FlavorSnapshot& snapshot,
+                                                                const FeatureGates& gates) {
+  const auto resolved = ResolveRequest(pod_set, snapshot, gates);
+  if (!resolved) return tl::unexpected(resolved.error());
+  const PlacementQuery& query = resolved->query;
+  const TreeView tree = snapshot.tree();
+  ReplacementPlan plan{pod_set, damage.remaining, {0, snapshot.leaf_count()}};
+  Count pods = damage.lost;
+  BrokenSlice broken;
+  for (std::int32_t i = query.slice.layer_count - 1; i >= 0 && broken.ancestor < 0; --i) {
+    const std::int32_t level = query.slice.layer_level[i];
+    broken = FindBrokenSlice(damage.remaining, level, query.slice.layer_size[i], snapshot);
+    if (broken.ancestor < 0) continue;
+    pods = broken.missing;
+    plan.domain = LeavesOf(DomainId(broken.ancestor), level, tree);
+    KeepInnerSlices(*plan.request.topology_request, static_cast<std::size_t>(i) + 1);
+  }
+  const bool whole = broken.ancestor >= 0 || pods % query.slice.size == 0;
+  if (pods > damage.lost || pods > kMaxStored || !whole) {
+    return tl::unexpected<std::string>(
+        "cannot replace the pods of the unhealthy nodes: with them, the existing "
+        "topologyAssignment has no whole slices");
+  }
+  plan.request.count = static_cast<std::int32_t>(pods);
+  if (broken.ancestor < 0 && query.required && !damage.remaining.empty()) {
+    const LeafId leaf = damage.remaining.front().leaf;
+    plan.domain = LeavesOf(snapshot.Ancestor(leaf, query.level), query.level, tree);
   }
   return plan;
 }

@@ -1,7 +1,9 @@
-// What the engine is asked and what it answers: plain values, no wire or file format.
+// Requests to the engine and its answers: plain values without a wire or file format.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -22,7 +24,7 @@ struct PodSetRequest {
   std::int32_t count = 0;  // pods
   Resources requests;      // per pod, canonical, without the pod slot (R5.11 adds it)
   std::optional<TopologyRequest> topology_request;
-  bool implied = false;              // R6.4: the flavor has a topology, the pod set asks none
+  bool implied = false;              // R6.4: the flavor has a topology, the pod set requests none
   std::optional<std::string> group;  // R15.4
   SharedValue<TopologyAssignment> previous_assignment;  // R16.1
   PodTemplate
@@ -32,11 +34,20 @@ struct PodSetRequest {
   bool operator==(const PodSetRequest&) const = default;
 };
 
+// Returns whether the first of two pod sets of a group is the leader: the workers are the larger
+// one, and the first of two equal ones (R15.5).
+constexpr bool LeaderComesFirst(std::int32_t pods_of_first, std::int32_t pods_of_second) {
+  return pods_of_second > pods_of_first;
+}
+
 // Facts about the workload that section 17 (failed nodes) needs.
 struct ReplacementContext {
-  std::vector<std::string> unhealthy_nodes;  // not empty; only the first is replaced
+  std::vector<std::string> unhealthy_nodes;  // not empty
   std::vector<PodSetAssignment> admitted;    // the workload's admitted assignments
   bool owned_by_single_pod = false;          // R17.2
+  // Profile espalier: the pods of all unhealthy nodes get new places, slices kept whole. Otherwise
+  // only the first node is replaced, as Kueue does.
+  bool joint = false;
 
   bool operator==(const ReplacementContext&) const = default;
 };
@@ -60,7 +71,7 @@ struct WorkloadRequest {
   bool operator==(const WorkloadRequest&) const = default;
 };
 
-// Leaves that cannot hold one pod, by the first thing that rules each out (R18.5).
+// Leaves that cannot hold one pod, by the first reason that rules each out (R18.5).
 struct ExclusionCounts {
   std::int64_t total_nodes = 0;
   std::int64_t node_selector = 0;
@@ -71,13 +82,13 @@ struct ExclusionCounts {
   bool operator==(const ExclusionCounts&) const = default;
 };
 
-// Why a pod set was not placed. "Does not fit" is an answer, not an Error.
+// Why a pod set was not placed, which is an answer and not an Error.
 struct PlacementFailure {
   std::string reason;  // Kueue's own text (section 18)
-  // Present when the request was sound and capacity was short.
+  // Present when the request was valid and capacity was short.
   struct Shortfall {
     std::int64_t fit = 0;    // pods or slices that fit (R18.4)
-    std::int64_t total = 0;  // pods or slices asked for
+    std::int64_t total = 0;  // pods or slices requested
     std::int32_t slice_size = 1;
     ExclusionCounts exclusions;
     bool operator==(const Shortfall&) const = default;
@@ -86,7 +97,8 @@ struct PlacementFailure {
   bool operator==(const PlacementFailure&) const = default;
 };
 
-// Neither an assignment nor a failure is possible: R16.4 leaves a leader without an entry.
+// The answer for one pod set: an assignment, a failure, or neither, as R16.4 leaves a leader
+// without an entry.
 struct PodSetAnswer {
   std::string name;
   std::string flavor;
@@ -95,11 +107,12 @@ struct PodSetAnswer {
   bool operator==(const PodSetAnswer&) const = default;
 };
 
-// Pod sets in spec order; one that got no result is absent (R15.6, R17.1).
+// The answer for one workload. Pod sets are in spec order; one that got no result is absent (R15.6,
+// R17.1).
 struct WorkloadAnswer {
   std::vector<PodSetAnswer> pod_sets;
 
-  // The first failed pod set in spec order, or null when the workload is placed (R15.8).
+  // Returns the first failed pod set in spec order, or null when the workload is placed (R15.8).
   const PodSetAnswer* FirstFailure() const {
     for (const PodSetAnswer& answer : pod_sets) {
       if (answer.failure) return &answer;
@@ -108,5 +121,8 @@ struct WorkloadAnswer {
   }
   bool operator==(const WorkloadAnswer&) const = default;
 };
+
+// Reports how many requests were answered so far; may be empty.
+using AnsweredProgress = std::function<void(std::size_t)>;
 
 }  // namespace espalier

@@ -69,7 +69,8 @@ tl::expected<PodTemplate, std::string> ApplyUpdates(const PodSetRequest& pod_set
   return merged;
 }
 
-// Set to none of required and preferred, with at least one slice constraint (R6.3).
+// Returns whether neither required nor preferred is set, and at least one slice constraint is
+// (R6.3).
 bool IsSliceOnly(const std::optional<TopologyRequest>& request) {
   return request && !request->required && !request->preferred && !SliceConstraints(request).empty();
 }
@@ -248,10 +249,34 @@ std::shared_ptr<const Shape> MakeShape(const ResolvedRequest& resolved,
   }
   shape.slice = resolved.query.slice;
   if (snapshot.host_topology()) {
-    shape.filter = snapshot.Filter(resolved.constraints, budget);
-    shape.filter_key = resolved.constraints.Key();
+    shape.constraints = std::make_shared<const NodeConstraints>(resolved.constraints);
+    shape.constraints_key = resolved.constraints.Key();
   }
   return snapshot.Intern(std::move(shape), budget);
+}
+
+tl::expected<ResolvedShape, std::string> ResolveShape(const PodSetRequest& workers,
+                                                      const PodSetRequest* leader,
+                                                      const FlavorSnapshot& snapshot,
+                                                      const FeatureGates& gates,
+                                                      WorkBudget& budget) {
+  auto request = ResolveRequest(workers, snapshot, gates);
+  if (!request) return tl::unexpected(std::move(request.error()));
+  request->query.leaders = leader != nullptr ? 1 : 0;
+  return ResolvedShape{request->query, MakeShape(*request, workers, leader, snapshot, budget)};
+}
+
+PlacementJob MakeJob(const ResolvedShape& resolved, const FlavorState& state,
+                     std::shared_ptr<const NodeFilter> filter, Count pods, WorkBudget& budget) {
+  PlacementJob job;
+  job.state = &state;
+  job.shape = resolved.shape;
+  job.filter = std::move(filter);
+  job.query = resolved.query;
+  job.query.pods = pods;
+  job.replacement_domain = {0, state.snapshot().leaf_count()};
+  job.budget = &budget;
+  return job;
 }
 
 }  // namespace espalier

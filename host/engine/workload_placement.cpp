@@ -8,12 +8,20 @@
 #include <fmt/format.h>
 
 #include "host/engine/failure_text.hpp"
-#include "host/engine/replacement.hpp"
 #include "host/engine/request_resolution.hpp"
 #include "host/model/by_name.hpp"
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {
+
+bool ChargeDomains(std::size_t domains, WorkBudget& budget) {
+  constexpr std::int64_t kBytesOfDomain = 160;
+  constexpr std::int64_t kLeastAnswerBytesOfDomain = 2;
+  const auto count = static_cast<std::int64_t>(domains);
+  return budget.Charge(count * kBytesOfDomain) &&
+         budget.ChargeAnswer(count * kLeastAnswerBytesOfDomain);
+}
+
 WorkloadPlacement::WorkloadPlacement(const WorkloadRequest& request, const ClusterState& state,
                                      const FeatureGates& gates, WorkBudget& budget)
     : request_(request), gates_(gates), budget_(budget) {
@@ -65,7 +73,9 @@ const PlacementJob* WorkloadPlacement::NextJob() {
   job_.reset();
   budget_.Release(std::exchange(assumed_bytes_, 0));
   while (!job_ && part_ < parts_.size() && !budget_.stopped()) {
-    if (group_ == parts_[part_].groups.size()) {
+    if (damage_) {
+      ContinueJointReplacement();
+    } else if (group_ == parts_[part_].groups.size()) {
       EndFlavor();
     } else {
       StartGroup(parts_[part_].groups[group_++]);
@@ -87,9 +97,9 @@ void WorkloadPlacement::StartGroup(const Group& group) {
     for (const PodSetRequest* member : group.members) Fail(*member, {text, std::nullopt});
     return EndFlavor();
   }
-  if (group.members.size() == 2) {  // R15.5
+  if (group.members.size() == 2) {
     leader_ = group.members.back();
-    if (leader_->count > workers_->count) std::swap(workers_, leader_);
+    if (LeaderComesFirst(workers_->count, leader_->count)) std::swap(workers_, leader_);
   }
   if (!StartResize()) StartPlacement(Purpose::kPlace, *workers_, leader_, workers_->count);
 }
@@ -111,6 +121,8 @@ bool WorkloadPlacement::StartResize() {
     KeepPrevious(previous_pods);
     return true;
   }
+  // What stays is part of the answer.
+  if (!ChargeDomains(previous.domains.size(), budget_)) return true;
   assumed().Add(previous, workers_->requests);
   if (leader_previous != nullptr) assumed().Add(*leader_previous, leader_->requests);
   kept_ = ToShares(previous, snapshot());
@@ -135,7 +147,7 @@ void WorkloadPlacement::KeepPrevious(std::int64_t previous_pods) {
 void WorkloadPlacement::StartPlacement(Purpose purpose, const PodSetRequest& pod_set,
                                        const PodSetRequest* leader, Count pods) {
   purpose_ = purpose;
-  auto resolved = ResolveRequest(pod_set, snapshot(), gates_);
+  const auto resolved = ResolveShape(pod_set, leader, snapshot(), gates_, budget_);
   if (!resolved) {
     const PlacementFailure failure{resolved.error(), std::nullopt};
     if (purpose != Purpose::kPlace) {
@@ -144,15 +156,11 @@ void WorkloadPlacement::StartPlacement(Purpose purpose, const PodSetRequest& pod
     }
     return FailGroup(failure);
   }
-  PlacementJob& job = job_.emplace();
-  job.state = parts_[part_].state;
-  job.query = resolved->query;
-  job.query.pods = std::max<Count>(pods, 0);
-  job.query.leaders = leader != nullptr ? 1 : 0;  // R6.9: always one pod
-  job.shape = MakeShape(*resolved, pod_set, leader, snapshot(), budget_);
-  job.simulate_empty = request_.simulate_empty && purpose != Purpose::kReplace;
+  PlacementJob& job = job_.emplace(MakeJob(*resolved, *parts_[part_].state,
+                                           snapshot().FilterOf(*resolved->shape, budget_),
+                                           std::max<Count>(pods, 0), budget_));
+  job.simulate_empty = request_.simulate_empty && !request_.replacement;
   job.affinity_scores = !request_.affinity_scores_consumed;
-  job.replacement_domain = {0, snapshot().leaf_count()};
   assumed_bytes_ = assumed().BoundBytes(snapshot());
   if (!budget_.Charge(assumed_bytes_)) return;
   job.assumed = assumed().Bind(snapshot());
@@ -166,14 +174,34 @@ void WorkloadPlacement::StartReplacement(const PodSetRequest& pod_set) {
   if (gates_.skip_reassignment_for_pod_owned_workloads && replacement.owned_by_single_pod) {
     return Answer(pod_set, existing);  // R17.2
   }
-  auto plan = PlanReplacement(pod_set, *existing, replacement.unhealthy_nodes.front(), snapshot());
-  if (!plan) {
-    Fail(pod_set, {plan.error(), std::nullopt});
-    return EndFlavor();
+  // What stays is part of the answer.
+  if (!ChargeDomains(existing->domains.size(), budget_)) return;
+  node_ = replacement.unhealthy_nodes.front();
+  if (replacement.joint && replacement.unhealthy_nodes.size() > 1) {
+    const std::vector<std::string_view> failed = NodesIn(*existing, replacement.unhealthy_nodes);
+    if (failed.empty()) return Answer(pod_set, existing);
+    if (failed.size() > 1) {
+      auto damage = TakeOut(*existing, failed, snapshot());
+      if (!damage) return FailReplacement({damage.error(), std::nullopt});
+      damage_ = *std::move(damage);
+      return;
+    }
+    node_ = failed.front();
   }
+  auto plan = PlanReplacement(pod_set, *existing, node_, snapshot());
+  if (!plan) return FailReplacement({plan.error(), std::nullopt});
   kept_ = std::move(plan->remaining);
   StartPlacement(Purpose::kReplace, plan->request, nullptr, plan->request.count);
   if (job_) job_->replacement_domain = plan->domain;
+}
+
+void WorkloadPlacement::ContinueJointReplacement() {
+  auto plan = PlanJointReplacement(*workers_, *damage_, snapshot(), gates_);
+  if (!plan) return FailReplacement({plan.error(), std::nullopt});
+  StartPlacement(Purpose::kReplaceJointly, plan->request, nullptr, plan->request.count);
+  if (!job_) return;
+  job_->replacement_domain = plan->domain;
+  job_->query.balanced = false;  // it may lose pods on the way down (R14.19)
 }
 
 void WorkloadPlacement::Accept(const PlacementResult& result) {
@@ -184,6 +212,8 @@ void WorkloadPlacement::Accept(const PlacementResult& result) {
       return AcceptScaleUp(result);
     case Purpose::kReplace:
       return AcceptReplacement(result);
+    case Purpose::kReplaceJointly:
+      return AcceptJointReplacement(result);
   }
 }
 
@@ -214,17 +244,41 @@ void WorkloadPlacement::AcceptScaleUp(const PlacementResult& result) {
 
 void WorkloadPlacement::AcceptReplacement(const PlacementResult& result) {
   if (result.status != PlacementStatus::kPlaced) {
-    Fail(*workers_, DescribeFailure(*job_, result));
-    return EndFlavor();
+    return FailReplacement(DescribeFailure(*job_, result));
   }
   if (result.shares.empty()) {  // R17.10
-    Fail(*workers_, {fmt::format("cannot find replacement assignment for unhealthy node: {}",
-                                 request_.replacement->unhealthy_nodes.front()),
-                     std::nullopt});
-    return EndFlavor();
+    return FailReplacement(
+        {fmt::format("cannot find replacement assignment for unhealthy node: {}", node_),
+         std::nullopt});
   }
   Answer(*workers_, ToAssignment(MergeShares(result.shares, kept_), false, snapshot()));
   assumed().Add(ToAssignment(result.shares, false, snapshot()), workers_->requests);
+}
+
+void WorkloadPlacement::AcceptJointReplacement(const PlacementResult& result) {
+  if (result.status != PlacementStatus::kPlaced) {
+    return FailReplacement(DescribeFailure(*job_, result));
+  }
+  const TopologyAssignment added = ToAssignment(result.shares, false, snapshot());
+  const std::int64_t placed = TotalPods(added);
+  if (placed != job_->query.pods) {  // R12.4
+    return FailReplacement(
+        {fmt::format("cannot find replacement assignment for unhealthy nodes: {}",
+                     fmt::join(request_.replacement->unhealthy_nodes, ", ")),
+         std::nullopt});
+  }
+  assumed().Add(added, workers_->requests);
+  damage_->remaining = MergeShares(result.shares, damage_->remaining);
+  damage_->lost -= placed;
+  if (damage_->lost > 0) return;  // there is more to place
+  Answer(*workers_, ToAssignment(damage_->remaining, false, snapshot()));
+  damage_.reset();
+}
+
+void WorkloadPlacement::FailReplacement(PlacementFailure failure) {
+  damage_.reset();
+  Fail(*workers_, std::move(failure));
+  EndFlavor();
 }
 
 void WorkloadPlacement::Answer(const PodSetRequest& pod_set,

@@ -1,5 +1,5 @@
-// One workload on its way to an answer (sections 15 to 17): asks the back end one job at a time, so
-// that the jobs of many workloads can be answered together.
+// Answers one workload (sections 15 to 17) by asking the back end for one job at a time, so that
+// the jobs of many workloads can be answered together.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,30 @@
 #include "host/engine/assignments.hpp"
 #include "host/engine/backend.hpp"
 #include "host/engine/feature_gates.hpp"
+#include "host/engine/replacement.hpp"
 #include "host/engine/request.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/cluster_state.hpp"
 
 namespace espalier {
 
+// Charges the memory of `domains` named domains of an answer, and their minimum on the wire.
+// Returns false when the work is to stop.
+bool ChargeDomains(std::size_t domains, WorkBudget& budget);
+
 class WorkloadPlacement {
  public:
-  // All four must outlive this object; the state must not change while a job is out. Once `budget`
-  // is stopped there is no next job, and the answer is meaningless.
+  // Starts the placement of one workload. All four must outlive this object; the state must not
+  // change while a job is unanswered. Once `budget` is stopped there is no next job, and the answer
+  // is meaningless.
   WorkloadPlacement(const WorkloadRequest& request, const ClusterState& state,
                     const FeatureGates& gates, WorkBudget& budget = WorkBudget::Unlimited());
 
-  // The next job, or null when the answer is complete. Call Accept before asking again.
+  // Returns the next job, or null when the answer is complete. Call Accept before asking again.
   const PlacementJob* NextJob();
   void Accept(const PlacementResult& result);
 
-  // The answer, pod sets in spec order; only once NextJob returned null.
+  // Returns the answer, pod sets in spec order; only once NextJob returned null.
   WorkloadAnswer TakeAnswer();
 
  private:
@@ -42,13 +48,15 @@ class WorkloadPlacement {
     const FlavorState* state = nullptr;
     std::vector<Group> groups;
   };
-  enum class Purpose { kPlace, kScaleUp, kReplace };
+  enum class Purpose { kPlace, kScaleUp, kReplace, kReplaceJointly };
 
   void SplitByFlavor(const ClusterState& state);
   void EnterFlavor();
   // Starts the current group: either it is answered at once, or `job_` is set.
   void StartGroup(const Group& group);
   void StartReplacement(const PodSetRequest& pod_set);
+  // Starts the next part of the replacement of several nodes; `damage_` says what is missing.
+  void ContinueJointReplacement();
   bool StartResize();  // true when section 16 took the group over
   void KeepPrevious(std::int64_t previous_pods);
   void StartPlacement(Purpose purpose, const PodSetRequest& pod_set, const PodSetRequest* leader,
@@ -57,12 +65,14 @@ class WorkloadPlacement {
   void AcceptPlacement(const PlacementResult& result);
   void AcceptScaleUp(const PlacementResult& result);
   void AcceptReplacement(const PlacementResult& result);
+  void AcceptJointReplacement(const PlacementResult& result);
+  void FailReplacement(PlacementFailure failure);
 
   void Answer(const PodSetRequest& pod_set, SharedValue<TopologyAssignment> assignment);
   void AnswerAndAssume(const PodSetRequest& pod_set, SharedValue<TopologyAssignment> assignment);
   void Fail(const PodSetRequest& pod_set, PlacementFailure failure);
   void FailGroup(const PlacementFailure& failure);
-  // The evaluation of this flavor ends; later groups get no answer (R15.6).
+  // Ends the evaluation of this flavor; later groups get no answer (R15.6).
   void EndFlavor();
 
   AssumedUsage& assumed() { return shares_usage_ ? shared_ : private_; }
@@ -72,7 +82,7 @@ class WorkloadPlacement {
   const FeatureGates& gates_;
   WorkBudget& budget_;
   std::vector<FlavorPart> parts_;  // flavor names ascend
-  // The replacement's, by pod set.
+  // Admitted assignments of the replacement, by pod set.
   std::unordered_map<std::string_view, const PodSetAssignment*> admitted_;
   std::size_t part_ = 0;
   std::size_t group_ = 0;
@@ -82,10 +92,12 @@ class WorkloadPlacement {
 
   const PodSetRequest* workers_ = nullptr;
   const PodSetRequest* leader_ = nullptr;
-  std::vector<LeafShare> kept_;  // shares that stay while others are placed
+  std::vector<LeafShare> kept_;   // shares that stay while others are placed
+  std::string_view node_;         // that is replaced alone
+  std::optional<Damage> damage_;  // while several nodes of a pod set are replaced
   Purpose purpose_ = Purpose::kPlace;
   std::optional<PlacementJob> job_;
-  std::int64_t assumed_bytes_ = 0;  // charged for the job
+  std::int64_t assumed_bytes_ = 0;  // bytes charged for the job
   WorkloadAnswer answer_;
 };
 

@@ -1,4 +1,4 @@
-// What keeps a workload from being looked at, before a flavor is looked for (R21.14).
+// Reasons for which a workload is passed over before a flavor is chosen for it (R21.14).
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,29 @@ struct AdmissibilityOptions {
   bool release_stopped = false;  // as if no ClusterQueue and no LocalQueue were stopped
 };
 
-// A workload that is passed over.
+// Why a workload is passed over.
 struct PassedOver {
   std::string reason;         // Kueue's text
-  bool is_set_aside = false;  // those behind it go on, in a StrictFIFO queue too
+  bool is_set_aside = false;  // those behind it are evaluated, in a StrictFIFO queue too
 };
 
 class Admissibility {
  public:
-  // Both outlive it and keep their queues, flavors, checks and namespaces.
+  // Keeps references to both arguments, which must outlive it and keep their queues, flavors,
+  // checks and namespaces in place.
   Admissibility(const Cluster& cluster, const ClusterLookup& lookup,
                 const AdmissibilityOptions& options);
 
-  // Why the head of a ClusterQueue is passed over; nullopt when nothing keeps it.
+  // Returns why the head of a ClusterQueue is passed over, or nullopt when it is to be evaluated.
   std::optional<PassedOver> WhyPassedOver(const Workload& workload,
                                           const std::string& cluster_queue) const;
 
-  // Why a pending workload is not even in its queue, in a sentence without a subject; nullopt when
-  // it is.
+  // Returns why a pending workload is not even in its queue, as a clause such as "its LocalQueue
+  // a/b has stopPolicy Hold"; nullopt when it is.
   std::optional<std::string> WhyNoHead(const Workload& workload) const;
 
-  // Why a ClusterQueue is inactive, in a sentence; nullopt when it is active.
+  // Returns why a ClusterQueue is inactive, as a clause such as "it has stopPolicy Hold"; nullopt
+  // when it is active.
   std::optional<std::string> WhyInactive(const ClusterQueue& queue) const;
 
  private:

@@ -13,7 +13,7 @@
 
 namespace espalier {
 
-// Domain i of the slice has the value prefix + roots[i] + suffix.
+// Values of one level that differ between domains: that of domain i is prefix + roots[i] + suffix.
 struct IndividualValues {
   std::string prefix;
   std::string suffix;
@@ -21,7 +21,7 @@ struct IndividualValues {
   bool operator==(const IndividualValues&) const = default;
 };
 
-// One text for all domains of a slice, or one each.
+// One value that all domains of a slice share, or a value for each.
 using EncodedValues = std::variant<std::string, IndividualValues>;
 using EncodedPodCounts = std::variant<std::int32_t, std::vector<std::int32_t>>;
 
@@ -39,15 +39,16 @@ struct EncodedAssignment {
   bool operator==(const EncodedAssignment&) const = default;
 };
 
-// Keeps the order of the domains. Every domain has one value per level. The gate
-// TASAssignmentsEncodingByHostnamePrefix decides whether several slices may be used (R19.4).
+// Returns the encoded form of an assignment; the order of its domains is kept. Every domain has one
+// value per level. The gate TASAssignmentsEncodingByHostnamePrefix decides whether several slices
+// may be used (R19.4).
 EncodedAssignment EncodeAssignment(const TopologyAssignment& assignment, const FeatureGates& gates);
 
-// Errors (kBadInput): a limit of the API is broken (R19.9), or the slices hold more than a million
-// domains; the message names the field.
+// Returns the assignment that EncodeAssignment encodes so. Errors (kBadInput): a limit of the API
+// is broken (R19.9), or the slices hold more than a million domains; the message names the field.
 Result<TopologyAssignment> DecodeAssignment(const EncodedAssignment& encoded);
 
-// Compact JSON with Kueue's member names; absent members are left out (R19.8).
+// Returns compact JSON with Kueue's member names; absent members are left out (R19.8).
 std::string ToJson(const EncodedAssignment& encoded);
 
 }  // namespace espalier

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "host/engine/assignments.hpp"
 #include "host/kueue/workload_status.hpp"
@@ -76,6 +77,15 @@ ClusterStateInput BuildClusterStateInput(const Cluster& cluster, const FeatureGa
   }
   input.share_usage_between_flavors = gates.handle_overlapping_flavors;
   return input;
+}
+
+Result<ClusterState> BuildState(Cluster& cluster, const FeatureGates& gates, WorkBudget& budget) {
+  std::vector<Node> nodes = std::exchange(cluster.nodes, {});  // rather than a copy of them
+  ClusterStateInput input = BuildClusterStateInput(cluster, gates);
+  input.nodes = std::move(nodes);
+  auto state = ClusterState::Build(input, budget);
+  cluster.nodes = std::move(input.nodes);
+  return state;
 }
 
 }  // namespace espalier

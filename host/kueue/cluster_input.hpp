@@ -1,4 +1,4 @@
-// From Kubernetes objects to what the engine's state is built from (section 5).
+// Turns Kubernetes objects into the input of the engine's state (section 5).
 #pragma once
 
 #include <vector>
@@ -10,19 +10,25 @@
 
 namespace espalier {
 
-// A pod whose workload accounts for it; judged by the presence of annotations alone (R5.2).
+// Returns whether the pod's usage is accounted for by a workload, judged by the presence of
+// annotations alone (R5.2).
 bool IsTasPod(const Pod& pod);
 
-// What pods that no topology-aware workload accounts for use, summed per node; nodes in byte-wise
-// order (R5.2, R5.3).
+// Returns what pods that no topology-aware workload accounts for use, summed per node; nodes in
+// byte-wise order (R5.2, R5.3).
 std::vector<NodeUsage> NonTasUsage(const std::vector<Pod>& pods);
 
-// What a workload uses on leaves: one entry per pod set and domain, in stored order. Empty without
-// a quota reservation, and for a finished workload although it keeps status.admission (R5.4).
-// Reclaimable pods do not reduce it; they reduce the use of quota only (R5.4, R20.5).
+// Returns what a workload uses on leaves: one entry per pod set and domain, in stored order. Empty
+// without a quota reservation, and for a finished workload although it keeps status.admission
+// (R5.4). Reclaimable pods do not reduce it; they reduce the use of quota only (R5.4, R20.5).
 std::vector<FlavorLeafUsage> TasUsage(const Workload& workload, const ClusterLookup& lookup);
 
-// A flavor whose topology is not in the cluster is left out: no state is built for it (R20.9).
+// Returns the input that the engine's state of a cluster is built from. A flavor whose topology is
+// not in the cluster is left out, so that no state is built for it (R20.9).
 ClusterStateInput BuildClusterStateInput(const Cluster& cluster, const FeatureGates& gates);
+
+// Builds the state of a cluster. Works on `cluster`, and leaves it as it was. Errors: those of
+// ClusterState::Build.
+Result<ClusterState> BuildState(Cluster& cluster, const FeatureGates& gates, WorkBudget& budget);
 
 }  // namespace espalier

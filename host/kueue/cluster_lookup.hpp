@@ -1,4 +1,4 @@
-// Objects of a cluster by name.
+// Finds objects of a cluster by name.
 #pragma once
 
 #include <map>
@@ -8,24 +8,25 @@
 
 namespace espalier {
 
-// Points into the cluster, which must outlive it and keep its flavors, topologies, queues and
-// workloads in place. Of two objects of one name the first counts.
+// An index of a cluster's objects by name. Points into the cluster, which must outlive it and keep
+// its flavors, topologies, queues and workloads in place. Of two objects of one name the first
+// counts.
 class ClusterLookup {
  public:
   explicit ClusterLookup(const Cluster& cluster);
 
-  // Each is null when there is no such object.
+  // Returns the object of that name; like each lookup below, null when there is none.
   const ResourceFlavor* Flavor(std::string_view name) const;
-  // The topology of a flavor; also null when the flavor has none.
+  // Returns the topology of a flavor; also null when the flavor has none.
   const Topology* TopologyOf(const ResourceFlavor& flavor) const;
   const ClusterQueue* Queue(std::string_view name) const;
   const LocalQueue* LocalQueueOf(const Workload& workload) const;
-  // The ClusterQueue that the workload's LocalQueue points to.
+  // Returns the ClusterQueue that the workload's LocalQueue points to.
   const ClusterQueue* QueueOf(const Workload& workload) const;
   const AdmissionCheck* Check(std::string_view name) const;
   const Workload* FindWorkload(const ObjectKey& key) const;
 
-  // The flavor has a topology and the topology is known.
+  // Returns whether the flavor has a topology and the topology is known.
   bool IsTas(std::string_view flavor) const;
 
  private:

@@ -7,6 +7,19 @@
 
 namespace espalier {
 
+std::vector<std::string> SharedFlavors(const Cluster& cluster, const ClusterLookup& lookup,
+                                       const FeatureGates& gates) {
+  std::vector<std::string> shared;
+  if (!gates.handle_overlapping_flavors) return shared;
+  for (const ResourceFlavor& flavor : cluster.flavors) {
+    const Topology* topology = lookup.TopologyOf(flavor);
+    if (topology != nullptr && topology->levels.back() == kHostnameLabel) {
+      shared.push_back(flavor.name);
+    }
+  }
+  return shared;
+}
+
 void CycleState::Add(const std::vector<FlavorLeafUsage>& usage) {
   state_.AddUsage(usage);
   std::ranges::copy(usage, std::back_inserter(added_));

@@ -18,20 +18,21 @@ inline constexpr std::string_view kProvisioningRequest = "kueue.x-k8s.io/provisi
 inline constexpr std::string_view kDelayPending = "Pending";
 inline constexpr std::string_view kDelayReady = "Ready";
 
-// Takes the pod sets whose placement is not decided now out of the request, and returns their
+// Removes the pod sets whose placement is not decided now from the request, and returns their
 // names: all in a queue with a MultiKueue check, where another cluster decides; those on a flavor
 // with a ProvisioningRequest check until the workload has a quota reservation, as the nodes are
 // still to come.
 std::vector<std::string> TakeDelayed(WorkloadRequest& request, const Workload& workload,
                                      const ClusterQueue& queue, const ClusterLookup& lookup);
 
-// Another cluster decides about the queue's workloads.
+// Returns whether the queue has a MultiKueue check, so that another cluster decides about its
+// workloads.
 bool UsesMultiKueue(const ClusterQueue& queue, const ClusterLookup& lookup);
 
-// Every check of the queue is Ready in the workload.
+// Returns whether every check of the queue is Ready in the workload.
 bool AllChecksReady(const Workload& workload, const ClusterQueue& queue);
 
-// Some admitted pod set waits for its place.
+// Returns whether an admitted pod set waits for its placement.
 bool HasDelayedPodSet(const Workload& workload);
 
 }  // namespace espalier

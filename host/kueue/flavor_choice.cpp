@@ -23,6 +23,46 @@ struct PodSetGroup {
   Resources requests;                // of all pods of all members
 };
 
+// What the slice that a workload replaces holds of its pod sets (R21.13). Empty without a slice.
+class ReplacedAmounts {
+ public:
+  explicit ReplacedAmounts(const Workload* slice) {
+    if (slice == nullptr) return;
+    const auto reclaimable = ByName(slice->reclaimable_pods);
+    for (const PodSetAssignment& assignment : slice->admission->pod_set_assignments) {
+      const ReclaimablePod* pods = FindOrNull(reclaimable, assignment.name);
+      Held& held = held_.emplace_back();
+      held.flavors = &assignment.flavors;
+      held.amounts = RemainingUsage(assignment, pods == nullptr ? 0 : pods->count);
+      by_name_.emplace(assignment.name, held_.size() - 1);
+    }
+  }
+
+  // The flavor of the pod set at `index` for a resource; null when it has none.
+  const std::string* Flavor(std::size_t index, std::string_view resource) const {
+    return index < held_.size() ? held_[index].flavors->Find(resource) : nullptr;
+  }
+  Amount AmountAt(std::size_t index, std::string_view resource) const {
+    return index < held_.size() ? AmountOf(held_[index], resource) : 0;
+  }
+  Amount AmountNamed(std::string_view pod_set, std::string_view resource) const {
+    const auto found = by_name_.find(pod_set);
+    return found == by_name_.end() ? 0 : AmountOf(held_[found->second], resource);
+  }
+
+ private:
+  struct Held {
+    const StringMap* flavors = nullptr;
+    Resources amounts;
+  };
+  static Amount AmountOf(const Held& held, std::string_view resource) {
+    const Amount* amount = held.amounts.Find(resource);
+    return amount == nullptr ? 0 : *amount;
+  }
+  std::vector<Held> held_;  // in the order of the admission
+  std::unordered_map<std::string_view, std::size_t> by_name_;
+};
+
 struct FlavorSearch {
   std::string_view flavor;  // of the queue; empty: none
   AssignmentMode mode = AssignmentMode::kNoFit;
@@ -76,7 +116,8 @@ class Chooser {
       : workload_(workload),
         context_(context),
         implied_(IsTasOnly(context.queue, context.lookup)),
-        groups_(GroupsOf(context.queue)) {
+        groups_(GroupsOf(context.queue)),
+        replaced_(context.replaced_slice) {
     for (std::size_t i = 0; i < workload.pod_sets.size() && !context.budget.stopped(); ++i) {
       const PodSet& pod_set = workload.pod_sets[i];
       PodSetFlavors& flavors = pod_sets_.emplace_back();
@@ -159,8 +200,12 @@ class Chooser {
       if (pod_set.requests.empty()) InheritTasFlavors(flavors, pod_set);
     }
     for (const auto& [resource, amount] : group.requests) {
+      Amount held = 0;
+      for (const std::size_t i : group.members) {
+        held = SaturatingAdd(held, replaced_.AmountNamed(workload_.pod_sets[i].name, resource));
+      }
       Amount& assumed = assumed_[{std::string(flavors.at(resource)), resource}];
-      assumed = SaturatingAdd(assumed, amount);
+      assumed = SaturatingAdd(assumed, Growth(amount, held));
     }
   }
 
@@ -177,6 +222,36 @@ class Chooser {
             static_cast<std::size_t>(&covering - context_.queue.resource_groups.data())};
   }
 
+  // What more is asked for than is held already; never negative (R21.13).
+  static Amount Growth(Amount asked, Amount held) {
+    return std::max<Amount>(SaturatingSubtract(asked, held), 0);
+  }
+
+  // The flavor that the pod set has to stay on, or null: a slice keeps those of the one that it
+  // replaces (R21.13), one per replica those of its parent's pod set.
+  const std::string* HeldFlavor(std::size_t pod_set, const std::string& resource) const {
+    if (const std::string* held = replaced_.Flavor(pod_set, resource)) return held;
+    if (context_.parent == nullptr || !context_.parent->admission) return nullptr;
+    const auto& assignments = context_.parent->admission->pod_set_assignments;
+    const auto assignment =
+        std::ranges::find(assignments, workload_.pod_sets[pod_set].name, &PodSetAssignment::name);
+    return assignment == assignments.end() ? nullptr : assignment->flavors.Find(resource);
+  }
+
+  std::optional<std::string> WhyNotTheSlicesFlavor(const PodSetGroup& group,
+                                                   const std::vector<Resources::Entry>& requests,
+                                                   const std::string& flavor) const {
+    for (const auto& [resource, amount] : requests) {
+      for (const std::size_t i : group.members) {
+        const std::string* held = HeldFlavor(i, resource);
+        if (held == nullptr || *held == flavor) continue;
+        return fmt::format("could not assign {} flavor since the original workload is assigned: {}",
+                           flavor, *held);
+      }
+    }
+    return std::nullopt;
+  }
+
   // The first flavor with room, or else the first that would have room were others gone.
   FlavorSearch FindFlavor(const PodSetGroup& group, const ResourceGroup& covering) {
     FlavorSearch best;
@@ -189,7 +264,11 @@ class Chooser {
         best.refusals.push_back({FlavorRefusal::Kind::kNoMatch, std::move(*reason)});
         continue;
       }
-      const AssignmentMode mode = QuotaMode(requests, name, best.refusals);
+      if (auto reason = WhyNotTheSlicesFlavor(group, requests, name)) {
+        best.refusals.push_back({FlavorRefusal::Kind::kNoMatch, std::move(*reason)});
+        continue;
+      }
+      const AssignmentMode mode = QuotaMode(group, requests, name, best.refusals);
       if (mode > best.mode) {
         best.mode = mode;
         best.flavor = name;
@@ -216,7 +295,7 @@ class Chooser {
     return std::nullopt;
   }
 
-  // Those of the group's requests that the resource group covers, in their order.
+  // Those of the group's requests that the resource group covers, in their order, in full.
   static std::vector<Resources::Entry> CoveredRequests(const PodSetGroup& group,
                                                        const ResourceGroup& covering) {
     const std::unordered_set<std::string_view> covered(covering.covered_resources.begin(),
@@ -227,24 +306,25 @@ class Chooser {
     return requests;
   }
 
-  AssignmentMode QuotaMode(const std::vector<Resources::Entry>& requests, const std::string& flavor,
-                           std::vector<FlavorRefusal>& refusals) const {
+  AssignmentMode QuotaMode(const PodSetGroup& group, const std::vector<Resources::Entry>& requests,
+                           const std::string& flavor, std::vector<FlavorRefusal>& refusals) const {
     AssignmentMode mode = AssignmentMode::kFit;
     if (context_.quota == nullptr) return mode;
     for (const auto& [resource, amount] : requests) {
       if (context_.budget.stopped()) break;
-      mode = std::min(mode, CheckQuota({flavor, resource}, amount, refusals));
+      Amount held = 0;
+      for (const std::size_t i : group.members) {
+        held = SaturatingAdd(held, replaced_.AmountAt(i, resource));
+      }
+      mode = std::min(mode, CheckQuota({flavor, resource}, Growth(amount, held), refusals));
     }
     return mode;
   }
 
   AssignmentMode CheckQuota(const FlavorResource& key, Amount request,
                             std::vector<FlavorRefusal>& refusals) const {
-    const auto value_of = [&key](const QuotaUsage& usage) {
-      const auto it = usage.find(key);
-      return it == usage.end() ? Amount{0} : it->second;
-    };
-    const Amount assumed = value_of(assumed_);
+    const auto earlier = assumed_.find(key);
+    const Amount assumed = earlier == assumed_.end() ? 0 : earlier->second;
     const Amount total = SaturatingAdd(assumed, request);
     const Amount nominal = context_.quota->Nominal(key);
     if (total > nominal) {
@@ -256,8 +336,8 @@ class Chooser {
                        QuantityText(key.resource, request), QuantityText(key.resource, nominal))});
       return AssignmentMode::kNoFit;
     }
-    const Amount used = SaturatingSubtract(context_.quota->Used(key), value_of(context_.released));
-    const Amount missing = SaturatingSubtract(total, SaturatingSubtract(nominal, used));
+    const Amount missing =
+        SaturatingSubtract(total, SaturatingSubtract(nominal, context_.quota->Used(key)));
     if (missing <= 0) return AssignmentMode::kFit;
     refusals.push_back(
         {FlavorRefusal::Kind::kQuotaInUse,
@@ -270,6 +350,7 @@ class Chooser {
   const FlavorChoiceContext& context_;
   const bool implied_;
   const GroupsCovering groups_;
+  const ReplacedAmounts replaced_;
   std::vector<PodSetFlavors> pod_sets_;
   QuotaUsage assumed_;  // by earlier groups of this workload
 };

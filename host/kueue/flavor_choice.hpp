@@ -1,5 +1,5 @@
-// Which ResourceFlavor each pod set of a workload goes to, inside one ClusterQueue (R20.9, R20.10,
-// R21.12).
+// Chooses a ResourceFlavor of one ClusterQueue for each pod set of a workload (R20.9, R20.10,
+// R21.12, R21.13).
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ namespace espalier {
 // How well an assignment fits, from worst to best (R21.1).
 enum class AssignmentMode {
   kNoFit,    // not now and not after any preemption
-  kPreempt,  // only when others make room
+  kPreempt,  // only after others are preempted
   kFit,
 };
 
@@ -38,14 +38,14 @@ struct FlavorRefusal {
 struct PodSetFlavors {
   std::string name;
   std::int32_t count = 0;
-  StringMap flavors;   // requested resource -> flavor; empty when none was found
+  StringMap flavors;   // requested resource -> flavor; empty when none fits
   Resources requests;  // of all `count` pods, as quota counts them
   AssignmentMode mode = AssignmentMode::kFit;
   std::vector<FlavorRefusal> refusals;  // empty when the mode is kFit
 };
 
-// How far each (pod set, resource group) got through its list of flavors when a workload was last
-// looked at: the next flavor to try. An entry exists only while flavors are left.
+// The next flavor to try for each (pod set, resource group), kept from the last evaluation of a
+// workload. An entry exists only while flavors are left.
 using FlavorCursors = std::map<std::pair<std::string, std::size_t>, std::size_t>;
 
 struct FlavorAssignment {
@@ -60,30 +60,32 @@ struct FlavorAssignment {
   std::string Message() const;
 };
 
-// Pods of each pod set, in spec order, less those that are reclaimable (R20.5).
+// Returns the pods of each pod set, in spec order, less those that are reclaimable (R20.5).
 std::vector<std::int32_t> PendingCounts(const Workload& workload);
 
 struct FlavorChoiceContext {
   const ClusterLookup& lookup;
   const ClusterQueue& queue;
-  const Quota* quota = nullptr;  // null: every flavor has room
-  QuotaUsage released;           // quota that admission of this workload gives back
-  FlavorCursors next_flavors;    // where to go on; empty: from the first flavor
+  const Quota* quota = nullptr;              // null: every flavor has room
+  const Workload* replaced_slice = nullptr;  // ends when this workload is admitted (R21.13)
+  FlavorCursors next_flavors;                // where to resume; empty: at the first flavor
   WorkBudget& budget = WorkBudget::Unlimited();
+  const Workload* parent = nullptr;  // of a slice per replica, which stays on its flavors (W8.9)
 };
 
-// `counts`: one per pod set. Meaningless once the budget is stopped.
+// Chooses flavors for all pod sets of a workload. `counts`: pods of each pod set. The result is
+// meaningless once the budget is stopped.
 FlavorAssignment ChooseFlavors(const Workload& workload, std::span<const std::int32_t> counts,
                                const FlavorChoiceContext& context);
 
-// Whether the pod set goes with the flavor, quota apart; the refusal when it does not. `implied`:
+// Returns why the pod set cannot use the flavor, quota apart, or nullopt when it can. `implied`:
 // the queue is TAS-only (R20.1). `covered`: the resources of the flavor's resource group.
 std::optional<std::string> WhyFlavorDoesNotMatch(const PodSet& pod_set,
                                                  const ResourceFlavor& flavor,
                                                  std::span<const std::string> covered, bool implied,
                                                  const ClusterLookup& lookup);
 
-// The pod set's flavors that have a topology, each once, in byte-wise order.
+// Returns the pod set's flavors that have a topology, each once, in byte-wise order.
 std::vector<std::string> TasFlavors(const StringMap& flavors, const ClusterLookup& lookup);
 
 }  // namespace espalier

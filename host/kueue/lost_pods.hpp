@@ -1,4 +1,4 @@
-// Pods that Kueue's rules leave without a place although their workload counts as placed.
+// Reports pods that Kueue's rules leave without a place although their workload counts as placed.
 #pragma once
 
 #include <cstdint>

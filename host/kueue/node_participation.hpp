@@ -1,4 +1,4 @@
-// Which nodes of a cluster workloads can be placed on, and why the others are left out.
+// Counts the nodes that workloads can be placed on, and why the others are left out.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,9 @@ namespace espalier {
 
 struct NodeParticipation {
   std::size_t nodes = 0;
-  std::size_t taking_part = 0;  // in some flavor with a topology (R3.1, R3.2)
-  // Why the others do not, and how many of them: each node counts once, under its first cause.
+  std::size_t taking_part = 0;  // nodes of some flavor with a topology (R3.1, R3.2)
+  // Causes for which the others are left out, and how many nodes each; a node counts once, under
+  // its first cause.
   std::vector<std::pair<std::string, std::size_t>> left_out;
   // A sentence for each flavor with a topology that has no node to place on.
   std::vector<std::string> flavors_without_nodes;

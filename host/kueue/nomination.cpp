@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <unordered_set>
 
 #include "host/kueue/delayed_topology.hpp"
+#include "host/model/by_name.hpp"
 
 namespace espalier {
 namespace {
@@ -30,10 +33,31 @@ void RefuseTopology(FlavorAssignment& flavors, const PodSetAnswer& failure) {
 
 }  // namespace
 
+Admission MakeAdmission(const Nomination& nomination, const std::string& cluster_queue) {
+  Admission admission;
+  admission.cluster_queue = cluster_queue;
+  const auto placed = ByName(nomination.answer.pod_sets);
+  const std::unordered_set<std::string_view> delayed(nomination.delayed.begin(),
+                                                     nomination.delayed.end());
+  for (const PodSetFlavors& flavors : nomination.flavors.pod_sets) {
+    PodSetAssignment& assignment = admission.pod_set_assignments.emplace_back();
+    assignment.name = flavors.name;
+    assignment.flavors = flavors.flavors;
+    assignment.resource_usage = flavors.requests;
+    assignment.count = flavors.count;
+    if (const PodSetAnswer* answer = FindOrNull(placed, flavors.name)) {
+      assignment.topology_assignment = answer->assignment;
+    }
+    if (delayed.contains(flavors.name)) assignment.delayed_topology_request = kDelayPending;
+  }
+  return admission;
+}
+
 Nomination Nominator::Nominate(const Workload& workload, const FlavorChoiceContext& context) {
   const std::vector<std::int32_t> full_counts = PendingCounts(workload);
   Nomination full = Judge(workload, context.queue, ChooseFlavors(workload, full_counts, context),
                           EmptyState::kTry);
+  if (context.replaced_slice != nullptr) return full;  // R21.13
   const PartialCounts partial(workload, full_counts);
   if (full.mode == AssignmentMode::kFit || partial.Range() == 0) return full;
 
@@ -72,8 +96,9 @@ Nomination Nominator::Judge(const Workload& workload, const ClusterQueue& queue,
   if (engine_.budget().stopped()) return result;
   bool empty_state_failed = false;
   if (result.mode != AssignmentMode::kNoFit) {
-    auto request = BuildWorkloadRequest(workload, result.flavors,
-                                        {lookup_, engine_.gates(), &queue, engine_.budget()});
+    auto request = BuildWorkloadRequest(
+        workload, result.flavors,
+        {lookup_, engine_.gates(), &queue, engine_.budget(), joint_replacement_});
     if (!request) {
       result.mode = AssignmentMode::kNoFit;
       result.message = std::move(request.error());

@@ -1,4 +1,4 @@
-// One workload judged on the snapshot of a scheduling cycle (R21.2).
+// Evaluates one workload on the snapshot of a scheduling cycle (R21.2).
 #pragma once
 
 #include <set>
@@ -15,28 +15,33 @@ struct Nomination {
   AssignmentMode mode = AssignmentMode::kNoFit;
   FlavorAssignment flavors;
   WorkloadRequest request;
-  // kFit: the placement; kPreempt: the one on the simulated empty state, which reserves capacity
-  // for the rest of the cycle (R21.5). Empty when the workload needs no topology.
+  // The placement of kFit; of kPreempt the one on the simulated empty state, which reserves
+  // capacity for the rest of the cycle (R21.5). Empty when the workload needs no topology.
   WorkloadAnswer answer;
-  std::vector<std::string> delayed;  // pod sets that get their place later (R20.6)
-  std::string message;               // why not; empty when the mode is kFit
+  std::vector<std::string> delayed;  // pod sets that are placed later (R20.6)
+  std::string message;               // why it does not fit; empty when the mode is kFit
   std::string pending_reason;        // reason of the QuotaReserved condition; empty when kFit
 };
 
-// Judges workloads during one cycle: the second judgement of a workload differs from the first
+// Returns the admission that a nomination which fits gives the workload in `cluster_queue`.
+Admission MakeAdmission(const Nomination& nomination, const std::string& cluster_queue);
+
+// Evaluates workloads during one cycle. The second evaluation of a workload differs from the first
 // (R7.9), so a cycle has one nominator.
 class Nominator {
  public:
-  // All three outlive the nominator. What it says once the engine's budget is stopped is
-  // meaningless.
-  Nominator(const Engine& engine, const ClusterState& state, const ClusterLookup& lookup)
-      : engine_(engine), state_(state), lookup_(lookup) {}
+  // The first three outlive the nominator; `joint_replacement` is as in WorkloadRequestContext.
+  // What it says once the engine's budget is stopped is meaningless.
+  Nominator(const Engine& engine, const ClusterState& state, const ClusterLookup& lookup,
+            bool joint_replacement = false)
+      : engine_(engine), state_(state), lookup_(lookup), joint_replacement_(joint_replacement) {}
 
-  // On the flavors that `context` lets it choose; with fewer pods when the full counts do not fit
-  // and a pod set has a minimum (R21.11).
+  // Evaluates the workload on the flavors that `context` lets it choose, with fewer pods when the
+  // full counts do not fit and a pod set has a minimum (R21.11).
   Nomination Nominate(const Workload& workload, const FlavorChoiceContext& context);
 
-  // On flavors chosen before: in-cycle recomputation (R21.7) and second pass (R21.9).
+  // Evaluates the workload on flavors that were chosen before, for the recomputation inside a cycle
+  // (R21.7) and for the second pass (R21.9).
   Nomination NominateOn(const Workload& workload, const ClusterQueue& queue,
                         FlavorAssignment flavors);
 
@@ -50,15 +55,16 @@ class Nominator {
   const Engine& engine_;
   const ClusterState& state_;
   const ClusterLookup& lookup_;
+  const bool joint_replacement_;
   std::set<std::string> evaluated_;  // uids
 };
 
-// The indices that partial admission tries: 0 asks for the full counts, Range() for the minimum of
-// every pod set (R21.11).
+// The counts that partial admission tries, numbered from 0 for the full counts to Range() for the
+// minimum of every pod set (R21.11).
 class PartialCounts {
  public:
   PartialCounts(const Workload& workload, std::span<const std::int32_t> full_counts);
-  std::int64_t Range() const { return range_; }  // 0: no pod set can shrink
+  std::int64_t Range() const { return range_; }  // 0 when no pod set can shrink
   std::vector<std::int32_t> At(std::int64_t index) const;
 
  private:

@@ -9,6 +9,7 @@
 #include "host/kueue/missing_queue.hpp"
 #include "host/kueue/queue_order.hpp"
 #include "host/kueue/workload_requests.hpp"
+#include "host/kueue/workload_slices.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "host/model/excerpt.hpp"
 
@@ -28,10 +29,19 @@ class Planner {
     const Workload& workload = cluster_.workloads[index];
     const ClusterQueue* queue = lookup_.QueueOf(workload);
     PlannedWorkload planned{index, queue == nullptr ? "" : queue->name, {}, {}};
+    if (!workload.refusal.empty()) {
+      planned.plan = RefusedWorkload{workload.refusal};
+      return planned;
+    }
+    if (workload.pod_sets.empty()) {
+      planned.plan = NothingToPlace{"it asks for no pods"};
+      return planned;
+    }
     FlavorAssignment flavors;
     if (queue != nullptr) {
+      const Workload* slice = ReplacedSlice(workload, lookup_, queue, options_.gates);
       flavors =
-          ChooseFlavors(workload, PendingCounts(workload), {lookup_, *queue, nullptr, {}, {}});
+          ChooseFlavors(workload, PendingCounts(workload), {lookup_, *queue, nullptr, slice, {}});
     } else if (auto only = OnlyTasFlavor(workload)) {
       flavors = AllOn(**only, workload);
       planned.guessed_flavor = (*only)->name;

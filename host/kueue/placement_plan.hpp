@@ -1,5 +1,4 @@
-// "Where would every pending workload go?": what the engine is asked for a whole cluster, quota
-// aside.
+// Plans the requests that place all pending workloads of a cluster, quota aside.
 #pragma once
 
 #include <optional>
@@ -18,17 +17,17 @@ namespace espalier {
 struct PlacementPlanOptions {
   FeatureGates gates;
   std::optional<ObjectKey> only;  // plan this workload alone
-  bool simulate_empty = false;    // as if no admitted workload used anything (R21.5)
-  // A workload whose queue is not in the cluster goes to the only flavor with a topology.
+  bool simulate_empty = false;    // treat admitted workloads as using nothing (R21.5)
+  // Give a workload whose queue is not in the cluster the only flavor with a topology.
   bool guess_flavor = false;
 };
 
-// Cannot be placed, whatever the engine would say.
+// Marks a workload that cannot be placed, whatever the engine would answer.
 struct RefusedWorkload {
   std::string reason;
 };
 
-// Every pod set goes to a flavor without a topology: neither placed nor failed.
+// Marks a workload all of whose pod sets use flavors without a topology: neither placed nor failed.
 struct NothingToPlace {
   std::string reason;
 };
@@ -37,7 +36,7 @@ struct PlannedWorkload {
   std::size_t index = 0;      // into cluster.workloads
   std::string cluster_queue;  // empty when it is not known
   std::variant<WorkloadRequest, RefusedWorkload, NothingToPlace> plan;
-  std::string guessed_flavor = {};  // empty unless the flavor is a guess, for want of a queue
+  std::string guessed_flavor = {};  // set only when the flavor was guessed for lack of a queue
 };
 
 struct PlacementPlan {
@@ -45,10 +44,10 @@ struct PlacementPlan {
   std::vector<PlannedWorkload> workloads;  // in queue order
 };
 
-// Each pod set takes the first flavor of its ClusterQueue that it goes with; stopped queues count
-// as open. A workload whose queue is not in the cluster is refused unless a flavor is to be guessed
-// and exactly one has a topology. Errors: `only` names no workload (kNotFound), or one that is not
-// pending (kBadInput).
+// Plans a request for every pending workload. Each pod set takes the first flavor of its
+// ClusterQueue that it matches; stopped queues count as open. A workload whose queue is not in the
+// cluster is refused unless a flavor is to be guessed and exactly one has a topology. Errors:
+// `only` names no workload (kNotFound), or one that is not pending (kBadInput).
 Result<PlacementPlan> PlanPlacement(const Cluster& cluster, const PlacementPlanOptions& options);
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// Canonical amounts as Kubernetes prints them.
+// Formats canonical amounts as Kubernetes prints them.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace espalier {
 
-// The shortest exact form of an amount in canonical units (R1.8): 1500 of cpu is "1500m", 960000 is
-// "960"; memory, ephemeral-storage and hugepages-* use Ki to Ei, all others k to E.
+// Returns the shortest exact form of an amount in canonical units (R1.8): 1500 of cpu is "1500m",
+// 960000 is "960"; memory, ephemeral-storage and hugepages-* use Ki to Ei, all others k to E.
 std::string QuantityText(std::string_view resource, Amount amount);
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// The order in which pending workloads are looked at.
+// The order in which pending workloads are evaluated.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,11 @@
 
 namespace espalier {
 
-// Higher priority first, then older, then smaller uid, then name: a total order.
+// Returns whether `a` is evaluated before `b`: the higher priority first, then the older, then the
+// smaller uid, then the smaller name; a total order.
 bool ComesBefore(const Workload& a, const Workload& b);
 
-// Indices into cluster.workloads of the pending ones, in that order.
+// Returns the pending workloads in that order, as indices into cluster.workloads.
 std::vector<std::size_t> PendingInQueueOrder(const Cluster& cluster);
 
 }  // namespace espalier

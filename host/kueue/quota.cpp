@@ -21,6 +21,14 @@ Amount Remaining(Amount amount, std::int32_t count, std::int32_t reclaimable) {
 
 }  // namespace
 
+Resources RemainingUsage(const PodSetAssignment& assignment, std::int32_t reclaimable_pods) {
+  Resources usage;
+  for (const auto& [resource, amount] : assignment.resource_usage) {
+    usage.Set(resource, Remaining(amount, assignment.count.value_or(0), reclaimable_pods));
+  }
+  return usage;
+}
+
 QuotaUsage QuotaUsageOf(const Workload& workload) {
   QuotaUsage usage;
   if (!HasReservation(workload)) return usage;
@@ -28,11 +36,11 @@ QuotaUsage QuotaUsageOf(const Workload& workload) {
   for (const PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
     const ReclaimablePod* pods = FindOrNull(reclaimable_pods, assignment.name);
     const std::int32_t reclaimable = pods == nullptr ? 0 : pods->count;
-    for (const auto& [resource, amount] : assignment.resource_usage) {
+    for (const auto& [resource, amount] : RemainingUsage(assignment, reclaimable)) {
       const std::string* flavor = assignment.flavors.Find(resource);
       if (flavor == nullptr) continue;
       Amount& slot = usage[{*flavor, resource}];
-      slot = SaturatingAdd(slot, Remaining(amount, assignment.count.value_or(0), reclaimable));
+      slot = SaturatingAdd(slot, amount);
     }
   }
   return usage;

@@ -18,8 +18,11 @@ struct FlavorResource {
 
 using QuotaUsage = std::map<FlavorResource, Amount>;
 
-// What an admitted workload takes from its ClusterQueue: the recorded usage, less reclaimable pods.
-// Empty without a reservation.
+// Returns the recorded usage of one pod set of an admitted workload, less its reclaimable pods.
+Resources RemainingUsage(const PodSetAssignment& assignment, std::int32_t reclaimable_pods);
+
+// Returns what an admitted workload takes from its ClusterQueue: the recorded usage, less
+// reclaimable pods. Empty without a reservation.
 QuotaUsage QuotaUsageOf(const Workload& workload);
 
 class Quota {

@@ -8,18 +8,22 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/cycle_state.hpp"
+#include "host/kueue/cycle_victims.hpp"
 #include "host/kueue/delayed_topology.hpp"
+#include "host/kueue/job_slices.hpp"
 #include "host/kueue/lost_pods.hpp"
 #include "host/kueue/missing_queue.hpp"
 #include "host/kueue/nomination.hpp"
 #include "host/kueue/queue_order.hpp"
 #include "host/kueue/usage_check.hpp"
 #include "host/kueue/workload_queue.hpp"
+#include "host/kueue/workload_slices.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "host/model/by_name.hpp"
 
@@ -41,22 +45,23 @@ struct Entry {
 class Simulation {
  public:
   Simulation(SchedulingCyclesResult& result, const Engine& engine, ClusterState state,
-             const AdmissibilityOptions& admissibility)
+             const SchedulingCyclesOptions& options)
       : result_(result),
         cluster_(result.cluster),
         engine_(engine),
         budget_(engine.budget()),
         lookup_(cluster_),
-        admissibility_(cluster_, lookup_, admissibility),
-        release_stopped_(admissibility.release_stopped),
-        state_(std::move(state), SharedFlavors()) {
+        admissibility_(cluster_, lookup_, options.admissibility),
+        options_(options),
+        state_(std::move(state), SharedFlavors(cluster_, lookup_, engine.gates())) {
     MakeQueues();
     FillQueues();
   }
 
   // False when nothing was left to evaluate, or the budget was stopped.
   bool RunCycle() {
-    nominator_ = std::make_unique<Nominator>(engine_, state_.state(), lookup_);
+    nominator_ =
+        std::make_unique<Nominator>(engine_, state_.state(), lookup_, options_.joint_replacement);
     std::vector<Entry> entries = TakeEntries();
     if (entries.empty()) return false;
     ++result_.cycles;
@@ -66,6 +71,7 @@ class Simulation {
       const Workload& workload = cluster_.workloads[entry.workload];
       entry.passed_over = admissibility_.WhyPassedOver(workload, entry.queue->cluster_queue().name);
       if (!entry.passed_over) entry.nomination = Nominate(entry);
+      if (options_.progress) Report(entry.workload, entries.size());
     }
     std::ranges::stable_sort(entries, [&](const Entry& a, const Entry& b) {  // R21.6
       if (a.second_pass != b.second_pass) return a.second_pass;
@@ -81,17 +87,9 @@ class Simulation {
   }
 
  private:
-  // R5.6: flavors down to hosts see each other's usage.
-  std::vector<std::string> SharedFlavors() const {
-    std::vector<std::string> shared;
-    if (!engine_.gates().handle_overlapping_flavors) return shared;
-    for (const ResourceFlavor& flavor : cluster_.flavors) {
-      const Topology* topology = lookup_.TopologyOf(flavor);
-      if (topology != nullptr && topology->levels.back() == kHostnameLabel) {
-        shared.push_back(flavor.name);
-      }
-    }
-    return shared;
+  void Report(std::size_t workload, std::size_t entries) {
+    if (!looked_at_.insert(workload).second) return;
+    options_.progress(looked_at_.size(), options_.until_stable ? waiting_workloads_ : entries);
   }
 
   void MakeQueues() {
@@ -122,7 +120,7 @@ class Simulation {
     if (asks(queue.within_cluster_queue) || asks(queue.reclaim_within_cohort)) {
       Note(
           fmt::format("ClusterQueue {} allows preemption, which is not simulated: workloads that "
-                      "need it stay pending",
+                      "need it stay pending, and whom they would need to go is said",
                       queue.name));
     }
     if (!queue.admission_checks.empty()) {
@@ -131,11 +129,12 @@ class Simulation {
                       "stop at their quota reservation",
                       queue.name));
     }
-    if (release_stopped_ && asks(queue.stop_policy) && queue.stop_policy != "None") {
+    if (options_.admissibility.release_stopped && asks(queue.stop_policy) &&
+        queue.stop_policy != "None") {
       Note(fmt::format("ClusterQueue {} has stopPolicy {}: simulated as if it were released",
                        queue.name, queue.stop_policy));
     }
-    if (!release_stopped_ && queue.stop_policy == "HoldAndDrain") {
+    if (!options_.admissibility.release_stopped && queue.stop_policy == "HoldAndDrain") {
       Note(
           fmt::format("ClusterQueue {} is drained: the eviction of what it has admitted is not "
                       "simulated",
@@ -187,10 +186,12 @@ class Simulation {
         continue;
       }
       Push(QueueNamed(local_queue->cluster_queue), index);
+      ++waiting_workloads_;
     }
     for (std::size_t index = 0; index < cluster_.workloads.size(); ++index) {
       if (WantsSecondPass(cluster_.workloads[index])) second_pass_.insert(index);
     }
+    waiting_workloads_ += second_pass_.size();
   }
 
   // One that is not in the cluster has a queue all the same, for its workloads to be passed over.
@@ -255,16 +256,15 @@ class Simulation {
     if (entry.second_pass) {
       return nominator_->NominateOn(workload, queue, RecordedFlavors(workload));
     }
-    const Workload* slice = Slice(entry);
-    return nominator_->Nominate(workload, {lookup_, queue, &entry.queue->quota(),
-                                           slice == nullptr ? QuotaUsage{} : QuotaUsageOf(*slice),
-                                           entry.queue->NextFlavors(entry.workload), budget_});
+    return nominator_->Nominate(
+        workload, {lookup_, queue, &entry.queue->quota(), Slice(entry),
+                   entry.queue->NextFlavors(entry.workload), budget_, ParentOf(workload, lookup_)});
   }
 
   // The slice that ends when the entry is admitted, or null.
   const Workload* Slice(const Entry& entry) const {
-    return ReplacedSlice(cluster_.workloads[entry.workload],
-                         {lookup_, engine_.gates(), &entry.queue->cluster_queue()});
+    return ReplacedSlice(cluster_.workloads[entry.workload], lookup_, &entry.queue->cluster_queue(),
+                         engine_.gates());
   }
 
   void Process(Entry& entry) {
@@ -280,6 +280,7 @@ class Simulation {
       return;
     }
     if (nomination.mode == AssignmentMode::kPreempt && !entry.second_pass) {
+      NoteVictims(entry);
       state_.Add(BookedUsage(nomination.request, nomination.answer));
       changed_ = true;
     }
@@ -291,6 +292,16 @@ class Simulation {
     } else {
       Push(*entry.queue, entry.workload);
     }
+  }
+
+  // Once for each workload.
+  void NoteVictims(const Entry& entry) {
+    if (!noted_victims_.insert(entry.workload).second) return;
+    const auto note =
+        VictimsNote({cluster_, lookup_, cluster_.workloads[entry.workload], entry.nomination,
+                     entry.queue->cluster_queue(), entry.queue->quota()},
+                    state_.state(), engine_);
+    if (note) Note(*note);
   }
 
   void PassOver(const Entry& entry) {  // R21.14
@@ -332,7 +343,7 @@ class Simulation {
       UpdateAssignments(entry.nomination.answer, workload);
       workload.unhealthy_nodes.clear();
     } else {
-      workload.admission = MakeAdmission(entry);
+      workload.admission = MakeAdmission(entry.nomination, entry.queue->cluster_queue().name);
       SetCondition(workload, {std::string(kQuotaReserved), "True", "QuotaReserved", ""});
       entry.queue->quota().Add(QuotaUsageOf(workload));
       entry.queue->SetNextFlavors(entry.workload, {});
@@ -358,42 +369,12 @@ class Simulation {
     }
   }
 
-  // By pod set, of those that were placed.
-  using Assignments = std::unordered_map<std::string_view, SharedValue<TopologyAssignment>>;
-  static Assignments AssignmentsOf(const WorkloadAnswer& answer) {
-    Assignments assignments;
-    for (const PodSetAnswer& placed : answer.pod_sets) {
-      if (placed.assignment) assignments[placed.name] = placed.assignment;
-    }
-    return assignments;
-  }
-
-  static Admission MakeAdmission(const Entry& entry) {
-    Admission admission;
-    admission.cluster_queue = entry.queue->cluster_queue().name;
-    const Assignments placed = AssignmentsOf(entry.nomination.answer);
-    const std::unordered_set<std::string_view> delayed(entry.nomination.delayed.begin(),
-                                                       entry.nomination.delayed.end());
-    for (const PodSetFlavors& flavors : entry.nomination.flavors.pod_sets) {
-      PodSetAssignment& assignment = admission.pod_set_assignments.emplace_back();
-      assignment.name = flavors.name;
-      assignment.flavors = flavors.flavors;
-      assignment.resource_usage = flavors.requests;
-      assignment.count = flavors.count;
-      if (const auto found = placed.find(flavors.name); found != placed.end()) {
-        assignment.topology_assignment = found->second;
-      }
-      if (delayed.contains(flavors.name)) assignment.delayed_topology_request = kDelayPending;
-    }
-    return admission;
-  }
-
   static void UpdateAssignments(const WorkloadAnswer& answer, Workload& workload) {
-    const Assignments placed = AssignmentsOf(answer);
+    const auto placed = ByName(answer.pod_sets);
     for (PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
-      const auto found = placed.find(assignment.name);
-      if (found == placed.end()) continue;
-      assignment.topology_assignment = found->second;
+      const PodSetAnswer* answered = FindOrNull(placed, assignment.name);
+      if (answered == nullptr || !answered->assignment) continue;
+      assignment.topology_assignment = answered->assignment;
       if (assignment.delayed_topology_request) assignment.delayed_topology_request = kDelayReady;
     }
   }
@@ -462,7 +443,8 @@ class Simulation {
   WorkBudget& budget_;
   ClusterLookup lookup_;
   Admissibility admissibility_;
-  bool release_stopped_;
+  const SchedulingCyclesOptions& options_;
+  std::set<std::size_t> noted_victims_;
   CycleState state_;
   std::deque<ClusterQueue> missing_queues_;
   std::map<std::string, WorkloadQueue> queues_;         // by name of the ClusterQueue
@@ -473,6 +455,8 @@ class Simulation {
   std::set<WorkloadQueue*> woken_;  // got room in the current cycle, also for those evaluated in it
   bool strict_woken_ = false;       // so did all StrictFIFO queues
   bool changed_ = false;            // something was booked in the current cycle
+  std::size_t waiting_workloads_ = 0;  // at the beginning
+  std::set<std::size_t> looked_at_;    // those that progress was reported of
 };
 
 }  // namespace
@@ -493,8 +477,7 @@ std::string_view ToString(DecisionStatus status) {
 
 Result<SchedulingCyclesResult> RunSchedulingCycles(Cluster cluster, const Engine& engine,
                                                    const SchedulingCyclesOptions& options) {
-  auto state =
-      ClusterState::Build(BuildClusterStateInput(cluster, engine.gates()), engine.budget());
+  auto state = BuildState(cluster, engine.gates(), engine.budget());
   if (!state) return tl::unexpected(state.error());
   auto result = RunSchedulingCycles(std::move(cluster), std::move(*state), engine, options);
   if (auto check = engine.budget().Check(); !check) return tl::unexpected(check.error());
@@ -506,7 +489,7 @@ SchedulingCyclesResult RunSchedulingCycles(Cluster cluster, ClusterState state,
                                            const SchedulingCyclesOptions& options) {
   SchedulingCyclesResult result;
   result.cluster = std::move(cluster);
-  Simulation simulation(result, engine, std::move(state), options.admissibility);
+  Simulation simulation(result, engine, std::move(state), options);
   while (simulation.RunCycle() && options.until_stable) {
   }
   return result;

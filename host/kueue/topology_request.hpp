@@ -1,4 +1,4 @@
-// What a pod set's topology request asks of a flavor before any placement.
+// Checks what a pod set's topology request needs of a flavor, before any placement.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,16 @@
 
 namespace espalier {
 
-// R20.1: asks for topology-aware scheduling itself. A request with only pod-index or sub-group
-// fields does not.
+// Returns whether the pod set itself requests topology-aware scheduling (R20.1). A request with
+// only pod-index or sub-group fields does not.
 bool IsExplicitTas(const PodSet& pod_set);
 
-// R20.1: every flavor of the queue has a topology; true for a queue without flavors.
+// Returns whether every flavor of the queue has a topology (R20.1); true for a queue without
+// flavors.
 bool IsTasOnly(const ClusterQueue& queue, const ClusterLookup& lookup);
 
-// R20.9: the requested level, the slice level and the level of every slice constraint exist.
+// Returns whether the topology has the requested level, the slice level and the level of every
+// slice constraint (R20.9).
 bool HasRequestedLevels(const TopologyRequest& request, const Topology& topology);
 
 }  // namespace espalier

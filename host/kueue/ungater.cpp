@@ -8,14 +8,31 @@
 
 #include <fmt/format.h>
 
+#include "host/kueue/workload_slices.hpp"
+#include "host/kueue/workload_status.hpp"
 #include "host/model/by_name.hpp"
 #include "host/model/excerpt.hpp"
 
 namespace espalier {
 namespace {
 
-bool IsGated(const Pod& pod) {
-  return std::ranges::find(pod.scheduling_gates, kTopologyGate) != pod.scheduling_gates.end();
+bool HasGate(const Pod& pod, std::string_view gate) {
+  return std::ranges::find(pod.scheduling_gates, gate) != pod.scheduling_gates.end();
+}
+
+bool HasTopologyGate(const Pod& pod) { return HasGate(pod, kTopologyGate); }
+
+bool HasElasticGate(const Pod& pod) { return HasGate(pod, kElasticJobGate); }
+
+bool IsLive(const Pod& pod) { return pod.phase != "Succeeded" && pod.phase != "Failed"; }
+
+// The gates of the pod that ungating removes.
+std::vector<std::string> GatesOf(const Pod& pod) {
+  std::vector<std::string> gates;
+  for (const std::string& gate : pod.scheduling_gates) {
+    if (gate == kTopologyGate || gate == kElasticJobGate) gates.push_back(gate);
+  }
+  return gates;
 }
 
 std::string Join(const std::vector<std::string>& values) {
@@ -34,7 +51,7 @@ std::string SelectedDomain(const Pod& pod, const std::vector<std::string>& level
 
 UngatedPod SendTo(const Pod& pod, const TopologyDomainAssignment& domain,
                   const std::vector<std::string>& levels) {
-  UngatedPod ungated{pod.key, Join(domain.values), {}};
+  UngatedPod ungated{pod.key, Join(domain.values), {}, GatesOf(pod)};
   for (std::size_t i = 0; i < levels.size() && i < domain.values.size(); ++i) {
     ungated.node_selector.Set(levels[i], domain.values[i]);
   }
@@ -100,7 +117,7 @@ std::optional<std::vector<std::size_t>> DomainsByRank(const PodSetToUngate& pod_
     const std::optional<std::int64_t> rank = Rank(pod, pod_set);
     if (!rank || *rank < 0 || *rank >= pod_set.count || *rank >= table.size()) return std::nullopt;
     const std::size_t domain = table.DomainOf(*rank);
-    if (!IsGated(pod) &&
+    if (!HasTopologyGate(pod) &&
         SelectedDomain(pod, assignment.levels) != Join(assignment.domains[domain].values)) {
       return std::nullopt;
     }
@@ -117,7 +134,7 @@ std::vector<UngatedPod> UngateGreedily(const PodSetToUngate& pod_set) {
   const TopologyAssignment& assignment = pod_set.assignment;
   std::map<std::string, std::int64_t> running;
   for (const Pod& pod : pod_set.pods) {
-    if (!IsGated(pod)) ++running[SelectedDomain(pod, assignment.levels)];
+    if (!HasTopologyGate(pod)) ++running[SelectedDomain(pod, assignment.levels)];
   }
   std::vector<UngatedPod> ungated;
   auto next = pod_set.pods.begin();
@@ -125,7 +142,7 @@ std::vector<UngatedPod> UngateGreedily(const PodSetToUngate& pod_set) {
     const auto it = running.find(Join(domain.values));
     std::int64_t free = domain.count - (it == running.end() ? 0 : it->second);
     for (; free > 0; --free, ++next) {
-      next = std::find_if(next, pod_set.pods.end(), IsGated);
+      next = std::find_if(next, pod_set.pods.end(), HasTopologyGate);
       if (next == pod_set.pods.end()) return ungated;
       ungated.push_back(SendTo(*next, domain, assignment.levels));
     }
@@ -172,12 +189,8 @@ std::unordered_map<std::string_view, std::vector<const Pod*>> PodsByPodSet(
     const Workload& workload, std::span<const Pod> pods) {
   std::unordered_map<std::string_view, std::vector<const Pod*>> by_pod_set;
   for (const Pod& pod : pods) {
-    const std::string* owner = pod.annotations.Find(kWorkloadAnnotation);
     const std::string* label = pod.labels.Find(kPodSetLabel);
-    if (pod.key.namespace_ == workload.key.namespace_ && owner && *owner == workload.key.name &&
-        label && pod.phase != "Succeeded" && pod.phase != "Failed") {
-      by_pod_set[*label].push_back(&pod);
-    }
+    if (label && IsPodOf(workload, pod) && IsLive(pod)) by_pod_set[*label].push_back(&pod);
   }
   for (auto& [name, members] : by_pod_set) {
     std::ranges::sort(members, {},
@@ -215,6 +228,21 @@ bool IsOnUnhealthyNode(const UngatedPod& pod,
   return node && unhealthy_nodes.contains(*node);
 }
 
+// The pods of one pod set that wait for the elastic gate alone, as far as the admitted count goes
+// (W5.4). `starting`: the number of those that lose their topology gate now.
+std::vector<UngatedPod> UngateElastic(const std::vector<const Pod*>& pods, std::int64_t count,
+                                      std::int64_t starting) {
+  std::int64_t free = count - starting;
+  for (const Pod* pod : pods) free -= IsGated(*pod) ? 0 : 1;
+  std::vector<UngatedPod> ungated;
+  for (const Pod* pod : pods) {
+    if (!HasElasticGate(*pod) || HasTopologyGate(*pod)) continue;
+    if (free-- <= 0) break;
+    ungated.push_back({pod->key, "", {}, GatesOf(*pod)});
+  }
+  return ungated;
+}
+
 std::int64_t BytesOf(const UngatedPod& pod) {
   std::size_t bytes = sizeof(pod) + pod.domain.size();
   for (const auto& [level, value] : pod.node_selector) {
@@ -231,39 +259,68 @@ std::vector<UngatedPod> UngatePodSet(const PodSetToUngate& pod_set) {
   std::vector<UngatedPod> ungated;
   for (std::size_t i = 0; i < pod_set.pods.size(); ++i) {
     const Pod& pod = pod_set.pods[i];
-    if (!IsGated(pod)) continue;
+    if (!HasTopologyGate(pod)) continue;
     const TopologyDomainAssignment& domain = pod_set.assignment.domains[(*domains)[i]];
     ungated.push_back(SendTo(pod, domain, pod_set.assignment.levels));
   }
   return ungated;
 }
 
+bool IsGated(const Pod& pod) { return HasTopologyGate(pod) || HasElasticGate(pod); }
+
+bool IsPodOf(const Workload& workload, const Pod& pod) {
+  if (pod.key.namespace_ != workload.key.namespace_) return false;
+  const std::string* owner = pod.annotations.Find(kWorkloadAnnotation);
+  if (owner != nullptr && *owner == workload.key.name) return true;
+  const std::string* slice = pod.annotations.Find(kSliceNameAnnotation);
+  return slice != nullptr && *slice == SliceName(workload);
+}
+
+const Pod* UnconfirmedPod(const Workload& workload, std::span<const Pod> pods) {
+  const auto found = std::ranges::find_if(pods, [&](const Pod& pod) {
+    return pod.ungating_unconfirmed && IsGated(pod) && IsLive(pod) && IsPodOf(workload, pod);
+  });
+  return found == pods.end() ? nullptr : &*found;
+}
+
 Result<std::vector<UngatedPod>> UngateWorkload(const Workload& workload, std::span<const Pod> pods,
                                                WorkBudget& budget) {
   std::vector<UngatedPod> ungated;
-  if (!workload.admission || !HasCondition(workload, "Admitted")) return ungated;
+  if (!workload.admission || !HasCondition(workload, kAdmitted)) return ungated;
+  if (HasCondition(workload, kFinished)) return ungated;  // pods are for the slice that goes on
+  if (UnconfirmedPod(workload, pods) != nullptr) return ungated;
   std::vector<PodSetToUngate> pod_sets = PodSetsToUngate(workload);
   ShiftWorkersBehindLeaders(pod_sets);
   const auto pods_by_pod_set = PodsByPodSet(workload, pods);
   const std::unordered_set<std::string_view> unhealthy_nodes(workload.unhealthy_nodes.begin(),
                                                              workload.unhealthy_nodes.end());
+  const auto add = [&](UngatedPod& pod) {
+    if (!budget.Charge(BytesOf(pod))) return false;
+    ungated.push_back(std::move(pod));
+    return true;
+  };
   for (std::size_t i = 0; i < pod_sets.size(); ++i) {
     if (!budget.Pause()) break;
     const PodSetAssignment& admitted = workload.admission->pod_set_assignments[i];
     const auto members = pods_by_pod_set.find(admitted.name);
-    if (!admitted.topology_assignment || members == pods_by_pod_set.end()) continue;
-    // Copies of the pods and of the assignment; those of one pod set at a time.
-    PodSetToUngate pod_set = std::move(pod_sets[i]);
-    pod_set.assignment = *admitted.topology_assignment;
-    for (const Pod* pod : members->second) pod_set.pods.push_back(*pod);
-    if (auto shifted = ShiftByAnnotation(pod_set); !shifted) {
-      return tl::unexpected(shifted.error());
-    }
-    for (UngatedPod& pod : UngatePodSet(pod_set)) {
-      if (!budget.Charge(BytesOf(pod))) break;
-      if (!IsOnUnhealthyNode(pod, unhealthy_nodes, pod_set.assignment)) {
-        ungated.push_back(std::move(pod));
+    if (members == pods_by_pod_set.end()) continue;
+    std::int64_t sent = 0;
+    if (admitted.topology_assignment) {
+      // Copies of the pods and of the assignment; those of one pod set at a time.
+      PodSetToUngate pod_set = pod_sets[i];
+      pod_set.assignment = *admitted.topology_assignment;
+      for (const Pod* pod : members->second) pod_set.pods.push_back(*pod);
+      if (auto shifted = ShiftByAnnotation(pod_set); !shifted) {
+        return tl::unexpected(shifted.error());
       }
+      for (UngatedPod& pod : UngatePodSet(pod_set)) {
+        ++sent;
+        if (IsOnUnhealthyNode(pod, unhealthy_nodes, pod_set.assignment)) continue;
+        if (!add(pod)) break;
+      }
+    }
+    for (UngatedPod& pod : UngateElastic(members->second, pod_sets[i].count, sent)) {
+      if (!add(pod)) break;
     }
   }
   if (auto check = budget.Check(); !check) return tl::unexpected(check.error());

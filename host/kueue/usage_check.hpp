@@ -1,4 +1,4 @@
-// The check of a nominated placement right before admission (R21.3).
+// Checks a nominated placement again right before admission (R21.3).
 #pragma once
 
 #include "host/engine/request.hpp"
@@ -6,7 +6,7 @@
 
 namespace espalier {
 
-// Whether the pods that the answer adds still fit, quirks included: pod slots are not looked at,
+// Returns whether the pods that the answer adds still fit. As in Kueue, pod slots are not checked,
 // entries on one leaf are not added up, and pods without any request never fit.
 bool FitsNow(const ClusterState& state, const WorkloadRequest& request,
              const WorkloadAnswer& answer);

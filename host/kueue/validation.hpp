@@ -17,7 +17,7 @@ namespace espalier {
 struct Violation {
   std::string object;   // kind namespace/name
   std::string field;    // path from the object's root
-  std::string value;    // as it stands in the object; empty when absent
+  std::string value;    // as written in the object; empty when absent
   std::string message;  // Kueue's own text where it has one
   bool operator==(const Violation&) const = default;
 };
@@ -28,17 +28,19 @@ struct ValidationRules {
   std::function<Result<std::vector<SliceConstraint>>(std::string_view)> parse_slice_constraints;
 };
 
-// Every violation in the cluster's topologies, flavors and workloads, in that order.
+// Returns every violation in the cluster's topologies, flavors and workloads, in that order.
 std::vector<Violation> ValidateCluster(const Cluster& cluster, const ValidationRules& rules);
 
 std::vector<Violation> ValidateTopology(const Topology& topology);            // R23.15
 std::vector<Violation> ValidateResourceFlavor(const ResourceFlavor& flavor);  // R23.16
 
-// R23.12 to R23.14, and R23.1 to R23.11 for the templates, as the webhook of the workload's owner
-// runs them. Requests are judged after they became effective per pod (R20.4).
+// Checks a workload against R23.12 to R23.14, and its templates against R23.1 to R23.11 as the
+// webhook of the workload's owner runs them. Requests are checked after they became effective per
+// pod (R20.4).
 std::vector<Violation> ValidateWorkload(const Workload& workload, const ValidationRules& rules);
 
-// What may not change between two versions of an object, in addition to the rules above.
+// Returns the fields that changed between two versions of an object although they may not, in
+// addition to the rules above.
 std::vector<Violation> ValidateTopologyUpdate(const Topology& before, const Topology& after);
 std::vector<Violation> ValidateResourceFlavorUpdate(const ResourceFlavor& before,
                                                     const ResourceFlavor& after);
@@ -46,13 +48,13 @@ std::vector<Violation> ValidateWorkloadUpdate(const Workload& before, const Work
 
 // A job's kind decides which rules its webhook runs (R23.11).
 struct TemplateRules {
-  bool bounded_by_count = true;  // slices may not be larger than the pod set
+  bool bounded_by_count = true;  // slices must not be larger than the pod set
   bool groups = true;            // R23.9
   bool operator==(const TemplateRules&) const = default;
 };
-TemplateRules TemplateRulesOf(std::string_view kind);  // Job, JobSet, Pod, ...
+TemplateRules TemplateRulesOf(std::string_view kind);  // `kind`: Job, JobSet, Pod, ...
 
-// R23.1 to R23.10 for the pod sets of `object`; `elastic`: an elastic job.
+// Checks the pod sets of `object` against R23.1 to R23.10. `elastic`: it is an elastic job.
 std::vector<Violation> ValidatePodTemplates(const std::string& object,
                                             std::span<const PodSet> pod_sets, bool elastic,
                                             const TemplateRules& which,

@@ -12,7 +12,8 @@
 
 namespace espalier {
 
-// Workloads are named by their index into `workloads`, which must outlive the queue.
+// A queue of workloads, which are identified by their index into `workloads`. Both arguments of its
+// constructor must outlive it.
 class WorkloadQueue {
  public:
   WorkloadQueue(const ClusterQueue& queue, const std::vector<Workload>& workloads);
@@ -22,19 +23,19 @@ class WorkloadQueue {
   Quota& quota() { return quota_; }
 
   void Push(std::size_t workload) { waiting_.insert(workload); }
-  // The next to evaluate, taken out; none while nothing waits or the head of a StrictFIFO queue
-  // waits for room.
+  // Removes and returns the next workload to evaluate; nullopt while nothing waits or the head of a
+  // StrictFIFO queue waits for room.
   std::optional<std::size_t> Pop();
 
-  // After an evaluation without admission. BestEffortFIFO sets it aside until Flush, StrictFIFO
-  // lets nobody pass it.
+  // Puts back a workload that was evaluated and not admitted: a BestEffortFIFO queue sets it aside
+  // until Flush, a StrictFIFO queue blocks until then.
   void Park(std::size_t workload);
-  // Sets it aside until Flush, whatever the strategy.
+  // Sets a workload aside until Flush, whatever the strategy.
   void SetAside(std::size_t workload) { parked_.push_back(workload); }
-  // Room came back: everything is worth another look, from the first flavor on.
+  // Makes all workloads wait again, each from its first flavor on; called when room came back.
   void Flush();
 
-  // Where the next evaluation of a workload goes on in its lists of flavors.
+  // Returns where the next evaluation of a workload resumes in its lists of flavors.
   const FlavorCursors& NextFlavors(std::size_t workload) const;
   void SetNextFlavors(std::size_t workload, FlavorCursors cursors);
 

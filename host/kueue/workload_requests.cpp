@@ -8,14 +8,13 @@
 #include <fmt/format.h>
 
 #include "host/kueue/topology_request.hpp"
+#include "host/kueue/workload_slices.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "host/model/by_name.hpp"
 
 namespace espalier {
 namespace {
 
-constexpr std::string_view kElasticJob = "kueue.x-k8s.io/elastic-job";
-constexpr std::string_view kSliceReplacementFor = "kueue.x-k8s.io/workload-slice-replacement-for";
 constexpr std::string_view kIsGroupWorkload = "kueue.x-k8s.io/is-group-workload";
 
 bool HasAnnotation(const Workload& workload, std::string_view key, std::string_view value) {
@@ -23,10 +22,10 @@ bool HasAnnotation(const Workload& workload, std::string_view key, std::string_v
   return found != nullptr && *found == value;
 }
 
-bool IsElastic(const Workload& workload, const FeatureGates& gates) {
+// Whether sections 15 to 17 treat the workload as elastic (R16.1).
+bool IsElasticWithTas(const Workload& workload, const FeatureGates& gates) {
   return gates.elastic_jobs_via_workload_slices &&
-         gates.elastic_jobs_via_workload_slices_with_tas &&
-         HasAnnotation(workload, kElasticJob, "true");
+         gates.elastic_jobs_via_workload_slices_with_tas && IsElasticJob(workload);
 }
 
 using AdmittedPodSets = std::unordered_map<std::string_view, const PodSetAssignment*>;
@@ -84,7 +83,7 @@ tl::expected<std::string, std::string> ChosenTasFlavor(const Workload& workload,
                                                        const PodSet& pod_set,
                                                        const StringMap& flavors, bool tas_queue,
                                                        const WorkloadRequestContext& context) {
-  if (pod_set.topology_request && IsElastic(workload, context.gates)) {
+  if (pod_set.topology_request && IsElasticWithTas(workload, context.gates)) {
     const bool required = pod_set.topology_request->required.has_value();
     if (required || pod_set.topology_request->preferred) {
       return tl::unexpected(
@@ -131,7 +130,10 @@ tl::expected<WorkloadRequest, std::string> BuildWorkloadRequest(
   const bool implied = context.queue == nullptr || IsTasOnly(*context.queue, context.lookup);
   const bool tas_queue =
       context.queue == nullptr || QueueHasTasFlavor(*context.queue, context.lookup);
-  const Workload* slice = ReplacedSlice(workload, context);
+  const Workload* slice =
+      IsElasticWithTas(workload, context.gates)
+          ? ReplacedSlice(workload, context.lookup, context.queue, context.gates)
+          : nullptr;  // R20.8
   const AdmittedPodSets replaced = slice == nullptr ? AdmittedPodSets() : Admitted(*slice);
   const AdmittedPodSets admitted = Admitted(workload);
   const UnhealthyNodes unhealthy(workload);
@@ -157,7 +159,7 @@ tl::expected<WorkloadRequest, std::string> BuildWorkloadRequest(
   if (!workload.unhealthy_nodes.empty() && workload.admission) {
     request.replacement =
         ReplacementContext{workload.unhealthy_nodes, workload.admission->pod_set_assignments,
-                           OwnedBySinglePod(workload)};
+                           OwnedBySinglePod(workload), context.joint_replacement};
   }
   return request;
 }
@@ -190,18 +192,6 @@ bool NeedsReplacement(const Workload& workload) {
       workload.admission->pod_set_assignments, [&](const PodSetAssignment& assignment) {
         return assignment.topology_assignment && unhealthy.AnyIn(*assignment.topology_assignment);
       });
-}
-
-const Workload* ReplacedSlice(const Workload& workload, const WorkloadRequestContext& context) {
-  if (!IsElastic(workload, context.gates)) return nullptr;
-  const std::string* reference = workload.annotations.Find(kSliceReplacementFor);
-  if (reference == nullptr) return nullptr;
-  ObjectKey key{workload.key.namespace_, *reference};
-  if (const auto slash = reference->find('/'); slash != std::string::npos) {
-    key = {reference->substr(0, slash), reference->substr(slash + 1)};
-  }
-  const Workload* slice = context.lookup.FindWorkload(key);
-  return slice != nullptr && HasReservation(*slice) ? slice : nullptr;
 }
 
 }  // namespace espalier

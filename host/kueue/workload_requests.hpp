@@ -1,4 +1,4 @@
-// From a workload and its flavors to what the engine is asked (R20.1 to R20.8).
+// Turns a workload and its flavors into an engine request (R20.1 to R20.8).
 #pragma once
 
 #include <string>
@@ -16,27 +16,25 @@ namespace espalier {
 struct WorkloadRequestContext {
   const ClusterLookup& lookup;
   const FeatureGates& gates;
-  const ClusterQueue* queue = nullptr;  // null: its queue is not known, and taken as TAS-only
+  const ClusterQueue* queue = nullptr;  // null: its queue is not known and counts as TAS-only
   WorkBudget& budget = WorkBudget::Unlimited();
+  bool joint_replacement = false;  // profile espalier: of all unhealthy nodes, not the first alone
 };
 
-// The pod sets to place, in spec order; none when nothing asks for a topology. Pod sets that hold
-// an assignment without an unhealthy node are left out (R20.2). The error is the whole text for the
-// user: "failed to assign flavors to pod set main: ..." (R20.3, R18.8).
+// Returns the pod sets to place, in spec order; none when nothing requests a topology. Pod sets
+// that hold an assignment without an unhealthy node are left out (R20.2). The error is the whole
+// text for the user: "failed to assign flavors to pod set main: ..." (R20.3, R18.8).
 tl::expected<WorkloadRequest, std::string> BuildWorkloadRequest(
     const Workload& workload, const FlavorAssignment& flavors,
     const WorkloadRequestContext& context);
 
-// The flavors of the workload's admission, as a second pass takes them (R21.9).
+// Returns the flavors of the workload's admission, as a second pass takes them (R21.9).
 FlavorAssignment RecordedFlavors(const Workload& workload);
 
-// A plain pod's own workload, of no pod group (R17.2).
+// Returns whether the workload belongs to a plain pod that is in no pod group (R17.2).
 bool OwnedBySinglePod(const Workload& workload);
 
-// Some admitted assignment holds an unhealthy node.
+// Returns whether an admitted assignment of the workload holds an unhealthy node.
 bool NeedsReplacement(const Workload& workload);
-
-// The admitted workload slice that this elastic workload replaces, or null (R20.8).
-const Workload* ReplacedSlice(const Workload& workload, const WorkloadRequestContext& context);
 
 }  // namespace espalier

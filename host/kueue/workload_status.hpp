@@ -1,4 +1,4 @@
-// Where a workload stands, read from its conditions.
+// Reads the status of a workload from its conditions.
 #pragma once
 
 #include <string_view>
@@ -13,14 +13,14 @@ inline constexpr std::string_view kAdmitted = "Admitted";
 inline constexpr std::string_view kEvicted = "Evicted";
 inline constexpr std::string_view kFinished = "Finished";
 
-// Holds quota and capacity: an evicted workload does so until its reservation is withdrawn, a
-// finished one does not although it keeps status.admission.
+// Returns whether the workload holds quota and capacity. An evicted workload does so until its
+// reservation is withdrawn; a finished one does not although it keeps status.admission.
 inline bool HasReservation(const Workload& workload) {
   return workload.admission.has_value() && HasCondition(workload, kQuotaReserved) &&
          !HasCondition(workload, kFinished);
 }
 
-// Waits in its queue.
+// Returns whether the workload waits in its queue.
 inline bool IsPending(const Workload& workload) {
   return workload.active && !HasCondition(workload, kFinished) &&
          !HasCondition(workload, kQuotaReserved);

@@ -1,4 +1,4 @@
-// Limits of stored topology assignments, held by all that read them (R19.9).
+// Limits of stored topology assignments, which every reader enforces (R19.9).
 #pragma once
 
 #include <cstddef>

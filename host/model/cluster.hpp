@@ -31,7 +31,7 @@ struct ResourceGroup {
   bool operator==(const ResourceGroup&) const = default;
 };
 
-// Labels that an object must have; an empty one wants none.
+// Labels that an object must have; an empty selector selects every object.
 struct LabelSelector {
   StringMap match_labels;
   std::vector<NodeSelectorRequirement> match_expressions;
@@ -49,9 +49,9 @@ struct ClusterQueue {
                                                               // absent: all of them
   std::string within_cluster_queue;   // preemption policy; empty reads as Never
   std::string reclaim_within_cohort;  // preemption policy; empty reads as Never
-  // Of the namespaces whose workloads it takes; absent: of none.
+  // Selects the namespaces whose workloads it takes; absent: none.
   std::optional<LabelSelector> namespace_selector;
-  std::vector<std::string> unknown_fields;  // fields of its spec that nothing here looks at
+  std::vector<std::string> unknown_fields;  // fields of its spec that nothing here uses
   bool operator==(const ClusterQueue&) const = default;
 };
 
@@ -65,7 +65,7 @@ struct LocalQueue {
 struct AdmissionCheck {
   std::string name;
   std::string controller_name;
-  std::optional<bool> active = {};  // its condition Active; absent: it does not say
+  std::optional<bool> active = {};  // its condition Active; absent: it has none
   bool operator==(const AdmissionCheck&) const = default;
 };
 
@@ -89,7 +89,7 @@ struct Cluster {
   std::vector<ClusterQueue> cluster_queues;
   std::vector<LocalQueue> local_queues;
   std::vector<AdmissionCheck> admission_checks;
-  std::vector<Namespace> namespaces;  // empty: they are not known
+  std::vector<Namespace> namespaces;  // empty when they are not known
   std::vector<WorkloadPriorityClass> priority_classes;
   std::vector<Workload> workloads;  // Kueue Workloads, and batch Jobs with Kueue annotations that
                                     // no Workload in the input belongs to

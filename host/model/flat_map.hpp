@@ -1,4 +1,4 @@
-// A small sorted map in one contiguous block: node labels and resource lists are short, many and
+// A small sorted map in contiguous memory: node labels and resource lists are short, many and
 // mostly read.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace espalier {
 
-// Keys are unique and in byte-wise order (R1.9); iteration yields pairs in that order.
+// A map whose keys are unique and in byte-wise order (R1.9); iteration yields pairs in that order.
 template <class Value>
 class FlatMap {
  public:
@@ -22,7 +22,7 @@ class FlatMap {
     for (const Entry& entry : entries) Set(entry.first, entry.second);
   }
 
-  // From entries in any order; of equal keys the last one stays.
+  // Makes a map of entries in any order; of equal keys the last one is kept.
   explicit FlatMap(std::vector<Entry> entries) : entries_(std::move(entries)) {
     const auto key_order = [](const Entry& a, const Entry& b) { return a.first < b.first; };
     if (!std::is_sorted(entries_.begin(), entries_.end(), key_order)) {
@@ -33,17 +33,17 @@ class FlatMap {
     entries_.erase(entries_.begin(), kept.base());
   }
 
-  // The value under `key`, or null.
+  // Returns the value under `key`, or null.
   const Value* Find(std::string_view key) const {
     const auto it = LowerBound(key);
     return it != entries_.end() && it->first == key ? &it->second : nullptr;
   }
   bool Contains(std::string_view key) const { return Find(key) != nullptr; }
 
-  // Inserts or replaces.
+  // Inserts or replaces the value under `key`.
   void Set(std::string_view key, Value value) { (*this)[key] = std::move(value); }
 
-  // The value under `key`, default-made when absent.
+  // Returns the value under `key`; inserts a default-made one when there is none.
   Value& operator[](std::string_view key) {
     if (entries_.empty() || entries_.back().first < key) {  // input is usually sorted already
       return entries_.emplace_back(std::string(key), Value{}).second;
@@ -54,7 +54,8 @@ class FlatMap {
   }
 
   // Calls combine(value, theirs) for each entry of `other` with the value under its key here, which
-  // is default-made first where it is absent. Takes hardly more time than both are long.
+  // is default-made first when it is absent. Takes time in proportion to the length of both,
+  // mostly.
   template <class Combine>
   void Merge(const FlatMap& other, const Combine& combine) {
     const std::size_t present = entries_.size();

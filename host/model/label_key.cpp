@@ -23,6 +23,8 @@ bool IsDnsPart(std::string_view part) {
          std::ranges::all_of(part, [&](char c) { return letter(c) || c == '-'; });
 }
 
+}  // namespace
+
 bool IsDnsSubdomain(std::string_view text) {
   if (text.size() > 253) return false;
   for (std::size_t dot = text.find('.'); dot != std::string_view::npos; dot = text.find('.')) {
@@ -31,8 +33,6 @@ bool IsDnsSubdomain(std::string_view text) {
   }
   return IsDnsPart(text);
 }
-
-}  // namespace
 
 bool IsQualifiedName(std::string_view text) {
   const std::size_t slash = text.find('/');

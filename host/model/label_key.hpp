@@ -1,12 +1,17 @@
-// Label keys as Kubernetes allows them.
+// Checks names by the rules of Kubernetes.
 #pragma once
 
 #include <string_view>
 
 namespace espalier {
 
-// An optional DNS prefix of at most 253 bytes and a '/', then a name of 1 to 63 letters, digits,
-// '-', '_' and '.' that begins and ends with a letter or digit.
+// Returns whether `text` is a qualified name: an optional DNS prefix of at most 253 bytes and a
+// '/', then a name of 1 to 63 letters, digits, '-', '_' and '.' that begins and ends with a letter
+// or digit.
 bool IsQualifiedName(std::string_view text);
+
+// Returns whether `text` is a DNS subdomain, as names of clusters are: lower-case letters, digits
+// and '-' between dots, each part beginning and ending with a letter or digit; 1 to 253 bytes.
+bool IsDnsSubdomain(std::string_view text);
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// Nodes and the constraints pods put on them.
+// Nodes, and the constraints that pods put on them.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Toleration {
   bool operator==(const Toleration&) const = default;
 };
 
-// What R3.4 says a node is to the engine.
+// The part of a node that the engine uses (R3.4).
 struct Node {
   std::string name;
   StringMap labels;

@@ -1,4 +1,4 @@
-// Booleans in text, as Kubernetes components read them from flags and annotations.
+// Reads booleans as Kubernetes components do in flags and annotations.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,8 @@
 
 namespace espalier {
 
-// 1 t T TRUE true True and 0 f F FALSE false False; anything else is absent.
+// Returns true for 1 t T TRUE true True, false for 0 f F FALSE false False, and nullopt for
+// anything else.
 inline std::optional<bool> ParseBool(std::string_view text) {
   for (const std::string_view yes : {"1", "t", "T", "TRUE", "true", "True"}) {
     if (text == yes) return true;

@@ -1,4 +1,4 @@
-// Times as Kubernetes writes them.
+// Reads times as Kubernetes writes them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace espalier {
 
-// Returns the Unix seconds of an RFC 3339 time; nullopt when the text is none.
+// Returns the Unix seconds of an RFC 3339 time; nullopt when the text is not one.
 std::optional<std::int64_t> ParseTime(std::string_view text);
 
 }  // namespace espalier

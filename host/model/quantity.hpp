@@ -10,8 +10,8 @@
 namespace espalier {
 
 // A signed decimal number with nine digits after the point. Parsing rounds finer fractions away
-// from zero to the next 10^-9 (the smallest quantity Kubernetes keeps), and numbers beyond
-// +-1.7 * 10^29 stay at that limit, far outside every int64 amount.
+// from zero to the next 10^-9 (the smallest quantity Kubernetes keeps), and limits numbers to +-1.7
+// * 10^29, far outside every int64 amount.
 class Quantity {
  public:
   __extension__ using Nanos = __int128;
@@ -24,7 +24,7 @@ class Quantity {
 
   constexpr Nanos nanos() const { return nanos_; }
 
-  // Exact, except that a sum outside the range stays at its limit.
+  // Adds exactly, except that a sum outside the range stays at its limit.
   Quantity& operator+=(const Quantity& other);
   friend Quantity operator+(Quantity a, const Quantity& b) { return a += b; }
   friend constexpr bool operator==(const Quantity&, const Quantity&) = default;
@@ -41,8 +41,9 @@ class Quantity {
 // is wrong with the text, without quoting it.
 Result<Quantity> ParseQuantity(std::string_view text);
 
-// The amount the engine computes with: thousandths for `cpu`, whole units for every other resource.
-// A rest is rounded away from zero; values outside int64 stay at its limits (R1.8).
+// Returns the amount that the engine computes with: thousandths for `cpu`, whole units for every
+// other resource. A remainder is rounded away from zero; values outside int64 stay at its limits
+// (R1.8).
 Amount Canonical(const Quantity& quantity, std::string_view resource_name);
 
 }  // namespace espalier

@@ -15,7 +15,7 @@ using Resources = FlatMap<Amount>;  // resource name -> canonical amount; a miss
 
 inline constexpr std::string_view kPodsResource = "pods";
 
-// Arithmetic that stays at the int64 limits instead of wrapping (R1.7).
+// Returns the sum; like the two below, stays at the int64 limits instead of wrapping (R1.7).
 constexpr Amount SaturatingAdd(Amount a, Amount b) {
   Amount sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
@@ -33,17 +33,17 @@ constexpr Amount SaturatingMultiply(Amount a, Amount b) {
                             : std::numeric_limits<Amount>::max();
 }
 
-// At the int64 limit where the magnitude passes it.
+// Returns the absolute value, at most the int64 maximum.
 constexpr Amount Magnitude(Amount amount) {
   return amount < 0 ? SaturatingSubtract(0, amount) : amount;
 }
 
-// total += amounts, element-wise and saturating.
+// Adds amounts to total, element-wise and saturating.
 inline void AddTo(Resources& total, const Resources& amounts) {
   total.Merge(amounts, [](Amount& sum, Amount amount) { sum = SaturatingAdd(sum, amount); });
 }
 
-// amounts * count, element-wise and saturating.
+// Returns amounts * count, element-wise and saturating.
 inline Resources Times(const Resources& amounts, std::int64_t count) {
   Resources product;
   product.Reserve(amounts.size());

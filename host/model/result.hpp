@@ -9,11 +9,11 @@
 namespace espalier {
 
 enum class ErrorClass {
-  kBadInput,     // the caller's data is wrong; the message names what and where
+  kBadInput,     // the caller's data is wrong; the message says what and where
   kNotFound,     // a name, file or address does not exist
   kStale,        // a generation or epoch that is no longer current
-  kUnavailable,  // a peer is away or a device is taken; trying again may help
-  kExhausted,    // more memory or room would be needed than there is; less at once may help
+  kUnavailable,  // a peer or device is not available; trying again may help
+  kExhausted,    // not enough memory or room; asking for less may help
   kCancelled,    // nobody waits for the result any more
   kDeviceFault,  // the accelerator failed
   kInternal,     // a bug here

@@ -1,4 +1,4 @@
-// Values that many objects have in common.
+// A value that many objects share.
 #pragma once
 
 #include <memory>
@@ -7,24 +7,24 @@
 
 namespace espalier {
 
-// A value or none, as std::optional has it, but copies share the value: a copy costs as much as a
+// A value or none like std::optional, but copies share the value, so that a copy costs as much as a
 // pointer. Compares by value.
 template <class Value>
 class SharedValue {
  public:
   SharedValue() = default;
-  // Implicit, as std::optional's.
+  // Converts implicitly, like std::optional.
   SharedValue(std::nullopt_t /*none*/) {}
   SharedValue(Value value) : value_(std::make_shared<Value>(std::move(value))) {}
 
   explicit operator bool() const { return value_ != nullptr; }
   bool has_value() const { return value_ != nullptr; }
-  // Both need a value.
+  // Returns the value; requires that there is one.
   const Value& operator*() const { return *value_; }
   const Value* operator->() const { return value_.get(); }
 
   void reset() { value_.reset(); }
-  // Returns the value to change, which copies do not see; default-made where there is none.
+  // Returns the value for changes, which copies do not see; default-made when there is none.
   Value& Mutable() {
     if (value_ == nullptr) {
       value_ = std::make_shared<Value>();
@@ -40,7 +40,7 @@ class SharedValue {
   }
 
  private:
-  std::shared_ptr<Value> value_;  // nobody writes through it while it is shared
+  std::shared_ptr<Value> value_;  // never written through while it is shared
 };
 
 }  // namespace espalier

@@ -53,7 +53,8 @@ struct TopologyDomainAssignment {
   bool operator==(const TopologyDomainAssignment&) const = default;
 };
 
-// R1.5. Engine-made assignments are in path order; stored ones keep their stored order.
+// An assignment of pods to domains (R1.5). Engine-made assignments are in path order; stored ones
+// keep their stored order.
 struct TopologyAssignment {
   std::vector<std::string> levels;
   std::vector<TopologyDomainAssignment> domains;

@@ -1,4 +1,4 @@
-// What a computation may use: memory, and time until nobody waits for its result any more.
+// Bounds what a computation may use: memory, and time until nobody waits for its result any more.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class MemoryPool {
   std::int64_t limit() const { return limit_; }
   std::int64_t held() const { return held_->load(std::memory_order_relaxed); }
 
-  // Takes `bytes` (0 or more). Returns false and takes nothing where fewer than `spare` bytes would
+  // Takes `bytes` (0 or more). Returns false and takes nothing when fewer than `spare` bytes would
   // remain.
   bool TryTake(std::int64_t bytes, std::int64_t spare = 0);
   void Return(std::int64_t bytes) { held_->fetch_sub(bytes, std::memory_order_relaxed); }
@@ -36,7 +36,7 @@ class MemoryPool {
 };
 
 // Owns bytes of a pool and returns them when it is destroyed. An empty hold owns nothing. A hold
-// may outlive its pool: caches keep shapes and filters longer than the server whose memory they
+// may outlive its pool, as caches keep shapes and filters longer than the server whose memory they
 // take.
 class MemoryHold {
  public:
@@ -71,9 +71,9 @@ class MemoryHold {
 };
 
 // Bounds one computation. Loops whose length a caller decides charge what they allocate before they
-// allocate it, and ask stopped() or Pause() at least every millisecond or so. Once stopped, a
-// computation ends as soon as it can; what it returns then is meaningless and is thrown away by
-// whoever owns the budget and asks Check(). Thread-safe, Pause() apart.
+// allocate it, and call stopped() or Pause() at least every millisecond or so. A stopped
+// computation ends as soon as it can; its result is meaningless and is discarded by the owner of
+// the budget, who calls Check(). Thread-safe, except for Pause().
 class WorkBudget {
  public:
   // Bounds nothing until Stop is called.
@@ -90,8 +90,8 @@ class WorkBudget {
   WorkBudget(const WorkBudget&) = delete;
   WorkBudget& operator=(const WorkBudget&) = delete;
 
-  // Counts `bytes` (0 or more) as allocated. Returns false where the work is to stop: it was
-  // stopped, or the bytes are more than the budget or the pool has, which stops it (kExhausted).
+  // Counts `bytes` (0 or more) as allocated. Returns false when the work must stop: it was stopped,
+  // or the bytes are more than the budget or the pool has, which stops it (kExhausted).
   bool Charge(std::int64_t bytes) {
     if (!counts_) return !stopped();
     if (charged_.fetch_add(bytes, std::memory_order_relaxed) + bytes >
@@ -107,13 +107,14 @@ class WorkBudget {
   // Returns the bytes charged and not released.
   std::int64_t charged() const { return charged_.load(std::memory_order_relaxed); }
 
-  // Counts bytes of the answer, which stop the work (kExhausted) where they are more than
-  // SetAnswerLimit allows. Returns false where the work is to stop.
+  // Counts bytes of the answer; stops the work (kExhausted) when they are more than SetAnswerLimit
+  // allows. Returns false when the work must stop.
   bool ChargeAnswer(std::int64_t bytes);
-  // Bounds the bytes of the answer; before the work begins.
+  // Bounds the bytes of the answer; must be called before the work begins.
   void SetAnswerLimit(std::int64_t bytes) { answer_bytes_left_ = bytes; }
 
-  // Moves `bytes` that were charged out of the budget, to what outlives the computation.
+  // Moves `bytes` that were charged out of the budget to a hold, for data that outlives the
+  // computation.
   MemoryHold HandOver(std::int64_t bytes);
 
   // Stops the work; the first reason is kept.
@@ -122,13 +123,15 @@ class WorkBudget {
   // Returns why the work was stopped, if it was.
   Result<void> Check() const;
 
-  // Lets other work have the processor where RequestPause was called. Called by the thread that
-  // owns the work, which holds no lock. Returns false where the work is to stop.
+  // Runs the pause, which lets other work have the processor, if RequestPause was called. Must be
+  // called by the thread that owns the work, while it holds no lock. Returns false when the work
+  // must stop.
   bool Pause() {
     if (pause_requested_.load(std::memory_order_relaxed)) pause_();
     return !stopped();
   }
-  // Sets what a requested pause is; before the work begins. It ends the request.
+  // Sets the function that a requested pause runs, which ends the request; must be called before
+  // the work begins.
   void OnPause(std::function<void()> pause) { pause_ = std::move(pause); }
   bool pausable() const { return static_cast<bool>(pause_); }
   void RequestPause(bool requested = true) {
@@ -144,7 +147,7 @@ class WorkBudget {
 
   MemoryPool* pool_ = nullptr;
   const std::int64_t limit_ = kNoLimit;
-  const bool counts_ = true;  // not where all threads share it
+  const bool counts_ = true;  // false for the one that all threads share
   std::atomic<std::int64_t> charged_ = 0;
   // Bytes that may be charged without asking the pool again.
   std::atomic<std::int64_t> reserved_ = kNoLimit;
@@ -156,7 +159,7 @@ class WorkBudget {
   std::function<void()> pause_;
 };
 
-// Returns `bytes` for people, as "512 MiB"; rounded down to three digits.
+// Returns `bytes` in a form for people, such as "512 MiB"; rounded down to three digits.
 std::string BytesText(std::int64_t bytes);
 
 }  // namespace espalier

@@ -48,11 +48,13 @@ struct Pod {
   std::string phase;      // Pending, Running, Succeeded, Failed, ...
   StringMap node_selector;
   std::vector<std::string> scheduling_gates;
+  // Whether its gates were removed by a write that is not confirmed yet (W2.7).
+  bool ungating_unconfirmed = false;
   Resources requests;  // effective requests of the pod (R20.4), without the `pods` slot itself
   bool operator==(const Pod&) const = default;
 };
 
-// What a pod set's template asks of nodes.
+// The part of a pod set's template that matters to placement.
 struct PodTemplate {
   StringMap labels;
   StringMap annotations;
@@ -60,6 +62,8 @@ struct PodTemplate {
   std::vector<Toleration> tolerations;
   NodeAffinity affinity;
   Resources requests;  // effective requests per pod (R20.4)
+  // Constraints of the pods that placement ignores: "pod anti-affinity", "1 host port".
+  std::vector<std::string> ignored_constraints;
   bool operator==(const PodTemplate&) const = default;
 };
 
@@ -72,7 +76,7 @@ struct PodSet {
   bool operator==(const PodSet&) const = default;
 };
 
-// From a Ready admission check: merged onto the template (R6.10).
+// Changes that a Ready admission check makes to the template (R6.10).
 struct PodSetUpdate {
   std::string name;  // of the pod set
   StringMap labels;
@@ -128,14 +132,20 @@ struct Workload {
   std::vector<std::string> unhealthy_nodes;
   std::vector<ReclaimablePod> reclaimable_pods;
   std::vector<AdmissionCheckState> admission_checks;
+  // When its condition QuotaReserved became True, in Unix seconds; absent when it is not True or
+  // has no time.
+  std::optional<std::int64_t> quota_reserved_seconds;
   std::optional<std::int64_t> requeue_at_seconds;  // status.requeueState.requeueAt, Unix seconds
-  // Why Kueue refuses its requests, in Kueue's words: they are above limits or outside of a
-  // LimitRange (R21.14). Empty: they are sound.
+  // Why Kueue refuses its requests, in Kueue's text: they are above limits or outside of a
+  // LimitRange (R21.14). Empty when they are valid.
   std::string resources_error;
+  // Why it cannot be placed on any cluster: its request is not understood or not known yet. Empty
+  // when it can be placed.
+  std::string refusal;
   bool operator==(const Workload&) const = default;
 };
 
-// True when the workload has a condition of this type with status True.
+// Returns whether the workload has a condition of this type with status True.
 bool HasCondition(const Workload& workload, std::string_view type);
 
 }  // namespace espalier

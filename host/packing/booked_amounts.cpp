@@ -17,8 +17,8 @@ void BookedAmounts::Add(const ClusterState& before, const ClusterState& after) {
     const FlavorSnapshot& snapshot = is.snapshot();
     OfFlavor& booked = flavors_[f];
     gained.resize(snapshot.resources().size());
-    is.stamps().ForEachDifference(was.stamps(), was.stamps().latest(), [&](std::size_t block) {
-      const DomainRange leaves = snapshot.BlockLeaves(static_cast<std::int32_t>(block));
+    is.stamps().ForEachDifference(was.stamps(), was.stamps().latest(), [&](std::size_t group) {
+      const DomainRange leaves = snapshot.GroupLeaves(static_cast<std::int32_t>(group));
       for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
         bool any = false;
         for (std::size_t column = 0; column < gained.size(); ++column) {
@@ -57,12 +57,13 @@ Resources BookedAmounts::Take(const FlavorSnapshot& snapshot, OfFlavor& booked,
 
 Resources BookedAmounts::Take(const ClusterState& state, std::string_view flavor,
                               std::string_view leaf) {
+  if (flavors_.empty()) return {};
   const std::vector<std::string_view> names = state.FlavorNames();
   const auto found = std::ranges::lower_bound(names, flavor);
   const auto f = static_cast<std::size_t>(found - names.begin());
   if (f >= flavors_.size() || *found != flavor || flavors_[f].leaves.empty()) return {};
   const FlavorSnapshot& snapshot = state.Find(flavor)->snapshot();
-  const LeafId id = snapshot.FindLeaf(leaf);
+  const LeafId id = snapshot.FindLeafOrVacant(leaf);
   if (!id.valid()) return {};
   const std::int32_t place = flavors_[f].place_of_leaf[static_cast<std::size_t>(id.value)];
   return place < 0 ? Resources() : Take(snapshot, flavors_[f], place);

@@ -1,5 +1,5 @@
-// Usage that branches of a state have come to hold, by leaf: what was booked, told from the amounts
-// alone.
+// Collects usage that was booked on branches of a state, by leaf, as the difference of their
+// amounts.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ class FlavorSnapshot;
 
 class BookedAmounts {
  public:
-  // Adds the usage that `after`, a branch of `before`, has more. Takes time that grows with the
-  // number of blocks in which the two differ.
+  // Adds the usage that `after`, a branch of `before`, has in addition. Takes time that grows with
+  // the number of groups in which the two differ.
   void Add(const ClusterState& before, const ClusterState& after);
 
-  // Returns what was added on one leaf, and forgets it; empty where nothing was. `state` is any
-  // branch of those that were given to Add.
+  // Returns what was added on one leaf and clears it; empty when nothing was. `state` is any branch
+  // of those that were given to Add.
   Resources Take(const ClusterState& state, std::string_view flavor, std::string_view leaf);
-  // Returns what was added everywhere, and forgets it.
+  // Returns what was added on all leaves and clears it.
   std::vector<FlavorLeafUsage> TakeAll(const ClusterState& state);
 
-  // Returns the bytes that this takes for the leaves of a state, at most.
+  // Returns the maximum bytes that this takes for the leaves of a state.
   static std::int64_t MostBytes(const ClusterState& state);
 
  private:

@@ -13,7 +13,7 @@
 #include "host/model/excerpt.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 #include "host/packing/flavor_state.hpp"
-#include "host/packing/parts.hpp"
+#include "host/packing/parallel_for.hpp"
 
 namespace espalier {
 namespace {
@@ -57,6 +57,8 @@ class ClusterState::Spares {
     MemoryHold memory;
   };
 
+  Spares() { spares_.reserve(kMost + 1); }
+
   void Put(Spare spare) {
     for (const auto& flavor : spare.flavors) flavor->Retire();
     std::optional<Spare> oldest;  // freed after the lock
@@ -85,6 +87,7 @@ class ClusterState::Spares {
 };
 
 ClusterState::ClusterState() = default;
+void ClusterState::StartSpares() { spares_ = std::make_shared<Spares>(); }
 ClusterState::ClusterState(ClusterState&&) noexcept = default;
 ClusterState& ClusterState::operator=(ClusterState&& other) noexcept {
   std::swap(flavors_, other.flavors_);
@@ -122,7 +125,7 @@ Result<ClusterState> ClusterState::BuildFromColumns(NodeColumns columns,
   // Nothing is packed by name, so both can be done at once.
   Result<void> distinct;
   Result<ClusterState> state = BadInput("");
-  ForEachPart(2, nodes->allocatable.size(), [&](std::size_t part) {
+  ParallelFor(2, nodes->allocatable.size(), [&](std::size_t part) {
     if (part == 0) {
       state = Build(nodes, input, budget);
     } else {
@@ -153,7 +156,7 @@ Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> node
   }
 
   ClusterState state;
-  state.spares_ = std::make_shared<Spares>();
+  state.StartSpares();
   for (const ResourceFlavor& flavor : input.flavors) {
     if (!flavor.topology_name) continue;
     const auto topology = topologies.find(*flavor.topology_name);
@@ -198,7 +201,7 @@ std::int64_t ClusterState::CloneBytes() const {
 
 ClusterState ClusterState::Clone() const {
   ClusterState copy;
-  copy.spares_ = std::make_shared<Spares>();
+  copy.StartSpares();
   copy.built_memory_ = built_memory_;
   for (const auto& flavor : flavors_) {
     copy.flavors_.push_back(std::make_unique<FlavorState>(*flavor));
@@ -217,11 +220,11 @@ Result<ClusterState> ClusterState::Branch(WorkBudget& budget) const {
     copy.memory_ = budget.HandOver(bytes);
     spare.emplace().flavors.resize(flavors_.size());
   }
-  copy.spares_ = spares_;
   copy.built_memory_ = built_memory_;
   for (std::size_t i = 0; i < flavors_.size(); ++i) {
     copy.flavors_.push_back(flavors_[i]->Branch(std::move(spare->flavors[i])));
   }
+  copy.spares_ = spares_;  // a copy that is not whole is no spare
   return copy;
 }
 
@@ -242,21 +245,40 @@ std::vector<std::string_view> ClusterState::FlavorNames() const {
   return names;
 }
 
+std::span<const FlavorLeafUsage> FirstOfOneFlavor(std::span<const FlavorLeafUsage> usage) {
+  const auto end = std::ranges::find_if_not(
+      usage, [&](const FlavorLeafUsage& entry) { return entry.flavor == usage.front().flavor; });
+  return usage.first(static_cast<std::size_t>(end - usage.begin()));
+}
+
+std::int64_t PodSlotsOf(std::span<const FlavorLeafUsage> usage) {
+  std::int64_t pods = 0;
+  for (const FlavorLeafUsage& entry : usage) {
+    if (const Amount* slots = entry.usage.Find(kPodsResource)) pods += *slots;
+  }
+  return pods;
+}
+
 // Calls visit(flavor, leaves) for each run of usage in one flavor, and several times for long ones.
 template <class Visit>
-void ClusterState::ForEachFlavor(const std::vector<FlavorLeafUsage>& usage, const Visit& visit,
+void ClusterState::ForEachFlavor(std::span<const FlavorLeafUsage> usage, const Visit& visit,
                                  const WorkBudget& budget) {
-  constexpr std::ptrdiff_t kLongest = 4096;
+  constexpr std::size_t kLongest = 4096;
+  std::vector<std::string_view> ids;
+  std::vector<LeafId> found;
   std::vector<LeafChange> leaves;
-  for (auto first = usage.begin(); first != usage.end() && !budget.stopped();) {
-    const auto end =
-        std::find_if(first, first + std::min(usage.end() - first, kLongest),
-                     [&](const FlavorLeafUsage& entry) { return entry.flavor != first->flavor; });
+  while (!usage.empty() && !budget.stopped()) {
+    const auto run = FirstOfOneFlavor(usage.first(std::min(usage.size(), kLongest)));
+    usage = usage.subspan(run.size());
+    FlavorState* flavor = Find(run.front().flavor);
+    if (flavor == nullptr) continue;
+    ids.clear();
+    for (const FlavorLeafUsage& entry : run) ids.emplace_back(entry.leaf);
+    found.assign(ids.size(), LeafId());
+    flavor->snapshot().FindLeavesOrVacant(ids, found);
     leaves.clear();
-    FlavorState* flavor = Find(first->flavor);
-    for (; first != end; ++first) {
-      const LeafId leaf = flavor == nullptr ? LeafId() : flavor->snapshot().FindLeaf(first->leaf);
-      if (leaf.valid()) leaves.push_back({leaf, &first->usage});
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      if (found[i].valid()) leaves.push_back({found[i], &run[i].usage});
     }
     if (!leaves.empty()) visit(*flavor, leaves);
   }
@@ -288,10 +310,23 @@ void ClusterState::ForEachOther(const std::vector<FlavorLeafUsage>& usage, const
     if (owner == nullptr || !owner->snapshot().host_topology()) continue;
     for (FlavorState* flavor : sharing) {
       if (flavor == owner) continue;
-      const LeafId leaf = flavor->snapshot().FindLeaf(entry.leaf);
+      const LeafId leaf = flavor->snapshot().FindLeafOrVacant(entry.leaf);
       if (leaf.valid()) visit(*flavor, leaf, entry.usage);
     }
   }
+}
+
+void ClusterState::ChangeUsage(const std::vector<FlavorLeafUsage>& usage, Amount sign,
+                               bool shared) {
+  if (sign > 0) {
+    AddUsage(usage);
+  } else {
+    RemoveUsage(usage);
+  }
+  if (!shared || !FlavorsMayShare()) return;
+  std::vector<FlavorLeafUsage> others = usage;
+  for (FlavorLeafUsage& entry : others) entry.usage = Times(entry.usage, sign);
+  ShareUsage(others);
 }
 
 bool ClusterState::FlavorsMayShare() const {
@@ -303,57 +338,6 @@ void ClusterState::ShareUsage(const std::vector<FlavorLeafUsage>& usage) {
   ForEachOther(usage, [](FlavorState& flavor, LeafId leaf, const Resources& amounts) {
     flavor.Add(leaf, amounts);
   });
-}
-
-bool ClusterState::Apply(const Change& change, bool shared) {
-  const auto has_columns = [&](const std::pair<std::size_t, Resources>& capacity) {
-    return flavors_.empty() || std::ranges::all_of(capacity.second, [&](const auto& amount) {
-             return flavors_[0]->snapshot().FindResource(amount.first) >= 0;
-           });
-  };
-  if (!std::ranges::all_of(change.capacity_after, has_columns)) return false;
-  Amount magnitude = 0;  // of all that comes and goes
-  const auto add = [&](const Resources& amounts) {
-    for (const auto& [name, amount] : amounts) {
-      magnitude = SaturatingAdd(magnitude, Magnitude(amount));
-    }
-  };
-  for (const auto* usage : {&change.usage_before, &change.usage_after}) {
-    for (const FlavorLeafUsage& entry : *usage) add(entry.usage);
-  }
-  for (const auto* capacity : {&change.capacity_before, &change.capacity_after}) {
-    for (const auto& [node, amounts] : *capacity) add(amounts);
-  }
-  if (magnitude >= FlavorState::kExact ||
-      !std::ranges::all_of(flavors_, [](const auto& flavor) { return flavor->IsExact(); })) {
-    return false;
-  }
-  RemoveUsage(change.usage_before);
-  AddUsage(change.usage_after);
-  if (shared) {
-    ForEachOther(change.usage_before, [](FlavorState& flavor, LeafId leaf, const Resources& usage) {
-      flavor.Remove(leaf, usage);
-    });
-    ShareUsage(change.usage_after);
-  }
-  std::vector<LeafChange> leaves;
-  const auto leaves_in = [&](const FlavorState& flavor, const auto& capacity) {
-    leaves.clear();
-    for (const auto& [node, amounts] : capacity) {
-      const LeafId leaf = flavor.snapshot().LeafOfNode(node);
-      if (leaf.valid()) leaves.push_back({leaf, &amounts});
-    }
-    return std::span<const LeafChange>(leaves);
-  };
-  for (const auto& flavor : flavors_) {
-    if (auto before = leaves_in(*flavor, change.capacity_before); !before.empty()) {
-      flavor->RemoveCapacity(before);
-    }
-    if (auto after = leaves_in(*flavor, change.capacity_after); !after.empty()) {
-      flavor->AddCapacity(after);
-    }
-  }
-  return true;
 }
 
 }  // namespace espalier

@@ -3,23 +3,25 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/packing/parallel_for.hpp"
+
 namespace espalier {
 namespace {
 
 // Who holds own_free_ where no other state reads it: that and free_.
 constexpr long kOnlyHere = 2;
 
-// Where more than this part of the blocks differ, copying all of them is sooner.
+// Where more than this part of the groups differ, copying all of them is sooner.
 constexpr std::size_t kWorthCopyingAll = 4;
 
 }  // namespace
 
 FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot, WorkBudget& budget)
     : snapshot_(std::move(snapshot)),
-      identity_(BlockStamps::Next()),
-      stamps_(std::make_shared<BlockStamps>(static_cast<std::size_t>(snapshot_->block_count()))),
-      free_(snapshot_, &snapshot_->free()),
-      free_stamps_(std::make_shared<const BlockStamps>(*stamps_)),
+      identity_(GroupStamps::Next()),
+      stamps_(std::make_shared<GroupStamps>(static_cast<std::size_t>(snapshot_->group_count()))),
+      free_(snapshot_->shared_free()),
+      free_stamps_(std::make_shared<const GroupStamps>(*stamps_)),
       // All of it is charged beforehand but the tiles, of which it is not known before.
       remaining_(budget.Charge(snapshot_->free().Bytes() + SmallBytes()) ? snapshot_->free()
                                                                          : PagedArray<Amount>()),
@@ -27,10 +29,10 @@ FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot, WorkBud
              budget),
       magnitude_(snapshot_->magnitudes()) {}
 
-// What there is apart from the arrays of amounts.
+// Returns the bytes of everything but the arrays of amounts.
 std::int64_t FlavorState::SmallBytes() const {
   return static_cast<std::int64_t>(
-      sizeof(*this) + static_cast<std::size_t>(snapshot_->block_count()) * sizeof(Stamp) +
+      sizeof(*this) + static_cast<std::size_t>(snapshot_->group_count()) * sizeof(Stamp) +
       static_cast<std::size_t>(snapshot_->leaf_count()) +  // their classes
       snapshot_->magnitudes().size() * sizeof(Amount));
 }
@@ -41,8 +43,8 @@ std::int64_t FlavorState::Bytes() const {
 
 FlavorState::FlavorState(const FlavorState& other)
     : snapshot_(other.snapshot_),
-      identity_(BlockStamps::Next()),
-      stamps_(std::make_shared<BlockStamps>(other.stamps_->of_block().size())),
+      identity_(GroupStamps::Next()),
+      stamps_(std::make_shared<GroupStamps>(other.stamps_->of_group().size())),
       free_(other.free_),
       free_stamps_(other.free_stamps_),
       remaining_(other.remaining_),
@@ -65,22 +67,23 @@ std::unique_ptr<FlavorState> FlavorState::Branch(std::unique_ptr<FlavorState> sp
     spare = std::make_unique<FlavorState>(*this);
   } else {
     spare->CopyAmounts(*this);
-    spare->identity_ = BlockStamps::Next();
+    spare->snapshot_ = snapshot_;
+    spare->identity_ = GroupStamps::Next();
   }
-  spare->stamps_ = std::make_shared<BlockStamps>(*stamps_);
+  spare->stamps_ = std::make_shared<GroupStamps>(*stamps_);
   spare->classes_ = classes_;
   spare->classes_stamp_ = classes_stamp_;
   spare->grown_at_ = grown_at_;
   return spare;
 }
 
-// Copies what the constructor for copies does, but only the blocks that differ unless those are
+// Copies what the constructor for copies does, but only the groups that differ unless those are
 // many.
 void FlavorState::CopyAmounts(const FlavorState& original) {
-  if (const auto blocks = WorthCopying(original.stamps(), stamps())) {
-    for (const std::int32_t block : *blocks) {
-      CopyBlock(original.remaining_, block, remaining_);
-      tiles_.CopyTiles(original.tiles_, snapshot_->BlockLeaves(block));
+  if (const auto groups = WorthCopying(original.stamps(), stamps())) {
+    for (const std::int32_t group : *groups) {
+      CopyGroup(original.remaining_, group, remaining_);
+      tiles_.CopyTiles(original.tiles_, snapshot_->GroupLeaves(group));
     }
     tiles_.CopyRanges(original.tiles_);
   } else {
@@ -96,11 +99,11 @@ void FlavorState::CopyAmounts(const FlavorState& original) {
 // Shares the array of `original`, or brings one up to date that nobody else has.
 void FlavorState::CopyFree(const FlavorState& original) {
   if (free_stamps_ == original.free_stamps_) return;
-  const auto blocks = own_free_.use_count() == kOnlyHere
+  const auto groups = own_free_.use_count() == kOnlyHere
                           ? WorthCopying(*original.free_stamps_, *free_stamps_)
                           : std::nullopt;
-  if (blocks) {
-    for (const std::int32_t block : *blocks) CopyBlock(original.free(), block, *own_free_);
+  if (groups) {
+    for (const std::int32_t group : *groups) CopyGroup(original.free(), group, *own_free_);
   } else {
     own_free_ = nullptr;
     free_ = original.free_;
@@ -108,21 +111,21 @@ void FlavorState::CopyFree(const FlavorState& original) {
   free_stamps_ = original.free_stamps_;
 }
 
-// The blocks in which two states differ; nothing where copying everything is sooner.
-std::optional<std::vector<std::int32_t>> FlavorState::WorthCopying(const BlockStamps& from,
-                                                                   const BlockStamps& to) const {
+// Returns the groups in which two states differ; nullopt where copying everything is sooner.
+std::optional<std::vector<std::int32_t>> FlavorState::WorthCopying(const GroupStamps& from,
+                                                                   const GroupStamps& to) const {
   if (remaining_.sparse()) return std::nullopt;
-  std::vector<std::int32_t> blocks;
-  from.ForEachDifference(to, to.latest(), [&](std::size_t block) {
-    blocks.push_back(static_cast<std::int32_t>(block));
+  std::vector<std::int32_t> groups;
+  from.ForEachDifference(to, to.latest(), [&](std::size_t group) {
+    groups.push_back(static_cast<std::int32_t>(group));
   });
-  if (blocks.size() > from.of_block().size() / kWorthCopyingAll) return std::nullopt;
-  return blocks;
+  if (groups.size() > from.of_group().size() / kWorthCopyingAll) return std::nullopt;
+  return groups;
 }
 
-void FlavorState::CopyBlock(const PagedArray<Amount>& from, std::int32_t block,
+void FlavorState::CopyGroup(const PagedArray<Amount>& from, std::int32_t group,
                             PagedArray<Amount>& to) const {
-  const DomainRange leaves = snapshot_->BlockLeaves(block);
+  const DomainRange leaves = snapshot_->GroupLeaves(group);
   for (std::size_t column = 0; column < magnitude_.size(); ++column) {
     const std::int64_t first =
         static_cast<std::int64_t>(column) * snapshot_->stride() + leaves.begin;
@@ -166,16 +169,21 @@ bool FlavorState::IsExact() const {
          std::ranges::all_of(magnitude_, [](Amount magnitude) { return magnitude < kExact; });
 }
 
-void FlavorState::ChangeCapacity(std::span<const LeafChange> changes, Amount sign) {
+void FlavorState::ChangeCapacity(std::span<const CapacityChange> changes) {
+  if (changes.empty()) return;
   if (own_free_.use_count() != kOnlyHere) {
     own_free_ = std::make_shared<PagedArray<Amount>>(*free_);
     free_ = own_free_;
     ++range_version_;  // whoever counts with the array has to look for it again
   }
-  changing_ = BlockStamps::Next();
-  const auto free_stamps = std::make_shared<BlockStamps>(*free_stamps_);
-  for (const auto& [leaf, amounts] : changes) {
+  changing_ = GroupStamps::Next();
+  const auto free_stamps = std::make_shared<GroupStamps>(*free_stamps_);
+  free_stamps_ = free_stamps;
+  for (const auto& [leaf, amounts, sign] : changes) {
     Bind(*amounts);
+    const auto group = static_cast<std::size_t>(snapshot_->GroupOf(leaf));
+    free_stamps->Set(group, changing_);
+    stamps_->Set(group, changing_);
     for (const auto& [column, amount] : bound_) {
       const auto at = static_cast<std::size_t>(column * snapshot_->stride() + leaf.value);
       own_free_->Use(at);
@@ -186,11 +194,100 @@ void FlavorState::ChangeCapacity(std::span<const LeafChange> changes, Amount sig
       const Amount after = ChangeAmount<SaturatingSubtract>(column, leaf, sign * amount);
       tiles_.Set(column, std::array{TiledCapacity::LeafAmount{leaf.value, after}});
     }
-    const auto block = static_cast<std::size_t>(snapshot_->BlockOf(leaf));
-    free_stamps->Set(block, changing_);
-    stamps_->Set(block, changing_);
+  }
+}
+
+void FlavorState::SetNodes(std::shared_ptr<const FlavorSnapshot> snapshot,
+                           std::span<const LeafId> changed) {
+  snapshot_ = std::move(snapshot);
+  changing_ = GroupStamps::Next();
+  grown_at_ = changing_;  // pods may come to pass a filter
+  const auto free_stamps = std::make_shared<GroupStamps>(*free_stamps_);
+  for (const LeafId leaf : changed) {
+    const auto group = static_cast<std::size_t>(snapshot_->GroupOf(leaf));
+    free_stamps->Set(group, changing_);
+    stamps_->Set(group, changing_);
   }
   free_stamps_ = free_stamps;
+}
+
+namespace {
+
+// Copies columns of amounts to where their leaves are now; leaves that have joined get 0.
+PagedArray<Amount> MoveColumns(const PagedArray<Amount>& before, std::int64_t stride_before,
+                               std::int64_t stride, std::size_t columns,
+                               const FlavorTree::Edited& edited) {
+  PagedArray<Amount> after(static_cast<std::size_t>(stride) * columns + FlavorSnapshot::kReadAhead,
+                           false);
+  std::fill_n(after.end() - FlavorSnapshot::kReadAhead, FlavorSnapshot::kReadAhead, 0);
+  ParallelFor(columns, after.size(), [&](std::size_t column) {
+    const Amount* from = before.begin() + static_cast<std::int64_t>(column) * stride_before;
+    Amount* to = after.begin() + static_cast<std::int64_t>(column) * stride;
+    for (const LeafRun& run : edited.runs) std::copy_n(from + run.from, run.size, to + run.to);
+    for (const LeafId leaf : edited.joined) to[leaf.value] = 0;
+    std::fill(to + edited.tree->leaf_count(), to + stride, 0);
+  });
+  return after;
+}
+
+}  // namespace
+
+FlavorState::FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot, PagedArray<Amount> free,
+                         PagedArray<Amount> remaining, const FlavorState& before,
+                         WorkBudget& budget)
+    : snapshot_(std::move(snapshot)),
+      identity_(GroupStamps::Next()),
+      stamps_(std::make_shared<GroupStamps>(static_cast<std::size_t>(snapshot_->group_count()))),
+      own_free_(std::make_shared<PagedArray<Amount>>(std::move(free))),
+      free_(own_free_),
+      free_stamps_(std::make_shared<const GroupStamps>(*stamps_)),
+      remaining_(std::move(remaining)),
+      tiles_(remaining_, snapshot_->stride(), snapshot_->leaf_count(), before.magnitude_, budget),
+      magnitude_(before.magnitude_) {}
+
+std::unique_ptr<FlavorState> FlavorState::On(const FlavorTree::Edited& edited,
+                                             WorkBudget& budget) const {
+  if (!budget.Charge(2 * remaining_.Bytes() + SmallBytes())) return nullptr;
+  auto snapshot = snapshot_->On(edited);
+  const auto moved = [&](const PagedArray<Amount>& amounts) {
+    return MoveColumns(amounts, snapshot_->stride(), snapshot->stride(), magnitude_.size(), edited);
+  };
+  PagedArray<Amount> free = moved(*free_);
+  PagedArray<Amount> remaining = moved(remaining_);
+  std::unique_ptr<FlavorState> after(
+      new FlavorState(std::move(snapshot), std::move(free), std::move(remaining), *this, budget));
+  after->MoveClasses(*this, edited.runs);
+  return after;
+}
+
+// Where few leaves are no longer what they were when classes were found, the others stay.
+void FlavorState::MoveClasses(const FlavorState& before, std::span<const LeafRun> runs) {
+  if (before.classes_ == nullptr) return;
+  std::vector<std::int32_t> changed;  // groups before
+  before.stamps_->ForRunsSince(before.classes_stamp_, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t group = begin; group < end; ++group) {
+      if (before.stamps_->of_group()[group] <= before.classes_stamp_) continue;
+      changed.push_back(static_cast<std::int32_t>(group));
+    }
+  });
+  if (changed.size() > before.stamps_->of_group().size() / kWorthCopyingAll) {
+    return ClassifyLeaves();
+  }
+  classes_ = before.classes_->Moved(runs, snapshot_->leaf_count());
+  classes_stamp_ = stamps_->latest();
+  changing_ = GroupStamps::Next();
+  grown_at_ = changing_;  // as far as is known
+  for (const std::int32_t group : changed) {
+    const DomainRange leaves = before.snapshot_->GroupLeaves(group);
+    for (const LeafRun& run : runs) {
+      const std::int32_t begin = std::max(leaves.begin, run.from);
+      const std::int32_t end = std::min(leaves.end, run.from + run.size);
+      for (std::int32_t leaf = begin; leaf < end; ++leaf) {
+        const LeafId moved(run.to + leaf - run.from);
+        stamps_->Set(static_cast<std::size_t>(snapshot_->GroupOf(moved)), changing_);
+      }
+    }
+  }
 }
 
 // Binds names to columns; both lists ascend.
@@ -209,7 +306,7 @@ template <Amount (*Combine)(Amount, Amount)>
 void FlavorState::ChangeAll(std::span<const LeafChange> changes) {
   constexpr std::size_t kAhead = 8;
   const Resources* bound = nullptr;
-  changing_ = BlockStamps::Next();
+  changing_ = GroupStamps::Next();
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const auto& [leaf, usage] = changes[i];
     if (usage != bound) Bind(*usage);
@@ -223,11 +320,12 @@ void FlavorState::ChangeAll(std::span<const LeafChange> changes) {
         tiles_.Prefetch(amount.column, ahead);
       }
     }
+    // First, so that memory that runs out leaves no change without a stamp.
+    stamps_->Set(static_cast<std::size_t>(snapshot_->GroupOf(leaf)), changing_);
     for (const auto& [column, amount] : bound_) {
       const Amount after = ChangeAmount<Combine>(column, leaf, amount);
       tiles_.Set(column, std::array{TiledCapacity::LeafAmount{leaf.value, after}});
     }
-    stamps_->Set(static_cast<std::size_t>(snapshot_->BlockOf(leaf)), changing_);
   }
 }
 
@@ -237,9 +335,11 @@ void FlavorState::Remove(std::span<const LeafChange> changes) {
   ChangeAll<SaturatingSubtract>(changes);
 }
 
-void FlavorState::Book(std::span<const LeafShare> shares, const RequestVector& workers,
-                       const RequestVector& leader) {
-  changing_ = BlockStamps::Next();
+void FlavorState::Book(std::span<const LeafShare> shares, const Shape& shape) {
+  changing_ = GroupStamps::Next();
+  for (const LeafShare& share : shares) {
+    stamps_->Set(static_cast<std::size_t>(snapshot_->GroupOf(share.leaf)), changing_);
+  }
   // By column and tile, so that neighbouring leaves meet in the cache.
   const auto add = [&](const RequestVector& vector, auto pods_of) {
     for (std::size_t i = 0; i < vector.columns.size(); ++i) {
@@ -262,11 +362,8 @@ void FlavorState::Book(std::span<const LeafShare> shares, const RequestVector& w
       set();
     }
   };
-  add(workers, [](const LeafShare& share) { return share.pods; });
-  add(leader, [](const LeafShare& share) { return Count{share.leaders}; });
-  for (const LeafShare& share : shares) {
-    stamps_->Set(static_cast<std::size_t>(snapshot_->BlockOf(share.leaf)), changing_);
-  }
+  add(shape.workers, [](const LeafShare& share) { return share.pods; });
+  add(shape.leader, [](const LeafShare& share) { return Count{share.leaders}; });
 }
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// What is used on a flavor's leaves right now, apart from the immutable snapshot.
+// The current usage of a flavor's leaves, apart from the immutable snapshot.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "host/model/resources.hpp"
-#include "host/packing/block_stamps.hpp"
 #include "host/packing/flavor_snapshot.hpp"
+#include "host/packing/group_stamps.hpp"
 #include "host/packing/leaf_classes.hpp"
 #include "host/packing/paged_array.hpp"
 #include "host/packing/tiled_capacity.hpp"
@@ -26,45 +26,52 @@ struct LeafShare {
   bool operator==(const LeafShare&) const = default;
 };
 
-// Usage on one leaf; the amounts are somebody else's.
+// Usage on one leaf; the amounts are borrowed.
 struct LeafChange {
   LeafId leaf;
   const Resources* usage = nullptr;
 };
 
+// Capacity that a leaf gains or loses; the amounts are borrowed.
+struct CapacityChange {
+  LeafId leaf;
+  const Resources* amounts = nullptr;
+  Amount sign = 1;  // or -1
+};
+
 class FlavorState {
  public:
-  // What the state takes stays charged to `budget`; once that is stopped, the state is of no use.
+  // Starts without usage. The memory of the state stays charged to `budget`; once that is stopped,
+  // the state must not be used.
   explicit FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot,
                        WorkBudget& budget = WorkBudget::Unlimited());
-  // Copies the amounts. Nothing that was made from `other` is known to be true of the copy.
+  // Copies the amounts. Nothing that was cached for `other` is current for the copy.
   FlavorState(const FlavorState& other);
   ~FlavorState() { Retire(); }
   FlavorState& operator=(const FlavorState&) = delete;
 
-  // Returns a copy with the same stamps. It uses the memory of `spare`, a state of the same
-  // snapshot that is retired, where there is one: then only the blocks in which the two differ are
-  // copied.
+  // Returns a copy with the same stamps. Reuses the memory of `spare`, a retired state of the same
+  // snapshot, if there is one; then only the groups in which the two differ are copied.
   std::unique_ptr<FlavorState> Branch(std::unique_ptr<FlavorState> spare = nullptr) const;
 
-  // Says that this state will not be changed or asked again.
+  // Marks this state as one that will be neither changed nor read again.
   void Retire() { stamps_->Freeze(); }
 
   const FlavorSnapshot& snapshot() const { return *snapshot_; }
 
-  // Names this object and no other, copies included, for the life of the process.
+  // Returns a number that identifies this object, apart from any copy, for the life of the process.
   std::uint64_t identity() const { return identity_; }
 
-  // Returns the stamps of remaining(), by block of the snapshot.
-  const BlockStamps& stamps() const { return *stamps_; }
-  std::shared_ptr<const BlockStamps> SharedStamps() const { return stamps_; }
+  // Returns the stamps of remaining(), by group of the snapshot.
+  const GroupStamps& stamps() const { return *stamps_; }
+  std::shared_ptr<const GroupStamps> SharedStamps() const { return stamps_; }
 
   // Returns the capacity without usage (R5.1), laid out as FlavorSnapshot::free(), from which it
   // differs where nodes have changed since; and its stamps.
   const PagedArray<Amount>& free() const { return *free_; }
-  const std::shared_ptr<const BlockStamps>& free_stamps() const { return free_stamps_; }
+  const std::shared_ptr<const GroupStamps>& free_stamps() const { return free_stamps_; }
 
-  // free - usage of admitted TAS workloads (R5.1), laid out as FlavorSnapshot::free().
+  // Returns free - usage of admitted TAS workloads (R5.1), laid out as FlavorSnapshot::free().
   const PagedArray<Amount>& remaining() const { return remaining_; }
 
   // Returns the usage on a leaf of one resource, by index into remaining(). Usage is no array of
@@ -75,57 +82,64 @@ class FlavorState {
     return clamped != clamped_usage_.end() ? clamped->second : free()[at] - remaining_[at];
   }
 
-  // The same, as far as it can be, in the form that bulk counting reads.
+  // Returns the same amounts, as far as floats can hold them, in the form that bulk counting reads.
   const TiledCapacity& tiles() const { return tiles_; }
 
   // Returns the bytes that a copy takes.
   std::int64_t Bytes() const;
 
-  // Finds out which leaves are equal now; worth it after many changes. In a sparse state hardly two
-  // are.
+  // Finds the classes of equal leaves; worth it after many changes. In a sparse state hardly two
+  // leaves are equal.
   void ClassifyLeaves();
-  // Returns what it found, which is true of the blocks that have no stamp after classes_stamp();
-  // null: nothing, or not asked.
+  // Returns the classes that ClassifyLeaves found, which are valid for the groups that have no
+  // stamp after classes_stamp(); null: none were found, or it was not called.
   const std::shared_ptr<const LeafClasses>& classes() const { return classes_; }
   Stamp classes_stamp() const { return classes_stamp_; }
 
-  // Returns whether no leaf of this state has gained capacity since the change of that stamp:
-  // counts made then are upper bounds.
+  // Returns whether no leaf of this state has gained capacity since the change with that stamp, so
+  // that counts made then are upper bounds.
   bool OnlyShrankSince(Stamp stamp) const { return grown_at_ <= stamp; }
 
-  // The largest magnitude any amount of a column has had, free or remaining.
+  // Returns the largest magnitude any amount of a column has had, free or remaining.
   Amount Magnitude(std::int32_t column) const {
     return magnitude_[static_cast<std::size_t>(column)];
   }
 
-  // Changes whenever Magnitude or tiles().Exact may answer anew.
+  // Returns a number that changes whenever the result of Magnitude or tiles().Exact may change.
   std::uint64_t range_version() const { return range_version_; }
 
-  // Adds usage to leaves, one after the other; resources no node has are ignored: they read as 0
-  // either way. Many leaves at once are much sooner done than one by one.
+  // Adds usage to leaves, one after the other. Resources that no node has are ignored, as they read
+  // as 0 either way. One call for many leaves is much faster than many calls.
   void Add(std::span<const LeafChange> changes);
   void Remove(std::span<const LeafChange> changes);
   void Add(LeafId leaf, const Resources& usage) { Add(std::array{LeafChange{leaf, &usage}}); }
   void Remove(LeafId leaf, const Resources& usage) { Remove(std::array{LeafChange{leaf, &usage}}); }
-  // Adds to the capacity of leaves, and takes from it. Resources no node has are ignored. Only
-  // where IsExact(), also of the amounts.
-  void AddCapacity(std::span<const LeafChange> changes) { ChangeCapacity(changes, 1); }
-  void RemoveCapacity(std::span<const LeafChange> changes) { ChangeCapacity(changes, -1); }
+  // Adds to the capacity of leaves, or subtracts from it. Resources that no node has are ignored.
+  // Requires IsExact(), also of the amounts.
+  void ChangeCapacity(std::span<const CapacityChange> changes);
 
-  // Returns whether all amounts of all times have been smaller than kExact. Then no sum of them has
-  // saturated, and it makes no difference in which order they came and went.
+  // Returns whether all amounts have always been smaller than kExact, so that no sum of them has
+  // saturated and the order of changes makes no difference.
   bool IsExact() const;
   static constexpr Amount kExact = Amount{1} << 60;
 
-  // Adds the pods of a gang; of the two vectors, bound to the snapshot, pod slots are part.
-  void Book(std::span<const LeafShare> shares, const RequestVector& workers,
-            const RequestVector& leader);
+  // Puts other nodes on leaves, in place of those of the snapshot so far. `snapshot` is that
+  // snapshot With the nodes, `changed` the leaves on which they differ. The amounts stay.
+  void SetNodes(std::shared_ptr<const FlavorSnapshot> snapshot, std::span<const LeafId> changed);
+  // Returns a state of the same amounts on an edited tree. New leaves are vacant and have no
+  // amounts. Must not be used when amounts are sparse.
+  std::unique_ptr<FlavorState> On(const FlavorTree::Edited& edited, WorkBudget& budget) const;
+
+  // Adds the usage of a gang's pods. The shape must be one of the snapshot's.
+  void Book(std::span<const LeafShare> shares, const Shape& shape);
 
  private:
+  FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot, PagedArray<Amount> free,
+              PagedArray<Amount> remaining, const FlavorState& before, WorkBudget& budget);
   std::int64_t SmallBytes() const;
-  void ChangeCapacity(std::span<const LeafChange> changes, Amount sign);
-  // Usage becomes Combine(usage, amount), which adds or subtracts.
-  // The answer is what remains; `tiles_` are not told.
+  void MoveClasses(const FlavorState& before, std::span<const LeafRun> runs);
+  // Sets usage to Combine(usage, amount), which adds or subtracts. Returns what remains; does not
+  // update `tiles_`.
   template <Amount (*Combine)(Amount, Amount)>
   Amount ChangeAmount(std::int32_t column, LeafId leaf, Amount amount);
   template <Amount (*Combine)(Amount, Amount)>
@@ -134,16 +148,16 @@ class FlavorState {
   void NoteMagnitude(std::int32_t column, Amount amount);
   void CopyAmounts(const FlavorState& original);
   void CopyFree(const FlavorState& original);
-  std::optional<std::vector<std::int32_t>> WorthCopying(const BlockStamps& from,
-                                                        const BlockStamps& to) const;
-  void CopyBlock(const PagedArray<Amount>& from, std::int32_t block, PagedArray<Amount>& to) const;
+  std::optional<std::vector<std::int32_t>> WorthCopying(const GroupStamps& from,
+                                                        const GroupStamps& to) const;
+  void CopyGroup(const PagedArray<Amount>& from, std::int32_t group, PagedArray<Amount>& to) const;
 
   std::shared_ptr<const FlavorSnapshot> snapshot_;
   std::uint64_t identity_;
-  std::shared_ptr<BlockStamps> stamps_;
+  std::shared_ptr<GroupStamps> stamps_;
   std::shared_ptr<PagedArray<Amount>> own_free_;    // null until a node changes
   std::shared_ptr<const PagedArray<Amount>> free_;  // the snapshot's or another state's until then
-  std::shared_ptr<const BlockStamps> free_stamps_;
+  std::shared_ptr<const GroupStamps> free_stamps_;
   PagedArray<Amount> remaining_;
   std::unordered_map<std::size_t, Amount> clamped_usage_;  // by index into remaining_
   TiledCapacity tiles_;

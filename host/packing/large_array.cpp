@@ -12,14 +12,17 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{1} << 21;
 constexpr std::size_t kMostKept = std::size_t{64} << 20;
+// Blocks that are kept, less one: there is always room for another without an allocation.
+constexpr std::size_t kMostBlocks = 256;
 
-// Of any size that systems use, huge ones aside: what does not fill a huge page stays on these.
+// Rounds up to whole pages of the largest size that systems use, huge ones aside: what does not
+// fill a huge page stays on these.
 std::size_t WholePages(std::size_t bytes) {
   constexpr std::size_t kPage = std::size_t{1} << 16;
   return (bytes + kPage - 1) / kPage * kPage;
 }
 
-// Whole pages, the first of which begins a huge one.
+// Maps whole pages, the first of which begins a huge one.
 void* Map(std::size_t bytes) {
   const std::size_t mapped = bytes + kHugePage;
   void* memory =
@@ -38,6 +41,8 @@ void* Map(std::size_t bytes) {
 
 class KeptMemory {
  public:
+  KeptMemory() { kept_.reserve(kMostBlocks); }
+
   // Memory of just this size, or null.
   void* Take(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
@@ -56,7 +61,7 @@ class KeptMemory {
     const std::lock_guard lock(mutex_);
     kept_.push_back({memory, bytes});
     bytes_ += bytes;
-    while (bytes_ > kMostKept) {
+    while (bytes_ > kMostKept || kept_.size() == kMostBlocks) {
       ::munmap(kept_.front().memory, kept_.front().bytes);
       bytes_ -= kept_.front().bytes;
       kept_.erase(kept_.begin());
@@ -73,7 +78,8 @@ class KeptMemory {
   std::size_t bytes_ = 0;
 };
 
-// Never destroyed: arrays of static objects may outlive it otherwise.
+// Returns the memory that is kept. It is never destroyed: arrays of static objects may outlive
+// it otherwise.
 KeptMemory& Kept() {
   static auto& kept = *new KeptMemory;
   return kept;

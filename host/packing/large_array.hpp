@@ -9,14 +9,16 @@
 
 namespace espalier {
 
-// Memory of whole huge pages where the system has them, ordinary pages where it has not: an address
-// of an array in random order is translated from a handful of entries instead of thousands. The
-// memory is kept for the next array of its size, up to a limit, because handing pages out costs as
-// much as filling them. Thread-safe. `bytes` are positive; the memory has no value.
+// Returns memory of whole huge pages where the system has them, of ordinary pages where it has not:
+// an address of an array in random order is translated from a handful of entries instead of
+// thousands. Memory that is given back is kept for the next array of its size, up to a limit,
+// because handing pages out costs as much as filling them. Thread-safe. `bytes` are positive; the
+// memory is not initialised.
 void* TakeLargeMemory(std::size_t bytes);
 void GiveLargeMemory(void* memory, std::size_t bytes);
 
-// Numbers that are given no value have none: LargeArray<float>(n) is n floats to be written first.
+// Leaves numbers without an initial value uninitialised: LargeArray<float>(n) is n floats to be
+// written first.
 template <class T>
 class LargeArrayAllocator {
  public:

@@ -12,7 +12,7 @@ constexpr std::uint8_t kFree = LeafClasses::kMostClasses;
 
 std::uint32_t Bits(float units) { return std::bit_cast<std::uint32_t>(units); }
 
-// The lanes of a tile whose units are all those of `lane`.
+// Returns the lanes of a tile whose units are all those of `lane`, as a bitmap.
 std::uint32_t EqualLanes(const float* tile, std::size_t columns, std::int32_t lane) {
   std::uint32_t differ[kTile] = {};
   for (const float* row = tile; row != tile + columns * kTile; row += kTile) {
@@ -59,6 +59,23 @@ LeafClasses::LeafClasses(const TiledCapacity& tiles, std::int32_t leaves)
     }
   }
   std::fill(of_leaf_.begin() + leaves, of_leaf_.end(), static_cast<std::uint8_t>(count()));
+}
+
+std::shared_ptr<const LeafClasses> LeafClasses::Moved(std::span<const LeafRun> runs,
+                                                      std::int32_t leaves) const {
+  const std::shared_ptr<LeafClasses> moved(new LeafClasses());
+  moved->units_ = units_;
+  moved->leaves_.resize(leaves_.size());
+  moved->of_leaf_.resize(static_cast<std::size_t>((leaves + kTile - 1) / kTile * kTile));
+  for (const LeafRun& run : runs) {
+    std::copy_n(of_leaf_.begin() + run.from, run.size, moved->of_leaf_.begin() + run.to);
+  }
+  for (std::int32_t leaf = 0; leaf < leaves; ++leaf) {
+    ++moved->leaves_[moved->of_leaf_[static_cast<std::size_t>(leaf)]];
+  }
+  std::fill(moved->of_leaf_.begin() + leaves, moved->of_leaf_.end(),
+            static_cast<std::uint8_t>(count()));
+  return moved;
 }
 
 std::int32_t LeafClasses::Classify(const float* tile, std::size_t columns, std::int32_t lane,

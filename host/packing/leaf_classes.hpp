@@ -1,5 +1,5 @@
-// Leaves by what is left on them. In most clusters many leaves are equal: what a request finds on
-// one leaf of a class, it finds on all.
+// Classifies leaves by their remaining capacity. In most clusters many leaves are equal: the counts
+// of a request on one leaf of a class hold for all of it.
 #pragma once
 
 #include <cstdint>
@@ -7,34 +7,43 @@
 #include <span>
 #include <vector>
 
+#include "host/packing/flavor_tree.hpp"
 #include "host/packing/tiled_capacity.hpp"
 
 namespace espalier {
 
-// As they were at one moment; leaves change later, these do not.
+// The classes of equal leaves of a state, as they were at one moment: leaves change later, the
+// classes do not.
 class LeafClasses {
  public:
   static constexpr std::int32_t kMostClasses = 255;
 
-  // Leaves are of one class where all their units are equal. Null where there are more than
-  // kMostClasses, or nothing to compare.
+  // Returns the classes: leaves are of one class when all their units are equal. Returns null when
+  // there are more than kMostClasses, or nothing to compare.
   static std::shared_ptr<const LeafClasses> Find(const TiledCapacity& tiles, std::int32_t leaves);
 
-  // Leaves of each class.
+  // Returns the same for leaves that have moved in runs, which ascend. The classes of leaves in
+  // none of the runs are meaningless.
+  std::shared_ptr<const LeafClasses> Moved(std::span<const LeafRun> runs,
+                                           std::int32_t leaves) const;
+
+  // Returns how many leaves each class has.
   std::span<const std::int32_t> leaves() const { return leaves_; }
   std::int32_t count() const { return static_cast<std::int32_t>(leaves_.size()); }
 
-  // The class of each leaf; behind the last one, to the end of its tile, count().
+  // Returns the class of each leaf; the entries behind the last leaf, to the end of its tile, are
+  // count().
   std::span<const std::uint8_t> of_leaf() const { return of_leaf_; }
 
-  // A leaf of each class, in tiles as TiledCapacity::Tile has them.
+  // Returns a leaf of each class, in tiles as TiledCapacity::Tile has them.
   const float* tiles() const { return units_.data(); }
 
  private:
+  LeafClasses() = default;
   LeafClasses(const TiledCapacity& tiles, std::int32_t leaves);
 
-  // The class of a lane of a tile, made where there is none; -1 where there is no place for it.
-  // `slots`: the classes by hash of their units; kMostClasses: free.
+  // Returns the class of a lane of a tile, which is added when it is new; -1 when there are too
+  // many. `slots` are the classes by hash of their units; kMostClasses: free.
   std::int32_t Classify(const float* tile, std::size_t columns, std::int32_t lane,
                         std::span<std::uint8_t> slots);
 

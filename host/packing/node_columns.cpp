@@ -5,7 +5,6 @@
 #include <atomic>
 #include <bit>
 #include <functional>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -13,7 +12,7 @@
 
 #include "host/model/excerpt.hpp"
 #include "host/packing/name_index.hpp"
-#include "host/packing/parts.hpp"
+#include "host/packing/parallel_for.hpp"
 
 namespace espalier {
 namespace {
@@ -26,6 +25,36 @@ std::int64_t BytesOf(const std::string& text) {
   return static_cast<std::int64_t>(sizeof(text) + text.size());
 }
 
+// Returns the positions of distinct texts in their byte-wise order. Reads texts once for eight
+// bytes behind what all of them begin with, which tell most apart.
+std::vector<std::int32_t> OrderOf(std::span<const std::string_view> texts) {
+  struct Keyed {
+    std::uint64_t bytes;  // the first one highest, 0 behind the end
+    std::int32_t position;
+  };
+  std::size_t common = texts.empty() ? 0 : texts.front().size();
+  for (const std::string_view text : texts) {
+    const auto [end, unused] = std::ranges::mismatch(text, texts.front().substr(0, common));
+    common = static_cast<std::size_t>(end - text.begin());
+  }
+  std::vector<Keyed> keyed(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::uint64_t bytes = 0;
+    for (std::size_t b = common; b < common + sizeof(bytes); ++b) {
+      bytes = bytes << 8 | (b < texts[i].size() ? static_cast<unsigned char>(texts[i][b]) : 0U);
+    }
+    keyed[i] = {bytes, static_cast<std::int32_t>(i)};
+  }
+  std::ranges::sort(keyed, [&](const Keyed& a, const Keyed& b) {
+    if (a.bytes != b.bytes) return a.bytes < b.bytes;
+    return texts[static_cast<std::size_t>(a.position)] <
+           texts[static_cast<std::size_t>(b.position)];
+  });
+  std::vector<std::int32_t> order(texts.size());
+  std::ranges::transform(keyed, order.begin(), &Keyed::position);
+  return order;
+}
+
 // Grows one label column node by node. Neighbours tend to share values, so the last one is tried
 // before the table.
 class LabelColumnBuilder {
@@ -35,24 +64,14 @@ class LabelColumnBuilder {
   std::string_view key() const { return key_; }
 
   void Set(std::size_t node, std::string_view value) {
-    if (last_ < 0 || values_[static_cast<std::size_t>(last_)] != value) {
-      const auto [it, fresh] = index_.emplace(value, static_cast<std::int32_t>(values_.size()));
-      if (fresh) {
-        budget_.Charge(BytesOf<std::string>(1) + static_cast<std::int64_t>(value.size()));
-        values_.push_back(value);
-      }
-      last_ = it->second;
-    }
+    if (last_ < 0 || values_[static_cast<std::size_t>(last_)] != value) last_ = NumberOf(value);
     value_of_.resize(node, -1);
     value_of_.push_back(last_);
   }
 
   LabelColumn Finish(std::size_t nodes) {
     value_of_.resize(nodes, -1);
-    std::vector<std::int32_t> order(values_.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::sort(order, {},
-                      [&](std::int32_t i) { return values_[static_cast<std::size_t>(i)]; });
+    const std::vector<std::int32_t> order = OrderOf(values_);
     std::vector<std::int32_t> rank(values_.size());
     LabelColumn column;
     column.key = key_;
@@ -69,9 +88,22 @@ class LabelColumnBuilder {
   }
 
  private:
+  std::int32_t NumberOf(std::string_view value) {
+    const std::uint32_t hash = NameIndex::Hash(value);
+    const std::int32_t known = index_.FindIf(hash, [&](std::int32_t number) {
+      return values_[static_cast<std::size_t>(number)] == value;
+    });
+    if (known >= 0) return known;
+    budget_.Charge(BytesOf<std::string>(1) + static_cast<std::int64_t>(value.size()));
+    const auto number = static_cast<std::int32_t>(values_.size());
+    index_.AddNew(number, hash);
+    values_.push_back(value);
+    return number;
+  }
+
   std::string_view key_;
   WorkBudget& budget_;
-  std::unordered_map<std::string_view, std::int32_t> index_;
+  NameIndex index_;
   std::vector<std::string_view> values_;
   std::vector<std::int32_t> value_of_;
   std::int32_t last_ = -1;
@@ -142,6 +174,9 @@ class TaintSets {
   std::int32_t last_number_ = 0;
 };
 
+// About as many labels and amounts does a node have.
+constexpr std::size_t kEntriesOfNode = 8;
+
 // So many amounts of which so many parts but one are 0 are worth another form.
 constexpr std::size_t kLeastSparse = std::size_t{1} << 20;
 constexpr std::size_t kSparseShare = 8;
@@ -193,6 +228,42 @@ void AddAllocatable(NodeColumns& columns, std::span<const Node> nodes, WorkBudge
   }
 }
 
+void AddLabels(NodeColumns& columns, std::span<const Node> nodes, WorkBudget& budget) {
+  ColumnFinder find(BytesOf<std::int32_t>(nodes.size()), budget);
+  for (std::size_t n = 0; n < nodes.size() && !budget.stopped(); ++n) {
+    bool first = true;
+    for (const auto& [key, value] : nodes[n].labels) {
+      if (budget.stopped()) return;
+      find(key, first).Set(n, value);
+      first = false;
+    }
+  }
+  columns.labels.resize(find.columns().size());
+  ParallelFor(columns.labels.size(), columns.labels.size() * nodes.size(), [&](std::size_t label) {
+    if (!budget.stopped()) columns.labels[label] = find.columns()[label].Finish(nodes.size());
+  });
+  std::ranges::sort(columns.labels, {}, &LabelColumn::key);
+}
+
+// Adds names, and what else each node has one of.
+void AddNames(NodeColumns& columns, std::span<const Node> nodes, WorkBudget& budget) {
+  TaintSets taint_sets;
+  budget.Charge(BytesOf<std::int32_t>(nodes.size()) + BytesOf<std::uint8_t>(nodes.size()));
+  for (const Node& node : nodes) {
+    if (!budget.Charge(BytesOf(node.name))) return;
+    columns.names.push_back(node.name);
+    columns.available.push_back(!node.unschedulable && node.ready);
+    const std::int32_t taints = taint_sets.Number(node.taints);
+    if (taints == static_cast<std::int32_t>(columns.taint_sets.size())) {
+      for (const Taint& taint : node.taints) {
+        budget.Charge(BytesOf(taint.key) + BytesOf(taint.value) + BytesOf(taint.effect));
+      }
+      columns.taint_sets.push_back(node.taints);
+    }
+    columns.taint_set_of.push_back(taints);
+  }
+}
+
 struct NameIn {
   const std::vector<std::string>& names;
   std::string_view operator()(std::int32_t n) const { return names[static_cast<std::size_t>(n)]; }
@@ -208,11 +279,12 @@ bool AscendsStrictly(const Items& items, const Name& name) {
   return true;
 }
 
-// The same on all cores, each part with the last value of the one before it.
+// Returns whether the values ascend strictly. Reads them on all cores, each part with the last
+// value of the one before it.
 bool AscendsInParts(const std::vector<std::string>& values) {
   constexpr std::size_t kValues = 8192;  // of a part
   std::atomic<bool> ascends = true;
-  ForEachPart((values.size() + kValues - 1) / kValues, values.size(), [&](std::size_t part) {
+  ParallelFor((values.size() + kValues - 1) / kValues, values.size(), [&](std::size_t part) {
     const std::size_t begin = part == 0 ? 0 : part * kValues - 1;
     const std::size_t end = std::min((part + 1) * kValues, values.size());
     if (!AscendsStrictly(std::span(values).subspan(begin, end - begin), AsView)) ascends = false;
@@ -220,8 +292,8 @@ bool AscendsInParts(const std::vector<std::string>& values) {
   return ascends;
 }
 
-// Whether two names are equal. Equal names have equal hashes, so each part of the hashes can be
-// looked at on its own.
+// Returns whether two names are equal. Equal names have equal hashes, so each part of the hashes
+// can be looked at on its own.
 bool AnyTwice(const std::vector<std::string>& names) {
   constexpr std::size_t kParts = 16;
   struct Hashed {
@@ -229,7 +301,7 @@ bool AnyTwice(const std::vector<std::string>& names) {
     std::int32_t position;
   };
   std::array<std::array<std::vector<Hashed>, kParts>, kParts> hashed;  // [run of names][part]
-  ForEachPart(kParts, names.size(), [&](std::size_t run) {
+  ParallelFor(kParts, names.size(), [&](std::size_t run) {
     const std::size_t end = (run + 1) * names.size() / kParts;
     for (std::size_t n = run * names.size() / kParts; n < end; ++n) {
       const std::uint32_t hash = NameIndex::Hash(names[n]);
@@ -237,7 +309,7 @@ bool AnyTwice(const std::vector<std::string>& names) {
     }
   });
   std::array<bool, kParts> twice{};
-  ForEachPart(kParts, names.size(), [&](std::size_t part) {
+  ParallelFor(kParts, names.size(), [&](std::size_t part) {
     std::size_t size = 0;
     for (const auto& run : hashed) size += run[part].size();
     NameIndex seen(size);
@@ -298,40 +370,20 @@ const LabelColumn* NodeColumns::FindLabel(std::string_view key) const {
 
 Result<NodeColumns> MakeNodeColumns(std::span<const Node> nodes, WorkBudget& budget) {
   NodeColumns columns;
-  ColumnFinder find(BytesOf<std::int32_t>(nodes.size()), budget);
-  TaintSets taint_sets;
-  budget.Charge(BytesOf<std::int32_t>(nodes.size()) + BytesOf<std::uint8_t>(nodes.size()));
-  for (std::size_t n = 0; n < nodes.size(); ++n) {
-    const Node& node = nodes[n];
-    if (!budget.Charge(BytesOf(node.name))) break;
-    columns.names.push_back(node.name);
-    columns.available.push_back(!node.unschedulable && node.ready);
-    const std::int32_t taints = taint_sets.Number(node.taints);
-    if (taints == static_cast<std::int32_t>(columns.taint_sets.size())) {
-      for (const Taint& taint : node.taints) {
-        budget.Charge(BytesOf(taint.key) + BytesOf(taint.value) + BytesOf(taint.effect));
-      }
-      columns.taint_sets.push_back(node.taints);
+  const std::size_t entries = nodes.size() * kEntriesOfNode;
+  Result<void> distinct;
+  ParallelFor(3, entries, [&](std::size_t part) {
+    if (part == 0) {
+      AddLabels(columns, nodes, budget);
+    } else if (part == 1) {
+      AddAllocatable(columns, nodes, budget);
+    } else {
+      AddNames(columns, nodes, budget);
+      if (!budget.stopped()) distinct = CheckDistinctNames(columns.names);
     }
-    columns.taint_set_of.push_back(taints);
-    bool first = true;
-    for (const auto& [key, value] : node.labels) {
-      if (budget.stopped()) break;
-      find(key, first).Set(n, value);
-      first = false;
-    }
-  }
+  });
   if (auto check = budget.Check(); !check) return tl::unexpected<Error>(check.error());
-  if (auto distinct = CheckDistinctNames(columns.names); !distinct) {
-    return tl::unexpected<Error>(distinct.error());
-  }
-  for (LabelColumnBuilder& builder : find.columns()) {
-    if (budget.stopped()) break;
-    columns.labels.push_back(builder.Finish(nodes.size()));
-  }
-  std::ranges::sort(columns.labels, {}, &LabelColumn::key);
-  AddAllocatable(columns, nodes, budget);
-  if (auto check = budget.Check(); !check) return tl::unexpected<Error>(check.error());
+  if (!distinct) return tl::unexpected<Error>(distinct.error());
   return columns;
 }
 
@@ -348,7 +400,7 @@ Result<void> CheckNodeColumns(const NodeColumns& columns) {
     return WrongColumn("labels", "must be sorted by distinct keys");
   }
   std::vector<Result<void>> labels(columns.labels.size());
-  ForEachPart(labels.size(), labels.size() * nodes,
+  ParallelFor(labels.size(), labels.size() * nodes,
               [&](std::size_t label) { labels[label] = CheckLabel(columns.labels[label], nodes); });
   for (const Result<void>& label : labels) {
     if (!label) return label;

@@ -20,7 +20,7 @@ struct LabelColumn {
   std::vector<std::string> values;     // distinct, byte-wise ascending
   std::vector<std::int32_t> value_of;  // [nodes] index into values; -1: the node lacks the label
 
-  // Index of a value, or -1.
+  // Returns the index of a value, or -1.
   std::int32_t FindValue(std::string_view value) const;
 };
 
@@ -31,7 +31,7 @@ struct NodeAmount {
   Amount amount = 0;
 };
 
-// N nodes and R resources.
+// The N nodes of a cluster with their R resources, as columns.
 struct NodeColumns {
   std::vector<std::string> names;       // [N] distinct
   std::vector<std::uint8_t> available;  // [N] schedulable and ready (R3.1)
@@ -45,20 +45,20 @@ struct NodeColumns {
   std::vector<NodeAmount> amounts;
 
   std::size_t size() const { return names.size(); }
-  // The column of a key, or null.
+  // Returns the column of a key, or null.
   const LabelColumn* FindLabel(std::string_view key) const;
 };
 
-// Columns of Kubernetes nodes, in their order. What they take stays charged to `budget`. Errors:
-// two nodes of one name (kBadInput), and why `budget` was stopped.
+// Makes columns of Kubernetes nodes, in their order. Their memory stays charged to `budget`.
+// Errors: two nodes of one name (kBadInput), and why `budget` was stopped.
 Result<NodeColumns> MakeNodeColumns(std::span<const Node> nodes,
                                     WorkBudget& budget = WorkBudget::Unlimited());
 
-// Whether columns made elsewhere keep what is said above; the error (kBadInput) names the column.
-// CheckDistinctNames has a check of its own.
+// Checks that columns made elsewhere have the properties above; errors (kBadInput) name the column.
+// CheckDistinctNames checks the names of nodes.
 Result<void> CheckNodeColumns(const NodeColumns& columns);
 
-// Error (kBadInput): two nodes of one name.
+// Checks that no two nodes have one name; the error is kBadInput.
 Result<void> CheckDistinctNames(const std::vector<std::string>& names);
 
 }  // namespace espalier

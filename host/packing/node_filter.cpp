@@ -254,7 +254,7 @@ NodeFilter EvaluateFilter(const NodeConstraints& constraints, const NodeColumns&
       since_pause = 0;
     }
     const auto node = static_cast<std::size_t>(node_of_leaf[leaf]);
-    if (!compiled.Matches(node, filter)) {
+    if (node_of_leaf[leaf] < 0 || !compiled.Matches(node, filter)) {
       all = false;
       continue;
     }
@@ -271,6 +271,79 @@ NodeFilter EvaluateFilter(const NodeConstraints& constraints, const NodeColumns&
     }
   }
   return filter;
+}
+
+std::vector<std::uint64_t> AllLeaves(std::size_t leaves) {
+  std::vector<std::uint64_t> bitmap((leaves + 63) / 64, ~std::uint64_t{0});
+  if (leaves % 64 != 0) bitmap.back() = (std::uint64_t{1} << (leaves % 64)) - 1;
+  return bitmap;
+}
+
+FilterChanges::FilterChanges(const NodeConstraints& constraints, const TreeView& tree,
+                             NodeFilter& filter)
+    : constraints_(constraints), tree_(tree), filter_(filter) {}
+
+FilterChanges::Verdict FilterChanges::Judge(const Node* node, const Taint*& taint) const {
+  if (node == nullptr) return Verdict::kNobody;
+  taint = FirstUntoleratedTaint(node->taints, constraints_.tolerations);
+  if (taint != nullptr) return Verdict::kTaint;
+  if (!MatchesSelector(node->labels, constraints_.node_selector)) return Verdict::kSelector;
+  if (constraints_.required_affinity &&
+      std::ranges::none_of(*constraints_.required_affinity, [&](const NodeSelectorTerm& term) {
+        return TermMatches(term, node->labels, node->name);
+      })) {
+    return Verdict::kAffinity;
+  }
+  return Verdict::kMatches;
+}
+
+std::int64_t FilterChanges::Score(const Node& node) const {
+  std::int64_t score = 0;
+  for (const PreferredSchedulingTerm& term : constraints_.preferred_affinity) {
+    if (TermMatches(term.preference, node.labels, node.name)) score += term.weight;
+  }
+  return score;
+}
+
+void FilterChanges::Count(Verdict verdict, const Taint* taint, std::int64_t nodes) {
+  if (verdict == Verdict::kSelector) filter_.node_selector += nodes;
+  if (verdict == Verdict::kAffinity) filter_.required_affinity += nodes;
+  if (verdict != Verdict::kTaint) return;
+  const std::string text = TaintText(*taint);
+  if ((filter_.taints[text] += nodes) == 0) filter_.taints.Erase(text);
+}
+
+// Adds to the score of a leaf and of the domains above it (R8.2).
+void FilterChanges::AddScore(std::int32_t leaf, std::int64_t score) {
+  if (score == 0) return;
+  for (std::int32_t d = tree_.LevelBegin(tree_.lowest()) + leaf; d >= 0; d = tree_.parent[d]) {
+    filter_.affinity[static_cast<std::size_t>(d)] += score;
+  }
+}
+
+void FilterChanges::Change(std::int32_t leaf, const Node* before, const Node* after) {
+  const Taint* taint_before = nullptr;
+  const Taint* taint_after = nullptr;
+  const Verdict was = Judge(before, taint_before);
+  const Verdict is = Judge(after, taint_after);
+  Count(was, taint_before, -1);
+  Count(is, taint_after, 1);
+  if (!filter_.affinity.empty()) {
+    if (was == Verdict::kMatches) AddScore(leaf, -Score(*before));
+    if (is == Verdict::kMatches) AddScore(leaf, Score(*after));
+  }
+  if ((was == Verdict::kMatches) == (is == Verdict::kMatches)) return;
+  if (filter_.matches.empty()) {
+    filter_.matches = AllLeaves(static_cast<std::size_t>(tree_.leaf_count()));
+  }
+  filter_.matches[static_cast<std::size_t>(leaf) / 64] ^= std::uint64_t{1} << (leaf % 64);
+}
+
+void FilterChanges::Finish(bool vacant) {
+  if (!vacant && filter_.node_selector == 0 && filter_.required_affinity == 0 &&
+      filter_.taints.empty()) {
+    filter_.matches = {};
+  }
 }
 
 std::int64_t NodeFilter::Bytes() const {

@@ -8,7 +8,7 @@
 namespace espalier {
 namespace {
 
-// A signed decimal int64; an explicit plus and leading zeros are fine.
+// Reads a signed decimal int64; an explicit plus and leading zeros are fine.
 std::optional<std::int64_t> ParseInteger(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   std::int64_t value = 0;

@@ -9,18 +9,18 @@
 #include <vector>
 
 #include "host/packing/large_array.hpp"
-#include "host/packing/parts.hpp"
+#include "host/packing/parallel_for.hpp"
 
 namespace espalier {
 
-// Pages that take no memory and read as zeros until they are written; `bytes` are positive. They go
-// back to the system with their contents.
+// Returns pages that take no memory and read as zeros until they are written; `bytes` are positive.
+// They go back to the system with their contents.
 void* TakeZeroPages(std::size_t bytes);
 void GiveZeroPages(void* memory, std::size_t bytes);
 
-// An array of numbers, or of plain structs of them, of a fixed size. A dense one is a LargeArray:
-// its items have no value until they are written. The items of a sparse one are 0 until then, and
-// pages nobody has used take neither memory nor the time to copy them.
+// An array of numbers, or of plain structs of them, of a fixed size. A dense array is a LargeArray,
+// whose items have no value until they are written. The items of a sparse array are 0 until then,
+// and unused pages take neither memory nor time to copy.
 template <class T>
 class PagedArray {
  public:
@@ -28,7 +28,8 @@ class PagedArray {
   static constexpr std::size_t kPageItems = kPageBytes / sizeof(T);
   static_assert(kPageBytes % sizeof(T) == 0);
 
-  // Small arrays are always dense; where `sparse` was asked for, they are filled with zeros.
+  // Returns whether an array that is to be `sparse` becomes so. Small arrays are always dense, but
+  // are filled with zeros when `sparse` was requested.
   static bool IsSparse(std::size_t size, bool sparse) {
     constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
     return sparse && size * sizeof(T) >= kLeastBytes;
@@ -55,7 +56,7 @@ class PagedArray {
       return;
     }
     constexpr std::size_t kItems = (std::size_t{1} << 19) / sizeof(T);  // of a part
-    ForEachPart((size_ + kItems - 1) / kItems, size_ * sizeof(T) / 8, [&](std::size_t part) {
+    ParallelFor((size_ + kItems - 1) / kItems, size_ * sizeof(T) / 8, [&](std::size_t part) {
       const std::size_t begin = part * kItems;
       std::copy_n(other.data_ + begin, std::min(kItems, size_ - begin), data_ + begin);
     });
@@ -86,13 +87,12 @@ class PagedArray {
   T& operator[](std::size_t at) { return data_[at]; }
   const T& operator[](std::size_t at) const { return data_[at]; }
 
-  // Says that an item is about to be written. Returns whether its page, of a sparse array, begins
-  // to take memory with that.
+  // Prepares to write an item. Returns whether its page, in a sparse array, begins to take memory.
   bool Use(std::size_t at) {
     return sparse() && std::exchange(pages_[at / kPageItems], std::uint8_t{1}) == 0;
   }
 
-  // Calls visit(begin, end) for the stretches of [begin, end) that are in use, in ascending order.
+  // Calls visit(begin, end) for the used stretches of [begin, end), in ascending order.
   template <class Visit>
   void ForEachUsed(std::size_t begin, std::size_t end, const Visit& visit) const {
     if (!sparse()) return visit(begin, end);
@@ -113,8 +113,8 @@ class PagedArray {
     const auto pages = std::count(used_.begin(), used_.end(), std::uint8_t{1});
     return FirstBytes(size_, sparse()) + pages * static_cast<std::int64_t>(kPageBytes);
   }
-  // Returns the bytes that an array takes when it is made: of a sparse one, the notes of what is in
-  // use, and the tables by which the system finds its pages.
+  // Returns the bytes that an array takes when it is made; for a sparse one these are the records
+  // of used pages, and the tables by which the system finds its pages.
   static std::int64_t FirstBytes(std::size_t size, bool sparse) {
     const std::size_t bytes = size * sizeof(T);
     return static_cast<std::int64_t>(

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "host/model/work_budget.hpp"
 #include "host/packing/node_columns.hpp"
 
 namespace espalier {
@@ -14,7 +15,9 @@ using PathLabels = std::span<const LabelColumn* const>;
 
 bool PathLess(PathLabels levels, std::int32_t node_a, std::int32_t node_b);
 
-// Nodes of one path stay in the order they have.
-void SortByPath(PathLabels levels, std::vector<std::int32_t>& nodes);
+// Sorts nodes by their paths; the order of nodes with the same path is kept. Once `budget` is
+// stopped the order is arbitrary.
+void SortByPath(PathLabels levels, std::vector<std::int32_t>& nodes,
+                const WorkBudget& budget = WorkBudget::Unlimited());
 
 }  // namespace espalier

@@ -25,7 +25,8 @@ std::size_t BytesOf(const RequestVector& vector) {
 
 std::int64_t Shape::Bytes() const {
   return static_cast<std::int64_t>(sizeof(Shape) + BytesOf(workers) + BytesOf(leader) +
-                                   leader_on_workers.size() * sizeof(Amount) + filter_key.size());
+                                   leader_on_workers.size() * sizeof(Amount) +
+                                   2 * constraints_key.size());
 }
 
 std::string Shape::Key() const {
@@ -34,7 +35,7 @@ std::string Shape::Key() const {
   AppendVector(out, leader);
   fmt::format_to(std::back_inserter(out), "{}x{}|", slice.level, slice.size);
   for (const Count size : slice.inner_size) fmt::format_to(std::back_inserter(out), "{},", size);
-  fmt::format_to(std::back_inserter(out), "|{}|{}", filter != nullptr, filter_key);
+  fmt::format_to(std::back_inserter(out), "|{}|{}", constraints != nullptr, constraints_key);
   return fmt::to_string(out);
 }
 

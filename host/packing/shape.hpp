@@ -27,12 +27,13 @@ struct Shape {
   RequestVector leader;                   // empty: no leader
   std::vector<Amount> leader_on_workers;  // what the leader takes of each worker resource
   SliceRule slice;
-  std::shared_ptr<const NodeFilter> filter;  // null: every leaf (R7.1)
-  std::string filter_key;                    // NodeConstraints::Key of the filter
+  // Constraints on nodes; null: none (R7.1). The leaves that pass depend on the state.
+  std::shared_ptr<const NodeConstraints> constraints;
+  std::string constraints_key;  // NodeConstraints::Key
 
-  // A text that is equal for equal shapes only.
+  // Returns a text that is equal for equal shapes only.
   std::string Key() const;
-  // Returns the bytes of memory that it takes without the filter.
+  // Returns the bytes of memory that it takes, those of the constraints by their key.
   std::int64_t Bytes() const;
 };
 

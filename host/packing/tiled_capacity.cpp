@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "host/packing/parts.hpp"
+#include "host/packing/parallel_for.hpp"
 
 namespace espalier {
 
@@ -21,7 +21,7 @@ float TiledCapacity::MostIn(const Row& row) {
 TiledCapacity::TiledCapacity(std::int32_t leaves, std::span<const Amount> magnitudes)
     : columns_(magnitudes.size()),
       tiles_(static_cast<std::size_t>((leaves + kTileLeaves - 1) / kTileLeaves)),
-      least_most_(columns_, static_cast<float>(kMaxUnits)),
+      min_tile_max_(columns_, static_cast<float>(kMaxUnits)),
       exact_(columns_, 1),
       shift_(columns_, 0) {
   for (std::size_t column = 0; column < columns_; ++column) {
@@ -32,7 +32,7 @@ TiledCapacity::TiledCapacity(std::int32_t leaves, std::span<const Amount> magnit
 TiledCapacity::TiledCapacity(std::span<const Amount> amounts, std::int64_t stride,
                              std::int32_t leaves, std::span<const Amount> magnitudes)
     : TiledCapacity(leaves, magnitudes) {
-  PackDense(amounts, stride, leaves);
+  PackDense(amounts, stride, leaves, WorkBudget::Unlimited());
 }
 
 TiledCapacity::TiledCapacity(const PagedArray<Amount>& amounts, std::int64_t stride,
@@ -42,7 +42,7 @@ TiledCapacity::TiledCapacity(const PagedArray<Amount>& amounts, std::int64_t str
   if (amounts.sparse()) {
     PackSparse(amounts, stride, leaves, budget);
   } else if (budget.Charge(static_cast<std::int64_t>(RowCount() * sizeof(Row)))) {
-    PackDense({amounts.data(), amounts.size()}, stride, leaves);
+    PackDense({amounts.data(), amounts.size()}, stride, leaves, budget);
   }
 }
 
@@ -51,7 +51,7 @@ void TiledCapacity::PackSparse(const PagedArray<Amount>& amounts, std::int64_t s
   if (!budget.Charge(PagedArray<Row>::FirstBytes(RowCount(), true))) return;
   rows_ = PagedArray<Row>(RowCount(), true);
   // Nothing is said of tiles that nobody writes, so no least of all can be.
-  std::ranges::fill(least_most_, -1.0F);
+  std::ranges::fill(min_tile_max_, -1.0F);
   const auto row_of = [&](std::size_t at) -> Row& {
     if (rows_.Use(at)) budget.Charge(PagedArray<Row>::kPageBytes);
     return rows_[at];
@@ -85,7 +85,7 @@ void TiledCapacity::PackSparse(const PagedArray<Amount>& amounts, std::int64_t s
 }
 
 void TiledCapacity::PackDense(std::span<const Amount> amounts, std::int64_t stride,
-                              std::int32_t leaves) {
+                              std::int32_t leaves, const WorkBudget& budget) {
   rows_ = PagedArray<Row>(RowCount(), false);
   const auto groups = rows_.begin() + static_cast<std::ptrdiff_t>(tiles_ * columns_);
   Row most_possible;
@@ -93,7 +93,8 @@ void TiledCapacity::PackDense(std::span<const Amount> amounts, std::int64_t stri
   std::fill(groups, rows_.end(), most_possible);
   // Tile by tile, in the order of memory.
   constexpr std::size_t kTiles = 512;  // of a part
-  ForEachPart((tiles_ + kTiles - 1) / kTiles, amounts.size(), [&](std::size_t part) {
+  ParallelFor((tiles_ + kTiles - 1) / kTiles, amounts.size(), [&](std::size_t part) {
+    if (budget.stopped()) return;
     for (std::size_t tile = part * kTiles; tile < std::min((part + 1) * kTiles, tiles_); ++tile) {
       const std::size_t first = tile * kTileLeaves;
       const std::size_t present =
@@ -113,7 +114,7 @@ void TiledCapacity::PackDense(std::span<const Amount> amounts, std::int64_t stri
     }
   });
   for (auto row = groups; row != rows_.end(); ++row) {
-    float& least = least_most_[static_cast<std::size_t>(row - groups) % columns_];
+    float& least = min_tile_max_[static_cast<std::size_t>(row - groups) % columns_];
     for (const float most : row->units) least = std::min(least, most);
   }
 }
@@ -130,7 +131,7 @@ void TiledCapacity::CopyTiles(const TiledCapacity& other, DomainRange leaves) {
 }
 
 void TiledCapacity::CopyRanges(const TiledCapacity& other) {
-  least_most_ = other.least_most_;
+  min_tile_max_ = other.min_tile_max_;
   exact_ = other.exact_;
 }
 

@@ -22,12 +22,13 @@ class TiledCapacity {
   // integer division: both roundings together stay below a factor of 1 + 2^-22.
   static constexpr Amount kMaxUnits = 3 << 20;
 
-  // From amounts laid out as FlavorSnapshot::free(), and the largest magnitude of each column. Its
-  // unit is the smallest power of two that keeps that within kMaxUnits.
+  // Converts amounts laid out as FlavorSnapshot::free(), given the largest magnitude of each
+  // column. The unit of a column is the smallest power of two that keeps its magnitude within
+  // kMaxUnits.
   TiledCapacity(std::span<const Amount> amounts, std::int64_t stride, std::int32_t leaves,
                 std::span<const Amount> magnitudes);
-  // The same, sparse where the amounts are. What it takes stays charged to `budget`; once that is
-  // stopped, it is of no use.
+  // Converts the same, sparse when the amounts are. Its memory stays charged to `budget`; once that
+  // is stopped, it must not be used.
   TiledCapacity(const PagedArray<Amount>& amounts, std::int64_t stride, std::int32_t leaves,
                 std::span<const Amount> magnitudes, WorkBudget& budget);
 
@@ -40,7 +41,7 @@ class TiledCapacity {
     Amount amount;
   };
 
-  // Amounts of some leaves of one tile.
+  // Sets the amounts of some leaves of one tile.
   void Set(std::int32_t column, std::span<const LeafAmount> leaves) {
     if (leaves.empty()) return;
     const auto at = static_cast<std::size_t>(column);
@@ -67,15 +68,15 @@ class TiledCapacity {
     } else if (before == most) {
       most = MostIn(row);
     }
-    least_most_[at] = std::min(least_most_[at], most);
+    min_tile_max_[at] = std::min(min_tile_max_[at], most);
   }
 
-  // Copies the tiles of some leaves from another capacity of the same leaves. CopyRanges is due
-  // after the last ones. Neither may be sparse.
+  // Copies the tiles of some leaves from another capacity of the same leaves. CopyRanges must be
+  // called after the last ones. Neither may be sparse.
   void CopyTiles(const TiledCapacity& other, DomainRange leaves);
   void CopyRanges(const TiledCapacity& other);
 
-  // What Set is going to write.
+  // Prefetches what Set is going to write.
   void Prefetch(std::int32_t column, std::int32_t leaf) const {
     const std::size_t tile = TileOf(leaf);
     const auto at = static_cast<std::size_t>(column);
@@ -83,28 +84,28 @@ class TiledCapacity {
     __builtin_prefetch(rows_.data() + MostRow(tile, at));
   }
 
-  // Amounts of a tile: [column * kTileLeaves + lane], in whole units; -1 for every negative amount
-  // and for lanes past the last leaf.
-  // Null where there are no leaves or no columns.
+  // Returns the amounts of a tile: [column * kTileLeaves + lane], in whole units; -1 for every
+  // negative amount and for lanes past the last leaf. Null where there are no leaves or no columns.
   const float* Tile(std::int32_t tile) const {
     return rows_.empty() ? nullptr : rows_[static_cast<std::size_t>(tile) * columns_].units;
   }
-  // Floats from one tile to the next.
+  // Returns the number of floats from one tile to the next.
   std::size_t tile_stride() const { return columns_ * kTileLeaves; }
 
-  // The most that a leaf of each tile holds, of 16 tiles as Tile has it of 16 leaves; those past
-  // the last tile have no meaning. Null where Tile is.
+  // Returns the maximum of the leaves of each tile, for 16 tiles as Tile has it for 16 leaves;
+  // entries past the last tile have no meaning. Null where Tile is.
   const float* Most() const { return rows_.empty() ? nullptr : rows_[tiles_ * columns_].units; }
 
-  // By column: every tile has had a leaf that holds so much at any time.
-  const float* LeastMost() const { return least_most_.data(); }
+  // Returns by column a lower bound of every tile's maximum, at any time so far.
+  const float* MinTileMax() const { return min_tile_max_.data(); }
 
   // Returns the bytes that a copy takes.
   std::int64_t Bytes() const { return rows_.Bytes() + static_cast<std::int64_t>(16 * columns_); }
 
-  // Whether every amount a column has had is held exactly, for requests that are whole units.
+  // Returns whether every amount a column has had is held exactly, for requests that are whole
+  // units.
   bool Exact(std::int32_t column) const { return exact_[static_cast<std::size_t>(column)] != 0; }
-  // A unit is 1 << UnitShift.
+  // Returns the binary logarithm of a column's unit.
   int UnitShift(std::int32_t column) const { return shift_[static_cast<std::size_t>(column)]; }
 
  private:
@@ -116,7 +117,8 @@ class TiledCapacity {
   std::size_t RowCount() const {
     return (tiles_ + (tiles_ + kTileLeaves - 1) / kTileLeaves) * columns_;
   }
-  void PackDense(std::span<const Amount> amounts, std::int64_t stride, std::int32_t leaves);
+  void PackDense(std::span<const Amount> amounts, std::int64_t stride, std::int32_t leaves,
+                 const WorkBudget& budget);
   void PackSparse(const PagedArray<Amount>& amounts, std::int64_t stride, std::int32_t leaves,
                   WorkBudget& budget);
   static float MostIn(const Row& row);
@@ -130,7 +132,7 @@ class TiledCapacity {
   std::size_t columns_;
   std::size_t tiles_;
   PagedArray<Row> rows_;  // [tile * columns + column], behind them [tile / 16 * columns + column]
-  std::vector<float> least_most_;
+  std::vector<float> min_tile_max_;
   std::vector<std::uint8_t> exact_;
   std::vector<int> shift_;
 };

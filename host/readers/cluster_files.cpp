@@ -20,6 +20,7 @@
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_index.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/sources.hpp"
 
 namespace espalier {
 namespace {
@@ -140,6 +141,23 @@ void CheckFlavors(const Cluster& cluster, const ObjectIndex& index, Diagnostics&
   }
 }
 
+// Puts the levels of what a workload was assigned in the order of their topologies.
+void OrderLevels(const Cluster& cluster, Workload& workload) {
+  if (!workload.admission) return;
+  for (PodSetAssignment& assigned : workload.admission->pod_set_assignments) {
+    if (!assigned.topology_assignment) continue;
+    for (const auto& [resource, name] : assigned.flavors) {
+      const auto flavor = std::ranges::find(cluster.flavors, name, &ResourceFlavor::name);
+      if (flavor == cluster.flavors.end() || !flavor->topology_name) continue;
+      const auto topology =
+          std::ranges::find(cluster.topologies, *flavor->topology_name, &Topology::name);
+      if (topology == cluster.topologies.end()) continue;
+      if (topology->levels == assigned.topology_assignment->levels) continue;
+      OrderLevels(topology->levels, assigned.topology_assignment.Mutable());
+    }
+  }
+}
+
 // Knows which Jobs the Workloads of the input belong to.
 class JobOwners {
  public:
@@ -191,9 +209,17 @@ std::vector<IndexedObject> LoneJobs(const ObjectIndex& index,
 
 using Places = std::map<std::string, std::string>;
 
+// What is read beside the cluster.
+struct GangsRead {
+  std::vector<GangWorkload> workloads;
+  std::vector<GangWorkload> owned;
+  std::vector<TreeIndex> trees;
+  std::vector<DaemonSet> daemon_sets;
+};
+
 // Fills `places`, where there are any wanted.
 Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnostics& diagnostics,
-                ReadFacts& facts, Places* places) {
+                ReadFacts& facts, Places* places, const ReadOptions& options, GangsRead& gangs) {
   const auto by_name = [](const auto& value) -> const std::string& { return value.name; };
   const auto by_key = [](const auto& value) -> const ObjectKey& { return value.key; };
   std::uint64_t total = 0;
@@ -228,19 +254,37 @@ Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnost
     return ReadPod(object, context, defaults);
   };
   read(ObjectKind::kPod, cluster.pods, read_pod, by_key);
+  const auto read_daemon_set = [&](JsonValue object, const ReadContext& context) {
+    return ReadDaemonSet(object, context, defaults);
+  };
+  read(ObjectKind::kDaemonSet, gangs.daemon_sets, read_daemon_set, by_key);
   const auto read_workload = [&](JsonValue object, const ReadContext& context) {
-    return ReadWorkload(object, context, defaults);
+    Workload workload = ReadWorkload(object, context, defaults);
+    OrderLevels(cluster, workload);
+    return workload;
   };
   read(ObjectKind::kWorkload, cluster.workloads, read_workload, by_key);
   std::vector<IndexedObject> of_workloads = index.Of(ObjectKind::kWorkload);
-  const std::vector<IndexedObject> lone = LoneJobs(index, cluster.workloads, diagnostics, facts);
-  of_workloads.insert(of_workloads.end(), lone.begin(), lone.end());
-  // As the Workloads that Kueue would make of them.
-  const auto read_job = [&](JsonValue object, const ReadContext& context) {
-    return ReadJob(object, context, defaults);
-  };
-  std::ranges::move(converter.All(ObjectKind::kJob, lone, read_job),
-                    std::back_inserter(cluster.workloads));
+  if (places != nullptr) {
+    const std::vector<IndexedObject> lone = LoneJobs(index, cluster.workloads, diagnostics, facts);
+    of_workloads.insert(of_workloads.end(), lone.begin(), lone.end());
+    // As the Workloads that Kueue would make of them.
+    const auto read_job = [&](JsonValue object, const ReadContext& context) {
+      return ReadJob(object, context, defaults);
+    };
+    std::ranges::move(converter.All(ObjectKind::kJob, lone, read_job),
+                      std::back_inserter(cluster.workloads));
+  } else {
+    SourcesRead sources =
+        ReadSources(index, cluster, defaults, options.with_owned_jobs, options.trees, diagnostics);
+    for (TreeIndex& tree : sources.trees) tree.unit += cluster.workloads.size();
+    std::ranges::move(sources.units, std::back_inserter(cluster.workloads));
+    gangs.workloads = std::move(sources.workloads);
+    gangs.owned = std::move(sources.owned);
+    gangs.trees = std::move(sources.trees);
+    for (const auto& [kind, count] : sources.objects) facts.objects[kind] += count;
+    for (const auto& [kind, count] : sources.skipped) facts.skipped[kind] += count;
+  }
   for (const ObjectKind kind : {ObjectKind::kJob, ObjectKind::kRuntimeClass,
                                 ObjectKind::kLimitRange, ObjectKind::kPriorityClass}) {
     advance(kind);
@@ -269,13 +313,22 @@ Result<ClusterRead> Finish(const ObjectIndex& index, const ReadProgress& progres
   const Clock::time_point start = Clock::now();
   facts.skipped_files = index.skipped_files();
   Places places;
-  Cluster cluster =
-      Convert(index, progress, diagnostics, facts, options.keep_errors ? &places : nullptr);
+  GangsRead gangs;
+  Cluster cluster = Convert(index, progress, diagnostics, facts,
+                            options.keep_errors ? &places : nullptr, options, gangs);
   facts.convert_seconds = SecondsSince(start);
   if (!diagnostics.ok() && (!options.keep_errors || index.out_of_memory())) {
     return BadInput(diagnostics.RenderErrors());
   }
-  return ClusterRead{std::move(cluster), std::move(diagnostics), std::move(facts),
+  const std::size_t kueue_workloads = index.Of(ObjectKind::kWorkload).size();
+  return ClusterRead{std::move(cluster),
+                     std::move(gangs.workloads),
+                     std::move(gangs.trees),
+                     std::move(gangs.owned),
+                     std::move(gangs.daemon_sets),
+                     kueue_workloads,
+                     std::move(diagnostics),
+                     std::move(facts),
                      std::move(places)};
 }
 
@@ -291,17 +344,18 @@ std::uint64_t TotalSize(const std::vector<InputFile>& files) {
   return total;
 }
 
-// Adds a file that can be read again, in case that this way does not do.
-Result<bool> AddInPieces(const std::string& path, bool may_skip, ObjectIndex& index,
+// Adds an input as it comes. Returns false where this way does not do.
+Result<bool> AddInPieces(InputStream& stream, bool may_skip, ObjectIndex& index,
                          const InputLimit& limit,
                          const std::function<void(std::uint64_t)>& on_bytes) {
-  std::optional<TextBlocks> blocks = TextBlocks::Open(path);
-  if (!blocks || SizeOf(path) > limit.left()) return false;
+  if (SizeOf(stream.path()) > limit.left()) return false;
+  stream.KeepForRewind();
+  TextBlocks blocks(stream);
   return index.AddInPieces(
-      InputName(path),
+      InputName(stream.path()),
       [&] {
-        const auto block = blocks->Next();
-        on_bytes(blocks->bytes_read());
+        const auto block = blocks.Next();
+        on_bytes(blocks.bytes_read());
         return block;
       },
       may_skip);
@@ -352,13 +406,18 @@ Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
   ReadFacts facts;
   const std::uint64_t total = 2 * TotalSize(*files);  // each byte is loaded and parsed
   std::uint64_t loaded = 0;
+  const auto tell = [&](std::uint64_t done) {
+    if (progress) progress("reading", done, total == 0 ? 0 : std::max(total, done));
+  };
   for (const auto& [path, from_folder] : *files) {
     ++facts.files;
+    Result<InputStream> stream = InputStream::Open(path);
+    if (!stream) return tl::unexpected<Error>(stream.error());
     std::uint64_t in_file = 0;
     const Result<bool> in_pieces =
-        AddInPieces(path, from_folder, index, limit, [&](std::uint64_t got) {
+        AddInPieces(*stream, from_folder, index, limit, [&](std::uint64_t got) {
           in_file = 2 * got;  // parsed as it is loaded
-          if (progress) progress("reading", loaded + in_file, std::max(total, loaded + in_file));
+          tell(loaded + in_file);
         });
     if (!in_pieces) return tl::unexpected<Error>(in_pieces.error());
     if (*in_pieces) {
@@ -366,17 +425,19 @@ Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
       continue;
     }
     const Clock::time_point start = Clock::now();
-    Result<std::string> bytes = ReadBytes(path, ObjectIndex::kSpare, limit, [&](std::size_t got) {
-      loaded += got;
-      if (progress) progress("reading", loaded, total == 0 ? 0 : std::max(total, loaded));
-    });
+    if (const auto again = stream->Rewind(); !again) return tl::unexpected<Error>(again.error());
+    Result<std::string> bytes =
+        ReadBytes(*stream, ObjectIndex::kSpare, limit, [&](std::size_t got) {
+          loaded += got;
+          tell(loaded);
+        });
     if (!bytes) return tl::unexpected<Error>(bytes.error());
     facts.load_seconds += SecondsSince(start);
     const std::uint64_t size = bytes->size();
     const Result<void> added = index.Add(InputName(path), std::move(*bytes), from_folder);
     if (!added) return tl::unexpected<Error>(added.error());
     loaded += size;
-    if (progress) progress("reading", loaded, total == 0 ? 0 : std::max(total, loaded));
+    tell(loaded);
   }
   return Finish(index, progress, std::move(diagnostics), std::move(facts), options);
 }

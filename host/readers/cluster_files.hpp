@@ -1,4 +1,4 @@
-// From the files of a cluster to its model: what `espalier place FILES...` reads.
+// Reads the files of a cluster into its model, for `espalier place FILES...`.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "host/gangs/gang_workload.hpp"
+#include "host/gangs/placement_units.hpp"
 #include "host/model/cluster.hpp"
+#include "host/model/daemon_set.hpp"
 #include "host/model/result.hpp"
 #include "host/readers/diagnostics.hpp"
 #include "host/readers/input_bytes.hpp"
@@ -17,59 +20,70 @@
 namespace espalier {
 
 struct ReadOptions {
-  bool strict = false;  // warnings are errors
-  // Errors, and the places of what Kueue validates, are kept beside a cluster of what could be
-  // read.
+  bool strict = false;  // report warnings as errors
+  // Also read jobs that a Workload in the input stands for.
+  bool with_owned_jobs = false;
+  // Return what could be read together with the errors, and the places of objects that Kueue
+  // validates; of objects that describe gangs only Workloads and Kueue's Jobs are read.
   bool keep_errors = false;
-  // Bytes that may be read in all, unpacked; objects may take four times as many.
+  Trees trees = Trees::kNone;  // which gang workloads are placed as trees, each as one unit
+  // Maximum of all bytes read, unpacked; objects may take four times as much memory.
   std::uint64_t max_input = kMostInputBytes;
-  // Bytes of a JSON text that are parsed at a time; the result does not depend on it. 0: all of it.
-  std::size_t piece_bytes = std::size_t{1} << 18;  // what a piece is parsed into fits a cache
+  // Bytes of a JSON text that are parsed at a time, or 0 for all of it; the result does not depend
+  // on it.
+  std::size_t piece_bytes = std::size_t{1} << 18;  // a parsed piece fits a cache
 };
 
-// What was read and how fast.
+// Counts and times of one reading.
 struct ReadFacts {
   std::size_t files = 0;
-  std::uint64_t bytes = 0;                     // of JSON and YAML text, unpacked
+  std::uint64_t bytes = 0;                     // JSON and YAML text, unpacked
   std::map<std::string, std::size_t> objects;  // kind -> number of objects read
-  std::map<std::string, std::size_t> skipped;  // kind -> number of objects of no use here
-  std::vector<std::string> skipped_files;      // found in a folder, without any Kubernetes object
-  double load_seconds = 0;                     // files and gzip
-  double parse_seconds = 0;                    // text to JSON
-  double convert_seconds = 0;                  // JSON to model
+  std::map<std::string, std::size_t> skipped;  // kind -> number of objects not used here
+  std::vector<std::string> skipped_files;      // found in a folder, without Kubernetes objects
+  double load_seconds = 0;                     // reading files and unpacking gzip
+  double parse_seconds = 0;                    // parsing text to JSON
+  double convert_seconds = 0;                  // converting JSON to the model
 };
 
-// "skipped: 10 Namespace, 3 Service", or empty when nothing was.
+// Returns a line such as "skipped: 10 Namespace, 3 Service", or "" when nothing was skipped.
 std::string SkippedLine(const ReadFacts& facts);
-// Names the files that were skipped; empty when none was.
+// Returns a line with the files that were skipped, or "" when none was.
 std::string SkippedFilesLine(const ReadFacts& facts);
-// "2 files, 12.3 MB, 1615 objects; parsed at 812 MB/s, read at 600 MB/s"
+// Returns a line such as "2 files, 12.3 MB, 1615 objects; parsed at 812 MB/s, read at 600 MB/s".
 std::string SpeedLine(const ReadFacts& facts);
 
 struct ClusterRead {
   Cluster cluster;
-  Diagnostics diagnostics;  // warnings, and errors where they are kept
+  // All objects that describe gangs, whatever their kind, but for Kueue's own Workloads, which are
+  // in the cluster alone. What is placed of them is among the cluster's workloads.
+  std::vector<GangWorkload> gang_workloads;
+  std::vector<TreeIndex> trees;  // the cluster's workloads that are trees of gang_workloads
+  // With with_owned_jobs: jobs and other objects that a Kueue Workload in the cluster stands for.
+  std::vector<GangWorkload> owned_jobs;
+  std::vector<DaemonSet> daemon_sets;
+  std::size_t kueue_workloads = 0;  // Kueue Workloads, which come first in the cluster's
+  Diagnostics diagnostics;          // warnings, and errors with keep_errors
   ReadFacts facts;
-  // "Workload team/train" -> "queues.yaml, object 3", for Topologies, ResourceFlavors and
-  // Workloads; only where errors are kept.
+  // Where objects are, as "Workload team/train" -> "queues.yaml, object 3", for Topologies,
+  // ResourceFlavors and Workloads; filled with keep_errors only.
   std::map<std::string, std::string> places;
 };
 
-// What is being done ("reading", "converting") and how much of it is done; called from the reading
-// thread.
+// Called from the reading thread with the current phase ("reading", "converting") and how much of
+// it is done.
 using ReadProgress =
     std::function<void(std::string_view phase, std::uint64_t done, std::uint64_t total)>;
 
 // Reads files, folders (see ExpandPaths) and `-` for standard input. Each input is JSON or YAML,
-// plain or gzip (told apart by content), and holds one object, a List, or several of them one after
-// the other. An error's message has one line for each thing that is wrong, up to 100; input above
-// the limit is an error of its own and ends the reading. The result does not depend on the number
-// of threads.
+// plain or gzip (detected by content), and holds one object, a List, or several of them one after
+// the other. An error's message has a line for each finding, up to 100; input above the limit is an
+// error of its own and ends the reading. The result does not depend on the number of threads.
 Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
                                      const ReadOptions& options = {},
                                      const ReadProgress& progress = {});
 
-// The same for one input that is in memory; `name` stands for the file in messages.
+// Reads one input that is in memory in the same way; `name` stands for the file in messages.
 Result<ClusterRead> ReadClusterText(std::string name, std::string bytes,
                                     const ReadOptions& options = {});
 

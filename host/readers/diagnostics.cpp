@@ -65,7 +65,16 @@ void Diagnostics::Append(Diagnostics later) {
   for (Diagnostic& warning : later.warnings_) KeepWarning(std::move(warning));
 }
 
-std::string Diagnostics::RenderErrors() const { return Render(errors_, error_count_, "errors"); }
+std::string Diagnostics::RenderErrors() const {
+  std::string text = Render(errors_, error_count_, "errors");
+  for (const Diagnostic& warning : warnings_) {
+    const auto same_object = [&](const Diagnostic& error) {
+      return !error.object.empty() && error.object == warning.object && error.file == warning.file;
+    };
+    if (std::ranges::any_of(errors_, same_object)) text += "\nwarning: " + ToString(warning);
+  }
+  return text;
+}
 
 std::string Diagnostics::RenderWarnings() const {
   return Render(warnings_, warning_count_, "warnings");

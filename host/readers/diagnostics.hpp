@@ -1,4 +1,4 @@
-// What is wrong with the input, collected so that one run reports all of it.
+// Collects the errors and warnings of the input, so that one run reports all of them.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace espalier {
 
-// One finding. Empty parts are left out when it is printed.
+// An error or warning; empty parts are left out when it is printed.
 struct Diagnostic {
   std::string file;
   std::string object;    // kind namespace/name, as in "Pod team-a/trainer-0"
@@ -15,33 +15,33 @@ struct Diagnostic {
   std::string value;     // as JSON, shortened; empty for objects and lists
   std::string problem;   // what is wrong
   std::string expected;  // what would be right
-  // Lines that show the place in the file, each with a newline before it; not escaped when printed.
+  // Lines that show the place in the file, each after a newline; not escaped when printed.
   std::string picture = {};
   bool operator==(const Diagnostic&) const = default;
 };
 
-// Returns one line, `file: object: field: problem, got value; want expected`, with excerpts of what
-// the input says; then the picture.
+// Returns one line, `file: object: field: problem, got value; want expected`, with excerpts of the
+// input, then the picture.
 std::string ToString(const Diagnostic& diagnostic);
 
-// Keeps the first 100 errors and the first 100 warnings, of which at most 10 say the same, so that
-// a frequent one does not hide another. Counts the rest.
+// Keeps the first 100 errors and the first 100 warnings, of which at most 10 have the same text, so
+// that a frequent one does not hide another. Counts the rest.
 class Diagnostics {
  public:
   static constexpr std::size_t kKept = 100;
   static constexpr std::size_t kKeptAlike = 10;
 
-  // With `strict`, warnings are errors.
+  // Keeps nothing yet. With `strict`, warnings become errors.
   explicit Diagnostics(bool strict = false) : strict_(strict) {}
 
   void AddError(Diagnostic diagnostic);
   void AddWarning(Diagnostic diagnostic);
-  // Takes over what `later` found, after what is here already.
+  // Appends the findings of `later` to those kept here.
   void Append(Diagnostics later);
 
   bool strict() const { return strict_; }
   bool ok() const { return error_count_ == 0; }
-  // True when another error would only be counted, so that its texts need not be made.
+  // Returns whether another error would only be counted, so that its texts need not be made.
   bool errors_full() const { return errors_.size() >= kKept; }
   bool warnings_full() const { return strict_ ? errors_full() : warnings_.size() >= kKept; }
 
@@ -50,11 +50,13 @@ class Diagnostics {
   std::size_t error_count() const { return error_count_; }
   std::size_t warning_count() const { return warning_count_; }
 
-  // All kept errors (warnings), one per line without a newline at the end, and how many more there
-  // were.
+  // Returns all kept errors, one per line without a newline at the end, and how many more there
+  // were; then the kept warnings about the same objects, as a misspelled key is often why a field
+  // is missing.
   std::string RenderErrors() const;
+  // Returns all kept warnings in the same form, and how many more there were.
   std::string RenderWarnings() const;
-  // Of the kept warnings the first of each problem, and how many more there were.
+  // Returns the first kept warning of each problem, and how many more there were.
   std::string RenderDistinctWarnings() const;
 
  private:

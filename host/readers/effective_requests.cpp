@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "host/model/object_limits.hpp"
 #include "host/readers/object_metadata.hpp"
 
 namespace espalier {
@@ -91,7 +94,13 @@ QuantityMap ContainerRequests(JsonValue container, const ReadContext& context,
 Resources EffectiveRequests(JsonValue pod_spec, const ReadContext& context,
                             const ClusterDefaults& defaults,
                             const QuantityMap* container_defaults) {
-  return ToCanonical(PodRequests(pod_spec, context, defaults, container_defaults));
+  const QuantityMap requests = PodRequests(pod_spec, context, defaults, container_defaults);
+  if (requests.size() > kMaxRequestedResources) {
+    context.Error(pod_spec, fmt::format("it requests {} resources", requests.size()),
+                  fmt::format("at most {}", kMaxRequestedResources));
+    return {};
+  }
+  return ToCanonical(requests);
 }
 
 QuantityMap PodRequests(JsonValue pod_spec, const ReadContext& context,

@@ -1,4 +1,4 @@
-// What a pod takes from its node, as Kubernetes computes it (R20.4).
+// Computes what a pod takes from its node, as Kubernetes does (R20.4).
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@ namespace espalier {
 
 // The bounds that all LimitRanges of a namespace set together.
 struct LimitRangeBounds {
-  QuantityMap container_default_limits;  // of a container that has none
+  QuantityMap container_default_limits;  // for containers without limits
   QuantityMap container_min;
   QuantityMap container_max;
   QuantityMap pod_min;
   QuantityMap pod_max;
 };
 
-// What other objects of the cluster say about pods and workloads that do not say it themselves.
+// Values that pods and workloads get from other objects of the cluster when they do not set them.
 struct ClusterDefaults {
   using Quantities = std::map<std::string, QuantityMap, std::less<>>;
   using Values = std::map<std::string, std::int64_t, std::less<>>;
   Quantities runtime_class_overhead;      // RuntimeClass -> overhead.podFixed
-  Quantities container_default_requests;  // namespace -> what LimitRanges give a silent container
+  Quantities container_default_requests;  // namespace -> defaults of its LimitRanges
   std::map<std::string, LimitRangeBounds, std::less<>> limit_ranges;  // by namespace
   Values workload_priority_classes;   // WorkloadPriorityClass -> value
   Values priority_classes;            // PriorityClass -> value
-  std::int64_t default_priority = 0;  // of the PriorityClass that is globalDefault
+  std::int64_t default_priority = 0;  // value of the PriorityClass that is globalDefault
 };
 
-// Each takes one object of that kind into `defaults`; the first of a name counts.
+// Adds one object of that kind to `defaults`, as do the next two; the first of a name counts.
 void ReadRuntimeClass(JsonValue object, const ReadContext& context, ClusterDefaults& defaults);
 void ReadLimitRange(JsonValue object, const ReadContext& context, ClusterDefaults& defaults);
 void ReadPriorityClass(JsonValue object, const ReadContext& context, ClusterDefaults& defaults);
 
-// The effective requests of a PodSpec in canonical units, without the `pods` slot. Amounts are
-// added exactly and converted once.
+// Returns the effective requests of a PodSpec in canonical units, without the `pods` slot. Amounts
+// are added exactly and converted once.
 //  * a container's request is its limit where it has none;
 //  * containers and restartable init containers add up; init containers count one after the other,
 //    each with the restartable ones before it;
@@ -47,7 +47,7 @@ void ReadPriorityClass(JsonValue object, const ReadContext& context, ClusterDefa
 // `container_defaults` is what a container gets for a resource with neither request nor limit:
 // null for pods, which had it filled in when they were created.
 //
-// PodRequests returns the exact amounts, ContainerRequests those of one container.
+// PodRequests returns the exact amounts of a PodSpec, ContainerRequests those of one container.
 Resources EffectiveRequests(JsonValue pod_spec, const ReadContext& context,
                             const ClusterDefaults& defaults, const QuantityMap* container_defaults);
 QuantityMap PodRequests(JsonValue pod_spec, const ReadContext& context,
@@ -55,7 +55,7 @@ QuantityMap PodRequests(JsonValue pod_spec, const ReadContext& context,
 QuantityMap ContainerRequests(JsonValue container, const ReadContext& context,
                               const QuantityMap* container_defaults);
 
-// Adds to `quantities` what only `defaults` has.
+// Adds the entries of `defaults` whose resources `quantities` lacks.
 void FillGaps(QuantityMap& quantities, const QuantityMap& defaults);
 
 }  // namespace espalier

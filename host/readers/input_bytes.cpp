@@ -4,13 +4,16 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <system_error>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "host/model/machine_memory.hpp"
@@ -37,6 +40,23 @@ tl::unexpected<Error> NotReadable(const std::string& path, const std::string& re
 
 tl::unexpected<Error> TooLarge(const std::string& path, InputLimit& limit) {
   return BadInput(fmt::format("{}: {}", InputName(path), limit.Exceeded().value().message));
+}
+
+void Close(std::FILE* file) {
+  if (file != stdin) std::fclose(file);
+}
+
+// Returns a new file that is gone when it is closed; null where none can be made.
+std::FILE* OpenNameless() {
+  for (const char* folder : {static_cast<const char*>(std::getenv("TMPDIR")), "/var/tmp", "/tmp"}) {
+    if (folder == nullptr) continue;
+    std::string path = std::string(folder) + "/espalier-XXXXXX";
+    const int fd = mkostemp(path.data(), O_CLOEXEC);
+    if (fd < 0) continue;
+    unlink(path.c_str());
+    return fdopen(fd, "w+b");
+  }
+  return nullptr;
 }
 
 // Makes `bytes` longer by one chunk, and keeps `spare` bytes of capacity behind it.
@@ -66,9 +86,51 @@ class Inflater {
 
 }  // namespace
 
+Result<InputStream> InputStream::Open(const std::string& path) {
+  std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return NotReadable(path, std::strerror(errno));
+  return InputStream(path, file);
+}
+
+InputStream::InputStream(std::string path, std::FILE* file)
+    : path_(std::move(path)), file_(file, Close), start_(ftello(file)), copy_(nullptr, Close) {}
+
+void InputStream::KeepForRewind() {
+  if (start_ < 0) copy_.reset(OpenNameless());
+}
+
+std::size_t InputStream::Read(char* bytes, std::size_t size) {
+  began_ = true;
+  if (replays_) {
+    const std::size_t got = std::fread(bytes, 1, size, copy_.get());
+    if (got > 0) return got;
+    replays_ = false;
+    copy_.reset();
+  }
+  const std::size_t got = std::fread(bytes, 1, size, file_.get());
+  if (copy_ && std::fwrite(bytes, 1, got, copy_.get()) != got) copy_.reset();
+  return got;
+}
+
+Result<void> InputStream::Rewind() {
+  if (!began_) return {};
+  if (start_ >= 0) {
+    std::clearerr(file_.get());
+    if (fseeko(file_.get(), start_, SEEK_SET) == 0) return {};
+    return NotReadable(path_, std::strerror(errno));
+  }
+  if (!copy_ || std::fflush(copy_.get()) != 0 || std::fseek(copy_.get(), 0, SEEK_SET) != 0) {
+    return NotReadable(path_,
+                       "it has to be read again from the beginning, and there was no room for a "
+                       "copy in TMPDIR, /var/tmp or /tmp; want it in a file");
+  }
+  replays_ = true;
+  return {};
+}
+
 class TextBlocks::Impl {
  public:
-  explicit Impl(std::FILE* file) : file_(file, std::fclose) {}
+  explicit Impl(InputStream& stream) : stream_(stream) {}
 
   std::optional<std::string_view> Next() {
     if (!inflater_) {
@@ -90,8 +152,8 @@ class TextBlocks::Impl {
  private:
   std::optional<std::string_view> Read() {
     bytes_.resize(kChunk);
-    const std::size_t got = std::fread(bytes_.data(), 1, kChunk, file_.get());
-    if (std::ferror(file_.get()) != 0) return std::nullopt;
+    const std::size_t got = stream_.Read(bytes_.data(), kChunk);
+    if (stream_.failed()) return std::nullopt;
     bytes_read_ += got;
     return std::string_view(bytes_.data(), got);
   }
@@ -122,27 +184,18 @@ class TextBlocks::Impl {
     return std::string_view(text_.data(), kChunk - stream.avail_out);
   }
 
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  InputStream& stream_;
   bool begins_ = true;
   std::optional<Inflater> inflater_;
   bool member_ended_ = false;
   bool has_more_ = false;  // the inflated text did not fit a block
-  std::string bytes_;      // of the file
+  std::string bytes_;      // of the input
   std::string text_;       // inflated
   std::uint64_t bytes_read_ = 0;
 };
 
-TextBlocks::TextBlocks(std::FILE* file) : impl_(std::make_unique<Impl>(file)) {}
-TextBlocks::TextBlocks(TextBlocks&&) noexcept = default;
+TextBlocks::TextBlocks(InputStream& stream) : impl_(std::make_unique<Impl>(stream)) {}
 TextBlocks::~TextBlocks() = default;
-
-std::optional<TextBlocks> TextBlocks::Open(const std::string& path) {
-  std::error_code failure;
-  if (path == "-" || !fs::is_regular_file(path, failure)) return std::nullopt;
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return std::nullopt;
-  return TextBlocks(file);
-}
 
 std::optional<std::string_view> TextBlocks::Next() { return impl_->Next(); }
 
@@ -200,31 +253,32 @@ Result<std::vector<InputFile>> ExpandPaths(const std::vector<std::string>& paths
   return files;
 }
 
-Result<std::string> ReadBytes(const std::string& path, std::size_t spare, InputLimit& limit,
+Result<std::string> ReadBytes(InputStream& stream, std::size_t spare, InputLimit& limit,
                               const std::function<void(std::size_t)>& on_bytes) {
-  const bool is_stdin = path == "-";
-  const auto close = [is_stdin](std::FILE* file) {
-    if (!is_stdin) std::fclose(file);
-  };
-  const std::unique_ptr<std::FILE, decltype(close)> file(
-      is_stdin ? stdin : std::fopen(path.c_str(), "rb"), close);
-  if (!file) return NotReadable(path, std::strerror(errno));
+  const std::string& path = stream.path();
   std::error_code no_size;  // a pipe has none
-  const std::uintmax_t size = is_stdin ? 0 : fs::file_size(path, no_size);
+  const std::uintmax_t size = path == "-" ? 0 : fs::file_size(path, no_size);
   if (!no_size && size > limit.left()) return TooLarge(path, limit);
   std::string bytes;
   bytes.reserve((no_size ? 0 : size) + kChunk + spare);
   while (true) {
     const std::size_t old_size = bytes.size();
     AddRoom(bytes, spare);
-    const std::size_t got = std::fread(bytes.data() + old_size, 1, kChunk, file.get());
+    const std::size_t got = stream.Read(bytes.data() + old_size, kChunk);
     bytes.resize(old_size + got);
     if (got == 0) break;
     if (bytes.size() > limit.left()) return TooLarge(path, limit);
     if (on_bytes) on_bytes(got);
   }
-  if (std::ferror(file.get()) != 0) return NotReadable(path, std::strerror(errno));
+  if (stream.failed()) return NotReadable(path, std::strerror(errno));
   return bytes;
+}
+
+Result<std::string> ReadBytes(const std::string& path, std::size_t spare, InputLimit& limit,
+                              const std::function<void(std::size_t)>& on_bytes) {
+  Result<InputStream> stream = InputStream::Open(path);
+  if (!stream) return tl::unexpected(stream.error());
+  return ReadBytes(*stream, spare, limit, on_bytes);
 }
 
 bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }

@@ -1,15 +1,16 @@
 #include <algorithm>
 #include <charconv>
 
+#include "host/readers/job_metadata.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/resource_limits.hpp"
+#include "host/readers/sources/pods_of_job.hpp"
 
 namespace espalier {
 namespace {
 
 constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";
-constexpr std::string_view kPriorityClass = "kueue.x-k8s.io/priority-class";
 constexpr std::string_view kMinParallelism = "kueue.x-k8s.io/job-min-parallelism";
 constexpr std::string_view kPodSetPrefix = "kueue.x-k8s.io/podset-";
 constexpr std::string_view kCompletionIndex = "batch.kubernetes.io/job-completion-index";  // R22.9
@@ -25,37 +26,6 @@ std::optional<std::int32_t> MinParallelism(JsonValue metadata, const ReadContext
   context.Error(*Member(*annotations, kMinParallelism), "it is not a number of pods",
                 "an integer of 1 or more");
   return std::nullopt;
-}
-
-// A Job runs `parallelism` pods at once, but never more than it has completions left to start with.
-std::int32_t PodCount(JsonValue spec, const ReadContext& context) {
-  const std::int32_t parallelism = Int32Member(spec, "parallelism", context).value_or(1);
-  return std::min(parallelism, Int32Member(spec, "completions", context).value_or(parallelism));
-}
-
-// The label names a WorkloadPriorityClass; without it the pods' own priority counts.
-void ReadJobPriority(JsonValue object, JsonValue job_template, const ReadContext& context,
-                     const ClusterDefaults& defaults, Workload& workload) {
-  const ClusterDefaults::Values* values = &defaults.workload_priority_classes;
-  JsonValue at = object;
-  if (const std::string* name = workload.labels.Find(kPriorityClass)) {
-    workload.priority_class = *name;
-    at = Member(*Member(*Member(object, "metadata"), "labels"), kPriorityClass).value_or(object);
-  } else if (const auto spec = ObjectMember(job_template, "spec", context)) {
-    values = &defaults.priority_classes;
-    workload.priority_class = TextMember(*spec, "priorityClassName", context);
-    at = *spec;
-  }
-  if (workload.priority_class.empty()) {
-    workload.priority = defaults.default_priority;
-  } else if (const auto it = values->find(workload.priority_class); it != values->end()) {
-    workload.priority = it->second;
-  } else {
-    context.Warn(at,
-                 "the priority class " + workload.priority_class +
-                     " is not in the input, so the priority counts as 0",
-                 "the priority class among the files");
-  }
 }
 
 void ReadJobStatus(JsonValue status, const ReadContext& context, Workload& workload) {
@@ -88,15 +58,10 @@ bool IsKueueJob(JsonValue object) {
 }
 
 Workload ReadJob(JsonValue object, const ReadContext& context, const ClusterDefaults& defaults) {
-  Workload workload;
-  workload.key = ReadObjectKey(object, context);
+  Workload workload = ReadWorkloadHead(object, context);
   PodSet main;
   main.name = "main";
   if (const auto metadata = ObjectMember(object, "metadata", context)) {
-    workload.uid = TextMember(*metadata, "uid", context);
-    workload.labels = TextMapMember(*metadata, "labels", context);
-    workload.annotations = TextMapMember(*metadata, "annotations", context);
-    workload.creation_seconds = TimeMember(*metadata, "creationTimestamp", context).value_or(0);
     main.min_count = MinParallelism(*metadata, context);
   }
   workload.owners.push_back({.api_version = "batch/v1",
@@ -104,7 +69,6 @@ Workload ReadJob(JsonValue object, const ReadContext& context, const ClusterDefa
                              .name = workload.key.name,
                              .uid = workload.uid,
                              .controller = true});
-  if (const std::string* queue = workload.labels.Find(kQueueName)) workload.queue_name = *queue;
   if (const auto status = ObjectMember(object, "status", context)) {
     ReadJobStatus(*status, context, workload);
   }
@@ -114,8 +78,8 @@ Workload ReadJob(JsonValue object, const ReadContext& context, const ClusterDefa
     context.Missing(spec.value_or(object), spec ? "template" : "spec", "the Job's pod template");
     return workload;
   }
-  ReadJobPriority(object, *pod_template, context, defaults, workload);
-  main.count = PodCount(*spec, context);
+  ReadJobPriority(object, {*pod_template}, context, defaults, workload);
+  main.count = PodsOfJob(*spec, context);
   main.pod_template = ReadPodTemplate(*pod_template, context, defaults, workload.key.namespace_);
   workload.resources_error =
       ResourcesError({Member(*pod_template, "spec")}, context, defaults, workload.key.namespace_);

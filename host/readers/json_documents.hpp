@@ -1,4 +1,5 @@
-// JSON texts one after the other, as `kubectl get ... -o json` twice into one file leaves them.
+// Splits JSON texts that follow each other, as when `kubectl get ... -o json` writes twice into one
+// file.
 #pragma once
 
 #include <string_view>
@@ -6,7 +7,7 @@
 
 namespace espalier {
 
-// Cuts the text between top-level values by brackets and quotes alone; the last one may be
+// Splits the text between top-level values by brackets and quotes alone; the last one may be
 // incomplete.
 std::vector<std::string_view> SplitJsonDocuments(std::string_view text);
 

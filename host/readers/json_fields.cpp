@@ -114,6 +114,15 @@ std::optional<Quantity> ReadQuantity(JsonValue value, const ReadContext& context
   }
   const Result<Quantity> quantity = ParseQuantity(text);
   if (quantity) return *quantity;
+  if (text.ends_with('B')) {
+    const std::string_view shorter = text.substr(0, text.size() - 1);
+    const Result<Quantity> without = ParseQuantity(shorter);
+    if (without && context.takes_byte_suffix) {
+      context.Warn(value, fmt::format("it is not a quantity, and read as {}", shorter),
+                   std::string(shorter));
+      return *without;
+    }
+  }
   context.Error(value, "it is not a quantity: " + quantity.error().message,
                 "a number with an optional suffix, such as 2, 500m or 16Gi");
   return std::nullopt;

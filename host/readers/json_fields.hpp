@@ -24,43 +24,47 @@ class WorkBudget;
 using JsonValue = simdjson::dom::element;
 using QuantityMap = FlatMap<Quantity>;
 
-// Where findings go and what they are called. Field paths start at `root`, the object being read;
-// they are searched for only when there is something to report.
+// The object that is read, and where its findings go. Field paths start at `root`; they are
+// searched for only when there is something to report.
 struct ReadContext {
   Diagnostics& diagnostics;
   std::string_view file;
   JsonValue root;
-  std::string_view kind = {};    // for items that do not say their kind
+  std::string_view kind = {};    // kind of items that do not name theirs
   std::string_view object = {};  // replaces "kind namespace/name" taken from the root
-  WorkBudget* budget = nullptr;  // bounds the memory of what is read; null: unbounded
+  WorkBudget* budget = nullptr;  // bounds the memory of the result; null: unbounded
   std::uint32_t number = 0;      // of the object in its file, from 1; 0: it is the only one
   // Position of the object among those of its kind, namespace and generateName, from 1.
   std::uint32_t generated = 1;
+  // Whether an amount such as 100GB reads as 100G, with a warning, as in descriptions that no API
+  // server has checked.
+  bool takes_byte_suffix = false;
 
   void Error(JsonValue at, std::string problem, std::string expected) const;
   void Warn(JsonValue at, std::string problem, std::string expected) const;
-  // `name` is absent from `parent` but has to be there.
+  // Reports that `parent` lacks the field `name`, which is required.
   void Missing(JsonValue parent, std::string_view name, std::string expected) const;
   // Reports all numbers in `root` that MarkUnreadableNumbers replaced. Returns whether there are
   // any.
   bool HasUnreadableNumber() const;
-  // Counts `count` elements of `size` bytes each that will be made of `at`. Returns false where the
-  // budget has no room for them: they are not to be made then. The first such value is reported.
+  // Charges `count` elements of `size` bytes each, which will be made of `at`, to the budget.
+  // Returns false when it has no room for them, so that they must not be made, and reports the
+  // first such value.
   bool Charge(JsonValue at, std::size_t count, std::size_t size) const;
 };
 
 // Returns "dump.json, object 12", or the file alone for number 0.
 std::string ObjectPlace(std::string_view file, std::uint32_t number);
 
-// "Pod team-a/trainer-0", from the object's kind and metadata; `kind` when it does not say its
-// kind. `generated` as in ReadContext.
+// Returns a title such as "Pod team-a/trainer-0" from the object's kind and metadata; `kind` stands
+// in when the object does not name its kind. `generated` is as in ReadContext.
 std::string ObjectTitle(JsonValue object, std::string_view kind, std::uint32_t generated = 1);
 
-// Returns the name that an object without one gets here in place of the server's, "train-?1" for
-// the first with the generateName "train-"; nullopt when it has a name or no generateName.
+// Returns the name that an object without one gets here instead of the server's, "train-?1" for the
+// first with the generateName "train-"; nullopt when it has a name or no generateName.
 std::optional<std::string> GeneratedName(JsonValue metadata, std::uint32_t generated);
 
-// The fields (items) of a value that is known to be an object (a list).
+// Returns the fields (items) of a value that is known to be an object (a list).
 simdjson::dom::object Fields(JsonValue object);
 simdjson::dom::array Items(JsonValue list);
 
@@ -69,7 +73,7 @@ std::optional<JsonValue> ObjectMember(JsonValue parent, std::string_view name,
                                       const ReadContext& context);
 std::optional<simdjson::dom::array> ArrayMember(JsonValue parent, std::string_view name,
                                                 const ReadContext& context);
-// Views stay valid as long as the parsed document.
+// Returns a view that stays valid as long as the parsed document.
 std::optional<std::string_view> StringMember(JsonValue parent, std::string_view name,
                                              const ReadContext& context);
 std::optional<bool> BoolMember(JsonValue parent, std::string_view name, const ReadContext& context);
@@ -79,33 +83,34 @@ std::optional<std::int32_t> Int32Member(JsonValue parent, std::string_view name,
                                         const ReadContext& context, std::int32_t smallest = 0);
 std::optional<std::int32_t> Int32Value(JsonValue value, const ReadContext& context,
                                        std::int32_t smallest = 0);
-// Unix seconds of an RFC 3339 time.
+// Returns the Unix seconds of an RFC 3339 time.
 std::optional<std::int64_t> TimeMember(JsonValue parent, std::string_view name,
                                        const ReadContext& context);
 
-// As above, with the default of Kubernetes: an absent text is empty, an absent list has no items.
+// Returns the value or the default of Kubernetes: an absent text is empty, an absent list has no
+// items.
 std::string TextMember(JsonValue parent, std::string_view name, const ReadContext& context);
 std::vector<std::string> TextListMember(JsonValue parent, std::string_view name,
                                         const ReadContext& context);
 StringMap TextMapMember(JsonValue parent, std::string_view name, const ReadContext& context);
-// Reports an absent or empty text.
+// Returns the text; reports an absent or empty one.
 std::string RequiredText(JsonValue parent, std::string_view name, const ReadContext& context);
 
-// A quantity is a JSON string or a number.
+// Returns a quantity, which is a JSON string or a number.
 std::optional<Quantity> QuantityMember(JsonValue parent, std::string_view name,
                                        const ReadContext& context);
 QuantityMap QuantitiesMember(JsonValue parent, std::string_view name, const ReadContext& context);
 Resources ResourcesMember(JsonValue parent, std::string_view name, const ReadContext& context);
-// The object itself: resource name -> quantity.
+// Reads an object whose fields are the entries, such as resource name -> quantity.
 QuantityMap ReadQuantities(JsonValue object, const ReadContext& context);
 Resources ReadResources(JsonValue object, const ReadContext& context);
 StringMap ReadTextMap(JsonValue object, const ReadContext& context);
 
-// R1.8, each amount once.
+// Converts each quantity to a canonical amount (R1.8).
 Resources ToCanonical(const QuantityMap& quantities);
 
-// Calls `read(item)` for every object in the list and returns what it gave; other items are
-// reported.
+// Calls `read(item)` for every object in the list and returns the results; reports items that are
+// no objects.
 template <class Read>
 auto ReadList(JsonValue parent, std::string_view name, const ReadContext& context, Read read) {
   std::vector<decltype(read(parent))> items;

@@ -1,4 +1,5 @@
-// Numbers of a JSON text that the parser refuses because they fit neither 64 bits nor a double.
+// Handles numbers of a JSON text that the parser refuses because they fit neither 64 bits nor a
+// double.
 #pragma once
 
 #include <optional>
@@ -10,13 +11,13 @@
 namespace espalier {
 
 // Returns the text with its integers beyond 64 bits written as doubles, and with numbers beyond the
-// range of a double replaced by marks that UnreadableNumber knows. All else stays as it is.
+// range of a double replaced by marks that UnreadableNumber recognizes. The rest is unchanged.
 std::string MarkUnreadableNumbers(std::string_view text);
 
-// Returns whether a text is a number, all of it, whose magnitude is beyond that of any double.
+// Returns whether the whole text is a number whose magnitude is beyond that of any double.
 bool IsOutOfRange(std::string_view text);
 
-// Returns the number, as it was written, that was replaced by this value.
+// Returns the number, as it was written, that this value replaces; nullopt when it replaces none.
 std::optional<std::string_view> UnreadableNumber(simdjson::dom::element value);
 
 }  // namespace espalier

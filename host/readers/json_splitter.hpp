@@ -1,4 +1,4 @@
-// A JSON text cut into pieces that can be parsed by themselves, while it is being read.
+// Splits a JSON text, while it is read, into pieces that can be parsed by themselves.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ struct JsonPiece {
   bool is_items = false;
 };
 
-// Cuts documents, one after the other, by brackets and quotes alone: the list `items` of a
-// top-level object between any two items, everything else between documents. The pieces are
-// sound JSON if and only if the whole text is; whoever parses them finds out.
+// Splits consecutive documents by brackets and quotes alone: the list `items` of a top-level object
+// between any two items, everything else between documents. The pieces are valid JSON if and only
+// if the whole text is, which only their parser finds out.
 class JsonSplitter {
  public:
-  // A piece of items ends with the first that makes it `piece_bytes` long. Every text has `spare`
-  // bytes of capacity behind its end.
+  // Makes pieces of items that end with the first item that reaches `piece_bytes`. Every text has
+  // `spare` bytes of capacity after its end.
   JsonSplitter(std::size_t piece_bytes, std::size_t spare)
       : piece_bytes_(piece_bytes), spare_(spare) {}
 
-  // Takes the next bytes of the text and appends the pieces that have become complete. Returns
-  // false where the text cannot be cut: it is no JSON, or some document is no object.
+  // Reads the next bytes of the text and appends the pieces that have become complete. Returns
+  // false when the text cannot be split: it is not JSON, or some document is not an object.
   bool Add(std::string_view bytes, std::vector<JsonPiece>& pieces);
 
   // Returns whether nothing is left over at the end of the text.
@@ -46,21 +46,21 @@ class JsonSplitter {
   const std::size_t piece_bytes_;
   const std::size_t spare_;
 
-  std::string_view bytes_;  // what is being cut
-  std::size_t at_ = 0;      // in it
-  std::size_t from_ = 0;    // what comes from here on up to `at_` is in neither string yet
+  std::string_view bytes_;  // the bytes passed to Add
+  std::size_t at_ = 0;      // position in bytes_
+  std::size_t from_ = 0;    // bytes from here up to at_ are in neither string yet
 
   std::string document_;  // without items that were cut out
-  std::string items_;     // of the next piece
+  std::string items_;     // items of the next piece
   std::size_t depth_ = 0;
   bool in_string_ = false;
-  bool escaped_ = false;    // the next character of a string is
-  bool in_items_ = false;   // of a top-level object; depth 2 is between them
-  bool had_items_ = false;  // the document's list was cut out
+  bool escaped_ = false;    // the next character of a string is escaped
+  bool in_items_ = false;   // inside the list of a top-level object; depth 2 is between items
+  bool had_items_ = false;  // items of the document were cut out
   bool after_comma_ = false;
   bool cut_next_ = false;       // an item has ended and the piece is long enough
   std::size_t name_begin_ = 0;  // offset of the latest string of depth 1 in the document
-  std::size_t name_end_ = 0;    // behind it
+  std::size_t name_end_ = 0;    // offset of its end
 };
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// Writing JSON text.
+// Writes JSON text.
 #pragma once
 
 #include <string>

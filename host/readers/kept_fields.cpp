@@ -12,19 +12,30 @@
 #include "host/readers/json_text.hpp"
 
 namespace espalier {
-namespace {
 
 // A field that is left out, or fields below it.
-struct Unread {
-  constexpr explicit Unread(std::string_view of) : name(of) {}
+struct UnreadFields::Field {
+  constexpr explicit Field(std::string_view of) : name(of) {}
   template <std::size_t kSize>
-  constexpr Unread(std::string_view of, const Unread (&fields)[kSize])
+  constexpr Field(std::string_view of, const Field (&fields)[kSize])
       : name(of), below(fields), size(kSize) {}
 
+  // Left out only where it is an empty list.
+  static constexpr Field IfEmpty(std::string_view of) {
+    Field field(of);
+    field.if_empty = true;
+    return field;
+  }
+
   std::string_view name;
-  const Unread* below = nullptr;  // of each item where it is a list; null: all of it
+  bool if_empty = false;
+  const Field* below = nullptr;  // of each item where it is a list; null: all of it
   std::size_t size = 0;
 };
+
+namespace {
+
+using Unread = UnreadFields::Field;
 
 constexpr Unread kManaged[] = {Unread("managedFields")};
 constexpr Unread kNodeMetadata[] = {Unread("managedFields"), Unread("annotations")};
@@ -51,41 +62,46 @@ constexpr Unread kContainer[] = {Unread("args"),          Unread("command"),
                                  Unread("ports"),         Unread("readinessProbe"),
                                  Unread("startupProbe"),  Unread("securityContext"),
                                  Unread("volumeDevices"), Unread("volumeMounts")};
+constexpr Unread kPendingContainer[] = {
+    Unread("args"),           Unread("command"),      Unread("env"),
+    Unread("envFrom"),        Unread("lifecycle"),    Unread("livenessProbe"),
+    Unread("readinessProbe"), Unread("startupProbe"), Unread("securityContext"),
+    Unread("volumeDevices"),  Unread("volumeMounts")};
 constexpr Unread kPodSpec[] = {Unread("containers", kContainer),
                                Unread("initContainers", kContainer), Unread("volumes")};
+// Of pods without a node more matters: they are still to be placed.
+constexpr Unread kPendingPodSpec[] = {Unread::IfEmpty("volumes"),
+                                      Unread("containers", kPendingContainer),
+                                      Unread("initContainers", kPendingContainer)};
 constexpr Unread kPodStatus[] = {Unread("conditions"), Unread("containerStatuses"),
                                  Unread("initContainerStatuses")};
 constexpr Unread kPod[] = {Unread("metadata", kManaged), Unread("spec", kPodSpec),
                            Unread("status", kPodStatus)};
+constexpr Unread kPendingPod[] = {Unread("metadata", kManaged), Unread("spec", kPendingPodSpec),
+                                  Unread("status", kPodStatus)};
 constexpr Unread kAny[] = {Unread("metadata", kManaged)};
 
-std::span<const Unread> UnreadOf(JsonValue object) {
-  std::string_view kind;
-  if (object.at_key("kind").get(kind) != simdjson::SUCCESS) return {};
-  if (kind == "Node") return kNode;
-  if (kind == "Pod") return kPod;
-  return kAny;
+bool IsEmptyList(JsonValue value) {
+  simdjson::dom::array list;
+  return value.get(list) == simdjson::SUCCESS && list.size() == 0;
 }
 
-void Append(JsonValue value, std::span<const Unread> unread, std::string& json);
+void Append(JsonValue value, UnreadFields unread, std::string& json);
 
-void AppendFields(JsonValue object, std::span<const Unread> unread, std::string& json) {
+void AppendFields(JsonValue object, UnreadFields unread, std::string& json) {
   json += '{';
   bool first = true;
   for (const auto [name, value] : Fields(object)) {
-    const auto rule = std::find_if(unread.begin(), unread.end(),
-                                   [&, name = name](const Unread& u) { return u.name == name; });
-    const bool has_rule = rule != unread.end();
-    if (has_rule && rule->below == nullptr) continue;
+    if (unread.LeavesOut(name, value)) continue;
     if (!std::exchange(first, false)) json += ',';
     AppendJsonString(json, name);
     json += ':';
-    Append(value, has_rule ? std::span(rule->below, rule->size) : std::span<const Unread>(), json);
+    Append(value, unread.Below(name), json);
   }
   json += '}';
 }
 
-void Append(JsonValue value, std::span<const Unread> unread, std::string& json) {
+void Append(JsonValue value, UnreadFields unread, std::string& json) {
   using simdjson::dom::element_type;
   switch (value.type()) {
     case element_type::OBJECT:
@@ -109,8 +125,32 @@ void Append(JsonValue value, std::span<const Unread> unread, std::string& json) 
 
 }  // namespace
 
+UnreadFields UnreadFields::Of(JsonValue object) {
+  std::string_view kind;
+  if (object.at_key("kind").get(kind) != simdjson::SUCCESS) return {};
+  if (kind == "Node") return UnreadFields(kNode);
+  if (kind != "Pod") return UnreadFields(kAny);
+  return UnreadFields(object["spec"]["nodeName"].is_string() ? std::span(kPod)
+                                                             : std::span(kPendingPod));
+}
+
+bool UnreadFields::LeavesOut(std::string_view name, JsonValue value) const {
+  const Field* field = Find(name);
+  return field != nullptr && field->below == nullptr && (!field->if_empty || IsEmptyList(value));
+}
+
+UnreadFields UnreadFields::Below(std::string_view name) const {
+  const Field* field = Find(name);
+  return field == nullptr ? UnreadFields() : UnreadFields({field->below, field->size});
+}
+
+const UnreadFields::Field* UnreadFields::Find(std::string_view name) const {
+  const auto field = std::ranges::find(fields_, name, &Field::name);
+  return field == fields_.end() ? nullptr : &*field;
+}
+
 void AppendKeptFields(JsonValue object, std::string& json) {
-  Append(object, UnreadOf(object), json);
+  Append(object, UnreadFields::Of(object), json);
 }
 
 }  // namespace espalier

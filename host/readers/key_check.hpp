@@ -1,4 +1,4 @@
-// Keys that are there twice, and keys that look like misspelled ones.
+// Finds duplicate keys, and keys that look like misspelled ones.
 #pragma once
 
 #include "host/readers/json_fields.hpp"
@@ -6,10 +6,17 @@
 
 namespace espalier {
 
-// Reports every key that an object within `object` has twice as an error: readers of Kubernetes
-// keep the last one, others the first. Warns of keys that are unknown but near a known one, in the
-// parts of an object that decisions depend on, and of an apiVersion that its kind does not have.
-// Keys that are near none may be newer than what is known here.
+// Reports every duplicate key of an object within `object` as an error, as readers of Kubernetes
+// keep the last one and others the first. Warns of keys that are unknown but close to a known one,
+// in the parts of an object that decisions depend on, and of an apiVersion that its kind does not
+// have. Keys that are close to none may be newer than the known ones.
 void CheckKeys(ObjectKind kind, JsonValue object, const ReadContext& context);
+
+// Does the same as CheckKeys for a PodTemplateSpec in an object of another kind.
+void CheckTemplateKeys(JsonValue pod_template, const ReadContext& context);
+
+// Warns when the object's apiVersion is none of `versions`, which are separated by blanks.
+void CheckVersion(std::string_view kind, std::string_view versions, JsonValue object,
+                  const ReadContext& context);
 
 }  // namespace espalier

@@ -47,6 +47,23 @@ constexpr Field kKueueKeyNames[] = {
 };
 constexpr KnownFields kLabels = {kKueueKeyNames, std::size(kKueueKeyNames), true};
 
+constexpr Field kOwnerFields[] = {{"apiVersion"}, {"kind"},       {"name"},
+                                  {"uid"},        {"controller"}, {"blockOwnerDeletion"}};
+constexpr KnownFields kOwner = Object(kOwnerFields);
+
+constexpr Field kConditionFields[] = {{"type"},
+                                      {"status"},
+                                      {"reason"},
+                                      {"message"},
+                                      {"lastHeartbeatTime"},
+                                      {"lastProbeTime"},
+                                      {"lastTransitionTime"},
+                                      {"observedGeneration"}};
+constexpr KnownFields kCondition = Object(kConditionFields);
+
+constexpr Field kNamedFields[] = {{"name"}};
+constexpr KnownFields kNamed = Object(kNamedFields);
+
 constexpr Field kMetadataFields[] = {
     {"name"},
     {"generateName"},
@@ -60,7 +77,7 @@ constexpr Field kMetadataFields[] = {
     {"deletionTimestamp"},
     {"deletionGracePeriodSeconds"},
     {"finalizers"},
-    {"ownerReferences"},
+    {"ownerReferences", &kOwner},
     {"managedFields"},
     {"selfLink"},
 };
@@ -135,7 +152,7 @@ constexpr Field kPodSpecFields[] = {
     {"runtimeClassName"},
     {"priorityClassName"},
     {"priority"},
-    {"schedulingGates"},
+    {"schedulingGates", &kNamed},
     {"nodeName"},
     {"volumes"},
     {"restartPolicy"},
@@ -165,13 +182,54 @@ constexpr Field kPodSpecFields[] = {
     {"topologySpreadConstraints"},
     {"os"},
     {"resourceClaims"},
+    {"workload"},
     {"workloadRef"},
+    {"schedulingGroup"},
 };
 constexpr KnownFields kPodSpec = Object(kPodSpecFields);
 
 constexpr Field kTemplateFields[] = {
     {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kPodSpec}};
 constexpr KnownFields kTemplate = Object(kTemplateFields);
+
+constexpr Field kPodStatusFields[] = {
+    {"phase"},
+    {"conditions", &kCondition},
+    {"message"},
+    {"reason"},
+    {"nominatedNodeName"},
+    {"hostIP"},
+    {"hostIPs"},
+    {"podIP"},
+    {"podIPs"},
+    {"startTime"},
+    {"containerStatuses"},
+    {"initContainerStatuses"},
+    {"ephemeralContainerStatuses"},
+    {"qosClass"},
+    {"resize"},
+    {"resources"},
+    {"allocatedResources"},
+    {"resourceClaimStatuses"},
+    {"extendedResourceClaimStatus"},
+    {"observedGeneration"},
+};
+constexpr KnownFields kPodStatus = Object(kPodStatusFields);
+
+constexpr Field kJobStatusFields[] = {
+    {"active"},
+    {"ready"},
+    {"succeeded"},
+    {"failed"},
+    {"terminating"},
+    {"conditions", &kCondition},
+    {"startTime"},
+    {"completionTime"},
+    {"completedIndexes"},
+    {"failedIndexes"},
+    {"uncountedTerminatedPods"},
+};
+constexpr KnownFields kJobStatus = Object(kJobStatusFields);
 
 constexpr Field kJobSpecFields[] = {
     {"parallelism"},
@@ -208,58 +266,135 @@ constexpr Field kFlavorQuotaFields[] = {{"name"}, {"resources", &kQuota}};
 constexpr KnownFields kFlavorQuota = Object(kFlavorQuotaFields);
 constexpr Field kResourceGroupFields[] = {{"coveredResources"}, {"flavors", &kFlavorQuota}};
 constexpr KnownFields kResourceGroup = Object(kResourceGroupFields);
+constexpr Field kBorrowFields[] = {{"policy"}, {"maxPriorityThreshold"}};
+constexpr KnownFields kBorrow = Object(kBorrowFields);
 constexpr Field kPreemptionFields[] = {
-    {"withinClusterQueue"}, {"reclaimWithinCohort"}, {"borrowWithinCohort"}};
+    {"withinClusterQueue"}, {"reclaimWithinCohort"}, {"borrowWithinCohort", &kBorrow}};
 constexpr KnownFields kPreemption = Object(kPreemptionFields);
 constexpr Field kStrategyRuleFields[] = {{"name"}, {"onFlavors"}};
 constexpr KnownFields kStrategyRule = Object(kStrategyRuleFields);
 constexpr Field kStrategyFields[] = {{"admissionChecks", &kStrategyRule}};
 constexpr KnownFields kStrategy = Object(kStrategyFields);
+constexpr Field kSelectorFields[] = {{"matchLabels"}, {"matchExpressions", &kRequirement}};
+constexpr KnownFields kSelector = Object(kSelectorFields);
+constexpr Field kFungibilityFields[] = {{"whenCanBorrow"}, {"whenCanPreempt"}, {"preference"}};
+constexpr KnownFields kFungibility = Object(kFungibilityFields);
+constexpr Field kFairSharingFields[] = {{"weight"}};
+constexpr KnownFields kFairSharing = Object(kFairSharingFields);
 constexpr Field kClusterQueueSpecFields[] = {
     {"resourceGroups", &kResourceGroup},
     {"cohort"},
     {"cohortName"},
     {"queueingStrategy"},
-    {"namespaceSelector"},
-    {"flavorFungibility"},
+    {"namespaceSelector", &kSelector},
+    {"flavorFungibility", &kFungibility},
     {"preemption", &kPreemption},
     {"admissionChecks"},
     {"admissionChecksStrategy", &kStrategy},
     {"stopPolicy"},
-    {"fairSharing"},
+    {"fairSharing", &kFairSharing},
     {"admissionScope"},
     {"concurrentAdmission"},
 };
 constexpr KnownFields kClusterQueueSpec = Object(kClusterQueueSpecFields);
 
-constexpr Field kLocalQueueSpecFields[] = {{"clusterQueue"}, {"stopPolicy"}, {"fairSharing"}};
+constexpr Field kLocalQueueSpecFields[] = {
+    {"clusterQueue"}, {"stopPolicy"}, {"fairSharing", &kFairSharing}};
 constexpr KnownFields kLocalQueueSpec = Object(kLocalQueueSpecFields);
 
 constexpr Field kCheckSpecFields[] = {{"controllerName"}, {"parameters"}, {"retryDelayMinutes"}};
 constexpr KnownFields kCheckSpec = Object(kCheckSpecFields);
+constexpr Field kCheckStatusFields[] = {{"conditions", &kCondition}};
+constexpr KnownFields kCheckStatus = Object(kCheckStatusFields);
 
 constexpr Field kConstraintFields[] = {{"topology"}, {"size"}};
 constexpr KnownFields kConstraint = Object(kConstraintFields);
 constexpr Field kTopologyRequestFields[] = {
-    {"required"},           {"preferred"},
-    {"unconstrained"},      {"podIndexLabel"},
-    {"subGroupIndexLabel"}, {"subGroupCount"},
-    {"podSetGroupName"},    {"podSetSliceRequiredTopology"},
-    {"podSetSliceSize"},    {"podsetSliceRequiredTopologyConstraints", &kConstraint},
+    {"required"},
+    {"preferred"},
+    {"unconstrained"},
+    {"podIndexLabel"},
+    {"subGroupIndexLabel"},
+    {"subGroupCount"},
+    {"podSetGroupName"},
+    {"podSetSliceRequiredTopology"},
+    {"podSetSliceSize"},
+    {"podsetSliceRequiredTopologyConstraints", &kConstraint},
+    {"policy"},
+    {"level"},
 };
-constexpr KnownFields kTopologyRequest = Object(kTopologyRequestFields);
+constexpr KnownFields kTopologyRequest = {kTopologyRequestFields, std::size(kTopologyRequestFields),
+                                          false, true};
 constexpr Field kPodSetFields[] = {{"name"},
                                    {"count"},
                                    {"minCount"},
                                    {"template", &kTemplate},
                                    {"topologyRequest", &kTopologyRequest}};
 constexpr KnownFields kPodSet = Object(kPodSetFields);
+constexpr Field kPriorityRefFields[] = {{"group"}, {"kind"}, {"name"}};
+constexpr KnownFields kPriorityRef = Object(kPriorityRefFields);
 constexpr Field kWorkloadSpecFields[] = {
-    {"podSets", &kPodSet},   {"queueName"}, {"priorityClassRef"}, {"priorityClassName"},
-    {"priorityClassSource"}, {"priority"},  {"active"},           {"maximumExecutionTimeSeconds"},
+    {"podSets", &kPodSet},
+    {"queueName"},
+    {"priorityClassRef", &kPriorityRef},
+    {"priorityClassName"},
+    {"priorityClassSource"},
+    {"priority"},
+    {"active"},
+    {"maximumExecutionTimeSeconds"},
     {"preemptionGates"},
 };
 constexpr KnownFields kWorkloadSpec = Object(kWorkloadSpecFields);
+
+constexpr Field kIndividualFields[] = {{"prefix"}, {"suffix"}, {"roots"}};
+constexpr KnownFields kIndividual = Object(kIndividualFields);
+constexpr Field kValuesFields[] = {{"universal"}, {"individual", &kIndividual}};
+constexpr KnownFields kValues = Object(kValuesFields);
+constexpr Field kPodCountsFields[] = {{"universal"}, {"individual"}};
+constexpr KnownFields kPodCounts = Object(kPodCountsFields);
+constexpr Field kSliceFields[] = {
+    {"domainCount"}, {"valuesPerLevel", &kValues}, {"podCounts", &kPodCounts}};
+constexpr KnownFields kSlice = Object(kSliceFields);
+constexpr Field kDomainFields[] = {{"values"}, {"count"}};
+constexpr KnownFields kDomain = Object(kDomainFields);
+constexpr Field kGroupFields[] = {{"nodeLabels"}, {"count"}};
+constexpr KnownFields kGroup = Object(kGroupFields);
+constexpr Field kTopologyAssignmentFields[] = {
+    {"levels"}, {"slices", &kSlice}, {"domains", &kDomain}, {"groups", &kGroup}};
+constexpr KnownFields kTopologyAssignment = Object(kTopologyAssignmentFields);
+constexpr Field kPodSetAssignmentFields[] = {{"name"},
+                                             {"flavors"},
+                                             {"resourceUsage"},
+                                             {"count"},
+                                             {"topologyAssignment", &kTopologyAssignment},
+                                             {"delayedTopologyRequest"}};
+constexpr KnownFields kPodSetAssignment = Object(kPodSetAssignmentFields);
+constexpr Field kAdmissionFields[] = {{"clusterQueue"}, {"podSetAssignments", &kPodSetAssignment}};
+constexpr KnownFields kAdmission = Object(kAdmissionFields);
+constexpr Field kRequeueStateFields[] = {{"count"}, {"requeueAt"}};
+constexpr KnownFields kRequeueState = Object(kRequeueStateFields);
+constexpr Field kReclaimableFields[] = {{"name"}, {"count"}};
+constexpr KnownFields kReclaimable = Object(kReclaimableFields);
+constexpr Field kCheckStateFields[] = {
+    {"name"},          {"state"},      {"lastTransitionTime"}, {"message"}, {"requeueAfterSeconds"},
+    {"podSetUpdates"}, {"retryCount"},
+};
+constexpr KnownFields kCheckState = Object(kCheckStateFields);
+constexpr Field kWorkloadStatusFields[] = {
+    {"admission", &kAdmission},
+    {"requeueState", &kRequeueState},
+    {"conditions", &kCondition},
+    {"reclaimablePods", &kReclaimable},
+    {"admissionChecks", &kCheckState},
+    {"unhealthyNodes", &kNamed},
+    {"resourceRequests"},
+    {"accumulatedPastExecutionTimeSeconds"},
+    {"accumulatedPastExexcutionTimeSeconds"},  // as it is spelled in Kueue
+    {"schedulingStats"},
+    {"nominatedClusterNames"},
+    {"clusterName"},
+};
+constexpr KnownFields kWorkloadStatus = Object(kWorkloadStatusFields);
 
 constexpr Field kNodeSpecFields[] = {
     {"podCIDR"},         {"podCIDRs"},     {"providerID"}, {"unschedulable"},
@@ -267,7 +402,7 @@ constexpr Field kNodeSpecFields[] = {
 };
 constexpr KnownFields kNodeSpec = Object(kNodeSpecFields);
 constexpr Field kNodeStatusFields[] = {
-    {"capacity"},     {"allocatable"},      {"phase"},    {"conditions"},
+    {"capacity"},     {"allocatable"},      {"phase"},    {"conditions", &kCondition},
     {"addresses"},    {"daemonEndpoints"},  {"nodeInfo"}, {"images"},
     {"volumesInUse"}, {"volumesAttached"},  {"config"},   {"runtimeHandlers"},
     {"features"},     {"declaredFeatures"},
@@ -283,14 +418,16 @@ constexpr KnownFields kLimit = Object(kLimitFields);
 constexpr Field kLimitRangeSpecFields[] = {{"limits", &kLimit}};
 constexpr KnownFields kLimitRangeSpec = Object(kLimitRangeSpecFields);
 
-// An object with a spec of its own and a status that only machines write.
 constexpr Field kNodeFields[] = {{"apiVersion"},
                                  {"kind"},
                                  {"metadata", &kMetadata},
                                  {"spec", &kNodeSpec},
                                  {"status", &kNodeStatus}};
-constexpr Field kPodFields[] = {
-    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kPodSpec}, {"status"}};
+constexpr Field kPodFields[] = {{"apiVersion"},
+                                {"kind"},
+                                {"metadata", &kMetadata},
+                                {"spec", &kPodSpec},
+                                {"status", &kPodStatus}};
 constexpr Field kTopologyFields[] = {
     {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kTopologySpec}, {"status"}};
 constexpr Field kFlavorFields[] = {
@@ -299,14 +436,23 @@ constexpr Field kClusterQueueFields[] = {
     {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kClusterQueueSpec}, {"status"}};
 constexpr Field kLocalQueueFields[] = {
     {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kLocalQueueSpec}, {"status"}};
-constexpr Field kCheckFields[] = {
-    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kCheckSpec}, {"status"}};
+constexpr Field kCheckFields[] = {{"apiVersion"},
+                                  {"kind"},
+                                  {"metadata", &kMetadata},
+                                  {"spec", &kCheckSpec},
+                                  {"status", &kCheckStatus}};
 constexpr Field kWorkloadPriorityClassFields[] = {
     {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"value"}, {"description"}};
-constexpr Field kWorkloadFields[] = {
-    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kWorkloadSpec}, {"status"}};
-constexpr Field kJobFields[] = {
-    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kJobSpec}, {"status"}};
+constexpr Field kWorkloadFields[] = {{"apiVersion"},
+                                     {"kind"},
+                                     {"metadata", &kMetadata},
+                                     {"spec", &kWorkloadSpec},
+                                     {"status", &kWorkloadStatus}};
+constexpr Field kJobFields[] = {{"apiVersion"},
+                                {"kind"},
+                                {"metadata", &kMetadata},
+                                {"spec", &kJobSpec},
+                                {"status", &kJobStatus}};
 constexpr Field kRuntimeClassFields[] = {{"apiVersion"},           {"kind"},
                                          {"metadata", &kMetadata}, {"handler"},
                                          {"overhead", &kOverhead}, {"scheduling"}};
@@ -318,6 +464,15 @@ constexpr Field kPriorityClassFields[] = {
 
 constexpr Field kNamespaceFields[] = {
     {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec"}, {"status"}};
+
+constexpr Field kDaemonSetSpecFields[] = {{"selector"},
+                                          {"template", &kTemplate},
+                                          {"updateStrategy"},
+                                          {"minReadySeconds"},
+                                          {"revisionHistoryLimit"}};
+constexpr KnownFields kDaemonSetSpec = Object(kDaemonSetSpecFields);
+constexpr Field kDaemonSetFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kDaemonSetSpec}, {"status"}};
 
 struct KnownKind {
   KnownFields fields;
@@ -352,6 +507,8 @@ KnownKind KnownKindOf(ObjectKind kind) {
       return {Object(kJobFields), "batch/v1"};
     case ObjectKind::kNamespace:
       return {Object(kNamespaceFields), "v1"};
+    case ObjectKind::kDaemonSet:
+      return {Object(kDaemonSetFields), "apps/v1"};
     case ObjectKind::kRuntimeClass:
       return {Object(kRuntimeClassFields),
               "node.k8s.io/v1 node.k8s.io/v1beta1 node.k8s.io/v1alpha1"};
@@ -367,6 +524,8 @@ KnownKind KnownKindOf(ObjectKind kind) {
 }  // namespace
 
 KnownFields KnownFieldsOf(ObjectKind kind) { return KnownKindOf(kind).fields; }
+
+KnownFields KnownTemplateFields() { return kTemplate; }
 
 std::string_view KnownVersionsOf(ObjectKind kind) { return KnownKindOf(kind).versions; }
 

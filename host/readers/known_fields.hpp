@@ -8,8 +8,8 @@
 
 namespace espalier {
 
-// What an object may hold. The fields of a field are those of its value, or of the items of its
-// list.
+// The fields an object may have. The fields inside a field are those of its value, or of the items
+// of its list.
 struct KnownFields {
   struct Field {
     std::string_view name;
@@ -17,14 +17,18 @@ struct KnownFields {
   };
   const Field* fields = nullptr;
   std::size_t count = 0;
-  bool labels = false;  // any key, but those of Kueue are `fields`
+  bool labels = false;      // any key is allowed; `fields` are those of Kueue
+  bool all_matter = false;  // an unknown field could change where pods go
 
   std::span<const Field> all() const { return {fields, count}; }
 };
 
 KnownFields KnownFieldsOf(ObjectKind kind);
 
-// The versions that are read, as in an apiVersion, separated by blanks.
+// Returns the fields of a PodTemplateSpec.
+KnownFields KnownTemplateFields();
+
+// Returns the apiVersions that are read, separated by blanks.
 std::string_view KnownVersionsOf(ObjectKind kind);
 
 }  // namespace espalier

@@ -13,6 +13,8 @@
 #include "host/readers/json_documents.hpp"
 #include "host/readers/json_numbers.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/pod_search.hpp"
+#include "host/readers/sources/source_kinds.hpp"
 #include "host/readers/syntax_error.hpp"
 #include "host/readers/yaml_to_json.hpp"
 
@@ -54,6 +56,7 @@ constexpr std::array<KindRow, kObjectKinds> kKinds = {{
     {ObjectKind::kLimitRange, "LimitRange", ""},
     {ObjectKind::kPriorityClass, "PriorityClass", "scheduling.k8s.io"},
     {ObjectKind::kNamespace, "Namespace", ""},
+    {ObjectKind::kDaemonSet, "DaemonSet", "apps"},
 }};
 
 std::string_view GroupOf(std::string_view api_version) {
@@ -114,13 +117,15 @@ std::string_view KindName(ObjectKind kind) { return kKinds[static_cast<std::size
 
 std::vector<std::string> TypesThatAreRead() {
   std::vector<std::string> types;
-  for (const KindRow& row : kKinds) {
-    std::string& type = types.emplace_back(row.name);
+  const auto add = [&](std::string_view kind, std::string_view group) {
+    std::string& type = types.emplace_back(kind);
     std::ranges::transform(type, type.begin(), [](char c) {
       return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
-    if (!row.group.empty()) type.append(".").append(row.group);
-  }
+    if (!group.empty()) type.append(".").append(group);
+  };
+  for (const KindRow& row : kKinds) add(row.name, row.group);
+  for (const SourceKind& kind : SourceKinds()) add(kind.kind, kind.group);
   return types;
 }
 
@@ -244,13 +249,27 @@ void ObjectIndex::AddJson(File& file, std::string text) {
   }
 }
 
+namespace {
+
+// Returns whether a number of the text is one that the parser refuses. Newer versions of simdjson
+// have an error of its own for integers beyond 64 bits.
+template <class ErrorCode>
+bool IsOfANumber(ErrorCode error) {
+  if constexpr (requires { ErrorCode::BIGINT_ERROR; }) {
+    if (error == ErrorCode::BIGINT_ERROR) return true;
+  }
+  return error == ErrorCode::NUMBER_ERROR;
+}
+
+}  // namespace
+
 // Parses one JSON text and indexes its objects; false when it is not one valid JSON value.
 bool ObjectIndex::Parse(File& file, std::string& text, simdjson::error_code& error) {
   Document& document = documents_.emplace_back();
   document.file = &file;
   JsonValue root;
   error = ParseInto(document, text, root);
-  if (error == simdjson::NUMBER_ERROR) {
+  if (IsOfANumber(error)) {
     std::string marked = MarkUnreadableNumbers(text);
     document.has_marks = true;
     error = ParseInto(document, marked, root);
@@ -296,6 +315,12 @@ void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
     const std::uint32_t generated = CountGenerated(row->name, value);
     return objects_[static_cast<std::size_t>(row->kind)].push_back(
         {value, number, object.position, generated});
+  }
+  const SourceKind* source = FindSourceKind(kind, version);
+  std::string pods_at = source == nullptr ? FindPods(value, kind) : std::string();
+  if (source != nullptr || !pods_at.empty()) {
+    const IndexedObject asker{value, number, object.position, CountGenerated(kind, value)};
+    return pod_askers_.push_back({asker, kind, version, source, std::move(pods_at)});
   }
   CheckKind(value, kind, version);
   std::string full_name(kind);
@@ -370,6 +395,11 @@ void ObjectIndex::AddItems(simdjson::dom::array items, std::string_view list_kin
 ReadContext ObjectIndex::ContextOf(ObjectKind kind, const IndexedObject& object,
                                    Diagnostics& diagnostics) const {
   return ContextIn(*documents_[object.document].file, object, KindName(kind), diagnostics);
+}
+
+ReadContext ObjectIndex::ContextOf(const PodAsker& object, Diagnostics& diagnostics) const {
+  return ContextIn(*documents_[object.object.document].file, object.object, object.kind,
+                   diagnostics);
 }
 
 ReadContext ObjectIndex::ContextIn(const File& file, const IndexedObject& object,

@@ -1,4 +1,4 @@
-// Parsed documents and where in them the objects of each kind are.
+// Parses documents and indexes their objects by kind.
 #pragma once
 
 #include <array>
@@ -20,7 +20,9 @@
 
 namespace espalier {
 
-// The kinds that matter, in no particular order.
+struct SourceKind;
+
+// The kinds of objects that are read, in no particular order.
 enum class ObjectKind {
   kNode,
   kPod,
@@ -36,12 +38,13 @@ enum class ObjectKind {
   kLimitRange,
   kPriorityClass,
   kNamespace,
+  kDaemonSet,
 };
-inline constexpr std::size_t kObjectKinds = 14;
+inline constexpr std::size_t kObjectKinds = 15;
 
 std::string_view KindName(ObjectKind kind);
 
-// Returns the types of all kinds as kubectl takes them: "node", "topology.kueue.x-k8s.io", ...
+// Returns the names of all kinds for kubectl: "node", "topology.kueue.x-k8s.io", ...
 std::vector<std::string> TypesThatAreRead();
 
 struct IndexedObject {
@@ -49,33 +52,46 @@ struct IndexedObject {
   std::uint32_t document = 0;
   std::uint32_t position = 0;   // counted from 0 among the objects of its file
   std::uint32_t generated = 1;  // as in ReadContext
-  Node* node = nullptr;         // what was read of it already; `value` has but its name then
+  Node* node = nullptr;         // set when it was read already; `value` has only its name then
 };
 
-// Owns what it has parsed: the objects stay valid as long as the index.
+// An object that describes a gang or has pod templates.
+struct PodAsker {
+  IndexedObject object;
+  std::string_view kind;
+  std::string_view version;            // its apiVersion; empty when it has none
+  const SourceKind* source = nullptr;  // null: the kind is not known
+  std::string pods_at = {};            // field path of its pods, when the kind is not known
+};
+
+// Owns the parsed documents; objects stay valid as long as the index.
 class ObjectIndex {
  public:
-  // Both outlive the index. Texts count against `limit`; what is made of them may take four times
-  // as much memory. JSON is parsed in pieces of `piece_bytes`; 0: in one.
+  // Keeps references to both, which must outlive the index. Texts count against `limit`; parsed
+  // objects may take four times as much memory. JSON is parsed in pieces of `piece_bytes`, or in
+  // one piece for 0.
   ObjectIndex(Diagnostics& diagnostics, InputLimit& limit, std::size_t piece_bytes);
 
   // Adds all objects of a JSON text while it is read, with all threads and in little memory (see
-  // ParseInPieces). Returns false, with nothing added, where that cannot be done: Add can do it, or
-  // says why not. Errors as those of Add.
+  // ParseInPieces). Returns false, with nothing added, when the text is not fit for that: Add then
+  // reads it, or reports why not. Errors are those of Add.
   Result<bool> AddInPieces(const std::string& file, const NextBlock& next, bool may_skip = false);
 
   // Adds all objects of an input: plain or gzip, JSON or YAML. Findings go to the diagnostics. With
-  // `may_skip`, an input none of whose values is a Kubernetes object is skipped. An error says that
-  // the file goes beyond the limit; the index is of no use then.
+  // `may_skip`, an input without any Kubernetes object is skipped. An error means that the file
+  // exceeds the limit; the index must not be used then.
   Result<void> Add(const std::string& file, std::string bytes, bool may_skip = false);
 
   const std::vector<IndexedObject>& Of(ObjectKind kind) const {
     return objects_[static_cast<std::size_t>(kind)];
   }
-  // For reading an object, with findings going to `diagnostics`.
+  // Returns the objects that describe gangs, or have pod templates and are of no known kind.
+  const std::vector<PodAsker>& pod_askers() const { return pod_askers_; }
+  // Returns the context for reading an object, with findings going to `diagnostics`.
   ReadContext ContextOf(ObjectKind kind, const IndexedObject& object,
                         Diagnostics& diagnostics) const;
-  // Returns whether objects were left out because they take more memory than they may.
+  ReadContext ContextOf(const PodAsker& object, Diagnostics& diagnostics) const;
+  // Returns whether objects were left out because they exceed the memory limit.
   bool out_of_memory() const { return budget_.stopped(); }
   // Returns "dump.json, object 12", or the file alone where it holds nothing else.
   std::string PlaceOf(const IndexedObject& object) const;
@@ -86,20 +102,20 @@ class ObjectIndex {
   double unpack_seconds() const { return unpack_seconds_; }
   double parse_seconds() const { return parse_seconds_; }
 
-  // Room that a text needs behind its end so that parsing need not copy it.
+  // Capacity that a text needs after its end so that the parser does not copy it.
   static constexpr std::size_t kSpare = simdjson::SIMDJSON_PADDING;
 
  private:
   struct File {
     std::string name;
-    std::uint32_t objects = 0;            // also those of no use here
-    std::vector<IndexedObject> kindless;  // values that are no Kubernetes objects
+    std::uint32_t objects = 0;            // including those not used here
+    std::vector<IndexedObject> kindless;  // values that are not Kubernetes objects
   };
   struct Document {
     File* file = nullptr;
     simdjson::dom::document json;
-    bool has_marks = false;             // of numbers that cannot be read
-    std::map<std::size_t, Node> nodes;  // that were read already, by their index in a list
+    bool has_marks = false;             // has marks of numbers that cannot be read
+    std::map<std::size_t, Node> nodes;  // read already, by their index in a list
   };
 
   bool TryPieces(File& file, const NextBlock& next);
@@ -119,11 +135,12 @@ class ObjectIndex {
   Diagnostics& diagnostics_;
   InputLimit& limit_;
   const std::size_t piece_bytes_;
-  mutable WorkBudget budget_;  // of the memory that objects take
+  mutable WorkBudget budget_;  // bounds the memory of objects
   simdjson::dom::parser parser_;
   std::deque<File> files_;
   std::deque<Document> documents_;
   std::array<std::vector<IndexedObject>, kObjectKinds> objects_;
+  std::vector<PodAsker> pod_askers_;
   std::map<std::string, std::size_t> skipped_;
   std::vector<std::string> skipped_files_;
   std::map<std::string, std::uint32_t> generated_;  // objects by kind, namespace and generateName

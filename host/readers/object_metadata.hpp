@@ -1,4 +1,4 @@
-// The metadata that every Kubernetes object has.
+// Reads the metadata that every Kubernetes object has.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline constexpr std::string_view kDefaultNamespace = "default";
 ObjectKey ReadObjectKey(JsonValue object, const ReadContext& context);
 std::string ReadObjectName(JsonValue object, const ReadContext& context);
 
-// Returns the namespace that metadata say or, as a client takes it, `default`.
+// Returns the namespace in the metadata or, as clients assume, `default`.
 std::string NamespaceOf(JsonValue metadata, const ReadContext& context);
 std::vector<OwnerReference> ReadOwners(JsonValue metadata, const ReadContext& context);
 std::vector<Condition> ReadConditions(JsonValue status, const ReadContext& context);

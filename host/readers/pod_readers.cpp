@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
 
@@ -19,6 +24,45 @@ StringMap KueueAnnotations(JsonValue metadata, const ReadContext& context) {
   return kept;
 }
 
+std::int64_t CountHostPorts(JsonValue pod_spec) {
+  std::int64_t ports = 0;
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    simdjson::dom::array containers;
+    if (pod_spec[list].get(containers) != simdjson::SUCCESS) continue;
+    for (const JsonValue container : containers) {
+      simdjson::dom::array of_container;
+      if (container["ports"].get(of_container) != simdjson::SUCCESS) continue;
+      for (const JsonValue port : of_container) {
+        std::int64_t number = 0;
+        if (port["hostPort"].get(number) == simdjson::SUCCESS && number != 0) ++ports;
+      }
+    }
+  }
+  return ports;
+}
+
+std::int64_t CountVolumeClaims(JsonValue pod_spec) {
+  simdjson::dom::array volumes;
+  if (pod_spec["volumes"].get(volumes) != simdjson::SUCCESS) return 0;
+  return std::count_if(volumes.begin(), volumes.end(), [](JsonValue volume) {
+    return Member(volume, "persistentVolumeClaim") || Member(volume, "ephemeral");
+  });
+}
+
+// Whether the member of `parent` holds anything.
+bool HasAny(JsonValue parent, std::string_view name) {
+  const auto value = Member(parent, name);
+  if (!value) return false;
+  simdjson::dom::array list;
+  return value->get(list) == simdjson::SUCCESS ? list.size() > 0 : true;
+}
+
+bool HasTerms(JsonValue affinity, std::string_view name) {
+  const auto value = Member(affinity, name);
+  return value && (HasAny(*value, "requiredDuringSchedulingIgnoredDuringExecution") ||
+                   HasAny(*value, "preferredDuringSchedulingIgnoredDuringExecution"));
+}
+
 std::vector<OwnerReference> ControllerOf(JsonValue metadata, const ReadContext& context) {
   std::vector<OwnerReference> owners = ReadOwners(metadata, context);
   std::erase_if(owners, [](const OwnerReference& owner) { return !owner.controller; });
@@ -26,6 +70,22 @@ std::vector<OwnerReference> ControllerOf(JsonValue metadata, const ReadContext& 
 }
 
 }  // namespace
+
+std::vector<std::string> IgnoredConstraints(JsonValue pod_spec) {
+  std::vector<std::string> ignored;
+  if (const auto affinity = Member(pod_spec, "affinity")) {
+    if (HasTerms(*affinity, "podAffinity")) ignored.emplace_back("pod affinity");
+    if (HasTerms(*affinity, "podAntiAffinity")) ignored.emplace_back("pod anti-affinity");
+  }
+  if (HasAny(pod_spec, "topologySpreadConstraints")) ignored.emplace_back("topology spread");
+  const auto add = [&](std::int64_t count, std::string_view what) {
+    if (count > 0) ignored.push_back(fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"));
+  };
+  add(CountHostPorts(pod_spec), "host port");
+  add(CountVolumeClaims(pod_spec), "volume claim");
+  if (HasAny(pod_spec, "resourceClaims")) ignored.emplace_back("resource claims");
+  return ignored;
+}
 
 Pod ReadPod(JsonValue object, const ReadContext& context, const ClusterDefaults& defaults) {
   Pod pod;
@@ -50,24 +110,47 @@ Pod ReadPod(JsonValue object, const ReadContext& context, const ClusterDefaults&
   return pod;
 }
 
-PodTemplate ReadPodTemplate(JsonValue object, const ReadContext& context,
-                            const ClusterDefaults& defaults, std::string_view name_space) {
+PodTemplate ReadPodSpec(JsonValue spec, const ReadContext& context, const ClusterDefaults& defaults,
+                        std::string_view name_space) {
   PodTemplate pod_template;
-  if (const auto metadata = ObjectMember(object, "metadata", context)) {
-    pod_template.labels = TextMapMember(*metadata, "labels", context);
-    pod_template.annotations = TextMapMember(*metadata, "annotations", context);
-  }
-  const auto spec = ObjectMember(object, "spec", context);
-  if (!spec) return pod_template;
-  pod_template.node_selector = TextMapMember(*spec, "nodeSelector", context);
-  pod_template.tolerations = ReadTolerations(*spec, "tolerations", context);
-  if (const auto affinity = ObjectMember(*spec, "affinity", context)) {
+  pod_template.node_selector = TextMapMember(spec, "nodeSelector", context);
+  pod_template.tolerations = ReadTolerations(spec, "tolerations", context);
+  if (const auto affinity = ObjectMember(spec, "affinity", context)) {
     pod_template.affinity = ReadNodeAffinity(*affinity, context);
   }
+  pod_template.ignored_constraints = IgnoredConstraints(spec);
   const auto limit_range = defaults.container_default_requests.find(name_space);
   pod_template.requests = EffectiveRequests(
-      *spec, context, defaults,
+      spec, context, defaults,
       limit_range == defaults.container_default_requests.end() ? nullptr : &limit_range->second);
+  return pod_template;
+}
+
+DaemonSet ReadDaemonSet(JsonValue object, const ReadContext& context,
+                        const ClusterDefaults& defaults) {
+  DaemonSet daemon_set;
+  daemon_set.key = ReadObjectKey(object, context);
+  const auto spec = ObjectMember(object, "spec", context);
+  const auto pods = spec ? ObjectMember(*spec, "template", context) : std::nullopt;
+  if (pods) {
+    daemon_set.pod_template = ReadPodTemplate(*pods, context, defaults, daemon_set.key.namespace_);
+  }
+  return daemon_set;
+}
+
+PodTemplate ReadPodTemplate(JsonValue object, const ReadContext& context,
+                            const ClusterDefaults& defaults, std::string_view name_space) {
+  StringMap labels;
+  StringMap annotations;
+  if (const auto metadata = ObjectMember(object, "metadata", context)) {
+    labels = TextMapMember(*metadata, "labels", context);
+    annotations = TextMapMember(*metadata, "annotations", context);
+  }
+  const auto spec = ObjectMember(object, "spec", context);
+  PodTemplate pod_template =
+      spec ? ReadPodSpec(*spec, context, defaults, name_space) : PodTemplate();
+  pod_template.labels = std::move(labels);
+  pod_template.annotations = std::move(annotations);
   return pod_template;
 }
 

@@ -48,7 +48,9 @@ bool IsKeptField(std::string_view field) {
       "queueingStrategy stopPolicy withinClusterQueue reclaimWithinCohort whenCanBorrow "
       "whenCanPreempt policy controllerName completionMode restartPolicy priorityClassSource "
       "preemptionPolicy group imagePullPolicy terminationMessagePolicy dnsPolicy admissionMode "
-      "delayedTopologyRequest qosClass");
+      "delayedTopologyRequest qosClass apiGroup level mode gangMode replicaMode replicationMode "
+      "rankMode reschedulingPolicy fieldPath podManagementPolicy startupPolicyOrder "
+      "subGroupPolicyType mpiImplementation requiredTopologyLevel preferredTopologyLevel");
   return kWords.contains(field);
 }
 

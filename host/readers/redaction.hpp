@@ -1,4 +1,4 @@
-// Cluster dumps without the names in them, for others to look at.
+// Removes names from cluster dumps, so that others may see them.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 namespace espalier {
 
 // Replaces the texts of Kubernetes objects by numbers, the same text by the same number. The
-// numbers are in the order of the texts, as decisions follow that order. Kept are field names,
-// label keys, resources, amounts, times, uids, and the few words that Kubernetes and Kueue define;
+// numbers are in the order of the texts, as decisions follow that order. Field names, label keys,
+// resources, amounts, times, uids, and the few words that Kubernetes and Kueue define are kept;
 // texts that decisions do not depend on, such as images and commands, are left out.
 //
-// All texts are to be added before the first is written.
+// All texts must be added before the first is written.
 class Redaction {
  public:
   Redaction();
   ~Redaction();
 
-  // Takes in the names of a JSON text of one object or list. Errors say what is wrong with it.
+  // Adds the names of a JSON text of one object or list. Errors say what is wrong with it.
   Result<void> Add(std::string_view json);
 
   // Returns that text without its names, as JSON in one line.

@@ -1,4 +1,4 @@
-// What Kueue refuses of the requests of pods (R21.14).
+// Checks the limits that Kueue sets to the requests of pods (R21.14).
 #pragma once
 
 #include <optional>
@@ -11,10 +11,9 @@
 
 namespace espalier {
 
-// Returns Kueue's text where a request of a workload's pods is above its limit or, otherwise, one
-// of them is outside of the bounds that LimitRanges set for the namespace; empty where all is
-// sound. `pod_specs` has an entry for each pod set. What cannot be read is passed over:
-// EffectiveRequests reports it.
+// Returns Kueue's text when a request of a workload's pods is above its limit or, otherwise,
+// outside of the bounds that LimitRanges set for the namespace; "" when all are valid. `pod_specs`
+// has an entry for each pod set. Ignores what cannot be read, as EffectiveRequests reports it.
 std::string ResourcesError(const std::vector<std::optional<JsonValue>>& pod_specs,
                            const ReadContext& context, const ClusterDefaults& defaults,
                            std::string_view name_space);

@@ -1,4 +1,4 @@
-// Slice constraints as an annotation holds them (R20.11).
+// Reads slice constraints from an annotation (R20.11).
 #pragma once
 
 #include <string_view>

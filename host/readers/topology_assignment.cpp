@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "host/model/assignment_limits.hpp"
 #include "host/readers/kubernetes_objects.hpp"
@@ -167,10 +170,59 @@ TopologyDomainAssignment ReadDomain(JsonValue domain, std::size_t level_count,
   return read;
 }
 
+// The first form of KEP-2724 (W8.8): domains by the labels of their nodes. The levels are the keys
+// in ascending order.
+void ReadGroups(JsonValue object, JsonValue groups, const ReadContext& context,
+                TopologyAssignment& assignment) {
+  for (const std::string_view other : {"levels", "slices", "domains"}) {
+    if (const auto both = Member(object, other)) {
+      context.Error(*both, "it stands beside groups", "groups alone, or levels with slices");
+    }
+  }
+  if (groups.is_array() && Items(groups).size() > kMaxAssignmentDomains) {
+    return context.Error(groups, "the assignment has too many domains", kWantedDomains);
+  }
+  std::vector<std::string>& levels = assignment.levels;
+  assignment.domains = ReadList(object, "groups", context, [&](JsonValue group) {
+    TopologyDomainAssignment read;
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : TextMapMember(group, "nodeLabels", context)) {
+      keys.push_back(key);
+      read.values.push_back(value);
+    }
+    if (keys.empty()) {
+      context.Missing(group, "nodeLabels", "a value for each level");
+    } else if (levels.empty()) {
+      levels = std::move(keys);
+    } else if (keys != levels) {
+      context.Error(*Member(group, "nodeLabels"), "its keys are not those of the first group",
+                    fmt::format("{}", fmt::join(levels, ", ")));
+    }
+    read.count = Int32Member(group, "count", context, 1).value_or(0);
+    if (!Member(group, "count")) context.Missing(group, "count", "the number of pods");
+    return read;
+  });
+  if (levels.empty() || levels.size() > kMaxAssignmentLevels) {
+    context.Error(groups, "the number of levels is wrong", "1 to 16 labels of each group");
+  }
+  // A host is known by its name alone (R13.8).
+  const auto host = std::ranges::find(levels, kHostnameLabel);
+  if (host == levels.end()) return;
+  const auto at = static_cast<std::size_t>(host - levels.begin());
+  for (TopologyDomainAssignment& domain : assignment.domains) {
+    if (at < domain.values.size()) domain.values = {domain.values[at]};
+  }
+  levels = {std::string(kHostnameLabel)};
+}
+
 }  // namespace
 
 TopologyAssignment ReadTopologyAssignment(JsonValue object, const ReadContext& context) {
   TopologyAssignment assignment;
+  if (const auto groups = Member(object, "groups")) {
+    ReadGroups(object, *groups, context, assignment);
+    return assignment;
+  }
   assignment.levels = TextListMember(object, "levels", context);
   if (assignment.levels.empty() || assignment.levels.size() > kMaxAssignmentLevels) {
     context.Error(Member(object, "levels").value_or(object), "the number of levels is wrong",
@@ -194,6 +246,24 @@ TopologyAssignment ReadTopologyAssignment(JsonValue object, const ReadContext& c
   std::int32_t repeats = 0;
   for (const JsonValue slice : *slices) ReadSlice(slice, context, repeats, assignment);
   return assignment;
+}
+
+void OrderLevels(const std::vector<std::string>& levels, TopologyAssignment& assignment) {
+  if (assignment.levels == levels || !std::ranges::is_permutation(assignment.levels, levels)) {
+    return;
+  }
+  std::vector<std::size_t> from;
+  for (const std::string& level : levels) {
+    const auto at = std::ranges::find(assignment.levels, level);
+    from.push_back(static_cast<std::size_t>(at - assignment.levels.begin()));
+  }
+  for (TopologyDomainAssignment& domain : assignment.domains) {
+    if (domain.values.size() != from.size()) continue;  // was reported
+    std::vector<std::string> values;
+    for (const std::size_t level : from) values.push_back(domain.values[level]);
+    domain.values = std::move(values);
+  }
+  assignment.levels = levels;
 }
 
 }  // namespace espalier

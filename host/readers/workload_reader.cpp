@@ -22,6 +22,27 @@ std::optional<std::int32_t> SliceSize(JsonValue parent, std::string_view name,
   return Int32Member(parent, name, context, std::numeric_limits<std::int32_t>::min());
 }
 
+// The first form of KEP-2724: `policy`, Required or Preferred, with the `level`.
+void ReadPolicyAndLevel(JsonValue object, const ReadContext& context, TopologyRequest& request) {
+  const auto policy = StringMember(object, "policy", context);
+  if (!policy) {
+    if (const auto level = Member(object, "level")) {
+      context.Error(*level, "it has no policy beside it", "policy: Required or policy: Preferred");
+    }
+    return;
+  }
+  std::string level = RequiredText(object, "level", context);
+  if (*policy != "Required" && *policy != "Preferred") {
+    return context.Error(*Member(object, "policy"), "there is no such policy",
+                         "Required or Preferred");
+  }
+  std::optional<std::string>& wanted = *policy == "Required" ? request.required : request.preferred;
+  if (wanted && *wanted != level) {
+    return context.Error(*Member(object, "level"), "it contradicts the level beside it", *wanted);
+  }
+  wanted = std::move(level);
+}
+
 PodSetAssignment ReadPodSetAssignment(JsonValue object, const ReadContext& context) {
   PodSetAssignment assignment;
   assignment.name = RequiredText(object, "name", context);
@@ -45,6 +66,23 @@ AdmissionCheckState ReadAdmissionCheckState(JsonValue object, const ReadContext&
   return check;
 }
 
+// Since when the quota is reserved. Values of a wrong type are reported with the conditions.
+std::optional<std::int64_t> ReadQuotaReservedTime(JsonValue status, const ReadContext& context) {
+  const auto conditions = Member(status, "conditions");
+  if (!conditions || !conditions->is_array()) return std::nullopt;
+  for (const JsonValue condition : Items(*conditions)) {
+    const auto is = [&](std::string_view name, std::string_view value) {
+      const auto member = condition.is_object() ? Member(condition, name) : std::nullopt;
+      std::string_view text;
+      return member && member->get(text) == simdjson::SUCCESS && text == value;
+    };
+    if (is("type", "QuotaReserved") && is("status", "True")) {
+      return TimeMember(condition, "lastTransitionTime", context);
+    }
+  }
+  return std::nullopt;
+}
+
 void ReadStatus(JsonValue status, const ReadContext& context, Workload& workload) {
   if (const auto admission = ObjectMember(status, "admission", context)) {
     workload.admission.emplace();
@@ -54,6 +92,7 @@ void ReadStatus(JsonValue status, const ReadContext& context, Workload& workload
                  [&](JsonValue assignment) { return ReadPodSetAssignment(assignment, context); });
   }
   workload.conditions = ReadConditions(status, context);
+  workload.quota_reserved_seconds = ReadQuotaReservedTime(status, context);
   workload.unhealthy_nodes = ReadList(status, "unhealthyNodes", context, [&](JsonValue node) {
     return RequiredText(node, "name", context);
   });
@@ -136,6 +175,7 @@ TopologyRequest ReadTopologyRequest(JsonValue object, const ReadContext& context
   TopologyRequest request;
   request.required = OptionalText(object, "required", context);
   request.preferred = OptionalText(object, "preferred", context);
+  ReadPolicyAndLevel(object, context, request);
   request.unconstrained = BoolMember(object, "unconstrained", context);
   request.slice_topology = OptionalText(object, "podSetSliceRequiredTopology", context);
   request.slice_size = SliceSize(object, "podSetSliceSize", context);

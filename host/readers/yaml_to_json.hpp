@@ -1,4 +1,4 @@
-// YAML manifests as JSON text, so that one set of readers serves both.
+// Converts YAML manifests to JSON text, so that one set of readers serves both.
 #pragma once
 
 #include <limits>
@@ -10,13 +10,13 @@
 
 namespace espalier {
 
-// One JSON text per YAML document; empty documents are left out. Plain scalars are typed by
+// Returns one JSON text per YAML document; empty documents are left out. Plain scalars are typed by
 // YAML 1.1 as kubectl does (`yes`, `on`, 0x1f, 017 and 1_000 are not strings; quoted ones are);
 // times stay strings. Anchors and aliases work; merge keys (`<<`) are refused. So that no text can
 // exhaust memory, the result and what anchors stand for are together at most 16 MiB + 8 times the
-// input, and at most `most_bytes` and a few for the last brackets, and a scalar is at most 2 MiB.
+// input, and at most `most_bytes` plus a few for the last brackets, and a scalar is at most 2 MiB.
 // Errors are those of SyntaxError: line, column and the line itself. Scalars of `long_scalar` bytes
-// and more are kept from the parser, which changes nothing but the time.
+// and more bypass the parser, which saves time and changes nothing else.
 Result<std::vector<std::string>> YamlToJson(
     std::string_view text, std::size_t most_bytes = std::numeric_limits<std::size_t>::max(),
     std::size_t long_scalar = 128);

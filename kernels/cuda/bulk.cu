@@ -10,26 +10,26 @@ __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
   RunThisBlock<kBulkThreads>(args);
 }
 
-// Grid: x over portions of the leaves, y over kRowsPerBlock rows (shapes on a state) each. Reads
-// [columns][leaves] amounts, writes [rows][leaves] counts of pods and slices.
+// Grid: x over portions of the leaves, y over kShapesPerBlock count jobs each. Reads
+// [columns][leaves] amounts, writes [jobs][leaves] counts of pods and slices.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
     count_leaves_kernel(const CountLeavesArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 
-// The same for rows whose numbers allow counting without division; y over their tiles.
+// Does the same for shapes whose numbers allow counting without division; y over their batches.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
-    count_tiles_kernel(const CountTilesArgs args) {
+    count_shape_batches_kernel(const CountShapeBatchesArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 
-// Grid: x over portions of one level's domains, y over rows. A thread sums the children of a
-// domain.
+// Grid: x over portions of one level's domains, y over count jobs. A thread sums the
+// children of a domain.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks) roll_up_kernel(const RollUpArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 
-// Grid: one block a row; rows on which nothing failed end at once.
+// Grid: one block a count job; those on which nothing failed end at once.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
     exclusions_kernel(const ExclusionsArgs args) {
   RunThisBlock<kBulkThreads>(args);
@@ -55,8 +55,8 @@ cudaError_t Launch(const ScatterArgs& args, cudaStream_t stream) {
 cudaError_t Launch(const CountLeavesArgs& args, cudaStream_t stream) {
   return LaunchChecked(count_leaves_kernel, kBulkThreads, args, stream);
 }
-cudaError_t Launch(const CountTilesArgs& args, cudaStream_t stream) {
-  return LaunchChecked(count_tiles_kernel, kBulkThreads, args, stream);
+cudaError_t Launch(const CountShapeBatchesArgs& args, cudaStream_t stream) {
+  return LaunchChecked(count_shape_batches_kernel, kBulkThreads, args, stream);
 }
 cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream) {
   return LaunchChecked(roll_up_kernel, kBulkThreads, args, stream);
@@ -69,6 +69,11 @@ cudaError_t Launch(const OffsetsArgs& args, cudaStream_t stream) {
 }
 cudaError_t Launch(const CompactArgs& args, cudaStream_t stream) {
   return LaunchChecked(compact_kernel, kBulkThreads, args, stream);
+}
+
+cudaError_t CheckBulkKernels() {
+  return CheckKernels(scatter_kernel, count_leaves_kernel, count_shape_batches_kernel,
+                      roll_up_kernel, exclusions_kernel, offsets_kernel, compact_kernel);
 }
 
 }  // namespace espalier

@@ -17,4 +17,6 @@ cudaError_t Launch(const DecideArgs& args, cudaStream_t stream) {
   return LaunchChecked(decide_kernel, kDecideThreads, args, stream);
 }
 
+cudaError_t CheckDecideKernel() { return CheckKernels(decide_kernel); }
+
 }  // namespace espalier

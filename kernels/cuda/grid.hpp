@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-// The same arrays: arguments that compare equal launch the same work.
+// Returns whether the arrays are the same: arguments that compare equal launch the same work.
 inline bool operator==(const TreeView& a, const TreeView& b) {
   return a.level_count == b.level_count && a.level_begin == b.level_begin && a.parent == b.parent &&
          a.child_begin == b.child_begin;
@@ -20,14 +20,16 @@ struct Grid {
   std::int32_t y = 1;
 };
 
+// Leaves or domains that one block works on.
 inline constexpr std::int32_t kItemsPerBlock = 1024;
-inline constexpr std::int32_t kRowsPerBlock = 8;
+// Shapes that one block counts.
+inline constexpr std::int32_t kShapesPerBlock = 8;
 
 ESPALIER_HD inline std::int32_t BlocksFor(std::int32_t items, std::int32_t per_block) {
   return items / per_block + (items % per_block > 0 ? 1 : 0);
 }
 
-// The part of [0, items) that block `block` works on.
+// Returns the part of [0, items) that block `block` works on.
 ESPALIER_HD inline DomainRange Portion(std::int32_t items, std::int32_t block) {
   const std::int32_t begin = block * kItemsPerBlock;
   const std::int32_t rest = items - begin;

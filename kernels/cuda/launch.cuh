@@ -31,7 +31,19 @@ cudaError_t LaunchChecked(void (*kernel)(Args), int threads, const Args& args,
   return launched;
 }
 
-// The body of every kernel: this block's part on a team of all its threads.
+// Returns success when the current device can run these kernels, or the first error.
+template <class... Kernel>
+cudaError_t CheckKernels(Kernel... kernel) {
+  cudaError_t found = cudaSuccess;
+  const auto check = [&found](const void* one) {
+    cudaFuncAttributes attributes{};
+    if (found == cudaSuccess) found = cudaFuncGetAttributes(&attributes, one);
+  };
+  (check(reinterpret_cast<const void*>(kernel)), ...);
+  return found;
+}
+
+// Runs the body of every kernel: this block's part on a team of all its threads.
 template <int kThreads, class Args>
 __device__ void RunThisBlock(const Args& args) {
   __shared__ typename BlockTeam<kThreads>::Scratch scratch;

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/cuda/decide_blocks.hpp"
+#include "kernels/cuda/nested_blocks.hpp"
 
 namespace espalier {
 
@@ -14,11 +15,17 @@ inline constexpr int kDecideBlocks = 2;
 
 cudaError_t Launch(const ScatterArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CountLeavesArgs& args, cudaStream_t stream);
-cudaError_t Launch(const CountTilesArgs& args, cudaStream_t stream);
+cudaError_t Launch(const CountShapeBatchesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream);
 cudaError_t Launch(const DecideArgs& args, cudaStream_t stream);
 cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream);
 cudaError_t Launch(const OffsetsArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CompactArgs& args, cudaStream_t stream);
+cudaError_t Launch(const NestedArgs& args, cudaStream_t stream);
+
+// Returns why this build has no code for this device, or success when it has; so does
+// CheckDecideKernel.
+cudaError_t CheckBulkKernels();
+cudaError_t CheckDecideKernel();
 
 }  // namespace espalier

@@ -8,10 +8,10 @@
 #include "kernels/decisions/balanced_select.hpp"
 #include "kernels/decisions/choose_level.hpp"
 #include "kernels/decisions/counts_source.hpp"
-#include "kernels/decisions/leaf_summary.hpp"
 #include "kernels/decisions/lists.hpp"
 #include "kernels/decisions/orders.hpp"
 #include "kernels/decisions/roll_up.hpp"
+#include "kernels/decisions/slice_index.hpp"
 #include "kernels/decisions/workspace.hpp"
 #include "kernels/views.hpp"
 
@@ -32,7 +32,7 @@ struct BalancedSet {
   CountsView counts;  // pruned, valid below the members
 };
 
-// The arrays of `storage`, aliased the way `counts` is (R8.5).
+// Returns the arrays of `storage`, aliased the way `counts` is (R8.5).
 ESPALIER_HD inline CountsView CloneView(const CountsView& storage, const CountsView& counts) {
   CountsView view = storage;
   view.affinity = counts.affinity;
@@ -68,7 +68,7 @@ ESPALIER_HD void CloneSubtrees(Team& team, const TreeView& tree, const CountsVie
   team.sync();
 }
 
-// PRUNE1 (R14.7): below the threshold a domain is cleared, or kept for workers only.
+// Prunes one domain (PRUNE1, R14.7): below the threshold it is cleared, or kept for workers only.
 ESPALIER_HD inline void PruneDomain(const TreeView& tree, const CountsView& counts,
                                     std::int32_t level, std::int32_t domain, Count threshold) {
   const bool clear = counts.slices[domain] < threshold;
@@ -89,11 +89,11 @@ ESPALIER_HD inline void PruneDomain(const TreeView& tree, const CountsView& coun
   }
 }
 
-// PRUNE1 on a run of one level.
+// Prunes a run of one level, as PRUNE1 does.
 template <class Team>
 ESPALIER_HD void PruneDomains(Team& team, const TreeView& tree, const CountsView& counts,
                               std::int32_t level, DomainRange domains, Count threshold) {
-  if (level == tree.lowest() && counts.PodsAlone() && threshold <= kMaxStored) {
+  if (level == tree.lowest() && counts.IsPlainPodCount() && threshold <= kMaxStored) {
     StoredCount* pods = counts.pods;
     const auto least = static_cast<StoredCount>(threshold);
     for (std::int32_t d = domains.begin + team.rank(); d < domains.end; d += team.size()) {
@@ -107,7 +107,8 @@ ESPALIER_HD void PruneDomains(Team& team, const TreeView& tree, const CountsView
   team.sync();
 }
 
-// PRUNE (R14.7): children first, then the members on a fresh roll-up without inner layers (R8.7).
+// Prunes a set (PRUNE, R14.7): children first, then the members on a fresh roll-up without inner
+// layers (R8.7).
 template <class Team>
 ESPALIER_HD void PruneSet(Team& team, const TreeView& tree, const CountsView& counts,
                           const PlacementQuery& query, DomainRange members, Count threshold) {
@@ -133,8 +134,8 @@ ESPALIER_HD Greedy PruneAndCount(Team& team, const TreeView& tree, const CountsV
 
 ESPALIER_HD inline Count Smaller(Count a, Count b) { return a < b ? a : b; }
 
-// The most members a set may need to be better than `best` at the same threshold: fewer, or no more
-// when it comes first in path order (R14.9).
+// Returns the maximum number of members with which a set is better than `best` at the same
+// threshold: fewer, or as many when it comes first in path order (R14.9).
 ESPALIER_HD inline Count MostMembers(DomainRange members, const BalancedSet& best) {
   return members.begin < best.members.begin ? best.domains : best.domains - 1;
 }
@@ -175,21 +176,14 @@ ESPALIER_HD void TrySet(Team& team, const TreeView& tree, const CountsView& coun
   best = {threshold, pruned.domains, members, kept};
 }
 
-// What is known of all sets of one level before one is tried.
+// Upper bounds of all sets of one level, computed before one is tried.
 struct SetBounds {
   const Count* threshold = nullptr;  // by set: none is larger (R14.6); null: nothing is known
   std::int32_t first = -1;           // the first set with the largest of them
 };
 
-template <class Team>
-ESPALIER_HD SetBounds BoundSets(Team& /*team*/, const TreeView& /*tree*/,
-                                const CountsView& /*counts*/, const PlacementQuery& /*query*/,
-                                const Workspace& /*workspace*/) {
-  return {};
-}
-
-// Of a set on leaves like these, workers alone.
-inline Count MostThreshold(const LeafSummary::Top& top, Count slices) {
+// Returns an upper bound of the threshold of a set on leaves like these, workers alone.
+ESPALIER_HD inline Count MostThreshold(const SliceIndex::Top& top, Count slices) {
   const Count in_most = Count{top.most} * top.leaves;
   if (slices > kMaxStored || in_most > kMaxStored) return top.most;
   const auto need = static_cast<std::uint32_t>(slices);
@@ -199,36 +193,48 @@ inline Count MostThreshold(const LeafSummary::Top& top, Count slices) {
   const auto next = static_cast<std::uint32_t>(top.next);
   if (next == 0) return 0;
   const auto leaves = static_cast<std::uint32_t>(top.leaves);
-  return std::min(need / (leaves + (need - held + next - 1) / next), next);
+  const std::uint32_t each = need / (leaves + (need - held + next - 1) / next);
+  return each < next ? each : next;
 }
 
-// One lane, sets of leaves that have a summary, workers alone.
-inline SetBounds BoundSets(SerialTeam& /*team*/, const TreeView& tree, const CountsView& counts,
-                           const PlacementQuery& query, const Workspace& workspace) {
+// A set with such a bound, the larger ones first.
+struct BoundedSet {
+  Count bound = 0;
+  std::int32_t set = -1;
+};
+
+struct LargerBound {
+  ESPALIER_HD bool operator()(const BoundedSet& a, const BoundedSet& b) const {
+    return a.bound != b.bound ? a.bound > b.bound : a.set < b.set;
+  }
+};
+
+// Bounds the sets, where they are leaves that have an index, workers alone.
+template <class Team>
+ESPALIER_HD SetBounds BoundSets(Team& team, const TreeView& tree, const CountsView& counts,
+                                const PlacementQuery& query, const Workspace& workspace) {
   const std::int32_t above = query.level - 1;
   const DomainRange sets{tree.LevelBegin(above), tree.LevelEnd(above)};
   const DomainRange all = Descendants(tree, sets, above, tree.lowest());
-  const LeafSummary* const summary = SummaryWith(counts, all);
+  const SliceIndex* const index = IndexWith(team, counts, all);
   const bool on_leaves = query.slice.level == tree.lowest() && query.level + 1 >= tree.lowest();
-  if (summary == nullptr || !on_leaves || query.slice.multi_layer()) return {};
+  if (index == nullptr || !on_leaves || query.slice.multi_layer()) return {};
   const Count slices = query.slices();
-  SetBounds bounds{workspace.terms, -1};
-  Count largest = 0;
-  for (std::int32_t p = sets.begin; p < sets.end; ++p) {
+  BoundedSet largest;
+  for (std::int32_t p = sets.begin + team.rank(); p < sets.end; p += team.size()) {
     const DomainRange leaves = Descendants(tree, {p, p + 1}, above, tree.lowest());
     Count& bound = workspace.terms[p - sets.begin];
-    bound = counts.slices[p] < slices ? 0 : summary->MostOf(leaves);
-    if (bound <= largest) continue;
-    bound = MostThreshold(summary->TopOf(leaves), slices);
-    if (bound <= largest) continue;
-    largest = bound;
-    bounds.first = p - sets.begin;
+    bound = counts.slices[p] < slices ? 0 : index->MostOf(leaves);
+    if (bound <= largest.bound) continue;
+    bound = MostThreshold(index->TopOf(leaves), slices);
+    if (bound > largest.bound) largest = {bound, p - sets.begin};
   }
-  return bounds;
+  largest = team.minimum(largest, LargerBound{});
+  return {workspace.terms, largest.set};
 }
 
-// Whether a set with such a bound can become better than `best`: at the same threshold its members
-// decide, and pruning, which takes nothing but capacity away, makes no fewer members do.
+// Returns whether a set with such a bound can become better than `best`: at the same threshold its
+// members decide, and pruning, which takes nothing but capacity away, makes no fewer members do.
 ESPALIER_HD inline bool MayBeBetter(const CountsView& counts, const PlacementQuery& query,
                                     DomainRange members, Count bound, const BalancedSet& best) {
   if (bound != best.threshold) return bound > best.threshold;
@@ -240,7 +246,8 @@ ESPALIER_HD inline bool MayBeBetter(const CountsView& counts, const PlacementQue
   return most_members > 0 && query.slices() <= most_members * most;
 }
 
-// PLACE (R14.16, R14.17): every domain of `chosen` gets the threshold, the first ones what is left.
+// Spreads the request (PLACE, R14.16, R14.17): every domain of `chosen` gets the threshold, and the
+// first ones get the rest.
 template <class Team>
 ESPALIER_HD bool SpreadEvenly(Team& team, const PlacementQuery& query, Count threshold,
                               const CandidateList& chosen) {
@@ -270,7 +277,8 @@ ESPALIER_HD bool SpreadEvenly(Team& team, const PlacementQuery& query, Count thr
   return extra <= 0 && leaders <= 0;  // else reason C of R14.18
 }
 
-// SELECT on the listed domains in the order `less`: the greedy count first, then the programme.
+// Selects domains of the list (SELECT) in the order `less`: by the greedy count first, then by the
+// dynamic programme.
 template <class Team, class Less>
 ESPALIER_HD SelectStatus SelectInOrder(Team& team, const CandidateList& list,
                                        const PlacementQuery& query, Less less,
@@ -282,7 +290,7 @@ ESPALIER_HD SelectStatus SelectInOrder(Team& team, const CandidateList& list,
   return SelectDomains(team, list, chosen.size, query, workspace, chosen.items);
 }
 
-// The final step on the best set (R14.11).
+// Takes the final step on the best set (R14.11).
 template <class Team>
 ESPALIER_HD BalancedStatus PlaceOnBest(Team& team, const TreeView& tree,
                                        const PlacementQuery& query, const BalancedSet& best,
@@ -314,14 +322,19 @@ ESPALIER_HD BalancedStatus PlaceOnBest(Team& team, const TreeView& tree,
   return BalancedStatus::kChosen;
 }
 
-// Tries balanced placement for a preferred request (R14.1); on kChosen `choice` holds the set with
+// Returns whether balanced placement is tried: for preferred requests (R14.1).
+ESPALIER_HD inline bool MayBeBalanced(const PlacementQuery& query) {
+  return query.balanced && !query.required && !query.unconstrained;
+}
+
+// Tries balanced placement where it may be; on kChosen `choice` holds the set with
 // its capacities set to what each domain is to get, and `pruned` the counts to descend on.
 template <class Team>
 ESPALIER_HD BalancedStatus ChooseBalanced(Team& team, const TreeView& tree,
                                           const CountsView& counts, const PlacementQuery& query,
                                           const Workspace& workspace, Choice& choice,
                                           CountsView& pruned) {
-  if (query.required || query.unconstrained || tree.domain_count() == 0) {
+  if (!MayBeBalanced(query) || tree.domain_count() == 0) {
     return BalancedStatus::kNotApplicable;
   }
   if (query.slices() == 0 && query.leaders == 0) return BalancedStatus::kUndefined;

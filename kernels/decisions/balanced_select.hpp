@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <limits>
 
-#include "kernels/decisions/histogram.hpp"
 #include "kernels/decisions/leader_first.hpp"
 #include "kernels/decisions/lists.hpp"
 #include "kernels/decisions/log2.hpp"
 #include "kernels/decisions/orders.hpp"
+#include "kernels/decisions/take_plan.hpp"
 #include "kernels/decisions/workspace.hpp"
-#include "kernels/team/serial_team.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
@@ -31,8 +30,8 @@ struct Greedy {
   Count last_beside = kNoDomain;  // its slices with a leader
 };
 
-// The fewest domains of `list` that hold the request, taken greedily as best-fit (R9.6). Reorders
-// the list.
+// Returns the fewest domains of `list` that hold the request, taken greedily as best-fit (R9.6).
+// Reorders the list.
 template <class Team>
 ESPALIER_HD Greedy FewestDomains(Team& team, CandidateList list, const PlacementQuery& query) {
   Greedy greedy;
@@ -62,30 +61,23 @@ ESPALIER_HD Greedy FewestDomains(Team& team, CandidateList list, const Placement
   return greedy;
 }
 
-// The same for a run of domains; `items` has room for them.
+// Returns the same for a run of domains; `items` has room for them. Workers alone need no order.
 template <class Team>
 ESPALIER_HD Greedy FewestDomains(Team& team, const CountsView& counts, DomainRange range,
                                  const PlacementQuery& query, Candidate* items) {
-  return FewestDomains(team, ListDomains(team, counts, range, items), query);
-}
-
-// One lane, workers alone: the numbers say it all.
-inline Greedy FewestDomains(SerialTeam& team, const CountsView& counts, DomainRange range,
-                            const PlacementQuery& query, Candidate* items) {
-  if (query.leaders == 0 && query.slices() > 0 && counts.affinity == nullptr) {
-    const Histogram pool(counts.slices + range.begin, range.size());
-    if (pool.fits()) {
-      HistogramTake take;
-      if (!PlanTake(pool, query.slices(), false, take)) return {};
-      return {true, take.domains, Greedy::kNoDomain, take.bound, take.bound};
-    }
+  if (query.leaders > 0 || query.slices() <= 0 || counts.affinity != nullptr) {
+    return FewestDomains(team, ListDomains(team, counts, range, items), query);
   }
-  return FewestDomains(team, ListDomains(team, counts, range, items), query);
+  const HeldRun slices{counts.slices + range.begin, range.size()};
+  const HeldAmounts amounts(team, slices);
+  const TakePlan plan = PlanTake(amounts, query.slices(), false);
+  if (!plan.suffices) return {};
+  return {true, plan.domains, Greedy::kNoDomain, plan.bound, plan.bound};
 }
 
-// Shannon entropy, in bits, of the pods of each listed domain's children. Terms are added in
-// ascending order of pods, so equal multisets give equal doubles (R14.15). `entropy` is indexed by
-// domain - range.begin; `terms` has room for the children of one domain.
+// Writes the Shannon entropy, in bits, of the pods of each listed domain's children. Terms are
+// added in ascending order of pods, so equal multisets give equal doubles (R14.15). `entropy` is
+// indexed by domain - range.begin; `terms` has room for the children of one domain.
 template <class Team>
 ESPALIER_HD void ChildEntropies(Team& team, const TreeView& tree, const CountsView& counts,
                                 DomainRange range, std::int32_t level, double* entropy,
@@ -112,7 +104,7 @@ ESPALIER_HD void ChildEntropies(Team& team, const TreeView& tree, const CountsVi
   }
 }
 
-// LD, then UW, then entropy, all descending, then path (R14.14).
+// Orders domains by LD, then UW, then entropy, all descending, then by path (R14.14).
 struct EntropyOrder {
   const double* entropy = nullptr;  // by domain - first
   std::int32_t first = 0;
@@ -159,7 +151,7 @@ class Selection {
     return true;
   }
 
-  // The state that uses all domains, needs no leader and wastes least; -1: none.
+  // Returns the state that uses all domains, needs no leader and wastes least; -1: none.
   ESPALIER_HD std::int32_t Best() {
     std::int32_t best = -1;
     for (std::int32_t s = Head(domains_, 0); s >= 0 && workspace_.states[s].pods <= 0;
@@ -215,8 +207,8 @@ class Selection {
 
 enum class SelectStatus : std::int32_t { kFound, kNone, kOutOfStates };
 
-// SELECT (R14.12): keeps of `list`, which is in the order to try, the `domains` domains that hold
-// the request with the least waste; writes them to `out` in that order.
+// Selects exactly (SELECT, R14.12): keeps of `list`, which is in the order to try, the `domains`
+// domains that hold the request with the least waste; writes them to `out` in that order.
 template <class Team>
 ESPALIER_HD SelectStatus SelectDomains(Team& team, const CandidateList& list, std::int32_t domains,
                                        const PlacementQuery& query, const Workspace& workspace,

@@ -1,7 +1,6 @@
 // Choosing the level and the set of domains (section 10).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "kernels/decisions/leader_first.hpp"
@@ -9,6 +8,7 @@
 #include "kernels/decisions/orders.hpp"
 #include "kernels/decisions/scans.hpp"
 #include "kernels/decisions/shortest_prefix.hpp"
+#include "kernels/decisions/slice_index.hpp"
 #include "kernels/decisions/tight_fit.hpp"
 #include "kernels/decisions/workspace.hpp"
 #include "kernels/views.hpp"
@@ -29,7 +29,7 @@ struct Choice {
   Count total = 0;         // slices
 };
 
-// Sufficient alone: holds all slices and, when wanted, the leader.
+// Returns whether a domain is sufficient alone: it holds all slices and, when wanted, the leader.
 ESPALIER_HD inline bool Sufficient(const Candidate& c, const PlacementQuery& query) {
   return c.leaders >= query.leaders && c.slices_with_leader >= query.slices();
 }
@@ -58,7 +58,7 @@ struct ReversedLeaderOrder {
   }
 };
 
-// The least domain of a run by `less` among those `wanted(d)`; none when there is none.
+// Returns the least domain of a run by `less` among those `wanted(d)`; none when there is none.
 template <class Team, class Less, class Wanted>
 ESPALIER_HD Candidate LeastOf(Team& team, const CountsView& counts, DomainRange range, Less less,
                               const Wanted& wanted) {
@@ -71,28 +71,22 @@ ESPALIER_HD Candidate LeastOf(Team& team, const CountsView& counts, DomainRange 
   return team.minimum(best, less);
 }
 
-// The first domain of a level with the fewest slices, then pods, that are at least `need`; without
-// affinity.
+// Returns the first domain of a level with the fewest slices, then pods, that are at least `need`;
+// without affinity.
 template <class Team>
 ESPALIER_HD Candidate TightestOf(Team& team, const CountsView& counts, DomainRange level,
                                  Count need) {
   const StoredCount* slices = counts.slices_with_leader + level.begin;
   const StoredCount* pods = counts.pods_with_leader + level.begin;
+  const SliceIndex* const index = IndexOfLevel(team, counts, level);
   const std::int32_t first =
-      FirstTightest(team, slices, slices == pods ? nullptr : pods, level.size(), need);
+      index != nullptr
+          ? index->FirstTightest(need)
+          : FirstTightest(team, slices, slices == pods ? nullptr : pods, level.size(), need);
   return first < 0 ? Candidate{} : MakeCandidate(counts, level.begin + first);
 }
 
-// One lane asks the summary of the leaves.
-inline Candidate TightestOf(SerialTeam& team, const CountsView& counts, DomainRange level,
-                            Count need) {
-  const LeafSummary* const summary = SummaryOf(counts, level);
-  if (summary == nullptr) return TightestOf<SerialTeam>(team, counts, level, need);
-  const std::int32_t first = summary->FirstTightest(need);
-  return first < 0 ? Candidate{} : MakeCandidate(counts, level.begin + first);
-}
-
-// The tightest domain that is sufficient alone.
+// Returns the tightest domain that is sufficient alone.
 template <class Team>
 ESPALIER_HD Candidate TightestSufficient(Team& team, const CountsView& counts,
                                          const PlacementQuery& query, DomainRange range) {
@@ -121,8 +115,8 @@ ESPALIER_HD void AppendChosen(Team& team, CandidateList& chosen, const Candidate
   ++chosen.size;
 }
 
-// Several domains of one level for workers alone (R10.9): whole domains along Order B; the last one
-// under best-fit is the tightest that still holds the rest.
+// Chooses several domains of one level for workers alone (R10.9): whole domains along Order B; the
+// last one under best-fit is the tightest that still holds the rest.
 template <class Team>
 ESPALIER_HD Choice ChooseSeveral(Team& team, const CountsView& counts, const PlacementQuery& query,
                                  DomainRange range, Choice choice, const Workspace& workspace) {
@@ -158,7 +152,7 @@ ESPALIER_HD Choice ChooseSeveral(Team& team, const CountsView& counts, const Pla
   return choice;
 }
 
-// The same with a leader, which goes first (R10.9).
+// Chooses the same with a leader, which goes first (R10.9).
 template <class Team>
 ESPALIER_HD Choice ChooseSeveralWithLeader(Team& team, const CountsView& counts,
                                            const PlacementQuery& query, DomainRange range,
@@ -198,31 +192,28 @@ ESPALIER_HD Choice ChooseSeveralWithLeader(Team& team, const CountsView& counts,
   return choice;
 }
 
-// What is said to fit when no domain of a level is sufficient (R10.5, R10.7).
+// Returns the fit that a failure reports when no domain of a level is sufficient (R10.5, R10.7).
 template <class Team>
-ESPALIER_HD Count FitOfNone(Team& team, const CountsView& counts, const PlacementQuery& query,
-                            DomainRange level) {
+ESPALIER_HD Count LargestPartialFit(Team& team, const CountsView& counts,
+                                    const PlacementQuery& query, DomainRange level) {
+  if (counts.affinity == nullptr && counts.IsPlainPodCount()) {
+    // Either is the most that a domain holds, where nothing but pods tells domains apart.
+    const SliceIndex* const index = IndexOfLevel(team, counts, level);
+    return index != nullptr ? index->histogram->most() : MostOf(team, counts.pods, level);
+  }
   const auto any = [](std::int32_t) { return true; };
   return query.least_free ? LeastOf(team, counts, level, ReversedLeaderOrder{true}, any).pods
                           : LeastOf(team, counts, level, LeaderOrder{}, any).slices;
 }
 
-// One lane: either is the most that a domain holds, where nothing but pods tells domains apart.
-inline Count FitOfNone(SerialTeam& team, const CountsView& counts, const PlacementQuery& query,
-                       DomainRange level) {
-  if (counts.affinity != nullptr || !counts.PodsAlone()) {
-    return FitOfNone<SerialTeam>(team, counts, query, level);
-  }
-  if (const LeafSummary* const summary = SummaryOf(counts, level); summary != nullptr) {
-    return summary->histogram().most();
-  }
-  StoredCount most = 0;
-  for (std::int32_t d = level.begin; d < level.end; ++d) most = std::max(most, counts.pods[d]);
-  return most;
+// Returns whether only the top of Order A may be chosen, as affinity beats compactness for a
+// preferred request (R10.8). Without scores the top is sufficient as soon as any domain is.
+ESPALIER_HD inline bool OnlyTopMayAnswer(const PlacementQuery& query, bool scored) {
+  return query.affinity && scored && !query.required && !query.least_free;
 }
 
-// One level: a single domain, several, a failure, or `relax` when the level above is to be tried
-// (R10.8).
+// Chooses at one level: a single domain, several, a failure, or `relax` when the level above is to
+// be tried (R10.8).
 template <class Team>
 ESPALIER_HD Choice ChooseAtLevel(Team& team, const TreeView& tree, const CountsView& counts,
                                  const PlacementQuery& query, std::int32_t level,
@@ -237,16 +228,13 @@ ESPALIER_HD Choice ChooseAtLevel(Team& team, const TreeView& tree, const CountsV
     return choice;
   }
   const auto any = [](std::int32_t) { return true; };
-  // Affinity beats compactness: for a preferred request only the top of Order A may answer (R10.8).
-  // Without scores the top is sufficient as soon as any domain is.
-  const bool only_top =
-      query.affinity && counts.affinity != nullptr && !query.required && !query.least_free;
-  if (!only_top || Sufficient(LeastOf(team, counts, range, LeaderOrder{}, any), query)) {
+  if (!OnlyTopMayAnswer(query, counts.affinity != nullptr) ||
+      Sufficient(LeastOf(team, counts, range, LeaderOrder{}, any), query)) {
     const Candidate tightest = TightestSufficient(team, counts, query, range);
     if (!tightest.none()) return ChooseOne(team, tightest, choice, workspace);
   }
   if (query.required) {
-    choice.fit = FitOfNone(team, counts, query, range);
+    choice.fit = LargestPartialFit(team, counts, query, range);
     return choice;
   }
   if (level > 0 && !query.unconstrained) {
@@ -257,7 +245,7 @@ ESPALIER_HD Choice ChooseAtLevel(Team& team, const TreeView& tree, const CountsV
                            : ChooseSeveral(team, counts, query, range, choice, workspace);
 }
 
-// CHOOSE from the requested level upwards.
+// Chooses from the requested level upwards (CHOOSE).
 template <class Team>
 ESPALIER_HD Choice ChooseLevel(Team& team, const TreeView& tree, const CountsView& counts,
                                const PlacementQuery& query, const Workspace& workspace) {

@@ -13,27 +13,14 @@
 
 namespace espalier {
 
-// Appends the children of a domain of `level` to `list`; a barrier must follow before they are
-// read.
-template <class Team, class Source>
-ESPALIER_HD void AppendChildren(Team& team, const TreeView& tree, const Source& source,
-                                std::int32_t level, std::int32_t domain, CandidateList& list) {
-  const DomainRange children = ChildrenOf(tree, domain);
-  const CountsView& counts = source.Of(team, level + 1, children);
-  for (std::int32_t i = team.rank(); i < children.size(); i += team.size()) {
-    list[list.size + i] = MakeCandidate(counts, children.begin + i);
-  }
-  list.size += children.size();
-}
-
-// One level of the pooled phase (R13.2): the children of all chosen domains compete together; how
-// much each parent had been given is forgotten.
+// Descends one level of the pooled phase (R13.2): the children of all chosen domains compete
+// together; how much each parent had been given is forgotten.
 template <class Team, class Source>
 ESPALIER_HD void DescendPooled(Team& team, const TreeView& tree, const Source& source,
                                const PlacementQuery& query, std::int32_t level,
                                const ShareList& current, const Workspace& workspace,
                                ShareList& next) {
-  if (TakePooled(team, tree, source, query, level, current, next)) return;
+  if (TakePooled(team, tree, source, query, level, current, workspace, next)) return;
   CandidateList list{workspace.level, 0};
   for (std::int32_t i = 0; i < current.size; ++i) {
     AppendChildren(team, tree, source, level, current[i].domain, list);
@@ -46,14 +33,15 @@ ESPALIER_HD void DescendPooled(Team& team, const TreeView& tree, const Source& s
        next);
 }
 
-// Pods per unit when pods of `level` are handed to level + 1 (R13.4).
+// Returns the pods per unit when pods of `level` are handed to level + 1 (R13.4).
 ESPALIER_HD inline Count DescentSize(const PlacementQuery& query, std::int32_t level) {
   if (level < query.slice.level) return query.slice.size;  // only after balanced placement
   const Count inner = query.slice.inner_size[level + 1];
   return inner > 0 ? inner : 1;
 }
 
-// One level of the per-parent phase (R13.3): each parent hands what it got to its own children.
+// Descends one level of the per-parent phase (R13.3): each parent hands what it got to its own
+// children.
 template <class Team, class Source>
 ESPALIER_HD void DescendPerParent(Team& team, const TreeView& tree, const Source& source,
                                   const PlacementQuery& query, std::int32_t level,

@@ -44,9 +44,9 @@ struct MostSlices {
   }
 };
 
-// Slices of each constraint layer that fit in the best domain of the failing level; `fits` has
-// slice.layer_count entries (`counts` holds the failing level, `source` what lies below) and
-// belongs to the lane, which gets the same answer as every other.
+// Counts the slices of each constraint layer that fit in the best domain of the failing level;
+// `fits` has slice.layer_count entries (`counts` holds the failing level, `source` what lies below)
+// and belongs to the lane, which gets the same answer as every other.
 template <class Team, class Source>
 ESPALIER_HD void CountLayerFits(Team& team, const TreeView& tree, const CountsView& counts,
                                 const Source& source, const SliceRule& slice, std::int32_t level,

@@ -1,4 +1,4 @@
-// How many pods of one request vector fit into a remaining vector (R5.9, R5.10).
+// Computes how many pods of one request vector fit into a remaining vector (R5.9, R5.10).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct RequestView {
   const Amount* amount = nullptr;
 };
 
-// clamp(capacity / request, 0, 2147483647); a request of 0 allows the maximum.
+// Returns clamp(capacity / request, 0, 2147483647); a request of 0 allows the maximum.
 ESPALIER_HD inline Count FitOne(Amount request, Amount capacity) {
   if (request == 0) return kMaxFit;
   if (request == -1) {  // the one divisor whose quotient can leave int64
@@ -44,7 +44,8 @@ struct Fit {
   std::int32_t limiting = -1;  // index into the request; the smallest name among equal minima
 };
 
-// `remaining(i)` is the remaining capacity for request entry i. An empty request gives 0.
+// Returns how many pods fit. `remaining(i)` is the remaining capacity for request entry i. An empty
+// request gives 0.
 template <class Remaining>
 ESPALIER_HD Fit FitAll(const RequestView& request, const Remaining& remaining) {
   Fit fit;

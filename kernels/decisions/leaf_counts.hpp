@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/decisions/fits.hpp"
+#include "kernels/saturating.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
@@ -15,7 +16,7 @@ struct AssumedView {
   const Amount* amount = nullptr;      // [size * columns]
   std::int32_t columns = 0;
 
-  // Amounts assumed on a leaf, or null.
+  // Returns the amounts assumed on a leaf, or null.
   ESPALIER_HD const Amount* Find(std::int32_t wanted) const {
     std::int32_t low = 0;
     std::int32_t high = size;
@@ -48,15 +49,6 @@ ESPALIER_HD inline bool Matches(const LeafInput& input, std::int32_t leaf) {
   return input.matches == nullptr || ((input.matches[leaf >> 6] >> (leaf & 63)) & 1) != 0;
 }
 
-ESPALIER_HD inline Amount SaturatingDifference(Amount a, Amount b) {
-  const auto difference =
-      static_cast<Amount>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-  const bool overflows =
-      ((a ^ b) & (a ^ difference)) < 0;  // signs differ and the sign of a is lost
-  if (!overflows) return difference;
-  return a < 0 ? std::numeric_limits<Amount>::min() : std::numeric_limits<Amount>::max();
-}
-
 // Remaining capacity of one leaf for entry i of a request: ledger minus assumed usage (R5.1).
 struct RemainingOnLeaf {
   const CapacityView& capacity;
@@ -79,7 +71,7 @@ struct LeafCounts {
   std::int32_t limiting = -1;  // resource that makes P zero (R5.10)
 };
 
-// Counts of a leaf that matches and lies inside the replacement domain (R7.11).
+// Returns the counts of a leaf that matches and lies inside the replacement domain (R7.11).
 ESPALIER_HD inline LeafCounts CountLeaf(const LeafInput& input, std::int32_t leaf) {
   const Amount* assumed = input.assumed.size > 0 ? input.assumed.Find(leaf) : nullptr;
   const RemainingOnLeaf workers{input.capacity, input.workers, assumed, leaf};
@@ -95,7 +87,7 @@ ESPALIER_HD inline LeafCounts CountLeaf(const LeafInput& input, std::int32_t lea
   return counts;
 }
 
-// What keeps a leaf from holding one pod: a worker resource, or one of kNotExcluded and
+// Returns what keeps a leaf from holding one pod: a worker resource, or one of kNotExcluded and
 // kOutsideDomain (R18.7). `counts` are the leaf's when it matches and lies inside the domain.
 ESPALIER_HD inline std::int16_t ExclusionOf(bool matches, bool inside, const LeafCounts& counts) {
   if (!matches) return kNotExcluded;

@@ -8,9 +8,9 @@
 
 namespace espalier {
 
-// log2(x) for finite x > 0: exact for powers of two, else within 2 ulp. The method is fdlibm's, as
-// in the standard library upstream uses: log(1 + f) by a series in s = f / (2 + f), which is folded
-// into minimax coefficients.
+// Returns log2(x) for finite x > 0: exact for powers of two, else within 2 ulp. The method is
+// fdlibm's, as in the standard library upstream uses: log(1 + f) by a series in s = f / (2 + f),
+// which is folded into minimax coefficients.
 ESPALIER_HD inline double Log2(double x) {
   int exponent = 0;
   double fraction = std::frexp(x, &exponent);  // [1/2, 1)

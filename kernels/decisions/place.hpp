@@ -1,4 +1,5 @@
-// One evaluation: rolled-up counts in, shares of the leaves or the reason out (sections 10 to 14).
+// Evaluates one request: turns rolled-up counts into shares of the leaves or a reason (sections 10
+// to 14).
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,6 @@
 
 namespace espalier {
 
-enum class PlacementStatus : std::int32_t {
-  kPlaced,       // `shares` lists what each leaf got; possibly nothing (R6.9)
-  kNoDomains,    // the level has no domain (R10.1)
-  kDoesNotFit,   // fit of total (R18.4)
-  kUndefined,    // upstream divides by zero (R14.6)
-  kOutOfStates,  // workspace.states is too small; run again with more
-};
-
 struct PlacementOutcome {
   PlacementStatus status = PlacementStatus::kDoesNotFit;
   std::int32_t level = 0;                  // where the search ended
@@ -29,8 +22,8 @@ struct PlacementOutcome {
   ShareList shares;                        // in workspace memory, unordered, zero shares included
 };
 
-// Of `counts` the domains from the requested level up are read, with balanced placement all of
-// them; everything else is asked of `source`.
+// Evaluates one query. Reads from `counts` the domains from the requested level up, with balanced
+// placement all of them; reads everything else from `source`.
 template <class Team, class Source>
 ESPALIER_HD PlacementOutcome Place(Team& team, const TreeView& tree, const CountsView& counts,
                                    const Source& source, const PlacementQuery& query,
@@ -72,7 +65,7 @@ ESPALIER_HD PlacementOutcome Place(Team& team, const TreeView& tree, const Count
   return outcome;
 }
 
-// The same where all counts are in place.
+// Evaluates the same when all counts are in place.
 template <class Team>
 ESPALIER_HD PlacementOutcome Place(Team& team, const TreeView& tree, const CountsView& counts,
                                    const PlacementQuery& query, const Workspace& workspace) {

@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-// Pods of a run of domains.
+// Returns the pods of a run of domains.
 ESPALIER_HD inline Count SumPods(const StoredCount* pods, DomainRange range) {
   Count sum = 0;
   for (std::int32_t d = range.begin; d < range.end; ++d) sum += pods[d];
@@ -22,7 +22,7 @@ ESPALIER_HD inline void RollUpDomain(const TreeView& tree, const SliceRule& slic
                                      const CountsView& below, const CountsView& counts,
                                      std::int32_t level, std::int32_t domain) {
   const Count inner = slice.inner_size[level + 1];
-  if (counts.slices == counts.pods && counts.leaders == nullptr && inner == 0) {
+  if (counts.IsPlainPodCount() && inner == 0) {
     counts.pods[domain] =
         Store(SumPods(below.pods, {tree.ChildBegin(domain), tree.ChildBegin(domain + 1)}));
     return;

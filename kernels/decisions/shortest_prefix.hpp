@@ -1,17 +1,15 @@
 // The first domains of a level, in an order, that together hold what is needed: the shortest prefix
-// of the sorted level, without sorting all of it where one lane works alone.
+// of the sorted level, of which only the prefix is sorted.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <optional>
 
-#include "kernels/decisions/histogram.hpp"
-#include "kernels/decisions/leader_first.hpp"
-#include "kernels/decisions/leaf_summary.hpp"
 #include "kernels/decisions/lists.hpp"
 #include "kernels/decisions/orders.hpp"
-#include "kernels/team/serial_team.hpp"
+#include "kernels/decisions/select_taken.hpp"
+#include "kernels/decisions/slice_index.hpp"
+#include "kernels/decisions/take_plan.hpp"
+#include "kernels/team/team.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
@@ -22,112 +20,100 @@ struct Prefix {
   Count slices = 0;  // held by the list, or by the level when that is less than needed
 };
 
-// The order with empty domains last; affinity may put them anywhere else.
-struct EmptyLast {
-  PlainOrder order;
-  ESPALIER_HD bool operator()(const Candidate& a, const Candidate& b) const {
-    if ((a.slices == 0) != (b.slices == 0)) return b.slices == 0;
-    return order(a, b);
+// Returns what ShortestPrefix does where affinity comes first in the order.
+template <class Team>
+ESPALIER_HD Prefix PrefixByAffinity(Team& team, const CountsView& counts, DomainRange range,
+                                    PlainOrder order, Count need, Candidate* items) {
+  const SortedFront front = team.sort_front(
+      items, range.size(),
+      [counts, range](std::int32_t i) { return MakeCandidate(counts, range.begin + i); },
+      [](const Candidate& candidate) { return candidate.slices; }, order, need);
+  return {{items, front.size}, front.weight};
+}
+
+// The pods of domains that hold so many slices; nothing of others.
+struct PodsBySlices {
+  using Run = PodsBySlices;
+
+  const StoredCount* pods = nullptr;
+  const StoredCount* slices = nullptr;
+  std::int32_t count = 0;
+  StoredCount wanted = 0;
+
+  ESPALIER_HD std::int32_t size() const { return count; }
+  ESPALIER_HD StoredCount operator[](std::int32_t i) const {
+    const StoredCount held = pods[i];  // without a branch
+    return slices[i] == wanted ? held : 0;
+  }
+  template <class Visit>
+  ESPALIER_HD void ForEachRun(const Visit& visit) const {
+    visit(*this);
   }
 };
 
-// Any team: sort, then cut.
+// Returns the first position of `values`, not before `i`, which is a multiple of kTakingRun, from
+// which on a domain may hold from `low` to `high`; a multiple again or the end. Teams of many lanes
+// go on at `i`: they look at many runs in one step.
+template <class Team>
+ESPALIER_HD std::int32_t SkipUnwanted(const Team& /*team*/, const HeldRun& values,
+                                      const SliceIndex* index, std::int32_t i, StoredCount low,
+                                      StoredCount high) {
+  if constexpr (Team::kOneLane) {
+    for (;; i += kTakingRun) {
+      if (index != nullptr) i = index->FirstRunWith(i / kTakingRun, low, high) * kTakingRun;
+      if (i + kTakingRun > values.size()) return i;
+      std::int32_t wanted = 0;
+      for (std::int32_t j = i; j < i + kTakingRun; ++j) {
+        const StoredCount value = values[j];
+        wanted |= (value >= low) & (value <= high);
+      }
+      if (wanted != 0) return i;
+    }
+  }
+  return i;
+}
+
+// Returns the first domains of a level in an order that hold `need` slices together; `items` has
+// room for the whole level.
 template <class Team>
 ESPALIER_HD Prefix ShortestPrefix(Team& team, const CountsView& counts, DomainRange range,
                                   PlainOrder order, Count need, Candidate* items) {
-  const CandidateList list = ListDomains(team, counts, range, items);
-  team.sort(list.items, list.size, EmptyLast{order});
-  Prefix prefix{{items, 0}, 0};
-  for (std::int32_t i = 0; i < list.size && prefix.slices < need && list[i].slices > 0; ++i) {
-    prefix.slices += list[i].slices;
-    ++prefix.list.size;
+  if (counts.affinity != nullptr) {
+    return PrefixByAffinity(team, counts, range, order, need, items);
   }
-  return prefix;
-}
-
-// One lane, pods alone: the domains that a histogram says are taken, put in order.
-inline bool PrefixByHistogram(DomainRange range, PlainOrder order, Count need,
-                              const CountsView& counts, Prefix& prefix) {
-  if (need <= 0) return false;
-  const StoredCount* pods = counts.pods;
-  const LeafSummary* const summary = SummaryOf(counts, range);
-  std::optional<Histogram> own;
-  if (summary == nullptr) {
-    Count held = 0;
-    for (std::int32_t d = range.begin; d < range.end; ++d) held += pods[d];
-    if (held < need) {
-      prefix.slices = held;
-      return true;
-    }
-    own.emplace(pods + range.begin, range.size());
-    if (!own->fits()) return false;
+  const HeldRun slices{counts.slices + range.begin, range.size()};
+  const SliceIndex* const index = IndexOfLevel(team, counts, range);
+  const HeldAmounts amounts(team, slices, index != nullptr ? index->histogram : nullptr);
+  const TakePlan plan = PlanTake(amounts, need, order.least_free);
+  if (!plan.suffices || plan.domains == 0) return {{items, 0}, plan.held};
+  // Domains that hold the bound are taken by their pods, then by id.
+  PodsBySlices pods{counts.pods + range.begin, slices.values, range.size(), plan.bound};
+  HeldBound in_pods{true, plan.bound, {}};
+  if (!counts.IsPlainPodCount()) {
+    const HeldAmounts at_bound(team, pods);
+    in_pods = FindBound(at_bound, plan.at_bound + 1, true, HeldDomains{}, true);
   }
-  const Histogram& pool = summary != nullptr ? summary->histogram() : *own;
-  HistogramTake take;
-  if (!PlanTake(pool, need, order.least_free, take)) {
-    prefix.slices = pool.Sum();
-    return true;
-  }
-  const StoredCount lowest = order.least_free ? 1 : take.bound + 1;
-  const StoredCount highest = order.least_free ? take.bound - 1 : Histogram::kMost;
-  std::int32_t at_bound = take.at_bound + 1;
-  Candidate* items = prefix.list.items;
-  const auto take_one = [&](std::int32_t d) {
-    const bool whole = pods[d] >= lowest && pods[d] <= highest;
-    if (!whole && (at_bound == 0 || pods[d] != take.bound)) return;
-    if (!whole) --at_bound;
-    prefix.slices += pods[d];
-    items[prefix.list.size++] = MakeCandidate(counts, d);
+  TakingState state{0, plan.at_bound + 1 - static_cast<std::int32_t>(in_pods.before.domains), 0};
+  const auto taking_of = [&](std::int32_t i) {
+    const StoredCount held = slices[i];
+    if (held >= plan.least_whole && held <= plan.most_whole) return Taking::kWholly;
+    if (held != plan.bound || pods.pods[i] > in_pods.value) return Taking::kNot;
+    return pods.pods[i] < in_pods.value ? Taking::kWholly : Taking::kAtBound;
   };
-  // Most of a wide level is not taken: look at many domains at once first.
-  constexpr std::int32_t kRun = LeafSummary::kRun;
-  std::int32_t d = range.begin;
-  for (; d + kRun <= range.end && prefix.list.size < take.domains; d += kRun) {
-    const StoredCount least = at_bound > 0 ? std::min(lowest, take.bound) : lowest;
-    const StoredCount most = at_bound > 0 ? std::max(highest, take.bound) : highest;
-    if (summary != nullptr) {
-      const std::int32_t run = summary->FirstRunWith((d - range.begin) / kRun, least, most);
-      d = range.begin + run * kRun;
-      if (d + kRun > range.end) break;
-    }
-    std::int32_t wanted = 0;
-    for (std::int32_t i = d; i < d + kRun; ++i) wanted |= (pods[i] >= least) & (pods[i] <= most);
-    for (std::int32_t i = d; wanted != 0 && i < d + kRun; ++i) take_one(i);
-  }
-  for (; d < range.end && prefix.list.size < take.domains; ++d) take_one(d);
-  std::sort(items, items + prefix.list.size, order);
-  return true;
-}
-
-// One lane: a heap of the best so far, whose worst member leaves as soon as the rest suffices.
-inline Prefix ShortestPrefix(SerialTeam& /*team*/, const CountsView& counts, DomainRange range,
-                             PlainOrder order, Count need, Candidate* items) {
-  Prefix prefix{{items, 0}, 0};
-  if (counts.slices == counts.pods && counts.affinity == nullptr &&
-      PrefixByHistogram(range, order, need, counts, prefix)) {
-    return prefix;
-  }
-  std::int32_t& size = prefix.list.size;
-  const bool by_slices = counts.affinity == nullptr;  // slices are the first key
-  for (std::int32_t d = range.begin; d < range.end; ++d) {
-    const Count slices = counts.slices[d];
-    if (slices == 0) continue;
-    if (prefix.slices >= need) {
-      const Count worst = items[0].slices;
-      if (by_slices && (order.least_free ? slices > worst : slices < worst)) continue;
-      const Candidate candidate = MakeCandidate(counts, d);
-      if (!order(candidate, items[0])) continue;
-    }
-    items[size++] = MakeCandidate(counts, d);
-    std::push_heap(items, items + size, order);
-    prefix.slices += slices;
-    while (prefix.slices - items[0].slices >= need) {
-      prefix.slices -= items[0].slices;
-      std::pop_heap(items, items + size--, order);
-    }
-  }
-  std::sort_heap(items, items + size, order);
-  return prefix;
+  const auto skip = [&](std::int32_t i) {
+    if (i >= slices.size() || state.taken == plan.domains) return slices.size();
+    const bool wanted = state.at_bound > 0 || in_pods.before.domains > 0;
+    const StoredCount low = wanted && plan.bound < plan.least_whole ? plan.bound : plan.least_whole;
+    const StoredCount high = wanted && plan.bound > plan.most_whole ? plan.bound : plan.most_whole;
+    return SkipUnwanted(team, slices, index, i, low, high);
+  };
+  const auto take = [&](std::int32_t i, Taking, const TakingState& now) {
+    items[now.taken] = MakeCandidate(counts, range.begin + i);
+  };
+  SelectTaken(team, slices.size(), taking_of, skip, state, take);
+  team.sync();
+  team.sort(items, plan.domains, order);
+  return {{items, plan.domains}, plan.held + plan.bound};
 }
 
 }  // namespace espalier

@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-// A capacity and where in an ordered list it stands; the first of equal capacities wins.
+// A capacity and its position in an ordered list; the first of equal capacities wins.
 struct TightKey {
   Count capacity = 0;
   std::int32_t position = -1;
@@ -24,8 +24,8 @@ struct TightLess {
   }
 };
 
-// Length of the affinity tier: the longest prefix whose affinity equals that of the first element
-// (R9.4); the whole list where affinity is not looked at.
+// Returns the length of the affinity tier: the longest prefix whose affinity equals that of the
+// first element (R9.4); the whole list where affinity is not looked at.
 template <class Team>
 ESPALIER_HD std::int32_t AffinityTier(Team& team, const CandidateList& list, bool affinity) {
   if (!affinity) return list.size;
@@ -36,8 +36,8 @@ ESPALIER_HD std::int32_t AffinityTier(Team& team, const CandidateList& list, boo
   return team.minimum(end, SmallerIndex{});
 }
 
-// Position in the ordered, non-empty `list` of the smallest capacity >= need within the first
-// affinity tier; domains that lack a wanted leader are skipped; 0 when nothing qualifies.
+// Returns the position in the ordered, non-empty `list` of the smallest capacity >= need within the
+// first affinity tier; domains that lack a wanted leader are skipped; 0 when nothing qualifies.
 template <class Team>
 ESPALIER_HD std::int32_t TightFit(Team& team, const CandidateList& list, Count need, Count leaders,
                                   Unit unit, bool affinity) {

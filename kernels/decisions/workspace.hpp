@@ -22,7 +22,7 @@ struct SelectionState {
 struct Workspace {
   Candidate* level = nullptr;   // [W] domains of one level, being ordered
   Candidate* chosen = nullptr;  // [W] the set CHOOSE or balanced placement answered
-  Share* current = nullptr;     // [W] shares of the level the descent stands on
+  Share* current = nullptr;     // [W] shares of the current level of the descent
   Share* next = nullptr;        // [W] shares of the level below
   // Only where balanced placement is on; null otherwise.
   CountsView trial;                  // [D] pruned clone of the set under trial (R14.2)

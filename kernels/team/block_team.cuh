@@ -7,6 +7,7 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
+#include "kernels/team/scanning.hpp"
 #include "kernels/team/sorting.hpp"
 #include "kernels/team/team.hpp"
 
@@ -24,6 +25,9 @@ class BlockTeam {
   };
 
   __device__ explicit BlockTeam(Scratch& scratch) : scratch_(scratch) {}
+
+  static constexpr bool kOneLane = false;
+  __device__ static const SliceIndex* slice_index() { return nullptr; }
 
   __device__ std::int32_t rank() const { return static_cast<std::int32_t>(threadIdx.x); }
   __device__ static constexpr std::int32_t size() { return kThreads; }
@@ -73,6 +77,17 @@ class BlockTeam {
     } else {
       NetworkSort(*this, first, n, less);
     }
+  }
+
+  template <class T, class Make, class Weigh, class Less>
+  __device__ SortedFront sort_front(T* front, std::int32_t n, Make make, Weigh weigh, Less less,
+                                    std::int64_t need) {
+    return SortAndCut(*this, front, n, make, weigh, less, need);
+  }
+
+  __device__ std::int32_t first_tightest(const std::int32_t* values, const std::int32_t* ties,
+                                         std::int32_t n, std::int32_t need) {
+    return ScanForTightest(*this, values, ties, n, need);
   }
 
  private:

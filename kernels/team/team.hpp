@@ -9,6 +9,19 @@
 //   exclusive_sum(v)       {sum over lower ranks, sum over all lanes}
 //   minimum(v, less)       the least v by the strict total order `less`
 //   sort(first, n, less)   sorts a shared array in place by the strict total order `less`
+//   sort_front(front, n, make, weigh, less, need)
+//                          sorts only the first of the items make(0) .. make(n - 1), which every
+//                          lane can make, into the shared array `front` that has room for n: as
+//                          many as are needed for their weights to sum up to `need`, or all; items
+//                          without weight are left out
+//   first_tightest(values, ties, n, need)
+//                          position of the first smallest value >= need of a shared array, or -1;
+//                          of equal values the one with the smallest entry in `ties`, where that
+//                          is not null, is smaller
+//   slice_index()          what the team was given to know of all leaves (slice_index.hpp); null:
+//                          nothing. Not a collective
+//   kOneLane               whether size() is 1, known when compiled: where values are kept, never
+//                          what is decided, may depend on it
 //
 // Rules. Collectives are called by all lanes, in the same order, from the same place: no return,
 // break or continue between a lane-dependent condition and a later collective. Loops are
@@ -18,12 +31,22 @@
 // number of lanes cannot change an answer.
 #pragma once
 
+#include <cstdint>
+
 namespace espalier {
+
+struct SliceIndex;
 
 template <class T>
 struct ScanResult {
   T prefix{};
   T total{};
+};
+
+// How many items sort_front sorted, and what they weigh together.
+struct SortedFront {
+  std::int32_t size = 0;
+  std::int64_t weight = 0;
 };
 
 }  // namespace espalier

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/team/scanning.hpp"
+#include "kernels/team/sorting.hpp"
 #include "kernels/team/team.hpp"
 
 namespace espalier {
@@ -34,6 +36,9 @@ class ThreadTeam {
     }
     for (std::thread& thread : threads) thread.join();
   }
+
+  static constexpr bool kOneLane = false;
+  static const SliceIndex* slice_index() { return nullptr; }
 
   std::int32_t rank() const { return rank_; }
   std::int32_t size() const { return size_; }
@@ -77,6 +82,19 @@ class ThreadTeam {
     sync(line);
   }
 
+  template <class T, class Make, class Weigh, class Less>
+  SortedFront sort_front(T* front, std::int32_t n, Make make, Weigh weigh, Less less,
+                         std::int64_t need, int line = __builtin_LINE()) {
+    sync(line);
+    return SortAndCut(*this, front, n, make, weigh, less, need);
+  }
+
+  std::int32_t first_tightest(const std::int32_t* values, const std::int32_t* ties, std::int32_t n,
+                              std::int32_t need, int line = __builtin_LINE()) {
+    sync(line);
+    return ScanForTightest(*this, values, ties, n, need);
+  }
+
  private:
   static constexpr std::size_t kSlotBytes = 128;
   // What one lane shows the others at a meeting.
@@ -108,7 +126,8 @@ class ThreadTeam {
     return all;
   }
 
-  // One barrier. Lanes that meet at it from different source lines would hang or corrupt on a GPU.
+  // Waits at one barrier. Lanes that meet at it from different source lines would hang or corrupt
+  // on a GPU.
   const std::vector<Slot>& Meet(int line) {
     std::vector<Slot>& slots = shared_.slots[turn_];
     turn_ = 1 - turn_;

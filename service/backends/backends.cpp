@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
+#include "fallback_cpu/nested_cpu.hpp"
 #include "host/cuda/cuda_device.hpp"
 #include "host/cuda/emulated_device.hpp"
+#include "host/cuda/nested_device.hpp"
 #include "host/model/excerpt.hpp"
 
 namespace espalier {
@@ -15,6 +17,11 @@ namespace {
 // Requests in order a device decides together: enough to keep it busy, few enough that not much is
 // decided in vain where gangs are in each other's way.
 constexpr std::size_t kLookahead = 64;
+
+tl::unexpected<Error> UnknownBackend(std::string_view name) {
+  return BadInput(fmt::format("unknown back end \"{}\"; there are auto, cpu, cuda and emulated",
+                              Excerpt(name)));
+}
 
 }  // namespace
 
@@ -32,12 +39,26 @@ Result<std::shared_ptr<Backend>> MakeBackend(std::string_view name, int threads,
         "emulated", [] { return MakeEmulatedDevice(); }, cpu, options);
   }
   if (name == "cuda" || name == "auto") {
-    auto cuda = DeviceBackend::Make("cuda", OpenCudaDevice, cpu, options);
+    auto cuda = DeviceBackend::Make(
+        "cuda", [] { return OpenCudaDevice(); }, cpu, options);
     if (!cuda && name == "auto") return cpu;
     return cuda;
   }
-  return BadInput(fmt::format("unknown back end \"{}\"; there are auto, cpu, cuda and emulated",
-                              Excerpt(name)));
+  return UnknownBackend(name);
+}
+
+Result<std::unique_ptr<NestedRunner>> MakeNestedRunner(std::string_view name) {
+  if (name == "cpu" || name == "auto") return MakeNestedCpuRunner();
+  if (name == "emulated")
+    return MakeNestedDeviceRunner(MakeEmulatedDevice(), MakeNestedCpuRunner());
+  if (name == "cuda") {
+    DeviceResult<std::unique_ptr<Device>> device = OpenCudaDevice();
+    if (device) return MakeNestedDeviceRunner(*std::move(device), MakeNestedCpuRunner());
+    return tl::unexpected<Error>(Error{
+        ErrorClass::kDeviceFault,
+        fmt::format("back end cuda: {}: {}", Name(device.error().fault), device.error().message)});
+  }
+  return UnknownBackend(name);
 }
 
 std::string DescribeBackend(const Backend& backend) {

@@ -1,4 +1,4 @@
-// The back ends by name.
+// Makes back ends by name.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,36 @@
 #include "host/cuda/device_backend.hpp"
 #include "host/engine/backend.hpp"
 #include "host/model/result.hpp"
+#include "host/nested/nested_runner.hpp"
 
 namespace espalier {
 
-// "auto": where a GPU can be used, batches that are decided sooner there on it, as far as measured,
-// all else on the CPU, requests in order too. "cpu". "cuda": the GPU for every batch, or an error.
-// "emulated": the same on a device played by the host; for tests. `threads` is for what the CPU
-// answers; 0 is one per core. `largest_batch` is the most that will be asked at once, as far as
-// that is known: "auto" opens no GPU for less than kCrossoverBatch.
-// Errors: kBadInput for any other name; kDeviceFault when there is no GPU to use.
+// Makes a back end:
+//  * "cpu" answers everything on the CPU;
+//  * "cuda" answers every batch on the GPU, or is an error;
+//  * "auto" answers batches on a GPU if there is one and they are decided sooner there, as far as
+//    measured, and everything else, also requests in order, on the CPU;
+//  * "emulated" is like "cuda" on a device that the host emulates, for tests.
+// `threads` is the number of threads of the CPU back end; 0 is one per core. `largest_batch` is the
+// largest batch that is expected: "auto" opens no GPU when it is below kCrossoverBatch. Errors:
+// kBadInput for any other name; kDeviceFault when there is no usable GPU.
 Result<std::shared_ptr<Backend>> MakeBackend(
     std::string_view name, int threads,
     std::size_t largest_batch = std::numeric_limits<std::size_t>::max());
 
-// For people: "cpu", or the name of the back end and its device.
+// Makes a runner that decides nested gangs: on the CPU for "auto" and "cpu", on a device for every
+// gang for "cuda" and "emulated". Errors are those of MakeBackend.
+Result<std::unique_ptr<NestedRunner>> MakeNestedRunner(std::string_view name);
+
+// Returns a name for people: "cpu", or the name of the back end and its device.
 std::string DescribeBackend(const Backend& backend);
 
-// How the device of a back end is, or nothing when it has none.
+// Returns the status of a back end's device; nullopt when it has none.
 std::optional<DeviceStatus> StatusOfDevice(const Backend& backend);
 
-// Calls `watcher` now and whenever the device goes away or comes back; see DeviceBackend::Watch. An
-// empty one ends that. False: the back end has no device, and nothing is ever called.
+// Calls `watcher` now and whenever the device is lost or opened again; see DeviceBackend::Watch. An
+// empty watcher ends that. Returns false when the back end has no device, so that nothing is ever
+// called.
 bool WatchDevice(Backend& backend, DeviceBackend::Watcher watcher);
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// Addresses on the command line: a wrong one is a wrong command line, whatever the command.
+// Checks addresses on the command line, so that every command reports a wrong one as a usage error.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -58,17 +58,6 @@ void WriteSlice(const EncodedSlice& slice, ObjectWriter& out) {
   out.EndMap();
 }
 
-void WriteAssignment(const EncodedAssignment& assignment, ObjectWriter& out) {
-  out.BeginMap();
-  out.Key("levels");
-  WriteList(assignment.levels, out);
-  out.Key("slices");
-  out.BeginList();
-  for (const EncodedSlice& slice : assignment.slices) WriteSlice(slice, out);
-  out.EndList();
-  out.EndMap();
-}
-
 void WritePodSet(const PodSetAssignment& pod_set, const FeatureGates& gates, ObjectWriter& out) {
   out.BeginMap();
   WriteText("name", pod_set.name, out);
@@ -85,7 +74,7 @@ void WritePodSet(const PodSetAssignment& pod_set, const FeatureGates& gates, Obj
   if (pod_set.count) out.Field("count", std::int64_t{*pod_set.count});
   if (pod_set.topology_assignment) {
     out.Key("topologyAssignment");
-    WriteAssignment(EncodeAssignment(*pod_set.topology_assignment, gates), out);
+    WriteTopologyAssignment(*pod_set.topology_assignment, gates, out);
   }
   if (pod_set.delayed_topology_request) {
     WriteText("delayedTopologyRequest", *pod_set.delayed_topology_request, out);
@@ -94,6 +83,19 @@ void WritePodSet(const PodSetAssignment& pod_set, const FeatureGates& gates, Obj
 }
 
 }  // namespace
+
+void WriteTopologyAssignment(const TopologyAssignment& assignment, const FeatureGates& gates,
+                             ObjectWriter& out) {
+  const EncodedAssignment encoded = EncodeAssignment(assignment, gates);
+  out.BeginMap();
+  out.Key("levels");
+  WriteList(encoded.levels, out);
+  out.Key("slices");
+  out.BeginList();
+  for (const EncodedSlice& slice : encoded.slices) WriteSlice(slice, out);
+  out.EndList();
+  out.EndMap();
+}
 
 void WriteAdmission(const Admission& admission, const FeatureGates& gates, ObjectWriter& out) {
   out.BeginMap();

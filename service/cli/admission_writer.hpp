@@ -1,4 +1,4 @@
-// Kueue's form (v1beta2) of what a decision writes to a workload's status.
+// Writes what a decision writes to a workload's status, in Kueue's form (v1beta2).
 #pragma once
 
 #include "host/engine/feature_gates.hpp"
@@ -7,7 +7,11 @@
 
 namespace espalier {
 
-// The value of status.admission. The gates decide how assignments are encoded (R19.4).
+// Writes the value of status.admission. The gates decide how assignments are encoded (R19.4).
 void WriteAdmission(const Admission& admission, const FeatureGates& gates, ObjectWriter& out);
+
+// Writes the value of a topologyAssignment, encoded in the same way.
+void WriteTopologyAssignment(const TopologyAssignment& assignment, const FeatureGates& gates,
+                             ObjectWriter& out);
 
 }  // namespace espalier

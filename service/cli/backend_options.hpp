@@ -1,4 +1,4 @@
-// --backend and --threads, for every command that decides.
+// Declares --backend and --threads for every command that decides.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ struct BackendOptions {
   int threads = 0;            // 0: one per core
 };
 
-// The values in `options` are the defaults.
+// Declares the options; the values in `options` are the defaults.
 void AddBackendOptions(CLI::App& command, BackendOptions& options);
 
-// Says on standard error when the device failed and the CPU answered in its place.
+// Reports on standard error when the device failed and the CPU answered in its place.
 void ReportDeviceFault(const Backend& backend);
 
 }  // namespace espalier

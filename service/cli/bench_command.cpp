@@ -10,6 +10,7 @@
 #include "bench/scenarios/run_scenario.hpp"
 #include "bench/scenarios/scenario_table.hpp"
 #include "service/backends/backends.hpp"
+#include "service/cli/bench_dispatch.hpp"
 #include "service/cli/bench_end_to_end.hpp"
 #include "service/cli/bench_report.hpp"
 #include "service/cli/bench_updates.hpp"
@@ -116,6 +117,7 @@ class BenchRun {
   RunOptions MakeRunOptions() const {
     RunOptions run;
     run.make_backend = [this] { return MakeBackend(options_.backend, options_.threads); };
+    run.make_nested_runner = [this] { return MakeNestedRunner(options_.backend); };
     run.repeat = {options_.repeats, options_.seconds};
     run.gangs = options_.gangs;
     run.check = !options_.no_checks;
@@ -124,6 +126,8 @@ class BenchRun {
       switch (result.scenario.mode) {
         case BenchMode::kUpdates:
           return RunUpdates(loaded, run_options, result);
+        case BenchMode::kDispatch:
+          return RunDispatch(loaded, run_options, result);
         case BenchMode::kControllerCycle:
           return RunControllerCycle(loaded, run_options, result);
         default:

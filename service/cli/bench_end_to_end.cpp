@@ -136,7 +136,7 @@ Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options
   const Engine engine(backend, loaded.mix.gates);
   std::vector<WorkloadAnswer> answers;
   WorkBudget budget(kMostBytes);
-  KnownGangShapes known;
+  ResolvedShapeCache known;
   const std::optional<GangRequests> read =
       ReadGangs(batch, loaded.state, loaded.mix.gates, known, budget);
   if (!read) return BadInput("the mix is more than gangs: it cannot be sent as columns");
@@ -163,7 +163,8 @@ Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options
         ReadGangs(batch, loaded.state, loaded.mix.gates, known, fresh);
       });
       times.Time("serialise", [&] {
-        ToBytes({}, RowsToProto(*read, gang_batch, gangs, loaded.state), *read, gangs);
+        ToBytes({}, RowsToProto(*read, gang_batch, gangs, loaded.state), *read, gangs,
+                loaded.state);
       });
     }
   });
@@ -179,7 +180,7 @@ Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options
     result.problems.emplace_back("the server's answers differ from the engine's");
   }
   std::vector<GangShape> shapes;
-  for (const auto& shape : read->shapes) shapes.push_back(shape->words);
+  for (const auto& shape : read->shapes) shapes.push_back(shape->specification);
   auto problems = CheckAnswers({.before = loaded.flavor(),
                                 .in_order = false,
                                 .after = nullptr,

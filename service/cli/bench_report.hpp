@@ -1,4 +1,4 @@
-// Results of the benchmark suite as a table, as JSON, or as digests.
+// Writes results of the benchmark suite as a table, as JSON, or as digests.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace espalier {
 
-// Everything one call of the command found out.
+// All results of one call of the command.
 struct BenchReport {
   MachineFacts machine;
   MachineFloors floors;
@@ -21,13 +21,14 @@ struct BenchReport {
   std::vector<std::string> left_out;  // scenarios that could not be run, and why
 };
 
-// A line per stage; below it machine, floors and what is wrong.
+// Returns a table with a line per stage; below it machine, floors and problems.
 std::string BenchTable(const BenchReport& report);
 
-// One object: facts, floors, and a result per scenario. Times are integers, in nanoseconds.
+// Returns one JSON object: facts, floors, and a result per scenario. Times are integers, in
+// nanoseconds.
 std::string BenchJson(const BenchReport& report);
 
-// As sha256sum prints them: "DIGEST  SCENARIO", a line each.
+// Returns a line "DIGEST  SCENARIO" for each scenario, as sha256sum prints them.
 std::string BenchDigests(const BenchReport& report);
 
 }  // namespace espalier

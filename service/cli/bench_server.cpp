@@ -54,6 +54,7 @@ Result<std::unique_ptr<BenchServer>> BenchServer::Start(const LoadedScenario& lo
       grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   bench->placement_ = v1::Placement::NewStub(channel);
   bench->cluster_state_ = v1::ClusterState::NewStub(channel);
+  bench->dispatching_ = v1::Dispatching::NewStub(channel);
   return bench;
 }
 
@@ -74,7 +75,7 @@ Result<v1::PlaceRequest> NominateByNumber(std::vector<WorkloadRequest> requests,
 LeafIndex LeavesOf(const FlavorSnapshot& snapshot) {
   return [&snapshot](const std::string&, const std::vector<std::string>& values) {
     const LeafId leaf = snapshot.FindLeaf(DomainIdText(values));
-    return leaf.valid() ? std::optional(leaf.value) : std::nullopt;
+    return leaf.valid() ? std::optional(snapshot.IndexOf(leaf)) : std::nullopt;
   };
 }
 

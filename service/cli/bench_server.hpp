@@ -1,5 +1,5 @@
-// A server in this process, asked through a unix socket, for the benchmark suite's modes over the
-// wire.
+// Runs a server in this process, asked through a unix socket, for the benchmark suite's modes over
+// the wire.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include "bench/scenarios/loaded_scenario.hpp"
 #include "bench/scenarios/run_scenario.hpp"
 #include "espalier/v1/cluster_state.grpc.pb.h"
+#include "espalier/v1/dispatch.grpc.pb.h"
 #include "espalier/v1/placement.grpc.pb.h"
 #include "host/engine/request.hpp"
 #include "service/client/remote_engine.hpp"
@@ -19,7 +20,7 @@
 
 namespace espalier {
 
-// A folder for a socket that goes away with this object.
+// A folder for a socket; removed with this object.
 class SocketFolder {
  public:
   SocketFolder();
@@ -34,11 +35,10 @@ class SocketFolder {
   std::string path_;
 };
 
-// Stops with this object.
+// A server and clients of it; the server stops with this object.
 class BenchServer {
  public:
-  // Starts a server on a back end of its own that has loaded the scenario's cluster and what runs
-  // there.
+  // Starts a server on a back end of its own and loads the scenario's cluster and usage into it.
   static Result<std::unique_ptr<BenchServer>> Start(const LoadedScenario& loaded,
                                                     const RunOptions& options);
 
@@ -47,6 +47,7 @@ class BenchServer {
   RemoteEngine& remote() { return *remote_; }
   v1::Placement::Stub& placement() { return *placement_; }
   v1::ClusterState::Stub& cluster_state() { return *cluster_state_; }
+  v1::Dispatching::Stub& dispatching() { return *dispatching_; }
 
  private:
   BenchServer() = default;
@@ -57,14 +58,15 @@ class BenchServer {
   std::optional<RemoteEngine> remote_;
   std::unique_ptr<v1::Placement::Stub> placement_;
   std::unique_ptr<v1::ClusterState::Stub> cluster_state_;
+  std::unique_ptr<v1::Dispatching::Stub> dispatching_;
   ClusterStateInput input_;
 };
 
-// A call that nominates these gangs, whose answers name leaves by number.
+// Returns a request that nominates these gangs, whose answers name leaves by number.
 Result<v1::PlaceRequest> NominateByNumber(std::vector<WorkloadRequest> requests,
                                           const FeatureGates& gates);
 
-// Finds leaves of one flavor by their values; `snapshot` outlives what is returned.
+// Returns a function that finds leaves of one flavor by their values; `snapshot` must outlive it.
 LeafIndex LeavesOf(const FlavorSnapshot& snapshot);
 
 }  // namespace espalier

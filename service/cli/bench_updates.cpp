@@ -104,12 +104,18 @@ class Changes {
       return delta;
     }
     Node node = AnyNode();
+    if (kind_ == "remove") {
+      delta.remove_nodes.push_back(node.name);
+      return delta;
+    }
     if (kind_ == "amounts") {
       for (const auto& [name, amount] : Resources(node.allocatable)) {
         node.allocatable.Set(name, amount / 2);
       }
     } else if (kind_ == "ready") {
       node.ready = !node.ready;
+    } else if (kind_ == "taint") {
+      node.taints.push_back({"maintenance", "", "NoSchedule"});
     } else {
       node.name += "-joins";
       node.labels.Set(kHostnameLabel, node.name);

@@ -1,4 +1,4 @@
-// Many names in few words, as a shell would write them.
+// Shortens lists of names with braces, as a shell writes them.
 #pragma once
 
 #include <span>
@@ -6,10 +6,10 @@
 
 namespace espalier {
 
-// {"rack-1", "rack-2"} -> "rack-{1,2}"; three or more consecutive numbers become a range:
-// "rack-{01..16}". The order is kept, repeated neighbours count once, one name stays as it is, none
-// gives "". At most `limit` members or ranges are written out; then comes how many were left out:
-// "rack-{1,5,9,+13 more}".
+// Returns {"rack-1", "rack-2"} as "rack-{1,2}"; three or more consecutive numbers become a range:
+// "rack-{01..16}". The order is kept, repeated neighbours count once, a single name stays as it is,
+// no names give "". At most `limit` members or ranges are written out, followed by the number of
+// those left out: "rack-{1,5,9,+13 more}".
 std::string BraceText(std::span<const std::string> names, std::size_t limit = 8);
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// Model values as the Kubernetes objects they could have been read from.
+// Writes model values as the Kubernetes objects that they could have been read from.
 #pragma once
 
 #include "host/model/cluster.hpp"
@@ -6,17 +6,17 @@
 
 namespace espalier {
 
-// Each writes one object with what the readers look at.
+// Writes one object with all fields that the readers look at, as do the functions below.
 void WriteObject(const Node& node, ObjectWriter& out);
 void WriteObject(const Topology& topology, ObjectWriter& out);
 void WriteObject(const ResourceFlavor& flavor, ObjectWriter& out);  // name and topology only
-// Strategy, quota and the labels that namespaces must have.
+// Writes strategy, quota and the labels that namespaces must have.
 void WriteObject(const ClusterQueue& queue, ObjectWriter& out);
 void WriteObject(const LocalQueue& queue, ObjectWriter& out);
-// Pod sets, admission and conditions; templates as far as requests and node selectors.
+// Writes pod sets, admission and conditions; of templates only requests and node selectors.
 void WriteObject(const Workload& workload, ObjectWriter& out);
 
-// The value of a pod set's topologyRequest.
+// Writes the value of a pod set's topologyRequest.
 void WriteTopologyRequest(const TopologyRequest& request, ObjectWriter& out);
 
 }  // namespace espalier

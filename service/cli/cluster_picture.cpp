@@ -50,11 +50,6 @@ Path PathOf(const Node& node, const Topology& topology) {
   return path;
 }
 
-Amount AmountOf(const Resources& resources, std::string_view name) {
-  const Amount* amount = resources.Find(name);
-  return amount == nullptr ? 0 : *amount;
-}
-
 struct Totals {
   Amount allocatable = 0;
   Amount before = 0;
@@ -71,14 +66,14 @@ Totals Sum(const std::vector<RackUsage>& racks) {
   return sum;
 }
 
-double Share(Amount used, Amount allocatable) {
+double PartUsed(Amount used, Amount allocatable) {
   if (allocatable <= 0) return 0;
   return std::clamp(static_cast<double>(used) / static_cast<double>(allocatable), 0.0, 1.0);
 }
 
 // Full only when all is in use, empty only when nothing is.
 std::size_t Cells(Amount used, Amount allocatable) {
-  const double share = Share(used, allocatable);
+  const double share = PartUsed(used, allocatable);
   if (share <= 0 || share >= 1) return share >= 1 ? kBarWidth : 0;
   return std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(share * kBarWidth)), 1,
                                  kBarWidth - 1);
@@ -107,7 +102,7 @@ struct Row {
 };
 
 std::string Percent(Amount used, Amount allocatable) {
-  return fmt::format("{:3.0f}%", 100 * Share(used, allocatable));
+  return fmt::format("{:3.0f}%", 100 * PartUsed(used, allocatable));
 }
 
 // The domains of the upper levels in natural order, each above those in it: of as many levels as
@@ -152,7 +147,7 @@ ChosenRacks ChooseRacks(const std::vector<RackUsage>& racks, bool touched_only) 
     chosen = racks;
     const std::size_t count = std::min(kMostFullest, chosen.size());
     const auto fuller = [](const RackUsage& a, const RackUsage& b) {
-      return Share(a.after, a.allocatable) > Share(b.after, b.allocatable);
+      return PartUsed(a.after, a.allocatable) > PartUsed(b.after, b.allocatable);
     };
     std::ranges::stable_sort(chosen, fuller);
     chosen.resize(count);
@@ -258,8 +253,9 @@ std::string RenderPicture(std::vector<RackUsage> racks, std::string_view flavor,
       "after:  {} in use ({:.0f}%)\n",
       Excerpt(resource), Excerpt(flavor), kUsed, style.Paint(kPlaced, Color::kGood),
       style.Paint(kFree, Color::kDim), AmountsText(resource, sum.before, sum.allocatable),
-      100 * Share(sum.before, sum.allocatable), AmountsText(resource, sum.after, sum.allocatable),
-      100 * Share(sum.after, sum.allocatable));
+      100 * PartUsed(sum.before, sum.allocatable),
+      AmountsText(resource, sum.after, sum.allocatable),
+      100 * PartUsed(sum.after, sum.allocatable));
   if (racks[0].path.size() > 1) {
     Panel panel(resource, style);
     for (const Row& row : Summary(racks)) panel.Add(row, row.path.size() - 1, row.path.back());

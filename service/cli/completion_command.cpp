@@ -110,6 +110,12 @@ complete -o filenames -F _espalier espalier
                      names, values, flags);
 }
 
+// What zsh needs to take a script for bash, in a shell without completion too.
+constexpr const char* kZshSetUp =
+    R"((( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+autoload -Uz bashcompinit && bashcompinit
+)";
+
 // Within single quotes of a shell.
 std::string Quoted(const std::string& text) {
   std::string quoted;
@@ -156,7 +162,7 @@ void AddCompletionCommand(CLI::App& app, int& exit_code) {
     if (*shell == "fish") {
       WriteOutput(FishScript(commands));
     } else {
-      if (*shell == "zsh") WriteOutput("autoload -Uz bashcompinit && bashcompinit\n");
+      if (*shell == "zsh") WriteOutput(kZshSetUp);
       WriteOutput(BashScript(commands));
     }
     exit_code = kExitOk;

@@ -1,4 +1,5 @@
-// `espalier conformance`: recorded cases through the engine, and where its answers differ.
+// Implements `espalier conformance`: runs recorded cases through the engine and prints where its
+// answers differ.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace espalier {
 struct ConformanceCommandOptions {
   std::vector<std::string> files;
   BackendOptions backend{.name = "cpu"};
-  std::string filter;  // regular expression, found anywhere in a case's name; empty: all
+  std::string filter;  // regular expression searched for in a case's name; empty: all
   std::size_t max_differences = 20;
   std::uint64_t max_input = kMostInputBytes;  // bytes
 };

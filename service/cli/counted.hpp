@@ -1,4 +1,4 @@
-// Numbers of things in sentences.
+// Writes numbers of things in sentences.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-// "1 node", "2 nodes".
+// Returns a text such as "1 node" or "2 nodes".
 inline std::string Counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }

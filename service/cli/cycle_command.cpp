@@ -1,5 +1,6 @@
 // espalier cycle: what would Kueue's scheduler decide on a saved cluster?
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,17 +10,22 @@
 
 #include "host/engine/engine.hpp"
 #include "host/kueue/node_participation.hpp"
+#include "host/kueue/placement_plan.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
+#include "host/model/excerpt.hpp"
 #include "host/model/parse_time.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/backend_options.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/cycle_report.hpp"
+#include "service/cli/html_report.hpp"
 #include "service/cli/input.hpp"
 #include "service/cli/progress_bar.hpp"
 #include "service/cli/report_error.hpp"
+#include "service/cli/reported_gangs.hpp"
 #include "service/cli/standard_output.hpp"
 #include "service/cli/terminal.hpp"
+#include "service/flows/owned_jobs.hpp"
 
 namespace espalier {
 namespace {
@@ -30,9 +36,11 @@ struct CycleOptions {
   bool release_stopped = false;
   std::string now;  // RFC 3339; empty: now
   std::string feature_gates;
+  std::string profile = "kueue";  // or espalier
   BackendOptions backend;
   std::string output = "table";  // or wide, json, jsonl
   std::string color = "auto";
+  std::string report;  // file; empty: none
 };
 
 constexpr const char* kExamples = R"(Examples:
@@ -50,6 +58,12 @@ constexpr const char* kExamples = R"(Examples:
     espalier cycle cluster.json.gz --until-stable -o jsonl |
       jq -r 'select(.status == "not-admitted") | [.workload, .reason] | @tsv'
 
+  The whole cluster in a browser, as it is then:
+    espalier cycle cluster.json.gz --until-stable --report cluster.html
+
+  Several nodes of a workload failed at once: can all their pods go elsewhere?
+    espalier cycle cluster.json.gz --profile espalier
+
   Would a gate change anything?
     espalier cycle cluster.json.gz --until-stable -o jsonl > default.jsonl
     espalier cycle cluster.json.gz --until-stable -o jsonl \
@@ -61,6 +75,13 @@ unhealthy node get replacements first. `place` answers without queues and quota;
 both. A ClusterQueue that is stopped, lacks a flavor or a check, or selects other namespaces admits
 nothing, as in Kueue. Preemption and cohorts are not simulated: what is left out is reported on
 standard error, for each queue that it concerns.
+
+Profile kueue replaces the first unhealthy node of a workload only. Profile espalier replaces all of
+them together: what is left of broken slices is made whole where it is, and whole slices stay in the
+domain that the workload requires.
+
+An elastic job in the input that wants other counts than its workload is resized first: lower counts
+are written in place, and for more pods a slice asks to replace the workload (`resize` plans one).
 
 Outcomes: admitted; quota reserved (admission checks are still to come); requeued, with the reason;
 replaced (pods of an unhealthy node got another place); evicted (there was none).
@@ -93,31 +114,74 @@ std::string CheckTime(const std::string& text) {
   return ParseTime(text) ? "" : text + " is not a time; want one such as 2026-01-31T12:00:00Z";
 }
 
+// Takes out the workloads that nothing can place, whatever the cluster, and tells why. Returns how
+// many there were.
+std::size_t LeaveOutRefused(Cluster& cluster) {
+  return std::erase_if(cluster.workloads, [](const Workload& workload) {
+    if (workload.refusal.empty()) return false;
+    Tell(fmt::format("workload {} is left out: {}", Excerpt(workload.key.ToString()),
+                     workload.refusal));
+    return true;
+  });
+}
+
+Result<void> WriteReport(const SchedulingCyclesResult& result, const CycleOptions& options,
+                         const Engine& engine) {
+  Result<PlacementPlan> plan = PlanPlacement(result.cluster, {.gates = engine.gates()});
+  if (!plan) return tl::unexpected(plan.error());
+  const Result<ClusterState> state = ClusterState::Build(plan->state);
+  if (!state) return tl::unexpected(state.error());
+  NearMissReader misses(*state, engine);
+  return WriteHtmlReport({.command = "espalier cycle",
+                          .facts = NodeLines(result.cluster),
+                          .about = {},
+                          .state = std::move(plan->state),
+                          .gangs = CycleGangs(result, plan->workloads, misses)},
+                         options.report);
+}
+
 ExitCode RunCycle(const CycleOptions& options) {
   const Result<FeatureGates> gates = ParseFeatureGates(options.feature_gates);
   if (!gates) {
     ReportError(gates.error());
     return kExitUsage;
   }
-  Result<ClusterRead> read = ReadInput(options.input);
+  InputOptions input = options.input;
+  input.with_owned_jobs = true;
+  Result<ClusterRead> read = ReadInput(input);
   if (!read) return ReportError(read.error());
+  const std::size_t refused = LeaveOutRefused(read->cluster);
   // A cycle nominates the heads of all queues at once.
   const auto backend = MakeBackend(options.backend.name, options.backend.threads,
                                    read->cluster.cluster_queues.size());
   if (!backend) return ReportError(backend.error());
   const Engine engine(*backend, *gates);
-  std::optional<ProgressBar> progress(std::in_place, "deciding");
+  const auto resized = QueueResizes(ResizesOf(*read), engine, read->cluster);
+  if (!resized) return ReportError(resized.error());
+  for (const std::string& note : *resized) Tell(note);
+  std::optional<ProgressBar> bar(std::in_place, "packing");
+  bool deciding = false;
   const Result<SchedulingCyclesResult> result =
       RunSchedulingCycles(std::move(read->cluster), engine,
                           {.until_stable = options.until_stable,
+                           .joint_replacement = options.profile == "espalier",
                            .admissibility = {.now_seconds = NowSeconds(options.now),
-                                             .release_stopped = options.release_stopped}});
-  progress.reset();
+                                             .release_stopped = options.release_stopped},
+                           .progress = [&](std::size_t looked_at, std::size_t waiting) {
+                             if (!deciding) bar.emplace("deciding", waiting);
+                             deciding = true;
+                             bar->Update(looked_at);
+                           }});
+  bar.reset();
   if (!result) return ReportError(result.error());
   ReportDeviceFault(**backend);
   Print(*result, options, *gates);
+  if (!options.report.empty()) {
+    const auto written = WriteReport(*result, options, engine);
+    if (!written) return ReportError(written.error());
+  }
   const CycleCounts counts = CountDecisions(*result);
-  return counts.not_admitted + counts.not_evaluated == 0 ? kExitOk : kExitNo;
+  return counts.not_admitted + counts.not_evaluated + refused == 0 ? kExitOk : kExitNo;
 }
 
 }  // namespace
@@ -140,6 +204,9 @@ void AddCycleCommand(CLI::App& app, int& exit_code) {
       ->check(CheckTime);
   cycle->add_option("--feature-gates", options->feature_gates,
                     "Kueue's gates that change a decision: Name=true,Other=false");
+  cycle->add_option("--profile", options->profile, "Rules to replace failed nodes by")
+      ->check(CLI::IsMember({"kueue", "espalier"}))
+      ->capture_default_str();
   AddBackendOptions(*cycle, options->backend);
   cycle
       ->add_option("-o,--output", options->output,
@@ -147,6 +214,7 @@ void AddCycleCommand(CLI::App& app, int& exit_code) {
                    "Kueue's form; jsonl: a decision per line")
       ->check(CLI::IsMember({"table", "wide", "json", "jsonl"}))
       ->capture_default_str();
+  AddReportOption(*cycle, options->report);
   AddColorOption(*cycle, options->color);
   cycle->callback([options, &exit_code] { exit_code = RunCycle(*options); });
 }

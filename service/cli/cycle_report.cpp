@@ -199,4 +199,39 @@ std::string CycleJson(const SchedulingCyclesResult& result, const FeatureGates& 
   return writer->Finish();
 }
 
+std::vector<ReportedGang> CycleGangs(const SchedulingCyclesResult& result,
+                                     std::span<const PlannedWorkload> planned,
+                                     NearMissReader& misses) {
+  const Cluster& cluster = result.cluster;
+  const NamesByFlavor names(cluster.flavors, cluster.topologies, {});
+  const WorkloadsByKey workloads = ByKey(cluster);
+  std::map<std::string, const Decision*, std::less<>> last;
+  for (const Decision& decision : result.decisions) last[decision.workload.ToString()] = &decision;
+  const auto status_of = [&](const Decision& decision) {
+    return fmt::format("{} in cycle {}", OutcomeText(decision, *workloads.at(decision.workload)),
+                       decision.cycle);
+  };
+  std::vector<ReportedGang> gangs = RunningGangs(cluster);
+  for (ReportedGang& gang : gangs) {
+    const auto decision = last.find(gang.name);
+    if (decision == last.end()) continue;
+    gang.state = ReportedGang::State::kPlaced;
+    gang.status = status_of(*decision->second);
+  }
+  for (const PlannedWorkload& waiting : planned) {
+    const auto* request = std::get_if<WorkloadRequest>(&waiting.plan);
+    ReportedGang& gang = gangs.emplace_back(
+        WaitingGang(cluster.workloads[waiting.index], waiting.cluster_queue, request, names));
+    const auto decision = last.find(gang.name);
+    if (decision != last.end()) {
+      gang.status = status_of(*decision->second);
+      gang.reasons.push_back(decision->second->reason);
+    } else {
+      gang.reasons.emplace_back("no cycle has looked at it");
+    }
+    if (request != nullptr) misses.Read(*request, gang);
+  }
+  return gangs;
+}
+
 }  // namespace espalier

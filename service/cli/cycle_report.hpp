@@ -1,37 +1,47 @@
-// What scheduling cycles over a saved cluster decided, ready to be printed.
+// Prints what scheduling cycles over a saved cluster decided.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "host/engine/feature_gates.hpp"
+#include "host/kueue/placement_plan.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
+#include "service/cli/reported_gangs.hpp"
 #include "service/cli/terminal.hpp"
 
 namespace espalier {
 
-// Workloads by what became of them. One that was evicted and admitted again counts in both.
+// Counts of workloads by outcome. One that was evicted and admitted again counts in both.
 struct CycleCounts {
   std::size_t admitted = 0;
   std::size_t replaced = 0;
   std::size_t evicted = 0;
   std::size_t not_admitted = 0;   // evaluated, and refused in the last evaluation
-  std::size_t not_evaluated = 0;  // pending and not looked at yet
-  std::int64_t lost_pods = 0;     // of the admitted (LostPods)
+  std::size_t not_evaluated = 0;  // pending and not evaluated yet
+  std::int64_t lost_pods = 0;     // of the admitted ones (LostPods)
   bool operator==(const CycleCounts&) const = default;
 };
 CycleCounts CountDecisions(const SchedulingCyclesResult& result);
 
-// A row per decision, how many nodes take part and, last, a line of counts.
+// Returns a table with a row per decision, how many nodes take part and, last, a line of counts.
 std::string CycleTable(const SchedulingCyclesResult& result, const TextStyle& style = {});
 
-// One JSON object per decision and line: evaluation, cycle, clusterQueue, workload, status and,
-// where there is one, reason.
+// Returns one line with a JSON object per decision: evaluation, cycle, clusterQueue, workload,
+// status and, if there is one, reason.
 std::string CycleLines(const SchedulingCyclesResult& result);
 
-// {cycles, decisions}: the same members and, for what was admitted or replaced, `admission` as in a
-// Kueue Workload's status (v1beta2).
+// Returns {cycles, decisions} with the same members and, for admitted and replaced workloads,
+// `admission` as in a Kueue Workload's status (v1beta2).
 std::string CycleJson(const SchedulingCyclesResult& result, const FeatureGates& gates);
+
+// Returns the workloads as gangs of a report: those that hold a reservation now, and those that
+// wait, which are in `planned`, each with its last decision.
+std::vector<ReportedGang> CycleGangs(const SchedulingCyclesResult& result,
+                                     std::span<const PlannedWorkload> planned,
+                                     NearMissReader& misses);
 
 }  // namespace espalier

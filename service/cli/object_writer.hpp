@@ -8,7 +8,8 @@
 
 namespace espalier {
 
-// The caller keeps begins and ends in pairs and writes a key before each value of a map.
+// The interface of the writers. The caller must pair begins with ends and write a key before each
+// value of a map.
 class ObjectWriter {
  public:
   virtual ~ObjectWriter() = default;
@@ -22,10 +23,10 @@ class ObjectWriter {
   virtual void Value(std::int64_t number) = 0;
   virtual void Flag(bool value) = 0;  // true or false
 
-  // What was written, with a newline at the end.
+  // Returns what was written, with a newline at the end.
   virtual std::string Finish() = 0;
 
-  // key: value
+  // Writes a key and its value.
   template <class T>
   void Field(std::string_view name, const T& value) {
     Key(name);

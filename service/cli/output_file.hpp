@@ -1,4 +1,4 @@
-// A file that is written from start to end, packed when its name ends in .gz.
+// A file that is written from start to end, compressed when its name ends in .gz.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,16 @@ namespace espalier {
 
 class OutputFile {
  public:
-  // Replaces what is there. Errors (kBadInput: it cannot be created) name the file and say why.
+  // Creates the file, or replaces the one that exists. Errors (kBadInput: it cannot be created)
+  // name the file and say why.
   static Result<OutputFile> Create(const std::string& path);
   OutputFile(OutputFile&&) noexcept;
   ~OutputFile();
 
-  // After a failed write nothing more is written.
+  // Writes text; does nothing after a failed write.
   void Write(std::string_view text);
-  // To be called at the end; the first error of all writes, or that of closing (kUnavailable: the
-  // disk is full or broken).
+  // Closes the file; must be called at the end. Returns the first error of all writes, or that of
+  // closing (kUnavailable: the disk is full or broken).
   Result<void> Close();
 
  private:

@@ -5,29 +5,40 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "host/engine/engine.hpp"
+#include "host/gangs/expand.hpp"
 #include "host/kueue/node_participation.hpp"
 #include "host/kueue/placement_plan.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/nested/place_mixed.hpp"
+#include "host/nested/place_nested.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/address_option.hpp"
 #include "service/cli/backend_options.hpp"
 #include "service/cli/cluster_picture.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/counted.hpp"
+#include "service/cli/dispatch_clusters.hpp"
+#include "service/cli/dispatch_report.hpp"
+#include "service/cli/html_report.hpp"
 #include "service/cli/input.hpp"
+#include "service/cli/model_text.hpp"
 #include "service/cli/placement_report.hpp"
 #include "service/cli/progress_bar.hpp"
 #include "service/cli/report_error.hpp"
+#include "service/cli/reported_gangs.hpp"
 #include "service/cli/standard_output.hpp"
 #include "service/cli/state_of_server.hpp"
 #include "service/cli/terminal.hpp"
+#include "service/cli/usage_by_key.hpp"
 #include "service/client/remote_engine.hpp"
+#include "service/placing/planned_placement.hpp"
 
 namespace espalier {
 namespace {
@@ -38,17 +49,21 @@ constexpr const char* kChooseResource = "auto";
 struct PlaceOptions {
   InputOptions input;
   std::string mode = "sequential";  // or nominate
-  std::string profile = "kueue";
+  std::string profile = "kueue";    // or espalier, kep5732
   std::string feature_gates;
   BackendOptions backend;
   std::string output = "table";  // or wide, json, yaml
   std::string color = "auto";
   std::string workload;
   std::string connect;  // address of a server; empty: decide here
+  std::string state;    // of the server, by name; empty: the one without a name
   bool load = false;    // make the files the state of the server
   std::string picture;  // a resource, kChooseResource, or empty for no picture
+  std::string report;   // file; empty: none
   bool simulate_empty = false;
   bool guess_flavor = false;
+  bool show_model = false;
+  std::vector<std::string> clusters;  // NAME=FILE; empty: the files are the cluster
 };
 
 constexpr const char* kExamples = R"(Examples:
@@ -70,15 +85,30 @@ constexpr const char* kExamples = R"(Examples:
   No queues at hand? Take the only flavor that has a topology, and be told where that is a guess:
     espalier place nodes.json job.yaml --guess-flavor
 
+  What was understood of a JobSet, a LeaderWorkerSet, a Workload of scheduling.k8s.io, ...?
+    espalier place manifests/ --show-model -o yaml
+
+  Place replicas, ranks and groups inside groups as they ask, each level of them:
+    espalier place cluster.json.gz manifests/ --profile espalier
+
   How full would the racks be?
     espalier place cluster.json.gz --picture
     espalier place cluster.json.gz --picture=cpu
+
+  The whole cluster in a browser, with every gang, and why each of the others waits:
+    espalier place cluster.json.gz --report cluster.html
 
   Ask a running server about the state that it holds; nothing is changed there:
     espalier place queues.json --connect unix:/run/espalier/espalier.sock
 
   Replace the state of a server by that of the files, and ask; the output is as without a server:
     espalier place cluster.json.gz --connect unix:/tmp/espalier.sock --load
+
+  Which of several clusters can hold the workloads now, and how well?
+    espalier place jobs.yaml --cluster east=east.json.gz --cluster west=west.json.gz
+
+  The same of the states that a server holds by name, from files that have queues and flavors:
+    espalier place jobs.yaml queues.yaml --connect HOST:PORT --state east,west
 
 Workloads are taken by priority, then age, then uid. A stopped queue counts as open, and quota is
 not looked at: the question is where pods would go, not whose turn it is.
@@ -109,6 +139,11 @@ std::string MostRequestedDevice(const PlacementPlan& plan) {
   return most == requests.end() ? "cpu" : most->first;
 }
 
+Trees TreesOf(const std::string& profile) {
+  if (profile == "kep5732") return Trees::kAll;
+  return profile == "espalier" ? Trees::kNested : Trees::kNone;
+}
+
 class PlaceRun {
  public:
   PlaceRun(const PlaceOptions& options, FeatureGates gates)
@@ -117,7 +152,9 @@ class PlaceRun {
         style_(OutputStyle(options.color, options.output == "wide")) {}
 
   ExitCode Run() {
-    Result<ClusterRead> read = ReadInput(options_.input);
+    InputOptions input = options_.input;
+    input.trees = TreesOf(options_.profile);
+    Result<ClusterRead> read = ReadInput(input);
     if (!read) return ReportError(read.error());
     cluster_ = std::move(read->cluster);
     if (!options_.workload.empty()) {
@@ -125,39 +162,94 @@ class PlaceRun {
       if (!workload) return ReportError(workload.error());
       only_ = *std::move(workload);
     }
+    if (options_.show_model) return ShowModel(*read);
+    TellGangNotes(read->gang_workloads);
     if (const Result<void> connected = Connect(); !connected) {
       return ReportError(connected.error());
     }
     if (const auto known = CheckPictured(); !known) return ReportError(known.error());
+    const std::string node_lines = asks_ ? state_lines_ : NodeLines(cluster_);
+    // Planning looks at no node, and they are most of the memory: one copy of them is enough.
+    std::vector<Node> nodes = std::exchange(cluster_.nodes, {});
     Result<PlacementPlan> plan = PlanPlacement(cluster_, {.gates = gates_,
                                                           .only = only_,
                                                           .simulate_empty = options_.simulate_empty,
                                                           .guess_flavor = options_.guess_flavor});
     if (!plan) return ReportError(plan.error());
-    const Result<std::vector<WorkloadAnswer>> answers = Decide(*plan);
-    if (!answers) return ReportError(answers.error());
+    plan->state.nodes = std::move(nodes);
+    planned_ = BeginPlanned(*read, options_.simulate_empty, *plan);
+    const Result<void> decided = Decide(*plan);
+    if (!decided) return ReportError(decided.error());
     if (const Result<void> named = NameNodes(plan->state); !named) {
       return ReportError(named.error());
     }
-    const PlacementReport report{cluster_, plan->state, plan->workloads, *answers,
-                                 asks_ ? StateLine(state_, options_.connect) : NodeLines(cluster_)};
+    const PlacementReport report{cluster_,   plan->state,    plan->workloads,  planned_.answers,
+                                 node_lines, planned_.trees, planned_.verdicts};
     Print(report);
-    if (!options_.picture.empty()) PrintPicture(*plan, *answers);
-    return CountOutcomes(report).not_placed == 0 ? kExitOk : kExitNo;
+    if (!options_.picture.empty()) PrintPicture(*plan);
+    const OutcomeCounts counts = CountOutcomes(report);
+    if (!options_.report.empty()) {
+      const auto written = WriteReport(*std::move(plan), node_lines);
+      if (!written) return ReportError(written.error());
+    }
+    return counts.not_placed == 0 ? kExitOk : kExitNo;
   }
 
  private:
+  ExitCode ShowModel(ClusterRead& read) const {
+    std::vector<GangWorkload> workloads;
+    for (std::size_t i = 0; i < read.kueue_workloads && i < cluster_.workloads.size(); ++i) {
+      workloads.push_back(FromKueueWorkload(cluster_.workloads[i]));
+    }
+    std::ranges::move(read.gang_workloads, std::back_inserter(workloads));
+    if (only_) {
+      std::erase_if(workloads, [&](const GangWorkload& one) { return !IsPartOf(*only_, one); });
+    }
+    WriteOutput(ModelText(workloads, options_.output, style_));
+    return kExitOk;
+  }
+
+  // Whether what is placed under this name is the workload or a part of it.
+  static bool IsPartOf(const ObjectKey& key, const GangWorkload& workload) {
+    return key.namespace_ == workload.head.key.namespace_ &&
+           (key.name == workload.head.key.name ||
+            key.name.starts_with(workload.head.key.name + "-"));
+  }
+
+  static void TellGangNotes(const std::vector<GangWorkload>& workloads) {
+    constexpr std::size_t kMostNotes = 20;
+    std::size_t said = 0;
+    std::size_t more = 0;
+    for (const GangWorkload& workload : workloads) {
+      for (const std::string& note : workload.notes) {
+        if (note.ends_with("not looked at")) continue;  // NotesOf names each pod set
+        if (said == kMostNotes) {
+          ++more;
+          continue;
+        }
+        ++said;
+        Tell(fmt::format("workload {}: {}", Excerpt(workload.head.key.ToString()), note));
+      }
+    }
+    if (more > 0) Tell(fmt::format("and {} more notes; --show-model has all of them", more));
+  }
+
   // Without --load the state of the server is asked, and the files only say what about.
   Result<void> Connect() {
     if (options_.connect.empty()) return {};
     Result<RemoteEngine> remote = RemoteEngine::Connect(options_.connect);
     if (!remote) return tl::unexpected(remote.error());
     remote_ = *std::move(remote);
+    remote_->UseState(options_.state);
     Result<RemoteState> state = remote_->UseStateOfServer();
-    if (!state) return tl::unexpected(state.error());
-    state_ = *std::move(state);
+    if (state) {
+      state_ = *std::move(state);
+    } else if (!options_.load || state.error().error_class != ErrorClass::kNotFound) {
+      return tl::unexpected(state.error());
+    }
     if (options_.load) return {};
     asks_ = true;
+    state_lines_ = StateLines(state_, options_.connect, cluster_);
     const auto notes = MatchToState(state_, options_.connect, cluster_);
     if (!notes) return tl::unexpected(notes.error());
     for (const std::string& note : *notes) Tell(note);
@@ -173,61 +265,74 @@ class PlaceRun {
     return {};
   }
 
-  // One answer per planned workload; those that were not asked have an empty one.
-  Result<std::vector<WorkloadAnswer>> Decide(const PlacementPlan& plan) {
-    std::vector<WorkloadRequest> requests;
-    std::vector<std::size_t> asked;
-    for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
-      const auto* request = std::get_if<WorkloadRequest>(&plan.workloads[i].plan);
-      if (request == nullptr) continue;
-      requests.push_back(*request);
-      asked.push_back(i);
-    }
-    const Clock::time_point start = Clock::now();
-    Result<std::vector<WorkloadAnswer>> answered = options_.connect.empty()
-                                                       ? DecideHere(plan.state, requests)
-                                                       : DecideThere(plan.state, requests);
-    if (!answered) return answered;
-    if (options_.input.verbose) {
-      Tell(fmt::format("answered {} workloads in {:.1f} ms", requests.size(),
-                       SecondsSince(start) * 1e3));
-    }
-    std::vector<WorkloadAnswer> answers(plan.workloads.size());
-    for (std::size_t i = 0; i < asked.size(); ++i) answers[asked[i]] = std::move((*answered)[i]);
-    return answers;
+  Result<void> Decide(const PlacementPlan& plan) {
+    const auto decide = [&](const std::vector<MixedRequest>& requests) {
+      const Clock::time_point start = Clock::now();
+      auto answered = options_.connect.empty() ? DecideHere(plan.state, requests)
+                                               : DecideThere(plan.state, requests);
+      if (answered && options_.input.verbose) {
+        Tell(fmt::format("answered {} workloads in {:.1f} ms", requests.size(),
+                         SecondsSince(start) * 1e3));
+      }
+      return answered;
+    };
+    const auto nominate = [this](const std::vector<WorkloadRequest>& requests) {
+      return nominate_(requests);
+    };
+    return DecidePlanned(plan, decide, nominate, planned_);
   }
 
-  Result<std::vector<WorkloadAnswer>> DecideHere(
-      const ClusterStateInput& input, const std::vector<WorkloadRequest>& requests) const {
+  Result<std::vector<MixedAnswer>> DecideHere(const ClusterStateInput& input,
+                                              const std::vector<MixedRequest>& requests) {
     std::optional<ProgressBar> packing(std::in_place, "packing");
-    Result<ClusterState> state = ClusterState::Build(input);
+    Result<ClusterState> built = ClusterState::Build(input);
     packing.reset();
-    if (!state) return tl::unexpected(state.error());
+    if (!built) return tl::unexpected(built.error());
+    auto state = std::make_shared<ClusterState>(*std::move(built));
     const std::size_t at_once = Mode() == PlacementMode::kNominate ? requests.size() : 1;
     const auto backend = MakeBackend(options_.backend.name, options_.backend.threads, at_once);
     if (!backend) return tl::unexpected(backend.error());
+    const auto runner = MakeNestedRunner(options_.backend.name);
+    if (!runner) return tl::unexpected(runner.error());
     const Engine engine(*backend, gates_);
     ProgressBar progress("placing", requests.size());
-    auto answers =
-        engine.Place(*state, requests, Mode(), [&](std::size_t done) { progress.Update(done); });
+    auto answers = PlaceMixed(engine, **runner, *state, requests, Mode(), Rules(),
+                              [&](std::size_t done) { progress.Update(done); });
     ReportDeviceFault(**backend);
     if (options_.input.verbose) {
       Tell("decided on " + DescribeBackend(**backend));
     }
+    nominate_ = [engine, state](const std::vector<WorkloadRequest>& asked) {
+      return Result<std::vector<WorkloadAnswer>>(engine.Nominate(*state, asked));
+    };
     return answers;
   }
 
-  Result<std::vector<WorkloadAnswer>> DecideThere(const ClusterStateInput& input,
-                                                  const std::vector<WorkloadRequest>& requests) {
+  Result<std::vector<MixedAnswer>> DecideThere(const ClusterStateInput& input,
+                                               const std::vector<MixedRequest>& requests) {
     if (options_.load) {
-      if (const Result<void> loaded = remote_->Load(input); !loaded) {
+      ClusterStateInput sent = input;
+      const std::vector<AdmittedUsage> workloads = TakeUsageByKey(cluster_, sent);
+      if (const Result<void> loaded = remote_->Load(sent, workloads); !loaded) {
         return tl::unexpected(loaded.error());
       }
       Tell(fmt::format("replaced the state of {} (generation {}, {}) by that of the files ({})",
                        options_.connect, state_.generation, Counted(state_.nodes, "node"),
                        Counted(static_cast<std::int64_t>(input.nodes.size()), "node")));
     }
-    return remote_->Place(requests, Mode(), gates_);
+    nominate_ = [this](const std::vector<WorkloadRequest>& asked) {
+      return remote_->Place(asked, PlacementMode::kNominate, gates_);
+    };
+    const bool nested = std::ranges::any_of(requests, [](const MixedRequest& request) {
+      return std::holds_alternative<NestedRequest>(request);
+    });
+    if (nested) return remote_->PlaceMixed(requests, Mode(), Rules(), gates_);
+    std::vector<WorkloadRequest> flat;
+    for (const MixedRequest& request : requests) flat.push_back(std::get<WorkloadRequest>(request));
+    auto answers = remote_->Place(flat, Mode(), gates_);
+    if (!answers) return tl::unexpected(answers.error());
+    return std::vector<MixedAnswer>(std::make_move_iterator(answers->begin()),
+                                    std::make_move_iterator(answers->end()));
   }
 
   void Print(const PlacementReport& report) const {
@@ -257,13 +362,69 @@ class PlaceRun {
                                             Excerpt(options_.picture), fmt::join(known, ", "))});
   }
 
-  void PrintPicture(const PlacementPlan& plan, const std::vector<WorkloadAnswer>& answers) const {
+  // Returns what all that were placed use.
+  std::vector<FlavorLeafUsage> Booked(const PlacementPlan& plan) const {
     std::vector<FlavorLeafUsage> booked;
-    for (std::size_t i = 0; i < answers.size(); ++i) {
+    for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
       const auto* request = std::get_if<WorkloadRequest>(&plan.workloads[i].plan);
-      if (request == nullptr || answers[i].FirstFailure() != nullptr) continue;
-      std::ranges::move(BookedUsage(*request, answers[i]), std::back_inserter(booked));
+      const WorkloadAnswer& answer = planned_.answers[i];
+      if (const auto& tree = planned_.trees[i]) {
+        std::ranges::move(UsageOf(tree->request, tree->answer), std::back_inserter(booked));
+      } else if (request != nullptr && answer.FirstFailure() == nullptr) {
+        std::ranges::move(BookedUsage(*request, answer), std::back_inserter(booked));
+      }
     }
+    return booked;
+  }
+
+  // Near misses are those on what is left once all that could be placed are.
+  Result<void> WriteReport(PlacementPlan plan, const std::string& node_lines) const {
+    std::ranges::move(Booked(plan), std::back_inserter(plan.state.tas_usage));
+    const Result<ClusterState> state = ClusterState::Build(plan.state);
+    if (!state) return tl::unexpected(state.error());
+    const auto backend = MakeBackend("cpu", options_.backend.threads);
+    if (!backend) return tl::unexpected(backend.error());
+    const Engine engine(*backend, gates_);
+    NearMissReader misses(*state, engine);
+    HtmlReport report{.command = "espalier place",
+                      .facts = node_lines,
+                      .about = only_ ? only_->ToString() : "",
+                      .state = std::move(plan.state),
+                      .gangs = {}};
+    if (!options_.simulate_empty) report.gangs = RunningGangs(cluster_);
+    const NamesByFlavor names(report.state.flavors, report.state.topologies, {});
+    for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
+      report.gangs.push_back(GangOf(plan.workloads[i], planned_.answers[i], names, misses));
+    }
+    return WriteHtmlReport(std::move(report), options_.report);
+  }
+
+  ReportedGang GangOf(const PlannedWorkload& planned, const WorkloadAnswer& answer,
+                      const NamesByFlavor& names, NearMissReader& misses) const {
+    const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
+    ReportedGang gang =
+        WaitingGang(cluster_.workloads[planned.index], planned.cluster_queue, request, names);
+    switch (OutcomeOf(planned, answer)) {
+      case Outcome::kPlaced:
+        gang.state = ReportedGang::State::kPlaced;
+        gang.status = "placed" + GuessText(planned);
+        gang.pod_sets = PlacedPodSets(*request, answer, names);
+        break;
+      case Outcome::kNothingToPlace:
+        gang.state = ReportedGang::State::kPlaced;
+        gang.status = ReasonOf(planned, answer);
+        break;
+      case Outcome::kNotPlaced:
+        gang.status = "not placed";
+        gang.reasons.push_back(ReasonOf(planned, answer));
+        if (request != nullptr) misses.Read(*request, gang);
+        break;
+    }
+    return gang;
+  }
+
+  void PrintPicture(const PlacementPlan& plan) const {
+    const std::vector<FlavorLeafUsage> booked = Booked(plan);
     const std::string resource =
         options_.picture == kChooseResource ? MostRequestedDevice(plan) : options_.picture;
     for (const ResourceFlavor& flavor : plan.state.flavors) {
@@ -278,15 +439,52 @@ class PlaceRun {
     return options_.mode == "nominate" ? PlacementMode::kNominate : PlacementMode::kSequential;
   }
 
+  NestedProfile Rules() const {
+    return options_.profile == "kep5732" ? NestedProfile::kKep5732 : NestedProfile::kEspalier;
+  }
+
   const PlaceOptions& options_;
   FeatureGates gates_;
   TextStyle style_;
   std::optional<ObjectKey> only_;
   Cluster cluster_;
+  PlannedAnswers planned_;
+  Nominate nominate_;  // asks what was asked, without booking anything
   std::optional<RemoteEngine> remote_;
-  RemoteState state_;  // of the server, before this
-  bool asks_ = false;  // about the state of the server
+  RemoteState state_;        // of the server, before this
+  bool asks_ = false;        // about the state of the server
+  std::string state_lines_;  // what it holds, where it is asked
 };
+
+bool AsksManyStates(const PlaceOptions& options) {
+  return options.state.find(',') != std::string::npos;
+}
+
+int RunDispatch(const PlaceOptions& options, const FeatureGates& gates) {
+  const auto clusters = ParseClusterFiles(options.clusters);
+  if (!clusters) {
+    ReportError(Error{clusters.error().error_class, "--cluster: " + clusters.error().message});
+    return kExitUsage;
+  }
+  const auto dispatched = DispatchWorkloads({.input = options.input,
+                                             .clusters = *clusters,
+                                             .workload = options.workload,
+                                             .simulate_empty = options.simulate_empty,
+                                             .guess_flavor = options.guess_flavor,
+                                             .gates = gates,
+                                             .backend = options.backend,
+                                             .connect = options.connect,
+                                             .states = options.state});
+  if (!dispatched) return ReportError(dispatched.error());
+  if (options.output == "json") {
+    WriteOutput(DispatchObject(*dispatched, *MakeJsonWriter()));
+  } else if (options.output == "yaml") {
+    WriteOutput(DispatchObject(*dispatched, *MakeYamlWriter()));
+  } else {
+    WriteOutput(DispatchTable(*dispatched, OutputStyle(options.color, options.output == "wide")));
+  }
+  return CountFitting(*dispatched) == dispatched->workloads.size() ? kExitOk : kExitNo;
+}
 
 int RunPlace(const PlaceOptions& options) {
   const Result<FeatureGates> gates = ParseFeatureGates(options.feature_gates);
@@ -294,6 +492,7 @@ int RunPlace(const PlaceOptions& options) {
     ReportError(gates.error());
     return kExitUsage;
   }
+  if (!options.clusters.empty() || AsksManyStates(options)) return RunDispatch(options, *gates);
   return PlaceRun(options, *gates).Run();
 }
 
@@ -312,8 +511,12 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
                    "nominate: each on its own")
       ->check(CLI::IsMember({"sequential", "nominate"}))
       ->capture_default_str();
-  place->add_option("--profile", options->profile, "Rules to decide by")
-      ->check(CLI::IsMember({"kueue"}))
+  place
+      ->add_option("--profile", options->profile,
+                   "Rules to decide by. kueue: those of Kueue; espalier: workloads that ask for\n"
+                   "more than Kueue can say are placed as the trees that they are; kep5732: all\n"
+                   "but Kueue's own Workloads are, and only required levels count")
+      ->check(CLI::IsMember({"kueue", "espalier", "kep5732"}))
       ->capture_default_str();
   place->add_option("--feature-gates", options->feature_gates,
                     "Kueue's gates that change a decision: Name=true,Other=false");
@@ -332,32 +535,63 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
   place->add_flag("--guess-flavor", options->guess_flavor,
                   "Where a workload's queue is not in the input, take the only flavor that has a\n"
                   "topology; every line that rests on it says so");
+  place->add_flag("--show-model", options->show_model,
+                  "Print what was understood of every workload instead of placing it: gangs,\n"
+                  "ranks, shapes of pods and topology requests; -o json and yaml for scripts");
   place->add_flag("--picture{auto}", options->picture,
                   "Draw how full zones, blocks and racks are before and after;\n"
                   "--picture=RESOURCE counts that resource instead of the device most asked for");
+  AddReportOption(*place, options->report);
   AddColorOption(*place, options->color);
   place
       ->add_option("--connect", options->connect,
                    "Ask the server at unix:PATH or HOST:PORT about the state that it holds;\n"
-                   "nodes and pods of the files are not looked at")
+                   "nodes of the files only tell why nodes are left out, pods are not looked at")
       ->check(IsAddress());
+  place->add_option(
+      "--state", options->state,
+      "With --connect: the server's state of that name instead of the one without;\n"
+      "NAME,NAME,...: answer which of them can hold each workload, as --cluster does");
   place->add_flag("--load", options->load,
                   "With --connect: replace the state of the server by that of the files first");
+  CLI::Option* cluster = place->add_option(
+      "--cluster", options->clusters,
+      "NAME=FILE, several times for several clusters, or files of one: answer which of them can\n"
+      "hold each workload of FILES on its own; NAME= is a cluster of which nothing is known");
+  cluster->allow_extra_args(false);
+  for (const char* other : {"--connect", "--picture", "--show-model", "--mode"}) {
+    cluster->excludes(place->get_option(other));
+  }
 
-  place->callback([options, &exit_code] {
+  place->callback([options, place, &exit_code] {
     if (!options->picture.empty() && options->output != "table" && options->output != "wide") {
       throw CLI::ValidationError("--picture", "goes with --output table or wide");
     }
-    if (!options->picture.empty() && options->mode == "nominate") {
-      throw CLI::ValidationError(
-          "--picture", "needs --mode sequential: in nominate mode the workloads do not add up");
+    for (const auto& [flag, given] : {std::pair("--picture", !options->picture.empty()),
+                                      std::pair("--report", !options->report.empty())}) {
+      if (!given) continue;
+      if (options->mode == "nominate") {
+        throw CLI::ValidationError(
+            flag, "needs --mode sequential: in nominate mode the workloads do not add up");
+      }
+      if (!options->connect.empty() && !options->load) {
+        throw CLI::ValidationError(flag, "is drawn from the files: with --connect it needs --load");
+      }
+    }
+    if (!options->report.empty() && options->show_model) {
+      throw CLI::ValidationError("--report", "does not go with --show-model, which places nothing");
+    }
+    if (!options->state.empty() && options->connect.empty()) {
+      throw CLI::ValidationError("--state", "goes with --connect");
     }
     if (options->load && options->connect.empty()) {
       throw CLI::ValidationError("--load", "goes with --connect");
     }
-    if (!options->picture.empty() && !options->connect.empty() && !options->load) {
-      throw CLI::ValidationError("--picture",
-                                 "is drawn from the files: with --connect it needs --load");
+    if (AsksManyStates(*options)) {
+      for (const char* other : {"--load", "--picture", "--report", "--show-model", "--mode"}) {
+        if (place->count(other) == 0) continue;
+        throw CLI::ValidationError(other, "does not go with several states");
+      }
     }
     exit_code = RunPlace(*options);
   });

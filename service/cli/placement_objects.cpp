@@ -2,6 +2,7 @@
 #include "host/model/by_name.hpp"
 #include "service/cli/admission_writer.hpp"
 #include "service/cli/placement_report.hpp"
+#include "service/cli/tree_text.hpp"
 
 namespace espalier {
 namespace {
@@ -10,8 +11,9 @@ class Writer {
  public:
   Writer(const FeatureGates& gates, ObjectWriter& out) : gates_(gates), out_(out) {}
 
-  void Workload(const ObjectKey& key, const PlannedWorkload& planned,
-                const WorkloadAnswer& answer) {
+  void Workload(const PlacementReport& report, std::size_t index) {
+    const PlannedWorkload& planned = report.workloads[index];
+    const ObjectKey& key = report.cluster.workloads[planned.index].key;
     out_.BeginMap();
     Text("apiVersion", "kueue.x-k8s.io/v1beta2");
     Text("kind", "Workload");
@@ -19,20 +21,20 @@ class Writer {
     out_.BeginMap();
     Text("name", key.name);
     Text("namespace", key.namespace_);
-    if (!planned.guessed_flavor.empty()) {
-      out_.Key("annotations");
-      out_.BeginMap();
-      Text("espalier.dev/guessed-flavor", planned.guessed_flavor);
-      out_.EndMap();
-    }
+    Annotations(planned.guessed_flavor, report.VerdictAt(index));
     out_.EndMap();
     out_.Key("status");
     out_.BeginMap();
-    if (OutcomeOf(planned, answer) == Outcome::kPlaced) {
+    const bool placed = OutcomeOf(report, index) == Outcome::kPlaced;
+    const PlacedTree* tree = report.TreeAt(index);
+    if (placed && tree == nullptr) {
       out_.Key("admission");
-      WriteAdmission(AdmissionOf(planned, answer), gates_, out_);
-    } else {
-      Condition(ReasonOf(planned, answer));
+      WriteAdmission(AdmissionOf(planned, report.answers[index]), gates_, out_);
+    }
+    if (!placed) Condition(ReasonOf(report, index));
+    if (tree != nullptr) {
+      out_.Key("nestedPlacement");
+      WriteTree(*tree, out_);
     }
     out_.EndMap();
     out_.EndMap();
@@ -40,6 +42,15 @@ class Writer {
 
  private:
   void Text(std::string_view key, std::string_view value) { out_.Field(key, value); }
+
+  void Annotations(const std::string& guessed_flavor, std::optional<NestedStatus> verdict) {
+    if (guessed_flavor.empty() && !verdict) return;
+    out_.Key("annotations");
+    out_.BeginMap();
+    if (!guessed_flavor.empty()) Text("espalier.dev/guessed-flavor", guessed_flavor);
+    if (verdict) Text("espalier.dev/verdict", Name(*verdict));
+    out_.EndMap();
+  }
 
   void Condition(const std::string& message) {
     out_.Key("conditions");
@@ -91,9 +102,7 @@ void WritePlacementObjects(const PlacementReport& report, const FeatureGates& ga
   out.BeginList();
   Writer writer(gates, out);
   for (std::size_t i = 0; i < report.workloads.size(); ++i) {
-    const PlannedWorkload& planned = report.workloads[i];
-    if (OutcomeOf(planned, report.answers[i]) == Outcome::kNothingToPlace) continue;
-    writer.Workload(report.cluster.workloads[planned.index].key, planned, report.answers[i]);
+    if (OutcomeOf(report, i) != Outcome::kNothingToPlace) writer.Workload(report, i);
   }
   out.EndList();
   out.EndMap();

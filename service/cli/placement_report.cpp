@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "host/kueue/lost_pods.hpp"
+#include "host/model/by_name.hpp"
+#include "host/model/excerpt.hpp"
 
 namespace espalier {
 
@@ -20,13 +22,41 @@ std::string ReasonOf(const PlannedWorkload& workload, const WorkloadAnswer& answ
     return refused->reason + GuessText(workload);
   }
   if (const auto* nothing = std::get_if<NothingToPlace>(&workload.plan)) return nothing->reason;
-  std::vector<std::string> reasons;
-  for (const PodSetAnswer& pod_set : answer.pod_sets) {
-    if (!pod_set.failure) continue;
-    reasons.push_back(fmt::format("couldn't assign flavors to pod set {}: {}", pod_set.name,
-                                  pod_set.failure->reason));
+  const std::string reason = ReasonOf(answer);
+  return reason.empty() ? "" : reason + GuessText(workload);
+}
+
+std::optional<NestedStatus> PlacementReport::VerdictAt(std::size_t workload) const {
+  if (const PlacedTree* tree = TreeAt(workload)) {
+    const NestedStatus status = tree->answer.status;
+    if (IsPlaced(status) || status == NestedStatus::kBadRequest) return std::nullopt;
+    return status;
   }
-  return fmt::format("{}{}", fmt::join(reasons, "; "), reasons.empty() ? "" : GuessText(workload));
+  return workload < verdicts.size() ? verdicts[workload] : std::nullopt;
+}
+
+Outcome OutcomeOf(const PlacementReport& report, std::size_t workload) {
+  if (const PlacedTree* tree = report.TreeAt(workload)) {
+    return IsPlaced(tree->answer.status) ? Outcome::kPlaced : Outcome::kNotPlaced;
+  }
+  return OutcomeOf(report.workloads[workload], report.answers[workload]);
+}
+
+std::string ReasonOf(const PlacementReport& report, std::size_t workload) {
+  if (const PlacedTree* tree = report.TreeAt(workload)) {
+    return tree->answer.reason + GuessText(report.workloads[workload]);
+  }
+  return ReasonOf(report.workloads[workload], report.answers[workload]);
+}
+
+std::string VerdictText(std::optional<NestedStatus> verdict) {
+  if (verdict == NestedStatus::kNotNow) return "not now: the nodes could hold it, were they empty";
+  if (verdict == NestedStatus::kNever)
+    return "never: the nodes could not hold it, were they all empty";
+  if (verdict == NestedStatus::kUndecided) {
+    return "undecided: whether the nodes could hold it, were they empty, is not known";
+  }
+  return "";
 }
 
 std::string GuessText(const PlannedWorkload& workload) {
@@ -34,22 +64,56 @@ std::string GuessText(const PlannedWorkload& workload) {
   return fmt::format(" (flavor {} is a guess)", workload.guessed_flavor);
 }
 
-std::int64_t LostPodsOf(const PodSetRequest& pod_set, const WorkloadAnswer& answer) {
-  if (answer.FirstFailure() != nullptr) return 0;
-  const auto it = std::ranges::find(answer.pod_sets, pod_set.name, &PodSetAnswer::name);
-  return it == answer.pod_sets.end() ? 0 : LostPods(pod_set.count, it->assignment);
+std::vector<std::int64_t> LostPodsOf(const WorkloadRequest& request, const WorkloadAnswer& answer) {
+  std::vector<std::int64_t> lost(request.pod_sets.size());
+  if (answer.FirstFailure() != nullptr) return lost;
+  const auto answers = ByName(answer.pod_sets);
+  for (std::size_t p = 0; p < lost.size(); ++p) {
+    const PodSetRequest& pod_set = request.pod_sets[p];
+    const PodSetAnswer* placed = FindOrNull(answers, pod_set.name);
+    if (placed != nullptr) lost[p] = LostPods(pod_set.count, placed->assignment);
+  }
+  return lost;
 }
 
-std::vector<std::string> NotesOf(const PlacementReport& report) {
+namespace {
+
+// Names what of the pods binds them and is not looked at, once for each workload.
+std::vector<std::string> IgnoredConstraints(const PlacementReport& report) {
+  constexpr std::size_t kMostNotes = 20;
   std::vector<std::string> notes;
+  std::size_t more = 0;
+  for (const PlannedWorkload& planned : report.workloads) {
+    const Workload& workload = report.cluster.workloads[planned.index];
+    for (const PodSet& pod_set : workload.pod_sets) {
+      const std::vector<std::string>& ignored = pod_set.pod_template.ignored_constraints;
+      if (ignored.empty()) continue;
+      if (notes.size() == kMostNotes) {
+        ++more;
+        continue;
+      }
+      notes.push_back(fmt::format("workload {}, pod set {}: not looked at, as in Kueue: {}",
+                                  Excerpt(workload.key.ToString()), Excerpt(pod_set.name),
+                                  fmt::join(ignored, ", ")));
+    }
+  }
+  if (more > 0) notes.push_back(fmt::format("the same of {} more pod sets", more));
+  return notes;
+}
+
+}  // namespace
+
+std::vector<std::string> NotesOf(const PlacementReport& report) {
+  std::vector<std::string> notes = IgnoredConstraints(report);
   for (std::size_t i = 0; i < report.workloads.size(); ++i) {
     const auto* request = std::get_if<WorkloadRequest>(&report.workloads[i].plan);
-    if (request == nullptr) continue;
-    for (const PodSetRequest& pod_set : request->pod_sets) {
-      const std::int64_t lost = LostPodsOf(pod_set, report.answers[i]);
-      if (lost == 0) continue;
-      notes.push_back(
-          LostPodsNote(request->key, pod_set.name, pod_set.count, lost, pod_set.topology_request));
+    if (request == nullptr || report.TreeAt(i) != nullptr) continue;
+    const std::vector<std::int64_t> lost = LostPodsOf(*request, report.answers[i]);
+    for (std::size_t p = 0; p < lost.size(); ++p) {
+      if (lost[p] == 0) continue;
+      const PodSetRequest& pod_set = request->pod_sets[p];
+      notes.push_back(LostPodsNote(request->key, pod_set.name, pod_set.count, lost[p],
+                                   pod_set.topology_request));
     }
   }
   return notes;
@@ -60,11 +124,16 @@ OutcomeCounts CountOutcomes(const PlacementReport& report) {
   for (std::size_t i = 0; i < report.workloads.size(); ++i) {
     const PlannedWorkload& workload = report.workloads[i];
     if (!workload.guessed_flavor.empty()) ++counts.on_a_guess;
-    switch (OutcomeOf(workload, report.answers[i])) {
+    switch (OutcomeOf(report, i)) {
       case Outcome::kPlaced:
         ++counts.placed;
-        for (const PodSetRequest& pod_set : std::get<WorkloadRequest>(workload.plan).pod_sets) {
-          counts.lost_pods += LostPodsOf(pod_set, report.answers[i]);
+        if (const PlacedTree* tree = report.TreeAt(i)) {
+          if (tree->answer.status == NestedStatus::kPlacedInPart) ++counts.in_part;
+          break;
+        }
+        for (const std::int64_t lost :
+             LostPodsOf(std::get<WorkloadRequest>(workload.plan), report.answers[i])) {
+          counts.lost_pods += lost;
         }
         break;
       case Outcome::kNotPlaced:
@@ -85,6 +154,7 @@ std::string SummaryLine(const OutcomeCounts& counts) {
     line += fmt::format("; {} pod{} of the placed without a place", counts.lost_pods,
                         counts.lost_pods == 1 ? "" : "s");
   }
+  if (counts.in_part > 0) line += fmt::format("; {} of the placed in part", counts.in_part);
   if (counts.on_a_guess > 0) line += fmt::format("; {} on a guessed flavor", counts.on_a_guess);
   return line;
 }

@@ -1,8 +1,9 @@
-// What became of every pending workload, ready to be printed.
+// Prints the outcome of every pending workload.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,55 +14,77 @@
 #include "service/cli/domain_text.hpp"
 #include "service/cli/object_writer.hpp"
 #include "service/cli/terminal.hpp"
+#include "service/placing/planned_placement.hpp"
 
 namespace espalier {
 
-// Points into its parts, which outlive it.
+// The input of a report. Points into its parts, which must outlive it.
 struct PlacementReport {
   const Cluster& cluster;
   const ClusterStateInput& state;
   std::span<const PlannedWorkload> workloads;  // in queue order
-  std::span<const WorkloadAnswer> answers;     // one per workload; empty where nothing was asked
-  std::string nodes;  // how many nodes there are to place on, in lines without a newline at the end
+  std::span<const WorkloadAnswer> answers;     // one per workload; empty when nothing was requested
+  std::string nodes;  // lines on how many nodes take part, without a final newline
+  // By workload, requests and answers of trees; empty when there are none.
+  std::span<const std::optional<PlacedTree>> trees = {};
+  // By workload, whether one that was not placed would fit on empty nodes; or empty.
+  std::span<const std::optional<NestedStatus>> verdicts = {};
+
+  const PlacedTree* TreeAt(std::size_t workload) const {
+    return workload < trees.size() && trees[workload] ? &*trees[workload] : nullptr;
+  }
+  // Returns the verdict on a workload of either form that was not placed.
+  std::optional<NestedStatus> VerdictAt(std::size_t workload) const;
 };
 
 enum class Outcome { kPlaced, kNotPlaced, kNothingToPlace };
 
 Outcome OutcomeOf(const PlannedWorkload& workload, const WorkloadAnswer& answer);
+// Returns the outcome in either form, by the workload's position in the report.
+Outcome OutcomeOf(const PlacementReport& report, std::size_t workload);
 
-// Why a workload was not placed, in Kueue's words ("couldn't assign flavors to pod set main: ...",
-// R18.8); for one with nothing to place, why that is. Empty for a placed one.
+// Returns why a workload was not placed, in Kueue's words ("couldn't assign flavors to pod set
+// main: ...", R18.8), or why it has nothing to place; "" for a placed one.
 std::string ReasonOf(const PlannedWorkload& workload, const WorkloadAnswer& answer);
 
-// Says that the workload's flavor is a guess, as " (flavor gpu is a guess)"; empty when it is not.
+// Returns the reason in either form.
+std::string ReasonOf(const PlacementReport& report, std::size_t workload);
+
+// Returns whether the nodes would hold it if they were empty: "not now: ...", "never: ..."; "" when
+// that is not known.
+std::string VerdictText(std::optional<NestedStatus> verdict);
+
+// Returns a note such as " (flavor gpu is a guess)" when the workload's flavor is a guess, else "".
 std::string GuessText(const PlannedWorkload& workload);
 
 struct OutcomeCounts {
   std::size_t placed = 0;
   std::size_t not_placed = 0;
   std::size_t nothing_to_place = 0;
-  std::int64_t lost_pods = 0;  // of the placed (LostPods)
-  std::size_t on_a_guess = 0;  // of all three, those whose flavor is a guess
+  std::int64_t lost_pods = 0;  // of the placed ones (LostPods)
+  std::size_t in_part = 0;     // placed ones with fewer pods than allowed
+  std::size_t on_a_guess = 0;  // of all three, those with a guessed flavor
   bool operator==(const OutcomeCounts&) const = default;
 };
 OutcomeCounts CountOutcomes(const PlacementReport& report);
-// "1 placed, 3 not placed, 0 with nothing to place", without a newline.
+// Returns a line such as "1 placed, 3 not placed, 0 with nothing to place", without a newline.
 std::string SummaryLine(const OutcomeCounts& counts);
 
-// Returns the pods of a pod set that have no place although it counts as placed (LostPods).
-std::int64_t LostPodsOf(const PodSetRequest& pod_set, const WorkloadAnswer& answer);
+// Returns for each pod set of a request how many of its pods have no place although it counts as
+// placed (LostPods).
+std::vector<std::int64_t> LostPodsOf(const WorkloadRequest& request, const WorkloadAnswer& answer);
 
-// Explains what the table cannot, a sentence each.
+// Returns notes on what the table does not show, a sentence each.
 std::vector<std::string> NotesOf(const PlacementReport& report);
 
-// A row per pod set, how many nodes take part and, last, a line of counts. `detail` full adds
-// queue, priority and flavor and names every host.
+// Returns a table with a row per pod set, how many nodes take part and, last, a line of counts.
+// With kFull it also has queue, priority and flavor and names every host.
 std::string PlacementTable(const PlacementReport& report, Detail detail,
                            const TextStyle& style = {});
 
-// A v1 List of Kueue Workloads (v1beta2), in queue order, each with its name and what placement
-// would write to its status: `admission` when placed, a QuotaReserved condition when not. Workloads
-// with nothing to place are left out.
+// Writes a v1 List of Kueue Workloads (v1beta2), in queue order, each with its name and what
+// placement would write to its status: `admission` when placed, a QuotaReserved condition when not.
+// Workloads with nothing to place are left out.
 void WritePlacementObjects(const PlacementReport& report, const FeatureGates& gates,
                            ObjectWriter& out);
 

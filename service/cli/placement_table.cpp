@@ -6,6 +6,7 @@
 #include "host/model/by_name.hpp"
 #include "service/cli/placement_report.hpp"
 #include "service/cli/text_table.hpp"
+#include "service/cli/tree_text.hpp"
 
 namespace espalier {
 namespace {
@@ -19,18 +20,25 @@ class Rows {
         detail_(detail),
         names_(report.state.flavors, report.state.topologies, report.state.nodes) {}
 
-  void Add(const PlannedWorkload& planned, const WorkloadAnswer& answer) {
+  void Add(std::size_t index) {
+    const PlannedWorkload& planned = report_.workloads[index];
+    const WorkloadAnswer& answer = report_.answers[index];
     const Workload& workload = report_.cluster.workloads[planned.index];
+    if (const PlacedTree* tree = report_.TreeAt(index)) return AddTree(planned, workload, *tree);
     const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
     if (request == nullptr) {
+      if (workload.pod_sets.empty()) AddUnasked(planned, workload, {.name = "-"});
       for (const PodSet& pod_set : workload.pod_sets) AddUnasked(planned, workload, pod_set);
       return;
     }
     const PodSetAnswer* failed = answer.FirstFailure();
     const auto answers = ByName(answer.pod_sets);
-    for (const PodSetRequest& pod_set : request->pod_sets) {
-      AddAsked(planned, workload, pod_set, FindOrNull(answers, pod_set.name), failed,
-               LostPodsOf(pod_set, answer));
+    const std::vector<std::int64_t> lost = LostPodsOf(*request, answer);
+    const std::string verdict = VerdictText(report_.VerdictAt(index));
+    for (std::size_t p = 0; p < lost.size(); ++p) {
+      const PodSetRequest& pod_set = request->pod_sets[p];
+      AddAsked(planned, workload, pod_set, FindOrNull(answers, pod_set.name), failed, lost[p],
+               verdict);
     }
   }
 
@@ -48,27 +56,42 @@ class Rows {
   void AddUnasked(const PlannedWorkload& planned, const Workload& workload, const PodSet& pod_set) {
     const bool refused = std::holds_alternative<RefusedWorkload>(planned.plan);
     const std::string reason = ReasonOf(planned, {});
-    AddRow(planned, workload, "-", pod_set.name, std::to_string(pod_set.count),
+    AddRow(planned, workload, "-", pod_set.name,
+           pod_set.name == "-" ? "-" : std::to_string(pod_set.count),
            pod_set.topology_request ? RequestText(pod_set.topology_request, names_.OfFirst()) : "-",
            "-", refused ? TableCell("not placed: " + reason, Color::kBad) : TableCell(reason));
   }
 
+  void AddTree(const PlannedWorkload& planned, const Workload& workload, const PlacedTree& tree) {
+    const std::string& flavor = tree.request.flavor;
+    for (TreeRow& row : TreeRows(tree, names_.Of(flavor), detail_, Limit())) {
+      for (std::string& line : row.placement.lines) line += GuessText(planned);
+      AddRow(planned, workload, flavor, std::move(row.group), std::move(row.pods),
+             std::move(row.requested), std::move(row.reached), std::move(row.placement));
+    }
+  }
+
+  std::size_t Limit() const {
+    return detail_ == Detail::kShort ? kLinesPerPodSet : std::numeric_limits<std::size_t>::max();
+  }
+
   void AddAsked(const PlannedWorkload& planned, const Workload& workload,
                 const PodSetRequest& pod_set, const PodSetAnswer* answer,
-                const PodSetAnswer* failed, std::int64_t lost) {
+                const PodSetAnswer* failed, std::int64_t lost, const std::string& verdict) {
     const TopologyNames& names = names_.Of(pod_set.flavor);
     std::string reached = "-";
     TableCell placement = "";
     if (answer != nullptr && answer->failure) {
-      placement = TableCell("not placed: " + answer->failure->reason, Color::kBad);
+      std::vector<std::string> lines = {"not placed: " + answer->failure->reason};
+      if (!verdict.empty()) lines.push_back("  " + verdict);
+      placement = std::move(lines);
+      placement.color = Color::kBad;
     } else if (failed != nullptr) {
       placement =
           TableCell(fmt::format("not placed: pod set {} does not fit", failed->name), Color::kBad);
     } else if (answer != nullptr && answer->assignment) {
-      const std::size_t limit =
-          detail_ == Detail::kShort ? kLinesPerPodSet : std::numeric_limits<std::size_t>::max();
       reached = ReachedLevel(*answer->assignment, names);
-      placement = DomainLines(*answer->assignment, names, detail_, limit);
+      placement = DomainLines(*answer->assignment, names, detail_, Limit());
     }
     for (std::string& line : placement.lines) line += GuessText(planned);
     AddRow(planned, workload, pod_set.flavor, pod_set.name,
@@ -103,7 +126,7 @@ std::string PlacementTable(const PlacementReport& report, Detail detail, const T
   if (report.workloads.empty()) return "No pending workloads.\n" + report.nodes + "\n";
   Rows rows(report, detail);
   for (std::size_t i = 0; i < report.workloads.size(); ++i) {
-    rows.Add(report.workloads[i], report.answers[i]);
+    rows.Add(i);
   }
   return rows.Render(style) + "\n" + report.nodes + "\n" + SummaryLine(CountOutcomes(report)) +
          "\n";

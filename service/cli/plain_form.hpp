@@ -1,4 +1,4 @@
-// Asks a process of its own, with one thread and without vector instructions, for the same answers.
+// Computes the same answers in a separate process with one thread and without vector instructions.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace espalier {
 
-// The digest of the first `gangs` answers of a scenario, by its full name. The vector form is
-// chosen once per process, hence the other one: this program again. Error (kInternal) when it
+// Returns the digest of the first `gangs` answers of a scenario, by its full name. Runs this
+// program again, as the SIMD implementation is chosen once per process. Error (kInternal) when that
 // fails.
 Result<std::string> PlainFormDigest(const std::string& scenario, std::int64_t gangs);
 

@@ -1,4 +1,4 @@
-// A progress bar on standard error for work that takes longer than a second.
+// Shows a progress bar on standard error for work that takes longer than a second.
 #pragma once
 
 #include <atomic>
@@ -11,17 +11,18 @@
 
 namespace espalier {
 
-// Draws nothing when standard error is no terminal or the work is over within a second. It draws
-// from a thread of its own, so that work that reports nothing shows too that it goes on.
+// A progress bar. Draws nothing when standard error is not a terminal or the work is over within a
+// second. Draws from a thread of its own, so that it also moves while the work reports nothing.
 class ProgressBar {
  public:
-  // `total` may be 0 when it is not known; then what is done and the time are shown.
+  // Starts the bar. `total` may be 0 when it is not known; the bar then shows the progress and the
+  // time.
   explicit ProgressBar(std::string what, std::size_t total = 0);
   ~ProgressBar();  // removes the bar
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // May be called from any thread.
+  // Sets the progress; may be called from any thread.
   void Update(std::size_t done) { done_.store(done, std::memory_order_relaxed); }
 
  private:
@@ -33,10 +34,11 @@ class ProgressBar {
   std::mutex mutex_;
   std::condition_variable over_changed_;
   bool over_ = false;
-  std::thread drawer_;  // none when standard error is no terminal
+  std::thread drawer_;  // not running when standard error is not a terminal
 };
 
-// One line of a bar: "placing [#########.....]  64% 6400/10000, 12 s left"; `elapsed` in seconds.
+// Returns one line of a bar: "placing [#########.....]  64% 6400/10000, 12 s left"; `elapsed` is in
+// seconds.
 std::string ProgressLine(const std::string& what, std::size_t done, std::size_t total,
                          double elapsed);
 

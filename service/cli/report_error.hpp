@@ -1,4 +1,4 @@
-// How a command ends when something failed.
+// Ends a command when something failed.
 #pragma once
 
 #include "host/model/result.hpp"
@@ -6,7 +6,7 @@
 
 namespace espalier {
 
-// Prints "espalier: MESSAGE" on standard error and returns the exit code that goes with the class.
+// Prints "espalier: MESSAGE" on standard error and returns the exit code for the error's class.
 ExitCode ReportError(const Error& error);
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// A generated scenario in the compact form of recorded sequences (tests/data/cases).
+// Writes a generated scenario in the compact form of recorded sequences (tests/data/cases).
 #pragma once
 
 #include "bench/scenarios/loaded_scenario.hpp"
@@ -9,9 +9,9 @@
 
 namespace espalier {
 
-// The header and a line per gang with the answer this program gives now, so that `espalier
-// conformance` can hold later ones against it. `seed` is the one the prefill was made with.
-// Errors (kBadInput): the form has full trees of equal nodes and prefills by slots only.
+// Writes the header and a line per gang with this program's current answer, so that `espalier
+// conformance` can compare later ones with it. `seed` is the seed of the prefill. Errors
+// (kBadInput): the form has only full trees of equal nodes and prefills by slots.
 Result<void> WriteSequence(const LoadedScenario& loaded, std::uint64_t seed, PlacementMode mode,
                            Backend& backend, OutputFile& file);
 

@@ -2,8 +2,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -14,6 +18,7 @@
 #include "service/cli/address_option.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
+#include "service/cli/gang_text.hpp"
 #include "service/cli/report_error.hpp"
 #include "service/cli/version.hpp"
 #include "service/server/serve_until_signal.hpp"
@@ -33,6 +38,10 @@ constexpr const char* kExamples = R"(Examples:
 
   With metrics for Prometheus, at http://HOST:9464/metrics:
     espalier serve --listen unix:/run/espalier/espalier.sock --metrics 0.0.0.0:9464
+
+  And among them how many more of some gangs fit, one a line as 8x{cpu=16,nvidia.com/gpu=8}:
+    espalier serve --listen unix:/run/espalier/espalier.sock --metrics 0.0.0.0:9464 \
+      --capacity-shapes shapes.txt
 
   Ask it what `espalier place` would answer:
     espalier place --connect unix:/tmp/espalier.sock cluster.json
@@ -75,10 +84,36 @@ int RunServeCommand(const ServeCommandOptions& options) {
   return kExitOk;
 }
 
+// Reads the shapes of a file, one a line; # begins a comment. An empty path is none.
+static std::vector<CapacityShape> ReadShapes(const std::string& path, const std::string& metrics) {
+  constexpr const char* kOption = "--capacity-shapes";
+  std::vector<CapacityShape> shapes;
+  if (path.empty()) return shapes;
+  if (metrics.empty()) throw CLI::ValidationError(kOption, "needs --metrics, where they are told");
+  std::ifstream file(path);
+  std::set<std::string> seen;
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    const std::string text = CLI::detail::trim_copy(line.substr(0, line.find('#')));
+    if (text.empty()) continue;
+    const auto wrong = [&](const std::string& problem) {
+      throw CLI::ValidationError(kOption,
+                                 fmt::format("{}, line {}: {}", Excerpt(path), number, problem));
+    };
+    Result<PodSetRequest> gang = ParseGang(text);
+    if (!gang) wrong(gang.error().message);
+    if (!seen.insert(text).second) wrong(fmt::format("{} is there twice", Excerpt(text)));
+    shapes.push_back({text, *std::move(gang)});
+  }
+  return shapes;
+}
+
 void AddServeCommand(CLI::App& app, int& exit_code) {
   struct Flags {
     ServeCommandOptions options;
     std::string feature_gates;
+    std::string capacity_shapes;  // file
     double drain_seconds = 30;
     double idle_seconds = 30;
     std::uint64_t memory = 0;
@@ -101,6 +136,11 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
       ->add_option("--metrics", server.metrics,
                    "HOST:PORT to serve Prometheus metrics on, over HTTP at /metrics")
       ->check(IsTcpAddress());
+  command
+      ->add_option("--capacity-shapes", flags->capacity_shapes,
+                   "A file of gangs, one a line as 8x{cpu=16,nvidia.com/gpu=8}: the metrics tell\n"
+                   "how many more of each fit; needs --metrics")
+      ->check(CLI::ExistingFile);
   command->add_flag("--reflection", server.reflection, "Offer gRPC reflection, as for grpcurl");
   AddBackendOptions(*command, flags->options.backend);
   command
@@ -112,6 +152,11 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
       ->add_option("--max-queued-calls", server.max_queued_calls,
                    "Calls that may wait; more are refused with RESOURCE_EXHAUSTED")
       ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--max-states", server.max_states,
+                   "States of clusters by name that may be loaded beside the one without a name")
+      ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command
       ->add_option("--max-message-bytes", flags->max_message_bytes,
@@ -151,6 +196,8 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
     const auto gates = ParseFeatureGates(flags->feature_gates);
     if (!gates) throw CLI::ValidationError("--feature-gates", gates.error().message);
     flags->options.server.gates = *gates;
+    flags->options.server.capacity_shapes =
+        ReadShapes(flags->capacity_shapes, flags->options.server.metrics);
     flags->options.server.version = Version();
     flags->options.server.commit = Commit();
     const auto milliseconds = [](double seconds) {

@@ -1,4 +1,4 @@
-// `espalier serve`: the engine behind gRPC.
+// Implements `espalier serve`: the engine behind gRPC.
 #pragma once
 
 #include <chrono>
@@ -10,14 +10,14 @@ namespace espalier {
 
 struct ServeCommandOptions {
   ServerOptions server;
-  BackendOptions backend;  // threads over all calls
+  BackendOptions backend;  // its threads are shared by all calls
   std::chrono::milliseconds drain_patience{30'000};
 };
 
-// Serves until a signal. Prints "listening on ADDRESS" per address to standard output when calls
-// are taken, one line each, then "metrics on URL" where there are any. Returns an ExitCode: kExitOk
-// after a clean drain, kExitNo when calls were cut off, kExitUnavailable when an address or the GPU
-// is not to be had.
+// Serves until a signal. Once calls are taken, prints "listening on ADDRESS" to standard output, a
+// line per address, then "metrics on URL" if there are any. Returns an ExitCode: kExitOk after a
+// clean drain, kExitNo when calls were cut off, kExitUnavailable when an address or the GPU is not
+// available.
 int RunServeCommand(const ServeCommandOptions& options);
 
 }  // namespace espalier

@@ -1,4 +1,5 @@
-// Standard output and standard error: writing never throws, and lost results are found at the end.
+// Writes to standard output and standard error: writing never throws, and lost results are reported
+// at the end.
 #pragma once
 
 #include <string_view>
@@ -12,12 +13,12 @@ void ReserveStandardDescriptors();
 // Writes a part of the results to standard output. FinishOutput reports a failure.
 void WriteOutput(std::string_view text);
 
-// Writes "espalier: TEXT" and a newline to standard error, control characters escaped, newlines
-// apart. What cannot be written there is lost.
+// Writes "espalier: TEXT" and a newline to standard error, with control characters other than
+// newlines escaped. Ignores failures.
 void Tell(std::string_view text);
 
-// Flushes standard output. Returns `exit_code`; where any part of the results was lost, says so on
-// standard error and returns kExitUnavailable.
+// Flushes standard output. Returns `exit_code`, or kExitUnavailable, with a message on standard
+// error, when any part of the results was lost.
 int FinishOutput(int exit_code);
 
 }  // namespace espalier

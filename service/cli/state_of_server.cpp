@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "host/kueue/cluster_lookup.hpp"
+#include "host/kueue/node_participation.hpp"
 #include "host/model/excerpt.hpp"
 #include "service/cli/counted.hpp"
 
@@ -51,6 +52,17 @@ Result<void> CheckLevels(const RemoteState& state, const std::string& address, C
   return {};
 }
 
+// A state knows how many nodes each flavor has, and nothing of the others.
+std::string WhyLeftOut(const RemoteState& state, const Cluster& files) {
+  if (files.nodes.empty() || files.flavors.empty()) {
+    return fmt::format("which nodes are left out, and why, is not known, as the files have no {}",
+                       files.nodes.empty() ? "nodes" : "ResourceFlavors");
+  }
+  const bool same_number = static_cast<std::int64_t>(files.nodes.size()) == state.nodes;
+  return (same_number ? "by the files, " : "by the files, whose nodes are others, ") +
+         NodeLines(files);
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> MatchToState(const RemoteState& state, const std::string& address,
@@ -74,8 +86,8 @@ Result<std::vector<std::string>> MatchToState(const RemoteState& state, const st
   const auto nodes = static_cast<std::int64_t>(cluster.nodes.size());
   if (nodes > 0) {
     notes.push_back(
-        fmt::format("nodes and pods of the files are not looked at: they have {}, the state of {} "
-                    "has {}; --load would replace it",
+        fmt::format("nodes of the files only tell why nodes are left out, and their pods are not "
+                    "looked at: the files have {}, the state of {} has {}; --load would replace it",
                     Counted(nodes, "node"), address, state.nodes));
   }
   return notes;
@@ -99,14 +111,19 @@ Result<std::vector<Node>> NodesOfState(const RemoteState& state, RemoteEngine& r
   return nodes;
 }
 
-std::string StateLine(const RemoteState& state, const std::string& address) {
+std::string StateLines(const RemoteState& state, const std::string& address, const Cluster& files) {
   std::vector<std::string> flavors;
   for (const RemoteState::Flavor& flavor : state.flavors) {
     flavors.push_back(fmt::format("{} of flavor {}", flavor.nodes, Excerpt(flavor.name)));
   }
-  return fmt::format("the state of {}, generation {}, has {}{}{}", address, state.generation,
-                     Counted(state.nodes, "node"), flavors.empty() ? "" : ": ",
-                     fmt::join(flavors, ", "));
+  const std::string line = fmt::format("the state of {}, generation {}, has {}{}{}", address,
+                                       state.generation, Counted(state.nodes, "node"),
+                                       flavors.empty() ? "" : ": ", fmt::join(flavors, ", "));
+  const auto has_all = [&](const RemoteState::Flavor& flavor) {
+    return flavor.nodes == state.nodes;
+  };
+  if (std::ranges::any_of(state.flavors, has_all)) return line;
+  return line + "\n" + WhyLeftOut(state, files);
 }
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// Files that ask about the state which a server holds, instead of replacing it.
+// Lets files be answered on the state that a server holds, instead of replacing it.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace espalier {
 
-// Holds the flavors of files to those of a server's state: their topologies must have the same
-// levels. Files without flavors take those of the state, those without topologies their levels.
+// Compares the flavors of files with those of a server's state: their topologies must have the same
+// levels. Files without flavors get those of the state, those without topologies their levels.
 // Returns what the user should know about the difference, a sentence each. Errors: the server holds
 // no state, or another topology.
 Result<std::vector<std::string>> MatchToState(const RemoteState& state, const std::string& address,
@@ -20,7 +20,10 @@ Result<std::vector<std::string>> MatchToState(const RemoteState& state, const st
 // Returns the leaves of all flavors of the state as nodes that have the labels of their levels.
 Result<std::vector<Node>> NodesOfState(const RemoteState& state, RemoteEngine& remote);
 
-// "the state of unix:/tmp/e.sock, generation 3, has 336 nodes: 300 of flavor gpu-h100".
-std::string StateLine(const RemoteState& state, const std::string& address);
+// Returns a summary of the state in one line, such as "the state of unix:/tmp/e.sock, generation 3,
+// has 336 nodes: 300 of flavor gpu-h100". When some nodes are of no flavor, a second line says why,
+// by the nodes and flavors of `files`, the cluster as it was read, or what cannot be known without
+// them.
+std::string StateLines(const RemoteState& state, const std::string& address, const Cluster& files);
 
 }  // namespace espalier

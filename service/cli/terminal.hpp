@@ -1,4 +1,4 @@
-// What standard output is: how wide, and whether it shows colors.
+// Finds out how wide standard output is, and whether it shows colors.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@ namespace espalier {
 
 enum class Color { kNone, kGood, kBad, kDim, kHeading };
 
-// How text for people is laid out. A plain one is for files and programs.
+// The layout of text for people. The default is plain text for files and programs.
 struct TextStyle {
   std::size_t width = 0;  // columns; 0: no limit
   bool colors = false;
 
-  // Returns `text` in a color, where there are colors.
+  // Returns `text` in a color, or unchanged without colors.
   std::string Paint(std::string_view text, Color color) const;
 };
 
-// Declares --color; `when` is auto, always or never and outlives the parse.
+// Declares --color; `when` is auto, always or never and must outlive the parse.
 void AddColorOption(CLI::App& command, std::string& when);
 
-// Returns the style of standard output: as wide as COLUMNS says, else as the terminal is, or
-// without a limit for `wide`; with `when` auto, in color on a terminal that has colors, unless
+// Returns the style of standard output. Its width is that of COLUMNS, else that of the terminal, or
+// unlimited with `wide`. With `when` auto it has colors on a terminal that shows them, unless
 // NO_COLOR is set.
 TextStyle OutputStyle(const std::string& when, bool wide);
 

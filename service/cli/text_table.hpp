@@ -1,4 +1,4 @@
-// A table of left-aligned columns for the terminal.
+// Writes tables of left-aligned columns for the terminal.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-// A cell may hold several lines; the other columns of the further lines stay blank.
+// A cell of one or more lines; the other columns stay blank beside its further lines.
 struct TableCell {
   TableCell(const char* line) : lines{line} {}             // NOLINT: to write rows in braces
   TableCell(std::string line) : lines{std::move(line)} {}  // NOLINT
@@ -24,14 +24,14 @@ using TableRow = std::vector<TableCell>;
 // follow the longest cell, counted in bytes (names in Kubernetes are ASCII). The last column is not
 // padded; the others show excerpts. Control characters are escaped.
 //
-// Where the style has a width, the last column is wrapped to fit, to at most a few lines, the last
-// of which then ends in "…". Where the other columns leave it too little room, it goes below them;
-// where they alone are too wide, the widest are cut.
+// When the style has a width, the last column is wrapped to fit, to at most a few lines, the last
+// of which then ends in "…". When the other columns leave it too little room, it goes below them;
+// when they alone are too wide, the widest are cut.
 std::string RenderTable(const TableRow& header, std::vector<TableRow> rows,
                         const TextStyle& style = {});
 
-// Returns `text` in lines of at most `width` characters, cut behind blanks, slashes and commas
-// where there are any.
+// Returns `text` in lines of at most `width` characters, split after blanks, slashes and commas if
+// there are any.
 std::vector<std::string> WrapText(std::string_view text, std::size_t width);
 
 }  // namespace espalier

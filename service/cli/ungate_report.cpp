@@ -14,16 +14,23 @@ namespace espalier {
 namespace {
 
 bool IsGatedPodOf(const Workload& workload, const Pod& pod) {
-  const std::string* owner = pod.annotations.Find(kWorkloadAnnotation);
-  return pod.key.namespace_ == workload.key.namespace_ && owner != nullptr &&
-         *owner == workload.key.name && pod.phase != "Succeeded" && pod.phase != "Failed" &&
-         std::ranges::find(pod.scheduling_gates, kTopologyGate) != pod.scheduling_gates.end();
+  return IsPodOf(workload, pod) && IsGated(pod) && pod.phase != "Succeeded" &&
+         pod.phase != "Failed";
+}
+
+bool HasTopologyGate(const Pod& pod) {
+  return std::ranges::find(pod.scheduling_gates, kTopologyGate) != pod.scheduling_gates.end();
 }
 
 // Why a pod stays gated that no unhealthy node keeps back.
-std::string ReasonOf(const Workload& workload, const Pod& pod) {
+std::string ReasonOf(const Workload& workload, const Pod& pod, const Pod* unconfirmed) {
+  if (HasCondition(workload, kFinished)) return "the workload has finished";
   if (!workload.admission || !HasCondition(workload, kAdmitted)) {
     return "the workload is not admitted";
+  }
+  if (unconfirmed == &pod) return "its ungating is not confirmed yet";
+  if (unconfirmed != nullptr) {
+    return fmt::format("the ungating of pod {} is not confirmed yet", unconfirmed->key.name);
   }
   const std::string* label = pod.labels.Find(kPodSetLabel);
   if (label == nullptr) return fmt::format("the pod has no label {}", kPodSetLabel);
@@ -32,8 +39,12 @@ std::string ReasonOf(const Workload& workload, const Pod& pod) {
   if (it == assignments.end()) {
     return fmt::format("the admission has no pod set {}", *label);
   }
-  if (!it->topology_assignment) {
+  if (!it->topology_assignment && HasTopologyGate(pod)) {
     return fmt::format("pod set {} has no topology assignment", *label);
+  }
+  if (!it->topology_assignment) {
+    return fmt::format("all {} admitted pods of pod set {} have started", it->count.value_or(0),
+                       *label);
   }
   return fmt::format("every place in the assignment of pod set {} is taken", *label);
 }
@@ -54,9 +65,10 @@ Result<UngateReport> MakeUngateReport(const Workload& workload, const Cluster& c
     if (!starting.insert(pod.pod).second) continue;
     report.gated.push_back({pod.pod, fmt::format("its node {} is unhealthy", pod.domain)});
   }
+  const Pod* unconfirmed = UnconfirmedPod(workload, cluster.pods);
   for (const Pod& pod : cluster.pods) {
     if (!IsGatedPodOf(workload, pod) || starting.contains(pod.key)) continue;
-    report.gated.push_back({pod.key, ReasonOf(workload, pod)});
+    report.gated.push_back({pod.key, ReasonOf(workload, pod, unconfirmed)});
   }
   std::ranges::sort(report.gated, {}, &GatedPod::pod);
   return report;
@@ -68,7 +80,9 @@ std::string UngateTable(const UngateReport& report, const TextStyle& style) {
                        Excerpt(report.workload.ToString()));
   }
   std::vector<TableRow> rows;
-  for (const UngatedPod& pod : report.ungated) rows.push_back({pod.pod.ToString(), pod.domain});
+  for (const UngatedPod& pod : report.ungated) {
+    rows.push_back({pod.pod.ToString(), pod.domain.empty() ? "(any node)" : pod.domain});
+  }
   for (const GatedPod& pod : report.gated) {
     rows.push_back({pod.pod.ToString(), {"stays gated: " + pod.reason, Color::kBad}});
   }
@@ -94,6 +108,10 @@ std::string UngateJson(const UngateReport& report) {
     writer->BeginMap();
     for (const auto& [level, value] : pod.node_selector) text(level, value);
     writer->EndMap();
+    writer->Key("gates");
+    writer->BeginList();
+    for (const std::string& gate : pod.gates) writer->Value(std::string_view(gate));
+    writer->EndList();
     writer->EndMap();
   }
   writer->EndList();

@@ -1,4 +1,4 @@
-// Which pods of a workload may start now, ready to be printed.
+// Prints which pods of a workload may start now.
 #pragma once
 
 #include <string>
@@ -23,14 +23,14 @@ struct UngateReport {
   std::vector<GatedPod> gated;  // by name
 };
 
-// `workload` is one of the cluster's. Errors: those of UngateWorkload.
+// Makes the report of a workload of the cluster. Errors are those of UngateWorkload.
 Result<UngateReport> MakeUngateReport(const Workload& workload, const Cluster& cluster);
 
-// A row per pod and, last, a line of counts.
+// Returns a table with a row per pod and, last, a line of counts.
 std::string UngateTable(const UngateReport& report, const TextStyle& style = {});
 
-// {workload, ungate: [{pod, domain, nodeSelector}], gated: [{pod, reason}]}; the node selector is
-// what is to be written into the pod as its gate is removed (R22.8).
+// Returns {workload, ungate: [{pod, domain, nodeSelector, gates}], gated: [{pod, reason}]}; the
+// node selector is to be written into the pod as its gates are removed (R22.8).
 std::string UngateJson(const UngateReport& report);
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-// What this binary was built from, by what and with what.
+// Describes what this binary was built from, by what and with what.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace espalier {
 
-std::string_view Version();  // "0.1.0"
-std::string_view Commit();   // abbreviated, "-dirty" behind it where files were changed
+std::string_view Version();  // such as "0.1.0"
+std::string_view Commit();   // abbreviated; ends in "-dirty" when files were changed
 
-// Several lines, the first "espalier 0.1.0 (commit)"; no trailing newline.
+// Returns several lines, the first of which is "espalier 0.1.0 (commit)"; no trailing newline.
 std::string VersionText();
 
 }  // namespace espalier

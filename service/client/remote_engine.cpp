@@ -1,21 +1,23 @@
 #include "service/client/remote_engine.hpp"
 
-#include <limits>
+#include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
 #include "espalier/v1/cluster_state.grpc.pb.h"
+#include "espalier/v1/dispatch.grpc.pb.h"
 #include "espalier/v1/placement.grpc.pb.h"
 #include "espalier/v1/scheduling.grpc.pb.h"
 #include "espalier/v1/ungating.grpc.pb.h"
-#include "service/wire/address.hpp"
+#include "espalier/v1/workloads.grpc.pb.h"
+#include "service/client/connection.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/cluster_state.hpp"
+#include "service/wire/dispatch.hpp"
 #include "service/wire/feature_gates.hpp"
+#include "service/wire/nested.hpp"
 #include "service/wire/scheduling.hpp"
-#include "service/wire/status.hpp"
 #include "service/wire/ungating.hpp"
 #include "service/wire/workloads.hpp"
 
@@ -23,44 +25,41 @@ namespace espalier {
 namespace {
 
 constexpr auto kConnectTimeout = std::chrono::seconds(10);
-constexpr std::int64_t kMaxAnswerBytes = std::int64_t{8} << 30;
-
-std::shared_ptr<grpc::Channel> MakeChannel(const Address& address) {
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(std::numeric_limits<int>::max());
-  return grpc::CreateCustomChannel(address.GrpcTarget(), grpc::InsecureChannelCredentials(),
-                                   arguments);
-}
-
 }  // namespace
 
 class RemoteEngine::Impl {
  public:
-  Impl(const Address& address, std::chrono::milliseconds timeout)
-      : address_(address.ToString()),
-        timeout_(timeout),
-        channel_(MakeChannel(address)),
-        cluster_state_(v1::ClusterState::NewStub(channel_)),
-        placement_(v1::Placement::NewStub(channel_)),
-        scheduling_(v1::Scheduling::NewStub(channel_)),
-        ungating_(v1::Ungating::NewStub(channel_)) {}
+  explicit Impl(Connection connection)
+      : connection_(std::move(connection)),
+        cluster_state_(v1::ClusterState::NewStub(connection_.channel())),
+        placement_(v1::Placement::NewStub(connection_.channel())),
+        dispatching_(v1::Dispatching::NewStub(connection_.channel())),
+        scheduling_(v1::Scheduling::NewStub(connection_.channel())),
+        ungating_(v1::Ungating::NewStub(connection_.channel())),
+        workloads_(v1::Workloads::NewStub(connection_.channel())) {}
 
   // Any cheap call shows whether a server is there and speaks our language.
   Result<void> Probe() {
     grpc::ClientContext context;
-    SetDeadline(context, std::min<std::chrono::milliseconds>(timeout_, kConnectTimeout));
+    context.set_deadline(
+        std::chrono::system_clock::now() +
+        std::min<std::chrono::milliseconds>(connection_.timeout(), kConnectTimeout));
     v1::GetStateSummaryResponse response;
-    return Check(cluster_state_->GetStateSummary(&context, {}, &response));
+    return connection_.Check(cluster_state_->GetStateSummary(&context, {}, &response));
   }
 
-  Result<void> Load(const ClusterStateInput& input) {
+  void UseState(std::string name) { state_name_ = std::move(name); }
+
+  Result<void> Load(const ClusterStateInput& input, const std::vector<AdmittedUsage>& workloads) {
     grpc::ClientContext context;
-    SetDeadline(context, timeout_);
+    connection_.SetDeadline(context);
     v1::LoadStateResponse response;
     const auto writer = cluster_state_->LoadState(&context, &response);
-    ToChunks(input, [&](const v1::LoadStateRequest& chunk) { return writer->Write(chunk); });
+    ToChunks(
+        input, [&](const v1::LoadStateRequest& chunk) { return writer->Write(chunk); }, state_name_,
+        workloads);
     writer->WritesDone();
-    if (auto finished = Check(writer->Finish()); !finished) return finished;
+    if (auto finished = connection_.Check(writer->Finish()); !finished) return finished;
     state_ = response.state();
     whatever_is_current_ = false;
     return {};
@@ -68,9 +67,12 @@ class RemoteEngine::Impl {
 
   Result<RemoteState> UseStateOfServer() {
     grpc::ClientContext context;
-    SetDeadline(context, timeout_);
+    connection_.SetDeadline(context);
+    v1::GetStateSummaryRequest request;
+    request.set_state_name(state_name_);
     v1::GetStateSummaryResponse response;
-    if (auto got = Check(cluster_state_->GetStateSummary(&context, {}, &response)); !got) {
+    if (auto got = connection_.Check(cluster_state_->GetStateSummary(&context, request, &response));
+        !got) {
       return tl::unexpected(got.error());
     }
     whatever_is_current_ = true;
@@ -87,13 +89,15 @@ class RemoteEngine::Impl {
     std::vector<std::vector<std::string>> leaves;
     for (std::uint32_t total = 1; leaves.size() < total;) {
       grpc::ClientContext context;
-      SetDeadline(context, timeout_);
+      connection_.SetDeadline(context);
       v1::ListLeavesRequest request;
+      request.set_state_name(state_name_);
       request.set_flavor(flavor);
       request.set_first(static_cast<std::uint32_t>(leaves.size()));
       request.set_limit(kLeavesPerCall);
       v1::ListLeavesResponse response;
-      if (auto got = Check(cluster_state_->ListLeaves(&context, request, &response)); !got) {
+      if (auto got = connection_.Check(cluster_state_->ListLeaves(&context, request, &response));
+          !got) {
         return tl::unexpected(got.error());
       }
       total = response.total();
@@ -110,9 +114,9 @@ class RemoteEngine::Impl {
   Result<std::vector<WorkloadAnswer>> Place(std::span<const WorkloadRequest> requests,
                                             PlacementMode mode, const FeatureGates& gates) {
     v1::PlaceRequest request;
+    request.set_state_name(state_name_);
     if (!whatever_is_current_) *request.mutable_state() = state_;
-    request.set_mode(mode == PlacementMode::kNominate ? v1::PLACEMENT_MODE_NOMINATE
-                                                      : v1::PLACEMENT_MODE_SEQUENTIAL);
+    request.set_mode(ModeOf(mode));
     request.set_domain_naming(v1::DOMAIN_NAMING_NAME);
     WriteFeatureGates(gates, *request.mutable_feature_gates());
     auto batch = ToProto(requests);
@@ -120,13 +124,63 @@ class RemoteEngine::Impl {
     *request.mutable_workloads() = *std::move(batch);
 
     grpc::ClientContext context;
-    SetDeadline(context, timeout_);
+    connection_.SetDeadline(context);
     v1::PlaceResponse response;
-    if (auto placed = Check(placement_->Place(&context, request, &response)); !placed) {
+    if (auto placed = connection_.Check(placement_->Place(&context, request, &response)); !placed) {
       return tl::unexpected(placed.error());
     }
     WorkBudget budget(kMaxAnswerBytes);
-    return Readable(FromProto(requests, response.answers(), budget));
+    return connection_.Readable(FromProto(requests, response.answers(), budget));
+  }
+
+  Result<std::vector<MixedAnswer>> PlaceMixed(std::span<const MixedRequest> requests,
+                                              PlacementMode mode, NestedProfile profile,
+                                              const FeatureGates& gates) {
+    std::vector<NestedRequest> nested;
+    std::vector<WorkloadRequest> flat;
+    v1::PlaceNestedRequest request;
+    for (const MixedRequest& one : requests) {
+      const auto* tree = std::get_if<NestedRequest>(&one);
+      request.add_is_nested(tree != nullptr);
+      if (tree != nullptr) {
+        nested.push_back(*tree);
+      } else {
+        flat.push_back(std::get<WorkloadRequest>(one));
+      }
+    }
+    if (!whatever_is_current_) *request.mutable_state() = state_;
+    request.set_mode(ModeOf(mode));
+    request.set_profile(profile == NestedProfile::kKep5732 ? v1::PLACEMENT_PROFILE_KEP5732
+                                                           : v1::PLACEMENT_PROFILE_ESPALIER);
+    WriteFeatureGates(gates, *request.mutable_feature_gates());
+    *request.mutable_nested() = ToProto(nested);
+    auto batch = ToProto(flat);
+    if (!batch) return tl::unexpected(batch.error());
+    *request.mutable_flat() = *std::move(batch);
+
+    grpc::ClientContext context;
+    connection_.SetDeadline(context);
+    v1::PlaceNestedResponse response;
+    if (auto placed = connection_.Check(workloads_->PlaceNested(&context, request, &response));
+        !placed) {
+      return tl::unexpected(placed.error());
+    }
+    WorkBudget budget(kMaxAnswerBytes);
+    auto trees = connection_.Readable(FromProto(response.nested(), nested.size(), budget));
+    if (!trees) return tl::unexpected(trees.error());
+    auto others = connection_.Readable(FromProto(flat, response.flat(), budget));
+    if (!others) return tl::unexpected(others.error());
+    std::vector<MixedAnswer> answers;
+    auto tree = trees->begin();
+    auto other = others->begin();
+    for (const MixedRequest& one : requests) {
+      if (std::holds_alternative<NestedRequest>(one)) {
+        answers.emplace_back(std::move(*tree++));
+      } else {
+        answers.emplace_back(std::move(*other++));
+      }
+    }
+    return answers;
   }
 
   Result<SchedulingCyclesResult> RunSchedulingCycles(const Cluster& cluster,
@@ -134,20 +188,43 @@ class RemoteEngine::Impl {
                                                      const SchedulingCyclesOptions& options) {
     auto request = ToProto(cluster);
     if (!request) return tl::unexpected(request.error());
+    request->set_state_name(state_name_);
     *request->mutable_state() = state_;
     WriteFeatureGates(gates, *request->mutable_feature_gates());
     request->set_until_stable(options.until_stable);
     request->set_now_seconds(options.admissibility.now_seconds);
     request->set_release_stopped(options.admissibility.release_stopped);
+    if (options.joint_replacement) request->set_profile(v1::PLACEMENT_PROFILE_ESPALIER);
 
     grpc::ClientContext context;
-    SetDeadline(context, timeout_);
+    connection_.SetDeadline(context);
     v1::CycleResponse response;
-    if (auto decided = Check(scheduling_->Cycle(&context, *request, &response)); !decided) {
+    if (auto decided = connection_.Check(scheduling_->Cycle(&context, *request, &response));
+        !decided) {
       return tl::unexpected(decided.error());
     }
     WorkBudget budget(kMaxAnswerBytes);
-    return Readable(FromProto(response, budget));
+    return connection_.Readable(FromProto(response, budget));
+  }
+
+  Result<std::vector<std::vector<ClusterFit>>> Dispatch(std::span<const std::string> states,
+                                                        std::span<const WorkloadRequest> requests,
+                                                        const FeatureGates& gates) {
+    v1::DispatchRequest request;
+    for (const std::string& name : states) request.add_states()->set_state_name(name);
+    WriteFeatureGates(gates, *request.mutable_feature_gates());
+    auto batch = ToProto(requests);
+    if (!batch) return tl::unexpected(batch.error());
+    *request.mutable_workloads() = *std::move(batch);
+
+    grpc::ClientContext context;
+    connection_.SetDeadline(context);
+    v1::DispatchResponse response;
+    if (auto asked = connection_.Check(dispatching_->Dispatch(&context, request, &response));
+        !asked) {
+      return tl::unexpected(asked.error());
+    }
+    return connection_.Readable(FromProto(response, requests.size(), states.size()));
   }
 
   Result<std::vector<UngatedPod>> UngateWorkload(const Workload& workload,
@@ -155,67 +232,39 @@ class RemoteEngine::Impl {
     const auto request = ToProto(workload, pods);
     if (!request) return tl::unexpected(request.error());
     grpc::ClientContext context;
-    SetDeadline(context, timeout_);
+    connection_.SetDeadline(context);
     v1::UngateResponse response;
-    if (auto ungated = Check(ungating_->Ungate(&context, *request, &response)); !ungated) {
+    if (auto ungated = connection_.Check(ungating_->Ungate(&context, *request, &response));
+        !ungated) {
       return tl::unexpected(ungated.error());
     }
     WorkBudget budget(kMaxAnswerBytes);
-    return Readable(FromProto(response, pods, budget));
+    return connection_.Readable(FromProto(response, pods, budget));
   }
 
  private:
-  static void SetDeadline(grpc::ClientContext& context, std::chrono::milliseconds timeout) {
-    context.set_deadline(std::chrono::system_clock::now() + timeout);
+  static v1::PlacementMode ModeOf(PlacementMode mode) {
+    return mode == PlacementMode::kNominate ? v1::PLACEMENT_MODE_NOMINATE
+                                            : v1::PLACEMENT_MODE_SEQUENTIAL;
   }
 
-  // An answer that cannot be read is no fault of the caller.
-  template <class T>
-  Result<T> Readable(Result<T> answer) const {
-    if (answer) return answer;
-    return tl::unexpected(
-        Error{ErrorClass::kInternal, fmt::format("the server at {} sent an answer that cannot be "
-                                                 "read: {}",
-                                                 address_, answer.error().message)});
-  }
-
-  Result<void> Check(const grpc::Status& status) const {
-    if (status.ok()) return {};
-    return tl::unexpected(Error{ToErrorClass(status.error_code()), Explain(status)});
-  }
-
-  std::string Explain(const grpc::Status& status) const {
-    switch (status.error_code()) {
-      case grpc::StatusCode::UNAVAILABLE:
-        return fmt::format("no server answers at {}: {}", address_, status.error_message());
-      case grpc::StatusCode::UNIMPLEMENTED:
-        return fmt::format(
-            "the server at {} does not offer this call of espalier.v1; is it an "
-            "espalier of this version?",
-            address_);
-      case grpc::StatusCode::DEADLINE_EXCEEDED:
-        return fmt::format("the server at {} did not answer in time", address_);
-      default:
-        return fmt::format("the server at {}: {}", address_, status.error_message());
-    }
-  }
-
-  std::string address_;
-  std::chrono::milliseconds timeout_;
-  std::shared_ptr<grpc::Channel> channel_;
+  Connection connection_;
   std::unique_ptr<v1::ClusterState::Stub> cluster_state_;
   std::unique_ptr<v1::Placement::Stub> placement_;
+  std::unique_ptr<v1::Dispatching::Stub> dispatching_;
   std::unique_ptr<v1::Scheduling::Stub> scheduling_;
   std::unique_ptr<v1::Ungating::Stub> ungating_;
+  std::string state_name_;
+  std::unique_ptr<v1::Workloads::Stub> workloads_;
   v1::StatePosition state_;  // of the last Load
   bool whatever_is_current_ = false;
 };
 
 Result<RemoteEngine> RemoteEngine::Connect(const std::string& address,
                                            std::chrono::milliseconds timeout) {
-  const auto parsed = ParseAddress(address);
-  if (!parsed) return tl::unexpected(parsed.error());
-  auto impl = std::make_unique<Impl>(*parsed, timeout);
+  auto connection = Connection::Open(address, timeout);
+  if (!connection) return tl::unexpected(connection.error());
+  auto impl = std::make_unique<Impl>(*std::move(connection));
   if (auto probed = impl->Probe(); !probed) return tl::unexpected(probed.error());
   return RemoteEngine(std::move(impl));
 }
@@ -225,7 +274,12 @@ RemoteEngine::RemoteEngine(RemoteEngine&&) noexcept = default;
 RemoteEngine& RemoteEngine::operator=(RemoteEngine&&) noexcept = default;
 RemoteEngine::~RemoteEngine() = default;
 
-Result<void> RemoteEngine::Load(const ClusterStateInput& input) { return impl_->Load(input); }
+void RemoteEngine::UseState(std::string name) { impl_->UseState(std::move(name)); }
+
+Result<void> RemoteEngine::Load(const ClusterStateInput& input,
+                                const std::vector<AdmittedUsage>& workloads) {
+  return impl_->Load(input, workloads);
+}
 
 Result<RemoteState> RemoteEngine::UseStateOfServer() { return impl_->UseStateOfServer(); }
 
@@ -237,6 +291,18 @@ Result<std::vector<WorkloadAnswer>> RemoteEngine::Place(std::span<const Workload
                                                         PlacementMode mode,
                                                         const FeatureGates& gates) {
   return impl_->Place(requests, mode, gates);
+}
+
+Result<std::vector<MixedAnswer>> RemoteEngine::PlaceMixed(std::span<const MixedRequest> requests,
+                                                          PlacementMode mode, NestedProfile profile,
+                                                          const FeatureGates& gates) {
+  return impl_->PlaceMixed(requests, mode, profile, gates);
+}
+
+Result<std::vector<std::vector<ClusterFit>>> RemoteEngine::Dispatch(
+    std::span<const std::string> states, std::span<const WorkloadRequest> requests,
+    const FeatureGates& gates) {
+  return impl_->Dispatch(states, requests, gates);
 }
 
 Result<SchedulingCyclesResult> RemoteEngine::RunSchedulingCycles(

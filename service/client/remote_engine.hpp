@@ -1,4 +1,4 @@
-// An engine behind a connection: the same requests, the same answers as host/engine/engine.hpp.
+// An engine behind a connection, with the requests and answers of host/engine/engine.hpp.
 #pragma once
 
 #include <chrono>
@@ -8,30 +8,33 @@
 #include <string>
 #include <vector>
 
+#include "host/engine/dispatch.hpp"
 #include "host/engine/engine.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
 #include "host/kueue/ungater.hpp"
 #include "host/model/result.hpp"
+#include "host/nested/place_mixed.hpp"
+#include "service/wire/admitted_usage.hpp"
 
 namespace espalier {
 
-// What a server holds, in outline.
+// A summary of the state that a server holds.
 struct RemoteState {
   struct Flavor {
     std::string name;
     std::vector<std::string> levels;  // label keys, coarsest first
-    std::int64_t nodes = 0;           // those it places on
+    std::int64_t nodes = 0;           // nodes that it places on
   };
   std::uint64_t generation = 0;  // 0: nothing is loaded
   std::int64_t nodes = 0;
-  std::vector<Flavor> flavors;  // those with a topology
+  std::vector<Flavor> flavors;  // flavors with a topology
 };
 
 class RemoteEngine {
  public:
-  // Errors: kBadInput for an address that is none, kUnavailable when no server answers there
-  // within `timeout`, kNotFound when what answers does not speak espalier.v1. `timeout` also
-  // bounds each later call.
+  // Connects to a server. Errors: kBadInput for an invalid address, kUnavailable when no server
+  // answers there within `timeout`, kNotFound when the peer does not speak espalier.v1. `timeout`
+  // also bounds each later call.
   static Result<RemoteEngine> Connect(const std::string& address,
                                       std::chrono::milliseconds timeout = std::chrono::minutes(5));
 
@@ -39,21 +42,39 @@ class RemoteEngine {
   RemoteEngine& operator=(RemoteEngine&&) noexcept;
   ~RemoteEngine();
 
-  // Makes `input` the state of the server, in place of what it held, and of the later Place calls.
-  Result<void> Load(const ClusterStateInput& input);
+  // Selects the server's state of that name for later calls; empty: the one without a name.
+  void UseState(std::string name);
 
-  // Returns what the server holds, and makes later Place calls ask it, whatever it is by then.
+  // Replaces the state of the server by `input` and the workloads admitted beside it. Later Place
+  // calls are answered on it.
+  Result<void> Load(const ClusterStateInput& input,
+                    const std::vector<AdmittedUsage>& workloads = {});
+
+  // Returns a summary of the state that the server holds, and lets later Place calls use whichever
+  // state it holds when they are made.
   Result<RemoteState> UseStateOfServer();
 
-  // The level values of every leaf of a flavor, as the server holds it now. kNotFound when it holds
-  // no such flavor with a topology.
+  // Returns the level values of every leaf of a flavor in the server's current state. Errors:
+  // kNotFound when it holds no such flavor with a topology.
   Result<std::vector<std::vector<std::string>>> Leaves(const std::string& flavor);
 
-  // One answer per request, in order, as Engine::Place with these gates on the loaded state. The
-  // server's state stays as it was, in sequential mode too. kStale when someone else has changed
-  // it since Load.
+  // Returns one answer per request, in order, as Engine::Place does with these gates on the loaded
+  // state. The server's state does not change, not even in sequential mode. Errors: kStale when
+  // someone else has changed it since Load.
   Result<std::vector<WorkloadAnswer>> Place(std::span<const WorkloadRequest> requests,
                                             PlacementMode mode, const FeatureGates& gates);
+
+  // Answers like PlaceMixed on the loaded state, which does not change. Errors are those of Place.
+  Result<std::vector<MixedAnswer>> PlaceMixed(std::span<const MixedRequest> requests,
+                                              PlacementMode mode, NestedProfile profile,
+                                              const FeatureGates& gates);
+
+  // As espalier::Dispatch on the server's states of these names, whatever they are by now;
+  // `cluster` of a fit is a position in `states`, and one that is not loaded is unknown. Pod sets
+  // of the fits have neither names nor heights.
+  Result<std::vector<std::vector<ClusterFit>>> Dispatch(std::span<const std::string> states,
+                                                        std::span<const WorkloadRequest> requests,
+                                                        const FeatureGates& gates);
 
   // As espalier::RunSchedulingCycles with the cluster's queues, admission checks and workloads on
   // the nodes, topologies, flavors and non-TAS usage of the loaded state, which has to hold the
@@ -62,7 +83,8 @@ class RemoteEngine {
                                                      const FeatureGates& gates,
                                                      const SchedulingCyclesOptions& options);
 
-  // As espalier::UngateWorkload; needs no state. kBadInput also for two pods of one name.
+  // Answers like espalier::UngateWorkload; needs no state. Errors: kBadInput also for two pods of
+  // one name.
   Result<std::vector<UngatedPod>> UngateWorkload(const Workload& workload,
                                                  std::span<const Pod> pods);
 

@@ -1,6 +1,7 @@
 #include "service/server/calls.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <utility>
 #include <vector>
@@ -136,6 +137,70 @@ class UnaryCall final : public Calls::Call, public grpc::ServerUnaryReactor {
   }
 };
 
+// A call that is answered by a stream. What a message took is given back when it is on its way.
+class StreamedCall final : public Calls::Call, public grpc::ServerWriteReactor<grpc::ByteBuffer> {
+ public:
+  using NextBytes = std::function<grpc::Status(WorkBudget&, grpc::ByteBuffer& bytes, bool& more)>;
+
+  StreamedCall(Calls& calls, grpc::CallbackServerContext& context, WorkQueue& queue, NextBytes next)
+      : Call(calls, context, queue), calls_(calls), next_(std::move(next)) {}
+
+  void Begin(std::size_t request_bytes) {
+    if (const grpc::Status refusal = Admit(request_bytes); !refusal.ok()) return End(refusal);
+    MakeNext();
+  }
+
+ private:
+  void MakeNext() {
+    Post(
+        [this] {
+          budget().SetAnswerLimit(calls_.limits().message_bytes);
+          charged_before_ = budget().charged();
+          more_ = false;
+          return next_(budget(), bytes_, more_);
+        },
+        [this](const grpc::Status& status) {
+          if (!status.ok() || !bytes_.Valid()) return End(status);
+          WaitForClient(true);
+          StartWrite(&bytes_);
+        });
+  }
+
+  void OnWriteDone(bool ok) override {
+    WaitForClient(false);
+    if (!ok) return End(grpc::Status::CANCELLED);
+    // What the first message took may be needed for all.
+    const std::int64_t taken =
+        std::exchange(first_, false)
+            ? static_cast<std::int64_t>(bytes_.Length())
+            : std::max(budget().charged() - charged_before_, std::int64_t{0});
+    budget().Release(taken);
+    calls_.NoteFreed(taken);
+    bytes_ = grpc::ByteBuffer();
+    if (more_) return MakeNext();
+    End(grpc::Status::OK);
+  }
+
+  void OnCancel() override { StopWork(); }
+  void OnDone() override {
+    Leave();
+    delete this;
+  }
+
+  // Once; whoever is first says how.
+  void End(const grpc::Status& status) {
+    if (!ended_.exchange(true, std::memory_order_acq_rel)) Finish(status);
+  }
+
+  Calls& calls_;
+  NextBytes next_;
+  grpc::ByteBuffer bytes_;
+  bool first_ = true;
+  bool more_ = false;
+  std::int64_t charged_before_ = 0;
+  std::atomic<bool> ended_ = false;
+};
+
 }  // namespace
 
 Calls::Calls(WorkQueue& queue, WorkQueue& state_queue, const Limits& limits)
@@ -159,6 +224,15 @@ grpc::ServerUnaryReactor* Calls::Run(grpc::CallbackServerContext* context, WorkQ
                                      std::function<grpc::Status(WorkBudget&)> work) {
   auto* call = new UnaryCall(*this, *context, queue);  // deletes itself when done
   call->Begin(request.Valid() ? request.Length() : 0, std::move(work));
+  return call;
+}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* Calls::Stream(grpc::CallbackServerContext* context,
+                                                          WorkQueue& queue,
+                                                          const grpc::ByteBuffer& request,
+                                                          NextBytes next) {
+  auto* call = new StreamedCall(*this, *context, queue, std::move(next));  // deletes itself
+  call->Begin(request.Valid() ? request.Length() : 0);
   return call;
 }
 

@@ -1,4 +1,5 @@
-// The life of a call: admitted or refused, computed on a worker, finished once, counted until gone.
+// Runs calls: each is admitted or refused, computed on a worker, finished once, and counted until
+// it is over.
 #pragma once
 
 #include <chrono>
@@ -24,15 +25,15 @@ namespace espalier {
 class Calls {
  public:
   struct Limits {
-    std::int64_t memory = 0;         // bytes of all calls and of what is loaded
+    std::int64_t memory = 0;         // bytes of all calls and all states
     std::int64_t call_memory = 0;    // bytes of one call
-    std::int64_t message_bytes = 0;  // of one answer
-    // How long a call may wait for its client: for the next chunk of a stream, or to have its
-    // answer read.
+    std::int64_t message_bytes = 0;  // bytes of one answer
+    // Time that a call may wait for its client: for the next chunk of a stream, or until its answer
+    // is read.
     std::chrono::milliseconds patience = std::chrono::seconds(30);
   };
 
-  // A call from its arrival to its end, in which its memory is held.
+  // A call from its arrival to its end, which holds its memory.
   class Call {
    public:
     Call(Calls& calls, grpc::CallbackServerContext& context, WorkQueue& queue);
@@ -44,36 +45,37 @@ class Calls {
     const grpc::CallbackServerContext& context() const { return context_; }
 
    protected:
-    // Returns why the call is refused; OK when it is not: it arrives while the server drains
-    // (UNAVAILABLE), its client does not wait any more (DEADLINE_EXCEEDED, CANCELLED), or there is
-    // no memory for it and its `request_bytes` (RESOURCE_EXHAUSTED).
+    // Returns why the call is refused, or OK. It is refused when it arrives while the server drains
+    // (UNAVAILABLE), when its client does not wait any more (DEADLINE_EXCEEDED, CANCELLED), or when
+    // there is no memory for it and its `request_bytes` (RESOURCE_EXHAUSTED).
     grpc::Status Admit(std::size_t request_bytes);
 
-    // Runs `work` on a worker, or refuses it where the queue is full (RESOURCE_EXHAUSTED), and
-    // hands its status to `done`. What `work` says is void where the budget was stopped meanwhile.
+    // Runs `work` on a worker, or refuses it when the queue is full (RESOURCE_EXHAUSTED), and
+    // passes its status to `done`. The result of `work` is ignored when the budget was stopped
+    // meanwhile.
     void Post(std::function<grpc::Status()> work, std::function<void(const grpc::Status&)> done);
 
-    // Stops the work; to be called when gRPC says that the call was cancelled, by its client or at
-    // its deadline.
+    // Stops the work; must be called when gRPC reports that the call was cancelled, by its client
+    // or at its deadline.
     void StopWork();
 
-    // Tells the watch that the call is over; before anything of it is destroyed.
+    // Removes the call from the watch; must be called before anything of it is destroyed.
     void Leave();
 
-    // From now on the call waits for its client, which GiveUp ends when it takes too long; or waits
-    // no more.
+    // Records that the call begins or ends to wait for its client; GiveUp ends a wait that takes
+    // too long.
     void WaitForClient(bool waits);
 
-    // Ends the call, which waited too long. It may end at any time on another thread.
+    // Ends the call, which waited too long. The call may end at the same time on another thread.
     virtual void GiveUp();
 
    private:
     friend class Calls;
-    // What the watch sees of a call; outlives it.
+    // The watch's view of a call; outlives it.
     struct Watched {
       std::recursive_mutex mutex;  // guards all below; gRPC may end the call within GiveUp
-      Call* call = nullptr;        // null: it is gone
-      std::chrono::steady_clock::time_point waits_since{};  // the epoch: it does not wait
+      Call* call = nullptr;        // null: the call is over
+      std::chrono::steady_clock::time_point waits_since{};  // the epoch: the call does not wait
     };
 
     Calls& calls_;
@@ -85,8 +87,8 @@ class Calls {
     std::list<std::shared_ptr<Watched>>::iterator place_;
   };
 
-  // `queue` is for placements and the like, `state_queue` for calls on the state; both outlive
-  // this.
+  // Uses `queue` for placements and the like, `state_queue` for calls on the state; both must
+  // outlive this.
   Calls(WorkQueue& queue, WorkQueue& state_queue, const Limits& limits);
   ~Calls();
 
@@ -101,8 +103,8 @@ class Calls {
                                 const grpc::ByteBuffer& request,
                                 std::function<grpc::Status(WorkBudget&)> work);
 
-  // The same for a work on the message that `request` is parsed into. INVALID_ARGUMENT where it
-  // cannot be parsed.
+  // Runs `work` in the same way on the message that `request` is parsed into. INVALID_ARGUMENT when
+  // it cannot be parsed.
   template <class Request>
   grpc::ServerUnaryReactor* RunParsed(
       grpc::CallbackServerContext* context, WorkQueue& queue, const grpc::ByteBuffer* request,
@@ -118,7 +120,7 @@ class Calls {
                });
   }
 
-  // The same where the work makes a message too, which is written to `response`.
+  // Runs in the same way `work` that makes a message, which is written to `response`.
   template <class Request, class Response>
   grpc::ServerUnaryReactor* RunParsed(
       grpc::CallbackServerContext* context, WorkQueue& queue, const grpc::ByteBuffer* request,
@@ -133,22 +135,61 @@ class Calls {
         });
   }
 
-  // Charges an answer of `bytes` to `budget`. kExhausted where it is more than a message may have,
-  // or the budget's error.
+  // Makes the next message of a stream. Returns whether another may follow; the message counts
+  // either way.
+  template <class Response>
+  using NextMessage = std::function<Result<bool>(Response&)>;
+
+  // Answers a call with a stream of messages. `begin` returns a function that makes them, or why
+  // there is none; that function is called for message after message on workers of `queue`, each
+  // time the client has taken the message before.
+  template <class Request, class Response>
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* StreamParsed(
+      grpc::CallbackServerContext* context, WorkQueue& queue, const grpc::ByteBuffer* request,
+      std::function<grpc::Status(const Request&, WorkBudget&, NextMessage<Response>&)> begin) {
+    auto message = std::make_shared<Request>();
+    auto next = std::make_shared<NextMessage<Response>>();
+    return Stream(context, queue, *request,
+                  [this, request, begin = std::move(begin), message, next](
+                      WorkBudget& budget, grpc::ByteBuffer& bytes, bool& more) {
+                    if (!*next) {
+                      const auto parsed = Parse(*request, budget, *message);
+                      if (!parsed) return ToStatus(parsed.error());
+                      const grpc::Status begun = begin(*message, budget, *next);
+                      if (!begun.ok() || !*next) return begun;
+                    }
+                    Response answer;
+                    const Result<bool> made = (*next)(answer);
+                    if (!made) return ToStatus(made.error());
+                    more = *made;
+                    return Write(answer, budget, bytes);
+                  });
+  }
+
+  // Charges an answer of `bytes` to `budget`. Errors: kExhausted when it is more than a message may
+  // have, or the budget's error.
   Result<void> CheckAnswer(std::size_t bytes, WorkBudget& budget) const;
 
-  // Notes that more than a call's own memory became free.
+  // Records that a call in flight freed `bytes`, which count towards returning memory to the
+  // system.
   void NoteFreed(std::int64_t bytes);
 
-  // Calls that are not over; streams count from their beginning on.
+  // Returns the number of calls that are not over; streams count from their beginning on.
   int in_flight() const;
 
   void StopAdmission();
 
-  // Returns false when calls were left at `deadline`.
+  // Waits until all calls are over. Returns false when some were left at `deadline`.
   bool WaitUntilIdle(std::chrono::steady_clock::time_point deadline);
 
  private:
+  // Makes the bytes of the next message, which stay empty when there is none, and tells whether
+  // another may follow.
+  using NextBytes = std::function<grpc::Status(WorkBudget&, grpc::ByteBuffer& bytes, bool& more)>;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Stream(grpc::CallbackServerContext* context,
+                                                     WorkQueue& queue,
+                                                     const grpc::ByteBuffer& request,
+                                                     NextBytes next);
   grpc::Status Write(const google::protobuf::MessageLite& answer, WorkBudget& budget,
                      grpc::ByteBuffer& bytes) const;
   void Watch();
@@ -161,7 +202,7 @@ class Calls {
   std::condition_variable idle_;
   std::list<std::shared_ptr<Call::Watched>> calls_;
   bool draining_ = false;
-  std::int64_t freed_ = 0;  // by calls that ended, since memory was returned to the system
+  std::int64_t freed_ = 0;  // by calls, since memory was last returned to the system
   bool closed_ = false;
   std::condition_variable watch_;
   std::thread watcher_;

@@ -7,10 +7,11 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <google/protobuf/arena.h>
 
 #include "host/model/excerpt.hpp"
 #include "host/packing/flavor_state.hpp"
-#include "service/server/store_status.hpp"
+#include "service/server/found_state.hpp"
 
 namespace espalier {
 namespace {
@@ -21,25 +22,34 @@ constexpr std::uint32_t kMaxLeaves = 100'000;
 // Bytes that a row of an answer takes besides its texts.
 constexpr std::int64_t kBytesOfRow = 64;
 
-grpc::Status UpdateState(StateStore& store, const v1::UpdateStateRequest& request,
+grpc::Status UpdateState(const NamedStates& states, const v1::UpdateStateRequest& request,
                          WorkBudget& budget, v1::UpdateStateResponse& response) {
   if (!request.has_base()) {
     return ToStatus(
         {ErrorClass::kBadInput,
          "base: is missing; the position of the state that the update extends expected"});
   }
+  const auto store = states.Find(request.state_name());
+  if (!store) return ToStatus(store.error());
   Result<StateDelta> delta = FromProto(request, budget);
   if (!delta) return ToStatus(delta.error());
-  const auto updated = store.Update(FromProto(request.base()), *std::move(delta), budget);
-  if (!updated) return StoreStatus(updated.error(), store);
+  const auto updated = (*store)->Update(FromProto(request.base()), *std::move(delta), budget);
+  if (!updated) return StoreStatus(updated.error(), **store);
   *response.mutable_state() = ToProto(*updated);
   return grpc::Status::OK;
 }
 
-grpc::Status Summarize(const Snapshot& snapshot, WorkBudget& budget,
-                       v1::GetStateSummaryResponse& response) {
+grpc::Status Summarize(const NamedStates& states, const v1::GetStateSummaryRequest& request,
+                       WorkBudget& budget, v1::GetStateSummaryResponse& response) {
+  const auto store = states.Find(request.state_name());
+  if (!store) return ToStatus(store.error());
+  const auto current = (*store)->CurrentChecked(budget);
+  if (!current) return ToStatus(current.error());
+  const Snapshot& snapshot = *current->snapshot;
   *response.mutable_state() = ToProto(snapshot.position);
+  response.set_checksum(current->checksum);
   response.set_nodes(snapshot.nodes);
+  response.set_workloads(static_cast<std::int64_t>(snapshot.admitted->size()));
   for (const std::string_view name : snapshot.state.FlavorNames()) {
     const FlavorSnapshot& flavor = snapshot.state.Find(name)->snapshot();
     v1::FlavorSummary& summary = *response.add_flavors();
@@ -47,7 +57,9 @@ grpc::Status Summarize(const Snapshot& snapshot, WorkBudget& budget,
     const TreeView tree = flavor.tree();
     for (std::int32_t level = 0; level < tree.level_count; ++level) {
       summary.add_levels(flavor.levels()[level]);
-      summary.add_domain_counts(tree.LevelEnd(level) - tree.LevelBegin(level));
+      summary.add_domain_counts(level == tree.lowest()
+                                    ? flavor.occupied_leaf_count()
+                                    : tree.LevelEnd(level) - tree.LevelBegin(level));
     }
     summary.set_nodes(flavor.node_count());
     for (const std::string& resource : flavor.resources()) {
@@ -62,38 +74,55 @@ grpc::Status Summarize(const Snapshot& snapshot, WorkBudget& budget,
   return grpc::Status::OK;
 }
 
-grpc::Status ListLeaves(const StateStore& store, const v1::ListLeavesRequest& request,
+grpc::Status ListLeaves(const NamedStates& states, const v1::ListLeavesRequest& request,
                         WorkBudget& budget, v1::ListLeavesResponse& response) {
-  std::optional<StatePosition> position;
-  if (request.has_state()) position = FromProto(request.state());
-  const auto snapshot = store.At(position);
-  if (!snapshot) return StoreStatus(snapshot.error(), store);
+  FoundState found;
+  if (const grpc::Status status = FindState(states, request, found); !status.ok()) return status;
   if (request.limit() > kMaxLeaves) {
     return {grpc::StatusCode::INVALID_ARGUMENT,
             fmt::format("limit: is {}; at most {} leaves can be listed at once", request.limit(),
                         kMaxLeaves)};
   }
-  const FlavorState* state = (*snapshot)->state.Find(request.flavor());
+  const FlavorState* state = found.snapshot->state.Find(request.flavor());
   if (!state) {
     return {grpc::StatusCode::NOT_FOUND,
             fmt::format("flavor: there is no flavor \"{}\" with a topology",
                         Excerpt(request.flavor()))};
   }
   const FlavorSnapshot& flavor = state->snapshot();
-  const auto total = static_cast<std::uint32_t>(flavor.leaf_count());
+  const auto total = static_cast<std::uint32_t>(flavor.occupied_leaf_count());
   const std::uint32_t first = std::min(request.first(), total);
   const std::uint32_t limit = request.limit() == 0 ? kDefaultLeaves : request.limit();
-  *response.mutable_state() = ToProto((*snapshot)->position);
+  *response.mutable_state() = ToProto(found.position());
   response.mutable_levels()->Add(flavor.levels().begin(), flavor.levels().end());
   response.set_total(total);
-  for (std::uint32_t leaf = first; leaf < first + std::min(limit, total - first); ++leaf) {
-    const LeafId id(static_cast<std::int32_t>(leaf));
+  const std::uint32_t end = first + std::min(limit, total - first);
+  for (auto leaf = static_cast<std::int32_t>(first); leaf < flavor.leaf_count(); ++leaf) {
+    const LeafId id(leaf);
+    const auto index = static_cast<std::uint32_t>(flavor.IndexOf(id));
+    if (index < first || flavor.leaf_nodes().IsVacant(id)) continue;
+    if (index >= end) break;
     for (std::string& value : flavor.Path(flavor.LeafDomain(id))) {
       if (!budget.Charge(kBytesOfRow + static_cast<std::int64_t>(value.size()))) {
         return ToStatus(budget.Check().error());
       }
       response.add_values(std::move(value));
     }
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status ListStates(const NamedStates& states, WorkBudget& budget,
+                        v1::ListStatesResponse& response) {
+  for (const auto& [name, store] : states.All()) {
+    if (!budget.Charge(kBytesOfRow + static_cast<std::int64_t>(name.size()))) {
+      return ToStatus(budget.Check().error());
+    }
+    const auto snapshot = store->Current();
+    v1::NamedState& state = *response.add_states();
+    state.set_state_name(name);
+    *state.mutable_state() = ToProto(snapshot->position);
+    state.set_nodes(snapshot->nodes);
   }
   return grpc::Status::OK;
 }
@@ -163,20 +192,38 @@ class ClusterStateService::LoadReactor final : public Calls::Call,
                        chunk)});
     }
     const std::int64_t before = budget().charged();
-    v1::LoadStateRequest message;
+    // A chunk is ten thousands of small messages, which an arena takes and frees in one go.
+    google::protobuf::Arena arena;
+    auto& message = *google::protobuf::Arena::CreateMessage<v1::LoadStateRequest>(&arena);
     budget().Charge(static_cast<std::int64_t>(bytes_.Length()));
     if (const auto parsed = Parse(bytes_, budget(), message); !parsed) {
       return ToStatus({parsed.error().error_class,
                        fmt::format("chunk[{}]: {}", chunk, parsed.error().message)});
     }
     const std::int64_t message_bytes = budget().charged() - before;
-    const auto taken = AppendChunk(message, chunk, budget(), input_);
+    if (const auto named = TakeName(message.state_name(), chunk); !named) {
+      return ToStatus(named.error());
+    }
+    const auto taken = AppendChunk(message, chunk, budget(), input_, workloads_);
     if (!taken) return ToStatus(taken.error());
     if (message.has_end()) end_ = message.end();
     bytes_.Clear();
     budget().Release(message_bytes);
     service_.calls_.NoteFreed(message_bytes);
     return grpc::Status::OK;
+  }
+
+  // Refuses a state that may not be loaded before it is sent.
+  Result<void> TakeName(const std::string& name, std::int64_t chunk) {
+    if (chunk == 0) {
+      name_ = name;
+      return service_.states_.CheckLoad(name);
+    }
+    if (name.empty() || name == name_) return {};
+    return BadInput(
+        fmt::format("chunk[{}]: state_name: is \"{}\", but \"{}\" in the first chunk; a load is of "
+                    "one state",
+                    chunk, Excerpt(name), Excerpt(name_)));
   }
 
   grpc::Status Load() {
@@ -189,18 +236,20 @@ class ClusterStateService::LoadReactor final : public Calls::Call,
     for (const auto& [field, sent, came] :
          {std::tuple("nodes", end_->nodes(), input_.nodes.size()),
           std::tuple("non_tas_usage", end_->non_tas_usage(), input_.non_tas_usage.size()),
-          std::tuple("tas_usage", end_->tas_usage(), input_.tas_usage.size())}) {
+          std::tuple("tas_usage", end_->tas_usage(), input_.tas_usage.size()),
+          std::tuple("workloads", end_->workloads(), workloads_.size())}) {
       if (sent == static_cast<std::int64_t>(came)) continue;
       return ToStatus({ErrorClass::kBadInput,
                        fmt::format("end.{}: is {}, but {} came in {} chunks; load the state anew",
                                    field, sent, came, chunks_)});
     }
-    const auto loaded = service_.store_.Load(std::move(input_), budget());
+    const auto loaded =
+        service_.states_.Load(name_, std::move(input_), budget(), std::move(workloads_));
     if (!loaded) return ToStatus(loaded.error());
     v1::LoadStateResponse response;
     *response.mutable_state() = ToProto(*loaded);
     response_ = ToBytes(response);
-    service_.on_load_();
+    service_.on_change_();
     return grpc::Status::OK;
   }
 
@@ -208,14 +257,16 @@ class ClusterStateService::LoadReactor final : public Calls::Call,
   grpc::ByteBuffer& response_;
   grpc::ByteBuffer bytes_;
   std::int64_t chunks_ = 0;
+  std::string name_;
   std::optional<v1::LoadStateEnd> end_;
   ClusterStateInput input_;
+  std::vector<AdmittedUsage> workloads_;
   std::atomic<bool> ended_ = false;
 };
 
-ClusterStateService::ClusterStateService(Calls& calls, StateStore& store,
-                                         std::function<void()> on_load)
-    : calls_(calls), store_(store), on_load_(std::move(on_load)) {}
+ClusterStateService::ClusterStateService(Calls& calls, NamedStates& states,
+                                         std::function<void()> on_change)
+    : calls_(calls), states_(states), on_change_(std::move(on_change)) {}
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* ClusterStateService::LoadState(
     grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
@@ -229,7 +280,7 @@ grpc::ServerUnaryReactor* ClusterStateService::UpdateState(grpc::CallbackServerC
       context, calls_.state_queue(), request, response,
       [this](const v1::UpdateStateRequest& message, WorkBudget& budget,
              v1::UpdateStateResponse& answer) {
-        return espalier::UpdateState(store_, message, budget, answer);
+        return espalier::UpdateState(states_, message, budget, answer);
       });
 }
 
@@ -238,9 +289,9 @@ grpc::ServerUnaryReactor* ClusterStateService::GetStateSummary(grpc::CallbackSer
                                                                grpc::ByteBuffer* response) {
   return calls_.RunParsed<v1::GetStateSummaryRequest, v1::GetStateSummaryResponse>(
       context, calls_.state_queue(), request, response,
-      [this](const v1::GetStateSummaryRequest&, WorkBudget& budget,
+      [this](const v1::GetStateSummaryRequest& message, WorkBudget& budget,
              v1::GetStateSummaryResponse& answer) {
-        return Summarize(*store_.Current(), budget, answer);
+        return Summarize(states_, message, budget, answer);
       });
 }
 
@@ -251,7 +302,30 @@ grpc::ServerUnaryReactor* ClusterStateService::ListLeaves(grpc::CallbackServerCo
       context, calls_.state_queue(), request, response,
       [this](const v1::ListLeavesRequest& message, WorkBudget& budget,
              v1::ListLeavesResponse& answer) {
-        return espalier::ListLeaves(store_, message, budget, answer);
+        return espalier::ListLeaves(states_, message, budget, answer);
+      });
+}
+
+grpc::ServerUnaryReactor* ClusterStateService::ListStates(grpc::CallbackServerContext* context,
+                                                          const grpc::ByteBuffer* request,
+                                                          grpc::ByteBuffer* response) {
+  return calls_.RunParsed<v1::ListStatesRequest, v1::ListStatesResponse>(
+      context, calls_.state_queue(), request, response,
+      [this](const v1::ListStatesRequest&, WorkBudget& budget, v1::ListStatesResponse& answer) {
+        return espalier::ListStates(states_, budget, answer);
+      });
+}
+
+grpc::ServerUnaryReactor* ClusterStateService::UnloadState(grpc::CallbackServerContext* context,
+                                                           const grpc::ByteBuffer* request,
+                                                           grpc::ByteBuffer* response) {
+  return calls_.RunParsed<v1::UnloadStateRequest, v1::UnloadStateResponse>(
+      context, calls_.state_queue(), request, response,
+      [this](const v1::UnloadStateRequest& message, WorkBudget&, v1::UnloadStateResponse&) {
+        const auto unloaded = states_.Unload(message.state_name());
+        if (!unloaded) return ToStatus(unloaded.error());
+        on_change_();
+        return grpc::Status::OK;
       });
 }
 

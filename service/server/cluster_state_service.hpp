@@ -1,24 +1,28 @@
-// espalier.v1.ClusterState on a StateStore.
+// Implements espalier.v1.ClusterState on NamedStates.
 #pragma once
 
 #include <functional>
 
 #include "espalier/v1/cluster_state.grpc.pb.h"
 #include "service/server/calls.hpp"
-#include "service/server/state_store.hpp"
+#include "service/server/named_states.hpp"
 
 namespace espalier {
 
-// Parses messages itself, so that one that cannot be parsed is told from the end of a stream, and
+// Parses messages itself, so that one that cannot be parsed differs from the end of a stream, and
 // only once there is memory for it.
 class ClusterStateService final
     : public v1::ClusterState::WithRawCallbackMethod_LoadState<
           v1::ClusterState::WithRawCallbackMethod_UpdateState<
               v1::ClusterState::WithRawCallbackMethod_GetStateSummary<
-                  v1::ClusterState::WithRawCallbackMethod_ListLeaves<v1::ClusterState::Service>>>> {
+                  v1::ClusterState::WithRawCallbackMethod_ListLeaves<
+                      v1::ClusterState::WithRawCallbackMethod_ListStates<
+                          v1::ClusterState::WithRawCallbackMethod_UnloadState<
+                              v1::ClusterState::Service>>>>>> {
  public:
-  // Both outlive the service. `on_load` is called after every load.
-  ClusterStateService(Calls& calls, StateStore& store, std::function<void()> on_load);
+  // Keeps references to the first two, which must outlive the service. `on_change` is called after
+  // every load and unload.
+  ClusterStateService(Calls& calls, NamedStates& states, std::function<void()> on_change);
 
   grpc::ServerReadReactor<grpc::ByteBuffer>* LoadState(grpc::CallbackServerContext* context,
                                                        grpc::ByteBuffer* response) override;
@@ -31,13 +35,19 @@ class ClusterStateService final
   grpc::ServerUnaryReactor* ListLeaves(grpc::CallbackServerContext* context,
                                        const grpc::ByteBuffer* request,
                                        grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* ListStates(grpc::CallbackServerContext* context,
+                                       const grpc::ByteBuffer* request,
+                                       grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* UnloadState(grpc::CallbackServerContext* context,
+                                        const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
 
  private:
   class LoadReactor;
 
   Calls& calls_;
-  StateStore& store_;
-  std::function<void()> on_load_;
+  NamedStates& states_;
+  std::function<void()> on_change_;
 };
 
 }  // namespace espalier

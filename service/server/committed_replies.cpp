@@ -8,16 +8,17 @@
 
 namespace espalier {
 
-CommittedReplies::Key CommittedReplies::KeyOf(const v1::PlaceRequest& request) {
-  if (request.commit_token().empty()) return {};
-  std::string text;
+CommittedReplies::Key CommittedReplies::KeyOf(const std::string& token,
+                                              const google::protobuf::MessageLite& request) {
+  if (token.empty()) return {};
+  std::string text = request.GetTypeName();
   google::protobuf::io::StringOutputStream stream(&text);
   {
     google::protobuf::io::CodedOutputStream output(&stream);
     output.SetSerializationDeterministic(true);
     request.SerializeToCodedStream(&output);
   }
-  return {request.commit_token(), std::hash<std::string>()(text)};
+  return {token, std::hash<std::string>()(text)};
 }
 
 Result<std::optional<grpc::ByteBuffer>> CommittedReplies::Find(const Key& key) const {

@@ -141,6 +141,7 @@ class ReadValues final : public prometheus::Collectable {
     std::vector<prometheus::MetricFamily> families;
     AddCallsAndState(families);
     if (const auto device = StatusOfDevice(sources_.backend)) AddDevice(*device, families);
+    AddCapacity(families);
     AddProcess(families);
     return families;
   }
@@ -156,15 +157,50 @@ class ReadValues final : public prometheus::Collectable {
                              static_cast<double>(sources_.calls.memory().limit())));
     families.push_back(Gauge("espalier_memory_held_bytes", "Memory that calls and states hold",
                              static_cast<double>(sources_.calls.memory().held())));
-    const auto snapshot = sources_.store.Current();
-    families.push_back(Gauge("espalier_state_generation",
-                             "Generation of the cluster state; 0: none is loaded",
-                             static_cast<double>(snapshot->position.generation)));
-    families.push_back(Gauge("espalier_state_nodes", "Nodes of the cluster state",
-                             static_cast<double>(snapshot->nodes)));
-    families.push_back(Gauge("espalier_state_changed_timestamp_seconds",
-                             "When the cluster state changed last; 0: none is loaded",
-                             SinceEpoch(snapshot->published)));
+    AddStates(families);
+  }
+
+  // A sample per state, as many as --max-states allows; the state without a name has no label.
+  void AddStates(std::vector<prometheus::MetricFamily>& families) const {
+    constexpr auto kType = prometheus::MetricType::Gauge;
+    std::vector<NamedStates::Named> states = sources_.states.All();
+    families.push_back(Gauge("espalier_named_states", "Cluster states that have a name",
+                             static_cast<double>(states.size())));
+    if (const auto unnamed = sources_.states.Find(""))
+      states.insert(states.begin(), {"", *unnamed});
+    prometheus::MetricFamily generations{"espalier_state_generation",
+                                         "Generation of the cluster state; 0: none is loaded",
+                                         kType,
+                                         {}};
+    prometheus::MetricFamily nodes{"espalier_state_nodes", "Nodes of the cluster state", kType, {}};
+    prometheus::MetricFamily changes{"espalier_state_changed_timestamp_seconds",
+                                     "When the cluster state changed last; 0: none is loaded",
+                                     kType,
+                                     {}};
+    for (const auto& [name, store] : states) {
+      const auto snapshot = store->Current();
+      const Labels labels = name.empty() ? Labels() : Labels{{"state", name}};
+      generations.metric.push_back(
+          Sample(kType, static_cast<double>(snapshot->position.generation), labels));
+      nodes.metric.push_back(Sample(kType, static_cast<double>(snapshot->nodes), labels));
+      changes.metric.push_back(Sample(kType, SinceEpoch(snapshot->published), labels));
+    }
+    for (auto* family : {&generations, &nodes, &changes}) families.push_back(std::move(*family));
+  }
+
+  void AddCapacity(std::vector<prometheus::MetricFamily>& families) const {
+    constexpr auto kType = prometheus::MetricType::Gauge;
+    prometheus::MetricFamily family{
+        "espalier_capacity_gangs",
+        "Further gangs of a shape that fit side by side, each within one domain of the level",
+        kType,
+        {}};
+    for (const CapacityGauges::Value& value : sources_.capacity.Values()) {
+      family.metric.push_back(
+          Sample(kType, static_cast<double>(value.gangs),
+                 {{"shape", value.shape}, {"flavor", value.flavor}, {"level", value.level}}));
+    }
+    if (!family.metric.empty()) families.push_back(std::move(family));
   }
 
   static void AddDevice(const DeviceStatus& device,

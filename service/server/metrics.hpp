@@ -1,4 +1,4 @@
-// What operators watch of a server: figures for Prometheus, over HTTP.
+// Serves metrics of a server to Prometheus over HTTP.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,8 @@
 #include <grpcpp/support/server_interceptor.h>
 
 #include "service/server/calls.hpp"
-#include "service/server/state_store.hpp"
+#include "service/server/capacity_gauges.hpp"
+#include "service/server/named_states.hpp"
 #include "service/server/work_queue.hpp"
 #include "service/wire/address.hpp"
 
@@ -21,29 +22,32 @@ namespace espalier {
 
 class Backend;
 
-// docs/operations.md lists every metric. Calls are counted here; all other values stay where they
-// are and are read when someone asks.
+// The metrics of a server, all of which docs/operations.md lists. Calls are counted here; all other
+// values are read from where they are kept when someone asks.
 class Metrics {
  public:
-  // All outlive the metrics.
+  // Where values are read from; all must outlive the metrics.
   struct Sources {
-    const StateStore& store;
+    const NamedStates& states;
     const Calls& calls;
     const WorkQueue& queue;
     const Backend& backend;
-    std::vector<std::string> services;  // full names of those whose calls are counted
+    const CapacityGauges& capacity;
+    std::vector<std::string> services;  // full names of services whose calls are counted
     std::string version;
     std::string commit;
   };
 
-  // Serves /metrics on `address`, which is TCP. kUnavailable when it is taken or not to be had.
+  // Serves /metrics on `address`, which is TCP. Errors: kUnavailable when the address is taken or
+  // not available.
   static Result<std::unique_ptr<Metrics>> Start(const Address& address, const Sources& sources);
   ~Metrics();  // takes up to two seconds, as civetweb looks no sooner whether it should stop
 
-  // HOST:PORT, with the port in use.
+  // Returns HOST:PORT, with the port in use.
   const std::string& address() const { return address_; }
 
-  // Counts every call of the services once it is over, however it ended. May outlive this.
+  // Returns an interceptor that counts every call of the services once it is over, however it
+  // ended. It may outlive this object.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeCallCounter() const;
 
  private:

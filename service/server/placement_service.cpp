@@ -8,10 +8,9 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "host/engine/assignments.hpp"
 #include "host/model/excerpt.hpp"
-#include "host/packing/flavor_state.hpp"
-#include "service/server/store_status.hpp"
+#include "service/server/batch_checks.hpp"
+#include "service/server/found_state.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/gangs.hpp"
@@ -22,62 +21,14 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kLongestToken = 128;
 // A leaf and a number of pods in an answer, at most.
 constexpr std::int64_t kMostBytesOfShare = 10;
-
-Result<PlacementMode> ReadMode(const v1::PlaceRequest& request) {
-  switch (static_cast<int>(request.mode())) {
-    case v1::PLACEMENT_MODE_NOMINATE:
-      if (request.commit()) {
-        return BadInput("commit: nothing can be booked in mode NOMINATE; use SEQUENTIAL");
-      }
-      return PlacementMode::kNominate;
-    case v1::PLACEMENT_MODE_SEQUENTIAL:
-      return PlacementMode::kSequential;
-    default:
-      return BadInput(fmt::format("mode: is {}; NOMINATE (1) or SEQUENTIAL (2) expected",
-                                  static_cast<int>(request.mode())));
-  }
-}
-
-Result<void> CheckToken(const v1::PlaceRequest& request) {
-  const std::string& token = request.commit_token();
-  if (token.empty()) return {};
-  if (token.size() > kLongestToken) {
-    return BadInput(
-        fmt::format("commit_token: has {} bytes; 1 to {} expected", token.size(), kLongestToken));
-  }
-  if (!request.commit() || !request.has_state()) {
-    return BadInput("commit_token: needs `commit` and the `state` that is committed to");
-  }
-  return {};
-}
 
 // A batch as it was answered.
 struct Answered {
   v1::AnswerBatch answers;             // of gangs: the rows alone
   std::optional<ClusterState> booked;  // the state with what was placed, in order
 };
-
-// How domains of answers on `state` are named; empty: by their values.
-Result<LeafIndex> ReadNaming(const v1::PlaceRequest& request, const ClusterState& state) {
-  switch (static_cast<int>(request.domain_naming())) {
-    case v1::DOMAIN_NAMING_NAME:
-      return LeafIndex();
-    case v1::DOMAIN_NAMING_INDEX:
-      return [&state](const std::string& flavor,
-                      const std::vector<std::string>& values) -> std::optional<std::int32_t> {
-        const FlavorState* found = state.Find(flavor);
-        const LeafId leaf = found ? found->snapshot().FindLeaf(DomainIdText(values)) : LeafId();
-        if (!leaf.valid()) return std::nullopt;
-        return leaf.value;
-      };
-    default:
-      return BadInput(fmt::format("domain_naming: is {}; INDEX (0) or NAME (1) expected",
-                                  static_cast<int>(request.domain_naming())));
-  }
-}
 
 Result<void> OnlyWithPodsInPlace(const std::vector<WorkloadRequest>& workloads) {
   const auto unplaced = std::ranges::find_if_not(workloads, HasPodsInPlace);
@@ -86,26 +37,6 @@ Result<void> OnlyWithPodsInPlace(const std::vector<WorkloadRequest>& workloads) 
       "workloads: {} (position {}) has neither a replacement nor a previous assignment, "
       "so nothing can be replaced; use Place",
       Excerpt(unplaced->key.ToString()), unplaced - workloads.begin()));
-}
-
-// The columns of pod sets run over all workloads.
-Result<void> CheckFlavors(const std::vector<WorkloadRequest>& workloads,
-                          const ClusterState& state) {
-  std::size_t position = 0;
-  for (const WorkloadRequest& workload : workloads) {
-    for (const PodSetRequest& pod_set : workload.pod_sets) {
-      if (state.Find(pod_set.flavor) == nullptr) {
-        return tl::unexpected(Error{
-            ErrorClass::kNotFound,
-            fmt::format("workloads.pod_set_flavors[{}]: the state has no flavor \"{}\" with a "
-                        "topology; it has {}",
-                        position, Excerpt(pod_set.flavor),
-                        Excerpt(fmt::format("{}", fmt::join(state.FlavorNames(), ", "))))});
-      }
-      ++position;
-    }
-  }
-  return {};
 }
 
 // Where a thread answers a batch of gangs. The memory is used again by its next, unless it is more
@@ -170,9 +101,13 @@ Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
 
 }  // namespace
 
-PlacementService::PlacementService(Calls& calls, StateStore& store,
+PlacementService::PlacementService(Calls& calls, NamedStates& states, Commits& commits,
                                    std::shared_ptr<Backend> backend, FeatureGates gates)
-    : calls_(calls), store_(store), backend_(std::move(backend)), gates_(gates) {}
+    : calls_(calls),
+      states_(states),
+      commits_(commits),
+      backend_(std::move(backend)),
+      gates_(gates) {}
 
 grpc::ServerUnaryReactor* PlacementService::Place(grpc::CallbackServerContext* context,
                                                   const grpc::ByteBuffer* request,
@@ -198,34 +133,22 @@ grpc::ServerUnaryReactor* PlacementService::Run(grpc::CallbackServerContext* con
 
 grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads which,
                                       WorkBudget& budget, grpc::ByteBuffer& bytes) {
-  if (const auto checked = CheckToken(request); !checked) return ToStatus(checked.error());
-  const CommittedReplies::Key key = CommittedReplies::KeyOf(request);
-  auto known = committed_.Find(key);
-  if (known && !*known) {
-    const grpc::Status decided = Decide(request, key, which, budget, bytes);
-    if (decided.error_code() != grpc::StatusCode::FAILED_PRECONDITION) return decided;
-    // The call that is repeated here may have booked meanwhile.
-    const std::lock_guard lock(commit_mutex_);
-    known = committed_.Find(key);
-    if (known && !*known) return decided;
-  }
-  if (!known) return ToStatus(known.error());
-  bytes = **known;
-  return grpc::Status::OK;
+  return commits_.Answer(request, bytes, [&](const CommittedReplies::Key& key) {
+    return Decide(request, key, which, budget, bytes);
+  });
 }
 
 grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
                                       const CommittedReplies::Key& key, Workloads which,
                                       WorkBudget& budget, grpc::ByteBuffer& bytes) {
-  std::optional<StatePosition> position;
-  if (request.has_state()) position = FromProto(request.state());
-  const auto snapshot = store_.At(position);
-  if (!snapshot) return StoreStatus(snapshot.error(), store_);
-  const ClusterState& state = (*snapshot)->state;
+  FoundState found;
+  if (const grpc::Status status = FindState(states_, request, found); !status.ok()) return status;
+  const Snapshot& snapshot = *found.snapshot;
+  const ClusterState& state = snapshot.state;
 
-  const auto mode = ReadMode(request);
+  const auto mode = ReadCommitMode(request);
   if (!mode) return ToStatus(mode.error());
-  const auto leaf_index = ReadNaming(request, state);
+  const auto leaf_index = ReadNaming(request.domain_naming(), state);
   if (!leaf_index) return ToStatus(leaf_index.error());
   const auto gates = ApplyFeatureGates(request.feature_gates(), gates_);
   if (!gates) return ToStatus(gates.error());
@@ -235,11 +158,11 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
   AnswersOfThisThread gang_answers;
   if (which == Workloads::kAny && *leaf_index) {
     const std::int64_t before = budget.charged();
-    gangs = ReadGangs(request.workloads(), state, *gates, *(*snapshot)->shapes, budget);
+    gangs = ReadGangs(request.workloads(), state, *gates, *snapshot.shapes, budget);
     if (!gangs) budget.Release(budget.charged() - before);
   }
   if (gangs) {
-    answered = AnswerGangs(*gangs, **snapshot, *backend_, *mode, budget, gang_answers.Get());
+    answered = AnswerGangs(*gangs, snapshot, *backend_, *mode, budget, gang_answers.Get());
   } else {
     const auto workloads = FromProto(request.workloads(), budget);
     if (!workloads) return ToStatus(workloads.error());
@@ -251,20 +174,20 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
     if (const auto checked = CheckFlavors(*workloads, state); !checked) {
       return ToStatus(checked.error());
     }
-    answered = AnswerWorkloads(*workloads, **snapshot, Engine(backend_, *gates, budget), *mode,
-                               *leaf_index);
+    answered =
+        AnswerWorkloads(*workloads, snapshot, Engine(backend_, *gates, budget), *mode, *leaf_index);
   }
   if (!answered) return ToStatus(answered.error());
   if (!budget.Pause()) return ToStatus(budget.Check().error());
 
   // The whole answer is made before anything is booked: whatever can be refused is refused now.
   v1::PlaceResponse response;
-  *response.mutable_state() = ToProto((*snapshot)->position);
-  if (request.commit()) *response.mutable_committed() = ToProto(Next((*snapshot)->position));
+  *response.mutable_state() = ToProto(snapshot.position);
+  if (request.commit()) *response.mutable_committed() = ToProto(Next(snapshot.position));
   if (gangs) {
     const auto shares = static_cast<std::int64_t>(gang_answers.Get().shares.size());
     if (!budget.Charge(shares * kMostBytesOfShare)) return ToStatus(budget.Check().error());
-    bytes = ToBytes(response, answered->answers, *gangs, gang_answers.Get());
+    bytes = ToBytes(response, answered->answers, *gangs, gang_answers.Get(), state);
     if (const auto fits = calls_.CheckAnswer(bytes.Length(), budget); !fits) {
       return ToStatus(fits.error());
     }
@@ -275,13 +198,9 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
     }
     bytes = ToBytes(response);
   }
-  if (request.commit()) {
-    const std::lock_guard lock(commit_mutex_);
-    const auto committed = store_.Book((*snapshot)->position, *std::move(answered->booked), budget);
-    if (!committed) return StoreStatus(committed.error(), store_);
-    committed_.Keep(key, bytes);
-  }
-  return grpc::Status::OK;
+  if (!request.commit()) return grpc::Status::OK;
+  return commits_.Book(key, bytes, *found.store, snapshot.position, *std::move(answered->booked),
+                       budget);
 }
 
 }  // namespace espalier

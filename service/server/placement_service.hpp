@@ -1,27 +1,26 @@
-// espalier.v1.Placement on an engine.
+// Implements espalier.v1.Placement on an engine.
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "espalier/v1/placement.grpc.pb.h"
 #include "host/engine/engine.hpp"
 #include "service/server/calls.hpp"
-#include "service/server/committed_replies.hpp"
-#include "service/server/state_store.hpp"
+#include "service/server/commits.hpp"
+#include "service/server/named_states.hpp"
 
 namespace espalier {
 
-// Reads and writes bytes itself: most of the time of a large call is spent between them and
+// Reads and writes bytes itself, as most of the time of a large call is spent between them and
 // integers.
 class PlacementService final
     : public v1::Placement::WithRawCallbackMethod_Place<
           v1::Placement::WithRawCallbackMethod_Replace<v1::Placement::Service>> {
  public:
-  // `calls` and `store` outlive the service; `gates` hold where a request names none.
-  PlacementService(Calls& calls, StateStore& store, std::shared_ptr<Backend> backend,
-                   FeatureGates gates);
+  // `calls`, `states` and `commits` outlive the service; `gates` hold where a request names none.
+  PlacementService(Calls& calls, NamedStates& states, Commits& commits,
+                   std::shared_ptr<Backend> backend, FeatureGates gates);
 
   grpc::ServerUnaryReactor* Place(grpc::CallbackServerContext* context,
                                   const grpc::ByteBuffer* request,
@@ -43,11 +42,10 @@ class PlacementService final
                       Workloads which, WorkBudget& budget, grpc::ByteBuffer& bytes);
 
   Calls& calls_;
-  StateStore& store_;
+  NamedStates& states_;
+  Commits& commits_;
   std::shared_ptr<Backend> backend_;
   FeatureGates gates_;
-  std::mutex commit_mutex_;  // held while something is booked and its reply kept
-  CommittedReplies committed_;
 };
 
 }  // namespace espalier

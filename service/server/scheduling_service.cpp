@@ -4,47 +4,63 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
-#include "service/server/store_status.hpp"
+#include "service/server/found_state.hpp"
 #include "service/wire/feature_gates.hpp"
+#include "service/wire/resizing.hpp"
 #include "service/wire/scheduling.hpp"
 
 namespace espalier {
 namespace {
 
-// Cycles over the queues and workloads of `cluster` on the nodes, topologies, flavors and pods of
-// no workload that were loaded.
-Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, ClusterStateInput loaded,
-                                           const Engine& engine,
-                                           const SchedulingCyclesOptions& options) {
-  cluster.nodes = std::move(loaded.nodes);
+// Gives `cluster`, which has queues and workloads, the nodes, topologies and flavors that were
+// loaded; the state has the usage of its workloads and of the pods of no workload that were loaded.
+Result<ClusterState> StateOf(Cluster& cluster, ClusterStateInput loaded, const Engine& engine) {
   cluster.topologies = std::move(loaded.topologies);
   cluster.flavors = std::move(loaded.flavors);
   ClusterStateInput input = BuildClusterStateInput(cluster, engine.gates());
+  input.nodes = std::move(loaded.nodes);
   input.non_tas_usage = std::move(loaded.non_tas_usage);
   auto state = ClusterState::Build(input, engine.budget());
+  cluster.nodes = std::move(input.nodes);
+  return state;
+}
+
+Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, ClusterStateInput loaded,
+                                           const Engine& engine,
+                                           const SchedulingCyclesOptions& options) {
+  auto state = StateOf(cluster, std::move(loaded), engine);
   if (!state) return tl::unexpected(state.error());
   auto decided = RunSchedulingCycles(std::move(cluster), *std::move(state), engine, options);
   if (engine.budget().stopped()) return tl::unexpected(engine.budget().Check().error());
   return decided;
 }
 
-SchedulingCyclesOptions OptionsOf(const v1::CycleRequest& request) {
+Result<SchedulingCyclesOptions> OptionsOf(const v1::CycleRequest& request) {
+  const int profile = request.profile();
+  if (profile != v1::PLACEMENT_PROFILE_UNSPECIFIED && profile != v1::PLACEMENT_PROFILE_KUEUE &&
+      profile != v1::PLACEMENT_PROFILE_ESPALIER) {
+    return BadInput(fmt::format("profile: is {}; KUEUE (1) or ESPALIER (2) expected", profile));
+  }
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return {.until_stable = request.until_stable(),
-          .admissibility = {
-              .now_seconds = request.has_now_seconds()
-                                 ? request.now_seconds()
-                                 : std::chrono::duration_cast<std::chrono::seconds>(now).count(),
-              .release_stopped = request.release_stopped()}};
+  return SchedulingCyclesOptions{
+      .until_stable = request.until_stable(),
+      .joint_replacement = profile == v1::PLACEMENT_PROFILE_ESPALIER,
+      .admissibility = {
+          .now_seconds = request.has_now_seconds()
+                             ? request.now_seconds()
+                             : std::chrono::duration_cast<std::chrono::seconds>(now).count(),
+          .release_stopped = request.release_stopped()}};
 }
 
 }  // namespace
 
-SchedulingService::SchedulingService(Calls& calls, StateStore& store,
+SchedulingService::SchedulingService(Calls& calls, NamedStates& states,
                                      std::shared_ptr<Backend> backend, FeatureGates gates)
-    : calls_(calls), store_(store), backend_(std::move(backend)), gates_(gates) {}
+    : calls_(calls), states_(states), backend_(std::move(backend)), gates_(gates) {}
 
 grpc::ServerUnaryReactor* SchedulingService::Cycle(grpc::CallbackServerContext* context,
                                                    const grpc::ByteBuffer* request,
@@ -56,24 +72,56 @@ grpc::ServerUnaryReactor* SchedulingService::Cycle(grpc::CallbackServerContext* 
       });
 }
 
+grpc::ServerUnaryReactor* SchedulingService::PlanResize(grpc::CallbackServerContext* context,
+                                                        const grpc::ByteBuffer* request,
+                                                        grpc::ByteBuffer* response) {
+  return calls_.RunParsed<v1::PlanResizeRequest, v1::PlanResizeResponse>(
+      context, calls_.queue(), request, response,
+      [this](const v1::PlanResizeRequest& message, WorkBudget& budget,
+             v1::PlanResizeResponse& answer) { return Plan(message, budget, answer); });
+}
+
+grpc::Status SchedulingService::Plan(const v1::PlanResizeRequest& request, WorkBudget& budget,
+                                     v1::PlanResizeResponse& response) {
+  const auto& named = request.objects().feature_gates();
+  const auto gates = ApplyFeatureGates(named, ResizeDefaults(named, gates_));
+  if (!gates) return ToStatus(gates.error());
+  auto question = FromProto(request, budget);
+  if (!question) return ToStatus(question.error());
+  LoadedInput loaded;
+  const auto found = FindLoaded(states_, request.objects(), budget, loaded);
+  if (!found.ok()) return found;
+  const Engine engine(backend_, *gates, budget);
+  auto state = StateOf(question->cluster, std::move(loaded.input), engine);
+  if (!state) return ToStatus(state.error());
+  const auto plan =
+      espalier::PlanResize(question->cluster, *std::move(state), engine, question->request);
+  if (!plan) return ToStatus(plan.error());
+  auto planned = ToProto(*plan);
+  if (!planned) return ToStatus(planned.error());
+  response = *std::move(planned);
+  *response.mutable_state() = ToProto(loaded.position);
+  return grpc::Status::OK;
+}
+
 grpc::Status SchedulingService::Decide(const v1::CycleRequest& request, WorkBudget& budget,
                                        v1::CycleResponse& response) {
   const auto gates = ApplyFeatureGates(request.feature_gates(), gates_);
   if (!gates) return ToStatus(gates.error());
+  const auto options = OptionsOf(request);
+  if (!options) return ToStatus(options.error());
   auto cluster = FromProto(request, budget);
   if (!cluster) return ToStatus(cluster.error());
 
-  std::optional<StatePosition> position;
-  if (request.has_state()) position = FromProto(request.state());
-  auto loaded = store_.LoadedAt(position, budget);
-  if (!loaded) return StoreStatus(loaded.error(), store_);
-  const auto result = RunOnLoaded(*std::move(cluster), std::move(loaded->input),
-                                  Engine(backend_, *gates, budget), OptionsOf(request));
+  LoadedInput loaded;
+  if (const auto found = FindLoaded(states_, request, budget, loaded); !found.ok()) return found;
+  const auto result = RunOnLoaded(*std::move(cluster), std::move(loaded.input),
+                                  Engine(backend_, *gates, budget), *options);
   if (!result) return ToStatus(result.error());
   auto decided = ToProto(*result);
   if (!decided) return ToStatus(decided.error());
   response = *std::move(decided);
-  *response.mutable_state() = ToProto(loaded->position);
+  *response.mutable_state() = ToProto(loaded.position);
   return grpc::Status::OK;
 }
 

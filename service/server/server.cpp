@@ -17,19 +17,25 @@
 #include "host/model/machine_memory.hpp"
 #include "service/backends/backends.hpp"
 #include "service/server/calls.hpp"
+#include "service/server/capacity_gauges.hpp"
 #include "service/server/cluster_state_service.hpp"
+#include "service/server/dispatch_service.hpp"
 #include "service/server/listen.hpp"
 #include "service/server/metrics.hpp"
+#include "service/server/multikueue_service.hpp"
+#include "service/server/named_states.hpp"
 #include "service/server/placement_service.hpp"
+#include "service/server/questions_service.hpp"
 #include "service/server/scheduling_service.hpp"
-#include "service/server/state_store.hpp"
 #include "service/server/ungating_service.hpp"
 #include "service/server/work_queue.hpp"
+#include "service/server/workloads_service.hpp"
 
 namespace espalier {
 namespace {
 
 constexpr int kMaxWorkers = 1024;
+constexpr int kMaxStates = 1024;
 constexpr std::int64_t kLeastMemory = std::int64_t{16} << 20;
 constexpr const char* kDeviceHealth = "device";  // name of a health status
 constexpr int kMostStreams = 1024;               // of one connection at a time
@@ -63,6 +69,10 @@ Result<Addresses> CheckOptions(const ServerOptions& options) {
   if (options.workers < 0 || options.workers > kMaxWorkers) {
     return BadInput(fmt::format("the number of workers is {}; 1 to {} are possible, 0 chooses",
                                 options.workers, kMaxWorkers));
+  }
+  if (options.max_states < 0 || options.max_states > kMaxStates) {
+    return BadInput(fmt::format("the number of named states is {}; 0 to {} are possible",
+                                options.max_states, kMaxStates));
   }
   if (options.max_queued_calls < 0) {
     return BadInput(
@@ -145,10 +155,16 @@ class Server::Impl {
         queue_(WorkerCount(options), options.max_queued_calls),
         state_queue_(1, options.max_queued_calls),
         calls_(queue_, state_queue_, LimitsOf(options)),
-        cluster_state_(calls_, store_, [this] { SetLoaded(true); }),
-        placement_(calls_, store_, backend, options.gates),
-        scheduling_(calls_, store_, backend, options.gates),
-        ungating_(calls_) {}
+        states_(static_cast<std::size_t>(options.max_states)),
+        cluster_state_(calls_, states_, [this] { SetLoaded(states_.AnyLoaded()); }),
+        placement_(calls_, states_, commits_, backend, options.gates),
+        questions_(calls_, states_, backend, options.gates),
+        scheduling_(calls_, states_, backend, options.gates),
+        ungating_(calls_),
+        dispatching_(calls_, states_, backend, options.gates),
+        multikueue_(calls_, backend, options.gates),
+        workloads_(calls_, states_, commits_, backend, options.gates),
+        capacity_(**states_.Find(""), options.capacity_shapes, options.gates, backend_) {}
 
   ~Impl() {
     if (!server_) return;
@@ -161,12 +177,15 @@ class Server::Impl {
   Result<void> StartMetrics(const ServerOptions& options, const Address& address) {
     Result<std::unique_ptr<Metrics>> started = Metrics::Start(
         address,
-        {.store = store_,
+        {.states = states_,
          .calls = calls_,
          .queue = queue_,
          .backend = *backend_,
+         .capacity = capacity_,
          .services = {v1::ClusterState::service_full_name(), v1::Placement::service_full_name(),
-                      v1::Scheduling::service_full_name(), v1::Ungating::service_full_name()},
+                      v1::Questions::service_full_name(), v1::Scheduling::service_full_name(),
+                      v1::Ungating::service_full_name(), v1::Dispatching::service_full_name(),
+                      v1::MultiKueue::service_full_name(), v1::Workloads::service_full_name()},
          .version = options.version,
          .commit = options.commit});
     if (!started) return tl::unexpected(started.error());
@@ -199,8 +218,12 @@ class Server::Impl {
     }
     builder.RegisterService(&cluster_state_);
     builder.RegisterService(&placement_);
+    builder.RegisterService(&questions_);
     builder.RegisterService(&scheduling_);
     builder.RegisterService(&ungating_);
+    builder.RegisterService(&dispatching_);
+    builder.RegisterService(&multikueue_);
+    builder.RegisterService(&workloads_);
     if (metrics_) {
       std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counters;
       counters.push_back(metrics_->MakeCallCounter());
@@ -215,6 +238,7 @@ class Server::Impl {
     grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
     health.SetServingStatus(v1::ClusterState::service_full_name(), true);
     health.SetServingStatus(v1::Ungating::service_full_name(), true);
+    health.SetServingStatus(v1::MultiKueue::service_full_name(), true);
     SetLoaded(false);
     WatchDevice(*backend_, [this](const DeviceStatus& status) { NoteDevice(status); });
     return {};
@@ -261,11 +285,14 @@ class Server::Impl {
     }
   }
 
-  // The services that need a state serve from its first load on.
+  // The services that need a state serve while any is loaded.
   void SetLoaded(bool loaded) {
     grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
     health.SetServingStatus(v1::Placement::service_full_name(), loaded);
+    health.SetServingStatus(v1::Questions::service_full_name(), loaded);
     health.SetServingStatus(v1::Scheduling::service_full_name(), loaded);
+    health.SetServingStatus(v1::Dispatching::service_full_name(), loaded);
+    health.SetServingStatus(v1::Workloads::service_full_name(), loaded);
   }
 
   // Order: health first, so that nobody new is sent here; then admission; then, once no call is
@@ -286,14 +313,20 @@ class Server::Impl {
   }
 
   std::shared_ptr<Backend> backend_;
-  StateStore store_;
   WorkQueue queue_;
   WorkQueue state_queue_;  // so that changes to the state do not wait for placements
   Calls calls_;
+  NamedStates states_;
   ClusterStateService cluster_state_;
+  Commits commits_;
   PlacementService placement_;
+  QuestionsService questions_;
   SchedulingService scheduling_;
   UngatingService ungating_;
+  DispatchService dispatching_;
+  MultiKueueService multikueue_;
+  WorkloadsService workloads_;
+  CapacityGauges capacity_;
   std::unique_ptr<Metrics> metrics_;  // null: none; outlives the drain, which people watch on it
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::unique_ptr<UnixListener>> unix_listeners_;

@@ -9,56 +9,62 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/model/result.hpp"
+#include "service/server/capacity_shape.hpp"
 
 namespace espalier {
 
 class Backend;
 
 struct ServerOptions {
-  // "unix:/path/to/socket" or "HOST:PORT" ("[::1]:PORT"); port 0 takes a free one. At least one.
+  // Addresses, at least one: "unix:/path/to/socket" or "HOST:PORT" ("[::1]:PORT"); port 0 takes a
+  // free one.
   std::vector<std::string> listen;
-  bool insecure = false;  // whether addresses that are not loopback may be listened on: no TLS yet
+  bool insecure = false;  // allows addresses that are not loopback, without TLS
   bool reflection = false;
   std::int64_t max_message_bytes = std::int64_t{64} << 20;  // 1 KiB to 2 GiB - 1, either way
   int workers = 0;             // calls computed at once, 1 to 1024; 0: one per core, at least 2
   int max_queued_calls = 256;  // calls waiting for a worker, 0 or more; one more is refused
-  // Bytes that all calls, connections and states may take together, and one call; 0: three quarters
+  int max_states = 64;         // named states, beside the one without a name, 0 to 1024
+  // Maximum bytes of all calls, connections and states together, and of one call; 0: three quarters
   // of what this process may use, and half of `memory`.
   std::int64_t memory = 0;
   std::int64_t call_memory = 0;
-  // How long a call may wait for its client, to send the next chunk or to read an answer.
+  // Time that a call may wait for its client, to send the next chunk or to read an answer.
   std::chrono::milliseconds patience = std::chrono::seconds(30);
-  FeatureGates gates;  // where a request names none
+  FeatureGates gates;  // defaults of requests
   // HOST:PORT of Prometheus metrics, at /metrics; port 0 takes a free one. Empty: none.
   std::string metrics;
-  std::string version;  // of the program, for its metrics
+  std::vector<CapacityShape> capacity_shapes;  // whose capacity is among the metrics
+  std::string version;                         // version of the program, for the metrics
   std::string commit;
 };
 
-// The standard health service knows the server, its services and, where the back end has a device,
-// "device": not serving while the device is away and the CPU answers in its place.
+// A running server. The standard health service knows the server, its services and, when the back
+// end has a device, "device": not serving while there is no device and the CPU answers in its
+// place.
 class Server {
  public:
-  // Listens on every address, or on none. Errors: kBadInput for options out of range,
-  // kUnavailable for an address that is taken or not to be had. `backend` is never null.
+  // Starts a server that listens on every address, or on none. Errors: kBadInput for options out of
+  // range, kUnavailable for an address that is taken or not available. `backend` is never null.
   static Result<std::unique_ptr<Server>> Start(const ServerOptions& options,
                                                std::shared_ptr<Backend> backend);
 
-  // Drains without patience: running calls are cancelled, then waited for.
+  // Drains without patience: cancels running calls, then waits for them.
   ~Server();
 
   // Returns the limits in force, in a sentence.
   std::string DescribeLimits() const;
 
-  // As in the options, with the ports in use instead of 0.
+  // Returns the addresses of the options, with the ports in use instead of 0.
   const std::vector<std::string>& addresses() const;
 
-  // HOST:PORT likewise; empty when there are none. They are served until the server is gone.
+  // Returns HOST:PORT of the metrics in the same way; empty when there are none. They are served
+  // until the server is destroyed.
   std::string metrics_address() const;
 
-  // Reports "not serving", takes no more calls, lets those under way finish for `patience` and
-  // cancels the rest, whose computations stop at their next poll; they are waited for a second
-  // more. True when no call was cut off. Later calls return the first one's result.
+  // Reports "not serving", takes no more calls, lets those in flight finish for `patience` and
+  // cancels the rest, whose computations stop at their next poll and are waited for a second more.
+  // Returns true when no call was cut off. Later calls return the first one's result.
   bool Drain(std::chrono::milliseconds patience);
 
  private:

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+
+#include "host/model/excerpt.hpp"
 
 namespace espalier {
 namespace {
@@ -31,6 +34,25 @@ tl::unexpected<Error> Stale(const StatePosition& named, const StatePosition& cur
         current.generation, named.generation);
   }
   return tl::unexpected<Error>(Error{ErrorClass::kStale, std::move(message)});
+}
+
+template <class Value>
+void Copy(const std::vector<Value>& from, std::vector<Value>& to, const WorkBudget& budget) {
+  to.reserve(from.size());
+  for (auto value = from.begin(); value != from.end() && !budget.stopped(); ++value) {
+    to.push_back(*value);
+  }
+}
+
+// Returns false where the work is to stop.
+bool CopyInput(const ClusterStateInput& from, ClusterStateInput& to, const WorkBudget& budget) {
+  Copy(from.nodes, to.nodes, budget);
+  Copy(from.topologies, to.topologies, budget);
+  Copy(from.flavors, to.flavors, budget);
+  Copy(from.non_tas_usage, to.non_tas_usage, budget);
+  Copy(from.tas_usage, to.tas_usage, budget);
+  to.share_usage_between_flavors = from.share_usage_between_flavors;
+  return !budget.stopped();
 }
 
 }  // namespace
@@ -61,25 +83,41 @@ Result<LoadedInput> StateStore::LoadedAt(const std::optional<StatePosition>& pos
   const std::lock_guard lock(change_mutex_);
   const auto current = At(position);
   if (!current) return tl::unexpected(current.error());
-  TakeInBooked();
-  budget.Charge(std::max(input_->bytes() - input_memory_.bytes(), std::int64_t{0}));
-  HoldInput(budget);
+  if (auto taken = TakeInBooked(budget); !taken) return tl::unexpected(taken.error());
   if (!budget.Charge(input_->bytes())) return tl::unexpected(budget.Check().error());
-  return LoadedInput{(*current)->position, input_->input()};
+  LoadedInput loaded{(*current)->position, {}};
+  if (!CopyInput(input_->input(), loaded.input, budget)) {
+    return tl::unexpected(budget.Check().error());
+  }
+  return loaded;
 }
 
-Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budget) {
+Result<ClusterStateInput> StateStore::FlavorsAt(const std::optional<StatePosition>& position) {
+  const std::lock_guard lock(change_mutex_);
+  const auto current = At(position);
+  if (!current) return tl::unexpected(current.error());
+  ClusterStateInput flavors;
+  flavors.topologies = input_->input().topologies;
+  flavors.flavors = input_->input().flavors;
+  return flavors;
+}
+
+Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budget,
+                                       std::vector<AdmittedUsage> workloads) {
   auto loaded = std::make_unique<IndexedInput>(std::move(input));
+  if (const auto added = loaded->Apply({.set_workloads = std::move(workloads)}); !added) {
+    return tl::unexpected(added.error());
+  }
   Result<ClusterState> built = ClusterState::Build(loaded->input(), budget);
   if (!built) return tl::unexpected(built.error());
   const std::lock_guard lock(change_mutex_);
   std::swap(input_, loaded);
-  positions_known_ = true;
   booked_ = {};
   not_shared_ = {};
   booked_memory_ = {};
+  admitted_ = input_->ShareWorkloads();
   input_memory_ = budget.HandOver(input_->bytes());
-  return Publish(*std::move(built), std::make_shared<KnownGangShapes>());
+  return Publish(*std::move(built), std::make_shared<ResolvedShapeCache>());
 }
 
 Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta delta,
@@ -87,38 +125,97 @@ Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta d
   const std::lock_guard lock(change_mutex_);
   const auto current = At(base);
   if (!current) return tl::unexpected(current.error());
-  TakeInBooked(delta);
+  if (delta.set_workloads.empty()) {
+    TakeInBooked(delta);
+  } else {
+    TakeInBooked();
+  }
   Result<StateDelta> undo = input_->Apply(std::move(delta));
   if (!undo) return tl::unexpected(undo.error());
   budget.Charge(std::max(input_->bytes() - input_memory_.bytes(), std::int64_t{0}));
   Result<ClusterState> changed = Changed(*undo, budget);
   if (!changed) {
-    positions_known_ = false;
-    (void)input_->Apply(*std::move(undo));
+    input_->TakeBack(*std::move(undo));
     return tl::unexpected(changed.error());
   }
   HoldInput(budget);
-  // Resolved shapes go on where the nodes do.
-  const bool same_nodes = changed->IsBranchOf((*current)->state);
+  not_shared_ = {};
+  if (!undo->set_workloads.empty()) {
+    admitted_ = input_->ShareWorkloads();
+  }
+  // Resolved shapes go on where the resources do.
+  const bool same_resources = changed->IsBranchOf((*current)->state);
   return Publish(*std::move(changed),
-                 same_nodes ? (*current)->shapes : std::make_shared<KnownGangShapes>());
+                 same_resources ? (*current)->shapes : std::make_shared<ResolvedShapeCache>());
+}
+
+Result<std::vector<Node>> StateStore::NodesAt(const StatePosition& position,
+                                              const std::vector<std::string>& names) const {
+  const std::lock_guard lock(change_mutex_);
+  const auto current = At(position);
+  if (!current) return tl::unexpected(current.error());
+  std::vector<Node> nodes;
+  for (const std::string& name : names) {
+    const Node* node = input_->FindNode(name);
+    if (node == nullptr) {
+      return tl::unexpected(
+          Error{ErrorClass::kNotFound,
+                fmt::format("node {}: the state has no node of this name", Excerpt(name))});
+    }
+    nodes.push_back(*node);
+  }
+  return nodes;
+}
+
+Result<ClusterState> StateStore::WithNodes(const StatePosition& position,
+                                           std::vector<Node> upserted, WorkBudget& budget) {
+  const std::lock_guard lock(change_mutex_);
+  const auto current = At(position);
+  if (!current) return tl::unexpected(current.error());
+  Result<StateDelta> undo = input_->Apply({.upsert_nodes = std::move(upserted)});
+  if (!undo) return tl::unexpected(undo.error());
+  Result<ClusterState> changed = Changed(*undo, budget);
+  input_->TakeBack(*std::move(undo));
+  return changed;
 }
 
 Result<ClusterState> StateStore::Changed(const StateDelta& undo, WorkBudget& budget) {
   const ClusterState& current = Current()->state;
-  if (const auto change = positions_known_ ? input_->ChangeFrom(undo) : std::nullopt) {
-    Result<ClusterState> branch = current.Branch(budget);
-    if (!branch) return branch;
-    if (branch->Apply(*change, input_->input().share_usage_between_flavors)) {
-      branch->ShareUsage(not_shared_.TakeAll(current));
-      return branch;
-    }
+  if (undo.ChangesFlavors()) return BuildAnew(budget);
+  StateChange change = input_->ChangeFrom(undo);
+  if (current.MovesLeaves(change)) {
+    TakeInBooked();  // it is noted by leaf
+    change = input_->ChangeFrom(undo);
   }
+  Result<ClusterState> changed =
+      current.CanApply(change) ? current.Branch(budget) : BuildAnew(budget);
+  if (!changed) return changed;
+  if (changed->IsBranchOf(current)) {
+    changed->ShareUsage(BookedAmounts(not_shared_).TakeAll(current));
+    const auto applied =
+        changed->Apply(change, input_->input().share_usage_between_flavors, budget);
+    if (!applied) return tl::unexpected(applied.error());
+  }
+  return changed;
+}
+
+Result<ClusterState> StateStore::BuildAnew(WorkBudget& budget) {
   TakeInBooked();
-  Result<ClusterState> built = ClusterState::Build(input_->input(), budget);
-  positions_known_ = built.has_value();
-  if (built) not_shared_ = {};
-  return built;
+  return ClusterState::Build(input_->input(), budget);
+}
+
+Result<StateStore::Checked> StateStore::CurrentChecked(WorkBudget& budget) {
+  const std::lock_guard lock(change_mutex_);
+  if (input_ == nullptr) return Checked{Current(), 0};
+  if (auto taken = TakeInBooked(budget); !taken) return tl::unexpected(taken.error());
+  return Checked{Current(), input_->checksum()};
+}
+
+Result<void> StateStore::TakeInBooked(WorkBudget& budget) {
+  TakeInBooked();
+  budget.Charge(std::max(input_->bytes() - input_memory_.bytes(), std::int64_t{0}));
+  HoldInput(budget);
+  return budget.Check();
 }
 
 void StateStore::TakeInBooked() { input_->AddTasUsage(booked_.TakeAll(Current()->state)); }
@@ -157,11 +254,12 @@ void StateStore::HoldInput(WorkBudget& budget) {
   }
 }
 
-StatePosition StateStore::Publish(ClusterState state, std::shared_ptr<KnownGangShapes> shapes) {
+StatePosition StateStore::Publish(ClusterState state, std::shared_ptr<ResolvedShapeCache> shapes) {
   const StatePosition next = Next(Current()->position);
   auto snapshot = std::make_shared<const Snapshot>(
       Snapshot{next, std::move(state), static_cast<std::int64_t>(input_->input().nodes.size()),
-               std::chrono::system_clock::now(), std::move(shapes)});
+               std::chrono::system_clock::now(), std::move(shapes),
+               input_->input().share_usage_between_flavors, admitted_});
   const std::lock_guard lock(mutex_);
   current_.swap(snapshot);  // the old one is freed after the lock, or by its last reader
   return next;

@@ -1,4 +1,4 @@
-// The state of the cluster as the server knows it: what was sent, and the packed form of it that
+// Keeps the state of a cluster in a server: the input that was sent, and its packed form that
 // placements read.
 #pragma once
 
@@ -18,75 +18,109 @@
 
 namespace espalier {
 
-// One state; never changes. Readers hold on to it while later states take its place.
+// An immutable state. Readers keep it alive while later states replace it.
 struct Snapshot {
   StatePosition position;
   ClusterState state;
   std::int64_t nodes = 0;                           // as loaded, available or not
   std::chrono::system_clock::time_point published;  // the epoch: nothing is loaded
-  // Of gangs on these nodes; shared with the states that only differ in usage.
-  std::shared_ptr<KnownGangShapes> shapes = std::make_shared<KnownGangShapes>();
+  // Resolved shapes; shared with the states that this one came from by changes.
+  std::shared_ptr<ResolvedShapeCache> shapes = std::make_shared<ResolvedShapeCache>();
+  // Whether flavors on the same nodes see each other's usage (R5.6).
+  bool shares_usage = true;
+  // The workloads whose usage is in `state`; never null.
+  std::shared_ptr<const AdmittedWorkloads> admitted = std::make_shared<AdmittedWorkloads>();
 };
 
-// What the state of a position was built from.
+// The input that the state of a position was built from.
 struct LoadedInput {
   StatePosition position;
   ClusterStateInput input;
 };
 
-// All functions may be called from several threads at once. Changes happen one after the other and
-// in whole: a change that fails, or whose work is stopped before it is done, leaves everything as
-// it was. What a state takes is charged to the budget of the call that makes it, and handed over to
-// it.
+// Thread-safe. Changes happen one after the other and in whole: a change that fails, or whose work
+// is stopped before it is done, has no effect. The memory of a state is charged to the budget of
+// the call that makes it, and then handed over to the state.
 class StateStore {
  public:
   StateStore();
 
-  // Never null; before the first load an empty state of generation 0.
+  // A state and the checksum of its contents.
+  struct Checked {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::uint64_t checksum = 0;  // 0 before the first load
+  };
+  // Returns the current state and its checksum. Takes time that grows with what was booked since
+  // the last call; waits for a change in flight.
+  Result<Checked> CurrentChecked(WorkBudget& budget = WorkBudget::Unlimited());
+
+  // Returns the current state, never null; before the first load an empty state of generation 0.
   std::shared_ptr<const Snapshot> Current() const;
 
-  // The current state, which must be the one named. kStale when it is not, or nothing is loaded.
+  // Returns the current state, which must be the one named. Errors: kStale when it is not, or
+  // nothing is loaded.
   Result<std::shared_ptr<const Snapshot>> At(const std::optional<StatePosition>& position) const;
 
-  // A copy of what the current state, which must be the one named, was built from. Waits for a
-  // change under way. kStale as At.
+  // Returns a copy of the input that the current state, which must be the one named, was built
+  // from. Waits for a change in flight. Errors: kStale as in At.
   Result<LoadedInput> LoadedAt(const std::optional<StatePosition>& position,
                                WorkBudget& budget = WorkBudget::Unlimited());
 
-  // Replaces everything. `budget` has been charged for `input`. kBadInput as ClusterState::Build.
-  Result<StatePosition> Load(ClusterStateInput input, WorkBudget& budget = WorkBudget::Unlimited());
+  // Returns only the topologies and flavors of that input. Waits as LoadedAt. Errors: kStale as in
+  // At.
+  Result<ClusterStateInput> FlavorsAt(const std::optional<StatePosition>& position);
+
+  // Replaces everything. `budget` must have been charged for `input` and `workloads`, whose usage
+  // comes on top of that of `input`. Errors: kBadInput as in ClusterState::Build, or when a
+  // workload is named twice.
+  Result<StatePosition> Load(ClusterStateInput input, WorkBudget& budget = WorkBudget::Unlimited(),
+                             std::vector<AdmittedUsage> workloads = {});
 
   // Extends the state at `base`, and lets flavors on the same nodes see what was booked since the
-  // last update (R5.6, R5.7). Takes time that grows with the change unless nodes come, go, or
-  // change in more than their amounts. kStale; kBadInput when it removes a node that is not there.
+  // last update (R5.6, R5.7). Takes as long as ClusterState::Apply when that can be used. Errors:
+  // kStale; kBadInput when it removes a node that does not exist.
   Result<StatePosition> Update(const StatePosition& base, StateDelta delta,
                                WorkBudget& budget = WorkBudget::Unlimited());
 
-  // Publishes `booked`, a branch of the state at `base` to which usage was added; flavors that are
-  // not named in it see it with the next update. kStale.
+  // Returns nodes of the state at `position` by their names. Errors: kStale; kNotFound for one that
+  // does not exist.
+  Result<std::vector<Node>> NodesAt(const StatePosition& position,
+                                    const std::vector<std::string>& names) const;
+
+  // Returns the state at `position` after nodes were added or changed, without changing it. Errors
+  // are those of Update.
+  Result<ClusterState> WithNodes(const StatePosition& position, std::vector<Node> upserted,
+                                 WorkBudget& budget = WorkBudget::Unlimited());
+
+  // Publishes `booked`, a branch of the state at `base` to which usage was added; flavors that the
+  // usage does not name see it with the next update. Errors: kStale.
   Result<StatePosition> Book(const StatePosition& base, ClusterState booked,
                              WorkBudget& budget = WorkBudget::Unlimited());
 
  private:
-  // Returns the state that the changed `input_` makes, of which `undo` is the way back.
-  // `change_mutex_` is held, as for all below.
+  // Returns the state of the changed `input_`, of which `undo` is the way back. `change_mutex_`
+  // must be held, as for all functions below.
   Result<ClusterState> Changed(const StateDelta& undo, WorkBudget& budget);
-  // Adds to `input_` what was booked, all of it or where `delta` sets something else.
+  // Returns the state of `input_`.
+  Result<ClusterState> BuildAnew(WorkBudget& budget);
+  // Adds to `input_` all that was booked, and charges what it grows by. The error is why `budget`
+  // was stopped.
+  Result<void> TakeInBooked(WorkBudget& budget);
+  // Adds to `input_` what was booked, either all of it or where `delta` sets something else.
   void TakeInBooked();
   void TakeInBooked(const StateDelta& delta);
-  // Publishes what `input_` has become.
-  StatePosition Publish(ClusterState state, std::shared_ptr<KnownGangShapes> shapes);
-  // Takes over from `budget` what `input_` has grown by, which was charged.
+  // Publishes `state`, which was made of the current `input_`.
+  StatePosition Publish(ClusterState state, std::shared_ptr<ResolvedShapeCache> shapes);
+  // Takes over from `budget` the charged growth of `input_`.
   void HoldInput(WorkBudget& budget);
 
   mutable std::mutex mutex_;  // guards current_; held for the copy of a pointer
   std::shared_ptr<const Snapshot> current_;
   mutable std::mutex change_mutex_;  // held during a change; guards all below
   std::unique_ptr<IndexedInput> input_;
-  // Whether the current state was built with its nodes at the positions they have in `input_`.
-  bool positions_known_ = false;
-  BookedAmounts booked_;      // what is not in `input_` yet
-  BookedAmounts not_shared_;  // what came after the last update, where other flavors are to see it
+  std::shared_ptr<const AdmittedWorkloads> admitted_;  // those of `input_`
+  BookedAmounts booked_;                               // what is not in `input_` yet
+  BookedAmounts not_shared_;  // booked since the last update, to be seen by other flavors
   MemoryHold booked_memory_;  // of both, on first use
   MemoryHold input_memory_;
 };

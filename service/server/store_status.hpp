@@ -1,4 +1,4 @@
-// The status of a call that failed on the state: a stale position comes with the current one.
+// Makes the status of a call that failed on the state: a stale position comes with the current one.
 #pragma once
 
 #include "service/server/state_store.hpp"

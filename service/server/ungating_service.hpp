@@ -1,4 +1,4 @@
-// espalier.v1.Ungating; keeps no state.
+// Implements espalier.v1.Ungating, which keeps no state.
 #pragma once
 
 #include "espalier/v1/ungating.grpc.pb.h"
@@ -10,7 +10,7 @@ namespace espalier {
 class UngatingService final
     : public v1::Ungating::WithRawCallbackMethod_Ungate<v1::Ungating::Service> {
  public:
-  // `calls` outlives the service.
+  // Keeps a reference to `calls`, which must outlive the service.
   explicit UngatingService(Calls& calls) : calls_(calls) {}
 
   grpc::ServerUnaryReactor* Ungate(grpc::CallbackServerContext* context,

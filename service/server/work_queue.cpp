@@ -7,7 +7,7 @@ namespace espalier {
 namespace {
 
 // A task that has computed for so long hands its turn on to one that was served as much.
-constexpr auto kSlice = std::chrono::milliseconds(5);
+constexpr auto kSlice = std::chrono::milliseconds(10);
 // Tasks that may have been begun besides those that compute: each holds a thread and its memory.
 constexpr std::size_t kMostPaused = 16;
 constexpr std::uint64_t kTurnsByService = 4;

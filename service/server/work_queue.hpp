@@ -1,4 +1,4 @@
-// Takes computations off the gRPC threads and shares the processors among them.
+// Runs computations outside of gRPC's threads and shares the processors among them.
 #pragma once
 
 #include <chrono>
@@ -18,40 +18,40 @@ namespace espalier {
 
 // Runs tasks on threads of their own, a few at a time: a task computes while it has a turn. A task
 // that has computed for some milliseconds is asked through its budget to pause when others wait,
-// and hands its turn on. Next is the task whose client has computed least, of its tasks the one
-// that has computed least, so that short tasks pass long ones; every fourth turn goes to the task
-// that waits longest, so that none waits for ever. Thread-safe.
+// and hands its turn on. The next turn goes to the client that has computed least, and among its
+// tasks to the one that has computed least, so that short tasks overtake long ones; every fourth
+// turn goes to the task that has waited longest, so that none waits for ever. Thread-safe.
 //
 // Not a oneTBB arena: a worker that waits inside a computation must not pick up another call, which
-// could want a lock the first one holds.
+// could want a lock that the first one holds.
 class WorkQueue {
  public:
   struct Task {
-    std::string client;            // who asks: a connection; empty: nobody in particular
-    WorkBudget* budget = nullptr;  // lives until `done` is called; never null
+    std::string client;            // a connection; empty: no known client
+    WorkBudget* budget = nullptr;  // must live until `done` is called; never null
     std::function<void()> run;     // computes; must not throw
-    std::function<void()> done;    // called when `run` has ended and the turn was handed on
+    std::function<void()> done;    // called after `run` has ended and given up its turn
   };
 
-  // At most `turns` tasks (1 or more) compute at once and `max_waiting` (0 or more) may wait while
-  // they do.
+  // Lets at most `turns` tasks (1 or more) compute at once and `max_waiting` (0 or more) wait
+  // meanwhile.
   WorkQueue(int turns, int max_waiting);
 
-  // Runs what was posted, then joins.
+  // Runs what was posted, then joins the threads.
   ~WorkQueue();
 
-  // Returns false when the queue is full, or a quarter of it is left and a known client has the
-  // rest.
+  // Adds a task. Returns false when the queue is full, or a quarter of it is left and a known
+  // client has the rest.
   bool TryPost(Task task);
 
-  // Returns the number of tasks that have not been begun.
+  // Returns the number of tasks that have not begun.
   std::size_t waiting() const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  // What the tasks of one client have computed. A client that comes is put level with the least
-  // served one that is there; it is forgotten with its last task.
+  // The time that the tasks of one client have computed. A new client starts at the value of the
+  // least served one that is there, and is removed with its last task.
   struct Client {
     Clock::duration served{};
     std::size_t tasks = 0;
@@ -62,7 +62,7 @@ class WorkQueue {
     Task task;
     Clients::iterator client;
     Clock::duration served{};
-    Clock::time_point since;  // it has its turn, or waits
+    Clock::time_point since;  // since when it has its turn, or waits
     bool begun = false;
     bool has_turn = false;
     std::condition_variable turn;  // given to a task that paused
@@ -85,7 +85,7 @@ class WorkQueue {
   std::condition_variable ended_;   // for the destructor
   Clients clients_;
   Entries entries_;                          // unfinished, in the order they were posted
-  std::vector<Entries::iterator> to_begin_;  // have a turn and want a thread
+  std::vector<Entries::iterator> to_begin_;  // have a turn and need a thread
   std::size_t free_turns_;
   std::size_t waiting_ = 0;  // entries not begun
   std::size_t begun_ = 0;    // entries begun

@@ -1,4 +1,4 @@
-// Where a server listens and a client connects to.
+// Addresses where a server listens and a client connects.
 #pragma once
 
 #include <string>
@@ -14,19 +14,20 @@ struct Address {
   int port = 0;      // 0 to 65535
 
   bool is_unix() const { return !path.empty(); }
-  // As users write it; TCP with this port.
+  // Returns the address as users write it, with this port for TCP.
   std::string ToString(int with_port) const;
   std::string ToString() const { return ToString(port); }
 
-  // Returns what gRPC is to be told, to listen or to connect: it takes a unix path for a part of a
-  // URI and decodes what is behind a percent sign, so the path is percent-encoded.
+  // Returns the target for gRPC, to listen or to connect. A unix path is percent-encoded, as gRPC
+  // treats it as a part of a URI and decodes what follows a percent sign.
   std::string GrpcTarget() const;
 };
 
-// "unix:PATH" (1 to 107 bytes) or "HOST:PORT", IPv6 hosts in brackets. kBadInput.
+// Reads "unix:PATH" (1 to 107 bytes) or "HOST:PORT", with IPv6 hosts in brackets. Errors:
+// kBadInput.
 Result<Address> ParseAddress(std::string_view text);
 
-// The same without unix sockets.
+// Reads an address in the same way, but refuses unix sockets.
 Result<Address> ParseTcpAddress(std::string_view text);
 
 }  // namespace espalier

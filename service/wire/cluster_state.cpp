@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include <google/protobuf/arena.h>
+
+#include "host/model/excerpt.hpp"
 #include "service/wire/tables.hpp"
 #include "service/wire/types.hpp"
 
@@ -23,7 +26,7 @@ std::vector<std::string> FromRefs(const google::protobuf::RepeatedField<std::uin
 }  // namespace
 
 // Not in the unnamed namespace: FromProtoList finds them by their arguments.
-static Node FromProto(const v1::Node& message, const FieldPath& path, Decoder& decoder) {
+Node FromProto(const v1::Node& message, const FieldPath& path, Decoder& decoder) {
   Node node;
   node.name = decoder.String(message.name(), FieldPath(path, "name"));
   if (node.name.empty()) decoder.Fail(FieldPath(path, "name"), "is empty; nodes have names");
@@ -63,11 +66,43 @@ static NodeUsage FromProto(const v1::NodeUsage& message, const FieldPath& path, 
           FromProto(message.usage(), FieldPath(path, "usage"), decoder)};
 }
 
-static FlavorLeafUsage FromProto(const v1::FlavorLeafUsage& message, const FieldPath& path,
-                                 Decoder& decoder) {
+FlavorLeafUsage FromProto(const v1::FlavorLeafUsage& message, const FieldPath& path,
+                          Decoder& decoder) {
   return {decoder.String(message.flavor(), FieldPath(path, "flavor")),
           decoder.String(message.leaf(), FieldPath(path, "leaf")),
           FromProto(message.usage(), FieldPath(path, "usage"), decoder)};
+}
+
+static AdmittedUsage FromProto(const v1::AdmittedWorkload& message, const FieldPath& path,
+                               Decoder& decoder) {
+  AdmittedUsage workload;
+  workload.key.namespace_ = decoder.String(message.namespace_(), FieldPath(path, "namespace"));
+  workload.key.name = decoder.String(message.name(), FieldPath(path, "name"));
+  if (workload.key.name.empty()) {
+    decoder.Fail(FieldPath(path, "name"), "is empty; workloads have names");
+  }
+  workload.priority = message.priority();
+  workload.quota_reserved_seconds = message.quota_reserved_at();
+  workload.job = decoder.String(message.job(), FieldPath(path, "job"));
+  workload.usage = FromProtoList<FlavorLeafUsage>(message.usage(), path, "usage", decoder);
+  for (std::size_t i = 0; i < workload.usage.size(); ++i) {
+    for (const auto& [resource, amount] : workload.usage[i].usage) {
+      if (amount >= 0 && amount <= kMostAdmitted) continue;
+      decoder.Fail(FieldPath(path, "usage", static_cast<std::int64_t>(i)),
+                   "has {} {} for workload {}; 0 to {} expected", amount, Excerpt(resource),
+                   Excerpt(workload.key.ToString()), kMostAdmitted);
+    }
+  }
+  return workload;
+}
+
+void Fill(const Node& node, StringTable& strings, v1::Node& message) {
+  message.set_name(strings.Ref(node.name));
+  Fill(node.labels, strings, *message.mutable_labels());
+  for (const Taint& taint : node.taints) *message.add_taints() = ToProto(taint, strings);
+  message.set_unschedulable(node.unschedulable);
+  message.set_ready(node.ready);
+  Fill(node.allocatable, strings, *message.mutable_allocatable());
 }
 
 namespace {
@@ -80,59 +115,58 @@ void AppendList(const Messages& messages, const FieldPath& path, std::string_vie
   }
 }
 
-v1::Node ToProto(const Node& node, StringTable& strings) {
-  v1::Node message;
-  message.set_name(strings.Ref(node.name));
-  *message.mutable_labels() = ToProto(node.labels, strings);
-  for (const Taint& taint : node.taints) *message.add_taints() = ToProto(taint, strings);
-  message.set_unschedulable(node.unschedulable);
-  message.set_ready(node.ready);
-  *message.mutable_allocatable() = ToProto(node.allocatable, strings);
-  return message;
-}
-
-v1::Topology ToProto(const Topology& topology, StringTable& strings) {
-  v1::Topology message;
+void Fill(const Topology& topology, StringTable& strings, v1::Topology& message) {
   message.set_name(strings.Ref(topology.name));
   for (const std::string& level : topology.levels) message.add_levels(strings.Ref(level));
-  return message;
 }
 
-v1::ResourceFlavor ToProto(const ResourceFlavor& flavor, StringTable& strings) {
-  v1::ResourceFlavor message;
+void Fill(const ResourceFlavor& flavor, StringTable& strings, v1::ResourceFlavor& message) {
   message.set_name(strings.Ref(flavor.name));
-  *message.mutable_node_labels() = ToProto(flavor.node_labels, strings);
+  Fill(flavor.node_labels, strings, *message.mutable_node_labels());
   for (const Taint& taint : flavor.node_taints)
     *message.add_node_taints() = ToProto(taint, strings);
   for (const Toleration& toleration : flavor.tolerations) {
     *message.add_tolerations() = ToProto(toleration, strings);
   }
   message.set_topology_name(strings.Ref(flavor.topology_name));
-  return message;
 }
 
-v1::NodeUsage ToProto(const NodeUsage& usage, StringTable& strings) {
-  v1::NodeUsage message;
+void Fill(const NodeUsage& usage, StringTable& strings, v1::NodeUsage& message) {
   message.set_node(strings.Ref(usage.node));
-  *message.mutable_usage() = ToProto(usage.usage, strings);
-  return message;
+  Fill(usage.usage, strings, *message.mutable_usage());
 }
 
-v1::FlavorLeafUsage ToProto(const FlavorLeafUsage& usage, StringTable& strings) {
-  v1::FlavorLeafUsage message;
+}  // namespace
+
+void Fill(const FlavorLeafUsage& usage, StringTable& strings, v1::FlavorLeafUsage& message) {
   message.set_flavor(strings.Ref(usage.flavor));
   message.set_leaf(strings.Ref(usage.leaf));
-  *message.mutable_usage() = ToProto(usage.usage, strings);
-  return message;
+  Fill(usage.usage, strings, *message.mutable_usage());
+}
+
+namespace {
+
+void Fill(const AdmittedUsage& workload, StringTable& strings, v1::AdmittedWorkload& message) {
+  message.set_namespace_(strings.Ref(workload.key.namespace_));
+  message.set_name(strings.Ref(workload.key.name));
+  message.set_priority(workload.priority);
+  message.set_quota_reserved_at(workload.quota_reserved_seconds);
+  message.set_job(strings.Ref(workload.job));
+  for (const FlavorLeafUsage& usage : workload.usage) {
+    Fill(usage, strings, *message.add_usage());
+  }
 }
 
 // Chunks being filled and sent.
 class ChunkWriter {
  public:
-  explicit ChunkWriter(const std::function<bool(const v1::LoadStateRequest&)>& send)
-      : send_(send) {}
+  ChunkWriter(const std::function<bool(const v1::LoadStateRequest&)>& send,
+              const std::string& state_name)
+      : send_(send) {
+    chunk_->set_state_name(state_name);  // of the first chunk
+  }
 
-  v1::LoadStateRequest& chunk() { return chunk_; }
+  v1::LoadStateRequest& chunk() { return *chunk_; }
 
   // Adds the values to the list `add` returns an element of.
   template <class Value, class Message>
@@ -140,22 +174,25 @@ class ChunkWriter {
     for (const Value& value : values) {
       if (elements_ == kElementsPerChunk) Flush();
       if (!sending_) return;
-      *(chunk_.*add)() = ToProto(value, *strings_);
+      Fill(value, *strings_, *(chunk_->*add)());
       ++elements_;
     }
   }
 
   void Flush() {
-    sending_ = sending_ && send_(chunk_);
-    chunk_.Clear();
-    strings_.emplace(chunk_.mutable_strings());
+    sending_ = sending_ && send_(*chunk_);
+    arena_.Reset();
+    chunk_ = google::protobuf::Arena::CreateMessage<v1::LoadStateRequest>(&arena_);
+    strings_.emplace(chunk_->mutable_strings());
     elements_ = 0;
   }
 
  private:
   const std::function<bool(const v1::LoadStateRequest&)>& send_;
-  v1::LoadStateRequest chunk_;
-  std::optional<StringTable> strings_{chunk_.mutable_strings()};
+  google::protobuf::Arena arena_;  // of the chunk: thousands of small messages
+  v1::LoadStateRequest* chunk_ =
+      google::protobuf::Arena::CreateMessage<v1::LoadStateRequest>(&arena_);
+  std::optional<StringTable> strings_{chunk_->mutable_strings()};
   int elements_ = 0;
   bool sending_ = true;
 };
@@ -174,7 +211,8 @@ v1::StatePosition ToProto(const StatePosition& position) {
 }
 
 Result<void> AppendChunk(const v1::LoadStateRequest& message, std::int64_t chunk,
-                         WorkBudget& budget, ClusterStateInput& input) {
+                         WorkBudget& budget, ClusterStateInput& input,
+                         std::vector<AdmittedUsage>& workloads) {
   Decoder decoder(message.strings(), budget);
   const FieldPath path("chunk", chunk);
   AppendList(message.topologies(), path, "topologies", decoder, input.topologies);
@@ -182,6 +220,7 @@ Result<void> AppendChunk(const v1::LoadStateRequest& message, std::int64_t chunk
   AppendList(message.nodes(), path, "nodes", decoder, input.nodes);
   AppendList(message.non_tas_usage(), path, "non_tas_usage", decoder, input.non_tas_usage);
   AppendList(message.tas_usage(), path, "tas_usage", decoder, input.tas_usage);
+  AppendList(message.workloads(), path, "workloads", decoder, workloads);
   if (message.has_share_usage_between_flavors()) {
     input.share_usage_between_flavors = message.share_usage_between_flavors();
   }
@@ -198,6 +237,13 @@ Result<StateDelta> FromProto(const v1::UpdateStateRequest& message, WorkBudget& 
   AppendList(message.set_non_tas_usage(), path, "set_non_tas_usage", decoder,
              delta.set_non_tas_usage);
   AppendList(message.set_tas_usage(), path, "set_tas_usage", decoder, delta.set_tas_usage);
+  delta.remove_topologies =
+      FromRefs(message.remove_topologies(), path, "remove_topologies", decoder);
+  AppendList(message.upsert_topologies(), path, "upsert_topologies", decoder,
+             delta.upsert_topologies);
+  delta.remove_flavors = FromRefs(message.remove_flavors(), path, "remove_flavors", decoder);
+  AppendList(message.upsert_flavors(), path, "upsert_flavors", decoder, delta.upsert_flavors);
+  AppendList(message.set_workloads(), path, "set_workloads", decoder, delta.set_workloads);
   if (!decoder.ok()) return tl::unexpected(decoder.error());
   return delta;
 }
@@ -206,29 +252,47 @@ v1::UpdateStateRequest ToProto(const StateDelta& delta) {
   v1::UpdateStateRequest message;
   StringTable strings(message.mutable_strings());
   for (const std::string& name : delta.remove_nodes) message.add_remove_nodes(strings.Ref(name));
-  for (const Node& node : delta.upsert_nodes) *message.add_upsert_nodes() = ToProto(node, strings);
+  for (const Node& node : delta.upsert_nodes) Fill(node, strings, *message.add_upsert_nodes());
   for (const NodeUsage& usage : delta.set_non_tas_usage) {
-    *message.add_set_non_tas_usage() = ToProto(usage, strings);
+    Fill(usage, strings, *message.add_set_non_tas_usage());
   }
   for (const FlavorLeafUsage& usage : delta.set_tas_usage) {
-    *message.add_set_tas_usage() = ToProto(usage, strings);
+    Fill(usage, strings, *message.add_set_tas_usage());
+  }
+  for (const std::string& name : delta.remove_topologies) {
+    message.add_remove_topologies(strings.Ref(name));
+  }
+  for (const Topology& topology : delta.upsert_topologies) {
+    Fill(topology, strings, *message.add_upsert_topologies());
+  }
+  for (const std::string& name : delta.remove_flavors) {
+    message.add_remove_flavors(strings.Ref(name));
+  }
+  for (const ResourceFlavor& flavor : delta.upsert_flavors) {
+    Fill(flavor, strings, *message.add_upsert_flavors());
+  }
+  for (const AdmittedUsage& workload : delta.set_workloads) {
+    Fill(workload, strings, *message.add_set_workloads());
   }
   return message;
 }
 
 void ToChunks(const ClusterStateInput& input,
-              const std::function<bool(const v1::LoadStateRequest&)>& send) {
-  ChunkWriter writer(send);
+              const std::function<bool(const v1::LoadStateRequest&)>& send,
+              const std::string& state_name, const std::vector<AdmittedUsage>& workloads) {
+  ChunkWriter writer(send, state_name);
   writer.chunk().set_share_usage_between_flavors(input.share_usage_between_flavors);
   writer.Write(input.topologies, &v1::LoadStateRequest::add_topologies);
   writer.Write(input.flavors, &v1::LoadStateRequest::add_flavors);
   writer.Write(input.nodes, &v1::LoadStateRequest::add_nodes);
   writer.Write(input.non_tas_usage, &v1::LoadStateRequest::add_non_tas_usage);
   writer.Write(input.tas_usage, &v1::LoadStateRequest::add_tas_usage);
+  writer.Write(workloads, &v1::LoadStateRequest::add_workloads);
   v1::LoadStateEnd& end = *writer.chunk().mutable_end();
   end.set_nodes(static_cast<std::int64_t>(input.nodes.size()));
   end.set_non_tas_usage(static_cast<std::int64_t>(input.non_tas_usage.size()));
   end.set_tas_usage(static_cast<std::int64_t>(input.tas_usage.size()));
+  end.set_workloads(static_cast<std::int64_t>(workloads.size()));
   writer.Flush();
 }
 

@@ -1,5 +1,5 @@
-// What every conversion from a message shares: where in the message it is, the first thing wrong,
-// and a bound on what a small message may be blown up to.
+// Shared by every conversion from a message: the place in the message, the first error, and a bound
+// on the memory that a small message may expand to.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace espalier {
 
-// A place in a message, as "workloads.updates[3].pod_set": a chain on the stack, printed only for
-// an error.
+// A place in a message, such as "workloads.updates[3].pod_set": a chain on the stack that is
+// printed only for an error.
 class FieldPath {
  public:
   explicit FieldPath(std::string_view field, std::int64_t index = -1)
@@ -32,10 +32,10 @@ class FieldPath {
   std::int64_t index_ = -1;  // below 0: not an element of a list
 };
 
-// Looks references up and keeps the first error. After an error every look-up yields an empty
-// value, so that conversions read straight through and ask for the error once, at the end. Values
-// are charged to a budget, as a few bytes of a message can ask for gigabytes; where it is stopped,
-// that is an error too. A decoder belongs to the thread that owns the work, which may pause in it.
+// Resolves references and keeps the first error. After an error every lookup yields an empty value,
+// so that conversions read straight through and check for the error once, at the end. Values are
+// charged to a budget, as a few bytes of a message can ask for gigabytes; a stopped budget is an
+// error too. A decoder belongs to the thread that owns the work, which may pause in it.
 class Decoder {
  public:
   using Strings = google::protobuf::RepeatedPtrField<std::string>;
@@ -45,16 +45,16 @@ class Decoder {
   bool ok() const { return !failed_; }
   const Error& error() const { return error_; }
 
-  // Only the first failure is kept.
+  // Records an error at `path`, unless there was one before.
   template <class... Args>
   void Fail(const FieldPath& path, fmt::format_string<Args...> problem, Args&&... args) {
     if (!failed_) Keep(path, fmt::format(problem, std::forward<Args>(args)...));
   }
 
-  // The string a reference names; empty for 0.
+  // Returns the string that a reference names; empty for 0.
   const std::string& String(std::uint32_t reference, const FieldPath& path);
 
-  // The row of `table` a reference names; null for 0.
+  // Returns the row of `table` that a reference names; null for 0.
   template <class Table>
   auto* Row(const Table& table, std::uint32_t reference, const FieldPath& path) {
     const bool known = reference >= 1 && reference <= static_cast<std::size_t>(table.size());
@@ -65,10 +65,10 @@ class Decoder {
     return known ? &table[static_cast<int>(reference - 1)] : nullptr;
   }
 
-  // A column's length is that of its list, or 0 where the column may be empty.
+  // Fails unless the column is as long as its list, or empty when it may be.
   void CheckColumn(int size, std::int64_t expected, bool may_be_empty, const FieldPath& path);
 
-  // `offsets` start at 0, never decrease and end at `end`.
+  // Fails unless `offsets` start at 0, never decrease and end at `end`.
   template <class Offsets>
   void CheckOffsets(const Offsets& offsets, std::int64_t end, const FieldPath& path) {
     std::int64_t previous = 0;

@@ -1,5 +1,7 @@
 #include "service/wire/feature_gates.hpp"
 
+#include "host/kueue/resize_plan.hpp"
+
 namespace espalier {
 
 Result<FeatureGates> ApplyFeatureGates(const FeatureGateMap& values, FeatureGates defaults) {
@@ -12,6 +14,10 @@ Result<FeatureGates> ApplyFeatureGates(const FeatureGateMap& values, FeatureGate
     return BadInput("feature_gates: " + checked.error().message);
   }
   return defaults;
+}
+
+FeatureGates ResizeDefaults(const FeatureGateMap& values, const FeatureGates& defaults) {
+  return values.contains("ElasticJobsViaWorkloadSlicesWithTAS") ? defaults : ResizeGates(defaults);
 }
 
 void WriteFeatureGates(const FeatureGates& gates, FeatureGateMap& values) {

@@ -13,55 +13,55 @@ namespace {
 const FieldPath kPath("workloads");
 
 template <class Number>
-void AddNumber(Number number, std::string& text) {
-  text.append(reinterpret_cast<const char*>(&number), sizeof(number));
+void AddNumber(Number number, std::string& key) {
+  key.append(reinterpret_cast<const char*>(&number), sizeof(number));
 }
 
 }  // namespace
 
-std::shared_ptr<const ResolvedGangShape> KnownGangShapes::Find(const std::string& words) const {
+std::shared_ptr<const ResolvedGangShape> ResolvedShapeCache::Find(const std::string& key) const {
   const std::lock_guard lock(mutex_);
-  const auto it = shapes_.find(words);
+  const auto it = shapes_.find(key);
   return it == shapes_.end() ? nullptr : it->second;
 }
 
-void KnownGangShapes::Keep(std::string words, std::shared_ptr<const ResolvedGangShape> shape) {
-  if (words.size() > kMostBytes) return;
+void ResolvedShapeCache::Keep(std::string key, std::shared_ptr<const ResolvedGangShape> shape) {
+  if (key.size() > kMostBytes) return;
   const std::lock_guard lock(mutex_);
-  if (shapes_.size() == kMostShapes || bytes_ + words.size() > kMostBytes) {
+  if (shapes_.size() == kMostShapes || bytes_ + key.size() > kMostBytes) {
     shapes_.clear();
     bytes_ = 0;
   }
-  const std::size_t bytes = words.size();
-  if (shapes_.emplace(std::move(words), std::move(shape)).second) bytes_ += bytes;
+  const std::size_t bytes = key.size();
+  if (shapes_.emplace(std::move(key), std::move(shape)).second) bytes_ += bytes;
 }
 
-ShapeWords::ShapeWords(const v1::WorkloadBatch& message, const FeatureGates& gates,
-                       WorkBudget& budget)
+ShapeKeyReader::ShapeKeyReader(const v1::WorkloadBatch& message, const FeatureGates& gates,
+                               WorkBudget& budget)
     : message_(message), budget_(budget) {
   static_assert(std::has_unique_object_representations_v<FeatureGates>);
   AddNumber(gates, gates_);
 }
 
-bool ShapeWords::Read(int w, std::string& text) {
-  text = gates_;
+bool ShapeKeyReader::Read(int w, std::string& key) {
+  key = gates_;
   bool sound = true;
   const auto end = static_cast<int>(message_.pod_set_offsets(w + 1));
   for (auto p = static_cast<int>(message_.pod_set_offsets(w)); p < end && sound; ++p) {
-    AddNumber(static_cast<char>(EntryOf(message_.pod_set_implied(), p)), text);
-    sound = AddString(message_.pod_set_names(p), text) &&
-            AddString(message_.pod_set_flavors(p), text) &&
-            AddString(EntryOf(message_.pod_set_groups(), p), text) &&
-            AddRow(message_.resources(), message_.pod_set_requests(p), resources_, text) &&
+    AddNumber(static_cast<char>(EntryOf(message_.pod_set_implied(), p)), key);
+    sound = AddString(message_.pod_set_names(p), key) &&
+            AddString(message_.pod_set_flavors(p), key) &&
+            AddString(EntryOf(message_.pod_set_groups(), p), key) &&
+            AddRow(message_.resources(), message_.pod_set_requests(p), resources_, key) &&
             AddRow(message_.topology_requests(), EntryOf(message_.pod_set_topology_requests(), p),
-                   topology_requests_, text) &&
+                   topology_requests_, key) &&
             AddRow(message_.node_constraints(), EntryOf(message_.pod_set_node_constraints(), p),
-                   node_constraints_, text);
+                   node_constraints_, key);
   }
   return sound;
 }
 
-bool ShapeWords::UsedAllRows() const {
+bool ShapeKeyReader::UsedAllRows() const {
   const auto all = [](const auto& table, const Rows& used) {
     return static_cast<std::size_t>(table.size()) == used.size();
   };
@@ -70,47 +70,47 @@ bool ShapeWords::UsedAllRows() const {
          all(message_.node_constraints(), node_constraints_);
 }
 
-// Behind its length, so that what follows cannot be taken for a part of it.
-bool ShapeWords::Add(std::string_view part, std::string& text) {
+// Appends a part behind its length, so that what follows cannot be taken for a part of it.
+bool ShapeKeyReader::Add(std::string_view part, std::string& key) {
   if (!budget_.Charge(static_cast<std::int64_t>(part.size()))) return false;
-  AddNumber(part.size(), text);
-  text.append(part);
+  AddNumber(part.size(), key);
+  key.append(part);
   return true;
 }
 
-// Present or not, then what stands there.
-bool ShapeWords::AddString(std::uint32_t reference, std::string& text) {
-  AddNumber(static_cast<char>(reference != 0), text);
+// Appends whether there is a string, then the string.
+bool ShapeKeyReader::AddString(std::uint32_t reference, std::string& key) {
+  AddNumber(static_cast<char>(reference != 0), key);
   if (reference == 0) return true;
   return reference <= static_cast<std::uint32_t>(message_.strings_size()) &&
-         Add(message_.strings(static_cast<int>(reference - 1)), text);
+         Add(message_.strings(static_cast<int>(reference - 1)), key);
 }
 
 template <class Table>
-bool ShapeWords::AddRow(const Table& table, std::uint32_t reference, Rows& rows,
-                        std::string& text) {
-  AddNumber(static_cast<char>(reference != 0), text);
+bool ShapeKeyReader::AddRow(const Table& table, std::uint32_t reference, Rows& rows,
+                            std::string& key) {
+  AddNumber(static_cast<char>(reference != 0), key);
   if (reference == 0) return true;
   if (reference > static_cast<std::uint32_t>(table.size())) return false;
   const auto [row, fresh] = rows.try_emplace(reference);
-  if (fresh) row->second = Text(table[static_cast<int>(reference - 1)]);
-  return row->second && Add(*row->second, text);
+  if (fresh) row->second = KeyOf(table[static_cast<int>(reference - 1)]);
+  return row->second && Add(*row->second, key);
 }
 
-std::optional<std::string> ShapeWords::Text(const v1::ResourceVector& row) {
+std::optional<std::string> ShapeKeyReader::KeyOf(const v1::ResourceVector& row) {
   if (row.names_size() != row.amounts_size()) return std::nullopt;
   constexpr std::size_t kBytesOfEntry = 40;  // of most
-  std::string text;
-  text.reserve(static_cast<std::size_t>(row.names_size()) * kBytesOfEntry);
+  std::string key;
+  key.reserve(static_cast<std::size_t>(row.names_size()) * kBytesOfEntry);
   for (int i = 0; i < row.names_size(); ++i) {
-    if (!AddString(row.names(i), text)) return std::nullopt;
-    AddNumber(row.amounts(i), text);
+    if (!AddString(row.names(i), key)) return std::nullopt;
+    AddNumber(row.amounts(i), key);
   }
-  return text;
+  return key;
 }
 
 // Rows of these tables are few and deep: they are read, and written with strings of their own.
-std::optional<std::string> ShapeWords::Text(const v1::TopologyRequest& row) {
+std::optional<std::string> ShapeKeyReader::KeyOf(const v1::TopologyRequest& row) {
   Decoder decoder(message_.strings(), budget_);
   v1::WorkloadBatch own;
   StringTable strings(own.mutable_strings());
@@ -119,7 +119,7 @@ std::optional<std::string> ShapeWords::Text(const v1::TopologyRequest& row) {
   return own.SerializeAsString();
 }
 
-std::optional<std::string> ShapeWords::Text(const v1::NodeConstraints& row) {
+std::optional<std::string> ShapeKeyReader::KeyOf(const v1::NodeConstraints& row) {
   Decoder decoder(message_.strings(), budget_);
   v1::WorkloadBatch own;
   StringTable strings(own.mutable_strings());

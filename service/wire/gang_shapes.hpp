@@ -1,5 +1,5 @@
-// Shapes of gangs that were resolved before, kept by their words: controllers ask about the same
-// few shapes again and again.
+// Caches resolved shapes of gangs by their canonical key, as controllers ask about the same few
+// shapes again and again.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@
 
 namespace espalier {
 
-// Of one set of nodes: of a state and those that only differ from it in usage. Holds so many shapes
-// and bytes of words at most, and starts over when they are reached. All functions may be called
-// from several threads at once.
-class KnownGangShapes {
+// A cache that is valid for a state and all branches of it, whatever was changed there. Cleared
+// when it reaches its maximum of shapes or bytes of keys. Thread-safe.
+class ResolvedShapeCache {
  public:
   static constexpr std::size_t kMostShapes = 4096;
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
-  // Null when the words are not known.
-  std::shared_ptr<const ResolvedGangShape> Find(const std::string& words) const;
-  void Keep(std::string words, std::shared_ptr<const ResolvedGangShape> shape);
+  // Returns the shape with this canonical key, or null when it is not cached.
+  std::shared_ptr<const ResolvedGangShape> Find(const std::string& key) const;
+  // Adds a shape; does nothing when its key alone exceeds the maximum of bytes.
+  void Keep(std::string key, std::shared_ptr<const ResolvedGangShape> shape);
 
  private:
   mutable std::mutex mutex_;  // guards all below
@@ -35,30 +35,33 @@ class KnownGangShapes {
   std::size_t bytes_ = 0;
 };
 
-// The words of a batch's workloads as texts: equal for what means the same, in any two messages.
-class ShapeWords {
+// Reads the canonical keys of the shapes of a batch's workloads: equal for shapes that mean the
+// same, in any two messages.
+class ShapeKeyReader {
  public:
-  // `message` has sound columns. Texts are charged to `budget`; both outlive this.
-  ShapeWords(const v1::WorkloadBatch& message, const FeatureGates& gates, WorkBudget& budget);
+  // Reads from `message`, whose columns must be valid. Keys are charged to `budget`; both must
+  // outlive this.
+  ShapeKeyReader(const v1::WorkloadBatch& message, const FeatureGates& gates, WorkBudget& budget);
 
-  // Makes `text` what makes the shape of workload `w`, numbers of pods apart. False when something
-  // is wrong with it, or the work is to stop.
-  bool Read(int w, std::string& text);
+  // Sets `key` to the canonical key of the shape of workload `w`, without its numbers of pods.
+  // Returns false when something is wrong with it, or the work must stop.
+  bool Read(int w, std::string& key);
 
-  // Whether the workloads asked for used every row of every table: the others were not looked at.
+  // Returns whether the workloads read so far use every row of every table, as rows that they do
+  // not use were not checked.
   bool UsedAllRows() const;
 
  private:
-  // By reference: the text of a row; nullopt when something is wrong with it.
+  // The key of a row by reference; nullopt when something is wrong with it.
   using Rows = std::unordered_map<std::uint32_t, std::optional<std::string>>;
 
-  bool Add(std::string_view part, std::string& text);
-  bool AddString(std::uint32_t reference, std::string& text);
+  bool Add(std::string_view part, std::string& key);
+  bool AddString(std::uint32_t reference, std::string& key);
   template <class Table>
-  bool AddRow(const Table& table, std::uint32_t reference, Rows& rows, std::string& text);
-  std::optional<std::string> Text(const v1::ResourceVector& row);
-  std::optional<std::string> Text(const v1::TopologyRequest& row);
-  std::optional<std::string> Text(const v1::NodeConstraints& row);
+  bool AddRow(const Table& table, std::uint32_t reference, Rows& rows, std::string& key);
+  std::optional<std::string> KeyOf(const v1::ResourceVector& row);
+  std::optional<std::string> KeyOf(const v1::TopologyRequest& row);
+  std::optional<std::string> KeyOf(const v1::NodeConstraints& row);
 
   const v1::WorkloadBatch& message_;
   WorkBudget& budget_;

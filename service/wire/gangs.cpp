@@ -16,14 +16,15 @@ constexpr int kMostPodSets = 2;
 // The columns of a pod set that make its shape.
 constexpr int kShapeColumns = 7;
 
-// Workloads of equal keys have one shape. The first entry: whether the leader stands first.
-using ShapeKey = std::array<std::uint32_t, 1 + kMostPodSets * kShapeColumns>;
+// What a workload refers to in the tables of its message. Workloads with equal references have one
+// shape. The first entry: whether the leader stands first.
+using ShapeReferences = std::array<std::uint32_t, 1 + kMostPodSets * kShapeColumns>;
 constexpr std::size_t kRequestsEntry = 3;  // of the first pod set
 
-struct ShapeKeyHash {
-  std::size_t operator()(const ShapeKey& key) const {
-    return std::hash<std::string_view>()(
-        {reinterpret_cast<const char*>(key.data()), key.size() * sizeof(key[0])});
+struct ShapeReferencesHash {
+  std::size_t operator()(const ShapeReferences& references) const {
+    return std::hash<std::string_view>()({reinterpret_cast<const char*>(references.data()),
+                                          references.size() * sizeof(references[0])});
   }
 };
 
@@ -33,21 +34,24 @@ class ShapeNumbers {
   // `requests` rows are referred to.
   explicit ShapeNumbers(int requests) : last_(static_cast<std::size_t>(requests) + 1, -1) {}
 
-  // The number of the shape that `key` is of, and whether it is the first of it.
-  std::pair<std::int32_t, bool> Of(const ShapeKey& key) {
+  // Returns the number of the shape that the references are of, and whether they are the first of
+  // it.
+  std::pair<std::int32_t, bool> Of(const ShapeReferences& references) {
     // Mostly what is requested tells shapes apart, which is sooner looked up.
-    const std::size_t requests = std::min<std::size_t>(key[kRequestsEntry], last_.size() - 1);
+    const std::size_t requests =
+        std::min<std::size_t>(references[kRequestsEntry], last_.size() - 1);
     std::int32_t& last = last_[requests];
-    if (last >= 0 && keys_[static_cast<std::size_t>(last)] == key) return {last, false};
-    const auto [it, added] = numbers_.try_emplace(key, static_cast<std::int32_t>(keys_.size()));
-    if (added) keys_.push_back(key);
+    if (last >= 0 && shapes_[static_cast<std::size_t>(last)] == references) return {last, false};
+    const auto [it, added] =
+        numbers_.try_emplace(references, static_cast<std::int32_t>(shapes_.size()));
+    if (added) shapes_.push_back(references);
     last = it->second;
     return {last, added};
   }
 
  private:
-  std::unordered_map<ShapeKey, std::int32_t, ShapeKeyHash> numbers_;
-  std::vector<ShapeKey> keys_;      // [shapes]
+  std::unordered_map<ShapeReferences, std::int32_t, ShapeReferencesHash> numbers_;
+  std::vector<ShapeReferences> shapes_;  // [shapes]
   std::vector<std::int32_t> last_;  // by row of requests: the shape that came last with it, or -1
 };
 
@@ -71,14 +75,14 @@ bool IsSound(const v1::WorkloadBatch& message) {
          std::ranges::all_of(message.pod_set_counts(), [](std::int32_t pods) { return pods >= 0; });
 }
 
-void AddPodSet(const v1::WorkloadBatch& message, int p, std::uint32_t* key) {
-  *key++ = message.pod_set_names(p);
-  *key++ = message.pod_set_flavors(p);
-  *key++ = message.pod_set_requests(p);
-  *key++ = EntryOf(message.pod_set_topology_requests(), p);
-  *key++ = EntryOf(message.pod_set_implied(), p) ? 1 : 0;
-  *key++ = EntryOf(message.pod_set_groups(), p);
-  *key++ = EntryOf(message.pod_set_node_constraints(), p);
+void AddPodSet(const v1::WorkloadBatch& message, int p, std::uint32_t* references) {
+  *references++ = message.pod_set_names(p);
+  *references++ = message.pod_set_flavors(p);
+  *references++ = message.pod_set_requests(p);
+  *references++ = EntryOf(message.pod_set_topology_requests(), p);
+  *references++ = EntryOf(message.pod_set_implied(), p) ? 1 : 0;
+  *references++ = EntryOf(message.pod_set_groups(), p);
+  *references++ = EntryOf(message.pod_set_node_constraints(), p);
 }
 
 // The workload is placed as one: one pod set, or two of one group on one flavor. Names tell answers
@@ -101,7 +105,7 @@ GangShape ToShape(WorkloadRequest&& request, bool leader_first) {
 }  // namespace
 
 std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const ClusterState& state,
-                                      const FeatureGates& gates, KnownGangShapes& known,
+                                      const FeatureGates& gates, ResolvedShapeCache& known,
                                       WorkBudget& budget) {
   Decoder decoder(message.strings(), budget);
   CheckColumns(message, decoder);
@@ -117,12 +121,13 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
     const auto p = static_cast<int>(offsets[w]);
     const auto pod_sets = static_cast<int>(offsets[w + 1]) - p;
     if (pod_sets < 1 || pod_sets > kMostPodSets) return std::nullopt;
-    // The larger pod set is the workers', the first of two equal ones (R15.5).
     const bool leader_first =
-        pod_sets > 1 && message.pod_set_counts(p + 1) > message.pod_set_counts(p);
-    ShapeKey key{leader_first};
-    for (int i = 0; i < pod_sets; ++i) AddPodSet(message, p + i, &key[1 + i * kShapeColumns]);
-    const auto [shape, added] = numbers.Of(key);
+        pod_sets > 1 && LeaderComesFirst(message.pod_set_counts(p), message.pod_set_counts(p + 1));
+    ShapeReferences references{leader_first};
+    for (int i = 0; i < pod_sets; ++i) {
+      AddPodSet(message, p + i, &references[1 + i * kShapeColumns]);
+    }
+    const auto [shape, added] = numbers.Of(references);
     if (added) {
       first_of.push_back(w);
       requests.leader_first.push_back(leader_first);
@@ -130,19 +135,19 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
     requests.gangs.push_back({shape, message.pod_set_counts(leader_first ? p + 1 : p)});
   }
 
-  ShapeWords words(message, gates, budget);
-  std::string text;
+  ShapeKeyReader reader(message, gates, budget);
+  std::string key;
   const auto read = [&](std::size_t s) {
-    const bool sound = words.Read(first_of[s], text);
-    text.push_back(requests.leader_first[s] ? 1 : 0);
+    const bool sound = reader.Read(first_of[s], key);
+    key.push_back(requests.leader_first[s] ? 1 : 0);
     return sound;
   };
   std::vector<int> unknown;  // their first workloads
   for (std::size_t s = 0; s < first_of.size(); ++s) {
-    requests.shapes.push_back(read(s) ? known.Find(text) : nullptr);
+    requests.shapes.push_back(read(s) ? known.Find(key) : nullptr);
     if (!requests.shapes.back()) unknown.push_back(first_of[s]);
   }
-  if (unknown.empty() && words.UsedAllRows()) return requests;
+  if (unknown.empty() && reader.UsedAllRows()) return requests;
 
   auto firsts = FromProto(message, unknown, budget);
   if (!firsts) return std::nullopt;
@@ -154,7 +159,7 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
     GangShape shape = ToShape(std::move(*next++), requests.leader_first[s]);
     requests.shapes[s] =
         std::make_shared<const ResolvedGangShape>(Resolve(std::move(shape), state, gates, budget));
-    if (!budget.stopped() && read(s)) known.Keep(text, requests.shapes[s]);
+    if (!budget.stopped() && read(s)) known.Keep(key, requests.shapes[s]);
   }
   return requests;
 }

@@ -1,4 +1,4 @@
-// A WorkloadBatch whose workloads are gangs: read as shapes and numbers of pods, without words per
+// Reads a WorkloadBatch whose workloads are gangs as shapes and numbers of pods, without names per
 // workload.
 #pragma once
 
@@ -16,25 +16,26 @@ namespace espalier {
 
 struct GangRequests {
   GangBatch::Shapes shapes;
-  std::vector<bool> leader_first;  // [shapes] the leader stands before the workers
+  std::vector<bool> leader_first;  // [shapes] the leader comes before the workers
   std::vector<Gang> gangs;         // [workloads]
 
-  // How many pod sets a workload of a shape has, and whether the one at a position is the leader.
+  // Returns how many pod sets a workload of a shape has, and whether the one at a position is the
+  // leader.
   int PodSets(std::int32_t shape) const { return At(shape).leader ? 2 : 1; }
   bool IsLeader(std::int32_t shape, int position) const {
     return At(shape).leader && (position == 0) == leader_first[static_cast<std::size_t>(shape)];
   }
   const GangShape& At(std::int32_t shape) const {
-    return shapes[static_cast<std::size_t>(shape)]->words;
+    return shapes[static_cast<std::size_t>(shape)]->specification;
   }
 };
 
-// Nullopt when a workload is more than a gang on a flavor of `state`, or something is wrong with
-// the message: FromProto of workloads.hpp reads the one and reports the other. Shapes that `known`,
-// of the nodes of `state`, does not have yet are resolved and kept there. Nullopt also where the
-// work is to stop.
+// Returns the gangs of a message; nullopt when a workload is more than a gang on a flavor of
+// `state`, or something is wrong with the message, so that FromProto of workloads.hpp must read it
+// or report the error. Shapes that `known`, of `state` and its branches, does not have yet are
+// resolved and added. Returns nullopt also when the work must stop.
 std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const ClusterState& state,
-                                      const FeatureGates& gates, KnownGangShapes& known,
+                                      const FeatureGates& gates, ResolvedShapeCache& known,
                                       WorkBudget& budget);
 
 }  // namespace espalier

@@ -2,6 +2,8 @@
 
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.h>
@@ -98,22 +100,23 @@ class Scanner {
   }
 
   std::int64_t BytesOf(const Descriptor& type) {
-    if (&type != last_type_) {
-      last_type_ = &type;
-      last_bytes_ = static_cast<std::int64_t>(google::protobuf::MessageFactory::generated_factory()
-                                                  ->GetPrototype(&type)
-                                                  ->SpaceUsedLong()) +
-                    static_cast<std::int64_t>(kGrowth * sizeof(void*));
+    for (const auto& [known, bytes] : types_) {
+      if (known == &type) return bytes;
     }
-    return last_bytes_;
+    const std::int64_t bytes =
+        static_cast<std::int64_t>(google::protobuf::MessageFactory::generated_factory()
+                                      ->GetPrototype(&type)
+                                      ->SpaceUsedLong()) +
+        static_cast<std::int64_t>(kGrowth * sizeof(void*));
+    types_.emplace_back(&type, bytes);
+    return bytes;
   }
 
   static constexpr std::uint32_t kMostLength = std::numeric_limits<std::int32_t>::max();
 
   CodedInputStream& input_;
   std::int64_t bytes_ = 0;
-  const Descriptor* last_type_ = nullptr;
-  std::int64_t last_bytes_ = 0;
+  std::vector<std::pair<const Descriptor*, std::int64_t>> types_;  // a few
 };
 
 tl::unexpected<Error> NoMessage(const Descriptor& type) {

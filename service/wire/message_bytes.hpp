@@ -1,4 +1,4 @@
-// Messages as the bytes that a connection carries.
+// Converts messages to and from the bytes of a connection.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 namespace espalier {
 
 // Returns an upper bound of the memory, in bytes, that a message of type `type` takes once it is
-// parsed from `bytes`: two bytes on the wire can be hundreds in memory. Reads fields, but builds
-// nothing. kBadInput where the bytes are no message of any type.
+// parsed from `bytes`: two bytes on the wire can become hundreds in memory. Reads fields, but
+// builds nothing. Errors (kBadInput): the bytes are no message of any type.
 Result<std::int64_t> ParsedBytes(const google::protobuf::Descriptor& type,
                                  const grpc::ByteBuffer& bytes);
 
-// Parses `bytes` into `message`, whose memory is charged to `budget` before. kBadInput where they
-// are no such message; kExhausted and kCancelled from the budget.
+// Parses `bytes` into `message` after charging its memory to `budget`. Errors: kBadInput when the
+// bytes are no such message; kExhausted and kCancelled from the budget.
 Result<void> Parse(const grpc::ByteBuffer& bytes, WorkBudget& budget,
                    google::protobuf::Message& message);
 

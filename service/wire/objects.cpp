@@ -61,6 +61,7 @@ PodSet ObjectReader::Read(const v1::PodSet& message, const FieldPath& path) {
       message.node_constraints(), FieldPath(path, "node_constraints"), decoder_);
   pod_set.pod_template.requests =
       tables_.resources.Get(message.requests(), FieldPath(path, "requests"), decoder_);
+  CheckRequests(pod_set.pod_template.requests, FieldPath(path, "requests"), decoder_);
   pod_set.pod_template.labels = FromProto(message.labels(), FieldPath(path, "labels"), decoder_);
   pod_set.pod_template.annotations =
       FromProto(message.annotations(), FieldPath(path, "annotations"), decoder_);
@@ -174,6 +175,8 @@ Pod ObjectReader::Read(const v1::Pod& message, const FieldPath& path) {
       FromProto(message.node_selector(), FieldPath(path, "node_selector"), decoder_);
   pod.phase = Text(message.phase(), path, "phase");
   if (message.gated()) pod.scheduling_gates.emplace_back(kTopologyGate);
+  if (message.elastic_gated()) pod.scheduling_gates.emplace_back(kElasticJobGate);
+  pod.ungating_unconfirmed = message.ungating_unconfirmed();
   return pod;
 }
 
@@ -331,6 +334,8 @@ v1::Pod ToProto(const Pod& pod, WorkloadTablesWriter& tables) {
   message.set_phase(tables.strings.Ref(pod.phase));
   const auto& gates = pod.scheduling_gates;
   message.set_gated(std::ranges::find(gates, kTopologyGate) != gates.end());
+  message.set_elastic_gated(std::ranges::find(gates, kElasticJobGate) != gates.end());
+  message.set_ungating_unconfirmed(pod.ungating_unconfirmed);
   return message;
 }
 

@@ -1,5 +1,5 @@
-// Conversion of the messages in objects.proto. What no scheduling decision reads is not on the
-// wire: labels of a workload, reasons of conditions, limits on borrowing and the like.
+// Converts the messages in objects.proto. The wire does not carry what no scheduling decision
+// reads: labels of a workload, reasons of conditions, limits on borrowing and the like.
 #pragma once
 
 #include "espalier/v1/objects.pb.h"
@@ -8,10 +8,10 @@
 
 namespace espalier {
 
-// Objects of one message: `tables` are its own, and `decoder` looks into its strings.
+// Reads the objects of one message: `tables` are its own, and `decoder` looks up its strings.
 class ObjectReader {
  public:
-  // Both outlive the reader.
+  // Keeps references to both, which must outlive the reader.
   ObjectReader(const WorkloadTables& tables, Decoder& decoder)
       : tables_(tables), decoder_(decoder) {}
 
@@ -22,7 +22,7 @@ class ObjectReader {
   Namespace Read(const v1::Namespace& message, const FieldPath& path);
   Pod Read(const v1::Pod& message, const FieldPath& path);
 
-  // A list of messages, element by element.
+  // Reads a list of messages, element by element.
   template <class Value, class Messages>
   std::vector<Value> ReadList(const Messages& messages, const FieldPath& parent,
                               std::string_view field) {
@@ -45,7 +45,7 @@ class ObjectReader {
   ResourceGroup Read(const v1::ResourceGroup& message, const FieldPath& path);
   FlavorQuota Read(const v1::FlavorQuota& message, const FieldPath& path);
 
-  // The string a field refers to.
+  // Returns the string that a field refers to.
   const std::string& Text(std::uint32_t reference, const FieldPath& path, std::string_view field) {
     return decoder_.String(reference, FieldPath(path, field));
   }
@@ -56,7 +56,7 @@ class ObjectReader {
   Decoder& decoder_;
 };
 
-// The inverse; the tables get what the object refers to.
+// Writes what ObjectReader reads, and adds what the object refers to to the tables.
 v1::Workload ToProto(const Workload& workload, WorkloadTablesWriter& tables);
 v1::ClusterQueue ToProto(const ClusterQueue& queue, WorkloadTablesWriter& tables);
 v1::LocalQueue ToProto(const LocalQueue& queue, WorkloadTablesWriter& tables);

@@ -10,7 +10,8 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
-#include "host/packing/parts.hpp"
+#include "host/packing/flavor_state.hpp"
+#include "host/packing/parallel_for.hpp"
 #include "service/wire/message_bytes.hpp"
 
 namespace espalier {
@@ -59,7 +60,8 @@ constexpr std::size_t kGangsOfPart = 512;
 
 // The part of the gangs from `first` on.
 void WriteColumns(std::size_t first, const GangRequests& requests, const GangAnswers& gangs,
-                  grpc::Slice& domains, grpc::Slice& counts) {
+                  const std::vector<const FlavorSnapshot*>& flavors, grpc::Slice& domains,
+                  grpc::Slice& counts) {
   const std::size_t end = std::min(first + kGangsOfPart, requests.gangs.size());
   std::size_t entries = 0;
   for (std::size_t g = first; g < end; ++g) {
@@ -72,12 +74,14 @@ void WriteColumns(std::size_t first, const GangRequests& requests, const GangAns
   for (std::size_t g = first; g < end; ++g) {
     if (gangs.status[g] != PlacementStatus::kPlaced) continue;
     const std::int32_t shape = requests.gangs[g].shape;
+    const FlavorSnapshot& flavor = *flavors[static_cast<std::size_t>(shape)];
     for (int p = 0; p < requests.PodSets(shape); ++p) {
       const bool leader = requests.IsLeader(shape, p);
       for (const LeafShare& share : gangs.SharesOf(g)) {
         const Count count = leader ? share.leaders : share.pods;
         if (count == 0) continue;
-        domains_end = WriteVarint(WireFormatLite::ZigZagEncode32(share.leaf.value), domains_end);
+        domains_end =
+            WriteVarint(WireFormatLite::ZigZagEncode32(flavor.IndexOf(share.leaf)), domains_end);
         counts_end = WriteVarint(static_cast<std::uint32_t>(count), counts_end);
       }
     }
@@ -89,12 +93,18 @@ void WriteColumns(std::size_t first, const GangRequests& requests, const GangAns
 }  // namespace
 
 grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const v1::AnswerBatch& answers,
-                         const GangRequests& requests, const GangAnswers& gangs) {
+                         const GangRequests& requests, const GangAnswers& gangs,
+                         const ClusterState& state) {
+  std::vector<const FlavorSnapshot*> flavors;  // by shape
+  for (const auto& shape : requests.shapes) {
+    const FlavorState* flavor = state.Find(shape->specification.workers.flavor);
+    flavors.push_back(flavor == nullptr ? nullptr : &flavor->snapshot());
+  }
   const std::size_t parts = (requests.gangs.size() + kGangsOfPart - 1) / kGangsOfPart;
   std::vector<grpc::Slice> domains(parts);
   std::vector<grpc::Slice> counts(parts);
-  ForEachPart(parts, gangs.shares.size(), [&](std::size_t part) {
-    WriteColumns(part * kGangsOfPart, requests, gangs, domains[part], counts[part]);
+  ParallelFor(parts, gangs.shares.size(), [&](std::size_t part) {
+    WriteColumns(part * kGangsOfPart, requests, gangs, flavors, domains[part], counts[part]);
   });
   std::vector<grpc::Slice> fields = {ToSlice(answers)};
   AddField(v1::AnswerBatch::kDomainsFieldNumber, domains, fields);

@@ -1,4 +1,4 @@
-// How the answers of gangs become bytes: measured once and written in one go, the long columns
+// Writes the answers of gangs as bytes: measured once and written in one go, the long columns
 // straight from the shares.
 #pragma once
 
@@ -9,9 +9,11 @@
 
 namespace espalier {
 
-// `head` is the response without answers. `answers` is all of them but the columns of domains and
-// their counts, which are those of `gangs` by leaf index.
+// Returns the bytes of a response. `head` is the response without answers. `answers` is all of them
+// but the columns of domains and their counts, which are those of `gangs` by leaf index. `state` is
+// the one they were placed on, or a branch.
 grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const v1::AnswerBatch& answers,
-                         const GangRequests& requests, const GangAnswers& gangs);
+                         const GangRequests& requests, const GangAnswers& gangs,
+                         const ClusterState& state);
 
 }  // namespace espalier

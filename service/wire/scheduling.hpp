@@ -1,4 +1,4 @@
-// Conversion of the messages in scheduling.proto.
+// Converts the messages in scheduling.proto.
 #pragma once
 
 #include "espalier/v1/scheduling.pb.h"
@@ -8,14 +8,15 @@
 
 namespace espalier {
 
-// The queues, admission checks and workloads; the rest of the cluster stays empty. Errors:
+// Reads the queues, admission checks and workloads; the rest of the cluster stays empty. Errors:
 // kBadInput with the path of the field.
 Result<Cluster> FromProto(const v1::CycleRequest& message, WorkBudget& budget);
 
-// The inverse. kBadInput for an assignment with a domain that has not one value per level.
+// Writes what FromProto reads. Errors: kBadInput when a domain of an assignment has not one value
+// per level.
 Result<v1::CycleRequest> ToProto(const Cluster& cluster);
 
-// Leaves out the cluster after the cycles. Errors as above.
+// Returns the message of a result, without the cluster after the cycles. Errors are as above.
 Result<v1::CycleResponse> ToProto(const SchedulingCyclesResult& result);
 Result<SchedulingCyclesResult> FromProto(const v1::CycleResponse& message, WorkBudget& budget);
 

@@ -1,5 +1,5 @@
-// Tables whose rows several objects of one message refer to, and what is built on them: reading
-// and writing.
+// Reads and writes tables whose rows several objects of one message refer to, and values that are
+// built on them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace espalier {
 
-// A table converted row by row; each copy of a row is charged what the row cost.
+// A table converted row by row; each copy of a row is charged what the row itself cost.
 template <class Value>
 class SharedRows {
  public:
@@ -36,7 +36,7 @@ class SharedRows {
     }
   }
 
-  // The value a reference names; default-made for 0.
+  // Returns the value that a reference names; default-made for 0.
   Value Get(std::uint32_t reference, const FieldPath& path, Decoder& decoder) const {
     return GetOptional(reference, path, decoder).value_or(Value{});
   }
@@ -50,7 +50,7 @@ class SharedRows {
     return *row->value;
   }
 
-  // The same without a copy.
+  // Returns the same value without a copy.
   SharedValue<Value> GetShared(std::uint32_t reference, const FieldPath& path,
                                Decoder& decoder) const {
     const Row* row = decoder.Row(rows_, reference, path);
@@ -65,7 +65,7 @@ class SharedRows {
   std::vector<Row> rows_;
 };
 
-// What pod set assignments refer to.
+// The tables that pod set assignments refer to.
 struct AssignmentTables {
   template <class Message>
   AssignmentTables(const Message& message, const FieldPath& root, Decoder& decoder)
@@ -76,7 +76,7 @@ struct AssignmentTables {
   SharedRows<TopologyAssignment> assignments;
 };
 
-// What workloads refer to.
+// The tables that workloads refer to.
 struct WorkloadTables : AssignmentTables {
   template <class Message>
   WorkloadTables(const Message& message, const FieldPath& root, Decoder& decoder)
@@ -93,8 +93,8 @@ PodSetAssignment FromProto(const v1::AdmittedPodSet& message, const AssignmentTa
 PodSetUpdate FromProto(const v1::PodSetUpdate& message, const FieldPath& path, Decoder& decoder);
 v1::PodSetUpdate ToProto(const PodSetUpdate& update, StringTable& strings);
 
-// Fails when two of the pod sets of one workload have one name: answers, admissions and pods say by
-// name which is meant. `first` is where the first of them stands in the list `field`.
+// Fails when two pod sets of one workload have the same name, as answers, admissions and pods refer
+// to them by name. `first` is the position of the first of them in the list `field`.
 template <class PodSet>
 void CheckPodSetNames(const std::vector<PodSet>& pod_sets, const FieldPath& parent,
                       std::string_view field, std::int64_t first, Decoder& decoder) {
@@ -112,10 +112,10 @@ void CheckPodSetNames(const std::vector<PodSet>& pod_sets, const FieldPath& pare
   }
 }
 
-// A count of pods; fails below 0.
+// Returns a count of pods; fails when it is negative.
 std::int32_t PodCount(std::int32_t count, const FieldPath& path, Decoder& decoder);
 
-// Writes the tables of a message. References as in tables.hpp; empty values are 0.
+// Writes the tables of a message. References are as in tables.hpp; empty values are 0.
 class AssignmentTablesWriter {
  public:
   // `message` must be empty and outlive the writer.
@@ -126,12 +126,12 @@ class AssignmentTablesWriter {
         assignments_(message.mutable_assignments()) {}
 
   std::uint32_t Ref(const Resources& resources);
-  // The same, but an empty row where there are none.
+  // Returns the same, but adds an empty row when there are no resources.
   std::uint32_t RowOf(const Resources& resources);
   std::uint32_t Ref(const SharedValue<TopologyAssignment>& assignment);
   v1::AdmittedPodSet ToMessage(const PodSetAssignment& assignment);
 
-  // The first assignment that the wire cannot say; kBadInput.
+  // Returns an error (kBadInput) for the first assignment that the wire cannot express.
   const std::optional<Error>& error() const { return error_; }
 
   StringTable strings;
@@ -152,7 +152,7 @@ class WorkloadTablesWriter : public AssignmentTablesWriter {
 
   using AssignmentTablesWriter::Ref;
   std::uint32_t Ref(const std::optional<TopologyRequest>& request);
-  // Node selector, tolerations and affinity alone.
+  // Writes node selector, tolerations and affinity alone.
   std::uint32_t Ref(const PodTemplate& pod_template);
 
  private:

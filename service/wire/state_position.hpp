@@ -1,4 +1,4 @@
-// Which cluster state something was computed on.
+// The cluster state that an answer was computed on.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,12 @@
 namespace espalier {
 
 struct StatePosition {
-  std::uint64_t epoch = 0;       // of one start of a server; never 0 in one
+  std::uint64_t epoch = 0;       // identifies one start of a server; never 0
   std::uint64_t generation = 0;  // 0: nothing loaded yet
   bool operator==(const StatePosition&) const = default;
 };
 
-// Returns the position that a change to the state at `position` leads to.
+// Returns the position that follows a change to the state at `position`.
 inline StatePosition Next(const StatePosition& position) {
   return {position.epoch, position.generation + 1};
 }

@@ -1,4 +1,4 @@
-// Between error classes and gRPC status codes: one table, both ways.
+// Converts between error classes and gRPC status codes by one table, both ways.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -11,10 +11,11 @@ namespace espalier {
 grpc::StatusCode ToStatusCode(ErrorClass error_class);
 grpc::Status ToStatus(const Error& error);
 
-// FAILED_PRECONDITION that names the current state, in words and as a StaleState detail.
+// Returns FAILED_PRECONDITION that names the current state, in the message and as a StaleState
+// detail.
 grpc::Status StaleStatus(const Error& error, const StatePosition& current);
 
-// The class of a failed call, as its caller sees it.
+// Returns the error class of a failed call, as its caller sees it.
 ErrorClass ToErrorClass(grpc::StatusCode code);
 
 }  // namespace espalier

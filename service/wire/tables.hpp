@@ -1,4 +1,4 @@
-// Tables of distinct rows for messages being written. References are 1 + position, 0 is nothing.
+// Writes tables of distinct rows into messages. References are 1 + position, and 0 is nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace espalier {
 
 class StringTable {
  public:
-  // Rows are appended to `strings`, which must be empty and outlive the table.
+  // Appends rows to `strings`, which must be empty and outlive the table.
   explicit StringTable(google::protobuf::RepeatedPtrField<std::string>* strings)
       : strings_(*strings) {}
 
-  // For strings that may not be absent: the empty one is 0.
+  // Returns the reference of a string that is always present: the empty one is 0.
   std::uint32_t Ref(std::string_view text) { return text.empty() ? 0 : Intern(text); }
-  // For optional strings: 0 when absent, a row also when empty.
+  // Returns the reference of an optional string: 0 when absent, a row also when empty.
   std::uint32_t Ref(const std::optional<std::string>& text) { return text ? Intern(*text) : 0; }
   std::uint32_t Ref(const std::string& text) { return Ref(std::string_view(text)); }
 
@@ -35,7 +35,7 @@ class StringTable {
   std::unordered_map<std::string_view, std::uint32_t> refs_;
 };
 
-// The same for messages, equal when their bytes are.
+// A table of messages, which are equal when their bytes are.
 template <class Row>
 class RowTable {
  public:

@@ -26,7 +26,8 @@ FlatMap<Value> MapFromColumns(const Keys& keys, const Values& values, const Fiel
     return map;
   }
   // Sorted first: inserting unsorted keys one by one would take quadratic time.
-  std::vector<std::pair<std::string_view, int>> order;
+  thread_local std::vector<std::pair<std::string_view, int>> order;  // a load makes many maps
+  order.clear();
   order.reserve(static_cast<std::size_t>(keys.size()));
   for (int i = 0; i < keys.size() && decoder.ok(); ++i) {
     decoder.Charge(sizeof(typename FlatMap<Value>::Entry), path);
@@ -61,6 +62,12 @@ std::optional<std::string> OptionalString(std::uint32_t reference, const FieldPa
 }
 
 }  // namespace
+
+void CheckRequests(const Resources& requests, const FieldPath& path, Decoder& decoder) {
+  if (requests.size() <= kMaxRequestedResources) return;
+  decoder.Fail(path, "has {} resources; at most {} expected", requests.size(),
+               kMaxRequestedResources);
+}
 
 // Not in the unnamed namespace: FromProtoList finds them by their arguments.
 NodeSelectorRequirement FromProto(const v1::NodeSelectorRequirement& message, const FieldPath& path,
@@ -210,21 +217,33 @@ TopologyAssignment FromProto(const v1::TopologyAssignment& message, const FieldP
   return assignment;
 }
 
-v1::StringMap ToProto(const StringMap& map, StringTable& strings) {
-  v1::StringMap message;
+void Fill(const StringMap& map, StringTable& strings, v1::StringMap& message) {
+  message.mutable_keys()->Reserve(static_cast<int>(map.size()));
+  message.mutable_values()->Reserve(static_cast<int>(map.size()));
   for (const auto& [key, value] : map) {
     message.add_keys(strings.Ref(key));
     message.add_values(strings.Ref(value));
   }
+}
+
+void Fill(const Resources& resources, StringTable& strings, v1::ResourceVector& message) {
+  message.mutable_names()->Reserve(static_cast<int>(resources.size()));
+  message.mutable_amounts()->Reserve(static_cast<int>(resources.size()));
+  for (const auto& [name, amount] : resources) {
+    message.add_names(strings.Ref(name));
+    message.add_amounts(amount);
+  }
+}
+
+v1::StringMap ToProto(const StringMap& map, StringTable& strings) {
+  v1::StringMap message;
+  Fill(map, strings, message);
   return message;
 }
 
 v1::ResourceVector ToProto(const Resources& resources, StringTable& strings) {
   v1::ResourceVector message;
-  for (const auto& [name, amount] : resources) {
-    message.add_names(strings.Ref(name));
-    message.add_amounts(amount);
-  }
+  Fill(resources, strings, message);
   return message;
 }
 

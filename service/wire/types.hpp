@@ -1,4 +1,4 @@
-// Conversion of the messages in types.proto, both ways. FromProto reports to the decoder.
+// Converts the messages in types.proto, both ways. FromProto reports errors to the decoder.
 #pragma once
 
 #include <vector>
@@ -26,7 +26,10 @@ TopologyRequest FromProto(const v1::TopologyRequest& message, const FieldPath& p
 TopologyAssignment FromProto(const v1::TopologyAssignment& message, const FieldPath& path,
                              Decoder& decoder);
 
-// A list of messages, element by element.
+// Fails when there are more resources than one pod can request.
+void CheckRequests(const Resources& requests, const FieldPath& path, Decoder& decoder);
+
+// Reads a list of messages, element by element.
 template <class Value, class Messages>
 std::vector<Value> FromProtoList(const Messages& messages, const FieldPath& parent,
                                  std::string_view field, Decoder& decoder) {
@@ -41,6 +44,9 @@ std::vector<Value> FromProtoList(const Messages& messages, const FieldPath& pare
 
 v1::StringMap ToProto(const StringMap& map, StringTable& strings);
 v1::ResourceVector ToProto(const Resources& resources, StringTable& strings);
+// Writes the same into an empty message in place, for messages of an arena.
+void Fill(const StringMap& map, StringTable& strings, v1::StringMap& message);
+void Fill(const Resources& resources, StringTable& strings, v1::ResourceVector& message);
 v1::Taint ToProto(const Taint& taint, StringTable& strings);
 v1::Toleration ToProto(const Toleration& toleration, StringTable& strings);
 v1::NodeSelectorRequirement ToProto(const NodeSelectorRequirement& requirement,
@@ -48,7 +54,8 @@ v1::NodeSelectorRequirement ToProto(const NodeSelectorRequirement& requirement,
 v1::NodeConstraints NodeConstraintsToProto(const PodTemplate& pod_template, StringTable& strings);
 v1::TopologyRequest ToProto(const TopologyRequest& request, StringTable& strings);
 
-// kBadInput when a domain has not one value per level: the wire cannot say that.
+// Returns the message of an assignment. Errors: kBadInput when a domain has not one value per
+// level, which the wire cannot express.
 Result<v1::TopologyAssignment> ToProto(const TopologyAssignment& assignment, StringTable& strings);
 
 }  // namespace espalier

@@ -65,6 +65,7 @@ v1::UngateResponse ToProto(std::span<const UngatedPod> ungated, std::span<const 
     row.set_pod(positions.at(pod.pod));
     row.set_domain(strings.Ref(pod.domain));
     *row.mutable_node_selector() = ToProto(pod.node_selector, strings);
+    for (const std::string& gate : pod.gates) row.add_gates(strings.Ref(gate));
   }
   return message;
 }
@@ -82,8 +83,13 @@ Result<std::vector<UngatedPod>> FromProto(const v1::UngateResponse& message,
       decoder.Fail(FieldPath(path, "pod"), "is {}; there are only {}", row.pod(), pods.size());
       break;
     }
-    ungated.push_back({pods[row.pod()].key, decoder.String(row.domain(), FieldPath(path, "domain")),
-                       FromProto(row.node_selector(), FieldPath(path, "node_selector"), decoder)});
+    ungated.push_back({pods[row.pod()].key,
+                       decoder.String(row.domain(), FieldPath(path, "domain")),
+                       FromProto(row.node_selector(), FieldPath(path, "node_selector"), decoder),
+                       {}});
+    for (int j = 0; j < row.gates_size() && decoder.ok(); ++j) {
+      ungated.back().gates.push_back(decoder.String(row.gates(j), FieldPath(path, "gates", j)));
+    }
   }
   if (!decoder.ok()) return tl::unexpected(decoder.error());
   return ungated;

@@ -1,4 +1,4 @@
-// Conversion of the messages in ungating.proto.
+// Converts the messages in ungating.proto.
 #pragma once
 
 #include <span>
@@ -10,19 +10,20 @@
 
 namespace espalier {
 
-// A workload and the pods that may be its own.
+// A workload and the pods that may belong to it.
 struct WorkloadToUngate {
   Workload workload;
   std::vector<Pod> pods;  // no two of one name
 };
 
-// Errors: kBadInput with the path of the field.
+// Reads a request. Errors: kBadInput with the path of the field.
 Result<WorkloadToUngate> FromProto(const v1::UngateRequest& message, WorkBudget& budget);
 
-// The inverse. kBadInput for an assignment with a domain that has not one value per level.
+// Writes what FromProto reads. Errors: kBadInput when a domain of an assignment has not one value
+// per level.
 Result<v1::UngateRequest> ToProto(const Workload& workload, std::span<const Pod> pods);
 
-// `ungated` are some of `pods`.
+// Returns the message with the ungated pods, each of which must be one of `pods`.
 v1::UngateResponse ToProto(std::span<const UngatedPod> ungated, std::span<const Pod> pods);
 Result<std::vector<UngatedPod>> FromProto(const v1::UngateResponse& message,
                                           std::span<const Pod> pods, WorkBudget& budget);

@@ -75,6 +75,7 @@ class BatchDecoder {
                     "requests nothing refers to an empty row");
     }
     pod_set.requests = tables_.resources.Get(message_.pod_set_requests(p), requests_path, decoder_);
+    CheckRequests(pod_set.requests, requests_path, decoder_);
     pod_set.topology_request = tables_.topology_requests.GetOptional(
         EntryOf(message_.pod_set_topology_requests(), p),
         FieldPath(kRoot, "pod_set_topology_requests", p), decoder_);
@@ -150,6 +151,7 @@ class BatchDecoder {
           FromProto(message.admitted(i), tables_, FieldPath(path, "admitted", i), decoder_));
     }
     context.owned_by_single_pod = message.owned_by_single_pod();
+    context.joint = message.joint();
     return context;
   }
 
@@ -248,6 +250,7 @@ class BatchEncoder {
       *message.add_admitted() = tables_.ToMessage(admitted);
     }
     message.set_owned_by_single_pod(context.owned_by_single_pod);
+    message.set_joint(context.joint);
   }
 
   void WriteAssumedUsage(std::uint32_t w, const std::vector<LeafUsage>& usage) {

@@ -1,4 +1,4 @@
-// Conversion of a WorkloadBatch.
+// Converts requests to and from a WorkloadBatch.
 #pragma once
 
 #include <span>
@@ -10,25 +10,26 @@
 
 namespace espalier {
 
-// Errors: kBadInput with the path of the field.
+// Reads all workloads. Errors: kBadInput with the path of the field.
 Result<std::vector<WorkloadRequest>> FromProto(const v1::WorkloadBatch& message,
                                                WorkBudget& budget);
 
-// Only the workloads at `positions`, which are in range once the columns are sound; without what
-// updates, replacements and assumed_usage say about them.
+// Reads only the workloads at `positions`, which must be in range if the columns are valid, without
+// their rows in updates, replacements and assumed_usage.
 Result<std::vector<WorkloadRequest>> FromProto(const v1::WorkloadBatch& message,
                                                std::span<const int> positions, WorkBudget& budget);
 
-// Fails unless every column has an entry for each element of its list, or may be empty and is, and
-// the offsets cut the list of pod sets.
+// Fails unless every column has an entry for each element of its list, or is empty where it may be,
+// and the offsets split the list of pod sets.
 void CheckColumns(const v1::WorkloadBatch& message, Decoder& decoder);
 
-// The workload has pods in place, which stay where a replacement or a resize can keep them.
+// Returns whether the workload has placed pods, which stay where a replacement or a resize can keep
+// them.
 bool HasPodsInPlace(const WorkloadRequest& request);
 
-// Leaves out what placement does not look at: the requests of a template, and its labels and
-// annotations where no update could contradict them (R6.10). kBadInput for an assignment with a
-// domain that has not one value per level.
+// Writes requests without what placement ignores: the requests of a template, and its labels and
+// annotations unless an update could contradict them (R6.10). Errors: kBadInput when a domain of an
+// assignment has not one value per level.
 Result<v1::WorkloadBatch> ToProto(std::span<const WorkloadRequest> requests);
 
 }  // namespace espalier

@@ -110,7 +110,8 @@ TEST_F(LoadState, RefusesChunksBehindTheEnd) {
 
 TEST_F(LoadState, RefusesAChunkThatIsNoGzip) {
   for (int i = 0; i < 20; ++i) {
-    std::vector<AsGzip> messages(chunks_.begin(), chunks_.end());
+    std::vector<AsGzip> messages;
+    for (const std::string& chunk : chunks_) messages.push_back({chunk});
     const Reply reply = client_.Stream(kLoadState, messages);
     EXPECT_FALSE(reply.ok());
     ExpectUnchanged();

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "tests/cli/process.hpp"
+#include "tests/sanitizers.hpp"
 
 namespace espalier::attack {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 // Whether a sanitizer is built in, which uses memory of its own without bound.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ESPALIER_SANITIZED)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;

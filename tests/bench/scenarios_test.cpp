@@ -9,6 +9,7 @@
 #include "bench/scenarios/run_scenario.hpp"
 #include "bench/scenarios/scenario_table.hpp"
 #include "fallback_cpu/cpu_backend.hpp"
+#include "fallback_cpu/nested_cpu.hpp"
 #include "tests/bench/small_scenarios.hpp"
 
 namespace espalier {
@@ -45,7 +46,6 @@ TEST(Scenarios, NamesAreDifferentAndEverythingNamedExists) {
     EXPECT_TRUE(names.insert(scenario.full_name()).second) << scenario.full_name();
     if (scenario.mode == BenchMode::kRecorded) continue;
     EXPECT_THAT(topologies, Contains(scenario.topology.name)) << scenario.full_name();
-    if (scenario.mode == BenchMode::kWhatIf) continue;
     EXPECT_TRUE(scenario.mix.starts_with("X-SHAPES(") || mixes.contains(scenario.mix))
         << scenario.full_name();
     EXPECT_TRUE(MakePrefill(scenario.prefill, *tiny, 1)) << scenario.full_name();
@@ -113,6 +113,28 @@ TEST(RunScenario, EveryModeAnswersRightOnSmallClusters) {
   }
 }
 
+TEST(RunScenario, NestedGangsAnswerRightOnASmallCluster) {
+  Scenario scenario = SmallScenario("X-REPLICAS-16", 44);
+  scenario.prefill = "P0";
+  scenario.mode = BenchMode::kNested;
+  RunOptions options = Once();
+  options.make_nested_runner = [] { return MakeNestedCpuRunner(); };
+  std::int64_t asked = 0;
+  std::string digest;
+  options.plain_digest = [&](const Scenario&, std::int64_t gangs) -> Result<std::string> {
+    asked = gangs;
+    return digest;
+  };
+  digest = RunScenario(scenario, options)->digest;
+  const auto result = RunScenario(scenario, options);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(result->problems, IsEmpty());
+  EXPECT_EQ(asked, 44);
+  EXPECT_EQ(result->quality.front().name, "placed");
+  EXPECT_GT(result->quality.front().value, 0);
+  EXPECT_LE(result->quality.front().value, 5) << "the last four replicas are no workload";
+}
+
 TEST(RunScenario, DigestsDoNotDependOnThreads) {
   Scenario scenario = SmallScenario("X-SHAPES(16)", 200);
   scenario.mode = BenchMode::kSequential;
@@ -155,12 +177,25 @@ TEST(RunScenario, RecordedSequencesAreHeldAgainstTheirAnswers) {
   EXPECT_EQ(missing.error().error_class, ErrorClass::kNotFound);
 }
 
-TEST(RunScenario, WhatIsNotThereYetSaysSo) {
-  const auto what_if = FindScenarios(std::vector<std::string>{"B25"});
-  const auto result = RunScenario(what_if->front(), Once());
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().error_class, ErrorClass::kNotFound);
-  EXPECT_THAT(result.error().message, HasSubstr("join later"));
+TEST(RunScenario, VictimsAreHeldAgainstPlacingAnew) {
+  for (const auto& [prefill, mix] : std::vector<std::pair<std::string, std::string>>{
+           {"PFULL1", "X-ROW32"}, {"PFULL8", "X-500"}, {"PONES", "X-UNSAT"}, {"P90", "X-LEADER"}}) {
+    Scenario scenario = SmallScenario(mix, 1, prefill);
+    scenario.mode = BenchMode::kWhatIf;
+    const auto result = RunScenario(scenario, Once());
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_THAT(result->problems, IsEmpty()) << prefill;
+    EXPECT_THAT(result->checks, ElementsAre("placing anew for every victim finds the same"));
+  }
+}
+
+TEST(RunScenario, ChangedStatesAreHeldAgainstPlacingOnThem) {
+  Scenario scenario = SmallScenario("X-ROW32", 1, "P97");
+  scenario.mode = BenchMode::kWhatIfBatch;
+  const auto result = RunScenario(scenario, Once());
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(result->problems, IsEmpty());
+  EXPECT_THAT(result->checks, ElementsAre(HasSubstr("the first 100 changed states")));
 }
 
 }  // namespace

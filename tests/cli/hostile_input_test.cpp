@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/process.hpp"
+#include "tests/sanitizers.hpp"
 
 namespace espalier {
 namespace {
@@ -40,7 +41,7 @@ TEST_P(HostileInput, GzipBombs) {
 }
 
 // The limit comes from the memory there is. Sanitizers reserve more than any such limit.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(ESPALIER_SANITIZED)
 TEST_P(HostileInput, EndlessInputInLittleMemory) {
   ExpectRefused(RunShell("ulimit -v 2000000; cat /dev/zero | " + Command() + "-"),
                 "standard input: the input is larger than 122 MiB in all");

@@ -169,7 +169,7 @@ TEST(PlaceExitCode, IsTwoForAWrongCommandLine) {
            {{"place", "x", "--mode", "first"}, "--mode: first not in {sequential,nominate}"},
            {{"place", "x", "--output", "xml"}, "--output: xml not in {table,wide,json,yaml}"},
            {{"place", "x", "--threads", "-1"}, "--threads"},
-           {{"place", "x", "--profile", "kai"}, "--profile: kai not in {kueue}"},
+           {{"place", "x", "--profile", "kai"}, "--profile: kai not in {kueue,espalier,kep5732}"},
            {{"place", "x", "--workload", "team/"}, "want NAMESPACE/NAME or NAME"},
            {{"place", "x", "--connect", "nowhere"}, "--connect: \"nowhere\""},
            {{"place", "x", "--color", "pink"}, "--color: pink not in {auto,always,never}"},
@@ -340,7 +340,7 @@ TEST(PlaceOutput, NamesNeitherSteerTheTerminalNorForgeLines) {
 
 TEST(PlaceErrors, WordsOfTheCommandLineAreEscapedToo) {
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"\x1b[2J"}, {"place", "file", "--\x1b[2J"}}) {
+       {std::vector<std::string>{"\x1b[2J"}, {"place", "file", "--x\x1b[2J"}}) {
     const ProcessResult result = RunEspalier(words);
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_THAT(result.errors, HasSubstr("\\x1b[2J"));

@@ -89,6 +89,10 @@ ProcessResult Run(const std::vector<std::string>& words, const std::string& inpu
 
 }  // namespace
 
+std::string SocketAddress() {
+  return "unix:/tmp/espalier-test-" + std::to_string(getpid()) + ".sock";
+}
+
 ProcessResult RunEspalier(const std::vector<std::string>& arguments, const std::string& input) {
   return Run(EspalierWith(arguments), input);
 }

@@ -13,6 +13,9 @@ struct ProcessResult {
   std::string errors;
 };
 
+// Returns the address of a unix socket for a server of this process.
+std::string SocketAddress();
+
 // Waits until it has ended; `input` is its standard input.
 ProcessResult RunEspalier(const std::vector<std::string>& arguments, const std::string& input = "");
 

@@ -1,4 +1,7 @@
 // `espalier serve` as a real process: the same files sent through it give the same bytes.
+#include <cstdio>
+#include <fstream>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +13,6 @@ namespace espalier {
 namespace {
 
 const std::string kDumps = ESPALIER_SOURCE_DIR "/tests/data/dumps/";
-
-std::string SocketAddress() { return fmt::format("unix:/tmp/espalier-test-{}.sock", getpid()); }
 
 TEST(ServeProcess, AnswersWithTheSameBytesAsALocalRun) {
   const std::string address = SocketAddress();
@@ -32,6 +33,23 @@ TEST(ServeProcess, AnswersWithTheSameBytesAsALocalRun) {
     EXPECT_EQ(remote.exit_code, local.exit_code) << remote.errors;
   }
   EXPECT_EQ(server.Stop(), 0);
+}
+
+TEST(ServeProcess, NamesTheLineOfAWrongShape) {
+  const std::string path = fmt::format("/tmp/espalier-shapes-{}.txt", getpid());
+  const auto serve = [&](const std::string& shapes) {
+    std::ofstream(path) << shapes;
+    return RunEspalier({"serve", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0",
+                        "--capacity-shapes", path});
+  };
+  const ProcessResult wrong = serve("# gangs\n\n8x{cpu=1}\n8\n");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.errors, testing::HasSubstr(path + ", line 4: "));
+  EXPECT_THAT(serve("8x{cpu=1}\n8x{cpu=1} # again\n").errors,
+              testing::HasSubstr("line 2: 8x{cpu=1} is there twice"));
+  EXPECT_THAT(RunEspalier({"serve", "--listen", "127.0.0.1:0", "--capacity-shapes", path}).errors,
+              testing::HasSubstr("needs --metrics"));
+  std::remove(path.c_str());
 }
 
 // Another who asks does not replace what a controller has loaded.
@@ -58,8 +76,7 @@ TEST(ServeProcess, AskingChangesNothing) {
   EXPECT_THAT(asked.output, testing::HasSubstr("\nthe state of " + address +
                                                ", generation 1, has 1 node: 1 of flavor any\n"));
   EXPECT_THAT(asked.errors,
-              testing::HasSubstr(
-                  "nodes and pods of the files are not looked at: they have 1 node, the state"));
+              testing::HasSubstr("their pods are not looked at: the files have 1 node, the state"));
   EXPECT_EQ(RunEspalier(ask).output, asked.output) << "still generation 1";
 
   // Files that bring a workload alone.
@@ -85,6 +102,82 @@ spec:
   EXPECT_THAT(other.errors,
               testing::HasSubstr("ResourceFlavor any: its Topology default has the levels rack in "
                                  "the files and kubernetes.io/hostname in the state of"));
+  EXPECT_EQ(server.Stop(), 0);
+}
+
+// A state does not tell why it places on some of its nodes only; files with the nodes do.
+TEST(ServeProcess, HoldsStatesByName) {
+  const std::string address = SocketAddress();
+  BackgroundEspalier server({"serve", "--listen", address, "--max-states", "1"});
+  ASSERT_THAT(server.ReadLine(), testing::HasSubstr(address));
+  const std::string fits = ESPALIER_SOURCE_DIR "/tests/cli/data/fits.yaml";
+  std::vector<std::string> ask = {"place", fits, "--connect", address, "--state", "east"};
+  ProcessResult result = RunEspalier(ask);
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.errors, testing::HasSubstr("no state \"east\" is loaded"));
+  ask.push_back("--load");
+  EXPECT_EQ(RunEspalier(ask).exit_code, 0);
+  ask.pop_back();
+  EXPECT_EQ(RunEspalier(ask).exit_code, 0);
+  result = RunEspalier({"place", fits, "--connect", address});
+  EXPECT_THAT(result.errors, testing::HasSubstr("holds no state to ask about"));
+  result = RunEspalier({"place", fits, "--connect", address, "--state", "west", "--load"});
+  EXPECT_THAT(result.errors, testing::HasSubstr("one named state too many"));
+  EXPECT_EQ(RunEspalier({"place", fits, "--state", "east"}).exit_code, 2);
+  EXPECT_EQ(server.Stop(), 0);
+}
+
+TEST(ServeProcess, AsksSeveralStatesWhichCanHoldAWorkload_W6_6) {
+  const std::string address = SocketAddress();
+  BackgroundEspalier server({"serve", "--listen", address});
+  ASSERT_THAT(server.ReadLine(), testing::HasSubstr(address));
+  const std::string fits = ESPALIER_SOURCE_DIR "/tests/cli/data/fits.yaml";
+  ASSERT_EQ(
+      RunEspalier({"place", fits, "--connect", address, "--state", "east", "--load"}).exit_code, 0);
+  const auto ask = [&](const std::string& states, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"place", fits, "--connect", address, "--state", states};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunEspalier(arguments);
+  };
+  const ProcessResult result = ask("west,east");
+  const ProcessResult files =
+      RunEspalier({"place", fits, "--cluster", "west=", "--cluster", "east=" + fits});
+  EXPECT_EQ(result.output, files.output);
+  EXPECT_THAT(result.output, testing::ContainsRegex("east +fits"));
+  EXPECT_THAT(result.output, testing::ContainsRegex("west +unknown"));
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(ask("west,north").exit_code, 1);
+  EXPECT_EQ(ask("east,east").exit_code, 3);
+  EXPECT_EQ(ask(",east").exit_code, 3);
+  EXPECT_EQ(ask("east,west", {"--load"}).exit_code, 2);
+  EXPECT_EQ(ask("east,west", {"--mode", "nominate"}).exit_code, 2);
+  EXPECT_EQ(server.Stop(), 0);
+}
+
+TEST(ServeProcess, SaysWhyNodesAreLeftOutWhereTheFilesTell) {
+  const std::string address = SocketAddress();
+  BackgroundEspalier server({"serve", "--listen", address});
+  ASSERT_THAT(server.ReadLine(), testing::HasSubstr(address));
+  const std::string small = ESPALIER_SOURCE_DIR "/tests/cli/data/small.yaml";
+  RunEspalier({"place", small, "--connect", address, "--load"});
+  const std::string state =
+      "\nthe state of " + address + ", generation 1, has 8 nodes: 7 of flavor gpu\n";
+  EXPECT_THAT(RunEspalier({"place", small, "--connect", address}).output,
+              testing::HasSubstr(
+                  state + "by the files, 7 of 8 nodes take part; left out: 1 not ready\n3 placed"));
+  const std::string fewer = " | $E place - --connect " + address;
+  EXPECT_THAT(RunShell("sed 's/^kind: Node$/kind: Other/' " + small + fewer).output,
+              testing::HasSubstr(
+                  state + "which nodes are left out, and why, is not known, as the files have no "
+                          "nodes\n"));
+  EXPECT_THAT(RunShell("sed 's/^kind: ResourceFlavor$/kind: Other/' " + small + fewer).output,
+              testing::HasSubstr(
+                  state + "which nodes are left out, and why, is not known, as the files have "
+                          "no ResourceFlavors\n"));
+  EXPECT_THAT(RunShell("{ cat " + small +
+                       R"(; echo ---; echo '{kind: Node, metadata: {name: host-9}}';})" + fewer)
+                  .output,
+              testing::HasSubstr(state + "by the files, whose nodes are others, 7 of 9 nodes"));
   EXPECT_EQ(server.Stop(), 0);
 }
 

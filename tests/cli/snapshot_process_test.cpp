@@ -41,6 +41,8 @@ TEST(Snapshot, AsksForEveryTypeThatIsRead) {
                                    HasSubstr("get clusterqueue.kueue.x-k8s.io -A -o json"),
                                    HasSubstr("get job.batch -A -o json"),
                                    HasSubstr("get runtimeclass.node.k8s.io -A -o json"),
+                                   HasSubstr("get jobset.jobset.x-k8s.io -A -o json"),
+                                   HasSubstr("get workload.scheduling.k8s.io -A -o json"),
                                    HasSubstr(R"({"name": "acme-1"})")));
   EXPECT_THAT(result.errors,
               AllOf(HasSubstr("not in this cluster: pod, "), Not(HasSubstr("topology"))));
@@ -71,6 +73,26 @@ TEST(Snapshot, RefusesWhatIsNotJsonWhenItHidesNames) {
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.errors,
               HasSubstr("it is not valid JSON: line 1, column 10: List is not a JSON value"));
+}
+
+// What describes gangs means the same without names.
+TEST(Snapshot, GangsWithoutNamesAreUnderstoodAsWithThem) {
+  const std::string stand_in =
+      "case $2 in workload.scheduling) cat <<'E'\n"
+      R"({"kind": "List", "items": [{"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
+        "metadata": {"name": "acme", "namespace": "labs"}, "spec": {
+          "controllerRef": {"apiGroup": "batch", "kind": "Job", "name": "acme"},
+          "replicaMode": "Unreplicated", "gangGroups": [{"name": "one", "gangMode": "Gang",
+            "topologyRequest": {"policy": "Required", "level": "example.com/rack"},
+            "eqGroups": [{"name": "x", "count": 2,
+                          "template": {"resources": {"requests": {"cpu": 1}}}}]}]}}]})"
+      "\nE\n;; *) echo '{\"kind\": \"List\", \"items\": []}' ;; esac\n";
+  const ProcessResult result =
+      WithKubectl(stand_in, "$E snapshot --redact | $E place - --show-model -o json");
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.output,
+              AllOf(HasSubstr(R"("required": "example.com/rack")"), HasSubstr(R"("mode": "Gang")"),
+                    HasSubstr(R"("kind": "Job")"), Not(HasSubstr("acme")), Not(HasSubstr("labs"))));
 }
 
 // The whole cluster as if it were the nodes, and the rest as if it were the pods.

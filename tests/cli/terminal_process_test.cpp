@@ -81,7 +81,9 @@ TEST(Completion, OfBashKnowsCommandsFlagsAndValues) {
 
 TEST(Completion, IsThereForZshAndFish) {
   EXPECT_THAT(RunEspalier({"completion", "zsh"}).output,
-              AllOf(testing::StartsWith("autoload -Uz bashcompinit"), HasSubstr("place")));
+              AllOf(testing::StartsWith("(( $+functions[compdef] )) || { autoload -Uz compinit && "
+                                        "compinit }\nautoload -Uz bashcompinit"),
+                    HasSubstr("place")));
   EXPECT_THAT(RunEspalier({"completion", "fish"}).output,
               AllOf(HasSubstr("__fish_use_subcommand -f -a place"),
                     HasSubstr("'__fish_seen_subcommand_from place' -s o -l output -x -a "

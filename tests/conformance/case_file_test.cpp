@@ -148,6 +148,40 @@ TEST(ReadCase, UsageOfOthersIsBookedOnAnAvailableNodeOfTheLeaf) {
               ElementsAre(NodeUsage{"n2", {{"cpu", 50}}}));
 }
 
+TEST(ReadCase, UnknownFieldsAreErrors) {
+  const std::string line = R"({"name":"p","topology":{"name":"t","levels":["l"]},
+    "flavor":{"name":"f"},"request":{"podSets":[{"requests":{"cpu":1},"podSet":{"name":"main"}}]},
+    "leafUsage":[{"leaf":"a"}],"expect":{"main":{}},
+    "victims":[{"name":"v","usage":[{"leaf":"a","usage":{"cpu":1}}]}],
+    "expectVictims":{"fits":true,"prefix":1,"targets":["v"],"result":{"main":{}}}})";
+  ASSERT_TRUE(ReadCase(line));
+  for (const std::string before :
+       {R"("name":"p")", R"("name":"t")", R"("name":"f")", R"("podSets":)", R"("requests":)",
+        R"("leaf":"a"})", R"("name":"v")", R"("leaf":"a","usage")", R"("fits":)"}) {
+    std::string wrong = line;
+    wrong.insert(wrong.find(before), R"("vicitms":1,)");
+    const auto read = ReadCase(wrong);
+    ASSERT_FALSE(read) << wrong;
+    EXPECT_THAT(read.error().message, HasSubstr("vicitms: cases have no field vicitms"));
+  }
+}
+
+TEST(ReadCase, VictimsInOrder_R29_3) {
+  const auto read = ReadCase(R"({"name":"p","topology":{"name":"t","levels":["l"]},
+    "flavor":{"name":"f"},"request":{"podSets":[]},"expect":{},
+    "victims":[{"name":"b","usage":[{"leaf":"x","usage":{"cpu":2,"pods":1}}]},{"name":"a"}],
+    "expectVictims":{"fits":true,"prefix":2,"targets":["a","b"],"result":{"main":{}}}})");
+  ASSERT_TRUE(read) << read.error().message;
+  const auto& what_if = std::get<PlacementCase>(read->value).what_if;
+  ASSERT_TRUE(what_if);
+  EXPECT_THAT(what_if->victims,
+              ElementsAre(Victim{"b", {{"f", "x", {{"cpu", 2}, {"pods", 1}}}}}, Victim{"a", {}}));
+  EXPECT_TRUE(what_if->fits);
+  EXPECT_EQ(what_if->prefix, 2u);
+  EXPECT_THAT(what_if->targets, ElementsAre("a", "b"));
+  EXPECT_EQ(*what_if->result.Find("main"), ExpectedPodSet{});
+}
+
 std::string ReplacementLine(const std::string& metadata) {
   return R"({"name":"p","topology":{"name":"t","levels":["l"]},"flavor":{"name":"f"},
     "request":{"podSets":[],"workload":{"metadata":{"name":"w")" +

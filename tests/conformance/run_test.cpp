@@ -180,6 +180,36 @@ TEST(RunConformance, WithoutItsHeaderNoGangCanPass) {
   EXPECT_THAT(outcome.failures[0].difference, HasSubstr("this mode does not exist"));
 }
 
+// Of two victims on one node the first does not suffice; upstream's search keeps the second alone.
+TEST(RunConformance, WhatIfCases_R29_3) {
+  const std::string full =
+      R"({"reason":"topology \"t\" doesn't allow to fit any of 2 pod(s). Total nodes: 1; )"
+      R"(excluded: resource \"cpu\": 1"})";
+  std::string line = PlacementLine("w", 2, full);
+  line.erase(line.rfind('}'));
+  line += R"(,"leafUsage":[{"leaf":"n","tas":{"cpu":2000}}],"victims":[)"
+          R"({"name":"small","usage":[{"leaf":"n","usage":{"cpu":0}}]},)"
+          R"({"name":"large","usage":[{"leaf":"n","usage":{"cpu":2000}}]}],)"
+          R"("expectVictims":{"fits":true,"prefix":2,"targets":["TARGET"],"result":{"main":)" +
+          kTwoOnN + "}}}\n";
+  const auto with = [&](const std::string& what, const std::string& value) {
+    std::string changed = line;
+    return changed.replace(changed.find(what), what.size(), value);
+  };
+  line = with("TARGET", "large");
+  const auto path = Write("whatif", line + with(R"("prefix":2)", R"("prefix":1)") +
+                                        with("[\"large\"]", "[\"small\"]") +
+                                        with(R"("fits":true)", R"("fits":false)") +
+                                        with(R"("cpu":2000}}]}])", R"("cpu":2001}}]}])"));
+  const Outcome outcome = RunFiles({path});
+  EXPECT_EQ(outcome.report.passed, 1u);
+  ASSERT_EQ(outcome.failures.size(), 4u);
+  EXPECT_THAT(outcome.failures[0].difference, HasSubstr("prefix: want 1\n got 2"));
+  EXPECT_THAT(outcome.failures[1].difference, HasSubstr("targets: want small\n got large"));
+  EXPECT_THAT(outcome.failures[2].difference, HasSubstr("want it does not fit\n got it fits"));
+  EXPECT_THAT(outcome.failures[3].difference, HasSubstr("victim large: it and those before it"));
+}
+
 TEST(RunConformance, UngateAndEncodeCases) {
   const std::string encode =
       R"({"name":"e","encode":{"levels":["rack"],"domains":[{"values":["a"],"count":1}]},)"

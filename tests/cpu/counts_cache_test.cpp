@@ -52,14 +52,14 @@ TEST_F(CountsCacheTest, EntriesOfABranchThatIsGoneGoOn) {
   };
   CountsCache cache(1 << 20);
   CountsStorage leaves;
-  // Blocks counted by the entry so far. In all, so many pods fit the first rack.
+  // LeafGroups counted by the entry so far. In all, so many pods fit the first rack.
   const auto counted = [&](const ClusterState& on, StoredCount pods_on_first) {
     PlacementJob job = Job(1, on);
     job.replacement_domain = {0, 100};
     const auto entry = cache.Get(job);
     entry->counts.Refresh(job, leaves);
     EXPECT_EQ(entry->counts.SourceFor(job, leaves).stored().pods[0], pods_on_first);
-    return entry->counts.blocks_counted();
+    return entry->counts.groups_counted();
   };
   {
     ClusterState gone = state.Branch();

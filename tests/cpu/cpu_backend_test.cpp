@@ -80,6 +80,7 @@ PlacementJob RandomJob(Random& random, const FlavorState& state) {
   job.query.pods = workers.count;
   job.query.leaders = random.Chance(30) ? 1 : 0;
   job.shape = MakeShape(resolved, workers, job.query.leaders > 0 ? &leader : nullptr, snapshot);
+  job.filter = snapshot.FilterOf(*job.shape);
   job.simulate_empty = random.Chance(15);
   job.affinity_scores = random.Chance(80);
   job.replacement_domain = {0, snapshot.leaf_count()};
@@ -125,6 +126,36 @@ TEST(CpuBackendTest, WarmCountsAnswerAsFreshOnes) {
   EXPECT_LT(placed, 680);
 }
 
+// Counts made in bulk are those made leaf by leaf.
+TEST(CpuBackendTest, CountsDomainsAsTheirLeavesOneByOne) {
+  const auto backend = MakeCpuBackend(1);
+  int with_room = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    const ClusterState state = BuildState(RandomCluster(random));
+    const FlavorState& flavor = *state.Find("tas");
+    CountsStorage bulk_storage;  // of jobs before, too
+    for (int i = 0; i < 50; ++i) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + " job " + std::to_string(i));
+      const PlacementJob job = RandomJob(random, flavor);
+      CountsStorage one_by_one_storage;
+      backend->CountDomains(job, bulk_storage);
+      backend->Backend::CountDomains(job, one_by_one_storage);
+      const CountsView bulk = bulk_storage.View();
+      const CountsView one_by_one = one_by_one_storage.View();
+      for (std::int32_t d = 0; d < flavor.snapshot().domain_count(); ++d) {
+        ASSERT_EQ(bulk.pods[d], one_by_one.pods[d]);
+        ASSERT_EQ(bulk.slices[d], one_by_one.slices[d]);
+        ASSERT_EQ(bulk.pods_with_leader[d], one_by_one.pods_with_leader[d]);
+        ASSERT_EQ(bulk.slices_with_leader[d], one_by_one.slices_with_leader[d]);
+        ASSERT_EQ(bulk.Leaders(d), one_by_one.Leaders(d));
+        with_room += bulk.slices[d] > 0 ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(with_room, 5000);
+}
+
 // One pod of a pod set on the flavor as it is now.
 PlacementResult EvaluateOnePod(Backend& backend, ClusterState& state,
                                const PodSetRequest& pod_set) {
@@ -135,11 +166,11 @@ PlacementResult EvaluateOnePod(Backend& backend, ClusterState& state,
   job.query = resolved.query;
   job.query.pods = 1;
   job.shape = MakeShape(resolved, pod_set, nullptr, flavor.snapshot());
+  job.filter = flavor.snapshot().FilterOf(*job.shape);
   job.replacement_domain = {0, flavor.snapshot().leaf_count()};
   return Evaluate(backend, job);
 }
 
-// Capacities and requests beyond what bulk counting takes.
 // A resource of its own on each node makes a state sparse and changes no answer of those that do
 // not ask for it.
 TEST(CpuBackendTest, SparseStatesAnswerAsDenseOnes) {
@@ -289,7 +320,18 @@ TEST(CpuBackendTest, BranchesOnSeveralThreads) {
   for (std::thread& caller : callers) caller.join();
 }
 
-TEST(CpuBackendTest, NoJobsNoWork) { MakeCpuBackend(2)->Evaluate({}, {}); }
+TEST(CpuBackendTest, NoJobsNoWork) {
+  const auto backend = MakeCpuBackend(2);
+  std::vector<PlacementResult> results(1);
+  results[0].level = 7;
+  const std::vector<PlacementResult> before = results;
+  backend->Evaluate({}, {results.data(), 0});
+  backend->Prepare({});
+  EXPECT_EQ(results, before);
+  // What comes next is answered as ever.
+  const ClusterState state = BuildState(Gpus({{"b0/r0/h0", 4}}));
+  EXPECT_EQ(Engine(backend, {}).Nominate(state, {}).size(), 0u);
+}
 
 }  // namespace
 }  // namespace espalier

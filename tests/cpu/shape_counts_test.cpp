@@ -31,6 +31,7 @@ PlacementJob JobOn(const FlavorState& state, const PodSetRequest& pod_set) {
   job.state = &state;
   job.query = resolved->query;
   job.shape = MakeShape(*resolved, pod_set, nullptr, state.snapshot());
+  job.filter = state.snapshot().FilterOf(*job.shape);
   job.replacement_domain = {0, state.snapshot().leaf_count()};
   return job;
 }
@@ -50,15 +51,15 @@ TEST_P(ShapeCountsTest, CountsWhatChangedWhateverTheSizeOfTheCluster) {
     CountsStorage leaves;
     ShapeCounts counts;
     counts.Refresh(job, leaves);
-    EXPECT_EQ(counts.blocks_counted(), racks);
+    EXPECT_EQ(counts.groups_counted(), racks);
     counts.Refresh(job, leaves);
-    EXPECT_EQ(counts.blocks_counted(), racks);
+    EXPECT_EQ(counts.groups_counted(), racks);
     // Three leaves of two racks, one of them twice.
     for (const int leaf : {0, 1, 17, 17}) {
-      state.Book(std::vector<LeafShare>{{LeafId(leaf), 0, 2}}, job.shape->workers, {});
+      state.Book(std::vector<LeafShare>{{LeafId(leaf), 0, 2}}, *job.shape);
     }
     counts.Refresh(job, leaves);
-    EXPECT_EQ(counts.blocks_counted(), racks + 2);
+    EXPECT_EQ(counts.groups_counted(), racks + 2);
     EXPECT_EQ(counts.SourceFor(job, leaves).stored().pods[0], 4 * 8 - 4);
   }
 }
@@ -75,23 +76,24 @@ TEST(ShapeCountsTest, StartsFromClassesOfLeaves) {
     FlavorState& state = *cluster.Find("tas");
     const PlacementJob job = JobOn(state, "rack");
     const auto book = [&](std::int32_t leaf) {
-      state.Book(std::vector<LeafShare>{{LeafId(leaf), 0, 3}}, job.shape->workers, {});
+      state.Book(std::vector<LeafShare>{{LeafId(leaf), 0, 3}}, *job.shape);
     };
     for (const std::int32_t leaf : {0, 13, 15, 13}) book(leaf);
     CountsStorage leaves;
     ShapeCounts counts;
     counts.Refresh(job, leaves);
-    EXPECT_EQ(counts.blocks_counted(), 2);
+    EXPECT_EQ(counts.groups_counted(), 2);
     const StoredCount* pods = counts.SourceFor(job, leaves).stored().pods;
     EXPECT_EQ(std::vector(pods, pods + 5), (std::vector<StoredCount>{29, 32, 32, 23, 32}));
     book(4);
     counts.Refresh(job, leaves);
-    EXPECT_EQ(counts.blocks_counted(), 3);
+    EXPECT_EQ(counts.groups_counted(), 3);
     EXPECT_EQ(pods[1], 29);
   }
 }
 
-// Sums and what limits leaves, begun from classes at any time, beside those counted leaf by leaf.
+// Compares sums and exclusion reasons, begun from classes at any time, with those counted leaf by
+// leaf.
 TEST(ShapeCountsTest, R18_7_ClassesOfLeavesChangeNoCount) {
   for (const int hosts_a_rack : {16, 5}) {
     SCOPED_TRACE(hosts_a_rack);
@@ -163,14 +165,14 @@ TEST(ShapeCountsTest, TheSummaryOfLeavesFollowsWhatChanges) {
     counts.Refresh(job, leaves);
     ShapeCounts fresh;
     fresh.Refresh(job, fresh_leaves);
-    const LeafSummary* summary = counts.SourceFor(job, leaves).stored().leaf_summary;
-    const LeafSummary* expected = fresh.SourceFor(job, fresh_leaves).stored().leaf_summary;
-    ASSERT_NE(summary, nullptr);
-    ASSERT_TRUE(summary->usable());
-    for (StoredCount need = 0; need <= expected->histogram().most() + 1; ++need) {
-      EXPECT_EQ(summary->FirstTightest(need), expected->FirstTightest(need));
+    const SliceIndex* index = counts.SourceFor(job, leaves).slice_index();
+    const SliceIndex* expected = fresh.SourceFor(job, fresh_leaves).slice_index();
+    ASSERT_NE(index, nullptr);
+    ASSERT_NE(expected, nullptr);
+    for (StoredCount need = 0; need <= expected->histogram->most() + 1; ++need) {
+      EXPECT_EQ(index->FirstTightest(need), expected->FirstTightest(need));
     }
-    EXPECT_EQ(summary->histogram().Sum(), expected->histogram().Sum());
+    EXPECT_EQ(index->histogram->Sum(), expected->histogram->Sum());
   }
 }
 
@@ -183,14 +185,14 @@ TEST(ShapeCountsTest, LeavesEmptyRacksAloneUntilCapacityComesBack) {
   ShapeCounts counts;
   for (int leaf = 0; leaf < 4; ++leaf) state.Add(LeafId(leaf), {{"gpu", 8}});
   counts.Refresh(job, leaves);
-  const std::int64_t all = counts.blocks_counted();
+  const std::int64_t all = counts.groups_counted();
   EXPECT_EQ(counts.SourceFor(job, leaves).stored().pods[0], 0);
   state.Add(LeafId(0), {{"gpu", 1}});
   counts.Refresh(job, leaves);
-  EXPECT_EQ(counts.blocks_counted(), all);
+  EXPECT_EQ(counts.groups_counted(), all);
   state.Remove(LeafId(0), {{"gpu", 4}});
   counts.Refresh(job, leaves);
-  EXPECT_EQ(counts.blocks_counted(), all + 1);
+  EXPECT_EQ(counts.groups_counted(), all + 1);
   EXPECT_EQ(counts.SourceFor(job, leaves).stored().pods[0], 3);
 }
 

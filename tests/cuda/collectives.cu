@@ -43,12 +43,18 @@ struct DeviceArrays {
     args.values = values;
     args.kept = Make<std::int64_t>(n);
     args.sorted = Make<Candidate>(n);
+    args.front = Make<Candidate>(n);
+    args.narrow = Make<std::int32_t>(n);
+    args.ties = Make<std::int32_t>(n);
     args.result = Make<CollectivesResult>(1);
   }
   ~DeviceArrays() {
     cudaFree(const_cast<std::int64_t*>(args.values));
     cudaFree(args.kept);
     cudaFree(args.sorted);
+    cudaFree(args.front);
+    cudaFree(args.narrow);
+    cudaFree(args.ties);
     cudaFree(args.result);
   }
 
@@ -74,6 +80,8 @@ const char* RunCollectivesOnDevice(int threads, const CollectivesArgs& args) {
   device.Copy(args.sorted, device.args.sorted, n, cudaMemcpyDeviceToHost);
   if (device.status == cudaSuccess) {
     device.Copy(args.kept, device.args.kept, static_cast<std::size_t>(args.result->kept),
+                cudaMemcpyDeviceToHost);
+    device.Copy(args.front, device.args.front, static_cast<std::size_t>(args.result->front.size),
                 cudaMemcpyDeviceToHost);
   }
   return device.status == cudaSuccess ? nullptr : cudaGetErrorString(device.status);

@@ -14,6 +14,11 @@ struct CollectivesResult {
   std::int64_t last = 0;  // broadcast from the lane that holds it
   bool any_negative = false;
   std::int32_t kept = 0;  // values divisible by three
+  SortedFront front;      // items, and what they hold, that suffice for half of the sum
+  // Positions of the tightest of 32-bit values that hold at least 500; of equal ones the first, and
+  // the one with the smallest tie.
+  std::int32_t tightest = -1;
+  std::int32_t tightest_with_ties = -1;
 };
 
 // Arrays in the memory the team works on.
@@ -22,6 +27,9 @@ struct CollectivesArgs {
   const std::int64_t* values = nullptr;  // [size]
   std::int64_t* kept = nullptr;          // [size] values divisible by three, in order
   Candidate* sorted = nullptr;           // [size] by value, then position
+  Candidate* front = nullptr;            // [size] the same, as far as they suffice
+  std::int32_t* narrow = nullptr;        // [size] the values in 32 bits, rounded down to fours
+  std::int32_t* ties = nullptr;          // [size]
   CollectivesResult* result = nullptr;   // [1]
 };
 
@@ -36,6 +44,20 @@ struct Plus {
   ESPALIER_HD std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a + b; }
 };
 
+struct MakeByPosition {
+  const std::int64_t* values = nullptr;
+  ESPALIER_HD Candidate operator()(std::int32_t i) const {
+    Candidate candidate;
+    candidate.domain = i;
+    candidate.pods = values[i];
+    return candidate;
+  }
+};
+
+struct PodsOf {
+  ESPALIER_HD std::int64_t operator()(const Candidate& candidate) const { return candidate.pods; }
+};
+
 template <class Team>
 ESPALIER_HD void RunCollectives(Team& team, const CollectivesArgs& args) {
   CollectivesResult result;
@@ -47,6 +69,8 @@ ESPALIER_HD void RunCollectives(Team& team, const CollectivesArgs& args) {
     candidate.domain = i;
     candidate.pods = args.values[i];
     args.sorted[i] = candidate;
+    args.narrow[i] = static_cast<std::int32_t>(args.values[i]) & ~3;
+    args.ties[i] = args.size - i % 5;
     mine += args.values[i];
     negative = negative || args.values[i] < 0;
     if (ByPods{}(candidate, best)) best = candidate;
@@ -68,11 +92,15 @@ ESPALIER_HD void RunCollectives(Team& team, const CollectivesArgs& args) {
   }
   team.sync();
   team.sort(args.sorted, args.size, ByPods{});
+  result.front = team.sort_front(args.front, args.size, MakeByPosition{args.values}, PodsOf{},
+                                 ByPods{}, result.sum / 2);
+  result.tightest = team.first_tightest(args.narrow, nullptr, args.size, 500);
+  result.tightest_with_ties = team.first_tightest(args.narrow, args.ties, args.size, 500);
   if (team.rank() == 0) *args.result = result;
 }
 
-// The same in one block of `threads` (32, 128 or 256) on the device; arrays in host memory. Waits.
-// A text says what failed; null: nothing.
+// Runs the same in one block of `threads` (32, 128 or 256) on the device, and waits. Arrays are
+// in host memory. Returns a text that says what failed; null: nothing.
 const char* RunCollectivesOnDevice(int threads, const CollectivesArgs& args);
 
 }  // namespace espalier

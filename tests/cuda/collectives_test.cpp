@@ -19,14 +19,27 @@ constexpr std::int32_t kSizes[] = {0,   1,   2,   31,  32,  33,   127, 128,
 
 struct Collected {
   explicit Collected(const std::vector<std::int64_t>& values)
-      : kept(values.size() + 1), sorted(values.size() + 1) {
-    args = {static_cast<std::int32_t>(values.size()), values.data(), kept.data(), sorted.data(),
+      : kept(values.size() + 1),
+        sorted(values.size() + 1),
+        front(values.size() + 1),
+        narrow(values.size() + 1),
+        ties(values.size() + 1) {
+    args = {static_cast<std::int32_t>(values.size()),
+            values.data(),
+            kept.data(),
+            sorted.data(),
+            front.data(),
+            narrow.data(),
+            ties.data(),
             &result};
   }
   Collected(const Collected&) = delete;
 
   std::vector<std::int64_t> kept;
   std::vector<Candidate> sorted;
+  std::vector<Candidate> front;
+  std::vector<std::int32_t> narrow;
+  std::vector<std::int32_t> ties;
   CollectivesResult result;
   CollectivesArgs args;
 };
@@ -54,6 +67,14 @@ TEST_F(BlockTeamTest, CollectivesAnswerAsOnOneLane) {
       for (std::size_t i = 0; i < values.size(); ++i) {
         EXPECT_EQ(device.sorted[i].domain, right.sorted[i].domain);
       }
+      EXPECT_EQ(device.result.front.size, right.result.front.size);
+      EXPECT_EQ(device.result.front.weight, right.result.front.weight);
+      for (std::int32_t i = 0; i < right.result.front.size; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        EXPECT_EQ(device.front[at].domain, right.front[at].domain);
+      }
+      EXPECT_EQ(device.result.tightest, right.result.tightest);
+      EXPECT_EQ(device.result.tightest_with_ties, right.result.tightest_with_ties);
     }
   }
 }

@@ -5,7 +5,8 @@
 namespace espalier {
 
 Result<std::shared_ptr<DeviceBackend>> MakeUnderTest(const DeviceBackendOptions& options) {
-  return DeviceBackend::Make("cuda", OpenCudaDevice, MakeCpuBackend(1), options);
+  return DeviceBackend::Make(
+      "cuda", [] { return OpenCudaDevice(); }, MakeCpuBackend(1), options);
 }
 
 }  // namespace espalier

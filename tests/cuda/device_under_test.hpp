@@ -9,11 +9,11 @@
 
 namespace espalier {
 
-// Every batch goes to the device, requests in order many at once; after a fault it stays away for
-// the rest of the test.
+// Returns options with which every batch goes to the device, requests in order many at once;
+// after a fault it stays away for the rest of the test.
 DeviceBackendOptions EveryBatch();
 
-// A back end on the device under test with these options.
+// Returns a back end on the device under test with these options.
 Result<std::shared_ptr<DeviceBackend>> MakeUnderTest(
     const DeviceBackendOptions& options = EveryBatch());
 

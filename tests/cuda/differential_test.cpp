@@ -1,14 +1,21 @@
 // The device answers random questions as the oracle and the CPU do. ESPALIER_SEEDS: how many, 500
 // unless told.
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/engine/victim_sets.hpp"
 #include "tests/cuda/ask.hpp"
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/differential/check.hpp"
+#include "tests/differential/large_cluster.hpp"
 #include "tests/differential/queue.hpp"
+#include "tests/differential/random.hpp"
+#include "tests/differential/victims.hpp"
 
 namespace espalier {
 namespace {
@@ -24,6 +31,90 @@ TEST_F(DeviceDifferential, AgreesWithTheOracle) {
   for (long seed = 0; seed < Seeds(); ++seed) {
     const auto report = differential::CheckSeed(static_cast<std::uint64_t>(seed), backend_);
     ASSERT_EQ(report, std::nullopt) << *report;
+  }
+  EXPECT_EQ(backend_->status().faults, 0u);
+}
+
+// Several blocks of every kernel, and counts that are brought up to date.
+TEST_F(DeviceDifferential, LargeClustersAgreeWithTheOracle) {
+  for (long seed = 0; seed < std::min(Seeds() / 50, 200L); ++seed) {
+    const auto report = differential::CheckLargeCluster(static_cast<std::uint64_t>(seed), backend_);
+    ASSERT_EQ(report, std::nullopt) << *report;
+  }
+  EXPECT_EQ(backend_->status().faults, 0u);
+}
+
+TEST_F(DeviceDifferential, RemovesTheVictimsThatTheOracleRemoves_R29_3) {
+  for (long seed = 0; seed < Seeds(); ++seed) {
+    const auto report = differential::CheckVictims(static_cast<std::uint64_t>(seed), backend_);
+    ASSERT_EQ(report, std::nullopt) << *report;
+  }
+  EXPECT_EQ(backend_->status().faults, 0u);
+}
+
+// Each victim gone alone, and the cheapest of all, as the CPU says.
+TEST_F(DeviceDifferential, FindsTheVictimsThatTheCpuFinds) {
+  const auto cpu = MakeCpuBackend(1);
+  for (long seed = 0; seed < Seeds(); ++seed) {
+    SCOPED_TRACE(seed);
+    const auto made = differential::GenerateVictims(static_cast<std::uint64_t>(seed));
+    const ClusterState state = Build(made.instance.cluster);
+    const WorkloadRequest& request = made.instance.request;
+    std::vector<PricedVictim> priced;
+    for (const Victim& victim : made.victims) priced.push_back({victim, std::ssize(priced) % 3});
+    const auto without_each = [&](const std::shared_ptr<Backend>& backend) {
+      return FitsWithoutEach(Engine(backend, made.instance.gates), state, request, made.victims);
+    };
+    const auto fits = without_each(backend_);
+    ASSERT_TRUE(fits) << fits.error().message;
+    ASSERT_EQ(*fits, *without_each(cpu));
+    const auto cheapest = [&](const std::shared_ptr<Backend>& backend) {
+      return FindVictimSets(Engine(backend, made.instance.gates), state, request, priced, 200);
+    };
+    const auto sets = cheapest(backend_);
+    const auto expected = cheapest(cpu);
+    ASSERT_TRUE(sets) << sets.error().message;
+    ASSERT_EQ(sets->fits, expected->fits);
+    ASSERT_EQ(sets->domains.size(), expected->domains.size());
+    for (std::size_t i = 0; i < sets->domains.size(); ++i) {
+      ASSERT_EQ(sets->domains[i].sets, expected->domains[i].sets);
+    }
+  }
+  EXPECT_EQ(backend_->status().faults, 0u);
+}
+
+// Batches of changed states, each without some of the victims: whether the request fits, and where
+// it goes, as the CPU says of states that are built so.
+TEST_F(DeviceDifferential, AnswersChangedStatesAsBuiltAnew) {
+  const auto cpu = MakeCpuBackend(1);
+  for (long seed = 0; seed < Seeds(); ++seed) {
+    SCOPED_TRACE(seed);
+    const auto made = differential::GenerateVictims(static_cast<std::uint64_t>(seed));
+    const ClusterState state = Build(made.instance.cluster);
+    const Engine engine(backend_, made.instance.gates);
+    const std::vector<WorkloadRequest> asked = {made.instance.request};
+    differential::Random random(static_cast<std::uint64_t>(seed));
+    std::vector<Victim> changes;
+    std::vector<bool> expected;
+    for (int q = 0; q < 8; ++q) {
+      Victim& change = changes.emplace_back(Victim{fmt::format("question {}", q), {}});
+      std::vector<std::uint32_t> gone;
+      for (std::uint32_t v = 0; v < made.victims.size(); ++v) {
+        if (!random.Chance(40)) continue;
+        gone.push_back(v);
+        std::ranges::copy(made.victims[v].usage, std::back_inserter(change.usage));
+      }
+      ClusterStateInput anew = made.instance.cluster;
+      anew.tas_usage = differential::UsageWithout(anew.tas_usage, made.victims, gone);
+      const auto right = Engine(cpu, made.instance.gates).Nominate(Build(anew), asked);
+      expected.push_back(right.front().FirstFailure() == nullptr);
+      ClusterState branch = state.Branch();
+      branch.RemoveUsage(change.usage);
+      ASSERT_EQ(engine.Nominate(branch, asked), right) << "question " << q;
+    }
+    const auto fits = FitsWithoutEach(engine, state, asked.front(), changes);
+    ASSERT_TRUE(fits) << fits.error().message;
+    ASSERT_EQ(*fits, expected);
   }
   EXPECT_EQ(backend_->status().faults, 0u);
 }

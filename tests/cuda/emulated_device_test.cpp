@@ -68,7 +68,8 @@ TEST(EmulatedDevice, CountsWhatChanged) {
   const auto plan = std::make_shared<FaultPlan>();
   std::vector<std::int32_t> counted;  // leaves, by launch
   plan->on_call = [&](const KernelCall& call) {
-    if (const auto* args = std::get_if<CountTilesArgs>(&call)) counted.push_back(args->leaves.size);
+    if (const auto* args = std::get_if<CountShapeBatchesArgs>(&call))
+      counted.push_back(args->leaves.size);
   };
   const auto device = DeviceBackend::Make(
       "emulated",

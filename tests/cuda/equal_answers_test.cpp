@@ -155,14 +155,37 @@ TEST_F(EqualAnswers, Branches) {
         break;
       }
       case 3: {
-        // A node comes to have more or less, also for those who ask as if nothing were used.
-        const std::size_t node = number(cluster.nodes.size());
-        Resources& allocatable = member.built_from.nodes[node].allocatable;
-        ClusterState::Change change;
-        change.capacity_before.emplace_back(node, allocatable);
-        allocatable.Set("nvidia.com/gpu", random.Between(0, 9));
-        change.capacity_after.emplace_back(node, allocatable);
-        EXPECT_TRUE(member.state.Apply(change, true));
+        // A node comes to have more or less, also for those who ask as if nothing were used; or it
+        // goes, comes back, is tainted or no longer.
+        ClusterStateInput& now = member.built_from;
+        Node& node = now.nodes[number(now.nodes.size())];
+        const Node before = node;
+        if (random.Chance(50)) {
+          node.allocatable.Set("nvidia.com/gpu", random.Between(0, 9));
+        } else if (random.Chance(60)) {
+          node.ready = !node.ready;
+        } else if (node.taints.empty()) {
+          node.taints = {{"maintenance", "", "NoSchedule"}};
+        } else {
+          node.taints.clear();
+        }
+        StateChange change;
+        const auto used = std::ranges::find(now.non_tas_usage, node.name, &NodeUsage::node);
+        const Resources* used_by_others = used == now.non_tas_usage.end() ? nullptr : &used->usage;
+        change.nodes = {{&before, &node, used_by_others, used_by_others}};
+        Resources on_leaf;
+        change.usage_on = [&](std::string_view, std::string_view leaf) {
+          on_leaf = {};
+          for (const FlavorLeafUsage& usage : now.tas_usage) {
+            if (usage.leaf == leaf) AddTo(on_leaf, usage.usage);
+          }
+          return &on_leaf;
+        };
+        if (member.state.CanApply(change)) {
+          EXPECT_TRUE(member.state.Apply(change, true, WorkBudget::Unlimited()));
+        } else {
+          member.state = Build(now);
+        }
         break;
       }
       default: {

@@ -1,4 +1,8 @@
 // When the device fails the request in flight is answered all the same, and the status says so.
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
@@ -100,6 +104,94 @@ TEST_F(FailOver, ARetryThatCannotOpenTheDeviceIsAFaultToo) {
   EXPECT_EQ(Ask(backend), right_);
   EXPECT_GE(backend->status().faults, 2u);
   EXPECT_EQ(backend->status().fault->fault, DeviceFault::kNoDevice);
+}
+
+// Checkers of GPU memory report what is read before it was written, padding too.
+TEST_F(FailOver, WhatComesBackWasWrittenBefore) {
+  const auto backend = Make();
+  EXPECT_EQ(Ask(backend), right_);
+  gangs_ = MakeGangs(200, 3);  // more answers than there was room for
+  Ask(backend);
+  EXPECT_EQ(backend->status().faults, 0u);
+  EXPECT_EQ(plan_->bytes_read_uncleared, 0u);
+}
+
+// Counts of states that are gone serve nobody.
+TEST_F(FailOver, CountsOfStatesThatAreGoneGiveTheirMemoryBack) {
+  const auto backend = Make();
+  std::size_t bytes = 0;
+  for (int i = 0; i < 40; ++i) {
+    ClusterState branch = state_->Branch();
+    EXPECT_EQ(Engine(backend, {}).Nominate(branch, gangs_), right_);
+    if (i == 1) bytes = plan_->bytes_allocated();  // of two states, one of them gone
+    if (i > 1) {
+      EXPECT_LE(plan_->bytes_allocated(), bytes) << i;
+    }
+  }
+}
+
+// A wait for the device that does not end before it is released.
+class Stuck {
+ public:
+  void Wait() {
+    std::unique_lock lock(mutex_);
+    waiting_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return released_; });
+  }
+  // Returns once somebody waits.
+  void AwaitWaiter() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return waiting_; });
+  }
+  void Release() {
+    const std::lock_guard lock(mutex_);
+    released_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool waiting_ = false;  // guarded by mutex_, as below
+  bool released_ = false;
+};
+
+// One that is stuck on the device holds nobody up.
+TEST_F(FailOver, WhoWaitsTooLongForTheDeviceIsAnsweredByTheCpu) {
+  Stuck stuck_wait;
+  plan_->on_wait = [&] { stuck_wait.Wait(); };
+  DeviceBackendOptions options = EveryBatch();
+  options.patience = std::chrono::milliseconds(1);
+  const auto backend = Make(options);
+  std::vector<WorkloadAnswer> stuck;
+  std::thread first([&] { stuck = Ask(backend); });
+  stuck_wait.AwaitWaiter();
+  EXPECT_EQ(Ask(backend), right_);
+  EXPECT_EQ(backend->status().jobs_on_device, 0u);
+  EXPECT_GT(backend->status().jobs_on_cpu, 0u);
+  stuck_wait.Release();
+  first.join();
+  EXPECT_EQ(stuck, right_);
+  EXPECT_GT(backend->status().jobs_on_device, 0u);
+  EXPECT_EQ(backend->status().faults, 0u);
+}
+
+TEST_F(FailOver, WhoseWorkIsStoppedWaitsNoLonger) {
+  Stuck stuck_wait;
+  plan_->on_wait = [&] { stuck_wait.Wait(); };
+  DeviceBackendOptions options = EveryBatch();
+  options.patience = std::chrono::hours(1);
+  const auto backend = Make(options);
+  std::thread first([&] { Ask(backend); });
+  stuck_wait.AwaitWaiter();
+  MemoryPool pool(1 << 30);
+  WorkBudget budget(pool, 1 << 30);
+  std::thread second([&] { Engine(backend, {}, budget).Nominate(*state_, gangs_); });
+  budget.Stop({ErrorClass::kCancelled, "nobody waits"});
+  second.join();
+  stuck_wait.Release();
+  first.join();
 }
 
 TEST_F(FailOver, ABackendWithoutADeviceIsAnError) {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "host/cuda/device.hpp"
@@ -17,7 +19,17 @@ struct FaultPlan {
   DeviceFault fault = DeviceFault::kLost;
   std::size_t memory_bytes = std::size_t{1} << 30;
   std::function<void(const KernelCall&)> on_call;  // sees every kernel
+  std::function<void()> on_wait;                   // is called before each wait
   std::size_t bytes_sent = 0;                      // to the device
+  std::size_t bytes_read_uncleared = 0;            // from memory that was never cleared
+  std::map<std::byte*, std::size_t> allocated;     // device memory by address
+  std::set<std::byte*> cleared;                    // of it, from the first to the last byte
+
+  std::size_t bytes_allocated() const {
+    std::size_t sum = 0;
+    for (const auto& [memory, bytes] : allocated) sum += bytes;
+    return sum;
+  }
 };
 
 class FaultyDevice final : public Device {
@@ -27,23 +39,42 @@ class FaultyDevice final : public Device {
 
   std::string_view name() const override { return "faulty"; }
   std::int32_t concurrent_blocks() const override { return inner_->concurrent_blocks(); }
-  std::size_t memory_bytes() const override { return plan_->memory_bytes; }
+  std::size_t free_memory_bytes() const override { return plan_->memory_bytes; }
 
   DeviceResult<void*> Allocate(std::size_t bytes) override {
     if (Fails()) return tl::unexpected(Fault());
-    return inner_->Allocate(bytes);
+    DeviceResult<void*> memory = inner_->Allocate(bytes);
+    if (memory) plan_->allocated.emplace(static_cast<std::byte*>(*memory), bytes);
+    return memory;
   }
-  void Free(void* memory) noexcept override { inner_->Free(memory); }
+  void Free(void* memory) noexcept override {
+    plan_->allocated.erase(static_cast<std::byte*>(memory));
+    plan_->cleared.erase(static_cast<std::byte*>(memory));
+    inner_->Free(memory);
+  }
   DeviceResult<void*> AllocatePinned(std::size_t bytes) override {
     if (Fails()) return tl::unexpected(Fault());
     return inner_->AllocatePinned(bytes);
   }
   void FreePinned(void* memory) noexcept override { inner_->FreePinned(memory); }
+  DeviceResult<void> Clear(void* memory, std::size_t bytes) override {
+    auto* begin = static_cast<std::byte*>(memory);
+    if (const auto whole = plan_->allocated.find(begin);
+        whole != plan_->allocated.end() && whole->second <= bytes) {
+      plan_->cleared.insert(begin);
+    }
+    return Guard([&] { return inner_->Clear(memory, bytes); });
+  }
   DeviceResult<void> CopyToDevice(void* to, const void* from, std::size_t bytes) override {
     plan_->bytes_sent += bytes;
     return Guard([&] { return inner_->CopyToDevice(to, from, bytes); });
   }
   DeviceResult<void> CopyToHost(void* to, const void* from, std::size_t bytes) override {
+    const auto* begin = static_cast<const std::byte*>(from);
+    auto part_of = plan_->allocated.upper_bound(const_cast<std::byte*>(begin));
+    if (part_of == plan_->allocated.begin() || !plan_->cleared.contains((--part_of)->first)) {
+      plan_->bytes_read_uncleared += bytes;
+    }
     return Guard([&] { return inner_->CopyToHost(to, from, bytes); });
   }
   DeviceResult<void> Launch(std::span<const KernelCall> calls) override {
@@ -51,6 +82,7 @@ class FaultyDevice final : public Device {
     return Guard([&] { return inner_->Launch(calls); });
   }
   DeviceResult<void> Synchronize() override {
+    if (plan_->on_wait) plan_->on_wait();
     return Guard([&] { return inner_->Synchronize(); });
   }
 

@@ -30,8 +30,8 @@ ESPALIER_HD void RunScores(Team& team, const ScoresArgs& args) {
 
 void ScoresOnHost(const ScoresArgs& args);
 
-// On the device, in one block; the array is in host memory. Waits. A text says what failed; null:
-// nothing.
+// Computes scores on the device, in one block, and waits. The array is in host memory. Returns a
+// text that says what failed; null: nothing.
 const char* ScoresOnDevice(const ScoresArgs& args);
 
 }  // namespace espalier

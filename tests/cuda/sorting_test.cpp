@@ -1,4 +1,4 @@
-// The sorts a block uses, on teams of the host.
+// The sorts and searches a block uses, on teams of the host.
 #include "kernels/team/sorting.hpp"
 
 #include <algorithm>

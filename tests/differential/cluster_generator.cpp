@@ -124,7 +124,8 @@ std::vector<Taint> Taints(Random& random) {
   const std::vector<Taint> all = {
       {"spot", "", "NoExecute"},       {"dedicated", "ml", "NoSchedule"},
       {"maint", "true", "NoSchedule"}, {"soft", "x", "PreferNoSchedule"},
-      {"level", "5", "NoSchedule"},    {"level", "07", "NoExecute"}};
+      {"level", "5", "NoSchedule"},    {"level", "07", "NoExecute"},
+      {"level", "-3", "NoSchedule"},   {"level", "-0", "NoExecute"}};
   std::vector<Taint> taints;
   for (std::int64_t i = random.Between(1, 2); i > 0; --i) taints.push_back(random.Pick(all));
   return taints;

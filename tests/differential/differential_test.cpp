@@ -9,6 +9,7 @@
 #include "host/conformance/difference.hpp"
 #include "tests/differential/check.hpp"
 #include "tests/differential/generator.hpp"
+#include "tests/differential/large_cluster.hpp"
 #include "tests/differential/queue.hpp"
 #include "tests/differential/shrinker.hpp"
 #include "tests/engine/lookahead_backend.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::uint64_t kSeedsPerTest = 1000;
 constexpr std::uint64_t kTests = 24;
+constexpr std::uint64_t kLargeSeeds = 8;
 
 class Seeds : public testing::TestWithParam<std::uint64_t> {
  protected:
@@ -33,6 +35,20 @@ TEST_P(Seeds, EngineAgreesWithOracle) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Thousands, Seeds, testing::Range(std::uint64_t{0}, kTests));
+
+// Runs and groups of leaves, several tiles, more classes than are kept, one level: and what was
+// known before a change is used after it.
+class LargeClusters : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(LargeClusters, EngineAgreesWithOracleAsTheyChange) {
+  const auto backend = MakeCpuBackend(1);
+  for (std::uint64_t seed = 0; seed < kLargeSeeds; ++seed) {
+    const auto report = CheckLargeCluster(GetParam() * kLargeSeeds + seed, backend);
+    ASSERT_EQ(report, std::nullopt) << *report;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dozens, LargeClusters, testing::Range(std::uint64_t{0}, std::uint64_t{8}));
 
 std::vector<WorkloadAnswer> AskEngine(const Queue& queue, PlacementMode mode, int threads) {
   auto state = ClusterState::Build(queue.instance.cluster);

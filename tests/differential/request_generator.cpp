@@ -89,7 +89,10 @@ Toleration GenerateToleration(Random& random) {
                                   {"", "Exists", "", "NoSchedule"},
                                   {"level", "Gt", "3", ""},
                                   {"level", "Lt", "9", "NoSchedule"},
-                                  {"level", "Lt", "+9", ""}});
+                                  {"level", "Lt", "+9", ""},
+                                  {"level", "Gt", "-1", "NoSchedule"},
+                                  {"level", "Lt", "9223372036854775808", ""},
+                                  {"spot", "exists", "", ""}});
 }
 
 PodTemplate GenerateTemplate(Random& random, const std::vector<Node>& nodes) {

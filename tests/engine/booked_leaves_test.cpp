@@ -162,7 +162,7 @@ class StandsTest : public testing::Test {
     booked_.Note(flavor(), id);
     flavor().Add(id, {{"gpu", gpus}});
   }
-  bool Stands() { return booked_.Stands(job_, result_); }
+  bool StillValid() { return booked_.StillValid(job_, result_); }
 
   FeatureGates gates_;
   std::optional<ClusterState> state_;
@@ -175,14 +175,14 @@ class StandsTest : public testing::Test {
 TEST_F(StandsTest, RemembersWhatWasBeforeAll) {
   Decide(kRacks, Pods(2, Required("rack")));
   Change("a", 1);
-  EXPECT_FALSE(Stands());
+  EXPECT_FALSE(StillValid());
   Change("a", 1);
   Change("a", -2);
-  EXPECT_TRUE(Stands()) << "as before";
+  EXPECT_TRUE(StillValid()) << "as before";
   Change("a", 1);
-  EXPECT_FALSE(Stands());
+  EXPECT_FALSE(StillValid());
   booked_.Clear();
-  EXPECT_TRUE(Stands()) << "nothing was booked since";
+  EXPECT_TRUE(StillValid()) << "nothing was booked since";
 }
 
 // Nothing rests on usage only growing.
@@ -192,9 +192,9 @@ TEST_F(StandsTest, RoomThatAppears) {
   Decide(cluster, Pods(6, Preferred("rack")));  // on b1, as no rack has room
   EXPECT_EQ(result_.level, 0);
   Change("c", -3);
-  EXPECT_TRUE(Stands()) << "5 are not enough";
+  EXPECT_TRUE(StillValid()) << "5 are not enough";
   Change("c", -7);
-  EXPECT_FALSE(Stands()) << "12 are, and r3 is a rack";
+  EXPECT_FALSE(StillValid()) << "12 are, and r3 is a rack";
 }
 
 // Large domains are not counted for a check.
@@ -207,7 +207,7 @@ TEST_F(StandsTest, NotWorthFindingOut) {
   }
   Decide(Gpus(hosts), Pods(2, Required("rack")));
   Change("b7", 1);
-  EXPECT_FALSE(Stands());
+  EXPECT_FALSE(StillValid());
 }
 
 }  // namespace

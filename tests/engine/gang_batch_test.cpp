@@ -107,8 +107,8 @@ Question RandomQuestion(std::uint64_t seed) {
   return question;
 }
 
-// The same gangs in words.
-std::vector<WorkloadRequest> InWords(const Question& question) {
+// Returns the same gangs as requests.
+std::vector<WorkloadRequest> AsRequests(const Question& question) {
   std::vector<WorkloadRequest> requests;
   for (const Gang& gang : question.gangs) {
     const GangShape& shape = question.shapes[static_cast<std::size_t>(gang.shape)];
@@ -120,24 +120,24 @@ std::vector<WorkloadRequest> InWords(const Question& question) {
 }
 
 void ExpectSame(const Question& question, const ClusterState& state, const GangBatch& batch,
-                const GangAnswers& answers, const std::vector<WorkloadAnswer>& words) {
+                const GangAnswers& answers, const std::vector<WorkloadAnswer>& expected) {
   const FlavorSnapshot& snapshot = state.Find("tas")->snapshot();
-  ASSERT_EQ(answers.status.size(), words.size());
+  ASSERT_EQ(answers.status.size(), expected.size());
   std::size_t failure = 0;
-  for (std::size_t g = 0; g < words.size(); ++g) {
+  for (std::size_t g = 0; g < expected.size(); ++g) {
     SCOPED_TRACE(g);
     const auto shares = answers.SharesOf(g);
     if (answers.status[g] != PlacementStatus::kPlaced) {
-      ASSERT_NE(words[g].FirstFailure(), nullptr);
+      ASSERT_NE(expected[g].FirstFailure(), nullptr);
       EXPECT_TRUE(shares.empty());
       ASSERT_LT(failure, answers.failures.size());
       EXPECT_EQ(batch.Describe(question.gangs, answers.failures[failure++]),
-                *words[g].FirstFailure()->failure);
+                *expected[g].FirstFailure()->failure);
       continue;
     }
-    ASSERT_EQ(words[g].FirstFailure(), nullptr) << words[g].FirstFailure()->failure->reason;
+    ASSERT_EQ(expected[g].FirstFailure(), nullptr) << expected[g].FirstFailure()->failure->reason;
     const std::vector<LeafShare> list(shares.begin(), shares.end());
-    for (const PodSetAnswer& answer : words[g].pod_sets) {
+    for (const PodSetAnswer& answer : expected[g].pod_sets) {
       EXPECT_EQ(ToAssignment(list, answer.name == "leader", snapshot), *answer.assignment);
     }
   }
@@ -146,7 +146,7 @@ void ExpectSame(const Question& question, const ClusterState& state, const GangB
 
 class GangBatchTest : public ::testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(GangBatchTest, AnswersLikeTheSameGangsInWords) {
+TEST_P(GangBatchTest, AnswersLikeTheSameGangsAsRequests) {
   const std::shared_ptr<Backend> backend = MakeCpuBackend(2);
   const Engine engine(backend, {});
   for (std::uint64_t seed = GetParam() * 100; seed < GetParam() * 100 + 100; ++seed) {
@@ -154,18 +154,18 @@ TEST_P(GangBatchTest, AnswersLikeTheSameGangsInWords) {
     Question question = RandomQuestion(seed);
     // One answer per gang needs leaders that are never mistaken for the workers (R15.5).
     for (Gang& gang : question.gangs) gang.pods = std::max(gang.pods, 1);
-    const std::vector<WorkloadRequest> words = InWords(question);
+    const std::vector<WorkloadRequest> requests = AsRequests(question);
     ClusterState state = BuildState(question.cluster);
     ClusterState copy = state.Clone();
     GangBatch batch(state, {}, question.shapes);
     GangAnswers answers;
     batch.Nominate(*backend, question.gangs, answers);
-    ExpectSame(question, state, batch, answers, engine.Nominate(copy, words));
+    ExpectSame(question, state, batch, answers, engine.Nominate(copy, requests));
     batch.PlaceInOrder(*backend, state, question.gangs, answers);
-    ExpectSame(question, state, batch, answers, engine.PlaceInOrder(copy, words));
+    ExpectSame(question, state, batch, answers, engine.PlaceInOrder(copy, requests));
     EXPECT_EQ(state.Find("tas")->remaining(), copy.Find("tas")->remaining());
     batch.Nominate(*backend, question.gangs, answers);
-    ExpectSame(question, state, batch, answers, engine.Nominate(copy, words));
+    ExpectSame(question, state, batch, answers, engine.Nominate(copy, requests));
     if (::testing::Test::HasFailure()) return;
   }
 }

@@ -77,7 +77,7 @@ inline std::string Text(const PodSetAnswer& answer) {
   return text;
 }
 
-// One text per pod set that has an answer: "name -> text".
+// Returns one text per pod set that has an answer: "name -> text".
 inline std::vector<std::string> Texts(const WorkloadAnswer& answer) {
   std::vector<std::string> texts;
   for (const PodSetAnswer& pod_set : answer.pod_sets) {

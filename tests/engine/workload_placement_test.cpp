@@ -1,6 +1,9 @@
 // One workload from its pod sets to its answer: sections 15 to 17 with the worked examples.
 #include "host/engine/workload_placement.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -375,6 +378,81 @@ TEST_F(ReplacementTest, R17_2_PodOwnedWorkloadsStayAsTheyAre) {
   EXPECT_THAT(Replace(gates), ElementsAre("main -> x1:2 x2:2 x4:2 x5:2"));
 }
 
+// Profile espalier: all unhealthy nodes of the workload at once.
+class JointReplacementTest : public ReplacementTest {
+ protected:
+  // x1 and x3 fail; of the slices of four per rack and two per host, r1 and r2 keep a half each.
+  void SetUp() override { FailAll({"x1", "x3"}); }
+
+  void FailAll(std::vector<std::string> nodes) {
+    for (Node& node : input_.nodes) {
+      if (std::ranges::count(nodes, node.name) > 0) node.ready = false;
+    }
+    request_.replacement->unhealthy_nodes = std::move(nodes);
+    request_.replacement->joint = true;
+  }
+};
+
+TEST_F(JointReplacementTest, MakesEachBrokenSliceWholeWhereItIs) {
+  EXPECT_THAT(Replace(), ElementsAre("main -> x2:4 x4:2 x5:2"));
+}
+
+TEST_F(JointReplacementTest, R17_3_TheFirstNodeAloneWithoutIt) {
+  request_.replacement->joint = false;  // and the second is a stale domain then
+  EXPECT_THAT(Replace(), ElementsAre(HasSubstr("it contains the stale domain x3")));
+}
+
+TEST_F(JointReplacementTest, WholeSlicesStayInTheRequiredDomain) {
+  input_ = Gpus({{"b1/r1/x1", 4}, {"b1/r2/x4", 4}, {"b2/r3/x6", 8}, {"b2/r4/x7", 8}});
+  input_.tas_usage.push_back({"tas", "x1", {{"gpu", 4}, {"pods", 4}}});
+  Fail("", OnHosts({{"x1", 4}, {"x2", 4}, {"x3", 4}}));
+  request_.pod_sets[0].count = 12;
+  FailAll({"x2", "x3"});
+  // Two slices are gone as a whole; b1 has room for one (R18.6).
+  EXPECT_THAT(Replace(), ElementsAre(HasSubstr("; 1/2 slice(s) fit on level rack; 2/4 slice(s) fit "
+                                               "on level kubernetes.io/hostname.")));
+  input_.nodes.push_back(HostNode("b1/r5/x8", {{"gpu", 5}, {"pods", 110}}));
+  EXPECT_THAT(Replace(), ElementsAre("main -> x1:4 x4:4 x8:4"));
+}
+
+TEST_F(JointReplacementTest, NothingLeftIsAPlacementLikeTheFirst) {
+  Fail("", OnHosts({{"x1", 4}, {"x3", 4}}));
+  FailAll({"x1", "x3"});
+  input_.tas_usage.clear();
+  // Rack r2 has room for one slice of four (6 + 3 by twos is 8: two slices), r3 for two.
+  EXPECT_THAT(Replace(), ElementsAre("main -> x4:6 x5:2"));
+}
+
+TEST_F(JointReplacementTest, FailsWhereABrokenSliceHasNoRoom) {
+  input_.nodes.erase(input_.nodes.begin() + 3);  // x5
+  input_.tas_usage.push_back({"tas", "x4", {{"gpu", 3}, {"pods", 3}}});
+  EXPECT_THAT(Replace(), ElementsAre(HasSubstr("doesn't allow to fit any of 1 slice(s)")));
+}
+
+TEST_F(JointReplacementTest, R17_8_SliceOnlyKeepsItsSlices) {
+  request_.pod_sets[0].topology_request = SliceOnly({{"rack", 4}});
+  EXPECT_THAT(Replace(), ElementsAre("main -> x2:4 x4:2 x5:2"));
+}
+
+TEST_F(JointReplacementTest, PodSetsOnOneOrNoFailedNodeAreAnsweredAsEver) {
+  request_.replacement->unhealthy_nodes = {"x9", "x3"};
+  EXPECT_THAT(Replace(), ElementsAre("main -> Cannot replace the node, because the existing "
+                                     "topologyAssignment is invalid, as it contains the stale "
+                                     "domain x1"));
+  input_.nodes[0].ready = true;
+  EXPECT_THAT(Replace(), ElementsAre("main -> x1:2 x2:2 x4:2 x5:2"));
+  request_.replacement->unhealthy_nodes = {"x9", "x8"};
+  EXPECT_THAT(Replace(), ElementsAre("main -> x1:2 x2:2 x3:2 x4:2"));
+}
+
+TEST_F(JointReplacementTest, RefusesAnAssignmentThatNeverHadWholeSlices) {
+  Fail("", OnHosts({{"x1", 1}, {"x2", 2}, {"x3", 1}, {"x4", 1}}));
+  FailAll({"x1", "x3"});
+  EXPECT_THAT(Replace(), ElementsAre("main -> cannot replace the pods of the unhealthy nodes: "
+                                     "with them, the existing topologyAssignment has no whole "
+                                     "slices"));
+}
+
 TEST_F(ReplacementTest, R17_10_NothingToReplace) {
   Fail("x9", OnHosts({{"x1", 2}, {"x2", 2}}));
   EXPECT_THAT(Replace(),
@@ -400,6 +478,29 @@ TEST_F(ReplacementTest, R17_9_OutsideTheDomainIsCounted) {
 TEST_F(ReplacementTest, R17_8_SliceOnlyThatLosesItsSlicesHasNoLevel) {
   request_.pod_sets[0].topology_request = SliceOnly({{"rack", 4}});
   EXPECT_THAT(Replace(), ElementsAre("main -> topology level not specified"));
+}
+
+// Each domain that stays is part of the answer.
+TEST_F(ReplacementTest, WhatStaysIsChargedBeforeItIsAskedFor) {
+  constexpr std::int64_t kKept = 1000;
+  input_ = Gpus({{"b1/r1/x3", 4}});
+  TopologyAssignment admitted = OnHosts({{"x9", 1}});
+  for (int i = 0; i < kKept; ++i) {
+    const std::string host = fmt::format("y{}", i);
+    input_.nodes.push_back(HostNode("b1/r1/" + host, {{"gpu", 4}, {"pods", 110}}));
+    admitted.domains.push_back({{host}, 1});
+  }
+  request_ = MakeWorkload({MakePodSet(kKept + 1, Required("block"))});
+  Fail("x9", admitted);
+  const ClusterState state = BuildState(input_);
+  const FeatureGates gates;
+  WorkBudget budget;
+  WorkloadPlacement placement(request_, state, gates, budget);
+  ASSERT_NE(placement.NextJob(), nullptr);
+  EXPECT_GE(budget.charged(), kKept * 160);
+  WorkBudget small(kKept * 100);
+  EXPECT_EQ(WorkloadPlacement(request_, state, gates, small).NextJob(), nullptr);
+  EXPECT_EQ(small.Check().error().error_class, ErrorClass::kExhausted);
 }
 
 TEST_F(ReplacementTest, R17_9_SimulateEmptyDoesNotApply) {

@@ -27,7 +27,8 @@ std::string Gzip(std::string_view bytes) {
 
 // The text of a file in blocks; nothing where it cannot be unpacked.
 std::optional<std::string> InBlocks(std::string_view bytes) {
-  TextBlocks blocks(fmemopen(const_cast<char*>(bytes.data()), bytes.size(), "rb"));
+  InputStream stream("fuzzed", fmemopen(const_cast<char*>(bytes.data()), bytes.size(), "rb"));
+  TextBlocks blocks(stream);
   std::string text;
   while (const auto block = blocks.Next()) {
     if (block->empty()) return text;

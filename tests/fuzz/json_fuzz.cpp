@@ -1,10 +1,15 @@
 // Kubernetes objects as JSON, and what becomes of them: validation, the plan of a placement, one
 // scheduling cycle and the ungating of pods.
+#include <map>
+
 #include "fallback_cpu/cpu_backend.hpp"
+#include "fallback_cpu/nested_cpu.hpp"
 #include "host/kueue/placement_plan.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
 #include "host/kueue/ungater.hpp"
 #include "host/kueue/validation.hpp"
+#include "host/nested/gang_tree.hpp"
+#include "host/nested/place_nested.hpp"
 #include "host/readers/cluster_files.hpp"
 #include "host/readers/slice_constraints.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -33,6 +38,31 @@ void Place(const Cluster& cluster, const Engine& engine) {
   engine.PlaceInOrder(*state, requests);
 }
 
+// What is read as trees can be placed as such.
+void PlaceTrees(std::string_view bytes, const Engine& engine) {
+  for (const Trees trees : {Trees::kNested, Trees::kAll}) {
+    const auto read = ReadClusterText("input.json", std::string(bytes), {.trees = trees});
+    Expect(read.has_value(), "the form of the units changes nothing");
+    const auto plan = PlanPlacement(read->cluster, {.gates = engine.gates(), .guess_flavor = true});
+    if (!plan) return;
+    auto state = ClusterState::Build(plan->state);
+    if (!state) return;
+    std::map<std::size_t, std::size_t> gangs;
+    for (const TreeIndex& tree : read->trees) gangs.emplace(tree.unit, tree.workload);
+    std::vector<NestedRequest> requests;
+    for (const PlannedWorkload& planned : plan->workloads) {
+      const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
+      const auto gang = gangs.find(planned.index);
+      if (request == nullptr || gang == gangs.end()) continue;
+      const auto tree = TreeOf(read->gang_workloads.at(gang->second), *request);
+      if (tree && MostPods(tree->root) <= 1000) requests.push_back(*tree);
+    }
+    const auto runner = MakeNestedCpuRunner();
+    const auto answers = PlaceNested(*runner, *state, requests, PlacementMode::kSequential);
+    Expect(answers.size() == requests.size(), "every tree is answered");
+  }
+}
+
 }  // namespace
 
 void RunOne(std::string_view bytes) {
@@ -58,6 +88,7 @@ void RunOne(std::string_view bytes) {
   const Engine engine(MakeCpuBackend(1), FeatureGates{});
   ValidateCluster(read->cluster, {engine.gates(), ParseSliceConstraints});
   Place(read->cluster, engine);
+  PlaceTrees(bytes, engine);
   const auto cycles = RunSchedulingCycles(read->cluster, engine, {});
   const Cluster& cluster = cycles ? cycles->cluster : read->cluster;
   for (const Workload& workload : cluster.workloads) {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh SECONDS [TARGET...]: runs fuzz targets of build/fuzz, all of them unless told, each for so
+# run.sh SECONDS [TARGET...]: runs fuzz targets of build/asan, all of them unless told, each for so
 # long, as many at once as there are cores. What is found on the way stays in build/fuzz/corpus;
 # an input that breaks a target is left in build/fuzz/findings and makes the exit code 1. With
 # FUZZ_SEED every run tries the same inputs, as far as it gets.
@@ -20,7 +20,7 @@ run_one() {
     -entropic=0 -seed="${FUZZ_SEED:-0}" -print_final_stats=1 -artifact_prefix="build/fuzz/findings/$target-")
   [ ! -f "$dictionary" ] || arguments+=(-dict="$dictionary")
   mkdir -p "build/fuzz/corpus/$target" build/fuzz/findings
-  if "build/fuzz/fuzz_$target" "${arguments[@]}" "build/fuzz/corpus/$target" \
+  if "build/asan/fuzz_$target" "${arguments[@]}" "build/fuzz/corpus/$target" \
       "tests/fuzz/seeds/$target" >"$log" 2>&1; then
     awk -v t="$target" '/number_of_executed_units/ {n = $2} / cov: / {c = $4}
       END {printf "%-14s %9d inputs, %6d edges: nothing found\n", t, n, c}' "$log"

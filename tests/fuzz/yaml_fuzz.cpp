@@ -28,7 +28,9 @@ void RunOne(std::string_view bytes) {
     Expect(code == simdjson::SUCCESS || code == simdjson::DEPTH_ERROR,
            "what YAML becomes is valid JSON", text);
   }
-  std::ignore = ReadClusterText("input.yaml", std::string(bytes));
+  for (const Trees trees : {Trees::kNone, Trees::kNested, Trees::kAll}) {
+    std::ignore = ReadClusterText("input.yaml", std::string(bytes), {.trees = trees});
+  }
 }
 
 }  // namespace espalier::fuzz

@@ -1,6 +1,8 @@
 #include "kernels/decisions/balanced_select.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <random>
 #include <tuple>
 #include <vector>
 
@@ -60,6 +62,52 @@ TEST(BalancedSelectTest, R14_5_FullDomainAtTheFrontEndsTheWalk) {
   RunOnTeams([&](const TeamRunner& runner) {
     EXPECT_EQ(WalkOn(runner, hosts, Pods(3)), Walk(false, 0, kNone, kNone));
   });
+}
+
+// Of a run of domains, with and without what tells them apart beside their slices.
+TEST(BalancedSelectTest, R14_5_WorkersAloneNeedNoOrder) {
+  std::mt19937 random(51);
+  for (int round = 0; round < 100; ++round) {
+    const std::uint32_t ends[] = {2, 9, 200, 1026, 1u << 30};
+    const std::uint32_t end = ends[random() % 5];
+    const std::int32_t size = kAwkwardSizes[random() % std::size(kAwkwardSizes)];
+    std::vector<StoredCount> slices = {7, 7};
+    std::vector<std::int64_t> affinity = {1, 1};
+    Count all = 0;
+    for (std::int32_t i = 0; i < size; ++i) {
+      slices.push_back(static_cast<StoredCount>(random() % end));
+      affinity.push_back(static_cast<std::int64_t>(random() % 3));
+      all += slices.back();
+    }
+    CountsView counts;
+    counts.pods = counts.slices = slices.data();
+    counts.pods_with_leader = counts.slices_with_leader = slices.data();
+    if (round % 5 == 0) counts.affinity = affinity.data();
+    const DomainRange range{2, 2 + size};
+    std::vector<Candidate> list;
+    for (std::int32_t d = range.begin; d < range.end; ++d) {
+      list.push_back(MakeCandidate(counts, d));
+    }
+    for (const Count pods : {Count{0}, Count(all / (1 + random() % 9)), all, all + 1}) {
+      const PlacementQuery query = Pods(pods);
+      SCOPED_TRACE(testing::Message() << "round " << round << ", " << pods << " of " << all);
+      const Walk right = WalkOn(TeamRunner(1), list, query);
+      RunOnTeams([&](const TeamRunner& runner) {
+        std::vector<Candidate> memory(list.size() + 1);
+        const Walk now = runner.Ask([&](auto& team) {
+          const Greedy greedy = FewestDomains(team, counts, range, query, memory.data());
+          if (greedy.fits && greedy.domains > 0) {
+            EXPECT_EQ(greedy.last_beside, greedy.last);
+          }
+          return Walk{greedy.fits, greedy.domains, greedy.last_leader, greedy.last};
+        });
+        EXPECT_EQ(std::get<0>(now), std::get<0>(right));
+        if (std::get<0>(right)) {
+          EXPECT_EQ(now, right);
+        }
+      });
+    }
+  }
 }
 
 TEST(BalancedSelectTest, R14_15_EntropyOfTheChildren) {

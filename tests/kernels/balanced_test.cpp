@@ -27,8 +27,8 @@ Balance BalanceOn(const TeamRunner& runner, const TreeView& tree, HandCounts& co
     Choice choice;
     CountsView pruned;
     Balance balance;
-    balance.status =
-        ChooseBalanced(team, tree, counts.view(), query, workspace.view(), choice, pruned);
+    balance.status = ChooseBalanced(team, tree, counts.view(), Balanced(query), workspace.view(),
+                                    choice, pruned);
     if (balance.status != BalancedStatus::kChosen) return balance;
     balance.level = choice.level;
     for (std::int32_t i = 0; i < choice.domains.size; ++i) {

@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-// Preferred at `level`: the plain request that the others are made from.
+// Returns a query that prefers `level`: the plain request that the others are made from.
 inline PlacementQuery Preferred(const TreeView& tree, std::int32_t level, Count pods,
                                 const std::vector<Layer>& layers = {}) {
   PlacementQuery query;
@@ -26,7 +26,8 @@ inline PlacementQuery Required(const TreeView& tree, std::int32_t level, Count p
   return query;
 }
 
-// Unconstrained, or slice-only when there are layers; least-free-capacity (R6.4, R9.6).
+// Returns an unconstrained query, or a slice-only one when there are layers; least-free-capacity
+// (R6.4, R9.6).
 inline PlacementQuery Unconstrained(const TreeView& tree, Count pods,
                                     const std::vector<Layer>& layers = {}) {
   PlacementQuery query = Preferred(tree, layers.empty() ? tree.lowest() : 0, pods, layers);

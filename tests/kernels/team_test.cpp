@@ -1,7 +1,11 @@
 // The collectives of every Team, as kernels/team/team.hpp promises them.
 #include "kernels/team/team.hpp"
 
+#include <algorithm>
 #include <numeric>
+#include <tuple>
+#include <type_traits>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -156,6 +160,91 @@ TEST(TeamTest, SortOrdersASharedArray) {
   }
 }
 
+struct Weighed {
+  std::int32_t key = 0;
+  std::int64_t weight = 0;
+  bool operator==(const Weighed&) const = default;
+};
+struct ByKey {
+  bool operator()(const Weighed& a, const Weighed& b) const { return a.key < b.key; }
+};
+
+TEST(TeamTest, SortFrontSortsWhatWeighsEnough) {
+  for (const std::int32_t n : kAwkwardSizes) {
+    std::vector<Weighed> items;
+    std::int64_t all = 0;
+    for (std::int32_t i = 0; i < n; ++i) {
+      items.push_back({i * 7919 % 10007, i % 4});  // every fourth without weight
+      all += items.back().weight;
+    }
+    std::vector<Weighed> sorted = items;
+    std::erase_if(sorted, [](const Weighed& item) { return item.weight == 0; });
+    std::ranges::sort(sorted, ByKey{});
+    for (const std::int64_t need : {std::int64_t{0}, std::int64_t{1}, all / 3, all, all + 1}) {
+      std::vector<Weighed> expected;
+      std::int64_t weight = 0;
+      for (std::size_t i = 0; i < sorted.size() && weight < need; ++i) {
+        expected.push_back(sorted[i]);
+        weight += sorted[i].weight;
+      }
+      RunOnTeams([&](const TeamRunner& runner) {
+        std::vector<Weighed> front(static_cast<std::size_t>(n) + 1);
+        const std::vector<Weighed> seen = runner.Ask([&](auto& team) {
+          const SortedFront cut = team.sort_front(
+              front.data(), n, [&](std::int32_t i) { return items[static_cast<std::size_t>(i)]; },
+              [](const Weighed& item) { return item.weight; }, ByKey{}, need);
+          EXPECT_EQ(cut.weight, weight);
+          return std::vector<Weighed>(front.begin(), front.begin() + cut.size);
+        });
+        EXPECT_EQ(seen, expected) << n << " items, need " << need;
+      });
+    }
+  }
+}
+
+TEST(TeamTest, FirstTightestIsTheFirstOfTheLeastThatSuffices) {
+  for (const std::int32_t n : kAwkwardSizes) {
+    for (const bool with_ties : {false, true}) {
+      RunOnTeams([&](const TeamRunner& runner) {
+        std::vector<std::int32_t> values(static_cast<std::size_t>(n) + 1);
+        std::vector<std::int32_t> ties(values.size());
+        const auto key = [&](std::int32_t i) {
+          const auto at = static_cast<std::size_t>(i);
+          return std::tuple(values[at], with_ties ? ties[at] : 0, i);
+        };
+        for (const std::int32_t need : {0, 3, 11, 12}) {
+          const std::int32_t found = runner.Ask([&](auto& team) {
+            for (std::int32_t i = team.rank(); i < n; i += team.size()) {
+              values[static_cast<std::size_t>(i)] = i * 7 % 12;
+              ties[static_cast<std::size_t>(i)] = i * 5 % 3;
+            }
+            const std::int32_t first =
+                team.first_tightest(values.data(), with_ties ? ties.data() : nullptr, n, need);
+            team.sync();
+            return first;
+          });
+          std::int32_t expected = -1;
+          for (std::int32_t i = 0; i < n; ++i) {
+            if (std::get<0>(key(i)) < need) continue;
+            if (expected < 0 || key(i) < key(expected)) expected = i;
+          }
+          EXPECT_EQ(found, expected) << n << " values, need " << need;
+        }
+      });
+    }
+  }
+}
+
+// What lanes keep elsewhere must not be what one lane decides by.
+TEST(TeamTest, OneLaneIsKnownWhenCompiled) {
+  RunOnTeams([](const TeamRunner& runner) {
+    runner.Run([&](auto& team) {
+      EXPECT_EQ(std::remove_reference_t<decltype(team)>::kOneLane, team.size() == 1);
+      EXPECT_EQ(team.slice_index(), nullptr);
+    });
+  });
+}
+
 // Every collective is also a barrier: no sync() of its own is needed around one.
 TEST(TeamTest, CollectivesAreBarriers) {
   RunOnTeams([](const TeamRunner& runner) {
@@ -176,6 +265,11 @@ TEST(TeamTest, CollectivesAreBarriers) {
       turns[mine] = 3;
       team.exclusive_sum(0);
       EXPECT_TRUE(at_turn(3));
+      const std::int32_t value = 1;
+      team.first_tightest(&value, nullptr, 1, 0);
+      turns[mine] = 4;
+      team.first_tightest(&value, nullptr, 1, 0);
+      EXPECT_TRUE(at_turn(4));
     });
   });
 }

@@ -20,6 +20,8 @@ inline constexpr std::int32_t kAwkwardSizes[] = {0, 1, 2, 3, 6, 7, 8, 31, 32, 33
 class TeamRunner {
  public:
   explicit TeamRunner(std::int32_t lanes) : lanes_(lanes) {}
+  // One lane that knows what all leaves hold.
+  explicit TeamRunner(const SliceIndex* index) : lanes_(1), index_(index) {}
 
   std::int32_t lanes() const { return lanes_; }
   std::string name() const {
@@ -30,7 +32,7 @@ class TeamRunner {
   template <class Body>
   void Run(const Body& body) const {
     if (lanes_ == 1) {
-      SerialTeam team;
+      SerialTeam team(index_);
       body(team);
     } else {
       ThreadTeam::Run(lanes_, body);
@@ -52,6 +54,7 @@ class TeamRunner {
 
  private:
   std::int32_t lanes_;
+  const SliceIndex* index_ = nullptr;
 };
 
 // Calls `body(runner)` once per team. Shared arrays belong inside the body: every team needs fresh

@@ -45,7 +45,7 @@ class HandTree {
   std::vector<std::int32_t> child_begin_;
 };
 
-// A single level of `roots` domains, which are the leaves as well.
+// Returns a single level of `roots` domains, which are the leaves as well.
 inline HandTree FlatTree(std::int32_t roots) {
   return HandTree(std::vector<std::vector<std::int32_t>>{{roots}});
 }
@@ -56,7 +56,8 @@ struct Layer {
   Count size = 1;
 };
 
-// The slice rule of these layers, coarsest first (R6.7); without layers single pods on leaves.
+// Returns the slice rule of these layers, coarsest first (R6.7); without layers single pods on
+// leaves.
 inline SliceRule Slices(const TreeView& tree, const std::vector<Layer>& layers = {}) {
   SliceRule rule;
   rule.level = tree.lowest();
@@ -201,7 +202,7 @@ class HandWorkspace {
   std::vector<std::int32_t> state_heads_;
 };
 
-// A candidate that no leader changes.
+// Returns a candidate that no leader changes.
 inline Candidate Plain(std::int32_t domain, Count slices, Count pods, std::int64_t affinity = 0) {
   Candidate c;
   c.domain = domain;
@@ -211,7 +212,7 @@ inline Candidate Plain(std::int32_t domain, Count slices, Count pods, std::int64
   return c;
 }
 
-// A candidate that can hold the leader.
+// Returns a candidate that can hold the leader.
 inline Candidate Led(std::int32_t domain, Count slices, Count pods, Count slices_with_leader,
                      Count pods_with_leader) {
   Candidate c = Plain(domain, slices, pods);

@@ -20,7 +20,7 @@ class FlavorChoiceTest : public ::testing::Test {
     const ClusterLookup lookup(cluster_);
     const Quota* quota = quota_ ? &*quota_ : nullptr;
     return ChooseFlavors(workload_, PendingCounts(workload_),
-                         {lookup, queue_, quota, released_, next_flavors_});
+                         {lookup, queue_, quota, slice_ ? &*slice_ : nullptr, next_flavors_});
   }
   PodSet& pod_set() { return workload_.pod_sets.front(); }
 
@@ -33,10 +33,23 @@ class FlavorChoiceTest : public ::testing::Test {
     return message.substr(std::string(kPrefix).size());
   }
 
+  // The slice with `count` pods of `workload_` that runs on `flavor`.
+  Workload OldSlice(const std::string& flavor, std::int32_t count) const {
+    Workload old = MakeWorkload("old", "gpu", {workload_.pod_sets.front()});
+    old.pod_sets[0].count = count;
+    Admit(old, "q", flavor, OnHosts({{"a1", count}}));
+    return old;
+  }
+  // Takes `pods` times the request of one pod from the quota.
+  void Occupy(std::int64_t pods) {
+    quota_.emplace(queue_);
+    quota_->Add({{{"gpu", "cpu"}, 1000 * pods}, {{"gpu", "gpu"}, pods}});
+  }
+
   Cluster cluster_ = MakeCluster();
   ClusterQueue queue_ = MakeQueue("q", {"gpu"}, 10'000, 16);
   std::optional<Quota> quota_;
-  QuotaUsage released_;
+  std::optional<Workload> slice_;  // that workload_ replaces
   FlavorCursors next_flavors_;
   Workload workload_ = MakeWorkload(
       "w", "gpu", {MakePodSet("main", 2, {{"cpu", 1000}, {"gpu", 1}}, Required(kRack))});
@@ -141,8 +154,62 @@ TEST_F(FlavorChoiceTest, MoreThanTheUnusedQuotaIsPreempt) {
   EXPECT_EQ(
       assignment.Message(),
       std::string(kPrefix) + "insufficient unused quota for gpu in flavor gpu, 1 more needed");
-  released_ = {{{"gpu", "gpu"}, 1}};
+}
+
+TEST_F(FlavorChoiceTest, ASliceNeedsQuotaForTheDifferenceAlone) {  // R21.13 (b)
+  queue_ = MakeQueue("q", {"gpu"}, 8'000, 8);
+  Occupy(5);
+  pod_set().count = 7;  // of 8, and 5 more are in use
+  EXPECT_EQ(Choose().Mode(), AssignmentMode::kPreempt);
+  slice_ = OldSlice("gpu", 5);
   EXPECT_EQ(Choose().Mode(), AssignmentMode::kFit);
+  EXPECT_EQ(Choose().pod_sets[0].requests, (Resources{{"cpu", 7000}, {"gpu", 7}}));
+  pod_set().count = 9;
+  EXPECT_EQ(Choose().Message(),
+            std::string(kPrefix) +
+                "insufficient unused quota for cpu in flavor gpu, 1 more needed, insufficient "
+                "unused quota for gpu in flavor gpu, 1 more needed");
+  pod_set().count = 14;  // nine more than the old slice has, in a quota of eight
+  EXPECT_THAT(Refusal(), testing::HasSubstr("previously considered podsets requests (0) + current "
+                                            "podset request (9) > maximum capacity (8)"));
+}
+
+TEST_F(FlavorChoiceTest, ASliceThatShrinksAsksForNothing) {  // R21.13 (b)
+  queue_ = MakeQueue("q", {"gpu"}, 8'000, 8);
+  Occupy(9);  // more than there is, as after the quota was lowered
+  slice_ = OldSlice("gpu", 5);
+  pod_set().count = 4;
+  workload_.pod_sets.push_back(MakePodSet("second", 1, {{"gpu", 1}}, Required(kRack)));
+  const FlavorAssignment assignment = Choose();
+  ASSERT_EQ(assignment.pod_sets.size(), 2U);
+  // What shrinks makes no room for another pod set.
+  EXPECT_EQ(assignment.pod_sets[1].refusals[0].text,
+            "insufficient unused quota for gpu in flavor gpu, 2 more needed");
+}
+
+TEST_F(FlavorChoiceTest, ASliceStaysOnTheFlavorOfTheOldOne) {  // R21.13 (a)
+  cluster_.flavors.push_back(MakeFlavor("f2", "default"));
+  queue_ = MakeQueue("q", {"gpu", "f2"});
+  slice_ = OldSlice("f2", 2);
+  EXPECT_EQ(Choose().pod_sets[0].flavors, (StringMap{{"cpu", "f2"}, {"gpu", "f2"}}));
+  slice_ = OldSlice("f3", 2);
+  EXPECT_EQ(Refusal(),
+            "could not assign f2 flavor since the original workload is assigned: f3, could not "
+            "assign gpu flavor since the original workload is assigned: f3");
+}
+
+TEST_F(FlavorChoiceTest, AnOldSliceIsComparedByIndexAndSummedByName) {  // R21.13 (b)
+  queue_ = MakeQueue("q", {"gpu"}, 100'000, 8);
+  quota_.emplace(queue_);
+  slice_ = OldSlice("gpu", 6);
+  slice_->admission->pod_set_assignments[0].name = "other";
+  pod_set().count = 8;
+  workload_.pod_sets.push_back(MakePodSet("second", 1, {{"gpu", 1}}, Required(kRack)));
+  const FlavorAssignment assignment = Choose();
+  ASSERT_EQ(assignment.pod_sets.size(), 2U);
+  EXPECT_EQ(assignment.pod_sets[0].mode, AssignmentMode::kFit);  // asks for two
+  EXPECT_THAT(assignment.pod_sets[1].refusals[0].text,           // all eight count
+              testing::HasSubstr("requests (8) + current podset request (1)"));
 }
 
 TEST_F(FlavorChoiceTest, EarlierPodSetsCountAgainstQuota) {  // R21.12

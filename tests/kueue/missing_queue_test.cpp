@@ -25,8 +25,10 @@ TEST_F(MissingQueueTest, NamesTheLocalQueuesOfTheNamespace) {
   for (const char* name : {"a", "b", "c", "d", "e"}) {
     cluster_.local_queues.push_back(MakeLocalQueue(name, "gpu-queue"));
   }
+  EXPECT_EQ(WhyOf({"team", "w"}, "user-queue"),
+            "LocalQueue team/user-queue is not in the input; there are a, b, c, cpu, d and 2 more");
   EXPECT_EQ(WhyOf({"team", "w"}, "gpus"),
-            "LocalQueue team/gpus is not in the input; there are a, b, c, cpu, d and 2 more");
+            "LocalQueue team/gpus is not in the input; the nearest of 7 is gpu");
   cluster_.local_queues = {{{"default", "user-queue"}, "gpu-queue", ""}};
   EXPECT_EQ(WhyOf({"default", "w"}, "tas-usr-queue"),
             "LocalQueue default/tas-usr-queue is not in the input; there is user-queue");

@@ -10,9 +10,11 @@
 namespace espalier {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
 class SchedulingCycleTest : public ::testing::Test {
  protected:
@@ -64,6 +66,25 @@ TEST_F(SchedulingCycleTest, OneHeadPerClusterQueueAndCycle) {
   EXPECT_EQ(result.decisions[1].assignments[0].flavors, (StringMap{{"cpu", "cpu"}}));
   EXPECT_FALSE(result.decisions[1].assignments[0].topology_assignment);
   EXPECT_TRUE(HasReservation(result.cluster.workloads[0]));
+}
+
+TEST_F(SchedulingCycleTest, TellsHowManyWorkloadsItLookedAt) {
+  Add("g1", 4);
+  Add("g2", 4);
+  Add("c1", 2, std::nullopt, "cpu").pod_sets[0].pod_template.requests = {{"cpu", 1000}};
+  const auto progress = [&](bool until_stable) {
+    std::vector<std::pair<std::size_t, std::size_t>> told;
+    const Engine engine(MakeCpuBackend(1), gates_);
+    const auto result = RunSchedulingCycles(
+        cluster_, engine,
+        {.until_stable = until_stable, .progress = [&](std::size_t looked_at, std::size_t waiting) {
+           told.emplace_back(looked_at, waiting);
+         }});
+    EXPECT_TRUE(result.has_value());
+    return told;
+  };
+  EXPECT_THAT(progress(true), ElementsAre(Pair(1, 3), Pair(2, 3), Pair(3, 3)));
+  EXPECT_THAT(progress(false), ElementsAre(Pair(1, 2), Pair(2, 2))) << "two queues have a head";
 }
 
 TEST_F(SchedulingCycleTest, PodsBeyondTheLastWholeSliceAreNoted) {  // R6.9
@@ -266,6 +287,51 @@ TEST_F(SchedulingCycleTest, ElasticScaleUpFinishesTheOldSlice) {  // R20.8
   EXPECT_TRUE(HasCondition(result.cluster.workloads[0], kFinished));
 }
 
+TEST_F(SchedulingCycleTest, ASliceNeedsQuotaForTheDifferenceAlone) {  // R21.13, default gates
+  cluster_.cluster_queues[0] = MakeQueue("gpu-queue", {"gpu"}, 0, 8);
+  Admit(Add("old", 5, Unconstrained()), "gpu-queue", "gpu", OnHosts({{"a1", 4}, {"a2", 1}}));
+  Add("new", 7, Unconstrained()).annotations = {
+      {"kueue.x-k8s.io/workload-slice-replacement-for", "team/old"}};
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 new assumed"));
+  EXPECT_TRUE(HasCondition(result.cluster.workloads[0], kFinished));
+  EXPECT_EQ(result.cluster.workloads[0].conditions.back().reason, "WorkloadSliceReplaced");
+}
+
+TEST_F(SchedulingCycleTest, ASliceIsNotAdmittedInPart) {  // R21.13 (c)
+  cluster_.cluster_queues[0] = MakeQueue("gpu-queue", {"gpu"}, 0, 8);
+  Admit(Add("old", 5, Unconstrained()), "gpu-queue", "gpu", OnHosts({{"a1", 4}, {"a2", 1}}));
+  Workload& slice = Add("new", 9, Unconstrained());
+  slice.pod_sets[0].min_count = 6;
+  slice.annotations = {{"kueue.x-k8s.io/workload-slice-replacement-for", "team/old"}};
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 new not-admitted"));
+  EXPECT_FALSE(HasCondition(result.cluster.workloads[0], kFinished));
+}
+
+TEST_F(SchedulingCycleTest, ASliceOfAnotherQueueIsNotReplaced) {  // R21.13
+  cluster_.cluster_queues[0] = MakeQueue("gpu-queue", {"gpu"}, 0, 8);
+  Admit(Add("old", 5, Unconstrained()), "cpu-queue", "gpu", OnHosts({{"a1", 4}, {"a2", 1}}));
+  Add("new", 7, Unconstrained()).annotations = {
+      {"kueue.x-k8s.io/workload-slice-replacement-for", "team/old"}};
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 new assumed"));
+  EXPECT_FALSE(HasCondition(result.cluster.workloads[0], kFinished));
+}
+
+TEST_F(SchedulingCycleTest, ASlicePerReplicaStaysOnItsParentsFlavor) {  // W8.9
+  cluster_.flavors = {MakeFlavor("first"), MakeFlavor("second")};
+  cluster_.cluster_queues[0] = MakeQueue("gpu-queue", {"first", "second"}, 0, 8);
+  Workload& parent = Add("w", 2, std::nullopt);
+  Admit(parent, "gpu-queue", "second", {});
+  parent.admission->pod_set_assignments[0].topology_assignment.reset();
+  Add("w-replica-1", 1, std::nullopt).owners = {
+      {"kueue.x-k8s.io/v1beta2", "Workload", "w", "uid-w", true}};
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 w-replica-1 assumed"));
+  EXPECT_EQ(*result.decisions[0].assignments[0].flavors.Find("gpu"), "second");
+}
+
 TEST_F(SchedulingCycleTest, SaysWhatIsNotSimulated) {
   cluster_.cluster_queues[0].cohort = "all";
   cluster_.cluster_queues[0].within_cluster_queue = "LowerPriority";
@@ -278,6 +344,33 @@ TEST_F(SchedulingCycleTest, SaysWhatIsNotSimulated) {
                           HasSubstr("ClusterQueue cpu-queue is inactive: it has stopPolicy "
                                     "Hold"),
                           HasSubstr("workload team/stray is left out")));
+}
+
+TEST_F(SchedulingCycleTest, SaysWhomPreemptionWouldTake_R29_3) {
+  cluster_.cluster_queues[0].within_cluster_queue = "LowerPriority";
+  Admit(Add("low", 4), "gpu-queue", "gpu", OnHosts({{"a1", 4}}));
+  Admit(Add("lower", 4), "gpu-queue", "gpu", OnHosts({{"b1", 4}}));
+  cluster_.workloads[1].priority = -1;
+  Add("high", 8).priority = 1;  // a whole rack
+  const auto notes = Run().notes;
+  EXPECT_THAT(notes, Contains("workload team/high in ClusterQueue gpu-queue would have 1 preempted "
+                              "for it: team/lower"));
+  cluster_.workloads[2].priority = -1;
+  EXPECT_THAT(Run().notes,
+              Contains("workload team/high in ClusterQueue gpu-queue stays pending: nobody may be "
+                       "preempted for it by LowerPriority"));
+}
+
+// Quota and topology both have to have room.
+TEST_F(SchedulingCycleTest, PreemptionMakesRoomForQuotaToo_R29_3) {
+  cluster_.cluster_queues[0] = MakeQueue("gpu-queue", {"gpu"}, 1'000'000, 9);
+  cluster_.cluster_queues[0].within_cluster_queue = "LowerPriority";
+  Admit(Add("low", 4), "gpu-queue", "gpu", OnHosts({{"a1", 4}}));
+  Admit(Add("lower", 1), "gpu-queue", "gpu", OnHosts({{"b1", 1}}));
+  cluster_.workloads[1].priority = -1;
+  Add("high", 7).priority = 1;
+  EXPECT_THAT(Run().notes, Contains("workload team/high in ClusterQueue gpu-queue would have 1 "
+                                    "preempted for it: team/low"));
 }
 
 TEST_F(SchedulingCycleTest, SaysWhatItTakesForGranted) {

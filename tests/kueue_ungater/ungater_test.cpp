@@ -208,6 +208,108 @@ TEST(UngateWorkload, OnlyLivePodsOfTheWorkloadTakePart_R22_1) {
               ElementsAre(Pair("w", "n1")));
 }
 
+// An admitted workload of `count` pods `main` without a topology, and pods of it.
+Workload ElasticWorkload(std::int32_t count) {
+  Workload workload;
+  workload.key = {"team", "w-2"};
+  workload.annotations = {{"kueue.x-k8s.io/elastic-job", "true"},
+                          {"kueue.x-k8s.io/workload-slice-name", "w"},
+                          {"kueue.x-k8s.io/workload-slice-replacement-for", "team/w"}};
+  workload.pod_sets.resize(1);
+  workload.pod_sets[0].name = "main";
+  workload.pod_sets[0].count = count;
+  PodSetAssignment admitted;
+  admitted.name = "main";
+  admitted.count = count;
+  workload.admission = Admission{"queue", {admitted}};
+  workload.conditions = {{"Admitted", "True", "", ""}};
+  return workload;
+}
+
+Pod ElasticPod(const std::string& name, std::vector<std::string> gates) {
+  Pod pod;
+  pod.key = {"team", name};
+  pod.labels = {{std::string(kPodSetLabel), "main"}};
+  pod.annotations = {{"kueue.x-k8s.io/workload-slice-name", "w"}};
+  pod.scheduling_gates = std::move(gates);
+  return pod;
+}
+
+std::vector<std::string> Names(const Result<std::vector<UngatedPod>>& ungated) {
+  std::vector<std::string> names;
+  for (const UngatedPod& pod : *ungated) names.push_back(pod.pod.name);
+  return names;
+}
+
+const std::string kElastic(kElasticJobGate);
+const std::string kTopology(kTopologyGate);
+
+TEST(UngateElasticJobs, AsManyStartAsAreAdmitted_W5_4) {
+  const std::vector<Pod> pods = {ElasticPod("p4", {kElastic}), ElasticPod("p0", {}),
+                                 ElasticPod("p1", {}), ElasticPod("p3", {kElastic}),
+                                 ElasticPod("p2", {"example.com/other", kElastic})};
+  const auto ungated = UngateWorkload(ElasticWorkload(4), pods);
+  EXPECT_THAT(Names(ungated), ElementsAre("p2", "p3"));
+  EXPECT_EQ((*ungated)[0], (UngatedPod{{"team", "p2"}, "", {}, {kElastic}}));
+  EXPECT_THAT(Names(UngateWorkload(ElasticWorkload(2), pods)), IsEmpty());
+}
+
+TEST(UngateElasticJobs, PodsOfEverySliceAreOnes_W5_4) {
+  std::vector<Pod> pods = {ElasticPod("a", {kElastic}), ElasticPod("b", {kElastic}),
+                           ElasticPod("c", {kElastic})};
+  pods[0].annotations = {{std::string(kWorkloadAnnotation), "w-2"}};
+  pods[1].annotations = {{std::string(kWorkloadAnnotation), "w"},
+                         {"kueue.x-k8s.io/workload-slice-name", "w"}};
+  pods[2].annotations = {{"kueue.x-k8s.io/workload-slice-name", "v"}};
+  EXPECT_THAT(Names(UngateWorkload(ElasticWorkload(4), pods)), ElementsAre("a", "b"));
+}
+
+TEST(UngateElasticJobs, APodMadeAgainPassesTheGateAgainAndIsCountedOnce_W5_4) {
+  std::vector<Pod> pods = {ElasticPod("a", {}), ElasticPod("b", {}),
+                           ElasticPod("b-again", {kElastic})};
+  EXPECT_THAT(Names(UngateWorkload(ElasticWorkload(2), pods)), IsEmpty());
+  pods[1].phase = "Failed";
+  EXPECT_THAT(Names(UngateWorkload(ElasticWorkload(2), pods)), ElementsAre("b-again"));
+  pods[2].scheduling_gates.clear();
+  pods.push_back(ElasticPod("c", {kElastic}));
+  EXPECT_THAT(Names(UngateWorkload(ElasticWorkload(2), pods)), IsEmpty());
+}
+
+TEST(UngateElasticJobs, ASliceThatWasReplacedStartsNobody_W5_4) {
+  Workload workload = ElasticWorkload(2);
+  workload.conditions.push_back({"Finished", "True", "WorkloadSliceReplaced", ""});
+  EXPECT_THAT(Names(UngateWorkload(workload, std::vector{ElasticPod("a", {kElastic})})), IsEmpty());
+}
+
+TEST(UngateElasticJobs, BothGatesGoTogether_R22_8) {
+  Workload workload = ElasticWorkload(3);
+  workload.admission->pod_set_assignments[0].topology_assignment = OnNodes({{"n1", 2}, {"n2", 1}});
+  Pod sent = ElasticPod("a", {kElastic});  // lost its topology gate before
+  sent.node_selector.Set(kHost, "n1");
+  const auto ungated = UngateWorkload(
+      workload, std::vector{sent, ElasticPod("b", {kElastic, kTopology}),
+                            ElasticPod("c", {kTopology}), ElasticPod("d", {kElastic, kTopology})});
+  ASSERT_THAT(Names(ungated), ElementsAre("b", "c", "a"));
+  EXPECT_EQ((*ungated)[0],
+            (UngatedPod{{"team", "b"}, "n1", {{kHost, "n1"}}, {kElastic, kTopology}}));
+  EXPECT_EQ((*ungated)[1], (UngatedPod{{"team", "c"}, "n2", {{kHost, "n2"}}, {kTopology}}));
+  EXPECT_EQ((*ungated)[2], (UngatedPod{{"team", "a"}, "", {}, {kElastic}}));
+}
+
+TEST(UngateElasticJobs, ATopologyGateWithoutAnAssignmentHoldsThePod_W5_4) {
+  EXPECT_THAT(Names(UngateWorkload(ElasticWorkload(3),
+                                   std::vector{ElasticPod("a", {kElastic, kTopology})})),
+              IsEmpty());
+}
+
+TEST(UngateElasticJobs, AnUnconfirmedPodHoldsTheRestBack_W2_7) {
+  std::vector<Pod> pods = {ElasticPod("a", {kElastic}), ElasticPod("b", {kElastic})};
+  pods[0].ungating_unconfirmed = true;
+  EXPECT_THAT(Names(UngateWorkload(ElasticWorkload(2), pods)), IsEmpty());
+  pods[0].scheduling_gates.clear();  // seen without its gate: confirmed
+  EXPECT_THAT(Names(UngateWorkload(ElasticWorkload(2), pods)), ElementsAre("b"));
+}
+
 TEST(UngateWorkload, NothingBeforeAdmission_R22_1) {
   Workload workload = LeaderAndWorkers();
   workload.conditions.clear();

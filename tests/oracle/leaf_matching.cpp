@@ -1,8 +1,13 @@
 #include "tests/oracle/leaf_matching.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstdlib>
+#include <functional>
+#include <map>
 #include <optional>
+#include <regex>
 
 namespace espalier::oracle {
 namespace {
@@ -20,28 +25,40 @@ std::optional<std::int64_t> ParseLabelNumber(std::string_view text) {
   return ParseUnsignedOrMinus(text);
 }
 
-// `0`, or an optional minus and digits without a leading zero (R7.3).
-std::optional<std::int64_t> ParseCanonicalNumber(std::string_view text) {
-  const auto value = ParseUnsignedOrMinus(text);
-  if (!value || std::to_string(*value) != text) return std::nullopt;
-  return value;
-}
-
 // --- R7.3 ----------------------------------------------------------------------------------------
 
+// "canonical decimal int64 (`0`, or an optional minus and digits without leading zero; no plus, no
+// spaces)".
+bool IsCanonicalDecimal(const std::string& text) {
+  static const std::regex kForm("0|-?[1-9][0-9]*");
+  if (!std::regex_match(text, kForm)) return false;
+  errno = 0;
+  (void)std::strtoll(text.c_str(), nullptr, 10);
+  return errno == 0;  // within int64
+}
+
+// "taint value < (resp. >) toleration value", where both are canonical.
+bool ValuesCompare(const std::string& taint, const std::string& toleration, bool less) {
+  if (!IsCanonicalDecimal(taint) || !IsCanonicalDecimal(toleration)) return false;
+  const long long a = std::stoll(taint);
+  const long long b = std::stoll(toleration);
+  return less ? a < b : a > b;
+}
+
+// "effect empty or equal; key empty or equal; operator empty/`Equal` -> values equal; `Exists` ->
+// true; `Lt`/`Gt` -> [...]; any other operator never matches".
 bool Tolerates(const Toleration& toleration, const Taint& taint) {
-  if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
-  if (!toleration.key.empty() && toleration.key != taint.key) return false;
-  if (toleration.operation.empty() || toleration.operation == "Equal") {
-    return toleration.value == taint.value;
-  }
-  if (toleration.operation == "Exists") return true;
-  const auto taint_number = ParseCanonicalNumber(taint.value);
-  const auto toleration_number = ParseCanonicalNumber(toleration.value);
-  if (!taint_number || !toleration_number) return false;
-  if (toleration.operation == "Lt") return *taint_number < *toleration_number;
-  if (toleration.operation == "Gt") return *taint_number > *toleration_number;
-  return false;
+  const bool effect = toleration.effect == "" || toleration.effect == taint.effect;
+  const bool key = toleration.key == "" || toleration.key == taint.key;
+  using Values = std::function<bool()>;
+  const std::map<std::string, Values> operators = {
+      {"", [&] { return taint.value == toleration.value; }},
+      {"Equal", [&] { return taint.value == toleration.value; }},
+      {"Exists", [] { return true; }},
+      {"Lt", [&] { return ValuesCompare(taint.value, toleration.value, true); }},
+      {"Gt", [&] { return ValuesCompare(taint.value, toleration.value, false); }}};
+  const auto found = operators.find(toleration.operation);
+  return effect && key && found != operators.end() && found->second();
 }
 
 std::optional<Taint> FirstUntolerated(const Node& node, const std::vector<Toleration>& list) {

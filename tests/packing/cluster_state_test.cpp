@@ -128,10 +128,12 @@ TEST(FlavorStateTest, BookIsAddOfTheirUsage) {
   by_name.AddUsage({{"fa", "n2", {{"gpu", 6}, {"pods", 3}}}});
   FlavorState& state = *bound.Find("fa");
   const FlavorSnapshot& snapshot = state.snapshot();
-  const RequestVector requests{{"gpu", "odd", "pods"},
-                               {snapshot.FindResource("gpu"), -1, snapshot.FindResource("pods")},
-                               {2, 7, 1}};
-  state.Book(std::vector<LeafShare>{{snapshot.FindLeaf("n2"), 1, 2}}, requests, requests);
+  Shape shape;
+  shape.workers = {{"gpu", "odd", "pods"},
+                   {snapshot.FindResource("gpu"), -1, snapshot.FindResource("pods")},
+                   {2, 7, 1}};
+  shape.leader = shape.workers;
+  state.Book(std::vector<LeafShare>{{snapshot.FindLeaf("n2"), 1, 2}}, shape);
   EXPECT_EQ(state.remaining(), by_name.Find("fa")->remaining());
 }
 
@@ -388,7 +390,7 @@ TEST(ClusterStateTest, SparseTilesFollowTheAmounts) {
     }
   }
   for (std::int32_t column = 0; column < columns; ++column) {
-    EXPECT_LE(flavor.tiles().LeastMost()[column], dense.LeastMost()[column]);
+    EXPECT_LE(flavor.tiles().MinTileMax()[column], dense.MinTileMax()[column]);
   }
 }
 

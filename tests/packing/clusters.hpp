@@ -34,7 +34,7 @@ inline std::vector<std::string> LevelKeys(std::size_t depth) {
   return {keys.end() - static_cast<std::ptrdiff_t>(depth), keys.end()};
 }
 
-// A ready node at a path that ends in its hostname; named like the host.
+// Returns a ready node at a path that ends in its hostname; named like the host.
 inline Node HostNode(std::string_view path, Resources allocatable) {
   const std::vector<std::string> values = Path(path);
   const std::vector<std::string> keys = LevelKeys(values.size());
@@ -46,7 +46,7 @@ inline Node HostNode(std::string_view path, Resources allocatable) {
   return node;
 }
 
-// The flavor `tas` on these levels; nodes are added by the caller.
+// Returns the flavor `tas` on these levels; nodes are added by the caller.
 inline ClusterStateInput OneFlavor(std::vector<std::string> levels) {
   ClusterStateInput input;
   input.topologies.push_back({"default", std::move(levels)});
@@ -57,7 +57,8 @@ inline ClusterStateInput OneFlavor(std::vector<std::string> levels) {
   return input;
 }
 
-// The convention of the worked examples: hosts with room for so many pods of one `gpu` each.
+// Returns a cluster by the convention of the worked examples: hosts with room for so many pods
+// of one `gpu` each.
 inline ClusterStateInput Gpus(const std::vector<std::pair<std::string, Amount>>& hosts) {
   ClusterStateInput input = OneFlavor(LevelKeys(Path(hosts.front().first).size()));
   for (const auto& [path, gpus] : hosts) {
@@ -75,7 +76,7 @@ inline ClusterState BuildState(const ClusterStateInput& input) {
   return std::move(*state);
 }
 
-// The state without what is known of its leaves: equal ones are not seen as such.
+// Returns the state without classes of leaves: equal ones are not seen as such.
 inline ClusterState WithoutClasses(ClusterState state) {
   for (const std::string_view name : state.FlavorNames()) {
     FlavorState& flavor = *state.Find(name);
@@ -85,7 +86,7 @@ inline ClusterState WithoutClasses(ClusterState state) {
   return state.Clone();
 }
 
-// An amount of a leaf, from `free` or `remaining`.
+// Returns an amount of a leaf, from `free` or `remaining`.
 inline Amount AmountOn(const FlavorSnapshot& snapshot, std::span<const Amount> amounts,
                        std::string_view leaf, std::string_view resource) {
   const LeafId id = snapshot.FindLeaf(leaf);

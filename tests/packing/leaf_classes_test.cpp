@@ -83,7 +83,7 @@ TEST(LeafClassesTest, StatesKnowThoseThatAreStillTrue) {
   ASSERT_NE(classes, nullptr);
   EXPECT_TRUE(std::ranges::equal(classes->leaves(), std::vector<std::int32_t>{3, 1}));
   const auto of_stamp = [](const FlavorState& of, std::size_t block) {
-    return of.stamps().of_block()[block] <= of.classes_stamp();
+    return of.stamps().of_group()[block] <= of.classes_stamp();
   };
   EXPECT_EQ(state.Clone().Find("tas")->classes(), classes);
   EXPECT_TRUE(of_stamp(*state.Clone().Find("tas"), 0));

@@ -1,6 +1,7 @@
 // What the columns of nodes must keep.
 #include "host/packing/node_columns.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,6 +109,35 @@ std::vector<Node> NamedNodes(int count) {
   std::vector<Node> nodes(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) nodes[static_cast<std::size_t>(i)].name = std::to_string(i);
   return nodes;
+}
+
+// However long the beginning is that all have in common, and what tells them apart behind it.
+TEST(NodeColumnsTest, ValuesAscendByTheirBytes) {
+  const std::vector<std::vector<std::string>> cases = {
+      {},
+      {"only"},
+      {"", "a"},
+      {"rack", "rac", "racks", "r"},
+      {"b01-r0001-h02", "b01-r0001-h01", "b01-r0001-h", "b01-r0002"},
+      {"x-12345678-b", "x-12345678-a", "x-12345678", "x-1234567"},
+      {std::string("a\0", 2), "a", std::string("a\0\0", 3), "a\x01"},
+      {"\xff", "\x7f", "\x80", "a"},
+      Names(40000),
+  };
+  for (const std::vector<std::string>& values : cases) {
+    std::vector<Node> nodes = NamedNodes(static_cast<int>(values.size()));
+    for (std::size_t n = 0; n < nodes.size(); ++n) nodes[n].labels["host"] = values[n];
+    const Result<NodeColumns> columns = MakeNodeColumns(nodes);
+    ASSERT_TRUE(columns);
+    if (values.empty()) continue;
+    std::vector<std::string> sorted = values;
+    std::ranges::sort(sorted);
+    const LabelColumn& label = *columns->FindLabel("host");
+    ASSERT_EQ(label.values, sorted);
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      ASSERT_EQ(label.values[static_cast<std::size_t>(label.value_of[n])], values[n]);
+    }
+  }
 }
 
 TEST(NodeColumnsTest, EqualTaintsHaveOneNumber) {

@@ -278,11 +278,11 @@ TEST(NodeFilterTest, ShapesOfAStoppedBudgetAreNotKept) {
   WorkBudget stopped;
   stopped.Stop({ErrorClass::kCancelled, "gone"});
   Shape shape;
-  shape.filter = snapshot.Filter(SsdInZone1(), stopped);
-  shape.filter_key = SsdInZone1().Key();
-  snapshot.Intern(shape, stopped);
-  shape.filter = snapshot.Filter(SsdInZone1());
-  EXPECT_EQ(snapshot.Intern(shape)->filter->required_affinity, 1);
+  shape.constraints = std::make_shared<const NodeConstraints>(SsdInZone1());
+  shape.constraints_key = SsdInZone1().Key();
+  const auto meaningless = snapshot.Intern(shape, stopped);
+  EXPECT_NE(snapshot.Intern(shape), meaningless);
+  EXPECT_EQ(snapshot.FilterOf(shape)->required_affinity, 1);
 }
 
 TEST(NodeFilterTest, BitmapCrossesWords) {

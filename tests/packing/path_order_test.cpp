@@ -46,6 +46,17 @@ TEST(PathOrderTest, R4_1_ManyNodesAreInTheOrderOfTheirPaths) {
   }
 }
 
+TEST(PathOrderTest, EndsOnceItsBudgetIsStopped) {
+  const std::vector<LabelColumn> labels = RandomLabels(5000, {100, 100});
+  std::vector<std::int32_t> nodes(5000);
+  std::iota(nodes.begin(), nodes.end(), 0);
+  const std::vector<std::int32_t> before = nodes;
+  WorkBudget budget;
+  budget.Stop({ErrorClass::kCancelled, "gone"});
+  SortByPath(std::vector<const LabelColumn*>{&labels[0], &labels[1]}, nodes, budget);
+  EXPECT_EQ(nodes, before);
+}
+
 TEST(PathOrderTest, CoarserLevelsDecideFirst) {
   const LabelColumn coarse{"rack", {"a", "b"}, {0, 1}};
   const LabelColumn fine{"host", {"x", "y"}, {1, 0}};

@@ -26,14 +26,14 @@ TEST(TiledCapacityTest, SetKeepsUnitsAndTheMostOfEachTile) {
   for (std::size_t i = 0; i < amounts.size(); ++i) amounts[i] = amount_of(i / kStride);
   TiledCapacity tiles(amounts, kStride, kLeaves, magnitudes);
   for (std::size_t i = 0; i < kColumns; ++i) {
-    Amount least_most = magnitudes[i];
+    Amount min_tile_max = magnitudes[i];
     for (std::size_t tile = 0; tile * 16 < kLeaves; ++tile) {
       const Amount* first = amounts.data() + i * kStride + tile * 16;
       const std::size_t size = std::min<std::size_t>(16, kLeaves - tile * 16);
-      least_most = std::min(least_most, *std::max_element(first, first + size));
+      min_tile_max = std::min(min_tile_max, *std::max_element(first, first + size));
     }
     const int shift = tiles.UnitShift(static_cast<std::int32_t>(i));
-    EXPECT_EQ(tiles.LeastMost()[i], static_cast<float>(least_most >> shift));
+    EXPECT_EQ(tiles.MinTileMax()[i], static_cast<float>(min_tile_max >> shift));
   }
   for (int step = 0; step < 300; ++step) {
     const std::int64_t first = random.Between(0, kLeaves - 1);
@@ -52,7 +52,7 @@ TEST(TiledCapacityTest, SetKeepsUnitsAndTheMostOfEachTile) {
     const std::size_t bounds = 2 * tiles.tile_stride();
     ASSERT_TRUE(std::equal(tiles.Most(), tiles.Most() + bounds, expected.Most()));
     for (std::size_t i = 0; i < kColumns; ++i) {
-      ASSERT_LE(tiles.LeastMost()[i], expected.LeastMost()[i]);
+      ASSERT_LE(tiles.MinTileMax()[i], expected.MinTileMax()[i]);
     }
   }
 }

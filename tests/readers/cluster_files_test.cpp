@@ -4,10 +4,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -378,6 +380,33 @@ TEST_F(Folder, DashIsStandardInput) {
   const std::string file = Write("in.json.gz", Gzip(NodeJson("from-stdin")));
   ASSERT_NE(std::freopen(file.c_str(), "rb", stdin), nullptr);
   EXPECT_THAT(Names(ReadClusterFiles({"-"})), ElementsAre("from-stdin"));
+}
+
+// A pipe can be read once only, and what is not JSON or not sound is read twice.
+TEST_F(Folder, PipesAreReadAsFilesAre) {
+  const std::string list = R"({"kind": "List", "items": [)" + NodeJson("a") + "," + NodeJson("b");
+  const std::string long_list = list + "," + std::string(3 << 20, ' ');  // of several blocks
+  for (const std::string& text :
+       {list + "]}", long_list + NodeJson("c") + "]}", Gzip(list + "]}"),
+        long_list + NodeJson("c") + ",]}", list, std::string(), std::string("kind: Node\n"),
+        "kind: Node\nmetadata: {name: a}\n---" + std::string(3 << 20, '\n') +
+            "kind: Node\nmetadata: {name: b}\n",
+        list + R"(], "a": 1e400})"}) {
+    const std::string file = Write("in", text);
+    const std::string pipe = (path_ / "pipe").string();
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << text; });
+    const auto of_pipe = ReadClusterFiles({pipe});
+    writer.join();
+    fs::remove(pipe);
+    std::vector<std::string> expected = Names(ReadClusterFiles({file}));
+    for (std::string& line : expected) {
+      for (std::size_t at = 0; (at = line.find(file, at)) != line.npos; at += pipe.size()) {
+        line.replace(at, file.size(), pipe);
+      }
+    }
+    EXPECT_EQ(Names(of_pipe), expected) << text.substr(0, 200);
+  }
 }
 
 TEST_F(Folder, ProgressReachesTheTotal) {

@@ -29,6 +29,18 @@ TEST(EffectiveRequests, ContainersAddUp) {
             (Resources{{"cpu", 2500}, {"memory", 1 << 30}, {"nvidia.com/gpu", 8}}));
 }
 
+TEST(EffectiveRequests, AreOfAtMostAsManyResourcesAsAreNumbered) {
+  std::string requests = R"("r0": 1)";
+  for (int i = 1; i < 32'766; ++i) requests += ", \"r" + std::to_string(i) + "\": 1";
+  const auto spec = [&](const std::string& more) {
+    return R"({"containers": [{"resources": {"requests": {)" + requests + more + "}}}]}";
+  };
+  EXPECT_EQ(Of(spec("")).size(), 32'766u);
+  JsonText json(spec(R"(, "r32766": 1)"));
+  EXPECT_EQ(EffectiveRequests(json.root(), json.context(), {}, nullptr), Resources());
+  EXPECT_THAT(json.Errors(), ElementsAre(": it requests 32767 resources"));
+}
+
 TEST(EffectiveRequests, NoContainersRequestNothing) {
   EXPECT_EQ(Of("{}"), Resources());
   EXPECT_EQ(Of(R"({"containers": null})"), Resources());

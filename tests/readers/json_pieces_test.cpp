@@ -2,17 +2,20 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/readers/cluster_files.hpp"
 #include "host/readers/json_splitter.hpp"
 #include "host/readers/kept_fields.hpp"
+#include "tests/sanitizers.hpp"
 
 namespace espalier {
 namespace {
@@ -161,6 +164,27 @@ TEST(Pieces, ChangeNothing) {
                         "]}");
 }
 
+TEST(Pieces, ChangeNoWarningAboutFields) {
+  const auto pod = [](const std::string& spec, const std::string& status) {
+    return R"({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p", "managedFields": [
+               {"a": 1, "a": 2}], "managedFields": 1, "nam": 1}, "spec": {)" +
+           spec + R"(, "nodeNam": 1}, "status": {)" + status + R"(, "phas": 1}})";
+  };
+  const std::string containers =
+      R"("containers": [{"env": [{"a": 1, "a": 2}], "imag": "i", "ports": [{}], "ports": []}])";
+  const std::string conditions =
+      R"("conditions": [{"la{tProbeTime": 1}], "conditions": [], "containerStatuses": [{}, 1])";
+  for (const char* node : {R"("nodeName": "n", )", ""}) {
+    ExpectTheSameInPieces(pod(node + containers, conditions));
+    ExpectTheSameInPieces(pod(node + std::string(R"("volumes": [], "volumes": [1])"), conditions));
+  }
+  ExpectTheSameInPieces(
+      R"({"kind": "List", "apiVersion": "v1", "items": [{"kind": "Node", "apiVersion": "v1",
+          "metadata": {"name": "n", "annotations": {"kueue.x-k8s.io/topolog": 1}, "label": {}},
+          "status": {"images": [{"a": 1, "a": 2}], "conditions": [{"typ": 1, "message": 1,
+          "message": 2}], "images": []}}]})");
+}
+
 TEST(Pieces, ChangeNoMessageAboutDamage) {
   const std::string text = std::string(R"({"kind": "List", "items": [)") + kNode + ",\n" + kPod +
                            "],\n\"metadata\": {}}\n";
@@ -184,14 +208,18 @@ TEST(Pieces, NestAsDeepAsWithout) {
 }
 
 // Sanitizers keep what is freed.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST(Pieces, OfAFileTakeLittleMemory) {
+#if !defined(ESPALIER_SANITIZED)
+class PiecesOfMuchInput : public testing::TestWithParam<bool> {};
+
+// 128 MiB, in a file or through a pipe.
+TEST_P(PiecesOfMuchInput, TakeLittleMemory) {
   constexpr int kNodes = 16 << 10;
   constexpr long kMostKiB = 48 << 10;
-  const std::string annotation(8 << 10, 'x');
+  const bool piped = GetParam();
   const std::filesystem::path path =
       std::filesystem::path(testing::TempDir()) / fmt::format("espalier-pieces-{}", ::getpid());
-  {
+  const auto write = [&] {
+    const std::string annotation(8 << 10, 'x');
     std::ofstream file(path);
     file << R"({"kind": "List", "apiVersion": "v1", "items": [)";
     for (int i = 0; i < kNodes; ++i) {
@@ -199,6 +227,13 @@ TEST(Pieces, OfAFileTakeLittleMemory) {
            << i << R"(", "annotations": {"a": ")" << annotation << "\"}}}\n";
     }
     file << "]}";
+  };
+  std::thread writer;
+  if (piped) {
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    writer = std::thread(write);
+  } else {
+    write();
   }
   const auto peak = [] {
     rusage usage{};
@@ -207,11 +242,14 @@ TEST(Pieces, OfAFileTakeLittleMemory) {
   };
   const long before = peak();
   const auto read = ReadClusterFiles({path.string()});
+  if (piped) writer.join();
+  std::filesystem::remove(path);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->cluster.nodes.size(), static_cast<std::size_t>(kNodes));
   EXPECT_LT(peak() - before, kMostKiB);
-  std::filesystem::remove(path);
 }
+
+INSTANTIATE_TEST_SUITE_P(FileAndPipe, PiecesOfMuchInput, testing::Bool());
 #endif
 
 }  // namespace

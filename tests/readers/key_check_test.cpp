@@ -66,6 +66,63 @@ spec:
       "topologyName, if that is meant");
 }
 
+// One misspelled key each, which is the last word of the path.
+TEST(Typos, AreFoundWhereverDecisionsDependOnFields) {
+  const auto in = [](const std::string& kind, const std::string& fields) {
+    return "kind: " + kind + "\nmetadata: {name: o, namespace: team}\n" + fields + "\n";
+  };
+  for (
+      const auto& [object, path] : std::vector<std::pair<std::string, std::string>>{
+          {in("Node", "status: {conditions: [{type: Ready, statuss: 'True'}]}"),
+           "Node team/o: status.conditions[0].statuss"},
+          {in("Node", "spec: {taints: [{key: a, efect: NoSchedule}]}"),
+           "Node team/o: spec.taints[0].efect"},
+          {in("Pod", "status: {phse: Succeeded}"), "Pod team/o: status.phse"},
+          {in("Pod", "spec: {schedulingGates: [{nam: g}], containers: []}"),
+           "Pod team/o: spec.schedulingGates[0].nam"},
+          {in("Topology", "spec: {levels: [{nodeLable: rack}]}"),
+           "Topology team/o: spec.levels[0].nodeLable"},
+          {in("ResourceFlavor", "spec: {tolerations: [{key: a, operater: Exists}]}"),
+           "ResourceFlavor team/o: spec.tolerations[0].operater"},
+          {in("ClusterQueue", "spec: {namespaceSelector: {matchLabel: {a: b}}}"),
+           "ClusterQueue team/o: spec.namespaceSelector.matchLabel"},
+          {in("ClusterQueue",
+              "spec: {namespaceSelector: {matchExpressions: [{key: a, operator: In, value: []}]}}"),
+           "ClusterQueue team/o: spec.namespaceSelector.matchExpressions[0].value"},
+          {in("ClusterQueue", "spec: {flavorFungibility: {whenCanBorow: TryNextFlavor}}"),
+           "ClusterQueue team/o: spec.flavorFungibility.whenCanBorow"},
+          {in("ClusterQueue", "spec: {preemption: {borrowWithinCohort: {polici: Never}}}"),
+           "ClusterQueue team/o: spec.preemption.borrowWithinCohort.polici"},
+          {in("ClusterQueue", "spec: {fairSharing: {wieght: 1}}"),
+           "ClusterQueue team/o: spec.fairSharing.wieght"},
+          {in("LocalQueue", "spec: {clusterQueue: c, fairSharing: {weigth: 1}}"),
+           "LocalQueue team/o: spec.fairSharing.weigth"},
+          {in("Workload", "spec: {podSets: [], priorityClassRef: {kin: PriorityClass}}"),
+           "Workload team/o: spec.priorityClassRef.kin"},
+          {in("Workload", "status: {unhealthyNode: [{name: n}]}"),
+           "Workload team/o: status.unhealthyNode"},
+          {in("Workload", "status: {admission: {clusterqueue: c}}"),
+           "Workload team/o: status.admission.clusterqueue"},
+          {in("Workload",
+              "status: {admission: {clusterQueue: c, podSetAssignments: [{name: main, cont: 1}]}}"),
+           "Workload team/o: status.admission.podSetAssignments[0].cont"},
+          {in("Workload", "status: {requeueState: {requeueAT: x}}"),
+           "Workload team/o: status.requeueState.requeueAT"},
+          {in("Workload", "status: {admissionChecks: [{name: c, sate: Ready}]}"),
+           "Workload team/o: status.admissionChecks[0].sate"},
+          {in("Job", "status: {actve: 1}\nspec: {template: {}}"), "Job team/o: status.actve"},
+      }) {
+    EXPECT_THAT(Warnings(object), HasSubstr(path + ": the key ")) << object;
+  }
+  EXPECT_THAT(Warnings("kind: Job\nmetadata: {name: o, labels: {kueu.x-k8s.io/queue-name: q}}\n"),
+              HasSubstr("metadata.labels[kueu.x-k8s.io/queue-name]: the key "));
+  EXPECT_THAT(
+      Warnings(
+          "kind: Workload\nmetadata: {name: o, ownerReferences: [{kind: Job, name: j, uuid: u}]}"
+          "\nspec: {podSets: []}\n"),
+      HasSubstr("metadata.ownerReferences[0].uuid: the key "));
+}
+
 TEST(Typos, AreErrorsWhenStrict) {
   EXPECT_THAT(StrictErrorOf("kind: ResourceFlavor\nmetadata: {name: f}\nspec: {nodelabels: {}}\n"),
               HasSubstr("the key nodelabels is unknown; want nodeLabels"));

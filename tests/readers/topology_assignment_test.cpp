@@ -39,6 +39,30 @@ TEST(ReadTopologyAssignment, SlicesKeepTheirOrder) {
   EXPECT_THAT(json.Errors(), IsEmpty());
 }
 
+// W8.8.
+TEST(ReadTopologyAssignment, GroupsByTheLabelsOfTheirNodes) {
+  JsonText json(R"({"groups": [{"nodeLabels": {"rack": "r2", "block": "b1"}, "count": 3},
+                               {"nodeLabels": {"block": "b1", "rack": "r1"}, "count": 1}]})");
+  EXPECT_EQ(ReadTopologyAssignment(json.root(), json.context()),
+            (TopologyAssignment{{"block", "rack"}, {{{"b1", "r2"}, 3}, {{"b1", "r1"}, 1}}}));
+  EXPECT_THAT(json.Errors(), IsEmpty());
+  JsonText hosts(R"({"groups": [
+      {"nodeLabels": {"kubernetes.io/hostname": "h", "rack": "r", "a": "b"}, "count": 3}]})");
+  EXPECT_EQ(ReadTopologyAssignment(hosts.root(), hosts.context()),
+            (TopologyAssignment{{"kubernetes.io/hostname"}, {{{"h"}, 3}}}));
+}
+
+TEST(OrderLevels, AreThoseOfTheTopology) {
+  const TopologyAssignment sorted{{"a-rack", "b-block"}, {{{"r2", "b1"}, 3}, {{"r1", "b1"}, 1}}};
+  TopologyAssignment ordered = sorted;
+  OrderLevels({"b-block", "a-rack"}, ordered);
+  EXPECT_EQ(ordered,
+            (TopologyAssignment{{"b-block", "a-rack"}, {{{"b1", "r2"}, 3}, {{"b1", "r1"}, 1}}}));
+  TopologyAssignment other = sorted;
+  OrderLevels({"b-block", "host"}, other);
+  EXPECT_EQ(other, sorted);
+}
+
 TEST(ReadTopologyAssignment, MayBeEmpty) {  // R19.2
   JsonText json(R"({"levels": ["rack"], "slices": []})");
   EXPECT_EQ(ReadTopologyAssignment(json.root(), json.context()),
@@ -71,6 +95,16 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{
             R"({"levels": ["1","2","3","4","5","6","7","8","9","a","b","c","d","e","f","g","h"]})",
             "levels: the number of levels is wrong"},
+        Wrong{R"({"groups": []})", "groups: the number of levels is wrong"},
+        Wrong{R"({"groups": [{"nodeLabels": {"a": "x"}}]})", "groups[0].count: it is missing"},
+        Wrong{R"({"groups": [{"count": 1}]})", "groups[0].nodeLabels: it is missing"},
+        Wrong{R"({"groups": [{"nodeLabels": {"a": "x"}, "count": 0}]})",
+              "groups[0].count: it is out of range or no integer"},
+        Wrong{R"({"groups": [{"nodeLabels": {"a": "x"}, "count": 1},
+                             {"nodeLabels": {"b": "x"}, "count": 1}]})",
+              "groups[1].nodeLabels: its keys are not those of the first group"},
+        Wrong{R"({"groups": [{"nodeLabels": {"a": "x"}, "count": 1}], "levels": ["a"]})",
+              "levels: it stands beside groups"},
         Wrong{R"({"levels": ["a"], "domains": [{"values": ["x", "y"], "count": 1}]})",
               "domains[0].values: it has 2 items"},
         Wrong{R"({"levels": ["a"], "domains": [{"values": ["x"], "count": 0}]})",

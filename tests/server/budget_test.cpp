@@ -120,16 +120,23 @@ TEST(IndexedInput, ChangesAreTakenBack) {
                              {"host-9", {{"cpu", 9}}},
                              {"host-9", {{"cpu", 10}}}};
   delta.set_tas_usage = {{"main", "host-3", {}}, {"main", "host-4", {{"gpu", 1}}}};
+  delta.remove_topologies = {input.topologies[0].name};
+  delta.upsert_topologies = {{"other", {"rack"}}};
+  delta.upsert_flavors = {{"main", {}, {}, {}, "other"}, {"new", {}, {}, {}, "other"}};
+  const std::uint64_t checksum = indexed.checksum();
   const auto undo = indexed.Apply(delta);
   ASSERT_TRUE(undo);
+  EXPECT_NE(indexed.checksum(), checksum);
   EXPECT_EQ(indexed.input().nodes.size(), 16u);
   EXPECT_EQ(indexed.input().non_tas_usage.size(), 2u);
   ASSERT_TRUE(indexed.Apply(*undo));
   EXPECT_EQ(indexed.bytes(), bytes);
+  EXPECT_EQ(indexed.checksum(), checksum);
   const auto by_name = [](ClusterStateInput cluster) {
     std::ranges::sort(cluster.nodes, {}, &Node::name);
     std::ranges::sort(cluster.non_tas_usage, {}, &NodeUsage::node);
-    return std::tuple(cluster.nodes, cluster.non_tas_usage, cluster.tas_usage);
+    return std::tuple(cluster.nodes, cluster.non_tas_usage, cluster.tas_usage, cluster.topologies,
+                      cluster.flavors);
   };
   EXPECT_EQ(by_name(indexed.input()), by_name(input));
 }

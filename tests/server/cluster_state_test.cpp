@@ -1,4 +1,6 @@
 // espalier.v1.ClusterState over a connection.
+#include <limits>
+
 #include "espalier/v1/error.pb.h"
 #include "tests/server/test_server.hpp"
 
@@ -158,6 +160,64 @@ TEST_F(Update, SetsAndForgetsUsage) {
   EXPECT_TRUE(Fits(2));
 }
 
+TEST_F(Update, KnowsAdmittedWorkloadsByKey) {
+  const std::uint64_t without = server_.Summary().checksum();
+  v1::FlavorLeafUsage& total = *request_.add_set_tas_usage();
+  total.set_flavor(4);
+  total.set_leaf(1);
+  total.mutable_usage()->add_names(3);
+  total.mutable_usage()->add_amounts(4000);
+  v1::AdmittedWorkload& workload = *request_.add_set_workloads();
+  workload.set_name(5);
+  workload.set_priority(3);
+  *workload.add_usage() = total;
+  ASSERT_TRUE(Send().ok());
+  EXPECT_EQ(server_.Summary().workloads(), 1);
+  EXPECT_FALSE(Fits(1));
+  const std::uint64_t with = server_.Summary().checksum();
+  EXPECT_NE(with, without);
+  ASSERT_TRUE(Send().ok());  // the same again
+  EXPECT_EQ(server_.Summary().checksum(), with);
+
+  // The total is what the workload does not use.
+  request_.clear_set_workloads();
+  total.clear_usage();
+  ASSERT_TRUE(Send().ok());
+  EXPECT_TRUE(Fits(1));
+  EXPECT_FALSE(Fits(2));
+  request_.clear_set_tas_usage();
+  request_.add_set_workloads()->set_name(5);
+  ASSERT_TRUE(Send().ok());
+  EXPECT_TRUE(Fits(2));
+  EXPECT_EQ(server_.Summary().workloads(), 0);
+  EXPECT_EQ(server_.Summary().checksum(), without);
+  ASSERT_TRUE(Send().ok());  // it is gone already
+}
+
+TEST_F(Update, RefusesWorkloadsThatAreNotSound) {
+  v1::AdmittedWorkload& workload = *request_.add_set_workloads();
+  EXPECT_EQ(Send().error_message(), "update.set_workloads[0].name: is empty; workloads have names");
+  workload.set_name(5);
+  v1::FlavorLeafUsage& usage = *workload.add_usage();
+  usage.set_flavor(4);
+  usage.set_leaf(1);
+  usage.mutable_usage()->add_names(3);
+  usage.mutable_usage()->add_amounts(-1);
+  EXPECT_EQ(Send().error_message(),
+            "update.set_workloads[0].usage[0]: has -1 cpu for workload nowhere; 0 to "
+            "9007199254740992 expected");
+  usage.mutable_usage()->set_amounts(0, 4000);
+  *request_.add_set_workloads() = workload;
+  EXPECT_EQ(Send().error_message(), "workload nowhere is named twice; name each once");
+  request_.mutable_set_workloads()->RemoveLast();
+  v1::FlavorLeafUsage& total = *request_.add_set_tas_usage();
+  total = usage;
+  total.mutable_usage()->set_amounts(0, std::numeric_limits<std::int64_t>::max());
+  EXPECT_NE(Send().error_message().find("more cpu than an int64 holds"), std::string::npos);
+  EXPECT_EQ(server_.Summary().workloads(), 0);
+  EXPECT_TRUE(Fits(2));
+}
+
 TEST_F(Update, RemovesAndUpsertsNodes) {
   request_.add_remove_nodes(1);
   ASSERT_TRUE(Send().ok());
@@ -171,6 +231,61 @@ TEST_F(Update, RemovesAndUpsertsNodes) {
   ASSERT_TRUE(Send().ok());
   EXPECT_EQ(server_.Summary().nodes(), 16);
   EXPECT_EQ(server_.Summary().flavors(0).nodes(), 15);  // not ready: known, but not available
+}
+
+TEST_F(Update, ChangesTopologiesAndFlavors) {
+  const std::uint64_t checksum = server_.Summary().checksum();
+  EXPECT_NE(checksum, 0U);
+  request_.add_strings("hosts");
+  const auto hosts = static_cast<std::uint32_t>(request_.strings_size());
+  request_.add_strings(std::string(kHostnameLabel));
+  v1::Topology& topology = *request_.add_upsert_topologies();
+  topology.set_name(hosts);
+  topology.add_levels(hosts + 1);
+  v1::ResourceFlavor& flavor = *request_.add_upsert_flavors();
+  flavor.set_name(hosts);
+  flavor.set_topology_name(hosts);
+  ASSERT_TRUE(Send().ok());
+  ASSERT_EQ(server_.Summary().flavors_size(), 2);
+  EXPECT_EQ(server_.Summary().flavors(0).name(), "hosts");
+  EXPECT_EQ(server_.Summary().flavors(0).nodes(), 16);
+  EXPECT_NE(server_.Summary().checksum(), checksum);
+
+  // A flavor without its topology is as wrong as in a load.
+  request_.clear_upsert_topologies();
+  request_.clear_upsert_flavors();
+  request_.add_remove_topologies(hosts);
+  EXPECT_EQ(Send().error_code(), grpc::INVALID_ARGUMENT);
+  request_.add_remove_flavors(hosts);
+  ASSERT_TRUE(Send().ok());
+  EXPECT_EQ(server_.Summary().checksum(), checksum);
+  const grpc::Status status = Send();
+  EXPECT_EQ(status.error_code(), grpc::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message(),
+            "update.remove_topologies: there is no topology \"hosts\" to remove; name what is "
+            "loaded, once each");
+}
+
+// Leaves of nodes that went are not there for anybody, wherever they are kept.
+TEST_F(Update, IndexesOfLeavesAreAsIfLoaded) {
+  request_.add_remove_nodes(1);
+  ASSERT_TRUE(Send().ok());
+  const v1::FlavorSummary summary = server_.Summary().flavors(0);
+  EXPECT_EQ(summary.domain_counts(summary.domain_counts_size() - 1), 15);
+  v1::ListLeavesRequest request;
+  request.set_flavor("main");
+  v1::ListLeavesResponse all;
+  grpc::ClientContext context;
+  ASSERT_TRUE(server_.cluster_state->ListLeaves(&context, request, &all).ok());
+  EXPECT_EQ(all.total(), 15U);
+  ASSERT_EQ(all.values_size(), 15 * all.levels_size());
+  EXPECT_EQ(std::ranges::count(all.values(), request_.strings(0)), 0);
+  request.set_first(14);
+  v1::ListLeavesResponse last;
+  grpc::ClientContext again;
+  ASSERT_TRUE(server_.cluster_state->ListLeaves(&again, request, &last).ok());
+  ASSERT_EQ(last.values_size(), last.levels_size());
+  EXPECT_EQ(last.values(last.levels_size() - 1), all.values(all.values_size() - 1));
 }
 
 TEST_F(Update, RefusesToRemoveAnUnknownNodeAndChangesNothing) {

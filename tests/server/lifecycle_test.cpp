@@ -91,6 +91,7 @@ TEST(Deadline, WorkPastItIsNeverStarted) {
   server.backend->WaitEntered(1);
   EXPECT_EQ(server.Place(request, nullptr, std::chrono::milliseconds(50)).error_code(),
             grpc::DEADLINE_EXCEEDED);  // waits behind the first
+  server.Summary();                    // on the same connection: the server has heard of the end
   server.backend->Open();
   running.join();
   EXPECT_TRUE(server.Place(request).ok());
@@ -103,11 +104,13 @@ TEST(Health, FollowsTheLifeOfTheServer) {
   EXPECT_EQ(health.Check(""), "SERVING");
   EXPECT_EQ(health.Check("espalier.v1.ClusterState"), "SERVING");
   EXPECT_EQ(health.Check("espalier.v1.Ungating"), "SERVING");
-  for (const char* service : {"espalier.v1.Placement", "espalier.v1.Scheduling"}) {
+  for (const char* service :
+       {"espalier.v1.Placement", "espalier.v1.Questions", "espalier.v1.Scheduling"}) {
     EXPECT_EQ(health.Check(service), "NOT_SERVING");
   }
   ASSERT_TRUE(server.Load(SmallCluster()).ok());
-  for (const char* service : {"espalier.v1.Placement", "espalier.v1.Scheduling"}) {
+  for (const char* service :
+       {"espalier.v1.Placement", "espalier.v1.Questions", "espalier.v1.Scheduling"}) {
     EXPECT_EQ(health.Check(service), "SERVING");
   }
   EXPECT_EQ(health.Check("unknown"), "NOT_FOUND");

@@ -138,7 +138,8 @@ TEST(Undecodable, MessagesAreInvalidInEveryCall) {
   TestServer server;
   ASSERT_TRUE(server.Load(SmallCluster()).ok());
   int calls = 0;
-  for (const char* name : {"ClusterState", "Placement", "Scheduling", "Ungating"}) {
+  for (const char* name : {"ClusterState", "Placement", "Questions", "Scheduling", "Ungating",
+                           "Dispatching", "MultiKueue", "Workloads"}) {
     const auto* service = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(
         std::string("espalier.v1.") + name);
     for (int i = 0; i < service->method_count(); ++i) {
@@ -152,7 +153,7 @@ TEST(Undecodable, MessagesAreInvalidInEveryCall) {
       }
     }
   }
-  EXPECT_EQ(calls, 8 * 3);
+  EXPECT_EQ(calls, 23 * 3);
 }
 
 TEST(Compression, IsRefusedBeforeAnythingInflates) {

@@ -70,14 +70,14 @@ Series Scrape(const Server& server) {
 // The value of a series once it is `wanted`, or what it still is after half a minute: a call is
 // counted a moment after its answer has arrived. -1: there is no such series.
 double Eventually(const Server& server, const std::string& name, double wanted) {
-  double value = -1;
-  for (int i = 0; i < 300 && value != wanted; ++i) {
-    if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (true) {
     const Series series = Scrape(server);
     const auto found = series.find(name);
-    value = found == series.end() ? -1 : found->second;
+    const double value = found == series.end() ? -1 : found->second;
+    if (value == wanted || std::chrono::steady_clock::now() >= patience) return value;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return value;
 }
 
 std::string CallsTotal(const std::string& method, const std::string& code) {
@@ -148,6 +148,24 @@ TEST(Metrics, CountAStreamThatItsClientGaveUp) {
   EXPECT_EQ(Eventually(*server.server, "espalier_calls_under_way", 0), 0);
 }
 
+TEST(Metrics, TellHowManyMoreGangsFit) {
+  ServerOptions options = WithMetrics();
+  options.capacity_shapes = {{"3x{cpu=4}", MakeGang("three", 3).pod_sets[0]}};
+  TestServer server(options);
+  const auto of_level = [](const std::string& level) {
+    return R"(espalier_capacity_gangs{shape="3x{cpu=4}",flavor="main",level=")" + level + "\"}";
+  };
+  EXPECT_FALSE(Scrape(*server.server).contains(of_level("rack")));
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  const Series series = Scrape(*server.server);
+  EXPECT_EQ(series.at(of_level("")), 10);  // of 32 pods
+  EXPECT_EQ(series.at(of_level("block")), 10);
+  EXPECT_EQ(series.at(of_level("rack")), 8);
+  EXPECT_EQ(series.at(of_level("kubernetes.io/hostname")), 0);
+  ASSERT_TRUE(server.Load(SmallCluster(1)).ok());
+  EXPECT_EQ(Scrape(*server.server).at(of_level("rack")), 2);
+}
+
 // It is no error of the server, whatever the server would have answered.
 TEST(Metrics, CountACallThatItsClientLeft) {
   TestServer server(WithMetrics());
@@ -162,6 +180,7 @@ TEST(Metrics, CountACallThatItsClientLeft) {
   server.backend->WaitEntered(1);
   context.TryCancel();
   EXPECT_EQ(status.get_future().get().error_code(), grpc::CANCELLED);
+  server.backend->WaitStopped();  // the server hears of it a little later
   server.backend->Open();
   EXPECT_EQ(Eventually(*server.server, CallsTotal("Placement/Place", "CANCELLED"), 1), 1);
   EXPECT_EQ(Eventually(*server.server, Durations("Placement/Place"), 1), 1);
@@ -278,6 +297,17 @@ TEST(Metrics, FollowTheState) {
   commit.set_commit(true);
   EXPECT_TRUE(server.Place(commit).ok());
   EXPECT_EQ(Scrape(*server.server).at("espalier_state_generation"), 2);
+}
+
+TEST(Metrics, TellNamedStatesByALabel) {
+  TestServer server(WithMetrics());
+  EXPECT_EQ(Scrape(*server.server).at("espalier_named_states"), 0);
+  ASSERT_TRUE(server.Load(SmallCluster(1), nullptr, "east").ok());
+  const Series series = Scrape(*server.server);
+  EXPECT_EQ(series.at("espalier_named_states"), 1);
+  EXPECT_EQ(series.at("espalier_state_nodes{state=\"east\"}"), 4);
+  EXPECT_EQ(series.at("espalier_state_generation{state=\"east\"}"), 1);
+  EXPECT_EQ(series.at("espalier_state_generation"), 0);
 }
 
 // As the health status "device": the CPU answers in its place, and everyone can see it.

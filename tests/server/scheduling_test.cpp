@@ -122,6 +122,29 @@ TEST_F(RemoteCycles, ReplaceFailedNodesAsHere) {
   EXPECT_GT(Count(decisions, DecisionStatus::kEvicted), 0);
 }
 
+// Two nodes of each fail; profile espalier replaces them together.
+TEST_F(RemoteCycles, ReplaceSeveralFailedNodesAsHere) {
+  Cluster cluster = ReadDump("after.json.gz");
+  for (Workload& workload : cluster.workloads) {
+    if (!HasReservation(workload)) continue;
+    const auto& assignment = workload.admission->pod_set_assignments.front().topology_assignment;
+    if (!assignment) continue;
+    workload.unhealthy_nodes = {assignment->domains.front().values.back(),
+                                assignment->domains.back().values.back()};
+  }
+  ASSERT_TRUE(remote_->Load(StateOf(cluster)));
+  SchedulingCyclesOptions options = OptionsOf(true);
+  options.joint_replacement = true;
+  const auto there = remote_->RunSchedulingCycles(cluster, {}, options);
+  ASSERT_TRUE(there) << there.error().message;
+  const auto here = RunSchedulingCycles(cluster, Engine(MakeCpuBackend(1), {}), options);
+  EXPECT_EQ(there->decisions, here->decisions);
+  // With the first alone each of several domains keeps a failed node.
+  const auto alone = remote_->RunSchedulingCycles(cluster, {}, OptionsOf(true));
+  EXPECT_NE(alone->decisions, there->decisions);
+  EXPECT_GT(Count(there->decisions, DecisionStatus::kReplaced), 0);
+}
+
 TEST_F(RemoteCycles, TakeTheUsageOfPodsFromTheStateAndOfWorkloadsFromTheRequest) {
   const Cluster cluster = SmallQueues(1);
   ASSERT_EQ(Count(ExpectSame(cluster, false), DecisionStatus::kAssumed), 1);
@@ -190,6 +213,16 @@ TEST_F(SchedulingService, RefusesWhatIsWrongWithTheField) {
   const grpc::Status status = Cycle(request);
   EXPECT_EQ(status.error_code(), grpc::INVALID_ARGUMENT);
   EXPECT_THAT(status.error_message(), testing::HasSubstr("NoSuchGate"));
+}
+
+TEST_F(SchedulingService, KnowsTwoProfiles) {
+  ASSERT_TRUE(server_.Load(SmallCluster()).ok());
+  v1::CycleRequest request;
+  request.set_profile(v1::PLACEMENT_PROFILE_KEP5732);
+  const grpc::Status status = Cycle(request);
+  EXPECT_EQ(status.error_code(), grpc::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(),
+              testing::HasSubstr("profile: is 3; KUEUE (1) or ESPALIER (2) expected"));
 }
 
 // Objects that refer to nothing, to each other twice or to what is not there.

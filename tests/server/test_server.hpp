@@ -1,10 +1,12 @@
 // A server in this process, on a back end that can be held up.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
@@ -32,8 +34,10 @@ class GatedBackend : public Backend {
     {
       std::unique_lock lock(mutex_);
       ++entered_;
+      budget_ = jobs.front().budget;
       changed_.notify_all();
       changed_.wait(lock, [this] { return open_; });
+      budget_ = nullptr;
     }
     cpu_->Evaluate(jobs, results);
   }
@@ -45,6 +49,17 @@ class GatedBackend : public Backend {
   void WaitEntered(int calls) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return entered_ >= calls; });
+  }
+  // Waits until the work of the last call of Evaluate before the closed gate, if there is any, is
+  // told to stop.
+  void WaitStopped() {
+    for (;;) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (budget_ == nullptr || budget_->stopped()) return;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
   int entered() {
     const std::lock_guard lock(mutex_);
@@ -63,6 +78,7 @@ class GatedBackend : public Backend {
   std::condition_variable changed_;
   bool open_ = true;
   int entered_ = 0;
+  const WorkBudget* budget_ = nullptr;  // of the last call before the closed gate; null: none
 };
 
 inline std::string SocketAddress(const std::string& name) {
@@ -90,11 +106,15 @@ class TestServer {
     placement = v1::Placement::NewStub(channel);
   }
 
-  grpc::Status Load(const ClusterStateInput& input, v1::StatePosition* position = nullptr) {
+  grpc::Status Load(const ClusterStateInput& input, v1::StatePosition* position = nullptr,
+                    const std::string& state_name = "",
+                    const std::vector<AdmittedUsage>& workloads = {}) {
     grpc::ClientContext context;
     v1::LoadStateResponse response;
     const auto writer = cluster_state->LoadState(&context, &response);
-    ToChunks(input, [&](const v1::LoadStateRequest& chunk) { return writer->Write(chunk); });
+    ToChunks(
+        input, [&](const v1::LoadStateRequest& chunk) { return writer->Write(chunk); }, state_name,
+        workloads);
     writer->WritesDone();
     const grpc::Status status = writer->Finish();
     if (position) *position = response.state();

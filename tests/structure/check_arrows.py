@@ -17,13 +17,15 @@ ROOMS = {
     "host/model": [],
     "host/packing": ["kernels", "host/model"],
     "host/engine": ["kernels", "host/model", "host/packing"],
+    "host/nested": ["kernels", "host/model", "host/packing", "host/engine", "host/gangs"],
     "host/kueue": ["kernels", "host/model", "host/packing", "host/engine"],
-    "host/readers": ["host/model"],
+    "host/gangs": ["host/model"],
+    "host/readers": ["host/model", "host/gangs"],
     "host/conformance": [
         "kernels", "host/model", "host/packing", "host/engine", "host/kueue", "host/readers",
     ],
-    "host/cuda": ["kernels", "host/model", "host/packing", "host/engine"],
-    "fallback_cpu": ["kernels", "host/model", "host/packing", "host/engine"],
+    "host/cuda": ["kernels", "host/model", "host/packing", "host/engine", "host/nested"],
+    "fallback_cpu": ["kernels", "host/model", "host/packing", "host/engine", "host/nested"],
     "bench/scenarios": ["kernels", "host"],
     "service": ["kernels", "host", "fallback_cpu", "proto", "bench/scenarios"],
 }

@@ -22,18 +22,38 @@ TEST(LoadState, RoundTripOverManyChunksKeepsEverything) {
   for (const int nodes : {0, 1, 1999, 2000, 5001}) {
     const ClusterStateInput input = SampleInput(static_cast<std::uint32_t>(nodes), nodes);
     ClusterStateInput received;
+    std::vector<AdmittedUsage> workloads;
     WorkBudget budget(kPlenty);
     std::int64_t chunks = 0;
     ToChunks(input, [&](const v1::LoadStateRequest& chunk) {
       v1::LoadStateRequest parsed;
       EXPECT_TRUE(parsed.ParseFromString(chunk.SerializeAsString()));
-      const auto appended = AppendChunk(parsed, chunks++, budget, received);
+      const auto appended = AppendChunk(parsed, chunks++, budget, received, workloads);
       EXPECT_TRUE(appended) << appended.error().message;
       return true;
     });
     ExpectEqual(received, input);
     EXPECT_GE(chunks, nodes / 2000);
   }
+}
+
+TEST(LoadState, KeepsWhatIsSaidOfWorkloads) {
+  const std::vector<AdmittedUsage> workloads = {
+      {{"team", "train"}, -1, 3, {{"main", "host-0", {{"cpu", 1}}}}},
+      {{"", "train-2"}, 2, 0, {{"main", "host-1", {{"cpu", 0}}}}, "train"}};
+  std::vector<AdmittedUsage> received;
+  const auto read = [&](const v1::LoadStateRequest& chunk) {
+    WorkBudget budget(kPlenty);
+    ClusterStateInput input;
+    EXPECT_TRUE(AppendChunk(chunk, 0, budget, input, received));
+    return true;
+  };
+  ToChunks({}, read, "", workloads);
+  EXPECT_EQ(received, workloads);
+  WorkBudget budget(kPlenty);
+  const auto delta = FromProto(ToProto(StateDelta{.set_workloads = workloads}), budget);
+  ASSERT_TRUE(delta) << delta.error().message;
+  EXPECT_EQ(delta->set_workloads, workloads);
 }
 
 TEST(LoadState, StopsWhenTheReceiverIsGone) {
@@ -45,6 +65,7 @@ TEST(LoadState, StopsWhenTheReceiverIsGone) {
 TEST(LoadState, ErrorsNameChunkAndField) {
   WorkBudget budget(kPlenty);
   ClusterStateInput input;
+  std::vector<AdmittedUsage> workloads;
   v1::LoadStateRequest chunk;
   chunk.add_strings("n");
   v1::Node& node = *chunk.add_nodes();
@@ -52,7 +73,7 @@ TEST(LoadState, ErrorsNameChunkAndField) {
   node.set_ready(true);
   chunk.mutable_nodes(0)->mutable_labels()->add_keys(3);
   chunk.mutable_nodes(0)->mutable_labels()->add_values(1);
-  const auto appended = AppendChunk(chunk, 4, budget, input);
+  const auto appended = AppendChunk(chunk, 4, budget, input, workloads);
   ASSERT_FALSE(appended);
   EXPECT_EQ(appended.error().message,
             "chunk[4].nodes[0].labels: refers to row 3 of a table of 1; references are 0 to 1");
@@ -62,9 +83,10 @@ TEST(LoadState, ErrorsNameChunkAndField) {
 TEST(LoadState, ANodeHasAName) {
   WorkBudget budget(kPlenty);
   ClusterStateInput input;
+  std::vector<AdmittedUsage> workloads;
   v1::LoadStateRequest chunk;
   chunk.add_nodes();
-  const auto appended = AppendChunk(chunk, 0, budget, input);
+  const auto appended = AppendChunk(chunk, 0, budget, input, workloads);
   ASSERT_FALSE(appended);
   EXPECT_EQ(appended.error().message, "chunk[0].nodes[0].name: is empty; nodes have names");
 }
@@ -78,7 +100,8 @@ TEST(LoadState, ANodeHasAtMostAsManyLabelsAsAClusterCanStore) {
   v1::StringMap& labels = *chunk.mutable_nodes(0)->mutable_labels();
   const auto error = [&] {
     ClusterStateInput input;
-    const auto appended = AppendChunk(chunk, 0, budget, input);
+    std::vector<AdmittedUsage> workloads;
+    const auto appended = AppendChunk(chunk, 0, budget, input, workloads);
     return appended ? "no error" : appended.error().message;
   };
   for (std::uint32_t i = 0; i < 250'000; ++i) {
@@ -98,13 +121,14 @@ TEST(LoadState, ANodeHasAtMostAsManyLabelsAsAClusterCanStore) {
 TEST(LoadState, ChunksShareOneBudget) {
   WorkBudget budget(10'000);
   ClusterStateInput input;
+  std::vector<AdmittedUsage> workloads;
   v1::LoadStateRequest chunk;
   chunk.add_strings(std::string(1000, 'n'));
   v1::Node& node = *chunk.add_nodes();
   node.set_name(1);
   node.set_ready(true);
   int accepted = 0;
-  while (accepted < 100 && AppendChunk(chunk, accepted, budget, input)) ++accepted;
+  while (accepted < 100 && AppendChunk(chunk, accepted, budget, input, workloads)) ++accepted;
   EXPECT_GT(accepted, 0);
   EXPECT_LT(accepted, 10);
 }
@@ -122,6 +146,12 @@ TEST(UpdateState, CarriesEveryChange) {
   usage.set_leaf(1);
   usage.mutable_usage()->add_names(2);
   usage.mutable_usage()->add_amounts(7);
+  message.add_remove_topologies(1);
+  message.add_upsert_topologies()->set_name(2);
+  message.mutable_upsert_topologies(0)->add_levels(1);
+  message.add_remove_flavors(2);
+  message.add_upsert_flavors()->set_name(1);
+  message.mutable_upsert_flavors(0)->set_topology_name(2);
   WorkBudget budget(kPlenty);
   const auto delta = FromProto(message, budget);
   ASSERT_TRUE(delta) << delta.error().message;
@@ -136,6 +166,14 @@ TEST(UpdateState, CarriesEveryChange) {
   EXPECT_EQ(again->upsert_nodes, delta->upsert_nodes);
   EXPECT_EQ(again->set_non_tas_usage, delta->set_non_tas_usage);
   EXPECT_EQ(again->set_tas_usage, delta->set_tas_usage);
+  EXPECT_EQ(delta->remove_topologies, std::vector<std::string>{"node-1"});
+  EXPECT_EQ(delta->upsert_topologies, (std::vector<Topology>{{"pods", {"node-1"}}}));
+  EXPECT_EQ(delta->remove_flavors, std::vector<std::string>{"pods"});
+  EXPECT_EQ(delta->upsert_flavors, (std::vector<ResourceFlavor>{{"node-1", {}, {}, {}, "pods"}}));
+  EXPECT_EQ(again->remove_topologies, delta->remove_topologies);
+  EXPECT_EQ(again->upsert_topologies, delta->upsert_topologies);
+  EXPECT_EQ(again->remove_flavors, delta->remove_flavors);
+  EXPECT_EQ(again->upsert_flavors, delta->upsert_flavors);
 }
 
 // Neither ready nor not: whoever left it out means neither.

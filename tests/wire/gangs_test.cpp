@@ -26,26 +26,26 @@ std::vector<WorkloadRequest> ThreeGangs() {
   return gangs;
 }
 
-std::optional<GangRequests> Read(const v1::WorkloadBatch& message, KnownGangShapes& known,
+std::optional<GangRequests> Read(const v1::WorkloadBatch& message, ResolvedShapeCache& known,
                                  const FeatureGates& gates = {}, std::int64_t bytes = kPlenty) {
   WorkBudget budget(bytes);
   return ReadGangs(message, *ClusterState::Build(SmallCluster()), gates, known, budget);
 }
 
 std::optional<GangRequests> Read(const v1::WorkloadBatch& message, std::int64_t bytes = kPlenty) {
-  KnownGangShapes known;
+  ResolvedShapeCache known;
   return Read(message, known, {}, bytes);
 }
 
 TEST(ReadGangs, WordsStandOncePerShape) {
-  const auto words = ThreeGangs();
-  const auto gangs = Read(*ToProto(words));
+  const auto requests = ThreeGangs();
+  const auto gangs = Read(*ToProto(requests));
   ASSERT_TRUE(gangs);
   ASSERT_EQ(gangs->shapes.size(), 2u);
-  EXPECT_EQ(gangs->shapes[0]->words.workers, words[0].pod_sets[0]);
-  EXPECT_FALSE(gangs->shapes[0]->words.leader);
-  EXPECT_EQ(gangs->shapes[1]->words.workers, words[2].pod_sets[1]);
-  EXPECT_EQ(gangs->shapes[1]->words.leader, words[2].pod_sets[0]);
+  EXPECT_EQ(gangs->shapes[0]->specification.workers, requests[0].pod_sets[0]);
+  EXPECT_FALSE(gangs->shapes[0]->specification.leader);
+  EXPECT_EQ(gangs->shapes[1]->specification.workers, requests[2].pod_sets[1]);
+  EXPECT_EQ(gangs->shapes[1]->specification.leader, requests[2].pod_sets[0]);
   EXPECT_THAT(gangs->leader_first, testing::ElementsAre(false, true));
   ASSERT_EQ(gangs->gangs.size(), 3u);
   for (std::size_t g = 0; g < 3; ++g) {
@@ -56,11 +56,11 @@ TEST(ReadGangs, WordsStandOncePerShape) {
 
 // R15.5: the larger pod set is the workers', the first of two equal ones.
 TEST(ReadGangs, CountsSayWhoLeads) {
-  auto words = ThreeGangs();
-  words[2].pod_sets[0].count = 4;
-  auto gangs = Read(*ToProto(words));
+  auto requests = ThreeGangs();
+  requests[2].pod_sets[0].count = 4;
+  auto gangs = Read(*ToProto(requests));
   ASSERT_TRUE(gangs);
-  EXPECT_EQ(gangs->shapes[1]->words.workers, words[2].pod_sets[0]);
+  EXPECT_EQ(gangs->shapes[1]->specification.workers, requests[2].pod_sets[0]);
   EXPECT_FALSE(gangs->leader_first[1]);
 }
 
@@ -78,9 +78,9 @@ struct Other {
 class MoreThanGangs : public testing::TestWithParam<Other> {};
 
 TEST_P(MoreThanGangs, AreLeftToFromProto) {
-  auto words = ThreeGangs();
-  GetParam().change(words);
-  const auto message = ToProto(words);
+  auto requests = ThreeGangs();
+  GetParam().change(requests);
+  const auto message = ToProto(requests);
   ASSERT_TRUE(message);
   EXPECT_FALSE(Read(*message));
 }
@@ -146,15 +146,15 @@ TEST(ReadGangs, TakesNoMoreThanItsBudget) { EXPECT_FALSE(Read(*ToProto(ThreeGang
 
 // Whatever the names, the order and the numbers of pods of the workloads.
 TEST(ReadGangs, KnowsShapesAgainByTheirWords) {
-  KnownGangShapes known;
+  ResolvedShapeCache known;
   const auto first = Read(*ToProto(ThreeGangs()), known);
-  auto words = ThreeGangs();
-  std::ranges::reverse(words);
-  for (WorkloadRequest& gang : words) {
+  auto requests = ThreeGangs();
+  std::ranges::reverse(requests);
+  for (WorkloadRequest& gang : requests) {
     gang.key.name += "-again";
     gang.pod_sets.back().count += 3;
   }
-  const auto second = Read(*ToProto(words), known);
+  const auto second = Read(*ToProto(requests), known);
   ASSERT_TRUE(first && second);
   EXPECT_THAT(second->shapes, testing::ElementsAre(first->shapes[1], first->shapes[0]));
 }
@@ -167,19 +167,19 @@ struct Change {
 class AnotherShape : public testing::TestWithParam<Change> {};
 
 TEST_P(AnotherShape, IsNotTakenForAKnownOne) {
-  KnownGangShapes known;
-  auto words = ThreeGangs();
+  ResolvedShapeCache known;
+  auto requests = ThreeGangs();
   FeatureGates gates;
-  words.erase(words.begin(), words.begin() + 2);
-  const auto before = Read(*ToProto(words), known, gates);
-  GetParam().change(words[0], gates);
-  const auto after = Read(*ToProto(words), known, gates);
+  requests.erase(requests.begin(), requests.begin() + 2);
+  const auto before = Read(*ToProto(requests), known, gates);
+  GetParam().change(requests[0], gates);
+  const auto after = Read(*ToProto(requests), known, gates);
   ASSERT_TRUE(before && after);
   EXPECT_NE(after->shapes[0], before->shapes[0]);
-  const bool leader_first = words[0].pod_sets[1].count > words[0].pod_sets[0].count;
-  PodSetRequest workers = after->shapes[0]->words.workers;
-  workers.count = words[0].pod_sets[leader_first ? 1 : 0].count;
-  EXPECT_EQ(workers, words[0].pod_sets[leader_first ? 1 : 0]);
+  const bool leader_first = requests[0].pod_sets[1].count > requests[0].pod_sets[0].count;
+  PodSetRequest workers = after->shapes[0]->specification.workers;
+  workers.count = requests[0].pod_sets[leader_first ? 1 : 0].count;
+  EXPECT_EQ(workers, requests[0].pod_sets[leader_first ? 1 : 0]);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -212,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // A row that no workload uses is read nevertheless, to say what is wrong with it.
 TEST(ReadGangs, KnownShapesHideNoBadRow) {
-  KnownGangShapes known;
+  ResolvedShapeCache known;
   auto message = *ToProto(ThreeGangs());
   ASSERT_TRUE(Read(message, known));
   message.add_resources()->add_names(1);
@@ -225,27 +225,27 @@ TEST(ReadGangs, KnownShapesHideNoBadRow) {
   EXPECT_FALSE(Read(message, known));
 }
 
-// A few bytes may name a long word again and again.
-TEST(ReadGangs, WordsThatRepeatAreCharged) {
+// Charges a long string as often as a few bytes name it.
+TEST(ReadGangs, StringsThatRepeatAreCharged) {
   auto message = *ToProto(ThreeGangs());
-  const std::string word(std::size_t{1} << 20, 'a');
-  message.add_strings(word);
+  const std::string repeated(std::size_t{1} << 20, 'a');
+  message.add_strings(repeated);
   v1::ResourceVector& row = *message.mutable_resources(0);
   for (int i = 0; i < 100000; ++i) {
     row.add_names(static_cast<std::uint32_t>(message.strings_size()));
     row.add_amounts(1);
   }
-  std::string text;
+  std::string key;
   WorkBudget budget(kPlenty / 16);
-  EXPECT_FALSE(ShapeWords(message, {}, budget).Read(0, text));
-  EXPECT_LT(text.size(), word.size());
+  EXPECT_FALSE(ShapeKeyReader(message, {}, budget).Read(0, key));
+  EXPECT_LT(key.size(), repeated.size());
   EXPECT_FALSE(Read(message, kPlenty / 16));
 }
 
-TEST(KnownGangShapes, HoldsSoManyAndStartsOver) {
-  KnownGangShapes known;
+TEST(ResolvedShapeCache, HoldsSoManyAndStartsOver) {
+  ResolvedShapeCache known;
   const auto shape = std::make_shared<const ResolvedGangShape>();
-  for (std::size_t i = 0; i < KnownGangShapes::kMostShapes; ++i) {
+  for (std::size_t i = 0; i < ResolvedShapeCache::kMostShapes; ++i) {
     known.Keep(std::to_string(i), shape);
   }
   EXPECT_EQ(known.Find("0"), shape);
@@ -254,10 +254,10 @@ TEST(KnownGangShapes, HoldsSoManyAndStartsOver) {
   EXPECT_EQ(known.Find("one more"), shape);
 }
 
-TEST(KnownGangShapes, HoldsSoManyBytesOfWords) {
-  KnownGangShapes known;
+TEST(ResolvedShapeCache, HoldsSoManyBytesOfKeys) {
+  ResolvedShapeCache known;
   const auto shape = std::make_shared<const ResolvedGangShape>();
-  const std::string half(KnownGangShapes::kMostBytes / 2, 'a');
+  const std::string half(ResolvedShapeCache::kMostBytes / 2, 'a');
   known.Keep(half, shape);
   known.Keep(half, shape);  // the same again adds nothing
   known.Keep(std::string(half.size(), 'b'), shape);
@@ -265,7 +265,7 @@ TEST(KnownGangShapes, HoldsSoManyBytesOfWords) {
   known.Keep("c", shape);
   EXPECT_EQ(known.Find(half), nullptr);
   EXPECT_EQ(known.Find("c"), shape);
-  known.Keep(std::string(KnownGangShapes::kMostBytes + 1, 'd'), shape);
+  known.Keep(std::string(ResolvedShapeCache::kMostBytes + 1, 'd'), shape);
   EXPECT_EQ(known.Find("c"), shape);
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "service/wire/message_bytes.hpp"
+#include "tests/packing/clusters.hpp"
 
 namespace espalier {
 namespace {
@@ -32,16 +33,31 @@ TEST(PlaceResponseBytes, AreThoseOfTheMessage) {
   EXPECT_EQ(Text(ToBytes(message)), message.SerializeAsString());
 }
 
+// A state of which the leaf in the middle is vacant.
+ClusterState WithoutB() {
+  ClusterStateInput input = Gpus({{"r1/a", 8}, {"r1/b", 8}, {"r2/c", 8}});
+  ClusterState state = BuildState(input);
+  StateChange change;
+  change.nodes = {{&input.nodes[1], nullptr, nullptr, nullptr}};
+  EXPECT_TRUE(state.CanApply(change));
+  EXPECT_TRUE(state.Apply(change, true, WorkBudget::Unlimited()));
+  return state;
+}
+
 // Gangs with and without leaders, placed or not, on leaves and with numbers of pods of all lengths.
 TEST(PlaceResponseBytes, OfGangsAreThoseOfTheMessage) {
   std::mt19937 random(1);
   const auto any = [&](std::int32_t most) {
     return static_cast<std::int32_t>(random() >> random() % 32) & most;
   };
+  const ClusterState state = WithoutB();
+  const FlavorSnapshot& flavor = state.Find("tas")->snapshot();
+  EXPECT_EQ(flavor.IndexOf(LeafId(2)), 1);
   GangRequests requests;
   for (const int shape : {0, 1, 2}) {
     ResolvedGangShape resolved;
-    if (shape > 0) resolved.words.leader.emplace();
+    resolved.specification.workers.flavor = "tas";
+    if (shape > 0) resolved.specification.leader.emplace();
     requests.shapes.push_back(std::make_shared<const ResolvedGangShape>(std::move(resolved)));
     requests.leader_first.push_back(shape == 2);
   }
@@ -55,7 +71,8 @@ TEST(PlaceResponseBytes, OfGangsAreThoseOfTheMessage) {
     rows.add_domain_offsets(0);
     *message.mutable_answers() = rows;
     for (int g = 0; g < count; ++g) {
-      const Gang& gang = requests.gangs.emplace_back(static_cast<std::int32_t>(random() % 3), 0);
+      const Gang& gang =
+          requests.gangs.emplace_back(Gang{static_cast<std::int32_t>(random() % 3), 0});
       const bool placed = random() % 4 != 0;
       gangs.status.push_back(placed ? PlacementStatus::kPlaced : PlacementStatus::kDoesNotFit);
       std::vector<LeafShare> shares(placed ? random() % 40 : 0);
@@ -70,14 +87,14 @@ TEST(PlaceResponseBytes, OfGangsAreThoseOfTheMessage) {
         for (const LeafShare& share : shares) {
           const Count pods = requests.IsLeader(gang.shape, p) ? share.leaders : share.pods;
           if (pods == 0) continue;
-          message.mutable_answers()->add_domains(share.leaf.value);
+          message.mutable_answers()->add_domains(flavor.IndexOf(share.leaf));
           message.mutable_answers()->add_counts(static_cast<std::int32_t>(pods));
         }
       }
     }
     v1::PlaceResponse only_head;
     ASSERT_TRUE(only_head.ParseFromString(head));
-    EXPECT_EQ(Text(ToBytes(only_head, rows, requests, gangs)), message.SerializeAsString())
+    EXPECT_EQ(Text(ToBytes(only_head, rows, requests, gangs, state)), message.SerializeAsString())
         << count;
   }
 }

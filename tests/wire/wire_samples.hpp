@@ -105,6 +105,7 @@ inline ReplacementContext SampleReplacement(std::mt19937& random) {
   ReplacementContext context;
   context.unhealthy_nodes = {"node-1", "node-2"};
   context.owned_by_single_pod = random() % 2;
+  context.joint = random() % 2;
   PodSetAssignment& admitted = context.admitted.emplace_back();
   admitted.name = "set-0";
   admitted.flavors = {{"cpu", "gpu"}};

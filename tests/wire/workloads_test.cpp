@@ -50,6 +50,21 @@ TEST(WorkloadBatch, RoundTripKeepsEveryField) {
   }
 }
 
+TEST(WorkloadBatch, APodRequestsAtMostAsManyResourcesAsAreNumbered) {
+  v1::WorkloadBatch batch = SmallBatch();
+  v1::ResourceVector& row = *batch.mutable_resources(0);
+  for (std::uint32_t i = 1; i < 32'766; ++i) {
+    batch.add_strings(std::to_string(i));
+    row.add_names(i + 2);
+    row.add_amounts(1);
+  }
+  EXPECT_EQ(ErrorOf(batch), "no error");
+  row.add_names(1);
+  row.add_amounts(1);
+  EXPECT_EQ(ErrorOf(batch),
+            "workloads.pod_set_requests[0]: has 32767 resources; at most 32766 expected");
+}
+
 TEST(WorkloadBatch, LeavesOutWhatPlacementDoesNotRead) {
   std::vector<WorkloadRequest> requests(1);
   PodSetRequest& pod_set = requests[0].pod_sets.emplace_back();

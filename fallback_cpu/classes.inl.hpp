@@ -1,0 +1,145 @@
+// Implements the part of simd_implementation.inl.hpp that counts by classes of leaves. Included as
+// that is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#if ESPALIER_LANES > 4
+#include <immintrin.h>
+#endif
+
+#include "fallback_cpu/simd_implementation.hpp"
+
+namespace espalier {
+namespace {
+
+#if ESPALIER_LANES > 4
+
+// The first entries of a ClassTable in registers, 16 in each, twice.
+class LookUp {
+ public:
+  LookUp(const ClassTable& table, std::int32_t entries) : pairs_((entries + 31) / 32) {
+    for (std::int32_t i = 0; i < 2 * pairs_; ++i) {
+      const auto* values = reinterpret_cast<const __m128i*>(table.values) + i;
+      tables_[i] = _mm256_broadcastsi128_si256(_mm_loadu_si128(values));
+    }
+  }
+
+  // Looks up a value for each byte; 0 for classes behind the entries.
+  __m256i operator()(__m256i classes) const {
+    __m256i found = _mm256_setzero_si256();
+    for (std::int32_t pair = 0; pair < pairs_; ++pair) {
+      // Everything but 0 to 31 gets its highest bit set, which makes the shuffles answer 0.
+      const __m256i index = _mm256_adds_epu8(classes, _mm256_set1_epi8(0x60));
+      const __m256i low = _mm256_shuffle_epi8(tables_[2 * pair], index);
+      const __m256i high = _mm256_shuffle_epi8(tables_[2 * pair + 1], index);
+      const __m256i sixteen_or_more = _mm256_slli_epi16(index, 3);
+      found = _mm256_or_si256(found, _mm256_blendv_epi8(low, high, sixteen_or_more));
+      classes = _mm256_sub_epi8(classes, _mm256_set1_epi8(32));
+    }
+    return found;
+  }
+
+  void OfTile(const std::uint8_t* classes, std::uint8_t* out) const {
+    const __m128i of_tile = _mm_loadu_si128(reinterpret_cast<const __m128i*>(classes));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out),
+                     _mm256_castsi256_si128((*this)(_mm256_castsi128_si256(of_tile))));
+  }
+
+ private:
+  __m256i tables_[sizeof(ClassTable::values) / sizeof(__m128i)];
+  std::int32_t pairs_;
+};
+
+// Adds the halves of what each tile has in two registers of two tiles: lanes 0, 2, 1, 3.
+inline __m256i AddTiles(__m256i first, __m256i second) {
+  return _mm256_add_epi64(_mm256_unpacklo_epi64(first, second),
+                          _mm256_unpackhi_epi64(first, second));
+}
+
+// Returns all ones in the bytes whose bit is set.
+inline __m256i BytesOf(std::uint32_t bits) {
+  // Byte i of every eight has bit i alone.
+  const __m256i bit = _mm256_set1_epi64x(static_cast<std::int64_t>(0x8040201008040201U));
+  const __m256i spread =
+      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+  const __m256i bytes =
+      _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<std::int32_t>(bits)), spread);
+  return _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit);
+}
+
+// Writes the sums of as many tiles as come in eights; returns how many tiles that are.
+inline std::int32_t SumEights(const ClassTable& table, const std::uint8_t* classes,
+                              const std::uint64_t* matches, std::int32_t tiles, StoredCount* sums) {
+  constexpr std::int32_t kEight = 8;
+  constexpr std::int32_t kBytes = sizeof(__m256i);
+  const LookUp look_up(table, table.classes);
+  const __m256i in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  std::int32_t done = 0;
+  for (; done + kEight <= tiles; done += kEight, classes += 4 * kBytes) {
+    __m256i values[4];
+    for (std::int32_t i = 0; i < 4; ++i) {
+      const auto* of_two = reinterpret_cast<const __m256i*>(classes + i * kBytes);
+      __m256i of_leaf = look_up(_mm256_loadu_si256(of_two));
+      if (matches != nullptr) {
+        const std::uint64_t of_four = matches[done / 4 + i / 2];
+        of_leaf = _mm256_and_si256(
+            of_leaf, BytesOf(static_cast<std::uint32_t>(of_four >> (i % 2 * kBytes))));
+      }
+      values[i] = _mm256_sad_epu8(of_leaf, _mm256_setzero_si256());
+    }
+    const __m256 even = _mm256_castsi256_ps(AddTiles(values[0], values[1]));
+    const __m256 odd = _mm256_castsi256_ps(AddTiles(values[2], values[3]));
+    const __m256i all = _mm256_castps_si256(_mm256_shuffle_ps(even, odd, 0x88));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums + done),
+                        _mm256_permutevar8x32_epi32(all, in_order));
+  }
+  return done;
+}
+
+#else
+
+class LookUp {
+ public:
+  LookUp(const ClassTable& table, std::int32_t /*entries*/) : values_(table.values) {}
+
+  void OfTile(const std::uint8_t* classes, std::uint8_t* out) const {
+    for (std::int32_t i = 0; i < TiledCapacity::kTileLeaves; ++i) out[i] = values_[classes[i]];
+  }
+
+ private:
+  const std::uint8_t* values_;
+};
+
+inline std::int32_t SumEights(const ClassTable& /*table*/, const std::uint8_t* /*classes*/,
+                              const std::uint64_t* /*matches*/, std::int32_t /*tiles*/,
+                              StoredCount* /*sums*/) {
+  return 0;
+}
+
+#endif
+
+void SumClasses(const ClassTable& table, const std::uint8_t* classes, const std::uint64_t* matches,
+                const GroupLayout& layout, std::int32_t groups, StoredCount* sums) {
+  std::int32_t group = layout.tiles ? SumEights(table, classes, matches, groups, sums) : 0;
+  for (; group < groups; ++group) {
+    const std::int32_t end = layout.leaf_begin[group + 1] - layout.first_leaf;
+    sums[group] = 0;
+    for (std::int32_t leaf = layout.leaf_begin[group] - layout.first_leaf; leaf < end; ++leaf) {
+      const bool counts = matches == nullptr || (matches[leaf >> 6] >> (leaf & 63) & 1) != 0;
+      if (counts) sums[group] += table.values[classes[leaf]];
+    }
+  }
+}
+
+void LookUpClasses(const ClassTable& table, const std::uint8_t* classes, const LeafGroups& tiles,
+                   std::uint8_t* of_leaf) {
+  const LookUp look_up(table, table.classes + 1);
+  for (std::int32_t i = 0; i < tiles.count; ++i) {
+    const std::ptrdiff_t first = std::ptrdiff_t{tiles[i]} * TiledCapacity::kTileLeaves;
+    look_up.OfTile(classes + first, of_leaf + first);
+  }
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,142 @@
+// Counts leaves in bulk, without dividing: floor is monotone, so min_r floor(free_r / request_r)
+// is floor(min_r free_r * (1 / request_r)) with reciprocals a hair too large. Exact within the
+// ranges below; the plain decision in kernels/ covers the rest.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "host/packing/group_stamps.hpp"
+#include "host/packing/leaf_classes.hpp"
+#include "host/packing/tiled_capacity.hpp"
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+// Maximum number of resources of a vector for bulk counting; larger ones are counted one by one.
+inline constexpr std::size_t kMaxBulkResources = 32;
+
+// Some groups or tiles: those in `ids` or, when that is null, all from `first` on.
+struct LeafGroups {
+  const std::int32_t* ids = nullptr;
+  std::int32_t first = 0;
+  std::int32_t count = 0;
+
+  std::int32_t operator[](std::int32_t i) const { return ids == nullptr ? first + i : ids[i]; }
+};
+
+// The reason that excludes each leaf (R18.7), and how many leaves each reason excludes: a worker
+// resource, by its position in the shape's; one more number for leaves outside the replacement
+// domain; and one more, None, for leaves that are not excluded.
+struct ExclusionReasons {
+  std::int32_t resources = 0;
+  std::uint8_t* of_leaf = nullptr;  // [tiles * 16]; may be null where blank
+  bool blank = false;               // the leaves in question have not been counted yet
+  std::int64_t* sums = nullptr;     // [resources + 2], None's without meaning
+
+  static constexpr std::int32_t kMostResources = 253;  // for `of_leaf`
+  std::int32_t OutsideDomain() const { return resources; }
+  std::int32_t None() const { return resources + 1; }
+  // Writes the reasons of a tile's 16 leaves to `of_leaf` and replaces their former ones in the
+  // sums.
+  void Set(std::int32_t tile, const std::uint8_t* reasons) const;
+};
+
+// One request vector, prepared for counting against the capacity of a state.
+struct BulkRequest {
+  // A resource whose requests are whole units of the tiled capacity, within its exact range.
+  struct FloatColumn {
+    std::int32_t row = 0;  // floats from the start of a tile
+    float inverse = 0;     // a little more than 1 / request
+    float request = 0;     // units, > 0
+    float leader = 0;      // units a leader takes
+  };
+  // Any other resource: a column of amounts by leaf, readable for 16 leaves past its end.
+  struct DoubleColumn {
+    const Amount* column = nullptr;
+    double inverse = 0;
+    double request = 0;
+    double leader = 0;
+  };
+  struct Vector {
+    std::vector<FloatColumn> narrow;
+    std::vector<DoubleColumn> wide;
+    // R5.10: the entries in byte-wise order of the names; i: narrow[i], ~i: wide[i].
+    std::vector<std::int32_t> order;
+    std::vector<std::int32_t> resource;  // by position in `order`: which of the shape's
+  };
+
+  Vector workers;  // at least one entry
+  Vector leader;   // no entry: no leader; of the numbers only `request` counts
+  const float* tiles = nullptr;
+  std::size_t tile_stride = 0;
+  const float* most = nullptr;          // TiledCapacity::Most; null: nothing is known
+  const float* min_tile_max = nullptr;  // TiledCapacity::MinTileMax, where that is known
+  std::int32_t leaf_count = 0;
+  const std::uint64_t* matches = nullptr;  // bitmap over leaves; null: every leaf
+};
+
+// Which leaves a group has: [leaf_begin[b], leaf_begin[b + 1]), less `first_leaf` each.
+struct GroupLayout {
+  const std::int32_t* leaf_begin = nullptr;
+  std::int32_t first_leaf = 0;
+  bool tiles = false;  // every group is one whole tile
+};
+
+// Counts by leaf. The last two are written only with a leader.
+struct LeafColumns {
+  StoredCount* pods = nullptr;
+  StoredCount* pods_with_leader = nullptr;
+  std::uint8_t* leaders = nullptr;
+};
+
+// A number for each class of LeafClasses, and one for no class.
+struct ClassTable {
+  std::int32_t classes = 0;
+  std::uint8_t values[LeafClasses::kMostClasses + 1] = {};
+};
+
+// The functions of bulk counting, compiled for one instruction set.
+struct SimdImplementation {
+  // Counts leaves [begin, end).
+  void (*count)(const BulkRequest& request, std::int32_t begin, std::int32_t end,
+                const LeafColumns& out);
+  // Writes to sums[i] the pods of groups[i], modulo 2^32.
+  void (*sum)(const BulkRequest& request, const GroupLayout& layout, const LeafGroups& groups,
+              StoredCount* sums);
+  // Sets the reason of every leaf of some tiles, each named once, to the first worker entry, by
+  // `order`, without room for one pod, and changes the sums accordingly. Leaves that do not match
+  // have none.
+  void (*find_reasons)(const BulkRequest& request, const LeafGroups& tiles,
+                       const ExclusionReasons& reasons);
+  // Writes to sums[b] the sum of what `table` has for the classes of the leaves of group b, to the
+  // end of the last tile; where `matches`, a bitmap, is given, of the leaves that match.
+  void (*sum_classes)(const ClassTable& table, const std::uint8_t* classes,
+                      const std::uint64_t* matches, const GroupLayout& layout, std::int32_t groups,
+                      StoredCount* sums);
+  // Writes what each leaf of some tiles has in `table`.
+  void (*look_up)(const ClassTable& table, const std::uint8_t* classes, const LeafGroups& tiles,
+                  std::uint8_t* of_leaf);
+  // Writes to `groups` which of the groups [begin, end) have a stamp after `since`, less those
+  // without pods where `pods` is given; returns how many. There is room for all and kReadAhead
+  // more.
+  static constexpr std::int32_t kReadAhead = 16;
+  std::int32_t (*changed)(const Stamp* stamps, const StoredCount* pods, std::int32_t begin,
+                          std::int32_t end, Stamp since, std::int32_t* groups);
+  // Returns the index of the first smallest value >= need among `size` values, or -1. Of equal
+  // values the one with the smallest entry in `ties`, where given, is smaller.
+  std::int32_t (*tightest)(const StoredCount* values, const StoredCount* ties, std::int32_t size,
+                           StoredCount need);
+  std::string_view name;  // avx512, avx2 or plain
+};
+
+// Returns the implementations that this processor can run, best first; all give the same counts.
+std::vector<SimdImplementation> SupportedSimdImplementations();
+
+// Returns the implementation in use: the best supported one, or the one that ESPALIER_SIMD names.
+// An unknown or unsupported name there ends the program with a message: it is an operator's
+// explicit wish.
+const SimdImplementation& ActiveSimdImplementation();
+
+}  // namespace espalier

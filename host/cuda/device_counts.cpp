@@ -1,0 +1,95 @@
+#include "host/cuda/device_counts.hpp"
+
+#include <functional>
+#include <iterator>
+#include <utility>
+
+namespace espalier {
+namespace {
+
+DeviceCountsKey KeyOf(const PlacementJob& job) {
+  return {job.state->identity(), job.shape.get(), job.simulate_empty};
+}
+
+// Lays out the arrays that the job needs.
+CountsView LayOut(const PlacementJob& job, Packer& packer) {
+  const auto domains = static_cast<std::size_t>(job.state->snapshot().domain_count());
+  const auto leaves = static_cast<std::size_t>(job.state->snapshot().leaf_count());
+  CountsView counts;
+  counts.pods = packer.Leave<StoredCount>(domains);
+  const bool slices = !job.shape->slice.IsOnePod(job.state->snapshot().tree().lowest());
+  counts.slices = slices ? packer.Leave<StoredCount>(domains) : counts.pods;
+  counts.exclusion = packer.Leave<std::int16_t>(leaves);
+  if (job.query.leaders > 0) {
+    counts.pods_with_leader = packer.Leave<StoredCount>(domains);
+    counts.slices_with_leader =
+        slices ? packer.Leave<StoredCount>(domains) : counts.pods_with_leader;
+    counts.leaders = packer.Leave<std::uint8_t>(domains);
+  } else {
+    counts.pods_with_leader = counts.pods;
+    counts.slices_with_leader = counts.slices;
+  }
+  return counts;
+}
+
+}  // namespace
+
+DeviceResult<void> DeviceCounts::Allocate(const PlacementJob& job) {
+  return Arrange(memory, [&](Packer& packer) { view = LayOut(job, packer); });
+}
+
+std::size_t DeviceCountsBytes(const PlacementJob& job) {
+  Packer measure;
+  LayOut(job, measure);
+  return measure.size();
+}
+
+bool SharesCounts(const PlacementJob& job) {
+  return job.assumed.empty() && job.replacement_domain.begin == 0 &&
+         job.replacement_domain.end == job.state->snapshot().leaf_count();
+}
+
+std::size_t DeviceCountsCache::KeyHash::operator()(const DeviceCountsKey& key) const {
+  const std::size_t shape = std::hash<const void*>{}(key.shape);
+  return shape ^ (std::hash<std::uint64_t>{}(key.state) * 0x9e3779b97f4a7c15ULL) ^
+         static_cast<std::size_t>(key.simulate_empty);
+}
+
+DeviceResult<std::shared_ptr<DeviceCounts>> DeviceCountsCache::Get(const PlacementJob& job) {
+  const DeviceCountsKey key = KeyOf(job);
+  const bool shared = SharesCounts(job);
+  if (shared) {
+    if (const auto it = by_key_.find(key); it != by_key_.end()) {
+      slots_.splice(slots_.begin(), slots_, it->second);
+      return it->second->counts;
+    }
+    if (std::exchange(newest_state_, key.state) != key.state) DropExpired();
+    MakeRoom(DeviceCountsBytes(job));
+  }
+  auto counts = std::make_shared<DeviceCounts>(*device_, job);
+  if (auto done = counts->Allocate(job); !done) return tl::unexpected(done.error());
+  if (shared) {
+    bytes_ += counts->memory.size();
+    slots_.push_front({key, job.state->SharedStamps(), counts});
+    by_key_.emplace(key, slots_.begin());
+  }
+  return counts;
+}
+
+DeviceCountsCache::Slots::iterator DeviceCountsCache::Drop(Slots::iterator slot) {
+  bytes_ -= slot->counts->memory.size();
+  by_key_.erase(slot->key);
+  return slots_.erase(slot);
+}
+
+void DeviceCountsCache::DropExpired() {
+  for (auto slot = slots_.begin(); slot != slots_.end();) {
+    slot = slot->stamps->frozen() ? Drop(slot) : std::next(slot);
+  }
+}
+
+void DeviceCountsCache::MakeRoom(std::size_t bytes) {
+  while (!slots_.empty() && bytes_ + bytes > max_bytes_) Drop(std::prev(slots_.end()));
+}
+
+}  // namespace espalier

@@ -1,0 +1,81 @@
+// Rolled-up counts of one shape on one state in the memory of a device, and a cache of them within
+// a memory limit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <unordered_map>
+
+#include "host/cuda/device.hpp"
+#include "host/cuda/device_memory.hpp"
+#include "host/engine/backend.hpp"
+#include "kernels/views.hpp"
+
+namespace espalier {
+
+// What counts depend on; jobs with equal keys may share them.
+struct DeviceCountsKey {
+  std::uint64_t state = 0;
+  const Shape* shape = nullptr;
+  bool simulate_empty = false;
+  bool operator==(const DeviceCountsKey&) const = default;
+};
+
+// The counts of one shape on one state. Not thread-safe.
+struct DeviceCounts {
+  DeviceCounts(Device& device, const PlacementJob& job) : shape(job.shape), memory(device) {}
+
+  // Allocates memory for all arrays that the job needs.
+  DeviceResult<void> Allocate(const PlacementJob& job);
+
+  std::shared_ptr<const Shape> shape;  // keeps the address in the key from being reused
+  DeviceMemory memory;
+  CountsView view;  // the arrays in `memory`
+  bool counted = false;
+  Stamp made_at = 0;  // the latest stamp of the capacity that was counted
+};
+
+// Returns the bytes of device memory that the counts of this job take.
+std::size_t DeviceCountsBytes(const PlacementJob& job);
+
+// Returns whether counts made for the job may serve others. Those that assume usage of one job, or
+// leave out leaves, serve only that job.
+bool SharesCounts(const PlacementJob& job);
+
+// A cache of counts, by key. Not thread-safe.
+class DeviceCountsCache {
+ public:
+  DeviceCountsCache(Device& device, std::size_t max_bytes)
+      : device_(&device), max_bytes_(max_bytes) {}
+
+  // Returns the counts for a job; allocates them when there are none. Drops counts of states that
+  // no longer exist at once, and others when memory runs short, the least recently used ones first.
+  // The memory of counts lives as long as anybody holds them.
+  DeviceResult<std::shared_ptr<DeviceCounts>> Get(const PlacementJob& job);
+
+ private:
+  struct KeyHash {
+    std::size_t operator()(const DeviceCountsKey& key) const;
+  };
+  struct Slot {
+    DeviceCountsKey key;
+    std::shared_ptr<const GroupStamps> stamps;  // of the state; frozen when it is destroyed
+    std::shared_ptr<DeviceCounts> counts;
+  };
+
+  using Slots = std::list<Slot>;
+  Slots::iterator Drop(Slots::iterator slot);
+  void DropExpired();
+  void MakeRoom(std::size_t bytes);
+
+  Device* device_;
+  std::size_t max_bytes_;
+  std::size_t bytes_ = 0;
+  std::uint64_t newest_state_ = 0;  // the last one that counts were made for
+  Slots slots_;                     // most recently used first
+  std::unordered_map<DeviceCountsKey, Slots::iterator, KeyHash> by_key_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,64 @@
+#include "host/cuda/shape_batch.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "host/packing/reciprocals.hpp"
+
+namespace espalier {
+
+bool FitsShapeBatch(const PlacementJob& job) {
+  if (job.query.leaders > 0 || !job.assumed.empty() || job.replacement_domain.begin != 0 ||
+      job.replacement_domain.end != job.state->snapshot().leaf_count()) {
+    return false;
+  }
+  const RequestVector& workers = job.shape->workers;
+  for (std::size_t i = 0; i < workers.amounts.size(); ++i) {
+    const Amount amount = workers.amounts[i];
+    if (workers.columns[i] < 0 || amount < 0 || amount >= kExactAmount) return false;
+    if (job.state->Magnitude(workers.columns[i]) >= kExactAmount) return false;
+  }
+  return !workers.amounts.empty();
+}
+
+ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs, const CountJob* count_jobs,
+                          CapacityView capacity, Packer& packer) {
+  std::vector<std::int32_t> columns;
+  for (const PlacementJob* job : jobs) {
+    const RequestVector& workers = job->shape->workers;
+    columns.insert(columns.end(), workers.columns.begin(), workers.columns.end());
+  }
+  std::ranges::sort(columns);
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  std::vector<double> inverse(columns.size() * kShapesPerBlock, 0.0);
+  std::vector<std::int32_t> entry(inverse.size(), -1);
+  std::vector<double> slice_inverse(kShapesPerBlock, 0.0);
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    const Shape& shape = *jobs[j]->shape;
+    for (std::size_t i = 0; i < shape.workers.amounts.size(); ++i) {
+      const Amount amount = shape.workers.amounts[i];
+      if (amount == 0) continue;  // never limits
+      const auto column = std::ranges::lower_bound(columns, shape.workers.columns[i]);
+      const std::size_t at =
+          static_cast<std::size_t>(column - columns.begin()) * kShapesPerBlock + j;
+      inverse[at] = Reciprocal<double>(amount);
+      entry[at] = static_cast<std::int32_t>(i);
+    }
+    const bool sliced = shape.slice.level == jobs[j]->state->snapshot().tree().lowest();
+    if (sliced && shape.slice.size < kExactAmount) {
+      slice_inverse[j] = Reciprocal<double>(shape.slice.size);
+    }
+  }
+  ShapeBatch batch;
+  batch.capacity = capacity;
+  batch.job_count = static_cast<std::int32_t>(jobs.size());
+  batch.column_count = static_cast<std::int32_t>(columns.size());
+  batch.column = packer.Add(columns);
+  batch.inverse = packer.Add(inverse);
+  batch.entry = packer.Add(entry);
+  batch.jobs = count_jobs;
+  batch.slice_inverse = packer.Add(slice_inverse);
+  return batch;
+}
+
+}  // namespace espalier

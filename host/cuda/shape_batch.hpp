@@ -1,0 +1,21 @@
+// Packs shapes that the device can count without dividing, several at a time.
+#pragma once
+
+#include <span>
+
+#include "host/cuda/device_memory.hpp"
+#include "host/engine/backend.hpp"
+#include "kernels/cuda/count_blocks.hpp"
+
+namespace espalier {
+
+// Returns whether the job's counts can be computed in a shape batch: all its numbers are within the
+// exact range, and only capacity and the node filter decide.
+bool FitsShapeBatch(const PlacementJob& job);
+
+// Packs a batch of 1 to kShapesPerBlock jobs for which FitsShapeBatch holds, all on one capacity.
+// `count_jobs` is where their count jobs are on the device, in the order of `jobs`.
+ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs, const CountJob* count_jobs,
+                          CapacityView capacity, Packer& packer);
+
+}  // namespace espalier

@@ -1,0 +1,27 @@
+#include "host/engine/backend.hpp"
+
+#include "host/engine/leaf_input.hpp"
+#include "kernels/decisions/roll_up.hpp"
+#include "kernels/team/serial_team.hpp"
+
+namespace espalier {
+
+void Backend::CountDomains(const PlacementJob& job, CountsStorage& counts) const {
+  FlatAssumed assumed;
+  assumed.Set(job.assumed);
+  const LeafInput input = MakeLeafInput(job, assumed);
+  const TreeView tree = job.state->snapshot().tree();
+  const CountsView view = ResizeFor(job, counts);
+  SerialTeam team;
+  CountLeaves(team, tree, job.shape->slice, input, view);
+  RollUp(team, tree, job.shape->slice, view, 0, {0, tree.LevelEnd(0)});
+}
+
+CountsView ResizeFor(const PlacementJob& job, CountsStorage& counts) {
+  const TreeView tree = job.state->snapshot().tree();
+  counts.Resize(tree.domain_count(), !job.shape->slice.IsOnePod(tree.lowest()),
+                job.query.leaders > 0);
+  return counts.View();
+}
+
+}  // namespace espalier

@@ -1,0 +1,62 @@
+// Decides which of many clusters can hold a workload now, and how well (W6.6).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/engine/engine.hpp"
+
+namespace espalier {
+
+// Whether a workload fits a cluster, in the order in which clusters are tried.
+enum class FitStatus {
+  kFits,
+  kUnknown,  // nothing is known of the cluster, so it may fit
+  kDoesNotFit,
+};
+
+// How well a pod set is placed.
+struct PodSetFit {
+  std::string name;
+  std::string level;           // finest level of which one domain holds all pods, or ""
+  std::int32_t height = 0;     // levels below `level`; without one, the number of levels
+  std::int64_t domains = 0;    // domains of the lowest level that are used
+  std::int64_t left_over = 0;  // equal pods that would still fit in those domains
+  bool operator==(const PodSetFit&) const = default;
+};
+
+struct ClusterFit {
+  std::size_t cluster = 0;  // position among the clusters that were asked
+  FitStatus status = FitStatus::kUnknown;
+  std::string reason;               // why it does not fit, or is not known
+  std::vector<PodSetFit> pod_sets;  // in spec order; set when it fits
+  bool operator==(const ClusterFit&) const = default;
+};
+
+// A workload whose fit in one cluster is known without asking the engine.
+struct KnownFit {
+  std::size_t workload = 0;
+  FitStatus status = FitStatus::kDoesNotFit;
+  std::string reason;
+};
+
+struct DispatchCluster {
+  std::string name;
+  const ClusterState* state = nullptr;  // null: nothing is known of the cluster
+  // The request of each workload for this cluster.
+  std::span<const WorkloadRequest> requests;
+  std::vector<KnownFit> known;  // ascending by workload; their requests are ignored
+};
+
+// Returns for each of `workloads` workloads one entry per cluster, best first: those that hold it,
+// then the unknown ones, then the others. Those that hold it are ordered by how close together the
+// pods are, then by the fewest domains, then by the least capacity left over, then by name.
+// Workloads and clusters are independent of each other and are answered in parallel; the answers
+// are those of Engine::Nominate on each cluster.
+std::vector<std::vector<ClusterFit>> Dispatch(std::span<const DispatchCluster> clusters,
+                                              std::size_t workloads, const Engine& engine);
+
+}  // namespace espalier

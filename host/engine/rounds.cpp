@@ -1,0 +1,153 @@
+#include "host/engine/rounds.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+#include "host/engine/chunks.hpp"
+
+namespace espalier {
+namespace {
+
+// Requests that are decided together at first where the back end looks ahead.
+constexpr std::size_t kFirstRound = 8;
+// Requests answered one by one whose counts are brought up to date together: what the requests
+// before them in the batch change has to be counted again.
+constexpr std::size_t kPrepareBatch = 64;
+// Shares that a thread keeps memory for between calls: 4 MiB.
+constexpr std::size_t kMostKeptShares = std::size_t{1} << 18;
+
+// The memory in which requests are decided.
+struct RoundMemory {
+  RequestJobs asked;
+  std::vector<PlacementResult> results;  // by job; there may be more
+};
+
+// Decides requests in memory that the thread keeps for its next call: thousands of lists of shares
+// take longer to allocate than to fill.
+class Rounds {
+ public:
+  Rounds(Backend& backend, PlacementRequests& requests, WorkBudget& budget)
+      : backend_(backend),
+        requests_(requests),
+        budget_(budget),
+        memory_(std::exchange(kept_, {})) {}
+  ~Rounds() {
+    memory_.asked.Clear();  // lets go of the shapes
+    std::size_t shares = 0;
+    for (const PlacementResult& result : memory_.results) shares += result.shares.capacity();
+    if (shares <= kMostKeptShares) kept_ = std::move(memory_);
+  }
+  Rounds(const Rounds&) = delete;
+  Rounds& operator=(const Rounds&) = delete;
+
+  // Counts on all threads for the requests from `first` on.
+  void Prepare(std::size_t first) {
+    RequestJobs& asked = memory_.asked;
+    asked.Clear();
+    requests_.AppendUpcoming(first, std::min(kPrepareBatch, requests_.size() - first), asked);
+    if (!asked.jobs.empty()) backend_.Prepare(asked.jobs);
+  }
+
+  // Decides the requests [first, first + count), on the state as it is. Returns false when the work
+  // is to stop.
+  bool Decide(std::size_t first, std::size_t count) {
+    std::vector<PlacementJob>& jobs = memory_.asked.jobs;
+    std::vector<PlacementResult>& results = memory_.results;
+    memory_.asked.Clear();
+    requests_.Open(first, count);
+    bool several_rounds = false;
+    for (;;) {
+      const std::size_t begin = jobs.size();
+      requests_.AppendJobs(memory_.asked);
+      if (budget_.stopped()) return false;
+      if (jobs.size() == begin) break;
+      results.resize(std::max(results.size(), jobs.size()));
+      const std::span<PlacementResult> round(results.data() + begin, jobs.size() - begin);
+      backend_.Evaluate(std::span(jobs).subspan(begin), round);
+      if (budget_.stopped() || !requests_.Accept(round)) return false;
+      several_rounds = begin > 0;
+    }
+    if (count > 1) SortJobs(several_rounds);
+    return true;
+  }
+
+  // Returns whether the request would still be decided as it was, now that what is in `booked` is
+  // booked. Must be called for requests in order, and before one is kept.
+  bool StillValid(std::size_t request, BookedLeaves& booked) {
+    const RequestJobs& asked = memory_.asked;
+    bool valid = true;
+    for (; next_ < by_request_.size() && asked.requests[by_request_[next_]] == request; ++next_) {
+      const std::size_t job = by_request_[next_];
+      valid = valid && booked.StillValid(asked.jobs[job], memory_.results[job]);
+    }
+    return valid;
+  }
+
+ private:
+  // Sorts the decided jobs by their requests.
+  void SortJobs(bool several_rounds) {
+    next_ = 0;
+    by_request_.resize(memory_.asked.jobs.size());
+    std::iota(by_request_.begin(), by_request_.end(), std::size_t{0});
+    if (!several_rounds) return;
+    std::ranges::stable_sort(by_request_, {},
+                             [&](std::size_t job) { return memory_.asked.requests[job]; });
+  }
+
+  static thread_local RoundMemory kept_;
+
+  Backend& backend_;
+  PlacementRequests& requests_;
+  WorkBudget& budget_;
+  RoundMemory memory_;
+  std::vector<std::size_t> by_request_;  // jobs, by their requests
+  std::size_t next_ = 0;                 // of those
+};
+
+thread_local RoundMemory Rounds::kept_;
+
+}  // namespace
+
+void NominateInRounds(Backend& backend, PlacementRequests& requests, std::size_t most_at_once,
+                      WorkBudget& budget, const AnsweredProgress& progress) {
+  Rounds rounds(backend, requests, budget);
+  Chunks chunks(budget, most_at_once);
+  for (std::size_t done = 0; done < requests.size() && chunks.Begin();) {
+    const std::size_t end = done + std::min(chunks.size(), requests.size() - done);
+    if (!rounds.Decide(done, end - done)) return;
+    for (; done < end; ++done) {
+      if (!requests.Keep(done)) return;
+    }
+    if (progress) progress(done);
+  }
+}
+
+void PlaceInRounds(Backend& backend, PlacementRequests& requests, WorkBudget& budget,
+                   const AnsweredProgress& progress) {
+  Rounds rounds(backend, requests, budget);
+  BookedLeaves booked;
+  std::size_t ahead = kFirstRound;
+  for (std::size_t done = 0; done < requests.size();) {
+    if (!budget.Pause()) return;
+    const std::size_t count = std::min({ahead, backend.lookahead(), requests.size() - done});
+    if (count == 1 && done % kPrepareBatch == 0) rounds.Prepare(done);
+    if (!rounds.Decide(done, count)) return;
+    std::size_t kept = 0;
+    for (; kept < count; ++kept) {
+      const std::size_t request = done + kept;
+      // The first of a round is valid in any case.
+      if (count > 1 && !rounds.StillValid(request, booked)) break;
+      if (!requests.Keep(request)) return;
+      requests.Book(request, kept + 1 < count ? &booked : nullptr);
+      if (progress) progress(request + 1);
+    }
+    done += kept;
+    // More next time when everything stood, about as many as stood otherwise.
+    ahead = 2 * kept;
+    booked.Clear();
+  }
+}
+
+}  // namespace espalier

@@ -1,0 +1,73 @@
+// Answers requests in rounds: each request that is not answered yet gives at most one job to a
+// round, and the back end evaluates the jobs of a round together. Workloads and gangs of integers
+// are both answered here.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "host/engine/backend.hpp"
+#include "host/engine/booked_leaves.hpp"
+#include "host/engine/request.hpp"
+#include "host/model/work_budget.hpp"
+
+namespace espalier {
+
+// Jobs, and by job the number of the request that it is of.
+struct RequestJobs {
+  std::vector<PlacementJob> jobs;
+  std::vector<std::size_t> requests;
+
+  void Add(PlacementJob job, std::size_t request) {
+    jobs.push_back(std::move(job));
+    requests.push_back(request);
+  }
+  void Clear() {
+    jobs.clear();
+    requests.clear();
+  }
+};
+
+// A list of requests that become jobs, one after the other, and whose answers are kept.
+class PlacementRequests {
+ public:
+  virtual ~PlacementRequests() = default;
+
+  // Returns how many requests there are. They are numbered from 0.
+  virtual std::size_t size() const = 0;
+
+  // Opens the requests [first, first + count), and closes those that were open.
+  virtual void Open(std::size_t first, std::size_t count) = 0;
+  // Appends the next job of every open request that has one left, requests ascending.
+  virtual void AppendJobs(RequestJobs& jobs) = 0;
+  // Takes the results of the jobs that were appended last. They stay where they are until jobs are
+  // appended again. Returns false when the work is to stop.
+  virtual bool Accept(std::span<PlacementResult> results) = 0;
+
+  // Adds the answer of an open request whose jobs have all been answered; open requests are kept in
+  // order. Returns false when the work is to stop.
+  virtual bool Keep(std::size_t request) = 0;
+  // Books the placement of the request that was kept last, where it has one. Tells `booked`, unless
+  // it is null, about each leaf before its usage changes.
+  virtual void Book(std::size_t request, BookedLeaves* booked) = 0;
+
+  // Appends the first jobs of the next `count` requests as far as they are known without opening
+  // them, for Backend::Prepare.
+  virtual void AppendUpcoming(std::size_t /*first*/, std::size_t /*count*/,
+                              RequestJobs& /*jobs*/) const {}
+};
+
+// Answers all requests independently, at most `most_at_once` of them together. Stops early, with
+// meaningless answers, when `budget` is stopped.
+void NominateInRounds(Backend& backend, PlacementRequests& requests, std::size_t most_at_once,
+                      WorkBudget& budget, const AnsweredProgress& progress = {});
+
+// Answers the requests in order: books each before the next is answered. Where the back end looks
+// ahead, several are decided together on one state, and kept for as long as their answers are those
+// of one by one. Stops early, with meaningless answers, when `budget` is stopped.
+void PlaceInRounds(Backend& backend, PlacementRequests& requests, WorkBudget& budget,
+                   const AnsweredProgress& progress = {});
+
+}  // namespace espalier

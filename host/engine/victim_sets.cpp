@@ -1,0 +1,226 @@
+#include "host/engine/victim_sets.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "host/engine/fit_tracker.hpp"
+#include "host/engine/held_amounts.hpp"
+#include "host/engine/removal_trial.hpp"
+#include "host/engine/workload_placement.hpp"
+#include "kernels/decisions/choose_level.hpp"
+
+namespace espalier {
+namespace {
+
+// A trial of whether a request fits while victims, by index, are removed and put back.
+struct Trial {
+  std::function<void(std::size_t victim, bool removed)> set;
+  std::function<bool()> fits;
+};
+
+bool IsNoWorse(const VictimSet& a, const VictimSet& b) {
+  return a.priority <= b.priority && a.victims.size() <= b.victims.size() &&
+         a.accelerators <= b.accelerators;
+}
+
+std::int64_t AcceleratorsOf(const Victim& victim) {
+  std::int64_t devices = 0;
+  for (const FlavorLeafUsage& entry : victim.usage) {
+    for (const auto& [resource, amount] : entry.usage) {
+      if (resource.find('/') != std::string::npos) devices = SaturatingAdd(devices, amount);
+    }
+  }
+  return devices;
+}
+
+// The costs of victims.
+struct Prices {
+  std::span<const PricedVictim> victims;
+  std::vector<std::int64_t> accelerators;
+
+  explicit Prices(std::span<const PricedVictim> priced) : victims(priced) {
+    for (const PricedVictim& victim : priced) accelerators.push_back(AcceleratorsOf(victim.victim));
+  }
+
+  VictimSet With(VictimSet set, std::size_t victim) const {
+    const std::int64_t priority = victims[victim].priority;
+    set.priority = set.victims.empty() ? priority : std::max(set.priority, priority);
+    set.accelerators = SaturatingAdd(set.accelerators, accelerators[victim]);
+    set.victims.push_back(victim);
+    return set;
+  }
+};
+
+// Searches one domain: all candidates are gone at first, and each in turn stays or goes for good.
+class Search {
+ public:
+  // `candidates` ascend by what they cost.
+  Search(const Prices& prices, std::vector<std::size_t> candidates, Trial trial,
+         std::int64_t most_trials, const WorkBudget& budget)
+      : prices_(prices),
+        candidates_(std::move(candidates)),
+        trial_(std::move(trial)),
+        trials_left_(most_trials),
+        budget_(budget) {}
+
+  // Returns false where the request does not even fit without all of them.
+  bool Run(DomainVictims& found) {
+    for (const std::size_t victim : candidates_) trial_.set(victim, true);
+    const bool fits = trial_.fits();
+    if (fits) Decide(candidates_.size(), {});
+    for (const std::size_t victim : candidates_) trial_.set(victim, false);
+    for (VictimSet& set : sets_) std::ranges::sort(set.victims);
+    std::ranges::sort(sets_, {}, [](const VictimSet& set) {
+      return std::tuple(set.priority, set.victims.size(), set.accelerators, set.victims);
+    });
+    found.sets = std::move(sets_);
+    found.exact = exact_;
+    return fits;
+  }
+
+ private:
+  // Whether those before `left` stay or go; `gone` are those behind it that go. It fits without
+  // `gone` and all of those before.
+  void Decide(std::size_t left, const VictimSet& gone) {
+    if (!sets_.empty() && (trials_left_ <= 0 || budget_.stopped())) {
+      exact_ = false;
+      return;
+    }
+    if (std::ranges::any_of(sets_, [&](const VictimSet& set) { return IsNoWorse(set, gone); })) {
+      return;
+    }
+    if (left == 0) {
+      std::erase_if(sets_, [&](const VictimSet& set) { return IsNoWorse(gone, set); });
+      sets_.push_back(gone);
+      return;
+    }
+    const std::size_t victim = candidates_[left - 1];
+    --trials_left_;
+    trial_.set(victim, false);
+    if (trial_.fits()) Decide(left - 1, gone);
+    trial_.set(victim, true);
+    Decide(left - 1, prices_.With(gone, victim));
+  }
+
+  const Prices& prices_;
+  std::vector<std::size_t> candidates_;
+  Trial trial_;
+  std::int64_t trials_left_;
+  const WorkBudget& budget_;
+  std::vector<VictimSet> sets_;
+  bool exact_ = true;
+};
+
+// Finds the sets of each domain of a level that one job requires.
+class ByDomain {
+ public:
+  ByDomain(const PlacementJob& job, const Backend& backend, const Prices& prices,
+           const HeldOnFlavor* held)
+      : job_(job),
+        tree_(job.state->snapshot().tree()),
+        tracker_(job, backend),
+        prices_(prices),
+        held_(held) {}
+
+  void Run(std::int64_t most_trials, VictimSets& found) {
+    const std::int32_t level = job_.query.level;
+    for (std::int32_t d = tree_.LevelBegin(level); d < tree_.LevelEnd(level); ++d) {
+      if (!job_.budget->Pause()) return;
+      const DomainRange lowest = Descendants(tree_, {d, d + 1}, level, tree_.lowest());
+      const std::int32_t first = tree_.LevelBegin(tree_.lowest());
+      leaves_ = {lowest.begin - first, lowest.end - first};
+      std::vector<std::size_t> candidates;
+      for (std::size_t v = 0; v < prices_.victims.size(); ++v) {
+        if (!Inside(v).empty()) candidates.push_back(v);
+      }
+      SortByCost(prices_, candidates);
+      DomainVictims sets{job_.state->snapshot().flavor().name, DomainId(d), {}, true};
+      const Trial trial{
+          [&](std::size_t victim, bool removed) {
+            tracker_.Change(Inside(victim), removed ? 1 : -1);
+          },
+          [&] { return Sufficient(MakeCandidate(tracker_.counts(), d), job_.query); }};
+      if (Search(prices_, std::move(candidates), trial, most_trials, *job_.budget).Run(sets)) {
+        found.domains.push_back(std::move(sets));
+      }
+    }
+  }
+
+  // Orders victims by what they cost: priority, then accelerators, then the order given.
+  static void SortByCost(const Prices& prices, std::vector<std::size_t>& victims) {
+    std::ranges::stable_sort(victims, {}, [&](std::size_t v) {
+      return std::tuple(prices.victims[v].priority, prices.accelerators[v]);
+    });
+  }
+
+ private:
+  // What a victim holds in the domain.
+  std::span<const LeafAmount> Inside(std::size_t victim) const {
+    if (held_ == nullptr) return {};
+    const std::span<const LeafAmount> all = held_->Of(victim);
+    const auto begin = std::ranges::lower_bound(all, leaves_.begin, {}, &LeafAmount::leaf);
+    const auto end = std::ranges::lower_bound(all, leaves_.end, {}, &LeafAmount::leaf);
+    return all.subspan(static_cast<std::size_t>(begin - all.begin()),
+                       static_cast<std::size_t>(end - begin));
+  }
+
+  const PlacementJob& job_;
+  TreeView tree_;
+  FitTracker tracker_;
+  const Prices& prices_;
+  const HeldOnFlavor* held_;
+  DomainRange leaves_;
+};
+
+// Returns the only job of a request that requires a domain of a level; nullopt for any other
+// request.
+std::optional<PlacementJob> RequiredJob(const Engine& engine, const ClusterState& state,
+                                        const WorkloadRequest& request) {
+  if (!IsOneGroup(request)) return std::nullopt;
+  WorkloadPlacement placement(request, state, engine.gates(), engine.budget());
+  const PlacementJob* job = placement.NextJob();
+  if (job == nullptr || job->simulate_empty || !job->query.required || job->query.slices() <= 0 ||
+      !FitTracker::CanTrack(*job)) {
+    return std::nullopt;
+  }
+  return *job;
+}
+
+}  // namespace
+
+Result<VictimSets> FindVictimSets(const Engine& engine, const ClusterState& state,
+                                  const WorkloadRequest& request,
+                                  std::span<const PricedVictim> victims, std::int64_t most_trials) {
+  std::vector<Victim> plain;
+  for (const PricedVictim& victim : victims) plain.push_back(victim.victim);
+  const Result<Held> held = FindHeld(state, plain, /*together=*/true);
+  if (!held) return tl::unexpected(held.error());
+  const Prices prices(victims);
+  VictimSets found;
+  RemovalTrial whole(engine, state, request, plain, *held);
+  found.fits = whole.Fits();
+  if (found.fits) return found;
+  if (const auto job = RequiredJob(engine, state, request)) {
+    const auto on_flavor = std::ranges::find(*held, job->state, &HeldOnFlavor::flavor);
+    ByDomain(*job, engine.backend(), prices, on_flavor == held->end() ? nullptr : &*on_flavor)
+        .Run(most_trials, found);
+  } else {
+    std::vector<std::size_t> candidates(victims.size());
+    for (std::size_t v = 0; v < candidates.size(); ++v) candidates[v] = v;
+    ByDomain::SortByCost(prices, candidates);
+    DomainVictims sets;
+    if (!request.pod_sets.empty()) sets.flavor = request.pod_sets.front().flavor;
+    const Trial trial{[&](std::size_t victim, bool removed) { whole.Set(victim, removed); },
+                      [&] { return whole.Fits(); }};
+    if (Search(prices, std::move(candidates), trial, most_trials, engine.budget()).Run(sets)) {
+      found.domains.push_back(std::move(sets));
+    }
+  }
+  if (auto check = engine.budget().Check(); !check) return tl::unexpected(check.error());
+  return found;
+}
+
+}  // namespace espalier

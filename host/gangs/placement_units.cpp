@@ -1,0 +1,479 @@
+#include "host/gangs/placement_units.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <set>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "host/gangs/gang_counts.hpp"
+
+namespace espalier {
+namespace {
+
+// "required example.com/rack"
+std::string LevelText(const TopologyRequest& request) {
+  if (request.required) return "required " + *request.required;
+  if (request.preferred) return "preferred " + *request.preferred;
+  return request.unconstrained ? "unconstrained" : "slices";
+}
+
+bool HasKnownShape(const GangWorkload& workload) {
+  return std::ranges::any_of(workload.gang_groups, [](const GangGroup& gang) {
+    return std::ranges::any_of(gang.ranked_groups,
+                               [](const RankedGroup& ranked) { return !ranked.eq_groups.empty(); });
+  });
+}
+
+std::int64_t Sum(const std::vector<std::int32_t>& counts) {
+  std::int64_t sum = 0;
+  for (const std::int32_t count : counts) sum += count;
+  return sum;
+}
+
+// Whether a request at some level of the gang binds its pods to each other.
+bool IsBound(const GangWorkload& workload, const GangGroup& gang) {
+  if (AsksForLevels(workload.topology_request) || AsksForLevels(gang.topology_request)) return true;
+  return std::ranges::any_of(gang.ranked_groups, [](const RankedGroup& ranked) {
+    return AsksForLevels(ranked.topology_request) ||
+           std::ranges::any_of(ranked.eq_groups, [](const EqGroup& group) {
+             return AsksForLevels(group.topology_request);
+           });
+  });
+}
+
+bool IsPodByPod(const GangWorkload& workload, const GangGroup& gang) {
+  if (workload.whole) return false;
+  if (workload.replica_mode == ReplicaMode::kReplicatedPods) return true;
+  return gang.mode == GangMode::kOff && !IsBound(workload, gang);
+}
+
+std::int64_t PodsOf(const GangWorkload& workload, const GangGroup& gang) {
+  if (workload.replica_mode == ReplicaMode::kReplicatedPods && workload.replicas) {
+    return *workload.replicas;
+  }
+  return Sum(CountsOf(gang));
+}
+
+// Makes the units of one workload.
+class Units {
+ public:
+  explicit Units(GangWorkload& workload) : workload_(workload) {}
+
+  std::vector<Workload> Make() {
+    if (auto known = WithoutPods()) return {*std::move(known)};
+    NoteWhatNoneHonours();
+    NoteWhatIsLeftOut();
+    const bool one_unit = workload_.whole || workload_.gang_groups.size() == 1;
+    if (workload_.whole) {
+      AddUnit(workload_.gang_groups, NameOf(workload_.gang_groups.front(), true), true);
+    } else {
+      for (const GangGroup& gang : workload_.gang_groups) AddGang(gang, one_unit);
+    }
+    if (units_.size() > 1) Number();
+    if (units_.empty()) units_.push_back(workload_.head);  // of no pods
+    return std::move(units_);
+  }
+
+  Workload MakeTree() {
+    if (auto known = WithoutPods()) return *std::move(known);
+    NoteWhatNoneHonours();
+    for (const GangGroup& gang : workload_.gang_groups) {
+      if (workload_.replica_mode == ReplicaMode::kReplicatedPods) break;
+      if (std::string why = WhyNotPlaceable(gang); !why.empty()) return Refused(std::move(why));
+    }
+    Workload unit = workload_.head;
+    unit.pod_sets = PodSetsOfTree();
+    return unit;
+  }
+
+  // Whether units of flat requests leave out something that the workload asks for.
+  bool LeaveOutAnything() {
+    NoteWhatIsLeftOut();
+    const std::span<const GangGroup> gangs = workload_.gang_groups;
+    if (workload_.whole) {
+      PodSets(gangs, true);
+    } else {
+      for (const GangGroup& gang : gangs) PodSets({&gang, 1}, gangs.size() == 1);
+    }
+    return left_out_;
+  }
+
+ private:
+  // The unit of a workload of which there is nothing to place, or not yet.
+  std::optional<Workload> WithoutPods() const {
+    if (!workload_.waits_for.empty()) return Refused(workload_.waits_for);
+    if (workload_.gang_groups.empty()) return workload_.head;
+    if (HasKnownShape(workload_)) return std::nullopt;
+    return Refused(
+        "the shape of its pods is not known: no eqGroup has a template, and neither its true "
+        "workload nor its pods are in the input");
+  }
+
+  static std::string WhyNotPlaceable(const GangGroup& gang) {
+    if (gang.mode != GangMode::kGang) return {};
+    if (!gang.min_count) {
+      return fmt::format("how many pods gangGroup {} needs is not known", gang.name);
+    }
+    const std::int64_t pods = Sum(CountsOf(gang));
+    if (*gang.min_count <= pods) return {};
+    return fmt::format("gangGroup {} needs {} pods, but its eqGroups have {}", gang.name,
+                       *gang.min_count, pods);
+  }
+
+  void AddGang(const GangGroup& gang, bool only_one) {
+    const std::span<const GangGroup> alone(&gang, 1);
+    if (IsPodByPod(workload_, gang)) return AddPods(gang, NameOf(gang, only_one));
+    if (workload_.replica_mode != ReplicaMode::kReplicatedGangs) {
+      return AddUnit(alone, NameOf(gang, only_one), only_one);
+    }
+    const std::int32_t replicas = workload_.replicas.value_or(1);
+    for (std::int32_t i = 0; i < replicas; ++i) {
+      AddUnit(alone, fmt::format("{}-{}", NameOf(gang, only_one), i), replicas == 1);
+    }
+  }
+
+  // Every pod of a group that is no gang is on its own.
+  void AddPods(const GangGroup& gang, const std::string& name) {
+    std::vector<PodSet> shapes = PodSets(std::span<const GangGroup>(&gang, 1), false);
+    if (shapes.empty()) return;
+    if (workload_.replica_mode == ReplicaMode::kReplicatedPods && workload_.replicas) {
+      shapes.resize(1);
+      shapes[0].count = *workload_.replicas;
+    }
+    std::int64_t index = 0;
+    for (const PodSet& shape : shapes) {
+      for (std::int32_t i = 0; i < shape.count; ++i) {
+        Workload& unit = Begin(fmt::format("{}-{}", name, index++));
+        unit.pod_sets.push_back(shape);
+        unit.pod_sets[0].count = 1;
+      }
+    }
+    if (index == 0) Note(fmt::format("gangGroup {} asks for no pods", gang.name));
+  }
+
+  // `is_all`: there is no other unit, so that requests of the workload concern this one alone.
+  void AddUnit(std::span<const GangGroup> gangs, std::string name, bool is_all) {
+    for (const GangGroup& gang : gangs) {
+      if (std::string why = WhyNotPlaceable(gang); !why.empty()) {
+        Begin(std::move(name)).refusal = std::move(why);
+        return;
+      }
+    }
+    std::vector<PodSet> pod_sets = PodSets(gangs, is_all);
+    Begin(std::move(name)).pod_sets = std::move(pod_sets);
+  }
+
+  Workload& Begin(std::string name) {
+    Workload& unit = units_.emplace_back(workload_.head);
+    unit.key.name = std::move(name);
+    return unit;
+  }
+
+  Workload Refused(std::string reason) const {
+    Workload unit = workload_.head;
+    unit.refusal = std::move(reason);
+    return unit;
+  }
+
+  std::string NameOf(const GangGroup& gang, bool only_one) const {
+    if (!gang.pod_group.empty()) return gang.pod_group;
+    const std::string& name = workload_.head.key.name;
+    return only_one ? name : fmt::format("{}-{}", name, gang.name);
+  }
+
+  // So that they stay in this order where all else is equal.
+  void Number() {
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      units_[i].uid += fmt::format("{:08}", i);
+    }
+  }
+
+  std::vector<PodSet> PodSets(std::span<const GangGroup> gangs, bool is_all) {
+    std::vector<PodSet> pod_sets;
+    for (const GangGroup& gang : gangs) {
+      const std::size_t first_of_gang = pod_sets.size();
+      const std::vector<std::int32_t> counts = CountsOf(gang);
+      std::size_t index = 0;
+      for (const RankedGroup& ranked : gang.ranked_groups) {
+        const std::size_t first = pod_sets.size();
+        for (const EqGroup& group : ranked.eq_groups) {
+          const std::int32_t count = counts[index++];
+          if (count > 0 || workload_.whole) pod_sets.push_back(PodSetOf(group, count));
+        }
+        Apply(ranked.topology_request, "rankedGroup " + ranked.name, Since(pod_sets, first));
+      }
+      Apply(gang.topology_request, "gangGroup " + gang.name, Since(pod_sets, first_of_gang));
+    }
+    if (is_all) Apply(workload_.topology_request, "the workload", pod_sets);
+    NameApart(pod_sets, gangs);
+    return pod_sets;
+  }
+
+  // All pods of all copies, each pod set with the finest request that binds it.
+  std::vector<PodSet> PodSetsOfTree() const {
+    const bool pod_by_pod = workload_.replica_mode == ReplicaMode::kReplicatedPods;
+    const std::int64_t copies = workload_.replica_mode == ReplicaMode::kReplicatedGangs
+                                    ? workload_.replicas.value_or(1)
+                                    : 1;
+    std::vector<PodSet> pod_sets;
+    for (const GangGroup& gang : workload_.gang_groups) {
+      const std::vector<PodCounts> counts = PodCountsOf(workload_, gang);
+      std::size_t index = 0;
+      for (const RankedGroup& ranked : gang.ranked_groups) {
+        for (const EqGroup& group : ranked.eq_groups) {
+          const std::int64_t pods = copies * counts[index++].most;
+          PodSet& pod_set = pod_sets.emplace_back();
+          pod_set.name = group.name;
+          pod_set.count = static_cast<std::int32_t>(
+              std::min<std::int64_t>(pods, std::numeric_limits<std::int32_t>::max()));
+          if (pod_by_pod && workload_.replicas) pod_set.count = *workload_.replicas;
+          if (group.pod_template) pod_set.pod_template = *group.pod_template;
+          pod_set.topology_request = FinestOf({&workload_.topology_request, &gang.topology_request,
+                                               &ranked.topology_request, &group.topology_request});
+        }
+      }
+    }
+    if (pod_by_pod && workload_.replicas && pod_sets.size() > 1) pod_sets.resize(1);
+    NameApart(pod_sets, workload_.gang_groups);
+    return pod_sets;
+  }
+
+  // The last of the requests that asks for a level; where none does, any place will do.
+  static TopologyRequest FinestOf(std::initializer_list<const GroupTopologyRequest*> requests) {
+    TopologyRequest finest;
+    for (const GroupTopologyRequest* request : requests) {
+      if (!AsksForLevels(*request)) continue;
+      finest = {};
+      finest.required = request->levels->required;
+      if (!finest.required) finest.preferred = request->levels->preferred;
+    }
+    if (!finest.required && !finest.preferred) finest.unconstrained = true;
+    return finest;
+  }
+
+  static std::span<PodSet> Since(std::vector<PodSet>& pod_sets, std::size_t first) {
+    return std::span(pod_sets).subspan(first);
+  }
+
+  PodSet PodSetOf(const EqGroup& group, std::int32_t count) {
+    PodSet pod_set;
+    pod_set.name = group.name;
+    pod_set.count = count;
+    pod_set.min_count = group.partial_count;
+    if (group.pod_template) pod_set.pod_template = *group.pod_template;
+    pod_set.topology_request = group.topology_request.levels;
+    DropSecond(pod_set.topology_request, "eqGroup " + group.name);
+    return pod_set;
+  }
+
+  // A request holds either a required or a preferred level.
+  void DropSecond(std::optional<TopologyRequest>& request, const std::string& of) {
+    if (!request || !request->required || !request->preferred) return;
+    LeaveOut(fmt::format("topologyRequest of {}: preferred {} is not honoured beside required {}",
+                         of, *request->preferred, *request->required));
+    request->preferred.reset();
+  }
+
+  // Lets all of `pod_sets` ask for what the level above them does, as far as that can be said.
+  void Apply(const GroupTopologyRequest& request, const std::string& of,
+             std::span<PodSet> pod_sets) {
+    if (!AsksForLevels(request) || pod_sets.empty()) return;
+    std::optional<TopologyRequest> outer = request.levels;
+    DropSecond(outer, of);
+    if (pod_sets.size() == 1) {
+      Combine(*outer, of, pod_sets[0].topology_request);
+      return;
+    }
+    const bool leads =
+        std::ranges::any_of(pod_sets, [](const PodSet& one) { return one.count == 1; });
+    const bool free = std::ranges::none_of(pod_sets, [](const PodSet& one) {
+      return one.topology_request &&
+             (one.topology_request->required || one.topology_request->preferred ||
+              one.topology_request->unconstrained || one.topology_request->slice_topology);
+    });
+    if (pod_sets.size() == 2 && leads && free && (outer->required || outer->preferred)) {
+      outer->pod_set_group_name = "group";
+    } else {
+      LeaveOut(
+          fmt::format("topologyRequest of {}: {} holds for each of its {} pod sets, not for all of "
+                      "them together",
+                      of, LevelText(*outer), pod_sets.size()));
+    }
+    for (PodSet& pod_set : pod_sets) Combine(*outer, of, pod_set.topology_request);
+  }
+
+  // Both bind the same pods, so that the inner one, which is the finer, says it all.
+  void Combine(const TopologyRequest& outer, const std::string& of,
+               std::optional<TopologyRequest>& request) {
+    if (!request) request.emplace();
+    if (request->required || request->unconstrained) return;
+    if (request->preferred) {
+      if (!outer.required) return;
+      LeaveOut(
+          fmt::format("topologyRequest of {}: preferred {} inside it is not honoured beside "
+                      "required {}",
+                      of, *request->preferred, *outer.required));
+      request->preferred.reset();
+    }
+    request->required = outer.required;
+    request->preferred = outer.preferred;
+    request->unconstrained = outer.unconstrained;
+    if (outer.pod_set_group_name) request->pod_set_group_name = outer.pod_set_group_name;
+    if (request->slice_topology || !request->slice_constraints.empty()) return;
+    request->slice_topology = outer.slice_topology;
+    request->slice_size = outer.slice_size;
+    request->slice_constraints = outer.slice_constraints;
+  }
+
+  // Pod sets of one unit have different names.
+  static void NameApart(std::vector<PodSet>& pod_sets, std::span<const GangGroup> gangs) {
+    std::set<std::string> names;
+    for (const PodSet& pod_set : pod_sets) names.insert(pod_set.name);
+    if (names.size() == pod_sets.size()) return;
+    std::size_t index = 0;
+    for (const GangGroup& gang : gangs) {
+      for (const RankedGroup& ranked : gang.ranked_groups) {
+        for (const EqGroup& group : ranked.eq_groups) {
+          if (index == pod_sets.size()) return;
+          std::string& name = pod_sets[index++].name;
+          name = ranked.eq_groups.size() == 1 ? ranked.name
+                                              : fmt::format("{}-{}", ranked.name, group.name);
+          if (gangs.size() > 1) name = fmt::format("{}-{}", gang.name, name);
+        }
+      }
+    }
+  }
+
+  // What neither flat requests nor trees say.
+  void NoteWhatNoneHonours() {
+    NoteClaims(workload_.topology_request, "the workload");
+    for (const GangGroup& gang : workload_.gang_groups) {
+      NoteClaims(gang.topology_request, "gangGroup " + gang.name);
+      for (const RankedGroup& ranked : gang.ranked_groups) {
+        NoteClaims(ranked.topology_request, "rankedGroup " + ranked.name);
+        if (ranked.eq_groups.empty()) {
+          Note(fmt::format("rankedGroup {} has no pods of its own: nothing says which they are",
+                           ranked.name));
+        }
+        for (const EqGroup& group : ranked.eq_groups) {
+          NoteClaims(group.topology_request, "eqGroup " + group.name);
+        }
+      }
+    }
+    if (workload_.replica_mode == ReplicaMode::kReplicatedGangs && !workload_.replicas) {
+      Note("the number of replicas is not known: one is placed");
+    }
+  }
+
+  void NoteWhatIsLeftOut() {
+    const bool many = !workload_.whole &&
+                      (workload_.gang_groups.size() > 1 || workload_.replicas.value_or(1) > 1);
+    if (many && AsksForLevels(workload_.topology_request)) {
+      LeaveOut(fmt::format(
+          "topologyRequest of the workload: {} is not honoured, as its parts are placed "
+          "one by one",
+          LevelText(*workload_.topology_request.levels)));
+    }
+    if (!workload_.whole && workload_.gang_groups.size() > 1) {
+      LeaveOut("its gangGroups are placed one after the other, each on its own");
+    }
+    NoteSegments(workload_.topology_request, "the workload");
+    for (const GangGroup& gang : workload_.gang_groups) {
+      for (const EqGroup* group : GroupsOf(gang)) {
+        NoteSegments(group->topology_request, "eqGroup " + group->name);
+      }
+      if (!workload_.whole) NoteGang(gang);
+    }
+  }
+
+  void NoteSegments(const GroupTopologyRequest& request, const std::string& of) {
+    if (!request.segments) return;
+    LeaveOut(fmt::format("segments of {} pods of {} in one domain of {} each are not honoured",
+                         request.segments->size, of, request.segments->topology));
+  }
+
+  void NoteGang(const GangGroup& gang) {
+    const std::int64_t placed = Sum(CountsOf(gang));
+    if (gang.mode == GangMode::kGang && gang.max_count && *gang.max_count > placed) {
+      LeaveOut(
+          fmt::format("gangGroup {}: {} of its at most {} pods are placed, as many as it needs",
+                      gang.name, placed, *gang.max_count));
+    }
+    if (gang.mode == GangMode::kOff && workload_.replica_mode != ReplicaMode::kReplicatedPods &&
+        IsBound(workload_, gang)) {
+      LeaveOut(
+          fmt::format("gangGroup {}: its mode is Off, but its pods are placed together, as a "
+                      "topologyRequest binds them",
+                      gang.name));
+    }
+  }
+
+  void NoteClaims(const GroupTopologyRequest& request, const std::string& of) {
+    for (const TopologyClaim& claim : request.claims) {
+      const bool is_template = claim.resource_claim.empty();
+      Note(fmt::format("topologyRequest of {}: {} {} is not honoured: no domain of it is known", of,
+                       is_template ? "resourceClaimTemplate" : "resourceClaim",
+                       is_template ? claim.resource_claim_template : claim.resource_claim));
+    }
+  }
+
+  // Notes what a tree would say.
+  void LeaveOut(std::string text) {
+    left_out_ = true;
+    Note(std::move(text));
+  }
+
+  void Note(std::string text) {
+    if (std::ranges::find(workload_.notes, text) == workload_.notes.end()) {
+      workload_.notes.push_back(std::move(text));
+    }
+  }
+
+  GangWorkload& workload_;
+  std::vector<Workload> units_;
+  bool left_out_ = false;
+};
+
+// Whether ranks run through several equivalence groups.
+bool HasRanksOverGroups(const GangWorkload& workload) {
+  return std::ranges::any_of(workload.gang_groups, [](const GangGroup& gang) {
+    return std::ranges::any_of(gang.ranked_groups, [](const RankedGroup& ranked) {
+      return !ranked.rank_from.empty() && ranked.eq_groups.size() > 1;
+    });
+  });
+}
+
+}  // namespace
+
+std::int64_t CountUnits(const GangWorkload& workload) {
+  if (workload.whole) return 1;
+  std::int64_t units = 0;
+  for (const GangGroup& gang : workload.gang_groups) {
+    if (IsPodByPod(workload, gang)) {
+      units += PodsOf(workload, gang);
+    } else {
+      units += workload.replica_mode == ReplicaMode::kReplicatedGangs
+                   ? workload.replicas.value_or(1)
+                   : 1;
+    }
+  }
+  return std::max<std::int64_t>(units, 1);
+}
+
+std::vector<Workload> PlacementUnits(GangWorkload& workload) { return Units(workload).Make(); }
+
+bool IsNested(const GangWorkload& workload) {
+  if (workload.gang_groups.empty() || !workload.waits_for.empty()) return false;
+  const bool gangs = workload.replica_mode == ReplicaMode::kReplicatedGangs;
+  if ((gangs && workload.replicas.value_or(1) > 1) || HasRanksOverGroups(workload)) return true;
+  GangWorkload scratch = workload;  // for the notes
+  return Units(scratch).LeaveOutAnything();
+}
+
+Workload TreeUnit(GangWorkload& workload) { return Units(workload).MakeTree(); }
+
+}  // namespace espalier

@@ -1,0 +1,195 @@
+#include "host/kueue/audit.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "host/kueue/assignment_check.hpp"
+#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/flavor_choice.hpp"
+#include "host/kueue/placement_plan.hpp"
+#include "host/kueue/queue_order.hpp"
+#include "host/kueue/workload_status.hpp"
+#include "host/model/by_name.hpp"
+
+namespace espalier {
+namespace {
+
+bool HasPlace(const Workload& workload) {
+  return HasReservation(workload) &&
+         std::ranges::any_of(
+             workload.admission->pod_set_assignments,
+             [](const PodSetAssignment& a) { return static_cast<bool>(a.topology_assignment); });
+}
+
+WorkloadAnswer ChosenBy(const Workload& workload, const ClusterLookup& lookup) {
+  WorkloadAnswer chosen;
+  for (const PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
+    const std::vector<std::string> flavors = TasFlavors(assignment.flavors, lookup);
+    if (flavors.empty() || !assignment.topology_assignment) continue;
+    chosen.pod_sets.push_back(
+        {assignment.name, flavors.front(), assignment.topology_assignment, std::nullopt});
+  }
+  return chosen;
+}
+
+// Domains in one order, as schedulers may store them in any.
+std::vector<std::pair<std::vector<std::string>, std::int32_t>> DomainsOf(
+    const PodSetAnswer& answer) {
+  std::vector<std::pair<std::vector<std::string>, std::int32_t>> domains;
+  if (!answer.assignment) return domains;
+  for (const TopologyDomainAssignment& domain : answer.assignment->domains) {
+    domains.emplace_back(domain.values, domain.count);
+  }
+  std::ranges::sort(domains);
+  return domains;
+}
+
+bool Same(const WorkloadAnswer& chosen, const WorkloadAnswer& here) {
+  if (here.FirstFailure() != nullptr) return false;
+  const auto answers = ByName(here.pod_sets);
+  return std::ranges::all_of(chosen.pod_sets, [&](const PodSetAnswer& pod_set) {
+    const PodSetAnswer* answer = FindOrNull(answers, pod_set.name);
+    return answer != nullptr && DomainsOf(*answer) == DomainsOf(pod_set);
+  });
+}
+
+// Whether a workload is admitted at one moment and not at a later one.
+bool HasEnded(const Workload& workload, const ClusterLookup& later) {
+  const Workload* then = later.FindWorkload(workload.key);
+  return HasReservation(workload) && (then == nullptr || !HasReservation(*then));
+}
+
+class Planner {
+ public:
+  Planner(const Cluster& before, const Cluster& after, const FeatureGates& gates)
+      : before_(before), after_(after), gates_(gates), lookup_(after) {}
+
+  Result<AuditPlan> Run() {
+    Result<PlacementPlan> plan = PlanPlacement(before_, {.gates = gates_});
+    if (!plan) return tl::unexpected(plan.error());
+    ReadRequests(*plan);
+    for (const Workload& workload : before_.workloads) {
+      if (HasEnded(workload, lookup_)) plan_.ended.push_back(workload.key);
+    }
+    for (const std::size_t index : InOrder()) Add(index);
+    plan = PlanPlacement(after_, {.gates = gates_});
+    if (!plan) return tl::unexpected(plan.error());
+    for (PlannedWorkload& planned : plan->workloads) {
+      auto* request = std::get_if<WorkloadRequest>(&planned.plan);
+      if (request == nullptr) continue;
+      plan_.waiting.push_back(planned.index);
+      plan_.waiting_requests.push_back(std::move(*request));
+    }
+    plan_.after = std::move(plan->state);
+    return std::move(plan_);
+  }
+
+ private:
+  void ReadRequests(PlacementPlan& plan) {
+    for (PlannedWorkload& planned : plan.workloads) {
+      auto* request = std::get_if<WorkloadRequest>(&planned.plan);
+      if (request == nullptr) continue;
+      requests_.emplace(before_.workloads[planned.index].key, std::move(*request));
+    }
+  }
+
+  std::vector<std::size_t> InOrder() const {
+    std::vector<std::size_t> admitted;
+    for (std::size_t i = 0; i < after_.workloads.size(); ++i) {
+      const Workload& workload = after_.workloads[i];
+      if (HasPlace(workload) && requests_.contains(workload.key)) admitted.push_back(i);
+    }
+    std::ranges::stable_sort(admitted, [&](std::size_t a, std::size_t b) {
+      constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+      const Workload& first = after_.workloads[a];
+      const Workload& second = after_.workloads[b];
+      const std::int64_t first_at = first.quota_reserved_seconds.value_or(kLast);
+      const std::int64_t second_at = second.quota_reserved_seconds.value_or(kLast);
+      return first_at != second_at ? first_at < second_at : ComesBefore(first, second);
+    });
+    return admitted;
+  }
+
+  void Add(std::size_t index) {
+    const Workload& workload = after_.workloads[index];
+    plan_.audit.decided.push_back({index, ChosenBy(workload, lookup_), {}, false, {}});
+    plan_.requests.push_back(requests_.at(workload.key));
+    TakeChoices(*workload.admission, plan_.requests.back());
+    plan_.chosen.push_back(TasUsage(workload, lookup_));
+  }
+
+  // What was decided about a workload apart from its place.
+  void TakeChoices(const Admission& admission, WorkloadRequest& request) const {
+    const auto assignments = ByName(admission.pod_set_assignments);
+    for (PodSetRequest& pod_set : request.pod_sets) {
+      const PodSetAssignment* assignment = FindOrNull(assignments, pod_set.name);
+      if (assignment == nullptr) continue;
+      const std::vector<std::string> flavors = TasFlavors(assignment->flavors, lookup_);
+      if (!flavors.empty()) pod_set.flavor = flavors.front();
+      pod_set.count = assignment->count.value_or(pod_set.count);
+    }
+  }
+
+  const Cluster& before_;
+  const Cluster& after_;
+  const FeatureGates& gates_;
+  ClusterLookup lookup_;  // of `after_`
+  std::map<ObjectKey, WorkloadRequest> requests_;
+  AuditPlan plan_;
+};
+
+// The state at a moment, without the workloads that have ended by the time of `later`.
+Result<ClusterState> StateOf(Cluster cluster, const ClusterLookup& later,
+                             const FeatureGates& gates) {
+  std::erase_if(cluster.workloads,
+                [&](const Workload& workload) { return HasEnded(workload, later); });
+  return ClusterState::Build(BuildClusterStateInput(cluster, gates));
+}
+
+}  // namespace
+
+Result<AuditPlan> PlanAudit(const Cluster& before, const Cluster& after,
+                            const FeatureGates& gates) {
+  return Planner(before, after, gates).Run();
+}
+
+Audit CompleteAudit(AuditPlan plan, std::vector<WorkloadAnswer> answers,
+                    const AssignmentCheck& check, const Cluster& after) {
+  auto answer = answers.begin();
+  for (AuditedWorkload& audited : plan.audit.decided) {
+    audited.here = std::move(*answer++);
+    audited.same = Same(audited.chosen, audited.here);
+    for (const AssignmentFault& fault : check.faults) {
+      if (fault.workload != after.workloads[audited.index].key) continue;
+      audited.problems.push_back(fault.problem);
+    }
+  }
+  for (const std::size_t index : plan.waiting) {
+    if ((answer++)->FirstFailure() == nullptr) plan.audit.waiting_but_fit.push_back(index);
+  }
+  return std::move(plan.audit);
+}
+
+Result<Audit> AuditDecisions(const Cluster& before, const Cluster& after, const Engine& engine) {
+  Result<AuditPlan> plan = PlanAudit(before, after, engine.gates());
+  if (!plan) return tl::unexpected(plan.error());
+  Result<ClusterState> state = StateOf(before, ClusterLookup(after), engine.gates());
+  if (!state) return tl::unexpected(state.error());
+  const auto check = CheckAssignments(after, engine.gates());
+  if (!check) return tl::unexpected(check.error());
+  std::vector<WorkloadAnswer> answers;
+  for (std::size_t i = 0; i < plan->requests.size(); ++i) {
+    answers.push_back(engine.Nominate(*state, {&plan->requests[i], 1}).front());
+    state->ChangeUsage(plan->chosen[i], 1, engine.gates().handle_overlapping_flavors);
+  }
+  const auto now = ClusterState::Build(plan->after);
+  if (!now) return tl::unexpected(now.error());
+  std::ranges::move(engine.Nominate(*now, plan->waiting_requests), std::back_inserter(answers));
+  return CompleteAudit(*std::move(plan), std::move(answers), *check, after);
+}
+
+}  // namespace espalier

@@ -1,0 +1,138 @@
+#include "host/kueue/drain.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "host/engine/assignments.hpp"
+#include "host/kueue/workload_status.hpp"
+
+namespace espalier {
+namespace {
+
+// Values of an assignment's levels on a node; empty where it lacks one.
+std::vector<std::string> ValuesOf(const Node& node, const std::vector<std::string>& levels) {
+  std::vector<std::string> values;
+  for (const std::string& level : levels) {
+    const std::string* value = node.labels.Find(level);
+    if (value == nullptr) return {};
+    values.push_back(*value);
+  }
+  return values;
+}
+
+// Domains of some levels that have any of the nodes, looked up once for each list of levels.
+class HitDomains {
+ public:
+  HitDomains(const Cluster& cluster, std::span<const std::size_t> nodes)
+      : cluster_(cluster), nodes_(nodes) {}
+
+  std::int64_t PodsOn(const TopologyAssignment& assignment) {
+    std::set<std::vector<std::string>>& domains = Of(assignment.levels);
+    std::int64_t pods = 0;
+    for (const TopologyDomainAssignment& domain : assignment.domains) {
+      if (domains.contains(domain.values)) pods += domain.count;
+    }
+    return pods;
+  }
+
+ private:
+  std::set<std::vector<std::string>>& Of(const std::vector<std::string>& levels) {
+    const auto [known, fresh] = by_levels_.try_emplace(levels);
+    if (fresh) {
+      for (const std::size_t node : nodes_) {
+        known->second.insert(ValuesOf(cluster_.nodes[node], levels));
+      }
+      known->second.erase(std::vector<std::string>());
+    }
+    return known->second;
+  }
+
+  const Cluster& cluster_;
+  std::span<const std::size_t> nodes_;
+  std::map<std::vector<std::string>, std::set<std::vector<std::string>>> by_levels_;
+};
+
+}  // namespace
+
+void MakePending(Workload& workload) {
+  workload.active = true;
+  workload.admission.reset();
+  workload.unhealthy_nodes.clear();
+  workload.quota_reserved_seconds.reset();
+  std::erase_if(workload.conditions, [](const Condition& condition) {
+    return condition.type == kQuotaReserved || condition.type == kAdmitted ||
+           condition.type == kEvicted;
+  });
+}
+
+void Cordon(Cluster& cluster, std::span<const std::size_t> nodes) {
+  for (const std::size_t node : nodes) cluster.nodes[node].unschedulable = true;
+}
+
+std::vector<HitWorkload> WorkloadsOn(const Cluster& cluster, std::span<const std::size_t> nodes) {
+  std::vector<HitWorkload> hit;
+  HitDomains domains(cluster, nodes);
+  for (std::size_t i = 0; i < cluster.workloads.size(); ++i) {
+    const Workload& workload = cluster.workloads[i];
+    if (!HasReservation(workload)) continue;
+    HitWorkload counts{i};
+    for (const PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
+      if (!assignment.topology_assignment) continue;
+      counts.pods += TotalPods(*assignment.topology_assignment);
+      counts.pods_hit += domains.PodsOn(*assignment.topology_assignment);
+    }
+    if (counts.pods_hit > 0) hit.push_back(counts);
+  }
+  return hit;
+}
+
+Result<DrainPlan> PlanMoves(const Cluster& cluster, std::span<const std::size_t> nodes,
+                            std::span<const HitWorkload> hits, const FeatureGates& gates) {
+  Cluster after = cluster;
+  Cordon(after, nodes);
+  for (const HitWorkload& hit : hits) MakePending(after.workloads[hit.index]);
+  Result<PlacementPlan> plan = PlanPlacement(after, {.gates = gates});
+  if (!plan) return tl::unexpected(plan.error());
+  std::vector<const HitWorkload*> hit_at(cluster.workloads.size(), nullptr);
+  for (const HitWorkload& hit : hits) hit_at[hit.index] = &hit;
+  DrainPlan drain;
+  for (PlannedWorkload& planned : plan->workloads) {
+    const HitWorkload* hit = hit_at[planned.index];
+    if (hit != nullptr) drain.moves.push_back({*hit, std::move(planned), {}});
+  }
+  drain.state = std::move(plan->state);
+  return drain;
+}
+
+std::vector<WorkloadRequest> RequestsOf(std::span<const Move> moves) {
+  std::vector<WorkloadRequest> requests;
+  for (const Move& move : moves) {
+    const auto* request = std::get_if<WorkloadRequest>(&move.planned.plan);
+    if (request != nullptr) requests.push_back(*request);
+  }
+  return requests;
+}
+
+void SetAnswers(std::vector<WorkloadAnswer> answers, std::span<Move> moves) {
+  auto answer = answers.begin();
+  for (Move& move : moves) {
+    if (std::holds_alternative<WorkloadRequest>(move.planned.plan)) {
+      move.answer = std::move(*answer++);
+    }
+  }
+}
+
+Result<DrainPlan> PlanDrain(const Cluster& cluster, std::span<const std::size_t> nodes,
+                            const Engine& engine) {
+  Result<DrainPlan> drain = PlanMoves(cluster, nodes, WorkloadsOn(cluster, nodes), engine.gates());
+  if (!drain) return drain;
+  Result<ClusterState> state = ClusterState::Build(drain->state);
+  if (!state) return tl::unexpected(state.error());
+  SetAnswers(engine.PlaceInOrder(*state, RequestsOf(drain->moves)), drain->moves);
+  return drain;
+}
+
+}  // namespace espalier

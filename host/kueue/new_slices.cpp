@@ -1,0 +1,68 @@
+#include "host/kueue/new_slices.hpp"
+
+#include <utility>
+
+#include "host/engine/assignments.hpp"
+#include "host/kueue/workload_slices.hpp"
+
+namespace espalier {
+
+Workload SliceAfter(const Workload& old) {
+  Workload slice;
+  slice.key.namespace_ = old.key.namespace_;
+  slice.labels = old.labels;
+  slice.annotations = old.annotations;
+  slice.annotations.Erase(kScaleRequestAnnotation);  // the slice answers it
+  slice.annotations.Set(kElasticJobAnnotation, "true");
+  slice.annotations.Set(kSliceReplacementFor, old.key.ToString());
+  slice.annotations.Set(kSliceNameAnnotation, std::string(SliceName(old)));
+  slice.owners = old.owners;
+  slice.creation_seconds = old.creation_seconds;
+  slice.priority = old.priority;
+  slice.priority_class = old.priority_class;
+  slice.queue_name = old.queue_name;
+  slice.pod_sets = old.pod_sets;
+  return slice;
+}
+
+Workload ReplicaSliceOf(const Workload& parent, std::size_t pod_set) {
+  Workload slice;
+  slice.key.namespace_ = parent.key.namespace_;
+  slice.labels = parent.labels;
+  slice.owners = {{"kueue.x-k8s.io/v1beta2", "Workload", parent.key.name, parent.uid, true}};
+  slice.creation_seconds = parent.creation_seconds;
+  slice.priority = parent.priority;
+  slice.priority_class = parent.priority_class;
+  slice.queue_name = parent.queue_name;
+  slice.pod_sets = {parent.pod_sets[pod_set]};
+  slice.pod_sets.front().count = 1;
+  return slice;
+}
+
+void KeepAddedPod(const Nomination& nomination, const PodSet& pod_set,
+                  PodSetAssignment& assignment) {
+  assignment.count = 1;
+  assignment.resource_usage = pod_set.pod_template.requests;
+  if (!assignment.topology_assignment) return;
+  TopologyAssignment added{assignment.topology_assignment->levels, {}};
+  for (const AddedPods& pods : PodsAdded(nomination.request, nomination.answer)) {
+    if (pods.pod_set->name != pod_set.name) continue;
+    for (const TopologyDomainAssignment& domain : assignment.topology_assignment->domains) {
+      if (DomainIdText(domain.values) != pods.leaf) continue;
+      added.domains.push_back({domain.values, static_cast<std::int32_t>(pods.count)});
+    }
+  }
+  assignment.topology_assignment = std::move(added);
+}
+
+std::string FreeNames::Take(const std::string& prefix, std::int64_t& number) {
+  if (!std::exchange(read_, true)) {
+    for (const Workload& workload : workloads_) {
+      if (workload.key.namespace_ == namespace_) taken_.insert(workload.key.name);
+    }
+  }
+  while (taken_.contains(prefix + std::to_string(number))) ++number;
+  return *taken_.insert(prefix + std::to_string(number)).first;
+}
+
+}  // namespace espalier

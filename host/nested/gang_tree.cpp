@@ -1,0 +1,221 @@
+#include "host/nested/gang_tree.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "host/gangs/gang_counts.hpp"
+
+namespace espalier {
+namespace {
+
+NestedGroup Named(const std::string& name, const GroupTopologyRequest& request) {
+  NestedGroup group;
+  group.name = name;
+  if (!request.levels) return group;
+  group.required = request.levels->required;
+  group.preferred = request.levels->preferred;
+  return group;
+}
+
+// Slices or segments of the pods of a group, coarsest first; empty: none.
+std::vector<SliceConstraint> SlicesOf(const GroupTopologyRequest& request) {
+  if (request.segments) return {*request.segments};
+  if (!request.levels) return {};
+  if (!request.levels->slice_constraints.empty()) return request.levels->slice_constraints;
+  if (!request.levels->slice_topology || !request.levels->slice_size) return {};
+  return {{*request.levels->slice_topology, *request.levels->slice_size}};
+}
+
+bool HasPlaceOfItsOwn(const NestedGroup& group) {
+  return group.required || group.preferred || !group.pods;
+}
+
+class TreeMaker {
+ public:
+  TreeMaker(const GangWorkload& workload, const WorkloadRequest& planned)
+      : workload_(workload), planned_(planned.pod_sets) {}
+
+  Result<NestedRequest> Make() {
+    NestedRequest request;
+    request.key = workload_.head.key;
+    request.root = Named(workload_.head.key.name, workload_.topology_request);
+    const std::span<const GangGroup> gangs = workload_.gang_groups;
+    for (const GangGroup& gang : gangs) request.root.groups.push_back(GangOf(gang));
+    if (gangs.size() > 1 && !workload_.whole) {
+      request.root.in_order = true;
+      for (NestedGroup& gang : request.root.groups) gang.min_copies = 0;
+    }
+    if (!problem_.empty()) return BadInput(problem_);
+    if (next_ < planned_.size()) {
+      return BadInput(fmt::format("pod set {} is not in its tree", planned_[next_].name));
+    }
+    if (!planned_.empty()) request.flavor = planned_[0].flavor;
+    return request;
+  }
+
+ private:
+  NestedGroup GangOf(const GangGroup& gang) {
+    NestedGroup group = Named(gang.name, gang.topology_request);
+    if (workload_.replica_mode == ReplicaMode::kReplicatedGangs) {
+      group.copies = std::max(workload_.replicas.value_or(1), 1);
+      if (group.copies > 1) group.min_copies = 0;
+    }
+    std::vector<PodCounts> counts = PodCountsOf(workload_, gang);
+    if (workload_.replica_mode == ReplicaMode::kReplicatedPods) CountPodByPod(counts);
+    std::size_t index = 0;
+    for (const RankedGroup& ranked : gang.ranked_groups) {
+      NestedGroup& inner = group.groups.emplace_back(Named(ranked.name, ranked.topology_request));
+      for (const EqGroup& eq_group : ranked.eq_groups) {
+        const PodCounts& pods = counts[index++];
+        if (pods.most > 0) inner.groups.push_back(PodsOf(eq_group, pods, {&ranked, &gang}));
+      }
+      GroupPodSets(ranked.eq_groups, inner, 1);
+      const bool several = !ranked.rank_from.empty() && inner.groups.size() > 1;
+      if (several && std::ranges::none_of(inner.groups, HasPlaceOfItsOwn)) {
+        inner.ranks = RankPlacement::kContiguous;
+      }
+    }
+    if (gang.ranked_groups.size() > 1) {
+      std::vector<EqGroup> all;
+      for (const EqGroup* eq_group : GroupsOf(gang)) all.push_back(*eq_group);
+      GroupPodSets(all, group, 2);
+    }
+    return group;
+  }
+
+  // Pod sets of one group share a domain: what they ask for, `around`, so many levels above them,
+  // asks for them together.
+  static void GroupPodSets(const std::vector<EqGroup>& eq_groups, NestedGroup& around, int levels) {
+    const auto name_of = [](const EqGroup& group) {
+      const auto& request = group.topology_request.levels;
+      return request ? request->pod_set_group_name.value_or("") : std::string();
+    };
+    if (eq_groups.size() < 2 || name_of(eq_groups[0]).empty()) return;
+    const bool all = std::ranges::all_of(
+        eq_groups, [&](const EqGroup& group) { return name_of(group) == name_of(eq_groups[0]); });
+    if (!all) return;
+    const NestedGroup asked = Named("", eq_groups[0].topology_request);
+    if (asked.required) around.required = asked.required;
+    if (asked.preferred) around.preferred = asked.preferred;
+    DropRequests(around, levels);
+  }
+
+  static void DropRequests(NestedGroup& around, int levels) {
+    for (NestedGroup& group : around.groups) {
+      group.required.reset();
+      group.preferred.reset();
+      if (levels > 1) DropRequests(group, levels - 1);
+    }
+  }
+
+  // Each pod is a replica that needs no other; they are of one shape.
+  void CountPodByPod(std::vector<PodCounts>& counts) const {
+    for (PodCounts& pods : counts) pods.required = 0;
+    if (!workload_.replicas || counts.empty()) return;
+    for (PodCounts& pods : counts) pods.most = 0;
+    counts[0].most = *workload_.replicas;
+  }
+
+  struct Around {
+    const RankedGroup* ranked = nullptr;
+    const GangGroup* gang = nullptr;
+  };
+
+  NestedGroup PodsOf(const EqGroup& eq_group, const PodCounts& counts, const Around& around) {
+    NestedGroup group = Named(eq_group.name, eq_group.topology_request);
+    NestedPodSet pods;
+    pods.min_count = counts.required;
+    pods.max_count = counts.most;
+    TakePlanned(eq_group, pods);
+    for (const GroupTopologyRequest* request :
+         {&eq_group.topology_request, &around.ranked->topology_request,
+          &around.gang->topology_request, &workload_.topology_request}) {
+      const std::vector<SliceConstraint> slices = SlicesOf(*request);
+      if (slices.empty()) continue;
+      Slice(slices, pods, group);
+      return group;
+    }
+    group.pods = std::move(pods);
+    return group;
+  }
+
+  // Shape and flavor are those of the next pod set that was planned.
+  void TakePlanned(const EqGroup& eq_group, NestedPodSet& pods) {
+    if (next_ == planned_.size()) {
+      return Fail(fmt::format("eqGroup {} goes to no flavor with a topology", eq_group.name));
+    }
+    const PodSetRequest& planned = planned_[next_++];
+    if (planned.flavor != planned_[0].flavor) {
+      Fail(
+          fmt::format("pod sets {} and {} go to the flavors {} and {}, but the parts of one tree "
+                      "go to one flavor",
+                      planned_[0].name, planned.name, planned_[0].flavor, planned.flavor));
+    }
+    pods.requests = planned.requests;
+    pods.pod_template = planned.pod_template;
+  }
+
+  // Every slice is a copy of a group, those of a finer level inside the coarser; what is left
+  // behind whole slices is a shorter one.
+  void Slice(std::span<const SliceConstraint> slices, const NestedPodSet& pods,
+             NestedGroup& group) {
+    if (slices.empty()) {
+      group.pods = pods;
+      return;
+    }
+    const SliceConstraint& outer = slices.front();
+    if (outer.size < 1) {
+      return Fail(fmt::format("group {}: a slice has {} pods; it must have at least 1", group.name,
+                              outer.size));
+    }
+    const std::int32_t whole = pods.max_count / outer.size;
+    const std::int32_t rest = pods.max_count % outer.size;
+    if (whole > 0) {
+      const std::int32_t needed = (pods.min_count - 1) / outer.size + (pods.min_count > 0 ? 1 : 0);
+      AddSlice("slice", slices, {outer.size, whole, std::min(whole, needed)}, pods, group);
+    }
+    if (rest > 0) {
+      const bool is_needed = pods.min_count > whole * outer.size;
+      AddSlice("last", slices, {rest, 1, is_needed ? 1 : 0}, pods, group);
+    }
+  }
+
+  struct SliceCounts {
+    std::int32_t pods = 0;
+    std::int32_t copies = 0;
+    std::int32_t min_copies = 0;
+  };
+
+  void AddSlice(const char* name, std::span<const SliceConstraint> slices,
+                const SliceCounts& counts, NestedPodSet pods, NestedGroup& group) {
+    NestedGroup slice;
+    slice.name = name;
+    slice.required = slices.front().topology;
+    slice.copies = counts.copies;
+    slice.min_copies = counts.min_copies;
+    pods.min_count = pods.max_count = counts.pods;
+    Slice(slices.subspan(1), pods, slice);
+    group.groups.push_back(std::move(slice));
+  }
+
+  void Fail(std::string problem) {
+    if (problem_.empty()) problem_ = std::move(problem);
+  }
+
+  const GangWorkload& workload_;
+  std::span<const PodSetRequest> planned_;
+  std::size_t next_ = 0;
+  std::string problem_;
+};
+
+}  // namespace
+
+Result<NestedRequest> TreeOf(const GangWorkload& workload, const WorkloadRequest& planned) {
+  return TreeMaker(workload, planned).Make();
+}
+
+}  // namespace espalier

@@ -1,0 +1,194 @@
+// Deployments, ReplicaSets, StatefulSets and LeaderWorkerSets.
+#include <fmt/format.h>
+
+#include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/job_state.hpp"
+#include "host/readers/sources/source_kinds.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::string_view kPodIndex = "apps.kubernetes.io/pod-index";                 // R22.9
+constexpr std::string_view kWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";  // R22.9
+constexpr std::string_view kSubGroupIndex = "leaderworkerset.sigs.k8s.io/subgroup-index";
+
+// Bounds of an autoscaler that scales the object: its minReplicas and maxReplicas.
+void ReadAutoscaler(const SourceContext& context, GangWorkload& workload, EqGroup& group) {
+  const auto scaler = context.find("HorizontalPodAutoscaler for " + std::string(context.kind),
+                                   workload.head.key.namespace_, workload.head.key.name);
+  const auto spec = scaler ? Member(*scaler, "spec") : std::nullopt;
+  if (!spec) return;
+  group.count = group.min_count;
+  group.min_count = Int32Member(*spec, "minReplicas", context.read).value_or(1);
+  group.max_count = Int32Member(*spec, "maxReplicas", context.read);
+}
+
+// A workload of one kind of pods, as far as it was read.
+struct OneTemplate {
+  GangWorkload workload;
+  JsonValue spec;
+  JsonValue pods;
+};
+
+// Reads what all of them have; nullopt where there is no pod template.
+std::optional<OneTemplate> ReadOneTemplate(JsonValue object, const SourceContext& context) {
+  OneTemplate read{BeginWorkload(object, context), {}, {}};
+  ReadJobState(object, context, read.workload);
+  const auto spec = SpecOf(object, context);
+  const auto pods =
+      spec ? RequiredObject(*spec, "template", "the pod template", context) : std::nullopt;
+  if (!pods) return std::nullopt;
+  read.spec = *spec;
+  read.pods = *pods;
+  return read;
+}
+
+}  // namespace
+
+void ReadReplicatedPods(JsonValue object, const SourceContext& context,
+                        std::vector<GangWorkload>& workloads) {
+  std::optional<OneTemplate> read = ReadOneTemplate(object, context);
+  if (!read) return;
+  GangWorkload& workload = read->workload;
+  workload.replica_mode = ReplicaMode::kReplicatedPods;
+  workload.replicas = Int32Member(read->spec, "replicas", context.read).value_or(1);
+  GangGroup& gang = workload.gang_groups.emplace_back();
+  gang.name = "gg";
+  gang.mode = GangMode::kOff;
+  EqGroup group = ReadEqGroup("main", read->pods, *workload.replicas, {}, context);
+  ReadAutoscaler(context, workload, group);
+  AddRankedGroup(gang, std::move(group), "").name = "rg";
+  FinishWorkload(workload, object, {read->pods}, context);
+  workloads.push_back(std::move(workload));
+}
+
+void ReadStatefulSet(JsonValue object, const SourceContext& context,
+                     std::vector<GangWorkload>& workloads) {
+  std::optional<OneTemplate> read = ReadOneTemplate(object, context);
+  if (!read) return;
+  GangWorkload& workload = read->workload;
+  const bool named_in_order =
+      StringMember(read->spec, "podManagementPolicy", context.read) == "InOrder";
+  if (named_in_order) {
+    context.read.Warn(*Member(read->spec, "podManagementPolicy"), "there is no such policy",
+                      "OrderedReady, as which it is read");
+  }
+  const bool parallel =
+      !named_in_order && ReadWord(read->spec, "podManagementPolicy", {"OrderedReady", "Parallel"},
+                                  context.read) == "Parallel";
+  const std::int32_t replicas = Int32Member(read->spec, "replicas", context.read).value_or(1);
+  workload.whole = true;
+  GangGroup& gang = workload.gang_groups.emplace_back();
+  gang.name = "gg";
+  EqGroup group = ReadEqGroup("main", read->pods, replicas, {kPodIndex}, context);
+  if (const auto claims = ArrayMember(read->spec, "volumeClaimTemplates", context.read);
+      claims && claims->size() > 0) {
+    group.pod_template->ignored_constraints.emplace_back("volume claim templates");
+  }
+  if (!parallel) {
+    workload.replica_mode = ReplicaMode::kReplicatedPods;
+    workload.replicas = replicas;
+    gang.mode = GangMode::kOff;
+    ReadAutoscaler(context, workload, group);
+    workload.notes.push_back("its pods start one by one, but are placed as a whole, as in Kueue");
+  }
+  AddRankedGroup(gang, std::move(group), parallel ? kPodIndex : "").name = "rg";
+  FinishWorkload(workload, object, {read->pods}, context);
+  workloads.push_back(std::move(workload));
+}
+
+namespace {
+
+constexpr std::string_view kExclusive = "leaderworkerset.sigs.k8s.io/exclusive-topology";
+constexpr std::string_view kSubGroupExclusive =
+    "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology";
+
+// The sub-groups that the pods of a replica fall into. Returns the segments that they are, where
+// `level` is not empty: each in one domain of it.
+std::optional<SliceConstraint> ReadSubGroups(JsonValue pods, std::int32_t size,
+                                             std::string_view level, const SourceContext& context,
+                                             GangWorkload& workload, PodIndex& index) {
+  const auto policy = ObjectMember(pods, "subGroupPolicy", context.read);
+  const auto sub_size =
+      policy ? Int32Member(*policy, "subGroupSize", context.read, 1) : std::nullopt;
+  if (!sub_size) return std::nullopt;
+  const bool leader_apart =
+      StringMember(*policy, "subGroupPolicyType", context.read).value_or("") == "LeaderExcluded";
+  const std::int32_t members = leader_apart ? size - 1 : size;
+  index.sub_group_label = kSubGroupIndex;
+  index.sub_group_count = (members + *sub_size - 1) / *sub_size;
+  const bool leader_inside = !leader_apart && ObjectMember(pods, "leaderTemplate", context.read);
+  if (level.empty() || leader_inside) {
+    workload.notes.push_back(
+        fmt::format("each replica has {} subgroup{} of {} pods; they are not placed by subgroup{}",
+                    index.sub_group_count, index.sub_group_count == 1 ? "" : "s", *sub_size,
+                    level.empty() ? "" : ", as the leader is in one of them"));
+    return std::nullopt;
+  }
+  return SliceConstraint{std::string(level), *sub_size};
+}
+
+// The pods of one replica: the leader, if it has a template of its own, and the workers.
+RankedGroup ReadReplica(JsonValue pods, std::string_view sub_group_level,
+                        const SourceContext& context, GangWorkload& workload,
+                        std::vector<JsonValue>& templates) {
+  RankedGroup ranked;
+  ranked.name = "rg";
+  ranked.rank_from = LabelFieldPath(kWorkerIndex);
+  const std::int32_t size = Int32Member(pods, "size", context.read).value_or(1);
+  PodIndex index{kWorkerIndex};
+  auto segments = ReadSubGroups(pods, size, sub_group_level, context, workload, index);
+  const auto leader = ObjectMember(pods, "leaderTemplate", context.read);
+  if (leader) {
+    ranked.eq_groups.push_back(ReadEqGroup("leader", *leader, 1, {}, context));
+    templates.push_back(*leader);
+  }
+  const auto worker = RequiredObject(pods, "workerTemplate", "the pod template", context);
+  if (!worker) return ranked;
+  templates.push_back(*worker);
+  if (leader && size <= 1) return ranked;
+  EqGroup group =
+      ReadEqGroup(leader ? "worker" : "main", *worker, leader ? size - 1 : size, index, context);
+  group.topology_request.segments = std::move(segments);
+  const auto& request = group.topology_request.levels;
+  if (leader && !(request && request->pod_set_group_name)) {
+    group.pod_template->annotations.Set(kIndexOffset, "1");  // R22.9
+  }
+  ranked.eq_groups.push_back(std::move(group));
+  return ranked;
+}
+
+}  // namespace
+
+void ReadLeaderWorkerSet(JsonValue object, const SourceContext& context,
+                         std::vector<GangWorkload>& workloads) {
+  GangWorkload workload = BeginWorkload(object, context);
+  ReadJobState(object, context, workload);
+  const auto spec = SpecOf(object, context);
+  const auto pods =
+      spec ? RequiredObject(*spec, "leaderWorkerTemplate", "the pods of a replica", context)
+           : std::nullopt;
+  if (!pods) return;
+  workload.replica_mode = ReplicaMode::kReplicatedGangs;
+  workload.replicas = Int32Member(*spec, "replicas", context.read).value_or(1);
+  if (!AnnotationOf(object, kExclusive).empty()) {
+    workload.notes.push_back(fmt::format("annotation {} is not honoured", kExclusive));
+  }
+  const std::string_view sub_group_level = AnnotationOf(object, kSubGroupExclusive);
+  if (!sub_group_level.empty()) {
+    workload.notes.push_back(fmt::format("annotation {}: others may share the domain of a subgroup",
+                                         kSubGroupExclusive));
+  }
+  if (context.find("HorizontalPodAutoscaler for LeaderWorkerSet", workload.head.key.namespace_,
+                   workload.head.key.name)) {
+    workload.notes.push_back("its autoscaler is not honoured: the replicas are those of its spec");
+  }
+  std::vector<JsonValue> templates;
+  GangGroup& gang = workload.gang_groups.emplace_back();
+  gang.name = "gg";
+  gang.ranked_groups.push_back(ReadReplica(*pods, sub_group_level, context, workload, templates));
+  FinishWorkload(workload, object, templates, context);
+  workloads.push_back(std::move(workload));
+}
+
+}  // namespace espalier

@@ -1,0 +1,222 @@
+#include "host/readers/sources/gang_api_join.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace espalier {
+namespace {
+
+using Kind = PartReference::Kind;
+
+bool HasEqGroups(const GangGroup& gang) {
+  return std::ranges::any_of(gang.ranked_groups,
+                             [](const RankedGroup& one) { return !one.eq_groups.empty(); });
+}
+
+// Ranked groups of the default that stand for a gang of the user's: those of the gang, or of the
+// ranked groups, with its name; all where it is the only one.
+std::vector<RankedGroup> DefaultsOf(const GangGroup& gang, bool only_one,
+                                    const GangWorkload& by_default) {
+  std::vector<RankedGroup> all;
+  std::vector<RankedGroup> named;
+  for (const GangGroup& other : by_default.gang_groups) {
+    for (const RankedGroup& ranked : other.ranked_groups) {
+      all.push_back(ranked);
+      if (other.name == gang.name || ranked.name == gang.name) named.push_back(ranked);
+    }
+  }
+  return only_one ? all : named;
+}
+
+// Gives the groups of pods to the user's ranked groups: to that of the same name, else to the
+// first.
+void Distribute(std::vector<RankedGroup> groups, GangGroup& gang) {
+  if (gang.ranked_groups.empty()) {
+    gang.ranked_groups = std::move(groups);
+    return;
+  }
+  for (RankedGroup& group : groups) {
+    auto it = std::ranges::find(gang.ranked_groups, group.name, &RankedGroup::name);
+    if (it == gang.ranked_groups.end()) it = gang.ranked_groups.begin();
+    for (EqGroup& one : group.eq_groups) it->eq_groups.push_back(std::move(one));
+  }
+}
+
+// Fills the gaps of an equivalence group from that of the same name, or the only one.
+void FillShape(EqGroup& group, const std::vector<const EqGroup*>& defaults) {
+  if (group.pod_template) return;
+  auto it =
+      std::ranges::find_if(defaults, [&](const EqGroup* one) { return one->name == group.name; });
+  if (it == defaults.end() && defaults.size() == 1) it = defaults.begin();
+  if (it == defaults.end()) return;
+  group.pod_template = (*it)->pod_template;
+  if (!group.min_count) group.min_count = (*it)->min_count;
+  if (!group.max_count) group.max_count = (*it)->max_count;
+  if (group.topology_request.empty()) group.topology_request = (*it)->topology_request;
+}
+
+// The parts of a Workload, each an equivalence group or a gang without any.
+struct Part {
+  std::string path;  // "gg/rg/template"
+  GangGroup* gang = nullptr;
+  RankedGroup* ranked = nullptr;
+  EqGroup* group = nullptr;
+};
+
+std::vector<Part> PartsOf(GangWorkload& workload) {
+  std::vector<Part> parts;
+  for (GangGroup& gang : workload.gang_groups) {
+    if (gang.ranked_groups.empty()) parts.push_back({gang.name, &gang});
+    for (RankedGroup& ranked : gang.ranked_groups) {
+      const std::string path = gang.name + "/" + ranked.name;
+      if (ranked.eq_groups.empty()) parts.push_back({path, &gang, &ranked});
+      for (EqGroup& group : ranked.eq_groups) {
+        parts.push_back({path + "/" + group.name, &gang, &ranked, &group});
+      }
+    }
+  }
+  return parts;
+}
+
+// Whether the path names the part or one that holds it; names that a path leaves out match any.
+bool Names(std::string_view reference, std::string_view path) {
+  while (!reference.empty()) {
+    const std::string_view name = reference.substr(0, reference.find('/'));
+    bool found = false;
+    while (!path.empty() && !found) {
+      const std::string_view next = path.substr(0, path.find('/'));
+      path.remove_prefix(std::min(path.size(), next.size() + 1));
+      found = next == name;
+    }
+    if (!found) return false;
+    reference.remove_prefix(std::min(reference.size(), name.size() + 1));
+  }
+  return true;
+}
+
+bool HasLabels(const PodTemplate& pod, const StringMap& labels) {
+  return std::ranges::all_of(labels, [&](const auto& label) {
+    const std::string* value = pod.labels.Find(label.first);
+    return value != nullptr && *value == label.second;
+  });
+}
+
+// Whether every selector on the way to the part has the pod.
+bool IsSelected(const PodTemplate& pod, const Part& part, const PartSelectors& selectors) {
+  return std::ranges::all_of(selectors, [&](const auto& selector) {
+    const bool on_the_way =
+        part.path == selector.first || part.path.starts_with(selector.first + "/");
+    return !on_the_way || HasLabels(pod, selector.second);
+  });
+}
+
+}  // namespace
+
+void AdoptDefaults(GangWorkload& user, const GangWorkload& by_default) {
+  if (!user.replicas) user.replicas = by_default.replicas;
+  if (user.head.queue_name.empty()) user.head.queue_name = by_default.head.queue_name;
+  if (user.head.priority_class.empty()) {
+    user.head.priority_class = by_default.head.priority_class;
+    user.head.priority = by_default.head.priority;
+  }
+  user.running = by_default.running;
+  if (user.head.resources_error.empty())
+    user.head.resources_error = by_default.head.resources_error;
+  if (user.waits_for.empty()) user.waits_for = by_default.waits_for;
+  const bool only_one = user.gang_groups.size() == 1;
+  for (GangGroup& gang : user.gang_groups) {
+    std::vector<RankedGroup> defaults = DefaultsOf(gang, only_one, by_default);
+    if (!HasEqGroups(gang)) {
+      Distribute(std::move(defaults), gang);
+      continue;
+    }
+    std::vector<const EqGroup*> groups;
+    for (const RankedGroup& ranked : defaults) {
+      for (const EqGroup& group : ranked.eq_groups) groups.push_back(&group);
+    }
+    for (RankedGroup& ranked : gang.ranked_groups) {
+      for (EqGroup& group : ranked.eq_groups) FillShape(group, groups);
+    }
+  }
+}
+
+void JoinPods(GangApiWorkload& user, Members& members) {
+  GangWorkload& workload = user.workload;
+  const std::vector<Part> parts = PartsOf(workload);
+  std::int32_t lost = 0;
+  std::int32_t ambiguous = 0;
+  std::string between;
+  std::int32_t seen = 0;
+  std::int32_t bound = 0;
+  std::vector<PartMembers> of_part(parts.size());
+  for (auto it = members.begin(); it != members.end();) {
+    const PartReference& reference = it->first.second;
+    if (it->first.first != workload.head.key.namespace_ || reference.kind != Kind::kWorkload ||
+        reference.name != workload.head.key.name) {
+      ++it;
+      continue;
+    }
+    for (MemberPods& pods : it->second.pods) {
+      const std::int32_t count = pods.group.max_count.value_or(0);
+      std::vector<std::size_t> matches;
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (Names(reference.part, parts[i].path) &&
+            IsSelected(*pods.group.pod_template, parts[i], user.selectors)) {
+          matches.push_back(i);
+        }
+      }
+      if (matches.size() == 1) {
+        seen += count;
+        bound += pods.bound;
+        of_part[matches[0]].pods.push_back(std::move(pods));
+      } else if (matches.empty()) {
+        lost += count;
+      } else {
+        ambiguous += count;
+        between = fmt::format("{} and {}", parts[matches[0]].path, parts[matches[1]].path);
+      }
+    }
+    it = members.erase(it);
+  }
+  const auto match = [](std::int32_t count) { return count == 1 ? "matches" : "match"; };
+  if (lost > 0) {
+    workload.notes.push_back(fmt::format("{} {} no part of it", CountedPods(lost), match(lost)));
+  }
+  if (ambiguous > 0) {
+    workload.notes.push_back(fmt::format("{} {} more than one part of it: {}",
+                                         CountedPods(ambiguous), match(ambiguous), between));
+  }
+  if (seen == 0) {
+    if (lost + ambiguous > 0) workload.waits_for = "none of its pods matches one of its parts";
+    return;
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (of_part[i].pods.empty() && parts[i].group == nullptr) continue;
+    RankedGroup taken;
+    TakePods(of_part[i], taken);
+    if (parts[i].group != nullptr) {
+      // The description stands; pods say how many there are, and their shape where it does not.
+      EqGroup& group = *parts[i].group;
+      std::int32_t there = 0;
+      for (const EqGroup& one : taken.eq_groups) there += one.max_count.value_or(0);
+      if (!group.pod_template && !taken.eq_groups.empty()) {
+        group.pod_template = taken.eq_groups[0].pod_template;
+      }
+      group.count = there;
+      if (!group.min_count) group.min_count = there;
+      continue;
+    }
+    RankedGroup* ranked = parts[i].ranked;
+    if (ranked == nullptr) ranked = &parts[i].gang->ranked_groups.emplace_back();
+    ranked->eq_groups = std::move(taken.eq_groups);
+  }
+  if (workload.gang_groups.size() == 1) {
+    GangGroup& gang = workload.gang_groups[0];
+    if (gang.mode == GangMode::kGang && gang.min_count) {
+      WaitForPods(workload, seen, bound);
+    }
+  }
+}
+
+}  // namespace espalier

@@ -1,0 +1,93 @@
+#include "host/readers/sources/part_reference.hpp"
+
+#include "host/readers/sources/source_reader.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::string_view kKueuePodGroup = "kueue.x-k8s.io/pod-group-name";
+constexpr std::string_view kKaiPodGroup = "pod-group-name";
+constexpr std::string_view kKaiSubGroup = "kai.scheduler/subgroup-name";
+constexpr std::string_view kIgnoreWorkloadApi = "kai.scheduler/ignore-workload-api";
+
+// The names in "spec.gangGroup[name=a].rankedGroup[name=b]", joined by slashes.
+std::string PartOfFieldPath(std::string_view path) {
+  constexpr std::string_view kName = "[name=";
+  std::string part;
+  for (std::size_t at = 0; (at = path.find(kName, at)) != path.npos;) {
+    at += kName.size();
+    const std::size_t end = std::min(path.find(']', at), path.size());
+    part.append(part.empty() ? "" : "/").append(path.substr(at, end - at));
+  }
+  return part;
+}
+
+PartReference ReadWorkloadField(JsonValue object, const ReadContext& context) {
+  WarnOfUnknownFields(object,
+                      {"name", "kind", "apiVersion", "apiGroup", "namespace", "uid", "fieldPath",
+                       "gangGroup", "rankedGroup", "eqGroup"},
+                      context);
+  PartReference reference{PartReference::Kind::kWorkload, RequiredText(object, "name", context)};
+  reference.part = PartOfFieldPath(TextMember(object, "fieldPath", context));
+  for (const std::string_view name : {"gangGroup", "rankedGroup", "eqGroup"}) {
+    const std::string text = TextMember(object, name, context);
+    if (!text.empty()) reference.part.append(reference.part.empty() ? "" : "/").append(text);
+  }
+  const std::string name_space = TextMember(object, "namespace", context);
+  const auto metadata = Member(context.root, "metadata");
+  const std::string own = metadata ? TextMember(*metadata, "namespace", context) : "";
+  if (!name_space.empty() && name_space != (own.empty() ? "default" : own)) {
+    context.Error(*Member(object, "namespace"), "a reference does not cross namespaces",
+                  own.empty() ? "default" : own);
+  }
+  return reference;
+}
+
+}  // namespace
+
+PartReference ReadPartReference(JsonValue pod, const ReadContext& context) {
+  using Kind = PartReference::Kind;
+  PartReference reference;
+  const auto spec = Member(pod, "spec");
+  const auto take = [&](JsonValue at, PartReference next) {
+    if (reference.kind != Kind::kNone) {
+      context.Error(at, "it names a second workload", "one reference to one workload");
+    }
+    reference = std::move(next);
+  };
+  if (spec && spec->is_object()) {
+    if (const auto workload = ObjectMember(*spec, "workload", context)) {
+      take(*workload, ReadWorkloadField(*workload, context));
+    }
+    if (const auto workload = ObjectMember(*spec, "workloadRef", context)) {
+      take(*workload, {Kind::kWorkloadPodGroup, RequiredText(*workload, "name", context),
+                       RequiredText(*workload, "podGroup", context),
+                       TextMember(*workload, "podGroupReplicaKey", context)});
+    }
+    if (const auto group = ObjectMember(*spec, "schedulingGroup", context)) {
+      take(*group, {Kind::kPodGroup, RequiredText(*group, "podGroupName", context)});
+    }
+  }
+  if (reference.kind != Kind::kNone) return reference;
+  if (const auto name = AnnotationOf(pod, kKaiPodGroup); !name.empty()) {
+    return {Kind::kKaiPodGroup, std::string(name), std::string(LabelOf(pod, kKaiSubGroup))};
+  }
+  if (const auto name = LabelOf(pod, kKueuePodGroup); !name.empty()) {
+    return {Kind::kKueuePodGroup, std::string(name)};
+  }
+  return reference;
+}
+
+PartReference ReadTemplatePart(JsonValue pod_template, const ReadContext& context) {
+  PartReference reference = ReadPartReference(pod_template, context);
+  const bool ignored = reference.kind == PartReference::Kind::kWorkloadPodGroup &&
+                       (IgnoresWorkloadApi(pod_template) || IgnoresWorkloadApi(context.root));
+  return ignored ? PartReference() : reference;
+}
+
+bool IgnoresWorkloadApi(JsonValue object) {
+  return AnnotationOf(object, kIgnoreWorkloadApi) == "true" ||
+         LabelOf(object, kIgnoreWorkloadApi) == "true";
+}
+
+}  // namespace espalier

@@ -1,0 +1,541 @@
+#include "host/readers/sources/pod_groups.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "host/model/excerpt.hpp"
+#include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/part_reference.hpp"
+
+namespace espalier {
+namespace {
+
+using Kind = PartReference::Kind;
+
+// A label, or else an annotation.
+std::string_view Marked(JsonValue object, std::string_view key) {
+  const std::string_view label = LabelOf(object, key);
+  return label.empty() ? AnnotationOf(object, key) : label;
+}
+
+// The first of the objects that is marked so says it.
+std::string_view FirstMarked(const std::vector<JsonValue>& objects, std::string_view key) {
+  for (const JsonValue object : objects) {
+    if (const auto text = Marked(object, key); !text.empty()) return text;
+  }
+  return "";
+}
+
+PartMembers Take(Members& members, const std::string& name_space, const PartReference& reference) {
+  const auto it = members.find({name_space, reference});
+  if (it == members.end()) return {};
+  PartMembers taken = std::move(it->second);
+  members.erase(it);
+  return taken;
+}
+
+void ReadConstraints(JsonValue spec, const SourceContext& context, const std::string& of,
+                     GroupTopologyRequest& request, std::vector<std::string>& notes) {
+  const auto constraints = ObjectMember(spec, "schedulingConstraints", context.read);
+  if (!constraints) return;
+  const auto keys = ReadList(*constraints, "topology", context.read,
+                             [&](JsonValue one) { return RequiredText(one, "key", context.read); });
+  if (keys.empty()) return;
+  request.levels.emplace().required = keys[0];
+  for (std::size_t i = 1; i < keys.size(); ++i) {
+    notes.push_back(
+        fmt::format("{}: topology key {} is not honoured beside {}", of, keys[i], keys[0]));
+  }
+}
+
+// Reads a priorityClassName in place of that of the pods.
+void ReadPriorityClass(JsonValue spec, const SourceContext& context, Workload& head) {
+  const std::string name = TextMember(spec, "priorityClassName", context.read);
+  if (name.empty()) return;
+  head.priority_class = name;
+  const auto it = context.defaults.priority_classes.find(name);
+  if (it != context.defaults.priority_classes.end()) head.priority = it->second;
+  if (const auto priority = Int64Member(spec, "priority", context.read)) head.priority = *priority;
+}
+
+// A gang that the pods of one part make up.
+GangWorkload OneGang(const GangWorkload& of_all, GangGroup gang, const PartMembers& members,
+                     std::string name) {
+  GangWorkload workload = of_all;
+  workload.head.key.name = std::move(name);
+  workload.head.uid.clear();
+  RankedGroup& ranked = gang.ranked_groups.emplace_back();
+  ranked.name = "rg";
+  TakePods(members, ranked);
+  if (members.pods.empty() && gang.mode == GangMode::kOff) {  // of no pods, for now
+    ranked.eq_groups.push_back({.name = "main", .min_count = 0, .max_count = 0});
+  }
+  workload.gang_groups.push_back(std::move(gang));
+  if (!members.owner_title.empty()) {
+    workload.notes.push_back(fmt::format("its pods belong to {}", members.owner_title));
+  }
+  WaitForPods(workload, members.Seen(), members.Bound());
+  return workload;
+}
+
+}  // namespace
+
+std::int32_t PartMembers::Seen() const {
+  std::int32_t seen = 0;
+  for (const MemberPods& one : pods) seen += one.group.max_count.value_or(0);
+  return seen;
+}
+
+std::int32_t PartMembers::Bound() const {
+  std::int32_t count = 0;
+  for (const MemberPods& one : pods) count += one.bound;
+  return count;
+}
+
+std::string CountedPods(std::int32_t count) {
+  return fmt::format("{} pod{}", count, count == 1 ? "" : "s");
+}
+
+void TakePods(const PartMembers& members, RankedGroup& ranked) {
+  for (const MemberPods& one : members.pods) {
+    const std::int32_t left = one.group.max_count.value_or(0) - one.bound;
+    if (left <= 0) continue;
+    EqGroup& group = ranked.eq_groups.emplace_back(one.group);
+    group.min_count.reset();
+    group.max_count = left;
+  }
+  if (ranked.eq_groups.size() == 1) ranked.eq_groups[0].name = "main";
+  for (std::size_t i = 0; ranked.eq_groups.size() > 1 && i < ranked.eq_groups.size(); ++i) {
+    std::string& name = ranked.eq_groups[i].name;
+    if (name.empty()) name = fmt::format("main-{}", i);
+  }
+}
+
+void WaitForPods(GangWorkload& workload, std::int32_t seen, std::int32_t bound) {
+  for (GangGroup& gang : workload.gang_groups) {
+    if (gang.mode == GangMode::kOff) {
+      for (RankedGroup& ranked : gang.ranked_groups) {
+        for (EqGroup& group : ranked.eq_groups) group.min_count = group.max_count;
+      }
+      continue;
+    }
+    const std::int32_t needed = gang.min_count.value_or(0);
+    if (seen < needed) {
+      workload.waits_for =
+          fmt::format("{} of the {} pods that {} needs are there: it waits for the others", seen,
+                      needed, workload.head.key.name);
+    }
+    if (bound == 0) continue;
+    workload.notes.push_back(fmt::format("{} of its {} pods run already", bound, seen));
+    gang.min_count = std::max(needed - bound, 0);
+    if (*gang.min_count > 0 || seen == bound) continue;
+    gang.min_count.reset();
+    gang.mode = GangMode::kOff;
+    for (RankedGroup& ranked : gang.ranked_groups) {
+      for (EqGroup& group : ranked.eq_groups) group.min_count = group.max_count;
+    }
+  }
+  if (seen > 0 && seen == bound) workload.running = true;
+}
+
+void ReadPolicy(JsonValue parent, std::string_view name, const SourceContext& context,
+                GangGroup& gang) {
+  const auto policy = RequiredObject(parent, name, "gang with a minCount, or basic", context);
+  if (!policy) return;
+  WarnOfUnknownFields(*policy, {"gang", "basic"}, context.read);
+  const auto of_gang = ObjectMember(*policy, "gang", context.read);
+  const auto basic = Member(*policy, "basic");
+  if (of_gang && basic) {
+    context.read.Error(*policy, "it is gang and basic at once", "one of them");
+  } else if (!of_gang && !basic) {
+    context.read.Error(*policy, "it is neither gang nor basic", "one of them");
+  }
+  if (!of_gang) {
+    gang.mode = GangMode::kOff;
+    return;
+  }
+  gang.min_count = Int32Member(*of_gang, "minCount", context.read, 1);
+  if (!gang.min_count) context.read.Missing(*of_gang, "minCount", "how many pods have to fit");
+}
+
+// Runs of so many pods in one domain each (W4.6).
+static void ApplyKaiSegments(const std::vector<JsonValue>& chain, GangWorkload& workload) {
+  const std::string_view size = FirstMarked(chain, "kai.scheduler/segment-size");
+  const std::string_view level =
+      FirstMarked(chain, "kai.scheduler/segment-topology-required-placement");
+  if (!FirstMarked(chain, "kai.scheduler/segment-topology-preferred-placement").empty()) {
+    workload.notes.push_back(
+        "annotation kai.scheduler/segment-topology-preferred-placement is not honoured");
+  }
+  if (size.empty()) {
+    if (level.empty()) return;
+    workload.notes.push_back(
+        "annotation kai.scheduler/segment-topology-required-placement is not honoured without "
+        "kai.scheduler/segment-size");
+    return;
+  }
+  SliceConstraint segments{std::string(level), 0};
+  const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), segments.size);
+  if (error != std::errc{} || end != size.data() + size.size() || segments.size < 1) {
+    workload.notes.push_back(
+        fmt::format("annotation kai.scheduler/segment-size is {}: it is not honoured, as that is "
+                    "no number of pods",
+                    Excerpt(size)));
+  } else if (level.empty()) {
+    workload.notes.push_back(
+        "annotation kai.scheduler/segment-size is not honoured without "
+        "kai.scheduler/segment-topology-required-placement");
+  } else {
+    workload.topology_request.segments = std::move(segments);
+  }
+}
+
+void ApplyKaiMetadata(JsonValue described_by, const PartMembers* members,
+                      const SourceContext& context, GangWorkload& workload) {
+  std::vector<JsonValue> chain = {described_by};
+  if (members != nullptr && members->owner) chain.push_back(*members->owner);
+  const std::size_t without_pod = chain.size();
+  if (members != nullptr && members->pod) chain.push_back(*members->pod);
+  for (const std::string_view key : {kQueueNameLabel, std::string_view("kai.scheduler/queue")}) {
+    if (const auto queue = FirstMarked(chain, key); !queue.empty()) {
+      workload.head.queue_name = queue;
+      break;
+    }
+  }
+  if (const auto name = FirstMarked(chain, "priorityClassName"); !name.empty()) {
+    workload.head.priority_class = name;
+  } else if (members != nullptr && members->pod && workload.head.priority_class.empty()) {
+    const auto spec = Member(*members->pod, "spec");
+    if (spec) workload.head.priority_class = TextMember(*spec, "priorityClassName", context.read);
+  }
+  const auto value = context.defaults.priority_classes.find(workload.head.priority_class);
+  if (value != context.defaults.priority_classes.end()) workload.head.priority = value->second;
+  if (const auto text = FirstMarked(chain, "kai.scheduler/preemptibility"); !text.empty()) {
+    workload.preemptibility = text;
+  }
+  ApplyKaiSegments(chain, workload);
+  chain.resize(without_pod, described_by);
+  const auto required = FirstMarked(chain, "kai.scheduler/topology-required-placement");
+  const auto preferred = FirstMarked(chain, "kai.scheduler/topology-preferred-placement");
+  GroupTopologyRequest& request = workload.topology_request;
+  if (request.levels || !request.claims.empty()) return;
+  if (required.empty() && preferred.empty()) return;
+  request.levels.emplace();
+  if (!required.empty()) request.levels->required = required;
+  if (!preferred.empty()) request.levels->preferred = preferred;
+}
+
+void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Members& members,
+                          std::vector<GangWorkload>& workloads) {
+  GangWorkload of_all = BeginWorkload(object, context);
+  of_all.head.owners = OwnersOf(object, context.read);
+  of_all.true_workload.reset();
+  const auto spec = ObjectMember(object, "spec", context.read);
+  if (!spec) return;
+  WarnOfUnknownFields(*spec,
+                      {"controllerRef", "podGroups", "podGroupTemplates",
+                       "compositePodGroupTemplates", "priorityClassName"},
+                      context.read);
+  if (const auto reference = ObjectMember(*spec, "controllerRef", context.read)) {
+    of_all.true_workload = TrueWorkload{TextMember(*reference, "apiGroup", context.read),
+                                        TextMember(*reference, "kind", context.read),
+                                        TextMember(*reference, "name", context.read)};
+  }
+  ReadPriorityClass(*spec, context, of_all.head);
+  const std::string workload_name = of_all.head.key.name;
+  const std::string& name_space = of_all.head.key.namespace_;
+  ReadList(*spec, "podGroups", context.read, [&](JsonValue object_of_group) {
+    GangGroup gang;
+    gang.name = RequiredText(object_of_group, "name", context.read);
+    WarnOfUnknownFields(object_of_group, {"name", "policy", "schedulingConstraints"}, context.read);
+    ReadPolicy(object_of_group, "policy", context, gang);
+    ReadConstraints(object_of_group, context, gang.name, gang.topology_request, of_all.notes);
+    // One gang for each replica key that its pods name (W3.3).
+    std::vector<PartReference> found;
+    for (const auto& [key, value] : members) {
+      if (key.first == name_space && key.second.kind == Kind::kWorkloadPodGroup &&
+          key.second.name == workload_name && key.second.part == gang.name) {
+        found.push_back(key.second);
+      }
+    }
+    if (found.empty()) found.push_back({Kind::kWorkloadPodGroup, workload_name, gang.name});
+    for (const PartReference& reference : found) {
+      const PartMembers taken = Take(members, name_space, reference);
+      GangWorkload of_group = of_all;
+      ApplyKaiMetadata(object, &taken, context, of_group);
+      GangGroup own = gang;
+      if (gang.mode == GangMode::kOff) own.min_count.reset();
+      std::string name = fmt::format("{}-{}", workload_name, gang.name);
+      if (!reference.replica_key.empty()) name += "-" + reference.replica_key;
+      own.pod_group = name;
+      workloads.push_back(OneGang(of_group, std::move(own), taken, std::move(name)));
+      if (taken.pods.empty() && gang.mode == GangMode::kGang) {
+        workloads.back().waits_for = "none of its pods is there: it waits for them";
+      }
+    }
+    return 0;
+  });
+  for (const std::string_view templates : {"podGroupTemplates", "compositePodGroupTemplates"}) {
+    if (!Member(*spec, templates)) continue;
+    of_all.notes.push_back(
+        fmt::format("its PodGroups are gangs of their own: {} are what "
+                    "controllers make them from",
+                    templates));
+    workloads.push_back(of_all);
+  }
+}
+
+void ReadPodGroup(JsonValue object, const SourceContext& context, Members& members,
+                  std::vector<GangWorkload>& workloads) {
+  GangWorkload of_all = BeginWorkload(object, context);
+  of_all.true_workload.reset();
+  const auto spec = SpecOf(object, context);
+  if (!spec) return;
+  WarnOfUnknownFields(
+      *spec,
+      {"podGroupTemplateRef", "workloadRef", "schedulingPolicy", "schedulingConstraints",
+       "resourceClaims", "disruptionMode", "priorityClassName", "priority", "preemptionPolicy",
+       "parentCompositePodGroupName"},
+      context.read);
+  GangGroup gang;
+  gang.name = "gg";
+  ReadPolicy(*spec, "schedulingPolicy", context, gang);
+  ReadConstraints(*spec, context, "the group", gang.topology_request, of_all.notes);
+  ReadPriorityClass(*spec, context, of_all.head);
+  const PartMembers taken =
+      Take(members, of_all.head.key.namespace_, {Kind::kPodGroup, of_all.head.key.name});
+  ApplyKaiMetadata(object, &taken, context, of_all);
+  const std::string name = of_all.head.key.name;
+  gang.pod_group = name;
+  const bool is_gang = gang.mode == GangMode::kGang;
+  workloads.push_back(OneGang(of_all, std::move(gang), taken, name));
+  if (taken.pods.empty() && is_gang) {
+    workloads.back().waits_for = "none of its pods is there: it waits for them";
+  }
+}
+
+void ReadCompositePodGroup(JsonValue object, const std::vector<JsonValue>& groups,
+                           const SourceContext& context, Members& members,
+                           std::set<std::string>& below, std::vector<GangWorkload>& workloads) {
+  GangWorkload workload = BeginWorkload(object, context);
+  workload.true_workload.reset();
+  const auto spec = SpecOf(object, context);
+  if (!spec) return;
+  const std::string& name_space = workload.head.key.namespace_;
+  ReadPriorityClass(*spec, context, workload.head);
+  ReadConstraints(*spec, context, "the root group", workload.topology_request, workload.notes);
+  GangGroup gang;
+  gang.name = "gg";
+  gang.pod_group = workload.head.key.name;
+  std::int32_t needed = 0;
+  std::int32_t seen = 0;
+  std::int32_t bound = 0;
+  // Children in input order, depth first; a group that is its own ancestor comes once.
+  const auto add = [&](auto& self, JsonValue parent, const std::string& parent_name,
+                       std::size_t depth) -> void {
+    constexpr std::size_t kMostDepth = 4;
+    if (depth > kMostDepth) {
+      workload.notes.push_back(fmt::format("the groups below {} are deeper than {} and left out",
+                                           parent_name, kMostDepth));
+      return;
+    }
+    std::int32_t children = 0;
+    for (const JsonValue child : groups) {
+      const auto child_spec = Member(child, "spec");
+      if (!child_spec ||
+          TextMember(*child_spec, "parentCompositePodGroupName", context.read) != parent_name ||
+          NamespaceOfObject(child, context.read) != name_space) {
+        continue;
+      }
+      const std::string name = ReadObjectName(child, context.read);
+      const std::string_view kind = StringMember(child, "kind", context.read).value_or("");
+      const bool composite = kind == "CompositePodGroup";
+      if (!below.insert(fmt::format("{} {}/{}", kind, name_space, name)).second) continue;
+      ++children;
+      if (composite) {
+        if (Member(*child_spec, "schedulingConstraints")) {
+          workload.notes.push_back(
+              fmt::format("schedulingConstraints of {} are not honoured", name));
+        }
+        self(self, child, name, depth + 1);
+        continue;
+      }
+      GangGroup leaf;
+      ReadPolicy(*child_spec, "schedulingPolicy", context, leaf);
+      RankedGroup& ranked = gang.ranked_groups.emplace_back();
+      ranked.name = name;
+      ReadConstraints(*child_spec, context, name, ranked.topology_request, workload.notes);
+      const PartMembers taken = Take(members, name_space, {Kind::kPodGroup, name});
+      TakePods(taken, ranked);
+      const std::int32_t least = leaf.min_count.value_or(1);
+      if (taken.Seen() < least) {
+        workload.waits_for = fmt::format(
+            "{} of the {} pods of group {} are there: it waits for "
+            "the others",
+            taken.Seen(), least, name);
+      }
+      needed += least;
+      seen += taken.Seen();
+      bound += taken.Bound();
+      std::int32_t left = std::max(least - taken.Bound(), 0);
+      for (EqGroup& group : ranked.eq_groups) {
+        group.min_count = std::min(left, group.max_count.value_or(0));
+        left -= *group.min_count;
+        group.name = ranked.eq_groups.size() == 1 ? name : name + "-" + group.name;
+      }
+    }
+    const auto policy = ObjectMember(*Member(parent, "spec"), "schedulingPolicy", context.read);
+    const auto of_gang = policy ? ObjectMember(*policy, "gang", context.read) : std::nullopt;
+    const auto least =
+        of_gang ? Int32Member(*of_gang, "minGroupCount", context.read) : std::nullopt;
+    if (least && *least > children) {
+      workload.waits_for =
+          fmt::format("{} of the {} groups of {} are there: it waits for the others", children,
+                      *least, parent_name);
+    } else if (least && *least < children) {
+      workload.notes.push_back(fmt::format("all {} groups of {} are placed together; {} would do",
+                                           children, parent_name, *least));
+    }
+  };
+  add(add, object, workload.head.key.name, 1);
+  gang.min_count = std::max(needed - bound, 0);
+  if (bound > 0)
+    workload.notes.push_back(fmt::format("{} of its {} pods run already", bound, seen));
+  workload.running = seen > 0 && seen == bound;
+  if (!gang.ranked_groups.empty()) workload.gang_groups.push_back(std::move(gang));
+  workloads.push_back(std::move(workload));
+}
+
+void ReadGroupWithoutRoot(JsonValue object, bool has_parent, const SourceContext& context,
+                          Members& members, std::vector<GangWorkload>& workloads) {
+  GangWorkload& workload = workloads.emplace_back(BeginWorkload(object, context));
+  workload.true_workload.reset();
+  const std::string parent =
+      TextMember(*Member(object, "spec"), "parentCompositePodGroupName", context.read);
+  workload.waits_for =
+      has_parent ? fmt::format("the groups above it, from {} on, are too many or lead back to it",
+                               Excerpt(parent))
+                 : fmt::format("CompositePodGroup {} is not in the input; it waits for it",
+                               Excerpt(parent));
+  const PartMembers taken =
+      Take(members, workload.head.key.namespace_, {Kind::kPodGroup, workload.head.key.name});
+  if (taken.Seen() > 0) {
+    workload.notes.push_back(fmt::format("named by {}", CountedPods(taken.Seen())));
+  }
+}
+
+// Notes where fewer subgroups would do than there are: all are placed.
+static void NoteFewerSubGroups(JsonValue spec, const SourceContext& context,
+                               std::vector<std::string>& notes) {
+  std::map<std::string, std::int32_t> children;  // by the parent's name
+  ReadList(spec, "subGroups", context.read, [&](JsonValue sub_group) {
+    return ++children[TextMember(sub_group, "parent", context.read)];
+  });
+  const auto check = [&](JsonValue parent, const std::string& name) {
+    const auto least = Int32Member(parent, "minSubGroup", context.read);
+    if (!least || *least >= children[name]) return 0;
+    notes.push_back(fmt::format("all {} subgroups of {} are placed together; {} would do",
+                                children[name], name.empty() ? "the group" : name, *least));
+    return 0;
+  };
+  check(spec, "");
+  ReadList(spec, "subGroups", context.read, [&](JsonValue sub_group) {
+    return check(sub_group, TextMember(sub_group, "name", context.read));
+  });
+}
+
+void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& members,
+                     std::vector<GangWorkload>& workloads) {
+  GangWorkload workload = BeginWorkload(object, context);
+  workload.true_workload.reset();
+  const std::string name = workload.head.key.name;
+  const std::string name_space = workload.head.key.namespace_;
+  const auto spec = SpecOf(object, context);
+  if (!spec) return;
+  WarnOfUnknownFields(*spec,
+                      {"minMember", "minSubGroup", "queue", "priorityClassName", "preemptibility",
+                       "subGroups", "topologyConstraint", "markUnschedulable", "schedulingBackoff"},
+                      context.read);
+  const auto constraint = [&](JsonValue parent, GroupTopologyRequest& request) {
+    const auto of = ObjectMember(parent, "topologyConstraint", context.read);
+    if (!of) return;
+    const std::string required = TextMember(*of, "requiredTopologyLevel", context.read);
+    const std::string preferred = TextMember(*of, "preferredTopologyLevel", context.read);
+    if (required.empty() && preferred.empty()) return;
+    request.levels.emplace();
+    if (!required.empty()) request.levels->required = required;
+    if (!preferred.empty()) request.levels->preferred = preferred;
+  };
+  constraint(*spec, workload.topology_request);
+  GangGroup gang;
+  gang.name = "gg";
+  gang.pod_group = name;
+  gang.min_count = Int32Member(*spec, "minMember", context.read);
+  std::int32_t seen = 0;
+  std::int32_t bound = 0;
+  std::int32_t of_groups = 0;
+  const auto take = [&](const std::string& part, RankedGroup& ranked) {
+    const PartMembers taken = Take(members, name_space, {Kind::kKaiPodGroup, name, part});
+    TakePods(taken, ranked);
+    seen += taken.Seen();
+    bound += taken.Bound();
+    if (!part.empty()) {
+      for (EqGroup& group : ranked.eq_groups) {
+        group.name = ranked.eq_groups.size() == 1 ? part : part + "-" + group.name;
+      }
+    } else {
+      ApplyKaiMetadata(object, &taken, context, workload);
+    }
+    return taken.Seen();
+  };
+  NoteFewerSubGroups(*spec, context, workload.notes);
+  ReadList(*spec, "subGroups", context.read, [&](JsonValue sub_group) {
+    WarnOfUnknownFields(sub_group,
+                        {"name", "parent", "minMember", "minSubGroup", "topologyConstraint"},
+                        context.read);
+    RankedGroup ranked;
+    ranked.name = RequiredText(sub_group, "name", context.read);
+    constraint(sub_group, ranked.topology_request);
+    const auto least = Int32Member(sub_group, "minMember", context.read);
+    const std::int32_t there = take(ranked.name, ranked);
+    of_groups += least.value_or(0);
+    if (least && there < *least) {
+      workload.waits_for =
+          fmt::format("{} of the {} pods of subgroup {} are there: it waits for the others", there,
+                      *least, ranked.name);
+    }
+    std::int32_t left = least.value_or(0);
+    for (EqGroup& group : ranked.eq_groups) {
+      group.min_count = std::min(left, group.max_count.value_or(0));
+      left -= *group.min_count;
+    }
+    if (!least && !ranked.topology_request.empty()) {
+      workload.notes.push_back(
+          fmt::format("topologyConstraint of subgroup {} is not honoured: it only holds other "
+                      "subgroups",
+                      ranked.name));
+    }
+    if (!ranked.eq_groups.empty()) gang.ranked_groups.push_back(std::move(ranked));
+    return 0;
+  });
+  RankedGroup rest;
+  rest.name = "rg";
+  take("", rest);
+  if (!rest.eq_groups.empty()) gang.ranked_groups.push_back(std::move(rest));
+  if (!gang.min_count || *gang.min_count < of_groups) gang.min_count = std::max(of_groups, 1);
+  if (const std::string queue = TextMember(*spec, "queue", context.read); !queue.empty()) {
+    workload.head.queue_name = queue;
+  }
+  if (const std::string text = TextMember(*spec, "preemptibility", context.read); !text.empty()) {
+    workload.preemptibility = text;
+  }
+  ReadPriorityClass(*spec, context, workload.head);
+  workload.gang_groups.push_back(std::move(gang));
+  WaitForPods(workload, seen, bound);
+  workloads.push_back(std::move(workload));
+}
+
+}  // namespace espalier

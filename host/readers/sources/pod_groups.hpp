@@ -1,0 +1,80 @@
+// Reads gangs that are described apart from their pods: Workloads and pod groups of
+// scheduling.k8s.io, KAI's pod groups, and Kueue's groups of plain pods.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/gangs/gang_workload.hpp"
+#include "host/readers/sources/source_reader.hpp"
+
+namespace espalier {
+
+// Equal pods of one part, or a template that makes such pods.
+struct MemberPods {
+  EqGroup group;           // its counts are the numbers of pods
+  std::int32_t bound = 0;  // how many of them run already
+};
+
+// All pods that name the same part.
+struct PartMembers {
+  std::vector<MemberPods> pods;
+  std::optional<JsonValue> pod;    // any one of the pods
+  std::optional<JsonValue> owner;  // its topmost owner, if that is in the input
+  std::string owner_title;         // "batch/v1 Job team/train"
+  std::int32_t Seen() const;
+  std::int32_t Bound() const;
+};
+
+// The members of all parts, by namespace and the reference in the pods.
+using Members = std::map<std::pair<std::string, PartReference>, PartMembers>;
+
+// Returns a text such as "1 pod" or "2 pods".
+std::string CountedPods(std::int32_t count);
+
+// Moves the pods of a part into the ranked group, as pods that are still to be placed.
+void TakePods(const PartMembers& members, RankedGroup& ranked);
+
+// Reads a policy: `gang` with its minCount, or `basic`.
+void ReadPolicy(JsonValue parent, std::string_view name, const SourceContext& context,
+                GangGroup& gang);
+
+// Fills in queue, priority, preemptibility and topology from the Workload (or pod group), else from
+// the owner, else from the pod, which has no topology (W4.3).
+void ApplyKaiMetadata(JsonValue described_by, const PartMembers* members,
+                      const SourceContext& context, GangWorkload& workload);
+
+// Reads a Workload with podGroups or podGroupTemplates: each pod group and replica key becomes a
+// gang workload of its own (W3.1, W3.3, W4.1). Removes its members from `members`.
+void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Members& members,
+                          std::vector<GangWorkload>& workloads);
+
+// Reads a PodGroup of scheduling.k8s.io that has no parent.
+void ReadPodGroup(JsonValue object, const SourceContext& context, Members& members,
+                  std::vector<GangWorkload>& workloads);
+
+// The tree of groups under a CompositePodGroup without a parent, as one gang; `groups` are all of
+// the input's PodGroups and CompositePodGroups. Adds each group below it to `below`, as
+// "KIND NAMESPACE/NAME".
+void ReadCompositePodGroup(JsonValue object, const std::vector<JsonValue>& groups,
+                           const SourceContext& context, Members& members,
+                           std::set<std::string>& below, std::vector<GangWorkload>& workloads);
+
+// A PodGroup or CompositePodGroup that names a parent and is below none that was read: it waits,
+// and so do its pods. `has_parent`: the parent is in the input.
+void ReadGroupWithoutRoot(JsonValue object, bool has_parent, const SourceContext& context,
+                          Members& members, std::vector<GangWorkload>& workloads);
+
+// Reads KAI's PodGroup (W4.6).
+void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& members,
+                     std::vector<GangWorkload>& workloads);
+
+// Makes the workload wait when the gang has fewer pods than it needs.
+void WaitForPods(GangWorkload& workload, std::int32_t seen, std::int32_t bound);
+
+}  // namespace espalier

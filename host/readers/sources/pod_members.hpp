@@ -1,0 +1,33 @@
+// Assigns the pods of the input to the gangs they are members of.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/model/cluster.hpp"
+#include "host/readers/object_index.hpp"
+#include "host/readers/sources/owners.hpp"
+#include "host/readers/sources/pod_groups.hpp"
+
+namespace espalier {
+
+struct PodMembers {
+  Members members;
+  std::vector<GangWorkload> alone;             // pods that are workloads of their own
+  std::map<std::string, std::size_t> skipped;  // kind, and why -> number of pods not used here
+};
+
+// Reads which gang each pod belongs to, of those that have not ended. Pods of no gang that have
+// neither a node nor an owner become workloads of their own.
+PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
+                          const ClusterDefaults& defaults, const OwnerIndex& owners,
+                          Diagnostics& diagnostics);
+
+// Returns the workload that Kueue makes of a group of plain pods.
+GangWorkload KueuePodGroup(const std::string& name_space, const std::string& name,
+                           const PartMembers& members, const ClusterDefaults& defaults,
+                           Diagnostics& diagnostics);
+
+}  // namespace espalier

@@ -1,0 +1,177 @@
+#include "host/readers/sources/source_reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "host/model/excerpt.hpp"
+#include "host/readers/job_metadata.hpp"
+#include "host/readers/key_check.hpp"
+#include "host/readers/kubernetes_objects.hpp"
+#include "host/readers/object_metadata.hpp"
+#include "host/readers/resource_limits.hpp"
+#include "host/readers/sources/part_reference.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::string_view kPreferredTopology = "kueue.x-k8s.io/podset-preferred-topology";
+
+std::string_view TextAt(JsonValue object, std::string_view map, std::string_view name) {
+  const auto metadata = Member(object, "metadata");
+  const auto texts = metadata ? Member(*metadata, map) : std::nullopt;
+  const auto value = texts ? Member(*texts, name) : std::nullopt;
+  std::string_view text;
+  return value && value->get(text) == simdjson::SUCCESS ? text : std::string_view();
+}
+
+}  // namespace
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return lower;
+}
+
+std::string_view AnnotationOf(JsonValue object, std::string_view name) {
+  return TextAt(object, "annotations", name);
+}
+
+std::string_view LabelOf(JsonValue object, std::string_view name) {
+  return TextAt(object, "labels", name);
+}
+
+std::string NamespaceOfObject(JsonValue object, const ReadContext& context) {
+  const auto metadata = Member(object, "metadata");
+  if (!metadata || !metadata->is_object()) return std::string(kDefaultNamespace);
+  return NamespaceOf(*metadata, context);
+}
+
+std::vector<OwnerReference> OwnersOf(JsonValue object, const ReadContext& context) {
+  const auto metadata = Member(object, "metadata");
+  if (!metadata || !metadata->is_object()) return {};
+  return ReadOwners(*metadata, context);
+}
+
+GangWorkload BeginWorkload(JsonValue object, const SourceContext& context) {
+  GangWorkload workload;
+  workload.head = ReadWorkloadHead(object, context.read);
+  const std::string api_version =
+      context.version.empty() ? std::string(context.group) : std::string(context.version);
+  workload.source = fmt::format("{} {}", api_version, context.kind);
+  workload.head.owners.push_back({.api_version = api_version,
+                                  .kind = std::string(context.kind),
+                                  .name = workload.head.key.name,
+                                  .uid = workload.head.uid,
+                                  .controller = true});
+  workload.true_workload =
+      TrueWorkload{std::string(context.group), std::string(context.kind), workload.head.key.name};
+  return workload;
+}
+
+EqGroup ReadEqGroup(std::string name, JsonValue pod_template, std::int32_t count,
+                    const PodIndex& index, const SourceContext& context) {
+  EqGroup group;
+  group.name = std::move(name);
+  group.min_count = count;
+  group.max_count = count;
+  group.part_of = ReadTemplatePart(pod_template, context.read);
+  CheckTemplateKeys(pod_template, context.read);
+  group.pod_template = ReadPodTemplate(pod_template, context.read, context.defaults,
+                                       NamespaceOfObject(context.read.root, context.read));
+  std::optional<TopologyRequest>& request = group.topology_request.levels;
+  request = ReadTopologyAnnotations(pod_template, index.label, context.read);
+  if (!index.sub_group_label.empty()) {
+    if (!request) request.emplace();
+    request->sub_group_index_label = index.sub_group_label;
+    request->sub_group_count = index.sub_group_count;
+  }
+  AddWhatKueueLeavesOut(pod_template, group);
+  return group;
+}
+
+void AddWhatKueueLeavesOut(JsonValue pod_template, EqGroup& group) {
+  std::optional<TopologyRequest>& request = group.topology_request.levels;
+  const std::string_view preferred = AnnotationOf(pod_template, kPreferredTopology);
+  if (request && request->required && !preferred.empty() && preferred != *request->required) {
+    request->preferred = preferred;
+  }
+  if (group.pod_template && pod_template["spec"]["nodeName"].is_string()) {
+    group.pod_template->ignored_constraints.emplace_back("node name");
+  }
+}
+
+RankedGroup& AddRankedGroup(GangGroup& gang, EqGroup group, std::string_view rank_label) {
+  RankedGroup& ranked = gang.ranked_groups.emplace_back();
+  ranked.name = group.name;
+  if (!rank_label.empty()) ranked.rank_from = LabelFieldPath(rank_label);
+  ranked.eq_groups.push_back(std::move(group));
+  return ranked;
+}
+
+void FinishWorkload(GangWorkload& workload, JsonValue object,
+                    const std::vector<JsonValue>& templates, const SourceContext& context) {
+  ReadJobPriority(object, templates, context.read, context.defaults, workload.head);
+  std::vector<std::optional<JsonValue>> specs;
+  for (const JsonValue pod_template : templates) specs.push_back(Member(pod_template, "spec"));
+  workload.head.resources_error =
+      ResourcesError(specs, context.read, context.defaults, workload.head.key.namespace_);
+}
+
+std::optional<JsonValue> RequiredObject(JsonValue parent, std::string_view name,
+                                        std::string expected, const SourceContext& context) {
+  const auto value = Member(parent, name);
+  if (value && value->is_object()) return value;
+  if (value) {
+    context.read.Error(*value, "it is not an object", std::move(expected));
+  } else {
+    context.read.Missing(parent, name, std::move(expected));
+  }
+  return std::nullopt;
+}
+
+std::optional<JsonValue> SpecOf(JsonValue object, const SourceContext& context) {
+  auto spec =
+      RequiredObject(object, "spec", fmt::format("what the {} is to run", context.kind), context);
+  if (!spec || Fields(*spec).size() != 1) return spec;
+  const auto inner = Member(*spec, "spec");
+  if (!inner || !inner->is_object()) return spec;
+  context.read.Warn(*inner, "it is a spec within the spec, and read as the spec itself",
+                    "its fields in spec");
+  return inner;
+}
+
+void WarnOfUnknownFields(JsonValue object, std::initializer_list<std::string_view> known,
+                         const ReadContext& context) {
+  if (!object.is_object()) return;
+  for (const auto [name, value] : Fields(object)) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    context.Warn(value, fmt::format("the key {} is unknown, and not honoured", Excerpt(name)),
+                 fmt::format("{}", fmt::join(known, ", ")));
+  }
+}
+
+std::string ReadWord(JsonValue parent, std::string_view name,
+                     std::initializer_list<std::string_view> words, const ReadContext& context) {
+  const auto value = Member(parent, name);
+  if (!value) return "";
+  bool flag = true;
+  std::string_view text;
+  if (value->get(flag) == simdjson::SUCCESS && !flag) text = "Off";
+  if (text.empty()) std::ignore = value->get(text);
+  for (const std::string_view word : words) {
+    if (word == text) return std::string(word);
+    if (LowerCase(word) != LowerCase(text)) continue;
+    context.Warn(*value, "it is written otherwise", std::string(word));
+    return std::string(word);
+  }
+  context.Error(*value, fmt::format("there is no such {}", name),
+                fmt::format("{}", fmt::join(words, " or ")));
+  return std::string(*words.begin());
+}
+
+}  // namespace espalier

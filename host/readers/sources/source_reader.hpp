@@ -1,0 +1,93 @@
+// Shared parts of the readers of all kinds that describe a gang. Each reader turns one object into
+// gang workloads and reports errors to the context with their field path.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/gangs/gang_workload.hpp"
+#include "host/readers/effective_requests.hpp"
+#include "host/readers/json_fields.hpp"
+
+namespace espalier {
+
+inline constexpr std::string_view kQueueNameLabel = "kueue.x-k8s.io/queue-name";
+inline constexpr std::string_view kCompletionIndexLabel =
+    "batch.kubernetes.io/job-completion-index";  // R22.9
+
+inline constexpr std::string_view kIndexOffset = "kueue.x-k8s.io/pod-index-offset";  // R22.9
+
+// Returns an object of the input by kind, namespace and name; nullopt when there is none.
+using FindObject = std::function<std::optional<JsonValue>(
+    std::string_view kind, std::string_view name_space, std::string_view name)>;
+
+struct SourceContext {
+  const ReadContext& read;
+  const ClusterDefaults& defaults;
+  const FindObject& find;
+  std::string_view kind;     // kind of the object
+  std::string_view version;  // its apiVersion
+  std::string_view group;    // API group of its kind
+};
+
+// Labels with the index of the pods of a template (R22.9); empty parts are absent.
+struct PodIndex {
+  std::string_view label;
+  std::string_view sub_group_label;
+  std::int32_t sub_group_count = 0;
+};
+
+// Reads what objects of all kinds have: name, age, queue, owners, source and true workload.
+GangWorkload BeginWorkload(JsonValue object, const SourceContext& context);
+
+// Reads pods made from a PodTemplateSpec, with the topology request of its annotations (R20.11).
+EqGroup ReadEqGroup(std::string name, JsonValue pod_template, std::int32_t count,
+                    const PodIndex& index, const SourceContext& context);
+
+// Adds what Kueue leaves out of a template: a preferred level beside a required one (W1.6), and
+// that it names a node.
+void AddWhatKueueLeavesOut(JsonValue pod_template, EqGroup& group);
+
+// Adds a ranked group that holds this one equivalence group and has its name.
+RankedGroup& AddRankedGroup(GangGroup& gang, EqGroup group, std::string_view rank_label);
+
+// Reads priority (from the label, or else from the first template that has a class) and whether the
+// requests are valid (R21.14) of a workload whose pods are made from `templates`.
+void FinishWorkload(GangWorkload& workload, JsonValue object,
+                    const std::vector<JsonValue>& templates, const SourceContext& context);
+
+// Returns the member, which is required; reports it when it is absent.
+std::optional<JsonValue> RequiredObject(JsonValue parent, std::string_view name,
+                                        std::string expected, const SourceContext& context);
+
+// Returns the spec of an object. A spec that holds nothing but another spec is replaced by that
+// one, with a warning.
+std::optional<JsonValue> SpecOf(JsonValue object, const SourceContext& context);
+
+// Warns of each field that is not in `known`, as its meaning may change what is placed.
+void WarnOfUnknownFields(JsonValue object, std::initializer_list<std::string_view> known,
+                         const ReadContext& context);
+
+// Reads a mode: one of `words`, in any case. YAML takes a plain Off for the boolean false, which
+// counts as that word. Warns of another case; reports another word and returns the first one.
+std::string ReadWord(JsonValue parent, std::string_view name,
+                     std::initializer_list<std::string_view> words, const ReadContext& context);
+
+// Returns the text with ASCII letters in lower case.
+std::string LowerCase(std::string_view text);
+
+// Returns the value of the object's annotation (label); "" when it has none.
+std::string_view AnnotationOf(JsonValue object, std::string_view name);
+std::string_view LabelOf(JsonValue object, std::string_view name);
+
+// Returns the object's namespace; `default` when it has none.
+std::string NamespaceOfObject(JsonValue object, const ReadContext& context);
+
+// Returns the owners that the object's metadata names.
+std::vector<OwnerReference> OwnersOf(JsonValue object, const ReadContext& context);
+
+}  // namespace espalier

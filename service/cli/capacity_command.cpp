@@ -1,0 +1,363 @@
+// espalier capacity: how many more gangs of a shape fit?
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "host/engine/census.hpp"
+#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/drain.hpp"
+#include "host/kueue/quantity_text.hpp"
+#include "host/model/excerpt.hpp"
+#include "host/packing/flavor_state.hpp"
+#include "service/cli/commands.hpp"
+#include "service/cli/counted.hpp"
+#include "service/cli/gang_text.hpp"
+#include "service/cli/question.hpp"
+#include "service/cli/standard_output.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kMostDomains = 40;  // rows of one gang in the table
+
+struct CapacityOptions {
+  QuestionOptions question;
+  std::vector<std::string> shapes;
+  std::string level;
+  std::string flavor;
+  std::vector<std::string> drain;
+};
+
+constexpr const char* kExamples = R"(Examples:
+  How many more gangs of 8 pods with 8 GPUs each fit, at every level?
+    espalier capacity cluster.json.gz --shape '8x{cpu=16,nvidia.com/gpu=8}'
+
+  In which racks?
+    espalier capacity cluster.json.gz --shape '8x{cpu=16,nvidia.com/gpu=8}' --level rack
+
+  And with a block drained?
+    espalier capacity cluster.json.gz --shape '8x{nvidia.com/gpu=8}' --drain block=use1a-b01
+
+  Of the gangs that wait, how many more of each shape?
+    espalier capacity cluster.json.gz
+
+GANGS are side by side: all of them fit at the same time, each within one domain of the level, on top
+of what runs. With several shapes, each is counted as if the others were not there.
+
+Exit codes: 0 there is room for a gang of every shape; 1 for some there is none; 2 wrong command line;
+3 wrong input; 4 no memory, or output lost; 5 internal error.)";
+
+// A gang on one flavor and the room for it.
+struct Counting {
+  std::string shape;  // in words
+  PodSetRequest gang;
+  NamedCensus census;
+};
+
+std::string ShapeText(const PodSetRequest& gang) {
+  std::vector<std::string> requests;
+  for (const auto& [resource, amount] : gang.requests) {
+    requests.push_back(fmt::format("{}={}", resource, QuantityText(resource, amount)));
+  }
+  return fmt::format("{}x{{{}}}", gang.count, fmt::join(requests, ","));
+}
+
+class RoomForGangs {
+ public:
+  RoomForGangs(const CapacityOptions& options, Question question)
+      : options_(options), question_(std::move(question)) {}
+
+  Result<ExitCode> Run() {
+    for (const std::string& text : options_.drain) {
+      const auto nodes = FindNodes(question_.cluster, text);
+      if (!nodes) return tl::unexpected(nodes.error());
+      for (const std::size_t node : *nodes) drained_.push_back(question_.cluster.nodes[node].name);
+      Cordon(question_.cluster, *nodes);
+    }
+    if (const auto opened = OpenState(); !opened) return tl::unexpected(opened.error());
+    if (const auto chosen = ChooseGangs(); !chosen) return tl::unexpected(chosen.error());
+    for (Counting& counting : countings_) {
+      counting.shape = ShapeText(counting.gang);
+      auto census = FindRoom(counting.gang);
+      if (!census) return tl::unexpected(census.error());
+      counting.census = *std::move(census);
+    }
+    if (const auto known = CheckLevel(); !known) return tl::unexpected(known.error());
+    if (options_.question.output == "table") {
+      PrintTable();
+    } else {
+      PrintObject(options_.question.output, [&](ObjectWriter& out) { Write(out); });
+    }
+    return std::ranges::all_of(countings_, [&](const Counting& c) { return HasRoom(c); }) ? kExitOk
+                                                                                          : kExitNo;
+  }
+
+ private:
+  // Of a server's state only the flavors and their leaves are known here.
+  Result<void> OpenState() {
+    if (question_.remote == nullptr) {
+      auto state = ClusterState::Build(BuildClusterStateInput(question_.cluster, question_.gates));
+      if (!state) return tl::unexpected(state.error());
+      state_ = *std::move(state);
+      for (const std::string_view name : state_->FlavorNames()) flavors_.emplace_back(name);
+      return {};
+    }
+    std::ranges::sort(drained_);
+    drained_.erase(std::unique(drained_.begin(), drained_.end()), drained_.end());
+    for (const ResourceFlavor& flavor : question_.cluster.flavors) {
+      if (flavor.topology_name) flavors_.push_back(flavor.name);
+    }
+    std::ranges::sort(flavors_);
+    return {};
+  }
+
+  Result<NamedCensus> FindRoom(const PodSetRequest& gang) const {
+    if (question_.remote != nullptr) {
+      return question_.remote->CountGangs(gang, drained_, question_.gates);
+    }
+    const GangCensus census =
+        CountGangs(*state_, {&gang, 1}, CensusDetail::kDomains, question_.gates, *question_.backend)
+            .front();
+    const FlavorSnapshot& snapshot = state_->Find(gang.flavor)->snapshot();
+    NamedCensus named{census.failure, {}};
+    for (const LevelCensus& level : census.levels) {
+      NamedCensus::Level& row = named.levels.emplace_back();
+      row.level = level.level;
+      row.gangs = level.gangs;
+      if (level.level.empty()) row.domains.push_back({{}, census.pods, level.gangs});
+      for (std::int32_t d = level.domains.begin; d < level.domains.end; ++d) {
+        row.domains.push_back({snapshot.Path(DomainId(d)), census.PodsIn(d), census.GangsIn(d)});
+      }
+    }
+    return named;
+  }
+
+  Result<void> ChooseGangs() {
+    if (options_.shapes.empty()) return TakePending();
+    std::vector<std::string> flavors;
+    for (const std::string& name : flavors_) {
+      if (options_.flavor.empty() || name == options_.flavor) flavors.push_back(name);
+    }
+    if (flavors.empty()) {
+      return tl::unexpected(
+          Error{ErrorClass::kNotFound,
+                options_.flavor.empty()
+                    ? std::string("no ResourceFlavor in the input has a topology")
+                    : fmt::format("--flavor: no flavor {} has a topology; there are {}",
+                                  Excerpt(options_.flavor), fmt::join(flavors_, ", "))});
+    }
+    for (const std::string& text : options_.shapes) {
+      Result<PodSetRequest> gang = ParseGang(text);
+      if (!gang) return tl::unexpected(gang.error());
+      for (const std::string& flavor : flavors) {
+        gang->flavor = flavor;
+        countings_.push_back({{}, *gang, {}});
+      }
+    }
+    return {};
+  }
+
+  // The pod sets of all that waits, equal ones once.
+  Result<void> TakePending() {
+    const auto plan = PlanPlacement(question_.cluster, {.gates = question_.gates});
+    if (!plan) return tl::unexpected(plan.error());
+    for (const PlannedWorkload& planned : plan->workloads) {
+      const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
+      if (request == nullptr) continue;
+      for (const PodSetRequest& pod_set : request->pod_sets) {
+        if (pod_set.count < 1 || (!options_.flavor.empty() && pod_set.flavor != options_.flavor)) {
+          continue;
+        }
+        const auto same = [&](const Counting& other) {
+          return other.gang.count == pod_set.count && other.gang.flavor == pod_set.flavor &&
+                 other.gang.requests == pod_set.requests &&
+                 other.gang.pod_template.node_selector == pod_set.pod_template.node_selector &&
+                 other.gang.pod_template.affinity == pod_set.pod_template.affinity &&
+                 other.gang.pod_template.tolerations == pod_set.pod_template.tolerations;
+        };
+        if (std::ranges::none_of(countings_, same)) countings_.push_back({{}, pod_set, {}});
+      }
+    }
+    if (!countings_.empty()) return {};
+    return BadInput("nothing in the input waits for a place; name a gang with --shape");
+  }
+
+  const Topology* TopologyOf(const Counting& counting) const {
+    const ClusterLookup lookup(question_.cluster);
+    return lookup.TopologyOf(*lookup.Flavor(counting.gang.flavor));
+  }
+
+  // The level that was asked for, of a gang's topology; null: it has none of that name.
+  const NamedCensus::Level* Wanted(const Counting& counting) const {
+    const TopologyNames names(*TopologyOf(counting), {});
+    for (const NamedCensus::Level& level : counting.census.levels) {
+      if (level.level.empty()) continue;
+      if (level.level == options_.level || names.LevelName(level.level) == options_.level) {
+        return &level;
+      }
+    }
+    return nullptr;
+  }
+
+  Result<void> CheckLevel() const {
+    if (options_.level.empty()) return {};
+    for (const Counting& counting : countings_) {
+      if (!counting.census.failure.empty() || Wanted(counting) != nullptr) continue;
+      const TopologyNames names(*TopologyOf(counting), {});
+      std::vector<std::string> levels;
+      for (const std::string& key : names.levels()) levels.push_back(names.LevelName(key));
+      return tl::unexpected(Error{
+          ErrorClass::kNotFound,
+          fmt::format("--level: the topology of flavor {} has no level {}; there are {}",
+                      counting.gang.flavor, Excerpt(options_.level), fmt::join(levels, ", "))});
+    }
+    return {};
+  }
+
+  // At the level that was asked for, else anywhere.
+  bool HasRoom(const Counting& counting) const {
+    if (!counting.census.failure.empty()) return false;
+    const NamedCensus::Level* level =
+        options_.level.empty() ? &counting.census.levels.front() : Wanted(counting);
+    return level->gangs > 0;
+  }
+
+  void PrintTable() const {
+    std::vector<TableRow> rows;
+    for (const Counting& counting : countings_) {
+      if (!counting.census.failure.empty()) {
+        rows.push_back({counting.shape, counting.gang.flavor, "-", "0",
+                        TableCell(counting.census.failure, Color::kBad)});
+      } else if (options_.level.empty()) {
+        AddLevels(counting, rows);
+      } else {
+        AddDomains(counting, *Wanted(counting), rows);
+      }
+    }
+    WriteOutput(RenderTable({"GANG", "FLAVOR", options_.level.empty() ? "WITHIN ONE" : "DOMAIN",
+                             "GANGS", options_.level.empty() ? "WHERE" : "ROOM FOR"},
+                            rows, question_.style));
+  }
+
+  void AddLevels(const Counting& counting, std::vector<TableRow>& rows) const {
+    const TopologyNames names(*TopologyOf(counting), {});
+    for (const NamedCensus::Level& level : counting.census.levels) {
+      const auto with_room = std::ranges::count_if(
+          level.domains, [](const NamedCensus::Domain& domain) { return domain.gangs > 0; });
+      const std::string name = level.level.empty() ? "flavor" : names.LevelName(level.level);
+      rows.push_back({counting.shape, counting.gang.flavor, name, std::to_string(level.gangs),
+                      level.level.empty() ? Counted(level.domains.front().pods, "pod")
+                                          : fmt::format("{} of {}", with_room,
+                                                        Counted(std::ssize(level.domains), name))});
+    }
+  }
+
+  void AddDomains(const Counting& counting, const NamedCensus::Level& level,
+                  std::vector<TableRow>& rows) const {
+    std::vector<NamedCensus::Domain> domains = level.domains;
+    std::erase_if(domains, [](const NamedCensus::Domain& domain) { return domain.pods == 0; });
+    const std::size_t more =
+        domains.size() > kMostDomains ? domains.size() - kMostDomains : std::size_t{0};
+    std::ranges::stable_sort(domains, std::greater<>(), &NamedCensus::Domain::gangs);
+    domains.resize(domains.size() - more);
+    for (const NamedCensus::Domain& domain : domains) {
+      rows.push_back({counting.shape, counting.gang.flavor,
+                      fmt::format("{}", fmt::join(domain.values, "/")),
+                      std::to_string(domain.gangs), Counted(domain.pods, "pod")});
+    }
+    const auto all = std::ssize(level.domains);
+    rows.push_back(
+        {counting.shape, counting.gang.flavor,
+         more == 0 ? fmt::format("all {}", all) : fmt::format("all {}, {} not shown", all, more),
+         std::to_string(level.gangs), "-"});
+  }
+
+  void Write(ObjectWriter& out) const {
+    out.Key("gangs");
+    out.BeginList();
+    for (const Counting& counting : countings_) {
+      out.BeginMap();
+      out.Field("gang", std::string_view(counting.shape));
+      out.Field("flavor", std::string_view(counting.gang.flavor));
+      if (!counting.census.failure.empty()) {
+        out.Field("reason", std::string_view(counting.census.failure));
+      }
+      out.Key("levels");
+      out.BeginList();
+      for (const NamedCensus::Level& level : counting.census.levels) {
+        if (!options_.level.empty() && &level != Wanted(counting)) continue;
+        WriteLevel(level, out);
+      }
+      out.EndList();
+      out.EndMap();
+    }
+    out.EndList();
+  }
+
+  void WriteLevel(const NamedCensus::Level& level, ObjectWriter& out) const {
+    out.BeginMap();
+    out.Field("level", std::string_view(level.level));
+    out.Field("gangs", level.gangs);
+    if (!options_.level.empty()) {
+      out.Key("domains");
+      out.BeginList();
+      for (const NamedCensus::Domain& domain : level.domains) {
+        out.BeginMap();
+        out.Key("values");
+        WriteTexts(domain.values, out);
+        out.Field("gangs", domain.gangs);
+        out.Field("pods", domain.pods);
+        out.EndMap();
+      }
+      out.EndList();
+    }
+    out.EndMap();
+  }
+
+  const CapacityOptions& options_;
+  Question question_;
+  std::vector<std::string> drained_;   // names of nodes
+  std::optional<ClusterState> state_;  // of the files
+  std::vector<std::string> flavors_;   // with a topology, by name
+  std::vector<Counting> countings_;
+};
+
+}  // namespace
+
+void AddCapacityCommand(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<CapacityOptions>();
+  CLI::App* capacity =
+      app.add_subcommand("capacity", "How many more gangs of a shape fit, and in which domains");
+  capacity->footer(kExamples);
+  AddQuestionOptions(*capacity, options->question);
+  AddConnectOptions(*capacity, options->question);
+  const auto check_shape = [](const std::string& text) {
+    const auto gang = ParseGang(text);
+    return gang ? std::string() : gang.error().message;
+  };
+  capacity
+      ->add_option("--shape", options->shapes,
+                   "A gang, as 8x{cpu=16,nvidia.com/gpu=8}: pods, and what each requests.\n"
+                   "Without it: the gangs that wait")
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(check_shape, "GANG"));
+  capacity->add_option("--level", options->level,
+                       "Count domain by domain of this level, by its label or as rack");
+  capacity->add_option("--flavor", options->flavor, "Only on this ResourceFlavor");
+  capacity
+      ->add_option("--drain", options->drain,
+                   "Without a node, or all of a domain: LEVEL=VALUE as rack=r05")
+      ->allow_extra_args(false);
+  capacity->callback([options, &exit_code] {
+    options->question.needs_nodes = options->shapes.empty() || !options->drain.empty();
+    exit_code = RunQuestion<RoomForGangs>(*options);
+  });
+}
+
+}  // namespace espalier

@@ -1,0 +1,28 @@
+// Explains why a workload is not placed, in lines that a person reads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/engine/request.hpp"
+#include "host/kueue/certificate.hpp"
+#include "service/cli/domain_text.hpp"
+
+namespace espalier {
+
+// Returns which domain comes nearest and how near, such as "rack b2/r1: 1 of 2 pods fit; room for
+// one on 1 of 1 node".
+std::string NearMissText(const NearMiss& miss, const NamesByFlavor& names);
+
+// Returns a line for each resource that is short there, such as "cpu: enough for 1 of 2 pods, 4
+// short", the scarcest first; when none is, a line with the other reason that rules the domain out.
+std::vector<std::string> BindingLines(const NearMiss& miss);
+
+// Returns a line for each change after which the request fits; empty when there is none.
+std::vector<std::string> ChangeLines(const PossibleChanges& changes, const WorkloadRequest& request,
+                                     const NamesByFlavor& names);
+
+// Returns the names of the workloads of which removing any one is enough.
+std::vector<std::string> NamesOfGone(const PossibleChanges& changes);
+
+}  // namespace espalier

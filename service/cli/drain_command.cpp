@@ -1,0 +1,186 @@
+// espalier drain: which gangs does it hit when nodes are drained, and where would they go?
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "host/kueue/drain.hpp"
+#include "host/kueue/workload_status.hpp"
+#include "service/cli/commands.hpp"
+#include "service/cli/counted.hpp"
+#include "service/cli/placement_report.hpp"
+#include "service/cli/question.hpp"
+#include "service/cli/report_error.hpp"
+#include "service/cli/standard_output.hpp"
+
+namespace espalier {
+namespace {
+
+struct DrainOptions {
+  QuestionOptions question;
+  std::string target;
+};
+
+constexpr const char* kExamples = R"(Examples:
+  Which gangs run in a rack, and where would they go if it were drained?
+    espalier drain rack=block-2/r05 cluster.json.gz
+
+  One node:
+    espalier drain gpu-17 cluster.json.gz
+
+  On the state of a server, which knows who is hit; the files say what those ask for:
+    espalier drain rack=block-2/r05 cluster.json.gz --connect unix:/run/espalier/espalier.sock
+
+  Those that would have no place:
+    espalier drain rack=block-2/r05 cluster.json.gz -o json |
+      jq -r '.workloads[] | select(.then.fits | not) | .workload'
+
+Every gang with a pod there is taken away as a whole and placed anew, by priority, then age, each
+taking its room from those after it. All others stay where they are. Nothing is changed anywhere.
+
+Exit codes: 0 all of them have a place; 1 some have none; 2 wrong command line; 3 wrong input;
+4 no GPU or memory, or output lost; 5 internal error.)";
+
+bool HasPlace(const Move& move) {
+  return OutcomeOf(move.planned, move.answer) != Outcome::kNotPlaced;
+}
+
+TableCell WhereTo(const Move& move, const NamesByFlavor& names) {
+  if (std::holds_alternative<WorkloadRequest>(move.planned.plan)) {
+    return AnswerCell(move.answer, names);
+  }
+  return {ReasonOf(move.planned, move.answer), HasPlace(move) ? Color::kNone : Color::kBad};
+}
+
+void PrintTable(const Question& question, std::size_t nodes, const DrainPlan& plan) {
+  const Cluster& cluster = question.cluster;
+  const NamesByFlavor names(cluster.flavors, cluster.topologies, cluster.nodes);
+  std::vector<TableRow> rows;
+  std::int64_t without_place = 0;
+  for (const Move& move : plan.moves) {
+    const Workload& workload = cluster.workloads[move.hit.index];
+    without_place += static_cast<std::int64_t>(!HasPlace(move));
+    rows.push_back({workload.key.ToString(), std::to_string(workload.priority),
+                    fmt::format("{} of {}", move.hit.pods_hit, move.hit.pods),
+                    WhereTo(move, names)});
+  }
+  if (!rows.empty()) {
+    WriteOutput(
+        RenderTable({"WORKLOAD", "PRIORITY", "PODS THERE", "WOULD GO TO"}, rows, question.style) +
+        "\n");
+  }
+  WriteOutput(fmt::format("{} drained; {} hit, {} without a place\n",
+                          Counted(static_cast<std::int64_t>(nodes), "node"),
+                          Counted(std::ssize(plan.moves), "admitted workload"), without_place));
+}
+
+std::vector<std::string> NamesOf(const Cluster& cluster, const std::vector<std::size_t>& nodes) {
+  std::vector<std::string> names;
+  for (const std::size_t node : nodes) names.push_back(cluster.nodes[node].name);
+  return names;
+}
+
+void Write(const Question& question, const std::vector<std::size_t>& nodes, const DrainPlan& plan,
+           ObjectWriter& out) {
+  out.Key("nodes");
+  WriteTexts(NamesOf(question.cluster, nodes), out);
+  out.Key("workloads");
+  out.BeginList();
+  for (const Move& move : plan.moves) {
+    const Workload& workload = question.cluster.workloads[move.hit.index];
+    out.BeginMap();
+    out.Field("workload", std::string_view(workload.key.ToString()));
+    out.Field("priority", workload.priority);
+    out.Field("podsThere", move.hit.pods_hit);
+    out.Field("pods", move.hit.pods);
+    if (std::holds_alternative<WorkloadRequest>(move.planned.plan)) {
+      out.Key("then");
+      WriteAnswer(move.answer, question.gates, out);
+    } else {
+      out.Field("reason", std::string_view(ReasonOf(move.planned, move.answer)));
+    }
+    out.EndMap();
+  }
+  out.EndList();
+}
+
+// Plans the drain on the server's state, which knows who is hit; the files say what those ask for.
+// Adds to the cluster the workloads that it lacks.
+Result<DrainPlan> AskServer(Question& question, const std::vector<std::size_t>& nodes) {
+  Cluster& cluster = question.cluster;
+  const std::vector<std::string> names = NamesOf(cluster, nodes);
+  const auto hits_there = question.remote->WorkloadsOn(names);
+  if (!hits_there) return tl::unexpected(hits_there.error());
+  std::map<ObjectKey, std::size_t> by_key;
+  for (std::size_t i = 0; i < cluster.workloads.size(); ++i) {
+    by_key.emplace(cluster.workloads[i].key, i);
+  }
+  std::vector<HitWorkload> hits;
+  for (const HitByKey& hit : *hits_there) {
+    const auto [found, is_absent] = by_key.emplace(hit.key, cluster.workloads.size());
+    hits.push_back({found->second, hit.pods_hit, hit.pods});
+    if (!is_absent) continue;
+    Workload& absent = cluster.workloads.emplace_back();
+    absent.key = hit.key;
+    absent.priority = hit.priority;
+    absent.conditions = {{.type = std::string(kFinished), .status = "True"}};  // nothing is asked
+  }
+  auto plan = PlanMoves(cluster, nodes, hits, question.gates);
+  if (!plan) return plan;
+  auto answers = question.remote->Drain(names, RequestsOf(plan->moves), question.gates);
+  if (!answers) return tl::unexpected(answers.error());
+  SetAnswers(*std::move(answers), plan->moves);
+  std::set<std::size_t> told;
+  for (const Move& move : plan->moves) told.insert(move.hit.index);
+  const auto refuse = [&](const HitWorkload& hit, const char* reason) {
+    if (!told.insert(hit.index).second) return;
+    plan->moves.push_back({hit, {.index = hit.index, .plan = RefusedWorkload{reason}}, {}});
+  };
+  for (const HitWorkload& hit : hits) refuse(hit, "the files do not say what it asks for");
+  for (const HitWorkload& hit : WorkloadsOn(cluster, nodes)) {
+    refuse(hit, "the server does not know it by its name");
+  }
+  return plan;
+}
+
+ExitCode RunDrain(const DrainOptions& options) {
+  Result<Question> question = OpenQuestion(options.question);
+  if (!question) return ReportError(question.error());
+  const auto nodes = FindNodes(question->cluster, options.target);
+  if (!nodes) return ReportError(nodes.error());
+  const auto plan = question->remote != nullptr
+                        ? AskServer(*question, *nodes)
+                        : PlanDrain(question->cluster, *nodes, question->MakeEngine());
+  if (!plan) return ReportError(plan.error());
+  if (options.question.output == "table") {
+    PrintTable(*question, nodes->size(), *plan);
+  } else {
+    PrintObject(options.question.output,
+                [&](ObjectWriter& out) { Write(*question, *nodes, *plan, out); });
+  }
+  return std::ranges::all_of(plan->moves, HasPlace) ? kExitOk : kExitNo;
+}
+
+}  // namespace
+
+void AddDrainCommand(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<DrainOptions>();
+  CLI::App* drain = app.add_subcommand(
+      "drain", "Which gangs a drain of nodes would hit, and where they would go");
+  drain->footer(kExamples);
+  drain
+      ->add_option("TARGET", options->target,
+                   "A node, or all of a domain: LEVEL=VALUE as rack=r05 or rack=block-2/r05")
+      ->required();
+  AddQuestionOptions(*drain, options->question);
+  AddBackendOptions(*drain, options->question.backend);
+  AddConnectOptions(*drain, options->question);
+  drain->callback([options, &exit_code] { exit_code = RunDrain(*options); });
+}
+
+}  // namespace espalier

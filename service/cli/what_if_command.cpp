@@ -1,0 +1,349 @@
+// espalier what-if: would a workload fit if others were gone, nodes drained or objects added?
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "host/engine/prefix_search.hpp"
+#include "host/kueue/certificate.hpp"
+#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/drain.hpp"
+#include "host/kueue/preemption.hpp"
+#include "host/kueue/workload_status.hpp"
+#include "host/model/excerpt.hpp"
+#include "service/cli/commands.hpp"
+#include "service/cli/counted.hpp"
+#include "service/cli/question.hpp"
+#include "service/cli/standard_output.hpp"
+
+namespace espalier {
+namespace {
+
+struct WhatIfOptions {
+  QuestionOptions question;
+  std::string workload;
+  std::vector<std::string> without;
+  std::vector<std::string> drain;
+  std::vector<std::string> add;
+};
+
+constexpr const char* kExamples = R"(Examples:
+  Would it fit if these were gone, and which of them have to go?
+    espalier what-if team-a/train cluster.json.gz --without team-b/eval,team-c/sweep
+
+  Would it still fit if a node or a whole rack were drained?
+    espalier what-if team-a/train cluster.json.gz --drain gpu-17
+    espalier what-if team-a/train cluster.json.gz --drain rack=block-2/r05
+
+  If more nodes, or larger ones, were there? Objects of the same kind and name are replaced.
+    espalier what-if team-a/train cluster.json.gz --add new-nodes.yaml
+
+  For a script:
+    espalier what-if team-a/train cluster.json.gz --without team-b/eval -o json | jq .then.fits
+
+Workloads are taken away in the order given, until it fits; then each, from the last but one to the
+first, is put back where it need not go. Quota is not looked at: the question is where pods would go.
+
+Exit codes: 0 it fits then; 1 it does not; 2 wrong command line; 3 wrong input;
+4 no GPU or memory, or output lost; 5 internal error.)";
+
+// Puts objects in the place of those of the same name, and the others behind the last.
+template <class Object, class Key>
+void Merge(std::vector<Object>& into, std::vector<Object> objects, Key Object::*key) {
+  for (Object& object : objects) {
+    const auto same = std::ranges::find(into, object.*key, key);
+    if (same == into.end()) {
+      into.push_back(std::move(object));
+    } else {
+      *same = std::move(object);
+    }
+  }
+}
+
+void Merge(Cluster& cluster, Cluster added) {
+  Merge(cluster.nodes, std::move(added.nodes), &Node::name);
+  Merge(cluster.pods, std::move(added.pods), &Pod::key);
+  Merge(cluster.topologies, std::move(added.topologies), &Topology::name);
+  Merge(cluster.flavors, std::move(added.flavors), &ResourceFlavor::name);
+  Merge(cluster.cluster_queues, std::move(added.cluster_queues), &ClusterQueue::name);
+  Merge(cluster.local_queues, std::move(added.local_queues), &LocalQueue::key);
+  Merge(cluster.workloads, std::move(added.workloads), &Workload::key);
+}
+
+// What is added apart from what would change the answer: the pending workloads alone.
+Cluster PendingOf(const Cluster& added) {
+  Cluster pending;
+  std::ranges::copy_if(added.workloads, std::back_inserter(pending.workloads), IsPending);
+  pending.local_queues = added.local_queues;
+  pending.cluster_queues = added.cluster_queues;
+  return pending;
+}
+
+class WhatIf {
+ public:
+  WhatIf(const WhatIfOptions& options, Question question)
+      : options_(options), question_(std::move(question)) {}
+
+  Result<ExitCode> Run() {
+    if (auto changed = Change(); !changed) return tl::unexpected(changed.error());
+    if (auto answered = AnswerNow(); !answered) return tl::unexpected(answered.error());
+    if (auto answered = AnswerThen(); !answered) return tl::unexpected(answered.error());
+    if (options_.question.output == "table") {
+      PrintTable();
+    } else {
+      PrintObject(options_.question.output, [&](ObjectWriter& out) { Write(out); });
+    }
+    return found_.fits ? kExitOk : kExitNo;
+  }
+
+ private:
+  // Makes `changed_` of the cluster, but for the workloads that are to go.
+  Result<void> Change() {
+    Cluster& cluster = question_.cluster;
+    changed_ = cluster;
+    if (!options_.add.empty()) {
+      InputOptions input = options_.question.input;
+      input.files = options_.add;
+      Result<ClusterRead> added = ReadInput(input);
+      if (!added) return tl::unexpected(added.error());
+      if (question_.remote != nullptr) {
+        if (auto sound = CheckAdded(added->cluster); !sound) return sound;
+        nodes_.upserted = added->cluster.nodes;
+      }
+      Merge(cluster, PendingOf(added->cluster));
+      Merge(changed_, std::move(added->cluster));
+    }
+    for (const std::string& text : options_.drain) {
+      const auto nodes = FindNodes(changed_, text);
+      if (!nodes) return tl::unexpected(nodes.error());
+      drained_.insert(drained_.end(), nodes->begin(), nodes->end());
+    }
+    std::ranges::sort(drained_);
+    drained_.erase(std::unique(drained_.begin(), drained_.end()), drained_.end());
+    if (auto hit = FindHit(); !hit) return hit;
+    Cordon(changed_, drained_);
+    return {};
+  }
+
+  // A server is told of nodes and of what is asked.
+  static Result<void> CheckAdded(const Cluster& added) {
+    const bool pending = std::ranges::all_of(added.workloads, IsPending);
+    if (pending && added.pods.empty() && added.topologies.empty() && added.flavors.empty()) {
+      return {};
+    }
+    return BadInput(
+        "--add: with --connect only nodes and pending workloads can come; want no pods, "
+        "topologies, flavors or admitted workloads");
+  }
+
+  // Who has pods on the nodes that are drained.
+  Result<void> FindHit() {
+    for (const HitWorkload& hit : WorkloadsOn(changed_, drained_)) {
+      hit_.push_back(changed_.workloads[hit.index].key);
+    }
+    if (question_.remote == nullptr) return {};
+    for (const std::size_t node : drained_) {
+      const std::string& name = changed_.nodes[node].name;
+      // One that comes, comes drained.
+      const auto same = std::ranges::find(nodes_.upserted, name, &Node::name);
+      if (same == nodes_.upserted.end()) {
+        nodes_.drained.push_back(name);
+      } else {
+        same->unschedulable = true;
+      }
+    }
+    const bool files_know = std::ranges::any_of(changed_.workloads, HasReservation);
+    if (files_know || nodes_.drained.empty()) return {};
+    auto hit = question_.remote->WorkloadsOn(nodes_.drained);
+    if (!hit) return tl::unexpected(hit.error());
+    for (const HitByKey& workload : *hit) hit_.push_back(workload.key);
+    return {};
+  }
+
+  Result<void> AnswerNow() {
+    const auto asked = AskAbout(question_.cluster, question_.gates, options_.workload);
+    if (!asked) return tl::unexpected(asked.error());
+    key_ = asked->workload->key;
+    if (question_.remote != nullptr) {
+      auto answer = question_.remote->Place(asked->request, question_.gates);
+      if (!answer) return tl::unexpected(answer.error());
+      now_ = *std::move(answer);
+      return {};
+    }
+    const auto state =
+        ClusterState::Build(BuildClusterStateInput(question_.cluster, question_.gates));
+    if (!state) return tl::unexpected(state.error());
+    now_ = question_.MakeEngine().Nominate(*state, {&asked->request, 1}).front();
+    return {};
+  }
+
+  Result<void> AnswerThen() {
+    const auto asked = AskAbout(changed_, question_.gates, key_.ToString());
+    if (!asked) return tl::unexpected(asked.error());
+    const auto victims = Victims();
+    if (!victims) return tl::unexpected(victims.error());
+    auto found = Find(asked->request, *victims);
+    if (!found) return tl::unexpected(found.error());
+    found_ = *std::move(found);
+    for (std::size_t i = 0; i < victims->size(); ++i) {
+      const bool goes = std::ranges::find(found_.targets, i) != found_.targets.end();
+      for (const std::size_t slice : going_[i]) {
+        (goes ? must_go_ : may_stay_).push_back(changed_.workloads[slice].key.ToString());
+      }
+    }
+    return {};
+  }
+
+  Result<PrefixAnswer> Find(const WorkloadRequest& request,
+                            const std::vector<RunningWorkload>& victims) const {
+    if (question_.remote != nullptr) {
+      return question_.remote->FindVictims(request, victims, nodes_, question_.gates);
+    }
+    const auto state = ClusterState::Build(BuildClusterStateInput(changed_, question_.gates));
+    if (!state) return tl::unexpected(state.error());
+    std::vector<Victim> plain;
+    for (const RunningWorkload& running : victims) plain.push_back(running.victim);
+    return FindPrefix(question_.MakeEngine(), *state, request, plain);
+  }
+
+  // All slices of a job go with the one that is named (W5.5).
+  Result<std::vector<RunningWorkload>> Victims() {
+    const ClusterLookup lookup(changed_);
+    const std::vector<VictimSlices> jobs = RunningJobs(changed_, key_);
+    std::set<std::size_t> named;
+    std::vector<RunningWorkload> victims;
+    for (const std::string& name : options_.without) {
+      const Result<ObjectKey> key = FindSlice(changed_, name);
+      if (!key) return tl::unexpected(key.error());
+      const Workload* workload = lookup.FindWorkload(*key);
+      if (!HasReservation(*workload)) {
+        return BadInput(
+            fmt::format("--without {}: it is not admitted, so nothing is free without it",
+                        Excerpt(key->ToString())));
+      }
+      const auto index = static_cast<std::size_t>(workload - changed_.workloads.data());
+      const auto job = std::ranges::find_if(jobs, [&](const VictimSlices& slices) {
+        return std::ranges::find(slices, index) != slices.end();
+      });
+      if (job == jobs.end()) {
+        return BadInput(fmt::format(
+            "--without {}: it is a slice of the job of {}, which cannot go to make room for itself",
+            Excerpt(key->ToString()), Excerpt(key_.ToString())));
+      }
+      // Another slice of the job goes already; the same one twice is an error of FindPrefix.
+      if (named.insert(index).second && std::ranges::find(going_, *job) != going_.end()) continue;
+      going_.push_back(*job);
+      victims.push_back({changed_.workloads[job->front()].key, VictimOf(changed_, *job, lookup),
+                         workload->priority});
+    }
+    return victims;
+  }
+
+  void PrintTable() const {
+    const NamesByFlavor names(changed_.flavors, changed_.topologies, changed_.nodes);
+    WriteOutput(
+        RenderTable({"WHEN", "WHERE " + key_.ToString() + " GOES"},
+                    {{"now", AnswerCell(now_, names)}, {"then", AnswerCell(found_.answer, names)}},
+                    question_.style));
+    std::string lines;
+    if (!drained_.empty()) {
+      lines +=
+          fmt::format("drained: {}, with pods of {}{}\n", Counted(std::ssize(drained_), "node"),
+                      Counted(std::ssize(hit_), "admitted workload"),
+                      hit_.empty() ? "" : " (espalier drain says where they would go)");
+    }
+    if (!options_.without.empty()) lines += WithoutLine();
+    if (!lines.empty()) WriteOutput("\n" + lines);
+  }
+
+  std::string WithoutLine() const {
+    const auto victims = std::ssize(going_);
+    if (!found_.fits) return fmt::format("not even without all {} of them\n", victims);
+    if (found_.prefix == 0) return "nobody has to go\n";
+    return fmt::format("once the first {} of {} are gone; of these, must go: {}\n", found_.prefix,
+                       victims, fmt::join(must_go_, ", "));
+  }
+
+  void Write(ObjectWriter& out) const {
+    out.Field("workload", std::string_view(key_.ToString()));
+    out.Key("now");
+    WriteAnswer(now_, question_.gates, out);
+    out.Key("then");
+    WriteAnswer(found_.answer, question_.gates, out);
+    if (!drained_.empty()) WriteDrained(out);
+    if (options_.without.empty()) return;
+    out.Key("without");
+    out.BeginMap();
+    out.Field("prefix", static_cast<std::int64_t>(found_.prefix));
+    out.Key("mustGo");
+    WriteTexts(must_go_, out);
+    out.Key("mayStay");
+    WriteTexts(may_stay_, out);
+    out.EndMap();
+  }
+
+  void WriteDrained(ObjectWriter& out) const {
+    std::vector<std::string> nodes;
+    for (const std::size_t node : drained_) nodes.push_back(changed_.nodes[node].name);
+    std::vector<std::string> workloads;
+    for (const ObjectKey& hit : hit_) workloads.push_back(hit.ToString());
+    out.Key("drained");
+    out.BeginMap();
+    out.Key("nodes");
+    WriteTexts(nodes, out);
+    out.Key("workloads");
+    WriteTexts(workloads, out);
+    out.EndMap();
+  }
+
+  const WhatIfOptions& options_;
+  Question question_;
+  Cluster changed_;
+  std::vector<std::size_t> drained_;
+  ChangedNodes nodes_;  // that a server is told of
+  std::vector<ObjectKey> hit_;
+  ObjectKey key_;
+  WorkloadAnswer now_;
+  PrefixAnswer found_;
+  std::vector<VictimSlices> going_;    // of the victims
+  std::vector<std::string> must_go_;   // in the order of the command line
+  std::vector<std::string> may_stay_;  // likewise
+};
+
+}  // namespace
+
+void AddWhatIfCommand(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<WhatIfOptions>();
+  CLI::App* what_if = app.add_subcommand(
+      "what-if", "Would a workload fit without others, with nodes drained, with objects added?");
+  what_if->footer(kExamples);
+  AddWorkloadArgument(*what_if, options->workload);
+  AddQuestionOptions(*what_if, options->question);
+  AddBackendOptions(*what_if, options->question.backend);
+  AddConnectOptions(*what_if, options->question);
+  what_if
+      ->add_option("--without", options->without,
+                   "Admitted workloads that may go, in this order: NAMESPACE/NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  what_if
+      ->add_option("--drain", options->drain,
+                   "A node, or all of a domain: LEVEL=VALUE as rack=r05 or rack=block-2/r05")
+      ->allow_extra_args(false);
+  what_if->add_option("--add", options->add, "A file or folder of objects that are added")
+      ->allow_extra_args(false);
+  what_if->callback([options, &exit_code] {
+    if (options->without.empty() && options->drain.empty() && options->add.empty()) {
+      throw CLI::RequiredError("one of --without, --drain and --add");
+    }
+    exit_code = RunQuestion<WhatIf>(*options);
+  });
+}
+
+}  // namespace espalier

@@ -1,0 +1,421 @@
+#include "service/client/remote_questions.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "espalier/v1/questions.grpc.pb.h"
+#include "service/client/connection.hpp"
+#include "service/wire/answers.hpp"
+#include "service/wire/cluster_state.hpp"
+#include "service/wire/feature_gates.hpp"
+#include "service/wire/questions.hpp"
+#include "service/wire/workloads.hpp"
+
+namespace espalier {
+
+class RemoteQuestions::Impl {
+ public:
+  Impl(Connection connection, std::string state_name)
+      : connection_(std::move(connection)),
+        stub_(v1::Questions::NewStub(connection_.channel())),
+        state_name_(std::move(state_name)) {}
+
+  Result<WorkloadAnswer> Place(const WorkloadRequest& request, const FeatureGates& gates) {
+    auto asked = Ask<v1::WhatIfRequest>(request, gates);
+    if (!asked) return tl::unexpected(asked.error());
+    asked->add_question_workloads(0);
+    asked->set_placements(true);
+    const auto response = Single(&v1::Questions::Stub::WhatIf, *asked);
+    if (!response) return tl::unexpected(response.error());
+    return AnswerOf(request, response->answers());
+  }
+
+  Result<Certificate> Explain(const WorkloadRequest& request,
+                              std::span<const RunningWorkload> running, const FeatureGates& gates) {
+    auto asked = Ask<v1::ExplainRequest>(request, gates);
+    if (!asked) return tl::unexpected(asked.error());
+    if (!running.empty()) *asked->mutable_victims() = ToProto(running);
+    const auto response = Single(&v1::Questions::Stub::Explain, *asked);
+    if (!response) return tl::unexpected(response.error());
+    Certificate found = FromProto(*response);
+    auto now = AnswerOf(request, response->answers());
+    if (!now) return tl::unexpected(now.error());
+    found.answer = *std::move(now);
+    if (found.fits) return found;
+    auto empty = AnswerOf(request, response->empty());
+    if (!empty) return tl::unexpected(empty.error());
+    found.empty = *std::move(empty);
+    return found;
+  }
+
+  Result<v1::FindVictimsResponse> AskForVictims(const WorkloadRequest& request,
+                                                std::span<const RunningWorkload> victims,
+                                                const ChangedNodes& nodes, bool cheapest,
+                                                const FeatureGates& gates) {
+    auto asked = Ask<v1::FindVictimsRequest>(request, gates);
+    if (!asked) return tl::unexpected(asked.error());
+    *asked->mutable_victims() = ToProto(victims);
+    asked->mutable_drained_nodes()->Assign(nodes.drained.begin(), nodes.drained.end());
+    StringTable strings(asked->mutable_strings());
+    for (const Node& node : nodes.upserted) Fill(node, strings, *asked->add_upserted_nodes());
+    asked->set_cheapest(cheapest);
+    auto response = Single(&v1::Questions::Stub::FindVictims, *asked);
+    if (!response) return response;
+    const auto known = [&](std::uint32_t victim) { return victim < victims.size(); };
+    bool sound = std::ranges::all_of(response->targets(), known);
+    for (const v1::DomainVictims& domain : response->domains()) {
+      for (const v1::VictimSet& set : domain.sets()) {
+        sound = sound && std::ranges::all_of(set.victims(), known);
+      }
+    }
+    if (sound) return response;
+    return connection_.Readable(
+        Result<v1::FindVictimsResponse>(BadInput("a victim that was not asked about")));
+  }
+
+  Result<PrefixAnswer> FindVictims(const WorkloadRequest& request,
+                                   std::span<const RunningWorkload> victims,
+                                   const ChangedNodes& nodes, const FeatureGates& gates) {
+    const auto response = AskForVictims(request, victims, nodes, false, gates);
+    if (!response) return tl::unexpected(response.error());
+    PrefixAnswer found;
+    found.fits = response->fits();
+    found.prefix = response->prefix();
+    found.targets.assign(response->targets().begin(), response->targets().end());
+    auto answer = AnswerOf(request, response->answers());
+    if (!answer) return tl::unexpected(answer.error());
+    found.answer = *std::move(answer);
+    return found;
+  }
+
+  Result<NamedVictimSets> FindCheapestVictims(const WorkloadRequest& request,
+                                              std::span<const RunningWorkload> victims,
+                                              const FeatureGates& gates) {
+    const auto response = AskForVictims(request, victims, {}, true, gates);
+    if (!response) return tl::unexpected(response.error());
+    NamedVictimSets found{response->fits(), {}};
+    for (const v1::DomainVictims& row : response->domains()) {
+      NamedDomainVictims& domain = found.domains.emplace_back();
+      domain.values.assign(row.values().begin(), row.values().end());
+      domain.exact = row.exact();
+      for (const v1::VictimSet& set : row.sets()) {
+        domain.sets.push_back(
+            {{set.victims().begin(), set.victims().end()}, set.priority(), set.accelerators()});
+      }
+    }
+    return found;
+  }
+
+  Result<NamedCensus> CountGangs(const PodSetRequest& gang, const std::vector<std::string>& drained,
+                                 const FeatureGates& gates) {
+    WorkloadRequest shape;
+    shape.key.name = "gang";
+    shape.pod_sets = {gang};
+    v1::CountGangsRequest asked;
+    auto batch = ToProto(std::span(&shape, 1));
+    if (!batch) return tl::unexpected(batch.error());
+    *asked.mutable_shapes() = *std::move(batch);
+    WriteFeatureGates(gates, *asked.mutable_feature_gates());
+    asked.set_state_name(state_name_);
+    asked.mutable_drained_nodes()->Assign(drained.begin(), drained.end());
+    asked.set_all_domains(true);
+    const auto response = Single(&v1::Questions::Stub::CountGangs, asked);
+    if (!response) return tl::unexpected(response.error());
+    return connection_.Readable(ReadCensus(*response));
+  }
+
+  Result<std::vector<HitByKey>> WorkloadsOn(const std::vector<std::string>& nodes) {
+    const auto response = AskForDrain(nodes, {}, {});
+    if (!response) return tl::unexpected(response.error());
+    std::vector<HitByKey> workloads;
+    for (const v1::HitWorkload& hit : response->hits()) {
+      workloads.push_back({{hit.workload().namespace_(), hit.workload().name()},
+                           hit.priority(),
+                           hit.pods_hit(),
+                           hit.pods()});
+    }
+    return workloads;
+  }
+
+  Result<std::vector<WorkloadAnswer>> Drain(const std::vector<std::string>& nodes,
+                                            std::span<const WorkloadRequest> requests,
+                                            const FeatureGates& gates) {
+    const auto response = AskForDrain(nodes, requests, gates);
+    if (!response) return tl::unexpected(response.error());
+    if (std::cmp_not_equal(response->moved_size(), requests.size())) {
+      return tl::unexpected(
+          Error{ErrorClass::kStale, "the state changed while it was asked: ask again"});
+    }
+    WorkBudget budget(kMaxAnswerBytes);
+    return connection_.Readable(FromProto(requests, response->answers(), budget));
+  }
+
+  Result<RemoteDefragment> Defragment(std::span<const HoldingGang> gangs,
+                                      const DefragmentOptions& options, const FeatureGates& gates) {
+    std::vector<WorkloadRequest> requests;
+    std::vector<std::size_t> gang_of;
+    for (std::size_t gang = 0; gang < gangs.size(); ++gang) {
+      if (!gangs[gang].request) continue;
+      requests.push_back(*gangs[gang].request);
+      gang_of.push_back(gang);
+    }
+    auto asked = AskAll<v1::DefragmentRequest>(requests, gates);
+    if (!asked) return tl::unexpected(asked.error());
+    asked->set_level(options.level);
+    asked->set_flavor(options.flavor);
+    asked->set_most_moves(static_cast<std::uint32_t>(
+        std::min<std::size_t>(options.most_moves, std::numeric_limits<std::uint32_t>::max())));
+    const auto response = Unary(&v1::Questions::Stub::Defragment, *asked);
+    if (!response) return tl::unexpected(response.error());
+    return connection_.Readable(ReadPlan(requests, gang_of, *response));
+  }
+
+  Result<std::vector<WorkloadAnswer>> Replay(const ReplayedWorkloads& replayed,
+                                             const FeatureGates& gates) {
+    auto asked = AskAll<v1::ReplayRequest>(replayed.requests, gates);
+    if (!asked) return tl::unexpected(asked.error());
+    StringTable strings(asked->mutable_strings());
+    for (std::size_t w = 0; w < replayed.chosen.size(); ++w) {
+      v1::ChosenPlace& row = *asked->add_chosen();
+      row.set_workload(static_cast<std::uint32_t>(w));
+      for (const FlavorLeafUsage& usage : replayed.chosen[w]) {
+        Fill(usage, strings, *row.add_usage());
+      }
+    }
+    for (const ObjectKey& key : replayed.ended) *asked->add_ended() = ToProto(key);
+    grpc::ClientContext context;
+    connection_.SetDeadline(context);
+    const auto reader = stub_->Replay(&context, *asked);
+    std::vector<WorkloadAnswer> answers;
+    Result<void> sound;
+    for (v1::ReplayResponse response; reader->Read(&response);) {
+      if (!sound || answers.size() == replayed.requests.size()) continue;
+      auto answer = AnswerOf(replayed.requests[answers.size()], response.answers());
+      if (answer) {
+        answers.push_back(*std::move(answer));
+      } else {
+        sound = tl::unexpected(answer.error());
+      }
+    }
+    if (auto ended = connection_.Check(reader->Finish()); !ended) {
+      return tl::unexpected(ended.error());
+    }
+    if (!sound) return tl::unexpected(sound.error());
+    if (answers.size() == replayed.requests.size()) return answers;
+    return connection_.Readable(
+        Result<std::vector<WorkloadAnswer>>(BadInput("fewer answers than workloads")));
+  }
+
+  Result<AssignmentCheck> Validate(std::span<const Workload> workloads, const FeatureGates& gates) {
+    auto asked = ToProto(workloads);
+    if (!asked) return tl::unexpected(asked.error());
+    WriteFeatureGates(gates, *asked->mutable_feature_gates());
+    asked->set_state_name(state_name_);
+    const auto response = Unary(&v1::Questions::Stub::Validate, *asked);
+    if (!response) return tl::unexpected(response.error());
+    return FromProto(*response);
+  }
+
+ private:
+  static Result<RemoteDefragment> ReadPlan(std::span<const WorkloadRequest> requests,
+                                           std::span<const std::size_t> gang_of,
+                                           const v1::DefragmentResponse& message) {
+    RemoteDefragment found;
+    DefragmentPlan& plan = found.plan;
+    plan.flavor = message.flavor();
+    plan.domains = message.domains();
+    plan.free_already = message.free_already();
+    plan.out_of_reach = message.out_of_reach();
+    for (const v1::WorkloadName& name : message.staying()) {
+      plan.staying.push_back({name.namespace_(), name.name()});
+    }
+    const auto known = [&](std::uint32_t position) { return position < requests.size(); };
+    if (!std::ranges::all_of(message.unknown(), known)) {
+      return BadInput("unknown: a workload that was not asked about");
+    }
+    for (const std::uint32_t position : message.unknown()) {
+      found.unknown.push_back(gang_of[position]);
+    }
+    std::vector<WorkloadRequest> moved;
+    for (const v1::FreedDomain& row : message.freed()) {
+      FreedDomain& freed = plan.freed.emplace_back();
+      freed.values.assign(row.values().begin(), row.values().end());
+      for (const std::uint32_t position : row.moves()) {
+        if (!known(position)) return BadInput("freed: a workload that was not asked about");
+        moved.push_back(requests[position]);
+        freed.moves.push_back({gang_of[position], {}});
+      }
+    }
+    plan.moves = moved.size();
+    WorkBudget budget(kMaxAnswerBytes);
+    auto answers = FromProto(moved, message.answers(), budget);
+    if (!answers) return tl::unexpected(answers.error());
+    auto answer = answers->begin();
+    for (FreedDomain& freed : plan.freed) {
+      for (DefragmentMove& move : freed.moves) move.answer = std::move(*answer++);
+    }
+    return found;
+  }
+
+  Result<v1::DrainResponse> AskForDrain(const std::vector<std::string>& nodes,
+                                        std::span<const WorkloadRequest> requests,
+                                        const FeatureGates& gates) {
+    auto asked = AskAll<v1::DrainRequest>(requests, gates);
+    if (!asked) return tl::unexpected(asked.error());
+    asked->mutable_nodes()->Assign(nodes.begin(), nodes.end());
+    return Unary(&v1::Questions::Stub::Drain, *asked);
+  }
+
+  // Returns a question about workloads, with domains to be named.
+  template <class Request>
+  Result<Request> AskAll(std::span<const WorkloadRequest> requests,
+                         const FeatureGates& gates) const {
+    Request asked;
+    asked.set_state_name(state_name_);
+    asked.set_domain_naming(v1::DOMAIN_NAMING_NAME);
+    WriteFeatureGates(gates, *asked.mutable_feature_gates());
+    auto batch = ToProto(requests);
+    if (!batch) return tl::unexpected(batch.error());
+    *asked.mutable_workloads() = *std::move(batch);
+    return asked;
+  }
+
+  template <class Request>
+  Result<Request> Ask(const WorkloadRequest& request, const FeatureGates& gates) const {
+    return AskAll<Request>(std::span(&request, 1), gates);
+  }
+
+  template <class Request, class Response>
+  Result<Response> Unary(grpc::Status (v1::Questions::Stub::*call)(grpc::ClientContext*,
+                                                                   const Request&, Response*),
+                         const Request& request) const {
+    grpc::ClientContext context;
+    connection_.SetDeadline(context);
+    Response response;
+    if (auto got = connection_.Check((stub_.get()->*call)(&context, request, &response)); !got) {
+      return tl::unexpected(got.error());
+    }
+    return response;
+  }
+
+  // Makes a call that answers one question.
+  template <class Request, class Response>
+  Result<Response> Single(std::unique_ptr<grpc::ClientReader<Response>> (
+                              v1::Questions::Stub::*call)(grpc::ClientContext*, const Request&),
+                          const Request& request) const {
+    grpc::ClientContext context;
+    connection_.SetDeadline(context);
+    const auto reader = (stub_.get()->*call)(&context, request);
+    Response response;
+    const bool answered = reader->Read(&response);
+    for (Response more; reader->Read(&more);) {
+    }
+    if (auto ended = connection_.Check(reader->Finish()); !ended) {
+      return tl::unexpected(ended.error());
+    }
+    if (answered) return response;
+    return connection_.Readable(Result<Response>(BadInput("nothing")));
+  }
+
+  Result<WorkloadAnswer> AnswerOf(const WorkloadRequest& request,
+                                  const v1::AnswerBatch& message) const {
+    WorkBudget budget(kMaxAnswerBytes);
+    auto answers = connection_.Readable(FromProto(std::span(&request, 1), message, budget));
+    if (!answers) return tl::unexpected(answers.error());
+    return std::move(answers->front());
+  }
+
+  static Result<NamedCensus> ReadCensus(const v1::CountGangsResponse& message) {
+    NamedCensus census{message.failure(), {}};
+    for (const v1::LevelCensus& row : message.levels()) {
+      const int domains = row.domain_gangs_size();
+      const int depth = domains == 0 ? 0 : row.values_size() / domains;
+      if (row.domain_pods_size() != domains || row.values_size() != depth * domains) {
+        return BadInput("levels: its columns differ in length");
+      }
+      NamedCensus::Level& level = census.levels.emplace_back();
+      level.level = row.level();
+      level.gangs = row.gangs();
+      for (int i = 0; i < domains; ++i) {
+        const auto first = row.values().begin() + i * depth;
+        level.domains.push_back({{first, first + depth}, row.domain_pods(i), row.domain_gangs(i)});
+      }
+    }
+    return census;
+  }
+
+  Connection connection_;
+  std::unique_ptr<v1::Questions::Stub> stub_;
+  std::string state_name_;
+};
+
+Result<RemoteQuestions> RemoteQuestions::Connect(const std::string& address, std::string state_name,
+                                                 std::chrono::milliseconds timeout) {
+  auto connection = Connection::Open(address, timeout);
+  if (!connection) return tl::unexpected(connection.error());
+  return RemoteQuestions(std::make_unique<Impl>(*std::move(connection), std::move(state_name)));
+}
+
+RemoteQuestions::RemoteQuestions(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RemoteQuestions::RemoteQuestions(RemoteQuestions&&) noexcept = default;
+RemoteQuestions& RemoteQuestions::operator=(RemoteQuestions&&) noexcept = default;
+RemoteQuestions::~RemoteQuestions() = default;
+
+Result<WorkloadAnswer> RemoteQuestions::Place(const WorkloadRequest& request,
+                                              const FeatureGates& gates) {
+  return impl_->Place(request, gates);
+}
+
+Result<Certificate> RemoteQuestions::Explain(const WorkloadRequest& request,
+                                             std::span<const RunningWorkload> running,
+                                             const FeatureGates& gates) {
+  return impl_->Explain(request, running, gates);
+}
+
+Result<PrefixAnswer> RemoteQuestions::FindVictims(const WorkloadRequest& request,
+                                                  std::span<const RunningWorkload> victims,
+                                                  const ChangedNodes& nodes,
+                                                  const FeatureGates& gates) {
+  return impl_->FindVictims(request, victims, nodes, gates);
+}
+
+Result<NamedVictimSets> RemoteQuestions::FindCheapestVictims(
+    const WorkloadRequest& request, std::span<const RunningWorkload> victims,
+    const FeatureGates& gates) {
+  return impl_->FindCheapestVictims(request, victims, gates);
+}
+
+Result<NamedCensus> RemoteQuestions::CountGangs(const PodSetRequest& gang,
+                                                const std::vector<std::string>& drained,
+                                                const FeatureGates& gates) {
+  return impl_->CountGangs(gang, drained, gates);
+}
+
+Result<std::vector<HitByKey>> RemoteQuestions::WorkloadsOn(const std::vector<std::string>& nodes) {
+  return impl_->WorkloadsOn(nodes);
+}
+
+Result<std::vector<WorkloadAnswer>> RemoteQuestions::Drain(
+    const std::vector<std::string>& nodes, std::span<const WorkloadRequest> requests,
+    const FeatureGates& gates) {
+  return impl_->Drain(nodes, requests, gates);
+}
+
+Result<RemoteDefragment> RemoteQuestions::Defragment(std::span<const HoldingGang> gangs,
+                                                     const DefragmentOptions& options,
+                                                     const FeatureGates& gates) {
+  return impl_->Defragment(gangs, options, gates);
+}
+
+Result<std::vector<WorkloadAnswer>> RemoteQuestions::Replay(const ReplayedWorkloads& replayed,
+                                                            const FeatureGates& gates) {
+  return impl_->Replay(replayed, gates);
+}
+
+Result<AssignmentCheck> RemoteQuestions::Validate(std::span<const Workload> workloads,
+                                                  const FeatureGates& gates) {
+  return impl_->Validate(workloads, gates);
+}
+
+}  // namespace espalier

@@ -1,0 +1,153 @@
+#include "service/flows/multikueue_input.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "host/kueue/resize_plan.hpp"
+#include "host/kueue/ungater.hpp"
+#include "host/kueue/workload_slices.hpp"
+#include "host/model/excerpt.hpp"
+#include "host/readers/scale_request.hpp"
+#include "service/flows/owned_jobs.hpp"
+
+namespace espalier {
+namespace {
+
+Result<ScaleRequests> RequestsOf(const std::vector<Workload>& workloads) {
+  ScaleRequests requests;
+  for (const Workload& workload : workloads) {
+    const std::string* text = workload.annotations.Find(kScaleRequestAnnotation);
+    if (text == nullptr || text->empty()) continue;
+    auto counts = ParseScaleRequest(*text);
+    if (!counts) {
+      return BadInput(fmt::format(
+          "Workload {}: metadata.annotations[{}]: {}; want counts by pod "
+          "set, as {{\"small-group\": 5}}",
+          Excerpt(workload.key.ToString()), kScaleRequestAnnotation, counts.error().message));
+    }
+    requests[workload.key] = *std::move(counts);
+  }
+  return requests;
+}
+
+PodCounts RunningPods(const Workload& workload, const std::vector<Pod>& pods, bool suspended) {
+  PodCounts counts;
+  bool any = false;
+  for (const PodSet& pod_set : workload.pod_sets) counts[pod_set.name] = 0;
+  for (const Pod& pod : pods) {
+    const std::string* pod_set = pod.labels.Find(kPodSetLabel);
+    if (pod_set == nullptr || !counts.contains(*pod_set) || !IsPodOf(workload, pod)) continue;
+    any = true;
+    if (!IsGated(pod) && pod.phase != "Succeeded" && pod.phase != "Failed") ++counts[*pod_set];
+  }
+  if (any || suspended) return counts;
+  for (const PodSet& pod_set : workload.pod_sets) counts[pod_set.name] = pod_set.count;
+  return counts;
+}
+
+const std::string* PrebuiltWorkload(const GangWorkload& job) {
+  return job.head.labels.Find(kPrebuiltWorkloadLabel);
+}
+
+// A job, and the worker cluster that it is in.
+struct FoundJob {
+  const GangWorkload* job = nullptr;
+  WorkerRead* worker = nullptr;
+};
+
+Result<FoundJob> FindJob(std::vector<WorkerRead>& workers, const std::string& name) {
+  std::vector<FoundJob> found;
+  std::vector<std::string> names;
+  for (WorkerRead& worker : workers) {
+    for (const auto* list : {&worker.read.owned_jobs, &worker.read.gang_workloads}) {
+      for (const GangWorkload& job : *list) {
+        const ObjectKey& key = job.head.key;
+        const bool wanted = name.empty() ? PrebuiltWorkload(job) != nullptr
+                                         : key.name == name || key.ToString() == name;
+        if (!wanted) continue;
+        found.push_back({&job, &worker});
+        names.push_back(workers.size() == 1 ? key.ToString()
+                                            : fmt::format("{} in {}", key.ToString(), worker.name));
+      }
+    }
+  }
+  if (found.size() == 1) return found.front();
+  const std::string where =
+      workers.size() == 1 ? "the worker cluster has" : "the worker clusters have";
+  std::string what = name.empty() ? fmt::format("no job with the label {}", kPrebuiltWorkloadLabel)
+                                  : fmt::format("no job {}", Excerpt(name));
+  if (!found.empty()) {
+    what = fmt::format("several jobs: {}; choose one with --workload", fmt::join(names, ", "));
+  }
+  return tl::unexpected(Error{ErrorClass::kNotFound, fmt::format("{} {}", where, what)});
+}
+
+Result<void> CheckNames(const std::vector<WorkerRead>& workers) {
+  std::set<std::string_view> names;
+  for (const WorkerRead& worker : workers) {
+    if (worker.name.empty() || worker.name == "manager") {
+      return BadInput(fmt::format("a worker cluster is called \"{}\"; a name of its own expected",
+                                  worker.name));
+    }
+    if (!names.insert(worker.name).second) {
+      return BadInput(fmt::format("two worker clusters are called \"{}\"", Excerpt(worker.name)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<MultiKueueState> MakeMultiKueueState(ClusterRead manager, std::vector<WorkerRead> workers,
+                                            const std::string& job) {
+  if (auto checked = CheckNames(workers); !checked) return tl::unexpected(checked.error());
+  const auto found = FindJob(workers, job);
+  if (!found) return tl::unexpected(found.error());
+  Cluster& worker = found->worker->read.cluster;
+  MultiKueueState state;
+  const GangWorkload& read = *found->job;
+  ScaledJob& scaled = state.worker.job;
+  scaled.kind = read.true_workload ? read.true_workload->kind : read.source;
+  scaled.key = read.head.key;
+  scaled.elastic = IsElasticJob(read.head);
+  if (const std::string* name = PrebuiltWorkload(read)) scaled.prebuilt_workload = *name;
+  scaled.suspended = HasCondition(read.head, "Suspended");
+  scaled.counts = CountsOf(read);
+  const ObjectKey key{scaled.key.namespace_, scaled.prebuilt_workload};
+  const auto& workloads = worker.workloads;
+  const auto workload = std::ranges::find(workloads, key, &Workload::key);
+  if (workload != workloads.end()) {
+    scaled.runs = RunningPods(*workload, worker.pods, scaled.suspended);
+  }
+  auto at_manager = RequestsOf(manager.cluster.workloads);
+  if (!at_manager) return tl::unexpected(at_manager.error());
+  auto at_worker = RequestsOf(workloads);
+  if (!at_worker) return tl::unexpected(at_worker.error());
+  state.manager_requests = *std::move(at_manager);
+  state.worker.requests = *std::move(at_worker);
+  state.worker.name = found->worker->name;
+  state.manager = std::move(manager.cluster);
+  state.worker.workloads = std::move(worker.workloads);
+  return state;
+}
+
+Result<void> SetWantedCounts(std::span<const std::pair<std::string, std::int64_t>> counts,
+                             MultiKueueState& state) {
+  ScaledJob& job = state.worker.job;
+  const auto& workloads = state.worker.workloads;
+  const ObjectKey key{job.key.namespace_, job.prebuilt_workload};
+  const auto workload = std::ranges::find(workloads, key, &Workload::key);
+  if (workload != workloads.end()) {
+    if (auto wanted = WantedCounts(*workload, counts); !wanted) {
+      return tl::unexpected(wanted.error());
+    }
+  }
+  for (const auto& [name, count] : counts) job.counts[name] = count;
+  return {};
+}
+
+}  // namespace espalier

@@ -1,0 +1,35 @@
+// Collects the objects of a manager and of a worker cluster for the flow of a resize across them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/kueue/multikueue_flow.hpp"
+#include "host/model/result.hpp"
+#include "host/readers/cluster_files.hpp"
+
+namespace espalier {
+
+// What was read of a worker cluster.
+struct WorkerRead {
+  std::string name;
+  ClusterRead read;
+};
+
+// Finds the job that MultiKueue sent to one of the workers, and the scale requests on both sides.
+// `job`: NAMESPACE/NAME or NAME; empty where there is only one. Where the worker's files have no
+// pods, as many run as the job's workload counts; none of a suspended job. Errors: no such job or
+// several (kNotFound); a worker without a name, with that of another or called "manager", a scale
+// request that is no object of counts (kBadInput).
+Result<MultiKueueState> MakeMultiKueueState(ClusterRead manager, std::vector<WorkerRead> workers,
+                                            const std::string& job);
+
+// Asks for these counts, by pod set, instead of those that the job's object says. Errors: as
+// WantedCounts, where the job's workload is there.
+Result<void> SetWantedCounts(std::span<const std::pair<std::string, std::int64_t>> counts,
+                             MultiKueueState& state);
+
+}  // namespace espalier

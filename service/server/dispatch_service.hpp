@@ -1,0 +1,36 @@
+// Implements espalier.v1.Dispatching on an engine.
+#pragma once
+
+#include <memory>
+
+#include "espalier/v1/dispatch.grpc.pb.h"
+#include "host/engine/engine.hpp"
+#include "service/server/calls.hpp"
+#include "service/server/named_states.hpp"
+
+namespace espalier {
+
+// Parses messages itself, once there is memory for them.
+class DispatchService final
+    : public v1::Dispatching::WithRawCallbackMethod_Dispatch<v1::Dispatching::Service> {
+ public:
+  // Keeps references to `calls` and `states`, which must outlive the service; `gates` are the
+  // defaults of requests.
+  DispatchService(Calls& calls, const NamedStates& states, std::shared_ptr<Backend> backend,
+                  FeatureGates gates);
+
+  grpc::ServerUnaryReactor* Dispatch(grpc::CallbackServerContext* context,
+                                     const grpc::ByteBuffer* request,
+                                     grpc::ByteBuffer* response) override;
+
+ private:
+  grpc::Status Answer(const v1::DispatchRequest& request, WorkBudget& budget,
+                      v1::DispatchResponse& response);
+
+  Calls& calls_;
+  const NamedStates& states_;
+  std::shared_ptr<Backend> backend_;
+  FeatureGates gates_;
+};
+
+}  // namespace espalier

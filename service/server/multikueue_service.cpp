@@ -1,0 +1,111 @@
+#include "service/server/multikueue_service.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "host/kueue/resize_plan.hpp"
+#include "host/model/excerpt.hpp"
+#include "host/readers/input_bytes.hpp"
+#include "service/flows/multikueue_input.hpp"
+#include "service/wire/feature_gates.hpp"
+#include "service/wire/multikueue.hpp"
+
+namespace espalier {
+namespace {
+
+// The text, what it is parsed into, and the objects; a little for the smallest of texts.
+constexpr std::int64_t kBytesPerByte = 8;
+constexpr std::int64_t kLeastBytes = std::int64_t{1} << 16;
+
+// Reads the objects of one cluster. `name` is the field, for messages.
+Result<ClusterRead> ReadObjects(const std::string& name, const std::string& text,
+                                WorkBudget& budget) {
+  if (IsGzip(text)) {
+    return BadInput(fmt::format("{}: is gzip; plain JSON or YAML expected", name));
+  }
+  const auto bytes = static_cast<std::int64_t>(text.size());
+  if (!budget.Charge(kLeastBytes + kBytesPerByte * bytes)) {
+    return tl::unexpected(budget.Check().error());
+  }
+  return ReadClusterText(
+      name, text,
+      {.with_owned_jobs = true, .max_input = static_cast<std::uint64_t>(kLeastBytes + bytes)});
+}
+
+void AddWarnings(const ClusterRead& read, v1::PlanFlowResponse& response) {
+  for (const Diagnostic& warning : read.diagnostics.warnings()) {
+    response.add_notes(ToString(warning));
+  }
+}
+
+Result<std::vector<std::pair<std::string, std::int64_t>>> CountsOf(
+    const v1::PlanFlowRequest& request) {
+  std::vector<std::pair<std::string, std::int64_t>> counts;
+  for (const auto& [name, count] : request.counts()) {
+    if (count < 0 || count > std::numeric_limits<std::int32_t>::max()) {
+      return BadInput(fmt::format("counts[{}]: is {}; 0 to {} expected", Excerpt(name), count,
+                                  std::numeric_limits<std::int32_t>::max()));
+    }
+    counts.emplace_back(name, count);
+  }
+  std::ranges::sort(counts);  // errors name the first
+  return counts;
+}
+
+}  // namespace
+
+MultiKueueService::MultiKueueService(Calls& calls, std::shared_ptr<Backend> backend,
+                                     FeatureGates gates)
+    : calls_(calls), backend_(std::move(backend)), gates_(gates) {}
+
+grpc::ServerUnaryReactor* MultiKueueService::PlanFlow(grpc::CallbackServerContext* context,
+                                                      const grpc::ByteBuffer* request,
+                                                      grpc::ByteBuffer* response) {
+  return calls_.RunParsed<v1::PlanFlowRequest, v1::PlanFlowResponse>(
+      context, calls_.queue(), request, response,
+      [this](const v1::PlanFlowRequest& message, WorkBudget& budget, v1::PlanFlowResponse& answer) {
+        return Plan(message, budget, answer);
+      });
+}
+
+grpc::Status MultiKueueService::Plan(const v1::PlanFlowRequest& request, WorkBudget& budget,
+                                     v1::PlanFlowResponse& response) {
+  if (request.worker_name().empty() || request.worker_name() == "manager") {
+    return ToStatus({ErrorClass::kBadInput,
+                     fmt::format("worker_name: is \"{}\"; the name of the worker cluster expected",
+                                 request.worker_name())});
+  }
+  const auto gates =
+      ApplyFeatureGates(request.feature_gates(), ResizeDefaults(request.feature_gates(), gates_));
+  if (!gates) return ToStatus(gates.error());
+  auto manager = ReadObjects("manager", request.manager(), budget);
+  if (!manager) return ToStatus(manager.error());
+  auto worker = ReadObjects("worker", request.worker(), budget);
+  if (!worker) return ToStatus(worker.error());
+  std::vector<WorkerRead> workers;
+  workers.push_back({request.worker_name(), *std::move(worker)});
+  for (int i = 0; i < request.workers_size(); ++i) {
+    const v1::FlowWorker& more = request.workers(i);
+    auto read = ReadObjects(fmt::format("workers[{}].objects", i), more.objects(), budget);
+    if (!read) return ToStatus(read.error());
+    workers.push_back({more.name(), *std::move(read)});
+  }
+  AddWarnings(*manager, response);
+  for (const WorkerRead& read : workers) AddWarnings(read.read, response);
+  auto state = MakeMultiKueueState(*std::move(manager), std::move(workers), request.job());
+  if (!state) return ToStatus(state.error());
+  const auto counts = CountsOf(request);
+  if (!counts) return ToStatus(counts.error());
+  if (const auto set = SetWantedCounts(*counts, *state); !set) return ToStatus(set.error());
+  const auto steps = espalier::PlanFlow(*std::move(state), Engine(backend_, *gates, budget));
+  if (!steps) return ToStatus(steps.error());
+  v1::PlanFlowResponse planned = ToProto(*steps);
+  planned.mutable_notes()->Swap(response.mutable_notes());
+  response = std::move(planned);
+  return grpc::Status::OK;
+}
+
+}  // namespace espalier

@@ -1,0 +1,37 @@
+// Reads what questions are about: victims and changed nodes.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <google/protobuf/repeated_field.h>
+
+#include "espalier/v1/questions.pb.h"
+#include "host/kueue/certificate.hpp"
+#include "service/server/state_store.hpp"
+#include "service/wire/decoder.hpp"
+
+namespace espalier {
+
+// Lists of positions, one for each question.
+using Lists = std::vector<std::vector<std::uint32_t>>;
+
+// Returns the victims, with their usage in the state unless the message gives another; a slice of
+// an elastic job stands for all slices of the job. Errors name the victim: kNotFound, or kBadInput
+// for one that is named twice, by another slice too, or gives back more than it holds.
+Result<std::vector<RunningWorkload>> ReadVictims(const v1::Victims& message,
+                                                 const Snapshot& snapshot, WorkBudget& budget);
+
+// Returns all workloads that the state knows, the slices of a job as one under the newest, by
+// priority and key.
+std::vector<RunningWorkload> AllAdmitted(const Snapshot& snapshot);
+
+// Splits `positions`, each below `limit` and at most once in its list, into `lists` lists. Without
+// offsets and positions all lists are empty. Errors name the field.
+Result<Lists> ReadLists(const google::protobuf::RepeatedField<std::uint32_t>& offsets,
+                        const google::protobuf::RepeatedField<std::uint32_t>& positions,
+                        std::int64_t lists, std::int64_t limit, std::string_view field,
+                        WorkBudget& budget);
+
+}  // namespace espalier

@@ -1,0 +1,42 @@
+// Who must go for workloads to fit, workload by workload.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "espalier/v1/questions.pb.h"
+#include "service/server/asked_workloads.hpp"
+#include "service/server/question_input.hpp"
+
+namespace espalier {
+
+class VictimAnswers {
+ public:
+  // Takes over a call that is open.
+  explicit VictimAnswers(AskedWorkloads asked) : asked_(std::move(asked)) {}
+
+  // Reads everything else and looks at all of it but the victims of the first workload, which the
+  // search looks at, so that a wrong question is refused before any is answered.
+  Result<void> Read(const v1::FindVictimsRequest& request);
+
+  // Answers the next workload. Returns whether there are more.
+  Result<bool> Next(v1::FindVictimsResponse& response);
+
+ private:
+  const ClusterState& state() const { return changed_ ? *changed_ : asked_.state(); }
+  Result<void> ReadNodes(const v1::FindVictimsRequest& request);
+  std::vector<Victim> Candidates(std::size_t workload) const;
+  Result<void> FindFirst(v1::FindVictimsResponse& response) const;
+  Result<void> FindCheapest(v1::FindVictimsResponse& response) const;
+
+  AskedWorkloads asked_;
+  std::optional<ClusterState> changed_;  // absent: the state as it is
+  std::vector<RunningWorkload> victims_;
+  Lists candidates_;  // [workloads]
+  bool cheapest_ = false;
+  std::size_t next_ = 0;
+};
+
+}  // namespace espalier

@@ -1,0 +1,356 @@
+#include "service/server/workloads_service.hpp"
+
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fallback_cpu/nested_cpu.hpp"
+#include "host/kueue/placement_plan.hpp"
+#include "host/model/excerpt.hpp"
+#include "host/readers/cluster_files.hpp"
+#include "service/placing/planned_placement.hpp"
+#include "service/server/batch_checks.hpp"
+#include "service/server/found_state.hpp"
+#include "service/wire/answers.hpp"
+#include "service/wire/feature_gates.hpp"
+#include "service/wire/nested.hpp"
+#include "service/wire/workloads.hpp"
+
+namespace espalier {
+namespace {
+
+// Texts and what is made of them, for each byte of a message.
+constexpr std::int64_t kBytesOfAByte = 16;
+constexpr std::uint64_t kMostUnpacking = 8;
+constexpr std::uint64_t kSmallText = std::uint64_t{1} << 20;
+
+// Which workloads are trees, and by which rules those are decided.
+struct Profile {
+  Trees trees = Trees::kNone;
+  NestedProfile rules = NestedProfile::kEspalier;
+};
+
+Result<Profile> ReadProfile(v1::PlacementProfile profile) {
+  switch (static_cast<int>(profile)) {
+    case v1::PLACEMENT_PROFILE_UNSPECIFIED:
+    case v1::PLACEMENT_PROFILE_KUEUE:
+      return Profile{};
+    case v1::PLACEMENT_PROFILE_ESPALIER:
+      return Profile{Trees::kNested, NestedProfile::kEspalier};
+    case v1::PLACEMENT_PROFILE_KEP5732:
+      return Profile{Trees::kAll, NestedProfile::kKep5732};
+    default:
+      return BadInput(fmt::format("profile: is {}; KUEUE (1), ESPALIER (2) or KEP5732 (3) expected",
+                                  static_cast<int>(profile)));
+  }
+}
+
+Result<ClusterRead> ReadObjects(const v1::PlaceObjectsRequest& request, Trees trees,
+                                WorkBudget& budget) {
+  const std::uint64_t most = kSmallText + kMostUnpacking * request.objects().size();
+  if (!budget.Charge(kBytesOfAByte * static_cast<std::int64_t>(request.objects().size()))) {
+    return tl::unexpected(budget.Check().error());
+  }
+  return ReadClusterText("objects", request.objects(),
+                         {.strict = request.strict(), .trees = trees, .max_input = most});
+}
+
+// Says what became of each planned workload.
+class ResponseWriter {
+ public:
+  ResponseWriter(const Cluster& cluster, const PlacementPlan& plan, const PlannedAnswers& planned,
+                 v1::PlaceObjectsResponse& response)
+      : cluster_(cluster), plan_(plan), planned_(planned), response_(response) {}
+
+  Result<void> Write(WorkBudget& budget) {
+    for (std::size_t i = 0; i < plan_.workloads.size(); ++i) WriteWorkload(i);
+    auto flat = ToProto(requests_, answers_, LeafIndex(), budget);
+    if (!flat) return tl::unexpected(flat.error());
+    *response_.mutable_answers() = *std::move(flat);
+    auto nested = ToProto(trees_, budget);
+    if (!nested) return tl::unexpected(nested.error());
+    *response_.mutable_nested() = *std::move(nested);
+    return {};
+  }
+
+ private:
+  void WriteWorkload(std::size_t i) {
+    const PlannedWorkload& planned = plan_.workloads[i];
+    const Workload& workload = cluster_.workloads[planned.index];
+    v1::ObjectWorkload& written = *response_.add_workloads();
+    written.set_namespace_(workload.key.namespace_);
+    written.set_name(workload.key.name);
+    if (const auto* refused = std::get_if<RefusedWorkload>(&planned.plan)) {
+      written.set_outcome(workload.refusal.empty() ? v1::OBJECT_OUTCOME_NOT_PLACED
+                                                   : v1::OBJECT_OUTCOME_WAITING);
+      written.set_reason(refused->reason);
+    } else if (const auto* nothing = std::get_if<NothingToPlace>(&planned.plan)) {
+      written.set_outcome(v1::OBJECT_OUTCOME_NOTHING_TO_PLACE);
+      written.set_reason(nothing->reason);
+    } else if (planned_.trees[i]) {
+      WriteTree(planned_.trees[i]->answer, written);
+    } else {
+      WriteFlat(std::get<WorkloadRequest>(planned.plan), planned_.answers[i], written);
+      if (planned_.verdicts[i]) written.set_verdict(ToProto(*planned_.verdicts[i]));
+    }
+  }
+
+  void WriteTree(const NestedAnswer& answer, v1::ObjectWorkload& written) {
+    const bool placed = IsPlaced(answer.status);
+    written.set_is_nested(true);
+    written.set_outcome(placed ? v1::OBJECT_OUTCOME_PLACED : v1::OBJECT_OUTCOME_NOT_PLACED);
+    written.set_reason(answer.reason);
+    if (!placed && answer.status != NestedStatus::kBadRequest) {
+      written.set_verdict(ToProto(answer.status));
+    }
+    trees_.push_back(answer);
+  }
+
+  void WriteFlat(const WorkloadRequest& request, const WorkloadAnswer& answer,
+                 v1::ObjectWorkload& written) {
+    const bool placed = answer.FirstFailure() == nullptr;
+    written.set_outcome(placed ? v1::OBJECT_OUTCOME_PLACED : v1::OBJECT_OUTCOME_NOT_PLACED);
+    written.set_reason(ReasonOf(answer));
+    for (const PodSetRequest& pod_set : request.pod_sets) {
+      v1::ObjectPodSet& row = *written.add_pod_sets();
+      row.set_name(pod_set.name);
+      row.set_flavor(pod_set.flavor);
+      row.set_count(pod_set.count);
+    }
+    requests_.push_back(request);
+    answers_.push_back(answer);
+  }
+
+  const Cluster& cluster_;
+  const PlacementPlan& plan_;
+  const PlannedAnswers& planned_;
+  v1::PlaceObjectsResponse& response_;
+  std::vector<WorkloadRequest> requests_;
+  std::vector<WorkloadAnswer> answers_;
+  std::vector<NestedAnswer> trees_;
+};
+
+void WriteFindings(const ClusterRead& read, v1::PlaceObjectsResponse& response) {
+  for (const Diagnostic& warning : read.diagnostics.warnings()) {
+    response.add_warnings(ToString(warning));
+  }
+  for (const GangWorkload& workload : read.gang_workloads) {
+    for (const std::string& note : workload.notes) {
+      response.add_notes(fmt::format("workload {}: {}", workload.head.key.ToString(), note));
+    }
+  }
+}
+
+// In the order in which a request wants them decided.
+Result<std::vector<MixedRequest>> InOrder(const v1::PlaceNestedRequest& message,
+                                          std::vector<NestedRequest> nested,
+                                          std::vector<WorkloadRequest> flat) {
+  const std::size_t all = nested.size() + flat.size();
+  const auto said = static_cast<std::size_t>(message.is_nested_size());
+  if (said != all && (said != 0 || (!nested.empty() && !flat.empty()))) {
+    return BadInput(
+        fmt::format("is_nested: has {} entries for {} workloads, {} nested and {} flat; one each "
+                    "expected",
+                    said, all, nested.size(), flat.size()));
+  }
+  std::vector<MixedRequest> requests;
+  std::size_t next_nested = 0;
+  std::size_t next_flat = 0;
+  for (std::size_t i = 0; i < all; ++i) {
+    const bool is_nested = said == 0 ? !nested.empty() : message.is_nested(static_cast<int>(i));
+    if (is_nested ? next_nested == nested.size() : next_flat == flat.size()) {
+      return BadInput(fmt::format("is_nested[{}]: is {}, but there are only {} workloads of {}", i,
+                                  is_nested, is_nested ? nested.size() : flat.size(),
+                                  is_nested ? "nested" : "flat"));
+    }
+    if (is_nested) {
+      requests.emplace_back(std::move(nested[next_nested++]));
+    } else {
+      requests.emplace_back(std::move(flat[next_flat++]));
+    }
+  }
+  return requests;
+}
+
+Result<void> CheckFlavor(const std::string& flavor, std::string_view field, std::size_t position,
+                         const ClusterState& state) {
+  if (state.Find(flavor) != nullptr) return {};
+  return tl::unexpected(
+      Error{ErrorClass::kNotFound,
+            fmt::format("{}[{}]: the state has no flavor \"{}\" with a topology; it has {}", field,
+                        position, Excerpt(flavor),
+                        Excerpt(fmt::format("{}", fmt::join(state.FlavorNames(), ", "))))});
+}
+
+Result<void> CheckFlavors(const std::vector<NestedRequest>& nested,
+                          const std::vector<WorkloadRequest>& flat, const ClusterState& state) {
+  for (std::size_t w = 0; w < nested.size(); ++w) {
+    if (auto known = CheckFlavor(nested[w].flavor, "nested.flavors", w, state); !known) {
+      return known;
+    }
+  }
+  std::size_t position = 0;
+  for (const WorkloadRequest& workload : flat) {
+    for (const PodSetRequest& pod_set : workload.pod_sets) {
+      if (auto known = CheckFlavor(pod_set.flavor, "flat.pod_set_flavors", position++, state);
+          !known) {
+        return known;
+      }
+    }
+  }
+  return {};
+}
+
+// What a call places with.
+struct Placing {
+  PlacementMode mode;
+  Profile profile;
+  Engine engine;
+  NestedRunner& runner;
+  const FoundState& found;
+  ClusterState& scratch;  // a branch of the state that was found; takes what is placed
+
+  std::vector<MixedAnswer> Place(const std::vector<MixedRequest>& requests) {
+    return PlaceMixed(engine, runner, scratch, requests, mode, profile.rules);
+  }
+};
+
+grpc::Status Decide(const v1::PlaceObjectsRequest& request, Placing& placing, WorkBudget& budget,
+                    v1::PlaceObjectsResponse& response) {
+  auto loaded = placing.found.store->FlavorsAt(placing.found.position());
+  if (!loaded) return StoreStatus(loaded.error(), *placing.found.store);
+  Result<ClusterRead> read = ReadObjects(request, placing.profile.trees, budget);
+  if (!read) return ToStatus(read.error());
+  Cluster& cluster = read->cluster;
+  cluster.topologies = std::move(loaded->topologies);
+  cluster.flavors = std::move(loaded->flavors);
+  cluster.nodes.clear();
+  cluster.pods.clear();
+  auto plan = PlanPlacement(
+      cluster, {.gates = placing.engine.gates(), .guess_flavor = request.guess_flavor()});
+  if (!plan) return ToStatus(plan.error());
+  PlannedAnswers planned = BeginPlanned(*read, false, *plan);
+  const auto decided = DecidePlanned(
+      *plan,
+      [&](const std::vector<MixedRequest>& requests) {
+        return Result<std::vector<MixedAnswer>>(placing.Place(requests));
+      },
+      [&](const std::vector<WorkloadRequest>& requests) {
+        return Result<std::vector<WorkloadAnswer>>(
+            placing.engine.Nominate(placing.scratch, requests));
+      },
+      planned);
+  if (budget.stopped()) return ToStatus(budget.Check().error());
+  if (!decided) return ToStatus(decided.error());
+  const auto written = ResponseWriter(cluster, *plan, planned, response).Write(budget);
+  if (!written) return ToStatus(written.error());
+  WriteFindings(*read, response);
+  return grpc::Status::OK;
+}
+
+grpc::Status Decide(const v1::PlaceNestedRequest& request, Placing& placing, WorkBudget& budget,
+                    v1::PlaceNestedResponse& response) {
+  if (placing.profile.trees == Trees::kNone) {
+    return ToStatus(Error{ErrorClass::kBadInput,
+                          fmt::format("profile: is {}, which has no trees; ESPALIER (2) or KEP5732 "
+                                      "(3) expected",
+                                      static_cast<int>(request.profile()))});
+  }
+  auto nested = FromProto(request.nested(), budget);
+  if (!nested) return ToStatus(nested.error());
+  const auto flat = FromProto(request.flat(), budget);
+  if (!flat) return ToStatus(flat.error());
+  const auto known = CheckFlavors(*nested, *flat, placing.scratch);
+  if (!known) return ToStatus(known.error());
+  const auto requests = InOrder(request, *std::move(nested), *flat);
+  if (!requests) return ToStatus(requests.error());
+  std::vector<MixedAnswer> answers = placing.Place(*requests);
+  if (budget.stopped()) return ToStatus(budget.Check().error());
+
+  std::vector<NestedAnswer> trees;
+  std::vector<WorkloadAnswer> others;
+  for (MixedAnswer& answer : answers) {
+    if (auto* tree = std::get_if<NestedAnswer>(&answer)) {
+      trees.push_back(std::move(*tree));
+    } else {
+      others.push_back(std::get<WorkloadAnswer>(std::move(answer)));
+    }
+  }
+  auto of_trees = ToProto(trees, budget);
+  if (!of_trees) return ToStatus(of_trees.error());
+  auto of_others = ToProto(*flat, others, LeafIndex(), budget);
+  if (!of_others) return ToStatus(of_others.error());
+  *response.mutable_nested() = *std::move(of_trees);
+  *response.mutable_flat() = *std::move(of_others);
+  return grpc::Status::OK;
+}
+
+}  // namespace
+
+WorkloadsService::WorkloadsService(Calls& calls, NamedStates& states, Commits& commits,
+                                   std::shared_ptr<Backend> backend, FeatureGates gates)
+    : calls_(calls),
+      states_(states),
+      commits_(commits),
+      backend_(std::move(backend)),
+      gates_(gates) {}
+
+grpc::ServerUnaryReactor* WorkloadsService::PlaceObjects(grpc::CallbackServerContext* context,
+                                                         const grpc::ByteBuffer* request,
+                                                         grpc::ByteBuffer* response) {
+  return Run<v1::PlaceObjectsRequest, v1::PlaceObjectsResponse>(context, request, response);
+}
+
+grpc::ServerUnaryReactor* WorkloadsService::PlaceNested(grpc::CallbackServerContext* context,
+                                                        const grpc::ByteBuffer* request,
+                                                        grpc::ByteBuffer* response) {
+  return Run<v1::PlaceNestedRequest, v1::PlaceNestedResponse>(context, request, response);
+}
+
+template <class Request, class Response>
+grpc::ServerUnaryReactor* WorkloadsService::Run(grpc::CallbackServerContext* context,
+                                                const grpc::ByteBuffer* request,
+                                                grpc::ByteBuffer* response) {
+  return calls_.RunParsed<Request>(
+      context, calls_.queue(), request,
+      [this, response](const Request& message, WorkBudget& budget) {
+        return commits_.Answer(message, *response, [&](const CommittedReplies::Key& key) {
+          return Answer<Request, Response>(message, key, budget, *response);
+        });
+      });
+}
+
+template <class Request, class Response>
+grpc::Status WorkloadsService::Answer(const Request& request, const CommittedReplies::Key& key,
+                                      WorkBudget& budget, grpc::ByteBuffer& bytes) {
+  const auto mode = ReadCommitMode(request);
+  if (!mode) return ToStatus(mode.error());
+  const auto profile = ReadProfile(request.profile());
+  if (!profile) return ToStatus(profile.error());
+  const auto gates = ApplyFeatureGates(request.feature_gates(), gates_);
+  if (!gates) return ToStatus(gates.error());
+  FoundState found;
+  if (const grpc::Status status = FindState(states_, request, found); !status.ok()) return status;
+  Result<ClusterState> scratch = found.snapshot->state.Branch(budget);
+  if (!scratch) return ToStatus(scratch.error());
+  const auto runner = MakeNestedCpuRunner();
+  Placing placing{*mode, *profile, Engine(backend_, *gates, budget), *runner, found, *scratch};
+  Response response;
+  if (const grpc::Status status = Decide(request, placing, budget, response); !status.ok()) {
+    return status;
+  }
+  if (!budget.Pause()) return ToStatus(budget.Check().error());
+  // The whole answer is made before anything is booked: whatever can be refused is refused now.
+  *response.mutable_state() = ToProto(found.position());
+  if (request.commit()) *response.mutable_committed() = ToProto(Next(found.position()));
+  if (const auto fits = calls_.CheckAnswer(response.ByteSizeLong(), budget); !fits) {
+    return ToStatus(fits.error());
+  }
+  bytes = ToBytes(response);
+  if (!request.commit()) return grpc::Status::OK;
+  return commits_.Book(key, bytes, *found.store, found.position(), *std::move(scratch), budget);
+}
+
+}  // namespace espalier

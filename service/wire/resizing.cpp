@@ -1,0 +1,119 @@
+#include "service/wire/resizing.hpp"
+
+#include <utility>
+
+#include "service/wire/objects.hpp"
+#include "service/wire/scheduling.hpp"
+#include "service/wire/shared_rows.hpp"
+
+namespace espalier {
+namespace {
+
+v1::ResizeDecision DecisionToProto(ResizeDecision decision) {
+  switch (decision) {
+    case ResizeDecision::kNone:
+      return v1::RESIZE_DECISION_NONE;
+    case ResizeDecision::kInPlace:
+      return v1::RESIZE_DECISION_IN_PLACE;
+    case ResizeDecision::kNewSlice:
+      return v1::RESIZE_DECISION_NEW_SLICE;
+    case ResizeDecision::kSlicesPerReplica:
+      return v1::RESIZE_DECISION_SLICES_PER_REPLICA;
+    case ResizeDecision::kRefused:
+      return v1::RESIZE_DECISION_REFUSED;
+  }
+  return v1::RESIZE_DECISION_UNSPECIFIED;
+}
+
+v1::LeavingPods LeavingToProto(const LeavingPods& leaving, StringTable& strings) {
+  v1::LeavingPods message;
+  message.set_pod_set(strings.Ref(leaving.pod_set));
+  for (const TopologyDomainAssignment& domain : leaving.domains) {
+    v1::LeavingDomain& row = *message.add_domains();
+    for (const std::string& value : domain.values) row.add_values(strings.Ref(value));
+    row.set_count(domain.count);
+  }
+  return message;
+}
+
+}  // namespace
+
+Result<ResizeQuestion> FromProto(const v1::PlanResizeRequest& message, WorkBudget& budget) {
+  auto cluster = FromProto(message.objects(), budget);
+  if (!cluster) return tl::unexpected(cluster.error());
+  Decoder decoder(message.objects().strings(), budget);
+  const FieldPath root("resize");
+  ResizeQuestion question{*std::move(cluster), {}};
+  const std::vector<Workload>& workloads = question.cluster.workloads;
+  if (message.workload() >= workloads.size()) {
+    decoder.Fail(FieldPath(root, "workload"), "is {}; there are {} workloads", message.workload(),
+                 workloads.size());
+  } else {
+    question.request.workload = workloads[message.workload()].key;
+  }
+  for (int i = 0; i < message.counts_size() && decoder.ok(); ++i) {
+    const FieldPath path(root, "counts", i);
+    const v1::PodSetCount& row = message.counts(i);
+    question.request.counts.emplace_back(decoder.String(row.name(), FieldPath(path, "name")),
+                                         row.count());
+  }
+  switch (message.slice_mode()) {
+    case v1::SLICE_MODE_REPLACEMENT:
+      break;
+    case v1::SLICE_MODE_PER_REPLICA:
+      question.request.mode = SliceMode::kPerReplica;
+      break;
+    default:
+      decoder.Fail(FieldPath(root, "slice_mode"), "is {}, which is no known mode",
+                   static_cast<int>(message.slice_mode()));
+  }
+  switch (message.profile()) {
+    case v1::RESIZE_PROFILE_KUEUE:
+      break;
+    case v1::RESIZE_PROFILE_ESPALIER:
+      question.request.profile = ResizeProfile::kEspalier;
+      break;
+    default:
+      decoder.Fail(FieldPath(root, "profile"), "is {}, which is no known profile",
+                   static_cast<int>(message.profile()));
+  }
+  if (!decoder.ok()) return tl::unexpected(decoder.error());
+  return question;
+}
+
+Result<v1::PlanResizeResponse> ToProto(const ResizePlan& plan) {
+  v1::PlanResizeResponse message;
+  WorkloadTablesWriter tables(message);
+  StringTable& strings = tables.strings;
+  message.set_decision(DecisionToProto(plan.decision));
+  message.set_namespace_(strings.Ref(plan.workload.namespace_));
+  message.set_name(strings.Ref(plan.workload.name));
+  for (const auto& [name, count] : plan.counts) {
+    v1::PodSetCount& row = *message.add_counts();
+    row.set_name(strings.Ref(name));
+    row.set_count(count);
+  }
+  for (const LeavingPods& leaving : plan.leaving) {
+    *message.add_leaving() = LeavingToProto(leaving, strings);
+  }
+  for (const PlannedSlice& slice : plan.slices) {
+    v1::PlannedSlice& row = *message.add_slices();
+    *row.mutable_workload() = ToProto(slice.workload, tables);
+    row.set_replacement_for(strings.Ref(slice.replacement_for));
+    row.set_admitted(slice.admitted);
+    row.set_reason(strings.Ref(slice.reason));
+  }
+  for (const auto& [key, amount] : plan.usage) {
+    v1::FlavorUsage& row = *message.add_usage();
+    row.set_flavor(strings.Ref(key.flavor));
+    row.set_resource(strings.Ref(key.resource));
+    row.set_amount(amount);
+  }
+  message.set_reason(strings.Ref(plan.reason));
+  for (const std::string& note : plan.notes) message.add_notes(strings.Ref(note));
+  if (plan.after) *message.mutable_after() = ToProto(*plan.after, tables);
+  if (tables.error()) return tl::unexpected(*tables.error());
+  return message;
+}
+
+}  // namespace espalier

@@ -1,0 +1,448 @@
+// Compares every implementation of bulk counting with the plain decision, leaf by leaf.
+#include "fallback_cpu/simd_implementation.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/packing/flavor_snapshot.hpp"
+#include "host/packing/reciprocals.hpp"
+#include "kernels/decisions/leaf_counts.hpp"
+#include "kernels/team/serial_team.hpp"
+#include "tests/differential/random.hpp"
+
+namespace espalier {
+namespace {
+
+using differential::Random;
+
+constexpr std::int32_t kSizes[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 304};
+constexpr StoredCount kUntouched = -55;
+
+// Amounts near multiples of the request, where a quotient goes wrong, and anything else.
+Amount RandomAmount(Random& random, Amount request, Amount most) {
+  if (random.Chance(20)) return random.Between(-3, 12);
+  if (random.Chance(20)) return random.Between(-most, most);
+  return std::min(most, request * random.Between(0, most / request) + random.Between(-1, 1));
+}
+
+// Random capacities of one flavor and one request, as input of both.
+struct Input {
+  enum class Columns { kNarrow, kWide, kMixed };
+
+  Input(std::uint64_t seed, std::int32_t leaf_count, bool with_leader, bool with_bitmap,
+        Columns kind)
+      : leaves(leaf_count) {
+    Random random(seed);
+    const auto resources = static_cast<std::size_t>(random.Between(1, 4));
+    std::vector<Amount> magnitudes;
+    stride = (leaves + 7) / 8 * 8;
+    capacity.assign(resources * static_cast<std::size_t>(stride) + FlavorSnapshot::kReadAhead, 0);
+    for (std::size_t r = 0; r < resources; ++r) {
+      const bool narrow = kind == Columns::kNarrow || (kind == Columns::kMixed && r % 2 == 0);
+      const Amount unit = narrow ? Amount{1} << random.Between(0, 20) : 1;
+      const Amount most =
+          narrow ? TiledCapacity::kMaxUnits
+                 : random.Pick<Amount>({Amount{40}, Amount{1} << 31, kExactAmount - 1});
+      columns.push_back(static_cast<std::int32_t>(r));
+      workers.push_back((random.Chance(50) ? random.Between(1, 9) : random.Between(1, most)) *
+                        unit);
+      leader.push_back((random.Chance(50) ? random.Between(1, 9) : random.Between(1, most)) * unit);
+      for (std::int64_t leaf = 0; leaf < stride; ++leaf) {
+        capacity[r * static_cast<std::size_t>(stride) + static_cast<std::size_t>(leaf)] =
+            narrow
+                ? RandomAmount(random, workers[r] / unit, most) * unit + random.Between(0, unit - 1)
+                : RandomAmount(random, workers[r], most);
+      }
+      // Makes the unit what the request needs.
+      if (narrow) capacity[r * static_cast<std::size_t>(stride)] = most * unit;
+      magnitudes.push_back(most * unit);
+    }
+    tiles.emplace(capacity, stride, leaves, magnitudes);
+    for (int word = 0; word * 64 < leaves; ++word) bitmap.push_back(random.Next());
+    plain.capacity = {capacity.data(), stride};
+    plain.workers = {static_cast<std::int32_t>(resources), columns.data(), workers.data()};
+    if (with_leader) {
+      plain.leader = {static_cast<std::int32_t>(resources), columns.data(), leader.data()};
+      plain.leader_on_workers = leader.data();
+    }
+    plain.matches = with_bitmap ? bitmap.data() : nullptr;
+    plain.domain = {0, leaves};
+    for (std::size_t r = 0; r < resources; ++r) {
+      Bind(r, workers[r], with_leader ? leader[r] : 0, kind, bulk.workers);
+      bulk.workers.resource.push_back(static_cast<std::int32_t>(r));
+      if (with_leader) Bind(r, leader[r], 0, kind, bulk.leader);
+    }
+    BindMost(random);
+    bulk.tiles = tiles->Tile(0);
+    bulk.tile_stride = tiles->tile_stride();
+    bulk.leaf_count = leaves;
+    bulk.matches = plain.matches;
+  }
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+
+  void Bind(std::size_t r, Amount request, Amount beside, Columns kind,
+            BulkRequest::Vector& vector) {
+    if (kind == Columns::kNarrow || (kind == Columns::kMixed && r % 2 == 0)) {
+      const int shift = tiles->UnitShift(static_cast<std::int32_t>(r));
+      vector.order.push_back(static_cast<std::int32_t>(vector.narrow.size()));
+      vector.narrow.push_back({static_cast<std::int32_t>(r) * TiledCapacity::kTileLeaves,
+                               Reciprocal<float>(request >> shift),
+                               static_cast<float>(request >> shift),
+                               static_cast<float>(beside >> shift)});
+    } else {
+      vector.order.push_back(~static_cast<std::int32_t>(vector.wide.size()));
+      vector.wide.push_back({capacity.data() + static_cast<std::int64_t>(r) * stride,
+                             Reciprocal<double>(request), static_cast<double>(request),
+                             static_cast<double>(beside)});
+    }
+  }
+
+  // As close as they are made, further off, or unknown.
+  void BindMost(Random& random) {
+    if (random.Chance(20)) return;
+    const auto count = static_cast<std::size_t>((leaves + 15) / 16);
+    bounds.assign(tiles->Most(), tiles->Most() + (count + 15) / 16 * tiles->tile_stride());
+    const bool loose = random.Chance(50);
+    for (float& bound : bounds) bound += loose ? static_cast<float>(random.Between(0, 3)) : 0.0F;
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+      float& least = least_bounds.emplace_back(bounds[column * 16]);
+      for (std::size_t tile = 0; tile < count; ++tile) {
+        least = std::min(least, bounds[(tile / 16 * columns.size() + column) * 16 + tile % 16]);
+      }
+      if (loose) least -= static_cast<float>(random.Between(0, 3));
+    }
+    bulk.min_tile_max = least_bounds.data();
+    bulk.most = bounds.data();
+  }
+
+  LeafCounts Expected(std::int32_t leaf) const {
+    return Matches(plain, leaf) ? CountLeaf(plain, leaf) : LeafCounts{};
+  }
+
+  std::int32_t leaves;
+  std::int64_t stride = 0;
+  std::vector<Amount> capacity;
+  std::optional<TiledCapacity> tiles;
+  std::vector<std::int32_t> columns;
+  std::vector<Amount> workers;
+  std::vector<Amount> leader;
+  std::vector<std::uint64_t> bitmap;
+  std::vector<float> bounds;
+  std::vector<float> least_bounds;
+  LeafInput plain;
+  BulkRequest bulk;
+};
+
+// Counts leaves [begin, end) with one implementation; everything else must stay as it was.
+void ExpectCounts(const SimdImplementation& implementation, const Input& input, std::int32_t begin,
+                  std::int32_t end) {
+  const std::size_t size = static_cast<std::size_t>(input.leaves) + 1;
+  std::vector<StoredCount> pods(size, kUntouched);
+  std::vector<StoredCount> pods_with_leader(size, kUntouched);
+  std::vector<std::uint8_t> leaders(size, 77);
+  implementation.count(input.bulk, begin, end,
+                       {pods.data(), pods_with_leader.data(), leaders.data()});
+  for (std::int32_t leaf = 0; leaf <= input.leaves; ++leaf) {
+    const auto i = static_cast<std::size_t>(leaf);
+    const bool counted = leaf >= begin && leaf < end;
+    const LeafCounts expected = counted ? input.Expected(leaf) : LeafCounts{};
+    ASSERT_EQ(pods[i], counted ? expected.pods : kUntouched) << "leaf " << leaf;
+    if (input.plain.leader.size == 0) continue;
+    ASSERT_EQ(leaders[i], counted ? expected.leaders : 77) << "leaf " << leaf;
+    ASSERT_EQ(pods_with_leader[i], counted ? expected.pods_with_leader : kUntouched)
+        << "leaf " << leaf;
+  }
+}
+
+// Sums leaf groups of one width, listed backwards, and as runs.
+void ExpectSums(const SimdImplementation& implementation, const Input& input, std::int32_t width) {
+  std::vector<std::int32_t> leaf_begin;
+  constexpr std::int32_t kFirstLeaf = 1000;
+  for (std::int32_t leaf = 0; leaf < input.leaves; leaf += width) {
+    leaf_begin.push_back(kFirstLeaf + leaf);
+  }
+  const auto groups = static_cast<std::int32_t>(leaf_begin.size());
+  leaf_begin.push_back(kFirstLeaf + input.leaves);
+  const bool tiles =
+      width == TiledCapacity::kTileLeaves && input.leaves % TiledCapacity::kTileLeaves == 0;
+  std::vector<std::uint32_t> expected;
+  for (std::size_t group = 0; group + 1 < leaf_begin.size(); ++group) {
+    std::uint32_t& sum = expected.emplace_back(0);
+    for (std::int32_t leaf = leaf_begin[group]; leaf < leaf_begin[group + 1]; ++leaf) {
+      sum += static_cast<std::uint32_t>(input.Expected(leaf - kFirstLeaf).pods);
+    }
+  }
+  const GroupLayout layout = {leaf_begin.data(), kFirstLeaf, tiles};
+  std::vector<std::int32_t> list;
+  for (std::int32_t group = groups; group-- > 0;) list.push_back(group);
+  const auto expect = [&](const LeafGroups& some) {
+    std::vector<StoredCount> sums(static_cast<std::size_t>(some.count) + 1, kUntouched);
+    implementation.sum(input.bulk, layout, some, sums.data());
+    for (std::int32_t i = 0; i < some.count; ++i) {
+      ASSERT_EQ(static_cast<std::uint32_t>(sums[static_cast<std::size_t>(i)]),
+                expected[static_cast<std::size_t>(some[i])])
+          << "group " << some[i];
+    }
+    ASSERT_EQ(sums.back(), kUntouched);
+  };
+  expect({list.data(), 0, groups});
+  for (const std::int32_t first : {0, 1, groups / 2}) {
+    if (first <= groups) expect({nullptr, first, groups - first});
+  }
+}
+
+// Finds what excludes each leaf, and what the sums gain over the reasons of before.
+void ExpectReasons(const SimdImplementation& implementation, const Input& input, bool blank,
+                   bool kept) {
+  const std::int32_t tiles =
+      (input.leaves + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
+  ExclusionReasons reasons;
+  reasons.resources = input.plain.workers.size;
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(reasons.None()) + 1, 1000);
+  std::vector<std::uint8_t> of_leaf;
+  std::vector<std::uint8_t> expected;
+  std::vector<std::int64_t> expected_sums = sums;
+  for (std::int32_t leaf = 0; leaf < tiles * TiledCapacity::kTileLeaves; ++leaf) {
+    const bool present = leaf < input.leaves && Matches(input.plain, leaf);
+    const LeafCounts counts = present ? input.Expected(leaf) : LeafCounts{};
+    const std::int32_t reason = present && counts.pods == 0 ? counts.limiting : reasons.None();
+    of_leaf.push_back(static_cast<std::uint8_t>(leaf % 3 == 0 ? reason : leaf % (reason + 1)));
+    expected.push_back(static_cast<std::uint8_t>(reason));
+    if (!blank) --expected_sums[of_leaf.back()];
+    ++expected_sums[expected.back()];
+  }
+  reasons.of_leaf = kept ? of_leaf.data() : nullptr;
+  reasons.blank = blank;
+  reasons.sums = sums.data();
+  std::vector<std::int32_t> list;
+  for (std::int32_t tile = tiles; tile-- > 0;) list.push_back(tile);
+  implementation.find_reasons(input.bulk, {blank ? nullptr : list.data(), 0, tiles}, reasons);
+  if (kept) {
+    ASSERT_EQ(of_leaf, expected);
+  }
+  sums.pop_back();
+  expected_sums.pop_back();
+  ASSERT_EQ(sums, expected_sums);
+}
+
+class SimdImplementationTest : public ::testing::TestWithParam<std::string_view> {
+ protected:
+  static SimdImplementation Tested() {
+    for (const SimdImplementation& supported : SupportedSimdImplementations()) {
+      if (supported.name == GetParam()) return supported;
+    }
+    ADD_FAILURE() << "unknown implementation";
+    return {};
+  }
+};
+
+TEST_P(SimdImplementationTest, R7_11_CountsAsTheDecisionDoes) {
+  std::uint64_t seed = 1;
+  for (const std::int32_t leaves : kSizes) {
+    for (const bool with_leader : {false, true}) {
+      for (const bool with_bitmap : {false, true}) {
+        for (const auto kind :
+             {Input::Columns::kNarrow, Input::Columns::kWide, Input::Columns::kMixed}) {
+          for (int again = 0; again < 3; ++again) {
+            SCOPED_TRACE("seed " + std::to_string(seed));
+            const Input input(seed++, leaves, with_leader, with_bitmap, kind);
+            ExpectCounts(Tested(), input, 0, leaves);
+            if (leaves >= 3) ExpectCounts(Tested(), input, 1, leaves - 1);
+            if (!with_leader) {
+              for (const std::int32_t width : {1, 5, 16, 40}) {
+                ExpectSums(Tested(), input, width);
+              }
+              ExpectReasons(Tested(), input, false, true);
+              ExpectReasons(Tested(), input, true, true);
+              ExpectReasons(Tested(), input, true, false);
+            }
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+// More leaves of one resource than 16 bits hold.
+TEST_P(SimdImplementationTest, R18_7_SumsOfManyTilesDoNotWrap) {
+  constexpr std::int32_t kTiles = 9000;
+  const std::vector<Amount> nothing(TiledCapacity::kTileLeaves + FlavorSnapshot::kReadAhead, 0);
+  const std::vector<Amount> magnitudes(1, 0);
+  const TiledCapacity tiles(nothing, TiledCapacity::kTileLeaves, TiledCapacity::kTileLeaves,
+                            magnitudes);
+  BulkRequest request;
+  request.workers.order = {0};
+  request.workers.resource = {0};
+  request.workers.narrow = {{0, Reciprocal<float>(1), 1, 0}};
+  request.tiles = tiles.Tile(0);
+  request.tile_stride = 0;  // every tile is the same
+  request.leaf_count = kTiles * TiledCapacity::kTileLeaves;
+  std::vector<std::int64_t> sums(3, 0);
+  Tested().find_reasons(request, {nullptr, 0, kTiles}, {1, nullptr, true, sums.data()});
+  EXPECT_EQ(sums[0], request.leaf_count);
+}
+
+TEST_P(SimdImplementationTest, SumsAndLooksUpClassesOfLeaves) {
+  constexpr std::int32_t kTile = TiledCapacity::kTileLeaves;
+  Random random(9);
+  for (const std::int32_t classes : {1, 15, 16, 17, 31, 32, 33, 64, 200, 255}) {
+    SCOPED_TRACE(classes);
+    ClassTable table;
+    table.classes = classes;
+    for (std::int32_t c = 0; c < classes; ++c) {
+      table.values[c] = static_cast<std::uint8_t>(random.Between(0, 255));
+    }
+    for (const std::int32_t tiles : {1, 7, 8, 9, 40}) {
+      std::vector<std::uint8_t> of_leaf;
+      std::vector<StoredCount> expected(static_cast<std::size_t>(tiles) + 1, 0);
+      expected.back() = kUntouched;
+      for (std::int32_t leaf = 0; leaf < tiles * kTile; ++leaf) {
+        // Behind the last leaf, a class more.
+        const bool present = leaf < tiles * kTile - 3;
+        of_leaf.push_back(
+            static_cast<std::uint8_t>(present ? random.Between(0, classes - 1) : classes));
+        expected[static_cast<std::size_t>(leaf / kTile)] += table.values[of_leaf.back()];
+      }
+      std::vector<std::int32_t> leaf_begin;
+      for (std::int32_t tile = 0; tile <= tiles; ++tile) leaf_begin.push_back(100 + tile * kTile);
+      const auto expect_sums = [&](const std::uint64_t* matches) {
+        for (const bool as_tiles : {true, false}) {
+          std::vector<StoredCount> sums(expected.size(), kUntouched);
+          Tested().sum_classes(table, of_leaf.data(), matches, {leaf_begin.data(), 100, as_tiles},
+                               tiles, sums.data());
+          ASSERT_EQ(sums, expected);
+        }
+      };
+      expect_sums(nullptr);
+      std::vector<std::uint64_t> matches;
+      for (std::int32_t word = 0; word * 64 < tiles * kTile; ++word) {
+        matches.push_back(random.Next());
+      }
+      for (std::size_t leaf = 0; leaf < of_leaf.size(); ++leaf) {
+        if ((matches[leaf / 64] >> leaf % 64 & 1) != 0) continue;
+        expected[leaf / kTile] -= table.values[of_leaf[leaf]];
+      }
+      expect_sums(matches.data());
+      if (HasFatalFailure()) return;
+      // Every second tile is looked up, with a number for no class.
+      ClassTable with_none = table;
+      with_none.values[classes] = 77;
+      std::vector<std::int32_t> ids;
+      std::vector<std::uint8_t> expected_values(of_leaf.size(), 66);
+      for (std::int32_t tile = (tiles - 1) % 2; tile < tiles; tile += 2) {
+        ids.push_back(tile);
+        for (auto i = static_cast<std::size_t>(tile * kTile), end = i + kTile; i < end; ++i) {
+          expected_values[i] = with_none.values[of_leaf[i]];
+        }
+      }
+      std::vector<std::uint8_t> values(of_leaf.size(), 66);
+      Tested().look_up(with_none, of_leaf.data(),
+                       {ids.data(), 0, static_cast<std::int32_t>(ids.size())}, values.data());
+      ASSERT_EQ(values, expected_values);
+    }
+  }
+}
+
+TEST_P(SimdImplementationTest, FindsTheFirstTightest) {
+  Random random(7);
+  for (std::int32_t size = 0; size < 300; ++size) {
+    std::vector<StoredCount> values;
+    std::vector<StoredCount> ties;
+    for (std::int32_t i = 0; i < size; ++i) {
+      values.push_back(static_cast<StoredCount>(random.Between(0, 2 + size / 4)));
+      ties.push_back(static_cast<StoredCount>(random.Between(0, 2)));
+    }
+    if (size % 7 == 6) values.back() = kMaxStored;
+    const std::vector<StoredCount> needs = {
+        0, 1, static_cast<StoredCount>(random.Between(0, 2 + size / 4)), 1000, kMaxStored};
+    for (const StoredCount need : needs) {
+      for (const bool with_ties : {false, true}) {
+        std::int32_t expected = -1;
+        for (std::int32_t i = 0; i < size; ++i) {
+          const auto key = [&](std::int32_t at) {
+            const auto index = static_cast<std::size_t>(at);
+            return std::pair(values[index], with_ties ? ties[index] : 0);
+          };
+          if (key(i).first < need) continue;
+          if (expected < 0 || key(i) < key(expected)) expected = i;
+        }
+        ASSERT_EQ(Tested().tightest(values.data(), with_ties ? ties.data() : nullptr, size, need),
+                  expected)
+            << "size " << size << " need " << need;
+        EXPECT_EQ(SerialTeam().first_tightest(values.data(), with_ties ? ties.data() : nullptr,
+                                              size, need),
+                  expected);
+      }
+    }
+  }
+}
+
+TEST_P(SimdImplementationTest, FindsWhatChanged) {
+  Random random(8);
+  for (std::int32_t size = 0; size < 100; ++size) {
+    std::vector<Stamp> changes;
+    std::vector<StoredCount> pods;
+    for (std::int32_t i = 0; i < size; ++i) {
+      // Some differ only above their lower 32 bits.
+      changes.push_back((Stamp{5} << 40) + static_cast<Stamp>(random.Between(0, 20)) +
+                        (random.Chance(20) ? Stamp{1} << 63 : 0) -
+                        (random.Chance(20) ? Stamp{1} << 39 : 0));
+      pods.push_back(static_cast<StoredCount>(random.Between(0, 1)));
+    }
+    const Stamp since = (Stamp{5} << 40) + 10;
+    const std::int32_t begin = size / 3;
+    for (const bool skip_empty : {false, true}) {
+      std::vector<std::int32_t> expected;
+      for (std::int32_t i = begin; i < size; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        if (changes[at] > since && !(skip_empty && pods[at] == 0)) expected.push_back(i);
+      }
+      std::vector<std::int32_t> groups(static_cast<std::size_t>(size) +
+                                       SimdImplementation::kReadAhead);
+      const std::int32_t count = Tested().changed(
+          changes.data(), skip_empty ? pods.data() : nullptr, begin, size, since, groups.data());
+      groups.resize(static_cast<std::size_t>(count));
+      ASSERT_EQ(groups, expected) << "size " << size;
+    }
+  }
+}
+
+std::vector<std::string_view> ImplementationNames() {
+  std::vector<std::string_view> names;
+  for (const SimdImplementation& supported : SupportedSimdImplementations())
+    names.push_back(supported.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Implementations, SimdImplementationTest,
+                         ::testing::ValuesIn(ImplementationNames()),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+// Floats promise exact quotients for every capacity up to kMaxUnits.
+TEST(ReciprocalTest, R5_9_IsExactBelowAndAtEveryMultiple) {
+  Random random(9);
+  for (int i = 0; i < 400'000; ++i) {
+    const Amount request =
+        random.Chance(50) ? random.Between(1, 3000) : random.Between(1, TiledCapacity::kMaxUnits);
+    const Amount multiple = random.Between(0, TiledCapacity::kMaxUnits / request) * request;
+    for (const Amount free : {multiple - 1, multiple, multiple + request - 1}) {
+      if (free < 0 || free > TiledCapacity::kMaxUnits) continue;
+      const float quotient = static_cast<float>(free) * Reciprocal<float>(request);
+      ASSERT_EQ(static_cast<Amount>(quotient), free / request) << free << " / " << request;
+    }
+  }
+}
+
+TEST(PlainImplementationTest, IsAlwaysSupported) {
+  ASSERT_FALSE(SupportedSimdImplementations().empty());
+  EXPECT_EQ(SupportedSimdImplementations().back().name, "plain");
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,34 @@
+// Random victims whose removal may let a request fit.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/engine/prefix_search.hpp"
+#include "tests/differential/instance.hpp"
+
+namespace espalier::differential {
+
+struct VictimsInstance {
+  Instance instance;  // its usage contains what the victims hold
+  std::vector<Victim> victims;
+};
+
+// A full cluster whose usage belongs to at most 12 victims, but for a part that nobody gives back.
+VictimsInstance GenerateVictims(std::uint64_t seed);
+
+// Returns usage, one entry per leaf, without what some of the victims hold; `gone` are their
+// positions.
+std::vector<FlavorLeafUsage> UsageWithout(const std::vector<FlavorLeafUsage>& usage,
+                                          const std::vector<Victim>& victims,
+                                          const std::vector<std::uint32_t>& gone);
+
+// What is wrong with the engine's answer to the instance of this seed, or nothing: number of
+// victims, who stays removed, in which order, and the placement.
+std::optional<std::string> CheckVictims(std::uint64_t seed,
+                                        const std::shared_ptr<Backend>& backend);
+
+}  // namespace espalier::differential

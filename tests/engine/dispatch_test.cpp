@@ -1,0 +1,132 @@
+#include "host/engine/dispatch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fallback_cpu/cpu_backend.hpp"
+
+namespace espalier {
+namespace {
+
+// `racks` racks of 2 hosts with `cpu` cores each.
+ClusterState RackCluster(int racks, Amount cpu) {
+  ClusterStateInput input;
+  input.topologies = {{"tree", {"rack", std::string(kHostnameLabel)}}};
+  input.flavors = {{"main", {}, {}, {}, "tree"}};
+  for (int i = 0; i < racks * 2; ++i) {
+    Node& node = input.nodes.emplace_back();
+    node.name = "host-" + std::to_string(i);
+    node.labels = {{"rack", "r" + std::to_string(i / 2)}, {std::string(kHostnameLabel), node.name}};
+    node.ready = true;
+    node.allocatable = {{"cpu", cpu * 1000}, {"pods", 110}};
+  }
+  return *ClusterState::Build(input);
+}
+
+WorkloadRequest Gang(const std::string& name, std::int32_t count) {
+  WorkloadRequest request;
+  request.key = {"team", name};
+  PodSetRequest& pod_set = request.pod_sets.emplace_back();
+  pod_set.name = "main";
+  pod_set.flavor = "main";
+  pod_set.count = count;
+  pod_set.requests = {{"cpu", 1000}};
+  pod_set.topology_request.emplace().preferred = std::string(kHostnameLabel);
+  return request;
+}
+
+class DispatchTest : public testing::Test {
+ protected:
+  void Add(const std::string& name, const ClusterState* state) {
+    clusters_.push_back({name, state, requests_, {}});
+  }
+
+  // The names of the clusters for a workload, best first.
+  std::vector<std::string> Order(std::size_t workload) {
+    fits_ = Dispatch(clusters_, requests_.size(), Engine(MakeCpuBackend(2), {}));
+    std::vector<std::string> names;
+    for (const ClusterFit& fit : fits_[workload]) names.push_back(clusters_[fit.cluster].name);
+    return names;
+  }
+
+  std::vector<WorkloadRequest> requests_ = {Gang("a", 4)};
+  std::vector<DispatchCluster> clusters_;
+  std::vector<std::vector<ClusterFit>> fits_;
+};
+
+TEST_F(DispatchTest, OrdersByHowCloseHowFewAndHowMuchIsLeft) {  // W6.6
+  const ClusterState anywhere = RackCluster(4, 1);
+  const ClusterState rack = RackCluster(1, 2);
+  const ClusterState host = RackCluster(1, 8);
+  const ClusterState tight_host = RackCluster(1, 5);
+  const ClusterState full = RackCluster(1, 1);
+  Add("anywhere", &anywhere);
+  Add("full", &full);
+  Add("rack", &rack);
+  Add("host", &host);
+  Add("nobody-knows", nullptr);
+  Add("tight-host", &tight_host);
+  Add("another-tight-host", &tight_host);
+  EXPECT_THAT(Order(0), testing::ElementsAre("another-tight-host", "tight-host", "host", "rack",
+                                             "anywhere", "nobody-knows", "full"));
+  const std::vector<ClusterFit>& fits = fits_[0];
+  EXPECT_EQ(fits[0].pod_sets,
+            (std::vector<PodSetFit>{{"main", std::string(kHostnameLabel), 0, 1, 1}}));
+  EXPECT_EQ(fits[3].pod_sets, (std::vector<PodSetFit>{{"main", "rack", 1, 2, 0}}));
+  EXPECT_EQ(fits[4].pod_sets, (std::vector<PodSetFit>{{"main", "", 2, 4, 0}}));
+  EXPECT_EQ(fits[5].status, FitStatus::kUnknown);
+  EXPECT_EQ(fits[5].reason, "nothing is known of its state");
+  EXPECT_EQ(fits[6].status, FitStatus::kDoesNotFit);
+  EXPECT_THAT(fits[6].reason, testing::StartsWith("pod set main: "));
+}
+
+TEST_F(DispatchTest, WorkloadsDoNotTakeRoomFromEachOther) {
+  const ClusterState state = RackCluster(1, 2);
+  requests_ = {Gang("a", 4), Gang("b", 4), Gang("c", 5)};
+  Add("one", &state);
+  Order(0);
+  EXPECT_EQ(fits_[0][0].status, FitStatus::kFits);
+  EXPECT_EQ(fits_[1][0], fits_[0][0]);
+  EXPECT_EQ(fits_[2][0].status, FitStatus::kDoesNotFit);
+}
+
+TEST_F(DispatchTest, WhatIsLeftCountsAllPodSetsAndWhatRuns) {
+  ClusterState state = RackCluster(1, 8);
+  state.AddUsage({{"main", "host-0", {{"cpu", 7000}, {"pods", 1}}}});
+  PodSetRequest more = requests_[0].pod_sets[0];
+  more.name = "more";
+  more.count = 1;
+  more.requests = {{"cpu", 2000}};
+  requests_[0].pod_sets.push_back(more);
+  Add("one", &state);
+  Order(0);
+  EXPECT_EQ(fits_[0][0].pod_sets,
+            (std::vector<PodSetFit>{{"main", std::string(kHostnameLabel), 0, 1, 2},
+                                    {"more", std::string(kHostnameLabel), 0, 1, 1}}));
+}
+
+TEST_F(DispatchTest, TakesAsLongAsThereArePodSets) {
+  const ClusterState state = RackCluster(1, 8);
+  const PodSetRequest one = requests_[0].pod_sets[0];
+  requests_[0].pod_sets.assign(20'000, one);
+  for (std::size_t i = 0; i < requests_[0].pod_sets.size(); ++i) {
+    requests_[0].pod_sets[i].name = std::to_string(i);
+    requests_[0].pod_sets[i].count = 0;
+  }
+  Add("one", &state);
+  Order(0);
+  EXPECT_EQ(fits_[0][0].pod_sets.size(), 20'000U);
+}
+
+TEST_F(DispatchTest, WhatIsKnownIsNotAsked) {
+  const ClusterState state = RackCluster(1, 8);
+  requests_ = {Gang("a", 4), Gang("b", 4)};
+  Add("one", &state);
+  clusters_[0].known = {{1, FitStatus::kUnknown, "no queue"}};
+  Order(0);
+  EXPECT_EQ(fits_[0][0].status, FitStatus::kFits);
+  EXPECT_EQ(fits_[1][0], (ClusterFit{0, FitStatus::kUnknown, "no queue", {}}));
+}
+
+}  // namespace
+}  // namespace espalier

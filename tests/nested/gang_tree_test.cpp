@@ -1,0 +1,218 @@
+// From the canonical model to the tree that is placed, and trees among flat requests.
+#include "host/nested/gang_tree.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fallback_cpu/cpu_backend.hpp"
+#include "fallback_cpu/nested_cpu.hpp"
+#include "host/nested/flat_verdicts.hpp"
+#include "host/nested/place_mixed.hpp"
+#include "tests/nested/nested_cluster.hpp"
+
+namespace espalier {
+namespace {
+
+using testing::HasSubstr;
+
+EqGroup PodsOf(std::string name, std::int32_t least, std::int32_t most) {
+  EqGroup group;
+  group.name = std::move(name);
+  group.min_count = least;
+  group.max_count = most;
+  group.pod_template.emplace();
+  return group;
+}
+
+GangWorkload WorkloadOf(std::vector<EqGroup> groups) {
+  GangWorkload workload;
+  workload.head.key = {"team", "w"};
+  GangGroup& gang = workload.gang_groups.emplace_back();
+  gang.name = "gg";
+  gang.ranked_groups.push_back({.name = "rg", .eq_groups = std::move(groups)});
+  return workload;
+}
+
+GroupTopologyRequest Levels(TopologyRequest request) { return {.levels = std::move(request)}; }
+
+WorkloadRequest PlannedOn(const std::vector<std::string>& flavors) {
+  WorkloadRequest planned;
+  for (const std::string& flavor : flavors) {
+    PodSetRequest& pod_set = planned.pod_sets.emplace_back();
+    pod_set.name = "p" + std::to_string(planned.pod_sets.size());
+    pod_set.flavor = flavor;
+    pod_set.requests = {{kGpu, static_cast<std::int64_t>(planned.pod_sets.size())}};
+  }
+  return planned;
+}
+
+TEST(TreeOf, EveryLevelOfTheModelIsAGroup) {
+  GangWorkload workload = WorkloadOf({PodsOf("a", 2, 2), PodsOf("none", 0, 0), PodsOf("b", 1, 3)});
+  workload.gang_groups[0].min_count = 3;
+  workload.gang_groups[0].max_count = 5;
+  workload.replica_mode = ReplicaMode::kReplicatedGangs;
+  workload.replicas = 4;
+  workload.topology_request = Levels({.required = kBlock});
+  workload.gang_groups[0].topology_request = Levels({.preferred = kRack});
+  workload.gang_groups[0].ranked_groups[0].rank_from = LabelFieldPath("rank");
+  const auto tree = TreeOf(workload, PlannedOn({"gpu", "gpu"}));
+  ASSERT_TRUE(tree) << tree.error().message;
+  NestedGroup ranked = Group("rg", {Pods("a", 2, 2, 1), Pods("b", 1, 3, 2)});
+  ranked.ranks = RankPlacement::kContiguous;
+  const NestedGroup gang = Copies(4, 0, Preferred(kRack, Group("gg", {ranked})));
+  EXPECT_EQ(tree->root, Required(kBlock, Group("w", {gang})));
+  EXPECT_EQ(tree->flavor, "gpu");
+}
+
+TEST(TreeOf, PodSetsOfOneGroupShareADomain) {
+  const TopologyRequest request{.required = kRack, .pod_set_group_name = "g"};
+  EqGroup leader = PodsOf("leader", 1, 1);
+  EqGroup workers = PodsOf("workers", 3, 3);
+  leader.topology_request = workers.topology_request = Levels(request);
+  const auto tree = TreeOf(WorkloadOf({leader, workers}), PlannedOn({"gpu", "gpu"}));
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->root.groups[0].groups[0],
+            Required(kRack, Group("rg", {Pods("leader", 1, 1, 1), Pods("workers", 3, 3, 2)})));
+  // Of two ranked groups the gang around them asks.
+  GangWorkload apart = WorkloadOf({leader});
+  apart.gang_groups[0].ranked_groups.push_back({.name = "second", .eq_groups = {workers}});
+  const auto over = TreeOf(apart, PlannedOn({"gpu", "gpu"}));
+  ASSERT_TRUE(over);
+  EXPECT_EQ(over->root.groups[0],
+            Required(kRack, Group("gg", {Group("rg", {Pods("leader", 1, 1, 1)}),
+                                         Group("second", {Pods("workers", 3, 3, 2)})})));
+}
+
+TEST(TreeOf, GangsStartInOrder) {
+  GangWorkload workload = WorkloadOf({PodsOf("a", 1, 1)});
+  workload.gang_groups.push_back(workload.gang_groups[0]);
+  workload.gang_groups[1].name = "second";
+  const auto tree = TreeOf(workload, PlannedOn({"gpu", "gpu"}));
+  ASSERT_TRUE(tree);
+  EXPECT_TRUE(tree->root.in_order);
+  EXPECT_EQ(tree->root.groups[1].min_copies, 0);
+}
+
+TEST(TreeOf, PodsThatAreReplicasNeedNoOther) {
+  GangWorkload workload = WorkloadOf({PodsOf("a", 1, 1)});
+  workload.replica_mode = ReplicaMode::kReplicatedPods;
+  workload.replicas = 7;
+  const auto tree = TreeOf(workload, PlannedOn({"gpu"}));
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->root, Group("w", {Group("gg", {Group("rg", {Pods("a", 0, 7)})})}));
+}
+
+TEST(TreeOf, SlicesAreCopiesOfAGroup) {
+  GangWorkload workload = WorkloadOf({PodsOf("a", 4, 8)});
+  workload.gang_groups[0].min_count = 4;
+  workload.gang_groups[0].ranked_groups[0].topology_request =
+      Levels({.required = kBlock, .slice_topology = kHost, .slice_size = 4});
+  const auto tree = TreeOf(workload, PlannedOn({"gpu"}));
+  ASSERT_TRUE(tree) << tree.error().message;
+  NestedGroup slice = Copies(2, 1, Required(kHost, Pods("slice", 4)));
+  EXPECT_EQ(tree->root.groups[0].groups[0], Required(kBlock, Group("rg", {Group("a", {slice})})));
+  workload.gang_groups[0].ranked_groups[0].topology_request.levels->slice_size = 3;
+  const auto shorter = TreeOf(workload, PlannedOn({"gpu"}));
+  ASSERT_TRUE(shorter);
+  slice = Copies(2, 2, Required(kHost, Pods("slice", 3)));
+  const NestedGroup last = Copies(1, 0, Required(kHost, Pods("last", 2)));
+  EXPECT_EQ(shorter->root.groups[0].groups[0],
+            Required(kBlock, Group("rg", {Group("a", {slice, last})})));
+  workload.gang_groups[0].ranked_groups[0].topology_request.levels->slice_size = 0;
+  EXPECT_EQ(TreeOf(workload, PlannedOn({"gpu"})).error().message,
+            "group a: a slice has 0 pods; it must have at least 1");
+}
+
+TEST(TreeOf, SegmentsAreSlicesOfWhichTheLastMayBeShorter) {
+  GangWorkload workload = WorkloadOf({PodsOf("a", 5, 5)});
+  workload.topology_request.segments = SliceConstraint{kRack, 4};
+  const auto tree = TreeOf(workload, PlannedOn({"gpu"}));
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->root.groups[0].groups[0].groups[0],
+            Group("a", {Required(kRack, Pods("slice", 4)), Required(kRack, Pods("last", 1))}));
+}
+
+TEST(TreeOf, ATreeIsOnOneFlavor) {
+  const GangWorkload workload = WorkloadOf({PodsOf("a", 1, 1), PodsOf("b", 1, 1)});
+  EXPECT_EQ(TreeOf(workload, PlannedOn({"gpu", "cpu"})).error().message,
+            "pod sets p1 and p2 go to the flavors gpu and cpu, but the parts of one tree go to one "
+            "flavor");
+  EXPECT_THAT(TreeOf(workload, PlannedOn({"gpu"})).error().message,
+              HasSubstr("eqGroup b goes to no flavor"));
+}
+
+WorkloadRequest Flat(std::int32_t pods, std::int64_t gpus = 1) {
+  WorkloadRequest request = PlannedOn({"gpu"});
+  request.pod_sets[0].count = pods;
+  request.pod_sets[0].requests = {{kGpu, gpus}};
+  request.pod_sets[0].topology_request = TopologyRequest{.required = kRack};
+  return request;
+}
+
+class Mixed : public testing::Test {
+ protected:
+  explicit Mixed(const Blocks& blocks = {{{4}, {2}}})
+      : state_(*ClusterState::Build(ClusterOf(blocks))),
+        engine_(MakeCpuBackend(1), FeatureGates()),
+        runner_(MakeNestedCpuRunner()) {}
+
+  std::vector<MixedAnswer> Place(const std::vector<MixedRequest>& requests, PlacementMode mode) {
+    return PlaceMixed(engine_, *runner_, state_, requests, mode, NestedProfile::kEspalier);
+  }
+
+  static bool IsPlacedAt(const std::vector<MixedAnswer>& answers, std::size_t i) {
+    if (const auto* tree = std::get_if<NestedAnswer>(&answers[i])) return IsPlaced(tree->status);
+    return std::get<WorkloadAnswer>(answers[i]).FirstFailure() == nullptr;
+  }
+
+  ClusterState state_;
+  Engine engine_;
+  std::unique_ptr<NestedRunner> runner_;
+};
+
+// What one of either form books, the next of either form sees.
+TEST_F(Mixed, InOrderEachSeesWhatTheOthersBooked) {
+  const NestedRequest tree = RequestOf(Required(kRack, Pods("w", 3)));
+  const auto answers = Place({Flat(2), tree, Flat(2), tree, Flat(1)}, PlacementMode::kSequential);
+  ASSERT_EQ(answers.size(), 5u);
+  EXPECT_TRUE(IsPlacedAt(answers, 0));
+  EXPECT_TRUE(IsPlacedAt(answers, 1));
+  EXPECT_FALSE(IsPlacedAt(answers, 2));
+  EXPECT_EQ(std::get<NestedAnswer>(answers[3]).status, NestedStatus::kNotNow);
+  EXPECT_TRUE(IsPlacedAt(answers, 4));
+  NestedRequest empty = tree;
+  empty.simulate_empty = true;
+  EXPECT_TRUE(IsPlacedAt(Place({empty}, PlacementMode::kSequential), 0));
+}
+
+TEST_F(Mixed, NominatedEachIsAlone) {
+  const auto answers =
+      Place({Flat(4), RequestOf(Required(kRack, Pods("w", 4))), Flat(4)}, PlacementMode::kNominate);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(IsPlacedAt(answers, i));
+}
+
+TEST_F(Mixed, FlatRequestsThatFitNowNeverOrWhoKnows) {
+  WorkloadRequest pair = Flat(4);
+  pair.pod_sets.push_back(Flat(4).pod_sets[0]);
+  pair.pod_sets[1].name = "second";
+  WorkloadRequest hopeless = Flat(1);
+  hopeless.pod_sets.push_back(Flat(5).pod_sets[0]);
+  hopeless.pod_sets[1].name = "second";
+  WorkloadRequest wrong = Flat(1);
+  wrong.pod_sets[0].topology_request->required = "no/level";
+  const std::vector<WorkloadRequest> requests = {Flat(4), Flat(3), Flat(5), pair, hopeless, wrong};
+  const auto answers = engine_.Place(state_, requests, PlacementMode::kSequential);
+  const auto verdicts = FlatVerdicts(requests, answers, [&](std::vector<WorkloadRequest> asked) {
+    return Result<std::vector<WorkloadAnswer>>(engine_.Nominate(state_, asked));
+  });
+  ASSERT_TRUE(verdicts);
+  EXPECT_EQ((*verdicts)[0], std::nullopt);
+  EXPECT_EQ((*verdicts)[1], NestedStatus::kNotNow);
+  EXPECT_EQ((*verdicts)[2], NestedStatus::kNever);
+  EXPECT_EQ((*verdicts)[3], NestedStatus::kUndecided);
+  EXPECT_EQ((*verdicts)[4], NestedStatus::kNever);
+  EXPECT_EQ((*verdicts)[5], std::nullopt);
+}
+
+}  // namespace
+}  // namespace espalier

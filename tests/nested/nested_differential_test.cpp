@@ -1,0 +1,207 @@
+// The engine and the oracle decide random nested gangs alike, on one lane, on threads and on a
+// device.
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "fallback_cpu/nested_cpu.hpp"
+#include "host/cuda/emulated_device.hpp"
+#include "host/cuda/nested_device.hpp"
+#include "host/nested/place_nested.hpp"
+#include "tests/cuda/faulty_device.hpp"
+#include "tests/differential/random.hpp"
+#include "tests/nested/nested_generator.hpp"
+#include "tests/oracle/nested.hpp"
+#include "tests/oracle/oracle_input.hpp"
+
+namespace espalier::differential {
+namespace {
+
+constexpr std::uint64_t kSeedsPerTest = 1000;
+constexpr std::uint64_t kTests = 24;
+
+std::string Text(const NestedAnswer& answer) {
+  std::string text = fmt::format("{}\n", Name(answer.status));
+  for (const NestedGroupAnswer& group : answer.groups) {
+    text += fmt::format("  {} {} {}", group.path.empty() ? "." : group.path, Name(group.status),
+                        fmt::join(group.values, "/"));
+    if (group.assignment) {
+      for (const TopologyDomainAssignment& domain : group.assignment->domains) {
+        text += fmt::format(" {}:{}", fmt::join(domain.values, "/"), domain.count);
+      }
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+void Describe(const NestedGroup& group, int depth, std::string& text) {
+  text += fmt::format("{:{}}{} x{}/{} req={} pref={} order={} ranks={} at={}", "", depth * 2,
+                      group.name, group.min_copies, group.copies, group.required.value_or("-"),
+                      group.preferred.value_or("-"), group.in_order, static_cast<int>(group.ranks),
+                      group.rank_level.value_or("-"));
+  if (!group.running_on.empty()) text += " on=" + group.running_on.front();
+  if (group.pods) {
+    text += fmt::format(" pods {}..{}", group.pods->min_count, group.pods->max_count);
+    for (const auto& [name, amount] : group.pods->requests) {
+      text += fmt::format(" {}={}", name, amount);
+    }
+  }
+  text += "\n";
+  for (const NestedGroup& child : group.groups) Describe(child, depth + 1, text);
+}
+
+std::vector<NestedAnswer> AskEngine(const NestedInstance& instance, NestedRunner& runner) {
+  auto state = ClusterState::Build(instance.cluster);
+  EXPECT_TRUE(state) << state.error().message;
+  std::vector<NestedAnswer> answers =
+      PlaceNested(runner, *state, instance.requests, PlacementMode::kSequential, instance.profile);
+  return answers;
+}
+
+// Counts what the groups of a tree have, as far as pods of theirs were placed.
+void NotePlaced(const NestedGroup& group, bool placed, std::map<std::string, int>& seen) {
+  const auto note = [&](const std::string& what, bool has) { seen[what] += has && placed ? 1 : 0; };
+  note("required", group.required.has_value());
+  note("preferred", group.preferred.has_value());
+  note("both", group.required && group.preferred);
+  note("copies", group.copies > 1);
+  note("optional copies", group.min_copies < group.copies);
+  note("in order", group.in_order);
+  note("running", !group.running_on.empty());
+  note("contiguous", group.ranks == RankPlacement::kContiguous);
+  note("together", group.ranks == RankPlacement::kTogether);
+  note("balanced", group.ranks == RankPlacement::kBalanced);
+  note("striped", group.ranks == RankPlacement::kStriped);
+  for (const NestedGroup& child : group.groups) NotePlaced(child, placed, seen);
+}
+
+class NestedSeeds : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(NestedSeeds, EngineAgreesWithOracle) {
+  const auto runner = MakeNestedCpuRunner();
+  std::map<std::string, int> seen;
+  for (std::uint64_t seed = GetParam() * kSeedsPerTest; seed < (GetParam() + 1) * kSeedsPerTest;
+       ++seed) {
+    const NestedInstance instance = GenerateNested(seed);
+    const auto expected = oracle::AnswerNested(oracle::MakeOracleInput(instance.cluster, {}),
+                                               instance.requests, instance.profile);
+    auto answers = AskEngine(instance, *runner);
+    ASSERT_EQ(answers.size(), expected.size());
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      ++seen[std::string(Name(answers[i].status))];
+      NotePlaced(instance.requests[i].root, IsPlaced(answers[i].status), seen);
+      const std::string reason = std::exchange(answers[i].reason, {});
+      std::string tree;
+      Describe(instance.requests[i].root, 0, tree);
+      ASSERT_EQ(answers[i], expected[i]) << "seed " << seed << " request " << i << " profile "
+                                         << static_cast<int>(instance.profile) << "\n"
+                                         << tree << "engine: " << reason << " " << Text(answers[i])
+                                         << "oracle: " << Text(expected[i]);
+    }
+  }
+  seen["BadRequest"];  // none
+  for (const NestedStatus status :
+       {NestedStatus::kPlaced, NestedStatus::kPlacedInPart, NestedStatus::kNotNow,
+        NestedStatus::kNever, NestedStatus::kUndecided}) {
+    EXPECT_GT(seen[std::string(Name(status))], 0) << Name(status);
+  }
+  for (const auto& [what, times] : seen) {
+    EXPECT_EQ(times > 0, what != "BadRequest") << what;
+  }
+}
+
+// The same bits from threads of a device and from one lane, on the device and back.
+void ExpectEqualOnDevice(std::int32_t lanes, std::uint64_t seeds) {
+  EmulatedDeviceOptions options;
+  options.lanes = lanes;
+  options.guard_memory = true;
+  const auto cpu = MakeNestedCpuRunner();
+  const auto device = MakeNestedDeviceRunner(MakeEmulatedDevice(options), nullptr);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    const NestedInstance instance = GenerateNested(seed);
+    ASSERT_EQ(AskEngine(instance, *cpu), AskEngine(instance, *device)) << "seed " << seed;
+  }
+}
+
+TEST(NestedOnDevice, OneLaneAnswersAsTheCpu) { ExpectEqualOnDevice(1, 20000); }
+TEST(NestedOnDevice, ThreeLanesAnswerAsTheCpu) { ExpectEqualOnDevice(3, 300); }
+
+// Whenever the device fails, the CPU answers this request and all behind it.
+TEST(NestedOnDevice, TheCpuTakesOverWhenTheDeviceFails) {
+  const NestedInstance instance = GenerateNested(4);
+  const auto cpu = MakeNestedCpuRunner();
+  const auto expected = AskEngine(instance, *cpu);
+  for (int fail_at = 1; fail_at <= 6; ++fail_at) {
+    const auto plan = std::make_shared<FaultPlan>();
+    plan->fail_at = fail_at;
+    const auto device = MakeNestedDeviceRunner(
+        std::make_unique<FaultyDevice>(MakeEmulatedDevice(), plan), MakeNestedCpuRunner());
+    ASSERT_EQ(expected, AskEngine(instance, *device)) << "call " << fail_at;
+    EXPECT_EQ(plan->calls, fail_at) << "it is not asked again";
+  }
+}
+
+// Nodes that go leave vacant leaves behind, which are no place for anyone: the answers are those on
+// the cluster without them.
+TEST(NestedOnChangedNodes, AnswersAreThoseOfAStateBuiltAnew) {
+  constexpr std::uint64_t kSeeds = 3000;
+  const auto runner = MakeNestedCpuRunner();
+  const auto device = MakeNestedDeviceRunner(MakeEmulatedDevice({.lanes = 1}), nullptr);
+  int applied = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    NestedInstance instance = GenerateNested(seed);
+    auto changed = ClusterState::Build(instance.cluster);
+    ASSERT_TRUE(changed);
+    Random random(seed);
+    const std::vector<Node> before = instance.cluster.nodes;
+    StateChange change;
+    for (std::size_t n = 0; n < before.size(); ++n) {
+      Node& node = instance.cluster.nodes[n];
+      if (!random.Chance(25)) continue;
+      node.ready = !node.ready;
+      const auto& others = instance.cluster.non_tas_usage;
+      const auto used = std::ranges::find(others, node.name, &NodeUsage::node);
+      const Resources* by_others = used == others.end() ? nullptr : &used->usage;
+      change.nodes.push_back({&before[n], &node, by_others, by_others});
+    }
+    std::map<std::string, Resources> on_leaf;
+    for (const FlavorLeafUsage& usage : instance.cluster.tas_usage) {
+      AddTo(on_leaf[usage.leaf], usage.usage);
+    }
+    change.usage_on = [&](std::string_view, std::string_view leaf) {
+      const auto found = on_leaf.find(std::string(leaf));
+      return found == on_leaf.end() ? nullptr : &found->second;
+    };
+    if (!changed->CanApply(change)) continue;
+    ASSERT_TRUE(changed->Apply(change, true, WorkBudget::Unlimited()));
+    ++applied;
+    const auto expected = AskEngine(instance, *runner);
+    for (NestedRunner* one : {runner.get(), device.get()}) {
+      ClusterState again = changed->Clone();
+      const auto answers =
+          PlaceNested(*one, again, instance.requests, PlacementMode::kSequential, instance.profile);
+      ASSERT_EQ(answers.size(), expected.size());
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        std::string tree;
+        Describe(instance.requests[i].root, 0, tree);
+        ASSERT_EQ(answers[i], expected[i])
+            << "seed " << seed << " request " << i << " profile "
+            << static_cast<int>(instance.profile) << "\n"
+            << tree << answers[i].reason << " " << Text(answers[i])
+            << "anew: " << expected[i].reason << " " << Text(expected[i]);
+      }
+    }
+  }
+  EXPECT_GT(applied, static_cast<int>(kSeeds) / 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Thousands, NestedSeeds, testing::Range(std::uint64_t{0}, kTests));
+
+}  // namespace
+}  // namespace espalier::differential

@@ -1,0 +1,356 @@
+// Gangs that are described apart from their pods, and who wins where two describe the same.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/readers/cluster_files.hpp"
+
+namespace espalier {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+ClusterRead Read(const std::string& text) {
+  auto read = ReadClusterText("f", text);
+  EXPECT_TRUE(read) << read.error().message;
+  return read ? *std::move(read) : ClusterRead();
+}
+
+std::string ErrorOf(const std::string& text) {
+  const auto read = ReadClusterText("f", text);
+  return read ? "" : read.error().message;
+}
+
+std::string PodText(const std::string& name, const std::string& spec,
+                    const std::string& metadata = "") {
+  return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
+         R"(", "namespace": "team")" + metadata + R"(}, "spec": {)" + spec +
+         R"("containers": [{"resources": {"requests": {"cpu": "1"}}}]}})" + "\n";
+}
+
+// "name: pod set x count, ...", or why it waits.
+std::vector<std::string> Units(const ClusterRead& read) {
+  std::vector<std::string> units;
+  for (const Workload& unit : read.cluster.workloads) {
+    std::string text = unit.key.name + ":" + unit.refusal;
+    for (const PodSet& pod_set : unit.pod_sets) {
+      text += " " + pod_set.name + " x " + std::to_string(pod_set.count);
+    }
+    units.push_back(text);
+  }
+  return units;
+}
+
+constexpr const char* kTwoParts = R"(
+{"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
+ "metadata": {"name": "w", "namespace": "team"}, "spec": {"gangGroups": [
+   {"name": "a", "minCount": 1, "selector": {"matchLabels": {"role": "a"}}},
+   {"name": "b", "minCount": 2, "selector": {"matchLabels": {"role": "b"}}}]}}
+)";
+
+// W8.3: by label, by field path and by field.
+TEST(GangApiPods, SayWhichPartTheyAre) {
+  const ClusterRead read = Read(
+      kTwoParts + PodText("p", R"("workload": {"name": "w"}, )", R"(, "labels": {"role": "a"})") +
+      PodText("q", R"("workload": {"name": "w", "fieldPath": "spec.gangGroup[name=b]"}, )",
+              R"(, "labels": {"role": "b"})") +
+      PodText("r", R"("workload": {"name": "w", "gangGroup": "b"}, )",
+              R"(, "labels": {"role": "b"})"));
+  ASSERT_THAT(read.gang_workloads, SizeIs(1));
+  EXPECT_THAT(Units(read), ElementsAre("w-a: main x 1", "w-b: main x 2"));
+}
+
+// Levels without a name have the one that the canonical model gives them.
+TEST(GangApiPods, NamePartsByTheirDefaultNames) {
+  const ClusterRead read = Read(
+      R"({"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
+          "metadata": {"name": "w", "namespace": "team"}, "spec": {"gangGroups": [
+            {"minCount": 1, "eqGroups": [{"template": {"resources": {"requests": {"cpu": 1}}}}]},
+            {"minCount": 1, "eqGroups": [{"template": {"resources": {"requests": {"cpu": 1}}}}]}
+          ]}})" +
+      PodText("p", R"("workload": {"name": "w", "gangGroup": "gg-0", "rankedGroup": "rg"}, )") +
+      PodText("q", R"("workload": {"name": "w", "fieldPath":
+                        "spec.gangGroup[name=gg-1].rankedGroup[name=rg].eqGroup[name=template]"}, )"));
+  EXPECT_THAT(Units(read), ElementsAre("w-gg-0: template x 1", "w-gg-1: template x 1"));
+}
+
+// One line for all of them, not one for each pod.
+TEST(GangApiPods, ThatMatchNoPartOrSeveralAreCounted) {
+  const ClusterRead read = Read(kTwoParts + PodText("p", R"("workload": {"name": "w"}, )") +
+                                PodText("q", R"("workload": {"name": "w"}, )"));
+  EXPECT_THAT(read.gang_workloads.at(0).notes, Contains("2 pods match no part of it"));
+  const ClusterRead unlabelled = Read(
+      R"({"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
+          "metadata": {"name": "w", "namespace": "team"}, "spec": {"gangGroups": [
+            {"name": "a", "minCount": 1}, {"name": "b", "minCount": 1}]}})" +
+      PodText("p", R"("workload": {"name": "w"}, )"));
+  EXPECT_THAT(unlabelled.gang_workloads.at(0).notes,
+              Contains("1 pod matches more than one part of it: a and b"));
+}
+
+TEST(GangApiPods, ReferencesDoNotCrossNamespaces) {
+  EXPECT_THAT(ErrorOf(PodText("p", R"("workload": {"name": "w", "namespace": "other"}, )")),
+              HasSubstr("a reference does not cross namespaces"));
+  EXPECT_THAT(ErrorOf(PodText("p", R"("workload": {"name": "w"},
+                                      "schedulingGroup": {"podGroupName": "g"}, )")),
+              HasSubstr("it names a second workload"));
+}
+
+TEST(GangApiPods, NameTheirPodGroup) {
+  EXPECT_THAT(ErrorOf(PodText("p", R"("workloadRef": {"name": "w"}, )")),
+              HasSubstr("spec.workloadRef.podGroup: it is missing"));
+}
+
+// The user's own Workload takes the place of what its true workload would give.
+TEST(GangApiWorkload, TakesWhatItLeavesOpenFromItsTrueWorkload) {
+  const ClusterRead read = Read(R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: j, namespace: team, labels: {kueue.x-k8s.io/queue-name: q}}
+spec:
+  parallelism: 8
+  completions: 8
+  template: {spec: {containers: [{resources: {requests: {cpu: 2}}}]}}
+---
+apiVersion: scheduling.k8s.io/v1alpha1
+kind: Workload
+metadata: {name: w, namespace: team}
+spec:
+  controllerRef: {apiGroup: batch/v1, kind: Job, name: j}
+  topologyRequest: {policy: Required, level: rack}
+  gangGroups: [{name: gg, minCount: 8}]
+)");
+  ASSERT_THAT(read.diagnostics.warnings(), SizeIs(1));
+  EXPECT_THAT(ToString(read.diagnostics.warnings()[0]),
+              HasSubstr("apiGroup: it has a version, and is read without, got \"batch/v1\"; want "
+                        "batch"));
+  EXPECT_THAT(Units(read), ElementsAre("w: main x 8"));
+  EXPECT_EQ(read.cluster.workloads[0].queue_name, "q");
+  EXPECT_EQ(read.cluster.workloads[0].pod_sets[0].topology_request->required, "rack");
+}
+
+TEST(GangApiWorkload, NamesWhatIsWrong) {
+  const auto with = [](const std::string& spec) {
+    return R"({"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
+               "metadata": {"name": "w"}, "spec": )" +
+           spec + "}";
+  };
+  EXPECT_THAT(ErrorOf(with(R"({"replicaMode": "Twice"})")),
+              HasSubstr("spec.replicaMode: there is no such replicaMode, got \"Twice\"; want "
+                        "Unreplicated or ReplicatedPods or ReplicatedGangs"));
+  EXPECT_THAT(ErrorOf(with(R"({"gangGroups": [{"minCount": 3, "maxCount": 2}]})")),
+              HasSubstr("spec.gangGroups[0].minCount: it is above maxCount"));
+  EXPECT_THAT(ErrorOf(with(R"({"replicaMode": "ReplicatedGangs", "gangGroups": [{}, {}]})")),
+              HasSubstr("matches the one gangGroup that is listed"));
+  EXPECT_THAT(ErrorOf(R"({"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
+                          "spec": {"gangGroups": [{"eqGroups": [{"template": {}}]}]}})"),
+              HasSubstr("metadata: it is missing"));
+  const ClusterRead unknown = Read(with(R"({"gangGroups": [{"minCuont": 3}]})"));
+  EXPECT_THAT(unknown.diagnostics.RenderWarnings(),
+              HasSubstr("spec.gangGroups[0].minCuont: the key minCuont is unknown"));
+  const ClusterRead off = Read(with(R"({"gangGroups": [{"gangMode": "off"}]})"));
+  EXPECT_EQ(off.gang_workloads.at(0).gang_groups.at(0).mode, GangMode::kOff);
+  EXPECT_THAT(off.diagnostics.RenderWarnings(), HasSubstr("it is written otherwise, got \"off\""));
+}
+
+constexpr const char* kPodGroups = R"(
+{"apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "Workload",
+ "metadata": {"name": "w", "namespace": "team"},
+ "spec": {"podGroups": [{"name": "g", "policy": {"gang": {"minCount": 2}}}]}}
+)";
+constexpr const char* kInGroup = R"("workloadRef": {"name": "w", "podGroup": "g"}, )";
+
+// W4.4: never placed alone, and reconsidered as soon as the Workload is there.
+TEST(PodGroups, PodsWaitForTheirWorkloadAndForEachOther) {
+  const std::string one = PodText("p", kInGroup);
+  EXPECT_THAT(Units(Read(one)),
+              ElementsAre("w-g:Workload w is not in the input; 1 pod waits for it"));
+  EXPECT_THAT(Units(Read(kPodGroups + one)), ElementsAre(HasSubstr("1 of the 2 pods")));
+  EXPECT_THAT(Units(Read(kPodGroups + one + PodText("q", kInGroup))), ElementsAre("w-g: main x 2"));
+}
+
+TEST(PodGroups, PodsThatRunAreTakenOffTheMinimum) {
+  const std::string running = PodText("p", std::string(kInGroup) + R"("nodeName": "n", )");
+  const ClusterRead read = Read(kPodGroups + running + PodText("q", kInGroup));
+  EXPECT_THAT(Units(read), ElementsAre("w-g: main x 1"));
+  EXPECT_THAT(read.gang_workloads.at(0).notes, Contains("1 of its 2 pods run already"));
+}
+
+// W4.5.
+TEST(PodGroups, MayBeOptedOutOf) {
+  const std::string ignoring = R"(, "annotations": {"kai.scheduler/ignore-workload-api": "true"})";
+  EXPECT_THAT(Units(Read(kPodGroups + PodText("p", kInGroup, ignoring))), Contains("p: main x 1"));
+}
+
+// W4.3: the Workload, else the object at the top of the pod's owners, else the pod.
+TEST(PodGroups, QueueAndTopologyFallBackOnTheOwner) {
+  const std::string job = R"({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j",
+      "namespace": "team", "labels": {"kai.scheduler/queue": "of-owner"}, "annotations":
+        {"kai.scheduler/topology-required-placement": "rack"}},
+      "spec": {"template": {"spec": {"containers": [{"name": "c"}],
+                                     "workloadRef": {"name": "w", "podGroup": "g"}}}}})";
+  const std::string owned =
+      R"(, "labels": {"kai.scheduler/queue": "of-pod"}, "ownerReferences":
+          [{"kind": "Job", "name": "j", "controller": true}])";
+  const ClusterRead read =
+      Read(kPodGroups + job + PodText("p", kInGroup, owned) + PodText("q", kInGroup, owned));
+  ASSERT_THAT(Units(read), ElementsAre("w-g: main x 2"));
+  EXPECT_EQ(read.cluster.workloads[0].queue_name, "of-owner");
+  EXPECT_EQ(read.cluster.workloads[0].pod_sets[0].topology_request->required, "rack");
+}
+
+// What a Workload of Kueue's stands for, and what another object makes, is not read twice.
+// W1.6, W2.3: Kueue reads one of the two (R20.11), profile espalier both.
+TEST(Sources, RequiredAndPreferredMayMeet) {
+  constexpr const char* kJobs = R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: job, namespace: team, labels: {kueue.x-k8s.io/queue-name: q}}
+spec:
+  parallelism: 4
+  template:
+    metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: block,
+                             kueue.x-k8s.io/podset-preferred-topology: rack}}
+    spec: {nodeName: node-1, containers: [{resources: {requests: {cpu: 1}}}]}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: set, namespace: team, labels: {kueue.x-k8s.io/queue-name: q}}
+spec:
+  replicas: 4
+  podManagementPolicy: Parallel
+  volumeClaimTemplates: [{metadata: {name: data}}]
+  template:
+    metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: block,
+                             kueue.x-k8s.io/podset-preferred-topology: rack}}
+    spec: {containers: [{resources: {requests: {cpu: 1}}}]}
+)";
+  const ClusterRead flat = Read(kJobs);
+  ASSERT_THAT(flat.gang_workloads, SizeIs(2));
+  for (std::size_t i = 0; i < 2; ++i) {
+    const TopologyRequest& request = *flat.cluster.workloads[i].pod_sets[0].topology_request;
+    EXPECT_EQ(request.required, "block");
+    EXPECT_FALSE(request.preferred);
+    EXPECT_THAT(flat.gang_workloads[i].notes,
+                Contains("topologyRequest of eqGroup main: preferred rack is not honoured beside "
+                         "required block"));
+  }
+  EXPECT_THAT(flat.gang_workloads[0].notes, Contains("eqGroup main: node name is not looked at"));
+  EXPECT_THAT(flat.gang_workloads[1].notes,
+              Contains("eqGroup main: volume claim templates are not looked at"));
+  const auto nested = ReadClusterText("f", kJobs, {.trees = Trees::kNested});
+  ASSERT_TRUE(nested) << nested.error().message;
+  EXPECT_THAT(nested->trees, SizeIs(2));
+}
+
+std::string Composite(const std::string& name, const std::string& parent) {
+  return R"({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "CompositePodGroup",
+             "metadata": {"namespace": "team", "name": ")" +
+         name + R"("}, "spec": {"parentCompositePodGroupName": ")" + parent + R"("}})" + "\n";
+}
+
+// W3.2: a group below nothing that is read is no gang of its own.
+TEST(PodGroups, WaitForTheGroupsAboveThem) {
+  const std::string group = R"({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
+      "metadata": {"name": "g", "namespace": "team"}, "spec": {
+        "parentCompositePodGroupName": "c", "schedulingPolicy": {"gang": {"minCount": 1}}}})"
+                            "\n" +
+                            PodText("p", R"("schedulingGroup": {"podGroupName": "g"}, )");
+  EXPECT_THAT(Units(Read(group)),
+              ElementsAre("g:CompositePodGroup c is not in the input; it waits for it"));
+  EXPECT_THAT(Units(Read(group + Composite("c", ""))), ElementsAre("c: g x 1"));
+  const std::string cycle = "the groups above it, from c on, are too many or lead back to it";
+  EXPECT_THAT(Units(Read(group + Composite("c", "c"))), ElementsAre("c:" + cycle, "g:" + cycle));
+}
+
+TEST(KaiPodGroups, SayWhatOfThemIsMissingOrNotHonoured) {
+  const std::string group = R"({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
+      "metadata": {"name": "k", "namespace": "team", "annotations": {
+        "kai.scheduler/segment-topology-required-placement": "rack",
+        "kai.scheduler/segment-topology-preferred-placement": "host"}},
+      "spec": {"minSubGroup": 1, "subGroups": [{"name": "a", "minMember": 1, "maxMember": 2},
+                                               {"name": "b", "minMember": 1}]}})"
+                            "\n";
+  const auto pod = [](const std::string& name, const std::string& sub_group) {
+    return PodText(name, "",
+                   R"(, "annotations": {"pod-group-name": "k"},
+                                 "labels": {"kai.scheduler/subgroup-name": ")" +
+                       sub_group + R"("})");
+  };
+  const ClusterRead read = Read(group + pod("p", "a") + pod("q", "b") + pod("r", "c"));
+  EXPECT_THAT(Units(read), ElementsAre("k: a x 1 b x 1",
+                                       "k-c:PodGroup k has no subgroup c; 1 pod waits for it"));
+  const auto& notes = read.gang_workloads.at(0).notes;
+  EXPECT_THAT(notes, Contains("all 2 subgroups of the group are placed together; 1 would do"));
+  EXPECT_THAT(notes, Contains("annotation kai.scheduler/segment-topology-preferred-placement is "
+                              "not honoured"));
+  EXPECT_THAT(notes, Contains("annotation kai.scheduler/segment-topology-required-placement is "
+                              "not honoured without kai.scheduler/segment-size"));
+  ASSERT_THAT(read.diagnostics.warnings(), SizeIs(1));
+  EXPECT_THAT(ToString(read.diagnostics.warnings()[0]), HasSubstr("the key maxMember is unknown"));
+}
+
+// W1.8: nothing that is handed in is passed over in silence.
+TEST(Sources, ThatAskForNoPodsAreListed) {
+  const auto read = ReadClusterText("f", R"(
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: ordered, namespace: team}
+spec: {startupPolicy: {startupPolicyOrder: InOrder}, replicatedJobs: []}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: scaled-down, namespace: team}
+spec: {replicas: 0, template: {spec: {containers: [{name: c}]}}}
+---
+apiVersion: scheduling.k8s.io/v1alpha1
+kind: Workload
+metadata: {name: w, namespace: team}
+spec: {podGroups: [{name: basic, policy: {basic: {}}}]}
+)");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_THAT(Units(*read), testing::UnorderedElementsAre("ordered:", "scaled-down:", "w-basic:"));
+}
+
+TEST(Sources, AreReadOnce) {
+  const std::string job_set = R"({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+      "metadata": {"name": "s", "namespace": "team", "uid": "u"}, "spec": {"replicatedJobs": [
+        {"name": "a", "template": {"spec": {"template": {"spec": {"containers": [{}]}}}}}]}})";
+  const std::string child = R"({"apiVersion": "batch/v1", "kind": "Job", "metadata": {
+      "name": "s-a-0", "namespace": "team", "ownerReferences":
+        [{"kind": "JobSet", "name": "s", "controller": true}]},
+      "spec": {"template": {"spec": {"containers": [{}]}}}})";
+  EXPECT_THAT(Units(Read(job_set + child)), ElementsAre("s: a x 1"));
+  const std::string workload = R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+      "metadata": {"name": "jobset-s", "namespace": "team", "ownerReferences":
+        [{"kind": "JobSet", "name": "s", "uid": "u", "controller": true}]},
+      "spec": {"podSets": [{"name": "a"}]}})";
+  EXPECT_THAT(Units(Read(job_set + workload)), ElementsAre("jobset-s: a x 1"));
+}
+
+TEST(Sources, WhatRunsOrHasEndedIsNotPlaced) {
+  const std::string set = R"({"apiVersion": "apps/v1", "kind": "StatefulSet",
+      "metadata": {"name": "s"}, "spec": {"template": {"spec": {"containers": [{}]}}},
+      "status": {"readyReplicas": 1}})";
+  const std::string job = R"({"apiVersion": "kubeflow.org/v1", "kind": "JAXJob",
+      "metadata": {"name": "j"}, "spec": {"jaxReplicaSpecs": {"Worker": {"template": {"spec":
+        {"containers": [{}]}}}}},
+      "status": {"conditions": [{"type": "Succeeded", "status": "True"}]}})";
+  const ClusterRead read = Read(set + job);
+  EXPECT_THAT(read.gang_workloads, SizeIs(2));
+  EXPECT_THAT(read.cluster.workloads, IsEmpty());
+}
+
+TEST(Sources, AnUnknownVersionIsNamedWithThoseThatAreKnown) {
+  const ClusterRead read = Read(R"({"apiVersion": "jobset.x-k8s.io/v9", "kind": "JobSet",
+      "metadata": {"name": "s"}, "spec": {"replicatedJobs": []}})");
+  EXPECT_THAT(read.diagnostics.RenderWarnings(),
+              HasSubstr("this version of a JobSet is unknown, got \"jobset.x-k8s.io/v9\"; want "
+                        "jobset.x-k8s.io/v1alpha2, jobset.x-k8s.io/v1"));
+}
+
+}  // namespace
+}  // namespace espalier

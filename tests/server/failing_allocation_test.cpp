@@ -1,0 +1,82 @@
+// A server whose memory runs out in the middle of an evaluation says so, keeps its state, and
+// answers the same question when it is asked again.
+#include "tests/failing_allocation.hpp"
+
+#include "tests/server/test_server.hpp"
+
+namespace espalier {
+namespace {
+
+// Fails one allocation of all that evaluations make.
+class BackendOutOfMemory : public Backend {
+ public:
+  std::string_view name() const override { return "cpu"; }
+
+  void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) override {
+    if (fail_at_ < 0) return cpu_->Evaluate(jobs, results);
+    const FailingAllocation failing(fail_at_, AllocationsOf::kThisThread);
+    failed_ = true;  // unless it gets to the end
+    cpu_->Evaluate(jobs, results);
+    failed_ = failing.failed();
+    fail_at_ = -1;  // one evaluation of a call
+  }
+
+  void FailAt(std::int64_t number) { fail_at_ = number; }
+  // Returns whether the allocation was reached.
+  bool failed() const { return failed_; }
+
+ private:
+  const std::shared_ptr<Backend> cpu_ = MakeCpuBackend(1);  // in the thread of the call
+  std::int64_t fail_at_ = -1;
+  bool failed_ = false;
+};
+
+class ServerOutOfMemory : public testing::TestWithParam<v1::PlacementMode> {
+ protected:
+  v1::PlaceRequest Request() const {
+    std::vector<WorkloadRequest> gangs;
+    for (int i = 0; i < 6; ++i) {
+      const std::string level = i % 2 == 0 ? "rack" : "block";
+      gangs.push_back(MakeGang("gang-" + std::to_string(i), 1 + 3 * i, level));
+    }
+    return MakePlaceRequest(gangs, GetParam());
+  }
+};
+
+TEST_P(ServerOutOfMemory, AnswersTheSameAfterwards) {
+  const auto backend = std::make_shared<BackendOutOfMemory>();
+  TestServer server({}, backend);
+  v1::PlaceRequest request = Request();
+  const ClusterStateInput cluster = SmallCluster();
+  ASSERT_TRUE(server.Load(cluster).ok());
+  v1::PlaceResponse right;
+  ASSERT_TRUE(server.Place(request, &right).ok());
+  request.set_commit(GetParam() == v1::PLACEMENT_MODE_SEQUENTIAL);
+  std::int64_t number = 0;
+  for (bool failed = true; failed; ++number) {
+    SCOPED_TRACE(number);
+    ASSERT_TRUE(server.Load(cluster).ok());
+    const std::uint64_t generation = server.Summary().state().generation();
+    backend->FailAt(number);
+    const grpc::Status status = server.Place(request);
+    backend->FailAt(-1);
+    failed = backend->failed();
+    if (!status.ok()) {
+      EXPECT_TRUE(failed);
+      EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+      EXPECT_EQ(status.error_message(), "out of memory; ask for less at once");
+      EXPECT_EQ(server.Summary().state().generation(), generation) << "booked";
+      v1::PlaceResponse response;
+      ASSERT_TRUE(server.Place(request, &response).ok());
+      EXPECT_EQ(response.answers().SerializeAsString(), right.answers().SerializeAsString());
+    }
+  }
+  EXPECT_GT(number, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(, ServerOutOfMemory,
+                         testing::Values(v1::PLACEMENT_MODE_NOMINATE,
+                                         v1::PLACEMENT_MODE_SEQUENTIAL));
+
+}  // namespace
+}  // namespace espalier

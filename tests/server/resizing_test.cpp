@@ -1,0 +1,99 @@
+// espalier.v1.Scheduling/PlanResize over a connection: as PlanResize in this process.
+#include "service/wire/resizing.hpp"
+
+#include "espalier/v1/scheduling.grpc.pb.h"
+#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/workload_slices.hpp"
+#include "service/client/remote_engine.hpp"
+#include "service/wire/scheduling.hpp"
+#include "tests/kueue/objects.hpp"
+#include "tests/server/test_server.hpp"
+
+namespace espalier {
+namespace {
+
+class RemoteResizes : public testing::Test {
+ protected:
+  void SetUp() override {
+    Workload workload =
+        MakeWorkload("w", "gpu", {MakePodSet("main", 4, {{"gpu", 1}}, Unconstrained())});
+    workload.annotations = {{std::string(kElasticJobAnnotation), "true"}};
+    Admit(workload, "gpu-queue", "gpu", OnHosts({{"a1", 1}, {"b1", 3}}));
+    cluster_.workloads = {workload};
+    cluster_.cluster_queues[0] = MakeQueue("gpu-queue", {"gpu"}, 0, 10);
+    auto remote = RemoteEngine::Connect(server_.server->addresses()[0]);
+    ASSERT_TRUE(remote) << remote.error().message;
+    ClusterStateInput input = BuildClusterStateInput(cluster_, {});
+    input.flavors = cluster_.flavors;
+    input.tas_usage.clear();
+    ASSERT_TRUE(remote->Load(input));
+  }
+
+  v1::PlanResizeRequest Request(const std::string& pod_set, std::int64_t count) const {
+    v1::PlanResizeRequest request;
+    *request.mutable_objects() = *ToProto(cluster_);
+    v1::PodSetCount& row = *request.add_counts();
+    const auto& strings = request.objects().strings();
+    const auto found = std::ranges::find(strings, pod_set);
+    if (found == strings.end()) {
+      request.mutable_objects()->add_strings(pod_set);
+      row.set_name(static_cast<std::uint32_t>(request.objects().strings_size()));
+    } else {
+      row.set_name(static_cast<std::uint32_t>(found - strings.begin()) + 1);
+    }
+    row.set_count(count);
+    return request;
+  }
+
+  grpc::Status Call(const v1::PlanResizeRequest& request) {
+    grpc::ClientContext context;
+    response_.Clear();
+    return v1::Scheduling::NewStub(server_.channel)->PlanResize(&context, request, &response_);
+  }
+
+  Cluster cluster_ = MakeCluster();
+  TestServer server_;
+  v1::PlanResizeResponse response_;
+};
+
+TEST_F(RemoteResizes, PlanAsHere) {
+  const Engine engine(MakeCpuBackend(1), ResizeGates({}));
+  for (const std::int64_t count : {1, 3, 4, 6, 10, 12}) {
+    for (const auto mode : {v1::SLICE_MODE_REPLACEMENT, v1::SLICE_MODE_PER_REPLICA}) {
+      for (const auto profile : {v1::RESIZE_PROFILE_KUEUE, v1::RESIZE_PROFILE_ESPALIER}) {
+        v1::PlanResizeRequest request = Request("main", count);
+        request.set_slice_mode(mode);
+        request.set_profile(profile);
+        const grpc::Status status = Call(request);
+        ASSERT_TRUE(status.ok()) << status.error_message();
+        const auto here = PlanResize(
+            cluster_, engine,
+            {{"team", "w"},
+             {{"main", count}},
+             mode == v1::SLICE_MODE_REPLACEMENT ? SliceMode::kReplacement : SliceMode::kPerReplica,
+             profile == v1::RESIZE_PROFILE_KUEUE ? ResizeProfile::kKueue
+                                                 : ResizeProfile::kEspalier});
+        ASSERT_TRUE(here);
+        v1::PlanResizeResponse want = *ToProto(*here);
+        *want.mutable_state() = response_.state();
+        EXPECT_EQ(response_.SerializeAsString(), want.SerializeAsString()) << count;
+      }
+    }
+  }
+}
+
+TEST_F(RemoteResizes, NameWhatIsWrong) {
+  EXPECT_EQ(Call(Request("mian", 3)).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  v1::PlanResizeRequest request = Request("main", 3);
+  request.set_workload(1);
+  EXPECT_EQ(Call(request).error_message(), "resize.workload: is 1; there are 1 workloads");
+  request = Request("main", 3);
+  request.set_profile(static_cast<v1::ResizeProfile>(7));
+  EXPECT_EQ(Call(request).error_message(), "resize.profile: is 7, which is no known profile");
+  request = Request("main", 3);
+  request.mutable_counts(0)->set_name(999);
+  EXPECT_EQ(Call(request).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace espalier
