@@ -40,21 +40,11 @@ constexpr std::int32_t kGroupsTogether = 128;
 
 // Copies everything that the result needs from the workspace, which the next job reuses. Keeps
 // the memory that `result` has.
-void SetResult(const PlacementJob& job, ShapeCounts& counts, const PlacementOutcome& outcome,
+void SetResult(const PlacementJob& job, ShapeCounts& counts, const PlacementWithShares& outcome,
                PlacementResult& result) {
-  result.layer_fits.clear();
-  result.limited_by.clear();
-  result.outside_domain = 0;
-  result.shares.clear();
-  result.status = outcome.status;
-  result.level = outcome.level;
-  result.fit = outcome.fit;
-  result.total = outcome.total;
+  result.Reset(outcome, job);
   const TreeView tree = job.state->snapshot().tree();
-  if (outcome.status == PlacementStatus::kDoesNotFit) {
-    result.layer_fits.assign(outcome.layer_fits, outcome.layer_fits + job.query.slice.layer_count);
-    counts.CountExclusions(job, result);
-  }
+  if (outcome.status == PlacementStatus::kDoesNotFit) counts.CountExclusions(job, result);
   const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());
   if (!job.budget->Charge(outcome.shares.size * std::int64_t{sizeof(LeafShare)})) return;
   result.shares.reserve(static_cast<std::size_t>(outcome.shares.size));
@@ -77,7 +67,7 @@ void Decide(const PlacementJob& job, ShapeCounts& counts, Scratch& scratch,
   SerialTeam team(ActiveSimdImplementation().tightest, source.slice_index());
   for (;;) {
     const Workspace workspace = scratch.Get(tree, job.query.balanced);
-    const PlacementOutcome outcome =
+    const PlacementWithShares outcome =
         Place(team, tree, source.stored(), source, job.query, workspace);
     if (outcome.status != PlacementStatus::kOutOfStates || !scratch.GrowStates()) {
       return SetResult(job, counts, outcome, result);

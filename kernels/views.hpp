@@ -170,4 +170,13 @@ enum class PlacementStatus : std::int32_t {
   kOutOfStates,  // workspace.states is too small; run again with more
 };
 
+// What the evaluation of a query found, apart from the shares.
+struct PlacementOutcome {
+  PlacementStatus status = PlacementStatus::kDoesNotFit;
+  std::int32_t level = 0;                  // where the search ended
+  Count fit = 0;                           // slices
+  Count total = 0;                         // slices
+  Count layer_fits[kMaxSliceLayers] = {};  // slices per constraint layer when it does not fit
+};
+
 }  // namespace espalier

@@ -163,13 +163,8 @@ DeviceResult<void> Wave::Receive(WaveMemory& memory) {
 PlacementResult Wave::ResultOf(const Member& member, const JobOutcome& outcome,
                                const WaveMemory& memory) const {
   PlacementResult result;
-  result.status = outcome.status;
-  result.level = outcome.level;
-  result.fit = outcome.fit;
-  result.total = outcome.total;
+  result.Reset(outcome, *member.job);
   if (outcome.status == PlacementStatus::kDoesNotFit) {
-    result.layer_fits.assign(outcome.layer_fits,
-                             outcome.layer_fits + member.job->query.slice.layer_count);
     result.limited_by.resize(member.job->shape->workers.names.size());
     std::size_t offset =
         OffsetOf(answers_.exclusions + counts_.ExclusionsBegin(member.entry), memory.answers);

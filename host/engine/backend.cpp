@@ -6,6 +6,20 @@
 
 namespace espalier {
 
+void PlacementResult::Reset(const PlacementOutcome& outcome, const PlacementJob& job) {
+  status = outcome.status;
+  level = outcome.level;
+  fit = outcome.fit;
+  total = outcome.total;
+  layer_fits.clear();
+  if (status == PlacementStatus::kDoesNotFit) {
+    layer_fits.assign(outcome.layer_fits, outcome.layer_fits + job.query.slice.layer_count);
+  }
+  limited_by.clear();
+  outside_domain = 0;
+  shares.clear();
+}
+
 void Backend::CountDomains(const PlacementJob& job, CountsStorage& counts) const {
   FlatAssumed assumed;
   assumed.Set(job.assumed);

@@ -74,6 +74,10 @@ struct PlacementResult {
   std::int64_t outside_domain = 0;       // leaves outside the replacement domain; for kDoesNotFit
   std::vector<LeafShare> shares;         // path order, no empty ones; only for kPlaced
 
+  // Makes this the result that has the outcome of a job, and nothing yet that the outcome does not
+  // say; keeps the allocated memory.
+  void Reset(const PlacementOutcome& outcome, const PlacementJob& job);
+
   bool operator==(const PlacementResult&) const = default;
 };
 

@@ -24,12 +24,7 @@ struct DecideJob {
 };
 
 // The answer of one evaluation; its shares lie elsewhere.
-struct JobOutcome {
-  PlacementStatus status = PlacementStatus::kDoesNotFit;
-  std::int32_t level = 0;
-  Count fit = 0;
-  Count total = 0;
-  Count layer_fits[kMaxSliceLayers] = {};
+struct JobOutcome : PlacementOutcome {
   std::int64_t share_begin = 0;  // among the compacted shares
   std::int32_t share_count = 0;  // kSharesDropped when they exceed the job's room
 };
@@ -60,16 +55,12 @@ ESPALIER_HD void RunBlock(Team& team, const DecideArgs& args, Grid block) {
     const DecideJob& job = args.jobs[i];
     CountsView counts = args.count_jobs[job.count_job].counts;
     counts.affinity = job.affinity;
-    const PlacementOutcome outcome = Place(team, args.tree, counts, job.query, workspace);
+    const PlacementWithShares outcome = Place(team, args.tree, counts, job.query, workspace);
     const std::int32_t shares = StoreShares(team, args.tree, outcome.shares,
                                             args.shares + job.share_begin, job.share_capacity);
     if (team.rank() == 0) {
       JobOutcome& out = args.outcomes[i];
-      out.status = outcome.status;
-      out.level = outcome.level;
-      out.fit = outcome.fit;
-      out.total = outcome.total;
-      for (std::int32_t l = 0; l < kMaxSliceLayers; ++l) out.layer_fits[l] = outcome.layer_fits[l];
+      static_cast<PlacementOutcome&>(out) = outcome;
       out.share_count = shares;
       if (outcome.status == PlacementStatus::kDoesNotFit) args.count_job_failed[job.count_job] = 1;
     }

@@ -13,22 +13,17 @@
 
 namespace espalier {
 
-struct PlacementOutcome {
-  PlacementStatus status = PlacementStatus::kDoesNotFit;
-  std::int32_t level = 0;                  // where the search ended
-  Count fit = 0;                           // slices
-  Count total = 0;                         // slices
-  Count layer_fits[kMaxSliceLayers] = {};  // slices per constraint layer when it does not fit
-  ShareList shares;                        // in workspace memory, unordered, zero shares included
+struct PlacementWithShares : PlacementOutcome {
+  ShareList shares;  // in workspace memory, unordered, zero shares included
 };
 
 // Evaluates one query. Reads from `counts` the domains from the requested level up, with balanced
 // placement all of them; reads everything else from `source`.
 template <class Team, class Source>
-ESPALIER_HD PlacementOutcome Place(Team& team, const TreeView& tree, const CountsView& counts,
-                                   const Source& source, const PlacementQuery& query,
-                                   const Workspace& workspace) {
-  PlacementOutcome outcome;
+ESPALIER_HD PlacementWithShares Place(Team& team, const TreeView& tree, const CountsView& counts,
+                                      const Source& source, const PlacementQuery& query,
+                                      const Workspace& workspace) {
+  PlacementWithShares outcome;
   Choice choice;
   CountsView pruned;
   bool balanced = false;
@@ -67,8 +62,8 @@ ESPALIER_HD PlacementOutcome Place(Team& team, const TreeView& tree, const Count
 
 // Evaluates the same when all counts are in place.
 template <class Team>
-ESPALIER_HD PlacementOutcome Place(Team& team, const TreeView& tree, const CountsView& counts,
-                                   const PlacementQuery& query, const Workspace& workspace) {
+ESPALIER_HD PlacementWithShares Place(Team& team, const TreeView& tree, const CountsView& counts,
+                                      const PlacementQuery& query, const Workspace& workspace) {
   return Place(team, tree, counts, StoredCounts{counts}, query, workspace);
 }
 

@@ -66,7 +66,7 @@ inline Placed PlaceOn(const TeamRunner& runner, const TreeView& tree, const Coun
                       const PlacementQuery& query, std::int32_t states = 10'000) {
   HandWorkspace workspace(tree, states);
   return runner.Ask([&](auto& team) {
-    const PlacementOutcome outcome = Place(team, tree, counts, query, workspace.view());
+    const PlacementWithShares outcome = Place(team, tree, counts, query, workspace.view());
     Placed placed{outcome.status, outcome.level, outcome.fit, outcome.total, {}, {}, -1};
     placed.layer_fits.assign(outcome.layer_fits, outcome.layer_fits + query.slice.layer_count);
     placed.pods.assign(static_cast<std::size_t>(tree.leaf_count()), 0);
