@@ -70,12 +70,7 @@ class Workloads final : public PlacementRequests {
     if (answers_.back().FirstFailure() != nullptr) return;
     const std::vector<FlavorLeafUsage> usage =
         BookedUsage(*requests_[request].request, answers_.back());
-    for (const FlavorLeafUsage& entry : usage) {
-      if (booked == nullptr) break;
-      const FlavorState* flavor = std::as_const(*state_).Find(entry.flavor);
-      const LeafId leaf = flavor != nullptr ? flavor->snapshot().FindLeaf(entry.leaf) : LeafId();
-      if (leaf.valid()) booked->Note(*flavor, leaf);
-    }
+    if (booked != nullptr) Note(usage, *booked);
     state_->AddUsage(usage);
   }
 
@@ -83,6 +78,14 @@ class Workloads final : public PlacementRequests {
 
  private:
   WorkloadPlacement& Placement(std::size_t request) { return open_[request - first_]; }
+
+  void Note(const std::vector<FlavorLeafUsage>& usage, BookedLeaves& booked) const {
+    for (const FlavorLeafUsage& entry : usage) {
+      const FlavorState* flavor = std::as_const(*state_).Find(entry.flavor);
+      const LeafId leaf = flavor != nullptr ? flavor->snapshot().FindLeaf(entry.leaf) : LeafId();
+      if (leaf.valid()) booked.Note(*flavor, leaf);
+    }
+  }
 
   std::span<const StateRequest> requests_;
   ClusterState* state_;

@@ -12,6 +12,7 @@
 #include "host/kueue/ungater.hpp"
 #include "host/kueue/workload_slices.hpp"
 #include "tests/kueue/objects.hpp"
+#include "tests/oracle/elastic_workloads.hpp"
 #include "tests/oracle/resizes.hpp"
 
 namespace espalier::oracle {
@@ -19,106 +20,6 @@ namespace {
 
 constexpr Amount kQuota = 12;
 constexpr const char* kQueue = "gpu-queue";
-
-using Counts = std::vector<std::int64_t>;
-
-Counts CountsOf(const Workload& workload) {
-  Counts counts;
-  for (const PodSet& pod_set : workload.pod_sets) counts.push_back(pod_set.count);
-  return counts;
-}
-
-std::int64_t Sum(const Counts& counts) {
-  std::int64_t sum = 0;
-  for (const std::int64_t count : counts) sum += count;
-  return sum;
-}
-
-// The counts that a request leaves a workload with.
-Counts Wanted(const Workload& workload, const ResizeRequest& request) {
-  Counts counts = CountsOf(workload);
-  for (const auto& [name, count] : request.counts) {
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (workload.pod_sets[i].name == name) counts[i] = count;
-    }
-  }
-  return counts;
-}
-
-Counts CountsOf(const ResizePlan& plan) {
-  Counts counts;
-  for (const auto& [name, count] : plan.counts) counts.push_back(count);
-  return counts;
-}
-
-const TopologyAssignment& PlacesOf(const Workload& workload, std::size_t pod_set) {
-  static const TopologyAssignment kNone;
-  const auto& places = workload.admission->pod_set_assignments[pod_set].topology_assignment;
-  return places ? *places : kNone;
-}
-
-std::int64_t PodsIn(const TopologyAssignment& assignment) {
-  std::int64_t pods = 0;
-  for (const TopologyDomainAssignment& domain : assignment.domains) pods += domain.count;
-  return pods;
-}
-
-bool IsOnNode(const Workload& workload, const std::string& node) {
-  if (!HasReservation(workload)) return false;
-  for (std::size_t i = 0; i < workload.admission->pod_set_assignments.size(); ++i) {
-    if (ByDomain(PlacesOf(workload, i).domains).contains({node})) return true;
-  }
-  return false;
-}
-
-// What the workloads that hold quota have on each leaf, but for one of them.
-std::map<std::string, Resources> LeafUsageOf(const std::vector<Workload>& workloads,
-                                             const ObjectKey& but) {
-  std::map<std::string, Resources> usage;
-  for (const Workload& workload : workloads) {
-    if (!HasReservation(workload) || workload.key == but) continue;
-    for (std::size_t i = 0; i < workload.pod_sets.size(); ++i) {
-      Resources pod = workload.pod_sets[i].pod_template.requests;
-      pod.Set(kPodsResource, 1);
-      for (const auto& [values, pods] : ByDomain(PlacesOf(workload, i).domains)) {
-        AddTo(usage[values.back()], Times(pod, pods));
-      }
-    }
-  }
-  return usage;
-}
-
-FlavorAmounts QuotaUsed(const std::vector<Workload>& workloads) {
-  FlavorAmounts used;
-  for (const Workload& workload : workloads) {
-    if (!HasReservation(workload)) continue;
-    for (const PodSetAssignment& held : workload.admission->pod_set_assignments) {
-      for (const auto& [resource, amount] : held.resource_usage) {
-        if (const std::string* flavor = held.flavors.Find(resource)) {
-          used[{*flavor, resource}] += amount;
-        }
-      }
-    }
-  }
-  return used;
-}
-
-void Withdraw(Workload& workload) {
-  workload.admission.reset();
-  workload.conditions.clear();
-  workload.unhealthy_nodes.clear();
-}
-
-bool IsReplicaOf(const Workload& workload, const std::string& job) {
-  return std::ranges::any_of(workload.owners, [&](const OwnerReference& owner) {
-    return owner.kind == "Workload" && (owner.name == job || owner.name.starts_with(job + "-"));
-  });
-}
-
-bool IsReplica(const Workload& workload) {
-  return std::ranges::any_of(workload.owners,
-                             [](const OwnerReference& owner) { return owner.kind == "Workload"; });
-}
 
 }  // namespace
 
@@ -283,7 +184,7 @@ std::string ElasticLife::CheckInPlace(const ResizePlan& plan) const {
 std::string ElasticLife::CheckNewSlice(const ResizeRequest& request, const ResizePlan& plan) const {
   const Workload& old = *Find(request.workload);
   const PlannedSlice& slice = plan.slices.front();
-  const Counts wanted = Wanted(old, request);
+  const PodSetCounts wanted = Wanted(old, request);
   // Of several pod sets some may shrink: what is used then is looked at once it is carried out.
   const bool within = old.pod_sets.size() > 1 ||
                       IsWithinQuota(DifferenceOf(old, wanted), {{{"gpu", "gpu"}, kQuota}},
@@ -332,7 +233,7 @@ std::string ElasticLife::CheckNewSlice(const ResizeRequest& request, const Resiz
 
 std::string ElasticLife::CheckReplicas(const ResizeRequest& request, const ResizePlan& plan) const {
   const Workload& before = *Find(request.workload);
-  const Counts wanted = Wanted(before, request);
+  const PodSetCounts wanted = Wanted(before, request);
   std::int64_t admitted = 0;
   std::int64_t grown = 0;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -347,8 +248,8 @@ std::string ElasticLife::CheckReplicas(const ResizeRequest& request, const Resiz
     return IsReplicaOf(workload, request.workload.name);
   });
   if (none_waited && std::ssize(plan.slices) != grown) return "not a slice for each new replica";
-  const Counts after = CountsOf(*plan.after);
-  Counts low = wanted;
+  const PodSetCounts after = CountsOf(*plan.after);
+  PodSetCounts low = wanted;
   for (std::size_t i = 0; i < low.size(); ++i) {
     low[i] = std::min<std::int64_t>(low[i], before.pod_sets[i].count);
   }
