@@ -1,6 +1,7 @@
 // What plans of resizes change in a cluster.
 #include <algorithm>
-#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,39 +35,46 @@ void CarryOut(const ResizePlan& plan, Cluster& cluster) {
   }
 }
 
-Result<std::vector<std::string>> QueueResizes(std::span<const ResizeRequest> requests,
-                                              const Engine& engine, Cluster& cluster) {
-  std::vector<std::string> notes;
+Result<QueuedResizes> QueueResizes(std::span<const ResizeRequest> requests, const Engine& engine,
+                                   Cluster& cluster) {
+  QueuedResizes queued;
+  const auto refuse = [&](const ObjectKey& workload, std::string_view reason) {
+    queued.notes.push_back(
+        fmt::format("workload {} keeps its size: {}", workload.ToString(), reason));
+    ++queued.refused;
+  };
   // Nothing is placed here: the cycles do that.
   std::vector<Node> nodes = std::exchange(cluster.nodes, {});
   std::vector<Pod> pods = std::exchange(cluster.pods, {});
-  std::optional<Error> error;
   for (const ResizeRequest& request : requests) {
     auto plan = PlanResize(cluster, engine, request);
+    if (engine.budget().stopped()) break;
     if (!plan) {
-      error = plan.error();
-      break;
+      refuse(request.workload, plan.error().message);
+      continue;
     }
-    const std::string name = plan->workload.ToString();
     if (plan->decision == ResizeDecision::kRefused) {
-      notes.push_back(fmt::format("workload {} keeps its size: {}", name, plan->reason));
+      refuse(plan->workload, plan->reason);
     } else if (plan->decision == ResizeDecision::kInPlace) {
-      notes.push_back(fmt::format("workload {} changes its counts in place", name));
+      queued.notes.push_back(
+          fmt::format("workload {} changes its counts in place", plan->workload.ToString()));
       CarryOut(*plan, cluster);
     } else if (plan->decision == ResizeDecision::kNewSlice) {
       Workload slice = std::move(plan->slices.front().workload);
       slice.admission.reset();
       slice.conditions.clear();
-      notes.push_back(
-          fmt::format("workload {} grows: slice {} asks to replace it", name, slice.key.name));
+      queued.notes.push_back(fmt::format("workload {} grows: slice {} asks to replace it",
+                                         plan->workload.ToString(), slice.key.name));
       End(plan->ended, cluster.workloads);
       cluster.workloads.push_back(std::move(slice));
     }
   }
   cluster.nodes = std::move(nodes);
   cluster.pods = std::move(pods);
-  if (error) return tl::unexpected(*error);
-  return notes;
+  if (const auto checked = engine.budget().Check(); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  return queued;
 }
 
 }  // namespace espalier

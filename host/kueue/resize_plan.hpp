@@ -2,6 +2,7 @@
 // replica (KEP-77, W5).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -105,10 +106,15 @@ FeatureGates ResizeGates(FeatureGates gates);
 // end. Folding slices per replica is part of it, so that doing it twice changes nothing.
 void CarryOut(const ResizePlan& plan, Cluster& cluster);
 
+struct QueuedResizes {
+  std::vector<std::string> notes;  // a sentence for each job that changed or keeps its size
+  std::size_t refused = 0;         // jobs that keep their size
+};
+
 // Carries out size changes of jobs: writes lower counts in place, and adds a pending slice to the
-// queue of each job that grows. Returns a sentence for each job that changed or was refused. Errors
-// are those of PlanResize.
-Result<std::vector<std::string>> QueueResizes(std::span<const ResizeRequest> requests,
-                                              const Engine& engine, Cluster& cluster);
+// queue of each job that grows. A job whose change is refused, or is no valid one, keeps its size.
+// The error is why the engine's budget was stopped.
+Result<QueuedResizes> QueueResizes(std::span<const ResizeRequest> requests, const Engine& engine,
+                                   Cluster& cluster);
 
 }  // namespace espalier

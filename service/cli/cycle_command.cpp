@@ -158,7 +158,7 @@ ExitCode RunCycle(const CycleOptions& options) {
   const Engine engine(*backend, *gates);
   const auto resized = QueueResizes(ResizesOf(*read), engine, read->cluster);
   if (!resized) return ReportError(resized.error());
-  for (const std::string& note : *resized) Tell(note);
+  for (const std::string& note : resized->notes) Tell(note);
   std::optional<ProgressBar> bar(std::in_place, "packing");
   bool deciding = false;
   const Result<SchedulingCyclesResult> result =
@@ -181,7 +181,8 @@ ExitCode RunCycle(const CycleOptions& options) {
     if (!written) return ReportError(written.error());
   }
   const CycleCounts counts = CountDecisions(*result);
-  return counts.not_admitted + counts.not_evaluated + refused == 0 ? kExitOk : kExitNo;
+  const std::size_t no = counts.not_admitted + counts.not_evaluated + refused + resized->refused;
+  return no == 0 ? kExitOk : kExitNo;
 }
 
 }  // namespace

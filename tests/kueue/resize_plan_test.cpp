@@ -499,15 +499,21 @@ TEST_F(ResizePlanTest, QueuedResizesAreDecidedByTheCycles) {
   Elastic("up", OnHosts({{"a1", 2}}));
   Elastic("down", OnHosts({{"a2", 4}}));
   Elastic("sick", OnHosts({{"b2", 1}})).unhealthy_nodes = {"b2"};
+  Elastic("wrong", OnHosts({{"b1", 1}}));
   const Engine engine(MakeCpuBackend(1), gates_);
-  const std::vector<ResizeRequest> requests = {{{"team", "up"}, {{"main", 5}}},
+  const std::vector<ResizeRequest> requests = {{{"team", "wrong"}, {{"main", 1LL << 40}}},
+                                               {{"team", "up"}, {{"main", 5}}},
                                                {{"team", "down"}, {{"main", 1}}},
                                                {{"team", "sick"}, {{"main", 2}}}};
-  const auto notes = QueueResizes(requests, engine, cluster_);
-  ASSERT_TRUE(notes);
-  EXPECT_THAT(*notes, ElementsAre("workload team/up grows: slice up-slice-2 asks to replace it",
-                                  "workload team/down changes its counts in place",
-                                  HasSubstr("workload team/sick keeps its size: ")));
+  const auto queued = QueueResizes(requests, engine, cluster_);
+  ASSERT_TRUE(queued);
+  EXPECT_THAT(queued->notes,
+              ElementsAre("workload team/wrong keeps its size: the count of pod set \"main\" is "
+                          "1099511627776; it lies in 0 to 2147483647",
+                          "workload team/up grows: slice up-slice-2 asks to replace it",
+                          "workload team/down changes its counts in place",
+                          HasSubstr("workload team/sick keeps its size: ")));
+  EXPECT_EQ(queued->refused, 2U);
   EXPECT_EQ(Find("down").admission->pod_set_assignments[0].count, 1);
   EXPECT_TRUE(IsPending(Find("up-slice-2")));
   EXPECT_EQ(cluster_.nodes.size(), 4U);
