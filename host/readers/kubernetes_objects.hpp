@@ -59,7 +59,7 @@ PodSet ReadPodSet(JsonValue object, const ReadContext& context,
                   const ClusterDefaults& defaults = {}, std::string_view name_space = {});
 TopologyRequest ReadTopologyRequest(JsonValue object, const ReadContext& context);
 PodSetUpdate ReadPodSetUpdate(JsonValue object, const ReadContext& context);
-// Both encodings: `domains` of v1beta1 and `slices` of v1beta2 (R19.1), held to the limits of
+// Reads both encodings: `domains` of v1beta1 and `slices` of v1beta2 (R19.1), held to the limits of
 // R19.9, so that the memory used stays in proportion to the input. Reads the first form too,
 // `groups` of node labels (W8.8), which does not say the order of the levels: they are in ascending
 // order until OrderLevels.

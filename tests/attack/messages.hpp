@@ -15,7 +15,7 @@ namespace espalier::attack {
 // Hosts of 8 cpu and 64 GiB, "host-000000" and on, 16 in a rack, 16 racks in a block, as the one
 // flavor "main"; without the end.
 std::vector<v1::LoadStateRequest> UnendedChunks(int nodes, int nodes_per_chunk = 2000);
-// The same with it.
+// Returns the same with it.
 std::vector<v1::LoadStateRequest> Cluster(int nodes, int nodes_per_chunk = 2000);
 // Writes how much the chunks hold into the last one.
 void SetEnd(std::vector<v1::LoadStateRequest>& chunks);
@@ -34,30 +34,30 @@ v1::PlaceRequest Gangs(const GangsOptions& options);
 v1::PlaceRequest Commit(v1::PlaceRequest request, const v1::StatePosition& base,
                         const std::string& token = "");
 
-// One gang on nodes whose `key` is in a list of `values`.
+// Returns one gang on nodes whose `key` is in a list of `values`.
 v1::PlaceRequest GangWithAffinity(const std::string& key, int values);
-// One gang whose pods ask for so many resources, which no node has.
+// Returns one gang whose pods ask for so many resources, which no node has.
 v1::PlaceRequest GangWithResources(int resources);
-// One workload of so many pod sets of one pod.
+// Returns one workload of so many pod sets of one pod.
 v1::PlaceRequest WorkloadWithPodSets(int pod_sets);
 // Replacements in one assignment of `domains` hosts, the first of which failed.
 v1::PlaceRequest Replacements(int workloads, int domains);
 
-// So many flavors, each of all of the cluster's nodes.
+// Returns so many flavors, each of all of the cluster's nodes.
 std::vector<v1::LoadStateRequest> ClusterWithFlavors(int nodes, int flavors);
-// Each node has a resource that no other has.
+// Returns nodes of which each has a resource that no other has.
 std::vector<v1::LoadStateRequest> ClusterWithResources(int nodes);
-// Each node has a taint that no other has.
+// Returns nodes of which each has a taint that no other has.
 std::vector<v1::LoadStateRequest> ClusterWithTaints(int nodes);
 
-// Serialized requests with so many empty workloads or pods, 2 bytes each.
+// Returns serialized requests with so many empty workloads or pods, 2 bytes each.
 std::string CycleOfEmptyWorkloads(int workloads);
 std::string UngateOfEmptyPods(int pods);
 
-// A sound request of each unary method on a small Cluster; of LoadState its only chunk.
+// Returns a sound request of each unary method on a small Cluster; of LoadState its only chunk.
 std::string SoundRequest(const std::string& method);
 
-// A gzip member that inflates to so many MiB of zeros, in about a thousandth of that.
+// Returns a gzip member that inflates to so many MiB of zeros, in about a thousandth of that.
 std::string GzipOfZeros(int mebibytes);
 
 }  // namespace espalier::attack

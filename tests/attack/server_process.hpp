@@ -44,7 +44,7 @@ class ServerProcess {
   ServerProcess& operator=(const ServerProcess&) = delete;
 
   const std::string& address() const { return address_; }
-  // Another address, where the server can tell clients apart; changes with each start.
+  // Returns another address, where the server can tell clients apart; changes with each start.
   const std::string& tcp_address() const { return tcp_address_; }
   std::string socket_path() const { return address_.substr(5); }
   const ServerMemory& memory() const { return memory_; }

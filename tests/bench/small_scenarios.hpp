@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-// 64 nodes of 8 GPUs in racks of 16 and rows of 16 racks.
+// Returns 64 nodes of 8 GPUs in racks of 16 and rows of 16 racks.
 inline Scenario SmallScenario(const std::string& mix, std::int64_t gangs,
                               const std::string& prefill = "P70") {
   Scenario scenario;

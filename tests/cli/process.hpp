@@ -56,7 +56,7 @@ class BackgroundEspalier {
   BackgroundEspalier(const BackgroundEspalier&) = delete;
   BackgroundEspalier& operator=(const BackgroundEspalier&) = delete;
 
-  // The next line of its standard output, without the newline; empty at the end of it.
+  // Returns the next line of its standard output, without the newline; empty at the end of it.
   std::string ReadLine();
   // Sends SIGTERM, waits and returns the exit code.
   int Stop();

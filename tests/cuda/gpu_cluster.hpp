@@ -13,11 +13,11 @@ namespace espalier {
 inline constexpr const char* kBlockLevel = "example.com/block";
 inline constexpr const char* kRackLevel = "example.com/rack";
 
-// blocks x racks x hosts nodes of 8 GPUs, most of them partly used; one flavor, "gpu".
+// Returns blocks x racks x hosts nodes of 8 GPUs, most of them partly used; one flavor, "gpu".
 ClusterStateInput MakeGpuCluster(int blocks, int racks, int hosts, std::uint64_t seed);
 
-// `count` workloads of a few dozen shapes: required, preferred and unconstrained, slices, leaders,
-// two pod sets, node selectors and preferred affinity; some too large for any cluster.
+// Returns `count` workloads of a few dozen shapes: required, preferred and unconstrained, slices,
+// leaders, two pod sets, node selectors and preferred affinity; some too large for any cluster.
 std::vector<WorkloadRequest> MakeGangs(int count, std::uint64_t seed);
 
 }  // namespace espalier

@@ -8,7 +8,7 @@
 
 namespace espalier::differential {
 
-// The same seed gives the same instance, on every platform. At most 60 nodes.
+// Returns an instance of at most 60 nodes; the same seed gives the same one on every platform.
 Instance Generate(std::uint64_t seed);
 Instance Generate(Random& random);
 

@@ -24,13 +24,13 @@ struct Instance {
 WorkloadAnswer AskOracle(const Instance& instance);
 WorkloadAnswer AskEngine(const Instance& instance, const std::shared_ptr<Backend>& backend);
 
-// What differs, or nothing. Reasons that the rules leave open are compared as far as they go: what
-// upstream leaves undefined (R24.1) must fail, and Kubernetes' own parse errors (R18.2) must begin
-// alike. Shortfalls are not compared.
+// Returns what differs, or nothing. Reasons that the rules leave open are compared as far as they
+// go: what upstream leaves undefined (R24.1) must fail, and Kubernetes' own parse errors (R18.2)
+// must begin alike. Shortfalls are not compared.
 std::optional<std::string> Difference(const WorkloadAnswer& oracle, const WorkloadAnswer& engine);
 
-// The instance as one line of the form of the recorded cases, `expected` as its answer. Scores that
-// an earlier evaluation consumed (R7.9) have no place in that form.
+// Returns the instance as one line of the form of the recorded cases, `expected` as its answer.
+// Scores that an earlier evaluation consumed (R7.9) have no place in that form.
 std::string CaseLine(const std::string& name, const Instance& instance,
                      const WorkloadAnswer& expected);
 

@@ -12,8 +12,8 @@
 
 namespace espalier::differential {
 
-// One level or several; racks of 16, 64 or 256 nodes or of any size; few kinds of nodes, or each
-// its own.
+// Returns a cluster of one level or several; racks of 16, 64 or 256 nodes or of any size; few kinds
+// of nodes, or each its own.
 ClusterStateInput GenerateLargeCluster(Random& random);
 
 // Asks a cluster that changes in between, on one back end that goes on from what it knows. Returns

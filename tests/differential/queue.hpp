@@ -14,7 +14,7 @@ struct Queue {
   std::vector<WorkloadRequest> requests;
 };
 
-// Of 2 to `most` workloads.
+// Returns a queue of 2 to `most` workloads.
 Queue GenerateQueue(std::uint64_t seed, std::int64_t most);
 
 }  // namespace espalier::differential

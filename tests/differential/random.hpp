@@ -13,10 +13,10 @@ namespace espalier::differential {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
-  // The first choices are the bytes themselves, two each, so that a fuzzer can steer them.
+  // Takes the first choices from the bytes themselves, two each, so that a fuzzer can steer them.
   explicit Random(std::string_view bytes) : bytes_(bytes) {}
 
-  // splitmix64
+  // Returns the next number of splitmix64.
   std::uint64_t Next() {
     if (bytes_.size() >= 2) return NextOfBytes();
     std::uint64_t x = state_ += 0x9e3779b97f4a7c15ULL;
@@ -25,7 +25,7 @@ class Random {
     return x ^ (x >> 31);
   }
 
-  // Both ends included; first <= last.
+  // Returns a number of [first, last], both included; first <= last.
   std::int64_t Between(std::int64_t first, std::int64_t last) {
     const auto width = static_cast<std::uint64_t>(last - first) + 1;
     return first + static_cast<std::int64_t>(Next() % width);

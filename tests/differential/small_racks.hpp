@@ -49,7 +49,7 @@ struct SmallRacks {
   std::vector<SmallWorkload> running;  // at most 12
   SmallGang gang;
 
-  // What is free on each host, where some of the running workloads, by bit, are gone.
+  // Returns what is free on each host, where some of the running workloads, by bit, are gone.
   std::vector<SmallAmounts> Free(std::uint32_t gone) const;
   // Pods of the gang that a host holds, in whole slices.
   std::int64_t RoomOn(const SmallAmounts& free) const;

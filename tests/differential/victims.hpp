@@ -17,7 +17,8 @@ struct VictimsInstance {
   std::vector<Victim> victims;
 };
 
-// A full cluster whose usage belongs to at most 12 victims, but for a part that nobody gives back.
+// Returns a full cluster whose usage belongs to at most 12 victims, but for a part that nobody
+// gives back.
 VictimsInstance GenerateVictims(std::uint64_t seed);
 
 // Returns usage, one entry per leaf, without what some of the victims hold; `gone` are their
@@ -26,8 +27,8 @@ std::vector<FlavorLeafUsage> UsageWithout(const std::vector<FlavorLeafUsage>& us
                                           const std::vector<Victim>& victims,
                                           const std::vector<std::uint32_t>& gone);
 
-// What is wrong with the engine's answer to the instance of this seed, or nothing: number of
-// victims, who stays removed, in which order, and the placement.
+// Returns what is wrong with the engine's answer to the instance of this seed, or nothing: number
+// of victims, who stays removed, in which order, and the placement.
 std::optional<std::string> CheckVictims(std::uint64_t seed,
                                         const std::shared_ptr<Backend>& backend);
 

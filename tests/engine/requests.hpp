@@ -60,7 +60,7 @@ inline TopologyAssignment OnHosts(std::vector<std::pair<std::string, std::int32_
   return assignment;
 }
 
-// "x1:2 x3:4", the reason of a failure, or "-" when there is neither.
+// Returns "x1:2 x3:4", the reason of a failure, or "-" when there is neither.
 inline std::string Text(const PodSetAnswer& answer) {
   if (answer.failure) return answer.failure->reason;
   if (!answer.assignment) return "-";

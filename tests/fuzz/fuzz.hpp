@@ -6,7 +6,7 @@
 
 namespace espalier::fuzz {
 
-// One input. Each target defines it.
+// Runs one input. Each target defines it.
 void RunOne(std::string_view bytes);
 
 // Ends the process with a message when a property does not hold.

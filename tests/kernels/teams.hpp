@@ -20,7 +20,7 @@ inline constexpr std::int32_t kAwkwardSizes[] = {0, 1, 2, 3, 6, 7, 8, 31, 32, 33
 class TeamRunner {
  public:
   explicit TeamRunner(std::int32_t lanes) : lanes_(lanes) {}
-  // One lane that knows what all leaves hold.
+  // Makes a team of one lane that knows what all leaves hold.
   explicit TeamRunner(const SliceIndex* index) : lanes_(1), index_(index) {}
 
   std::int32_t lanes() const { return lanes_; }

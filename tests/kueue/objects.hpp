@@ -31,7 +31,7 @@ inline ResourceFlavor MakeFlavor(const std::string& name,
   return flavor;
 }
 
-// One resource group of `flavors`, each with `nominal` cpu (milli) and gpu.
+// Returns one resource group of `flavors`, each with `nominal` cpu (milli) and gpu.
 inline ClusterQueue MakeQueue(const std::string& name, const std::vector<std::string>& flavors,
                               Amount cpu = 1'000'000, Amount gpu = 1'000) {
   ClusterQueue queue;

@@ -19,7 +19,7 @@ inline Node HostInRack(const std::string& name, const std::string& rack) {
   return node;
 }
 
-// Three racks of a host each, of four accelerators, and one queue.
+// Returns three racks of a host each, of four accelerators, and one queue.
 inline Cluster ThreeRacks() {
   Cluster cluster;
   cluster.nodes = {HostInRack("a", "r1"), HostInRack("b", "r2"), HostInRack("c", "r3")};
@@ -35,7 +35,7 @@ inline Cluster ThreeRacks() {
   return cluster;
 }
 
-// A workload of pods with one accelerator each on some hosts.
+// Returns a workload of pods with one accelerator each on some hosts.
 inline Workload RunningOn(const std::string& name, std::int64_t priority,
                           std::vector<std::pair<std::string, std::int32_t>> hosts) {
   Workload workload;

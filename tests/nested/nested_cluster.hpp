@@ -44,7 +44,7 @@ inline ClusterStateInput ClusterOf(const Blocks& blocks) {
   return input;
 }
 
-// An equivalence group of `min` to `max` pods of `gpus` each.
+// Returns an equivalence group of `min` to `max` pods of `gpus` each.
 inline NestedGroup Pods(std::string name, std::int32_t min, std::int32_t max,
                         std::int64_t gpus = 1) {
   NestedGroup group;
@@ -77,7 +77,7 @@ inline NestedGroup Preferred(const std::string& level, NestedGroup group) {
   return group;
 }
 
-// So many copies, of which the first `required` are required.
+// Returns so many copies, of which the first `required` are required.
 inline NestedGroup Copies(std::int32_t copies, std::int32_t required, NestedGroup group) {
   group.copies = copies;
   group.min_copies = required;

@@ -15,7 +15,8 @@ struct NestedInstance {
   NestedProfile profile = NestedProfile::kEspalier;
 };
 
-// The same seed gives the same instance, on every platform. The requests are sound (R25.15).
+// Returns an instance; the same seed gives the same one on every platform. The requests are sound
+// (R25.15).
 NestedInstance GenerateNested(std::uint64_t seed);
 
 }  // namespace espalier::differential

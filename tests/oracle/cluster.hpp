@@ -44,12 +44,12 @@ Cluster BuildCluster(const OracleInput& input);
 
 std::string JoinWithComma(const std::vector<std::string>& values);
 
-// a + b * times and a - b * times, element-wise and saturating (R1.7).
+// Return a + b * times and a - b * times, element-wise and saturating (R1.7).
 Vector Plus(Vector a, const Vector& b, Amount times = 1);
 Vector Minus(Vector a, const Vector& b);
 Vector ToVector(const Resources& resources);
 
-// What is left on a leaf before assumed usage and after (R5.1, R5.8).
+// Returns what is left on a leaf before assumed usage and after (R5.1, R5.8).
 Vector Remaining(const Cluster& cluster, const Path& path, bool simulate_empty,
                  const AssumedUsage& assumed);
 

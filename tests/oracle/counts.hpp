@@ -57,7 +57,7 @@ struct Problem {
 // Counts of all domains before any pod is placed. Fills problem.exclusions.
 Tree CountTree(Problem& problem, const Situation& situation);
 
-// R8.1 to R8.6 for one domain and everything below it, with the given INNER.
+// Applies R8.1 to R8.6 to one domain and everything below it, with the given INNER.
 void RollUp(Tree& tree, const Problem& problem, const std::map<std::size_t, std::int64_t>& inner,
             const Path& path);
 

@@ -38,7 +38,7 @@ struct Demand {
 OrReason<Demand> ResolveDemand(const Cluster& cluster, const OracleInput& input,
                                const PodSetRequest& workers, const PodSetRequest* leader);
 
-// R6.1, R6.2 and R6.4 by themselves; section 17 asks for them too.
+// Applies R6.1, R6.2 and R6.4 by themselves; section 17 asks for them too.
 std::vector<SliceConstraint> SliceConstraints(const PodSetRequest& request);
 OrReason<std::int64_t> SliceSize(const PodSetRequest& request);
 std::optional<std::string> LevelKey(const Cluster& cluster, const PodSetRequest& request);

@@ -48,12 +48,12 @@ class ElasticLife {
   std::string CheckInPlace(const ResizePlan& plan) const;
   std::string CheckNewSlice(const ResizeRequest& request, const ResizePlan& plan) const;
   std::string CheckReplicas(const ResizeRequest& request, const ResizePlan& plan) const;
-  // Usage is never above capacity, nor above the quota.
+  // Checks that usage is never above capacity, nor above the quota.
   std::string CheckUsage() const;
 
   const Workload* Find(const ObjectKey& key) const;
-  // The newest unfinished slice of a job, and the newest that holds quota; null where there is
-  // none.
+  // Return the newest unfinished slice of a job, and the newest that holds quota; null where there
+  // is none.
   Workload* NewestOf(const Job& job);
   Workload* RunningOf(const Job& job);
   // Tells whether what pod sets of a workload were given beyond what they had in `before`, null for

@@ -18,10 +18,10 @@ struct Match {
 
 Match MatchNode(const Node& node, const PodTemplate& pod);
 
-// Sum of the weights of the preferred terms that match (R7.8).
+// Returns the sum of the weights of the preferred terms that match (R7.8).
 std::int64_t AffinityScore(const Node& node, const std::vector<PreferredSchedulingTerm>& terms);
 
-// R7.5: whether upstream can parse the terms.
+// Returns whether upstream can parse the terms (R7.5).
 bool IsParseable(const std::vector<NodeSelectorTerm>& terms);
 bool IsParseable(const std::vector<PreferredSchedulingTerm>& terms);
 

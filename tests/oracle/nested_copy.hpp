@@ -68,7 +68,7 @@ inline std::unique_ptr<Copy> MakeCopy(const NestedGroup& group, int number, Copy
   return copy;
 }
 
-// Everything in a copy, itself first, in the order of placing.
+// Visits everything in a copy, itself first, in the order of placing.
 inline void Walk(Copy& copy, const auto& visit) {
   visit(copy);
   for (auto& inner : copy.inside) Walk(*inner, visit);

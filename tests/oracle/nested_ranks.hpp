@@ -17,7 +17,7 @@ class NestedRanks : protected NestedRooms {
 
   static bool IsRanked(const Copy& copy) { return copy.group->ranks != RankPlacement::kByPath; }
 
-  // What is inside a copy in declared order.
+  // Returns what is inside a copy in declared order.
   static std::vector<Copy*> Declared(Copy& copy) {
     std::vector<Copy*> declared;
     for (const NestedGroup& group : copy.group->groups) {
@@ -52,7 +52,7 @@ class NestedRanks : protected NestedRooms {
     return domains;
   }
 
-  // One rank after the other on the first leaf from the last one on that has room for it.
+  // Places one rank after the other on the first leaf from the last one on that has room for it.
   bool PlaceContiguous(Copy& copy) {
     const std::vector<Path> leaves = RankDomains(copy, cluster_.levels.size() - 1);
     std::size_t at = 0;
@@ -159,7 +159,7 @@ class NestedRanks : protected NestedRooms {
     return true;
   }
 
-  // Pod after pod to the next domain that has room for it.
+  // Deals pod after pod to the next domain that has room for it.
   bool PlaceDealt(Copy& copy) {
     const auto level = static_cast<std::size_t>(LevelOf(copy.group->rank_level));
     const std::vector<Path> domains = RankDomains(copy, level);

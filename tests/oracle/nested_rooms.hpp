@@ -104,8 +104,8 @@ class NestedRooms {
     }
   }
 
-  // The domains of a level inside those that were given something: the fullest first, the last one
-  // the tightest that holds the rest.
+  // Returns the domains of a level inside those that were given something: the fullest first, the
+  // last one the tightest that holds the rest.
   std::vector<std::pair<Path, std::int64_t>> Pool(
       Copy& copy, std::int64_t pods, const std::vector<std::pair<Path, std::int64_t>>& given,
       std::size_t level) {

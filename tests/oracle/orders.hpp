@@ -13,7 +13,7 @@ struct OrderRules {
   bool least_free_capacity = false;
 };
 
-// The rules of the request itself, and the same under best-fit (R9.6).
+// Returns the rules of the request itself, and the same under best-fit (R9.6).
 OrderRules RulesOf(const Problem& problem);
 OrderRules BestFitRulesOf(const Problem& problem);
 
@@ -22,11 +22,11 @@ std::vector<Path> OrderB(const Tree& tree, OrderRules rules, std::vector<Path> l
 
 enum class Unit { kSlices, kPods };
 
-// U or P, and UW or PW.
+// Return U or P, and UW or PW.
 std::int64_t Units(const Counts& counts, Unit unit);
 std::int64_t UnitsWithLeader(const Counts& counts, Unit unit);
 
-// TIGHT of the part of `list` from `first` on, which is not empty.
+// Returns TIGHT of the part of `list` from `first` on, which is not empty.
 Path Tight(const Tree& tree, OrderRules rules, const std::vector<Path>& list, std::size_t first,
            std::int64_t need, std::int64_t leaders, Unit unit);
 

@@ -16,19 +16,20 @@ struct Chosen {
   std::vector<Path> domains;
 };
 
-// Section 10: CHOOSE(level).
+// Returns CHOOSE(level) of section 10.
 OrReason<Chosen> Choose(const Problem& problem, const Tree& tree, std::size_t level);
 
-// Section 11: LEADFIRST.
+// Returns LEADFIRST of section 11.
 std::vector<Path> LeaderFirst(const Tree& tree, std::vector<Path> list, std::int64_t n,
                               std::int64_t leaders, std::int64_t size, Unit unit);
 
-// Section 12: TAKE. Writes what each domain of the result gets into `tree`.
+// Returns TAKE of section 12. Writes what each domain of the result gets into `tree`.
 std::vector<Path> Take(const Problem& problem, Tree& tree, std::vector<Path> list, std::int64_t n,
                        std::int64_t leaders, std::int64_t size, Unit unit);
 
-// Section 14. When balanced placement applies, `tree` becomes the pruned clone with the numbers of
-// R14.16; otherwise it is left alone and nothing is chosen. Fails only where upstream is undefined.
+// Applies section 14. When balanced placement applies, `tree` becomes the pruned clone with the
+// numbers of R14.16; otherwise it is left alone and nothing is chosen. Fails only where upstream is
+// undefined.
 OrReason<std::optional<Chosen>> ChooseBalanced(const Problem& problem, Tree& tree);
 
 // What a placement gives: two assignments, the leader's only with a leader (R13.7, R13.9).

@@ -8,7 +8,7 @@
 
 namespace espalier::oracle {
 
-// R18.4 to R18.6. `level` is the level at which CHOOSE failed (R10.11).
+// Returns the text of R18.4 to R18.6. `level` is the level at which CHOOSE failed (R10.11).
 std::string NotFitText(const Problem& problem, const Tree& tree, std::size_t level,
                        std::int64_t fit, std::int64_t total);
 

@@ -22,7 +22,7 @@ struct VictimsAnswer {
   WorkloadAnswer result;  // with exactly the targets removed; with all victims where it never fits
 };
 
-// R29.3
+// Finds the victims of R29.3.
 VictimsAnswer FindVictims(const OracleInput& input, const WorkloadRequest& request,
                           const std::vector<Victim>& victims);
 

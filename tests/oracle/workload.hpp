@@ -38,7 +38,7 @@ bool EvaluateGroup(Evaluation& evaluation, const Group& group);                 
 bool EvaluateElasticGroup(Evaluation& evaluation, const Group& group);           // section 16
 bool EvaluateReplacement(Evaluation& evaluation, const PodSetRequest& request);  // section 17
 
-// R16.7. Every domain of both is a leaf.
+// Merges as R16.7 says. Every domain of both is a leaf.
 TopologyAssignment Merge(const Cluster& cluster, const TopologyAssignment& a,
                          const TopologyAssignment& b);
 

@@ -16,7 +16,7 @@ namespace espalier {
 
 inline const std::string kHost(kHostnameLabel);
 
-// "b1/r1/x3" -> {"b1", "r1", "x3"}
+// Splits "b1/r1/x3" to {"b1", "r1", "x3"}.
 inline std::vector<std::string> Path(std::string_view text) {
   std::vector<std::string> values(1);
   for (const char c : text) {

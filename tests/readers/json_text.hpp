@@ -20,7 +20,7 @@ class JsonText {
 
   JsonValue root() const { return root_; }
   ReadContext context() { return {diagnostics, "file.json", root_, kind_}; }
-  // Field and problem of every error.
+  // Returns field and problem of every error.
   std::vector<std::string> Errors() const { return Findings(diagnostics.errors()); }
   std::vector<std::string> Warnings() const { return Findings(diagnostics.warnings()); }
 

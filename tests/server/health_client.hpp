@@ -16,7 +16,7 @@ class HealthClient {
  public:
   explicit HealthClient(const std::shared_ptr<grpc::Channel>& channel) : stub_(channel) {}
 
-  // SERVING, NOT_SERVING, or the name of the status code the call failed with.
+  // Returns SERVING, NOT_SERVING, or the name of the status code the call failed with.
   std::string Check(const std::string& service) {
     google::protobuf::StringValue request;
     request.set_value(service);

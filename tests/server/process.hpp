@@ -64,7 +64,7 @@ class Process {
   std::string ReadAll() { return ReadToEnd(output_); }
   std::string ReadErrors() { return ReadToEnd(errors_); }
 
-  // Whatever the process writes from now on has no reader.
+  // Leaves whatever the process writes from now on without a reader.
   void CloseOutputs() {
     for (std::FILE** file : {&output_, &errors_}) {
       if (*file != nullptr) std::fclose(std::exchange(*file, nullptr));
@@ -73,7 +73,7 @@ class Process {
 
   void Kill(int signal) { ::kill(pid_, signal); }
 
-  // The file behind one of its descriptors.
+  // Returns the file behind one of its descriptors.
   std::string FileOf(int descriptor) const {
     const std::string link = "/proc/" + std::to_string(pid_) + "/fd/" + std::to_string(descriptor);
     std::array<char, 256> target = {};
@@ -81,7 +81,7 @@ class Process {
     return std::string(target.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
   }
 
-  // The exit code, or 128 + the signal.
+  // Returns the exit code, or 128 + the signal.
   int Wait() {
     int status = 0;
     ::waitpid(pid_, &status, 0);

@@ -16,7 +16,7 @@
 
 namespace espalier {
 
-// `pods` pods of 4 cpu on each of some hosts.
+// Returns `pods` pods of 4 cpu on each of some hosts.
 inline AdmittedUsage Running(const std::string& name, const std::vector<std::string>& hosts,
                              std::int32_t pods = 2, std::int32_t priority = 0) {
   AdmittedUsage workload{{"team", name}, priority, 1, {}};

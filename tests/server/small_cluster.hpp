@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-// `racks` racks of 4 hosts with 8 cpu each, in blocks of 2 racks, as the one flavor "main".
+// Returns `racks` racks of 4 hosts with 8 cpu each, in blocks of 2 racks, as the one flavor "main".
 inline ClusterStateInput SmallCluster(int racks = 4) {
   ClusterStateInput input;
   input.topologies = {{"tree", {"block", "rack", std::string(kHostnameLabel)}}};
@@ -28,7 +28,7 @@ inline ClusterStateInput SmallCluster(int racks = 4) {
   return input;
 }
 
-// `count` pods of 4 cpu; at most 2 per host of SmallCluster.
+// Returns `count` pods of 4 cpu; at most 2 per host of SmallCluster.
 inline WorkloadRequest MakeGang(const std::string& name, std::int32_t count,
                                 const std::string& required_level = "rack") {
   WorkloadRequest request;
@@ -42,7 +42,7 @@ inline WorkloadRequest MakeGang(const std::string& name, std::int32_t count,
   return request;
 }
 
-// A cluster with usage, taints and uneven hosts.
+// Returns a cluster with usage, taints and uneven hosts.
 inline ClusterStateInput RandomCluster(std::mt19937& random) {
   ClusterStateInput input = SmallCluster(static_cast<int>(2 + random() % 5));
   for (Node& node : input.nodes) {

@@ -134,7 +134,7 @@ inline std::vector<WorkloadRequest> SampleRequests(std::uint32_t seed, int count
   return requests;
 }
 
-// An answer of every kind for each request.
+// Returns an answer of every kind for each request.
 inline std::vector<WorkloadAnswer> SampleAnswers(const std::vector<WorkloadRequest>& requests,
                                                  std::uint32_t seed) {
   std::mt19937 random(seed);

@@ -58,15 +58,15 @@ void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Member
 void ReadPodGroup(JsonValue object, const SourceContext& context, Members& members,
                   std::vector<GangWorkload>& workloads);
 
-// The tree of groups under a CompositePodGroup without a parent, as one gang; `groups` are all of
-// the input's PodGroups and CompositePodGroups. Adds each group below it to `below`, as
-// "KIND NAMESPACE/NAME".
+// Reads the tree of groups under a CompositePodGroup without a parent as one gang; `groups` are all
+// of the input's PodGroups and CompositePodGroups. Adds each group below it to `below`, as "KIND
+// NAMESPACE/NAME".
 void ReadCompositePodGroup(JsonValue object, const std::vector<JsonValue>& groups,
                            const SourceContext& context, Members& members,
                            std::set<std::string>& below, std::vector<GangWorkload>& workloads);
 
-// A PodGroup or CompositePodGroup that names a parent and is below none that was read: it waits,
-// and so do its pods. `has_parent`: the parent is in the input.
+// Names a PodGroup or CompositePodGroup that names a parent and is below none that was read: it
+// waits, and so do its pods. `has_parent`: the parent is in the input.
 void ReadGroupWithoutRoot(JsonValue object, bool has_parent, const SourceContext& context,
                           Members& members, std::vector<GangWorkload>& workloads);
 
