@@ -65,7 +65,7 @@ void ReadCompositePodGroup(JsonValue object, const std::vector<JsonValue>& group
                            const SourceContext& context, Members& members,
                            std::set<std::string>& below, std::vector<GangWorkload>& workloads);
 
-// Names a PodGroup or CompositePodGroup that names a parent and is below none that was read: it
+// Reads a PodGroup or CompositePodGroup that names a parent and is below none that was read: it
 // waits, and so do its pods. `has_parent`: the parent is in the input.
 void ReadGroupWithoutRoot(JsonValue object, bool has_parent, const SourceContext& context,
                           Members& members, std::vector<GangWorkload>& workloads);
