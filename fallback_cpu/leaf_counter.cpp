@@ -17,8 +17,9 @@ LeafCounter::LeafCounter(const PlacementJob& job)
       first_leaf_(tree_.LevelBegin(tree_.lowest())) {
   input_ = MakeLeafInput(job, assumed_);
   bulk_ = BindBulk();
-  sums_ = bulk_ && BindSums();
-  if (sums_) {
+  small_ = bulk_ && tree_.level_count > 1 && IsSmall();
+  sums_ = small_ && input_.leader.size == 0 && shape_.slice.IsOnePod(tree_.lowest());
+  if (small_) {
     layout_ = {tree_.child_begin + tree_.LevelBegin(tree_.lowest() - 1), first_leaf_,
                state_.snapshot().group_width() == TiledCapacity::kTileLeaves};
   }
@@ -76,17 +77,14 @@ bool LeafCounter::BindBulk() {
          (leader.amounts.empty() || !request_.leader.order.empty());
 }
 
-bool LeafCounter::BindSums() const {
-  if (tree_.level_count == 1 || input_.leader.size > 0 || !shape_.slice.IsOnePod(tree_.lowest())) {
-    return false;
-  }
+bool LeafCounter::IsSmall() const {
   Amount most = kMaxFit;
   for (const std::int32_t i : request_.workers.resource) {
     const auto at = static_cast<std::size_t>(i);
     most =
         std::min(most, state_.Magnitude(shape_.workers.columns[at]) / shape_.workers.amounts[at]);
   }
-  return most * tree_.leaf_count() <= kMaxStored;
+  return most * tree_.leaf_count() < kMaxStored;
 }
 
 void LeafCounter::Assume(const PlacementJob& job) {
@@ -104,7 +102,7 @@ void LeafCounter::ForAssumed(DomainRange range, const Visit& visit) const {
 
 void LeafCounter::Count(DomainRange range, const CountsView& out) const {
   const SliceRule& slice = shape_.slice;
-  if (!bulk_) {
+  if (!bulk_ || slice.size >= kExactAmount) {
     for (std::int32_t leaf = range.begin; leaf < range.end; ++leaf) {
       StoreLeaf(tree_, slice, input_, out, leaf);
     }
@@ -119,19 +117,32 @@ void LeafCounter::Count(DomainRange range, const CountsView& out) const {
   }
   ActiveSimdImplementation().count(request_, range.begin, range.end, columns);
   if (out.slices != out.pods) {  // R8.1
-    const bool sliced = slice.level == tree_.lowest();
-    for (std::int32_t d = first_leaf_ + range.begin; d < first_leaf_ + range.end; ++d) {
-      out.slices[d] = sliced ? Store(out.pods[d] / slice.size) : 0;
-      if (leader) {
-        out.slices_with_leader[d] = sliced ? Store(out.pods_with_leader[d] / slice.size) : 0;
+    const std::int32_t first = first_leaf_ + range.begin;
+    const auto set = [&](const StoredCount* pods, StoredCount* slices) {
+      if (slice.level != tree_.lowest()) {
+        std::fill_n(slices + first, range.size(), 0);
+      } else {
+        ActiveSimdImplementation().divide(pods + first, range.size(),
+                                          Reciprocal<double>(slice.size), slices + first);
       }
-    }
+    };
+    set(out.pods, out.slices);
+    if (leader) set(out.pods_with_leader, out.slices_with_leader);
   }
   ForAssumed(range, [&](std::int32_t leaf) { StoreLeaf(tree_, slice, input_, out, leaf); });
 }
 
 void LeafCounter::SumGroups(const LeafGroups& groups, StoredCount* sums) const {
   ActiveSimdImplementation().sum(request_, layout_, groups, sums);
+}
+
+bool LeafCounter::SumChildren(const LeafGroups& groups, const CountsView& leaves,
+                              ChildSums* sums) const {
+  if (!small_ || !assumed_.leaves.empty() || shape_.slice.inner_size[tree_.lowest()] > 0) {
+    return false;
+  }
+  ActiveSimdImplementation().sum_children(layout_, groups, leaves, sums);
+  return true;
 }
 
 // Finds the reasons leaf by leaf.

@@ -40,6 +40,9 @@ class LeafCounter {
   void Count(DomainRange range, const CountsView& out) const;
   // Writes to sums[i] the pods of groups[i] of the snapshot. Ignores assumed usage.
   void SumGroups(const LeafGroups& groups, StoredCount* sums) const;
+  // Writes to sums[i] what the leaves of groups[i] hold together, whose counts lie in `leaves`.
+  // Returns false, and does nothing, where that must be done one by one.
+  bool SumChildren(const LeafGroups& groups, const CountsView& leaves, ChildSums* sums) const;
   // Writes the reasons that exclude the leaves of some tiles, each named once.
   void FindReasons(const LeafGroups& tiles, const ExclusionReasons& reasons) const;
 
@@ -57,7 +60,8 @@ class LeafCounter {
   bool BindBulk();
   // Adds a request to a vector of bulk requests; false when it is out of range.
   bool BindEntry(std::int32_t column, Amount request, Amount leader, BulkRequest::Vector& vector);
-  bool BindSums() const;
+  // Returns whether the pods of all leaves together fit 31 bits, without assumed usage.
+  bool IsSmall() const;
   void FindReasonsOfTile(std::int32_t tile, const ExclusionReasons& reasons) const;
   // Returns the request against a leaf of each class, node filter aside; none where the shape tells
   // leaves of a class apart.
@@ -76,6 +80,7 @@ class LeafCounter {
   FlatAssumed assumed_;
   LeafInput input_;
   bool bulk_ = false;
+  bool small_ = false;  // no sum of counts that were made in bulk can pass 31 bits
   bool sums_ = false;
   BulkRequest request_;
   GroupLayout layout_;

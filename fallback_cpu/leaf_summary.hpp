@@ -2,10 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "fallback_cpu/simd_implementation.hpp"
 #include "kernels/decisions/slice_index.hpp"
 #include "kernels/views.hpp"
 
@@ -18,22 +19,27 @@ class LeafSummary {
     histogram_.Clear();
     histogram_.Add(slices, leaves);
     const auto runs = static_cast<std::size_t>((leaves + kRun - 1) / kRun);
-    runs_.assign(runs, {});
-    stale_.assign(runs, true);
+    runs_.resize(runs);
+    is_stale_.assign(runs, false);
+    stale_.clear();
     held_by_group_.resize(static_cast<std::size_t>((leaves + kGroup - 1) / kGroup));
     index_.slices = slices;
     index_.domains = {first_domain, first_domain + leaves};
     index_.histogram = &histogram_;
     index_.runs = runs_.data();
     index_.held_by_group = held_by_group_.data();
-    Note({0, leaves});
+    ActiveSimdImplementation().note_runs(slices, leaves, runs_.data());
+    for (std::size_t group = 0; group < held_by_group_.size(); ++group) NoteGroup(group);
   }
 
   // Clears the summary; there is no index until Reset.
-  void Forget() { index_.domains = {}; }
+  void Forget() {
+    index_.domains = {};
+    stale_.clear();
+  }
 
-  // Prepares for a change of the slices of `leaves`, which AfterChange must follow; the index must
-  // not be read in between.
+  // Prepares for a change of the slices of `leaves`, which AfterChange must follow. After the last
+  // of several changes NoteChanges must follow before the index is read.
   void BeforeChange(DomainRange leaves) {
     if (index() != nullptr) {
       before_.assign(index_.slices + leaves.begin, index_.slices + leaves.end);
@@ -44,9 +50,21 @@ class LeafSummary {
     for (std::int32_t i = leaves.begin; index() != nullptr && i < leaves.end; ++i, ++before) {
       if (*before == index_.slices[i]) continue;
       histogram_.Replace(*before, index_.slices[i]);
-      stale_[static_cast<std::size_t>(i / kRun)] = true;
+      const auto run = static_cast<std::size_t>(i / kRun);
+      if (is_stale_[run]) continue;
+      is_stale_[run] = true;
+      stale_.push_back(run);
     }
-    if (index() != nullptr) Note(leaves);
+  }
+  void NoteChanges() {
+    for (const std::size_t run : stale_) {
+      is_stale_[run] = false;
+      const std::int32_t begin = static_cast<std::int32_t>(run) * kRun;
+      const std::int32_t leaves = std::min(kRun, index_.leaf_count() - begin);
+      ActiveSimdImplementation().note_runs(index_.slices + begin, leaves, &runs_[run]);
+    }
+    for (const std::size_t run : stale_) NoteGroup(run / kRunsOfGroup);
+    stale_.clear();
   }
 
   // Returns the current index of the leaves, or null when there is none. Valid as long as this
@@ -58,36 +76,21 @@ class LeafSummary {
  private:
   static constexpr std::int32_t kRun = SliceIndex::kRun;
   static constexpr std::int32_t kGroup = SliceIndex::kGroup;
+  static constexpr std::size_t kRunsOfGroup = kGroup / kRun;
 
-  // Sums up the runs and groups with these leaves, numbered from 0.
-  void Note(DomainRange leaves) {
-    for (std::int32_t run = leaves.begin / kRun; run * kRun < leaves.end; ++run) {
-      if (stale_[static_cast<std::size_t>(run)]) NoteRun(run);
-    }
-    for (std::int32_t g = leaves.begin / kGroup; g * kGroup < leaves.end; ++g) {
-      const auto begin = static_cast<std::size_t>(g * (kGroup / kRun));
-      const std::size_t end = std::min(begin + kGroup / kRun, runs_.size());
-      std::uint64_t held = 0;
-      for (std::size_t run = begin; run < end; ++run) held |= runs_[run].held;
-      held_by_group_[static_cast<std::size_t>(g)] = held;
-    }
-  }
-  void NoteRun(std::int32_t run) {
-    const std::int32_t begin = run * kRun;
-    const std::int32_t end = std::min(begin + kRun, index_.leaf_count());
-    const std::span slices(index_.slices + begin, index_.slices + end);
-    SliceIndex::Run noted;
-    for (const StoredCount held : slices) noted.held |= SliceIndex::Bit(held);
-    noted.with_most =
-        static_cast<std::int32_t>(std::ranges::count(slices, SliceIndex::HighestBit(noted.held)));
-    runs_[static_cast<std::size_t>(run)] = noted;
-    stale_[static_cast<std::size_t>(run)] = false;
+  void NoteGroup(std::size_t group) {
+    const std::size_t begin = group * kRunsOfGroup;
+    const std::size_t end = std::min(begin + kRunsOfGroup, runs_.size());
+    std::uint64_t held = 0;
+    for (std::size_t run = begin; run < end; ++run) held |= runs_[run].held;
+    held_by_group_[group] = held;
   }
 
   SliceIndex index_;
   Histogram histogram_;
   std::vector<SliceIndex::Run> runs_;
-  std::vector<std::uint8_t> stale_;  // by run: it is of before
+  std::vector<std::size_t> stale_;      // runs that are of before
+  std::vector<std::uint8_t> is_stale_;  // by run: it is in stale_
   std::vector<std::uint64_t> held_by_group_;
   std::vector<StoredCount> before_;  // between BeforeChange and AfterChange
 };

@@ -181,20 +181,35 @@ void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
   Finish();
 }
 
-// Counts the leaves of a group again, and the group itself where groups are domains.
+// Counts the leaves of a group again.
 void ShapeCounts::CountOneGroup(std::int32_t group, const CountsView& leaves) {
   const DomainRange of_group = snapshot_->GroupLeaves(group);
   leaf_summary_.BeforeChange(of_group);
   counter_->Count(of_group, leaves);
   leaf_summary_.AfterChange(of_group);
-  RollUpGroup(group, leaves);
 }
 
-void ShapeCounts::RollUpGroup(std::int32_t group, const CountsView& leaves) {
+// Rolls up the leaves of some groups into these, where groups are domains.
+void ShapeCounts::RollUpGroups(const LeafGroups& groups, const CountsView& leaves) {
+  constexpr std::int32_t kTogether = 64;
   const TreeView tree = snapshot_->tree();
   if (tree.level_count == 1) return;
-  RollUpDomain(tree, shape_->slice, leaves, storage_.View(), tree.lowest() - 1,
-               tree.LevelBegin(tree.lowest() - 1) + group);
+  const std::int32_t level = tree.lowest() - 1;
+  const std::int32_t first = tree.LevelBegin(level);
+  const CountsView counts = storage_.View();
+  ChildSums sums[kTogether];
+  for (std::int32_t begin = 0; begin < groups.count; begin += kTogether) {
+    const LeafGroups some = groups.Part(begin, std::min(begin + kTogether, groups.count));
+    const bool summed = counter_->SumChildren(some, leaves, sums);
+    for (std::int32_t i = 0; i < some.count; ++i) {
+      const std::int32_t domain = first + some[i];
+      if (summed) {
+        StoreDomain(sums[i], shape_->slice, counts, level, domain);
+      } else {
+        RollUpDomain(tree, shape_->slice, leaves, counts, level, domain);
+      }
+    }
+  }
 }
 
 // Sums of pods alone: what a group gained or lost, its ancestors gain or lose.
@@ -218,14 +233,15 @@ void ShapeCounts::CountGroups(std::int32_t end, CountsStorage& leaves) {
   groups_counted_ += groups.count;
   if (CanSumGroups()) return SumGroups(groups);
   const CountsView view = LeavesIn(leaves);
-  if (!cold_) {
+  if (cold_) {
+    const std::int32_t last = groups[groups.count - 1];
+    counter_->Count({snapshot_->GroupLeaves(groups[0]).begin, snapshot_->GroupLeaves(last).end},
+                    view);
+  } else {
     for (std::int32_t i = 0; i < groups.count; ++i) CountOneGroup(groups[i], view);
-    return;
+    leaf_summary_.NoteChanges();
   }
-  const std::int32_t last = groups[groups.count - 1];
-  counter_->Count({snapshot_->GroupLeaves(groups[0]).begin, snapshot_->GroupLeaves(last).end},
-                  view);
-  for (std::int32_t i = 0; i < groups.count; ++i) RollUpGroup(groups[i], view);
+  RollUpGroups(groups, view);
 }
 
 // Rolls up every domain, from the groups to the roots.

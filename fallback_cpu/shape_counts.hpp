@@ -85,7 +85,7 @@ class ShapeCounts {
   CountsView LeavesIn(CountsStorage& leaves);
   bool CanSumGroups() const;
   void CountOneGroup(std::int32_t group, const CountsView& leaves);
-  void RollUpGroup(std::int32_t group, const CountsView& leaves);
+  void RollUpGroups(const LeafGroups& groups, const CountsView& leaves);
   void SumGroups(const LeafGroups& groups);
   void RollUpAll();
   bool StartFromClasses(const PlacementJob& job);

@@ -10,6 +10,8 @@
 #include "host/packing/group_stamps.hpp"
 #include "host/packing/leaf_classes.hpp"
 #include "host/packing/tiled_capacity.hpp"
+#include "kernels/decisions/roll_up.hpp"
+#include "kernels/decisions/slice_index.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
@@ -24,6 +26,10 @@ struct LeafGroups {
   std::int32_t count = 0;
 
   std::int32_t operator[](std::int32_t i) const { return ids == nullptr ? first + i : ids[i]; }
+  // Returns those from `begin` up to `end`.
+  LeafGroups Part(std::int32_t begin, std::int32_t end) const {
+    return {ids == nullptr ? nullptr : ids + begin, first + begin, end - begin};
+  }
 };
 
 // The reason that excludes each leaf (R18.7), and how many leaves each reason excludes: a worker
@@ -99,12 +105,25 @@ struct ClassTable {
 
 // The functions of bulk counting, compiled for one instruction set.
 struct SimdImplementation {
+  static constexpr std::int32_t kReadAhead = 16;
+
   // Counts leaves [begin, end).
   void (*count)(const BulkRequest& request, std::int32_t begin, std::int32_t end,
                 const LeafColumns& out);
   // Writes to sums[i] the pods of groups[i], modulo 2^32.
   void (*sum)(const BulkRequest& request, const GroupLayout& layout, const LeafGroups& groups,
               StoredCount* sums);
+  // Writes to sums[i] what the leaves of groups[i] hold together, of which `leaves` has the counts
+  // by domain id, readable for kReadAhead entries past the end, and the slice rule no inner size.
+  // No sum passes 31 bits, and no leaf holds more beside a leader than without.
+  void (*sum_children)(const GroupLayout& layout, const LeafGroups& groups,
+                       const CountsView& leaves, ChildSums* sums);
+  // Writes to quotients[i] values[i] / divisor, of values that are 0 or more; `inverse` is the
+  // divisor's reciprocal. Both arrays may be one.
+  void (*divide)(const StoredCount* values, std::int32_t size, double inverse,
+                 StoredCount* quotients);
+  // Sums up runs of leaves that hold `slices`; the last one may be shorter.
+  void (*note_runs)(const StoredCount* slices, std::int32_t leaves, SliceIndex::Run* runs);
   // Sets the reason of every leaf of some tiles, each named once, to the first worker entry, by
   // `order`, without room for one pod, and changes the sums accordingly. Leaves that do not match
   // have none.
@@ -121,7 +140,6 @@ struct SimdImplementation {
   // Writes to `groups` which of the groups [begin, end) have a stamp after `since`, less those
   // without pods where `pods` is given; returns how many. There is room for all and kReadAhead
   // more.
-  static constexpr std::int32_t kReadAhead = 16;
   std::int32_t (*changed)(const Stamp* stamps, const StoredCount* pods, std::int32_t begin,
                           std::int32_t end, Stamp since, std::int32_t* groups);
   // Returns the index of the first smallest value >= need among `size` values, or -1. Of equal

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fallback_cpu/classes.inl.hpp"
+#include "fallback_cpu/leaf_sums.inl.hpp"
 #include "fallback_cpu/search.inl.hpp"
 #include "fallback_cpu/simd_implementation.hpp"
 #include "fallback_cpu/vector.inl.hpp"
@@ -453,8 +454,17 @@ void FindReasonsInBulk(const BulkRequest& request, const LeafGroups& tiles,
 }
 
 constexpr SimdImplementation MakeSimdImplementation(std::string_view name) {
-  return {CountLeavesInBulk, SumGroupsInBulk, FindReasonsInBulk, SumClasses,
-          LookUpClasses,     FindChanged,     FindTightest,      name};
+  return {CountLeavesInBulk,
+          SumGroupsInBulk,
+          SumChildrenInBulk,
+          Divide,
+          NoteRuns,
+          FindReasonsInBulk,
+          SumClasses,
+          LookUpClasses,
+          FindChanged,
+          FindTightest,
+          name};
 }
 
 }  // namespace

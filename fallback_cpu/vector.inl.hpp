@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #if ESPALIER_LANES > 4
 #include <immintrin.h>
 #endif
@@ -58,6 +59,32 @@ inline std::uint32_t BitsOf(Integers lanes) {
 #endif
 }
 
+// Returns the lanes with those that are `kHalf` apart exchanged.
+template <std::int32_t kHalf, std::int32_t... kLane>
+inline Integers Exchanged(Integers lanes, std::integer_sequence<std::int32_t, kLane...>) {
+  return __builtin_shufflevector(lanes, lanes, (kLane ^ kHalf)...);
+}
+
+// Returns `op` over all lanes. kHalf = kLanes / 2 to begin with.
+template <std::int32_t kHalf, class Op>
+inline std::int32_t Fold(Integers lanes, Op op) {
+  lanes = op(lanes, Exchanged<kHalf>(lanes, std::make_integer_sequence<std::int32_t, kLanes>()));
+  if constexpr (kHalf > 1) return Fold<kHalf / 2>(lanes, op);
+  return lanes[0];
+}
+
+// Returns the sum of all lanes, which must fit one.
+inline std::int32_t SumOf(Integers lanes) {
+  return Fold<kLanes / 2>(lanes, [](Integers a, Integers b) { return a + b; });
+}
+
+// Returns the least of all lanes.
+inline std::int32_t LeastOf(Integers lanes) {
+  return Fold<kLanes / 2>(lanes, [](Integers a, Integers b) { return Smaller(a, b); });
+}
+
+using LaneBytes = std::uint8_t __attribute__((vector_size(kLanes)));
+
 // Writes the lowest byte of each lane.
 inline void StoreBytes(Integers lanes, std::uint8_t* out) {
 #if ESPALIER_LANES == 8
@@ -68,9 +95,18 @@ inline void StoreBytes(Integers lanes, std::uint8_t* out) {
       reinterpret_cast<__m128i*>(out),
       _mm_unpacklo_epi32(_mm256_castsi256_si128(lowest), _mm256_extracti128_si256(lowest, 1)));
 #else
-  using LaneBytes = std::uint8_t __attribute__((vector_size(kLanes)));
   const LaneBytes bytes = __builtin_convertvector(lanes, LaneBytes);
   std::memcpy(out, &bytes, sizeof(bytes));
+#endif
+}
+
+// Returns bytes as lanes.
+inline Integers LoadBytes(const std::uint8_t* bytes) {
+#if ESPALIER_LANES == 8
+  return reinterpret_cast<Integers>(
+      _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes))));
+#else
+  return __builtin_convertvector(Load<LaneBytes>(bytes), Integers);
 #endif
 }
 

@@ -5,7 +5,7 @@
 namespace espalier {
 
 void CountsStorage::Resize(std::int32_t domains, bool with_slices, bool with_leader) {
-  const auto size = static_cast<std::size_t>(domains);
+  const auto size = static_cast<std::size_t>(domains + kReadAhead);
   with_slices_ = with_slices;
   with_leader_ = with_leader;
   const auto grow = [size](auto& items) {

@@ -11,6 +11,9 @@ namespace espalier {
 // Owns the arrays of a CountsView.
 class CountsStorage {
  public:
+  // Number of entries behind the last domain that may be read.
+  static constexpr std::int32_t kReadAhead = 16;
+
   // Makes arrays for `domains` domains; those of slices and of the leader only when they differ
   // from their twins. Keeps memory that is already there.
   void Resize(std::int32_t domains, bool with_slices, bool with_leader);

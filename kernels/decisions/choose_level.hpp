@@ -9,7 +9,6 @@
 #include "kernels/decisions/scans.hpp"
 #include "kernels/decisions/shortest_prefix.hpp"
 #include "kernels/decisions/slice_index.hpp"
-#include "kernels/decisions/tight_fit.hpp"
 #include "kernels/decisions/workspace.hpp"
 #include "kernels/views.hpp"
 
@@ -71,13 +70,14 @@ ESPALIER_HD Candidate LeastOf(Team& team, const CountsView& counts, DomainRange 
   return team.minimum(best, less);
 }
 
-// Returns the first domain of a level with the fewest slices, then pods, that are at least `need`;
-// without affinity.
+// Returns the first domain of a level with the fewest slices, then pods, beside a leader or not,
+// that are at least `need`; without affinity.
 template <class Team>
 ESPALIER_HD Candidate TightestOf(Team& team, const CountsView& counts, DomainRange level,
-                                 Count need) {
-  const StoredCount* slices = counts.slices_with_leader + level.begin;
-  const StoredCount* pods = counts.pods_with_leader + level.begin;
+                                 bool with_leader, Count need) {
+  const StoredCount* slices =
+      (with_leader ? counts.slices_with_leader : counts.slices) + level.begin;
+  const StoredCount* pods = (with_leader ? counts.pods_with_leader : counts.pods) + level.begin;
   const SliceIndex* const index = IndexOfLevel(team, counts, level);
   const std::int32_t first =
       index != nullptr
@@ -91,7 +91,7 @@ template <class Team>
 ESPALIER_HD Candidate TightestSufficient(Team& team, const CountsView& counts,
                                          const PlacementQuery& query, DomainRange range) {
   if (counts.affinity == nullptr) {
-    const Candidate tightest = TightestOf(team, counts, range, query.slices());
+    const Candidate tightest = TightestOf(team, counts, range, true, query.slices());
     if (tightest.none() || tightest.leaders >= query.leaders) return tightest;
   }
   return LeastOf(team, counts, range, TightestOrder{},
@@ -115,78 +115,105 @@ ESPALIER_HD void AppendChosen(Team& team, CandidateList& chosen, const Candidate
   ++chosen.size;
 }
 
-// Chooses several domains of one level for workers alone (R10.9): whole domains along Order B; the
-// last one under best-fit is the tightest that still holds the rest.
+// Returns the domain that goes first as it takes the leader (R10.9, R11.3); one that cannot hold
+// the leader where no domain can.
 template <class Team>
-ESPALIER_HD Choice ChooseSeveral(Team& team, const CountsView& counts, const PlacementQuery& query,
-                                 DomainRange range, Choice choice, const Workspace& workspace) {
-  const Prefix prefix = ShortestPrefix(team, counts, range, PlainOrder{query.least_free},
-                                       query.slices(), workspace.level);
-  if (prefix.slices < query.slices()) {
-    choice.fit = prefix.slices;
+ESPALIER_HD Candidate DomainOfLeader(Team& team, const CountsView& counts,
+                                     const PlacementQuery& query, DomainRange range) {
+  Count mine = 0;
+  for (std::int32_t d = range.begin + team.rank(); d < range.end; d += team.size()) {
+    mine += counts.slices[d];
+  }
+  const Count available = team.reduce(mine, Count{0}, PlusCount{});
+  const LeaderOrder order{query.least_free};
+  const Candidate first = LeastOf(team, counts, range, order, [&](std::int32_t d) {
+    return CanLead(MakeCandidate(counts, d), available, query.slices(), query.leaders,
+                   Unit::kSlices);
+  });
+  if (!first.none()) return first;
+  return LeastOf(team, counts, range, order, [](std::int32_t) { return true; });
+}
+
+// Appends the domains without room for a slice that come before `last` in the order (R10.10). They
+// matter below, where one of their children may take the leader (R13.2).
+template <class Team>
+ESPALIER_HD void AppendEmpty(Team& team, const CountsView& counts, DomainRange range,
+                             const Candidate& last, PlainOrder order, std::int32_t leader,
+                             CandidateList& chosen) {
+  if (counts.affinity == nullptr && !order.least_free) return;  // they come behind all others
+  for (std::int32_t d = range.begin; d < range.end; ++d) {
+    if (counts.slices[d] > 0 || counts.Leaders(d) == 0 || d == leader) continue;
+    const Candidate empty = MakeCandidate(counts, d);
+    if (order(empty, last)) AppendChosen(team, chosen, empty);
+  }
+}
+
+// Chooses several domains of one level (R10.9): that of the leader, where there is one, then whole
+// domains along Order B; the last one under best-fit is the tightest that still holds the rest.
+// Requires that no domain is sufficient, or that only the top of Order A may answer and is not. So
+// the leader's domain is never one of several that hold everything in its affinity tier, and the
+// tight fit among these (R10.9) would be that domain itself.
+template <class Team>
+ESPALIER_HD Choice ChooseSeveral(Team& team, const TreeView& tree, const CountsView& counts,
+                                 const PlacementQuery& query, DomainRange range, Choice choice,
+                                 const Workspace& workspace) {
+  CandidateList chosen{workspace.chosen, 0};
+  Candidate leader;  // none without a leader
+  Count rest = query.slices();
+  if (query.leaders > 0) {
+    leader = DomainOfLeader(team, counts, query, range);
+    if (leader.leaders == 0) {
+      choice.fit = 0;
+      return choice;
+    }
+    AppendChosen(team, chosen, leader);
+    rest -= leader.slices_with_leader;
+  }
+  // Of all domains, as if the leader's were among them.
+  const Count need = rest + leader.slices;
+  const PlainOrder order{query.least_free};
+  const Prefix prefix = ShortestPrefix(team, counts, range, order, need, workspace.level);
+  if (prefix.slices < need) {
+    choice.fit = query.slices() - (need - prefix.slices);
     return choice;
   }
-  CandidateList chosen{workspace.chosen, 0};
-  for (std::int32_t i = 0; i + 1 < prefix.list.size; ++i) {
-    AppendChosen(team, chosen, prefix.list[i]);
+  Count held = prefix.slices;  // by the domains up to `end`, without the leader's
+  std::int32_t end = prefix.list.size;
+  for (std::int32_t i = 0; i < end; ++i) {
+    if (prefix.list[i].domain == leader.domain) held -= leader.slices;
   }
-  if (prefix.list.size > 0) {
-    const Candidate last = prefix.list[prefix.list.size - 1];
+  for (; end > 0; --end) {
+    const Candidate& last = prefix.list[end - 1];
+    if (last.domain == leader.domain) continue;
+    if (held - last.slices < rest) break;
+    held -= last.slices;
+  }
+  for (std::int32_t i = 0; i + 1 < end; ++i) {
+    if (prefix.list[i].domain != leader.domain) AppendChosen(team, chosen, prefix.list[i]);
+  }
+  if (end > 0) {
+    const Candidate last = prefix.list[end - 1];
     Candidate tightest = last;
     if (!query.least_free) {
       // Everything with fewer slices comes after `last` in Order B, so nothing is taken twice.
-      const Count rest = query.slices() - (prefix.slices - last.slices);
-      const Candidate tighter =
-          counts.affinity == nullptr
-              ? TightestOf(team, counts, range, rest)
-              : LeastOf(team, counts, range, TightestOrder{}, [&](std::int32_t d) {
-                  return counts.slices[d] >= rest && counts.Affinity(d) == last.affinity;
-                });
+      const Count left = rest - (held - last.slices);
+      Candidate tighter;
+      const bool scored = counts.affinity != nullptr;
+      if (!scored) tighter = TightestOf(team, counts, range, false, left);
+      if (scored || tighter.domain == leader.domain) {
+        tighter = LeastOf(team, counts, range, PlainOrder{true}, [&](std::int32_t d) {
+          return counts.slices[d] >= left && counts.Affinity(d) == last.affinity &&
+                 d != leader.domain;
+        });
+      }
       if (!tighter.none() && tighter.slices < last.slices) tightest = tighter;
+    }
+    if (query.leaders > 0 && choice.level < tree.lowest()) {
+      AppendEmpty(team, counts, range, last, order, leader.domain, chosen);
     }
     AppendChosen(team, chosen, tightest);
   }
   team.sync();
-  choice.status = ChoiceStatus::kChosen;
-  choice.domains = chosen;
-  return choice;
-}
-
-// Chooses the same with a leader, which goes first (R10.9).
-template <class Team>
-ESPALIER_HD Choice ChooseSeveralWithLeader(Team& team, const CountsView& counts,
-                                           const PlacementQuery& query, DomainRange range,
-                                           Choice choice, const Workspace& workspace) {
-  CandidateList list = ListDomains(team, counts, range, workspace.level);
-  team.sort(list.items, list.size, LeaderOrder{query.least_free});
-  LeaderFirst(team, list, query.slices(), query.leaders, Unit::kSlices);
-  if (list[0].leaders == 0) {  // nobody can hold the leader
-    choice.fit = 0;
-    return choice;
-  }
-  Candidate domain = list[0];
-  Count rest = query.slices();
-  if (!query.least_free && domain.slices_with_leader >= rest) {
-    domain = list[TightFit(team, list, rest, query.leaders, Unit::kSlices, query.affinity)];
-  }
-  CandidateList chosen{workspace.chosen, 0};
-  AppendChosen(team, chosen, domain);
-  rest -= domain.slices_with_leader;
-  list = list.From(1);
-  team.sort(list.items, list.size, PlainOrder{query.least_free});
-  for (std::int32_t i = 0; i < list.size && rest > 0; ++i) {
-    domain = list[i];
-    if (!query.least_free && domain.slices >= rest) {
-      domain = list[i + TightFit(team, list.From(i), rest, 0, Unit::kSlices, query.affinity)];
-    }
-    AppendChosen(team, chosen, domain);
-    rest -= domain.slices;
-  }
-  team.sync();
-  if (rest > 0) {
-    choice.fit = query.slices() - rest;
-    return choice;
-  }
   choice.status = ChoiceStatus::kChosen;
   choice.domains = chosen;
   return choice;
@@ -241,8 +268,7 @@ ESPALIER_HD Choice ChooseAtLevel(Team& team, const TreeView& tree, const CountsV
     relax = true;
     return choice;
   }
-  return query.leaders > 0 ? ChooseSeveralWithLeader(team, counts, query, range, choice, workspace)
-                           : ChooseSeveral(team, counts, query, range, choice, workspace);
+  return ChooseSeveral(team, tree, counts, query, range, choice, workspace);
 }
 
 // Chooses from the requested level upwards (CHOOSE).

@@ -12,6 +12,14 @@ struct PlusCount {
   ESPALIER_HD Count operator()(Count a, Count b) const { return a + b; }
 };
 
+// Returns whether a domain can hold the leader while all together, which hold `available`, still
+// hold `need` units.
+ESPALIER_HD inline bool CanLead(const Candidate& c, Count available, Count need, Count leaders,
+                                Unit unit) {
+  const Count penalty = Capacity(c, unit, false) - Capacity(c, unit, true);
+  return c.leaders >= leaders && available - penalty >= need;
+}
+
 // Moves to the front the first domain that can hold the leader while the rest still holds `need`
 // units; the others keep their order. No change when there is none.
 template <class Team>
@@ -25,8 +33,7 @@ ESPALIER_HD void LeaderFirst(Team& team, const CandidateList& list, Count need, 
   const Count available = team.reduce(mine, Count{0}, PlusCount{});
   std::int32_t first = list.size;
   for (std::int32_t i = team.rank(); i < list.size && first == list.size; i += team.size()) {
-    const Count penalty = Capacity(list[i], unit, false) - Capacity(list[i], unit, true);
-    if (list[i].leaders >= leaders && available - penalty >= need) first = i;
+    if (CanLead(list[i], available, need, leaders, unit)) first = i;
   }
   first = team.minimum(first, SmallerIndex{});
   if (first == list.size || first == 0) return;

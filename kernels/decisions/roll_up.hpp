@@ -15,46 +15,64 @@ ESPALIER_HD inline Count SumPods(const StoredCount* pods, DomainRange range) {
   return sum;
 }
 
-// Recomputes one inner domain of `level` from its children (R8.2), whose counts lie in `below`. The
-// leader is assumed to sit in the child that loses least; pods and slices take that minimum
-// independently (R8.3).
-ESPALIER_HD inline void RollUpDomain(const TreeView& tree, const SliceRule& slice,
-                                     const CountsView& below, const CountsView& counts,
-                                     std::int32_t level, std::int32_t domain) {
-  const Count inner = slice.inner_size[level + 1];
-  if (counts.IsPlainPodCount() && inner == 0) {
-    counts.pods[domain] =
-        Store(SumPods(below.pods, {tree.ChildBegin(domain), tree.ChildBegin(domain + 1)}));
-    return;
-  }
-  Count pods = 0;
+// What the children of one domain hold together. The leader is assumed to sit in the child that
+// loses least; pods and slices take that minimum independently (R8.3).
+struct ChildSums {
+  Count pods = 0;  // whole inner groups of each child (R8.2)
   Count slices = 0;
-  bool leader = false;
-  Count least_pods = 0;
-  Count least_slices = 0;
+  Count least_lost_pods = 0;  // by a child that can hold the leader
+  Count least_lost_slices = 0;
+  bool leader = false;  // a child can hold it
+};
+
+// Adds up the children of one domain of `level`, whose counts lie in `below`.
+ESPALIER_HD inline ChildSums SumChildren(const TreeView& tree, const SliceRule& slice,
+                                         const CountsView& below, std::int32_t level,
+                                         std::int32_t domain) {
+  const Count inner = slice.inner_size[level + 1];
+  ChildSums sums;
   const std::int32_t end = tree.ChildBegin(domain + 1);
   for (std::int32_t child = tree.ChildBegin(domain); child < end; ++child) {
     const Count whole = inner > 0 ? below.pods[child] / inner * inner : below.pods[child];
-    pods += whole;
-    slices += below.slices[child];
+    sums.pods += whole;
+    sums.slices += below.slices[child];
     if (below.leaders == nullptr || below.leaders[child] == 0) continue;
     const Count with_leader =
         inner > 0 ? below.pods_with_leader[child] / inner * inner : below.pods_with_leader[child];
     const Count lost_pods = whole - with_leader;
     const Count lost_slices = below.slices[child] - below.slices_with_leader[child];
-    if (!leader || lost_pods < least_pods) least_pods = lost_pods;
-    if (!leader || lost_slices < least_slices) least_slices = lost_slices;
-    leader = true;
+    if (!sums.leader || lost_pods < sums.least_lost_pods) sums.least_lost_pods = lost_pods;
+    if (!sums.leader || lost_slices < sums.least_lost_slices) sums.least_lost_slices = lost_slices;
+    sums.leader = true;
   }
+  return sums;
+}
+
+// Stores the counts of one domain of `level`, whose children hold `sums` (R8.2).
+ESPALIER_HD inline void StoreDomain(const ChildSums& sums, const SliceRule& slice,
+                                    const CountsView& counts, std::int32_t level,
+                                    std::int32_t domain) {
   const bool slice_level = level == slice.level;
-  counts.pods[domain] = Store(pods);
-  counts.slices[domain] = Store(slice_level ? pods / slice.size : slices);
+  counts.pods[domain] = Store(sums.pods);
+  counts.slices[domain] = Store(slice_level ? sums.pods / slice.size : sums.slices);
   if (counts.leaders == nullptr) return;
-  const Count pods_with_leader = leader ? pods - least_pods : 0;
-  counts.leaders[domain] = leader ? 1 : 0;
-  counts.pods_with_leader[domain] = Store(pods_with_leader);
-  counts.slices_with_leader[domain] =
-      Store(slice_level ? pods_with_leader / slice.size : (leader ? slices - least_slices : 0));
+  const Count pods = sums.leader ? sums.pods - sums.least_lost_pods : 0;
+  const Count slices = sums.leader ? sums.slices - sums.least_lost_slices : 0;
+  counts.leaders[domain] = sums.leader ? 1 : 0;
+  counts.pods_with_leader[domain] = Store(pods);
+  counts.slices_with_leader[domain] = Store(slice_level ? pods / slice.size : slices);
+}
+
+// Recomputes one inner domain of `level` from its children (R8.2), whose counts lie in `below`.
+ESPALIER_HD inline void RollUpDomain(const TreeView& tree, const SliceRule& slice,
+                                     const CountsView& below, const CountsView& counts,
+                                     std::int32_t level, std::int32_t domain) {
+  if (counts.IsPlainPodCount() && slice.inner_size[level + 1] == 0) {
+    counts.pods[domain] =
+        Store(SumPods(below.pods, {tree.ChildBegin(domain), tree.ChildBegin(domain + 1)}));
+    return;
+  }
+  StoreDomain(SumChildren(tree, slice, below, level, domain), slice, counts, level, domain);
 }
 
 ESPALIER_HD inline void RollUpDomain(const TreeView& tree, const SliceRule& slice,

@@ -15,9 +15,11 @@ struct SliceIndex {
   static constexpr std::int32_t kRun = 64;          // leaves
   static constexpr std::int32_t kGroup = 4 * kRun;  // leaves
 
+  static constexpr StoredCount kLastBit = 63;
+
   struct Run {
     std::uint64_t held = 0;      // bit v: some leaf holds v; the last bit: or more
-    std::int32_t with_most = 0;  // leaves
+    std::int32_t with_most = 0;  // leaves that hold what the highest bit says
   };
 
   const StoredCount* slices = nullptr;  // by leaf, from 0
@@ -106,9 +108,6 @@ struct SliceIndex {
       }
     }
   }
-
- private:
-  static constexpr std::int32_t kLastBit = 63;
 };
 
 // Returns the index that these domains are part of, where they are leaves and nothing but their

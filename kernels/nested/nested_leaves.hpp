@@ -153,8 +153,8 @@ ESPALIER_HD ESPALIER_OUT_OF_LINE void PlacePods(Team& team, const NestedRun& run
   Choice choice;
   if (level == kNoLevel) {
     level = 0;
-    choice = ChooseSeveral(team, counts, query, {tree.LevelBegin(0), tree.LevelEnd(0)}, choice,
-                           run.workspace);
+    choice = ChooseSeveral(team, tree, counts, query, {tree.LevelBegin(0), tree.LevelEnd(0)},
+                           choice, run.workspace);
   } else {
     choice = ChooseOne(team, MakeCandidate(counts, domain), choice, run.workspace);
   }

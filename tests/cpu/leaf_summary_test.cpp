@@ -83,7 +83,7 @@ TEST(LeafSummaryTest, FollowsEveryChange) {
       EXPECT_EQ(summary.index(), nullptr);
       summary.Reset(pods.data(), size, kFirstDomain);
       ExpectSummaryOf(summary, pods);
-      for (int change = 0; change < 3; ++change) {
+      for (int change = 0; change < 6; ++change) {
         const auto begin = static_cast<std::int32_t>(random.Between(0, size - 1));
         const DomainRange leaves{begin, static_cast<std::int32_t>(random.Between(begin, size))};
         summary.BeforeChange(leaves);
@@ -91,6 +91,8 @@ TEST(LeafSummaryTest, FollowsEveryChange) {
           pods[static_cast<std::size_t>(i)] = static_cast<StoredCount>(random.Between(0, most));
         }
         summary.AfterChange(leaves);
+        if (change % 2 == 0) continue;  // noted together with the next one
+        summary.NoteChanges();
         ExpectSummaryOf(summary, pods);
       }
     }
@@ -129,10 +131,12 @@ TEST(LeafSummaryTest, IsOfNoUseForHugeCounts) {
   summary.BeforeChange({5, 6});
   pods[5] = kMaxStored;
   summary.AfterChange({5, 6});
+  summary.NoteChanges();
   EXPECT_EQ(summary.index(), nullptr);
   summary.BeforeChange({5, 6});  // nothing is touched until Reset
   pods[5] = 3;
   summary.AfterChange({5, 6});
+  summary.NoteChanges();
   EXPECT_EQ(summary.index(), nullptr);
   summary.Reset(pods.data(), 100, kFirstDomain);
   ExpectSummaryOf(summary, pods);

@@ -1,13 +1,16 @@
 // Compares every implementation of bulk counting with the plain decision, leaf by leaf.
 #include "fallback_cpu/simd_implementation.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "host/engine/counts_storage.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 #include "host/packing/reciprocals.hpp"
 #include "kernels/decisions/leaf_counts.hpp"
@@ -264,6 +267,101 @@ TEST_P(SimdImplementationTest, R7_11_CountsAsTheDecisionDoes) {
             if (HasFatalFailure()) return;
           }
         }
+      }
+    }
+  }
+}
+
+TEST_P(SimdImplementationTest, R8_2_SumsChildrenAsTheDecisionDoes) {
+  Random random(11);
+  for (const std::int32_t width : {1, 2, 7, 15, 16, 17, 40}) {
+    constexpr std::int32_t kGroups = 9;
+    const std::int32_t leaves = kGroups * width;
+    std::vector<std::int32_t> child_begin;
+    for (std::int32_t group = 0; group <= kGroups; ++group) {
+      child_begin.push_back(kGroups + group * width);
+    }
+    const std::int32_t level_begin[] = {0, kGroups, kGroups + leaves};
+    const std::vector<std::int32_t> no_parents(static_cast<std::size_t>(kGroups + leaves), -1);
+    const TreeView tree{2, level_begin, no_parents.data(), child_begin.data()};
+    const GroupLayout layout{child_begin.data(), kGroups, width == TiledCapacity::kTileLeaves};
+    const std::vector<std::int32_t> some = {1, 2, 5, 8};
+    for (const bool with_slices : {false, true}) {
+      for (const bool with_leader : {false, true}) {
+        CountsStorage storage;
+        storage.Resize(kGroups + leaves, with_slices, with_leader);
+        const CountsView counts = storage.View();
+        // What lies behind the last leaf must make no difference.
+        for (std::int32_t d = 0; d < kGroups + leaves + CountsStorage::kReadAhead; ++d) {
+          counts.pods[d] = static_cast<StoredCount>(random.Between(0, 50));
+          if (with_slices) counts.slices[d] = counts.pods[d] / 3;
+          if (!with_leader) continue;
+          counts.leaders[d] = random.Chance(30) ? 1 : 0;
+          counts.pods_with_leader[d] = static_cast<StoredCount>(random.Between(0, counts.pods[d]));
+          counts.slices_with_leader[d] =
+              with_slices ? counts.pods_with_leader[d] / 3 : counts.pods_with_leader[d];
+        }
+        for (const LeafGroups& groups :
+             {LeafGroups{nullptr, 2, 6}, LeafGroups{some.data(), 0, 4}}) {
+          std::vector<ChildSums> sums(static_cast<std::size_t>(groups.count));
+          Tested().sum_children(layout, groups, counts, sums.data());
+          for (std::int32_t i = 0; i < groups.count; ++i) {
+            const ChildSums wanted = SumChildren(tree, SliceRule{}, counts, 0, groups[i]);
+            const ChildSums& found = sums[static_cast<std::size_t>(i)];
+            ASSERT_EQ(found.pods, wanted.pods);
+            ASSERT_EQ(found.slices, wanted.slices);
+            ASSERT_EQ(found.leader, wanted.leader);
+            if (!wanted.leader) continue;
+            ASSERT_EQ(found.least_lost_pods, wanted.least_lost_pods);
+            ASSERT_EQ(found.least_lost_slices, wanted.least_lost_slices);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(SimdImplementationTest, R8_1_DividesExactly) {
+  Random random(12);
+  for (const Amount divisor : {Amount{1}, Amount{2}, Amount{3}, Amount{7}, Amount{1000},
+                               Amount{kMaxStored}, kExactAmount - 1}) {
+    std::vector<StoredCount> values = {0, 1, kMaxStored, kMaxStored - 1};
+    for (int i = 0; i < 300; ++i) {
+      const Amount multiple = divisor * random.Between(0, kMaxStored / divisor);
+      values.push_back(static_cast<StoredCount>(
+          std::clamp<Amount>(multiple + random.Between(-1, 1), 0, kMaxStored)));
+    }
+    for (const std::size_t size : {std::size_t{1}, std::size_t{17}, values.size()}) {
+      std::vector<StoredCount> quotients(values.size(), kUntouched);
+      Tested().divide(values.data(), static_cast<std::int32_t>(size), Reciprocal<double>(divisor),
+                      quotients.data());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        ASSERT_EQ(quotients[i], i < size ? values[i] / divisor : kUntouched)
+            << values[i] << " / " << divisor;
+      }
+    }
+  }
+}
+
+TEST_P(SimdImplementationTest, NotesRunsOfLeaves) {
+  Random random(13);
+  for (const std::int32_t leaves : {1, 15, 16, 63, 64, 65, 300}) {
+    for (const std::int64_t most : {0, 1, 9, 62, 63, 64, 5000}) {
+      std::vector<StoredCount> slices;
+      for (std::int32_t i = 0; i < leaves; ++i) {
+        slices.push_back(static_cast<StoredCount>(random.Between(0, most)));
+      }
+      std::vector<SliceIndex::Run> runs(
+          static_cast<std::size_t>((leaves + SliceIndex::kRun - 1) / SliceIndex::kRun));
+      Tested().note_runs(slices.data(), leaves, runs.data());
+      for (std::size_t run = 0; run < runs.size(); ++run) {
+        const std::span of_run = std::span(slices).subspan(
+            run * SliceIndex::kRun,
+            std::min<std::size_t>(SliceIndex::kRun, slices.size() - run * SliceIndex::kRun));
+        std::uint64_t held = 0;
+        for (const StoredCount slice : of_run) held |= SliceIndex::Bit(slice);
+        EXPECT_EQ(runs[run].held, held);
+        EXPECT_EQ(runs[run].with_most, std::ranges::count(of_run, SliceIndex::HighestBit(held)));
       }
     }
   }
