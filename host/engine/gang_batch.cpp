@@ -73,7 +73,9 @@ class GangBatch::Requests final : public PlacementRequests {
     results_ = {};
   }
   void AppendJobs(RequestJobs& jobs) override {
-    AppendUpcoming(first_, std::exchange(count_, 0), jobs);
+    for (; count_ > 0; --count_, ++first_) {
+      if (batch_.Resolved(gangs_[first_])) jobs.Add(batch_.JobOf(gangs_[first_]), first_);
+    }
   }
   bool Accept(std::span<PlacementResult> results) override {
     results_ = results;
@@ -100,9 +102,19 @@ class GangBatch::Requests final : public PlacementRequests {
     state_->Find(shape.specification.workers.flavor)->Book(shares, *shape.resolved.shape);
   }
 
+  // Appends one job for the gangs of a shape, as they share counts: that of the largest, for which
+  // reasons are counted where it may fail.
   void AppendUpcoming(std::size_t first, std::size_t count, RequestJobs& jobs) const override {
     for (std::size_t gang = first; gang < first + count; ++gang) {
-      if (batch_.Resolved(gangs_[gang])) jobs.Add(batch_.JobOf(gangs_[gang]), gang);
+      if (!batch_.Resolved(gangs_[gang])) continue;
+      const auto known = std::ranges::find(jobs.requests, gangs_[gang].shape,
+                                           [&](std::size_t other) { return gangs_[other].shape; });
+      if (known == jobs.requests.end()) {
+        jobs.Add(batch_.JobOf(gangs_[gang]), gang);
+      } else {
+        Count& pods = jobs.jobs[static_cast<std::size_t>(known - jobs.requests.begin())].query.pods;
+        pods = std::max<Count>(pods, gangs_[gang].pods);
+      }
     }
   }
 

@@ -220,10 +220,15 @@ tl::expected<ResolvedRequest, std::string> ResolveRequest(const PodSetRequest& w
 }
 
 RequestVector BindRequests(const Resources& requests, const FlavorSnapshot& snapshot) {
-  Resources with_slot = requests;
+  Resources with_slot;
+  with_slot.Reserve(requests.size() + 1);
+  with_slot = requests;
   Amount& slot = with_slot[kPodsResource];
   slot = SaturatingAdd(slot, 1);
   RequestVector vector;
+  vector.names.reserve(with_slot.size());
+  vector.columns.reserve(with_slot.size());
+  vector.amounts.reserve(with_slot.size());
   for (const auto& [name, amount] : with_slot) {
     vector.names.push_back(name);
     vector.columns.push_back(snapshot.FindResource(name));
@@ -232,9 +237,9 @@ RequestVector BindRequests(const Resources& requests, const FlavorSnapshot& snap
   return vector;
 }
 
-std::shared_ptr<const Shape> MakeShape(const ResolvedRequest& resolved,
-                                       const PodSetRequest& workers, const PodSetRequest* leader,
-                                       const FlavorSnapshot& snapshot, WorkBudget& budget) {
+std::shared_ptr<const Shape> MakeShape(ResolvedRequest resolved, const PodSetRequest& workers,
+                                       const PodSetRequest* leader, const FlavorSnapshot& snapshot,
+                                       WorkBudget& budget) {
   Shape shape;
   shape.workers = BindRequests(workers.requests, snapshot);
   if (leader != nullptr) {
@@ -249,8 +254,8 @@ std::shared_ptr<const Shape> MakeShape(const ResolvedRequest& resolved,
   }
   shape.slice = resolved.query.slice;
   if (snapshot.host_topology()) {
-    shape.constraints = std::make_shared<const NodeConstraints>(resolved.constraints);
     shape.constraints_key = resolved.constraints.Key();
+    shape.constraints = std::make_shared<const NodeConstraints>(std::move(resolved.constraints));
   }
   return snapshot.Intern(std::move(shape), budget);
 }
@@ -263,19 +268,19 @@ tl::expected<ResolvedShape, std::string> ResolveShape(const PodSetRequest& worke
   auto request = ResolveRequest(workers, snapshot, gates);
   if (!request) return tl::unexpected(std::move(request.error()));
   request->query.leaders = leader != nullptr ? 1 : 0;
-  return ResolvedShape{request->query, MakeShape(*request, workers, leader, snapshot, budget)};
+  const PlacementQuery query = request->query;
+  return ResolvedShape{query, MakeShape(*std::move(request), workers, leader, snapshot, budget)};
 }
 
 PlacementJob MakeJob(const ResolvedShape& resolved, const FlavorState& state,
                      std::shared_ptr<const NodeFilter> filter, Count pods, WorkBudget& budget) {
-  PlacementJob job;
-  job.state = &state;
-  job.shape = resolved.shape;
-  job.filter = std::move(filter);
-  job.query = resolved.query;
+  PlacementJob job{.state = &state,
+                   .shape = resolved.shape,
+                   .filter = std::move(filter),
+                   .query = resolved.query,
+                   .replacement_domain = {0, state.snapshot().leaf_count()},
+                   .budget = &budget};
   job.query.pods = pods;
-  job.replacement_domain = {0, state.snapshot().leaf_count()};
-  job.budget = &budget;
   return job;
 }
 

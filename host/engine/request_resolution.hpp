@@ -42,9 +42,8 @@ RequestVector BindRequests(const Resources& requests, const FlavorSnapshot& snap
 
 // Returns the interned shape of workers and an optional leader (null: none). Meaningless, and not
 // interned, once `budget` is stopped.
-std::shared_ptr<const Shape> MakeShape(const ResolvedRequest& resolved,
-                                       const PodSetRequest& workers, const PodSetRequest* leader,
-                                       const FlavorSnapshot& snapshot,
+std::shared_ptr<const Shape> MakeShape(ResolvedRequest resolved, const PodSetRequest& workers,
+                                       const PodSetRequest* leader, const FlavorSnapshot& snapshot,
                                        WorkBudget& budget = WorkBudget::Unlimited());
 
 // Workers and an optional leader as integers: what equal gangs have in common. Valid for the state

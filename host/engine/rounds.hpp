@@ -54,7 +54,7 @@ class PlacementRequests {
   virtual void Book(std::size_t request, BookedLeaves* booked) = 0;
 
   // Appends the first jobs of the next `count` requests as far as they are known without opening
-  // them, for Backend::Prepare.
+  // them, for Backend::Prepare: at least one of those that share counts.
   virtual void AppendUpcoming(std::size_t /*first*/, std::size_t /*count*/,
                               RequestJobs& /*jobs*/) const {}
 };

@@ -2,14 +2,15 @@
 
 #include <iterator>
 
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 namespace espalier {
 namespace {
 
 void AppendVector(fmt::memory_buffer& out, const RequestVector& vector) {
   for (std::size_t i = 0; i < vector.names.size(); ++i) {
-    fmt::format_to(std::back_inserter(out), "{}={};", vector.names[i], vector.amounts[i]);
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}={};"), vector.names[i],
+                   vector.amounts[i]);
   }
   out.push_back('|');
 }
@@ -33,9 +34,12 @@ std::string Shape::Key() const {
   fmt::memory_buffer out;
   AppendVector(out, workers);
   AppendVector(out, leader);
-  fmt::format_to(std::back_inserter(out), "{}x{}|", slice.level, slice.size);
-  for (const Count size : slice.inner_size) fmt::format_to(std::back_inserter(out), "{},", size);
-  fmt::format_to(std::back_inserter(out), "|{}|{}", constraints != nullptr, constraints_key);
+  fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}x{}|"), slice.level, slice.size);
+  for (const Count size : slice.inner_size) {
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE("{},"), size);
+  }
+  fmt::format_to(std::back_inserter(out), FMT_COMPILE("|{}|{}"), constraints != nullptr,
+                 constraints_key);
   return fmt::to_string(out);
 }
 

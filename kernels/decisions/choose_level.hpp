@@ -158,19 +158,22 @@ ESPALIER_HD Choice ChooseSeveral(Team& team, const TreeView& tree, const CountsV
                                  const PlacementQuery& query, DomainRange range, Choice choice,
                                  const Workspace& workspace) {
   CandidateList chosen{workspace.chosen, 0};
-  Candidate leader;  // none without a leader
+  std::int32_t leader = -1;  // the leader's domain, and the slices that it holds without one
+  Count slices_of_leader = 0;
   Count rest = query.slices();
   if (query.leaders > 0) {
-    leader = DomainOfLeader(team, counts, query, range);
-    if (leader.leaders == 0) {
+    const Candidate domain = DomainOfLeader(team, counts, query, range);
+    if (domain.leaders == 0) {
       choice.fit = 0;
       return choice;
     }
-    AppendChosen(team, chosen, leader);
-    rest -= leader.slices_with_leader;
+    AppendChosen(team, chosen, domain);
+    leader = domain.domain;
+    slices_of_leader = domain.slices;
+    rest -= domain.slices_with_leader;
   }
   // Of all domains, as if the leader's were among them.
-  const Count need = rest + leader.slices;
+  const Count need = rest + slices_of_leader;
   const PlainOrder order{query.least_free};
   const Prefix prefix = ShortestPrefix(team, counts, range, order, need, workspace.level);
   if (prefix.slices < need) {
@@ -180,38 +183,36 @@ ESPALIER_HD Choice ChooseSeveral(Team& team, const TreeView& tree, const CountsV
   Count held = prefix.slices;  // by the domains up to `end`, without the leader's
   std::int32_t end = prefix.list.size;
   for (std::int32_t i = 0; i < end; ++i) {
-    if (prefix.list[i].domain == leader.domain) held -= leader.slices;
+    if (prefix.list[i].domain == leader) held -= slices_of_leader;
   }
   for (; end > 0; --end) {
-    const Candidate& last = prefix.list[end - 1];
-    if (last.domain == leader.domain) continue;
-    if (held - last.slices < rest) break;
-    held -= last.slices;
+    if (prefix.list[end - 1].domain == leader) continue;
+    const Count without_last = held - prefix.list[end - 1].slices;
+    if (without_last < rest) break;
+    held = without_last;
   }
   for (std::int32_t i = 0; i + 1 < end; ++i) {
-    if (prefix.list[i].domain != leader.domain) AppendChosen(team, chosen, prefix.list[i]);
+    if (prefix.list[i].domain != leader) AppendChosen(team, chosen, prefix.list[i]);
   }
   if (end > 0) {
-    const Candidate last = prefix.list[end - 1];
-    Candidate tightest = last;
+    Candidate last = prefix.list[end - 1];
     if (!query.least_free) {
       // Everything with fewer slices comes after `last` in Order B, so nothing is taken twice.
       const Count left = rest - (held - last.slices);
-      Candidate tighter;
+      Candidate tightest;
       const bool scored = counts.affinity != nullptr;
-      if (!scored) tighter = TightestOf(team, counts, range, false, left);
-      if (scored || tighter.domain == leader.domain) {
-        tighter = LeastOf(team, counts, range, PlainOrder{true}, [&](std::int32_t d) {
-          return counts.slices[d] >= left && counts.Affinity(d) == last.affinity &&
-                 d != leader.domain;
+      if (!scored) tightest = TightestOf(team, counts, range, false, left);
+      if (scored || tightest.domain == leader) {
+        tightest = LeastOf(team, counts, range, PlainOrder{true}, [&](std::int32_t d) {
+          return counts.slices[d] >= left && counts.Affinity(d) == last.affinity && d != leader;
         });
       }
-      if (!tighter.none() && tighter.slices < last.slices) tightest = tighter;
+      if (!tightest.none() && tightest.slices < last.slices) last = tightest;
     }
     if (query.leaders > 0 && choice.level < tree.lowest()) {
-      AppendEmpty(team, counts, range, last, order, leader.domain, chosen);
+      AppendEmpty(team, counts, range, last, order, leader, chosen);
     }
-    AppendChosen(team, chosen, tightest);
+    AppendChosen(team, chosen, last);
   }
   team.sync();
   choice.status = ChoiceStatus::kChosen;
