@@ -141,6 +141,7 @@ bool LeafCounter::SumChildren(const LeafGroups& groups, const CountsView& leaves
   if (!small_ || !assumed_.leaves.empty() || shape_.slice.inner_size[tree_.lowest()] > 0) {
     return false;
   }
+  static_assert(CountsStorage::kReadAhead >= SimdImplementation::kReadAhead);
   ActiveSimdImplementation().sum_children(layout_, groups, leaves, sums);
   return true;
 }
