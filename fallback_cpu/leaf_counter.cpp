@@ -52,6 +52,8 @@ bool LeafCounter::BindEntry(std::int32_t column, Amount request, Amount leader,
 
 bool LeafCounter::BindBulk() {
   if (input_.domain.begin != 0 || input_.domain.end != tree_.leaf_count()) return false;
+  if (shape_.slice.size >= kExactAmount) return false;
+  slice_inverse_ = Reciprocal<double>(shape_.slice.size);
   const RequestVector& workers = shape_.workers;
   const RequestVector& leader = shape_.leader;
   if (workers.amounts.size() > kMaxBulkResources) return false;
@@ -102,7 +104,7 @@ void LeafCounter::ForAssumed(DomainRange range, const Visit& visit) const {
 
 void LeafCounter::Count(DomainRange range, const CountsView& out) const {
   const SliceRule& slice = shape_.slice;
-  if (!bulk_ || slice.size >= kExactAmount) {
+  if (!bulk_) {
     for (std::int32_t leaf = range.begin; leaf < range.end; ++leaf) {
       StoreLeaf(tree_, slice, input_, out, leaf);
     }
@@ -122,8 +124,8 @@ void LeafCounter::Count(DomainRange range, const CountsView& out) const {
       if (slice.level != tree_.lowest()) {
         std::fill_n(slices + first, range.size(), 0);
       } else {
-        ActiveSimdImplementation().divide(pods + first, range.size(),
-                                          Reciprocal<double>(slice.size), slices + first);
+        ActiveSimdImplementation().divide(pods + first, range.size(), slice_inverse_,
+                                          slices + first);
       }
     };
     set(out.pods, out.slices);

@@ -80,7 +80,8 @@ class LeafCounter {
   FlatAssumed assumed_;
   LeafInput input_;
   bool bulk_ = false;
-  bool small_ = false;  // no sum of counts that were made in bulk can pass 31 bits
+  double slice_inverse_ = 0;  // the reciprocal of the slice size, in bulk
+  bool small_ = false;        // no sum of counts that were made in bulk can pass 31 bits
   bool sums_ = false;
   BulkRequest request_;
   GroupLayout layout_;

@@ -20,7 +20,6 @@ class LeafSummary {
     histogram_.Add(slices, leaves);
     const auto runs = static_cast<std::size_t>((leaves + kRun - 1) / kRun);
     runs_.resize(runs);
-    is_stale_.assign(runs, false);
     stale_.clear();
     held_by_group_.resize(static_cast<std::size_t>((leaves + kGroup - 1) / kGroup));
     index_.slices = slices;
@@ -51,14 +50,11 @@ class LeafSummary {
       if (*before == index_.slices[i]) continue;
       histogram_.Replace(*before, index_.slices[i]);
       const auto run = static_cast<std::size_t>(i / kRun);
-      if (is_stale_[run]) continue;
-      is_stale_[run] = true;
-      stale_.push_back(run);
+      if (stale_.empty() || stale_.back() != run) stale_.push_back(run);
     }
   }
   void NoteChanges() {
     for (const std::size_t run : stale_) {
-      is_stale_[run] = false;
       const std::int32_t begin = static_cast<std::int32_t>(run) * kRun;
       const std::int32_t leaves = std::min(kRun, index_.leaf_count() - begin);
       ActiveSimdImplementation().note_runs(index_.slices + begin, leaves, &runs_[run]);
@@ -89,8 +85,7 @@ class LeafSummary {
   SliceIndex index_;
   Histogram histogram_;
   std::vector<SliceIndex::Run> runs_;
-  std::vector<std::size_t> stale_;      // runs that are of before
-  std::vector<std::uint8_t> is_stale_;  // by run: it is in stale_
+  std::vector<std::size_t> stale_;  // runs that are of before; some may be in it twice
   std::vector<std::uint64_t> held_by_group_;
   std::vector<StoredCount> before_;  // between BeforeChange and AfterChange
 };

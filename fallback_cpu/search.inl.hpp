@@ -69,8 +69,7 @@ inline StoredCount LeastTie(const StoredCount* values, StoredCount value, const 
     const Integers wanted = Load<Integers>(values + i) == value;
     least = Smaller(wanted ? Load<Integers>(ties + i) : none, least);
   }
-  StoredCount smallest = kMaxStored;
-  for (std::int32_t lane = 0; lane < kLanes; ++lane) smallest = std::min(smallest, least[lane]);
+  StoredCount smallest = LeastOf(least);
   for (; i < size; ++i) {
     if (values[i] == value) smallest = std::min(smallest, ties[i]);
   }

@@ -220,7 +220,7 @@ tl::expected<ResolvedRequest, std::string> ResolveRequest(const PodSetRequest& w
 }
 
 RequestVector BindRequests(const Resources& requests, const FlavorSnapshot& snapshot) {
-  Resources with_slot;
+  Resources with_slot;  // allocated once, with room for the slot
   with_slot.Reserve(requests.size() + 1);
   with_slot = requests;
   Amount& slot = with_slot[kPodsResource];
