@@ -45,9 +45,8 @@ inline void AddTo(Resources& total, const Resources& amounts) {
 
 // Returns amounts * count, element-wise and saturating.
 inline Resources Times(const Resources& amounts, std::int64_t count) {
-  Resources product;
-  product.Reserve(amounts.size());
-  for (const auto& [name, amount] : amounts) product.Set(name, SaturatingMultiply(amount, count));
+  Resources product = amounts;
+  for (Amount& amount : product.values()) amount = SaturatingMultiply(amount, count);
   return product;
 }
 

@@ -1,43 +1,65 @@
 #include "host/packing/booked_amounts.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {
 
+namespace {
+
+// Returns the usage that each leaf of a group has more in `is` than in `was`, by leaf and then by
+// resource. Valid until the next call on this thread.
+std::span<const Amount> GainedOn(const FlavorState& was, const FlavorState& is,
+                                 DomainRange leaves) {
+  thread_local std::vector<Amount> gained;
+  const std::size_t columns = is.snapshot().resources().size();
+  gained.resize(static_cast<std::size_t>(leaves.size()) * columns);
+  // Usage is what is missing of the capacity without any, which is mostly the same array.
+  const bool plain = &is.free() == &was.free() && is.IsExact() && was.IsExact();
+  for (std::size_t column = 0; column < columns; ++column) {
+    const std::size_t first = column * static_cast<std::size_t>(is.snapshot().stride()) +
+                              static_cast<std::size_t>(leaves.begin);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(leaves.size()); ++i) {
+      gained[i * columns + column] =
+          plain ? was.remaining()[first + i] - is.remaining()[first + i]
+                : SaturatingSubtract(is.Usage(first + i), was.Usage(first + i));
+    }
+  }
+  return gained;
+}
+
+}  // namespace
+
 void BookedAmounts::Add(const ClusterState& before, const ClusterState& after) {
   const std::vector<std::string_view> names = after.FlavorNames();
   flavors_.resize(names.size());
-  std::vector<Amount> gained;
   for (std::size_t f = 0; f < names.size(); ++f) {
     const FlavorState& was = *before.Find(names[f]);
     const FlavorState& is = *after.Find(names[f]);
     const FlavorSnapshot& snapshot = is.snapshot();
+    const std::size_t columns = snapshot.resources().size();
     OfFlavor& booked = flavors_[f];
-    gained.resize(snapshot.resources().size());
     is.stamps().ForEachDifference(was.stamps(), was.stamps().latest(), [&](std::size_t group) {
       const DomainRange leaves = snapshot.GroupLeaves(static_cast<std::int32_t>(group));
+      std::span<const Amount> gained = GainedOn(was, is, leaves);
       for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
-        bool any = false;
-        for (std::size_t column = 0; column < gained.size(); ++column) {
-          const auto at =
-              column * static_cast<std::size_t>(snapshot.stride()) + static_cast<std::size_t>(leaf);
-          gained[column] = SaturatingSubtract(is.Usage(at), was.Usage(at));
-          any |= gained[column] != 0;
-        }
-        if (!any) continue;
+        const std::span<const Amount> on_leaf = gained.first(columns);
+        gained = gained.subspan(columns);
+        if (std::ranges::all_of(on_leaf, [](Amount amount) { return amount == 0; })) continue;
         booked.place_of_leaf.resize(static_cast<std::size_t>(snapshot.leaf_count()), -1);
         std::int32_t& place = booked.place_of_leaf[static_cast<std::size_t>(leaf)];
         if (place < 0) {
           place = static_cast<std::int32_t>(booked.leaves.size());
           booked.leaves.push_back(LeafId(leaf));
-          booked.amounts.resize(booked.amounts.size() + gained.size());
+          booked.amounts.resize(booked.amounts.size() + columns);
         }
-        Amount* amounts = booked.amounts.data() + static_cast<std::size_t>(place) * gained.size();
-        for (std::size_t column = 0; column < gained.size(); ++column) {
-          amounts[column] = SaturatingAdd(amounts[column], gained[column]);
+        Amount* amounts = booked.amounts.data() + static_cast<std::size_t>(place) * columns;
+        for (std::size_t column = 0; column < columns; ++column) {
+          amounts[column] = SaturatingAdd(amounts[column], on_leaf[column]);
         }
       }
     });
@@ -48,11 +70,12 @@ Resources BookedAmounts::Take(const FlavorSnapshot& snapshot, OfFlavor& booked,
                               std::int32_t place) {
   const std::vector<std::string>& names = snapshot.resources();
   Amount* amounts = booked.amounts.data() + static_cast<std::size_t>(place) * names.size();
-  Resources taken;
+  thread_local RecentKeys recent;  // gangs of a shape take the same resources
+  std::vector<std::pair<std::string_view, Amount>> taken;
   for (std::size_t column = 0; column < names.size(); ++column) {
-    if (amounts[column] != 0) taken.Set(names[column], std::exchange(amounts[column], 0));
+    if (amounts[column] != 0) taken.emplace_back(names[column], std::exchange(amounts[column], 0));
   }
-  return taken;
+  return {std::move(taken), recent};
 }
 
 Resources BookedAmounts::Take(const ClusterState& state, std::string_view flavor,

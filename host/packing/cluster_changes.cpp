@@ -238,15 +238,27 @@ Result<void> ClusterState::Apply(const StateChange& change, bool shared, WorkBud
 // Changes the usage of every flavor that sees it: its own, and where `shared`, all on hosts for
 // usage of a flavor on hosts (R5.6).
 void ClusterState::ChangeUsage(const StateChange& change, bool shared) {
-  std::vector<LeafChange> removed;
-  std::vector<LeafChange> added;
+  std::vector<Resources> gained;  // by change; nothing saturates, as CanApply says
+  gained.reserve(change.usage.size());
+  for (const StateChange::Usage& usage : change.usage) {
+    Resources& difference = gained.emplace_back();
+    if (usage.after != nullptr) difference = *usage.after;
+    if (usage.before == nullptr) continue;
+    difference.Merge(*usage.before, [](Amount& sum, Amount amount) { sum -= amount; });
+  }
+  std::vector<std::string_view> ids;
+  std::vector<const Resources*> seen;
+  std::vector<LeafId> leaves;
+  std::vector<LeafChange> changes;
   for (const auto& flavor : flavors_) {
     const FlavorSnapshot& snapshot = flavor->snapshot();
-    removed.clear();
-    added.clear();
+    ids.clear();
+    seen.clear();
+    changes.clear();
     std::string_view last;  // the flavor of the usage before, and whether this one sees it
     bool sees = false;
-    for (const StateChange::Usage& usage : change.usage) {
+    for (std::size_t i = 0; i < change.usage.size(); ++i) {
+      const StateChange::Usage& usage = change.usage[i];
       if (last.data() == nullptr || usage.flavor != last) {
         last = usage.flavor;
         sees = last == snapshot.flavor().name;
@@ -256,13 +268,15 @@ void ClusterState::ChangeUsage(const StateChange& change, bool shared) {
         }
       }
       if (!sees) continue;
-      const LeafId leaf = snapshot.FindLeafOrVacant(usage.leaf);
-      if (!leaf.valid()) continue;
-      if (usage.before != nullptr) removed.push_back({leaf, usage.before});
-      if (usage.after != nullptr) added.push_back({leaf, usage.after});
+      ids.push_back(usage.leaf);
+      seen.push_back(&gained[i]);
     }
-    if (!removed.empty()) flavor->Remove(removed);
-    if (!added.empty()) flavor->Add(added);
+    leaves.assign(ids.size(), LeafId());
+    snapshot.FindLeavesOrVacant(ids, leaves);
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      if (leaves[i].valid()) changes.push_back({leaves[i], seen[i]});
+    }
+    if (!changes.empty()) flavor->Add(changes);
   }
 }
 

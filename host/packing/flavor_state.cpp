@@ -70,6 +70,8 @@ std::unique_ptr<FlavorState> FlavorState::Branch(std::unique_ptr<FlavorState> sp
     spare->snapshot_ = snapshot_;
     spare->identity_ = GroupStamps::Next();
   }
+  spare->parent_ = identity_;
+  spare->branched_at_ = stamps_->latest();
   spare->stamps_ = std::make_shared<GroupStamps>(*stamps_);
   spare->classes_ = classes_;
   spare->classes_stamp_ = classes_stamp_;
@@ -290,15 +292,26 @@ void FlavorState::MoveClasses(const FlavorState& before, std::span<const LeafRun
   }
 }
 
-// Binds names to columns; both lists ascend.
+// Binds amounts to columns; lists of names, which usage mostly shares, once.
 void FlavorState::Bind(const Resources& usage) {
-  const std::vector<std::string>& resources = snapshot_->resources();
   bound_.clear();
-  std::size_t column = 0;
-  for (const auto& [name, amount] : usage) {
-    int order = -1;
-    while (column < resources.size() && (order = resources[column].compare(name)) < 0) ++column;
-    if (order == 0) bound_.push_back({static_cast<std::int32_t>(column++), amount});
+  if (usage.empty()) return;
+  if (usage.keys() != bound_list_) {
+    const std::vector<std::string>& resources = snapshot_->resources();
+    const std::vector<std::string>& names = *usage.keys();
+    bound_keys_.clear();
+    std::size_t column = 0;  // both lists ascend
+    for (std::size_t entry = 0; entry < names.size(); ++entry) {
+      int order = -1;
+      while (column < resources.size() && (order = resources[column].compare(names[entry])) < 0) {
+        ++column;
+      }
+      if (order == 0) bound_keys_.push_back({static_cast<std::int32_t>(column++), entry});
+    }
+    bound_list_ = usage.keys();
+  }
+  for (const auto& [column, entry] : bound_keys_) {
+    bound_.push_back({column, usage.values()[entry]});
   }
 }
 

@@ -62,6 +62,11 @@ class FlavorState {
   // Returns a number that identifies this object, apart from any copy, for the life of the process.
   std::uint64_t identity() const { return identity_; }
 
+  // Returns the identity of the state that this one was made from as a branch, 0 for none, and the
+  // latest stamp there at that time. All stamps up to that one are those of this state too.
+  std::uint64_t parent() const { return parent_; }
+  Stamp branched_at() const { return branched_at_; }
+
   // Returns the stamps of remaining(), by group of the snapshot.
   const GroupStamps& stamps() const { return *stamps_; }
   std::shared_ptr<const GroupStamps> SharedStamps() const { return stamps_; }
@@ -154,6 +159,8 @@ class FlavorState {
 
   std::shared_ptr<const FlavorSnapshot> snapshot_;
   std::uint64_t identity_;
+  std::uint64_t parent_ = 0;
+  Stamp branched_at_ = 0;
   std::shared_ptr<GroupStamps> stamps_;
   std::shared_ptr<PagedArray<Amount>> own_free_;    // null until a node changes
   std::shared_ptr<const PagedArray<Amount>> free_;  // the snapshot's or another state's until then
@@ -173,6 +180,12 @@ class FlavorState {
     Amount amount;
   };
   std::vector<BoundAmount> bound_;  // the usage that is being added or removed
+  struct BoundKey {
+    std::int32_t column;
+    std::size_t entry;
+  };
+  SharedKeys bound_list_;             // the resource names that were bound last, and their columns,
+  std::vector<BoundKey> bound_keys_;  // where they have one
 };
 
 }  // namespace espalier

@@ -61,8 +61,6 @@ class LabelColumnBuilder {
  public:
   LabelColumnBuilder(std::string_view key, WorkBudget& budget) : key_(key), budget_(budget) {}
 
-  std::string_view key() const { return key_; }
-
   void Set(std::size_t node, std::string_view value) {
     if (last_ < 0 || values_[static_cast<std::size_t>(last_)] != value) last_ = NumberOf(value);
     value_of_.resize(node, -1);
@@ -109,33 +107,27 @@ class LabelColumnBuilder {
   std::int32_t last_ = -1;
 };
 
-// Finds the builder of a key; keys come in ascending order per node, so the one after the last hit
-// is tried first.
-class ColumnFinder {
+// Binds lists of keys to columns, each list once: most nodes share theirs.
+class ColumnsOfKeys {
  public:
-  // Each column takes so many bytes of the budget.
-  ColumnFinder(std::int64_t column_bytes, WorkBudget& budget)
-      : column_bytes_(column_bytes), budget_(budget) {}
-
-  LabelColumnBuilder& operator()(std::string_view key, bool first_of_node) {
-    if (first_of_node) next_ = 0;
-    if (next_ < columns_.size() && columns_[next_].key() == key) return columns_[next_++];
-    const auto [it, fresh] = index_.emplace(key, columns_.size());
-    if (fresh) {
-      budget_.Charge(column_bytes_);
-      columns_.emplace_back(key, budget_);
+  // Returns the columns of the keys of a map, in their order; column_of(key) is asked for those of
+  // a list that is new. Maps outlive this object.
+  template <class Value, class ColumnOf>
+  const std::vector<std::size_t>& operator()(const FlatMap<Value>& map, const ColumnOf& column_of) {
+    if (last_ != nullptr && last_list_ == map.keys().get()) return *last_;
+    last_list_ = map.keys().get();
+    const auto [it, fresh] = columns_.try_emplace(last_list_);
+    last_ = &it->second;
+    if (fresh && !map.empty()) {
+      for (const std::string& key : *map.keys()) last_->push_back(column_of(key));
     }
-    next_ = it->second + 1;
-    return columns_[it->second];
+    return *last_;
   }
-  std::vector<LabelColumnBuilder>& columns() { return columns_; }
 
  private:
-  const std::int64_t column_bytes_;
-  WorkBudget& budget_;
-  std::vector<LabelColumnBuilder> columns_;
-  std::unordered_map<std::string_view, std::size_t> index_;
-  std::size_t next_ = 0;
+  std::unordered_map<const std::vector<std::string>*, std::vector<std::size_t>> columns_;
+  const std::vector<std::string>* last_list_ = nullptr;
+  std::vector<std::size_t>* last_ = nullptr;
 };
 
 // Numbers lists of taints: equal ones get the number of the first of them, numbers are from 0.
@@ -182,26 +174,25 @@ constexpr std::size_t kLeastSparse = std::size_t{1} << 20;
 constexpr std::size_t kSparseShare = 8;
 
 void AddAllocatable(NodeColumns& columns, std::span<const Node> nodes, WorkBudget& budget) {
-  std::unordered_map<std::string_view, std::size_t> column_of;
+  std::unordered_map<std::string_view, std::size_t> numbers;  // of resources, as they come
+  ColumnsOfKeys numbers_of;
   std::size_t amounts = 0;
   for (const Node& node : nodes) {
     if (budget.stopped()) return;
     amounts += node.allocatable.size();
-    std::size_t next = 0;  // in most clusters all nodes have the resources of the first
-    for (const auto& [name, amount] : node.allocatable) {
-      if (next == columns.resources.size() || columns.resources[next] != name) {
-        const auto [it, fresh] = column_of.emplace(name, columns.resources.size());
-        if (fresh) {
-          budget.Charge(BytesOf(name));
-          columns.resources.push_back(name);
-        }
-        next = it->second;
-      }
-      ++next;
-    }
+    numbers_of(node.allocatable, [&](const std::string& name) {
+      const auto [it, fresh] = numbers.emplace(name, numbers.size());
+      if (fresh) budget.Charge(BytesOf(name));
+      return it->second;
+    });
   }
-  std::ranges::sort(columns.resources);
-  for (std::size_t r = 0; r < columns.resources.size(); ++r) column_of[columns.resources[r]] = r;
+  std::vector<std::size_t> rank(numbers.size());
+  std::vector<std::pair<std::string_view, std::size_t>> sorted(numbers.begin(), numbers.end());
+  std::ranges::sort(sorted);
+  for (const auto& [name, number] : sorted) {
+    rank[number] = columns.resources.size();
+    columns.resources.emplace_back(name);
+  }
   const std::size_t dense = columns.resources.size() * nodes.size();
   columns.sparse = dense >= kLeastSparse && amounts < dense / kSparseShare;
   if (!budget.Charge(columns.sparse ? BytesOf<NodeAmount>(amounts) : BytesOf<Amount>(dense)))
@@ -212,35 +203,44 @@ void AddAllocatable(NodeColumns& columns, std::span<const Node> nodes, WorkBudge
     columns.allocatable.assign(dense, 0);
   }
   for (std::size_t n = 0; n < nodes.size() && !budget.stopped(); ++n) {
-    std::size_t next = 0;  // both lists ascend: the column after the last one is the likeliest
-    for (const auto& [name, amount] : nodes[n].allocatable) {
-      if (next == columns.resources.size() || columns.resources[next] != name) {
-        next = column_of.at(name);
-      }
-      const std::size_t r = next++;
+    const std::span<const Amount> values = nodes[n].allocatable.values();
+    const std::vector<std::size_t>& of_keys =
+        numbers_of(nodes[n].allocatable, [](const std::string&) { return std::size_t{0}; });
+    for (std::size_t entry = 0; entry < values.size(); ++entry) {
+      const std::size_t r = rank[of_keys[entry]];
       if (!columns.sparse) {
-        columns.allocatable[r * nodes.size() + n] = amount;
-      } else if (amount != 0) {
+        columns.allocatable[r * nodes.size() + n] = values[entry];
+      } else if (values[entry] != 0) {
         columns.amounts.push_back(
-            {static_cast<std::int32_t>(r), static_cast<std::int32_t>(n), amount});
+            {static_cast<std::int32_t>(r), static_cast<std::int32_t>(n), values[entry]});
       }
     }
   }
 }
 
 void AddLabels(NodeColumns& columns, std::span<const Node> nodes, WorkBudget& budget) {
-  ColumnFinder find(BytesOf<std::int32_t>(nodes.size()), budget);
+  std::vector<LabelColumnBuilder> builders;
+  std::unordered_map<std::string_view, std::size_t> builder_of;
+  ColumnsOfKeys builders_of;
   for (std::size_t n = 0; n < nodes.size() && !budget.stopped(); ++n) {
-    bool first = true;
-    for (const auto& [key, value] : nodes[n].labels) {
+    const std::vector<std::size_t>& of_keys =
+        builders_of(nodes[n].labels, [&](const std::string& key) {
+          const auto [it, fresh] = builder_of.emplace(key, builders.size());
+          if (fresh) {
+            budget.Charge(BytesOf<std::int32_t>(nodes.size()));
+            builders.emplace_back(key, budget);
+          }
+          return it->second;
+        });
+    const std::span<const std::string> values = nodes[n].labels.values();
+    for (std::size_t entry = 0; entry < values.size(); ++entry) {
       if (budget.stopped()) return;
-      find(key, first).Set(n, value);
-      first = false;
+      builders[of_keys[entry]].Set(n, values[entry]);
     }
   }
-  columns.labels.resize(find.columns().size());
-  ParallelFor(columns.labels.size(), columns.labels.size() * nodes.size(), [&](std::size_t label) {
-    if (!budget.stopped()) columns.labels[label] = find.columns()[label].Finish(nodes.size());
+  columns.labels.resize(builders.size());
+  ParallelFor(builders.size(), builders.size() * nodes.size(), [&](std::size_t label) {
+    if (!budget.stopped()) columns.labels[label] = builders[label].Finish(nodes.size());
   });
   std::ranges::sort(columns.labels, {}, &LabelColumn::key);
 }

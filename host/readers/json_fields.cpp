@@ -20,6 +20,9 @@ constexpr const char* kOutOfRange = "the number is out of range";
 constexpr const char* kWantedNumber = "a number below 1.8e308";
 constexpr std::size_t kLongestValueShown = 80;  // bytes
 
+// Of the maps that this thread read last: objects of a kind mostly have the same keys.
+thread_local RecentKeys keys_of_thread;
+
 // Two elements are the same place of the same document when they refer to the same tape index;
 // the library has no comparison for that.
 bool SamePlace(JsonValue a, JsonValue b) {
@@ -326,7 +329,7 @@ std::vector<std::string> TextListMember(JsonValue parent, std::string_view name,
 }
 
 StringMap ReadTextMap(JsonValue object, const ReadContext& context) {
-  std::vector<StringMap::Entry> entries;
+  std::vector<std::pair<std::string_view, std::string>> entries;
   const simdjson::dom::object fields = Fields(object);
   if (!CheckEntries(object, sizeof(StringMap::Entry), context)) return StringMap();
   entries.reserve(fields.size());
@@ -340,7 +343,7 @@ StringMap ReadTextMap(JsonValue object, const ReadContext& context) {
       context.Error(value, "it is not a string", "a string (in YAML: in quotes)");
     }
   }
-  return StringMap(std::move(entries));
+  return {std::move(entries), keys_of_thread};
 }
 
 StringMap TextMapMember(JsonValue parent, std::string_view name, const ReadContext& context) {
@@ -364,7 +367,7 @@ std::optional<Quantity> QuantityMember(JsonValue parent, std::string_view name,
 }
 
 QuantityMap ReadQuantities(JsonValue object, const ReadContext& context) {
-  std::vector<QuantityMap::Entry> entries;
+  std::vector<std::pair<std::string_view, Quantity>> entries;
   const simdjson::dom::object fields = Fields(object);
   if (!CheckEntries(object, sizeof(QuantityMap::Entry), context)) return QuantityMap();
   entries.reserve(fields.size());
@@ -372,7 +375,7 @@ QuantityMap ReadQuantities(JsonValue object, const ReadContext& context) {
     if (value.is_null()) continue;
     if (const auto quantity = ReadQuantity(value, context)) entries.emplace_back(name, *quantity);
   }
-  return QuantityMap(std::move(entries));
+  return {std::move(entries), keys_of_thread};
 }
 
 QuantityMap QuantitiesMember(JsonValue parent, std::string_view name, const ReadContext& context) {
@@ -381,10 +384,10 @@ QuantityMap QuantitiesMember(JsonValue parent, std::string_view name, const Read
 }
 
 Resources ToCanonical(const QuantityMap& quantities) {
-  Resources resources;
-  resources.Reserve(quantities.size());
-  for (const auto& [name, quantity] : quantities) resources.Set(name, Canonical(quantity, name));
-  return resources;
+  std::vector<Amount> amounts;
+  amounts.reserve(quantities.size());
+  for (const auto& [name, quantity] : quantities) amounts.push_back(Canonical(quantity, name));
+  return Resources(quantities.keys(), std::move(amounts));
 }
 
 Resources ReadResources(JsonValue object, const ReadContext& context) {

@@ -1,5 +1,11 @@
 #include "service/wire/decoder.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "host/model/excerpt.hpp"
+
 namespace espalier {
 
 std::string FieldPath::ToString() const {
@@ -16,6 +22,33 @@ const std::string& Decoder::String(std::uint32_t reference, const FieldPath& pat
   if (!text) return kEmpty;
   Charge(static_cast<std::int64_t>(sizeof(std::string) + text->size()), path);
   return ok() ? *text : kEmpty;
+}
+
+const Decoder::MapKeys* Decoder::Keys(std::span<const std::uint32_t> references,
+                                      const FieldPath& path) {
+  for (const MapKeys& known : known_keys_) {
+    if (std::ranges::equal(known.references, references)) return &known;
+  }
+  std::vector<std::pair<std::string_view, int>> sorted;
+  sorted.reserve(references.size());
+  for (std::size_t i = 0; i < references.size() && ok(); ++i) {
+    Charge(sizeof(std::uint32_t) + sizeof(int), path);
+    sorted.emplace_back(String(references[i], path), static_cast<int>(i));
+  }
+  std::ranges::sort(sorted);
+  MapKeys made{{references.begin(), references.end()}, nullptr, {}};
+  std::vector<std::string> keys;
+  keys.reserve(sorted.size());
+  for (const auto& [key, position] : sorted) {
+    if (!keys.empty() && key == keys.back()) Fail(path, "has the key \"{}\" twice", Excerpt(key));
+    keys.emplace_back(key);
+    made.order.push_back(position);
+  }
+  if (!ok()) return nullptr;
+  made.keys = std::make_shared<std::vector<std::string>>(std::move(keys));
+  MapKeys& kept = known_keys_[keys_made_++ % kKnownKeys];
+  kept = std::move(made);
+  return &kept;
 }
 
 void Decoder::CheckColumn(int size, std::int64_t expected, bool may_be_empty,

@@ -2,13 +2,18 @@
 // on the memory that a small message may expand to.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <google/protobuf/repeated_ptr_field.h>
 
+#include "host/model/flat_map.hpp"
 #include "host/model/result.hpp"
 #include "host/model/work_budget.hpp"
 
@@ -54,6 +59,17 @@ class Decoder {
   // Returns the string that a reference names; empty for 0.
   const std::string& String(std::uint32_t reference, const FieldPath& path);
 
+  // The keys of a map.
+  struct MapKeys {
+    std::vector<std::uint32_t> references;
+    SharedKeys keys;         // what the references name
+    std::vector<int> order;  // by key: its position among the references
+  };
+  // Returns the keys that references name, in any order; null on an error, as when one of them is
+  // named twice. Equal lists of references, as most elements of a message have, share their keys.
+  // Valid until the next call.
+  const MapKeys* Keys(std::span<const std::uint32_t> references, const FieldPath& path);
+
   // Returns the row of `table` that a reference names; null for 0.
   template <class Table>
   auto* Row(const Table& table, std::uint32_t reference, const FieldPath& path) {
@@ -91,10 +107,15 @@ class Decoder {
   void Charge(std::int64_t bytes, const FieldPath& path);
 
  private:
+  // As many different maps as elements of one kind have, and a few more.
+  static constexpr std::size_t kKnownKeys = 4;
+
   void Keep(const FieldPath& path, const std::string& problem);
 
   const Strings& strings_;
   WorkBudget& budget_;
+  std::array<MapKeys, kKnownKeys> known_keys_;  // those that were made last
+  std::size_t keys_made_ = 0;
   std::uint32_t charges_ = 0;
   bool failed_ = false;
   Error error_;

@@ -1,6 +1,7 @@
 #include "service/wire/message_bytes.hpp"
 
 #include <limits>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -149,6 +150,24 @@ Result<void> Parse(const grpc::ByteBuffer& bytes, WorkBudget& budget,
   grpc::ProtoBufferReader reader(&source);
   if (!message.ParseFromZeroCopyStream(&reader)) return NoMessage(type);
   return {};
+}
+
+namespace {
+
+bool HasMaps(const Descriptor& type, std::set<const Descriptor*>& seen) {
+  if (!seen.insert(&type).second) return false;
+  for (int i = 0; i < type.field_count(); ++i) {
+    const Descriptor* field = type.field(i)->message_type();
+    if (field != nullptr && (type.field(i)->is_map() || HasMaps(*field, seen))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool HasMaps(const Descriptor& type) {
+  std::set<const Descriptor*> seen;
+  return HasMaps(type, seen);
 }
 
 grpc::Slice ToSlice(const google::protobuf::MessageLite& message) {

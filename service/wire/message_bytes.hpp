@@ -22,6 +22,9 @@ Result<std::int64_t> ParsedBytes(const google::protobuf::Descriptor& type,
 Result<void> Parse(const grpc::ByteBuffer& bytes, WorkBudget& budget,
                    google::protobuf::Message& message);
 
+// Returns whether a message of type `type`, or one inside of it, has a map.
+bool HasMaps(const google::protobuf::Descriptor& type);
+
 // Returns `message`, of less than 2 GiB, in one slice.
 grpc::ByteBuffer ToBytes(const google::protobuf::MessageLite& message);
 grpc::Slice ToSlice(const google::protobuf::MessageLite& message);

@@ -1,6 +1,8 @@
 #include "service/wire/types.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 #include "host/model/assignment_limits.hpp"
@@ -14,35 +16,27 @@ namespace {
 template <class Value, class Keys, class Values, class Convert>
 FlatMap<Value> MapFromColumns(const Keys& keys, const Values& values, const FieldPath& path,
                               Decoder& decoder, const Convert& convert) {
-  FlatMap<Value> map;
   if (keys.size() != values.size()) {
     decoder.Fail(path, "has {} keys and {} values; as many of one as of the other expected",
                  keys.size(), values.size());
-    return map;
+    return {};
   }
   if (static_cast<std::size_t>(keys.size()) > kMaxMapEntries) {
     decoder.Fail(path, "has {} entries; at most {} expected, which no object in a cluster exceeds",
                  keys.size(), kMaxMapEntries);
-    return map;
+    return {};
   }
-  // Sorted first: inserting unsorted keys one by one would take quadratic time.
-  thread_local std::vector<std::pair<std::string_view, int>> order;  // a load makes many maps
-  order.clear();
-  order.reserve(static_cast<std::size_t>(keys.size()));
-  for (int i = 0; i < keys.size() && decoder.ok(); ++i) {
-    decoder.Charge(sizeof(typename FlatMap<Value>::Entry), path);
-    order.emplace_back(decoder.String(keys[i], path), i);
+  const Decoder::MapKeys* known =
+      decoder.Keys({keys.data(), static_cast<std::size_t>(keys.size())}, path);
+  if (known == nullptr) return {};
+  std::vector<Value> ordered;
+  ordered.reserve(known->order.size());
+  decoder.Charge(static_cast<std::int64_t>(sizeof(Value) * known->order.size()), path);
+  for (const int position : known->order) {
+    if (!decoder.ok()) return {};
+    ordered.push_back(convert(values[position]));
   }
-  std::ranges::sort(order);
-  map.Reserve(order.size());
-  std::string_view previous;
-  for (std::size_t i = 0; i < order.size() && decoder.ok(); ++i) {
-    const auto& [key, index] = order[i];
-    if (i > 0 && key == previous) decoder.Fail(path, "has the key \"{}\" twice", Excerpt(key));
-    map.Set(key, convert(values[index]));
-    previous = key;
-  }
-  return map;
+  return FlatMap<Value>(known->keys, std::move(ordered));
 }
 
 template <class Refs>
@@ -218,21 +212,18 @@ TopologyAssignment FromProto(const v1::TopologyAssignment& message, const FieldP
 }
 
 void Fill(const StringMap& map, StringTable& strings, v1::StringMap& message) {
-  message.mutable_keys()->Reserve(static_cast<int>(map.size()));
+  const std::span<const std::uint32_t> keys = strings.RefsOfKeys(map.keys());
+  message.mutable_keys()->Add(keys.begin(), keys.end());
   message.mutable_values()->Reserve(static_cast<int>(map.size()));
-  for (const auto& [key, value] : map) {
-    message.add_keys(strings.Ref(key));
-    message.add_values(strings.Ref(value));
+  for (std::size_t place = 0; place < map.size(); ++place) {
+    message.add_values(strings.RefAt(place, map.values()[place]));
   }
 }
 
 void Fill(const Resources& resources, StringTable& strings, v1::ResourceVector& message) {
-  message.mutable_names()->Reserve(static_cast<int>(resources.size()));
-  message.mutable_amounts()->Reserve(static_cast<int>(resources.size()));
-  for (const auto& [name, amount] : resources) {
-    message.add_names(strings.Ref(name));
-    message.add_amounts(amount);
-  }
+  const std::span<const std::uint32_t> names = strings.RefsOfKeys(resources.keys());
+  message.mutable_names()->Add(names.begin(), names.end());
+  message.mutable_amounts()->Add(resources.values().begin(), resources.values().end());
 }
 
 v1::StringMap ToProto(const StringMap& map, StringTable& strings) {
