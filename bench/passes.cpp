@@ -13,6 +13,7 @@
 
 #include "bench/scenarios/loaded_scenario.hpp"
 #include "bench/scenarios/scenario_table.hpp"
+#include "fallback_cpu/capacity_classes.hpp"
 #include "fallback_cpu/cpu_backend.hpp"
 #include "fallback_cpu/leaf_counter.hpp"
 #include "fallback_cpu/scratch.hpp"
@@ -26,6 +27,7 @@
 #include "kernels/decisions/choose_level.hpp"
 #include "kernels/decisions/counts_source.hpp"
 #include "kernels/decisions/descend.hpp"
+#include "kernels/decisions/leaf_counts.hpp"
 #include "kernels/decisions/roll_up.hpp"
 #include "kernels/decisions/take.hpp"
 #include "kernels/team/serial_team.hpp"
@@ -130,22 +132,6 @@ void SumRacksByClass(benchmark::State& state) {
 }
 BENCHMARK(SumRacksByClass)->Unit(benchmark::kMicrosecond);
 
-// How many leaves each resource excludes, from classes of equal leaves.
-void FindReasonsByClass(benchmark::State& state) {
-  const PlacementJob job = MakeJob(Loaded().flavor(), 0, 1);
-  const LeafCounter counter(job);
-  const std::shared_ptr<const LeafClasses> classes = Loaded().flavor().classes();
-  if (classes == nullptr) return state.SkipWithError("there are no classes");
-  ClassTable reasons;
-  std::vector<std::int64_t> sums(job.shape->workers.names.size() + 2);
-  for (auto _ : state) {
-    counter.FindReasonsOfClasses(*classes, reasons, sums);
-    benchmark::DoNotOptimize(sums.back());
-  }
-  SetLabels(state, Snapshot().leaf_count());
-}
-BENCHMARK(FindReasonsByClass)->Unit(benchmark::kMicrosecond);
-
 // Which leaves are equal.
 void ClassifyLeaves(benchmark::State& state) {
   const TiledCapacity& tiles = Loaded().flavor().tiles();
@@ -156,37 +142,28 @@ void ClassifyLeaves(benchmark::State& state) {
 }
 BENCHMARK(ClassifyLeaves)->Unit(benchmark::kMicrosecond);
 
-// What excludes each leaf, for the first time, for so many shapes that share the reading.
-void FindReasons(benchmark::State& state) {
-  constexpr std::int32_t kTiles = 128;
-  struct Excluded {
-    PlacementJob job;
-    std::unique_ptr<LeafCounter> counter;
-    std::vector<std::uint8_t> of_leaf;
-    std::vector<std::int64_t> sums;
-  };
-  const std::int64_t leaves = Snapshot().leaf_count();
-  std::vector<Excluded> shapes(static_cast<std::size_t>(state.range(0)));
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    shapes[i].job = MakeJob(Loaded().flavor(), i, 1);
-    shapes[i].counter = std::make_unique<LeafCounter>(shapes[i].job);
-    shapes[i].of_leaf.resize(static_cast<std::size_t>(leaves));
-    shapes[i].sums.resize(shapes[i].job.shape->workers.names.size() + 2);
-  }
-  const auto tiles = static_cast<std::int32_t>(leaves / TiledCapacity::kTileLeaves);
+// How many leaves each resource excludes, found by the classes of what remains on leaves: anew, or
+// of a shape that asks for the first time while the classes are known.
+void CountExclusions(benchmark::State& state) {
+  const bool anew = state.range(0) == 0;
+  const PlacementJob job = MakeJob(Loaded().flavor(), 0, 1);
+  CapacityClasses classes;
+  classes.LeavesOf(job);
   for (auto _ : state) {
-    for (std::int32_t first = 0; first < tiles; first += kTiles) {
-      for (Excluded& shape : shapes) {
-        shape.counter->FindReasons({nullptr, first, std::min(kTiles, tiles - first)},
-                                   {static_cast<std::int32_t>(shape.sums.size()) - 2,
-                                    shape.of_leaf.data(), true, shape.sums.data()});
-      }
+    if (anew) classes.Forget();
+    benchmark::DoNotOptimize(classes.LeavesOf(job));
+    const RequestVector& workers = job.shape->workers;
+    const RequestView request{static_cast<std::int32_t>(workers.amounts.size()),
+                              workers.columns.data(), workers.amounts.data()};
+    for (std::int32_t c = 0; c < classes.count(); ++c) {
+      const CapacityView of_class{classes.Remaining(c), 1};
+      benchmark::DoNotOptimize(
+          FirstWithoutRoom(request, RemainingOnLeaf{of_class, request, nullptr, 0}));
     }
-    benchmark::ClobberMemory();
   }
-  SetLabels(state, state.range(0) * leaves);
+  SetLabels(state, Snapshot().leaf_count());
 }
-BENCHMARK(FindReasons)->Arg(1)->Arg(32)->Unit(benchmark::kMicrosecond);
+BENCHMARK(CountExclusions)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
 // Counts of all leaves added up into racks, rows, blocks and zones.
 void RollUpLeaves(benchmark::State& state) {

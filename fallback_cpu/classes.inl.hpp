@@ -18,14 +18,14 @@ namespace {
 // The first entries of a ClassTable in registers, 16 in each, twice.
 class LookUp {
  public:
-  LookUp(const ClassTable& table, std::int32_t entries) : pairs_((entries + 31) / 32) {
+  explicit LookUp(const ClassTable& table) : pairs_((table.classes + 31) / 32) {
     for (std::int32_t i = 0; i < 2 * pairs_; ++i) {
       const auto* values = reinterpret_cast<const __m128i*>(table.values) + i;
       tables_[i] = _mm256_broadcastsi128_si256(_mm_loadu_si128(values));
     }
   }
 
-  // Looks up a value for each byte; 0 for classes behind the entries.
+  // Looks up a value for each byte; 0 for classes behind the last one.
   __m256i operator()(__m256i classes) const {
     __m256i found = _mm256_setzero_si256();
     for (std::int32_t pair = 0; pair < pairs_; ++pair) {
@@ -38,12 +38,6 @@ class LookUp {
       classes = _mm256_sub_epi8(classes, _mm256_set1_epi8(32));
     }
     return found;
-  }
-
-  void OfTile(const std::uint8_t* classes, std::uint8_t* out) const {
-    const __m128i of_tile = _mm_loadu_si128(reinterpret_cast<const __m128i*>(classes));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out),
-                     _mm256_castsi256_si128((*this)(_mm256_castsi128_si256(of_tile))));
   }
 
  private:
@@ -73,7 +67,7 @@ inline std::int32_t SumEights(const ClassTable& table, const std::uint8_t* class
                               const std::uint64_t* matches, std::int32_t tiles, StoredCount* sums) {
   constexpr std::int32_t kEight = 8;
   constexpr std::int32_t kBytes = sizeof(__m256i);
-  const LookUp look_up(table, table.classes);
+  const LookUp look_up(table);
   const __m256i in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
   std::int32_t done = 0;
   for (; done + kEight <= tiles; done += kEight, classes += 4 * kBytes) {
@@ -99,18 +93,6 @@ inline std::int32_t SumEights(const ClassTable& table, const std::uint8_t* class
 
 #else
 
-class LookUp {
- public:
-  LookUp(const ClassTable& table, std::int32_t /*entries*/) : values_(table.values) {}
-
-  void OfTile(const std::uint8_t* classes, std::uint8_t* out) const {
-    for (std::int32_t i = 0; i < TiledCapacity::kTileLeaves; ++i) out[i] = values_[classes[i]];
-  }
-
- private:
-  const std::uint8_t* values_;
-};
-
 inline std::int32_t SumEights(const ClassTable& /*table*/, const std::uint8_t* /*classes*/,
                               const std::uint64_t* /*matches*/, std::int32_t /*tiles*/,
                               StoredCount* /*sums*/) {
@@ -129,15 +111,6 @@ void SumClasses(const ClassTable& table, const std::uint8_t* classes, const std:
       const bool counts = matches == nullptr || (matches[leaf >> 6] >> (leaf & 63) & 1) != 0;
       if (counts) sums[group] += table.values[classes[leaf]];
     }
-  }
-}
-
-void LookUpClasses(const ClassTable& table, const std::uint8_t* classes, const LeafGroups& tiles,
-                   std::uint8_t* of_leaf) {
-  const LookUp look_up(table, table.classes + 1);
-  for (std::int32_t i = 0; i < tiles.count; ++i) {
-    const std::ptrdiff_t first = std::ptrdiff_t{tiles[i]} * TiledCapacity::kTileLeaves;
-    look_up.OfTile(classes + first, of_leaf + first);
   }
 }
 

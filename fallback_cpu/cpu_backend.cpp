@@ -11,7 +11,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
-#include "fallback_cpu/counts_cache.hpp"
+#include "fallback_cpu/branch_cache.hpp"
 #include "fallback_cpu/leaf_counter.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "fallback_cpu/shape_counts.hpp"
@@ -33,6 +33,20 @@ std::size_t MaxCountsBytes() {
   return static_cast<std::size_t>(bytes);
 }
 
+using CountsCache = BranchCache<ShapeCounts>;
+
+// Returns the most bytes that the counts of a job's shape may come to hold: sums above the leaves,
+// or every leaf's counts as well, and what excludes classes of leaves.
+std::size_t MostBytes(const PlacementJob& job) {
+  constexpr std::size_t kClasses = 4096;
+  const FlavorSnapshot& snapshot = job.state->snapshot();
+  const auto leaves = static_cast<std::size_t>(snapshot.leaf_count());
+  const auto domains = static_cast<std::size_t>(snapshot.domain_count());
+  const std::size_t arrays = job.query.leaders > 0 ? 4 : 2;
+  const std::size_t counted = ShapeCounts::NeedsLeaves(job) ? domains : domains - leaves;
+  return counted * arrays * sizeof(StoredCount) + kClasses * sizeof(std::int16_t) + 1024;
+}
+
 // Shapes counted together, and the groups of leaves counted for each in turn, so that capacity is
 // read from the innermost cache.
 constexpr std::size_t kMostShapesTogether = 32;
@@ -40,11 +54,11 @@ constexpr std::int32_t kGroupsTogether = 128;
 
 // Copies everything that the result needs from the workspace, which the next job reuses. Keeps
 // the memory that `result` has.
-void SetResult(const PlacementJob& job, ShapeCounts& counts, const PlacementWithShares& outcome,
-               PlacementResult& result) {
+void SetResult(const PlacementJob& job, ShapeCounts& counts, ClassesCache& classes,
+               const PlacementWithShares& outcome, PlacementResult& result) {
   result.Reset(outcome, job);
   const TreeView tree = job.state->snapshot().tree();
-  if (outcome.status == PlacementStatus::kDoesNotFit) counts.CountExclusions(job, result);
+  if (outcome.status == PlacementStatus::kDoesNotFit) counts.CountExclusions(job, classes, result);
   const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());
   if (!job.budget->Charge(outcome.shares.size * std::int64_t{sizeof(LeafShare)})) return;
   result.shares.reserve(static_cast<std::size_t>(outcome.shares.size));
@@ -59,7 +73,7 @@ void SetResult(const PlacementJob& job, ShapeCounts& counts, const PlacementWith
 }
 
 // Decides a job on up-to-date counts, which other threads may read meanwhile.
-void Decide(const PlacementJob& job, ShapeCounts& counts, Scratch& scratch,
+void Decide(const PlacementJob& job, ShapeCounts& counts, ClassesCache& classes, Scratch& scratch,
             PlacementResult& result) {
   if (job.budget->stopped()) return;
   const ShapeCounts::Source source = counts.SourceFor(job, scratch.leaves());
@@ -70,7 +84,7 @@ void Decide(const PlacementJob& job, ShapeCounts& counts, Scratch& scratch,
     const PlacementWithShares outcome =
         Place(team, tree, source.stored(), source, job.query, workspace);
     if (outcome.status != PlacementStatus::kOutOfStates || !scratch.GrowStates()) {
-      return SetResult(job, counts, outcome, result);
+      return SetResult(job, counts, classes, outcome, result);
     }
   }
 }
@@ -86,7 +100,7 @@ struct Member {
   std::shared_ptr<CountsCache::Entry> entry;
   std::size_t job = 0;
 
-  ShapeCounts& counts() const { return entry->counts; }
+  ShapeCounts& counts() const { return entry->value; }
 };
 
 // All jobs of a batch that share one entry; never empty.
@@ -165,13 +179,14 @@ class BatchOfCall {
 struct ThreadMemory {
   Scratch scratch;
   Batch batch;
-  std::vector<ShapeCounts*> failing;
 };
 
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(int threads)
-      : arena_(threads > 0 ? threads : tbb::task_arena::automatic), cache_(MaxCountsBytes()) {}
+      : arena_(threads > 0 ? threads : tbb::task_arena::automatic),
+        cache_(MaxCountsBytes()),
+        classes_(MaxCountsBytes()) {}
 
   std::string_view name() const override { return "cpu"; }
 
@@ -186,7 +201,8 @@ class CpuBackend final : public Backend {
         RefreshGroups(jobs, batch->groups());
         tbb::parallel_for(std::size_t{0}, batch->members().size(), [&](std::size_t i) {
           const Member& member = batch->members()[i];
-          Decide(jobs[member.job], member.counts(), memory_.local().scratch, results[member.job]);
+          Decide(jobs[member.job], member.counts(), classes_, memory_.local().scratch,
+                 results[member.job]);
         });
       });
       tbb::parallel_for(std::size_t{0}, batch->alone().size(), [&](std::size_t i) {
@@ -224,7 +240,7 @@ class CpuBackend final : public Backend {
       if (!jobs[i].assumed.empty() || IsPartial(jobs[i])) {
         batch.AddAlone(i);
       } else {
-        batch.Add(cache_.Get(jobs[i]), i);
+        batch.Add(cache_.Get(jobs[i], jobs[i].shape, MostBytes(jobs[i])), i);
       }
     }
     batch.Group();
@@ -264,35 +280,17 @@ class CpuBackend final : public Backend {
       const auto it = std::ranges::find_if(
           group, [&](const Member& m) { return ShapeCounts::NeedsLeaves(jobs[m.job]); });
       const PlacementJob& job = jobs[(it == group.end() ? group.begin() : it)->job];
+      group.front().entry->BeginWithParent(job);
       stale += group.front().counts().Prepare(job);
       leaf_groups = std::max(leaf_groups, job.state->snapshot().group_count());
     }
     InRuns(stale, leaf_groups, groups, [&](const Sharers& group, std::int32_t end) {
       group.front().counts().CountGroups(end, leaves);
     });
-    std::vector<ShapeCounts*>& failing = memory_.local().failing;
-    failing.clear();
-    stale = 0;
     for (const Sharers& group : groups) {
-      ShapeCounts& counts = group.front().counts();
-      counts.Finish();
-      const PlacementQuery* known = nullptr;  // what `most` is of
-      Count most = 0;
-      const auto it = std::ranges::find_if(group, [&](const Member& member) {
-        const PlacementQuery& query = jobs[member.job].query;
-        if (known == nullptr || known->level != query.level || known->required != query.required) {
-          most = counts.MostSlices(query.level, query.required);
-          known = &query;
-        }
-        return most < query.slices();
-      });
-      if (it == group.end()) continue;
-      failing.push_back(&counts);
-      stale += counts.PrepareExclusions(jobs[it->job]);
+      group.front().counts().Finish();
+      group.front().counts().PrepareExclusions(jobs[group.front().job], classes_);
     }
-    InRuns(stale, leaf_groups, failing,
-           [](ShapeCounts* counts, std::int32_t end) { counts->CountGroupExclusions(end); });
-    for (ShapeCounts* counts : failing) counts->FinishExclusions();
   }
 
   void EvaluateOne(const PlacementJob& job, PlacementResult& result) {
@@ -301,17 +299,19 @@ class CpuBackend final : public Backend {
     if (IsPartial(job)) {
       ShapeCounts counts;
       counts.Refresh(job, scratch.leaves());
-      return Decide(job, counts, scratch, result);
+      return Decide(job, counts, classes_, scratch, result);
     }
-    const std::shared_ptr<CountsCache::Entry> entry = cache_.Get(job);
+    const std::shared_ptr<CountsCache::Entry> entry = cache_.Get(job, job.shape, MostBytes(job));
     const std::lock_guard lock(entry->mutex);
-    entry->counts.Refresh(job, scratch.leaves());
-    Decide(job, entry->counts, scratch, result);
+    entry->BeginWithParent(job);
+    entry->value.Refresh(job, scratch.leaves());
+    Decide(job, entry->value, classes_, scratch, result);
   }
 
   tbb::task_arena arena_;
   tbb::enumerable_thread_specific<ThreadMemory> memory_;
   CountsCache cache_;
+  ClassesCache classes_;
 };
 
 }  // namespace

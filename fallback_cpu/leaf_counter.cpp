@@ -12,6 +12,7 @@ LeafCounter::LeafCounter(const PlacementJob& job)
       shape_(*job.shape),
       filter_(job.filter),
       simulate_empty_(job.simulate_empty),
+      identity_(job.state->identity()),
       range_version_(job.state->range_version()),
       tree_(job.state->snapshot().tree()),
       first_leaf_(tree_.LevelBegin(tree_.lowest())) {
@@ -148,26 +149,6 @@ bool LeafCounter::SumChildren(const LeafGroups& groups, const CountsView& leaves
   return true;
 }
 
-// Finds the reasons leaf by leaf.
-void LeafCounter::FindReasonsOfTile(std::int32_t tile, const ExclusionReasons& reasons) const {
-  const std::int32_t begin = tile * TiledCapacity::kTileLeaves;
-  const std::int32_t end = std::min(begin + TiledCapacity::kTileLeaves, tree_.leaf_count());
-  std::uint8_t now[TiledCapacity::kTileLeaves];
-  std::fill_n(now, TiledCapacity::kTileLeaves, static_cast<std::uint8_t>(reasons.None()));
-  for (std::int32_t leaf = begin; leaf < end; ++leaf) {
-    const bool matches = Matches(input_, leaf);
-    const bool inside = InsideDomain(input_, leaf);
-    const std::int16_t exclusion =
-        ExclusionOf(matches, inside, matches && inside ? CountLeaf(input_, leaf) : LeafCounts{});
-    const std::int32_t reason = exclusion == kOutsideDomain ? reasons.OutsideDomain()
-                                : exclusion < 0             ? reasons.None()
-                                                            : exclusion;
-    if (reasons.of_leaf == nullptr) ++reasons.sums[reason];
-    now[leaf - begin] = static_cast<std::uint8_t>(reason);
-  }
-  if (reasons.of_leaf != nullptr) reasons.Set(tile, now);
-}
-
 std::optional<BulkRequest> LeafCounter::OfClasses(const LeafClasses& classes) const {
   if (!bulk_ || !request_.workers.wide.empty()) return std::nullopt;  // classes are of units
   BulkRequest request = request_;
@@ -194,30 +175,23 @@ bool LeafCounter::SumClasses(const LeafClasses& classes, StoredCount* sums) cons
   return true;
 }
 
-bool LeafCounter::FindReasonsOfClasses(const LeafClasses& classes, ClassTable& reasons,
-                                       std::span<std::int64_t> sums) const {
-  if (request_.matches != nullptr) return false;
-  const std::optional<BulkRequest> request = OfClasses(classes);
-  if (!request) return false;
-  std::vector<std::int64_t> classes_excluded(sums.size(), 0);
-  const ExclusionReasons of_classes = {static_cast<std::int32_t>(sums.size()) - 2, reasons.values,
-                                       true, classes_excluded.data()};
-  reasons.classes = classes.count();
-  std::ranges::fill(reasons.values, static_cast<std::uint8_t>(of_classes.None()));
-  const std::size_t count = classes.leaves().size();
-  const std::size_t tiles = (count + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
-  ActiveSimdImplementation().find_reasons(*request, {nullptr, 0, static_cast<std::int32_t>(tiles)},
-                                          of_classes);
-  std::ranges::fill(sums, 0);
-  for (std::size_t c = 0; c < count; ++c) sums[reasons.values[c]] += classes.leaves()[c];
-  return true;
-}
-
-void LeafCounter::FindReasons(const LeafGroups& tiles, const ExclusionReasons& reasons) const {
-  if (bulk_ && assumed_.leaves.empty()) {
-    return ActiveSimdImplementation().find_reasons(request_, tiles, reasons);
+bool LeafCounter::CountExcluded(const LeafClasses& classes,
+                                std::span<std::int64_t> excluded) const {
+  if (!bulk_ || request_.matches != nullptr || !request_.workers.wide.empty()) return false;
+  const std::vector<BulkRequest::FloatColumn>& entries = request_.workers.narrow;
+  for (std::int32_t c = 0; c < classes.count(); ++c) {
+    const float* units =
+        classes.tiles() +
+        static_cast<std::size_t>(c / TiledCapacity::kTileLeaves) * request_.tile_stride +
+        c % TiledCapacity::kTileLeaves;
+    const auto lacking = std::ranges::find_if(
+        entries, [&](const auto& entry) { return units[entry.row] < entry.request; });
+    if (lacking == entries.end()) continue;
+    const std::int32_t resource =
+        request_.workers.resource[static_cast<std::size_t>(lacking - entries.begin())];
+    excluded[static_cast<std::size_t>(resource)] += classes.leaves()[static_cast<std::size_t>(c)];
   }
-  for (std::int32_t i = 0; i < tiles.count; ++i) FindReasonsOfTile(tiles[i], reasons);
+  return true;
 }
 
 }  // namespace espalier

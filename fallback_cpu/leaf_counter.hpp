@@ -23,11 +23,12 @@ class LeafCounter {
   LeafCounter(const LeafCounter&) = delete;
   LeafCounter& operator=(const LeafCounter&) = delete;
 
-  // Returns whether the counter is valid for a job of the same state and shape. It is not when the
-  // job has another filter, or the state's numbers have left the ranges that this object was made
+  // Returns whether the counter is valid for a job of the same shape. It is not when the job has
+  // another state or filter, or the state's numbers have left the ranges that this object was made
   // for.
   bool IsValid(const PlacementJob& job) const {
-    return state_.range_version() == range_version_ && filter_ == job.filter;
+    return job.state->identity() == identity_ && job.state->range_version() == range_version_ &&
+           filter_ == job.filter;
   }
 
   // Sets the assumed usage to that of the job.
@@ -43,18 +44,13 @@ class LeafCounter {
   // Writes to sums[i] what the leaves of groups[i] hold together, whose counts lie in `leaves`.
   // Returns false, and does nothing, where that must be done one by one.
   bool SumChildren(const LeafGroups& groups, const CountsView& leaves, ChildSums* sums) const;
-  // Writes the reasons that exclude the leaves of some tiles, each named once.
-  void FindReasons(const LeafGroups& tiles, const ExclusionReasons& reasons) const;
-
   // Writes the same by classes of the state's leaves, for all groups at once; ignores assumed
   // usage. Returns false, and does nothing, where leaves of a class may differ to the shape.
   // SumClasses requires sums().
   bool SumClasses(const LeafClasses& classes, StoredCount* sums) const;
-  // Writes to `reasons` the reason that excludes the leaves of each class; `sums` is as in
-  // ExclusionReasons, of all leaves. Returns false, and does nothing, where leaves of a class may
-  // differ to the shape or its filter.
-  bool FindReasonsOfClasses(const LeafClasses& classes, ClassTable& reasons,
-                            std::span<std::int64_t> sums) const;
+  // Adds to `excluded`, by worker resource, the leaves without room for a pod. Returns false, and
+  // does nothing, where leaves of a class may differ to the shape or its filter.
+  bool CountExcluded(const LeafClasses& classes, std::span<std::int64_t> excluded) const;
 
  private:
   bool BindBulk();
@@ -62,7 +58,6 @@ class LeafCounter {
   bool BindEntry(std::int32_t column, Amount request, Amount leader, BulkRequest::Vector& vector);
   // Returns whether the pods of all leaves together fit 31 bits, without assumed usage.
   bool IsSmall() const;
-  void FindReasonsOfTile(std::int32_t tile, const ExclusionReasons& reasons) const;
   // Returns the request against a leaf of each class, node filter aside; none where the shape tells
   // leaves of a class apart.
   std::optional<BulkRequest> OfClasses(const LeafClasses& classes) const;
@@ -74,6 +69,7 @@ class LeafCounter {
   const Shape& shape_;
   std::shared_ptr<const NodeFilter> filter_;
   bool simulate_empty_;
+  std::uint64_t identity_;  // of the state
   std::uint64_t range_version_;
   TreeView tree_;
   std::int32_t first_leaf_ = 0;  // domain id of leaf 0

@@ -1,37 +1,14 @@
 #include "fallback_cpu/shape_counts.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 #include <utility>
 
+#include "host/engine/leaf_input.hpp"
+#include "kernels/decisions/leaf_counts.hpp"
 #include "kernels/decisions/roll_up.hpp"
 
 namespace espalier {
 namespace {
-
-// Where more than this part of the groups differ, counting all of them is sooner.
-constexpr std::size_t kWorthRebasing = 4;
-
-// Groups that changed since, in ascending order; those without pods are left out where `pods`,
-// by group, is given.
-void AppendChanged(const GroupStamps& stamps, Stamp since, const StoredCount* pods,
-                   std::vector<std::int32_t>& groups) {
-  thread_local std::vector<std::int32_t> changed;
-  stamps.ForRunsSince(since, [&](std::size_t begin, std::size_t end) {
-    changed.resize(std::max(changed.size(), end - begin + SimdImplementation::kReadAhead));
-    const std::int32_t count = ActiveSimdImplementation().changed(
-        stamps.of_group().data(), pods, static_cast<std::int32_t>(begin),
-        static_cast<std::int32_t>(end), since, changed.data());
-    groups.insert(groups.end(), changed.begin(), changed.begin() + count);
-  });
-}
-
-void SortDistinct(std::vector<std::int32_t>& groups) {
-  if (std::ranges::adjacent_find(groups, std::ranges::greater_equal()) == groups.end()) return;
-  std::ranges::sort(groups);
-  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
-}
 
 // Returns those of some groups, or of all, that are before `end` and not `done`, and moves
 // `done` behind them. The groups ascend unless all are taken at once.
@@ -49,6 +26,11 @@ LeafGroups TakeBefore(std::int32_t end, const FlavorSnapshot& snapshot, bool all
   return {some.data() + first, 0, done - first};
 }
 
+void SortDistinct(std::vector<std::int32_t>& groups) {
+  std::ranges::sort(groups);
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+}
+
 void SetAssumedGroups(const PlacementJob& job, std::vector<std::int32_t>& groups) {
   groups.clear();
   for (const AssumedLeaf& assumed : job.assumed) {
@@ -64,32 +46,17 @@ void ShapeCounts::Forget() {
   counted_ = false;
   leaves_kept_ = false;
   assumed_groups_.clear();
-  exclusions_known_ = false;
-  exclusions_stale_.clear();
+  excluded_of_ = {};
+  reason_of_class_.clear();
 }
 
-bool ShapeCounts::RebaseOnto(const GroupStamps& before, const GroupStamps& now) {
-  const std::size_t groups = now.of_group().size();
-  if (before.of_group().size() != groups) return false;  // leaves came or went in between
-  Stamp since = now.latest();
-  if (counted_) since = std::min(since, made_at_);
-  if (exclusions_known_) since = std::min(since, exclusions_made_at_);
-  std::vector<std::int32_t> changed;
-  now.ForEachDifference(before, since, [&](std::size_t group) {
-    changed.push_back(static_cast<std::int32_t>(group));
-  });
-  if (changed.size() * kWorthRebasing > groups) return false;
-  counter_.reset();
-  const auto go_on = [&](bool& known, Stamp& made_at, std::vector<std::int32_t>& stale) {
-    if (!std::exchange(known, false)) return;
-    stale.insert(stale.end(), changed.begin(), changed.end());
-    made_at = now.latest();
-    SortDistinct(stale);
-    known = true;
-  };
-  go_on(counted_, made_at_, assumed_groups_);
-  go_on(exclusions_known_, exclusions_made_at_, exclusions_stale_);
-  return true;
+void ShapeCounts::BeginWith(const ShapeCounts& of_parent, const PlacementJob& job) {
+  if (!of_parent.counted_ || of_parent.leaves_kept_ || !of_parent.assumed_groups_.empty()) return;
+  auto counted = OnBranch(of_parent.counted_state_, job);
+  if (!counted) return;
+  storage_ = of_parent.storage_;
+  counted_state_ = *std::move(counted);
+  counted_ = true;
 }
 
 bool ShapeCounts::NeedsLeaves(const PlacementJob& job) {
@@ -109,9 +76,7 @@ bool ShapeCounts::CanSumGroups() const {
 
 std::size_t ShapeCounts::Prepare(const PlacementJob& job) {
   CollectStale(job);
-  if (cold_) return static_cast<std::size_t>(snapshot_->group_count());
-  SortDistinct(stale_);
-  return stale_.size();
+  return cold_ ? static_cast<std::size_t>(snapshot_->group_count()) : stale_.size();
 }
 
 void ShapeCounts::CollectStale(const PlacementJob& job) {
@@ -124,26 +89,28 @@ void ShapeCounts::CollectStale(const PlacementJob& job) {
   cold_ = !counted_before || keep_leaves != leaves_kept_;
   stale_.clear();
   stale_done_ = 0;
+  if (!cold_) {
+    stale_.swap(assumed_groups_);
+    const bool assumed_before = !stale_.empty();
+    cold_ = !NoteStale(job);
+    SetAssumedGroups(job, assumed_groups_);
+    stale_.insert(stale_.end(), assumed_groups_.begin(), assumed_groups_.end());
+    if (assumed_before || !assumed_groups_.empty()) SortDistinct(stale_);
+  }
   if (cold_) {
     const TreeView tree = snapshot_->tree();
     leaves_kept_ = keep_leaves;
     leaf_summary_.Forget();
     storage_.Resize(leaves_kept_ ? tree.domain_count() : tree.LevelBegin(tree.lowest()),
                     !shape_->slice.IsOnePod(tree.lowest()), job.query.leaders > 0);
+    stale_.clear();
     SetAssumedGroups(job, assumed_groups_);
     if (StartFromClasses(job)) {
       cold_ = false;
-      AppendStale(job);
+      NoteStale(job);
     }
-  } else {
-    stale_.swap(assumed_groups_);
-    const bool several_lists = !stale_.empty();
-    AppendStale(job);
-    SetAssumedGroups(job, assumed_groups_);
-    stale_.insert(stale_.end(), assumed_groups_.begin(), assumed_groups_.end());
-    if (several_lists) SortDistinct(stale_);
   }
-  latest_ = StampsOf(job).latest();
+  latest_ = CountedState::Of(job);
 }
 
 // Counts a state that was: leaves of a class hold the same. What changed since is stale.
@@ -156,23 +123,23 @@ bool ShapeCounts::StartFromClasses(const PlacementJob& job) {
     return false;
   }
   RollUpAll();
-  made_at_ = state.classes_stamp();
+  counted_state_ = {SharedStampsOf(job), state.classes_stamp()};
   return true;
 }
 
-// Groups that changed since the last refresh. A group without pods stays without while usage
-// only grows.
-void ShapeCounts::AppendStale(const PlacementJob& job) {
-  const FlavorState& state = *job.state;
+// Notes the groups that differ from what was counted. A group without pods stays without while
+// usage only grows. Returns false where counting all groups is sooner.
+bool ShapeCounts::NoteStale(const PlacementJob& job) {
   const TreeView tree = snapshot_->tree();
-  const bool skip_empty = counter_->sums() && !leaves_kept_ && state.OnlyShrankSince(made_at_);
-  AppendChanged(StampsOf(job), made_at_,
-                skip_empty ? storage_.View().pods + tree.LevelBegin(tree.lowest() - 1) : nullptr,
-                stale_);
+  const bool skip_empty =
+      counter_->sums() && !leaves_kept_ && job.state->OnlyShrankSince(counted_state_.at);
+  return AppendStale(
+      counted_state_, job,
+      skip_empty ? storage_.View().pods + tree.LevelBegin(tree.lowest() - 1) : nullptr, stale_);
 }
 
 void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
-  if (counted_ && counter_ && made_at_ == StampsOf(job).latest() && job.assumed.empty() &&
+  if (counted_ && counter_ && counted_state_.IsOf(job) && job.assumed.empty() &&
       assumed_groups_.empty() && (leaves_kept_ || !NeedsLeaves(job))) {
     return;
   }
@@ -266,7 +233,7 @@ void ShapeCounts::Finish() {
   } else if (!CanSumGroups()) {
     RollUpAncestors();
   }
-  made_at_ = latest_;
+  counted_state_ = latest_;
   counted_ = true;
 }
 
@@ -316,124 +283,134 @@ const CountsView& ShapeCounts::Source::Of(SerialTeam& /*team*/, std::int32_t lev
   return leaves_;
 }
 
-Count ShapeCounts::MostSlices(std::int32_t level, bool required) {
-  const TreeView tree = snapshot_->tree();
-  if (!required) level = 0;
-  // Counts of leaves may not be in place.
-  if (level == tree.lowest()) return std::numeric_limits<Count>::max();
-  const StoredCount* slices = storage_.View().slices_with_leader;
-  const std::span of_level(slices + tree.LevelBegin(level), slices + tree.LevelEnd(level));
-  if (!required) return std::accumulate(of_level.begin(), of_level.end(), Count{0});
-  StoredCount most = 0;
-  for (const StoredCount of_domain : of_level) most = std::max(most, of_domain);
-  return most;
-}
+namespace {
 
-std::size_t ShapeCounts::PrepareExclusions(const PlacementJob& job) {
-  CollectStaleExclusions(job);
-  if (exclusions_cold_) return static_cast<std::size_t>(snapshot_->group_count());
-  SortDistinct(exclusions_stale_);
-  return exclusions_stale_.size();
-}
+// Finds leaf by leaf which worker resource of a job has no room for a pod.
+class LeafReasons {
+ public:
+  explicit LeafReasons(const PlacementJob& job) : input_(MakeLeafInput(job, assumed_)) {}
+  LeafReasons(const LeafReasons&) = delete;
+  LeafReasons& operator=(const LeafReasons&) = delete;
 
-// Does for exclusions what StartFromClasses does for counts.
-bool ShapeCounts::StartExclusionsFromClasses(const PlacementJob& job) {
-  reason_classes_ = nullptr;
-  const std::shared_ptr<const LeafClasses>& classes = job.state->classes();
-  if (classes == nullptr || !assumed_groups_.empty() ||
-      !counter_->FindReasonsOfClasses(*classes, reason_of_class_, excluded_)) {
-    return false;
+  const LeafInput& input() const { return input_; }
+  bool Admits(std::int32_t leaf) const {
+    return Matches(input_, leaf) && InsideDomain(input_, leaf);
   }
-  reason_classes_ = classes;
-  of_classes_.assign(classes->of_leaf().size() / TiledCapacity::kTileLeaves, true);
-  exclusions_made_at_ = job.state->classes_stamp();
-  return true;
-}
-
-void ShapeCounts::CollectStaleExclusions(const PlacementJob& job) {
-  exclusions_done_ = 0;
-  last_tile_ = -1;
-  exclusions_cold_ = !std::exchange(exclusions_known_, false);
-  if (exclusions_cold_) {
-    const std::size_t resources = shape_->workers.names.size();
-    excluded_.assign(resources + 2, 0);
-    reasons_kept_ = resources <= ExclusionReasons::kMostResources;
-    if (reasons_kept_) {
-      const std::int32_t tiles = snapshot_->leaf_count() / TiledCapacity::kTileLeaves + 1;
-      reason_of_leaf_.resize(static_cast<std::size_t>(tiles) * TiledCapacity::kTileLeaves);
-    }
-    exclusions_stale_.clear();
-    exclusions_cold_ = !reasons_kept_ || !StartExclusionsFromClasses(job);
+  // Adds a leaf that is admitted, `times` over, to the leaves that its resource excludes.
+  void Count(std::int32_t leaf, const Amount* assumed, std::int64_t times,
+             std::span<std::int64_t> excluded) const {
+    const std::int32_t reason = FirstWithoutRoom(
+        input_.workers, RemainingOnLeaf{input_.capacity, input_.workers, assumed, leaf});
+    if (reason >= 0) excluded[static_cast<std::size_t>(reason)] += times;
   }
-  if (!exclusions_cold_ && (exclusions_made_at_ != StampsOf(job).latest() ||
-                            !exclusions_stale_.empty() || !assumed_groups_.empty())) {
-    exclusions_stale_.insert(exclusions_stale_.end(), assumed_groups_.begin(),
-                             assumed_groups_.end());
-    const bool several_lists = !exclusions_stale_.empty();
-    AppendChanged(StampsOf(job), exclusions_made_at_, nullptr, exclusions_stale_);
-    if (several_lists || snapshot_->group_width() != TiledCapacity::kTileLeaves) {
-      SortDistinct(exclusions_stale_);
+  void CountAll(std::int32_t leaves, std::span<std::int64_t> excluded) const {
+    for (std::int32_t leaf = 0; leaf < leaves; ++leaf) {
+      if (Admits(leaf)) Count(leaf, nullptr, 1, excluded);
     }
   }
-  exclusions_made_at_ = StampsOf(job).latest();
-}
 
-// Returns the tiles of some groups; neighbouring groups may share one.
-LeafGroups ShapeCounts::TilesOf(const LeafGroups& groups) {
-  if (snapshot_->group_width() == TiledCapacity::kTileLeaves) return groups;
-  tiles_.clear();
-  for (std::int32_t i = 0; i < groups.count; ++i) {
-    const DomainRange leaves = snapshot_->GroupLeaves(groups[i]);
-    const std::int32_t end =
-        (leaves.end + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
-    for (std::int32_t tile = leaves.begin / TiledCapacity::kTileLeaves; tile < end; ++tile) {
-      if (tile != last_tile_) tiles_.push_back(tile);
-      last_tile_ = tile;
+ private:
+  FlatAssumed assumed_;  // none: it is counted by whom it concerns
+  LeafInput input_;
+};
+
+}  // namespace
+
+namespace {
+
+// Adds the leaves of each class to those that its reason excludes; below 0: none.
+void AddByReason(std::span<const std::int16_t> reasons, std::span<const std::int32_t> leaves,
+                 std::span<std::int64_t> excluded) {
+  // Several tables, so that additions of equal reasons do not wait for each other. Their first
+  // entries are of classes without a reason.
+  constexpr std::size_t kTables = 4;
+  const std::size_t width = excluded.size() + 1;
+  thread_local std::vector<std::int64_t> tables;
+  tables.assign(kTables * width, 0);
+  std::size_t c = 0;
+  for (; c + kTables <= reasons.size(); c += kTables) {
+    for (std::size_t t = 0; t < kTables; ++t) {
+      tables[t * width + static_cast<std::size_t>(reasons[c + t] + 1)] += leaves[c + t];
     }
   }
-  return {tiles_.data(), 0, static_cast<std::int32_t>(tiles_.size())};
-}
-
-// Writes the reasons of the leaves of some tiles, as far as they have only those of their classes.
-void ShapeCounts::SetReasonsOfClasses(const LeafGroups& tiles) {
-  thread_local std::vector<std::int32_t> still_of_classes;
-  still_of_classes.clear();
-  for (std::int32_t i = 0; i < tiles.count; ++i) {
-    const auto tile = static_cast<std::size_t>(tiles[i]);
-    if (!of_classes_[tile]) continue;
-    of_classes_[tile] = false;
-    still_of_classes.push_back(tiles[i]);
+  for (; c < reasons.size(); ++c) tables[static_cast<std::size_t>(reasons[c] + 1)] += leaves[c];
+  for (std::size_t i = 0; i < excluded.size(); ++i) {
+    for (std::size_t t = 0; t < kTables; ++t) excluded[i] += tables[t * width + i + 1];
   }
-  const LeafGroups of_classes = {still_of_classes.data(), 0,
-                                 static_cast<std::int32_t>(still_of_classes.size())};
-  ActiveSimdImplementation().look_up(reason_of_class_, reason_classes_->of_leaf().data(),
-                                     of_classes, reason_of_leaf_.data());
 }
 
-void ShapeCounts::CountGroupExclusions(std::int32_t end) {
-  const LeafGroups tiles =
-      TilesOf(TakeBefore(end, *snapshot_, exclusions_cold_, exclusions_stale_, exclusions_done_));
-  if (tiles.count == 0) return;
-  if (!exclusions_cold_ && reason_classes_ != nullptr) SetReasonsOfClasses(tiles);
-  counter_->FindReasons(tiles, {static_cast<std::int32_t>(excluded_.size()) - 2,
-                                reasons_kept_ ? reason_of_leaf_.data() : nullptr, exclusions_cold_,
-                                excluded_.data()});
+}  // namespace
+
+void ShapeCounts::CountExclusions(const PlacementJob& job, ClassesCache& classes,
+                                  PlacementResult& result) {
+  const LeafReasons reasons(job);
+  const std::int32_t leaves = snapshot_->leaf_count();
+  if (job.replacement_domain.size() < leaves) {  // too rare to be kept
+    for (std::int32_t leaf = 0; leaf < leaves; ++leaf) {
+      const bool outside = !InsideDomain(reasons.input(), leaf);
+      if (outside && Matches(reasons.input(), leaf)) ++result.outside_domain;
+    }
+    result.limited_by.assign(shape_->workers.names.size(), 0);
+    reasons.CountAll(leaves, result.limited_by);
+  } else {
+    const std::lock_guard lock(exclusions_mutex_);
+    if (!excluded_of_.IsOf(job)) CountExcluded(job, classes);
+    result.limited_by = excluded_;
+  }
+  for (const AssumedLeaf& assumed : job.assumed) {
+    if (!reasons.Admits(assumed.leaf.value)) continue;
+    reasons.Count(assumed.leaf.value, nullptr, -1, result.limited_by);
+    reasons.Count(assumed.leaf.value, assumed.amounts.data(), 1, result.limited_by);
+  }
 }
 
-void ShapeCounts::FinishExclusions() {
-  exclusions_stale_ = assumed_groups_;
-  exclusions_known_ = reasons_kept_;
+// Counts what excludes the leaves of the whole flavor, without assumed usage.
+void ShapeCounts::CountExcluded(const PlacementJob& job, ClassesCache& classes) {
+  excluded_of_ = {};
+  excluded_.assign(shape_->workers.names.size(), 0);
+  const FlavorState& state = *job.state;
+  const bool unchanged = state.classes() != nullptr && !job.simulate_empty &&
+                         state.classes_stamp() == state.stamps().latest();
+  if (!unchanged || !counter_->CountExcluded(*state.classes(), excluded_)) {
+    if (CapacityClasses::CanClassify(state)) {
+      const CapacityClasses::Leaves leaves = FindReasons(job, classes);
+      AddByReason(reason_of_class_, *leaves, excluded_);
+    } else {
+      LeafReasons(job).CountAll(snapshot_->leaf_count(), excluded_);
+    }
+  }
+  excluded_of_ = CountedState::Of(job);
 }
 
-void ShapeCounts::CountExclusions(const PlacementJob& job, PlacementResult& result) {
+// Brings reason_of_class_ up to date; returns the leaves of each class.
+CapacityClasses::Leaves ShapeCounts::FindReasons(const PlacementJob& job, ClassesCache& classes) {
+  const auto entry = classes.Get(job, nullptr, CapacityClasses::MostBytes(*job.state));
+  CapacityClasses::Leaves leaves;
+  {
+    const std::lock_guard lock(entry->mutex);
+    entry->BeginWithParent(job);
+    leaves = entry->value.LeavesOf(job);
+  }
+  if (leaves.use_count() == 0) leaves = {entry, leaves.get()};
+  // Nothing of this is written while jobs on the state run.
+  const CapacityClasses& known = entry->value;
+  if (std::exchange(numbering_, known.numbering()) != known.numbering()) reason_of_class_.clear();
+  const LeafReasons reasons(job);
+  const RequestView& workers = reasons.input().workers;
+  for (auto c = static_cast<std::int32_t>(reason_of_class_.size()); c < known.count(); ++c) {
+    constexpr std::int32_t kOnlyLeaf = 0;
+    const CapacityView of_class{known.Remaining(c), 1};
+    reason_of_class_.push_back(static_cast<std::int16_t>(
+        FirstWithoutRoom(workers, RemainingOnLeaf{of_class, workers, nullptr, kOnlyLeaf})));
+  }
+  return leaves;
+}
+
+void ShapeCounts::PrepareExclusions(const PlacementJob& job, ClassesCache& classes) {
   const std::lock_guard lock(exclusions_mutex_);
-  CollectStaleExclusions(job);
-  CountGroupExclusions(snapshot_->group_count());
-  FinishExclusions();
-  const auto resources = static_cast<std::ptrdiff_t>(shape_->workers.names.size());
-  const auto outside = excluded_.begin() + resources;
-  result.limited_by.assign(excluded_.begin(), outside);
-  result.outside_domain = *outside;
+  if (!reason_of_class_.empty() && CapacityClasses::CanClassify(*job.state)) {
+    FindReasons(job, classes);
+  }
 }
 
 }  // namespace espalier

@@ -1,7 +1,7 @@
-// Rolled-up counts of one shape on one state, kept up to date: after usage changed, only the groups
-// of leaves that changed and their ancestors are counted again. Counts of leaves are kept only for
-// shapes whose decisions read them all; otherwise a group's leaves are counted when a decision
-// reaches them.
+// Rolled-up counts of one shape, brought up to date with the state of each job: only the groups of
+// leaves in which it differs from what was counted and their ancestors are counted again. Counts of
+// leaves are kept only for shapes whose decisions read them all; otherwise a group's leaves are
+// counted when a decision reaches them.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,9 @@
 #include <span>
 #include <vector>
 
+#include "fallback_cpu/branch_cache.hpp"
+#include "fallback_cpu/capacity_classes.hpp"
+#include "fallback_cpu/counted_state.hpp"
 #include "fallback_cpu/leaf_counter.hpp"
 #include "fallback_cpu/leaf_summary.hpp"
 #include "fallback_cpu/scratch.hpp"
@@ -20,22 +23,23 @@
 
 namespace espalier {
 
+using ClassesCache = BranchCache<CapacityClasses>;
+
 class ShapeCounts {
  public:
   // Resets the counts; keeps the allocated memory.
   void Forget();
 
-  // Rebases the counts onto another state, whose stamps are `now`; the stamps of the state they
-  // were for were `before`, which are frozen. Returns false, and does nothing, where counting all
-  // is sooner.
-  bool RebaseOnto(const GroupStamps& before, const GroupStamps& now);
+  // Begins with the counts of the state that the job's is a branch of, where these are sums and the
+  // branch has all their stamps. Does nothing else. Requires that there are no counts yet.
+  void BeginWith(const ShapeCounts& of_parent, const PlacementJob& job);
 
   // Returns whether the decisions on a job read every leaf's counts.
   static bool NeedsLeaves(const PlacementJob& job);
 
   // Brings the counts up to date with the job's state and applies the job's assumed usage. Earlier
-  // counts must be of the same state and shape and the same kind of job. `leaves` is the calling
-  // thread's.
+  // counts must be of the same shape and kind of job, and of the same state or a branch of it whose
+  // stamps are frozen. `leaves` is the calling thread's.
   void Refresh(const PlacementJob& job, CountsStorage& leaves);
 
   // Does the first step of the same for many shapes that share the reading of the capacity:
@@ -44,15 +48,6 @@ class ShapeCounts {
   std::size_t Prepare(const PlacementJob& job);
   void CountGroups(std::int32_t end, CountsStorage& leaves);
   void Finish();
-
-  // Returns an upper bound of the slices that a query can place that requires this level, or
-  // prefers any, on up-to-date counts.
-  Count MostSlices(std::int32_t level, bool required);
-
-  // Brings the numbers of CountExclusions up to date in the same steps.
-  std::size_t PrepareExclusions(const PlacementJob& job);
-  void CountGroupExclusions(std::int32_t end);
-  void FinishExclusions();
 
   // Returns how many groups were counted since this object was made: the work that changes have
   // caused.
@@ -77,9 +72,12 @@ class ShapeCounts {
   };
   Source SourceFor(const PlacementJob& job, CountsStorage& leaves);
 
+  // Finds what CountExclusions asks of each class of leaves, if that was asked before. Thread-safe.
+  void PrepareExclusions(const PlacementJob& job, ClassesCache& classes);
+
   // Counts the leaves without room for one pod, per worker resource, and the leaves outside the
-  // replacement domain (R18.5). Counts the whole flavor once and then only changes. Thread-safe.
-  void CountExclusions(const PlacementJob& job, PlacementResult& result);
+  // replacement domain (R18.5), on up-to-date counts. Thread-safe.
+  void CountExclusions(const PlacementJob& job, ClassesCache& classes, PlacementResult& result);
 
  private:
   CountsView LeavesIn(CountsStorage& leaves);
@@ -90,12 +88,10 @@ class ShapeCounts {
   void RollUpAll();
   bool StartFromClasses(const PlacementJob& job);
   void CollectStale(const PlacementJob& job);
-  void AppendStale(const PlacementJob& job);
-  bool StartExclusionsFromClasses(const PlacementJob& job);
-  void CollectStaleExclusions(const PlacementJob& job);
-  LeafGroups TilesOf(const LeafGroups& groups);
-  void SetReasonsOfClasses(const LeafGroups& tiles);
+  bool NoteStale(const PlacementJob& job);
   void RollUpAncestors();
+  void CountExcluded(const PlacementJob& job, ClassesCache& classes);
+  CapacityClasses::Leaves FindReasons(const PlacementJob& job, ClassesCache& classes);
 
   std::optional<LeafCounter> counter_;
   const FlavorSnapshot* snapshot_ = nullptr;
@@ -106,8 +102,8 @@ class ShapeCounts {
   bool counted_ = false;      // not while they are being counted, nor after a failure in between
   bool cold_ = false;         // between Prepare and Finish: every group is to be counted
   std::int64_t groups_counted_ = 0;
-  Stamp made_at_ = 0;  // what is stamped later is to be counted again
-  Stamp latest_ = 0;   // what made_at_ becomes in Finish
+  CountedState counted_state_;  // what differs from it is to be counted again
+  CountedState latest_;         // what counted_state_ becomes in Finish
   // Groups that must be counted whatever the stamps say, as their counts assume other usage than
   // this state's.
   std::vector<std::int32_t> assumed_groups_;
@@ -117,25 +113,12 @@ class ShapeCounts {
   std::vector<std::uint32_t> seen_;  // by inner domain: the refresh that met it last
   std::uint32_t refresh_ = 0;
 
-  // Reasons that exclude leaves, and how many leaves each of them excludes; filled after the first
-  // failure.
-  std::mutex exclusions_mutex_;
-  bool exclusions_known_ = false;  // as counted_
-  bool reasons_kept_ = false;      // by leaf
-  bool exclusions_cold_ = false;   // between Prepare and Finish: as cold_
-  Stamp exclusions_made_at_ = 0;   // as made_at_
-  // Groups whose reasons must be found; between refreshes: whatever the stamps say.
-  std::vector<std::int32_t> exclusions_stale_;
-  std::int32_t exclusions_done_ = 0;
-  std::int32_t last_tile_ = -1;  // that was appended to tiles_
-  std::vector<std::int32_t> tiles_;
-  std::vector<std::uint8_t> reason_of_leaf_;
-  std::vector<std::int64_t> excluded_;  // leaves by reason, as ExclusionReasons::sums
-  // When set, tiles may have only the reasons of the classes of their leaves: reason_of_leaf_ is
-  // not written there yet.
-  std::shared_ptr<const LeafClasses> reason_classes_;
-  ClassTable reason_of_class_;
-  std::vector<bool> of_classes_;  // by tile
+  std::mutex exclusions_mutex_;  // guards all below
+  CountedState excluded_of_;
+  std::vector<std::int64_t> excluded_;  // leaves without room for a pod, by worker resource
+  // By class, as far as it was asked for: the worker resource without room for a pod, or -1.
+  std::vector<std::int16_t> reason_of_class_;
+  std::uint64_t numbering_ = 0;  // of these classes
 };
 
 }  // namespace espalier

@@ -11,19 +11,6 @@ SimdImplementation Avx512SimdImplementation();
 SimdImplementation Avx2SimdImplementation();
 SimdImplementation PlainSimdImplementation();
 
-void ExclusionReasons::Set(std::int32_t tile, const std::uint8_t* reasons) const {
-  std::uint8_t* before = of_leaf + static_cast<std::ptrdiff_t>(tile) * TiledCapacity::kTileLeaves;
-  for (std::int32_t lane = 0; lane < TiledCapacity::kTileLeaves; ++lane) {
-    if (blank) {
-      ++sums[reasons[lane]];
-    } else if (before[lane] != reasons[lane]) {
-      --sums[before[lane]];
-      ++sums[reasons[lane]];
-    }
-    before[lane] = reasons[lane];
-  }
-}
-
 std::vector<SimdImplementation> SupportedSimdImplementations() {
   std::vector<SimdImplementation> supported;
 #if defined(__x86_64__)

@@ -32,23 +32,6 @@ struct LeafGroups {
   }
 };
 
-// The reason that excludes each leaf (R18.7), and how many leaves each reason excludes: a worker
-// resource, by its position in the shape's; one more number for leaves outside the replacement
-// domain; and one more, None, for leaves that are not excluded.
-struct ExclusionReasons {
-  std::int32_t resources = 0;
-  std::uint8_t* of_leaf = nullptr;  // [tiles * 16]; may be null where blank
-  bool blank = false;               // the leaves in question have not been counted yet
-  std::int64_t* sums = nullptr;     // [resources + 2], None's without meaning
-
-  static constexpr std::int32_t kMostResources = 253;  // for `of_leaf`
-  std::int32_t OutsideDomain() const { return resources; }
-  std::int32_t None() const { return resources + 1; }
-  // Writes the reasons of a tile's 16 leaves to `of_leaf` and replaces their former ones in the
-  // sums.
-  void Set(std::int32_t tile, const std::uint8_t* reasons) const;
-};
-
 // One request vector, prepared for counting against the capacity of a state.
 struct BulkRequest {
   // A resource whose requests are whole units of the tiled capacity, within its exact range.
@@ -97,10 +80,10 @@ struct LeafColumns {
   std::uint8_t* leaders = nullptr;
 };
 
-// A number for each class of LeafClasses, and one for no class.
+// A number for each class of LeafClasses.
 struct ClassTable {
   std::int32_t classes = 0;
-  std::uint8_t values[LeafClasses::kMostClasses + 1] = {};
+  std::uint8_t values[LeafClasses::kMostClasses + 1] = {};  // read in whole registers
 };
 
 // The functions of bulk counting, compiled for one instruction set.
@@ -124,19 +107,11 @@ struct SimdImplementation {
                  StoredCount* quotients);
   // Sums up runs of leaves that hold `slices`; the last one may be shorter.
   void (*note_runs)(const StoredCount* slices, std::int32_t leaves, SliceIndex::Run* runs);
-  // Sets the reason of every leaf of some tiles, each named once, to the first worker entry, by
-  // `order`, without room for one pod, and changes the sums accordingly. Leaves that do not match
-  // have none.
-  void (*find_reasons)(const BulkRequest& request, const LeafGroups& tiles,
-                       const ExclusionReasons& reasons);
   // Writes to sums[b] the sum of what `table` has for the classes of the leaves of group b, to the
   // end of the last tile; where `matches`, a bitmap, is given, of the leaves that match.
   void (*sum_classes)(const ClassTable& table, const std::uint8_t* classes,
                       const std::uint64_t* matches, const GroupLayout& layout, std::int32_t groups,
                       StoredCount* sums);
-  // Writes what each leaf of some tiles has in `table`.
-  void (*look_up)(const ClassTable& table, const std::uint8_t* classes, const LeafGroups& tiles,
-                  std::uint8_t* of_leaf);
   // Writes to `groups` which of the groups [begin, end) have a stamp after `since`, less those
   // without pods where `pods` is given; returns how many. There is room for all and kReadAhead
   // more.

@@ -186,6 +186,16 @@ class RoomCheck {
     }
   }
 
+  // Returns whether one tile has a leaf with room.
+  bool In(std::int32_t tile) const {
+    if (size_ == 0) return true;
+    const float* most = most_ + static_cast<std::size_t>(tile / kTile) * stride_ + tile % kTile;
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (most[needs_[i].row] < needs_[i].request) return false;
+    }
+    return true;
+  }
+
   // Returns a bitmap of the 16 tiles of a group.
   std::uint32_t operator()(std::int32_t group) const {
     if (size_ == 0) return 0xFFFFU;
@@ -286,185 +296,50 @@ void SumRun(const BulkRequest& request, std::int32_t first, std::int32_t count, 
   flush();
 }
 
+// Writes to sums[i] the pods of tile ids[i]. Only tiles with room are counted, kLanes at a time.
+void SumListed(const BulkRequest& request, const std::int32_t* ids, std::int32_t count,
+               StoredCount* sums) {
+  std::fill_n(sums, count, 0);
+  const RoomCheck room(request);
+  std::int32_t tiles[kLanes];
+  std::int32_t places[kLanes];
+  std::int32_t size = 0;
+  const auto flush = [&] {
+    std::fill(tiles + size, tiles + kLanes, tiles[0]);
+    const Unsigned pods = SumTiles(request, tiles);
+    for (std::int32_t i = 0; i < size; ++i) sums[places[i]] = static_cast<StoredCount>(pods[i]);
+    size = 0;
+  };
+  for (std::int32_t i = 0; i < count; ++i) {
+    if (!room.In(ids[i])) continue;
+    tiles[size] = ids[i];
+    places[size] = i;
+    if (++size == kLanes) flush();
+  }
+  if (size > 0) flush();
+}
+
 void SumGroupsInBulk(const BulkRequest& request, const GroupLayout& layout,
                      const LeafGroups& groups, StoredCount* sums) {
-  if (layout.tiles && groups.ids == nullptr) {
-    return SumRun(request, groups.first, groups.count, sums);
+  if (layout.tiles) {
+    return groups.ids == nullptr ? SumRun(request, groups.first, groups.count, sums)
+                                 : SumListed(request, groups.ids, groups.count, sums);
   }
   for (std::int32_t first = 0; first < groups.count; first += kLanes) {
     const std::int32_t size = std::min(kLanes, groups.count - first);
-    std::int32_t ids[kLanes];
-    for (std::int32_t i = 0; i < kLanes; ++i) ids[i] = groups[first + std::min(i, size - 1)];
-    Unsigned pods;
-    if (layout.tiles) {
-      pods = SumTiles(request, ids);
-    } else {
-      Unsigned lanes[kLanes] = {};
-      for (std::int32_t i = 0; i < size; ++i) {
-        lanes[i] = SumLeaves(request, layout.leaf_begin[ids[i]] - layout.first_leaf,
-                             layout.leaf_begin[ids[i] + 1] - layout.first_leaf);
-      }
-      FoldLanes<kLanes / 2>(lanes);
-      pods = lanes[0];
+    Unsigned lanes[kLanes] = {};
+    for (std::int32_t i = 0; i < size; ++i) {
+      const std::int32_t* leaves = layout.leaf_begin + groups[first + i];
+      lanes[i] = SumLeaves(request, leaves[0] - layout.first_leaf, leaves[1] - layout.first_leaf);
     }
-    std::memcpy(sums + first, &pods, static_cast<std::size_t>(size) * sizeof(StoredCount));
-  }
-}
-
-// Writes the reason that excludes each leaf of kTogether tiles.
-inline void FindReasonsTogether(const BulkRequest& request, const std::int32_t* tiles,
-                                const ExclusionReasons& reasons, std::uint8_t* out) {
-  const BulkRequest::Vector& workers = request.workers;
-  const Integers none = Integers{} + reasons.None();
-  TileView views[kTogether];
-  for (std::int32_t i = 0; i < kTogether; ++i) views[i] = TileOf(request, tiles[i]);
-  for (std::int32_t part = 0; part < kParts; ++part) {
-    Integers reason[kTogether];
-    for (Integers& lanes : reason) lanes = none;
-    const auto exclude = [&](const BulkRequest::FloatColumn& entry, std::int32_t resource) {
-      for (std::int32_t i = 0; i < kTogether; ++i) {
-        const auto free = Load<Floats>(views[i].rows + entry.row + part * kLanes);
-        reason[i] = free < Floats{} + entry.request ? Integers{} + resource : reason[i];
-      }
-    };
-    // The first one is written last.
-    if (workers.wide.empty()) {
-      for (std::size_t e = workers.narrow.size(); e-- > 0;) {
-        exclude(workers.narrow[e], workers.resource[e]);
-      }
-    } else {
-      for (std::size_t e = workers.order.size(); e-- > 0;) {
-        const std::int32_t entry = workers.order[e];
-        const std::int32_t resource = workers.resource[e];
-        if (entry >= 0) {
-          exclude(workers.narrow[static_cast<std::size_t>(entry)], resource);
-          continue;
-        }
-        for (std::int32_t i = 0; i < kTogether; ++i) {
-          reason[i] = EntryFits(workers, entry, views[i], part) ? reason[i] : Integers{} + resource;
-        }
-      }
-    }
-    for (std::int32_t i = 0; i < kTogether; ++i) {
-      const std::uint32_t leaves =
-          Matching(request, tiles[i]) & WithinRange(tiles[i], 0, request.leaf_count);
-      if (leaves != 0xFFFFU) reason[i] = LanesOf(leaves, part) ? reason[i] : none;
-      StoreBytes(reason[i], out + i * kTile + part * kLanes);
-    }
-  }
-}
-
-constexpr std::int32_t kRun = 64;  // tiles
-constexpr std::int32_t kChunk = kTogether * kTile;
-static_assert(kRun % kTogether == 0);
-
-// Adds to the sums, `times` over, how many of some chunks' bytes, of a run's at most, have each
-// value but None.
-inline void AddUp(const std::uint8_t* bytes, std::int32_t chunks, std::int64_t times,
-                  const ExclusionReasons& reasons) {
-  // No wider than a register: GCC takes wider ones apart byte by byte.
-  constexpr std::int32_t kBytes = kLanes * sizeof(float);
-  using Bytes = std::uint8_t __attribute__((vector_size(kBytes)));
-  static_assert(kChunk % kBytes == 0 && kRun * kTile / kBytes <= 255);
-  for (std::int32_t value = 0; value < reasons.None(); ++value) {
-    Bytes found = {};
-    for (std::int32_t at = 0; at < chunks * kChunk; at += kBytes) {
-      found -= reinterpret_cast<Bytes>(Load<Bytes>(bytes + at) == static_cast<std::uint8_t>(value));
-    }
-    std::uint8_t lanes[kBytes];
-    std::memcpy(lanes, &found, sizeof(lanes));
-    std::int32_t sum = 0;
-    for (const std::uint8_t lane : lanes) sum += lane;
-    reasons.sums[value] += times * sum;
-  }
-}
-
-// Tells which tiles the first resource excludes as a whole, as far as can be seen without their
-// rows.
-class FirstResource {
- public:
-  explicit FirstResource(const BulkRequest& request) {
-    const BulkRequest::Vector& workers = request.workers;
-    if (request.most == nullptr || request.matches != nullptr || workers.order.front() < 0) return;
-    const BulkRequest::FloatColumn& first =
-        workers.narrow[static_cast<std::size_t>(workers.order[0])];
-    most_ = request.most + first.row;
-    need_ = first.request;
-    stride_ = request.tile_stride;
-    whole_tiles_ = request.leaf_count / kTile;
-  }
-
-  bool ExcludesAll(std::int32_t tile) const {
-    const auto at = static_cast<std::uint32_t>(tile);
-    return tile < whole_tiles_ && most_[at / kTile * stride_ + at % kTile] < need_;
-  }
-
- private:
-  const float* most_ = nullptr;
-  float need_ = 0;
-  std::size_t stride_ = 0;
-  std::int32_t whole_tiles_ = 0;
-};
-
-void FindReasonsInBulk(const BulkRequest& request, const LeafGroups& tiles,
-                       const ExclusionReasons& reasons) {
-  constexpr std::int32_t kAhead = 16;
-  const auto before = [&](std::int32_t tile) {
-    return reasons.of_leaf + static_cast<std::ptrdiff_t>(tile) * kTile;
-  };
-  const FirstResource first(request);
-  std::int32_t next = 0;
-  while (next < tiles.count) {
-    // In front those to look at; from the end those that the first resource excludes.
-    std::int32_t run[kRun];
-    std::int32_t looked_at = 0;
-    std::int32_t excluded = kRun;
-    for (; next < tiles.count && looked_at < excluded; ++next) {
-      const std::int32_t tile = tiles[next];
-      if (!reasons.blank) {
-        __builtin_prefetch(before(tiles[std::min(next + kAhead, tiles.count - 1)]), 1);
-      }
-      run[first.ExcludesAll(tile) ? --excluded : looked_at++] = tile;
-    }
-    const auto size =
-        static_cast<std::int32_t>(std::copy(run + excluded, run + kRun, run + looked_at) - run);
-    const std::int32_t chunks = (size + kTogether - 1) / kTogether;
-    const auto add_up = [&](std::uint8_t* bytes, std::int64_t times) {
-      std::fill(bytes + size * kTile, bytes + chunks * kChunk,
-                static_cast<std::uint8_t>(reasons.None()));
-      AddUp(bytes, chunks, times, reasons);
-    };
-    alignas(kChunk) std::uint8_t now[kRun * kTile];
-    for (std::int32_t i = 0; i < looked_at; i += kTogether) {
-      std::int32_t chunk[kTogether];
-      for (std::int32_t j = 0; j < kTogether; ++j) chunk[j] = run[std::min(i + j, looked_at - 1)];
-      FindReasonsTogether(request, chunk, reasons, now + i * kTile);
-    }
-    std::fill(now + looked_at * kTile, now + size * kTile,
-              static_cast<std::uint8_t>(request.workers.resource.front()));
-    add_up(now, 1);
-    if (!reasons.blank) {
-      alignas(kChunk) std::uint8_t old[kRun * kTile];
-      for (std::int32_t i = 0; i < size; ++i) std::memcpy(old + i * kTile, before(run[i]), kTile);
-      add_up(old, -1);
-    }
-    if (reasons.of_leaf == nullptr) continue;
-    for (std::int32_t i = 0; i < size; ++i) std::memcpy(before(run[i]), now + i * kTile, kTile);
+    FoldLanes<kLanes / 2>(lanes);
+    std::memcpy(sums + first, &lanes[0], static_cast<std::size_t>(size) * sizeof(StoredCount));
   }
 }
 
 constexpr SimdImplementation MakeSimdImplementation(std::string_view name) {
-  return {CountLeavesInBulk,
-          SumGroupsInBulk,
-          SumChildrenInBulk,
-          Divide,
-          NoteRuns,
-          FindReasonsInBulk,
-          SumClasses,
-          LookUpClasses,
-          FindChanged,
-          FindTightest,
-          name};
+  return {CountLeavesInBulk, SumGroupsInBulk, SumChildrenInBulk, Divide, NoteRuns,
+          SumClasses,        FindChanged,     FindTightest,      name};
 }
 
 }  // namespace

@@ -32,10 +32,14 @@ class GroupStamps {
   explicit GroupStamps(std::size_t groups)
       : of_group_(groups, Next()),
         of_chunk_((groups + kChunk - 1) / kChunk, of_group_.empty() ? 0 : of_group_[0]),
-        latest_(groups == 0 ? Next() : of_group_[0]) {}
+        latest_(groups == 0 ? Next() : of_group_[0]),
+        listed_since_(latest_) {}
   // Copies the stamps; the copy is not frozen.
   GroupStamps(const GroupStamps& other)
-      : of_group_(other.of_group_), of_chunk_(other.of_chunk_), latest_(other.latest_) {}
+      : of_group_(other.of_group_),
+        of_chunk_(other.of_chunk_),
+        latest_(other.latest_),
+        listed_since_(latest_) {}
   GroupStamps& operator=(const GroupStamps&) = delete;
 
   std::span<const Stamp> of_group() const { return of_group_; }
@@ -44,13 +48,32 @@ class GroupStamps {
 
   // Records that a group has changed. `stamp` is new, or that of the change before.
   void Set(std::size_t group, Stamp stamp) {
+    if (of_group_[group] == stamp) return;
     of_group_[group] = stamp;
     of_chunk_[group / kChunk] = stamp;
     latest_ = stamp;
+    if (listed_.empty()) listed_.resize(kListed);
+    Change& oldest = listed_[changes_++ % kListed];
+    if (changes_ > kListed) listed_since_ = oldest.stamp;
+    oldest = {stamp, static_cast<std::int32_t>(group)};
   }
   // Marks the stamps as final: nothing is written from now on.
   void Freeze() { frozen_.store(true, std::memory_order_release); }
   bool frozen() const { return frozen_.load(std::memory_order_acquire); }
+
+  // Calls visit(group) for each change after `since`: for a group that changed several times as
+  // often. Returns false, and does nothing, where that is longer ago than changes are listed.
+  template <class Visit>
+  bool ForEachListedSince(Stamp since, const Visit& visit) const {
+    if (since < listed_since_) return false;
+    const std::size_t first = changes_ - std::min(changes_, kListed);
+    for (std::size_t change = changes_; change > first; --change) {
+      const auto& [stamp, group] = listed_[(change - 1) % kListed];
+      if (stamp <= since) break;
+      visit(group);
+    }
+    return true;
+  }
 
   // Calls visit(begin, end) for runs of groups that include all that changed after `since`.
   template <class Visit>
@@ -86,9 +109,20 @@ class GroupStamps {
     }
   }
 
+  // Number of changes that are listed. It takes as long to look at all groups of a large cluster as
+  // at these.
+  static constexpr std::size_t kListed = 2048;
+  struct Change {
+    Stamp stamp = 0;
+    std::int32_t group = 0;
+  };
+
   std::vector<Stamp> of_group_;
   std::vector<Stamp> of_chunk_;  // the latest of its groups'
   Stamp latest_;
+  std::size_t changes_ = 0;     // so far; change i is listed at i % kListed
+  std::vector<Change> listed_;  // the latest ones; none before the first
+  Stamp listed_since_;          // every change with a later stamp is listed
   std::atomic<bool> frozen_ = false;
 };
 

@@ -39,6 +39,11 @@ ESPALIER_HD inline Count FitOne(Amount request, Amount capacity) {
   return quotient < kMaxFit ? quotient : kMaxFit;
 }
 
+// Returns whether no pod fits, without dividing.
+ESPALIER_HD inline bool FitsNone(Amount request, Amount capacity) {
+  return request > 0 ? capacity < request : FitOne(request, capacity) == 0;
+}
+
 struct Fit {
   Count count = 0;
   std::int32_t limiting = -1;  // index into the request; the smallest name among equal minima
@@ -55,6 +60,16 @@ ESPALIER_HD Fit FitAll(const RequestView& request, const Remaining& remaining) {
     if (fit.count == 0) break;  // nothing is less
   }
   return fit;
+}
+
+// Returns the entry that FitAll says is limiting where no pod fits; -1 where one does, and for an
+// empty request.
+template <class Remaining>
+ESPALIER_HD std::int32_t FirstWithoutRoom(const RequestView& request, const Remaining& remaining) {
+  for (std::int32_t i = 0; i < request.size; ++i) {
+    if (FitsNone(request.amount[i], remaining(i))) return i;
+  }
+  return -1;
 }
 
 }  // namespace espalier

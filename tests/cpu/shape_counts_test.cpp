@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "host/engine/leaf_input.hpp"
 #include "host/engine/request_resolution.hpp"
+#include "kernels/decisions/leaf_counts.hpp"
 #include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
@@ -38,6 +40,20 @@ PlacementJob JobOn(const FlavorState& state, const PodSetRequest& pod_set) {
 
 PlacementJob JobOn(const FlavorState& state, std::string level) {
   return JobOn(state, MakePodSet(1, Preferred(std::move(level))));
+}
+
+// Returns how many leaves each resource excludes, found with the counts of each leaf.
+std::vector<std::int64_t> ExcludedLeafByLeaf(const PlacementJob& job) {
+  FlatAssumed assumed;
+  assumed.Set(job.assumed);
+  const LeafInput input = MakeLeafInput(job, assumed);
+  std::vector<std::int64_t> excluded(job.shape->workers.names.size(), 0);
+  for (std::int32_t leaf = 0; leaf < job.state->snapshot().leaf_count(); ++leaf) {
+    if (!Matches(input, leaf) || !InsideDomain(input, leaf)) continue;
+    const std::int16_t reason = ExclusionOf(true, true, CountLeaf(input, leaf));
+    if (reason >= 0) ++excluded[static_cast<std::size_t>(reason)];
+  }
+  return excluded;
 }
 
 class ShapeCountsTest : public ::testing::TestWithParam<std::string> {};
@@ -119,6 +135,7 @@ TEST(ShapeCountsTest, R18_7_ClassesOfLeavesChangeNoCount) {
       if (i % 4 == 3) pod_sets.back().pod_template.node_selector = {{"fast", "y"}};
     }
     CountsStorage leaves;
+    ClassesCache classes(1 << 20);
     for (std::size_t step = 0; step < 120; ++step) {
       SCOPED_TRACE(step);
       if (step == 50) state.ClassifyLeaves();
@@ -142,12 +159,37 @@ TEST(ShapeCountsTest, R18_7_ClassesOfLeavesChangeNoCount) {
           ASSERT_EQ(pods[d], expected_pods[d]) << "domain " << d;
         }
         if (random.Chance(50)) continue;
-        PlacementResult result, expected_result;
-        counts[i].CountExclusions(job, result);
-        expected.CountExclusions(job_by_leaf, expected_result);
-        ASSERT_EQ(result.limited_by, expected_result.limited_by);
+        PlacementJob asked = job;
+        if (random.Chance(20)) asked.replacement_domain = {3, leaf_count - 5};
+        if (random.Chance(30)) {
+          const std::size_t columns = state.snapshot().resources().size();
+          asked.assumed.Mutable() = {{LeafId(2), std::vector<Amount>(columns, 1)},
+                                     {LeafId(9), std::vector<Amount>(columns, 200)}};
+        }
+        PlacementResult result;
+        counts[i].CountExclusions(asked, classes, result);
+        ASSERT_EQ(result.limited_by, ExcludedLeafByLeaf(asked));
       }
     }
+  }
+}
+
+// What was found for the classes of leaves is another shape's no more.
+TEST(ShapeCountsTest, R18_7_CountsOfAnotherShapeInTheSameMemory) {
+  const ClusterState cluster = WithoutClasses(Racks(10));
+  const FlavorState& state = *cluster.Find("tas");
+  CountsStorage leaves;
+  ClassesCache classes(1 << 20);
+  ShapeCounts counts;
+  for (const Amount gpus : {1, 9, 2}) {
+    PodSetRequest pod_set = MakePodSet(1, Preferred("rack"));
+    pod_set.requests = {{"gpu", gpus}};
+    const PlacementJob job = JobOn(state, pod_set);
+    counts.Forget();
+    counts.Refresh(job, leaves);
+    PlacementResult result;
+    counts.CountExclusions(job, classes, result);
+    EXPECT_EQ(result.limited_by, ExcludedLeafByLeaf(job));
   }
 }
 

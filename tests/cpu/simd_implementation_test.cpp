@@ -199,40 +199,6 @@ void ExpectSums(const SimdImplementation& implementation, const Input& input, st
   }
 }
 
-// Finds what excludes each leaf, and what the sums gain over the reasons of before.
-void ExpectReasons(const SimdImplementation& implementation, const Input& input, bool blank,
-                   bool kept) {
-  const std::int32_t tiles =
-      (input.leaves + TiledCapacity::kTileLeaves - 1) / TiledCapacity::kTileLeaves;
-  ExclusionReasons reasons;
-  reasons.resources = input.plain.workers.size;
-  std::vector<std::int64_t> sums(static_cast<std::size_t>(reasons.None()) + 1, 1000);
-  std::vector<std::uint8_t> of_leaf;
-  std::vector<std::uint8_t> expected;
-  std::vector<std::int64_t> expected_sums = sums;
-  for (std::int32_t leaf = 0; leaf < tiles * TiledCapacity::kTileLeaves; ++leaf) {
-    const bool present = leaf < input.leaves && Matches(input.plain, leaf);
-    const LeafCounts counts = present ? input.Expected(leaf) : LeafCounts{};
-    const std::int32_t reason = present && counts.pods == 0 ? counts.limiting : reasons.None();
-    of_leaf.push_back(static_cast<std::uint8_t>(leaf % 3 == 0 ? reason : leaf % (reason + 1)));
-    expected.push_back(static_cast<std::uint8_t>(reason));
-    if (!blank) --expected_sums[of_leaf.back()];
-    ++expected_sums[expected.back()];
-  }
-  reasons.of_leaf = kept ? of_leaf.data() : nullptr;
-  reasons.blank = blank;
-  reasons.sums = sums.data();
-  std::vector<std::int32_t> list;
-  for (std::int32_t tile = tiles; tile-- > 0;) list.push_back(tile);
-  implementation.find_reasons(input.bulk, {blank ? nullptr : list.data(), 0, tiles}, reasons);
-  if (kept) {
-    ASSERT_EQ(of_leaf, expected);
-  }
-  sums.pop_back();
-  expected_sums.pop_back();
-  ASSERT_EQ(sums, expected_sums);
-}
-
 class SimdImplementationTest : public ::testing::TestWithParam<std::string_view> {
  protected:
   static SimdImplementation Tested() {
@@ -260,9 +226,6 @@ TEST_P(SimdImplementationTest, R7_11_CountsAsTheDecisionDoes) {
               for (const std::int32_t width : {1, 5, 16, 40}) {
                 ExpectSums(Tested(), input, width);
               }
-              ExpectReasons(Tested(), input, false, true);
-              ExpectReasons(Tested(), input, true, true);
-              ExpectReasons(Tested(), input, true, false);
             }
             if (HasFatalFailure()) return;
           }
@@ -367,26 +330,7 @@ TEST_P(SimdImplementationTest, NotesRunsOfLeaves) {
   }
 }
 
-// More leaves of one resource than 16 bits hold.
-TEST_P(SimdImplementationTest, R18_7_SumsOfManyTilesDoNotWrap) {
-  constexpr std::int32_t kTiles = 9000;
-  const std::vector<Amount> nothing(TiledCapacity::kTileLeaves + FlavorSnapshot::kReadAhead, 0);
-  const std::vector<Amount> magnitudes(1, 0);
-  const TiledCapacity tiles(nothing, TiledCapacity::kTileLeaves, TiledCapacity::kTileLeaves,
-                            magnitudes);
-  BulkRequest request;
-  request.workers.order = {0};
-  request.workers.resource = {0};
-  request.workers.narrow = {{0, Reciprocal<float>(1), 1, 0}};
-  request.tiles = tiles.Tile(0);
-  request.tile_stride = 0;  // every tile is the same
-  request.leaf_count = kTiles * TiledCapacity::kTileLeaves;
-  std::vector<std::int64_t> sums(3, 0);
-  Tested().find_reasons(request, {nullptr, 0, kTiles}, {1, nullptr, true, sums.data()});
-  EXPECT_EQ(sums[0], request.leaf_count);
-}
-
-TEST_P(SimdImplementationTest, SumsAndLooksUpClassesOfLeaves) {
+TEST_P(SimdImplementationTest, SumsClassesOfLeaves) {
   constexpr std::int32_t kTile = TiledCapacity::kTileLeaves;
   Random random(9);
   for (const std::int32_t classes : {1, 15, 16, 17, 31, 32, 33, 64, 200, 255}) {
@@ -428,21 +372,6 @@ TEST_P(SimdImplementationTest, SumsAndLooksUpClassesOfLeaves) {
       }
       expect_sums(matches.data());
       if (HasFatalFailure()) return;
-      // Every second tile is looked up, with a number for no class.
-      ClassTable with_none = table;
-      with_none.values[classes] = 77;
-      std::vector<std::int32_t> ids;
-      std::vector<std::uint8_t> expected_values(of_leaf.size(), 66);
-      for (std::int32_t tile = (tiles - 1) % 2; tile < tiles; tile += 2) {
-        ids.push_back(tile);
-        for (auto i = static_cast<std::size_t>(tile * kTile), end = i + kTile; i < end; ++i) {
-          expected_values[i] = with_none.values[of_leaf[i]];
-        }
-      }
-      std::vector<std::uint8_t> values(of_leaf.size(), 66);
-      Tested().look_up(with_none, of_leaf.data(),
-                       {ids.data(), 0, static_cast<std::int32_t>(ids.size())}, values.data());
-      ASSERT_EQ(values, expected_values);
     }
   }
 }

@@ -77,5 +77,25 @@ TEST_F(RequestTest, R5_10_ZeroRequestsTakePart) {
   EXPECT_EQ(fit.limiting, 0);
 }
 
+TEST_F(RequestTest, R5_10_TheFirstWithoutRoomIsWhatLimitsWhereNothingFits) {
+  const std::vector<Amount> amounts = {kMin, kMin + 1, -3, -1, 0, 1, 2, 3, kMax - 1, kMax};
+  const std::vector<std::int32_t> columns = {0, 1};
+  const auto expect = [&](const std::vector<Amount>& request, const std::vector<Amount>& left) {
+    const RequestView view{static_cast<std::int32_t>(request.size()), columns.data(),
+                           request.data()};
+    const auto remaining = [&](std::int32_t i) { return left[static_cast<std::size_t>(i)]; };
+    const Fit fit = FitAll(view, remaining);
+    EXPECT_EQ(FirstWithoutRoom(view, remaining), fit.count == 0 ? fit.limiting : -1);
+  };
+  expect({}, {});
+  for (const Amount request : amounts) {
+    for (const Amount other : amounts) {
+      for (const Amount left : amounts) {
+        for (const Amount other_left : amounts) expect({request, other}, {left, other_left});
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace espalier

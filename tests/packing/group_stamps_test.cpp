@@ -1,6 +1,8 @@
 // What stamps say of groups on a state and its branches.
 #include "host/packing/group_stamps.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -125,6 +127,43 @@ TEST(GroupStampsTest, NameNoGroupThatDidNotChange) {
   EXPECT_EQ(differences(branch.Branch()), (std::vector<std::size_t>{2, 149}));
   EXPECT_EQ(differences(state.Clone()).size(), 150U) << "nothing is known of a clone";
   EXPECT_EQ(differences(BuildState(Racks())).size(), 150U);
+}
+
+// Changes are listed as far back as there is room.
+TEST(GroupStampsTest, ListTheLatestChanges) {
+  constexpr std::size_t kGroups = 300;
+  differential::Random random(7);
+  GroupStamps stamps(kGroups);
+  std::vector<Stamp> made = {stamps.latest()};
+  std::int64_t listed = 0;
+  for (int change = 0; change < 3000; ++change) {
+    const Stamp stamp = GroupStamps::Next();
+    const std::int64_t touched = random.Between(1, 4);
+    for (std::int64_t i = 0; i < touched; ++i) {
+      stamps.Set(static_cast<std::size_t>(random.Between(0, kGroups - 1)), stamp);
+    }
+    made.push_back(stamp);
+    const auto back = static_cast<std::size_t>(random.Pick<std::int64_t>({0, 1, 20, 400, 2900}));
+    const Stamp since = made[made.size() - 1 - std::min(back, made.size() - 1)];
+    std::vector<std::int32_t> groups;
+    if (!stamps.ForEachListedSince(since, [&](std::int32_t g) { groups.push_back(g); })) {
+      EXPECT_TRUE(groups.empty());
+      EXPECT_GT(back, 20U) << "a few changes are always listed";
+      continue;
+    }
+    ++listed;
+    std::ranges::sort(groups);
+    groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+    std::vector<std::int32_t> changed;
+    for (std::size_t group = 0; group < kGroups; ++group) {
+      if (stamps.of_group()[group] > since) changed.push_back(static_cast<std::int32_t>(group));
+    }
+    ASSERT_EQ(groups, changed) << "change " << change << ", " << back << " back";
+  }
+  EXPECT_GT(listed, 1000);
+  const GroupStamps copy(stamps);
+  EXPECT_TRUE(copy.ForEachListedSince(stamps.latest(), [](std::int32_t) { FAIL(); }));
+  EXPECT_FALSE(copy.ForEachListedSince(stamps.latest() - 1, [](std::int32_t) { FAIL(); }));
 }
 
 TEST(GroupStampsTest, FreezeWithTheirState) {

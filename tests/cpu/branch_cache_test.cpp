@@ -1,8 +1,9 @@
-#include "fallback_cpu/counts_cache.hpp"
+#include "fallback_cpu/branch_cache.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "fallback_cpu/shape_counts.hpp"
 #include "host/engine/request_resolution.hpp"
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
@@ -10,7 +11,15 @@
 namespace espalier {
 namespace {
 
-class CountsCacheTest : public ::testing::Test {
+class CountsCache : public BranchCache<ShapeCounts> {
+ public:
+  using BranchCache::BranchCache;
+  std::shared_ptr<Entry> Get(const PlacementJob& job) {
+    return BranchCache::Get(job, job.shape, 1000);
+  }
+};
+
+class BranchCacheTest : public ::testing::Test {
  protected:
   // A job whose shape asks for so many gpus per pod.
   PlacementJob Job(Amount gpus, const ClusterState& state) const {
@@ -27,7 +36,7 @@ class CountsCacheTest : public ::testing::Test {
   ClusterState state_ = BuildState(Gpus({{"r1/a", 4}, {"r2/b", 4}}));
 };
 
-TEST_F(CountsCacheTest, OneEntryPerStateShapeAndKind) {
+TEST_F(BranchCacheTest, OneEntryPerStateShapeAndKind) {
   CountsCache cache(1 << 20);
   const auto entry = cache.Get(Job(1));
   EXPECT_EQ(cache.Get(Job(1)), entry);
@@ -41,7 +50,7 @@ TEST_F(CountsCacheTest, OneEntryPerStateShapeAndKind) {
 }
 
 // Counted are the racks that the branch that is gone had booked, and those that this one has.
-TEST_F(CountsCacheTest, EntriesOfABranchThatIsGoneGoOn) {
+TEST_F(BranchCacheTest, EntriesOfABranchThatIsGoneGoOn) {
   std::vector<std::pair<std::string, Amount>> hosts;
   for (int rack = 0; rack < 100; ++rack) {
     hosts.emplace_back(fmt::format("r{:02}/h{:02}", rack, rack), 8);
@@ -52,14 +61,16 @@ TEST_F(CountsCacheTest, EntriesOfABranchThatIsGoneGoOn) {
   };
   CountsCache cache(1 << 20);
   CountsStorage leaves;
-  // LeafGroups counted by the entry so far. In all, so many pods fit the first rack.
+  // Groups counted by the entry so far, for whatever states. In all, so many pods fit the first
+  // rack.
   const auto counted = [&](const ClusterState& on, StoredCount pods_on_first) {
     PlacementJob job = Job(1, on);
     job.replacement_domain = {0, 100};
     const auto entry = cache.Get(job);
-    entry->counts.Refresh(job, leaves);
-    EXPECT_EQ(entry->counts.SourceFor(job, leaves).stored().pods[0], pods_on_first);
-    return entry->counts.groups_counted();
+    entry->BeginWithParent(job);
+    entry->value.Refresh(job, leaves);
+    EXPECT_EQ(entry->value.SourceFor(job, leaves).stored().pods[0], pods_on_first);
+    return entry->value.groups_counted();
   };
   {
     ClusterState gone = state.Branch();
@@ -74,18 +85,24 @@ TEST_F(CountsCacheTest, EntriesOfABranchThatIsGoneGoOn) {
   EXPECT_EQ(counted(branch, 8), 103 + 6) << "0 to 4 and 7";
   book(branch, {0});
   EXPECT_EQ(counted(branch, 5), 110);
+  const ClusterState child = branch.Branch();
+  EXPECT_EQ(counted(child, 5), 0) << "begins with the counts of its parent";
+  const ClusterState early = branch.Branch();
+  book(branch, {8, 9});
   const ClusterState later = branch.Branch();
-  EXPECT_EQ(counted(later, 5), 100) << "an entry of its own while the other is in use";
+  EXPECT_EQ(counted(later, 5), 2) << "8 and 9, of which the parent's counts do not know";
+  EXPECT_EQ(counted(branch, 5), 112);
+  EXPECT_EQ(counted(early, 5), 100) << "the parent's counts are of what came later";
   EXPECT_EQ(counted(state.Clone(), 8), 100);
   {
     ClusterState far = state.Branch();
-    for (int rack = 10; rack < 40; ++rack) book(far, {rack});
-    EXPECT_EQ(counted(far, 8), 100);
+    for (int rack = 10; rack < 70; ++rack) book(far, {rack});
+    EXPECT_EQ(counted(far, 8), 200) << "nothing is known of a clone, whose entry this was";
   }
-  EXPECT_EQ(counted(state.Branch(), 8), 100) << "not worth going on";
+  EXPECT_EQ(counted(state.Branch(), 8), 300) << "too many differ";
 }
 
-TEST_F(CountsCacheTest, LeastRecentlyUsedGivesWay) {
+TEST_F(BranchCacheTest, LeastRecentlyUsedGivesWay) {
   CountsCache one_at_a_time(1);  // less than any entry takes
   const std::weak_ptr<CountsCache::Entry> first = one_at_a_time.Get(Job(1));
   EXPECT_FALSE(first.expired());  // the newest entry always stays
@@ -94,7 +111,7 @@ TEST_F(CountsCacheTest, LeastRecentlyUsedGivesWay) {
   EXPECT_TRUE(first.expired());
 }
 
-TEST_F(CountsCacheTest, UseKeepsAnEntryAlive) {
+TEST_F(BranchCacheTest, UseKeepsAnEntryAlive) {
   CountsCache cache(1 << 20);
   std::weak_ptr<CountsCache::Entry> used = cache.Get(Job(1));
   const std::weak_ptr<CountsCache::Entry> unused = cache.Get(Job(2));
@@ -106,15 +123,15 @@ TEST_F(CountsCacheTest, UseKeepsAnEntryAlive) {
   EXPECT_FALSE(used.expired());
 }
 
-TEST_F(CountsCacheTest, EntriesInUseOutliveTheirEviction) {
+TEST_F(BranchCacheTest, EntriesInUseOutliveTheirEviction) {
   CountsCache one_at_a_time(1);
   const std::shared_ptr<CountsCache::Entry> held = one_at_a_time.Get(Job(1));
   one_at_a_time.Get(Job(2));
   PlacementJob job = Job(1);
   job.replacement_domain = {0, 2};
   CountsStorage leaves;
-  held->counts.Refresh(job, leaves);
-  EXPECT_EQ(held->counts.SourceFor(job, leaves).stored().pods[0], 4);
+  held->value.Refresh(job, leaves);
+  EXPECT_EQ(held->value.SourceFor(job, leaves).stored().pods[0], 4);
 }
 
 }  // namespace

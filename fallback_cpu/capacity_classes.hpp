@@ -1,0 +1,81 @@
+// Classifies the leaves of a state by what remains on them and keeps the classes up to date.
+// Failure texts say how many leaves lack which resource: that is found for each class in place of
+// each leaf, and for each change once in place of once a shape.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fallback_cpu/counted_state.hpp"
+#include "host/engine/backend.hpp"
+#include "host/packing/name_index.hpp"
+#include "host/packing/node_filter.hpp"
+
+namespace espalier {
+
+// Leaves are of one class when the same amount of every resource remains on them. A class stays
+// when it has lost its last leaf, until there are many such.
+class CapacityClasses {
+ public:
+  // Number of leaves by class, of those that a filter admits. Owns what it points to; without a
+  // filter this object does.
+  using Leaves = std::shared_ptr<const std::vector<std::int32_t>>;
+
+  // Returns whether the leaves of a state can be classified: not where there are hundreds of
+  // resources, most of which most leaves lack.
+  static bool CanClassify(const FlavorState& state);
+
+  // Returns the most bytes that the classes of a state may come to hold.
+  static std::size_t MostBytes(const FlavorState& state);
+
+  // Resets the classes; keeps the allocated memory.
+  void Forget();
+  // Begins with the classes of the state that the job's is a branch of, if it has all their stamps.
+  void BeginWith(const CapacityClasses& of_parent, const PlacementJob& job);
+
+  // Brings the classes up to date with the capacity that a job looks at, and returns how many
+  // leaves each has, of those that the job's filter admits. Earlier calls were for the same state,
+  // or for one of which it is a branch or that was another branch. While the state does not change,
+  // later calls change nothing that others read.
+  Leaves LeavesOf(const PlacementJob& job);
+
+  std::int32_t count() const { return static_cast<std::int32_t>(leaves_.size()); }
+  // Returns what remains on a leaf of a class, by resource of the snapshot.
+  const Amount* Remaining(std::int32_t of_class) const {
+    return amounts_.data() + static_cast<std::size_t>(of_class) * columns_;
+  }
+  // Returns a number that is another one when classes have got other numbers.
+  std::uint64_t numbering() const { return numbering_; }
+
+ private:
+  struct OfFilter {
+    std::shared_ptr<const NodeFilter> filter;
+    CountedState counted;
+    std::vector<std::int32_t> class_of_leaf;  // as it was counted; -1: not among `leaves`
+    std::vector<std::int32_t> leaves;
+  };
+
+  void Refresh(const PlacementJob& job);
+  void Clear(const FlavorSnapshot& snapshot);
+  void Classify(const PlacementJob& job, DomainRange leaves);
+  std::int32_t Find(const Amount* row);
+  void Count(const PlacementJob& job, OfFilter& of_filter);
+
+  std::size_t columns_ = 0;
+  bool known_ = false;  // not while leaves are classified, nor after a failure in between
+  CountedState counted_;
+  std::uint64_t numbering_ = 0;
+  std::vector<std::int32_t> class_of_leaf_;
+  std::vector<Amount> amounts_;                     // [class * columns + column]
+  std::vector<std::int32_t> leaves_;                // by class
+  std::int32_t without_leaves_ = 0;                 // classes
+  NameIndex index_;                                 // of classes, by their amounts
+  std::vector<std::shared_ptr<OfFilter>> filters_;  // most recently used first
+  std::vector<std::int32_t> stale_;                 // groups
+  std::vector<Amount> rows_;                        // of the leaves that are looked at
+};
+
+}  // namespace espalier
