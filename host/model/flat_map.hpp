@@ -192,8 +192,9 @@ class FlatMap {
   }
 
   std::size_t LowerBound(std::string_view key) const {
-    if (empty() || keys_->back() < key) return size();  // input is usually sorted already
-    return static_cast<std::size_t>(std::lower_bound(keys_->begin(), keys_->end(), key) -
+    const auto before = [](const std::string& a, std::string_view b) { return a.compare(b) < 0; };
+    if (empty() || before(keys_->back(), key)) return size();  // input is usually sorted already
+    return static_cast<std::size_t>(std::lower_bound(keys_->begin(), keys_->end(), key, before) -
                                     keys_->begin());
   }
   bool HasAt(std::size_t at, std::string_view key) const {
