@@ -11,8 +11,15 @@ namespace {
 
 // Resources by which leaves are told apart, at most.
 constexpr std::size_t kMostColumns = 64;
-// Filters whose leaves are counted by class, at most.
-constexpr std::size_t kMostFilters = 8;
+// Filters whose leaves are counted by class, at most: more where there are few leaves.
+constexpr std::size_t kMostFilters = 64;
+constexpr std::size_t kFewestFilters = 8;
+constexpr std::size_t kLeavesOfFilters = std::size_t{1} << 20;
+
+std::size_t MostFilters(std::size_t leaves) {
+  return std::clamp(kLeavesOfFilters / (leaves + 1), kFewestFilters, kMostFilters);
+}
+
 // Leaves that are read together.
 constexpr std::int32_t kTogether = 16;
 // So many classes without leaves, and half of all, are dropped.
@@ -34,9 +41,10 @@ bool CapacityClasses::CanClassify(const FlavorState& state) {
 
 std::size_t CapacityClasses::MostBytes(const FlavorState& state) {
   const auto leaves = static_cast<std::size_t>(state.snapshot().leaf_count());
-  const std::size_t of_class = sizeof(Amount) * state.snapshot().resources().size() +
-                               2 * NameIndex::Bytes(1) + (1 + kMostFilters) * sizeof(std::int32_t);
-  return leaves * (of_class + (1 + kMostFilters) * sizeof(std::int32_t));
+  const std::size_t numbers = (1 + MostFilters(leaves)) * sizeof(std::int32_t);
+  const std::size_t of_class =
+      sizeof(Amount) * state.snapshot().resources().size() + 2 * NameIndex::Bytes(1) + numbers;
+  return leaves * (of_class + numbers);
 }
 
 void CapacityClasses::Forget() {
@@ -63,7 +71,7 @@ CapacityClasses::Leaves CapacityClasses::LeavesOf(const PlacementJob& job) {
     auto fresh = std::make_shared<OfFilter>();
     fresh->filter = job.filter;
     of_filter = filters_.insert(filters_.begin(), std::move(fresh));
-    if (filters_.size() > kMostFilters) filters_.pop_back();
+    if (filters_.size() > MostFilters(class_of_leaf_.size())) filters_.pop_back();
   } else {
     std::rotate(filters_.begin(), of_filter, of_filter + 1);
     of_filter = filters_.begin();
