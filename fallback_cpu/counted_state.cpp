@@ -13,6 +13,10 @@ namespace {
 // Where more than this part of the groups of another branch differ, counting all of them is sooner.
 constexpr std::size_t kWorthRebasing = 2;
 
+// Where there are fewer groups, looking at all stamps is sooner than going through a list of
+// changes.
+constexpr std::size_t kWorthListing = 2048;
+
 // Appends the groups of the changes that are listed since then. Returns false where they are not.
 bool AppendListed(const GroupStamps& stamps, Stamp since, const StoredCount* pods,
                   std::vector<std::int32_t>& groups) {
@@ -39,7 +43,9 @@ bool AppendListed(const GroupStamps& stamps, Stamp since, const StoredCount* pod
 void AppendChanged(const GroupStamps& stamps, Stamp since, const StoredCount* pods,
                    std::vector<std::int32_t>& groups) {
   groups.reserve(groups.size() + stamps.of_group().size());  // nothing fails from here on
-  if (AppendListed(stamps, since, pods, groups)) return;
+  if (stamps.of_group().size() >= kWorthListing && AppendListed(stamps, since, pods, groups)) {
+    return;
+  }
   thread_local std::vector<std::int32_t> changed;
   stamps.ForRunsSince(since, [&](std::size_t begin, std::size_t end) {
     changed.resize(std::max(changed.size(), end - begin + SimdImplementation::kReadAhead));
