@@ -61,7 +61,10 @@ void AppendChanged(const GroupStamps& stamps, Stamp since, const StoredCount* po
 std::optional<CountedState> OnBranch(CountedState of_parent, const PlacementJob& job) {
   // Stamps that are not final are those of the parent, which may go on changing them.
   if (!job.simulate_empty && !of_parent.stamps->frozen()) {
-    if (of_parent.at > job.state->branched_at()) return std::nullopt;
+    if (of_parent.state != job.state->parent() || of_parent.at > job.state->branched_at()) {
+      return std::nullopt;
+    }
+    of_parent.state = job.state->identity();
     of_parent.stamps = job.state->SharedStamps();
   }
   return of_parent;

@@ -15,12 +15,13 @@ namespace espalier {
 // Names the capacity that something was derived from: that of these stamps, when the latest was
 // `at`. The stamps are those of a state that still exists, or frozen.
 struct CountedState {
+  std::uint64_t state = 0;  // FlavorState::identity
   std::shared_ptr<const GroupStamps> stamps;
   Stamp at = 0;
 
   // Returns the capacity that a job looks at.
   static CountedState Of(const PlacementJob& job) {
-    return {SharedStampsOf(job), StampsOf(job).latest()};
+    return {job.state->identity(), SharedStampsOf(job), StampsOf(job).latest()};
   }
   // Returns whether it is the capacity that a job looks at.
   bool IsOf(const PlacementJob& job) const {
@@ -29,7 +30,7 @@ struct CountedState {
 };
 
 // Returns the same for the state of a job, where that is a branch of the state that `of_parent` is
-// of; none where the branch does not have all of its stamps.
+// of; none where it is a branch of another state, or does not have all of its stamps.
 std::optional<CountedState> OnBranch(CountedState of_parent, const PlacementJob& job);
 
 // Appends the groups in which the capacity of a job differs from what was counted, in ascending

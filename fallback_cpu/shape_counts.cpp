@@ -123,7 +123,7 @@ bool ShapeCounts::StartFromClasses(const PlacementJob& job) {
     return false;
   }
   RollUpAll();
-  counted_state_ = {SharedStampsOf(job), state.classes_stamp()};
+  counted_state_ = {state.identity(), SharedStampsOf(job), state.classes_stamp()};
   return true;
 }
 

@@ -102,6 +102,32 @@ TEST_F(BranchCacheTest, EntriesOfABranchThatIsGoneGoOn) {
   EXPECT_EQ(counted(state.Branch(), 8), 300) << "too many differ";
 }
 
+// An entry that nobody came to use, as the work was stopped, knows a parent that is not that of the
+// state which takes it over.
+TEST_F(BranchCacheTest, CountsOfAnotherStatesParentAreNotBegunWith) {
+  ClusterState root = WithoutClasses(BuildState(Gpus({{"r1/a", 8}, {"r2/b", 8}, {"r3/c", 8}})));
+  CountsCache cache(1 << 20);
+  CountsStorage leaves;
+  const auto pods_on_first = [&](const ClusterState& on) {
+    PlacementJob job = Job(1, on);
+    job.replacement_domain = {0, 3};
+    const auto entry = cache.Get(job);
+    entry->BeginWithParent(job);
+    entry->value.Refresh(job, leaves);
+    return entry->value.SourceFor(job, leaves).stored().pods[0];
+  };
+  ClusterState parent = root.Branch();
+  EXPECT_EQ(pods_on_first(parent), 8);
+  {
+    const ClusterState unused = parent.Branch();
+    cache.Get(Job(1, unused));
+  }
+  parent.AddUsage({{"tas", "a", {{"gpu", 3}}}});
+  EXPECT_EQ(pods_on_first(parent), 5);
+  root.AddUsage({{"tas", "c", {{"gpu", 1}}}});
+  EXPECT_EQ(pods_on_first(root.Branch()), 8);
+}
+
 TEST_F(BranchCacheTest, LeastRecentlyUsedGivesWay) {
   CountsCache one_at_a_time(1);  // less than any entry takes
   const std::weak_ptr<CountsCache::Entry> first = one_at_a_time.Get(Job(1));
