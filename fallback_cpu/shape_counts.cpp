@@ -45,6 +45,7 @@ void ShapeCounts::Forget() {
   counter_.reset();
   counted_ = false;
   leaves_kept_ = false;
+  leaf_summary_.Forget();
   assumed_groups_.clear();
   excluded_of_ = {};
   reason_of_class_.clear();

@@ -193,6 +193,36 @@ TEST(ShapeCountsTest, R18_7_CountsOfAnotherShapeInTheSameMemory) {
   }
 }
 
+// What has held leaves of a small cluster and their summary begins with the counts of a parent that
+// are larger and have none. The racks are counted leaf by leaf, as slices are.
+TEST(ShapeCountsTest, ASummaryOfForgottenLeavesIsNotFollowed) {
+  const auto with_slices = [](const std::string& level) {
+    return MakePodSet(2, Required(level, {{std::string(kHostnameLabel), 2}}));
+  };
+  CountsStorage leaves;
+  ShapeCounts counts;
+  const ClusterState small = Racks(1);
+  const PlacementJob on_hosts = JobOn(*small.Find("tas"), with_slices(std::string(kHostnameLabel)));
+  counts.Refresh(on_hosts, leaves);
+  ASSERT_NE(counts.SourceFor(on_hosts, leaves).slice_index(), nullptr);
+
+  const ClusterState large = WithoutClasses(Racks(100));
+  ShapeCounts of_parent;
+  of_parent.Refresh(JobOn(*large.Find("tas"), with_slices("rack")), leaves);
+  ClusterState cluster_branch = large.Branch();
+  FlavorState& branch = *cluster_branch.Find("tas");
+  branch.Add(LeafId(0), {{"gpu", 3}});
+  const PlacementJob job = JobOn(branch, with_slices("rack"));
+  counts.Forget();
+  counts.BeginWith(of_parent, job);
+  const std::int64_t before = counts.groups_counted();
+  counts.Refresh(job, leaves);
+  EXPECT_EQ(counts.groups_counted() - before, 1) << "the parent's counts serve";
+  const ShapeCounts::Source source = counts.SourceFor(job, leaves);
+  EXPECT_EQ(source.slice_index(), nullptr);
+  EXPECT_EQ(source.stored().slices[0], 2 + 3 * 4);
+}
+
 TEST(ShapeCountsTest, TheSummaryOfLeavesFollowsWhatChanges) {
   ClusterState cluster = Racks(100);
   FlavorState& state = *cluster.Find("tas");
