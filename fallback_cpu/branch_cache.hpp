@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "host/engine/backend.hpp"
+#include "host/engine/counts_key.hpp"
 
 namespace espalier {
 
@@ -46,7 +46,7 @@ class BranchCache {
   // recently used ones. Thread-safe. An evicted entry lives until its last user releases it.
   std::shared_ptr<Entry> Get(const PlacementJob& job, const std::shared_ptr<const Shape>& shape,
                              std::size_t bytes) {
-    const Key key{job.state->identity(), shape.get(), job.simulate_empty};
+    const CountsKey key{job.state->identity(), shape.get(), job.simulate_empty};
     const std::lock_guard lock(mutex_);
     if (by_key_.contains(key) || TakeOver(key, job)) {
       const auto slot = by_key_.at(key);
@@ -70,21 +70,8 @@ class BranchCache {
   // States whose entries another branch may take over.
   static constexpr std::size_t kMaxStates = 8;
 
-  struct Key {
-    std::uint64_t state = 0;
-    const Shape* shape = nullptr;
-    bool simulate_empty = false;
-    bool operator==(const Key&) const = default;
-  };
-  struct KeyHash {
-    std::size_t operator()(const Key& key) const {
-      const std::size_t shape = std::hash<const void*>{}(key.shape);
-      return shape ^ (std::hash<std::uint64_t>{}(key.state) * 0x9e3779b97f4a7c15ULL) ^
-             static_cast<std::size_t>(key.simulate_empty);
-    }
-  };
   struct Slot {
-    Key key;
+    CountsKey key;
     std::shared_ptr<const Shape> shape;         // keeps the address taken
     std::shared_ptr<const GroupStamps> stamps;  // of the state; frozen when it is destroyed
     std::shared_ptr<Entry> entry;
@@ -97,7 +84,7 @@ class BranchCache {
 
   // Makes the entry of a state that is gone that of another branch. Nobody uses it any more, as its
   // state would still be there.
-  bool TakeOver(const Key& key, const PlacementJob& job) {
+  bool TakeOver(const CountsKey& key, const PlacementJob& job) {
     if (std::ranges::find(states_, key.state, &State::identity) == states_.end()) {
       states_.push_front({key.state, job.state->SharedStamps()});
     }
@@ -138,7 +125,7 @@ class BranchCache {
   std::size_t max_bytes_;
   std::size_t bytes_ = 0;
   std::list<Slot> slots_;  // most recently used first
-  std::unordered_map<Key, typename std::list<Slot>::iterator, KeyHash> by_key_;
+  std::unordered_map<CountsKey, typename std::list<Slot>::iterator, CountsKey::Hash> by_key_;
   std::list<State> states_;  // newest first
 };
 

@@ -29,10 +29,6 @@ std::uint32_t HashOf(const Amount* row, std::size_t columns) {
   return NameIndex::Hash({reinterpret_cast<const char*>(row), columns * sizeof(Amount)});
 }
 
-const PagedArray<Amount>& AmountsOf(const PlacementJob& job) {
-  return job.simulate_empty ? job.state->free() : job.state->remaining();
-}
-
 }  // namespace
 
 bool CapacityClasses::CanClassify(const FlavorState& state) {

@@ -20,8 +20,8 @@ namespace espalier {
 // when it has lost its last leaf, until there are many such.
 class CapacityClasses {
  public:
-  // Number of leaves by class, of those that a filter admits. Owns what it points to; without a
-  // filter this object does.
+  // Number of leaves by class, of those that a filter admits. Valid as long as the object that gave
+  // it; keeps the numbers of a filter that is no longer among those it counts.
   using Leaves = std::shared_ptr<const std::vector<std::int32_t>>;
 
   // Returns whether the leaves of a state can be classified: not where there are hundreds of

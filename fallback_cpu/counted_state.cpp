@@ -23,6 +23,7 @@ bool AppendListed(const GroupStamps& stamps, Stamp since, const StoredCount* pod
   constexpr std::size_t kBits = 64;
   thread_local std::vector<std::uint64_t> changed;  // by group; clear between calls
   changed.resize(std::max(changed.size(), stamps.of_group().size() / kBits + 1));
+  groups.reserve(groups.size() + stamps.of_group().size());  // nothing fails from here on
   std::size_t first = changed.size();
   std::size_t last = 0;
   const bool listed = stamps.ForEachListedSince(since, [&](std::int32_t group) {
@@ -42,7 +43,6 @@ bool AppendListed(const GroupStamps& stamps, Stamp since, const StoredCount* pod
 
 void AppendChanged(const GroupStamps& stamps, Stamp since, const StoredCount* pods,
                    std::vector<std::int32_t>& groups) {
-  groups.reserve(groups.size() + stamps.of_group().size());  // nothing fails from here on
   if (stamps.of_group().size() >= kWorthListing && AppendListed(stamps, since, pods, groups)) {
     return;
   }

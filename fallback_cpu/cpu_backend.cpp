@@ -89,12 +89,6 @@ void Decide(const PlacementJob& job, ShapeCounts& counts, ClassesCache& classes,
   }
 }
 
-// Returns whether the job is on a part of the flavor: rare, and not worth a place in the cache.
-bool IsPartial(const PlacementJob& job) {
-  return job.replacement_domain.begin != 0 ||
-         job.replacement_domain.end != job.state->snapshot().leaf_count();
-}
-
 // A job and the counts it shares with others.
 struct Member {
   std::shared_ptr<CountsCache::Entry> entry;
@@ -235,12 +229,16 @@ class CpuBackend final : public Backend {
     tbb::this_task_arena::isolate(body);
   }
 
+  std::shared_ptr<CountsCache::Entry> EntryOf(const PlacementJob& job) {
+    return cache_.Get(job, job.shape, MostBytes(job));
+  }
+
   void GroupJobs(std::span<const PlacementJob> jobs, Batch& batch) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (!jobs[i].assumed.empty() || IsPartial(jobs[i])) {
         batch.AddAlone(i);
       } else {
-        batch.Add(cache_.Get(jobs[i], jobs[i].shape, MostBytes(jobs[i])), i);
+        batch.Add(EntryOf(jobs[i]), i);
       }
     }
     batch.Group();
@@ -258,20 +256,6 @@ class CpuBackend final : public Backend {
     });
   }
 
-  // Calls `count` for each shape on run after run of groups of leaves, as long as is good to read
-  // the capacity of `stale` groups of leaves a shape from the innermost cache.
-  static void InRuns(std::size_t stale, std::int32_t leaf_groups, const auto& shapes,
-                     const auto& count) {
-    if (stale == 0) return;
-    const auto a_shape = static_cast<std::int64_t>(stale / shapes.size() + 1);
-    const std::int64_t run =
-        std::max(kGroupsTogether * std::int64_t{leaf_groups} / a_shape, std::int64_t{1});
-    for (std::int64_t begin = 0; begin < leaf_groups; begin += run) {
-      const auto end = static_cast<std::int32_t>(std::min<std::int64_t>(begin + run, leaf_groups));
-      for (const auto& shape : shapes) count(shape, end);
-    }
-  }
-
   void RefreshTogether(std::span<const PlacementJob> jobs, std::span<const Sharers> groups) {
     CountsStorage& leaves = memory_.local().scratch.leaves();
     std::int32_t leaf_groups = 0;  // of the largest snapshot; they may be several
@@ -284,9 +268,14 @@ class CpuBackend final : public Backend {
       stale += group.front().counts().Prepare(job);
       leaf_groups = std::max(leaf_groups, job.state->snapshot().group_count());
     }
-    InRuns(stale, leaf_groups, groups, [&](const Sharers& group, std::int32_t end) {
-      group.front().counts().CountGroups(end, leaves);
-    });
+    // Runs as long as is good to read the capacity of what is stale from the innermost cache.
+    const auto a_shape = static_cast<std::int64_t>(stale / groups.size() + 1);
+    const std::int64_t run =
+        std::max(kGroupsTogether * std::int64_t{leaf_groups} / a_shape, std::int64_t{1});
+    for (std::int64_t begin = 0; stale > 0 && begin < leaf_groups; begin += run) {
+      const auto end = static_cast<std::int32_t>(std::min<std::int64_t>(begin + run, leaf_groups));
+      for (const Sharers& group : groups) group.front().counts().CountGroups(end, leaves);
+    }
     for (const Sharers& group : groups) {
       group.front().counts().Finish();
       group.front().counts().PrepareExclusions(jobs[group.front().job], classes_);
@@ -296,12 +285,12 @@ class CpuBackend final : public Backend {
   void EvaluateOne(const PlacementJob& job, PlacementResult& result) {
     if (job.budget->stopped()) return;
     Scratch& scratch = memory_.local().scratch;
-    if (IsPartial(job)) {
+    if (IsPartial(job)) {  // rare, and not worth a place in the cache
       ShapeCounts counts;
       counts.Refresh(job, scratch.leaves());
       return Decide(job, counts, classes_, scratch, result);
     }
-    const std::shared_ptr<CountsCache::Entry> entry = cache_.Get(job, job.shape, MostBytes(job));
+    const std::shared_ptr<CountsCache::Entry> entry = EntryOf(job);
     const std::lock_guard lock(entry->mutex);
     entry->BeginWithParent(job);
     entry->value.Refresh(job, scratch.leaves());

@@ -17,7 +17,7 @@ LeafCounter::LeafCounter(const PlacementJob& job)
       tree_(job.state->snapshot().tree()),
       first_leaf_(tree_.LevelBegin(tree_.lowest())) {
   input_ = MakeLeafInput(job, assumed_);
-  bulk_ = BindBulk();
+  bulk_ = !IsPartial(job) && BindBulk();
   small_ = bulk_ && tree_.level_count > 1 && IsSmall();
   sums_ = small_ && input_.leader.size == 0 && shape_.slice.IsOnePod(tree_.lowest());
   if (small_) {
@@ -52,7 +52,6 @@ bool LeafCounter::BindEntry(std::int32_t column, Amount request, Amount leader,
 }
 
 bool LeafCounter::BindBulk() {
-  if (input_.domain.begin != 0 || input_.domain.end != tree_.leaf_count()) return false;
   if (shape_.slice.size >= kExactAmount) return false;
   slice_inverse_ = Reciprocal<double>(shape_.slice.size);
   const RequestVector& workers = shape_.workers;
@@ -74,7 +73,6 @@ bool LeafCounter::BindBulk() {
     request_.most = state_.tiles().Most();
     request_.min_tile_max = state_.tiles().MinTileMax();
   }
-  request_.leaf_count = tree_.leaf_count();
   request_.matches = input_.matches;
   return !request_.workers.order.empty() &&
          (leader.amounts.empty() || !request_.leader.order.empty());
@@ -155,7 +153,6 @@ std::optional<BulkRequest> LeafCounter::OfClasses(const LeafClasses& classes) co
   request.matches = nullptr;
   request.tiles = classes.tiles();
   request.most = nullptr;
-  request.leaf_count = classes.count();
   return request;
 }
 

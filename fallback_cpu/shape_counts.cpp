@@ -10,22 +10,6 @@
 namespace espalier {
 namespace {
 
-// Returns those of some groups, or of all, that are before `end` and not `done`, and moves
-// `done` behind them. The groups ascend unless all are taken at once.
-LeafGroups TakeBefore(std::int32_t end, const FlavorSnapshot& snapshot, bool all,
-                      const std::vector<std::int32_t>& some, std::int32_t& done) {
-  const std::int32_t first = done;
-  if (all) {
-    done = std::min(end, snapshot.group_count());
-    return {nullptr, first, done - first};
-  }
-  const auto last = end >= snapshot.group_count()
-                        ? some.end()
-                        : std::lower_bound(some.begin() + first, some.end(), end);
-  done = static_cast<std::int32_t>(last - some.begin());
-  return {some.data() + first, 0, done - first};
-}
-
 void SortDistinct(std::vector<std::int32_t>& groups) {
   std::ranges::sort(groups);
   groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
@@ -195,8 +179,20 @@ void ShapeCounts::SumGroups(const LeafGroups& groups) {
   }
 }
 
+// Returns the groups before `end` that are to be counted and have not been taken yet.
+LeafGroups ShapeCounts::TakeBefore(std::int32_t end) {
+  const std::int32_t first = stale_done_;
+  if (cold_) {
+    stale_done_ = std::min(end, snapshot_->group_count());
+    return {nullptr, first, stale_done_ - first};
+  }
+  const auto last = std::lower_bound(stale_.begin() + first, stale_.end(), end);
+  stale_done_ = static_cast<std::int32_t>(last - stale_.begin());
+  return {stale_.data() + first, 0, stale_done_ - first};
+}
+
 void ShapeCounts::CountGroups(std::int32_t end, CountsStorage& leaves) {
-  const LeafGroups groups = TakeBefore(end, *snapshot_, cold_, stale_, stale_done_);
+  const LeafGroups groups = TakeBefore(end);
   if (groups.count == 0) return;
   groups_counted_ += groups.count;
   if (CanSumGroups()) return SumGroups(groups);
@@ -311,13 +307,14 @@ class LeafReasons {
   }
 
  private:
-  FlatAssumed assumed_;  // none: it is counted by whom it concerns
+  FlatAssumed assumed_;  // empty: callers give what is assumed on a leaf with the leaf
   LeafInput input_;
 };
 
-}  // namespace
-
-namespace {
+// Returns the classes of the leaves of a job's state.
+std::shared_ptr<ClassesCache::Entry> ClassesOf(const PlacementJob& job, ClassesCache& classes) {
+  return classes.Get(job, nullptr, CapacityClasses::MostBytes(*job.state));
+}
 
 // Adds the leaves of each class to those that its reason excludes; below 0: none.
 void AddByReason(std::span<const std::int16_t> reasons, std::span<const std::int32_t> leaves,
@@ -346,7 +343,7 @@ void ShapeCounts::CountExclusions(const PlacementJob& job, ClassesCache& classes
                                   PlacementResult& result) {
   const LeafReasons reasons(job);
   const std::int32_t leaves = snapshot_->leaf_count();
-  if (job.replacement_domain.size() < leaves) {  // too rare to be kept
+  if (IsPartial(job)) {  // too rare to be kept
     for (std::int32_t leaf = 0; leaf < leaves; ++leaf) {
       const bool outside = !InsideDomain(reasons.input(), leaf);
       if (outside && Matches(reasons.input(), leaf)) ++result.outside_domain;
@@ -374,7 +371,8 @@ void ShapeCounts::CountExcluded(const PlacementJob& job, ClassesCache& classes) 
                          state.classes_stamp() == state.stamps().latest();
   if (!unchanged || !counter_->CountExcluded(*state.classes(), excluded_)) {
     if (CapacityClasses::CanClassify(state)) {
-      const CapacityClasses::Leaves leaves = FindReasons(job, classes);
+      const auto entry = ClassesOf(job, classes);
+      const CapacityClasses::Leaves leaves = FindReasons(job, *entry);
       AddByReason(reason_of_class_, *leaves, excluded_);
     } else {
       LeafReasons(job).CountAll(snapshot_->leaf_count(), excluded_);
@@ -383,18 +381,17 @@ void ShapeCounts::CountExcluded(const PlacementJob& job, ClassesCache& classes) 
   excluded_of_ = CountedState::Of(job);
 }
 
-// Brings reason_of_class_ up to date; returns the leaves of each class.
-CapacityClasses::Leaves ShapeCounts::FindReasons(const PlacementJob& job, ClassesCache& classes) {
-  const auto entry = classes.Get(job, nullptr, CapacityClasses::MostBytes(*job.state));
+// Brings reason_of_class_ up to date; returns the leaves of each class, valid as long as the entry.
+CapacityClasses::Leaves ShapeCounts::FindReasons(const PlacementJob& job,
+                                                 ClassesCache::Entry& entry) {
   CapacityClasses::Leaves leaves;
   {
-    const std::lock_guard lock(entry->mutex);
-    entry->BeginWithParent(job);
-    leaves = entry->value.LeavesOf(job);
+    const std::lock_guard lock(entry.mutex);
+    entry.BeginWithParent(job);
+    leaves = entry.value.LeavesOf(job);
   }
-  if (leaves.use_count() == 0) leaves = {entry, leaves.get()};
   // Nothing of this is written while jobs on the state run.
-  const CapacityClasses& known = entry->value;
+  const CapacityClasses& known = entry.value;
   if (std::exchange(numbering_, known.numbering()) != known.numbering()) reason_of_class_.clear();
   const LeafReasons reasons(job);
   const RequestView& workers = reasons.input().workers;
@@ -410,7 +407,7 @@ CapacityClasses::Leaves ShapeCounts::FindReasons(const PlacementJob& job, Classe
 void ShapeCounts::PrepareExclusions(const PlacementJob& job, ClassesCache& classes) {
   const std::lock_guard lock(exclusions_mutex_);
   if (!reason_of_class_.empty() && CapacityClasses::CanClassify(*job.state)) {
-    FindReasons(job, classes);
+    FindReasons(job, *ClassesOf(job, classes));
   }
 }
 

@@ -82,6 +82,7 @@ class ShapeCounts {
  private:
   CountsView LeavesIn(CountsStorage& leaves);
   bool CanSumGroups() const;
+  LeafGroups TakeBefore(std::int32_t end);
   void CountOneGroup(std::int32_t group, const CountsView& leaves);
   void RollUpGroups(const LeafGroups& groups, const CountsView& leaves);
   void SumGroups(const LeafGroups& groups);
@@ -91,7 +92,7 @@ class ShapeCounts {
   bool NoteStale(const PlacementJob& job);
   void RollUpAncestors();
   void CountExcluded(const PlacementJob& job, ClassesCache& classes);
-  CapacityClasses::Leaves FindReasons(const PlacementJob& job, ClassesCache& classes);
+  CapacityClasses::Leaves FindReasons(const PlacementJob& job, ClassesCache::Entry& entry);
 
   std::optional<LeafCounter> counter_;
   const FlavorSnapshot* snapshot_ = nullptr;
@@ -107,7 +108,7 @@ class ShapeCounts {
   // Groups that must be counted whatever the stamps say, as their counts assume other usage than
   // this state's.
   std::vector<std::int32_t> assumed_groups_;
-  std::vector<std::int32_t> stale_;  // groups; none when `cold_`
+  std::vector<std::int32_t> stale_;  // groups, ascending; none when `cold_`
   std::int32_t stale_done_ = 0;      // of these, or of all, from the front
   std::vector<StoredCount> sums_;    // of the groups in stale_
   std::vector<std::uint32_t> seen_;  // by inner domain: the refresh that met it last

@@ -19,7 +19,7 @@ namespace espalier {
 // Maximum number of resources of a vector for bulk counting; larger ones are counted one by one.
 inline constexpr std::size_t kMaxBulkResources = 32;
 
-// Some groups or tiles: those in `ids` or, when that is null, all from `first` on.
+// Some groups: those in `ids` or, when that is null, all from `first` on.
 struct LeafGroups {
   const std::int32_t* ids = nullptr;
   std::int32_t first = 0;
@@ -60,9 +60,8 @@ struct BulkRequest {
   Vector leader;   // no entry: no leader; of the numbers only `request` counts
   const float* tiles = nullptr;
   std::size_t tile_stride = 0;
-  const float* most = nullptr;          // TiledCapacity::Most; null: nothing is known
-  const float* min_tile_max = nullptr;  // TiledCapacity::MinTileMax, where that is known
-  std::int32_t leaf_count = 0;
+  const float* most = nullptr;             // TiledCapacity::Most; null: nothing is known
+  const float* min_tile_max = nullptr;     // TiledCapacity::MinTileMax, where that is known
   const std::uint64_t* matches = nullptr;  // bitmap over leaves; null: every leaf
 };
 

@@ -267,6 +267,16 @@ inline Unsigned SumTiles(const BulkRequest& request, const std::int32_t* tiles) 
   return lanes[0];
 }
 
+// Writes to sums[place(i)] the pods of tiles[i], of which there are 1 to kLanes; the others of
+// kLanes are overwritten.
+template <class Place>
+inline void SumSome(const BulkRequest& request, std::int32_t* tiles, std::int32_t size,
+                    const Place& place, StoredCount* sums) {
+  std::fill(tiles + size, tiles + kLanes, tiles[0]);
+  const Unsigned pods = SumTiles(request, tiles);
+  for (std::int32_t i = 0; i < size; ++i) sums[place(i)] = static_cast<StoredCount>(pods[i]);
+}
+
 // Writes to sums[i] the pods of tile `first` + i. Only tiles with room are counted, kLanes at a
 // time.
 void SumRun(const BulkRequest& request, std::int32_t first, std::int32_t count, StoredCount* sums) {
@@ -274,12 +284,7 @@ void SumRun(const BulkRequest& request, std::int32_t first, std::int32_t count, 
   const RoomCheck room_in(request);
   std::int32_t tiles[kTile + 2 * kLanes];
   std::int32_t size = 0;
-  const auto flush = [&] {
-    const Unsigned pods = SumTiles(request, tiles);
-    for (std::int32_t i = 0; i < std::min(size, kLanes); ++i) {
-      sums[tiles[i] - first] = static_cast<StoredCount>(pods[i]);
-    }
-  };
+  const auto place = [&](std::int32_t i) { return tiles[i] - first; };
   const std::int32_t end = first + count;
   for (std::int32_t group = first / kTile; group * kTile < end; ++group) {
     const std::uint32_t room = room_in(group) & WithinRange(group, first, end);
@@ -287,13 +292,11 @@ void SumRun(const BulkRequest& request, std::int32_t first, std::int32_t count, 
       size += WriteBits((room >> lane) & ((1U << kLanes) - 1), group * kTile + lane, tiles + size);
     }
     for (; size >= kLanes; size -= kLanes) {
-      flush();
+      SumSome(request, tiles, kLanes, place, sums);
       std::copy(tiles + kLanes, tiles + size, tiles);
     }
   }
-  if (size == 0) return;
-  std::fill(tiles + size, tiles + kLanes, tiles[0]);
-  flush();
+  if (size > 0) SumSome(request, tiles, size, place, sums);
 }
 
 // Writes to sums[i] the pods of tile ids[i]. Only tiles with room are counted, kLanes at a time.
@@ -304,19 +307,16 @@ void SumListed(const BulkRequest& request, const std::int32_t* ids, std::int32_t
   std::int32_t tiles[kLanes];
   std::int32_t places[kLanes];
   std::int32_t size = 0;
-  const auto flush = [&] {
-    std::fill(tiles + size, tiles + kLanes, tiles[0]);
-    const Unsigned pods = SumTiles(request, tiles);
-    for (std::int32_t i = 0; i < size; ++i) sums[places[i]] = static_cast<StoredCount>(pods[i]);
-    size = 0;
-  };
+  const auto place = [&](std::int32_t i) { return places[i]; };
   for (std::int32_t i = 0; i < count; ++i) {
     if (!room.In(ids[i])) continue;
     tiles[size] = ids[i];
     places[size] = i;
-    if (++size == kLanes) flush();
+    if (++size < kLanes) continue;
+    SumSome(request, tiles, kLanes, place, sums);
+    size = 0;
   }
-  if (size > 0) flush();
+  if (size > 0) SumSome(request, tiles, size, place, sums);
 }
 
 void SumGroupsInBulk(const BulkRequest& request, const GroupLayout& layout,

@@ -85,21 +85,6 @@ inline std::int32_t LeastOf(Integers lanes) {
 
 using LaneBytes = std::uint8_t __attribute__((vector_size(kLanes)));
 
-// Writes the lowest byte of each lane.
-inline void StoreBytes(Integers lanes, std::uint8_t* out) {
-#if ESPALIER_LANES == 8
-  // GCC 12 would take the lanes apart one by one.
-  const __m256i lowest =
-      _mm256_shuffle_epi8(reinterpret_cast<__m256i>(lanes), _mm256_set1_epi32(0x0C080400));
-  _mm_storel_epi64(
-      reinterpret_cast<__m128i*>(out),
-      _mm_unpacklo_epi32(_mm256_castsi256_si128(lowest), _mm256_extracti128_si256(lowest, 1)));
-#else
-  const LaneBytes bytes = __builtin_convertvector(lanes, LaneBytes);
-  std::memcpy(out, &bytes, sizeof(bytes));
-#endif
-}
-
 // Returns bytes as lanes.
 inline Integers LoadBytes(const std::uint8_t* bytes) {
 #if ESPALIER_LANES == 8

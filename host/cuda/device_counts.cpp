@@ -1,15 +1,10 @@
 #include "host/cuda/device_counts.hpp"
 
-#include <functional>
 #include <iterator>
 #include <utility>
 
 namespace espalier {
 namespace {
-
-DeviceCountsKey KeyOf(const PlacementJob& job) {
-  return {job.state->identity(), job.shape.get(), job.simulate_empty};
-}
 
 // Lays out the arrays that the job needs.
 CountsView LayOut(const PlacementJob& job, Packer& packer) {
@@ -44,19 +39,10 @@ std::size_t DeviceCountsBytes(const PlacementJob& job) {
   return measure.size();
 }
 
-bool SharesCounts(const PlacementJob& job) {
-  return job.assumed.empty() && job.replacement_domain.begin == 0 &&
-         job.replacement_domain.end == job.state->snapshot().leaf_count();
-}
-
-std::size_t DeviceCountsCache::KeyHash::operator()(const DeviceCountsKey& key) const {
-  const std::size_t shape = std::hash<const void*>{}(key.shape);
-  return shape ^ (std::hash<std::uint64_t>{}(key.state) * 0x9e3779b97f4a7c15ULL) ^
-         static_cast<std::size_t>(key.simulate_empty);
-}
+bool SharesCounts(const PlacementJob& job) { return job.assumed.empty() && !IsPartial(job); }
 
 DeviceResult<std::shared_ptr<DeviceCounts>> DeviceCountsCache::Get(const PlacementJob& job) {
-  const DeviceCountsKey key = KeyOf(job);
+  const CountsKey key = CountsKey::Of(job);
   const bool shared = SharesCounts(job);
   if (shared) {
     if (const auto it = by_key_.find(key); it != by_key_.end()) {

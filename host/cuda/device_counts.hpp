@@ -11,17 +11,10 @@
 #include "host/cuda/device.hpp"
 #include "host/cuda/device_memory.hpp"
 #include "host/engine/backend.hpp"
+#include "host/engine/counts_key.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
-
-// What counts depend on; jobs with equal keys may share them.
-struct DeviceCountsKey {
-  std::uint64_t state = 0;
-  const Shape* shape = nullptr;
-  bool simulate_empty = false;
-  bool operator==(const DeviceCountsKey&) const = default;
-};
 
 // The counts of one shape on one state. Not thread-safe.
 struct DeviceCounts {
@@ -56,11 +49,8 @@ class DeviceCountsCache {
   DeviceResult<std::shared_ptr<DeviceCounts>> Get(const PlacementJob& job);
 
  private:
-  struct KeyHash {
-    std::size_t operator()(const DeviceCountsKey& key) const;
-  };
   struct Slot {
-    DeviceCountsKey key;
+    CountsKey key;
     std::shared_ptr<const GroupStamps> stamps;  // of the state; frozen when it is destroyed
     std::shared_ptr<DeviceCounts> counts;
   };
@@ -75,7 +65,7 @@ class DeviceCountsCache {
   std::size_t bytes_ = 0;
   std::uint64_t newest_state_ = 0;  // the last one that counts were made for
   Slots slots_;                     // most recently used first
-  std::unordered_map<DeviceCountsKey, Slots::iterator, KeyHash> by_key_;
+  std::unordered_map<CountsKey, Slots::iterator, CountsKey::Hash> by_key_;
 };
 
 }  // namespace espalier

@@ -8,10 +8,7 @@
 namespace espalier {
 
 bool FitsShapeBatch(const PlacementJob& job) {
-  if (job.query.leaders > 0 || !job.assumed.empty() || job.replacement_domain.begin != 0 ||
-      job.replacement_domain.end != job.state->snapshot().leaf_count()) {
-    return false;
-  }
+  if (job.query.leaders > 0 || !job.assumed.empty() || IsPartial(job)) return false;
   const RequestVector& workers = job.shape->workers;
   for (std::size_t i = 0; i < workers.amounts.size(); ++i) {
     const Amount amount = workers.amounts[i];

@@ -56,7 +56,17 @@ struct PlacementJob {
   WorkBudget* budget = &WorkBudget::Unlimited();
 };
 
-// Returns the stamps of the capacity that a job looks at.
+// Returns whether a job may use only some of the leaves (R7.10).
+inline bool IsPartial(const PlacementJob& job) {
+  return job.replacement_domain.begin != 0 ||
+         job.replacement_domain.end != job.state->snapshot().leaf_count();
+}
+
+// Returns the capacity that a job looks at (R5.1), laid out as FlavorSnapshot::free().
+inline const PagedArray<Amount>& AmountsOf(const PlacementJob& job) {
+  return job.simulate_empty ? job.state->free() : job.state->remaining();
+}
+// Returns the stamps of that capacity.
 inline const GroupStamps& StampsOf(const PlacementJob& job) {
   return job.simulate_empty ? *job.state->free_stamps() : job.state->stamps();
 }

@@ -60,8 +60,7 @@ LeafInput MakeLeafInput(const PlacementJob& job, const FlatAssumed& assumed, con
 // Returns the same with the capacity that the job looks at (R5.1) and its node filter, on the host.
 inline LeafInput MakeLeafInput(const PlacementJob& job, const FlatAssumed& assumed) {
   LeafInput input = MakeLeafInput(job, assumed, InPlace{});
-  const auto& amounts = job.simulate_empty ? job.state->free() : job.state->remaining();
-  input.capacity = {amounts.data(), job.state->snapshot().stride()};
+  input.capacity = {AmountsOf(job).data(), job.state->snapshot().stride()};
   const NodeFilter* filter = job.filter.get();
   if (filter != nullptr && !filter->matches.empty()) input.matches = filter->matches.data();
   return input;

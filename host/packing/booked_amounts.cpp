@@ -11,15 +11,13 @@ namespace espalier {
 
 namespace {
 
-// Returns the usage that each leaf of a group has more in `is` than in `was`, by leaf and then by
-// resource. Valid until the next call on this thread.
-std::span<const Amount> GainedOn(const FlavorState& was, const FlavorState& is,
-                                 DomainRange leaves) {
-  thread_local std::vector<Amount> gained;
+// Writes the usage that each leaf of a group has more in `is` than in `was`, by leaf and then by
+// resource. `plain`: no amount can saturate, and both have the same capacity without usage, so that
+// usage is what is missing of one array.
+void FindGained(const FlavorState& was, const FlavorState& is, bool plain, DomainRange leaves,
+                std::vector<Amount>& gained) {
   const std::size_t columns = is.snapshot().resources().size();
   gained.resize(static_cast<std::size_t>(leaves.size()) * columns);
-  // Usage is what is missing of the capacity without any, which is mostly the same array.
-  const bool plain = &is.free() == &was.free() && is.IsExact() && was.IsExact();
   for (std::size_t column = 0; column < columns; ++column) {
     const std::size_t first = column * static_cast<std::size_t>(is.snapshot().stride()) +
                               static_cast<std::size_t>(leaves.begin);
@@ -29,7 +27,6 @@ std::span<const Amount> GainedOn(const FlavorState& was, const FlavorState& is,
                 : SaturatingSubtract(is.Usage(first + i), was.Usage(first + i));
     }
   }
-  return gained;
 }
 
 }  // namespace
@@ -37,18 +34,20 @@ std::span<const Amount> GainedOn(const FlavorState& was, const FlavorState& is,
 void BookedAmounts::Add(const ClusterState& before, const ClusterState& after) {
   const std::vector<std::string_view> names = after.FlavorNames();
   flavors_.resize(names.size());
+  std::vector<Amount> gained;  // of a group
   for (std::size_t f = 0; f < names.size(); ++f) {
     const FlavorState& was = *before.Find(names[f]);
     const FlavorState& is = *after.Find(names[f]);
     const FlavorSnapshot& snapshot = is.snapshot();
     const std::size_t columns = snapshot.resources().size();
+    const bool plain = &is.free() == &was.free() && is.IsExact() && was.IsExact();
     OfFlavor& booked = flavors_[f];
     is.stamps().ForEachDifference(was.stamps(), was.stamps().latest(), [&](std::size_t group) {
       const DomainRange leaves = snapshot.GroupLeaves(static_cast<std::int32_t>(group));
-      std::span<const Amount> gained = GainedOn(was, is, leaves);
+      FindGained(was, is, plain, leaves, gained);
       for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
-        const std::span<const Amount> on_leaf = gained.first(columns);
-        gained = gained.subspan(columns);
+        const auto on_leaf = std::span<const Amount>(gained).subspan(
+            static_cast<std::size_t>(leaf - leaves.begin) * columns, columns);
         if (std::ranges::all_of(on_leaf, [](Amount amount) { return amount == 0; })) continue;
         booked.place_of_leaf.resize(static_cast<std::size_t>(snapshot.leaf_count()), -1);
         std::int32_t& place = booked.place_of_leaf[static_cast<std::size_t>(leaf)];

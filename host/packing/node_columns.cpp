@@ -175,16 +175,17 @@ constexpr std::size_t kSparseShare = 8;
 
 void AddAllocatable(NodeColumns& columns, std::span<const Node> nodes, WorkBudget& budget) {
   std::unordered_map<std::string_view, std::size_t> numbers;  // of resources, as they come
+  const auto number_of = [&](const std::string& name) {
+    const auto [it, fresh] = numbers.emplace(name, numbers.size());
+    if (fresh) budget.Charge(BytesOf(name));
+    return it->second;
+  };
   ColumnsOfKeys numbers_of;
   std::size_t amounts = 0;
   for (const Node& node : nodes) {
     if (budget.stopped()) return;
     amounts += node.allocatable.size();
-    numbers_of(node.allocatable, [&](const std::string& name) {
-      const auto [it, fresh] = numbers.emplace(name, numbers.size());
-      if (fresh) budget.Charge(BytesOf(name));
-      return it->second;
-    });
+    numbers_of(node.allocatable, number_of);
   }
   std::vector<std::size_t> rank(numbers.size());
   std::vector<std::pair<std::string_view, std::size_t>> sorted(numbers.begin(), numbers.end());
@@ -204,8 +205,7 @@ void AddAllocatable(NodeColumns& columns, std::span<const Node> nodes, WorkBudge
   }
   for (std::size_t n = 0; n < nodes.size() && !budget.stopped(); ++n) {
     const std::span<const Amount> values = nodes[n].allocatable.values();
-    const std::vector<std::size_t>& of_keys =
-        numbers_of(nodes[n].allocatable, [](const std::string&) { return std::size_t{0}; });
+    const std::vector<std::size_t>& of_keys = numbers_of(nodes[n].allocatable, number_of);
     for (std::size_t entry = 0; entry < values.size(); ++entry) {
       const std::size_t r = rank[of_keys[entry]];
       if (!columns.sparse) {

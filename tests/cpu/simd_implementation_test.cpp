@@ -82,7 +82,6 @@ struct Input {
     BindMost(random);
     bulk.tiles = tiles->Tile(0);
     bulk.tile_stride = tiles->tile_stride();
-    bulk.leaf_count = leaves;
     bulk.matches = plain.matches;
   }
   Input(const Input&) = delete;
