@@ -142,28 +142,40 @@ void ClassifyLeaves(benchmark::State& state) {
 }
 BENCHMARK(ClassifyLeaves)->Unit(benchmark::kMicrosecond);
 
-// How many leaves each resource excludes, found by the classes of what remains on leaves: anew, or
-// of a shape that asks for the first time while the classes are known.
-void CountExclusions(benchmark::State& state) {
-  const bool anew = state.range(0) == 0;
+// The classes of what remains on leaves, in exact amounts.
+void ClassifyExactly(benchmark::State& state) {
   const PlacementJob job = MakeJob(Loaded().flavor(), 0, 1);
   CapacityClasses classes;
-  classes.LeavesOf(job);
   for (auto _ : state) {
-    if (anew) classes.Forget();
-    benchmark::DoNotOptimize(classes.LeavesOf(job));
-    const RequestVector& workers = job.shape->workers;
-    const RequestView request{static_cast<std::int32_t>(workers.amounts.size()),
-                              workers.columns.data(), workers.amounts.data()};
-    for (std::int32_t c = 0; c < classes.count(); ++c) {
-      const CapacityView of_class{classes.Remaining(c), 1};
-      benchmark::DoNotOptimize(
-          FirstWithoutRoom(request, RemainingOnLeaf{of_class, request, nullptr, 0}));
+    classes.Forget();
+    while (classes.LeavesOf(job) == nullptr) {
     }
   }
   SetLabels(state, Snapshot().leaf_count());
 }
-BENCHMARK(CountExclusions)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
+BENCHMARK(ClassifyExactly)->Unit(benchmark::kMicrosecond);
+
+// How many leaves each resource excludes, found leaf by leaf.
+void CountExclusions(benchmark::State& state) {
+  const PlacementJob job = MakeJob(Loaded().flavor(), 0, 1);
+  const RequestVector& workers = job.shape->workers;
+  const RequestView request{static_cast<std::int32_t>(workers.amounts.size()),
+                            workers.columns.data(), workers.amounts.data()};
+  const CapacityView capacity{AmountsOf(job).data(), Snapshot().stride()};
+  const std::int32_t leaves = Snapshot().leaf_count();
+  constexpr std::int32_t kRun = SimdImplementation::kReadAhead;
+  const std::int32_t whole_runs = (leaves + kRun - 1) / kRun * kRun;
+  std::vector<std::int16_t> reasons(static_cast<std::size_t>(whole_runs));
+  std::vector<std::int64_t> excluded(workers.amounts.size());
+  const SimdImplementation& simd = ActiveSimdImplementation();
+  for (auto _ : state) {
+    simd.find_reasons(request, capacity, whole_runs, reasons.data());
+    simd.add_by_reason(reasons.data(), nullptr, leaves, request.size, excluded.data());
+    benchmark::DoNotOptimize(excluded.data());
+  }
+  SetLabels(state, leaves);
+}
+BENCHMARK(CountExclusions)->Unit(benchmark::kMicrosecond);
 
 // Counts of all leaves added up into racks, rows, blocks and zones.
 void RollUpLeaves(benchmark::State& state) {

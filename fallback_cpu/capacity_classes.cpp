@@ -9,6 +9,8 @@
 namespace espalier {
 namespace {
 
+// So often all leaves can be looked at while they are classified.
+constexpr std::int32_t kWorthClassifying = 8;
 // Resources by which leaves are told apart, at most.
 constexpr std::size_t kMostColumns = 64;
 // Filters whose leaves are counted by class, at most: more where there are few leaves.
@@ -44,6 +46,7 @@ std::size_t CapacityClasses::MostBytes(const FlavorState& state) {
 }
 
 void CapacityClasses::Forget() {
+  asked_ = 0;
   known_ = false;
   filters_.clear();
 }
@@ -60,6 +63,10 @@ void CapacityClasses::BeginWith(const CapacityClasses& of_parent, const Placemen
 }
 
 CapacityClasses::Leaves CapacityClasses::LeavesOf(const PlacementJob& job) {
+  if (!known_ && asked_ < kWorthClassifying) {
+    ++asked_;
+    return nullptr;
+  }
   Refresh(job);
   if (job.filter == nullptr || job.filter->matches.empty()) return {Leaves(), &leaves_};
   auto of_filter = std::ranges::find(filters_, job.filter, &OfFilter::filter);
@@ -119,7 +126,7 @@ void CapacityClasses::Classify(const PlacementJob& job, DomainRange leaves) {
       const Amount* const row = rows_.data() + i * columns_;
       std::int32_t* const of_leaf = &class_of_leaf_[static_cast<std::size_t>(begin) + i];
       if (*of_leaf >= 0) {
-        if (std::equal(row, row + columns_, Remaining(*of_leaf))) continue;
+        if (Equals(*of_leaf, row)) continue;
         without_leaves_ += --leaves_[static_cast<std::size_t>(*of_leaf)] == 0 ? 1 : 0;
       }
       const bool like_neighbour = i > 0 && std::equal(row, row + columns_, row - columns_);
@@ -129,15 +136,30 @@ void CapacityClasses::Classify(const PlacementJob& job, DomainRange leaves) {
   }
 }
 
+// Returns the address of the first amount of a class; the others follow, kTile apart.
+Amount* CapacityClasses::FirstAmountOf(std::int32_t of_class) {
+  const auto tile = static_cast<std::size_t>(of_class / kTile);
+  return amounts_.data() + tile * kTile * columns_ + of_class % kTile;
+}
+
+bool CapacityClasses::Equals(std::int32_t of_class, const Amount* row) {
+  const Amount* amount = FirstAmountOf(of_class);
+  for (std::size_t column = 0; column < columns_; ++column, amount += kTile) {
+    if (*amount != row[column]) return false;
+  }
+  return true;
+}
+
 // Returns the class of what remains on a leaf, which is added when it is new.
 std::int32_t CapacityClasses::Find(const Amount* row) {
   const std::uint32_t hash = HashOf(row, columns_);
-  const std::int32_t known = index_.FindIf(hash, [&](std::int32_t of_class) {
-    return std::equal(row, row + columns_, Remaining(of_class));
-  });
+  const std::int32_t known =
+      index_.FindIf(hash, [&](std::int32_t of_class) { return Equals(of_class, row); });
   if (known >= 0) return known;
   const std::int32_t added = count();
-  amounts_.insert(amounts_.end(), row, row + columns_);
+  if (added % kTile == 0) amounts_.resize(amounts_.size() + kTile * columns_);
+  Amount* amount = FirstAmountOf(added);
+  for (std::size_t column = 0; column < columns_; ++column, amount += kTile) *amount = row[column];
   leaves_.push_back(0);
   ++without_leaves_;
   index_.AddNew(added, hash);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fallback_cpu/counted_state.hpp"
+#include "fallback_cpu/simd_implementation.hpp"
 #include "host/engine/backend.hpp"
 #include "host/packing/name_index.hpp"
 #include "host/packing/node_filter.hpp"
@@ -39,13 +40,16 @@ class CapacityClasses {
   // Brings the classes up to date with the capacity that a job looks at, and returns how many
   // leaves each has, of those that the job's filter admits. Earlier calls were for the same state,
   // or for one of which it is a branch or that was another branch. While the state does not change,
-  // later calls change nothing that others read.
+  // later calls change nothing that others read. Returns null to the first callers: looking at each
+  // leaf a few times is sooner than classifying all of them.
   Leaves LeavesOf(const PlacementJob& job);
 
   std::int32_t count() const { return static_cast<std::int32_t>(leaves_.size()); }
-  // Returns what remains on a leaf of a class, by resource of the snapshot.
-  const Amount* Remaining(std::int32_t of_class) const {
-    return amounts_.data() + static_cast<std::size_t>(of_class) * columns_;
+  // Returns what remains on a leaf of each class of a tile. The last tile may be a part; its memory
+  // is whole.
+  static constexpr std::int32_t kTile = SimdImplementation::kReadAhead;
+  CapacityView RemainingIn(std::int32_t tile) const {
+    return {amounts_.data() + static_cast<std::size_t>(tile) * kTile * columns_, kTile};
   }
   // Returns a number that is another one when classes have got other numbers.
   std::uint64_t numbering() const { return numbering_; }
@@ -61,18 +65,21 @@ class CapacityClasses {
   void Refresh(const PlacementJob& job);
   void Clear(const FlavorSnapshot& snapshot);
   void Classify(const PlacementJob& job, DomainRange leaves);
+  Amount* FirstAmountOf(std::int32_t of_class);
+  bool Equals(std::int32_t of_class, const Amount* row);
   std::int32_t Find(const Amount* row);
   void Count(const PlacementJob& job, OfFilter& of_filter);
 
+  std::int32_t asked_ = 0;  // times, without an answer
   std::size_t columns_ = 0;
   bool known_ = false;  // not while leaves are classified, nor after a failure in between
   CountedState counted_;
   std::uint64_t numbering_ = 0;
   std::vector<std::int32_t> class_of_leaf_;
-  std::vector<Amount> amounts_;                     // [class * columns + column]
-  std::vector<std::int32_t> leaves_;                // by class
-  std::int32_t without_leaves_ = 0;                 // classes
-  NameIndex index_;                                 // of classes, by their amounts
+  std::vector<Amount> amounts_;       // [(tile * columns + column) * kTile + class % kTile]
+  std::vector<std::int32_t> leaves_;  // by class
+  std::int32_t without_leaves_ = 0;   // classes
+  NameIndex index_;                   // of classes, by their amounts
   std::vector<std::shared_ptr<OfFilter>> filters_;  // most recently used first
   std::vector<std::int32_t> stale_;                 // groups
   std::vector<Amount> rows_;                        // of the leaves that are looked at

@@ -2,13 +2,16 @@
 // that is.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #if ESPALIER_LANES > 4
 #include <immintrin.h>
 #endif
 
 #include "fallback_cpu/simd_implementation.hpp"
+#include "fallback_cpu/vector.inl.hpp"
 
 namespace espalier {
 namespace {
@@ -111,6 +114,56 @@ void SumClasses(const ClassTable& table, const std::uint8_t* classes, const std:
       const bool counts = matches == nullptr || (matches[leaf >> 6] >> (leaf & 63) & 1) != 0;
       if (counts) sums[group] += table.values[classes[leaf]];
     }
+  }
+}
+
+constexpr std::int32_t kAmounts = kLanes / 2;  // in a register
+using Amounts = std::int64_t __attribute__((vector_size(kAmounts * sizeof(std::int64_t))));
+using AmountReasons = std::int16_t __attribute__((vector_size(kAmounts * sizeof(std::int16_t))));
+using Reasons = std::int16_t __attribute__((vector_size(kLanes * sizeof(std::int16_t))));
+
+void FindReasons(const RequestView& request, const CapacityView& capacity, std::int32_t leaves,
+                 std::int16_t* reasons) {
+  constexpr std::int32_t kRun = SimdImplementation::kReadAhead;
+  constexpr std::int32_t kRegisters = kRun / kAmounts;
+  for (std::int32_t leaf = 0; leaf < leaves; leaf += kRun) {
+    Amounts found[kRegisters];
+    for (Amounts& reason : found) reason = Amounts{} - 1;
+    for (std::int32_t i = request.size - 1; i >= 0; --i) {  // the first one comes last
+      const Amount need = request.amount[i];
+      if (need == 0) continue;
+      const std::int32_t column = request.column[i];
+      const Amount* remaining = capacity.amounts + column * capacity.stride + leaf;
+      for (std::int32_t r = 0; r < kRegisters; ++r) {
+        const Amounts held = column < 0 ? Amounts{} : Load<Amounts>(remaining + r * kAmounts);
+        const Amounts lacks = held < Amounts{} + need;
+        found[r] = (found[r] & ~lacks) | (lacks & i);
+      }
+    }
+    for (std::int32_t r = 0; r < kRegisters; ++r) {
+      const auto narrow = __builtin_convertvector(found[r], AmountReasons);
+      std::memcpy(reasons + leaf + r * kAmounts, &narrow, sizeof(narrow));
+    }
+  }
+}
+
+void AddByReason(const std::int16_t* reasons, const std::int32_t* times, std::int32_t count,
+                 std::int32_t size, std::int64_t* by_reason) {
+  constexpr std::int32_t kAtOnce = 4;
+  const std::int32_t whole = count / kLanes * kLanes;
+  for (std::int32_t first = 0; first < size; first += kAtOnce) {
+    Integers sums[kAtOnce] = {};
+    for (std::int32_t at = 0; at < whole; at += kLanes) {
+      const Integers reason = __builtin_convertvector(Load<Reasons>(reasons + at), Integers);
+      const Integers added = times == nullptr ? Integers{} + 1 : Load<Integers>(times + at);
+      for (std::int32_t i = 0; i < kAtOnce; ++i) sums[i] += added & (reason == first + i);
+    }
+    for (std::int32_t i = 0; i < std::min(kAtOnce, size - first); ++i) {
+      by_reason[first + i] += SumOf(sums[i]);
+    }
+  }
+  for (std::int32_t at = whole; at < count; ++at) {
+    if (reasons[at] >= 0) by_reason[reasons[at]] += times == nullptr ? 1 : times[at];
   }
 }
 

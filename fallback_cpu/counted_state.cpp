@@ -13,46 +13,44 @@ namespace {
 // Where more than this part of the groups of another branch differ, counting all of them is sooner.
 constexpr std::size_t kWorthRebasing = 2;
 
-// Where there are fewer groups, looking at all stamps is sooner than going through a list of
-// changes.
-constexpr std::size_t kWorthListing = 2048;
-
-// Appends the groups of the changes that are listed since then. Returns false where they are not.
-bool AppendListed(const GroupStamps& stamps, Stamp since, const StoredCount* pods,
-                  std::vector<std::int32_t>& groups) {
-  constexpr std::size_t kBits = 64;
-  thread_local std::vector<std::uint64_t> changed;  // by group; clear between calls
-  changed.resize(std::max(changed.size(), stamps.of_group().size() / kBits + 1));
-  groups.reserve(groups.size() + stamps.of_group().size());  // nothing fails from here on
-  std::size_t first = changed.size();
-  std::size_t last = 0;
-  const bool listed = stamps.ForEachListedSince(since, [&](std::int32_t group) {
-    const std::size_t word = static_cast<std::size_t>(group) / kBits;
-    changed[word] |= std::uint64_t{1} << (static_cast<std::size_t>(group) % kBits);
-    first = std::min(first, word);
-    last = std::max(last, word);
-  });
-  for (std::size_t word = first; word <= last; ++word) {
-    for (std::uint64_t left = std::exchange(changed[word], 0); left != 0; left &= left - 1) {
-      const auto group = static_cast<std::int32_t>(word * kBits) + std::countr_zero(left);
-      if (pods == nullptr || pods[group] > 0) groups.push_back(group);
+// Writes to `groups` those of the changes that are listed since then, and returns how many. Returns
+// -1 where changes are not listed that far back.
+std::int32_t FindListed(const GroupStamps& stamps, Stamp since, const StoredCount* pods,
+                        std::int32_t* groups) {
+  thread_local std::vector<std::uint64_t> changed;  // by chunk; clear between calls
+  const std::size_t chunks = stamps.of_group().size() / GroupStamps::kChunk + 1;
+  changed.resize(std::max(changed.size(), chunks));
+  if (!stamps.ForEachListedSince(
+          since, [&](std::size_t chunk, std::uint64_t of_chunk) { changed[chunk] |= of_chunk; })) {
+    return -1;
+  }
+  std::int32_t count = 0;
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    const auto first = static_cast<std::int32_t>(chunk * GroupStamps::kChunk);
+    for (std::uint64_t left = std::exchange(changed[chunk], 0); left != 0; left &= left - 1) {
+      const std::int32_t group = first + std::countr_zero(left);
+      groups[count] = group;
+      // Not a branch: it would be guessed wrong, and the counts waited for one after the other.
+      count += pods == nullptr || pods[group] > 0 ? 1 : 0;
     }
   }
-  return listed;
+  return count;
 }
 
 void AppendChanged(const GroupStamps& stamps, Stamp since, const StoredCount* pods,
                    std::vector<std::int32_t>& groups) {
-  if (stamps.of_group().size() >= kWorthListing && AppendListed(stamps, since, pods, groups)) {
-    return;
-  }
   thread_local std::vector<std::int32_t> changed;
-  stamps.ForRunsSince(since, [&](std::size_t begin, std::size_t end) {
-    changed.resize(std::max(changed.size(), end - begin + SimdImplementation::kReadAhead));
-    const std::int32_t count = ActiveSimdImplementation().changed(
-        stamps.of_group().data(), pods, static_cast<std::int32_t>(begin),
-        static_cast<std::int32_t>(end), since, changed.data());
+  changed.resize(
+      std::max(changed.size(), stamps.of_group().size() + SimdImplementation::kReadAhead));
+  const auto append = [&](std::int32_t count) {
     groups.insert(groups.end(), changed.begin(), changed.begin() + count);
+  };
+  const std::int32_t listed = FindListed(stamps, since, pods, changed.data());
+  if (listed >= 0) return append(listed);
+  stamps.ForRunsSince(since, [&](std::size_t begin, std::size_t end) {
+    append(ActiveSimdImplementation().changed(
+        stamps.of_group().data(), pods, static_cast<std::int32_t>(begin),
+        static_cast<std::int32_t>(end), since, changed.data()));
   });
 }
 

@@ -45,8 +45,9 @@ class LeafSummary {
     }
   }
   void AfterChange(DomainRange leaves) {
+    if (index() == nullptr) return;
     const StoredCount* before = before_.data();
-    for (std::int32_t i = leaves.begin; index() != nullptr && i < leaves.end; ++i, ++before) {
+    for (std::int32_t i = leaves.begin; i < leaves.end; ++i, ++before) {
       if (*before == index_.slices[i]) continue;
       histogram_.Replace(*before, index_.slices[i]);
       const auto run = static_cast<std::size_t>(i / kRun);

@@ -133,12 +133,19 @@ void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
   Finish();
 }
 
-// Counts the leaves of a group again.
-void ShapeCounts::CountOneGroup(std::int32_t group, const CountsView& leaves) {
-  const DomainRange of_group = snapshot_->GroupLeaves(group);
-  leaf_summary_.BeforeChange(of_group);
-  counter_->Count(of_group, leaves);
-  leaf_summary_.AfterChange(of_group);
+// Counts the leaves of some groups, those of neighbours together.
+void ShapeCounts::CountLeavesOf(const LeafGroups& groups, const CountsView& leaves) {
+  for (std::int32_t i = 0; i < groups.count;) {
+    const std::int32_t first = groups[i];
+    while (++i < groups.count && groups[i] == groups[i - 1] + 1) {
+    }
+    const DomainRange run{snapshot_->GroupLeaves(first).begin,
+                          snapshot_->GroupLeaves(groups[i - 1]).end};
+    leaf_summary_.BeforeChange(run);
+    counter_->Count(run, leaves);
+    leaf_summary_.AfterChange(run);
+  }
+  leaf_summary_.NoteChanges();
 }
 
 // Rolls up the leaves of some groups into these, where groups are domains.
@@ -197,14 +204,7 @@ void ShapeCounts::CountGroups(std::int32_t end, CountsStorage& leaves) {
   groups_counted_ += groups.count;
   if (CanSumGroups()) return SumGroups(groups);
   const CountsView view = LeavesIn(leaves);
-  if (cold_) {
-    const std::int32_t last = groups[groups.count - 1];
-    counter_->Count({snapshot_->GroupLeaves(groups[0]).begin, snapshot_->GroupLeaves(last).end},
-                    view);
-  } else {
-    for (std::int32_t i = 0; i < groups.count; ++i) CountOneGroup(groups[i], view);
-    leaf_summary_.NoteChanges();
-  }
+  CountLeavesOf(groups, view);
   RollUpGroups(groups, view);
 }
 
@@ -282,6 +282,14 @@ const CountsView& ShapeCounts::Source::Of(SerialTeam& /*team*/, std::int32_t lev
 
 namespace {
 
+// Adds times[i], or 1 where that is null, for the first `count` reasons.
+void AddByReason(const std::vector<std::int16_t>& reasons, const std::int32_t* times,
+                 std::size_t count, std::span<std::int64_t> excluded) {
+  ActiveSimdImplementation().add_by_reason(reasons.data(), times, static_cast<std::int32_t>(count),
+                                           static_cast<std::int32_t>(excluded.size()),
+                                           excluded.data());
+}
+
 // Finds leaf by leaf which worker resource of a job has no room for a pod.
 class LeafReasons {
  public:
@@ -305,6 +313,20 @@ class LeafReasons {
       if (Admits(leaf)) Count(leaf, nullptr, 1, excluded);
     }
   }
+  // Does the same in bulk, where the domain is the whole flavor. Requires dense capacity and
+  // requests of 0 or more.
+  void CountAllInBulk(std::int32_t leaves, std::span<std::int64_t> excluded) const {
+    constexpr std::int32_t kRun = SimdImplementation::kReadAhead;
+    const std::int32_t whole_runs = (leaves + kRun - 1) / kRun * kRun;
+    thread_local std::vector<std::int16_t> reasons;
+    reasons.resize(static_cast<std::size_t>(whole_runs));
+    ActiveSimdImplementation().find_reasons(input_.workers, input_.capacity, whole_runs,
+                                            reasons.data());
+    for (std::int32_t leaf = 0; input_.matches != nullptr && leaf < leaves; ++leaf) {
+      if (!Matches(input_, leaf)) reasons[static_cast<std::size_t>(leaf)] = -1;
+    }
+    AddByReason(reasons, nullptr, static_cast<std::size_t>(leaves), excluded);
+  }
 
  private:
   FlatAssumed assumed_;  // empty: callers give what is assumed on a leaf with the leaf
@@ -314,27 +336,6 @@ class LeafReasons {
 // Returns the classes of the leaves of a job's state.
 std::shared_ptr<ClassesCache::Entry> ClassesOf(const PlacementJob& job, ClassesCache& classes) {
   return classes.Get(job, nullptr, CapacityClasses::MostBytes(*job.state));
-}
-
-// Adds the leaves of each class to those that its reason excludes; below 0: none.
-void AddByReason(std::span<const std::int16_t> reasons, std::span<const std::int32_t> leaves,
-                 std::span<std::int64_t> excluded) {
-  // Several tables, so that additions of equal reasons do not wait for each other. Their first
-  // entries are of classes without a reason.
-  constexpr std::size_t kTables = 4;
-  const std::size_t width = excluded.size() + 1;
-  thread_local std::vector<std::int64_t> tables;
-  tables.assign(kTables * width, 0);
-  std::size_t c = 0;
-  for (; c + kTables <= reasons.size(); c += kTables) {
-    for (std::size_t t = 0; t < kTables; ++t) {
-      tables[t * width + static_cast<std::size_t>(reasons[c + t] + 1)] += leaves[c + t];
-    }
-  }
-  for (; c < reasons.size(); ++c) tables[static_cast<std::size_t>(reasons[c] + 1)] += leaves[c];
-  for (std::size_t i = 0; i < excluded.size(); ++i) {
-    for (std::size_t t = 0; t < kTables; ++t) excluded[i] += tables[t * width + i + 1];
-  }
 }
 
 }  // namespace
@@ -369,19 +370,24 @@ void ShapeCounts::CountExcluded(const PlacementJob& job, ClassesCache& classes) 
   const FlavorState& state = *job.state;
   const bool unchanged = state.classes() != nullptr && !job.simulate_empty &&
                          state.classes_stamp() == state.stamps().latest();
-  if (!unchanged || !counter_->CountExcluded(*state.classes(), excluded_)) {
-    if (CapacityClasses::CanClassify(state)) {
-      const auto entry = ClassesOf(job, classes);
-      const CapacityClasses::Leaves leaves = FindReasons(job, *entry);
-      AddByReason(reason_of_class_, *leaves, excluded_);
+  const bool in_bulk =
+      CapacityClasses::CanClassify(state) &&
+      std::ranges::none_of(shape_->workers.amounts, [](Amount amount) { return amount < 0; });
+  if (!in_bulk) {
+    LeafReasons(job).CountAll(snapshot_->leaf_count(), excluded_);
+  } else if (!unchanged || !counter_->CountExcluded(*state.classes(), excluded_)) {
+    const auto entry = ClassesOf(job, classes);
+    if (const CapacityClasses::Leaves leaves = FindReasons(job, *entry)) {
+      AddByReason(reason_of_class_, leaves->data(), leaves->size(), excluded_);
     } else {
-      LeafReasons(job).CountAll(snapshot_->leaf_count(), excluded_);
+      LeafReasons(job).CountAllInBulk(snapshot_->leaf_count(), excluded_);
     }
   }
   excluded_of_ = CountedState::Of(job);
 }
 
 // Brings reason_of_class_ up to date; returns the leaves of each class, valid as long as the entry.
+// Returns null, and does nothing, where the leaves are not classified yet.
 CapacityClasses::Leaves ShapeCounts::FindReasons(const PlacementJob& job,
                                                  ClassesCache::Entry& entry) {
   CapacityClasses::Leaves leaves;
@@ -390,16 +396,19 @@ CapacityClasses::Leaves ShapeCounts::FindReasons(const PlacementJob& job,
     entry.BeginWithParent(job);
     leaves = entry.value.LeavesOf(job);
   }
+  if (leaves == nullptr) return leaves;
   // Nothing of this is written while jobs on the state run.
   const CapacityClasses& known = entry.value;
   if (std::exchange(numbering_, known.numbering()) != known.numbering()) reason_of_class_.clear();
+  constexpr std::int32_t kTile = CapacityClasses::kTile;
+  const std::int32_t tiles = (known.count() + kTile - 1) / kTile;
+  const auto found = static_cast<std::int32_t>(reason_of_class_.size()) / kTile;
+  reason_of_class_.resize(static_cast<std::size_t>(tiles) * kTile);
   const LeafReasons reasons(job);
-  const RequestView& workers = reasons.input().workers;
-  for (auto c = static_cast<std::int32_t>(reason_of_class_.size()); c < known.count(); ++c) {
-    constexpr std::int32_t kOnlyLeaf = 0;
-    const CapacityView of_class{known.Remaining(c), 1};
-    reason_of_class_.push_back(static_cast<std::int16_t>(
-        FirstWithoutRoom(workers, RemainingOnLeaf{of_class, workers, nullptr, kOnlyLeaf})));
+  // The last tile that was found may have got more classes since.
+  for (std::int32_t tile = std::max(found - 1, 0); tile < tiles; ++tile) {
+    ActiveSimdImplementation().find_reasons(reasons.input().workers, known.RemainingIn(tile), kTile,
+                                            reason_of_class_.data() + tile * kTile);
   }
   return leaves;
 }

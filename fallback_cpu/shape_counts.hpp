@@ -83,7 +83,7 @@ class ShapeCounts {
   CountsView LeavesIn(CountsStorage& leaves);
   bool CanSumGroups() const;
   LeafGroups TakeBefore(std::int32_t end);
-  void CountOneGroup(std::int32_t group, const CountsView& leaves);
+  void CountLeavesOf(const LeafGroups& groups, const CountsView& leaves);
   void RollUpGroups(const LeafGroups& groups, const CountsView& leaves);
   void SumGroups(const LeafGroups& groups);
   void RollUpAll();
@@ -117,7 +117,8 @@ class ShapeCounts {
   std::mutex exclusions_mutex_;  // guards all below
   CountedState excluded_of_;
   std::vector<std::int64_t> excluded_;  // leaves without room for a pod, by worker resource
-  // By class, as far as it was asked for: the worker resource without room for a pod, or -1.
+  // By class, in whole tiles and as far as it was asked for: the worker resource without room for a
+  // pod, or -1.
   std::vector<std::int16_t> reason_of_class_;
   std::uint64_t numbering_ = 0;  // of these classes
 };

@@ -10,6 +10,7 @@
 #include "host/packing/group_stamps.hpp"
 #include "host/packing/leaf_classes.hpp"
 #include "host/packing/tiled_capacity.hpp"
+#include "kernels/decisions/fits.hpp"
 #include "kernels/decisions/roll_up.hpp"
 #include "kernels/decisions/slice_index.hpp"
 #include "kernels/views.hpp"
@@ -111,6 +112,14 @@ struct SimdImplementation {
   void (*sum_classes)(const ClassTable& table, const std::uint8_t* classes,
                       const std::uint64_t* matches, const GroupLayout& layout, std::int32_t groups,
                       StoredCount* sums);
+  // Writes to reasons[i] FirstWithoutRoom of leaf i, for as many leaves as fill whole runs of
+  // kReadAhead. Requires requests of 0 or more.
+  void (*find_reasons)(const RequestView& request, const CapacityView& capacity,
+                       std::int32_t leaves, std::int16_t* reasons);
+  // Adds times[i], or 1 where that is null, to by_reason[reasons[i]] for each reason of 0 or more,
+  // of which there are fewer than `size`. All together fit 31 bits.
+  void (*add_by_reason)(const std::int16_t* reasons, const std::int32_t* times, std::int32_t count,
+                        std::int32_t size, std::int64_t* by_reason);
   // Writes to `groups` which of the groups [begin, end) have a stamp after `since`, less those
   // without pods where `pods` is given; returns how many. There is room for all and kReadAhead
   // more.

@@ -52,25 +52,23 @@ class GroupStamps {
     of_group_[group] = stamp;
     of_chunk_[group / kChunk] = stamp;
     latest_ = stamp;
-    if (listed_.empty()) listed_.resize(kListed);
-    Change& oldest = listed_[changes_++ % kListed];
-    if (changes_ > kListed) listed_since_ = oldest.stamp;
-    oldest = {stamp, static_cast<std::int32_t>(group)};
+    List(group / kChunk, std::uint64_t{1} << (group % kChunk), stamp);
   }
   // Marks the stamps as final: nothing is written from now on.
   void Freeze() { frozen_.store(true, std::memory_order_release); }
   bool frozen() const { return frozen_.load(std::memory_order_acquire); }
 
-  // Calls visit(group) for each change after `since`: for a group that changed several times as
-  // often. Returns false, and does nothing, where that is longer ago than changes are listed.
+  // Calls visit(chunk, groups) for each change after `since`: bit i of `groups` is set where group
+  // chunk * kChunk + i changed. Returns false, and does nothing, where that is longer ago than
+  // changes are listed.
   template <class Visit>
   bool ForEachListedSince(Stamp since, const Visit& visit) const {
     if (since < listed_since_) return false;
     const std::size_t first = changes_ - std::min(changes_, kListed);
-    for (std::size_t change = changes_; change > first; --change) {
-      const auto& [stamp, group] = listed_[(change - 1) % kListed];
-      if (stamp <= since) break;
-      visit(group);
+    for (std::size_t i = changes_; i > first; --i) {
+      const Change& change = listed_[(i - 1) % kListed];
+      if (change.stamp <= since) break;
+      visit(change.chunk, change.groups);
     }
     return true;
   }
@@ -109,19 +107,47 @@ class GroupStamps {
     }
   }
 
+  // Groups of one chunk that changed with one stamp.
+  struct Change {
+    Stamp stamp = 0;
+    std::size_t chunk = 0;
+    std::uint64_t groups = 0;
+  };
+  static_assert(kChunk == 64, "a bit for each group of a chunk");
+
+  void List(std::size_t chunk, std::uint64_t group, Stamp stamp) {
+    if (of_group_.size() < kWorthListing) {
+      listed_since_ = stamp;
+      return;
+    }
+    if (changes_ > 0) {
+      Change& last = listed_[(changes_ - 1) % kListed];
+      if (last.stamp == stamp && last.chunk == chunk) {
+        last.groups |= group;
+        return;
+      }
+    }
+    if (listed_.size() < kListed) {
+      listed_.push_back({stamp, chunk, group});
+    } else {
+      Change& oldest = listed_[changes_ % kListed];
+      listed_since_ = oldest.stamp;
+      oldest = {stamp, chunk, group};
+    }
+    ++changes_;
+  }
+
   // Number of changes that are listed. It takes as long to look at all groups of a large cluster as
   // at these.
   static constexpr std::size_t kListed = 2048;
-  struct Change {
-    Stamp stamp = 0;
-    std::int32_t group = 0;
-  };
+  // Where there are fewer groups, looking at all stamps is sooner than going through a list.
+  static constexpr std::size_t kWorthListing = 2048;
 
   std::vector<Stamp> of_group_;
   std::vector<Stamp> of_chunk_;  // the latest of its groups'
   Stamp latest_;
   std::size_t changes_ = 0;     // so far; change i is listed at i % kListed
-  std::vector<Change> listed_;  // the latest ones; none before the first
+  std::vector<Change> listed_;  // the latest ones
   Stamp listed_since_;          // every change with a later stamp is listed
   std::atomic<bool> frozen_ = false;
 };

@@ -2,6 +2,7 @@
 #include "fallback_cpu/simd_implementation.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -372,6 +373,56 @@ TEST_P(SimdImplementationTest, SumsClassesOfLeaves) {
       expect_sums(matches.data());
       if (HasFatalFailure()) return;
     }
+  }
+}
+
+TEST_P(SimdImplementationTest, R18_7_FindsReasonsAsTheDecisionDoes) {
+  constexpr std::int32_t kRun = SimdImplementation::kReadAhead;
+  constexpr std::int32_t kColumns = 4;
+  const std::vector<Amount> odd = {std::numeric_limits<Amount>::min(), -1, 0, 1,
+                                   std::numeric_limits<Amount>::max()};
+  Random random(10);
+  for (int round = 0; round < 300; ++round) {
+    const auto leaves = static_cast<std::int32_t>(random.Between(0, 5)) * kRun;
+    const std::int64_t stride = leaves + random.Between(0, 9);
+    std::vector<Amount> amounts;
+    for (std::int64_t i = 0; i < stride * kColumns; ++i) {
+      amounts.push_back(random.Chance(20) ? random.Pick(odd) : random.Between(-2, 12));
+    }
+    const CapacityView capacity{amounts.data(), stride};
+    std::vector<std::int32_t> columns;
+    std::vector<Amount> requests;
+    for (std::int64_t i = random.Between(0, 9); i > 0; --i) {
+      columns.push_back(static_cast<std::int32_t>(random.Between(-1, kColumns - 1)));
+      requests.push_back(random.Chance(10) ? std::numeric_limits<Amount>::max()
+                                           : random.Between(0, 4));
+    }
+    const auto size = static_cast<std::int32_t>(requests.size());
+    const RequestView request{size, columns.data(), requests.data()};
+    std::vector<std::int16_t> reasons(static_cast<std::size_t>(leaves) + 1, kUntouched);
+    Tested().find_reasons(request, capacity, leaves, reasons.data());
+    for (std::int32_t leaf = 0; leaf < leaves; ++leaf) {
+      const RemainingOnLeaf remaining{capacity, request, nullptr, leaf};
+      ASSERT_EQ(reasons[static_cast<std::size_t>(leaf)], FirstWithoutRoom(request, remaining));
+    }
+    EXPECT_EQ(reasons.back(), kUntouched);
+
+    const std::int32_t counted =
+        std::max(leaves - static_cast<std::int32_t>(random.Between(0, 3)), 0);
+    std::vector<std::int32_t> times;
+    std::vector<std::int64_t> once(requests.size(), 3), several = once, sums = once;
+    for (std::int32_t i = 0; i < counted; ++i) {
+      times.push_back(static_cast<std::int32_t>(random.Between(0, 9)));
+      const std::int16_t reason = reasons[static_cast<std::size_t>(i)];
+      if (reason < 0) continue;
+      ++once[static_cast<std::size_t>(reason)];
+      several[static_cast<std::size_t>(reason)] += times.back();
+    }
+    Tested().add_by_reason(reasons.data(), nullptr, counted, size, sums.data());
+    ASSERT_EQ(sums, once);
+    std::ranges::fill(sums, 3);
+    Tested().add_by_reason(reasons.data(), times.data(), counted, size, sums.data());
+    ASSERT_EQ(sums, several);
   }
 }
 
