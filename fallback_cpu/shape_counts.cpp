@@ -41,6 +41,7 @@ void ShapeCounts::BeginWith(const ShapeCounts& of_parent, const PlacementJob& jo
   if (!counted) return;
   storage_ = of_parent.storage_;
   counted_state_ = *std::move(counted);
+  exact_ = of_parent.exact_;
   counted_ = true;
 }
 
@@ -71,7 +72,9 @@ void ShapeCounts::CollectStale(const PlacementJob& job) {
   if (!counter_ || !counter_->IsValid(job)) counter_.emplace(job);
   counter_->Assume(job);
   const bool keep_leaves = leaves_kept_ || NeedsLeaves(job);
-  cold_ = !counted_before || keep_leaves != leaves_kept_;
+  const bool exact_before = std::exchange(exact_, counter_->sums());
+  // Sums gain and lose differences, which only exact ones can.
+  cold_ = !counted_before || keep_leaves != leaves_kept_ || (exact_ && !exact_before);
   stale_.clear();
   stale_done_ = 0;
   if (!cold_) {
@@ -124,8 +127,9 @@ bool ShapeCounts::NoteStale(const PlacementJob& job) {
 }
 
 void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
-  if (counted_ && counter_ && counted_state_.IsOf(job) && job.assumed.empty() &&
-      assumed_groups_.empty() && (leaves_kept_ || !NeedsLeaves(job))) {
+  // The capacity may be the same and its array another one.
+  if (counted_ && counter_ && counter_->IsValid(job) && counted_state_.IsOf(job) &&
+      job.assumed.empty() && assumed_groups_.empty() && (leaves_kept_ || !NeedsLeaves(job))) {
     return;
   }
   CollectStale(job);

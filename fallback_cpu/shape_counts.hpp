@@ -100,6 +100,7 @@ class ShapeCounts {
   CountsStorage storage_;
   bool leaves_kept_ = false;
   LeafSummary leaf_summary_;  // of leaves that are kept, without a leader
+  bool exact_ = false;        // no sum is cut off at the most that a count can be
   bool counted_ = false;      // not while they are being counted, nor after a failure in between
   bool cold_ = false;         // between Prepare and Finish: every group is to be counted
   std::int64_t groups_counted_ = 0;

@@ -156,6 +156,10 @@ Amount FlavorState::ChangeAmount(std::int32_t column, LeafId leaf, Amount amount
   remaining_[at] = after;
   if (after > before) grown_at_ = changing_;
   NoteMagnitude(column, after);
+  // Tiles hold less than the magnitude where that is of a leaf that is overcommitted.
+  if (tiles_.Exact(column) && after >> tiles_.UnitShift(column) > TiledCapacity::kMaxUnits) {
+    ++range_version_;
+  }
   return after;
 }
 
@@ -262,9 +266,17 @@ std::unique_ptr<FlavorState> FlavorState::On(const FlavorTree::Edited& edited,
   return after;
 }
 
-// Where few leaves are no longer what they were when classes were found, the others stay.
+// Where few leaves are no longer what they were when classes were found, the others stay. Classes
+// are of units, which the tiles of the new tree have chosen anew.
 void FlavorState::MoveClasses(const FlavorState& before, std::span<const LeafRun> runs) {
   if (before.classes_ == nullptr) return;
+  for (std::size_t i = 0; i < snapshot_->resources().size(); ++i) {
+    const auto column = static_cast<std::int32_t>(i);
+    if (tiles_.UnitShift(column) != before.tiles_.UnitShift(column) ||
+        tiles_.Exact(column) != before.tiles_.Exact(column)) {
+      return ClassifyLeaves();
+    }
+  }
   std::vector<std::int32_t> changed;  // groups before
   before.stamps_->ForRunsSince(before.classes_stamp_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t group = begin; group < end; ++group) {

@@ -2,11 +2,13 @@
 #include "fallback_cpu/cpu_backend.hpp"
 
 #include <limits>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "host/engine/engine.hpp"
@@ -69,6 +71,9 @@ PlacementJob RandomJob(Random& random, const FlavorState& state) {
   if (random.Chance(30)) workers.pod_template.affinity.preferred = {{10, {{fast}, {}}}};
   if (random.Chance(15)) workers.pod_template.node_selector = {{"fast", "y"}};
   if (random.Chance(10)) workers.requests.Set("odd", 1);  // no node has it: not counted in bulk
+  if (state.snapshot().FindResource("mem") >= 0 && random.Chance(70)) {
+    workers.requests.Set("mem", (random.Between(0, 3) << 20) + (random.Chance(10) ? 1 : 0));
+  }
   PodSetRequest leader = MakePodSet(1);
   leader.requests = {{"gpu", random.Between(1, 3)}};
 
@@ -127,6 +132,209 @@ TEST(CpuBackendTest, WarmCountsAnswerAsFreshOnes) {
 }
 
 // Counts made in bulk are those made leaf by leaf.
+// Forty racks of four hosts each in four blocks.
+ClusterStateInput FourBlocks(const Resources& of_host) {
+  ClusterStateInput input = OneFlavor(LevelKeys(3));
+  for (int rack = 0; rack < 40; ++rack) {
+    for (int host = 0; host < 4; ++host) {
+      input.nodes.push_back(
+          HostNode(fmt::format("b{}/r{:02}/h{:02}-{}", rack / 10, rack, rack, host), of_host));
+    }
+  }
+  return input;
+}
+
+PlacementJob JobFor(const FlavorState& state, const PodSetRequest& pod_set) {
+  const FlavorSnapshot& snapshot = state.snapshot();
+  const ResolvedRequest resolved = *ResolveRequest(pod_set, snapshot, {});
+  PlacementJob job;
+  job.state = &state;
+  job.query = resolved.query;
+  job.query.pods = pod_set.count;
+  job.shape = MakeShape(resolved, pod_set, nullptr, snapshot);
+  job.filter = snapshot.FilterOf(*job.shape);
+  job.replacement_domain = {0, snapshot.leaf_count()};
+  return job;
+}
+
+void Change(FlavorState& state, std::int32_t leaf, const Resources& amounts, int sign) {
+  const CapacityChange change{LeafId(leaf), &amounts, sign};
+  state.ChangeCapacity({&change, 1});
+}
+
+// Larger nodes join, so that the tiles of the next tree have larger units.
+TEST(CpuBackendTest, ClassesAreOfTheUnitsOfTheirTree) {
+  ClusterState cluster = BuildState(FourBlocks({{"mem", Amount{1} << 22}, {"pods", 110}}));
+  PodSetRequest pod_set = MakePodSet(1000, Required("block"));
+  pod_set.requests = {{"mem", Amount{1} << 20}};
+  for (const char* path : {"b9/r90/x1", "b9/r90/x2"}) {
+    const Node joins = HostNode(path, {{"mem", Amount{1} << 24}, {"pods", 110}});
+    StateChange change;
+    change.nodes.push_back({nullptr, &joins, nullptr, nullptr});
+    change.usage_on = [](std::string_view, std::string_view) -> const Resources* {
+      return nullptr;
+    };
+    ASSERT_TRUE(cluster.CanApply(change));
+    ASSERT_TRUE(cluster.Apply(change, true, WorkBudget::Unlimited()));
+    const ClusterState without = WithoutClasses(cluster.Clone());
+    const auto answer = [&](const ClusterState& of) {
+      return Evaluate(*MakeCpuBackend(1), JobFor(*of.Find("tas"), pod_set));
+    };
+    ExpectEqual(answer(cluster), answer(without));
+    EXPECT_EQ(answer(cluster).fit, 160);
+  }
+}
+
+// A branch in the memory of another one has the free capacity of its parent in an array of its own.
+TEST(CpuBackendTest, CountsOfFreeCapacityAreOfTheArrayOfTheirState) {
+  const ClusterState cluster = BuildState(FourBlocks({{"gpu", 4}, {"pods", 110}}));
+  const Resources one = {{"gpu", 1}};
+  const Resources four = {{"gpu", 4}};
+  const auto backend = MakeCpuBackend(1);
+  const auto ask = [](Backend& of, const FlavorState& state) {
+    PlacementJob job = JobFor(state, MakePodSet(16, Required("rack")));
+    job.simulate_empty = true;
+    return Evaluate(of, job);
+  };
+  auto first = cluster.Find("tas")->Branch();
+  Change(*first, 20, one, 1);
+  auto second = first->Branch();
+  Change(*second, 24, one, 1);
+  first->Retire();
+  const auto third = second->Branch(std::move(first));
+  ask(*backend, *second);
+  second->Retire();
+  ask(*backend, *third);
+  const auto fourth = third->Branch(std::move(second));
+  for (const std::int32_t leaf : {0, 1}) Change(*fourth, leaf, four, -1);
+  ExpectEqual(ask(*backend, *third), ask(*MakeCpuBackend(1), *third));
+  EXPECT_EQ(ask(*backend, *third).shares.size(), 4U);
+}
+
+// Counts of what was a what-if with an enormous node are cut off at the most that a count can be.
+TEST(CpuBackendTest, R8_1_SumsThatWereCutOffAreNotContinued) {
+  const ClusterState cluster = WithoutClasses(BuildState(FourBlocks({{"gpu", 4}, {"pods", 110}})));
+  const PodSetRequest pod_set = MakePodSet(100, Required("block"));
+  const auto backend = MakeCpuBackend(1);
+  {
+    const Resources enormous = {{"gpu", Amount{1} << 40}, {"pods", Amount{1} << 40}};
+    const auto what_if = cluster.Find("tas")->Branch();
+    Change(*what_if, 0, enormous, 1);
+    EXPECT_EQ(Evaluate(*backend, JobFor(*what_if, pod_set)).status, PlacementStatus::kPlaced);
+  }
+  const auto branch = cluster.Find("tas")->Branch();
+  const PlacementJob job = JobFor(*branch, pod_set);
+  ExpectEqual(Evaluate(*backend, job), Evaluate(*MakeCpuBackend(1), job));
+  EXPECT_EQ(Evaluate(*backend, job).shares.front().leaf, LeafId(0));
+}
+
+// More remains on a leaf than a tile can hold, and less than is lacking on another one.
+TEST(CpuBackendTest, R5_9_CountsFollowTilesThatBecomeInexact) {
+  const ClusterState cluster = BuildState(FourBlocks({{"mem", Amount{1} << 22}, {"pods", 110}}));
+  const auto state = cluster.Find("tas")->Branch();
+  const auto backend = MakeCpuBackend(1);
+  PodSetRequest pod_set = MakePodSet(8, Required(kHost));
+  pod_set.requests = {{"mem", Amount{1} << 20}};
+  Change(*state, 7, {{"pods", 1}}, 1);  // has an array of its own from now on
+  state->Add(LeafId(0), {{"mem", Amount{1} << 25}});
+  Evaluate(*backend, JobFor(*state, pod_set));
+  Change(*state, 5, {{"mem", Amount{1} << 22}}, 1);
+  const PlacementJob job = JobFor(*state, pod_set);
+  EXPECT_EQ(Evaluate(*backend, job).status, PlacementStatus::kPlaced);
+  ExpectEqual(Evaluate(*backend, job), Evaluate(*MakeCpuBackend(1), job));
+}
+
+// States of one flavor that live side by side: branches, some in the memory of others, and copies.
+class LivingStates {
+ public:
+  LivingStates(Random& random, const FlavorState& first) : random_(random) {
+    alive_.push_back(first.Branch());
+  }
+
+  FlavorState& Any() { return *alive_[AnyIndex()]; }
+
+  // Makes or ends a state, or does neither.
+  void ComeAndGo() {
+    if (random_.Chance(20)) {
+      std::unique_ptr<FlavorState> spare;
+      if (!spares_.empty() && random_.Chance(80)) {
+        spare = std::move(spares_.back());
+        spares_.pop_back();
+      }
+      alive_.push_back(Any().Branch(std::move(spare)));
+    } else if (random_.Chance(4)) {
+      alive_.push_back(std::make_unique<FlavorState>(Any()));
+    } else if (alive_.size() > 1 && random_.Chance(12)) {
+      const auto gone = alive_.begin() + static_cast<std::ptrdiff_t>(AnyIndex());
+      (*gone)->Retire();
+      if (random_.Chance(80)) spares_.push_back(std::move(*gone));
+      alive_.erase(gone);
+    }
+  }
+
+  // Changes the usage or the capacity of a leaf, by amounts about as large as a tile can hold, and
+  // seldom by enormous ones.
+  void ChangeOneLeaf() {
+    FlavorState& state = Any();
+    const auto leaf =
+        static_cast<std::int32_t>(random_.Between(0, state.snapshot().leaf_count() - 1));
+    Resources amounts = {{"gpu", random_.Between(1, 4)},
+                         {"mem", Amount{1} << random_.Between(18, 25)},
+                         {"pods", random_.Between(0, 1)}};
+    if (random_.Chance(2)) {
+      const Amount enormous = Amount{1} << random_.Pick({40, 33, 31});
+      amounts = {{"gpu", enormous}, {"pods", enormous}};
+    }
+    switch (random_.Between(0, 4)) {
+      case 0:
+        return state.Add(LeafId(leaf), amounts);
+      case 1:
+        return state.Remove(LeafId(leaf), amounts);
+      case 2:
+        if (random_.Chance(20)) state.ClassifyLeaves();
+        return;
+      default:
+        return Change(state, leaf, amounts, random_.Chance(50) ? 1 : -1);
+    }
+  }
+
+ private:
+  std::size_t AnyIndex() {
+    return static_cast<std::size_t>(random_.Between(0, std::ssize(alive_) - 1));
+  }
+
+  Random& random_;
+  std::vector<std::unique_ptr<FlavorState>> alive_;
+  std::vector<std::unique_ptr<FlavorState>> spares_;
+};
+
+TEST(CpuBackendTest, StatesThatComeAndGoAnswerAsWithFreshCounts) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    ClusterStateInput input = FourBlocks(
+        {{"gpu", random.Between(1, 6)}, {"mem", Amount{1} << 22}, {"pods", random.Pick({5, 110})}});
+    for (std::size_t i = 0; i < input.nodes.size(); i += 3) input.nodes[i].labels.Set("fast", "y");
+    const ClusterState cluster = BuildState(input);
+    LivingStates states(random, *cluster.Find("tas"));
+    const auto backend = MakeCpuBackend(1);
+    for (int step = 0; step < 60; ++step) {
+      SCOPED_TRACE(fmt::format("seed {} step {}", seed, step));
+      states.ComeAndGo();
+      for (std::int64_t i = random.Between(0, 5); i > 0; --i) states.ChangeOneLeaf();
+      std::vector<PlacementJob> jobs;
+      for (std::int64_t i = random.Between(1, 5); i > 0; --i) {
+        jobs.push_back(RandomJob(random, states.Any()));
+      }
+      std::vector<PlacementResult> results(jobs.size());
+      backend->Evaluate(jobs, results);
+      for (std::size_t i = 0; i < jobs.size(); ++i) {
+        ExpectEqual(results[i], Evaluate(*MakeCpuBackend(1), jobs[i]));
+      }
+      if (HasFailure()) return;
+    }
+  }
+}
+
 TEST(CpuBackendTest, CountsDomainsAsTheirLeavesOneByOne) {
   const auto backend = MakeCpuBackend(1);
   int with_room = 0;
