@@ -11,7 +11,10 @@ namespace espalier {
 
 namespace {
 
-// Writes the usage that each leaf of a group has more in `is` than in `was`, by leaf and then by
+// Leaves whose usage is compared together.
+constexpr std::int32_t kTogether = 64;
+
+// Writes the usage that each of some leaves has more in `is` than in `was`, by leaf and then by
 // resource. `plain`: no amount can saturate, and both have the same capacity without usage, so that
 // usage is what is missing of one array.
 void FindGained(const FlavorState& was, const FlavorState& is, bool plain, DomainRange leaves,
@@ -34,7 +37,7 @@ void FindGained(const FlavorState& was, const FlavorState& is, bool plain, Domai
 void BookedAmounts::Add(const ClusterState& before, const ClusterState& after) {
   const std::vector<std::string_view> names = after.FlavorNames();
   flavors_.resize(names.size());
-  std::vector<Amount> gained;  // of a group
+  std::vector<Amount> gained;
   for (std::size_t f = 0; f < names.size(); ++f) {
     const FlavorState& was = *before.Find(names[f]);
     const FlavorState& is = *after.Find(names[f]);
@@ -42,8 +45,7 @@ void BookedAmounts::Add(const ClusterState& before, const ClusterState& after) {
     const std::size_t columns = snapshot.resources().size();
     const bool plain = &is.free() == &was.free() && is.IsExact() && was.IsExact();
     OfFlavor& booked = flavors_[f];
-    is.stamps().ForEachDifference(was.stamps(), was.stamps().latest(), [&](std::size_t group) {
-      const DomainRange leaves = snapshot.GroupLeaves(static_cast<std::int32_t>(group));
+    const auto add = [&](DomainRange leaves) {
       FindGained(was, is, plain, leaves, gained);
       for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
         const auto on_leaf = std::span<const Amount>(gained).subspan(
@@ -60,6 +62,12 @@ void BookedAmounts::Add(const ClusterState& before, const ClusterState& after) {
         for (std::size_t column = 0; column < columns; ++column) {
           amounts[column] = SaturatingAdd(amounts[column], on_leaf[column]);
         }
+      }
+    };
+    is.stamps().ForEachDifference(was.stamps(), was.stamps().latest(), [&](std::size_t group) {
+      const DomainRange leaves = snapshot.GroupLeaves(static_cast<std::int32_t>(group));
+      for (std::int32_t begin = leaves.begin; begin < leaves.end; begin += kTogether) {
+        add({begin, std::min(begin + kTogether, leaves.end)});
       }
     });
   }
