@@ -19,6 +19,7 @@ const ObjectKey& KeyOf(const std::shared_ptr<const AdmittedUsage>& workload) {
 }  // namespace
 
 Resources WithoutZeros(const Resources& usage) {
+  if (std::ranges::find(usage.values(), Amount{0}) == usage.values().end()) return usage;
   Resources kept;
   for (const auto& [name, amount] : usage) {
     if (amount != 0) kept.Set(name, amount);

@@ -27,16 +27,22 @@ const std::string& Decoder::String(std::uint32_t reference, const FieldPath& pat
 const Decoder::MapKeys* Decoder::Keys(std::span<const std::uint32_t> references,
                                       const FieldPath& path) {
   for (const MapKeys& known : known_keys_) {
-    if (std::ranges::equal(known.references, references)) return &known;
+    if (!std::ranges::equal(known.references, references)) continue;
+    Charge(known.bytes, path);
+    return ok() ? &known : nullptr;
   }
   std::vector<std::pair<std::string_view, int>> sorted;
   sorted.reserve(references.size());
+  std::int64_t bytes = 0;
   for (std::size_t i = 0; i < references.size() && ok(); ++i) {
-    Charge(sizeof(std::uint32_t) + sizeof(int), path);
-    sorted.emplace_back(String(references[i], path), static_cast<int>(i));
+    constexpr std::int64_t kBytesOfReference = sizeof(std::uint32_t) + sizeof(int);
+    Charge(kBytesOfReference, path);
+    const std::string& key = String(references[i], path);
+    sorted.emplace_back(key, static_cast<int>(i));
+    bytes += kBytesOfReference + static_cast<std::int64_t>(sizeof(std::string) + key.size());
   }
   std::ranges::sort(sorted);
-  MapKeys made{{references.begin(), references.end()}, nullptr, {}};
+  MapKeys made{{references.begin(), references.end()}, nullptr, {}, bytes};
   std::vector<std::string> keys;
   keys.reserve(sorted.size());
   for (const auto& [key, position] : sorted) {
@@ -58,9 +64,13 @@ void Decoder::CheckColumn(int size, std::int64_t expected, bool may_be_empty,
 }
 
 void Decoder::Charge(std::int64_t bytes, const FieldPath& path) {
-  constexpr std::uint32_t kChargesBetweenPauses = 256;
+  constexpr std::int64_t kBytesBetweenPauses = 32 << 10;
   const bool goes_on = budget_.Charge(bytes);
-  if (goes_on && (++charges_ % kChargesBetweenPauses != 0 || budget_.Pause())) return;
+  // However few bytes, there was something to do.
+  charged_since_pause_ += std::max<std::int64_t>(bytes, kBytesBetweenPauses / 256);
+  if (goes_on && charged_since_pause_ < kBytesBetweenPauses) return;
+  charged_since_pause_ = 0;
+  if (goes_on && budget_.Pause()) return;
   if (failed_) return;
   Keep(path, budget_.Check().error().message);
   error_.error_class = budget_.Check().error().error_class;

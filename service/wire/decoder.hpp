@@ -64,10 +64,12 @@ class Decoder {
     std::vector<std::uint32_t> references;
     SharedKeys keys;         // what the references name
     std::vector<int> order;  // by key: its position among the references
+    std::int64_t bytes = 0;  // that a map takes which has them alone
   };
   // Returns the keys that references name, in any order; null on an error, as when one of them is
-  // named twice. Equal lists of references, as most elements of a message have, share their keys.
-  // Valid until the next call.
+  // named twice. Equal lists of references, as most elements of a message have, share their keys,
+  // which are charged each time: a map that is changed gets keys of its own. Valid until the next
+  // call.
   const MapKeys* Keys(std::span<const std::uint32_t> references, const FieldPath& path);
 
   // Returns the row of `table` that a reference names; null for 0.
@@ -116,7 +118,7 @@ class Decoder {
   WorkBudget& budget_;
   std::array<MapKeys, kKnownKeys> known_keys_;  // those that were made last
   std::size_t keys_made_ = 0;
-  std::uint32_t charges_ = 0;
+  std::int64_t charged_since_pause_ = 0;
   bool failed_ = false;
   Error error_;
 };

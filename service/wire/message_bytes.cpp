@@ -22,8 +22,8 @@ using google::protobuf::io::CodedInputStream;
 
 // As in the parser of protobuf.
 constexpr int kDeepest = 100;
-// Lists grow by doubling.
-constexpr std::int64_t kGrowth = 2;
+// Lists grow by doubling; an arena keeps what they have outgrown.
+constexpr std::int64_t kGrowth = 4;
 constexpr std::int64_t kBytesOfString = sizeof(std::string) + sizeof(void*);
 constexpr std::int64_t kBytesOfUnknownField = 64;
 // The node of a map with a string as its key.

@@ -92,5 +92,22 @@ TEST(Decoder, MapsOfEqualReferencesShareTheirKeys) {
   EXPECT_FALSE(decoder.ok());
 }
 
+// A map that is changed gets keys of its own: what that takes is charged for every map.
+TEST(Decoder, SharedKeysAreChargedForEveryMap) {
+  const std::string name(1000, 'n');
+  v1::UpdateStateRequest message;
+  message.add_strings(name);
+  v1::ResourceVector vector;
+  vector.add_names(1);
+  vector.add_amounts(7);
+  WorkBudget budget(10 * name.size());
+  Decoder decoder(message.strings(), budget);
+  std::size_t read = 0;
+  while (FromProto(vector, FieldPath("resources"), decoder).size() == 1) ++read;
+  EXPECT_FALSE(decoder.ok());
+  EXPECT_GE(read, 5U);
+  EXPECT_LT(read, 10U);
+}
+
 }  // namespace
 }  // namespace espalier
