@@ -131,7 +131,6 @@ TEST(CpuBackendTest, WarmCountsAnswerAsFreshOnes) {
   EXPECT_LT(placed, 680);
 }
 
-// Counts made in bulk are those made leaf by leaf.
 // Forty racks of four hosts each in four blocks.
 ClusterStateInput FourBlocks(const Resources& of_host) {
   ClusterStateInput input = OneFlavor(LevelKeys(3));
@@ -281,7 +280,7 @@ class LivingStates {
     Resources amounts = {{"gpu", random_.Between(1, 4)},
                          {"mem", Amount{1} << random_.Between(18, 25)},
                          {"pods", random_.Between(0, 1)}};
-    if (random_.Chance(2)) {
+    if (random_.Chance(5)) {
       const Amount enormous = Amount{1} << random_.Pick({40, 33, 31});
       amounts = {{"gpu", enormous}, {"pods", enormous}};
     }
@@ -309,7 +308,8 @@ class LivingStates {
 };
 
 TEST(CpuBackendTest, StatesThatComeAndGoAnswerAsWithFreshCounts) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  constexpr std::int64_t kKinds = 4;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
     ClusterStateInput input = FourBlocks(
         {{"gpu", random.Between(1, 6)}, {"mem", Amount{1} << 22}, {"pods", random.Pick({5, 110})}});
@@ -323,11 +323,17 @@ TEST(CpuBackendTest, StatesThatComeAndGoAnswerAsWithFreshCounts) {
       for (std::int64_t i = random.Between(0, 5); i > 0; --i) states.ChangeOneLeaf();
       std::vector<PlacementJob> jobs;
       for (std::int64_t i = random.Between(1, 5); i > 0; --i) {
-        jobs.push_back(RandomJob(random, states.Any()));
+        // Of a few kinds, so that most counts are warm.
+        Random of_kind(seed * kKinds + static_cast<std::uint64_t>(random.Between(0, kKinds - 1)));
+        jobs.push_back(RandomJob(of_kind, states.Any()));
+        jobs.back().query.pods = random.Between(1, random.Pick({12, 300}));
+        jobs.back().simulate_empty = random.Chance(25);
       }
       std::vector<PlacementResult> results(jobs.size());
-      backend->Evaluate(jobs, results);
+      const bool together = random.Chance(50);
+      if (together) backend->Evaluate(jobs, results);
       for (std::size_t i = 0; i < jobs.size(); ++i) {
+        if (!together) results[i] = Evaluate(*backend, jobs[i]);
         ExpectEqual(results[i], Evaluate(*MakeCpuBackend(1), jobs[i]));
       }
       if (HasFailure()) return;
@@ -335,6 +341,7 @@ TEST(CpuBackendTest, StatesThatComeAndGoAnswerAsWithFreshCounts) {
   }
 }
 
+// Counts made in bulk are those made leaf by leaf.
 TEST(CpuBackendTest, CountsDomainsAsTheirLeavesOneByOne) {
   const auto backend = MakeCpuBackend(1);
   int with_room = 0;
