@@ -154,11 +154,12 @@ class Planner {
     for (const std::size_t gang : gangs) {
       branch->ChangeUsage(gangs_[gang].usage, -1, options_.shared);
       const WorkloadRequest& request = *gangs_[gang].request;
-      WorkloadAnswer answer = engine_.Nominate(*branch, {&request, 1}).front();
-      if (answer.FirstFailure() != nullptr) return false;
-      moved.push_back(BookedUsage(request, answer));
+      std::vector<WorkloadAnswer> answers = engine_.Nominate(*branch, {&request, 1});
+      if (answers.empty()) return false;  // the budget is stopped
+      if (answers.front().FirstFailure() != nullptr) return false;
+      moved.push_back(BookedUsage(request, answers.front()));
       branch->ChangeUsage(moved.back(), 1, options_.shared);
-      freed.moves.push_back({gang, std::move(answer)});
+      freed.moves.push_back({gang, std::move(answers.front())});
     }
     state_ = *std::move(branch);
     for (std::size_t i = 0; i < moved.size(); ++i) {

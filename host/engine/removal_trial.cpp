@@ -9,6 +9,10 @@ namespace espalier {
 
 bool IsOneGroup(const WorkloadRequest& request) {
   const std::vector<PodSetRequest>& pod_sets = request.pod_sets;
+  if (request.replacement && request.replacement->joint &&
+      request.replacement->unhealthy_nodes.size() > 1) {
+    return false;  // slices that have lost pods on several nodes are placed one by one
+  }
   if (pod_sets.size() == 1) return true;
   return pod_sets.size() == 2 && !request.replacement && pod_sets[0].group &&
          pod_sets[0].group == pod_sets[1].group && pod_sets[0].flavor == pod_sets[1].flavor;

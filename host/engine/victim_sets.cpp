@@ -45,12 +45,11 @@ struct Prices {
     for (const PricedVictim& victim : priced) accelerators.push_back(AcceleratorsOf(victim.victim));
   }
 
-  VictimSet With(VictimSet set, std::size_t victim) const {
+  void Add(std::size_t victim, VictimSet& set) const {
     const std::int64_t priority = victims[victim].priority;
     set.priority = set.victims.empty() ? priority : std::max(set.priority, priority);
     set.accelerators = SaturatingAdd(set.accelerators, accelerators[victim]);
     set.victims.push_back(victim);
-    return set;
   }
 };
 
@@ -59,7 +58,7 @@ class Search {
  public:
   // `candidates` ascend by what they cost.
   Search(const Prices& prices, std::vector<std::size_t> candidates, Trial trial,
-         std::int64_t most_trials, const WorkBudget& budget)
+         std::int64_t most_trials, WorkBudget& budget)
       : prices_(prices),
         candidates_(std::move(candidates)),
         trial_(std::move(trial)),
@@ -70,7 +69,7 @@ class Search {
   bool Run(DomainVictims& found) {
     for (const std::size_t victim : candidates_) trial_.set(victim, true);
     const bool fits = trial_.fits();
-    if (fits) Decide(candidates_.size(), {});
+    if (fits) DecideAll();
     for (const std::size_t victim : candidates_) trial_.set(victim, false);
     for (VictimSet& set : sets_) std::ranges::sort(set.victims);
     std::ranges::sort(sets_, {}, [](const VictimSet& set) {
@@ -82,34 +81,72 @@ class Search {
   }
 
  private:
-  // Whether those before `left` stay or go; `gone` are those behind it that go. It fits without
-  // `gone` and all of those before.
-  void Decide(std::size_t left, const VictimSet& gone) {
-    if (!sets_.empty() && (trials_left_ <= 0 || budget_.stopped())) {
+  // One candidate in turn; those before it are not decided yet.
+  struct Turn {
+    std::size_t left;  // candidates that are not decided, this one included
+    enum { kBegins, kStayed, kWent } at = kBegins;
+    std::int64_t priority = 0;  // of those that go, without this one
+    std::int64_t accelerators = 0;
+  };
+
+  // Decides whether each candidate stays or goes, the last one first. A list of turns, not calls
+  // within calls: there may be any number of candidates.
+  void DecideAll() {
+    std::vector<Turn> turns = {{candidates_.size()}};
+    VictimSet gone;  // of the turns; it fits without these and all that are not decided
+    while (!turns.empty()) {
+      Turn& turn = turns.back();
+      if (turn.at == Turn::kBegins && Ends(turn.left, gone)) {
+        turns.pop_back();
+        continue;
+      }
+      const std::size_t victim = candidates_[turn.left - 1];
+      const Turn next{turn.left - 1};
+      switch (turn.at) {
+        case Turn::kBegins:
+          --trials_left_;
+          trial_.set(victim, false);
+          turn.at = Turn::kStayed;
+          if (trial_.fits()) turns.push_back(next);
+          break;
+        case Turn::kStayed:
+          trial_.set(victim, true);
+          turn.priority = gone.priority;
+          turn.accelerators = gone.accelerators;
+          prices_.Add(victim, gone);
+          turn.at = Turn::kWent;
+          turns.push_back(next);
+          break;
+        case Turn::kWent:
+          gone.victims.pop_back();
+          gone.priority = turn.priority;
+          gone.accelerators = turn.accelerators;
+          turns.pop_back();
+      }
+    }
+  }
+
+  // Returns whether nothing is to be decided any more: the search is over, or the sets have one
+  // that is no worse, or all is decided, and then they have `gone`.
+  bool Ends(std::size_t left, const VictimSet& gone) {
+    if (!budget_.Pause() || (!sets_.empty() && trials_left_ <= 0)) {
       exact_ = false;
-      return;
+      return true;
     }
     if (std::ranges::any_of(sets_, [&](const VictimSet& set) { return IsNoWorse(set, gone); })) {
-      return;
+      return true;
     }
-    if (left == 0) {
-      std::erase_if(sets_, [&](const VictimSet& set) { return IsNoWorse(gone, set); });
-      sets_.push_back(gone);
-      return;
-    }
-    const std::size_t victim = candidates_[left - 1];
-    --trials_left_;
-    trial_.set(victim, false);
-    if (trial_.fits()) Decide(left - 1, gone);
-    trial_.set(victim, true);
-    Decide(left - 1, prices_.With(gone, victim));
+    if (left > 0) return false;
+    std::erase_if(sets_, [&](const VictimSet& set) { return IsNoWorse(gone, set); });
+    sets_.push_back(gone);
+    return true;
   }
 
   const Prices& prices_;
   std::vector<std::size_t> candidates_;
   Trial trial_;
   std::int64_t trials_left_;
-  const WorkBudget& budget_;
+  WorkBudget& budget_;
   std::vector<VictimSet> sets_;
   bool exact_ = true;
 };

@@ -203,7 +203,7 @@ class Checker {
         const auto at = static_cast<std::size_t>(std::max(column, 0) * snapshot.stride()) +
                         static_cast<std::size_t>(share.leaf.value);
         const Amount free = column < 0 ? 0 : flavor.free()[at];
-        const Amount used = column < 0 ? amount * share.pods : flavor.Usage(at);
+        const Amount used = column < 0 ? SaturatingMultiply(amount, share.pods) : flavor.Usage(at);
         if (used <= free) continue;
         beyond.push_back(fmt::format("{}: {}", Excerpt(snapshot.LeafIdText(share.leaf)),
                                      BeyondText(resource, used, free)));

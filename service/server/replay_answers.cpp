@@ -45,10 +45,11 @@ Result<bool> ReplayAnswers::Next(v1::ReplayResponse& response) {
   *response.mutable_state() = ToProto(asked_.found.position());
   if (next_ == asked_.workloads.size()) return false;
   const WorkloadRequest& request = asked_.workloads[next_];
-  const WorkloadAnswer answer = asked_.MakeEngine().Nominate(*state_, {&request, 1}).front();
+  const std::vector<WorkloadAnswer> answer = asked_.MakeEngine().Nominate(*state_, {&request, 1});
   if (!asked_.budget->Pause()) return tl::unexpected(asked_.budget->Check().error());
   response.set_workload(static_cast<std::uint32_t>(next_));
-  if (auto written = asked_.WriteAnswer(next_, answer, *response.mutable_answers()); !written) {
+  if (auto written = asked_.WriteAnswer(next_, answer.front(), *response.mutable_answers());
+      !written) {
     return tl::unexpected(written.error());
   }
   state_->ChangeUsage(chosen_[next_], 1, asked_.shares_usage());

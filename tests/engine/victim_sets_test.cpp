@@ -105,6 +105,50 @@ TEST(FindVictimSets, SaysThatTheBoundEndedIt) {
   EXPECT_TRUE(Find(FullHosts(hosts, victims), request, victims).domains[0].exact);
 }
 
+TEST(FindVictimSets, AnyNumberOfCandidatesIsTriedInTurn) {
+  constexpr int kVictims = 60'000;
+  ClusterStateInput input = Gpus({{"r1/h", kVictims}});
+  input.nodes[0].allocatable.Set("pods", 2 * kVictims);
+  std::vector<PricedVictim> victims;
+  for (int i = 0; i < kVictims; ++i) {
+    victims.push_back({{fmt::format("v{}", i), {{"tas", "h", {{"gpu", 1}}}}}, 0});
+    input.tas_usage.push_back(victims.back().victim.usage[0]);
+  }
+  const WorkloadRequest request = MakeWorkload({MakePodSet(kVictims - 3, Required("rack"))});
+  const VictimSets found = Find(input, request, victims);
+  ASSERT_THAT(found.domains, SizeIs(1));
+  EXPECT_FALSE(found.domains[0].exact);
+  ASSERT_THAT(found.domains[0].sets, SizeIs(1));
+  EXPECT_THAT(found.domains[0].sets[0].victims, SizeIs(kVictims - 3));
+}
+
+// One slice has lost a pod on each rack, and only one of them finds room without the victim.
+TEST(FindVictimSets, SlicesThatAreReplacedTogetherAreSeveralJobs) {
+  ClusterStateInput input = Gpus({{"b/r1/a1", 1},
+                                  {"b/r1/a2", 1},
+                                  {"b/r1/a3", 1},
+                                  {"b/r2/b1", 1},
+                                  {"b/r2/b2", 1},
+                                  {"b/r2/b3", 1}});
+  for (const char* host : {"a1", "a2", "b1", "b2", "b3"}) {
+    input.tas_usage.push_back({"tas", host, {{"gpu", 1}}});
+  }
+  WorkloadRequest request = MakeWorkload({MakePodSet(4, Required("block", {{"rack", 2}}))});
+  request.replacement.emplace();
+  request.replacement->joint = true;
+  request.replacement->unhealthy_nodes = {"a2", "b2"};
+  PodSetAssignment admitted;
+  admitted.name = "main";
+  admitted.topology_assignment = OnHosts({{"a1", 1}, {"a2", 1}, {"b1", 1}, {"b2", 1}});
+  request.replacement->admitted = {admitted};
+  const std::vector<PricedVictim> victims = {{{"v", {{"tas", "b3", {{"gpu", 1}}}}}, 1}};
+  const VictimSets found = Find(input, request, victims);
+  EXPECT_FALSE(found.fits);
+  ASSERT_THAT(found.domains, SizeIs(1));
+  ASSERT_THAT(found.domains[0].sets, SizeIs(1));
+  EXPECT_THAT(found.domains[0].sets[0].victims, ElementsAre(0));
+}
+
 TEST(FindVictimSets, NamesAVictimThatHoldsMoreThanThereIs) {
   const std::vector<PricedVictim> victims = {MakeVictim("greedy", 0, {{"a", 5}})};
   const ClusterState state = BuildState(FullHosts({"r1/a"}, {}));

@@ -56,6 +56,23 @@ TEST_F(DefragmentTest, MovesWhatFitsElsewhere) {
   EXPECT_THAT(Moves(plan), ElementsAre("r1: one main -> c:1"));
 }
 
+TEST_F(DefragmentTest, StopsWhereverMemoryEnds) {
+  cluster_.workloads = {RunningOn("one", 0, {{"a", 1}}), RunningOn("two", 0, {{"b", 2}}),
+                        RunningOn("three", 0, {{"c", 3}})};
+  gangs_ = *AdmittedGangs(cluster_, {});
+  int stopped = 0;
+  for (std::int64_t bytes = 0;; bytes += 250) {
+    WorkBudget budget(bytes);
+    const auto plan =
+        PlanDefragment(*ClusterState::Build(BuildClusterStateInput(cluster_, {})), gangs_,
+                       {.level = "rack", .most_moves = 10}, Engine(MakeCpuBackend(1), {}, budget));
+    if (plan) break;
+    ASSERT_EQ(plan.error().error_class, ErrorClass::kExhausted) << bytes;
+    ++stopped;
+  }
+  EXPECT_GT(stopped, 3);
+}
+
 TEST_F(DefragmentTest, WhatWasFreedStaysFree) {
   cluster_.workloads = {RunningOn("one", 0, {{"a", 1}}), RunningOn("two", 0, {{"b", 1}}),
                         RunningOn("three", 0, {{"c", 1}})};
