@@ -311,6 +311,7 @@ void FlavorState::Bind(const Resources& usage) {
   if (usage.keys() != bound_list_) {
     const std::vector<std::string>& resources = snapshot_->resources();
     const std::vector<std::string>& names = *usage.keys();
+    bound_list_ = nullptr;  // until all are bound
     bound_keys_.clear();
     std::size_t column = 0;  // both lists ascend
     for (std::size_t entry = 0; entry < names.size(); ++entry) {

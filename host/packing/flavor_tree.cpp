@@ -333,6 +333,7 @@ void FlavorTree::FindIds(std::span<const std::string_view> ids, std::span<LeafId
 void FlavorTree::IndexLeaves() const {
   if (indexed_) return;
   if (!host_topology_ && levels_.size() > 1) {
+    joined_ids_.clear();  // of an earlier call that memory ran out in
     joined_ids_.reserve(static_cast<std::size_t>(leaf_count_));
     for (std::int32_t leaf = 0; leaf < leaf_count_; ++leaf) {
       joined_ids_.push_back(LeafIdText(LeafId(leaf)));

@@ -1,6 +1,7 @@
 #include "service/server/state_store.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <random>
 #include <utility>
 #include <vector>
@@ -17,6 +18,12 @@ std::uint64_t NewEpoch() {
   std::uint64_t epoch = 0;
   while (epoch == 0) epoch = (std::uint64_t{random()} << 32) | random();
   return epoch;
+}
+
+std::shared_ptr<const Snapshot> Empty() {
+  // An empty input is always sound.
+  return std::make_shared<const Snapshot>(
+      Snapshot{{NewEpoch(), 0}, *ClusterState::Build(ClusterStateInput()), 0, {}});
 }
 
 tl::unexpected<Error> Stale(const StatePosition& named, const StatePosition& current) {
@@ -57,10 +64,32 @@ bool CopyInput(const ClusterStateInput& from, ClusterStateInput& to, const WorkB
 
 }  // namespace
 
-StateStore::StateStore() {
-  // An empty input is always sound.
-  current_ = std::make_shared<const Snapshot>(
-      Snapshot{{NewEpoch(), 0}, *ClusterState::Build(ClusterStateInput()), 0, {}});
+StateStore::StateStore() : current_(Empty()), unloaded_(Empty()) {}
+
+// Unloads a store whose change ends with an exception.
+class StateStore::UnloadOnThrow {
+ public:
+  // `change_mutex_` of the store must be held as long as this lives.
+  explicit UnloadOnThrow(StateStore& store) : store_(store) {}
+  ~UnloadOnThrow() {
+    if (std::uncaught_exceptions() > exceptions_) store_.Unload();
+  }
+  UnloadOnThrow(const UnloadOnThrow&) = delete;
+  UnloadOnThrow& operator=(const UnloadOnThrow&) = delete;
+
+ private:
+  StateStore& store_;
+  const int exceptions_ = std::uncaught_exceptions();
+};
+
+void StateStore::Unload() {
+  input_ = nullptr;
+  booked_ = {};
+  not_shared_ = {};
+  booked_memory_ = {};
+  input_memory_ = {};
+  const std::lock_guard lock(mutex_);
+  if (unloaded_ != nullptr) current_ = std::exchange(unloaded_, nullptr);
 }
 
 std::shared_ptr<const Snapshot> StateStore::Current() const {
@@ -111,6 +140,8 @@ Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budg
   Result<ClusterState> built = ClusterState::Build(loaded->input(), budget);
   if (!built) return tl::unexpected(built.error());
   const std::lock_guard lock(change_mutex_);
+  if (unloaded_ == nullptr) unloaded_ = Empty();
+  const UnloadOnThrow unload(*this);
   std::swap(input_, loaded);
   booked_ = {};
   not_shared_ = {};
@@ -123,6 +154,7 @@ Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budg
 Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta delta,
                                          WorkBudget& budget) {
   const std::lock_guard lock(change_mutex_);
+  const UnloadOnThrow unload(*this);
   const auto current = At(base);
   if (!current) return tl::unexpected(current.error());
   if (delta.set_workloads.empty()) {
@@ -134,6 +166,8 @@ Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta d
   if (!undo) return tl::unexpected(undo.error());
   budget.Charge(std::max(input_->bytes() - input_memory_.bytes(), std::int64_t{0}));
   Result<ClusterState> changed = Changed(*undo, budget);
+  // Not everything on the way looks at the budget.
+  if (const auto done = budget.Check(); changed && !done) changed = tl::unexpected(done.error());
   if (!changed) {
     input_->TakeBack(*std::move(undo));
     return tl::unexpected(changed.error());
@@ -170,6 +204,7 @@ Result<std::vector<Node>> StateStore::NodesAt(const StatePosition& position,
 Result<ClusterState> StateStore::WithNodes(const StatePosition& position,
                                            std::vector<Node> upserted, WorkBudget& budget) {
   const std::lock_guard lock(change_mutex_);
+  const UnloadOnThrow unload(*this);
   const auto current = At(position);
   if (!current) return tl::unexpected(current.error());
   Result<StateDelta> undo = input_->Apply({.upsert_nodes = std::move(upserted)});
@@ -212,6 +247,7 @@ Result<StateStore::Checked> StateStore::CurrentChecked(WorkBudget& budget) {
 }
 
 Result<void> StateStore::TakeInBooked(WorkBudget& budget) {
+  const UnloadOnThrow unload(*this);
   TakeInBooked();
   budget.Charge(std::max(input_->bytes() - input_memory_.bytes(), std::int64_t{0}));
   HoldInput(budget);
@@ -231,13 +267,13 @@ void StateStore::TakeInBooked(const StateDelta& delta) {
 Result<StatePosition> StateStore::Book(const StatePosition& base, ClusterState booked,
                                        WorkBudget& budget) {
   const std::lock_guard lock(change_mutex_);
+  const UnloadOnThrow unload(*this);
   const auto current = At(base);
   if (!current) return tl::unexpected(current.error());
-  if (booked_memory_.bytes() == 0) {
-    const std::int64_t bytes = 2 * BookedAmounts::MostBytes(booked);
-    if (!budget.Charge(bytes)) return tl::unexpected(budget.Check().error());
-    booked_memory_ = budget.HandOver(bytes);
-  }
+  const std::int64_t grown = 2 * BookedAmounts::MostBytes(booked) - booked_memory_.bytes();
+  if (grown > 0) budget.Charge(grown);
+  if (auto done = budget.Check(); !done) return tl::unexpected(done.error());
+  if (grown > 0) booked_memory_.Add(budget.HandOver(grown));
   booked_.Add((*current)->state, booked);
   if (input_->input().share_usage_between_flavors && booked.FlavorsMayShare()) {
     not_shared_.Add((*current)->state, booked);

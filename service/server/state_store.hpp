@@ -39,8 +39,9 @@ struct LoadedInput {
 };
 
 // Thread-safe. Changes happen one after the other and in whole: a change that fails, or whose work
-// is stopped before it is done, has no effect. The memory of a state is charged to the budget of
-// the call that makes it, and then handed over to the state.
+// is stopped before it is done, has no effect. Where it ends with an exception, as memory ran out,
+// nobody knows how far it came: then nothing is loaded any more. The memory of a state is charged
+// to the budget of the call that makes it, and then handed over to the state.
 class StateStore {
  public:
   StateStore();
@@ -98,6 +99,10 @@ class StateStore {
                              WorkBudget& budget = WorkBudget::Unlimited());
 
  private:
+  class UnloadOnThrow;
+
+  // Forgets everything, as if nothing had been loaded. Allocates nothing.
+  void Unload();
   // Returns the state of the changed `input_`, of which `undo` is the way back. `change_mutex_`
   // must be held, as for all functions below.
   Result<ClusterState> Changed(const StateDelta& undo, WorkBudget& budget);
@@ -116,7 +121,8 @@ class StateStore {
 
   mutable std::mutex mutex_;  // guards current_; held for the copy of a pointer
   std::shared_ptr<const Snapshot> current_;
-  mutable std::mutex change_mutex_;  // held during a change; guards all below
+  std::shared_ptr<const Snapshot> unloaded_;  // what Unload makes the current one; null: it has
+  mutable std::mutex change_mutex_;           // held during a change; guards all below
   std::unique_ptr<IndexedInput> input_;
   std::shared_ptr<const AdmittedWorkloads> admitted_;  // those of `input_`
   BookedAmounts booked_;                               // what is not in `input_` yet

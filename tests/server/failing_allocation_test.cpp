@@ -2,6 +2,10 @@
 // answers the same question when it is asked again.
 #include "tests/failing_allocation.hpp"
 
+#include <functional>
+
+#include "service/server/state_store.hpp"
+#include "tests/server/same_state.hpp"
 #include "tests/server/test_server.hpp"
 
 namespace espalier {
@@ -72,6 +76,64 @@ TEST_P(ServerOutOfMemory, AnswersTheSameAfterwards) {
     }
   }
   EXPECT_GT(number, 10);
+}
+
+// A change whose memory runs out leaves the state as it was, or nothing loaded.
+class StateStoreOutOfMemory : public testing::Test {
+ protected:
+  // Makes each allocation of a change fail in turn.
+  void FailEach(const std::function<void(StateStore&)>& change) {
+    std::int64_t unloaded = 0;
+    for (std::int64_t number = 0;; ++number) {
+      SCOPED_TRACE(number);
+      StateStore store;
+      StatePosition loaded = *store.Load(SmallCluster());
+      ClusterState booked = store.Current()->state.Branch();
+      booked.AddUsage(kBooked);
+      loaded = *store.Book(loaded, std::move(booked));
+      if (!FailAllocation(number, AllocationsOf::kThisThread, [&] { change(store); })) break;
+      if (store.Current()->position.generation == 0) {
+        ++unloaded;
+        EXPECT_EQ(store.CurrentChecked()->checksum, 0U);
+        EXPECT_FALSE(store.Update(loaded, {}));
+        ASSERT_TRUE(store.Load(SmallCluster()));
+        EXPECT_NE(store.Current()->position, loaded);
+      }
+      const StatePosition now = *store.Update(store.Current()->position, {});
+      const auto built = ClusterState::Build(store.LoadedAt(now)->input);
+      ASSERT_TRUE(built);
+      ExpectSame(store.Current()->state, *built);
+    }
+    EXPECT_GT(unloaded, 0);
+  }
+
+  const std::vector<FlavorLeafUsage> kBooked = {
+      {"tas", SmallCluster().nodes[0].name, {{"gpu", 1}, {"pods", 1}}}};
+};
+
+TEST_F(StateStoreOutOfMemory, NeverKeepsHalfOfAnUpdate) {
+  Node changed = SmallCluster().nodes[1];
+  changed.allocatable.Set("gpu", 1);
+  FailEach([&](StateStore& store) {
+    static_cast<void>(store.Update(store.Current()->position, {.upsert_nodes = {changed}}));
+  });
+  FailEach([&](StateStore& store) {
+    static_cast<void>(store.Update(store.Current()->position, {.set_tas_usage = kBooked}));
+  });
+}
+
+TEST_F(StateStoreOutOfMemory, NeverKeepsHalfOfABookingOrAQuestion) {
+  FailEach([&](StateStore& store) {
+    ClusterState booked = store.Current()->state.Branch();
+    booked.AddUsage(kBooked);
+    static_cast<void>(store.Book(store.Current()->position, std::move(booked)));
+  });
+  FailEach([](StateStore& store) { static_cast<void>(store.CurrentChecked()); });
+  Node joins = SmallCluster().nodes[1];
+  joins.allocatable.Set("gpu", 1);
+  FailEach([&](StateStore& store) {
+    static_cast<void>(store.WithNodes(store.Current()->position, {joins}));
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(, ServerOutOfMemory,

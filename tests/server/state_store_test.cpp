@@ -84,6 +84,34 @@ TEST(StateStoreTest, R5_6_OthersSeeWhatIsBookedWithTheNextUpdate) {
 }
 
 // What is known goes on, whether amounts change or nodes.
+TEST(StateStoreTest, WhatIsStoppedHasNoEffect) {
+  StateStore store;
+  StatePosition position = *store.Load(SharedHosts(true));
+  const std::vector<FlavorLeafUsage> usage = {{"tas", "b", {{"gpu", 2}}}};
+  for (int i = 0; i < 4; ++i) {  // so that the next state may be in the memory of an old one
+    position = *store.Update(position, {.set_tas_usage = {{"tas", "a", {{"gpu", i + 1}}}}});
+  }
+  position = Book(store, usage);
+  const std::uint64_t checksum = store.CurrentChecked()->checksum;
+  WorkBudget stopped;
+  stopped.Stop({ErrorClass::kExhausted, "nobody waits for it"});
+  Node cordoned = InputOf(store).nodes[0];
+  cordoned.unschedulable = true;
+  for (StateDelta delta :
+       {StateDelta{.set_tas_usage = usage}, StateDelta{.upsert_nodes = {cordoned}}}) {
+    const auto updated = store.Update(position, std::move(delta), stopped);
+    ASSERT_FALSE(updated);
+    EXPECT_EQ(updated.error().message, "nobody waits for it");
+  }
+  ClusterState branch = store.Current()->state.Branch();
+  branch.AddUsage(usage);
+  EXPECT_FALSE(store.Book(position, std::move(branch), stopped));
+  EXPECT_EQ(store.Current()->position, position);
+  EXPECT_EQ(store.CurrentChecked()->checksum, checksum);
+  position = *store.Update(position, {});
+  ExpectSame((*store.At(position))->state, Built(store));
+}
+
 TEST(StateStoreTest, ChangedNodesKeepWhatIsKnown) {
   StateStore store;
   StatePosition position = *store.Load(SharedHosts(true));
