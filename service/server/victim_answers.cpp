@@ -27,11 +27,12 @@ Result<void> VictimAnswers::Read(const v1::FindVictimsRequest& request) {
   if (!lists) return tl::unexpected(lists.error());
   candidates_ = *std::move(lists);
   if (request.victim_offsets().empty()) {
-    std::vector<std::uint32_t> all(victims_.size());
-    std::iota(all.begin(), all.end(), 0U);
-    std::ranges::fill(candidates_, all);
+    candidates_.resize(1);
+    candidates_[0].resize(victims_.size());
+    std::iota(candidates_[0].begin(), candidates_[0].end(), 0U);
   }
   for (std::size_t w = 1; w < candidates_.size(); ++w) {
+    if (!asked_.budget->Pause()) return asked_.budget->Check();
     if (auto sound = CheckVictims(state(), Candidates(w), /*together=*/true); !sound) return sound;
   }
   return {};
@@ -64,7 +65,7 @@ Result<void> VictimAnswers::ReadNodes(const v1::FindVictimsRequest& request) {
 
 std::vector<Victim> VictimAnswers::Candidates(std::size_t workload) const {
   std::vector<Victim> victims;
-  for (const std::uint32_t position : candidates_[workload]) {
+  for (const std::uint32_t position : PositionsOf(workload)) {
     victims.push_back(victims_[position].victim);
   }
   return victims;
@@ -87,14 +88,14 @@ Result<void> VictimAnswers::FindFirst(v1::FindVictimsResponse& response) const {
   response.set_fits(found->fits);
   response.set_prefix(static_cast<std::uint32_t>(found->prefix));
   for (const std::size_t target : found->targets) {
-    response.add_targets(candidates_[next_][target]);
+    response.add_targets(PositionsOf(next_)[target]);
   }
   return asked_.WriteAnswer(next_, found->answer, *response.mutable_answers());
 }
 
 Result<void> VictimAnswers::FindCheapest(v1::FindVictimsResponse& response) const {
   std::vector<PricedVictim> priced;
-  for (const std::uint32_t victim : candidates_[next_]) {
+  for (const std::uint32_t victim : PositionsOf(next_)) {
     priced.push_back({victims_[victim].victim, victims_[victim].priority});
   }
   const auto found = FindVictimSets(asked_.MakeEngine(), state(), asked_.workloads[next_], priced);
@@ -106,7 +107,7 @@ Result<void> VictimAnswers::FindCheapest(v1::FindVictimsResponse& response) cons
       values = state().Find(domain.flavor)->snapshot().Path(domain.domain);
     }
     v1::DomainVictims& row = *response.add_domains();
-    Write(domain, values, candidates_[next_], row);
+    Write(domain, values, PositionsOf(next_), row);
     const auto bytes = static_cast<std::int64_t>(row.ByteSizeLong());
     if (!asked_.budget->Charge(bytes) || !asked_.budget->ChargeAnswer(bytes)) {
       return asked_.budget->Check();

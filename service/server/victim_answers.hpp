@@ -27,6 +27,10 @@ class VictimAnswers {
  private:
   const ClusterState& state() const { return changed_ ? *changed_ : asked_.state(); }
   Result<void> ReadNodes(const v1::FindVictimsRequest& request);
+  // Returns the positions of those who may go for a workload.
+  const std::vector<std::uint32_t>& PositionsOf(std::size_t workload) const {
+    return candidates_.size() == 1 ? candidates_[0] : candidates_[workload];
+  }
   std::vector<Victim> Candidates(std::size_t workload) const;
   Result<void> FindFirst(v1::FindVictimsResponse& response) const;
   Result<void> FindCheapest(v1::FindVictimsResponse& response) const;
@@ -34,7 +38,7 @@ class VictimAnswers {
   AskedWorkloads asked_;
   std::optional<ClusterState> changed_;  // absent: the state as it is
   std::vector<RunningWorkload> victims_;
-  Lists candidates_;  // [workloads]
+  Lists candidates_;  // [workloads]; only one where it is that of all
   bool cheapest_ = false;
   std::size_t next_ = 0;
 };

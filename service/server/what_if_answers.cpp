@@ -16,6 +16,10 @@ namespace {
 // Questions that one message answers, at most.
 constexpr std::size_t kPlainQuestions = 1024;
 constexpr std::size_t kOtherQuestions = 64;
+// Entries of usage that plain questions answered together take out, at most, unless the first one
+// alone has more; and about what one takes.
+constexpr std::size_t kMostEntries = 100'000;
+constexpr std::int64_t kBytesOfEntry = 2 * sizeof(FlavorLeafUsage);
 
 }  // namespace
 
@@ -116,8 +120,11 @@ Result<bool> WhatIfAnswers::Next(v1::WhatIfResponse& response) {
   const std::size_t most =
       std::min(workload_of_.size(), next_ + (plain ? kPlainQuestions : kOtherQuestions));
   std::size_t end = next_ + 1;
+  std::size_t entries = plain ? EntriesOf(next_) : 0;
   while (end < most && IsPlain(end) == plain &&
          (!plain || workload_of_[end] == workload_of_[next_])) {
+    if (plain) entries += EntriesOf(end);
+    if (entries > kMostEntries) break;
     ++end;
   }
   const Result<void> answered = plain ? AnswerPlain(end, response) : AnswerEach(end, response);
@@ -126,7 +133,21 @@ Result<bool> WhatIfAnswers::Next(v1::WhatIfResponse& response) {
   return next_ < workload_of_.size();
 }
 
+// Returns how many entries of usage a question takes out.
+std::size_t WhatIfAnswers::EntriesOf(std::size_t question) const {
+  std::size_t entries = 0;
+  for (const std::uint32_t victim : gone_[question]) {
+    entries += victims_[victim].victim.usage.size();
+  }
+  return entries;
+}
+
 Result<void> WhatIfAnswers::AnswerPlain(std::size_t end, v1::WhatIfResponse& response) {
+  std::int64_t bytes = 0;
+  for (std::size_t q = next_; q < end; ++q) {
+    bytes += static_cast<std::int64_t>(EntriesOf(q)) * kBytesOfEntry;
+  }
+  if (!asked_.budget->Charge(bytes)) return asked_.budget->Check();
   std::vector<Victim> states;
   for (std::size_t q = next_; q < end; ++q) {
     Victim& state = states.emplace_back();
@@ -140,6 +161,7 @@ Result<void> WhatIfAnswers::AnswerPlain(std::size_t end, v1::WhatIfResponse& res
                                     asked_.workloads[workload_of_[next_]], states);
   if (!fits) return tl::unexpected(fits.error());
   response.mutable_fits()->Add(fits->begin(), fits->end());
+  asked_.budget->Release(bytes);
   return {};
 }
 

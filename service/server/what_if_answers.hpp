@@ -25,6 +25,7 @@ class WhatIfAnswers {
   Result<void> ReadNodes(const v1::WhatIfRequest& request);
   Result<void> CheckQuestions() const;
   bool IsPlain(std::size_t question) const;
+  std::size_t EntriesOf(std::size_t question) const;
   Result<void> AnswerPlain(std::size_t end, v1::WhatIfResponse& response);
   Result<void> AnswerEach(std::size_t end, v1::WhatIfResponse& response);
   Result<ClusterState> StateOf(std::size_t question);
