@@ -84,6 +84,7 @@ class StateStore::UnloadOnThrow {
 
 void StateStore::Unload() {
   input_ = nullptr;
+  admitted_ = nullptr;
   booked_ = {};
   not_shared_ = {};
   booked_memory_ = {};

@@ -121,8 +121,8 @@ class StateStore {
 
   mutable std::mutex mutex_;  // guards current_; held for the copy of a pointer
   std::shared_ptr<const Snapshot> current_;
-  std::shared_ptr<const Snapshot> unloaded_;  // what Unload makes the current one; null: it has
   mutable std::mutex change_mutex_;           // held during a change; guards all below
+  std::shared_ptr<const Snapshot> unloaded_;  // what Unload makes the current one; null: it has
   std::unique_ptr<IndexedInput> input_;
   std::shared_ptr<const AdmittedWorkloads> admitted_;  // those of `input_`
   BookedAmounts booked_;                               // what is not in `input_` yet

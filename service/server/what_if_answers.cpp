@@ -144,12 +144,11 @@ std::size_t WhatIfAnswers::EntriesOf(std::size_t question) const {
 
 Result<void> WhatIfAnswers::AnswerPlain(std::size_t end, v1::WhatIfResponse& response) {
   std::int64_t bytes = 0;
-  for (std::size_t q = next_; q < end; ++q) {
-    bytes += static_cast<std::int64_t>(EntriesOf(q)) * kBytesOfEntry;
-  }
-  if (!asked_.budget->Charge(bytes)) return asked_.budget->Check();
   std::vector<Victim> states;
   for (std::size_t q = next_; q < end; ++q) {
+    const std::int64_t of_question = static_cast<std::int64_t>(EntriesOf(q)) * kBytesOfEntry;
+    if (!asked_.budget->Charge(of_question)) return asked_.budget->Check();
+    bytes += of_question;
     Victim& state = states.emplace_back();
     state.name = fmt::format("of question {}", q);
     for (const std::uint32_t victim : gone_[q]) {

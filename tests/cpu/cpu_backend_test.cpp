@@ -145,15 +145,8 @@ ClusterStateInput FourBlocks(const Resources& of_host) {
 
 PlacementJob JobFor(const FlavorState& state, const PodSetRequest& pod_set) {
   const FlavorSnapshot& snapshot = state.snapshot();
-  const ResolvedRequest resolved = *ResolveRequest(pod_set, snapshot, {});
-  PlacementJob job;
-  job.state = &state;
-  job.query = resolved.query;
-  job.query.pods = pod_set.count;
-  job.shape = MakeShape(resolved, pod_set, nullptr, snapshot);
-  job.filter = snapshot.FilterOf(*job.shape);
-  job.replacement_domain = {0, snapshot.leaf_count()};
-  return job;
+  const ResolvedShape resolved = *ResolveShape(pod_set, nullptr, snapshot, {});
+  return MakeJob(resolved, state, snapshot.FilterOf(*resolved.shape), pod_set.count);
 }
 
 void Change(FlavorState& state, std::int32_t leaf, const Resources& amounts, int sign) {

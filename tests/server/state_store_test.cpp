@@ -83,7 +83,6 @@ TEST(StateStoreTest, R5_6_OthersSeeWhatIsBookedWithTheNextUpdate) {
   }
 }
 
-// What is known goes on, whether amounts change or nodes.
 TEST(StateStoreTest, WhatIsStoppedHasNoEffect) {
   StateStore store;
   StatePosition position = *store.Load(SharedHosts(true));
@@ -112,6 +111,7 @@ TEST(StateStoreTest, WhatIsStoppedHasNoEffect) {
   ExpectSame((*store.At(position))->state, Built(store));
 }
 
+// What is known goes on, whether amounts change or nodes.
 TEST(StateStoreTest, ChangedNodesKeepWhatIsKnown) {
   StateStore store;
   StatePosition position = *store.Load(SharedHosts(true));
