@@ -213,7 +213,7 @@ void DescendTo(benchmark::State& state) {
   const StoredCounts source{counted.storage.View()};
   const Workspace workspace = counted.scratch.Get(tree, false);
   const Choice choice = ChooseLevel(team, tree, source.counts, counted.job.query, workspace);
-  if (choice.status != ChoiceStatus::kChosen) state.SkipWithError("the gang does not fit");
+  if (choice.status != PlacementStatus::kPlaced) state.SkipWithError("the gang does not fit");
   for (auto _ : state) {
     benchmark::DoNotOptimize(Descend(team, tree, source, counted.job.query, choice.level,
                                      choice.domains, false, workspace));

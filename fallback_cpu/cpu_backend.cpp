@@ -222,8 +222,8 @@ class CpuBackend final : public Backend {
   }
 
  private:
-  // Within the arena: who holds locks needs no place there that somebody waiting for them has. And
-  // isolated: who holds them runs nothing meanwhile that may want them.
+  // Locks inside the arena, so that a holder never waits for a slot that a waiter occupies.
+  // Isolated, so that a holder never runs a task that wants the same locks.
   static void WithLocks(Batch& batch, const auto& body) {
     const Batch::Locks locks(batch);
     tbb::this_task_arena::isolate(body);

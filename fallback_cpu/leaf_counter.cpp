@@ -90,15 +90,7 @@ bool LeafCounter::IsSmall() const {
 
 void LeafCounter::Assume(const PlacementJob& job) {
   assumed_.Set(job.assumed);
-  input_.assumed = ViewOf(assumed_, job, InPlace{});
-}
-
-template <class Visit>
-void LeafCounter::ForAssumed(DomainRange range, const Visit& visit) const {
-  for (auto it = std::ranges::lower_bound(assumed_.leaves, range.begin);
-       it != assumed_.leaves.end() && *it < range.end; ++it) {
-    visit(*it);
-  }
+  input_.assumed = MakeLeafInput(job, assumed_).assumed;
 }
 
 void LeafCounter::Count(DomainRange range, const CountsView& out) const {
@@ -130,7 +122,10 @@ void LeafCounter::Count(DomainRange range, const CountsView& out) const {
     set(out.pods, out.slices);
     if (leader) set(out.pods_with_leader, out.slices_with_leader);
   }
-  ForAssumed(range, [&](std::int32_t leaf) { StoreLeaf(tree_, slice, input_, out, leaf); });
+  for (auto it = std::ranges::lower_bound(assumed_.leaves, range.begin);  // counted one by one
+       it != assumed_.leaves.end() && *it < range.end; ++it) {
+    StoreLeaf(tree_, slice, input_, out, *it);
+  }
 }
 
 void LeafCounter::SumGroups(const LeafGroups& groups, StoredCount* sums) const {
@@ -147,22 +142,16 @@ bool LeafCounter::SumChildren(const LeafGroups& groups, const CountsView& leaves
   return true;
 }
 
-std::optional<BulkRequest> LeafCounter::OfClasses(const LeafClasses& classes) const {
-  if (!bulk_ || !request_.workers.wide.empty()) return std::nullopt;  // classes are of units
+bool LeafCounter::SumClasses(const LeafClasses& classes, StoredCount* sums) const {
+  if (!bulk_ || !request_.workers.wide.empty()) return false;  // classes are of units
   BulkRequest request = request_;
   request.matches = nullptr;
   request.tiles = classes.tiles();
   request.most = nullptr;
-  return request;
-}
-
-bool LeafCounter::SumClasses(const LeafClasses& classes, StoredCount* sums) const {
-  const std::optional<BulkRequest> request = OfClasses(classes);
-  if (!request) return false;
   ClassTable table;
   StoredCount pods[LeafClasses::kMostClasses];
   table.classes = classes.count();
-  ActiveSimdImplementation().count(*request, 0, table.classes, {pods, nullptr, nullptr});
+  ActiveSimdImplementation().count(request, 0, table.classes, {pods, nullptr, nullptr});
   for (std::int32_t c = 0; c < table.classes; ++c) {
     if (pods[c] > std::numeric_limits<std::uint8_t>::max()) return false;
     table.values[c] = static_cast<std::uint8_t>(pods[c]);

@@ -58,12 +58,6 @@ class LeafCounter {
   bool BindEntry(std::int32_t column, Amount request, Amount leader, BulkRequest::Vector& vector);
   // Returns whether the pods of all leaves together fit 31 bits, without assumed usage.
   bool IsSmall() const;
-  // Returns the request against a leaf of each class, node filter aside; none where the shape tells
-  // leaves of a class apart.
-  std::optional<BulkRequest> OfClasses(const LeafClasses& classes) const;
-  // Visits the leaves of the range with assumed usage, which are always counted one by one.
-  template <class Visit>
-  void ForAssumed(DomainRange range, const Visit& visit) const;
 
   const FlavorState& state_;
   const Shape& shape_;

@@ -269,11 +269,7 @@ ShapeCounts::Source ShapeCounts::SourceFor(const PlacementJob& job, CountsStorag
   source.counter_ = leaves_kept_ ? nullptr : &*counter_;
   source.lowest_ = tree.lowest();
   source.first_leaf_ = tree.LevelBegin(tree.lowest());
-  const NodeFilter* filter = job.filter.get();
-  if (job.affinity_scores && filter != nullptr && !filter->affinity.empty()) {
-    source.stored_.affinity = filter->affinity.data();
-    source.leaves_.affinity = filter->affinity.data();
-  }
+  source.stored_.affinity = source.leaves_.affinity = ScoresOf(job);
   return source;
 }
 
@@ -302,9 +298,6 @@ class LeafReasons {
   LeafReasons& operator=(const LeafReasons&) = delete;
 
   const LeafInput& input() const { return input_; }
-  bool Admits(std::int32_t leaf) const {
-    return Matches(input_, leaf) && InsideDomain(input_, leaf);
-  }
   // Adds a leaf that is admitted, `times` over, to the leaves that its resource excludes.
   void Count(std::int32_t leaf, const Amount* assumed, std::int64_t times,
              std::span<std::int64_t> excluded) const {
@@ -314,7 +307,7 @@ class LeafReasons {
   }
   void CountAll(std::int32_t leaves, std::span<std::int64_t> excluded) const {
     for (std::int32_t leaf = 0; leaf < leaves; ++leaf) {
-      if (Admits(leaf)) Count(leaf, nullptr, 1, excluded);
+      if (Admits(input_, leaf)) Count(leaf, nullptr, 1, excluded);
     }
   }
   // Does the same in bulk, where the domain is the whole flavor. Requires dense capacity and
@@ -361,7 +354,7 @@ void ShapeCounts::CountExclusions(const PlacementJob& job, ClassesCache& classes
     result.limited_by = excluded_;
   }
   for (const AssumedLeaf& assumed : job.assumed) {
-    if (!reasons.Admits(assumed.leaf.value)) continue;
+    if (!Admits(reasons.input(), assumed.leaf.value)) continue;
     reasons.Count(assumed.leaf.value, nullptr, -1, result.limited_by);
     reasons.Count(assumed.leaf.value, assumed.amounts.data(), 1, result.limited_by);
   }

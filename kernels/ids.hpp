@@ -19,9 +19,7 @@ struct Id {
   constexpr auto operator<=>(const Id&) const = default;
 };
 
-using LevelId = Id<struct LevelTag>;    // 0 is the coarsest level (R1.1)
 using DomainId = Id<struct DomainTag>;  // level-major over the whole tree, path order in a level
 using LeafId = Id<struct LeafTag>;      // 0-based among the domains of the lowest level
-using ResourceId = Id<struct ResourceTag>;  // in byte-wise order of the names (R5.10)
 
 }  // namespace espalier

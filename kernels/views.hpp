@@ -61,6 +61,19 @@ ESPALIER_HD inline DomainRange Descendants(const TreeView& tree, DomainRange ran
   return range;
 }
 
+// Returns the children of a domain that is not at the lowest level.
+ESPALIER_HD inline DomainRange ChildrenOf(const TreeView& tree, std::int32_t domain) {
+  return {tree.ChildBegin(domain), tree.ChildBegin(domain + 1)};
+}
+
+// Returns the leaves below a run of domains of `level`, numbered from 0.
+ESPALIER_HD inline DomainRange LeavesBelow(const TreeView& tree, DomainRange domains,
+                                           std::int32_t level) {
+  const DomainRange lowest = Descendants(tree, domains, level, tree.lowest());
+  const std::int32_t first = tree.LevelBegin(tree.lowest());
+  return {lowest.begin - first, lowest.end - first};
+}
+
 inline constexpr std::int16_t kNotExcluded = -1;    // has room, or fails the node filter
 inline constexpr std::int16_t kOutsideDomain = -2;  // outside the replacement domain (R7.10)
 

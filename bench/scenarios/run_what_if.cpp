@@ -66,7 +66,7 @@ class Replay {
   }
 
  private:
-  WorkloadAnswer Place() const { return engine_.Nominate(state_, {&request_, 1}).front(); }
+  WorkloadAnswer Place() const { return engine_.NominateOne(state_, request_); }
   bool Fits() const { return Place().FirstFailure() == nullptr; }
 
   const Engine& engine_;
@@ -129,7 +129,7 @@ Result<void> RunWhatIfBatch(const LoadedScenario& loaded, std::shared_ptr<Backen
   ClusterState changed = loaded.state.Clone();
   for (std::size_t i = 0; i < kCheckedStates; ++i) {
     changed.RemoveUsage(states[i].usage);
-    const WorkloadAnswer answer = engine.Nominate(changed, {&request, 1}).front();
+    const WorkloadAnswer answer = engine.NominateOne(changed, request);
     changed.AddUsage(states[i].usage);
     if ((answer.FirstFailure() == nullptr) == (*fits)[i]) continue;
     result.problems.push_back(fmt::format("placed on changed state {}, the answer differs", i));

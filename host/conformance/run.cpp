@@ -105,7 +105,7 @@ class CaseRunner {
   static std::optional<std::string> PlacementDifference(const PlacementCase& c,
                                                         const Engine& engine,
                                                         const ClusterState& state) {
-    const WorkloadAnswer answer = engine.Nominate(state, std::span(&c.request, 1)).front();
+    const WorkloadAnswer answer = engine.NominateOne(state, c.request);
     std::optional<std::string> first;
     for (const ExpectedAnswer& expected : c.any_of) {
       auto difference = Difference(expected, answer, c.gates);

@@ -8,26 +8,27 @@ namespace {
 
 // Lays out the arrays that the job needs.
 CountsView LayOut(const PlacementJob& job, Packer& packer) {
-  const auto domains = static_cast<std::size_t>(job.state->snapshot().domain_count());
-  const auto leaves = static_cast<std::size_t>(job.state->snapshot().leaf_count());
-  CountsView counts;
-  counts.pods = packer.Leave<StoredCount>(domains);
-  const bool slices = !job.shape->slice.IsOnePod(job.state->snapshot().tree().lowest());
-  counts.slices = slices ? packer.Leave<StoredCount>(domains) : counts.pods;
-  counts.exclusion = packer.Leave<std::int16_t>(leaves);
-  if (job.query.leaders > 0) {
-    counts.pods_with_leader = packer.Leave<StoredCount>(domains);
-    counts.slices_with_leader =
-        slices ? packer.Leave<StoredCount>(domains) : counts.pods_with_leader;
-    counts.leaders = packer.Leave<std::uint8_t>(domains);
-  } else {
-    counts.pods_with_leader = counts.pods;
-    counts.slices_with_leader = counts.slices;
-  }
+  const FlavorSnapshot& snapshot = job.state->snapshot();
+  CountsView counts = LayOutCounts(static_cast<std::size_t>(snapshot.domain_count()),
+                                   !job.shape->slice.IsOnePod(snapshot.tree().lowest()),
+                                   job.query.leaders > 0, packer);
+  counts.exclusion = packer.Leave<std::int16_t>(static_cast<std::size_t>(snapshot.leaf_count()));
   return counts;
 }
 
 }  // namespace
+
+CountsView LayOutCounts(std::size_t domains, bool slices, bool leader, Packer& packer) {
+  CountsView counts;
+  counts.pods = packer.Leave<StoredCount>(domains);
+  counts.slices = slices ? packer.Leave<StoredCount>(domains) : counts.pods;
+  counts.pods_with_leader = leader ? packer.Leave<StoredCount>(domains) : counts.pods;
+  counts.slices_with_leader = !leader  ? counts.slices
+                              : slices ? packer.Leave<StoredCount>(domains)
+                                       : counts.pods_with_leader;
+  counts.leaders = leader ? packer.Leave<std::uint8_t>(domains) : nullptr;
+  return counts;
+}
 
 DeviceResult<void> DeviceCounts::Allocate(const PlacementJob& job) {
   return Arrange(memory, [&](Packer& packer) { view = LayOut(job, packer); });

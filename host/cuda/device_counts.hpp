@@ -30,6 +30,9 @@ struct DeviceCounts {
   Stamp made_at = 0;  // the latest stamp of the capacity that was counted
 };
 
+// Lays out arrays for counts; those of slices and of the leader only when they differ from their
+// twins.
+CountsView LayOutCounts(std::size_t domains, bool slices, bool leader, Packer& packer);
 // Returns the bytes of device memory that the counts of this job take.
 std::size_t DeviceCountsBytes(const PlacementJob& job);
 

@@ -135,6 +135,15 @@ class Upload {
     return device_->CopyToDevice(device_memory_.data(), staging_.data(), fill.size());
   }
 
+  // Copies the first bytes of what was sent back to the host, where it was staged, and waits.
+  DeviceResult<void> Fetch(std::size_t bytes) {
+    if (auto done = device_->CopyToHost(staging_.data(), device_memory_.data(), bytes); !done) {
+      return done;
+    }
+    return device_->Synchronize();
+  }
+  const std::byte* staged() const { return staging_.data(); }
+
  private:
   Device* device_;
   DeviceMemory device_memory_;

@@ -88,44 +88,20 @@ class NestedDeviceRunner final : public NestedRunner {
   }
 
  private:
-  struct Memory {
-    explicit Memory(Device& device) : on_device(device), staging(device) {}
-    DeviceMemory on_device;
-    PinnedMemory staging;
-  };
-
   DeviceResult<NestedResult> RunThere(const NestedRun& run) {
-    if (memory_ == nullptr) memory_ = std::make_unique<Memory>(*device_);
+    if (memory_ == nullptr) memory_ = std::make_unique<Upload>(*device_);
     NestedResult result;
-    Packer measure;
-    LayOut(run, &result, measure);
-    if (auto grown = memory_->on_device.Reserve(measure.size()); !grown) {
-      return tl::unexpected(std::move(grown.error()));
-    }
-    if (auto grown = memory_->staging.Reserve(measure.size()); !grown) {
-      return tl::unexpected(std::move(grown.error()));
-    }
-    std::byte* const there = memory_->on_device.data();
-    std::byte* const here = memory_->staging.data();
-    Packer fill(there, here);
-    const OnDevice request = LayOut(run, &result, fill);
-    if (auto done = Execute(request, fill.size()); !done) {
-      return tl::unexpected(std::move(done.error()));
-    }
-    TakeChanges(run, here, result);
+    OnDevice request;
+    const auto fetched = [&]() -> DeviceResult<void> {
+      const auto pack = [&](Packer& packer) { request = LayOut(run, &result, packer); };
+      if (auto sent = memory_->Send(pack); !sent) return sent;
+      const KernelCall call = request.args;
+      if (auto launched = device_->Launch({&call, 1}); !launched) return launched;
+      return memory_->Fetch(request.changed_bytes);
+    }();
+    if (!fetched) return tl::unexpected(fetched.error());
+    TakeChanges(run, memory_->staged(), result);
     return result;
-  }
-
-  DeviceResult<void> Execute(const OnDevice& request, std::size_t bytes) {
-    std::byte* const there = memory_->on_device.data();
-    std::byte* const here = memory_->staging.data();
-    const KernelCall call = request.args;
-    if (auto sent = device_->CopyToDevice(there, here, bytes); !sent) return sent;
-    if (auto launched = device_->Launch({&call, 1}); !launched) return launched;
-    if (auto fetched = device_->CopyToHost(here, there, request.changed_bytes); !fetched) {
-      return fetched;
-    }
-    return device_->Synchronize();
   }
 
   // Copies what came back to where it was taken from.
@@ -142,7 +118,7 @@ class NestedDeviceRunner final : public NestedRunner {
 
   std::unique_ptr<Device> device_;  // null after a fault
   std::unique_ptr<NestedRunner> cpu_;
-  std::unique_ptr<Memory> memory_;  // of the device
+  std::unique_ptr<Upload> memory_;  // of the device
 };
 
 }  // namespace

@@ -79,12 +79,9 @@ void WaveCounts::Prepare() {
 void WaveCounts::FindChanges(Stamp since) {
   const FlavorSnapshot& snapshot = state_->snapshot();
   const TreeView tree = snapshot.tree();
-  const std::span stamps = state_->stamps().of_group();
   std::vector<std::int32_t> leaf_groups;
-  state_->stamps().ForRunsSince(since, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t leaf_group = begin; leaf_group < end; ++leaf_group) {
-      if (stamps[leaf_group] > since) leaf_groups.push_back(static_cast<std::int32_t>(leaf_group));
-    }
+  state_->stamps().ForEachSince(since, [&](std::size_t leaf_group) {
+    leaf_groups.push_back(static_cast<std::int32_t>(leaf_group));
   });
   if (leaf_groups.size() * kWorthListing > static_cast<std::size_t>(snapshot.group_count())) return;
   for (const std::int32_t leaf_group : leaf_groups) {

@@ -3,21 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "host/cuda/device_counts.hpp"
+
 namespace espalier {
 namespace {
 
 // Jobs that need more are declined.
 constexpr std::size_t kStates = std::size_t{1} << 14;
-
-CountsView LeaveCounts(std::size_t domains, Packer& packer) {
-  CountsView counts;
-  counts.pods = packer.Leave<StoredCount>(domains);
-  counts.slices = packer.Leave<StoredCount>(domains);
-  counts.pods_with_leader = packer.Leave<StoredCount>(domains);
-  counts.slices_with_leader = packer.Leave<StoredCount>(domains);
-  counts.leaders = packer.Leave<std::uint8_t>(domains);
-  return counts;
-}
 
 // Domains of the widest level, at least 1.
 std::size_t WidestLevel(const TreeView& tree) {
@@ -40,8 +32,8 @@ Workspace Workspaces::LayOut(const Extent& extent, Packer& packer) {
   workspace.current = packer.Leave<Share>(extent.width);
   workspace.next = packer.Leave<Share>(extent.width);
   if (extent.domains == 0) return workspace;
-  workspace.trial = LeaveCounts(extent.domains, packer);
-  workspace.best = LeaveCounts(extent.domains, packer);
+  workspace.trial = LayOutCounts(extent.domains, true, true, packer);
+  workspace.best = LayOutCounts(extent.domains, true, true, packer);
   workspace.entropy = packer.Leave<double>(extent.width);
   workspace.terms = packer.Leave<Count>(extent.width);
   workspace.states = packer.Leave<SelectionState>(kStates);

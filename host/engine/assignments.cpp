@@ -45,7 +45,8 @@ TopologyAssignment ToAssignment(const std::vector<LeafShare>& shares, bool leade
     assignment.domains.push_back({snapshot.host_topology()
                                       ? std::vector<std::string>{snapshot.Value(domain)}
                                       : snapshot.Path(domain),
-                                  static_cast<std::int32_t>(count)});
+                                  static_cast<std::int32_t>(std::min<Count>(
+                                      count, std::numeric_limits<std::int32_t>::max()))});
   }
   return assignment;
 }

@@ -74,6 +74,12 @@ inline std::shared_ptr<const GroupStamps> SharedStampsOf(const PlacementJob& job
   return job.simulate_empty ? job.state->free_stamps() : job.state->SharedStamps();
 }
 
+// Returns the affinity scores that a job reads, by domain; null: there are none (R7.9).
+inline const std::int64_t* ScoresOf(const PlacementJob& job) {
+  const bool scored = job.affinity_scores && job.filter != nullptr && !job.filter->affinity.empty();
+  return scored ? job.filter->affinity.data() : nullptr;
+}
+
 struct PlacementResult {
   PlacementStatus status = PlacementStatus::kDoesNotFit;
   std::int32_t level = 0;                // where the search ended

@@ -36,10 +36,6 @@ class Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  bool Reads(std::int32_t leaf) const {
-    return Matches(input_, leaf) && InsideDomain(input_, leaf);
-  }
-
   // The counts of one leaf if `amounts` remained on it.
   LeafCounts CountWith(std::int32_t leaf, const std::vector<Amount>& amounts) const {
     constexpr std::int32_t kOnlyLeaf = 0;
@@ -70,18 +66,11 @@ bool Differ(const LeafCounts& a, const LeafCounts& b) {
          (a.pods == 0 && a.limiting != b.limiting);
 }
 
-// Scores the evaluation reads, or null.
-const std::int64_t* Scores(const PlacementJob& job) {
-  const NodeFilter* filter = job.filter.get();
-  const bool scored = job.affinity_scores && filter != nullptr && !filter->affinity.empty();
-  return scored ? filter->affinity.data() : nullptr;
-}
-
 // Returns whether the level's set is one domain, the tightest that is sufficient, wherever there
 // is one: not with balanced placement, nor where only the top of Order A may answer.
 bool TakesTightest(const PlacementJob& job) {
   const PlacementQuery& query = job.query;
-  return !MayBeBalanced(query) && !OnlyTopMayAnswer(query, Scores(job) != nullptr) &&
+  return !MayBeBalanced(query) && !OnlyTopMayAnswer(query, ScoresOf(job) != nullptr) &&
          query.slices() > 0 && query.slices() < kMaxFit;
 }
 
@@ -94,12 +83,11 @@ class Domains {
   bool worth_it() const { return leaves_ <= kMaxCountedLeaves; }
 
   Candidate Count(std::int32_t level, std::int32_t domain) {
-    const DomainRange leaves = Descendants(tree_, {domain, domain + 1}, level, tree_.lowest());
+    const DomainRange leaves = LeavesBelow(tree_, {domain, domain + 1}, level);
     leaves_ += leaves.size();
     if (!worth_it()) return {};
-    const std::int32_t first_leaf = tree_.LevelBegin(tree_.lowest());
-    for (std::int32_t d = leaves.begin; d < leaves.end; ++d) {
-      StoreLeaf(tree_, job_.shape->slice, input_, counts_, d - first_leaf);
+    for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
+      StoreLeaf(tree_, job_.shape->slice, input_, counts_, leaf);
     }
     SerialTeam team;
     RollUp(team, tree_, job_.shape->slice, counts_, level, {domain, domain + 1});
@@ -135,7 +123,7 @@ bool BookedLeaves::StillValid(const PlacementJob& job, const PlacementResult& re
   const Input input(job);
   std::vector<std::int32_t> changed;
   for (const auto& [leaf, before] : booked->second) {
-    if (!input.Reads(leaf)) continue;
+    if (!Admits(input.Now(), leaf)) continue;
     const LeafCounts now = input.CountWith(leaf, AmountsOf(*job.state, leaf));
     if (Differ(input.CountWith(leaf, before), now)) changed.push_back(leaf);
   }
@@ -148,23 +136,8 @@ bool BookedLeaves::StillValid(const PlacementJob& job, const PlacementResult& re
   };
   const std::int32_t given = ancestor(result.shares.front().leaf.value, result.level);
 
-  const auto domains = static_cast<std::size_t>(snapshot.domain_count());
-  counts_.leaders.resize(std::max(counts_.leaders.size(), domains));
-  for (auto* array :
-       {&counts_.pods, &counts_.slices, &counts_.pods_with_leader, &counts_.slices_with_leader}) {
-    array->resize(counts_.leaders.size());
-  }
-  CountsView view;
-  view.pods = counts_.pods.data();
-  view.slices = counts_.slices.data();
-  view.pods_with_leader = view.pods;
-  view.slices_with_leader = view.slices;
-  if (job.query.leaders > 0) {
-    view.pods_with_leader = counts_.pods_with_leader.data();
-    view.slices_with_leader = counts_.slices_with_leader.data();
-    view.leaders = counts_.leaders.data();
-  }
-  view.affinity = Scores(job);
+  CountsView view = ResizeFor(job, counts_);
+  view.affinity = ScoresOf(job);
 
   Domains recount(job, input, view);
   const Candidate winner = recount.Count(result.level, given);

@@ -31,14 +31,8 @@ class BookedLeaves {
   using Amounts = std::vector<Amount>;             // of one leaf, by column
   using Leaves = std::map<std::int32_t, Amounts>;  // before they were booked
 
-  // Memory for counts of single domains, by domain id.
-  struct Counts {
-    std::vector<StoredCount> pods, slices, pods_with_leader, slices_with_leader;
-    std::vector<std::uint8_t> leaders;
-  };
-
   std::unordered_map<const FlavorState*, Leaves> before_;
-  Counts counts_;
+  CountsStorage counts_;  // of single domains
 };
 
 }  // namespace espalier

@@ -118,11 +118,9 @@ class Planner {
   void Block(DomainId domain, ClusterState& state) const {
     const FlavorState& flavor = *state.Find(plan_.flavor);
     std::vector<FlavorLeafUsage> all;
-    const TreeView tree = snapshot().tree();
-    const DomainRange lowest =
-        Descendants(tree, {domain.value, domain.value + 1}, level_, tree.lowest());
-    for (std::int32_t d = lowest.begin; d < lowest.end; ++d) {
-      const LeafId leaf(d - tree.LevelBegin(tree.lowest()));
+    const DomainRange leaves =
+        LeavesBelow(snapshot().tree(), {domain.value, domain.value + 1}, level_);
+    for (LeafId leaf(leaves.begin); leaf.value < leaves.end; ++leaf.value) {
       FlavorLeafUsage& entry =
           all.emplace_back(FlavorLeafUsage{plan_.flavor, snapshot().LeafIdText(leaf), {}});
       const std::vector<std::string>& resources = snapshot().resources();
@@ -154,12 +152,11 @@ class Planner {
     for (const std::size_t gang : gangs) {
       branch->ChangeUsage(gangs_[gang].usage, -1, options_.shared);
       const WorkloadRequest& request = *gangs_[gang].request;
-      std::vector<WorkloadAnswer> answers = engine_.Nominate(*branch, {&request, 1});
-      if (answers.empty()) return false;  // the budget is stopped
-      if (answers.front().FirstFailure() != nullptr) return false;
-      moved.push_back(BookedUsage(request, answers.front()));
+      WorkloadAnswer answer = engine_.NominateOne(*branch, request);
+      if (engine_.budget().stopped() || answer.FirstFailure() != nullptr) return false;
+      moved.push_back(BookedUsage(request, answer));
       branch->ChangeUsage(moved.back(), 1, options_.shared);
-      freed.moves.push_back({gang, std::move(answers.front())});
+      freed.moves.push_back({gang, std::move(answer)});
     }
     state_ = *std::move(branch);
     for (std::size_t i = 0; i < moved.size(); ++i) {

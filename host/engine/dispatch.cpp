@@ -11,57 +11,71 @@
 #include <fmt/format.h>
 
 #include "host/engine/assignments.hpp"
+#include "host/engine/request_resolution.hpp"
+#include "host/model/by_name.hpp"
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {
 namespace {
 
+// What is kept, and written to a message, of a workload in a cluster and of each pod set there.
+constexpr std::int64_t kBytesOfFit = 256;
+constexpr std::int64_t kBytesOfPodSetFit = 192;
+// What a pod set takes while it is decided: its job, result and answer. Copies of its name come on
+// top.
+constexpr std::int64_t kBytesOfOpenPodSet = 1280;
+constexpr std::int64_t kNamesOfOpenPodSet = 3;
+// Bounds the pod sets that are decided together; a request with more is decided alone.
+constexpr std::size_t kMostOpenPodSets = std::size_t{1} << 14;
+
+// Requests that are decided together, and what they take.
+struct Chunk {
+  std::size_t requests = 0;
+  std::int64_t kept_bytes = 0;  // of the fits
+  std::int64_t open_bytes = 0;  // until the fits are known
+};
+
+// Returns the first of `asked`, at least one, that are decided together. `asked` is not empty.
+Chunk FirstChunk(std::span<const StateRequest> asked) {
+  Chunk chunk;
+  std::size_t pod_sets = 0;
+  for (const StateRequest& one : asked) {
+    pod_sets += one.request->pod_sets.size();
+    if (chunk.requests > 0 && pod_sets > kMostOpenPodSets) break;
+    ++chunk.requests;
+    for (const PodSetRequest& pod_set : one.request->pod_sets) {
+      const auto name = static_cast<std::int64_t>(pod_set.name.size());
+      chunk.kept_bytes += kBytesOfPodSetFit + name;
+      chunk.open_bytes += kBytesOfOpenPodSet + kNamesOfOpenPodSet * name;
+    }
+  }
+  return chunk;
+}
+
 // Judges one answer by the state that it was given on.
 class Judge {
  public:
   Judge(const ClusterState& state, const WorkloadRequest& request, const WorkloadAnswer& answer)
-      : state_(state), request_(request) {
-    for (const PodSetRequest& pod_set : request.pod_sets) pod_sets_.emplace(pod_set.name, &pod_set);
+      : state_(state), request_(request), pod_sets_(ByName(request.pod_sets)) {
     for (const PodSetAnswer& placed : answer.pod_sets) NoteUsage(placed);
   }
 
   PodSetFit Fit(const PodSetAnswer& placed) const {
     PodSetFit fit{placed.name, "", 0, 0, 0};
-    const PodSetRequest* pod_set = FindPodSet(placed.name);
+    const PodSetRequest* pod_set = FindOrNull(pod_sets_, placed.name);
     const FlavorState* flavor = state_.Find(placed.flavor);
     const auto leaves = leaves_.find(placed.name);
     if (pod_set == nullptr || flavor == nullptr || leaves == leaves_.end()) return fit;
     SetLevel(leaves->second, flavor->snapshot(), fit);
     fit.domains = static_cast<std::int64_t>(leaves->second.size());
-    const Resources pod = UsageOfPods(pod_set->requests, 1);
-    const std::vector<Need> needs = NeedsOf(pod, flavor->snapshot());
-    for (const LeafId leaf : leaves->second) fit.left_over += RoomOn(*flavor, leaf, needs);
+    const RequestVector pod = BindRequests(pod_set->requests, flavor->snapshot());
+    for (const LeafId leaf : leaves->second) fit.left_over += RoomOn(*flavor, leaf, pod);
     return fit;
   }
 
  private:
-  // What a pod takes of a resource.
-  struct Need {
-    std::string_view resource;
-    std::int32_t column = -1;  // below 0: no node has it
-    Amount amount = 0;         // positive
-  };
-
-  static std::vector<Need> NeedsOf(const Resources& pod, const FlavorSnapshot& snapshot) {
-    std::vector<Need> needs;
-    for (const auto& [resource, amount] : pod) {
-      if (amount > 0) needs.push_back({resource, snapshot.FindResource(resource), amount});
-    }
-    return needs;
-  }
-
-  const PodSetRequest* FindPodSet(std::string_view name) const {
-    const auto found = pod_sets_.find(name);
-    return found == pod_sets_.end() ? nullptr : found->second;
-  }
-
   void NoteUsage(const PodSetAnswer& placed) {
-    const PodSetRequest* pod_set = FindPodSet(placed.name);
+    const PodSetRequest* pod_set = FindOrNull(pod_sets_, placed.name);
     const FlavorState* flavor = state_.Find(placed.flavor);
     if (!placed.assignment || pod_set == nullptr || flavor == nullptr) return;
     std::vector<LeafId>& leaves = leaves_[placed.name];
@@ -86,18 +100,19 @@ class Judge {
     if (level >= 0) fit.level = snapshot.levels()[static_cast<std::size_t>(level)];
   }
 
-  // Pods with these needs that a leaf has room for beside the workload.
-  std::int64_t RoomOn(const FlavorState& flavor, LeafId leaf,
-                      const std::vector<Need>& needs) const {
+  // Pods that a leaf has room for beside the workload.
+  std::int64_t RoomOn(const FlavorState& flavor, LeafId leaf, const RequestVector& pod) const {
     const auto& amounts = request_.simulate_empty ? flavor.free() : flavor.remaining();
     const auto used = used_.find({&flavor, leaf.value});
     std::int64_t room = std::numeric_limits<std::int64_t>::max();
-    for (const auto& [resource, column, amount] : needs) {
-      if (column < 0) return 0;
-      const auto at = static_cast<std::size_t>(column * flavor.snapshot().stride() + leaf.value);
-      const Amount* taken = used == used_.end() ? nullptr : used->second.Find(resource);
+    for (std::size_t i = 0; i < pod.names.size(); ++i) {
+      if (pod.amounts[i] <= 0) continue;
+      if (pod.columns[i] < 0) return 0;
+      const auto at =
+          static_cast<std::size_t>(pod.columns[i] * flavor.snapshot().stride() + leaf.value);
+      const Amount* taken = used == used_.end() ? nullptr : used->second.Find(pod.names[i]);
       const Amount left = SaturatingSubtract(amounts[at], taken == nullptr ? 0 : *taken);
-      room = std::min(room, std::max(left, Amount{0}) / amount);
+      room = std::min(room, std::max(left, Amount{0}) / pod.amounts[i]);
     }
     return room;
   }
@@ -141,6 +156,10 @@ auto Rank(const ClusterFit& fit) {
 
 std::vector<std::vector<ClusterFit>> Dispatch(std::span<const DispatchCluster> clusters,
                                               std::size_t workloads, const Engine& engine) {
+  WorkBudget& budget = engine.budget();
+  if (!budget.Charge(static_cast<std::int64_t>(workloads * clusters.size()) * kBytesOfFit)) {
+    return {};
+  }
   std::vector<std::vector<ClusterFit>> fits(workloads);
   std::vector<StateRequest> asked;
   std::vector<ClusterFit*> answered;
@@ -163,11 +182,20 @@ std::vector<std::vector<ClusterFit>> Dispatch(std::span<const DispatchCluster> c
       }
     }
   }
-  const std::vector<WorkloadAnswer> answers = engine.Nominate(asked);
-  for (std::size_t i = 0; i < answers.size() && !engine.budget().stopped(); ++i) {
-    const std::size_t cluster = answered[i]->cluster;
-    *answered[i] = FitOf(*asked[i].state, *asked[i].request, answers[i]);
-    answered[i]->cluster = cluster;
+  for (std::size_t first = 0; first < asked.size() && !budget.stopped();) {
+    const auto rest = std::span<const StateRequest>(asked).subspan(first);
+    const Chunk chunk = FirstChunk(rest);
+    if (!budget.Charge(chunk.kept_bytes + chunk.open_bytes)) break;
+    const std::vector<WorkloadAnswer> answers = engine.Nominate(rest.first(chunk.requests));
+    for (std::size_t i = 0; i < answers.size() && budget.Pause(); ++i) {
+      ClusterFit& fit = *answered[first + i];
+      const std::size_t cluster = fit.cluster;
+      fit = FitOf(*rest[i].state, *rest[i].request, answers[i]);
+      fit.cluster = cluster;
+      budget.Charge(static_cast<std::int64_t>(fit.reason.size()));
+    }
+    budget.Release(chunk.open_bytes);
+    first += chunk.requests;
   }
   for (std::vector<ClusterFit>& of_workload : fits) {
     std::ranges::sort(of_workload, [&](const ClusterFit& a, const ClusterFit& b) {

@@ -55,7 +55,8 @@ struct DispatchCluster {
 // then the unknown ones, then the others. Those that hold it are ordered by how close together the
 // pods are, then by the fewest domains, then by the least capacity left over, then by name.
 // Workloads and clusters are independent of each other and are answered in parallel; the answers
-// are those of Engine::Nominate on each cluster.
+// are those of Engine::Nominate on each cluster. Charges the engine's budget for the fits, and for
+// what is decided at a time.
 std::vector<std::vector<ClusterFit>> Dispatch(std::span<const DispatchCluster> clusters,
                                               std::size_t workloads, const Engine& engine);
 

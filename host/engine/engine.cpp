@@ -9,6 +9,7 @@
 #include "host/engine/assignments.hpp"
 #include "host/engine/rounds.hpp"
 #include "host/engine/workload_placement.hpp"
+#include "host/model/by_name.hpp"
 
 namespace espalier {
 namespace {
@@ -106,38 +107,14 @@ struct TextHash {
 using PodsByLeaf = std::unordered_map<std::string, std::int64_t, TextHash, std::equal_to<>>;
 
 // Returns the pods that are on a leaf already and need no booking; null: none.
-PodsByLeaf PodsOn(const TopologyAssignment* assignment) {
+PodsByLeaf PodsOn(const SharedValue<TopologyAssignment>* assignment) {
   PodsByLeaf pods;
-  if (assignment == nullptr) return pods;
-  pods.reserve(assignment->domains.size());
-  for (const TopologyDomainAssignment& domain : assignment->domains) {
+  if (assignment == nullptr || !*assignment) return pods;
+  pods.reserve((*assignment)->domains.size());
+  for (const TopologyDomainAssignment& domain : (*assignment)->domains) {
     pods[DomainIdText(domain.values)] += domain.count;
   }
   return pods;
-}
-
-// A pod set of a request and where its pods were before; null: nowhere.
-struct KnownPodSet {
-  const PodSetRequest* pod_set = nullptr;
-  const TopologyAssignment* before = nullptr;
-};
-
-// Indexes pod sets by name; of two of one name the first.
-std::unordered_map<std::string_view, KnownPodSet> KnownPodSets(const WorkloadRequest& request) {
-  std::unordered_map<std::string_view, KnownPodSet> known;
-  known.reserve(request.pod_sets.size());
-  for (const PodSetRequest& pod_set : request.pod_sets) {
-    const bool stays = !request.replacement && pod_set.previous_assignment;
-    known.emplace(pod_set.name,
-                  KnownPodSet{&pod_set, stays ? &*pod_set.previous_assignment : nullptr});
-  }
-  if (!request.replacement) return known;
-  for (const PodSetAssignment& admitted : request.replacement->admitted) {
-    const auto pod_set = known.find(admitted.name);
-    if (pod_set == known.end() || !admitted.topology_assignment) continue;
-    pod_set->second.before = &*admitted.topology_assignment;
-  }
-  return known;
 }
 
 }  // namespace
@@ -150,6 +127,12 @@ std::vector<WorkloadAnswer> Engine::Nominate(const ClusterState& state,
                                              std::span<const WorkloadRequest> requests,
                                              const AnsweredProgress& progress) const {
   return Nominate(OnOneState(state, requests), progress);
+}
+
+WorkloadAnswer Engine::NominateOne(const ClusterState& state,
+                                   const WorkloadRequest& request) const {
+  std::vector<WorkloadAnswer> answers = Nominate(state, {&request, 1});
+  return answers.empty() ? WorkloadAnswer() : std::move(answers.front());
 }
 
 std::vector<WorkloadAnswer> Engine::Nominate(std::span<const StateRequest> requests,
@@ -178,14 +161,17 @@ std::vector<WorkloadAnswer> Engine::Place(ClusterState& state,
 
 std::vector<AddedPods> PodsAdded(const WorkloadRequest& request, const WorkloadAnswer& answer) {
   std::vector<AddedPods> pods;
-  const auto known = KnownPodSets(request);
+  const auto pod_sets = ByName(request.pod_sets);
+  std::unordered_map<std::string_view, const PodSetAssignment*> admitted;
+  if (request.replacement) admitted = ByName(request.replacement->admitted);
   DomainIds ids;
   for (const PodSetAnswer& placed : answer.pod_sets) {
-    if (!placed.assignment) continue;
-    const auto found = known.find(placed.name);
-    if (found == known.end()) continue;
-    const auto& [pod_set, assignment_before] = found->second;
-    const PodsByLeaf before = PodsOn(assignment_before);
+    const PodSetRequest* pod_set = FindOrNull(pod_sets, placed.name);
+    if (!placed.assignment || pod_set == nullptr) continue;
+    const PodSetAssignment* was = FindOrNull(admitted, placed.name);
+    const PodsByLeaf before = PodsOn(!request.replacement ? &pod_set->previous_assignment
+                                     : was != nullptr     ? &was->topology_assignment
+                                                          : nullptr);
     for (const TopologyDomainAssignment& domain : placed.assignment->domains) {
       const std::string_view leaf = ids.Of(domain.values);
       const auto stayed = before.find(leaf);

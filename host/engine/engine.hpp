@@ -38,13 +38,16 @@ class Engine {
   const FeatureGates& gates() const { return gates_; }
   WorkBudget& budget() const { return budget_; }
 
-  // All calls below return one answer per request, in order, the same bits for any thread count and
-  // back end. They call `progress` from the calling thread.
+  // All calls below answer each request, in order, with the same bits for any thread count and back
+  // end. They call `progress` from the calling thread.
 
   // Answers every workload on the same state, independently. Several threads may call it at once.
   std::vector<WorkloadAnswer> Nominate(const ClusterState& state,
                                        std::span<const WorkloadRequest> requests,
                                        const AnsweredProgress& progress = {}) const;
+
+  // Answers one workload; an empty answer once the budget is stopped.
+  WorkloadAnswer NominateOne(const ClusterState& state, const WorkloadRequest& request) const;
 
   // Answers every workload on its own state, as above; workloads on different states are answered
   // together.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/engine/leaf_input.hpp"
 #include "kernels/decisions/roll_up.hpp"
 
 namespace espalier {
@@ -36,9 +37,7 @@ FitTracker::FitTracker(const PlacementJob& job, const Backend& backend)
   BindColumns();
   backend.CountDomains(job, stored_);
   counts_ = stored_.View();
-  const NodeFilter* filter = job.filter.get();
-  const bool scored = job.affinity_scores && filter != nullptr && !filter->affinity.empty();
-  if (scored) counts_.affinity = filter->affinity.data();
+  counts_.affinity = ScoresOf(job);
   tallies_.resize(static_cast<std::size_t>(tree_.level_count));
   for (std::int32_t level = 0; level < tree_.level_count; ++level) {
     LevelTally& tally = tallies_[static_cast<std::size_t>(level)];
@@ -57,8 +56,7 @@ RequestView FitTracker::Rebind(const RequestVector& request, std::vector<std::in
 }
 
 void FitTracker::BindColumns() {
-  const FlavorState& state = *job_.state;
-  const FlavorSnapshot& snapshot = state.snapshot();
+  const FlavorSnapshot& snapshot = job_.state->snapshot();
   const auto leaves = static_cast<std::size_t>(snapshot.leaf_count());
   column_of_.assign(snapshot.resources().size(), -1);
   std::int32_t columns = 0;
@@ -72,26 +70,22 @@ void FitTracker::BindColumns() {
   amounts_.resize(leaves * static_cast<std::size_t>(columns));
   for (std::size_t c = 0; c < column_of_.size(); ++c) {
     if (column_of_[c] < 0) continue;
-    const Amount* from = (job_.simulate_empty ? state.free() : state.remaining()).data() +
-                         c * static_cast<std::size_t>(snapshot.stride());
+    const Amount* from = AmountsOf(job_).data() + c * static_cast<std::size_t>(snapshot.stride());
     Amount* to = amounts_.data() + static_cast<std::size_t>(column_of_[c]) * leaves;
     std::copy_n(from, leaves, to);
     for (const AssumedLeaf& assumed : job_.assumed) {
       to[static_cast<std::size_t>(assumed.leaf.value)] -= assumed.amounts[c];
     }
   }
+  input_ = MakeLeafInput(job_, {});  // assumed usage is taken out of the amounts
   input_.capacity = {amounts_.data(), static_cast<std::int64_t>(leaves)};
   input_.workers = Rebind(job_.shape->workers, worker_columns_);
   input_.leader = Rebind(job_.shape->leader, leader_columns_);
-  input_.leader_on_workers = job_.shape->leader_on_workers.data();
-  const NodeFilter* filter = job_.filter.get();
-  if (filter != nullptr && !filter->matches.empty()) input_.matches = filter->matches.data();
-  input_.domain = job_.replacement_domain;
 }
 
 // Counts a leaf anew. Returns whether it offers something else than before.
 bool FitTracker::Recount(std::int32_t leaf) {
-  if (!Matches(input_, leaf) || !InsideDomain(input_, leaf)) return false;
+  if (!Admits(input_, leaf)) return false;
   const std::int32_t domain = tree_.LevelBegin(tree_.lowest()) + leaf;
   LevelTally& tally = tallies_.back();
   const Offer before = OfferOf(counts_, domain);

@@ -24,24 +24,8 @@ struct FlatAssumed {
   }
 };
 
-// Returns the address of a vector as it is, for counting on the host.
-struct InPlace {
-  template <class T>
-  const T* operator()(const std::vector<T>& items) const {
-    return items.data();
-  }
-};
-
-// Returns the view of assumed usage; place(vector) returns the address of a vector for the code
-// that counts.
-template <class Place>
-AssumedView ViewOf(const FlatAssumed& assumed, const PlacementJob& job, const Place& place) {
-  return {static_cast<std::int32_t>(assumed.leaves.size()), place(assumed.leaves),
-          place(assumed.amounts),
-          static_cast<std::int32_t>(job.state->snapshot().resources().size())};
-}
-
-// Returns all of a job's input but its capacity and node filter.
+// Returns all of a job's input but its capacity and node filter; place(vector) returns the address
+// of a vector for the code that counts.
 template <class Place>
 LeafInput MakeLeafInput(const PlacementJob& job, const FlatAssumed& assumed, const Place& place) {
   const auto view_of = [&](const RequestVector& request) {
@@ -49,7 +33,9 @@ LeafInput MakeLeafInput(const PlacementJob& job, const FlatAssumed& assumed, con
                        place(request.amounts)};
   };
   LeafInput input;
-  input.assumed = ViewOf(assumed, job, place);
+  input.assumed = {static_cast<std::int32_t>(assumed.leaves.size()), place(assumed.leaves),
+                   place(assumed.amounts),
+                   static_cast<std::int32_t>(job.state->snapshot().resources().size())};
   input.workers = view_of(job.shape->workers);
   input.leader = view_of(job.shape->leader);
   input.leader_on_workers = place(job.shape->leader_on_workers);
@@ -59,7 +45,7 @@ LeafInput MakeLeafInput(const PlacementJob& job, const FlatAssumed& assumed, con
 
 // Returns the same with the capacity that the job looks at (R5.1) and its node filter, on the host.
 inline LeafInput MakeLeafInput(const PlacementJob& job, const FlatAssumed& assumed) {
-  LeafInput input = MakeLeafInput(job, assumed, InPlace{});
+  LeafInput input = MakeLeafInput(job, assumed, [](const auto& items) { return items.data(); });
   input.capacity = {AmountsOf(job).data(), job.state->snapshot().stride()};
   const NodeFilter* filter = job.filter.get();
   if (filter != nullptr && !filter->matches.empty()) input.matches = filter->matches.data();

@@ -21,7 +21,7 @@ class Rooms {
     leaves_.Set(victim, removed);
     if (other_ != nullptr) other_->Set(victim, removed);
   }
-  // Takes back that a victim was put back where all fitted before.
+  // Removes a victim again, without which the request fitted.
   void RemoveAgain(std::size_t victim) {
     leaves_.TakeBack(victim, true, true);
     if (other_ != nullptr) other_->Set(victim, true);

@@ -84,8 +84,7 @@ WorkloadAnswer RemovalTrial::Place() {
       branch_->AddUsage(victims_[v].usage);
     }
   }
-  std::vector<WorkloadAnswer> answers = engine_.Nominate(*branch_, {&request_, 1});
-  return answers.empty() ? WorkloadAnswer{} : std::move(answers.front());
+  return engine_.NominateOne(*branch_, request_);
 }
 
 }  // namespace espalier

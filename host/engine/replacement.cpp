@@ -9,7 +9,6 @@
 
 #include "host/engine/assignments.hpp"
 #include "host/engine/request_resolution.hpp"
-#include "kernels/decisions/replacement.hpp"
 
 namespace espalier {
 namespace {
@@ -27,6 +26,25 @@ const SliceConstraint* Innermost(const std::vector<SliceConstraint>& constraints
   return nullptr;
 }
 
+// The pods that remain in one domain.
+struct HeldPods {
+  DomainId domain;
+  Count pods = 0;
+};
+
+// Returns the pods by domain of a level, in the order of the shares; those of one domain are
+// adjacent.
+std::vector<HeldPods> PodsByDomain(const std::vector<LeafShare>& shares, std::int32_t level,
+                                   const FlavorSnapshot& snapshot) {
+  std::vector<HeldPods> held;
+  for (const LeafShare& share : shares) {
+    const DomainId domain = snapshot.Ancestor(share.leaf, level);
+    if (held.empty() || held.back().domain != domain) held.push_back({domain, 0});
+    held.back().pods += share.pods;
+  }
+  return held;
+}
+
 // Returns an ancestor at the constraint's level whose slice lost the pods (R17.6).
 std::optional<DomainId> IncompleteDomain(const SliceConstraint& constraint,
                                          std::vector<LeafShare> remaining, Count lost,
@@ -38,16 +56,11 @@ std::optional<DomainId> IncompleteDomain(const SliceConstraint& constraint,
     return by_hostname ? snapshot.LeafIdText(a.leaf) < snapshot.LeafIdText(b.leaf)
                        : a.leaf < b.leaf;
   });
-  std::vector<std::int32_t> ancestors;
-  std::vector<Count> pods;
-  for (const LeafShare& share : remaining) {
-    ancestors.push_back(snapshot.Ancestor(share.leaf, level).value);
-    pods.push_back(share.pods);
-  }
-  const std::int32_t found =
-      IncompleteSliceDomain({static_cast<std::int32_t>(pods.size()), ancestors.data(), pods.data()},
-                            lost, constraint.size);
-  return found < 0 ? std::nullopt : std::optional(DomainId(found));
+  const std::vector<HeldPods> held = PodsByDomain(remaining, level, snapshot);
+  const auto found = std::ranges::find_if(held, [&](const HeldPods& in) {
+    return in.pods > 0 && (in.pods + lost) % constraint.size == 0;
+  });
+  return found == held.end() ? std::nullopt : std::optional(found->domain);
 }
 
 struct RequiredDomain {
@@ -85,10 +98,7 @@ bool HasEmptyId(const RequiredDomain& required, const FlavorSnapshot& snapshot) 
 }
 
 DomainRange LeavesOf(DomainId domain, std::int32_t level, const TreeView& tree) {
-  const DomainRange leaves =
-      Descendants(tree, {domain.value, domain.value + 1}, level, tree.lowest());
-  const std::int32_t first = tree.LevelBegin(tree.lowest());
-  return {leaves.begin - first, leaves.end - first};
+  return LeavesBelow(tree, {domain.value, domain.value + 1}, level);
 }
 
 // The leaves whose path lies under the id of the domain (R7.10).
@@ -111,19 +121,6 @@ tl::unexpected<std::string> StaleDomain(const TopologyDomainAssignment& domain) 
       fmt::format("Cannot replace the node, because the existing topologyAssignment is invalid, "
                   "as it contains the stale domain {}",
                   domain.values.empty() ? std::string() : domain.values.front()));
-}
-
-// Remaining pods by their ancestors at a level, in path order.
-BrokenSlice FindBrokenSlice(const std::vector<LeafShare>& remaining, std::int32_t level, Count size,
-                            const FlavorSnapshot& snapshot) {
-  std::vector<std::int32_t> ancestors;
-  std::vector<Count> pods;
-  for (const LeafShare& share : remaining) {
-    ancestors.push_back(snapshot.Ancestor(share.leaf, level).value);
-    pods.push_back(share.pods);
-  }
-  return FirstBrokenSlice({static_cast<std::int32_t>(pods.size()), ancestors.data(), pods.data()},
-                          size);
 }
 
 // Leaves of the request only the constraints from `first` on.
@@ -216,23 +213,27 @@ tl::expected<ReplacementPlan, std::string> PlanJointReplacement(const PodSetRequ
   const TreeView tree = snapshot.tree();
   ReplacementPlan plan{pod_set, damage.remaining, {0, snapshot.leaf_count()}};
   Count pods = damage.lost;
-  BrokenSlice broken;
-  for (std::int32_t i = query.slice.layer_count - 1; i >= 0 && broken.ancestor < 0; --i) {
+  bool broken = false;
+  for (std::int32_t i = query.slice.layer_count - 1; i >= 0 && !broken; --i) {
     const std::int32_t level = query.slice.layer_level[i];
-    broken = FindBrokenSlice(damage.remaining, level, query.slice.layer_size[i], snapshot);
-    if (broken.ancestor < 0) continue;
-    pods = broken.missing;
-    plan.domain = LeavesOf(DomainId(broken.ancestor), level, tree);
+    const Count size = query.slice.layer_size[i];
+    const std::vector<HeldPods> held = PodsByDomain(damage.remaining, level, snapshot);
+    const auto part =
+        std::ranges::find_if(held, [&](const HeldPods& in) { return in.pods % size != 0; });
+    broken = part != held.end();
+    if (!broken) continue;
+    pods = size - part->pods % size;
+    plan.domain = LeavesOf(part->domain, level, tree);
     KeepInnerSlices(*plan.request.topology_request, static_cast<std::size_t>(i) + 1);
   }
-  const bool whole = broken.ancestor >= 0 || pods % query.slice.size == 0;
+  const bool whole = broken || pods % query.slice.size == 0;
   if (pods > damage.lost || pods > kMaxStored || !whole) {
     return tl::unexpected<std::string>(
         "cannot replace the pods of the unhealthy nodes: with them, the existing "
         "topologyAssignment has no whole slices");
   }
   plan.request.count = static_cast<std::int32_t>(pods);
-  if (broken.ancestor < 0 && query.required && !damage.remaining.empty()) {
+  if (!broken && query.required && !damage.remaining.empty()) {
     const LeafId leaf = damage.remaining.front().leaf;
     plan.domain = LeavesOf(snapshot.Ancestor(leaf, query.level), query.level, tree);
   }

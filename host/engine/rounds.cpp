@@ -144,7 +144,7 @@ void PlaceInRounds(Backend& backend, PlacementRequests& requests, WorkBudget& bu
       if (progress) progress(request + 1);
     }
     done += kept;
-    // More next time when everything stood, about as many as stood otherwise.
+    // Doubles the round when every answer stayed valid, else tries twice the number that did.
     ahead = 2 * kept;
     booked.Clear();
   }

@@ -166,9 +166,7 @@ class ByDomain {
     const std::int32_t level = job_.query.level;
     for (std::int32_t d = tree_.LevelBegin(level); d < tree_.LevelEnd(level); ++d) {
       if (!job_.budget->Pause()) return;
-      const DomainRange lowest = Descendants(tree_, {d, d + 1}, level, tree_.lowest());
-      const std::int32_t first = tree_.LevelBegin(tree_.lowest());
-      leaves_ = {lowest.begin - first, lowest.end - first};
+      leaves_ = LeavesBelow(tree_, {d, d + 1}, level);
       std::vector<std::size_t> candidates;
       for (std::size_t v = 0; v < prices_.victims.size(); ++v) {
         if (!Inside(v).empty()) candidates.push_back(v);

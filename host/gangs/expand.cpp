@@ -68,8 +68,9 @@ void ExpandGang(GangGroup& gang, std::vector<std::string>& notes) {
       FillName(ranked.eq_groups[j].name, "template", j, ranked.eq_groups.size());
     }
   }
-  if (gang.min_count == 0) gang.mode = GangMode::kOff;
   FillTheOnlyGap(gang, &GangGroup::min_count, &EqGroup::min_count);
+  const Count least = SumOf(gang, &EqGroup::min_count);
+  if ((gang.min_count ? gang.min_count : least) == 0) gang.mode = GangMode::kOff;
   FillTheOnlyGap(gang, &GangGroup::max_count, &EqGroup::max_count);
   for (RankedGroup& ranked : gang.ranked_groups) {
     for (EqGroup& group : ranked.eq_groups) {
@@ -78,7 +79,6 @@ void ExpandGang(GangGroup& gang, std::vector<std::string>& notes) {
       }
     }
   }
-  const Count least = SumOf(gang, &EqGroup::min_count);
   const Count most = SumOf(gang, &EqGroup::max_count);
   if (gang.mode == GangMode::kOff) return;  // counts of pods that do not wait for each other
   if (!gang.schedule_timeout_seconds) gang.schedule_timeout_seconds = kDefaultScheduleTimeout;

@@ -138,21 +138,14 @@ class Units {
 
   // Every pod of a group that is no gang is on its own.
   void AddPods(const GangGroup& gang, const std::string& name) {
-    std::vector<PodSet> shapes = PodSets(std::span<const GangGroup>(&gang, 1), false);
-    if (shapes.empty()) return;
-    if (workload_.replica_mode == ReplicaMode::kReplicatedPods && workload_.replicas) {
-      shapes.resize(1);
-      shapes[0].count = *workload_.replicas;
-    }
     std::int64_t index = 0;
-    for (const PodSet& shape : shapes) {
+    for (const PodSet& shape : PodSets(std::span<const GangGroup>(&gang, 1), false)) {
       for (std::int32_t i = 0; i < shape.count; ++i) {
         Workload& unit = Begin(fmt::format("{}-{}", name, index++));
         unit.pod_sets.push_back(shape);
         unit.pod_sets[0].count = 1;
       }
     }
-    if (index == 0) Note(fmt::format("gangGroup {} asks for no pods", gang.name));
   }
 
   // `is_all`: there is no other unit, so that requests of the workload concern this one alone.
@@ -192,53 +185,66 @@ class Units {
     }
   }
 
+  // Counts all replicas as pods of the first shape, where each of them is one pod (W1.2).
+  void CountReplicas(std::vector<std::int32_t>& counts) const {
+    if (workload_.replica_mode != ReplicaMode::kReplicatedPods || !workload_.replicas) return;
+    if (counts.empty()) return;
+    std::ranges::fill(counts, 0);
+    counts[0] = *workload_.replicas;
+  }
+
   std::vector<PodSet> PodSets(std::span<const GangGroup> gangs, bool is_all) {
     std::vector<PodSet> pod_sets;
+    std::vector<std::string> full_names;
     for (const GangGroup& gang : gangs) {
       const std::size_t first_of_gang = pod_sets.size();
-      const std::vector<std::int32_t> counts = CountsOf(gang);
+      std::vector<std::int32_t> counts = CountsOf(gang);
+      CountReplicas(counts);
       std::size_t index = 0;
       for (const RankedGroup& ranked : gang.ranked_groups) {
         const std::size_t first = pod_sets.size();
         for (const EqGroup& group : ranked.eq_groups) {
           const std::int32_t count = counts[index++];
-          if (count > 0 || workload_.whole) pod_sets.push_back(PodSetOf(group, count));
+          if (count <= 0 && !workload_.whole) continue;
+          pod_sets.push_back(PodSetOf(group, count));
+          full_names.push_back(FullName(gangs, gang, ranked, group));
         }
         Apply(ranked.topology_request, "rankedGroup " + ranked.name, Since(pod_sets, first));
       }
       Apply(gang.topology_request, "gangGroup " + gang.name, Since(pod_sets, first_of_gang));
     }
     if (is_all) Apply(workload_.topology_request, "the workload", pod_sets);
-    NameApart(pod_sets, gangs);
+    NameApart(pod_sets, full_names);
     return pod_sets;
   }
 
   // All pods of all copies, each pod set with the finest request that binds it.
   std::vector<PodSet> PodSetsOfTree() const {
-    const bool pod_by_pod = workload_.replica_mode == ReplicaMode::kReplicatedPods;
     const std::int64_t copies = workload_.replica_mode == ReplicaMode::kReplicatedGangs
                                     ? workload_.replicas.value_or(1)
                                     : 1;
     std::vector<PodSet> pod_sets;
+    std::vector<std::string> full_names;
     for (const GangGroup& gang : workload_.gang_groups) {
-      const std::vector<PodCounts> counts = PodCountsOf(workload_, gang);
+      std::vector<std::int32_t> counts;
+      for (const PodCounts& pods : PodCountsOf(workload_, gang)) counts.push_back(pods.most);
+      CountReplicas(counts);
       std::size_t index = 0;
       for (const RankedGroup& ranked : gang.ranked_groups) {
         for (const EqGroup& group : ranked.eq_groups) {
-          const std::int64_t pods = copies * counts[index++].most;
+          const std::int64_t pods = copies * counts[index++];
           PodSet& pod_set = pod_sets.emplace_back();
           pod_set.name = group.name;
           pod_set.count = static_cast<std::int32_t>(
               std::min<std::int64_t>(pods, std::numeric_limits<std::int32_t>::max()));
-          if (pod_by_pod && workload_.replicas) pod_set.count = *workload_.replicas;
           if (group.pod_template) pod_set.pod_template = *group.pod_template;
           pod_set.topology_request = FinestOf({&workload_.topology_request, &gang.topology_request,
                                                &ranked.topology_request, &group.topology_request});
+          full_names.push_back(FullName(workload_.gang_groups, gang, ranked, group));
         }
       }
     }
-    if (pod_by_pod && workload_.replicas && pod_sets.size() > 1) pod_sets.resize(1);
-    NameApart(pod_sets, workload_.gang_groups);
+    NameApart(pod_sets, full_names);
     return pod_sets;
   }
 
@@ -329,22 +335,27 @@ class Units {
     request->slice_constraints = outer.slice_constraints;
   }
 
-  // Pod sets of one unit have different names.
-  static void NameApart(std::vector<PodSet>& pod_sets, std::span<const GangGroup> gangs) {
+  // Returns the name of a pod set by the groups around it, as far as there are several.
+  static std::string FullName(std::span<const GangGroup> gangs, const GangGroup& gang,
+                              const RankedGroup& ranked, const EqGroup& group) {
+    std::string name =
+        ranked.eq_groups.size() == 1 ? ranked.name : fmt::format("{}-{}", ranked.name, group.name);
+    return gangs.size() == 1 ? name : fmt::format("{}-{}", gang.name, name);
+  }
+
+  // Gives the pod sets of one unit different names: where two have the same one, each gets its full
+  // name, numbered as long as another pod set has that too.
+  static void NameApart(std::vector<PodSet>& pod_sets, std::span<const std::string> full_names) {
     std::set<std::string> names;
     for (const PodSet& pod_set : pod_sets) names.insert(pod_set.name);
     if (names.size() == pod_sets.size()) return;
-    std::size_t index = 0;
-    for (const GangGroup& gang : gangs) {
-      for (const RankedGroup& ranked : gang.ranked_groups) {
-        for (const EqGroup& group : ranked.eq_groups) {
-          if (index == pod_sets.size()) return;
-          std::string& name = pod_sets[index++].name;
-          name = ranked.eq_groups.size() == 1 ? ranked.name
-                                              : fmt::format("{}-{}", ranked.name, group.name);
-          if (gangs.size() > 1) name = fmt::format("{}-{}", gang.name, name);
-        }
+    names.clear();
+    for (std::size_t i = 0; i < pod_sets.size(); ++i) {
+      std::string name = full_names[i];
+      for (int number = 2; !names.insert(name).second; ++number) {
+        name = fmt::format("{}-{}", full_names[i], number);
       }
+      pod_sets[i].name = std::move(name);
     }
   }
 

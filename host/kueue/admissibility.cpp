@@ -78,6 +78,7 @@ std::optional<PassedOver> Admissibility::WhyNamespaceRefused(const Workload& wor
 }
 
 std::optional<std::string> Admissibility::WhyNoHead(const Workload& workload) const {
+  if (!workload.active) return "its spec.active is false";
   const auto is_false = [](const Condition& condition) {
     return condition.type == "Requeued" && condition.status == "False";
   };

@@ -107,8 +107,8 @@ class Planner {
       constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
       const Workload& first = after_.workloads[a];
       const Workload& second = after_.workloads[b];
-      const std::int64_t first_at = first.quota_reserved_seconds.value_or(kLast);
-      const std::int64_t second_at = second.quota_reserved_seconds.value_or(kLast);
+      const std::int64_t first_at = SinceWhen(first, kQuotaReserved).value_or(kLast);
+      const std::int64_t second_at = SinceWhen(second, kQuotaReserved).value_or(kLast);
       return first_at != second_at ? first_at < second_at : ComesBefore(first, second);
     });
     return admitted;
@@ -183,7 +183,7 @@ Result<Audit> AuditDecisions(const Cluster& before, const Cluster& after, const 
   if (!check) return tl::unexpected(check.error());
   std::vector<WorkloadAnswer> answers;
   for (std::size_t i = 0; i < plan->requests.size(); ++i) {
-    answers.push_back(engine.Nominate(*state, {&plan->requests[i], 1}).front());
+    answers.push_back(engine.NominateOne(*state, plan->requests[i]));
     state->ChangeUsage(plan->chosen[i], 1, engine.gates().handle_overlapping_flavors);
   }
   const auto now = ClusterState::Build(plan->after);

@@ -23,12 +23,6 @@ constexpr std::string_view kNodeTroubleTaints = "node.kubernetes.io/";
 
 bool Fits(const WorkloadAnswer& answer) { return answer.FirstFailure() == nullptr; }
 
-WorkloadAnswer Place(const Engine& engine, const ClusterState& state,
-                     const WorkloadRequest& request) {
-  std::vector<WorkloadAnswer> answers = engine.Nominate(state, {&request, 1});
-  return answers.empty() ? WorkloadAnswer{} : std::move(answers.front());
-}
-
 // The job at which a request fails; absent: it is refused before a job is made, or there is no
 // leaf.
 std::optional<PlacementJob> FailingJob(const Engine& engine, const ClusterState& state,
@@ -122,9 +116,7 @@ class MissReader {
 
   // The leaves of some domains of the request's level.
   DomainRange Leaves(DomainRange domains) const {
-    const DomainRange lowest = Descendants(tree_, domains, job_.query.level, tree_.lowest());
-    const std::int32_t first = tree_.LevelBegin(tree_.lowest());
-    return {lowest.begin - first, lowest.end - first};
+    return LeavesBelow(tree_, domains, job_.query.level);
   }
 
   // The pods on some leaves if one entry of the request were the only limit, at most as many on
@@ -132,7 +124,7 @@ class MissReader {
   Count PodsByOne(DomainRange leaves, std::int32_t only) const {
     Count pods = 0;
     for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
-      if (!Matches(input_, leaf) || !InsideDomain(input_, leaf)) continue;
+      if (!Admits(input_, leaf)) continue;
       const RemainingOnLeaf remaining{input_.capacity, input_.workers, input_.assumed.Find(leaf),
                                       leaf};
       pods += std::min(FitOne(input_.workers.amount[only], remaining(only)), job_.query.pods);
@@ -182,7 +174,7 @@ class Explainer {
       : running_(running), request_(request), engine_(engine) {}
 
   Result<Certificate> Run(const ClusterState& state, const ClusterStateInput& input) {
-    found_.answer = Place(engine_, state, request_);
+    found_.answer = engine_.NominateOne(state, request_);
     found_.fits = Fits(found_.answer);
     if (found_.fits) return std::move(found_);
     const std::optional<PlacementJob> failing = FailingJob(engine_, state, request_);
@@ -221,7 +213,7 @@ class Explainer {
   }
 
   void JudgeEmpty(const ClusterState& state, const WorkloadRequest& request) {
-    found_.empty = Place(engine_, state, request);
+    found_.empty = engine_.NominateOne(state, request);
     found_.never = !Fits(found_.empty);
     if (!found_.never) return;
     if (const auto failing = FailingJob(engine_, state, request)) {
@@ -244,7 +236,7 @@ class Explainer {
     std::int32_t too_many = pod_set->count;
     while (too_many - fits > 1) {
       pod_set->count = fits + (too_many - fits) / 2;
-      (Fits(Place(engine_, state, request)) ? fits : too_many) = pod_set->count;
+      (Fits(engine_.NominateOne(state, request)) ? fits : too_many) = pod_set->count;
     }
     const auto slices = SliceConstraints(pod_set->topology_request);
     const std::int32_t size = slices.empty() ? 1 : std::max(slices.front().size, 1);
@@ -261,13 +253,13 @@ class Explainer {
     TopologyRequest& topology = *pod_set->topology_request;
     for (std::int32_t level = flavor->snapshot().FindLevel(*topology.required); level-- > 0;) {
       topology.required = flavor->snapshot().levels()[static_cast<std::size_t>(level)];
-      if (!Fits(Place(engine_, state, request))) continue;
+      if (!Fits(engine_.NominateOne(state, request))) continue;
       found_.changes.coarser_level = *topology.required;
       return;
     }
     if (!SliceConstraints(topology).empty()) return;  // they are tied to the level
     topology = TopologyRequest{.unconstrained = true};
-    found_.changes.anywhere = Fits(Place(engine_, state, request));
+    found_.changes.anywhere = Fits(engine_.NominateOne(state, request));
   }
 
   Result<void> TryVictims(const ClusterState& state) {
@@ -329,7 +321,7 @@ class Explainer {
 
 std::optional<NearMiss> FindNearMiss(const ClusterState& state, const WorkloadRequest& request,
                                      const Engine& engine) {
-  const WorkloadAnswer answer = Place(engine, state, request);
+  const WorkloadAnswer answer = engine.NominateOne(state, request);
   if (Fits(answer)) return std::nullopt;
   const auto failing = FailingJob(engine, state, request);
   if (!failing) return std::nullopt;

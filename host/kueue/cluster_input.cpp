@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -26,6 +28,15 @@ std::string_view TasFlavor(const PodSetAssignment& assignment, const ClusterLook
   return {};
 }
 
+// What usage takes in memory. Its map has keys of its own, as the slot of the pod joins them.
+std::int64_t BytesOf(const FlavorLeafUsage& usage) {
+  constexpr std::int64_t kBytesOfAKey = sizeof(std::string) + sizeof(Amount);
+  constexpr std::int64_t kBytesOfAllocations = 4 * 16 + sizeof(std::vector<std::string>);
+  return static_cast<std::int64_t>(sizeof(FlavorLeafUsage)) + kBytesOfAllocations +
+         std::ssize(usage.flavor) + std::ssize(usage.leaf) +
+         kBytesOfAKey * static_cast<std::int64_t>(usage.usage.size());
+}
+
 }  // namespace
 
 bool IsTasPod(const Pod& pod) {
@@ -47,7 +58,8 @@ std::vector<NodeUsage> NonTasUsage(const std::vector<Pod>& pods) {
   return result;
 }
 
-std::vector<FlavorLeafUsage> TasUsage(const Workload& workload, const ClusterLookup& lookup) {
+std::vector<FlavorLeafUsage> TasUsage(const Workload& workload, const ClusterLookup& lookup,
+                                      WorkBudget& budget) {
   std::vector<FlavorLeafUsage> result;
   if (!HasReservation(workload)) return result;
   const auto pod_sets = ByName(workload.pod_sets);
@@ -58,12 +70,14 @@ std::vector<FlavorLeafUsage> TasUsage(const Workload& workload, const ClusterLoo
     for (const TopologyDomainAssignment& domain : assignment.topology_assignment->domains) {
       result.push_back({std::string(flavor), DomainIdText(domain.values),
                         UsageOfPods(pod_set->pod_template.requests, domain.count)});
+      if (!budget.Charge(BytesOf(result.back()))) return result;
     }
   }
   return result;
 }
 
-ClusterStateInput BuildClusterStateInput(const Cluster& cluster, const FeatureGates& gates) {
+ClusterStateInput BuildClusterStateInput(const Cluster& cluster, const FeatureGates& gates,
+                                         WorkBudget& budget) {
   const ClusterLookup lookup(cluster);
   ClusterStateInput input;
   input.nodes = cluster.nodes;
@@ -73,7 +87,8 @@ ClusterStateInput BuildClusterStateInput(const Cluster& cluster, const FeatureGa
   }
   input.non_tas_usage = NonTasUsage(cluster.pods);
   for (const Workload& workload : cluster.workloads) {
-    std::ranges::move(TasUsage(workload, lookup), std::back_inserter(input.tas_usage));
+    if (!budget.Pause()) break;
+    std::ranges::move(TasUsage(workload, lookup, budget), std::back_inserter(input.tas_usage));
   }
   input.share_usage_between_flavors = gates.handle_overlapping_flavors;
   return input;
@@ -81,10 +96,14 @@ ClusterStateInput BuildClusterStateInput(const Cluster& cluster, const FeatureGa
 
 Result<ClusterState> BuildState(Cluster& cluster, const FeatureGates& gates, WorkBudget& budget) {
   std::vector<Node> nodes = std::exchange(cluster.nodes, {});  // rather than a copy of them
-  ClusterStateInput input = BuildClusterStateInput(cluster, gates);
+  const std::int64_t charged = budget.charged();
+  ClusterStateInput input = BuildClusterStateInput(cluster, gates, budget);
+  const std::int64_t input_bytes = budget.charged() - charged;
   input.nodes = std::move(nodes);
   auto state = ClusterState::Build(input, budget);
   cluster.nodes = std::move(input.nodes);
+  if (auto done = budget.Check(); !done) return tl::unexpected(done.error());
+  budget.Release(input_bytes);
   return state;
 }
 

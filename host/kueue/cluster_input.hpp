@@ -21,14 +21,19 @@ std::vector<NodeUsage> NonTasUsage(const std::vector<Pod>& pods);
 // Returns what a workload uses on leaves: one entry per pod set and domain, in stored order. Empty
 // without a quota reservation, and for a finished workload although it keeps status.admission
 // (R5.4). Reclaimable pods do not reduce it; they reduce the use of quota only (R5.4, R20.5).
-std::vector<FlavorLeafUsage> TasUsage(const Workload& workload, const ClusterLookup& lookup);
+// Charges `budget` for what it makes, which many workloads may share one assignment of; ends early
+// once that is stopped.
+std::vector<FlavorLeafUsage> TasUsage(const Workload& workload, const ClusterLookup& lookup,
+                                      WorkBudget& budget = WorkBudget::Unlimited());
 
 // Returns the input that the engine's state of a cluster is built from. A flavor whose topology is
-// not in the cluster is left out, so that no state is built for it (R20.9).
-ClusterStateInput BuildClusterStateInput(const Cluster& cluster, const FeatureGates& gates);
+// not in the cluster is left out, so that no state is built for it (R20.9). Charges `budget` for
+// the usage of workloads, and ends early once that is stopped.
+ClusterStateInput BuildClusterStateInput(const Cluster& cluster, const FeatureGates& gates,
+                                         WorkBudget& budget = WorkBudget::Unlimited());
 
 // Builds the state of a cluster. Works on `cluster`, and leaves it as it was. Errors: those of
-// ClusterState::Build.
+// ClusterState::Build, and why `budget` was stopped.
 Result<ClusterState> BuildState(Cluster& cluster, const FeatureGates& gates, WorkBudget& budget);
 
 }  // namespace espalier

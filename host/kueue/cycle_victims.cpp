@@ -30,6 +30,14 @@ class QuotaRoom final : public OtherRoom {
         sum = SaturatingAdd(sum, amount);
       }
     }
+    // A slice takes over what the one before it has (R21.13).
+    const QuotaUsage held =
+        asked.replaced == nullptr ? QuotaUsage() : QuotaUsageOf(*asked.replaced);
+    for (auto& [key, amount] : wanted_) {
+      const auto before = held.find(key);
+      if (before == held.end()) continue;
+      amount = std::max<Amount>(SaturatingSubtract(amount, before->second), 0);
+    }
     for (const VictimSlices& slices : candidates) {
       QuotaUsage& usage = usage_.emplace_back();
       for (const std::size_t i : slices) {

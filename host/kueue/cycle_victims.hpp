@@ -17,6 +17,7 @@ struct NeedsVictims {
   const Cluster& cluster;
   const ClusterLookup& lookup;
   const Workload& workload;
+  const Workload* replaced;  // the slice that ends when the workload is admitted, or null
   const Nomination& nomination;
   const ClusterQueue& queue;
   const Quota& quota;

@@ -15,14 +15,29 @@ bool IsOf(std::string_view controller, const std::string& check, const ClusterLo
   return found != nullptr && found->controller_name == controller;
 }
 
-// Nodes of the flavor come with a ProvisioningRequest; a check without flavors is for all of them.
+// A check without flavors is for all of them.
+bool IsForFlavor(const ClusterQueue& queue, const std::string& check, const std::string& flavor) {
+  const std::vector<std::string>* flavors = queue.admission_check_flavors.Find(check);
+  return flavors == nullptr || flavors->empty() ||
+         std::ranges::find(*flavors, flavor) != flavors->end();
+}
+
+// Returns whether a check is one of an admitted workload: it is for a flavor that the workload has.
+bool IsForWorkload(const ClusterQueue& queue, const std::string& check, const Workload& workload) {
+  if (queue.admission_check_flavors.Find(check) == nullptr || !workload.admission) return true;
+  return std::ranges::any_of(
+      workload.admission->pod_set_assignments, [&](const PodSetAssignment& assignment) {
+        return std::ranges::any_of(assignment.flavors, [&](const auto& entry) {
+          return IsForFlavor(queue, check, entry.second);
+        });
+      });
+}
+
+// Nodes of the flavor come with a ProvisioningRequest.
 bool IsProvisioned(const ClusterQueue& queue, const std::string& flavor,
                    const ClusterLookup& lookup) {
   return std::ranges::any_of(queue.admission_checks, [&](const std::string& check) {
-    const std::vector<std::string>* flavors = queue.admission_check_flavors.Find(check);
-    const bool covered =
-        flavors == nullptr || std::ranges::find(*flavors, flavor) != flavors->end();
-    return covered && IsOf(kProvisioningRequest, check, lookup);
+    return IsForFlavor(queue, check, flavor) && IsOf(kProvisioningRequest, check, lookup);
   });
 }
 
@@ -57,6 +72,7 @@ bool AllChecksReady(const Workload& workload, const ClusterQueue& queue) {
   if (queue.admission_checks.empty()) return true;
   const auto states = ByName(workload.admission_checks);
   return std::ranges::all_of(queue.admission_checks, [&](const std::string& name) {
+    if (!IsForWorkload(queue, name, workload)) return true;
     const AdmissionCheckState* state = FindOrNull(states, name);
     return state != nullptr && state->state == "Ready";
   });

@@ -29,7 +29,8 @@ std::vector<std::string> TakeDelayed(WorkloadRequest& request, const Workload& w
 // workloads.
 bool UsesMultiKueue(const ClusterQueue& queue, const ClusterLookup& lookup);
 
-// Returns whether every check of the queue is Ready in the workload.
+// Returns whether every check of the queue that is for a flavor of the admitted workload is Ready
+// in it.
 bool AllChecksReady(const Workload& workload, const ClusterQueue& queue);
 
 // Returns whether an admitted pod set waits for its placement.

@@ -12,17 +12,6 @@
 namespace espalier {
 namespace {
 
-// Values of an assignment's levels on a node; empty where it lacks one.
-std::vector<std::string> ValuesOf(const Node& node, const std::vector<std::string>& levels) {
-  std::vector<std::string> values;
-  for (const std::string& level : levels) {
-    const std::string* value = node.labels.Find(level);
-    if (value == nullptr) return {};
-    values.push_back(*value);
-  }
-  return values;
-}
-
 // Domains of some levels that have any of the nodes, looked up once for each list of levels.
 class HitDomains {
  public:
@@ -43,7 +32,7 @@ class HitDomains {
     const auto [known, fresh] = by_levels_.try_emplace(levels);
     if (fresh) {
       for (const std::size_t node : nodes_) {
-        known->second.insert(ValuesOf(cluster_.nodes[node], levels));
+        known->second.insert(LevelValues(cluster_.nodes[node], levels));
       }
       known->second.erase(std::vector<std::string>());
     }
@@ -57,11 +46,20 @@ class HitDomains {
 
 }  // namespace
 
+std::vector<std::string> LevelValues(const Node& node, std::span<const std::string> levels) {
+  std::vector<std::string> values;
+  for (const std::string& level : levels) {
+    const std::string* value = node.labels.Find(level);
+    if (value == nullptr) return {};
+    values.push_back(*value);
+  }
+  return values;
+}
+
 void MakePending(Workload& workload) {
   workload.active = true;
   workload.admission.reset();
   workload.unhealthy_nodes.clear();
-  workload.quota_reserved_seconds.reset();
   std::erase_if(workload.conditions, [](const Condition& condition) {
     return condition.type == kQuotaReserved || condition.type == kAdmitted ||
            condition.type == kEvicted;

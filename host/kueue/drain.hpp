@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -17,6 +18,9 @@ namespace espalier {
 // Cordons nodes, given as indices into cluster.nodes, so that nothing is placed on them and the
 // pods on them use nothing of other nodes.
 void Cordon(Cluster& cluster, std::span<const std::size_t> nodes);
+
+// Returns a node's values of some levels, in their order; empty where it lacks one.
+std::vector<std::string> LevelValues(const Node& node, std::span<const std::string> levels);
 
 // Removes the admission of a workload, so that it is pending again.
 void MakePending(Workload& workload);

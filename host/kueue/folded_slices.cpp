@@ -31,23 +31,23 @@ std::vector<std::string_view> FoldedNames(const Workload& parent) {
   return names;
 }
 
-// A slice that was folded as it was planned has got its uid since.
-bool IsFolded(const Workload& parent, const Workload& slice) {
-  return std::ranges::any_of(FoldedNames(parent), [&](std::string_view name) {
-    return name == FoldName(slice) || name == slice.key.name;
-  });
-}
-
 }  // namespace
 
-void FoldSlice(const Workload& slice, Workload& parent) {
-  if (!slice.admission || !parent.admission || IsFolded(parent, slice)) return;
+FoldedSlices::FoldedSlices(const Workload& parent) {
+  for (const std::string_view name : FoldedNames(parent)) names_.emplace(name);
+}
+
+void FoldedSlices::Fold(const Workload& slice, Workload& parent) {
+  if (!slice.admission || !parent.admission) return;
+  // One that was folded as it was planned has got its uid since.
+  if (names_.contains(slice.key.name)) return;
+  if (!names_.emplace(FoldName(slice)).second) return;
   for (const PodSetAssignment& part : slice.admission->pod_set_assignments) {
     auto& assignments = parent.admission->pod_set_assignments;
     const auto whole = std::ranges::find(assignments, part.name, &PodSetAssignment::name);
     if (whole == assignments.end()) continue;
     const std::int32_t count = part.count.value_or(0);
-    whole->count = whole->count.value_or(0) + count;
+    whole->count = AddCounts(whole->count.value_or(0), count);
     AddTo(whole->resource_usage, part.resource_usage);
     if (part.topology_assignment) {
       whole->topology_assignment = whole->topology_assignment ? Merged(*whole->topology_assignment,
@@ -55,7 +55,7 @@ void FoldSlice(const Workload& slice, Workload& parent) {
                                                               : *part.topology_assignment;
     }
     const auto pod_set = std::ranges::find(parent.pod_sets, part.name, &PodSet::name);
-    if (pod_set != parent.pod_sets.end()) pod_set->count += count;
+    if (pod_set != parent.pod_sets.end()) pod_set->count = AddCounts(pod_set->count, count);
   }
   std::string& folded = parent.annotations[kFoldedSlices];
   folded += folded.empty() ? "" : ",";

@@ -3,15 +3,26 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 
 #include "host/model/workload.hpp"
 
 namespace espalier {
 
-// Adds a slice's admission to its parent's counts, usage and assignment, and records the slice in
-// the parent by its uid or, before it has one, by its name, so that folding it again changes
-// nothing.
-void FoldSlice(const Workload& slice, Workload& parent);
+// Folds slices into one parent, each once.
+class FoldedSlices {
+ public:
+  // Begins with the slices that are recorded in `parent`.
+  explicit FoldedSlices(const Workload& parent);
+
+  // Adds a slice's admission to the parent's counts, usage and assignment, and records the slice in
+  // the parent by its uid or, before it has one, by its name, so that folding it again changes
+  // nothing.
+  void Fold(const Workload& slice, Workload& parent);
+
+ private:
+  std::unordered_set<std::string> names_;
+};
 
 // Returns the prefix of the names of the workload's slices per replica; a number follows it.
 std::string ReplicaPrefix(const Workload& parent);

@@ -32,10 +32,11 @@ class Sets {
   std::vector<std::size_t> parent_;
 };
 
-// The job that owns an elastic workload, as text; empty: none.
+// The job that owns an elastic workload, as text; empty: none, or it is not known which.
 std::string JobOf(const Workload& workload) {
   if (!IsElasticJob(workload) || workload.owners.empty() || IsReplicaSlice(workload)) return "";
   const OwnerReference& owner = workload.owners.front();
+  if (owner.name.empty() && owner.uid.empty()) return "";
   return workload.key.namespace_ + "/" + owner.kind + "/" + owner.name + "/" + owner.uid;
 }
 
@@ -58,7 +59,9 @@ Sets JoinSlices(const std::vector<Workload>& workloads) {
       if (replaced->starts_with(ns + "/")) join(names, *replaced, i);
     }
     for (const OwnerReference& owner : workload.owners) {
-      if (owner.kind == "Workload") join(names, ObjectKey{ns, owner.name}.ToString(), i);
+      if (owner.kind == "Workload" && !owner.name.empty()) {
+        join(names, ObjectKey{ns, owner.name}.ToString(), i);
+      }
     }
     if (std::string job = JobOf(workload); !job.empty()) join(jobs, std::move(job), i);
   }

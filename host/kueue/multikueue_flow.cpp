@@ -50,6 +50,11 @@ PodCounts With(const Workload& workload, const PodCounts& request) {
   return counts;
 }
 
+bool NamesAny(const Workload& workload, const PodCounts& request) {
+  return std::ranges::any_of(workload.pod_sets,
+                             [&](const PodSet& pod_set) { return request.contains(pod_set.name); });
+}
+
 const Workload* Find(const std::vector<Workload>& workloads, const ObjectKey& key) {
   const auto found = std::ranges::find(workloads, key, &Workload::key);
   return found == workloads.end() ? nullptr : &*found;
@@ -95,6 +100,13 @@ FlowWrite WriteCounts(const std::string& cluster, const Workload& from, Workload
 }
 
 // The workload with the counts of another, and all else as it is.
+// The names of the pod sets, in ascending order.
+std::vector<std::string> NamesOf(const Workload& workload) {
+  std::vector<std::string> names;
+  for (const auto& [name, count] : CountsOf(workload)) names.push_back(name);
+  return names;
+}
+
 Workload WithCountsOf(Workload workload, const Workload& other) {
   const PodCounts counts = CountsOf(other);
   for (PodSet& pod_set : workload.pod_sets) {
@@ -350,6 +362,14 @@ class Flow {
     const Workload* copy = Find(state_.worker.workloads, newest_->key);
     if (copy == nullptr) {
       step.writes.push_back(WriteWorkload(worker(), *newest_, "", "copied from the manager"));
+    } else if (NamesOf(*copy) != NamesOf(*newest_)) {
+      error_ =
+          Error{ErrorClass::kBadInput,
+                fmt::format("Workload {} has the pod sets {} in the manager and {} in worker "
+                            "{}; want the same in both",
+                            Excerpt(newest_->key.ToString()), fmt::join(NamesOf(*newest_), ", "),
+                            fmt::join(NamesOf(*copy), ", "), Excerpt(worker()))};
+      return std::nullopt;
     } else if (CountsOf(*copy) != CountsOf(*newest_)) {
       step.writes.push_back(WriteCounts(worker(), *copy, WithCountsOf(*copy, *newest_)));
     }
@@ -387,6 +407,8 @@ class Flow {
       const bool is_there = there != state_.manager_requests.end() && there->second == request;
       if (key != workload_->key) {
         step.decision = "dropped: the slice was replaced";
+      } else if (!NamesAny(*workload_, request)) {
+        step.decision = "dropped: it names no pod set of the workload";
       } else if (IsLate(request)) {
         step.decision = "dropped: the job wants other counts by now";
       } else if (is_there || With(*newest_, request) == CountsOf(*newest_)) {
@@ -495,10 +517,16 @@ Result<std::optional<FlowStep>> NextFlowStep(MultiKueueState& state, const Engin
 }
 
 Result<std::vector<FlowStep>> PlanFlow(MultiKueueState state, const Engine& engine) {
-  constexpr std::size_t kMostSteps = 1000;  // none is taken twice, so that this is never reached
+  constexpr std::size_t kMostSteps = 1000;  // none is taken twice, so that this is not reached
   std::vector<FlowStep> steps;
   ManagerCapacity capacity(engine);
-  while (steps.size() < kMostSteps) {
+  while (true) {
+    if (steps.size() == kMostSteps) {
+      return tl::unexpected(Error{ErrorClass::kInternal,
+                                  fmt::format("the flow has not ended after {} steps; the last is: "
+                                              "{}",
+                                              kMostSteps, steps.back().decision)});
+    }
     auto step = Flow(state, engine, capacity).Next();
     if (!step) return tl::unexpected(step.error());
     if (!*step) break;

@@ -1,11 +1,55 @@
 #include "host/kueue/new_slices.hpp"
 
+#include <iterator>
 #include <utility>
 
 #include "host/engine/assignments.hpp"
 #include "host/kueue/workload_slices.hpp"
 
 namespace espalier {
+namespace {
+
+// Texts of values; keys are shared.
+std::int64_t BytesOf(const StringMap& map) {
+  std::int64_t bytes = 0;
+  for (const std::string& value : map.values()) bytes += sizeof(std::string) + value.size();
+  return bytes;
+}
+
+std::int64_t BytesOf(const std::vector<NodeSelectorRequirement>& requirements) {
+  std::int64_t bytes = 0;
+  for (const NodeSelectorRequirement& requirement : requirements) {
+    bytes += sizeof(requirement) + requirement.key.size();
+    for (const std::string& value : requirement.values) bytes += sizeof(value) + value.size();
+  }
+  return bytes;
+}
+
+std::int64_t BytesOf(const NodeSelectorTerm& term) {
+  return static_cast<std::int64_t>(sizeof(term)) + BytesOf(term.match_expressions) +
+         BytesOf(term.match_fields);
+}
+
+std::int64_t BytesOf(const PodTemplate& pods) {
+  std::int64_t bytes = BytesOf(pods.labels) + BytesOf(pods.annotations) +
+                       BytesOf(pods.node_selector) +
+                       static_cast<std::int64_t>(sizeof(Amount) * pods.requests.size());
+  for (const Toleration& toleration : pods.tolerations) {
+    bytes += sizeof(toleration) + toleration.key.size() + toleration.value.size();
+  }
+  if (pods.affinity.required) {
+    for (const NodeSelectorTerm& term : *pods.affinity.required) bytes += BytesOf(term);
+  }
+  for (const PreferredSchedulingTerm& term : pods.affinity.preferred) {
+    bytes += sizeof(term.weight) + BytesOf(term.preference);
+  }
+  for (const std::string& ignored : pods.ignored_constraints) {
+    bytes += sizeof(ignored) + ignored.size();
+  }
+  return bytes;
+}
+
+}  // namespace
 
 Workload SliceAfter(const Workload& old) {
   Workload slice;
@@ -37,6 +81,15 @@ Workload ReplicaSliceOf(const Workload& parent, std::size_t pod_set) {
   slice.pod_sets = {parent.pod_sets[pod_set]};
   slice.pod_sets.front().count = 1;
   return slice;
+}
+
+std::int64_t ReplicaSliceBytes(const Workload& parent, std::size_t pod_set) {
+  // The owner, the admission and the conditions, which are short.
+  constexpr std::int64_t kBytesOfTheRest = 1024;
+  const PodSet& replicated = parent.pod_sets[pod_set];
+  return static_cast<std::int64_t>(sizeof(Workload) + sizeof(PodSet)) + kBytesOfTheRest +
+         BytesOf(parent.labels) + BytesOf(replicated.pod_template) + std::ssize(parent.key.name) +
+         std::ssize(parent.uid) + std::ssize(parent.queue_name);
 }
 
 void KeepAddedPod(const Nomination& nomination, const PodSet& pod_set,

@@ -18,6 +18,9 @@ Workload SliceAfter(const Workload& old);
 // Returns a slice per replica of the workload: one pod of the pod set, still without a name.
 Workload ReplicaSliceOf(const Workload& parent, std::size_t pod_set);
 
+// Returns about what such a slice takes in memory, in bytes.
+std::int64_t ReplicaSliceBytes(const Workload& parent, std::size_t pod_set);
+
 // Leaves of a pod set's assignment, which `nomination` gave it with one pod more than before, that
 // one pod.
 void KeepAddedPod(const Nomination& nomination, const PodSet& pod_set,

@@ -133,8 +133,7 @@ WorkloadAnswer Nominator::Evaluate(const Workload& workload, WorkloadRequest& re
   request.simulate_empty = simulate_empty;
   const bool seen = !workload.uid.empty() && !evaluated_.insert(workload.uid).second;
   request.affinity_scores_consumed = seen && engine_.gates().cache_node_match_results;
-  std::vector<WorkloadAnswer> answers = engine_.Nominate(state_, {&request, 1});
-  return answers.empty() ? WorkloadAnswer() : std::move(answers.front());  // empty: it was stopped
+  return engine_.NominateOne(state_, request);
 }
 
 PartialCounts::PartialCounts(const Workload& workload, std::span<const std::int32_t> full_counts)

@@ -10,6 +10,7 @@
 
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/job_slices.hpp"
+#include "host/kueue/queue_order.hpp"
 #include "host/kueue/workload_status.hpp"
 
 namespace espalier {
@@ -45,7 +46,7 @@ bool Allows(PreemptionPolicy policy, const Workload& workload, const Workload& c
     case PreemptionPolicy::kLowerOrNewerEqualPriority:
       return candidate.priority < workload.priority ||
              (candidate.priority == workload.priority &&
-              candidate.creation_seconds > workload.creation_seconds);
+              QueueOrderSeconds(candidate) > QueueOrderSeconds(workload));
     case PreemptionPolicy::kAny:
       return true;
   }
@@ -55,7 +56,7 @@ bool Allows(PreemptionPolicy policy, const Workload& workload, const Workload& c
 // R29.2; without a condition the quota counts as reserved now.
 auto RemovalOrder(const Workload& workload) {
   const std::int64_t reserved =
-      workload.quota_reserved_seconds.value_or(std::numeric_limits<std::int64_t>::max());
+      SinceWhen(workload, kQuotaReserved).value_or(std::numeric_limits<std::int64_t>::max());
   return std::tuple(!HasCondition(workload, kEvicted), workload.priority, -reserved, workload.uid);
 }
 

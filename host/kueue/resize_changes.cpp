@@ -8,6 +8,7 @@
 
 #include "host/kueue/resize_plan.hpp"
 #include "host/kueue/workload_slices.hpp"
+#include "host/kueue/workload_status.hpp"
 
 namespace espalier {
 namespace {
@@ -65,6 +66,13 @@ Result<QueuedResizes> QueueResizes(std::span<const ResizeRequest> requests, cons
       slice.conditions.clear();
       queued.notes.push_back(fmt::format("workload {} grows: slice {} asks to replace it",
                                          plan->workload.ToString(), slice.key.name));
+      if (plan->after) {  // with the slices per replica that were folded into it
+        Workload grown = *std::move(plan->after);
+        std::erase_if(grown.conditions, [](const Condition& condition) {
+          return condition.type == kFinished;  // not before the new slice is admitted
+        });
+        PutWorkload(grown, cluster.workloads);
+      }
       End(plan->ended, cluster.workloads);
       cluster.workloads.push_back(std::move(slice));
     }

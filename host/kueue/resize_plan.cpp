@@ -201,9 +201,10 @@ class Planner {
   // Slices per replica that were admitted and are not counted yet.
   void FoldWaiting(const Family& family) {
     const Workload before = *current_;
+    FoldedSlices folded(*current_);
     for (Workload* slice : family.replicas) {
       if (!HasReservation(*slice)) continue;
-      FoldSlice(*slice, *current_);
+      folded.Fold(*slice, *current_);
       End(*slice, "Folded");  // counted once
     }
     if (before == *current_) return;
@@ -433,18 +434,21 @@ class Planner {
     plan_.decision = ResizeDecision::kSlicesPerReplica;
     TakeOutHeld();
     bool waits = false;
+    FoldedSlices folded(*current_);
     std::int64_t number = NextReplicaNumber(*current_);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       std::vector<const Workload*> waiting = Waiting(family, current_->pod_sets[i].name);
+      const std::int64_t slice_bytes = ReplicaSliceBytes(*current_, i);
       std::string reason;
       for (std::int64_t more = wanted[i] - current_->pod_sets[i].count; more > 0; --more) {
+        engine_.budget().Charge(slice_bytes);
         if (!engine_.budget().Pause()) return;
         const Workload* known = waiting.empty() ? nullptr : waiting.front();
         if (known != nullptr) waiting.erase(waiting.begin());
         PlannedSlice planned{known != nullptr ? *known : ReplicaSlice(i, number), "", false,
                              reason};
         // What one replica did not get, an equal one does not get either.
-        if (reason.empty()) reason = AdmitReplica(i, planned);
+        if (reason.empty()) reason = AdmitReplica(i, folded, planned);
         if (plan_.decision == ResizeDecision::kRefused) {
           plan_.slices.clear();
           return RefuseGrowth(before, std::move(reason));
@@ -480,7 +484,7 @@ class Planner {
   }
 
   // Admits and folds one replica; returns why not. Refuses all where none can ever be admitted.
-  std::string AdmitReplica(std::size_t pod_set, PlannedSlice& planned) {
+  std::string AdmitReplica(std::size_t pod_set, FoldedSlices& folded, PlannedSlice& planned) {
     Workload grown = SliceAfter(*current_);
     ++grown.pod_sets[pod_set].count;
     const Nomination nomination = JudgeNear(grown);
@@ -501,7 +505,7 @@ class Planner {
     SetCondition(planned.workload, {std::string(kQuotaReserved), "True", "QuotaReserved", ""});
     SetCondition(planned.workload, {std::string(kAdmitted), "True", "Admitted", ""});
     planned.admitted = true;
-    FoldSlice(planned.workload, *current_);
+    folded.Fold(planned.workload, *current_);
     if (quota_) {
       quota_->Remove(held);
       quota_->Add(QuotaUsageOf(*current_));

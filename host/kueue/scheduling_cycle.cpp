@@ -33,6 +33,10 @@ namespace {
 constexpr std::string_view kNoLongerFits =
     "Workload no longer fits after processing another workload";
 
+// Most evaluations in a row of one workload with flavors left to try. Lists of different lengths
+// go round in the product of their lengths.
+constexpr std::int32_t kMostTries = 1000;
+
 // One workload under evaluation in a cycle.
 struct Entry {
   std::size_t workload = 0;  // index
@@ -52,6 +56,7 @@ class Simulation {
         budget_(engine.budget()),
         lookup_(cluster_),
         admissibility_(cluster_, lookup_, options.admissibility),
+        missing_(cluster_, lookup_),
         options_(options),
         state_(std::move(state), SharedFlavors(cluster_, lookup_, engine.gates())) {
     MakeQueues();
@@ -168,30 +173,46 @@ class Simulation {
   }
 
   void FillQueues() {
-    const MissingQueues missing(cluster_, lookup_);
     for (const std::size_t index : PendingInQueueOrder(cluster_)) {
       if (budget_.stopped()) return;
-      const Workload& workload = cluster_.workloads[index];
-      const ClusterQueue* queue = lookup_.QueueOf(workload);
-      const LocalQueue* local_queue = lookup_.LocalQueueOf(workload);
-      if (queue == nullptr) {
-        Note(fmt::format("workload {} is {}: {}", workload.key.ToString(),
-                         local_queue == nullptr ? "left out" : "not admitted",
-                         missing.WhyMissing(workload)));
-        if (local_queue == nullptr) continue;
-      }
-      if (const auto why = admissibility_.WhyNoHead(workload)) {
-        Note(fmt::format("workload {} of ClusterQueue {} waits outside of its queue: {}",
-                         workload.key.ToString(), local_queue->cluster_queue, *why));
-        continue;
-      }
-      Push(QueueNamed(local_queue->cluster_queue), index);
-      ++waiting_workloads_;
+      if (Enqueue(index)) ++waiting_workloads_;
     }
     for (std::size_t index = 0; index < cluster_.workloads.size(); ++index) {
-      if (WantsSecondPass(cluster_.workloads[index])) second_pass_.insert(index);
+      if (budget_.stopped()) return;
+      const Workload& workload = cluster_.workloads[index];
+      if (!workload.active && !HasCondition(workload, kFinished) &&
+          !HasCondition(workload, kQuotaReserved)) {
+        Enqueue(index);  // which says why it is not
+      }
+      if (WantsSecondPass(workload)) second_pass_.insert(index);
+      if (workload.admission && NeedsReplacement(workload) &&
+          !queues_.contains(workload.admission->cluster_queue)) {
+        Note(
+            fmt::format("workload {} is left on its unhealthy nodes: its ClusterQueue {} is not "
+                        "in the input",
+                        workload.key.ToString(), workload.admission->cluster_queue));
+      }
     }
     waiting_workloads_ += second_pass_.size();
+  }
+
+  // Puts a pending workload into its queue. Returns false, and says why, where it waits outside.
+  bool Enqueue(std::size_t index) {
+    const Workload& workload = cluster_.workloads[index];
+    const LocalQueue* local_queue = lookup_.LocalQueueOf(workload);
+    if (lookup_.QueueOf(workload) == nullptr) {
+      Note(fmt::format("workload {} is {}: {}", workload.key.ToString(),
+                       local_queue == nullptr ? "left out" : "not admitted",
+                       missing_.WhyMissing(workload)));
+      if (local_queue == nullptr) return false;
+    }
+    if (const auto why = admissibility_.WhyNoHead(workload)) {
+      Note(fmt::format("workload {} of ClusterQueue {} waits outside of its queue: {}",
+                       workload.key.ToString(), local_queue->cluster_queue, *why));
+      return false;
+    }
+    Push(QueueNamed(local_queue->cluster_queue), index);
+    return true;
   }
 
   // One that is not in the cluster has a queue all the same, for its workloads to be passed over.
@@ -217,6 +238,7 @@ class Simulation {
     std::vector<Entry> entries;
     for (const std::size_t index : second_pass_) {
       const Workload& workload = cluster_.workloads[index];
+      if (!WantsSecondPass(workload)) continue;  // not since it was evaluated
       entries.push_back({index, &queues_.at(workload.admission->cluster_queue), true});
     }
     second_pass_.clear();
@@ -243,6 +265,7 @@ class Simulation {
   }
 
   void FlushWoken() {
+    if (!woken_.empty()) second_pass_.merge(failed_second_pass_);
     for (WorkloadQueue* queue : woken_) Flush(*queue);
     woken_.clear();
     if (!strict_woken_) return;
@@ -268,6 +291,8 @@ class Simulation {
   }
 
   void Process(Entry& entry) {
+    // It may have ended as another entry's slice.
+    if (HasCondition(cluster_.workloads[entry.workload], kFinished)) return;
     if (entry.passed_over) return PassOver(entry);
     const Nomination& nomination = entry.nomination;
     if (nomination.mode == AssignmentMode::kFit) {
@@ -285,29 +310,43 @@ class Simulation {
       changed_ = true;
     }
     Decide(entry, DecisionStatus::kNotAdmitted, nomination.message);
-    if (entry.second_pass) return;
-    entry.queue->SetNextFlavors(entry.workload, nomination.flavors.next_flavors);
-    if (nomination.flavors.next_flavors.empty()) {
-      entry.queue->Park(entry.workload);
-    } else {
+    if (entry.second_pass) {
+      failed_second_pass_.insert(entry.workload);
+    } else if (nomination.flavors.next_flavors.empty()) {
+      Park(entry);
+    } else if (++tries_[entry.workload] < kMostTries) {
+      entry.queue->SetNextFlavors(entry.workload, nomination.flavors.next_flavors);
       Push(*entry.queue, entry.workload);
+    } else {
+      Note(fmt::format(
+          "workload {} was tried on {} combinations of flavors; the others are left out",
+          cluster_.workloads[entry.workload].key.ToString(), kMostTries));
+      Park(entry);
     }
+  }
+
+  // Leaves the workload in its queue until that gets room back.
+  void Park(const Entry& entry) {
+    entry.queue->SetNextFlavors(entry.workload, {});
+    tries_.erase(entry.workload);
+    entry.queue->Park(entry.workload);
   }
 
   // Once for each workload.
   void NoteVictims(const Entry& entry) {
     if (!noted_victims_.insert(entry.workload).second) return;
     const auto note =
-        VictimsNote({cluster_, lookup_, cluster_.workloads[entry.workload], entry.nomination,
-                     entry.queue->cluster_queue(), entry.queue->quota()},
+        VictimsNote({cluster_, lookup_, cluster_.workloads[entry.workload], Slice(entry),
+                     entry.nomination, entry.queue->cluster_queue(), entry.queue->quota()},
                     state_.state(), engine_);
     if (note) Note(*note);
   }
 
   void PassOver(const Entry& entry) {  // R21.14
     Decide(entry, DecisionStatus::kNotAdmitted, entry.passed_over->reason);
-    if (entry.second_pass) return;
-    if (entry.passed_over->is_set_aside) {
+    if (entry.second_pass) {
+      failed_second_pass_.insert(entry.workload);
+    } else if (entry.passed_over->is_set_aside) {
       entry.queue->SetAside(entry.workload);
     } else {
       entry.queue->Park(entry.workload);
@@ -345,8 +384,10 @@ class Simulation {
     } else {
       workload.admission = MakeAdmission(entry.nomination, entry.queue->cluster_queue().name);
       SetCondition(workload, {std::string(kQuotaReserved), "True", "QuotaReserved", ""});
+      EndEviction(workload);
       entry.queue->quota().Add(QuotaUsageOf(workload));
       entry.queue->SetNextFlavors(entry.workload, {});
+      tries_.erase(entry.workload);
     }
     if (AllChecksReady(workload, entry.queue->cluster_queue()) && !HasDelayedPodSet(workload)) {
       SetCondition(workload, {std::string(kAdmitted), "True", "Admitted", ""});
@@ -369,6 +410,15 @@ class Simulation {
     }
   }
 
+  // The quota that is reserved ends what was before.
+  static void EndEviction(Workload& workload) {
+    for (Condition& condition : workload.conditions) {
+      if (condition.type != kEvicted && condition.type != kPreempted) continue;
+      if (condition.status != "True") continue;
+      condition = {condition.type, "False", "QuotaReserved", "Previously: " + condition.message};
+    }
+  }
+
   static void UpdateAssignments(const WorkloadAnswer& answer, Workload& workload) {
     const auto placed = ByName(answer.pod_sets);
     for (PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
@@ -386,17 +436,25 @@ class Simulation {
     Workload& finished =
         cluster_.workloads[static_cast<std::size_t>(&slice - cluster_.workloads.data())];
     SetCondition(finished, {std::string(kFinished), "True", "WorkloadSliceReplaced", ""});
+    Wake(queue);
+  }
+
+  // A queue got room back. A StrictFIFO queue looks at its head in every cycle; others wait for
+  // room of their own.
+  void Wake(WorkloadQueue& queue) {
+    woken_.insert(&queue);
+    strict_woken_ = true;
   }
 
   // Lost a race in this cycle: tried again at once, unless nothing but itself is to blame.
   void Skip(const Entry& entry) {
     Decide(entry, DecisionStatus::kNotAdmitted, std::string(kNoLongerFits));
     if (entry.second_pass) {
-      if (changed_) second_pass_.insert(entry.workload);
+      (changed_ ? second_pass_ : failed_second_pass_).insert(entry.workload);
     } else if (changed_) {
       Push(*entry.queue, entry.workload);
     } else {
-      entry.queue->Park(entry.workload);
+      Park(entry);
     }
   }
 
@@ -413,12 +471,20 @@ class Simulation {
     SetCondition(workload, {std::string(kEvicted), "True", "NodeFailures", std::move(reason)});
     SetCondition(workload, {std::string(kQuotaReserved), "False", "Pending", ""});
     SetCondition(workload, {std::string(kAdmitted), "False", "NoReservation", ""});
-    if (const ClusterQueue* queue = lookup_.QueueOf(workload)) {
-      Push(QueueNamed(queue->name), entry.workload);
+    for (AdmissionCheckState& check : workload.admission_checks) check.state = "Pending";
+    if (IsBeingReplaced(workload)) {
+      SetCondition(workload, {std::string(kFinished), "True", "OutOfSync", ""});
+    } else {
+      Enqueue(entry.workload);
     }
-    // A StrictFIFO queue looks at its head in every cycle; others wait for room of their own.
-    woken_.insert(entry.queue);
-    strict_woken_ = true;
+    Wake(*entry.queue);
+  }
+
+  // Returns whether a slice that has not finished asks to take over from the workload.
+  bool IsBeingReplaced(const Workload& workload) const {
+    return std::ranges::any_of(cluster_.workloads, [&](const Workload& other) {
+      return Replaces(other, workload) && !HasCondition(other, kFinished);
+    });
   }
 
   void Decide(const Entry& entry, DecisionStatus status, std::string reason) {
@@ -443,6 +509,7 @@ class Simulation {
   WorkBudget& budget_;
   ClusterLookup lookup_;
   Admissibility admissibility_;
+  MissingQueues missing_;
   const SchedulingCyclesOptions& options_;
   std::set<std::size_t> noted_victims_;
   CycleState state_;
@@ -450,8 +517,10 @@ class Simulation {
   std::map<std::string, WorkloadQueue> queues_;         // by name of the ClusterQueue
   std::map<std::string_view, WorkloadQueue*> waiting_;  // those in which something may wait
   std::vector<WorkloadQueue*> strict_queues_;
-  std::set<std::size_t> second_pass_;     // workloads to evaluate in the next cycle
-  std::unique_ptr<Nominator> nominator_;  // of the current cycle
+  std::set<std::size_t> second_pass_;          // workloads to evaluate in the next cycle
+  std::set<std::size_t> failed_second_pass_;   // and those that wait for room
+  std::map<std::size_t, std::int32_t> tries_;  // in a row, of workloads with flavors left to try
+  std::unique_ptr<Nominator> nominator_;       // of the current cycle
   std::set<WorkloadQueue*> woken_;  // got room in the current cycle, also for those evaluated in it
   bool strict_woken_ = false;       // so did all StrictFIFO queues
   bool changed_ = false;            // something was booked in the current cycle

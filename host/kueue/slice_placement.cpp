@@ -65,7 +65,8 @@ TopologyAssignment Merged(const TopologyAssignment& a, const TopologyAssignment&
   std::map<std::vector<std::string>, std::int32_t> counts;
   for (const TopologyAssignment* part : {&a, &b}) {
     for (const TopologyDomainAssignment& domain : part->domains) {
-      counts[domain.values] += domain.count;
+      std::int32_t& count = counts[domain.values];
+      count = AddCounts(count, domain.count);
     }
   }
   TopologyAssignment merged{a.levels, {}};

@@ -1,6 +1,8 @@
 // Reads the status of a workload from its conditions.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +13,7 @@ namespace espalier {
 inline constexpr std::string_view kQuotaReserved = "QuotaReserved";
 inline constexpr std::string_view kAdmitted = "Admitted";
 inline constexpr std::string_view kEvicted = "Evicted";
+inline constexpr std::string_view kPreempted = "Preempted";
 inline constexpr std::string_view kFinished = "Finished";
 
 // Returns whether the workload holds quota and capacity. An evicted workload does so until its
@@ -24,6 +27,13 @@ inline bool HasReservation(const Workload& workload) {
 inline bool IsPending(const Workload& workload) {
   return workload.active && !HasCondition(workload, kFinished) &&
          !HasCondition(workload, kQuotaReserved);
+}
+
+// Returns since when the workload has a condition of this type with status True, in Unix seconds;
+// nullopt when it has none, or that has no time.
+inline std::optional<std::int64_t> SinceWhen(const Workload& workload, std::string_view type) {
+  const Condition* condition = FindCondition(workload, type);
+  return condition == nullptr ? std::nullopt : condition->since_seconds;
 }
 
 // Sets the condition of this type, adding it when it is absent.

@@ -1,7 +1,9 @@
 // Topologies, flavors, topology requests and assignments.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +48,12 @@ struct TopologyRequest {
   std::optional<std::int32_t> sub_group_count;
   bool operator==(const TopologyRequest&) const = default;
 };
+
+// Returns the sum of two counts of pods, at most the int32 maximum.
+constexpr std::int32_t AddCounts(std::int32_t a, std::int32_t b) {
+  return static_cast<std::int32_t>(
+      std::min<std::int64_t>(std::int64_t{a} + b, std::numeric_limits<std::int32_t>::max()));
+}
 
 struct TopologyDomainAssignment {
   std::vector<std::string> values;  // one per level of the assignment

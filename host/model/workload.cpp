@@ -2,11 +2,11 @@
 
 namespace espalier {
 
-bool HasCondition(const Workload& workload, std::string_view type) {
+const Condition* FindCondition(const Workload& workload, std::string_view type) {
   for (const Condition& condition : workload.conditions) {
-    if (condition.type == type) return condition.status == "True";
+    if (condition.type == type) return condition.status == "True" ? &condition : nullptr;
   }
-  return false;
+  return nullptr;
 }
 
 }  // namespace espalier

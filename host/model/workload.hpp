@@ -35,6 +35,7 @@ struct Condition {
   std::string status;  // True, False, Unknown
   std::string reason;
   std::string message;
+  std::optional<std::int64_t> since_seconds = {};  // lastTransitionTime, Unix seconds
   bool operator==(const Condition&) const = default;
 };
 
@@ -132,9 +133,6 @@ struct Workload {
   std::vector<std::string> unhealthy_nodes;
   std::vector<ReclaimablePod> reclaimable_pods;
   std::vector<AdmissionCheckState> admission_checks;
-  // When its condition QuotaReserved became True, in Unix seconds; absent when it is not True or
-  // has no time.
-  std::optional<std::int64_t> quota_reserved_seconds;
   std::optional<std::int64_t> requeue_at_seconds;  // status.requeueState.requeueAt, Unix seconds
   // Why Kueue refuses its requests, in Kueue's text: they are above limits or outside of a
   // LimitRange (R21.14). Empty when they are valid.
@@ -145,7 +143,12 @@ struct Workload {
   bool operator==(const Workload&) const = default;
 };
 
+// Returns the condition of this type where its status is True, or null.
+const Condition* FindCondition(const Workload& workload, std::string_view type);
+
 // Returns whether the workload has a condition of this type with status True.
-bool HasCondition(const Workload& workload, std::string_view type);
+inline bool HasCondition(const Workload& workload, std::string_view type) {
+  return FindCondition(workload, type) != nullptr;
+}
 
 }  // namespace espalier

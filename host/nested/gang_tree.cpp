@@ -1,6 +1,8 @@
 #include "host/nested/gang_tree.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <span>
 #include <utility>
 #include <vector>
@@ -8,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "host/gangs/gang_counts.hpp"
+#include "host/model/node.hpp"
 
 namespace espalier {
 namespace {
@@ -125,22 +128,42 @@ class TreeMaker {
     const GangGroup* gang = nullptr;
   };
 
+  // The topology requests of an equivalence group and of those around it, innermost first.
+  using Requests = std::array<const GroupTopologyRequest*, 4>;
+
   NestedGroup PodsOf(const EqGroup& eq_group, const PodCounts& counts, const Around& around) {
     NestedGroup group = Named(eq_group.name, eq_group.topology_request);
     NestedPodSet pods;
     pods.min_count = counts.required;
     pods.max_count = counts.most;
     TakePlanned(eq_group, pods);
-    for (const GroupTopologyRequest* request :
-         {&eq_group.topology_request, &around.ranked->topology_request,
-          &around.gang->topology_request, &workload_.topology_request}) {
-      const std::vector<SliceConstraint> slices = SlicesOf(*request);
-      if (slices.empty()) continue;
-      Slice(slices, pods, group);
-      return group;
+    const Requests requests = {&eq_group.topology_request, &around.ranked->topology_request,
+                               &around.gang->topology_request, &workload_.topology_request};
+    std::vector<SliceConstraint> slices;
+    for (std::size_t i = 0; i < requests.size() && slices.empty(); ++i) {
+      slices = SlicesOf(*requests[i]);
+      std::erase_if(slices, [&](const SliceConstraint& slice) {
+        return HoldsWithin(requests, i, slice.topology);
+      });
     }
-    group.pods = std::move(pods);
+    Slice(slices, pods, group);
     return group;
+  }
+
+  // Returns whether pods that share a domain of the finest level that is required inside of request
+  // `i` share one of `level` too. Levels that are required get finer inwards (W1.6), and no level
+  // is finer than the host name; whatever else is finer than what does not show here.
+  static bool HoldsWithin(const Requests& requests, std::size_t i, const std::string& level) {
+    const auto requires_level = [](const GroupTopologyRequest* request) {
+      return request->levels && request->levels->required;
+    };
+    const auto inside = requests.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto finest = std::find_if(requests.begin(), inside, requires_level);
+    if (finest == inside) return false;
+    return *(*finest)->levels->required == kHostnameLabel ||
+           std::any_of(finest, requests.end(), [&](const GroupTopologyRequest* request) {
+             return requires_level(request) && *request->levels->required == level;
+           });
   }
 
   // Shape and flavor are those of the next pod set that was planned.
@@ -175,7 +198,7 @@ class TreeMaker {
     const std::int32_t whole = pods.max_count / outer.size;
     const std::int32_t rest = pods.max_count % outer.size;
     if (whole > 0) {
-      const std::int32_t needed = (pods.min_count - 1) / outer.size + (pods.min_count > 0 ? 1 : 0);
+      const std::int32_t needed = pods.min_count > 0 ? (pods.min_count - 1) / outer.size + 1 : 0;
       AddSlice("slice", slices, {outer.size, whole, std::min(whole, needed)}, pods, group);
     }
     if (rest > 0) {

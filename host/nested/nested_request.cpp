@@ -1,5 +1,9 @@
 #include "host/nested/nested_request.hpp"
 
+#include <algorithm>
+
+#include "kernels/saturating.hpp"
+
 namespace espalier {
 
 std::string_view Name(NestedStatus status) {
@@ -35,9 +39,9 @@ const NestedGroup* GroupAt(const NestedGroup& root, std::string_view path) {
 }
 
 std::int64_t MostPods(const NestedGroup& group) {
-  std::int64_t pods = group.pods ? group.pods->max_count : 0;
-  for (const NestedGroup& child : group.groups) pods += MostPods(child);
-  return group.copies * pods;
+  std::int64_t pods = group.pods ? std::max(group.pods->max_count, 0) : 0;
+  for (const NestedGroup& child : group.groups) pods = SaturatingSum(pods, MostPods(child));
+  return SaturatingProduct(pods, std::max(group.copies, 0));
 }
 
 }  // namespace espalier

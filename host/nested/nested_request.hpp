@@ -37,7 +37,8 @@ struct NestedPodSet {
 // A group of the tree: a workload, replica, gang group or ranked group, or, with `pods`, an
 // equivalence group.
 struct NestedGroup {
-  std::string name;  // not empty, unique among the children of a group
+  // Not empty, unique among the children of a group, without '/' and '[', which paths consist of.
+  std::string name;
   // Copies in each copy of the parent. The first `min_copies` are placed together with it or not at
   // all; each other one is placed as a whole where there is room (R25.3).
   std::int32_t copies = 1;
@@ -118,7 +119,8 @@ struct NestedAnswer {
 // Returns the group that the path of an answer names, or null when there is none.
 const NestedGroup* GroupAt(const NestedGroup& root, std::string_view path);
 
-// Returns the pods of a group with all its copies, and all that each of them may have.
+// Returns the pods of a group with all its copies, and all that each of them may have; the largest
+// number where there are more. Counts that are negative, as in a bad request, count as none.
 std::int64_t MostPods(const NestedGroup& group);
 
 }  // namespace espalier

@@ -179,6 +179,10 @@ class Resolver {
         return Bad(path, "a group's name", child.name.empty() ? "empty" : child.name,
                    "groups inside a group need different names");
       }
+      if (child.name.find_first_of("/[") != std::string::npos) {
+        return Bad(path, "a group's name", child.name,
+                   "it must have no '/' and no '[', which are for the paths of groups");
+      }
       if (auto checked = Check(child, JoinPath(path, child.name), outer); !checked) return checked;
     }
     return {};
@@ -401,14 +405,11 @@ class Resolver {
 
 // One chain with `pods` copied into it for every pod set below `group`.
 void AppendChains(const NestedGroup& group, std::vector<NestedGroup>& chains) {
-  NestedGroup own = group;
-  own.copies = own.min_copies;
-  own.preferred.reset();
-  own.in_order = false;
-  own.ranks = RankPlacement::kByPath;
-  own.rank_level.reset();
-  own.running_on.clear();
-  own.groups.clear();
+  NestedGroup own;
+  own.name = group.name;
+  own.copies = own.min_copies = group.min_copies;
+  own.required = group.required;
+  own.pods = group.pods;
   if (own.pods) {
     own.pods->max_count = own.pods->min_count;
     if (own.pods->min_count > 0) chains.push_back(std::move(own));

@@ -25,7 +25,7 @@ NestedAnswer BadRequest(std::string reason) {
 }
 
 // The part of a tree that holds one copy of the group of a step and nothing else, all of it
-// required; of pods that are not, one.
+// required; of pods that are not, one. Of the groups around it as much as ChainsOf looks at.
 NestedGroup OnlyWith(const NestedSteps& steps, std::int32_t step) {
   NestedGroup part = *steps.sources[static_cast<std::size_t>(step)].group;
   if (part.pods) part.pods->min_count = std::max(part.pods->min_count, 1);
@@ -33,11 +33,11 @@ NestedGroup OnlyWith(const NestedSteps& steps, std::int32_t step) {
   for (;;) {
     step = steps.steps[static_cast<std::size_t>(step)].parent;
     if (step < 0) return part;
-    NestedGroup around = *steps.sources[static_cast<std::size_t>(step)].group;
-    around.copies = around.min_copies = 1;
-    around.ranks = RankPlacement::kByPath;
-    around.rank_level.reset();
-    around.groups.assign(1, std::move(part));
+    const NestedGroup& group = *steps.sources[static_cast<std::size_t>(step)].group;
+    NestedGroup around;
+    around.name = group.name;
+    around.required = group.required;
+    around.groups.push_back(std::move(part));
     part = std::move(around);
   }
 }

@@ -176,15 +176,8 @@ Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> node
   std::ranges::sort(state.flavors_, {}, [](const auto& flavor) -> const std::string& {
     return flavor->snapshot().flavor().name;
   });
-  state.ForEachFlavor(
-      input.tas_usage,
-      [](FlavorState& flavor, std::span<const LeafChange> leaves) { flavor.Add(leaves); }, budget);
-  if (input.share_usage_between_flavors) {
-    state.ForEachOther(
-        input.tas_usage,
-        [](FlavorState& flavor, LeafId leaf, const Resources& usage) { flavor.Add(leaf, usage); },
-        budget);
-  }
+  state.ChangeNamed(input.tas_usage, 1, budget);
+  if (input.share_usage_between_flavors) state.ShareUsage(input.tas_usage, budget);
   for (const auto& flavor : state.flavors_) {
     if (budget.stopped()) break;
     flavor->ClassifyLeaves();
@@ -259,10 +252,8 @@ std::int64_t PodSlotsOf(std::span<const FlavorLeafUsage> usage) {
   return pods;
 }
 
-// Calls visit(flavor, leaves) for each run of usage in one flavor, and several times for long ones.
-template <class Visit>
-void ClusterState::ForEachFlavor(std::span<const FlavorLeafUsage> usage, const Visit& visit,
-                                 const WorkBudget& budget) {
+void ClusterState::ChangeNamed(std::span<const FlavorLeafUsage> usage, Amount sign,
+                               const WorkBudget& budget) {
   constexpr std::size_t kLongest = 4096;
   std::vector<std::string_view> ids;
   std::vector<LeafId> found;
@@ -280,25 +271,11 @@ void ClusterState::ForEachFlavor(std::span<const FlavorLeafUsage> usage, const V
     for (std::size_t i = 0; i < run.size(); ++i) {
       if (found[i].valid()) leaves.push_back({found[i], &run[i].usage});
     }
-    if (!leaves.empty()) visit(*flavor, leaves);
+    if (!leaves.empty()) sign > 0 ? flavor->Add(leaves) : flavor->Remove(leaves);
   }
 }
 
-void ClusterState::AddUsage(const std::vector<FlavorLeafUsage>& usage) {
-  ForEachFlavor(
-      usage, [](FlavorState& flavor, std::span<const LeafChange> leaves) { flavor.Add(leaves); });
-}
-
-void ClusterState::RemoveUsage(const std::vector<FlavorLeafUsage>& usage) {
-  ForEachFlavor(usage, [](FlavorState& flavor, std::span<const LeafChange> leaves) {
-    flavor.Remove(leaves);
-  });
-}
-
-// Calls visit(flavor, leaf, usage) for each of the flavors that see usage of another one (R5.6).
-template <class Visit>
-void ClusterState::ForEachOther(const std::vector<FlavorLeafUsage>& usage, const Visit& visit,
-                                const WorkBudget& budget) {
+void ClusterState::ShareUsage(const std::vector<FlavorLeafUsage>& usage, const WorkBudget& budget) {
   std::vector<FlavorState*> sharing;
   for (const auto& flavor : flavors_) {
     if (flavor->snapshot().host_topology()) sharing.push_back(flavor.get());
@@ -311,18 +288,14 @@ void ClusterState::ForEachOther(const std::vector<FlavorLeafUsage>& usage, const
     for (FlavorState* flavor : sharing) {
       if (flavor == owner) continue;
       const LeafId leaf = flavor->snapshot().FindLeafOrVacant(entry.leaf);
-      if (leaf.valid()) visit(*flavor, leaf, entry.usage);
+      if (leaf.valid()) flavor->Add(leaf, entry.usage);
     }
   }
 }
 
 void ClusterState::ChangeUsage(const std::vector<FlavorLeafUsage>& usage, Amount sign,
                                bool shared) {
-  if (sign > 0) {
-    AddUsage(usage);
-  } else {
-    RemoveUsage(usage);
-  }
+  ChangeNamed(usage, sign);
   if (!shared || !FlavorsMayShare()) return;
   std::vector<FlavorLeafUsage> others = usage;
   for (FlavorLeafUsage& entry : others) entry.usage = Times(entry.usage, sign);
@@ -332,12 +305,6 @@ void ClusterState::ChangeUsage(const std::vector<FlavorLeafUsage>& usage, Amount
 bool ClusterState::FlavorsMayShare() const {
   return std::ranges::count_if(
              flavors_, [](const auto& flavor) { return flavor->snapshot().host_topology(); }) > 1;
-}
-
-void ClusterState::ShareUsage(const std::vector<FlavorLeafUsage>& usage) {
-  ForEachOther(usage, [](FlavorState& flavor, LeafId leaf, const Resources& amounts) {
-    flavor.Add(leaf, amounts);
-  });
 }
 
 }  // namespace espalier

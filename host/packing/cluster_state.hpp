@@ -113,8 +113,8 @@ class ClusterState {
   std::vector<std::string_view> FlavorNames() const;  // byte-wise order
 
   // Adds or removes usage in the named flavors only (R5.7); unknown leaves are skipped (R5.5).
-  void AddUsage(const std::vector<FlavorLeafUsage>& usage);
-  void RemoveUsage(const std::vector<FlavorLeafUsage>& usage);
+  void AddUsage(const std::vector<FlavorLeafUsage>& usage) { ChangeNamed(usage, 1); }
+  void RemoveUsage(const std::vector<FlavorLeafUsage>& usage) { ChangeNamed(usage, -1); }
   // Adds usage (`sign` 1) or removes it (-1) as Build does with that of its input: where `shared`,
   // the other flavors on the same nodes see it (R5.6).
   void ChangeUsage(const std::vector<FlavorLeafUsage>& usage, Amount sign, bool shared);
@@ -135,21 +135,18 @@ class ClusterState {
   bool FlavorsMayShare() const;
   // Adds usage that was added to the named flavors to the other flavors that share their nodes
   // (R5.6).
-  void ShareUsage(const std::vector<FlavorLeafUsage>& usage);
+  void ShareUsage(const std::vector<FlavorLeafUsage>& usage,
+                  const WorkBudget& budget = WorkBudget::Unlimited());
 
  private:
   ClusterState();
   static Result<ClusterState> Build(std::shared_ptr<const NodeColumns> nodes,
                                     const ClusterStateInput& input, WorkBudget& budget);
   void TakeOverMemory(WorkBudget& budget, std::int64_t charged_before);
-  template <class Visit>
-  void ForEachFlavor(std::span<const FlavorLeafUsage> usage, const Visit& visit,
-                     const WorkBudget& budget = WorkBudget::Unlimited());
-  template <class Visit>
-  void ForEachOther(const std::vector<FlavorLeafUsage>& usage, const Visit& visit,
-                    const WorkBudget& budget = WorkBudget::Unlimited());
+  void ChangeNamed(std::span<const FlavorLeafUsage> usage, Amount sign,
+                   const WorkBudget& budget = WorkBudget::Unlimited());
 
-  // Keeps no arrays of states whose leaves lie elsewhere.
+  // Starts an empty pool of spare states; those of an older numbering of leaves cannot be reused.
   void StartSpares();
   void ChangeUsage(const StateChange& change, bool shared);
   Result<void> ChangeNodes(const StateChange& change, FlavorState& flavor, bool shared,

@@ -90,8 +90,8 @@ struct FlavorSnapshot::Pool {
   std::vector<std::int32_t> leaf_of;  // [nodes of the cluster] -1: not one of the flavor's
 };
 
-// Filters and shapes by their keys. A filter is of the nodes that stood on the leaves when it was
-// asked for last.
+// Filters and shapes by their keys. A filter is valid for the nodes that were on the leaves when it
+// was last requested.
 class FlavorSnapshot::Kept {
  public:
   struct KeptFilter {

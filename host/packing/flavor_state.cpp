@@ -8,7 +8,7 @@
 namespace espalier {
 namespace {
 
-// Who holds own_free_ where no other state reads it: that and free_.
+// Use count of own_free_ when this state alone holds it, in own_free_ and free_.
 constexpr long kOnlyHere = 2;
 
 // Where more than this part of the groups differ, copying all of them is sooner.
@@ -156,10 +156,6 @@ Amount FlavorState::ChangeAmount(std::int32_t column, LeafId leaf, Amount amount
   remaining_[at] = after;
   if (after > before) grown_at_ = changing_;
   NoteMagnitude(column, after);
-  // Tiles hold less than the magnitude where that is of a leaf that is overcommitted.
-  if (tiles_.Exact(column) && after >> tiles_.UnitShift(column) > TiledCapacity::kMaxUnits) {
-    ++range_version_;
-  }
   return after;
 }
 
@@ -198,7 +194,7 @@ void FlavorState::ChangeCapacity(std::span<const CapacityChange> changes) {
       NoteMagnitude(column, free);
       // As if so much less were used.
       const Amount after = ChangeAmount<SaturatingSubtract>(column, leaf, sign * amount);
-      tiles_.Set(column, std::array{TiledCapacity::LeafAmount{leaf.value, after}});
+      SetTile(column, std::array{TiledCapacity::LeafAmount{leaf.value, after}});
     }
   }
 }
@@ -278,11 +274,8 @@ void FlavorState::MoveClasses(const FlavorState& before, std::span<const LeafRun
     }
   }
   std::vector<std::int32_t> changed;  // groups before
-  before.stamps_->ForRunsSince(before.classes_stamp_, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t group = begin; group < end; ++group) {
-      if (before.stamps_->of_group()[group] <= before.classes_stamp_) continue;
-      changed.push_back(static_cast<std::int32_t>(group));
-    }
+  before.stamps_->ForEachSince(before.classes_stamp_, [&](std::size_t group) {
+    changed.push_back(static_cast<std::int32_t>(group));
   });
   if (changed.size() > before.stamps_->of_group().size() / kWorthCopyingAll) {
     return ClassifyLeaves();
@@ -350,7 +343,7 @@ void FlavorState::ChangeAll(std::span<const LeafChange> changes) {
     stamps_->Set(static_cast<std::size_t>(snapshot_->GroupOf(leaf)), changing_);
     for (const auto& [column, amount] : bound_) {
       const Amount after = ChangeAmount<Combine>(column, leaf, amount);
-      tiles_.Set(column, std::array{TiledCapacity::LeafAmount{leaf.value, after}});
+      SetTile(column, std::array{TiledCapacity::LeafAmount{leaf.value, after}});
     }
   }
 }
@@ -373,7 +366,7 @@ void FlavorState::Book(std::span<const LeafShare> shares, const Shape& shape) {
       if (column < 0 || vector.amounts[i] == 0) continue;
       std::array<TiledCapacity::LeafAmount, TiledCapacity::kTileLeaves> of_tile;
       std::size_t size = 0;
-      const auto set = [&] { tiles_.Set(column, std::span(of_tile).first(size)); };
+      const auto set = [&] { SetTile(column, std::span(of_tile).first(size)); };
       for (const LeafShare& share : shares) {
         if (pods_of(share) == 0) continue;
         const std::int32_t leaf = share.leaf.value;

@@ -150,6 +150,9 @@ class FlavorState {
   template <Amount (*Combine)(Amount, Amount)>
   void ChangeAll(std::span<const LeafChange> changes);
   void Bind(const Resources& usage);
+  void SetTile(std::int32_t column, std::span<const TiledCapacity::LeafAmount> leaves) {
+    if (tiles_.Set(column, leaves)) ++range_version_;
+  }
   void NoteMagnitude(std::int32_t column, Amount amount);
   void CopyAmounts(const FlavorState& original);
   void CopyFree(const FlavorState& original);

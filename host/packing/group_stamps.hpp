@@ -79,6 +79,11 @@ class GroupStamps {
     ForRuns([&](std::size_t chunk) { return of_chunk_[chunk] > since; }, visit);
   }
 
+  // Calls visit(group), in ascending order, for the groups that changed after `since`.
+  template <class Visit>
+  void ForEachSince(Stamp since, const Visit& visit) const {
+    ForEachDifference(*this, since, visit);
+  }
   // Calls visit(group), in ascending order, for the groups in which something that was made from
   // `other`, when its latest stamp was `made_at`, may not be current here.
   template <class Visit>

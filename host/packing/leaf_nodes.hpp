@@ -39,11 +39,10 @@ class LeafNodes {
   // joined are vacant.
   std::shared_ptr<const LeafNodes> Moved(const FlavorTree::Edited& edited) const;
 
-  std::int32_t leaf_count() const { return static_cast<std::int32_t>(node_of_->size()); }
   std::int32_t CountOn(LeafId leaf) const;
   // Returns the nodes on all leaves together.
   std::int64_t node_count() const { return node_count_; }
-  // Returns whether With would make more leaves differ from the columns than may.
+  // Returns whether this many more changes would exceed kMostChanged.
   bool IsFull(std::size_t changes) const { return changed_.size() + changes > kMostChanged; }
 
   bool IsVacant(LeafId leaf) const;

@@ -269,14 +269,9 @@ struct NameIn {
   std::string_view operator()(std::int32_t n) const { return names[static_cast<std::size_t>(n)]; }
 };
 
-std::string_view AsView(const std::string& text) { return text; }
-
-template <class Items, class Name>
-bool AscendsStrictly(const Items& items, const Name& name) {
-  for (std::size_t i = 1; i < items.size(); ++i) {
-    if (!(name(items[i - 1]) < name(items[i]))) return false;
-  }
-  return true;
+template <class Items, class Key = std::identity>
+bool AscendsStrictly(const Items& items, Key key = {}) {
+  return std::ranges::adjacent_find(items, std::ranges::greater_equal{}, key) == std::end(items);
 }
 
 // Returns whether the values ascend strictly. Reads them on all cores, each part with the last
@@ -287,7 +282,7 @@ bool AscendsInParts(const std::vector<std::string>& values) {
   ParallelFor((values.size() + kValues - 1) / kValues, values.size(), [&](std::size_t part) {
     const std::size_t begin = part == 0 ? 0 : part * kValues - 1;
     const std::size_t end = std::min((part + 1) * kValues, values.size());
-    if (!AscendsStrictly(std::span(values).subspan(begin, end - begin), AsView)) ascends = false;
+    if (!AscendsStrictly(std::span(values).subspan(begin, end - begin))) ascends = false;
   });
   return ascends;
 }
@@ -350,7 +345,7 @@ Result<void> CheckLabel(const LabelColumn& label, std::size_t nodes) {
 }  // namespace
 
 Result<void> CheckDistinctNames(const std::vector<std::string>& names) {
-  if (AscendsStrictly(names, AsView) || !AnyTwice(names)) return {};
+  if (AscendsStrictly(names) || !AnyTwice(names)) return {};
   NameIndex seen(names.size());
   std::int32_t n = 0;
   while (seen.Add(n, NameIn{names})) ++n;
@@ -395,8 +390,7 @@ Result<void> CheckNodeColumns(const NodeColumns& columns) {
   if (!InRange(columns.taint_set_of, 0, columns.taint_sets.size())) {
     return WrongColumn("taint_set_of", "must index taint_sets");
   }
-  if (!AscendsStrictly(columns.labels,
-                       [](const LabelColumn& l) { return std::string_view(l.key); })) {
+  if (!AscendsStrictly(columns.labels, &LabelColumn::key)) {
     return WrongColumn("labels", "must be sorted by distinct keys");
   }
   std::vector<Result<void>> labels(columns.labels.size());
@@ -405,7 +399,7 @@ Result<void> CheckNodeColumns(const NodeColumns& columns) {
   for (const Result<void>& label : labels) {
     if (!label) return label;
   }
-  if (!AscendsStrictly(columns.resources, AsView)) {
+  if (!AscendsStrictly(columns.resources)) {
     return WrongColumn("resources", "must be sorted and distinct");
   }
   if (columns.sparse) {

@@ -126,7 +126,8 @@ class PagedArray {
   T* data_ = nullptr;
   LargeArray<T> dense_;
   std::vector<std::uint8_t> used_;  // by page; empty: a dense array
-  std::uint8_t* pages_ = nullptr;   // where they are
+  std::uint8_t* pages_ =
+      nullptr;  // used_.data(), or null for a dense array: Use() reads one pointer
 };
 
 }  // namespace espalier

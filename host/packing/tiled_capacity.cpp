@@ -50,7 +50,7 @@ void TiledCapacity::PackSparse(const PagedArray<Amount>& amounts, std::int64_t s
                                std::int32_t leaves, WorkBudget& budget) {
   if (!budget.Charge(PagedArray<Row>::FirstBytes(RowCount(), true))) return;
   rows_ = PagedArray<Row>(RowCount(), true);
-  // Nothing is said of tiles that nobody writes, so no least of all can be.
+  // Tiles that nobody has written have no stored maximum, so the lower bound is -1.
   std::ranges::fill(min_tile_max_, -1.0F);
   const auto row_of = [&](std::size_t at) -> Row& {
     if (rows_.Use(at)) budget.Charge(PagedArray<Row>::kPageBytes);

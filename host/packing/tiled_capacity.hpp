@@ -41,13 +41,14 @@ class TiledCapacity {
     Amount amount;
   };
 
-  // Sets the amounts of some leaves of one tile.
-  void Set(std::int32_t column, std::span<const LeafAmount> leaves) {
-    if (leaves.empty()) return;
+  // Sets the amounts of some leaves of one tile. Returns whether Exact(column) has changed.
+  bool Set(std::int32_t column, std::span<const LeafAmount> leaves) {
+    if (leaves.empty()) return false;
     const auto at = static_cast<std::size_t>(column);
     const std::size_t tile = TileOf(leaves.front().leaf);
     rows_.Use(tile * columns_ + at);
     Row& row = rows_[tile * columns_ + at];
+    const bool exact = Exact(column);
     float before = -1;  // the most of these leaves
     float after = -1;
     for (const LeafAmount& leaf : leaves) {
@@ -69,6 +70,7 @@ class TiledCapacity {
       most = MostIn(row);
     }
     min_tile_max_[at] = std::min(min_tile_max_[at], most);
+    return exact != Exact(column);
   }
 
   // Copies the tiles of some leaves from another capacity of the same leaves. CopyRanges must be

@@ -48,7 +48,8 @@ std::vector<Condition> ReadConditions(JsonValue status, const ReadContext& conte
     return Condition{.type = TextMember(condition, "type", context),
                      .status = TextMember(condition, "status", context),
                      .reason = TextMember(condition, "reason", context),
-                     .message = TextMember(condition, "message", context)};
+                     .message = TextMember(condition, "message", context),
+                     .since_seconds = TimeMember(condition, "lastTransitionTime", context)};
   });
 }
 

@@ -66,23 +66,6 @@ AdmissionCheckState ReadAdmissionCheckState(JsonValue object, const ReadContext&
   return check;
 }
 
-// Since when the quota is reserved. Values of a wrong type are reported with the conditions.
-std::optional<std::int64_t> ReadQuotaReservedTime(JsonValue status, const ReadContext& context) {
-  const auto conditions = Member(status, "conditions");
-  if (!conditions || !conditions->is_array()) return std::nullopt;
-  for (const JsonValue condition : Items(*conditions)) {
-    const auto is = [&](std::string_view name, std::string_view value) {
-      const auto member = condition.is_object() ? Member(condition, name) : std::nullopt;
-      std::string_view text;
-      return member && member->get(text) == simdjson::SUCCESS && text == value;
-    };
-    if (is("type", "QuotaReserved") && is("status", "True")) {
-      return TimeMember(condition, "lastTransitionTime", context);
-    }
-  }
-  return std::nullopt;
-}
-
 void ReadStatus(JsonValue status, const ReadContext& context, Workload& workload) {
   if (const auto admission = ObjectMember(status, "admission", context)) {
     workload.admission.emplace();
@@ -92,7 +75,6 @@ void ReadStatus(JsonValue status, const ReadContext& context, Workload& workload
                  [&](JsonValue assignment) { return ReadPodSetAssignment(assignment, context); });
   }
   workload.conditions = ReadConditions(status, context);
-  workload.quota_reserved_seconds = ReadQuotaReservedTime(status, context);
   workload.unhealthy_nodes = ReadList(status, "unhealthyNodes", context, [&](JsonValue node) {
     return RequiredText(node, "name", context);
   });

@@ -17,13 +17,6 @@
 
 namespace espalier {
 
-enum class BalancedStatus : std::int32_t {
-  kChosen,
-  kNotApplicable,  // the plain path decides (R14.3)
-  kUndefined,      // upstream divides by zero (R14.6)
-  kOutOfStates,    // workspace.states is too small; run again with more
-};
-
 // A threshold with the domains needed at it, and the clone it was found on.
 struct BalancedSet {
   Count threshold = 0;  // T
@@ -280,11 +273,11 @@ ESPALIER_HD bool SpreadEvenly(Team& team, const PlacementQuery& query, Count thr
 // Selects domains of the list (SELECT) in the order `less`: by the greedy count first, then by the
 // dynamic programme.
 template <class Team, class Less>
-ESPALIER_HD SelectStatus SelectInOrder(Team& team, const CandidateList& list,
-                                       const PlacementQuery& query, Less less,
-                                       const Workspace& workspace, CandidateList& chosen) {
+ESPALIER_HD BalancedStatus SelectInOrder(Team& team, const CandidateList& list,
+                                         const PlacementQuery& query, Less less,
+                                         const Workspace& workspace, CandidateList& chosen) {
   const Greedy greedy = FewestDomains(team, list, query);
-  if (!greedy.fits) return SelectStatus::kNone;
+  if (!greedy.fits) return BalancedStatus::kNotApplicable;
   team.sort(list.items, list.size, less);
   chosen.size = static_cast<std::int32_t>(greedy.domains);
   return SelectDomains(team, list, chosen.size, query, workspace, chosen.items);
@@ -302,22 +295,20 @@ ESPALIER_HD BalancedStatus PlaceOnBest(Team& team, const TreeView& tree,
     ChildEntropies(team, tree, best.counts, best.members, query.level, workspace.entropy,
                    workspace.terms);
     const EntropyOrder order{workspace.entropy, best.members.begin};
-    const SelectStatus parents = SelectInOrder(team, list, query, order, workspace, chosen);
-    if (parents == SelectStatus::kOutOfStates) return BalancedStatus::kOutOfStates;
-    if (parents == SelectStatus::kNone) return BalancedStatus::kNotApplicable;
+    const BalancedStatus parents = SelectInOrder(team, list, query, order, workspace, chosen);
+    if (parents != BalancedStatus::kChosen) return parents;
     list.size = 0;
     for (std::int32_t i = 0; i < chosen.size; ++i) {
       const std::int32_t parent = chosen[i].domain;
-      const DomainRange children{tree.ChildBegin(parent), tree.ChildBegin(parent + 1)};
-      list.size += ListDomains(team, best.counts, children, list.items + list.size).size;
+      list.size +=
+          ListDomains(team, best.counts, ChildrenOf(tree, parent), list.items + list.size).size;
     }
     choice.level = query.level + 1;
   }
-  const SelectStatus status = SelectInOrder(team, list, query, PathOrder{}, workspace, chosen);
-  if (status == SelectStatus::kOutOfStates) return BalancedStatus::kOutOfStates;
-  if (status == SelectStatus::kNone) return BalancedStatus::kNotApplicable;
+  const BalancedStatus status = SelectInOrder(team, list, query, PathOrder{}, workspace, chosen);
+  if (status != BalancedStatus::kChosen) return status;
   if (!SpreadEvenly(team, query, best.threshold, chosen)) return BalancedStatus::kNotApplicable;
-  choice.status = ChoiceStatus::kChosen;
+  choice.status = PlacementStatus::kPlaced;
   choice.domains = chosen;
   return BalancedStatus::kChosen;
 }

@@ -85,7 +85,7 @@ ESPALIER_HD void ChildEntropies(Team& team, const TreeView& tree, const CountsVi
   for (std::int32_t d = range.begin; d < range.end; ++d) {
     double sum = 0.0;
     if (level < tree.lowest()) {
-      const DomainRange children{tree.ChildBegin(d), tree.ChildBegin(d + 1)};
+      const DomainRange children = ChildrenOf(tree, d);
       Count mine = 0;
       for (std::int32_t i = team.rank(); i < children.size(); i += team.size()) {
         terms[i] = counts.pods[children.begin + i];
@@ -205,27 +205,32 @@ class Selection {
   std::int32_t size_ = 0;
 };
 
-enum class SelectStatus : std::int32_t { kFound, kNone, kOutOfStates };
+enum class BalancedStatus : std::int32_t {
+  kChosen,
+  kNotApplicable,  // the plain path decides (R14.3)
+  kUndefined,      // upstream divides by zero (R14.6)
+  kOutOfStates,    // workspace.states is too small; run again with more
+};
 
 // Selects exactly (SELECT, R14.12): keeps of `list`, which is in the order to try, the `domains`
 // domains that hold the request with the least waste; writes them to `out` in that order.
 template <class Team>
-ESPALIER_HD SelectStatus SelectDomains(Team& team, const CandidateList& list, std::int32_t domains,
-                                       const PlacementQuery& query, const Workspace& workspace,
-                                       Candidate* out) {
-  SelectStatus status = SelectStatus::kNone;
+ESPALIER_HD BalancedStatus SelectDomains(Team& team, const CandidateList& list,
+                                         std::int32_t domains, const PlacementQuery& query,
+                                         const Workspace& workspace, Candidate* out) {
+  BalancedStatus status = BalancedStatus::kNotApplicable;
   if (team.rank() == 0) {
     Selection selection(list, domains, workspace);
     if (!selection.Run(query.leaders, query.slices() * query.slice.size)) {
-      status = SelectStatus::kOutOfStates;
+      status = BalancedStatus::kOutOfStates;
     } else if (std::int32_t state = selection.Best(); state >= 0) {
-      status = SelectStatus::kFound;
+      status = BalancedStatus::kChosen;
       for (std::int32_t i = domains; i-- > 0; state = workspace.states[state].previous) {
         out[i] = list[workspace.states[state].domain];
       }
     }
   }
-  return static_cast<SelectStatus>(team.broadcast(static_cast<std::int32_t>(status), 0));
+  return static_cast<BalancedStatus>(team.broadcast(static_cast<std::int32_t>(status), 0));
 }
 
 }  // namespace espalier

@@ -14,18 +14,12 @@
 
 namespace espalier {
 
-enum class ChoiceStatus : std::int32_t {
-  kChosen,
-  kNoDomains,   // R10.1
-  kDoesNotFit,  // R18.4 with fit and total
-};
-
 struct Choice {
-  ChoiceStatus status = ChoiceStatus::kDoesNotFit;
-  std::int32_t level = 0;  // where the search ended (R10.11)
-  CandidateList domains;   // the set, in the order it is consumed
-  Count fit = 0;           // slices
-  Count total = 0;         // slices
+  PlacementStatus status = PlacementStatus::kDoesNotFit;  // or kPlaced: chosen, or kNoDomains
+  std::int32_t level = 0;                                 // where the search ended (R10.11)
+  CandidateList domains;                                  // the set, in the order it is consumed
+  Count fit = 0;                                          // slices
+  Count total = 0;                                        // slices
 };
 
 // Returns whether a domain is sufficient alone: it holds all slices and, when wanted, the leader.
@@ -103,16 +97,9 @@ ESPALIER_HD Choice ChooseOne(Team& team, const Candidate& domain, Choice choice,
                              const Workspace& workspace) {
   if (team.rank() == 0) workspace.chosen[0] = domain;
   team.sync();
-  choice.status = ChoiceStatus::kChosen;
+  choice.status = PlacementStatus::kPlaced;
   choice.domains = {workspace.chosen, 1};
   return choice;
-}
-
-// Appends to the chosen set; the list is uniform, one lane writes.
-template <class Team>
-ESPALIER_HD void AppendChosen(Team& team, CandidateList& chosen, const Candidate& domain) {
-  if (team.rank() == 0) chosen.items[chosen.size] = domain;
-  ++chosen.size;
 }
 
 // Returns the domain that goes first as it takes the leader (R10.9, R11.3); one that cannot hold
@@ -144,7 +131,7 @@ ESPALIER_HD void AppendEmpty(Team& team, const CountsView& counts, DomainRange r
   for (std::int32_t d = range.begin; d < range.end; ++d) {
     if (counts.slices[d] > 0 || counts.Leaders(d) == 0 || d == leader) continue;
     const Candidate empty = MakeCandidate(counts, d);
-    if (order(empty, last)) AppendChosen(team, chosen, empty);
+    if (order(empty, last)) Append(team, chosen, empty);
   }
 }
 
@@ -167,7 +154,7 @@ ESPALIER_HD Choice ChooseSeveral(Team& team, const TreeView& tree, const CountsV
       choice.fit = 0;
       return choice;
     }
-    AppendChosen(team, chosen, domain);
+    Append(team, chosen, domain);
     leader = domain.domain;
     slices_of_leader = domain.slices;
     rest -= domain.slices_with_leader;
@@ -192,7 +179,7 @@ ESPALIER_HD Choice ChooseSeveral(Team& team, const TreeView& tree, const CountsV
     held = without_last;
   }
   for (std::int32_t i = 0; i + 1 < end; ++i) {
-    if (prefix.list[i].domain != leader) AppendChosen(team, chosen, prefix.list[i]);
+    if (prefix.list[i].domain != leader) Append(team, chosen, prefix.list[i]);
   }
   if (end > 0) {
     Candidate last = prefix.list[end - 1];
@@ -212,10 +199,10 @@ ESPALIER_HD Choice ChooseSeveral(Team& team, const TreeView& tree, const CountsV
     if (query.leaders > 0 && choice.level < tree.lowest()) {
       AppendEmpty(team, counts, range, last, order, leader, chosen);
     }
-    AppendChosen(team, chosen, last);
+    Append(team, chosen, last);
   }
   team.sync();
-  choice.status = ChoiceStatus::kChosen;
+  choice.status = PlacementStatus::kPlaced;
   choice.domains = chosen;
   return choice;
 }
@@ -252,7 +239,7 @@ ESPALIER_HD Choice ChooseAtLevel(Team& team, const TreeView& tree, const CountsV
   choice.total = query.slices();
   const DomainRange range{tree.LevelBegin(level), tree.LevelEnd(level)};
   if (range.size() == 0) {
-    choice.status = ChoiceStatus::kNoDomains;
+    choice.status = PlacementStatus::kNoDomains;
     return choice;
   }
   const auto any = [](std::int32_t) { return true; };

@@ -23,10 +23,6 @@ struct StoredCounts {
   }
 };
 
-ESPALIER_HD inline DomainRange ChildrenOf(const TreeView& tree, std::int32_t domain) {
-  return {tree.ChildBegin(domain), tree.ChildBegin(domain + 1)};
-}
-
 // Appends the children of a domain of `level` to `list`; a barrier must follow before they are
 // read.
 template <class Team, class Source>

@@ -99,6 +99,11 @@ ESPALIER_HD inline bool InsideDomain(const LeafInput& input, std::int32_t leaf) 
   return leaf >= input.domain.begin && leaf < input.domain.end;
 }
 
+// Returns whether the counts of a leaf are looked at: it matches and lies inside the domain.
+ESPALIER_HD inline bool Admits(const LeafInput& input, std::int32_t leaf) {
+  return Matches(input, leaf) && InsideDomain(input, leaf);
+}
+
 // Writes the counts of leaf `leaf` under its domain id; a leaf that does not match keeps zeros
 // (R7.12). Slices exist at the lowest level only when that is the slice level (R8.1).
 ESPALIER_HD inline void StoreLeaf(const TreeView& tree, const SliceRule& slice,

@@ -2,26 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/views.hpp"
 
 namespace espalier {
 
 // A shared array and how much of it is used; the same on every lane.
-struct CandidateList {
-  Candidate* items = nullptr;
+template <class Item>
+struct List {
+  Item* items = nullptr;
   std::int32_t size = 0;
 
-  ESPALIER_HD Candidate& operator[](std::int32_t i) const { return items[i]; }
-  ESPALIER_HD CandidateList From(std::int32_t first) const { return {items + first, size - first}; }
+  ESPALIER_HD Item& operator[](std::int32_t i) const { return items[i]; }
+  ESPALIER_HD List From(std::int32_t first) const { return {items + first, size - first}; }
 };
-
-struct ShareList {
-  Share* items = nullptr;
-  std::int32_t size = 0;
-
-  ESPALIER_HD Share& operator[](std::int32_t i) const { return items[i]; }
-};
+using CandidateList = List<Candidate>;
+using ShareList = List<Share>;
 
 struct SmallerIndex {
   ESPALIER_HD bool operator()(std::int32_t a, std::int32_t b) const { return a < b; }
@@ -38,10 +35,10 @@ ESPALIER_HD CandidateList ListDomains(Team& team, const CountsView& counts, Doma
   return {items, range.size()};
 }
 
-// Appends one share: the list is uniform, one lane writes.
-template <class Team>
-ESPALIER_HD void Append(Team& team, ShareList& list, const Share& share) {
-  if (team.rank() == 0) list.items[list.size] = share;
+// Appends one item: the list is uniform, one lane writes.
+template <class Team, class Item>
+ESPALIER_HD void Append(Team& team, List<Item>& list, const std::type_identity_t<Item>& item) {
+  if (team.rank() == 0) list.items[list.size] = item;
   ++list.size;
 }
 

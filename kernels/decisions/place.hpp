@@ -38,21 +38,14 @@ ESPALIER_HD PlacementWithShares Place(Team& team, const TreeView& tree, const Co
     balanced = status == BalancedStatus::kChosen;
   }
   if (!balanced) choice = ChooseLevel(team, tree, counts, query, workspace);
+  outcome.status = choice.status;
   outcome.level = choice.level;
   outcome.fit = choice.fit;
   outcome.total = choice.total;
-  switch (choice.status) {
-    case ChoiceStatus::kNoDomains:
-      outcome.status = PlacementStatus::kNoDomains;
-      return outcome;
-    case ChoiceStatus::kDoesNotFit:
-      outcome.status = PlacementStatus::kDoesNotFit;
-      CountLayerFits(team, tree, counts, source, query.slice, choice.level, outcome.layer_fits);
-      return outcome;
-    case ChoiceStatus::kChosen:
-      break;
+  if (choice.status == PlacementStatus::kDoesNotFit) {
+    CountLayerFits(team, tree, counts, source, query.slice, choice.level, outcome.layer_fits);
   }
-  outcome.status = PlacementStatus::kPlaced;
+  if (choice.status != PlacementStatus::kPlaced) return outcome;
   outcome.shares = balanced ? Descend(team, tree, StoredCounts{pruned}, query, choice.level,
                                       choice.domains, balanced, workspace)
                             : Descend(team, tree, source, query, choice.level, choice.domains,

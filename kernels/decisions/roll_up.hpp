@@ -68,8 +68,7 @@ ESPALIER_HD inline void RollUpDomain(const TreeView& tree, const SliceRule& slic
                                      const CountsView& below, const CountsView& counts,
                                      std::int32_t level, std::int32_t domain) {
   if (counts.IsPlainPodCount() && slice.inner_size[level + 1] == 0) {
-    counts.pods[domain] =
-        Store(SumPods(below.pods, {tree.ChildBegin(domain), tree.ChildBegin(domain + 1)}));
+    counts.pods[domain] = Store(SumPods(below.pods, ChildrenOf(tree, domain)));
     return;
   }
   StoreDomain(SumChildren(tree, slice, below, level, domain), slice, counts, level, domain);

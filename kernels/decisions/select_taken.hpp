@@ -23,7 +23,7 @@ struct TakingState {
   std::int32_t last = 0;
 };
 
-// How many domains in a row are which.
+// Number of domains of a run, by what the plan does with them.
 struct TakingTally {
   std::int32_t whole = 0;
   std::int32_t at_bound = 0;

@@ -19,6 +19,16 @@ struct NestedKeyOrder {
   }
 };
 
+// Returns whether a domain contains the leaves that pods of a step run on (R25.12).
+ESPALIER_HD inline bool ContainsRunning(const NestedRun& run, const NestedStep& step,
+                                        std::int32_t level, std::int32_t domain) {
+  if (step.first_running < 0) return true;
+  const TreeView& tree = run.space.tree;
+  const std::int32_t first = tree.LevelBegin(tree.lowest());
+  return AncestorAt(tree, first + step.first_running, tree.lowest(), level) == domain &&
+         AncestorAt(tree, first + step.last_running, tree.lowest(), level) == domain;
+}
+
 // Returns whether a domain has room for what is required of a step, shape by shape, and contains
 // the leaves its pods run on.
 ESPALIER_HD inline bool Admits(const NestedRun& run, const NestedStep& step, std::int32_t level,
@@ -27,11 +37,7 @@ ESPALIER_HD inline bool Admits(const NestedRun& run, const NestedStep& step, std
     const NestedNeed& need = run.needs[n];
     if (run.space.shapes[need.shape].pods[domain] < need.min_pods) return false;
   }
-  if (step.first_running < 0) return true;
-  const TreeView& tree = run.space.tree;
-  const std::int32_t first = tree.LevelBegin(tree.lowest());
-  return AncestorAt(tree, first + step.first_running, tree.lowest(), level) == domain &&
-         AncestorAt(tree, first + step.last_running, tree.lowest(), level) == domain;
+  return ContainsRunning(run, step, level, domain);
 }
 
 // Returns how many copies of a step have room in a domain by counts alone, each in one domain of
@@ -112,16 +118,14 @@ ESPALIER_HD inline NestedKey TightestShareKey(const NestedRun& run, const Nested
   key.domain = domain;
   if (step.main_shape < 0) return key;
   const NestedSpace& space = run.space;
-  const TreeView& tree = space.tree;
-  const std::int32_t first = tree.LevelBegin(tree.lowest());
-  const DomainRange leaves = Descendants(tree, {domain, domain + 1}, level, tree.lowest());
+  const DomainRange leaves = LeavesBelow(space.tree, {domain, domain + 1}, level);
   const RequestView& request = space.shapes[step.main_shape].request;
   for (std::int32_t r = 0; r < request.size; ++r) {
     const std::int32_t column = request.column[r];
     if (column < 0 || request.amount[r] <= 0) continue;
     Amount total = 0;
     Amount used = AskedOf(run, step, column);
-    for (std::int32_t leaf = leaves.begin - first; leaf < leaves.end - first; ++leaf) {
+    for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
       const std::int64_t at = column * space.stride + leaf;
       total = SaturatingSum(total, space.total[at]);
       used = SaturatingSum(used, SaturatingDifference(space.total[at], space.amounts[at]));
@@ -159,7 +163,7 @@ ESPALIER_HD NestedKey NextDomain(Team& team, const NestedRun& run, const NestedS
   return team.minimum(best, less);
 }
 
-// Returns whether what is required fits where the parent is.
+// Returns whether what is required fits where the parent is, and runs there so far.
 template <class Team>
 ESPALIER_HD bool FitsInParent(Team& team, const NestedRun& run, const NestedStep& step,
                               std::int32_t level, std::int32_t domain) {
@@ -167,7 +171,7 @@ ESPALIER_HD bool FitsInParent(Team& team, const NestedRun& run, const NestedStep
     const NestedNeed& need = run.needs[n];
     if (RoomFor(team, run.space, need.shape, level, domain) < need.min_pods) return false;
   }
-  return true;
+  return level == kNoLevel || ContainsRunning(run, step, level, domain);
 }
 
 // Turns `choice`, of a step whose parent was placed in the given domain, into the next alternative:

@@ -158,7 +158,7 @@ Result<void> WriteReport(const Cluster& after, const Audit& audit, const Engine&
     ReportedGang& gang = report.gangs.emplace_back(
         WaitingGang(after.workloads[waiting.index], waiting.cluster_queue, request, names));
     WorkloadAnswer answer;
-    if (request != nullptr) answer = engine.Nominate(*state, {request, 1}).front();
+    if (request != nullptr) answer = engine.NominateOne(*state, *request);
     const std::string reason = ReasonOf(waiting, answer);
     gang.reasons.push_back(reason.empty() ? "it would fit" : reason);
     if (request != nullptr) misses.Read(*request, gang);

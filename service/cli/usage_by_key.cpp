@@ -8,6 +8,7 @@
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/cluster_lookup.hpp"
 #include "host/kueue/preemption.hpp"
+#include "host/kueue/workload_status.hpp"
 
 namespace espalier {
 namespace {
@@ -33,7 +34,7 @@ std::vector<AdmittedUsage> TakeUsageByKey(const Cluster& cluster, ClusterStateIn
     }
     for (const std::size_t slice : slices) taken[slice] = true;
     jobs.push_back({newest.key, static_cast<std::int32_t>(newest.priority),
-                    newest.quota_reserved_seconds.value_or(0), std::move(usage)});
+                    SinceWhen(newest, kQuotaReserved).value_or(0), std::move(usage)});
   }
   input.tas_usage.clear();
   for (std::size_t i = 0; i < taken.size(); ++i) {

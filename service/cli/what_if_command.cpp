@@ -120,6 +120,7 @@ class WhatIf {
       Merge(changed_, std::move(added->cluster));
     }
     for (const std::string& text : options_.drain) {
+      if (auto checked = CheckNodes(question_); !checked) return checked;
       const auto nodes = FindNodes(changed_, text);
       if (!nodes) return tl::unexpected(nodes.error());
       drained_.insert(drained_.end(), nodes->begin(), nodes->end());
@@ -179,7 +180,7 @@ class WhatIf {
     const auto state =
         ClusterState::Build(BuildClusterStateInput(question_.cluster, question_.gates));
     if (!state) return tl::unexpected(state.error());
-    now_ = question_.MakeEngine().Nominate(*state, {&asked->request, 1}).front();
+    now_ = question_.MakeEngine().NominateOne(*state, asked->request);
     return {};
   }
 

@@ -10,7 +10,7 @@ namespace espalier {
 Result<void> ReplayAnswers::Read(const v1::ReplayRequest& request) {
   if (auto once = CheckAskedOnce(asked_.workloads); !once) return once;
   Decoder decoder(request.strings(), *asked_.budget);
-  const FieldPath root("replay");
+  const FieldPath root("");
   chosen_.resize(asked_.workloads.size());
   std::int64_t least = 0;
   for (int i = 0; i < request.chosen_size() && decoder.ok(); ++i) {
@@ -45,11 +45,10 @@ Result<bool> ReplayAnswers::Next(v1::ReplayResponse& response) {
   *response.mutable_state() = ToProto(asked_.found.position());
   if (next_ == asked_.workloads.size()) return false;
   const WorkloadRequest& request = asked_.workloads[next_];
-  const std::vector<WorkloadAnswer> answer = asked_.MakeEngine().Nominate(*state_, {&request, 1});
+  const WorkloadAnswer answer = asked_.MakeEngine().NominateOne(*state_, request);
   if (!asked_.budget->Pause()) return tl::unexpected(asked_.budget->Check().error());
   response.set_workload(static_cast<std::uint32_t>(next_));
-  if (auto written = asked_.WriteAnswer(next_, answer.front(), *response.mutable_answers());
-      !written) {
+  if (auto written = asked_.WriteAnswer(next_, answer, *response.mutable_answers()); !written) {
     return tl::unexpected(written.error());
   }
   state_->ChangeUsage(chosen_[next_], 1, asked_.shares_usage());

@@ -187,12 +187,12 @@ Result<void> WhatIfAnswers::AnswerEach(std::size_t end, v1::WhatIfResponse& resp
     const Result<ClusterState> state = StateOf(q);
     if (!state) return tl::unexpected(state.error());
     const WorkloadRequest& request = asked_.workloads[workload_of_[q]];
-    std::vector<WorkloadAnswer> answer = engine.Nominate(*state, {&request, 1});
+    WorkloadAnswer answer = engine.NominateOne(*state, request);
     if (!asked_.budget->Pause()) return asked_.budget->Check();
-    response.add_fits(answer.front().FirstFailure() == nullptr);
+    response.add_fits(answer.FirstFailure() == nullptr);
     if (!placements_) continue;
     requests.push_back(request);
-    answers.push_back(std::move(answer.front()));
+    answers.push_back(std::move(answer));
   }
   if (!placements_) return {};
   auto batch = ToProto(requests, answers, asked_.leaf_index, *asked_.budget);

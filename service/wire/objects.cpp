@@ -36,6 +36,8 @@ Workload ObjectReader::Read(const v1::Workload& message, const FieldPath& path) 
     workload.admission = {Text(admission.cluster_queue(), admission_path, "cluster_queue"),
                           ReadList<PodSetAssignment>(admission.pod_set_assignments(),
                                                      admission_path, "pod_set_assignments")};
+    CheckPodSetNames(workload.admission->pod_set_assignments, admission_path, "pod_set_assignments",
+                     0, decoder_);
   }
   workload.conditions = ReadList<Condition>(message.conditions(), path, "conditions");
   workload.unhealthy_nodes = Texts(message.unhealthy_nodes(), path, "unhealthy_nodes");
@@ -76,6 +78,9 @@ OwnerReference ObjectReader::Read(const v1::OwnerReference& message, const Field
   OwnerReference owner;
   owner.api_version = Text(message.api_version(), path, "api_version");
   owner.kind = Text(message.kind(), path, "kind");
+  owner.name = Text(message.name(), path, "name");
+  owner.uid = Text(message.uid(), path, "uid");
+  owner.controller = message.controller();
   return owner;
 }
 
@@ -83,6 +88,8 @@ Condition ObjectReader::Read(const v1::Condition& message, const FieldPath& path
   Condition condition;
   condition.type = Text(message.type(), path, "type");
   condition.status = Text(message.status(), path, "status");
+  condition.reason = Text(message.reason(), path, "reason");
+  if (message.has_since_seconds()) condition.since_seconds = message.since_seconds();
   return condition;
 }
 
@@ -235,6 +242,9 @@ v1::Workload ToProto(const Workload& workload, WorkloadTablesWriter& tables) {
     v1::OwnerReference& row = *message.add_owners();
     row.set_api_version(strings.Ref(owner.api_version));
     row.set_kind(strings.Ref(owner.kind));
+    row.set_name(strings.Ref(owner.name));
+    row.set_uid(strings.Ref(owner.uid));
+    row.set_controller(owner.controller);
   }
   message.set_creation_seconds(workload.creation_seconds);
   message.set_priority(workload.priority);
@@ -254,6 +264,8 @@ v1::Workload ToProto(const Workload& workload, WorkloadTablesWriter& tables) {
     v1::Condition& row = *message.add_conditions();
     row.set_type(strings.Ref(condition.type));
     row.set_status(strings.Ref(condition.status));
+    row.set_reason(strings.Ref(condition.reason));
+    if (condition.since_seconds) row.set_since_seconds(*condition.since_seconds);
   }
   for (const std::string& node : workload.unhealthy_nodes) {
     message.add_unhealthy_nodes(strings.Ref(node));

@@ -38,7 +38,7 @@ class TakeUsageByKeyTest : public testing::Test {
 };
 
 TEST_F(TakeUsageByKeyTest, OfEveryAdmittedWorkload) {
-  Add("a", 7, 1).quota_reserved_seconds = 90;
+  Add("a", 7, 1).conditions.front().since_seconds = 90;
   cluster_.workloads.push_back(MakeWorkload("waits", "gpu", {MakePodSet("main", 1, {{"gpu", 1}})}));
   Take();
   ASSERT_THAT(by_key_, SizeIs(1));

@@ -94,7 +94,7 @@ std::optional<Question> MakeQuestion(Random& random, const Engine& engine) {
   pod_set.count = static_cast<std::int32_t>(size * random.Between(1, 10 / size));
   question.request = MakeWorkload({pod_set});
   const auto placed =
-      engine.Nominate(BuildState(question.input), {&question.request, 1}).front().pod_sets.front();
+      engine.NominateOne(BuildState(question.input), question.request).pod_sets.front();
   if (!placed.assignment || placed.assignment->domains.size() < 2) return std::nullopt;
 
   std::map<std::string, std::int64_t> runs;
@@ -192,7 +192,7 @@ TEST(JointReplacement, FindsAPlaceWhereThereIsOne) {
     const auto question = MakeQuestion(random, engine);
     if (!question) continue;
     const WorkloadAnswer answer =
-        engine.Nominate(BuildState(question->input), {&question->request, 1}).front();
+        engine.NominateOne(BuildState(question->input), question->request);
     ASSERT_EQ(answer.pod_sets.size(), 1u);
     std::vector<std::int64_t> added;
     ASSERT_EQ(answer.FirstFailure() == nullptr, AnyWay(*question, added, question->lost))

@@ -89,7 +89,7 @@ class Sequence {
       }
       const WorkloadAnswer expected = AskOracle(instance_);
       const Engine engine(backend_, instance_.gates);
-      const WorkloadAnswer answer = engine.Nominate(*state_, {&instance_.request, 1}).front();
+      const WorkloadAnswer answer = engine.NominateOne(*state_, instance_.request);
       if (auto difference = Difference(expected, answer)) {
         return fmt::format("{}\n{}", *difference, CaseLine("large", instance_, expected));
       }

@@ -118,6 +118,57 @@ TEST_F(DispatchTest, TakesAsLongAsThereArePodSets) {
   EXPECT_EQ(fits_[0][0].pod_sets.size(), 20'000U);
 }
 
+// Some are decided after others, which shows nowhere but in the memory.
+TEST_F(DispatchTest, ManyPodSetsInManyClustersAreAnsweredAsInEachAlone) {
+  const ClusterState large = RackCluster(4, 8);
+  const ClusterState small = RackCluster(1, 1);
+  requests_[0].pod_sets.assign(3000, requests_[0].pod_sets[0]);
+  for (std::size_t i = 0; i < requests_[0].pod_sets.size(); ++i) {
+    requests_[0].pod_sets[i].name = std::to_string(i);
+    requests_[0].pod_sets[i].count = i < 40 ? 1 : 0;
+  }
+  requests_.push_back(Gang("b", 2));
+  std::vector<std::vector<ClusterFit>> alone;
+  for (int c = 0; c < 12; ++c) {
+    clusters_.clear();
+    Add("c" + std::to_string(10 + c), c % 3 == 0 ? &small : &large);
+    Order(0);
+    for (const std::vector<ClusterFit>& fits : fits_) alone.push_back(fits);
+  }
+  clusters_.clear();
+  for (int c = 0; c < 12; ++c) {
+    Add("c" + std::to_string(10 + c), c % 3 == 0 ? &small : &large);
+  }
+  Order(0);
+  for (std::size_t w = 0; w < 2; ++w) {
+    ASSERT_EQ(fits_[w].size(), 12U);
+    for (ClusterFit fit : fits_[w]) {
+      const ClusterFit& expected = alone[2 * fit.cluster + w][0];
+      fit.cluster = 0;
+      EXPECT_EQ(fit, expected);
+    }
+  }
+}
+
+TEST_F(DispatchTest, ChargesEachPodSetInEachCluster) {
+  const ClusterState state = RackCluster(1, 8);
+  requests_[0].pod_sets.assign(1000, requests_[0].pod_sets[0]);
+  for (std::size_t i = 0; i < requests_[0].pod_sets.size(); ++i) {
+    requests_[0].pod_sets[i].name = std::to_string(i);
+    requests_[0].pod_sets[i].count = 0;
+  }
+  for (int c = 0; c < 50; ++c) Add(std::to_string(c), &state);
+  WorkBudget enough(std::int64_t{64} << 20);
+  const auto fits = Dispatch(clusters_, 1, Engine(MakeCpuBackend(2), {}, enough));
+  ASSERT_TRUE(enough.Check());
+  EXPECT_EQ(fits[0][49].pod_sets.size(), 1000U);
+  EXPECT_GE(enough.charged(), static_cast<std::int64_t>(50 * 1000 * sizeof(PodSetFit)));
+  WorkBudget less(std::int64_t{8} << 20);
+  Dispatch(clusters_, 1, Engine(MakeCpuBackend(2), {}, less));
+  ASSERT_FALSE(less.Check());
+  EXPECT_EQ(less.Check().error().error_class, ErrorClass::kExhausted);
+}
+
 TEST_F(DispatchTest, WhatIsKnownIsNotAsked) {
   const ClusterState state = RackCluster(1, 8);
   requests_ = {Gang("a", 4), Gang("b", 4)};

@@ -217,7 +217,7 @@ TEST(EngineTest, SequentialAnswersAsAFreshEngineWould) {
   ClusterState replay = state.Clone();
   const auto answers = MakeEngine(2).PlaceInOrder(state, queue.requests);
   for (std::size_t i = 0; i < queue.requests.size(); ++i) {
-    EXPECT_EQ(MakeEngine(1).Nominate(replay, {&queue.requests[i], 1}).front(), answers[i]);
+    EXPECT_EQ(MakeEngine(1).NominateOne(replay, queue.requests[i]), answers[i]);
     MakeEngine(1).PlaceInOrder(replay, {&queue.requests[i], 1});
   }
 }

@@ -188,7 +188,7 @@ std::set<Cost> CheapestByForce(const ClusterStateInput& input, const std::string
              std::get<2>(other) <= std::get<2>(cost);
     };
     if (std::ranges::any_of(costs, no_worse)) continue;
-    if (engine.Nominate(without, {&request, 1}).front().FirstFailure() != nullptr) continue;
+    if (engine.NominateOne(without, request).FirstFailure() != nullptr) continue;
     std::erase_if(costs, [&](const Cost& other) {
       return std::get<0>(cost) <= std::get<0>(other) && std::get<1>(cost) <= std::get<1>(other) &&
              std::get<2>(cost) <= std::get<2>(other);

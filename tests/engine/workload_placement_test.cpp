@@ -23,7 +23,7 @@ using ::testing::StartsWith;
 std::vector<std::string> Answer(const ClusterStateInput& input, const WorkloadRequest& request,
                                 const FeatureGates& gates = {}) {
   const ClusterState state = BuildState(input);
-  return Texts(Engine(MakeCpuBackend(1), gates).Nominate(state, {&request, 1}).front());
+  return Texts(Engine(MakeCpuBackend(1), gates).NominateOne(state, request));
 }
 
 // --- section 15 ---
@@ -174,7 +174,7 @@ TEST(WorkloadPlacementTest, R15_4_AGroupNamedLikeAnIndexTakesThatPodSetIn) {
 TEST(WorkloadPlacementTest, R15_8_FirstFailureInSpecOrder) {
   const ClusterState state = BuildState(Gpus(kE9));
   const WorkloadRequest request = Group(9, 1, "rack");
-  const auto answer = Engine(MakeCpuBackend(1), {}).Nominate(state, {&request, 1}).front();
+  const auto answer = Engine(MakeCpuBackend(1), {}).NominateOne(state, request);
   ASSERT_NE(answer.FirstFailure(), nullptr);
   EXPECT_EQ(answer.FirstFailure()->name, "leader");
 }
@@ -354,6 +354,13 @@ TEST_F(ReplacementTest, E11_InsideTheRackWhoseSliceBroke) {
 TEST_F(ReplacementTest, E11_AnywhereInTheRequiredBlockWithoutSlices) {
   request_.pod_sets[0].topology_request = Required("block");
   EXPECT_THAT(Replace(), ElementsAre("main -> x1:4 x2:2 x4:2"));
+}
+
+// Both racks lack two pods of a slice of four.
+TEST_F(ReplacementTest, R17_6_OfSeveralBrokenSlicesTheOneOfTheSmallestDomain) {
+  request_.pod_sets[0].topology_request = Required("block", {{"rack", 4}});
+  Fail("x3", OnHosts({{"x3", 2}, {"x4", 2}, {"x1", 2}}));
+  EXPECT_THAT(Replace(), ElementsAre("main -> x1:4 x4:2"));
 }
 
 TEST_F(ReplacementTest, E11_StaleDomain) {

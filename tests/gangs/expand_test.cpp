@@ -62,6 +62,12 @@ TEST(Expand, AMinCountOfNoneIsNoGang) {
   GangGroup gang;
   gang.min_count = 0;
   EXPECT_EQ(With(gang).gang_groups[0].mode, GangMode::kOff);
+  gang.min_count.reset();
+  gang.ranked_groups.resize(1);
+  gang.ranked_groups[0].eq_groups = {Pods(0, 5), Pods(0, 2)};
+  EXPECT_EQ(With(gang).gang_groups[0].mode, GangMode::kOff) << "nor is it where no group needs any";
+  gang.ranked_groups[0].eq_groups[1].min_count = 1;
+  EXPECT_EQ(With(gang).gang_groups[0].mode, GangMode::kGang);
   EXPECT_EQ(With(GangGroup()).gang_groups[0].mode, GangMode::kGang);
 }
 

@@ -90,6 +90,61 @@ TEST(PlacementUnits, EveryReplicatedPodIsOne) {
   EXPECT_EQ(CountUnits(workload), 3);
 }
 
+// W1.2: how many pods the group itself counts does not matter.
+TEST(PlacementUnits, ReplicatedPodsAreOfTheFirstShape) {
+  GangWorkload workload = Named({Gang("gg", {Pods("first", 0), Pods("second", 4)})});
+  workload.gang_groups[0].ranked_groups[0].eq_groups[0].max_count = 5;
+  workload.gang_groups[0].mode = GangMode::kOff;
+  workload.replica_mode = ReplicaMode::kReplicatedPods;
+  workload.replicas = 3;
+  EXPECT_THAT(Lines(PlacementUnits(workload)),
+              ElementsAre("w-0: first x 1", "w-1: first x 1", "w-2: first x 1"));
+  EXPECT_EQ(CountUnits(workload), 3);
+  EXPECT_THAT(Lines({TreeUnit(workload)}), ElementsAre("w: first x 3 second x 0"));
+}
+
+// W1.3: the same wherever the minCount of 0 stands.
+TEST(PlacementUnits, NoneOfNoGangAreRequired) {
+  GangGroup on_pods = Gang("gg", {Pods("main", 0)});
+  on_pods.ranked_groups[0].eq_groups[0].max_count = 5;
+  GangGroup on_gang = on_pods;
+  on_gang.min_count = 0;
+  on_gang.max_count = 5;
+  on_gang.ranked_groups[0].eq_groups[0].min_count.reset();
+  on_gang.ranked_groups[0].eq_groups[0].max_count.reset();
+  for (const GangGroup& gang : {on_pods, on_gang}) {
+    GangWorkload workload = Named({gang});
+    EXPECT_FALSE(IsNested(workload));
+    EXPECT_THAT(Lines(PlacementUnits(workload)), ElementsAre("w:"));
+    EXPECT_THAT(workload.notes, IsEmpty());
+    EXPECT_THAT(PodCountsOf(workload, workload.gang_groups[0]), ElementsAre(PodCounts{0, 5}));
+  }
+}
+
+GangWorkload Ranked(std::vector<RankedGroup> groups) {
+  GangGroup gang;
+  gang.name = "gg";
+  gang.ranked_groups = std::move(groups);
+  return Named({std::move(gang)});
+}
+
+// W1.3: a gang of nine, whose pod sets have the same name by two ways.
+TEST(PlacementUnits, PodSetsOfOneUnitHaveDifferentNames) {
+  GangWorkload workload = Ranked({{.name = "x-y", .eq_groups = {Pods("z", 1), Pods("t", 1)}},
+                                  {.name = "x", .eq_groups = {Pods("y-z", 6), Pods("t", 1)}}});
+  EXPECT_THAT(Lines(PlacementUnits(workload)),
+              ElementsAre("w: x-y-z x 1 x-y-t x 1 x-y-z-2 x 6 x-t x 1"));
+  EXPECT_THAT(Lines({TreeUnit(workload)}),
+              ElementsAre("w: x-y-z x 1 x-y-t x 1 x-y-z-2 x 6 x-t x 1"));
+}
+
+TEST(PlacementUnits, PodSetsThatAreLeftOutLeaveTheNamesOfOthers) {
+  GangWorkload workload = Ranked({{.name = "zero", .eq_groups = {Pods("t", 0)}},
+                                  {.name = "one", .eq_groups = {Pods("t", 1)}},
+                                  {.name = "two", .eq_groups = {Pods("t", 2)}}});
+  EXPECT_THAT(Lines(PlacementUnits(workload)), ElementsAre("w: one x 1 two x 2"));
+}
+
 TEST(PlacementUnits, PodsOfNoGangThatARequestBindsStayTogether) {
   GangWorkload workload = Named({Gang("gg", {Pods("main", 3)})});
   workload.gang_groups[0].mode = GangMode::kOff;

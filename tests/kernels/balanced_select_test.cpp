@@ -146,7 +146,7 @@ TEST(BalancedSelectTest, R14_14_EntropyOrder) {
 }
 
 struct Selected {
-  SelectStatus status = SelectStatus::kNone;
+  BalancedStatus status = BalancedStatus::kNotApplicable;
   std::vector<std::int32_t> domains;
   bool operator==(const Selected&) const = default;
 };
@@ -159,7 +159,7 @@ Selected SelectOn(const TeamRunner& runner, std::vector<Candidate> items, std::i
     const Workspace w = workspace.view();
     Selected selected;
     selected.status = SelectDomains(team, ListOf(items), domains, query, w, w.chosen);
-    if (selected.status == SelectStatus::kFound) {
+    if (selected.status == BalancedStatus::kChosen) {
       selected.domains = Domains({w.chosen, domains});
     }
     return selected;
@@ -169,17 +169,17 @@ Selected SelectOn(const TeamRunner& runner, std::vector<Candidate> items, std::i
 TEST(BalancedSelectTest, R14_12_LeastWasteWins) {
   const std::vector<Candidate> items = {Plain(0, 5, 5), Plain(1, 4, 4), Plain(2, 3, 3)};
   RunOnTeams([&](const TeamRunner& runner) {
-    EXPECT_EQ(SelectOn(runner, items, 2, Pods(7)), (Selected{SelectStatus::kFound, {1, 2}}));
-    EXPECT_EQ(SelectOn(runner, items, 2, Pods(8)), (Selected{SelectStatus::kFound, {0, 2}}));
-    EXPECT_EQ(SelectOn(runner, items, 1, Pods(5)), (Selected{SelectStatus::kFound, {0}}));
-    EXPECT_EQ(SelectOn(runner, items, 1, Pods(6)).status, SelectStatus::kNone);
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(7)), (Selected{BalancedStatus::kChosen, {1, 2}}));
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(8)), (Selected{BalancedStatus::kChosen, {0, 2}}));
+    EXPECT_EQ(SelectOn(runner, items, 1, Pods(5)), (Selected{BalancedStatus::kChosen, {0}}));
+    EXPECT_EQ(SelectOn(runner, items, 1, Pods(6)).status, BalancedStatus::kNotApplicable);
   });
 }
 
 TEST(BalancedSelectTest, R14_12_FirstWriterWins) {
   const std::vector<Candidate> items = {Plain(3, 4, 4), Plain(1, 4, 4), Plain(2, 4, 4)};
   RunOnTeams([&](const TeamRunner& runner) {
-    EXPECT_EQ(SelectOn(runner, items, 2, Pods(8)), (Selected{SelectStatus::kFound, {3, 1}}));
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(8)), (Selected{BalancedStatus::kChosen, {3, 1}}));
   });
 }
 
@@ -187,9 +187,10 @@ TEST(BalancedSelectTest, R14_12_OneDomainCarriesTheLeader) {
   const std::vector<Candidate> items = {Plain(0, 6, 6), Led(1, 5, 5, 3, 3), Led(2, 4, 4, 4, 4)};
   RunOnTeams([&](const TeamRunner& runner) {
     // 6 + 4 beside the leader on 2, against 6 + 3 beside it on 1.
-    EXPECT_EQ(SelectOn(runner, items, 2, Pods(9, 1)), (Selected{SelectStatus::kFound, {0, 1}}));
-    EXPECT_EQ(SelectOn(runner, items, 2, Pods(10, 1)), (Selected{SelectStatus::kFound, {0, 2}}));
-    EXPECT_EQ(SelectOn(runner, {Plain(0, 6, 6)}, 1, Pods(3, 1)).status, SelectStatus::kNone);
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(9, 1)), (Selected{BalancedStatus::kChosen, {0, 1}}));
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(10, 1)), (Selected{BalancedStatus::kChosen, {0, 2}}));
+    EXPECT_EQ(SelectOn(runner, {Plain(0, 6, 6)}, 1, Pods(3, 1)).status,
+              BalancedStatus::kNotApplicable);
   });
 }
 
@@ -197,15 +198,15 @@ TEST(BalancedSelectTest, R14_13_CountsPodsNotSlices) {
   // Two slices of 4: 7 pods and 3 pods are 10 >= 8, though only one whole slice is among them.
   const std::vector<Candidate> items = {Plain(0, 1, 7), Plain(1, 1, 3)};
   RunOnTeams([&](const TeamRunner& runner) {
-    EXPECT_EQ(SelectOn(runner, items, 2, Pods(8, 0, 4)).status, SelectStatus::kFound);
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(8, 0, 4)).status, BalancedStatus::kChosen);
   });
 }
 
 TEST(BalancedSelectTest, R14_12_SaysWhenItNeedsMoreStates) {
   const std::vector<Candidate> items = {Plain(0, 5, 5), Plain(1, 4, 4), Plain(2, 3, 3)};
   RunOnTeams([&](const TeamRunner& runner) {
-    EXPECT_EQ(SelectOn(runner, items, 2, Pods(7), 3).status, SelectStatus::kOutOfStates);
-    EXPECT_EQ(SelectOn(runner, items, 2, Pods(7), 0).status, SelectStatus::kOutOfStates);
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(7), 3).status, BalancedStatus::kOutOfStates);
+    EXPECT_EQ(SelectOn(runner, items, 2, Pods(7), 0).status, BalancedStatus::kOutOfStates);
   });
 }
 

@@ -11,7 +11,7 @@ namespace espalier {
 namespace {
 
 struct Chosen {
-  ChoiceStatus status = ChoiceStatus::kDoesNotFit;
+  PlacementStatus status = PlacementStatus::kDoesNotFit;
   std::int32_t level = 0;
   Count fit = 0;
   Count total = 0;
@@ -32,7 +32,7 @@ void ExpectChosen(const HandTree& tree, HandCounts counts, const PlacementQuery&
                   std::int32_t level, const std::vector<std::int32_t>& domains) {
   RunOnTeams([&](const TeamRunner& runner) {
     const Chosen chosen = ChooseOn(runner, tree.view(), counts, query);
-    EXPECT_EQ(chosen.status, ChoiceStatus::kChosen);
+    EXPECT_EQ(chosen.status, PlacementStatus::kPlaced);
     EXPECT_EQ(chosen.level, level);
     EXPECT_EQ(chosen.domains, domains);
   });
@@ -42,7 +42,7 @@ void ExpectMisfit(const HandTree& tree, HandCounts counts, const PlacementQuery&
                   std::int32_t level, Count fit, Count total) {
   RunOnTeams([&](const TeamRunner& runner) {
     const Chosen chosen = ChooseOn(runner, tree.view(), counts, query);
-    EXPECT_EQ(chosen.status, ChoiceStatus::kDoesNotFit);
+    EXPECT_EQ(chosen.status, PlacementStatus::kDoesNotFit);
     EXPECT_EQ(std::tuple(chosen.level, chosen.fit, chosen.total), std::tuple(level, fit, total));
   });
 }
@@ -59,7 +59,7 @@ TEST(ChooseLevelTest, R10_1_LevelWithoutDomains) {
   HandCounts counts(tree.view());
   RunOnTeams([&](const TeamRunner& runner) {
     const Chosen chosen = ChooseOn(runner, tree.view(), counts, Required(tree.view(), 1, 3));
-    EXPECT_EQ(chosen.status, ChoiceStatus::kNoDomains);
+    EXPECT_EQ(chosen.status, PlacementStatus::kNoDomains);
     EXPECT_EQ(chosen.level, 1);
   });
 }

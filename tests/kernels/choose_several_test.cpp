@@ -176,8 +176,8 @@ TEST(ChooseSeveralTest, R10_9_ChoosesAsSortingDoes) {
       HandWorkspace workspace(tree);
       const Several chosen = runner.Ask([&](auto& team) {
         const Choice choice = ChooseLevel(team, tree, counts, query, workspace.view());
-        return choice.status == ChoiceStatus::kChosen ? Several{kPlaced, Domains(choice.domains)}
-                                                      : Several{choice.fit, {}};
+        return choice.status == PlacementStatus::kPlaced ? Several{kPlaced, Domains(choice.domains)}
+                                                         : Several{choice.fit, {}};
       });
       if (chosen.domains.size() == 1 &&
           Sufficient(MakeCandidate(counts, chosen.domains[0]), query)) {

@@ -121,7 +121,7 @@ TEST_F(CertificateTest, NeverIsToldFromNotNow) {
 bool FitsOn(const Cluster& cluster, const WorkloadRequest& request) {
   const auto state = ClusterState::Build(BuildClusterStateInput(cluster, {}));
   const Engine engine(MakeCpuBackend(1), {});
-  return engine.Nominate(*state, {&request, 1}).front().FirstFailure() == nullptr;
+  return engine.NominateOne(*state, request).FirstFailure() == nullptr;
 }
 
 // Every single change of a kind is tried on a cluster of its own.

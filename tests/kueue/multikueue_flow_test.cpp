@@ -344,6 +344,21 @@ TEST_F(MultiKueueFlowTest, ASliceThatWantsLessThanTheOldOneGetsItsQuota) {
   EXPECT_TRUE(HasCondition(Manager("rayjob-w-slice-2"), kFinished));
 }
 
+TEST_F(MultiKueueFlowTest, PodSetsThatDifferAreAnError) {
+  state_.worker.workloads[0].pod_sets.push_back(MakePodSet("extra", 1, {{"cpu", 1000}}));
+  const auto steps = PlanFlow(state_, Engine(MakeCpuBackend(1), {}));
+  ASSERT_FALSE(steps);
+  EXPECT_EQ(steps.error().error_class, ErrorClass::kBadInput);
+  EXPECT_EQ(steps.error().message,
+            "Workload team/rayjob-w has the pod sets head, small-group in the manager and extra, "
+            "head, small-group in worker w1; want the same in both");
+}
+
+TEST_F(MultiKueueFlowTest, ARequestThatNamesNoPodSetIsDropped) {
+  state_.worker.requests[{"team", "rayjob-w"}] = {{"unknown", 3}};
+  EXPECT_THAT(Run(state_), ElementsAre("multikueue: dropped: it names no pod set of the workload"));
+}
+
 TEST_F(MultiKueueFlowTest, SaysWhoseQuotaIsMissing) {
   Workload& copy = state_.worker.workloads[0];
   copy.admission.reset();

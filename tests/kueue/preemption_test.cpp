@@ -45,11 +45,13 @@ TEST_F(PreemptionTest, PoliciesAllowMoreAndMore_R29_1) {
   Add("equal-older", 5, 99);
   Add("equal-younger", 5, 101);
   Add("higher", 6, 0);
+  Add("equal-sent-back", 5, 99)
+      .conditions.push_back({"Evicted", "True", "AdmissionCheck", "", 101});
   EXPECT_THAT(Names(PreemptionPolicy::kNever), IsEmpty());
   EXPECT_THAT(Names(PreemptionPolicy::kLowerPriority), ElementsAre("lower"));
   EXPECT_THAT(Names(PreemptionPolicy::kLowerOrNewerEqualPriority),
-              ElementsAre("lower", "equal-younger"));
-  EXPECT_EQ(Names(PreemptionPolicy::kAny).size(), 4u);
+              ElementsAre("equal-sent-back", "lower", "equal-younger"));
+  EXPECT_EQ(Names(PreemptionPolicy::kAny).size(), 5u);
 }
 
 TEST_F(PreemptionTest, OnlyWhoHoldsWhatIsAskedFor_R29_1) {
@@ -64,8 +66,8 @@ TEST_F(PreemptionTest, OnlyWhoHoldsWhatIsAskedFor_R29_1) {
 
 TEST_F(PreemptionTest, EvictedThenLowerThenLater_R29_2) {
   Add("high", 3, 0);
-  Add("early", 2, 0).quota_reserved_seconds = 10;
-  Add("late", 2, 0).quota_reserved_seconds = 20;
+  Add("early", 2, 0).conditions.front().since_seconds = 10;
+  Add("late", 2, 0).conditions.front().since_seconds = 20;
   Add("unknown-b", 2, 0);
   Add("unknown-a", 2, 0);
   Add("evicted", 4, 0).conditions.push_back({.type = "Evicted", .status = "True"});

@@ -19,6 +19,18 @@ TEST(QueueOrder, PriorityThenAgeThenUid) {
   EXPECT_THAT(PendingInQueueOrder(cluster), ElementsAre(2, 3, 1, 0));
 }
 
+TEST(QueueOrder, AnEvictionByACheckOrATimeoutGoesBehind_R21_6) {
+  Cluster cluster;
+  for (const char* reason : {"AdmissionCheck", "PodsReadyTimeout", "Preempted"}) {
+    cluster.workloads.push_back(MakeWorkload(reason, "gpu", {}, 10));
+    SetCondition(cluster.workloads.back(), {std::string(kEvicted), "True", reason, "", 30});
+  }
+  cluster.workloads.push_back(MakeWorkload("young", "gpu", {}, 20));
+  EXPECT_THAT(PendingInQueueOrder(cluster), ElementsAre(2, 3, 0, 1));
+  cluster.workloads[0].conditions[0].status = "False";  // it has had a reservation since
+  EXPECT_THAT(PendingInQueueOrder(cluster), ElementsAre(0, 2, 3, 1));
+}
+
 TEST(QueueOrder, OnlyPendingWorkloads) {
   Cluster cluster;
   cluster.workloads.assign(4, MakeWorkload("w", "gpu", {MakePodSet("main", 1, {{"cpu", 1}})}));

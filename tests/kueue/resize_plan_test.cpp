@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/kueue/folded_slices.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
 #include "host/kueue/workload_slices.hpp"
 #include "tests/kueue/objects.hpp"
@@ -357,6 +358,21 @@ TEST_F(ResizePlanTest, AFoldedNameIsNotGivenAgain) {  // W5.7
   EXPECT_EQ(Plan("w", 3).slices[0].workload.key.name, "w-replica-8");
 }
 
+TEST_F(ResizePlanTest, FoldedCountsStayAtTheLimit) {  // R1.6
+  mode_ = SliceMode::kPerReplica;
+  Workload& parent = Elastic("w", OnHosts({{"a1", 2147483646}}));
+  parent.pod_sets[0].count = 2147483646;
+  Workload replica = MakeWorkload("w-replica-1", "gpu", parent.pod_sets);
+  replica.pod_sets[0].count = 3;
+  Admit(replica, "gpu-queue", "gpu", OnHosts({{"a1", 3}}));
+  FoldedSlices folded(parent);
+  folded.Fold(replica, parent);
+  EXPECT_EQ(parent.pod_sets[0].count, 2147483647);
+  EXPECT_EQ(parent.admission->pod_set_assignments[0].count, 2147483647);
+  EXPECT_EQ(parent.admission->pod_set_assignments[0].topology_assignment,
+            OnHosts({{"a1", 2147483647}}));
+}
+
 TEST_F(ResizePlanTest, CountsThatAreNotNamedStayAsFolded) {  // W5.7
   mode_ = SliceMode::kPerReplica;
   Elastic("w", OnHosts({{"a1", 2}}));
@@ -524,6 +540,24 @@ TEST_F(ResizePlanTest, QueuedResizesAreDecidedByTheCycles) {
   ASSERT_NE(decision, decided->decisions.end());
   EXPECT_EQ(decision->status, DecisionStatus::kAssumed);
   EXPECT_TRUE(HasCondition(decided->cluster.workloads[0], kFinished));
+}
+
+TEST_F(ResizePlanTest, AQueuedResizeKeepsTheReplicasThatWereAdmittedSince) {  // W5.7, W8.9
+  cluster_.cluster_queues[0] = MakeQueue("gpu-queue", {"gpu"}, 0, 6);
+  Elastic("w", OnHosts({{"a1", 2}}));
+  Workload replica = MakeWorkload("w-replica-1", "gpu", Find("w").pod_sets);
+  replica.pod_sets[0].count = 1;
+  replica.owners = {{"kueue.x-k8s.io/v1beta2", "Workload", "w", "uid-w", true}};
+  Admit(replica, "gpu-queue", "gpu", OnHosts({{"a1", 1}}));
+  cluster_.workloads.push_back(replica);
+  const Engine engine(MakeCpuBackend(1), gates_);
+  const auto queued =
+      QueueResizes(std::vector<ResizeRequest>{{{"team", "w"}, {{"main", 100}}}}, engine, cluster_);
+  ASSERT_TRUE(queued);
+  EXPECT_EQ(queued->refused, 0U);
+  EXPECT_TRUE(HasReservation(Find("w")));
+  EXPECT_EQ(Find("w").admission->pod_set_assignments[0].count, 3);
+  EXPECT_TRUE(HasCondition(Find("w-replica-1"), kFinished));
 }
 
 TEST_F(ResizePlanTest, NamesWhatIsWrong) {

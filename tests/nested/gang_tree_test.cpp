@@ -132,6 +132,44 @@ TEST(TreeOf, SegmentsAreSlicesOfWhichTheLastMayBeShorter) {
             Group("a", {Required(kRack, Pods("slice", 4)), Required(kRack, Pods("last", 1))}));
 }
 
+TEST(TreeOf, OfSlicesOfPodsThatAreNotRequiredNoneIs) {
+  GangWorkload workload = WorkloadOf({PodsOf("a", 0, 3)});
+  workload.topology_request = Levels({.slice_topology = kHost, .slice_size = 1});
+  const auto tree = TreeOf(workload, PlannedOn({"gpu"}));
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->root.groups[0].groups[0].groups[0],
+            Group("a", {Copies(3, 0, Required(kHost, Pods("slice", 1)))}));
+}
+
+// W1.6: pods on one host are in one rack, and those in one rack are in one block.
+TEST(TreeOf, SlicesThatAFinerRequestWithinThemSatisfiesAreLeftOut) {
+  EqGroup on_host = PodsOf("z", 2, 2);
+  on_host.topology_request = Levels({.required = kHost});
+  GangWorkload workload = WorkloadOf({on_host, PodsOf("y", 4, 4)});
+  GroupTopologyRequest& ranked = workload.gang_groups[0].ranked_groups[0].topology_request;
+  ranked = Levels({.required = kBlock, .slice_topology = kRack, .slice_size = 2});
+  const NestedGroup sliced = Group("y", {Copies(2, 2, Required(kRack, Pods("slice", 2, 2, 2)))});
+  auto tree = TreeOf(workload, PlannedOn({"gpu", "gpu"}));
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->root.groups[0].groups[0],
+            Required(kBlock, Group("rg", {Required(kHost, Pods("z", 2)), sliced})));
+  workload.gang_groups[0].ranked_groups[0].eq_groups[0].topology_request =
+      Levels({.required = kRack});
+  tree = TreeOf(workload, PlannedOn({"gpu", "gpu"}));
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->root.groups[0].groups[0].groups[0], Required(kRack, Pods("z", 2)));
+  ranked.levels->slice_topology = kBlock;
+  tree = TreeOf(workload, PlannedOn({"gpu", "gpu"}));
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->root.groups[0].groups[0].groups[0], Required(kRack, Pods("z", 2)));
+  ranked.levels->slice_topology = kHost;
+  tree = TreeOf(workload, PlannedOn({"gpu", "gpu"}));
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->root.groups[0].groups[0].groups[0],
+            Required(kRack, Group("z", {Required(kHost, Pods("slice", 2))})))
+      << "hosts are below the rack";
+}
+
 TEST(TreeOf, ATreeIsOnOneFlavor) {
   const GangWorkload workload = WorkloadOf({PodsOf("a", 1, 1), PodsOf("b", 1, 1)});
   EXPECT_EQ(TreeOf(workload, PlannedOn({"gpu", "cpu"})).error().message,

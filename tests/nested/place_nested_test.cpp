@@ -1,7 +1,11 @@
 // Nested gangs by hand: for each rule of section 25 the smallest cluster that shows it.
 #include "host/nested/place_nested.hpp"
 
+#include <algorithm>
+#include <ctime>
+#include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -207,6 +211,24 @@ TEST(PlaceNested, R25_12_TheDomainContainsTheNodesThatPodsRunOn) {
   EXPECT_FALSE(IsPlaced(Ask({{{2}, {3, 1}}}, group).status));
 }
 
+// R25.12: also where a group asks for no finer level than the one around it.
+TEST(PlaceNested, R25_12_GroupsThatStayWhereTheirParentIsSeeToTheirOwnRunningPods) {
+  const Blocks blocks = {{{2}, {3, 1}}};
+  for (const NestedProfile profile : {NestedProfile::kEspalier, NestedProfile::kKep5732}) {
+    for (const auto& required : {std::optional<std::string>(), std::optional(kRack)}) {
+      NestedGroup inner = Pods("pods", 2);
+      inner.required = required;
+      inner.running_on = {"b0-r1-h0"};
+      const NestedAnswer answer = Ask(blocks, Required(kRack, Group("w", {inner})), profile);
+      EXPECT_EQ(answer.status, NestedStatus::kPlaced);
+      EXPECT_EQ(Lines(answer).back(), "pods in b0-r1 b0-r1-h0:2");
+      inner.running_on = {"b0-r0-h0", "b0-r1-h0"};
+      EXPECT_FALSE(IsPlaced(Ask(blocks, Required(kRack, Group("w", {inner})), profile).status));
+      EXPECT_EQ(IsPlaced(Ask(blocks, Group("w", {inner}), profile).status), !required);
+    }
+  }
+}
+
 // R25.13: the rack that is fullest afterwards, by share and not by pods.
 TEST(PlaceNested, R25_13_TheHighestShareInUseComesFirst) {
   const NestedGroup group = Required(kRack, Group("w", {Pods("pods", 4)}));
@@ -253,6 +275,25 @@ TEST(PlaceNested, R25_14_WhatFitsAloneIsNotNever) {
   EXPECT_THAT(Lines(answer), ElementsAre(".", "a Undecided", "b b0-r0-h0:9"));
 }
 
+// The least processor time of three that so many groups without a place take.
+std::clock_t TimeOfGroupsThatNeverFit(int groups) {
+  NestedGroup root = Group("w", {});
+  for (int i = 0; i < groups; ++i) {
+    root.groups.push_back(Copies(1, 0, Required(kHost, Pods(fmt::format("g{}", i), 9))));
+  }
+  std::clock_t least = std::numeric_limits<std::clock_t>::max();
+  for (int i = 0; i < 3; ++i) {
+    const std::clock_t before = std::clock();
+    EXPECT_EQ(Ask({{{8}}}, root).groups.back().status, NestedStatus::kNever);
+    least = std::min(least, std::clock() - before);
+  }
+  return least;
+}
+
+TEST(PlaceNested, R25_14_VerdictsOnAGroupDoNotCostMoreForThoseBesideIt) {
+  EXPECT_LT(TimeOfGroupsThatNeverFit(4000), 3 * 8 * TimeOfGroupsThatNeverFit(500));
+}
+
 TEST(PlaceNested, NominationLeavesNothingBehind) {
   const NestedRequest request = RequestOf(Required(kRack, Pods("w", 6)));
   const auto answers = Ask({{{8}}}, {request, request}, PlacementMode::kNominate);
@@ -276,6 +317,28 @@ TEST(PlaceNested, UsageOfAnAnswerIsWhatItBooked) {
   for (std::size_t i = 0; i < booked.remaining().size(); ++i) {
     EXPECT_EQ(booked.remaining()[i], added.remaining()[i]) << i;
   }
+}
+
+// A copy is told from a group of that name, and a group from one inside another.
+TEST(PlaceNested, PathsNameTheGroups) {
+  const NestedGroup root =
+      Group("w/x[0]", {Copies(2, 2, Group("a", {Pods("b", 1), Pods("bc", 1)})), Pods("ab", 1)});
+  EXPECT_EQ(GroupAt(root, ""), &root);
+  EXPECT_EQ(GroupAt(root, "a[1]/bc"), &root.groups[0].groups[1]);
+  EXPECT_EQ(GroupAt(root, "ab"), &root.groups[1]);
+  EXPECT_EQ(GroupAt(root, "a[1]/c"), nullptr);
+  EXPECT_EQ(Ask({{{8}}}, root).status, NestedStatus::kPlaced) << "the root is in no path";
+}
+
+TEST(PlaceNested, PodsOfATreeAreCountedAsFarAsNumbersGo) {
+  EXPECT_EQ(MostPods(Group("w", {Copies(3, 0, Pods("a", 1, 2)), Pods("b", 4)})), 10);
+  NestedGroup deep = Copies(1 << 30, 0, Pods("pods", 0, 1 << 30));
+  for (int i = 0; i < 4; ++i) {
+    std::vector<NestedGroup> children(2, deep);
+    deep = Copies(1 << 30, 0, Group("g", std::move(children)));
+  }
+  EXPECT_EQ(MostPods(deep), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(MostPods(Copies(-1, 0, Pods("a", 0, 3))), 0);
 }
 
 TEST(PlaceNested, MakesNoAnswersOnceItsBudgetIsStopped) {
@@ -344,6 +407,10 @@ TEST(PlaceNested, R25_15_SaysWhatIsWrongWithARequest) {
       {"count", Pods("w", 3, 2), "min_count is 3: it must be from 0 to max_count, 2"},
       {"negative", Pods("w", 1, 1, -1), "requests of nvidia.com/gpu is -1"},
       {"names", Group("w", {Pods("in", 1), Pods("in", 1)}), "groups inside a group need different"},
+      {"slash", Group("w", {Group("in", {Pods("a/b", 1)})}),
+       "workload ns/train, group in: a group's name is a/b: it must have no '/'"},
+      {"index", Group("w", {Copies(2, 2, Pods("a", 1)), Pods("a[0]", 1)}),
+       "workload ns/train: a group's name is a[0]: it must have no '/' and no '['"},
       {"ranked", Group("w", {ranked}), "group rg/pods: the topology request is set"},
       {"rank_level", level, "rank_level is cloud/rack: only ranks together, balanced or striped"},
       {"running", running, "running_on is nowhere: flavor gpu has no such node"},

@@ -139,7 +139,9 @@ class Decision : private NestedRanks {
       std::sort(keyed.begin(), keyed.end());
       for (const auto& [key, domain] : keyed) alternatives.push_back(domain);
     }
-    if (required <= outer_level && Admits(copy, outer)) alternatives.push_back(outer);
+    if (required <= outer_level && Admits(copy, outer) && ContainsRunning(copy, outer)) {
+      alternatives.push_back(outer);
+    }
     return alternatives;
   }
 

@@ -27,7 +27,9 @@ inline Workload SampleWorkload(std::mt19937& random) {
   workload.key = {SampleText(random, "ns-"), SampleText(random, "workload-")};
   workload.uid = SampleText(random, "uid-");
   workload.annotations = SampleMap(random, "a");
-  if (random() % 2) workload.owners.push_back({"v1", "Pod", "", "", false});
+  if (random() % 2) {
+    workload.owners.push_back({"v1", "Pod", SampleText(random, "pod-"), "uid", random() % 2 == 0});
+  }
   workload.creation_seconds = static_cast<std::int64_t>(random()) - (1LL << 31);
   workload.priority = random() % 2 ? -1 : std::numeric_limits<std::int64_t>::max();
   workload.queue_name = SampleText(random, "queue-");
@@ -47,9 +49,12 @@ inline Workload SampleWorkload(std::mt19937& random) {
     admission.cluster_queue = SampleText(random, "cq-");
     for (auto i = 0ul, n = random() % 3; i < n; ++i) {
       admission.pod_set_assignments.push_back(SamplePodSetAssignment(random));
+      admission.pod_set_assignments.back().name += SampleSuffix(i);
     }
   }
-  if (random() % 2) workload.conditions = {{"QuotaReserved", "True", "", ""}, {"", "", "", ""}};
+  if (random() % 2) {
+    workload.conditions = {{"QuotaReserved", "True", "QuotaReserved", "", 0}, {"", "", "", ""}};
+  }
   if (random() % 2) workload.unhealthy_nodes = {"node-1", ""};
   if (random() % 2) workload.reclaimable_pods = {{"set-0", 3}, {"", 0}};
   if (random() % 2) {
@@ -106,6 +111,7 @@ inline Cluster SampleCluster(std::uint32_t seed) {
   }
   for (auto i = 0ul, n = random() % 9; i < n; ++i) {
     cluster.workloads.push_back(SampleWorkload(random));
+    cluster.workloads.back().key.name += SampleSuffix(i);
   }
   return cluster;
 }
