@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <system_error>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -20,6 +21,8 @@
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_index.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/owners.hpp"
+#include "host/readers/sources/source_kinds.hpp"
 #include "host/readers/sources/sources.hpp"
 
 namespace espalier {
@@ -29,6 +32,14 @@ using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void ReportTwin(const IndexedObject& first, const IndexedObject& second, const ObjectIndex& index,
+                const ReadContext& context) {
+  context.Error(second.value,
+                fmt::format("it is in the input twice: {} and {}", index.PlaceOf(first),
+                            index.PlaceOf(second)),
+                "each object once");
 }
 
 // From indexed objects to model values, in their order.
@@ -42,9 +53,17 @@ class Converter {
     ForEach(ObjectKind::kRuntimeClass, [&](JsonValue object, const ReadContext& context) {
       ReadRuntimeClass(object, context, defaults_);
     });
-    ForEach(ObjectKind::kLimitRange, [&](JsonValue object, const ReadContext& context) {
-      ReadLimitRange(object, context, defaults_);
+    // Of two defaults of a namespace that of the LimitRange whose name is first counts.
+    std::vector<IndexedObject> limit_ranges = index_.Of(ObjectKind::kLimitRange);
+    std::ranges::stable_sort(limit_ranges, {}, [](const IndexedObject& object) {
+      std::string_view name;
+      std::ignore = object.value["metadata"]["name"].get(name);
+      return name;
     });
+    ForEach(ObjectKind::kLimitRange, limit_ranges,
+            [&](JsonValue object, const ReadContext& context) {
+              ReadLimitRange(object, context, defaults_);
+            });
     ForEach(ObjectKind::kPriorityClass, [&](JsonValue object, const ReadContext& context) {
       ReadPriorityClass(object, context, defaults_);
     });
@@ -69,7 +88,9 @@ class Converter {
     std::vector<Diagnostics> findings((objects.size() + kChunk - 1) / kChunk,
                                       Diagnostics(diagnostics_.strict()));
     tbb::parallel_for(std::size_t{0}, findings.size(), [&](std::size_t chunk) {
+      if (index_.abandoned()) return;
       const std::size_t end = std::min(objects.size(), (chunk + 1) * kChunk);
+      index_.ChargeMade(static_cast<std::int64_t>((end - chunk * kChunk) * sizeof(Value)));
       for (std::size_t i = chunk * kChunk; i < end; ++i) {
         if constexpr (std::is_same_v<Value, Node>) {
           if (objects[i].node != nullptr) {
@@ -103,11 +124,8 @@ class Converter {
     for (std::size_t i = 1; i < order.size(); ++i) {
       if (before(order[i - 1], order[i])) continue;
       const IndexedObject& second = objects[order[i]];
-      index_.ContextOf(kind, second, diagnostics_)
-          .Error(second.value,
-                 fmt::format("it is in the input twice: {} and {}",
-                             index_.PlaceOf(objects[order[i - 1]]), index_.PlaceOf(second)),
-                 "each object once");
+      ReportTwin(objects[order[i - 1]], second, index_,
+                 index_.ContextOf(kind, second, diagnostics_));
     }
     return values;
   }
@@ -115,7 +133,12 @@ class Converter {
  private:
   template <class Read>
   void ForEach(ObjectKind kind, Read read) {
-    for (const IndexedObject& object : index_.Of(kind)) {
+    ForEach(kind, index_.Of(kind), read);
+  }
+
+  template <class Read>
+  void ForEach(ObjectKind kind, const std::vector<IndexedObject>& objects, Read read) {
+    for (const IndexedObject& object : objects) {
       const ReadContext context = index_.ContextOf(kind, object, diagnostics_);
       CheckKeys(kind, object.value, context);
       read(object.value, context);
@@ -141,6 +164,53 @@ void CheckFlavors(const Cluster& cluster, const ObjectIndex& index, Diagnostics&
   }
 }
 
+// Reports objects that have the same group, kind, namespace and name as one before, of the kinds
+// that are not read into values with keys of their own.
+class TwinCheck {
+ public:
+  TwinCheck(const ObjectIndex& index, Diagnostics& diagnostics)
+      : index_(index), diagnostics_(diagnostics) {}
+
+  void Check(ObjectKind kind) {
+    for (const IndexedObject& object : index_.Of(kind)) {
+      const ReadContext context = index_.ContextOf(kind, object, diagnostics_);
+      Check(KindName(kind), "", object, context);
+    }
+  }
+
+  void CheckPodAskers() {
+    for (const PodAsker& asker : index_.pod_askers()) {
+      const ReadContext context = index_.ContextOf(asker, diagnostics_);
+      const std::size_t slash = asker.version.find('/');
+      const std::string_view group = asker.source != nullptr       ? asker.source->group
+                                     : slash == asker.version.npos ? std::string_view()
+                                                                   : asker.version.substr(0, slash);
+      Check(asker.kind, group, asker.object, context);
+    }
+  }
+
+ private:
+  using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
+
+  void Check(std::string_view kind, std::string_view group, const IndexedObject& object,
+             const ReadContext& context) {
+    const auto metadata = Member(object.value, "metadata");
+    if (!metadata || !metadata->is_object()) return;
+    std::string_view name;
+    std::string_view name_space;
+    std::ignore = (*metadata)["name"].get(name);
+    std::ignore = (*metadata)["namespace"].get(name_space);
+    if (name.empty()) return;  // gets one of its own, or is reported
+    if (name_space.empty()) name_space = kDefaultNamespace;
+    const auto [first, is_new] = seen_.try_emplace(Key(group, kind, name_space, name), &object);
+    if (!is_new) ReportTwin(*first->second, object, index_, context);
+  }
+
+  const ObjectIndex& index_;
+  Diagnostics& diagnostics_;
+  std::map<Key, const IndexedObject*> seen_;
+};
+
 // Puts the levels of what a workload was assigned in the order of their topologies.
 void OrderLevels(const Cluster& cluster, Workload& workload) {
   if (!workload.admission) return;
@@ -158,47 +228,17 @@ void OrderLevels(const Cluster& cluster, Workload& workload) {
   }
 }
 
-// Knows which Jobs the Workloads of the input belong to.
-class JobOwners {
- public:
-  explicit JobOwners(const std::vector<Workload>& workloads) {
-    for (const Workload& workload : workloads) {
-      for (const OwnerReference& owner : workload.owners) {
-        if (owner.kind != "Job") continue;
-        keys_.emplace(workload.key.namespace_, owner.name);
-        if (!owner.uid.empty()) uids_.insert(owner.uid);
-      }
-    }
-  }
-
-  bool HasWorkload(JsonValue job) const {
-    std::string_view uid;
-    std::string_view name_space;
-    std::string_view name;
-    const auto metadata = Member(job, "metadata");
-    if (!metadata) return false;
-    if ((*metadata)["uid"].get(uid) == simdjson::SUCCESS && uids_.contains(uid)) return true;
-    std::ignore = (*metadata)["namespace"].get(name_space);
-    std::ignore = (*metadata)["name"].get(name);
-    if (name_space.empty()) name_space = kDefaultNamespace;
-    return keys_.contains({name_space, name});
-  }
-
- private:
-  std::set<std::string_view> uids_;
-  std::set<std::pair<std::string_view, std::string_view>> keys_;
-};
-
 // Jobs that no Workload of the input belongs to.
 std::vector<IndexedObject> LoneJobs(const ObjectIndex& index,
                                     const std::vector<Workload>& workloads,
                                     Diagnostics& diagnostics, ReadFacts& facts) {
-  const JobOwners owners(workloads);
+  const OwnerIndex owners({}, workloads);
   std::vector<IndexedObject> lone;
   for (const IndexedObject& job : index.Of(ObjectKind::kJob)) {
     const bool of_kueue = IsKueueJob(job.value);
     ++(of_kueue ? facts.objects["Job"] : facts.skipped["Job without Kueue labels or annotations"]);
-    if (of_kueue && !owners.HasWorkload(job.value)) {
+    if (of_kueue && !owners.HasWorkload({job, "Job", "batch/v1"}) &&
+        !owners.ControllerHasWorkload(job.value)) {
       lone.push_back(job);
     } else {
       CheckKeys(ObjectKind::kJob, job.value, index.ContextOf(ObjectKind::kJob, job, diagnostics));
@@ -229,9 +269,16 @@ Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnost
     const std::size_t count = index.Of(kind).size();
     if (count > 0 && kind != ObjectKind::kJob) facts.objects[std::string(KindName(kind))] = count;
     done += count;
+    index.Pause();
     if (progress) progress("converting", done, total);
   };
 
+  TwinCheck twins(index, diagnostics);
+  for (const ObjectKind kind : {ObjectKind::kJob, ObjectKind::kRuntimeClass,
+                                ObjectKind::kPriorityClass, ObjectKind::kLimitRange}) {
+    twins.Check(kind);
+  }
+  twins.CheckPodAskers();
   Converter converter(index, diagnostics);
   const ClusterDefaults& defaults = converter.defaults();
   Cluster cluster;
@@ -317,7 +364,10 @@ Result<ClusterRead> Finish(const ObjectIndex& index, const ReadProgress& progres
   Cluster cluster = Convert(index, progress, diagnostics, facts,
                             options.keep_errors ? &places : nullptr, options, gangs);
   facts.convert_seconds = SecondsSince(start);
-  if (!diagnostics.ok() && (!options.keep_errors || index.out_of_memory())) {
+  if (options.budget != nullptr) {
+    if (auto done = options.budget->Check(); !done) return tl::unexpected(done.error());
+  }
+  if (!diagnostics.ok() && (!options.keep_errors || index.stopped())) {
     return BadInput(diagnostics.RenderErrors());
   }
   const std::size_t kueue_workloads = index.Of(ObjectKind::kWorkload).size();
@@ -402,7 +452,7 @@ Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
   Result<std::vector<InputFile>> files = ExpandPaths(paths, limit);
   if (!files) return tl::unexpected<Error>(files.error());
   Diagnostics diagnostics(options.strict);
-  ObjectIndex index(diagnostics, limit, options.piece_bytes);
+  ObjectIndex index(diagnostics, limit, options.piece_bytes, options.budget);
   ReadFacts facts;
   const std::uint64_t total = 2 * TotalSize(*files);  // each byte is loaded and parsed
   std::uint64_t loaded = 0;
@@ -446,7 +496,7 @@ Result<ClusterRead> ReadClusterText(std::string name, std::string bytes,
                                     const ReadOptions& options) {
   InputLimit limit(options.max_input);
   Diagnostics diagnostics(options.strict);
-  ObjectIndex index(diagnostics, limit, options.piece_bytes);
+  ObjectIndex index(diagnostics, limit, options.piece_bytes, options.budget);
   const Result<void> added = index.Add(name, std::move(bytes));
   if (!added) return tl::unexpected<Error>(added.error());
   ReadFacts facts;

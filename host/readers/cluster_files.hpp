@@ -14,6 +14,7 @@
 #include "host/model/cluster.hpp"
 #include "host/model/daemon_set.hpp"
 #include "host/model/result.hpp"
+#include "host/model/work_budget.hpp"
 #include "host/readers/diagnostics.hpp"
 #include "host/readers/input_bytes.hpp"
 
@@ -32,6 +33,10 @@ struct ReadOptions {
   // Bytes of a JSON text that are parsed at a time, or 0 for all of it; the result does not depend
   // on it.
   std::size_t piece_bytes = std::size_t{1} << 18;  // a parsed piece fits a cache
+  // Charged for texts and objects instead of the bound on objects above, and must outlive the
+  // reading; null: none. The error is why it was stopped, if it was, and kExhausted for input
+  // above `max_input`.
+  WorkBudget* budget = nullptr;
 };
 
 // Counts and times of one reading.

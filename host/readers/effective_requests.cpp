@@ -29,19 +29,6 @@ void LowerTo(QuantityMap& lowest, const QuantityMap& quantities) {
   }
 }
 
-// Requests and limits are refused when negative, as the API server does.
-QuantityMap ReadNonNegative(JsonValue resources, std::string_view name,
-                            const ReadContext& context) {
-  QuantityMap quantities = QuantitiesMember(resources, name, context);
-  for (const auto& [resource, quantity] : quantities) {
-    if (quantity < Quantity()) {
-      context.Error(Member(*Member(resources, name), resource).value_or(resources),
-                    "it is negative", "a quantity of 0 or more");
-    }
-  }
-  return quantities;
-}
-
 bool HasPodLevel(std::string_view resource) {
   return resource == "cpu" || resource == "memory" || resource.starts_with("hugepages-");
 }
@@ -73,6 +60,17 @@ QuantityMap Overhead(JsonValue pod_spec, const ReadContext& context,
 }
 
 }  // namespace
+
+QuantityMap ReadNonNegative(JsonValue parent, std::string_view name, const ReadContext& context) {
+  QuantityMap quantities = QuantitiesMember(parent, name, context);
+  for (const auto& [resource, quantity] : quantities) {
+    if (quantity < Quantity()) {
+      context.Error(Member(*Member(parent, name), resource).value_or(parent), "it is negative",
+                    "a quantity of 0 or more");
+    }
+  }
+  return quantities;
+}
 
 void FillGaps(QuantityMap& quantities, const QuantityMap& defaults) {
   for (const auto& [name, quantity] : defaults) {

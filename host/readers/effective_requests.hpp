@@ -32,7 +32,8 @@ struct ClusterDefaults {
   std::int64_t default_priority = 0;  // value of the PriorityClass that is globalDefault
 };
 
-// Adds one object of that kind to `defaults`, as do the next two; the first of a name counts.
+// Adds one object of that kind to `defaults`, as do the next two. Of two LimitRanges of a namespace
+// the one that is added first sets the defaults.
 void ReadRuntimeClass(JsonValue object, const ReadContext& context, ClusterDefaults& defaults);
 void ReadLimitRange(JsonValue object, const ReadContext& context, ClusterDefaults& defaults);
 void ReadPriorityClass(JsonValue object, const ReadContext& context, ClusterDefaults& defaults);
@@ -54,6 +55,9 @@ QuantityMap PodRequests(JsonValue pod_spec, const ReadContext& context,
                         const ClusterDefaults& defaults, const QuantityMap* container_defaults);
 QuantityMap ContainerRequests(JsonValue container, const ReadContext& context,
                               const QuantityMap* container_defaults);
+
+// Returns the member's quantities; reports negative ones, which the API server refuses.
+QuantityMap ReadNonNegative(JsonValue parent, std::string_view name, const ReadContext& context);
 
 // Adds the entries of `defaults` whose resources `quantities` lacks.
 void FillGaps(QuantityMap& quantities, const QuantityMap& defaults);

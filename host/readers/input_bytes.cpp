@@ -17,7 +17,6 @@
 #include <zlib.h>
 
 #include "host/model/machine_memory.hpp"
-#include "host/model/work_budget.hpp"
 
 namespace espalier {
 namespace {
@@ -283,7 +282,8 @@ Result<std::string> ReadBytes(const std::string& path, std::size_t spare, InputL
 
 bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
-Result<std::string> Gunzip(std::string_view bytes, std::size_t spare, InputLimit& limit) {
+Result<std::string> Gunzip(std::string_view bytes, std::size_t spare, InputLimit& limit,
+                           WorkBudget& budget) {
   Inflater inflater;
   if (!inflater.ready()) {
     return tl::unexpected<Error>(Error{ErrorClass::kUnavailable, "no memory to unpack gzip"});
@@ -294,7 +294,10 @@ Result<std::string> Gunzip(std::string_view bytes, std::size_t spare, InputLimit
   std::string text;
   while (true) {
     const std::size_t old_size = text.size();
+    const std::size_t old_capacity = text.capacity();
     AddRoom(text, spare);
+    budget.Charge(static_cast<std::int64_t>(text.capacity() - old_capacity));
+    if (!budget.Pause()) return tl::unexpected(budget.Check().error());
     stream.next_out = reinterpret_cast<Bytef*>(text.data() + old_size);
     stream.avail_out = kChunk;
     const int code = inflate(&stream, Z_NO_FLUSH);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "host/model/result.hpp"
+#include "host/model/work_budget.hpp"
 
 namespace espalier {
 
@@ -119,7 +120,9 @@ class TextBlocks {
 
 bool IsGzip(std::string_view bytes);
 // Returns all members of a gzip stream, with capacity for `spare` more bytes. They are at most what
-// is left of the limit and are not counted yet.
-Result<std::string> Gunzip(std::string_view bytes, std::size_t spare, InputLimit& limit);
+// is left of the limit and are not counted yet. Charges `budget` for them; the error is why that
+// was stopped, if it was.
+Result<std::string> Gunzip(std::string_view bytes, std::size_t spare, InputLimit& limit,
+                           WorkBudget& budget = WorkBudget::Unlimited());
 
 }  // namespace espalier

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostDepth = 1024;  // as deep as the parser goes
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kDelimiters = " \t\r\n,:{}[]\"";  // what may follow a word
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -61,7 +62,7 @@ class Scanner {
     if (text_[at_] == '"' && quote != text_.npos && text_[quote] == '"') {
       return Excerpt(text_.substr(at_, quote + 1 - at_), 40);
     }
-    std::size_t end = text_.find_first_of(" \t\r\n,:{}[]\"", at_);
+    std::size_t end = text_.find_first_of(kDelimiters, at_);
     end = end == at_ ? at_ + 1 : std::min(end, text_.size());
     return Excerpt(text_.substr(at_, end - at_), 40);
   }
@@ -101,7 +102,10 @@ class Scanner {
     if (c == '"') return ReadString();
     if (c == '-' || IsDigit(c)) return ReadNumber();
     for (const std::string_view word : {"true", "false", "null"}) {
-      if (!text_.substr(at_).starts_with(word) || Here() != word) continue;
+      // Looks at one byte behind the word only, as any text that is cut off gets here.
+      const std::string_view rest = text_.substr(at_, word.size() + 1);
+      if (!rest.starts_with(word)) continue;
+      if (rest.size() > word.size() && kDelimiters.find(rest.back()) == kDelimiters.npos) continue;
       at_ += word.size();
       return EndValue();
     }
@@ -168,7 +172,7 @@ class Scanner {
       if (next_is("+-")) ++at_;
       sound = digits() && sound;
     }
-    if (!sound || (at_ < text_.size() && !next_is(" \t\r\n,:{}[]\""))) {
+    if (!sound || (at_ < text_.size() && !next_is(kDelimiters))) {
       at_ = begin;
       return Fail(begin, fmt::format("{} is not a number", Here()));
     }

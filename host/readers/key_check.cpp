@@ -52,7 +52,9 @@ std::optional<std::pair<std::string_view, JsonValue>> RepeatedKey(
 
 class KeyCheck {
  public:
-  explicit KeyCheck(const ReadContext& context) : context_(context) {}
+  // With `repeated`, reports duplicate keys.
+  explicit KeyCheck(const ReadContext& context, bool repeated = true)
+      : context_(context), check_repeated_(repeated) {}
 
   // Says the same of an object with all its fields and of what is kept of it.
   void Check(JsonValue value, const KnownFields* known, const UnreadFields& unread) {
@@ -62,11 +64,7 @@ class KeyCheck {
     }
     if (!value.is_object()) return;
     const simdjson::dom::object fields = Fields(value);
-    if (const auto repeated = RepeatedKey(fields, unread, keys_)) {
-      context_.Error(repeated->second,
-                     fmt::format("the key {} is there twice", Excerpt(repeated->first)),
-                     "each key once");
-    }
+    if (check_repeated_) ReportRepeated(fields, unread);
     for (const auto field : fields) {
       if (!field.value.is_object() && !field.value.is_array() && known == nullptr) continue;
       if (unread.LeavesOut(field.key, field.value)) continue;
@@ -76,6 +74,14 @@ class KeyCheck {
   }
 
  private:
+  void ReportRepeated(const simdjson::dom::object& fields, const UnreadFields& unread) {
+    const auto repeated = RepeatedKey(fields, unread, keys_);
+    if (!repeated) return;
+    context_.Error(repeated->second,
+                   fmt::format("the key {} is there twice", Excerpt(repeated->first)),
+                   "each key once");
+  }
+
   // Warns of an unknown field. Returns what is known of its value.
   const KnownFields* Know(const KnownFields& known, const simdjson::dom::key_value_pair& field) {
     if (known.labels && !MayBeKueues(field.key)) return nullptr;
@@ -97,6 +103,7 @@ class KeyCheck {
   }
 
   const ReadContext& context_;
+  const bool check_repeated_;
   std::vector<std::string_view> keys_;
 };
 
@@ -126,9 +133,13 @@ void CheckKeys(ObjectKind kind, JsonValue object, const ReadContext& context) {
   KeyCheck(context).Check(object, &known, UnreadFields::Of(object));
 }
 
+void CheckRepeatedKeys(JsonValue object, const ReadContext& context) {
+  KeyCheck(context).Check(object, nullptr, UnreadFields::Of(object));
+}
+
 void CheckTemplateKeys(JsonValue pod_template, const ReadContext& context) {
   const KnownFields known = KnownTemplateFields();
-  KeyCheck(context).Check(pod_template, &known, UnreadFields());
+  KeyCheck(context, false).Check(pod_template, &known, UnreadFields());
 }
 
 }  // namespace espalier

@@ -12,7 +12,10 @@ namespace espalier {
 // have. Keys that are close to none may be newer than the known ones.
 void CheckKeys(ObjectKind kind, JsonValue object, const ReadContext& context);
 
-// Does the same as CheckKeys for a PodTemplateSpec in an object of another kind.
+// Reports duplicate keys alone, of an object of a kind whose keys are not known.
+void CheckRepeatedKeys(JsonValue object, const ReadContext& context);
+
+// Warns of keys as CheckKeys does, for a PodTemplateSpec in an object of another kind.
 void CheckTemplateKeys(JsonValue pod_template, const ReadContext& context);
 
 // Warns when the object's apiVersion is none of `versions`, which are separated by blanks.

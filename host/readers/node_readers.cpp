@@ -102,7 +102,7 @@ Node ReadNode(JsonValue object, const ReadContext& context) {
   }
   if (const auto status = ObjectMember(object, "status", context)) {
     node.ready = IsReady(*status, context);
-    node.allocatable = ResourcesMember(*status, "allocatable", context);
+    node.allocatable = ToCanonical(ReadNonNegative(*status, "allocatable", context));
   }
   return node;
 }

@@ -24,6 +24,11 @@ namespace {
 // At least what is kept of an object or a document of a few bytes.
 constexpr std::int64_t kBytesOfAnObject = 1024;
 
+// What a byte of JSON takes at most once it is parsed.
+constexpr std::int64_t kBytesOfAParsedByte = 15;
+// A text in memory is parsed in so many bytes at a time, between which others have the processor.
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+
 std::int64_t ObjectBytes(std::uint64_t input_bytes) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
   constexpr std::uint64_t kLeast = std::uint64_t{64} << 20;
@@ -94,6 +99,32 @@ bool LooksLikeJson(std::string_view text) {
   return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
+// Returns the text behind blank lines, comments and the first `---`, as YAML may begin.
+std::string_view BehindYamlHeader(std::string_view text) {
+  bool marked = false;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, text.find_last_not_of(" \t\r\n", end - 1) + 1);
+    const std::size_t word = text.find_first_not_of(" \t");
+    const bool is_mark = line.size() == 3 && line == "---" && !marked;
+    const bool is_skipped =
+        word >= end || text[word] == '\n' || text[word] == '\r' || text[word] == '#' || is_mark;
+    if (!is_skipped) break;
+    marked = marked || is_mark;
+    text.remove_prefix(end);
+  }
+  return text;
+}
+
+// Returns the blocks of a text in memory, one after the other.
+NextBlock BlocksOf(std::string_view text) {
+  return [rest = text]() mutable -> std::optional<std::string_view> {
+    const std::string_view block = rest.substr(0, kBlockBytes);
+    rest.remove_prefix(block.size());
+    return block;
+  };
+}
+
 // Whether what came before each document are items of a list.
 bool ItemsAreOfLists(const std::vector<ParsedPiece>& pieces) {
   bool has_items = false;
@@ -129,29 +160,43 @@ std::vector<std::string> TypesThatAreRead() {
   return types;
 }
 
-ObjectIndex::ObjectIndex(Diagnostics& diagnostics, InputLimit& limit, std::size_t piece_bytes)
+ObjectIndex::ObjectIndex(Diagnostics& diagnostics, InputLimit& limit, std::size_t piece_bytes,
+                         WorkBudget* budget)
     : diagnostics_(diagnostics),
       limit_(limit),
       piece_bytes_(piece_bytes),
-      budget_(ObjectBytes(limit.bytes())) {}
+      own_budget_(ObjectBytes(limit.bytes())),
+      budget_(budget != nullptr ? *budget : own_budget_),
+      text_budget_(budget != nullptr ? *budget : WorkBudget::Unlimited()) {}
+
+tl::unexpected<Error> ObjectIndex::BeyondLimit(const std::string& file, const Error& error) const {
+  if (!has_caller()) return BadInput(fmt::format("{}: {}", file, error.message));
+  return tl::unexpected(
+      Error{ErrorClass::kExhausted,
+            fmt::format("{}: is larger than {}, unpacked; ask for less at once", file,
+                        BytesText(static_cast<std::int64_t>(limit_.bytes())))});
+}
+
+ObjectIndex::File& ObjectIndex::BeginFile(const std::string& name) {
+  return files_.emplace_back(File{.name = name, .errors_before = diagnostics_.error_count()});
+}
 
 Result<void> ObjectIndex::Add(const std::string& file, std::string bytes, bool may_skip) {
-  File& added = files_.emplace_back(File{.name = file});
-  const auto beyond_limit = [&](const Error& error) {
-    return BadInput(fmt::format("{}: {}", file, error.message));
-  };
+  File& added = BeginFile(file);
+  text_budget_.Charge(static_cast<std::int64_t>(bytes.size()));
   if (IsGzip(bytes)) {
     const Stopwatch watch;
-    Result<std::string> text = Gunzip(bytes, kSpare, limit_);
+    Result<std::string> text = Gunzip(bytes, kSpare, limit_, text_budget_);
     unpack_seconds_ += watch.Seconds();
-    if (!text && limit_.exceeded()) return beyond_limit(text.error());
+    if (!text && limit_.exceeded()) return BeyondLimit(file, text.error());
+    if (!text && text_budget_.stopped()) return tl::unexpected(text.error());
     if (!text) {
       FileError(file, text.error().message, "");
       return {};
     }
     bytes = std::move(*text);
   }
-  if (auto taken = limit_.Take(bytes.size()); !taken) return beyond_limit(taken.error());
+  if (auto taken = limit_.Take(bytes.size()); !taken) return BeyondLimit(file, taken.error());
   bytes_ += bytes.size();
   if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) {
     FileError(file, "it is UTF-16, as some shells write what a command prints",
@@ -160,16 +205,21 @@ Result<void> ObjectIndex::Add(const std::string& file, std::string bytes, bool m
   }
   if (bytes.starts_with(kByteOrderMark)) bytes.erase(0, kByteOrderMark.size());
   const Stopwatch watch;
-  if (LooksLikeJson(bytes)) {
-    std::string_view rest = bytes;
-    const auto all_at_once = [&] { return std::exchange(rest, std::string_view()); };
-    if (!TryPieces(added, all_at_once)) AddJson(added, std::move(bytes));
+  const bool is_json = LooksLikeJson(bytes);
+  // JSON may be longer than what the YAML parser takes.
+  const std::string_view behind_header = is_json ? bytes : BehindYamlHeader(bytes);
+  if (LooksLikeJson(behind_header) && TryPieces(added, BlocksOf(behind_header))) {
+    // It was added.
+  } else if (is_json) {
+    AddJson(added, std::move(bytes));
   } else if (const std::size_t mark = bytes.find(kLineWithMark); mark != bytes.npos) {
     FileError(file, "it is not valid YAML: " + SyntaxError(bytes, mark + 1, kByteOrderMarkInside),
               "");
-  } else if (Result<std::vector<std::string>> texts = YamlToJson(bytes, limit_.left())) {
+  } else if (Result<std::vector<std::string>> texts =
+                 YamlToJson(bytes, limit_.left(), kLongScalar, text_budget_)) {
     for (std::string& text : *texts) {
-      if (auto taken = limit_.Take(text.size()); !taken) return beyond_limit(taken.error());
+      if (auto taken = limit_.Take(text.size()); !taken) return BeyondLimit(file, taken.error());
+      if (!budget_.Pause()) break;
       AddJson(added, std::move(text));
     }
   } else {
@@ -185,8 +235,10 @@ Result<void> ObjectIndex::Finish(File& file, bool may_skip) {
     skipped_files_.push_back(file.name);
   } else {
     ReportKindless(file);
+    WarnOfNothing(file, may_skip);
   }
-  if (!out_of_memory()) return {};
+  if (!stopped()) return {};
+  if (has_caller()) return budget_.Check();
   return BadInput(
       fmt::format("{}: its objects take more than {}; want less, or a higher --max-input",
                   file.name, BytesText(ObjectBytes(limit_.bytes()))));
@@ -201,8 +253,9 @@ Result<bool> ObjectIndex::AddInPieces(const std::string& file, const NextBlock& 
     bytes += block ? block->size() : 0;
     return bytes <= limit_.left() ? block : std::nullopt;
   };
-  File& added = files_.emplace_back(File{.name = file});
-  if (!TryPieces(added, counted) || !limit_.Take(bytes)) return false;
+  File& added = BeginFile(file);
+  const bool in_pieces = TryPieces(added, counted);
+  if (!stopped() && (!in_pieces || !limit_.Take(bytes))) return false;
   bytes_ += bytes;
   parse_seconds_ += watch.Seconds();
   if (auto finished = Finish(added, may_skip); !finished) return tl::unexpected(finished.error());
@@ -211,7 +264,12 @@ Result<bool> ObjectIndex::AddInPieces(const std::string& file, const NextBlock& 
 
 bool ObjectIndex::TryPieces(File& file, const NextBlock& next) {
   if (piece_bytes_ == 0) return false;
-  std::optional<std::vector<ParsedPiece>> pieces = ParseInPieces(next, piece_bytes_, budget_);
+  const auto charged = [&] {
+    const auto block = next();
+    if (block) text_budget_.Charge(kBytesOfAParsedByte * std::ssize(*block));
+    return block;
+  };
+  std::optional<std::vector<ParsedPiece>> pieces = ParseInPieces(charged, piece_bytes_, budget_);
   if (!pieces || !ItemsAreOfLists(*pieces)) return false;
   for (auto first = pieces->begin(); first != pieces->end();) {
     const auto document = std::find_if(first, pieces->end(), std::not_fn(&ParsedPiece::is_items));
@@ -219,7 +277,7 @@ bool ObjectIndex::TryPieces(File& file, const NextBlock& next) {
     for (auto piece = first; piece != document; ++piece) {
       documents_.push_back({&file, std::move(piece->json), false, std::move(piece->nodes)});
       AddItems(Items(documents_.back().json.root()), TextOr(root, "kind", ""),
-               TextOr(root, "apiVersion", ""));
+               TextOr(root, "apiVersion", ""), documents_.back().nodes);
     }
     if (first == document) {
       documents_.push_back({&file, std::move(document->json), false, {}});
@@ -231,21 +289,28 @@ bool ObjectIndex::TryPieces(File& file, const NextBlock& next) {
 }
 
 void ObjectIndex::AddJson(File& file, std::string text) {
+  text_budget_.Charge(kBytesOfAParsedByte * std::ssize(text));
+  if (stopped()) return;
   simdjson::error_code error = simdjson::SUCCESS;
   if (Parse(file, text, error)) return;
   const std::vector<std::string_view> documents = SplitJsonDocuments(text);
   for (const std::string_view document : documents) {
     if (!budget_.Charge(kBytesOfAnObject)) return;
+    const std::string_view not_json = "it is not valid JSON";
     std::string copy;
     copy.reserve(document.size() + kSpare);
     copy = document;
     if (documents.size() > 1 && Parse(file, copy, error)) continue;
+    if (diagnostics_.errors_full()) {  // its place is not shown, and takes time to find
+      FileError(file.name, std::string(not_json), "");
+      continue;
+    }
     const auto begin = static_cast<std::size_t>(document.data() - text.data());
     const auto fault =
         FindJsonFault(std::string_view(text).substr(0, begin + document.size()), begin)
             .value_or(JsonFault{begin, simdjson::error_message(error)});
-    FileError(file.name, "it is not valid JSON: " + SyntaxError(text, fault.offset, fault.problem),
-              "");
+    FileError(file.name,
+              fmt::format("{}: {}", not_json, SyntaxError(text, fault.offset, fault.problem)), "");
   }
 }
 
@@ -297,7 +362,10 @@ void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
   const std::string_view version = TextOr(value, "apiVersion", list_version);
   if (kind.ends_with(kList) && Member(value, "items")) {
     const ReadContext context{diagnostics_, document.file->name, value};
-    if (const auto items = ArrayMember(value, "items", context)) AddItems(*items, kind, version);
+    std::map<std::size_t, Node> none_read;
+    if (const auto items = ArrayMember(value, "items", context)) {
+      AddItems(*items, kind, version, none_read);
+    }
     return;
   }
   if (!budget_.Charge(kBytesOfAnObject)) return;
@@ -364,6 +432,18 @@ void ObjectIndex::ReportKindless(const File& file) {
   }
 }
 
+// Warns where a file that is named holds no document, as when the command that wrote it failed.
+void ObjectIndex::WarnOfNothing(const File& file, bool may_skip) {
+  const bool has_document = !documents_.empty() && documents_.back().file == &file;
+  if (may_skip || has_document || diagnostics_.error_count() > file.errors_before) return;
+  diagnostics_.AddWarning({.file = file.name,
+                           .object = "",
+                           .field = "",
+                           .value = "",
+                           .problem = "it holds nothing, or comments alone",
+                           .expected = kWantedInput});
+}
+
 // Returns which one of its generateName an object without a name is; 1 for one with a name.
 std::uint32_t ObjectIndex::CountGenerated(std::string_view kind, JsonValue object) {
   const auto metadata = Member(object, "metadata");
@@ -375,17 +455,18 @@ std::uint32_t ObjectIndex::CountGenerated(std::string_view kind, JsonValue objec
 }
 
 void ObjectIndex::AddItems(simdjson::dom::array items, std::string_view list_kind,
-                           std::string_view version) {
+                           std::string_view version, std::map<std::size_t, Node>& nodes) {
   // A plain List says nothing about its items; a PodList holds Pods.
   const std::string_view item_kind = list_kind.substr(0, list_kind.size() - kList.size());
-  std::map<std::size_t, Node>& nodes = documents_.back().nodes;
+  std::vector<IndexedObject>& added = objects_[static_cast<std::size_t>(ObjectKind::kNode)];
   auto node = nodes.begin();  // the next one
   std::size_t index = 0;
   for (const JsonValue item : items) {
     if (budget_.stopped()) return;
+    const std::size_t before = added.size();
     AddObject(item, item_kind, item_kind.empty() ? std::string_view() : version);
-    if (node != nodes.end() && node->first == index && !budget_.stopped()) {
-      objects_[static_cast<std::size_t>(ObjectKind::kNode)].back().node = &node->second;
+    if (node != nodes.end() && node->first == index) {
+      if (added.size() > before) added.back().node = &node->second;
       ++node;
     }
     ++index;

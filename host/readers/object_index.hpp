@@ -67,10 +67,12 @@ struct PodAsker {
 // Owns the parsed documents; objects stay valid as long as the index.
 class ObjectIndex {
  public:
-  // Keeps references to both, which must outlive the index. Texts count against `limit`; parsed
+  // Keeps references to all, which must outlive the index. Texts count against `limit`; parsed
   // objects may take four times as much memory. JSON is parsed in pieces of `piece_bytes`, or in
-  // one piece for 0.
-  ObjectIndex(Diagnostics& diagnostics, InputLimit& limit, std::size_t piece_bytes);
+  // one piece for 0. With `budget`, texts and objects are charged to that instead of the objects'
+  // bound, and errors of Add are why it was stopped, or kExhausted for a text above the limit.
+  ObjectIndex(Diagnostics& diagnostics, InputLimit& limit, std::size_t piece_bytes,
+              WorkBudget* budget = nullptr);
 
   // Adds all objects of a JSON text while it is read, with all threads and in little memory (see
   // ParseInPieces). Returns false, with nothing added, when the text is not fit for that: Add then
@@ -91,8 +93,15 @@ class ObjectIndex {
   ReadContext ContextOf(ObjectKind kind, const IndexedObject& object,
                         Diagnostics& diagnostics) const;
   ReadContext ContextOf(const PodAsker& object, Diagnostics& diagnostics) const;
-  // Returns whether objects were left out because they exceed the memory limit.
-  bool out_of_memory() const { return budget_.stopped(); }
+  // Returns whether objects were left out because they exceed the memory limit, or because the
+  // budget was stopped.
+  bool stopped() const { return budget_.stopped(); }
+  // Returns whether reading may leave out what it likes, as the error is that of the budget.
+  bool abandoned() const { return has_caller() && stopped(); }
+  // Charges values that were made of objects to the budget, where one was given.
+  void ChargeMade(std::int64_t bytes) const { text_budget_.Charge(bytes); }
+  // Lets other work have the processor. Must be called by the thread that owns the budget.
+  void Pause() const { budget_.Pause(); }
   // Returns "dump.json, object 12", or the file alone where it holds nothing else.
   std::string PlaceOf(const IndexedObject& object) const;
 
@@ -108,6 +117,7 @@ class ObjectIndex {
  private:
   struct File {
     std::string name;
+    std::size_t errors_before = 0;        // errors that were found before this file
     std::uint32_t objects = 0;            // including those not used here
     std::vector<IndexedObject> kindless;  // values that are not Kubernetes objects
   };
@@ -115,13 +125,17 @@ class ObjectIndex {
     File* file = nullptr;
     simdjson::dom::document json;
     bool has_marks = false;             // has marks of numbers that cannot be read
-    std::map<std::size_t, Node> nodes;  // read already, by their index in a list
+    std::map<std::size_t, Node> nodes;  // read already, by their index in the outermost list
   };
 
   bool TryPieces(File& file, const NextBlock& next);
   Result<void> Finish(File& file, bool may_skip);
+  bool has_caller() const { return &budget_ != &own_budget_; }
+  tl::unexpected<Error> BeyondLimit(const std::string& file, const Error& error) const;
   void AddJson(File& file, std::string text);
+  File& BeginFile(const std::string& name);
   void ReportKindless(const File& file);
+  void WarnOfNothing(const File& file, bool may_skip);
   void CheckKind(JsonValue value, std::string_view kind, std::string_view version);
   ReadContext ContextIn(const File& file, const IndexedObject& object, std::string_view kind,
                         Diagnostics& diagnostics) const;
@@ -129,13 +143,17 @@ class ObjectIndex {
   simdjson::error_code ParseInto(Document& document, std::string& text, JsonValue& root);
   void AddObject(JsonValue value, std::string_view list_kind, std::string_view list_version);
   std::uint32_t CountGenerated(std::string_view kind, JsonValue object);
-  void AddItems(simdjson::dom::array items, std::string_view list_kind, std::string_view version);
+  // Adds the items of a list; `nodes` are those of them that were read already, by their index.
+  void AddItems(simdjson::dom::array items, std::string_view list_kind, std::string_view version,
+                std::map<std::size_t, Node>& nodes);
   void FileError(const std::string& file, std::string problem, std::string expected);
 
   Diagnostics& diagnostics_;
   InputLimit& limit_;
   const std::size_t piece_bytes_;
-  mutable WorkBudget budget_;  // bounds the memory of objects
+  WorkBudget own_budget_;    // bounds the memory of objects where no other budget is given
+  WorkBudget& budget_;       // of objects
+  WorkBudget& text_budget_;  // of texts, and of what they are parsed into
   simdjson::dom::parser parser_;
   std::deque<File> files_;
   std::deque<Document> documents_;

@@ -88,7 +88,7 @@ class PieceParser {
 class Batches {
  public:
   Batches(std::size_t piece_bytes, WorkBudget& budget)
-      : splitter_(piece_bytes, kSpare), parsers_(&budget) {}
+      : splitter_(piece_bytes, kSpare), budget_(budget), parsers_(&budget) {}
   ~Batches() { Wait(); }
   Batches(const Batches&) = delete;
   Batches& operator=(const Batches&) = delete;
@@ -126,13 +126,16 @@ class Batches {
     parsed_.resize(first + in_work_.size());
     group_.run([this, first] {
       tbb::parallel_for(std::size_t{0}, in_work_.size(), [&](std::size_t i) {
-        if (!parsers_.local().Parse(in_work_[i], parsed_[first + i])) sound_ = false;
+        if (budget_.stopped() || !parsers_.local().Parse(in_work_[i], parsed_[first + i])) {
+          sound_ = false;
+        }
       });
     });
     return true;
   }
 
   JsonSplitter splitter_;
+  const WorkBudget& budget_;
   std::vector<JsonPiece> pieces_;   // cut
   std::vector<JsonPiece> in_work_;  // of the batch that is being parsed
   std::vector<ParsedPiece> parsed_;
@@ -148,6 +151,7 @@ std::optional<std::vector<ParsedPiece>> ParseInPieces(const NextBlock& next,
   const std::int64_t charged = budget.charged();
   Batches batches(piece_bytes, budget);
   while (const auto block = next()) {
+    if (!budget.Pause()) break;
     if (!block->empty() && batches.Add(*block)) continue;
     auto parsed = block->empty() ? batches.Finish() : std::nullopt;
     if (parsed) return parsed;

@@ -30,7 +30,7 @@ using NextBlock = std::function<std::optional<std::string_view>()>;
 // Parses a JSON text while it is read, in pieces of about `piece_bytes`, and returns them in order:
 // the pieces of a document's items, then the document, whose list of items is empty where there
 // were any. Returns nullopt for what is not a sequence of valid JSON objects, and for numbers out
-// of range. Charges the memory of nodes to `budget`.
+// of range, and once `budget` is stopped. Charges the memory of nodes to it.
 std::optional<std::vector<ParsedPiece>> ParseInPieces(const NextBlock& next,
                                                       std::size_t piece_bytes, WorkBudget& budget);
 

@@ -50,22 +50,103 @@ bool IsKeptField(std::string_view field) {
       "preemptionPolicy group imagePullPolicy terminationMessagePolicy dnsPolicy admissionMode "
       "delayedTopologyRequest qosClass apiGroup level mode gangMode replicaMode replicationMode "
       "rankMode reschedulingPolicy fieldPath podManagementPolicy startupPolicyOrder "
-      "subGroupPolicyType mpiImplementation requiredTopologyLevel preferredTopologyLevel");
+      "subGroupPolicyType mpiImplementation requiredTopologyLevel preferredTopologyLevel "
+      "submissionMode path preemptibility rankFrom");
   return kWords.contains(field);
 }
 
 constexpr std::string_view kKueuePrefix = "kueue.x-k8s.io/";
+constexpr std::string_view kKaiPrefix = "kai.scheduler/";
+constexpr std::string_view kSliceReplaced = "kueue.x-k8s.io/workload-slice-replacement-for";
 
-// Annotations of Kueue whose texts are label keys or numbers.
-bool IsKeptAnnotation(std::string_view key) {
-  return key.ends_with("topology") || key.ends_with("constraints") || key.ends_with("size") ||
-         key.ends_with("count") || key.ends_with("parallelism") || key.ends_with("offset") ||
-         key.ends_with("label");
+bool IsOfKueueOrKai(std::string_view key) {
+  return key.starts_with(kKueuePrefix) || key.starts_with(kKaiPrefix);
 }
 
-bool IsPlainWord(std::string_view text) {
-  static const Words kPlain = WordsOf("main true false True False Unknown");
-  return text.empty() || kPlain.contains(text) || ParseQuantity(text).has_value();
+// Annotations that are read.
+bool IsReadAnnotation(std::string_view key) {
+  return IsOfKueueOrKai(key) || key == "pod-group-name" || key == "priorityClassName" ||
+         key.ends_with("/exclusive-topology") || key.ends_with("/subgroup-exclusive-topology");
+}
+
+// Of those the ones whose texts are label keys, numbers or words.
+bool IsKeptAnnotation(std::string_view key) {
+  static const auto kEnds = {"topology", "constraints", "size",      "count",         "parallelism",
+                             "offset",   "label",       "placement", "preemptibility"};
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return key.ends_with(end); });
+}
+
+// Fields that hold a map from label keys to values.
+bool HoldsLabels(std::string_view field) {
+  static const Words kWords = WordsOf("labels nodeLabels nodeSelector matchLabels");
+  return kWords.contains(field);
+}
+
+// Fields that hold a map from resources to quantities.
+bool HoldsQuantities(std::string_view field) {
+  static const Words kWords = WordsOf(
+      "requests limits allocatable capacity overhead podFixed min max default defaultRequest "
+      "maxLimitRequestRatio resourceUsage");
+  return kWords.contains(field);
+}
+
+bool IsQuantityField(std::string_view field) {
+  static const Words kWords = WordsOf("nominalQuota borrowingLimit lendingLimit weight total");
+  return kWords.contains(field);
+}
+
+// Labels with the index of a pod (R22.9), besides those that a topology request names.
+bool IsIndexLabel(std::string_view key) {
+  static const Words kWords = WordsOf(
+      "batch.kubernetes.io/job-completion-index apps.kubernetes.io/pod-index "
+      "leaderworkerset.sigs.k8s.io/worker-index leaderworkerset.sigs.k8s.io/subgroup-index "
+      "jobset.sigs.k8s.io/job-index training.kubeflow.org/replica-index "
+      "kueue.x-k8s.io/pod-group-pod-index");
+  return kWords.contains(key);
+}
+
+// Labels whose values are words or names of parts.
+constexpr std::string_view kAncestorStep = "trainer.kubeflow.org/trainjob-ancestor-step";
+constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";
+constexpr std::string_view kReplicatedJobLabel = "jobset.sigs.k8s.io/replicatedjob-name";
+
+// Lists whose items have names of parts of a workload.
+bool HoldsParts(std::string_view field) {
+  static const Words kWords = WordsOf(
+      "podSets podSetAssignments podSetUpdates reclaimablePods replicatedJobs gangGroups "
+      "rankedGroups eqGroups");
+  return kWords.contains(field);
+}
+
+// Fields that name a part of a workload.
+bool IsPartReference(std::string_view field) {
+  static const Words kWords = WordsOf("gangGroup rankedGroup eqGroup");
+  return kWords.contains(field);
+}
+
+// Names that Kueue, the operators and the canonical model give to parts by themselves.
+bool IsNameOfAPart(std::string_view text) {
+  static const Words kWords =
+      WordsOf("main head leader launcher master worker node gg rg template");
+  static const auto kNumbered = {"gg-", "rg-", "template-"};
+  const auto is_numbered = [&](std::string_view base) {
+    return text.starts_with(base) && text.size() > base.size() &&
+           text.find_first_not_of("0123456789", base.size()) == text.npos;
+  };
+  return kWords.contains(text) || std::ranges::any_of(kNumbered, is_numbered);
+}
+
+bool IsTrueOrFalse(std::string_view text) { return text == "true" || text == "false"; }
+
+bool IsInteger(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
+std::string_view TextOf(JsonValue object, std::string_view name) {
+  std::string_view text;
+  const auto value = Member(object, name);
+  return value && value->get(text) == simdjson::SUCCESS ? text : std::string_view();
 }
 
 }  // namespace
@@ -81,6 +162,9 @@ class Redaction::Walk {
     std::string_view text;
     if (value.is_object()) {
       VisitObject(value, field);
+    } else if (field.ends_with("IndexLabel") && value.get(text) == simdjson::SUCCESS) {
+      redaction_.number_labels_.emplace(text);
+      AppendJsonString(json_, text);
     } else if (value.is_array()) {
       const char* separator = "[";
       for (const JsonValue item : Items(value)) {
@@ -90,9 +174,7 @@ class Redaction::Walk {
       }
       json_ += *separator == '[' ? "[]" : "]";
     } else if (value.get(text) == simdjson::SUCCESS) {
-      // The name of a quota is that of a resource.
-      const bool kept = IsKeptField(field) || (field == "name" && around == "resources");
-      AppendJsonString(json_, kept ? std::string(text) : Named(text));
+      AppendJsonString(json_, Text(text, field, around));
     } else {
       json_ += simdjson::minify(value);
     }
@@ -101,8 +183,80 @@ class Redaction::Walk {
   std::string Take() { return std::move(json_); }
 
  private:
+  // Returns what stands for a name. Initializers of a TrainJob are known by the end of their names.
   std::string Named(std::string_view text) {
-    return IsPlainWord(text) ? std::string(text) : name_(redaction_, text);
+    constexpr std::string_view kInitializer = "initializer";
+    if (text.empty()) return "";
+    std::string name = name_(redaction_, text);
+    return text.ends_with(kInitializer) ? fmt::format("{}-{}", name, kInitializer) : name;
+  }
+
+  std::string PartName(std::string_view text) {
+    return IsNameOfAPart(text) ? std::string(text) : Named(text);
+  }
+
+  // Returns what stands for the text of a field.
+  std::string Text(std::string_view text, std::string_view field, std::string_view around) {
+    if (field == "fieldPath") return FieldPath(text);
+    // The name of a quota is that of a resource.
+    const bool kept = IsKeptField(field) ||
+                      (field == "name" && (around == "resources" || around == "schedulingGates")) ||
+                      ((IsQuantityField(field) || HoldsQuantities(around)) && ParseQuantity(text));
+    if (kept) return std::string(text);
+    const bool of_part = (field == "name" && HoldsParts(around)) || IsPartReference(field);
+    return of_part ? PartName(text) : Named(text);
+  }
+
+  // Names the parts in "spec.gangGroup[name=a].rankedGroup[name=b]".
+  std::string FieldPath(std::string_view path) {
+    constexpr std::string_view kName = "[name=";
+    std::string named;
+    for (std::size_t at = 0; (at = path.find(kName)) != path.npos;) {
+      at += kName.size();
+      const std::size_t end = std::min(path.find(']', at), path.size());
+      named.append(path.substr(0, at)).append(PartName(path.substr(at, end - at)));
+      path.remove_prefix(end);
+    }
+    return named.append(path);
+  }
+
+  // Returns whether values of this label are compared as numbers.
+  bool IsNumberLabel(std::string_view key) const {
+    return IsIndexLabel(key) || redaction_.number_labels_.contains(key);
+  }
+
+  std::string LabelValue(std::string_view key, std::string_view text) {
+    const bool kept = key == kAncestorStep || (IsNumberLabel(key) && IsInteger(text)) ||
+                      (IsOfKueueOrKai(key) && IsTrueOrFalse(text)) ||
+                      (key.starts_with(kKaiPrefix) && IsKeptAnnotation(key));
+    if (kept) return std::string(text);
+    return key == kPodSetLabel || key == kReplicatedJobLabel ? PartName(text) : Named(text);
+  }
+
+  std::string AnnotationText(std::string_view key, std::string_view text) {
+    if (key.ends_with("index-label")) redaction_.number_labels_.emplace(text);
+    if (IsKeptAnnotation(key) || IsTrueOrFalse(text)) return std::string(text);
+    const std::size_t slash = text.find('/');
+    if (key != kSliceReplaced || slash == text.npos) return Named(text);
+    return fmt::format("{}/{}", Named(text.substr(0, slash)), Named(text.substr(slash + 1)));
+  }
+
+  // Writes the value of a field, or all in its list, as values of the label `key`.
+  void VisitLabelValue(std::string_view key, JsonValue value) {
+    std::string_view text;
+    if (value.is_array()) {
+      const char* separator = "[";
+      for (const JsonValue item : Items(value)) {
+        json_ += separator;
+        separator = ",";
+        VisitLabelValue(key, item);
+      }
+      json_ += *separator == '[' ? "[]" : "]";
+    } else if (value.get(text) == simdjson::SUCCESS) {
+      AppendJsonString(json_, LabelValue(key, text));
+    } else {
+      json_ += simdjson::minify(value);
+    }
   }
 
   void VisitObject(JsonValue object, std::string_view field) {
@@ -113,24 +267,32 @@ class Redaction::Walk {
       AppendJsonString(json_, key);
       json_ += ':';
     };
+    // A requirement, a taint or a toleration: its values are those of a label.
+    const std::string_view label = TextOf(object, "key");
+    const std::string_view compared = TextOf(object, "operator");
+    if (!label.empty() && (compared == "Gt" || compared == "Lt")) {
+      redaction_.number_labels_.emplace(label);
+    }
     if (field == "individual" && Member(object, "roots")) {
       begin("roots");
       VisitRoots(object);
     } else {
       for (const auto [key, value] : Fields(object)) {
         std::string_view text;
-        if (IsLeftOut(key)) continue;
         if (field == "annotations") {
-          if (!key.starts_with(kKueuePrefix) || value.get(text) != simdjson::SUCCESS) continue;
+          if (!IsReadAnnotation(key) || value.get(text) != simdjson::SUCCESS) continue;
           begin(key);
-          AppendJsonString(json_, IsKeptAnnotation(key) ? std::string(text) : Named(text));
+          AppendJsonString(json_, AnnotationText(key, text));
           continue;
         }
+        const bool is_label = HoldsLabels(field);  // a key of labels is no field
+        if (!is_label && !HoldsQuantities(field) && IsLeftOut(key)) continue;
         begin(key);
-        // Keys of labels are no fields.
-        const bool labels = field == "labels" || field == "nodeLabels" || field == "nodeSelector" ||
-                            field == "matchLabels";
-        Visit(value, labels ? std::string_view() : key, field);
+        if (is_label || (!label.empty() && (key == "values" || key == "value"))) {
+          VisitLabelValue(is_label ? key : label, value);
+        } else {
+          Visit(value, key, field);
+        }
       }
     }
     json_ += *separator == '{' ? "{}" : "}";

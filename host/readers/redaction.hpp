@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -13,8 +14,9 @@ namespace espalier {
 
 // Replaces the texts of Kubernetes objects by numbers, the same text by the same number. The
 // numbers are in the order of the texts, as decisions follow that order. Field names, label keys,
-// resources, amounts, times, uids, and the few words that Kubernetes and Kueue define are kept;
-// texts that decisions do not depend on, such as images and commands, are left out.
+// resources, amounts, times, uids, the words that Kubernetes, Kueue and KAI define, and values of
+// labels that are indexes or compared as numbers are kept; texts that decisions do not depend on,
+// such as images and commands, are left out.
 //
 // All texts must be added before the first is written.
 class Redaction {
@@ -32,6 +34,7 @@ class Redaction {
   class Walk;
 
   std::map<std::string, std::size_t, std::less<>> numbers_;
+  std::set<std::string, std::less<>> number_labels_;  // keys of labels compared as numbers
   bool numbered_ = false;
 };
 

@@ -16,7 +16,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include "host/model/work_budget.hpp"
+#include "host/model/excerpt.hpp"
 #include "host/readers/json_text.hpp"
 #include "host/readers/long_scalars.hpp"
 #include "host/readers/syntax_error.hpp"
@@ -88,32 +88,60 @@ std::string PlainJson(const std::string& text) {
   return json;
 }
 
+constexpr const char* kStopped = "reading was stopped";
+
+constexpr std::string_view kStandardTag = "tag:yaml.org,2002:";  // written as `!!`
+
+bool IsNullWord(std::string_view text) { return IsOneOf(text, {"", "~", "null", "Null", "NULL"}); }
+
+// Returns whether the JSON of a plain scalar is what its tag says; an integer is a float, too.
+bool IsOfType(std::string_view json, std::string_view type) {
+  if (json == "null") return type == "null";
+  if (json == "true" || json == "false") return type == "bool";
+  if (json.starts_with('"')) return false;
+  const bool is_integer = json.find_first_of(".eE") == json.npos;
+  return type == "float" || (type == "int" && is_integer);
+}
+
 // A text as the stream that the YAML parser reads. The parser keeps up to 250 bytes for each byte
 // between what it reports and how far it has read, which is far where brackets open and never
 // close.
 class TextBuffer : public std::streambuf {
  public:
-  explicit TextBuffer(std::string_view text) {
+  TextBuffer(std::string_view text, WorkBudget& budget) : budget_(budget) {
     char* begin = const_cast<char*>(text.data());  // nothing writes to it
     setg(begin, begin, begin + text.size());
   }
 
-  // Notes that all that was read so far has been reported.
-  void Reported() { reported_ = gptr(); }
+  // Notes that all that was read so far has been reported, last what begins at `mark`.
+  void Reported(const YAML::Mark& mark) {
+    reported_ = gptr();
+    reported_mark_ = mark;
+  }
 
  protected:
   std::streamsize xsgetn(char* to, std::streamsize count) override {
     constexpr std::ptrdiff_t kMostAhead = std::ptrdiff_t{2} << 20;
-    if (gptr() - std::max<const char*>(reported_, eback()) > kMostAhead) {
-      throw YAML::Exception(
-          YAML::Mark::null_mark(),
-          "a scalar, a comment or brackets within brackets are longer than 2 MiB");
+    constexpr std::int64_t kBytesOfAByteAhead = 250;
+    const std::ptrdiff_t ahead = gptr() - std::max<const char*>(reported_, eback());
+    if (ahead > most_ahead_) {
+      budget_.Charge(kBytesOfAByteAhead * (ahead - most_ahead_));
+      most_ahead_ = ahead;
+    }
+    if (!budget_.Pause()) throw YAML::Exception(YAML::Mark::null_mark(), kStopped);
+    if (ahead > kMostAhead) {
+      throw YAML::Exception(reported_mark_,
+                            "behind this, a scalar, a comment or brackets within brackets are "
+                            "longer than 2 MiB");
     }
     return std::streambuf::xsgetn(to, count);
   }
 
  private:
+  WorkBudget& budget_;
   const char* reported_ = nullptr;
+  YAML::Mark reported_mark_;  // the beginning of the text at first
+  std::ptrdiff_t most_ahead_ = 0;
 };
 
 constexpr std::string_view kEndInQuotes = "illegal EOF in scalar";  // as the parser says it
@@ -129,12 +157,13 @@ class JsonWriter : public YAML::EventHandler {
  public:
   // `scalars` are what names in the text stand for; null: nothing.
   JsonWriter(std::string_view text, TextBuffer& input, LongScalars* scalars, std::size_t most_bytes,
-             std::size_t most_events)
+             std::size_t most_events, WorkBudget& budget)
       : text_(text),
         input_(input),
         scalars_(scalars),
         most_bytes_(most_bytes),
-        events_left_(most_events) {}
+        events_left_(most_events),
+        budget_(budget) {}
 
   const std::string& error() const { return error_; }
   // The parser takes the end of the text for the end of a quoted scalar.
@@ -173,6 +202,14 @@ class JsonWriter : public YAML::EventHandler {
     CountEvent(mark);
     last_scalar_ = mark;
     if (tag == "?") return Scalar(mark, anchor, value, PlainJson(value));
+    if (tag.starts_with(kStandardTag)) {
+      const std::string_view type = std::string_view(tag).substr(kStandardTag.size());
+      if (IsOneOf(type, {"int", "float", "bool", "null"})) {
+        const std::string json = IsNullWord(value) ? "null" : PlainJson(value);
+        if (IsOfType(json, type)) return Scalar(mark, anchor, value, json);
+        return Fail(mark, fmt::format("{} is no !!{}", Excerpt(value), type));
+      }
+    }
     const auto whole = scalars_ != nullptr ? scalars_->Find(value) : std::nullopt;
     const std::string& text = whole ? *whole : value;
     std::string quoted;
@@ -211,17 +248,31 @@ class JsonWriter : public YAML::EventHandler {
   }
 
   bool HasRoom(const YAML::Mark& mark, std::size_t bytes) {
-    if (bytes_before_ + bytes_of_anchors_ + json_.size() + bytes <= most_bytes_) return true;
-    Fail(mark, fmt::format("the aliases make the document too large, more than {}",
+    if (Bytes() + bytes <= most_bytes_) return true;
+    Fail(mark, fmt::format("{} too large, more than {}",
+                           has_anchors_ ? "the aliases make the document" : "the document is",
                            BytesText(static_cast<std::int64_t>(most_bytes_))));
     return false;
+  }
+
+  // Of all that was made so far.
+  std::size_t Bytes() const { return bytes_before_ + bytes_of_anchors_ + json_.size(); }
+
+  // Charges what was made since the last call, a good deal at a time.
+  void ChargeMade() {
+    constexpr std::size_t kStep = std::size_t{1} << 16;
+    if (Bytes() < charged_ + kStep) return;
+    budget_.Charge(static_cast<std::int64_t>(Bytes() - charged_));
+    charged_ = Bytes();
   }
 
   // Some malformed texts keep the parser busy for ever without moving on. Every event of a sound
   // text has a character of its own, so running out of them tells. Only throwing stops the parser.
   void CountEvent(const YAML::Mark& mark) {
-    input_.Reported();
+    input_.Reported(mark);
     HasRoom(mark, 0);
+    ChargeMade();
+    if (!budget_.Pause()) throw YAML::ParserException(mark, kStopped);
     if (events_left_-- == 0)
       throw YAML::ParserException(mark, "the text is malformed from here on");
   }
@@ -284,6 +335,7 @@ class JsonWriter : public YAML::EventHandler {
   void Remember(const YAML::Mark& mark, YAML::anchor_t anchor, std::size_t start) {
     constexpr std::size_t kBytesOfAnAnchor = 256;  // here and in the parser
     if (anchor == 0) return;
+    has_anchors_ = true;
     const std::size_t bytes = json_.size() - start + kBytesOfAnAnchor;
     if (!HasRoom(mark, bytes)) return;
     bytes_of_anchors_ += bytes;
@@ -295,6 +347,9 @@ class JsonWriter : public YAML::EventHandler {
   LongScalars* scalars_;
   std::size_t most_bytes_;
   std::size_t events_left_;
+  WorkBudget& budget_;
+  std::size_t charged_ = 0;
+  bool has_anchors_ = false;
   std::size_t bytes_before_ = 0;  // of the documents before
   std::size_t bytes_of_anchors_ = 0;
   std::string json_;
@@ -307,10 +362,12 @@ class JsonWriter : public YAML::EventHandler {
 
 // `text` has `bytes` with all that the names in it stand for.
 Result<std::vector<std::string>> Convert(std::string_view text, LongScalars* scalars,
-                                         std::size_t bytes, std::size_t most_bytes) {
+                                         std::size_t bytes, std::size_t most_bytes,
+                                         WorkBudget& budget) {
   constexpr std::size_t kSpare = std::size_t{16} << 20;
-  TextBuffer input(text);
-  JsonWriter writer(text, input, scalars, std::min(most_bytes, kSpare + 8 * bytes), 16 + 2 * bytes);
+  TextBuffer input(text, budget);
+  JsonWriter writer(text, input, scalars, std::min(most_bytes, kSpare + 8 * bytes), 16 + 2 * bytes,
+                    budget);
   try {
     std::istream stream(&input);
     YAML::Parser parser(stream);
@@ -331,13 +388,14 @@ Result<std::vector<std::string>> Convert(std::string_view text, LongScalars* sca
 }  // namespace
 
 Result<std::vector<std::string>> YamlToJson(std::string_view text, std::size_t most_bytes,
-                                            std::size_t long_scalar) {
+                                            std::size_t long_scalar, WorkBudget& budget) {
+  budget.Charge(static_cast<std::int64_t>(text.size()));  // without its long scalars
   LongScalars scalars(text, long_scalar);
   if (!scalars.empty()) {
-    auto documents = Convert(scalars.text(), &scalars, text.size(), most_bytes);
+    auto documents = Convert(scalars.text(), &scalars, text.size(), most_bytes, budget);
     if (documents && scalars.AllFound()) return documents;
   }
-  return Convert(text, nullptr, text.size(), most_bytes);
+  return Convert(text, nullptr, text.size(), most_bytes, budget);
 }
 
 }  // namespace espalier

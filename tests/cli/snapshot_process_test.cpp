@@ -1,4 +1,6 @@
 // `espalier snapshot` with a stand-in for kubectl.
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,6 +112,142 @@ TEST(Snapshot, WithoutNamesIsAnsweredAsWithThem) {
   };
   EXPECT_EQ(pods_of("$E snapshot --redact | $E place -"),
             pods_of("$E place " + kDump + " " + kMore));
+}
+
+// Replaces the words within the texts of a JSON text by numbers, in the order of the words.
+std::string UpToNames(std::string_view json) {
+  std::map<std::string, std::size_t> numbers;
+  std::string out;
+  std::string word;
+  bool quoted = false;
+  for (const char c : json) {
+    const bool in_word = std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_';
+    if (quoted && in_word) {
+      word += c;
+      continue;
+    }
+    if (!word.empty())
+      out += std::to_string(numbers.try_emplace(word, numbers.size()).first->second);
+    word.clear();
+    if (c == '"') quoted = !quoted;
+    out += c;
+  }
+  return out;
+}
+
+const std::string kElastic =
+    "ElasticJobsViaWorkloadSlices=true,ElasticJobsViaWorkloadSlicesWithTAS=true";
+
+// Everything as if it were the nodes.
+std::string PlacedUpToNames(const std::string& objects, const std::string& redact) {
+  const std::string stand_in = "case $2 in node) cat <<'E'\n" + objects +
+                               "\nE\n;; *) echo '{\"kind\": \"List\", \"items\": []}' ;; esac\n";
+  const ProcessResult result = WithKubectl(
+      stand_in, "$E snapshot " + redact + " | $E place - -o json --feature-gates " + kElastic);
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  return UpToNames(result.output);
+}
+
+// A Topology of racks and hosts with a queue, and two nodes with these labels beside their racks.
+std::string SmallCluster(const std::string& labels_a, const std::string& labels_b) {
+  const auto node = [](const std::string& name, const std::string& labels) {
+    return R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": ")" + name +
+           R"(", "labels": {"pool": "a", "kubernetes.io/hostname": ")" + name + "\", " + labels +
+           R"(}}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"},
+                            "conditions": [{"type": "Ready", "status": "True"}]}},)";
+  };
+  return R"({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Topology", "metadata": {"name": "t"},
+      "spec": {"levels": [{"nodeLabel": "rack"}, {"nodeLabel": "kubernetes.io/hostname"}]}},
+    {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ResourceFlavor", "metadata": {"name": "f"},
+      "spec": {"nodeLabels": {"pool": "a"}, "topologyName": "t"}},
+    {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ClusterQueue", "metadata": {"name": "cq"},
+      "spec": {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["cpu", "memory"],
+        "flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": "100"},
+          {"name": "memory", "nominalQuota": "100Gi"}]}]}]}},
+    {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "LocalQueue",
+      "metadata": {"name": "q", "namespace": "ns"}, "spec": {"clusterQueue": "cq"}},
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns"}},)" +
+         node("na", labels_a) + node("nb", labels_b);
+}
+
+std::string List(const std::string& objects) {
+  return R"({"kind": "List", "apiVersion": "v1", "items": [)" + objects + "]}";
+}
+
+const std::string kPods =
+    R"({"spec": {"containers": [{"resources": {"requests": {"cpu": "1"}}}]}})";
+
+// An object with a queue and annotations.
+std::string Queued(const std::string& version, const std::string& kind, const std::string& spec,
+                   const std::string& annotations = "", const std::string& name = "x") {
+  return R"({"apiVersion": ")" + version + R"(", "kind": ")" + kind + R"(", "metadata": {
+      "namespace": "ns", "name": ")" +
+         name + R"(", "labels": {"kueue.x-k8s.io/queue-name": "q"},
+      "annotations": {)" +
+         annotations + R"(}}, "spec": )" + spec + "}";
+}
+
+TEST(Snapshot, WithoutNamesDecidesAsWithThem) {
+  const auto job = [](const std::string& spec) {
+    return Queued("batch/v1", "Job",
+                  R"({"suspend": true, "template": {"metadata": {"annotations":
+                      {"kueue.x-k8s.io/podset-required-topology": "rack"}}, "spec": {)" +
+                      spec + R"("containers": [{"resources": {"requests": {"cpu": "4"}}}]}}})");
+  };
+  const std::string racks = SmallCluster(R"("rack": "r1")", R"("rack": "r2")");
+  const auto pod = [](const std::string& name) {
+    return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
+           R"(", "namespace": "ns", "annotations": {"pod-group-name": "kg"},
+              "labels": {"kueue.x-k8s.io/queue-name": "q"}}, "status": {"phase": "Pending"},
+              "spec": {"containers": [{"resources": {"requests": {"cpu": "1"}}}]}})";
+  };
+  const auto slice = [](const std::string& name, int count, const std::string& annotations,
+                        const std::string& status) {
+    return R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": {
+        "namespace": "ns", "name": ")" +
+           name + R"(", "annotations": {
+          "kueue.x-k8s.io/elastic-job": "true")" +
+           annotations + R"(}}, "spec": {"queueName": "q",
+        "podSets": [{"name": "main", "count": )" +
+           std::to_string(count) + R"(,
+          "topologyRequest": {"unconstrained": true}, "template": )" +
+           kPods + R"(}]}, "status": )" + status + "}";
+  };
+  const std::string admitted = R"({"conditions": [{"type": "QuotaReserved", "status": "True"},
+      {"type": "Admitted", "status": "True"}], "admission": {"clusterQueue": "cq",
+      "podSetAssignments": [{"name": "main", "flavors": {"cpu": "f"}, "resourceUsage": {"cpu": "1"},
+        "count": 1, "topologyAssignment": {"levels": ["kubernetes.io/hostname"],
+          "domains": [{"values": ["nb"], "count": 1}]}}]}})";
+  const std::vector<std::string> cases = {
+      // The key of a label is no field.
+      SmallCluster(R"("rack": "r1", "env": "prod")", R"("rack": "r2", "env": "dev")") +
+          job(R"("nodeSelector": {"env": "dev"}, )"),
+      // A value that could be an amount.
+      SmallCluster(R"("rack": "2b")", R"("rack": "30")") + job(""),
+      SmallCluster(R"("rack": "r1", "speed": "90")", R"("rack": "r2", "speed": "100")") +
+          job(R"("affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+                {"nodeSelectorTerms": [{"matchExpressions":
+                  [{"key": "speed", "operator": "Gt", "values": ["95"]}]}]}}}, )"),
+      racks + Queued("ray.io/v1", "RayJob",
+                     R"({"submissionMode": "K8sJobMode", "rayClusterSpec": {
+          "headGroupSpec": {"template": )" +
+                         kPods + R"(}, "workerGroupSpecs": [
+            {"groupName": "w", "replicas": 1, "template": )" +
+                         kPods + "}]}}"),
+      racks + Queued("workload.codeflare.dev/v1beta2", "AppWrapper",
+                     R"({"components": [
+          {"podSets": [{"replicas": 2, "path": "template.spec.template"}], "template": {
+            "kind": "Job", "apiVersion": "batch/v1", "spec": {"template": )" +
+                         kPods + "}}}]}"),
+      racks + Queued("scheduling.run.ai/v2alpha2", "PodGroup", R"({"minMember": 2})", "", "kg") +
+          "," + pod("p1") + "," + pod("p2"),
+      racks + slice("old", 1, "", admitted) + "," +
+          slice("new", 2, R"(, "kueue.x-k8s.io/workload-slice-replacement-for": "ns/old")", "{}"),
+  };
+  for (const std::string& objects : cases) {
+    EXPECT_EQ(PlacedUpToNames(List(objects), "--redact"), PlacedUpToNames(List(objects), ""))
+        << objects;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // Files, folders, formats and what goes wrong with them.
-#include "host/readers/cluster_files.hpp"
-
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "tests/readers/cluster_text.hpp"
 
 namespace espalier {
 namespace {
@@ -37,43 +37,6 @@ std::string Gzip(std::string_view text) {
   deflateEnd(&stream);
   return packed;
 }
-
-std::string NodeJson(std::string_view name) {
-  return fmt::format(R"({{"kind": "Node", "apiVersion": "v1", "metadata": {{"name": "{}"}}}})",
-                     name);
-}
-
-std::vector<std::string> Names(const Result<ClusterRead>& read) {
-  std::vector<std::string> names;
-  if (!read) return {"error: " + read.error().message};
-  for (const Node& node : read->cluster.nodes) names.push_back(node.name);
-  return names;
-}
-
-Result<ClusterRead> Read(std::string text, bool strict = false) {
-  return ReadClusterText("f", std::move(text), {.strict = strict});
-}
-
-std::string ErrorOf(const Result<ClusterRead>& read) {
-  return read ? "no error" : read.error().message;
-}
-
-class Folder : public testing::Test {
- protected:
-  Folder() : path_(fs::path(testing::TempDir()) / fmt::format("espalier-{}", ::getpid())) {
-    fs::create_directories(path_);
-  }
-  ~Folder() override { fs::remove_all(path_); }
-
-  std::string Write(const std::string& name, std::string_view text) {
-    const fs::path file = path_ / name;
-    fs::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << text;
-    return file.string();
-  }
-
-  fs::path path_;
-};
 
 TEST(ClusterText, OneObjectListTypedListAndStream) {
   EXPECT_THAT(Names(Read(NodeJson("a"))), ElementsAre("a"));
@@ -118,6 +81,47 @@ spec:
   ASSERT_TRUE(yaml.has_value()) << ErrorOf(yaml);
   ASSERT_TRUE(json.has_value()) << ErrorOf(json);
   EXPECT_EQ(yaml->cluster, json->cluster);
+}
+
+// As a server reads what a client sent.
+TEST(ClusterText, ReadsWithinTheBudgetOfACall) {
+  std::string json = R"({"kind": "List", "apiVersion": "v1", "items": [)" + NodeJson("n");
+  std::string yaml;
+  for (int i = 0; i < 20'000; ++i) {
+    json += "," + NodeJson("n" + std::to_string(i));
+    yaml += fmt::format("---\nkind: Pod\napiVersion: v1\nmetadata: {{name: p{}}}\n", i);
+  }
+  json += "]}";
+  for (const std::string& text : {json, yaml, Gzip(json), Gzip(yaml)}) {
+    WorkBudget enough(std::int64_t{1} << 30);
+    int pauses = 0;
+    enough.OnPause([&] { ++pauses; });
+    enough.RequestPause();
+    const auto read = ReadClusterText("f", text, {.budget = &enough});
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_GT(pauses, 10);
+    EXPECT_GT(enough.charged(), std::ssize(yaml));
+
+    const auto error_with = [&](WorkBudget& budget, std::uint64_t most) {
+      const auto failed = ReadClusterText("f", text, {.max_input = most, .budget = &budget});
+      return failed ? Error{ErrorClass::kInternal, "no error"} : failed.error();
+    };
+    WorkBudget little(std::int64_t{1} << 20);
+    EXPECT_EQ(error_with(little, kMostInputBytes).error_class, ErrorClass::kExhausted);
+    // However far it has come when nobody waits for it any more.
+    for (int wait = 0; wait < pauses; wait += 1 + pauses / 5) {
+      WorkBudget cancelled;
+      int left = wait;
+      cancelled.OnPause([&] {
+        if (left-- == 0) cancelled.Stop({ErrorClass::kCancelled, "nobody waits"});
+      });
+      cancelled.RequestPause();
+      EXPECT_EQ(error_with(cancelled, kMostInputBytes).message, "nobody waits") << wait;
+    }
+    const Error too_large = error_with(enough, 100'000);
+    EXPECT_EQ(too_large.error_class, ErrorClass::kExhausted);
+    EXPECT_EQ(too_large.message, "f: is larger than 97.6 KiB, unpacked; ask for less at once");
+  }
 }
 
 TEST(ClusterText, Gzip) {
@@ -474,7 +478,11 @@ TEST(NumbersOutOfRange, BeyondAnIntegerNameObjectAndFieldWhereAnIntegerIsWanted)
              {"99999999999999999999999999999999", "1e+32"},
              {"1e300", "1e+300"},
          }) {
-      ExpectError(Read(ObjectsWith(json, number, "1")), "");
+      const std::string negative = fmt::format(
+          "f, object 1: Node a: status.allocatable[example.com/x]: it is negative, got {}; "
+          "want a quantity of 0 or more",
+          shown);
+      ExpectError(Read(ObjectsWith(json, number, "1")), number[0] == '-' ? negative : "");
       ExpectError(Read(ObjectsWith(json, "1", number)),
                   fmt::format(fmt::runtime(kIntegerError), shown));
     }

@@ -352,5 +352,34 @@ TEST(Sources, AnUnknownVersionIsNamedWithThoseThatAreKnown) {
                         "jobset.x-k8s.io/v1alpha2, jobset.x-k8s.io/v1"));
 }
 
+constexpr const char* kScaledDeployment = R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d, namespace: team}
+spec: {replicas: 2, template: {spec: {containers: [{name: c}]}}}
+---
+)";
+
+TEST(Autoscaler, WhatIsWrongWithItIsSaidOfIt) {
+  EXPECT_THAT(ErrorOf(std::string(kScaledDeployment) + R"(
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: h, namespace: team}
+spec: {minReplicas: two, scaleTargetRef: {kind: Deployment, name: d}}
+)"),
+              HasSubstr("f, object 2: HorizontalPodAutoscaler team/h: spec.minReplicas: "));
+}
+
+TEST(PodGroup, OfNoPodIsNotCalledMissing) {
+  const std::string error = ErrorOf(R"(
+apiVersion: scheduling.k8s.io/v1alpha2
+kind: PodGroup
+metadata: {name: g, namespace: team}
+spec: {schedulingPolicy: {gang: {minCount: 0}}}
+)");
+  EXPECT_THAT(error, HasSubstr("spec.schedulingPolicy.gang.minCount: it is"));
+  EXPECT_THAT(error, testing::Not(HasSubstr("missing")));
+}
+
 }  // namespace
 }  // namespace espalier

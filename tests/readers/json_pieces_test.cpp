@@ -252,5 +252,30 @@ TEST_P(PiecesOfMuchInput, TakeLittleMemory) {
 INSTANTIATE_TEST_SUITE_P(FileAndPipe, PiecesOfMuchInput, testing::Bool());
 #endif
 
+// A list within the list has indexes of its own.
+TEST(Pieces, ListsWithinListsHaveTheirOwnNodes) {
+  const auto node = [](const std::string& name, int cpu, const std::string& more = "") {
+    return fmt::format(R"({{"apiVersion": "v1", "kind": "Node", "metadata": {{"name": "{}"{}}},
+                            "status": {{"allocatable": {{"cpu": "{}"}}}}}})",
+                       name, more, cpu);
+  };
+  const auto list = [](const std::string& kind, const std::string& items) {
+    return R"({"apiVersion": "v1", "kind": ")" + kind + R"(", "items": [)" + items + "]}";
+  };
+  const std::string other_hostname = R"(, "labels": {"kubernetes.io/hostname": "other"})";
+  const std::string pod = R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}})";
+  for (const std::string& text : {list("List", node("a", 8) + "," + list("NodeList", node("b", 2))),
+                                  list("List", node("a", 8) + "," + node("b", 2, other_hostname) +
+                                                   "," + list("PodList", pod))}) {
+    const auto read = ReadClusterText("f", text);
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_EQ(read->cluster.nodes.size(), 2u);
+    EXPECT_EQ(read->cluster.nodes[0].name, "a");
+    EXPECT_EQ(read->cluster.nodes[0].allocatable, (Resources{{"cpu", 8000}}));
+    EXPECT_EQ(read->cluster.nodes[1].name, "b");
+    EXPECT_EQ(read->cluster.nodes[1].allocatable, (Resources{{"cpu", 2000}}));
+  }
+}
+
 }  // namespace
 }  // namespace espalier

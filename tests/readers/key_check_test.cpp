@@ -219,5 +219,26 @@ TEST(Folders, SkipFilesWithoutKubernetesObjectsByName) {
   EXPECT_FALSE(mixed.has_value());
 }
 
+// Of the kinds whose fields are not known, too, and once for a template.
+TEST(RepeatedKeys, AreErrorsInEveryKindThatIsRead) {
+  EXPECT_EQ(
+      StrictErrorOf(R"(
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: js}
+spec:
+  replicatedJobs:
+  - name: w
+    replicas: 1
+    replicas: 5
+    template: {spec: {template: {spec: {
+      containers: [{name: c, name: c, resources: {requests: {cpu: 1}}}]}}}}
+)"),
+      "f: JobSet js: spec.replicatedJobs[0].replicas: the key replicas is there twice, got 5; "
+      "want each key once\n"
+      "f: JobSet js: spec.replicatedJobs[0].template.spec.template.spec.containers[0].name: "
+      "the key name is there twice, got \"c\"; want each key once");
+}
+
 }  // namespace
 }  // namespace espalier

@@ -24,11 +24,11 @@ TEST(Redaction, NumbersNamesInTheirOrderAndKeepsWhatDecides) {
       "spec": {"taints": [{"key": "acme.com/t", "value": "node-a", "effect": "NoSchedule"}], "unschedulable": false},
       "status": {"allocatable": {"cpu": "64", "memory": "1Ti"}, "images": [{"names": ["x"]}],
                  "conditions": [{"type": "Ready", "status": "True", "message": "fine"}]}})"),
-      R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n00000002","uid":"u-1",)"
-      R"("labels":{"acme.com/rack":"n00000003","size":"10","big":"true"},"annotations":{)"
-      R"("kueue.x-k8s.io/podset-required-topology":"acme.com/rack",)"
-      R"("kueue.x-k8s.io/workload":"n00000001"}},"spec":{"taints":[{"key":"acme.com/t",)"
-      R"("value":"n00000001","effect":"NoSchedule"}],"unschedulable":false},"status":{)"
+      R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n00000003","uid":"u-1",)"
+      R"("labels":{"acme.com/rack":"n00000004","size":"n00000001","big":"n00000005"},)"
+      R"("annotations":{"kueue.x-k8s.io/podset-required-topology":"acme.com/rack",)"
+      R"("kueue.x-k8s.io/workload":"n00000002"}},"spec":{"taints":[{"key":"acme.com/t",)"
+      R"("value":"n00000002","effect":"NoSchedule"}],"unschedulable":false},"status":{)"
       R"("allocatable":{"cpu":"64","memory":"1Ti"},"conditions":[{"type":"Ready","status":"True"}]}})");
 }
 
@@ -44,6 +44,53 @@ TEST(Redaction, KeepsTheResourcesOfQuotas) {
       "nominalQuota": "8"}]}], "podSetAssignments": [{"flavors": {"cpu": "gpu"}}]})"),
             R"({"flavors":[{"name":"n00000001","resources":[{"name":"nvidia.com/gpu",)"
             R"("nominalQuota":"8"}]}],"podSetAssignments":[{"flavors":{"cpu":"n00000001"}}]})");
+}
+
+// Keys of labels are no fields, and their values keep their order whatever they look like.
+TEST(Redaction, NumbersAllValuesOfLabels) {
+  EXPECT_EQ(
+      Redacted(R"({"labels": {"env": "prod", "rack": "2b"}, "nodeSelector": {"env": "30"},
+                         "matchLabels": {"config": "true"}, "env": [{"name": "x"}]})"),
+      R"({"labels":{"env":"n00000003","rack":"n00000001"},"nodeSelector":{"env":"n00000002"},)"
+      R"("matchLabels":{"config":"n00000004"}})");
+}
+
+TEST(Redaction, KeepsNumbersThatAreComparedAsSuch) {
+  EXPECT_EQ(
+      Redacted(R"({"labels": {"speed": "100", "slot": "7", "apps.kubernetes.io/pod-index": "3",
+                              "my-index": "4"},
+                   "podIndexLabel": "my-index",
+                   "a": [{"key": "speed", "operator": "Gt", "values": ["90"]},
+                         {"key": "slot", "operator": "In", "values": ["7"]}],
+                   "taints": [{"key": "speed", "value": "100"}]})"),
+      R"({"labels":{"speed":"100","slot":"n00000003","apps.kubernetes.io/pod-index":"3",)"
+      R"("my-index":"4"},"podIndexLabel":"my-index",)"
+      R"("a":[{"key":"speed","operator":"Gt","values":["90"]},)"
+      R"({"key":"slot","operator":"In","values":["n00000003"]}],)"
+      R"("taints":[{"key":"speed","value":"100"}]})");
+}
+
+TEST(Redaction, KeepsWordsAndReferencesThatDecide) {
+  const auto same = [](const std::string& json) { EXPECT_EQ(Redacted(json), json); };
+  same(R"({"submissionMode":"HTTPMode"})");
+  same(R"({"podSets":[{"name":"main","path":"template.spec.template"}]})");
+  same(R"({"schedulingGates":[{"name":"kueue.x-k8s.io/topology"}]})");
+  same(R"({"labels":{"trainer.kubeflow.org/trainjob-ancestor-step":"dataset-initializer",)"
+       R"("kueue.x-k8s.io/podset":"main"},"replicatedJobs":[{"name":"node"}]})");
+  same(R"({"annotations":{"kueue.x-k8s.io/elastic-job":"true","kai.scheduler/segment-size":"4",)"
+       R"("kai.scheduler/topology-required-placement":"acme.com/rack",)"
+       R"("kai.scheduler/preemptibility":"preemptible"}})");
+  EXPECT_EQ(Redacted(R"({"metadata": {"name": "old", "namespace": "team", "annotations": {
+                "kueue.x-k8s.io/workload-slice-replacement-for": "team/old",
+                "pod-group-name": "old", "kai.scheduler/queue": "team"}}})"),
+            R"({"metadata":{"name":"n00000001","namespace":"n00000002","annotations":{)"
+            R"("kueue.x-k8s.io/workload-slice-replacement-for":"n00000002/n00000001",)"
+            R"("pod-group-name":"n00000001","kai.scheduler/queue":"n00000002"}}})");
+  EXPECT_EQ(Redacted(R"({"gangGroups": [{"name": "big"}], "fieldPath":
+                         "spec.gangGroup[name=big].rankedGroup[name=rg]", "name": "a-initializer"})"),
+            R"({"gangGroups":[{"name":"n00000002"}],"fieldPath":)"
+            R"("spec.gangGroup[name=n00000002].rankedGroup[name=rg]",)"
+            R"("name":"n00000001-initializer"})");
 }
 
 TEST(Redaction, RefusesWhatIsNotJson) {

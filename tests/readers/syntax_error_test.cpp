@@ -155,5 +155,19 @@ TEST(FileErrors, NameByteOrderMarksInTheMiddleAndOtherEncodings) {
               AllOf(StartsWith("f: it is UTF-16"), HasSubstr("; want UTF-8")));
 }
 
+// A text that is cut off is read once more, from its beginning, to say where.
+TEST(JsonFault, OfALongTextIsFoundInTime) {
+  EXPECT_EQ(JsonError("[null\n,nullx]"),
+            "line 2, column 2: nullx is not a JSON value; want a text in double quotes, a number, "
+            "true, false, null, an object or a list");
+  EXPECT_EQ(JsonError("[null, true]"), "none");
+  EXPECT_EQ(JsonError("[null, tru"),
+            "line 1, column 8: tru is not a JSON value; want a text in double quotes, a number, "
+            "true, false, null, an object or a list");
+  std::string cut = "[";
+  for (int i = 0; i < 1'000'000; ++i) cut += "null,";
+  EXPECT_THAT(JsonError(cut), HasSubstr("the text ends here"));
+}
+
 }  // namespace
 }  // namespace espalier

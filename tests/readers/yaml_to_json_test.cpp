@@ -102,6 +102,8 @@ TEST(YamlToJson, AtMostAsManyBytesAsAsked) {
   EXPECT_TRUE(YamlToJson("a: 12345\nb: 1", 17));
   EXPECT_FALSE(YamlToJson("a: 12345\nb: 1", 9));
   EXPECT_FALSE(YamlToJson("12345: a\n67890: b", 9));
+  EXPECT_THAT(YamlToJson("a: 12345\nb: 1", 9).error().message,
+              HasSubstr("the document is too large, more than 9 bytes"));
 }
 
 TEST(YamlToJson, ReadsOnlySoFarAheadOfWhatItReports) {
@@ -176,6 +178,19 @@ TEST(SplitJsonDocuments, CutsBetweenValues) {
   EXPECT_THAT(SplitJsonDocuments("}]"), ElementsAre("}", "]"));
   EXPECT_THAT(SplitJsonDocuments("\"\\"), ElementsAre("\"\\"));
   EXPECT_THAT(SplitJsonDocuments("  \n"), IsEmpty());
+}
+
+// As kubectl reads them, which takes the text for a plain one and compares its type.
+TEST(YamlToJson, TagsSayTheTypeOfQuotedScalars) {
+  EXPECT_EQ(
+      One(R"([!!int "3", !!int '0x10', !!float "1.5", !!float "2", !!bool "true", !!bool 'no'])"),
+      "[3,16,1.5,2,true,false]");
+  EXPECT_EQ(One(R"([!!null "", !!null "~", !!str "3", !other "3", ! 3])"),
+            R"([null,null,"3","3","3"])");
+  EXPECT_EQ(One("{a: !!int \"3\"}"), R"({"a":3})");
+  EXPECT_THAT(One("a: !!int \"many\""), HasSubstr("line 1, column 4: many is no !!int"));
+  EXPECT_THAT(One("a: !!int \"1.5\""), HasSubstr("1.5 is no !!int"));
+  EXPECT_THAT(One("a: !!bool \"1\""), HasSubstr("1 is no !!bool"));
 }
 
 }  // namespace

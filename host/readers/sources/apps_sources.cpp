@@ -16,11 +16,12 @@ constexpr std::string_view kSubGroupIndex = "leaderworkerset.sigs.k8s.io/subgrou
 void ReadAutoscaler(const SourceContext& context, GangWorkload& workload, EqGroup& group) {
   const auto scaler = context.find("HorizontalPodAutoscaler for " + std::string(context.kind),
                                    workload.head.key.namespace_, workload.head.key.name);
-  const auto spec = scaler ? Member(*scaler, "spec") : std::nullopt;
+  const auto spec = scaler ? Member(scaler->value, "spec") : std::nullopt;
   if (!spec) return;
+  const ReadContext of_scaler = ContextOf(*scaler, context);
   group.count = group.min_count;
-  group.min_count = Int32Member(*spec, "minReplicas", context.read).value_or(1);
-  group.max_count = Int32Member(*spec, "maxReplicas", context.read);
+  group.min_count = Int32Member(*spec, "minReplicas", of_scaler).value_or(1);
+  group.max_count = Int32Member(*spec, "maxReplicas", of_scaler);
 }
 
 // A workload of one kind of pods, as far as it was read.

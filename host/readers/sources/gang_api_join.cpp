@@ -150,12 +150,13 @@ void JoinPods(GangApiWorkload& user, Members& members) {
   std::int32_t seen = 0;
   std::int32_t bound = 0;
   std::vector<PartMembers> of_part(parts.size());
-  for (auto it = members.begin(); it != members.end();) {
+  const ObjectKey& key = workload.head.key;
+  auto it = members.lower_bound({key.namespace_, PartReference{Kind::kWorkload, key.name}});
+  while (it != members.end()) {
     const PartReference& reference = it->first.second;
-    if (it->first.first != workload.head.key.namespace_ || reference.kind != Kind::kWorkload ||
-        reference.name != workload.head.key.name) {
-      ++it;
-      continue;
+    if (it->first.first != key.namespace_ || reference.kind != Kind::kWorkload ||
+        reference.name != key.name) {
+      break;
     }
     for (MemberPods& pods : it->second.pods) {
       const std::int32_t count = pods.group.max_count.value_or(0);

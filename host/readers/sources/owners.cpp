@@ -35,24 +35,12 @@ std::optional<JsonValue> ControllerIn(JsonValue metadata) {
 OwnerIndex::OwnerIndex(const std::vector<PodAsker>& askers,
                        const std::vector<Workload>& workloads) {
   for (const PodAsker& asker : askers) {
-    const JsonValue object = asker.object.value;
-    const auto metadata = Member(object, "metadata");
+    const auto metadata = Member(asker.object.value, "metadata");
     if (!metadata || !metadata->is_object()) continue;
-    const std::string kind(asker.kind);
-    const bool of_cluster = kind == "ClusterTrainingRuntime";
-    const std::string name_space(of_cluster ? "" : NameSpaceOf(*metadata));
-    if (kind == "HorizontalPodAutoscaler") {
-      const auto target = object["spec"]["scaleTargetRef"];
-      JsonValue reference;
-      if (target.get(reference) != simdjson::SUCCESS) continue;
-      objects_.emplace(Key{fmt::format("{} for {}", kind, TextOf(reference, "kind")), name_space,
-                           TextOf(reference, "name")},
-                       object);
-      continue;
-    }
-    objects_.emplace(Key{kind, name_space, TextOf(*metadata, "name")}, object);
+    objects_.emplace(KeyOf(asker, *metadata), Object{&asker});
   }
   for (const Workload& workload : workloads) {
+    workloads_.emplace(workload.key.namespace_, workload.key.name);
     for (const OwnerReference& owner : workload.owners) {
       with_workload_.insert({owner.kind, workload.key.namespace_, owner.name});
       if (!owner.uid.empty()) uids_with_workload_.insert(owner.uid);
@@ -60,10 +48,24 @@ OwnerIndex::OwnerIndex(const std::vector<PodAsker>& askers,
   }
 }
 
-std::optional<JsonValue> OwnerIndex::Find(std::string_view kind, std::string_view name_space,
-                                          std::string_view name) const {
+OwnerIndex::Key OwnerIndex::KeyOf(const PodAsker& asker, JsonValue metadata) {
+  const std::string_view name_space = NameSpaceOf(metadata);
+  if (asker.kind == "HorizontalPodAutoscaler") {
+    JsonValue target;
+    if (asker.object.value["spec"]["scaleTargetRef"].get(target) == simdjson::SUCCESS) {
+      return {fmt::format("{} for {}", asker.kind, TextOf(target, "kind")), std::string(name_space),
+              std::string(TextOf(target, "name"))};
+    }
+  }
+  const bool of_cluster = asker.kind == "ClusterTrainingRuntime";
+  return {std::string(asker.kind), std::string(of_cluster ? "" : name_space),
+          std::string(TextOf(metadata, "name"))};
+}
+
+const PodAsker* OwnerIndex::Find(std::string_view kind, std::string_view name_space,
+                                 std::string_view name) const {
   const auto it = objects_.find(Key{std::string(kind), std::string(name_space), std::string(name)});
-  return it == objects_.end() ? std::nullopt : std::optional<JsonValue>(it->second);
+  return it == objects_.end() ? nullptr : it->second.asker;
 }
 
 bool OwnerIndex::HasWorkload(const PodAsker& asker) const {
@@ -80,28 +82,76 @@ bool OwnerIndex::HasWorkload(std::string_view kind, std::string_view name_space,
       Key{std::string(kind), std::string(name_space), std::string(name)});
 }
 
-std::optional<JsonValue> OwnerIndex::OwnerOf(JsonValue object) const {
+bool OwnerIndex::ControllerHasWorkload(JsonValue object) const {
   const auto metadata = Member(object, "metadata");
-  if (!metadata || !metadata->is_object()) return std::nullopt;
-  const auto owner = ControllerIn(*metadata);
-  if (!owner) return std::nullopt;
-  return Find(TextOf(*owner, "kind"), NameSpaceOf(*metadata), TextOf(*owner, "name"));
+  if (!metadata || !metadata->is_object()) return false;
+  const auto controller = ControllerIn(*metadata);
+  return controller && HasWorkload(TextOf(*controller, "kind"), NameSpaceOf(*metadata),
+                                   TextOf(*controller, "name"), TextOf(*controller, "uid"));
+}
+
+bool OwnerIndex::IsWorkload(std::string_view name_space, std::string_view name) const {
+  return workloads_.contains({name_space, name});
+}
+
+void OwnerIndex::NotePod(JsonValue pod, bool has_workload, bool bound) {
+  const Objects::value_type* top = FindTopOwner(pod);
+  if (top == nullptr || std::get<0>(top->first) == "CronJob") return;
+  Object& owner = objects_.find(top->first)->second;
+  if (has_workload) owner.pods_have_workload = true;
+  if (bound) owner.has_bound_pods = true;
+}
+
+bool OwnerIndex::PodsHaveWorkload(const PodAsker& asker) const {
+  const Objects::value_type* object = FindObject(asker);
+  return object != nullptr && object->second.pods_have_workload;
+}
+
+bool OwnerIndex::HasBoundPods(const PodAsker& asker) const {
+  const Objects::value_type* object = FindObject(asker);
+  return object != nullptr && object->second.has_bound_pods;
 }
 
 bool OwnerIndex::IsPartOfAnother(const PodAsker& asker) const {
   const bool group = asker.source != nullptr &&
                      (asker.source->kind == "Workload" || asker.source->kind.ends_with("PodGroup"));
   if (group) return false;
-  const auto owner = OwnerOf(asker.object.value);
-  return owner && TextOf(*owner, "kind") != "CronJob";
+  const Objects::value_type* owner = FindOwner(asker.object.value);
+  return owner != nullptr && std::get<0>(owner->first) != "CronJob";
 }
 
 std::optional<JsonValue> OwnerIndex::TopOwner(JsonValue object) const {
+  const Objects::value_type* top = FindTopOwner(object);
+  if (top == nullptr) return std::nullopt;
+  return top->second.asker->object.value;
+}
+
+const OwnerIndex::Objects::value_type* OwnerIndex::FindObject(const PodAsker& asker) const {
+  const auto metadata = Member(asker.object.value, "metadata");
+  if (!metadata || !metadata->is_object()) return nullptr;
+  const auto it = objects_.find(KeyOf(asker, *metadata));
+  return it == objects_.end() ? nullptr : &*it;
+}
+
+const OwnerIndex::Objects::value_type* OwnerIndex::FindOwner(JsonValue object) const {
+  if (objects_.empty()) return nullptr;
+  const auto metadata = Member(object, "metadata");
+  if (!metadata || !metadata->is_object()) return nullptr;
+  const auto owner = ControllerIn(*metadata);
+  if (!owner) return nullptr;
+  const auto it =
+      objects_.find(Key{std::string(TextOf(*owner, "kind")), std::string(NameSpaceOf(*metadata)),
+                        std::string(TextOf(*owner, "name"))});
+  return it == objects_.end() ? nullptr : &*it;
+}
+
+const OwnerIndex::Objects::value_type* OwnerIndex::FindTopOwner(JsonValue object) const {
   constexpr int kMostOwners = 8;  // above each other; a cycle ends there
-  std::optional<JsonValue> top;
+  const Objects::value_type* top = nullptr;
   for (int i = 0; i < kMostOwners; ++i) {
-    const auto owner = OwnerOf(top.value_or(object));
-    if (!owner) break;
+    const Objects::value_type* owner =
+        FindOwner(top == nullptr ? object : top->second.asker->object.value);
+    if (owner == nullptr) break;
     top = owner;
   }
   return top;

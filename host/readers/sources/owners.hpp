@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "host/model/workload.hpp"
@@ -19,15 +20,30 @@ class OwnerIndex {
  public:
   OwnerIndex(const std::vector<PodAsker>& askers, const std::vector<Workload>& workloads);
 
-  // Returns the object of this kind and name; nullopt when there is none. The kind
+  // Returns the object of this kind and name; null when there is none. The kind
   // "HorizontalPodAutoscaler for KIND" finds the autoscaler of the object of that name.
-  std::optional<JsonValue> Find(std::string_view kind, std::string_view name_space,
-                                std::string_view name) const;
+  const PodAsker* Find(std::string_view kind, std::string_view name_space,
+                       std::string_view name) const;
 
   // Returns whether a Kueue Workload in the input stands for the object.
   bool HasWorkload(const PodAsker& asker) const;
   bool HasWorkload(std::string_view kind, std::string_view name_space, std::string_view name,
                    std::string_view uid) const;
+
+  // Returns whether a Kueue Workload in the input stands for the controller of the object, which
+  // need not be in the input itself, as for the Jobs of a JobSet.
+  bool ControllerHasWorkload(JsonValue object) const;
+
+  // Returns whether the input has a Kueue Workload of this name.
+  bool IsWorkload(std::string_view name_space, std::string_view name) const;
+
+  // Notes for the topmost owner of a pod whether a Workload stands for the pod, and whether it has
+  // a node. Jobs of a CronJob are workloads of their own, so that it is none of its.
+  void NotePod(JsonValue pod, bool has_workload, bool bound);
+
+  // Returns whether NotePod was told of a pod of the object that has a Workload (a node).
+  bool PodsHaveWorkload(const PodAsker& asker) const;
+  bool HasBoundPods(const PodAsker& asker) const;
 
   // Returns whether another object of the input makes this one, as a JobSet makes Jobs. Jobs of a
   // CronJob are workloads of their own.
@@ -39,11 +55,22 @@ class OwnerIndex {
  private:
   using Key = std::tuple<std::string, std::string, std::string>;  // kind, namespace, name
 
-  std::optional<JsonValue> OwnerOf(JsonValue object) const;
+  struct Object {
+    const PodAsker* asker = nullptr;
+    bool pods_have_workload = false;
+    bool has_bound_pods = false;
+  };
+  using Objects = std::map<Key, Object>;
 
-  std::map<Key, JsonValue> objects_;
+  static Key KeyOf(const PodAsker& asker, JsonValue metadata);
+  const Objects::value_type* FindObject(const PodAsker& asker) const;
+  const Objects::value_type* FindOwner(JsonValue object) const;
+  const Objects::value_type* FindTopOwner(JsonValue object) const;
+
+  Objects objects_;
   std::set<Key> with_workload_;
   std::set<std::string_view> uids_with_workload_;
+  std::set<std::pair<std::string_view, std::string_view>> workloads_;  // namespace, name
 };
 
 }  // namespace espalier

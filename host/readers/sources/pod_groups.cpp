@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -158,7 +159,9 @@ void ReadPolicy(JsonValue parent, std::string_view name, const SourceContext& co
     return;
   }
   gang.min_count = Int32Member(*of_gang, "minCount", context.read, 1);
-  if (!gang.min_count) context.read.Missing(*of_gang, "minCount", "how many pods have to fit");
+  if (!Member(*of_gang, "minCount")) {
+    context.read.Missing(*of_gang, "minCount", "how many pods have to fit");
+  }
 }
 
 // Runs of so many pods in one domain each (W4.6).
@@ -198,7 +201,7 @@ void ApplyKaiMetadata(JsonValue described_by, const PartMembers* members,
   std::vector<JsonValue> chain = {described_by};
   if (members != nullptr && members->owner) chain.push_back(*members->owner);
   const std::size_t without_pod = chain.size();
-  if (members != nullptr && members->pod) chain.push_back(*members->pod);
+  if (members != nullptr && members->pod != nullptr) chain.push_back(members->pod->value);
   for (const std::string_view key : {kQueueNameLabel, std::string_view("kai.scheduler/queue")}) {
     if (const auto queue = FirstMarked(chain, key); !queue.empty()) {
       workload.head.queue_name = queue;
@@ -207,8 +210,9 @@ void ApplyKaiMetadata(JsonValue described_by, const PartMembers* members,
   }
   if (const auto name = FirstMarked(chain, "priorityClassName"); !name.empty()) {
     workload.head.priority_class = name;
-  } else if (members != nullptr && members->pod && workload.head.priority_class.empty()) {
-    const auto spec = Member(*members->pod, "spec");
+  } else if (members != nullptr && members->pod != nullptr &&
+             workload.head.priority_class.empty()) {
+    const auto spec = Member(members->pod->value, "spec");
     if (spec) workload.head.priority_class = TextMember(*spec, "priorityClassName", context.read);
   }
   const auto value = context.defaults.priority_classes.find(workload.head.priority_class);
@@ -255,13 +259,16 @@ void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Member
     ReadConstraints(object_of_group, context, gang.name, gang.topology_request, of_all.notes);
     // One gang for each replica key that its pods name (W3.3).
     std::vector<PartReference> found;
-    for (const auto& [key, value] : members) {
-      if (key.first == name_space && key.second.kind == Kind::kWorkloadPodGroup &&
-          key.second.name == workload_name && key.second.part == gang.name) {
-        found.push_back(key.second);
+    const PartReference of_gang{Kind::kWorkloadPodGroup, workload_name, gang.name};
+    for (auto it = members.lower_bound({name_space, of_gang}); it != members.end(); ++it) {
+      const auto& [of_space, reference] = it->first;
+      if (of_space != name_space || reference.kind != of_gang.kind ||
+          reference.name != of_gang.name || reference.part != of_gang.part) {
+        break;
       }
+      found.push_back(reference);
     }
-    if (found.empty()) found.push_back({Kind::kWorkloadPodGroup, workload_name, gang.name});
+    if (found.empty()) found.push_back(of_gang);
     for (const PartReference& reference : found) {
       const PartMembers taken = Take(members, name_space, reference);
       GangWorkload of_group = of_all;
@@ -317,7 +324,25 @@ void ReadPodGroup(JsonValue object, const SourceContext& context, Members& membe
   }
 }
 
-void ReadCompositePodGroup(JsonValue object, const std::vector<JsonValue>& groups,
+void AddChildGroup(const FoundObject& object, const SourceContext& context, ChildGroups& groups) {
+  const ObjectKey key = ReadObjectKey(object.value, context.read);
+  const auto metadata = Member(object.value, "metadata");
+  ChildGroup child{object, key.name};
+  if (metadata && metadata->is_object()) {
+    child.created = TimeMember(*metadata, "creationTimestamp", context.read).value_or(0);
+  }
+  const std::string parent =
+      TextMember(*Member(object.value, "spec"), "parentCompositePodGroupName", context.read);
+  groups[{key.namespace_, parent}].push_back(std::move(child));
+}
+
+void SortByCreation(std::vector<ChildGroup>& children) {
+  std::ranges::stable_sort(children, [](const ChildGroup& a, const ChildGroup& b) {
+    return std::tie(a.created, a.name) < std::tie(b.created, b.name);
+  });
+}
+
+void ReadCompositePodGroup(JsonValue object, const ChildGroups& groups,
                            const SourceContext& context, Members& members,
                            std::set<std::string>& below, std::vector<GangWorkload>& workloads) {
   GangWorkload workload = BeginWorkload(object, context);
@@ -333,9 +358,9 @@ void ReadCompositePodGroup(JsonValue object, const std::vector<JsonValue>& group
   std::int32_t needed = 0;
   std::int32_t seen = 0;
   std::int32_t bound = 0;
-  // Children in input order, depth first; a group that is its own ancestor comes once.
-  const auto add = [&](auto& self, JsonValue parent, const std::string& parent_name,
-                       std::size_t depth) -> void {
+  // Depth first; a group that is its own ancestor comes once.
+  const auto add = [&](auto& self, JsonValue parent, const ReadContext& of_parent,
+                       const std::string& parent_name, std::size_t depth) -> void {
     constexpr std::size_t kMostDepth = 4;
     if (depth > kMostDepth) {
       workload.notes.push_back(fmt::format("the groups below {} are deeper than {} and left out",
@@ -343,15 +368,14 @@ void ReadCompositePodGroup(JsonValue object, const std::vector<JsonValue>& group
       return;
     }
     std::int32_t children = 0;
-    for (const JsonValue child : groups) {
-      const auto child_spec = Member(child, "spec");
-      if (!child_spec ||
-          TextMember(*child_spec, "parentCompositePodGroupName", context.read) != parent_name ||
-          NamespaceOfObject(child, context.read) != name_space) {
-        continue;
-      }
-      const std::string name = ReadObjectName(child, context.read);
-      const std::string_view kind = StringMember(child, "kind", context.read).value_or("");
+    const auto found = groups.find({name_space, parent_name});
+    const std::vector<ChildGroup> none;
+    for (const auto& [child, name, created] : found == groups.end() ? none : found->second) {
+      const auto child_spec = Member(child.value, "spec");
+      const ReadContext of_child = ContextOf(child, context);
+      const SourceContext child_context{of_child,   context.defaults, context.find,
+                                        child.kind, context.version,  context.group};
+      const std::string_view kind = child.kind;
       const bool composite = kind == "CompositePodGroup";
       if (!below.insert(fmt::format("{} {}/{}", kind, name_space, name)).second) continue;
       ++children;
@@ -360,14 +384,14 @@ void ReadCompositePodGroup(JsonValue object, const std::vector<JsonValue>& group
           workload.notes.push_back(
               fmt::format("schedulingConstraints of {} are not honoured", name));
         }
-        self(self, child, name, depth + 1);
+        self(self, child.value, of_child, name, depth + 1);
         continue;
       }
       GangGroup leaf;
-      ReadPolicy(*child_spec, "schedulingPolicy", context, leaf);
+      ReadPolicy(*child_spec, "schedulingPolicy", child_context, leaf);
       RankedGroup& ranked = gang.ranked_groups.emplace_back();
       ranked.name = name;
-      ReadConstraints(*child_spec, context, name, ranked.topology_request, workload.notes);
+      ReadConstraints(*child_spec, child_context, name, ranked.topology_request, workload.notes);
       const PartMembers taken = Take(members, name_space, {Kind::kPodGroup, name});
       TakePods(taken, ranked);
       const std::int32_t least = leaf.min_count.value_or(1);
@@ -387,10 +411,9 @@ void ReadCompositePodGroup(JsonValue object, const std::vector<JsonValue>& group
         group.name = ranked.eq_groups.size() == 1 ? name : name + "-" + group.name;
       }
     }
-    const auto policy = ObjectMember(*Member(parent, "spec"), "schedulingPolicy", context.read);
-    const auto of_gang = policy ? ObjectMember(*policy, "gang", context.read) : std::nullopt;
-    const auto least =
-        of_gang ? Int32Member(*of_gang, "minGroupCount", context.read) : std::nullopt;
+    const auto policy = ObjectMember(*Member(parent, "spec"), "schedulingPolicy", of_parent);
+    const auto of_gang = policy ? ObjectMember(*policy, "gang", of_parent) : std::nullopt;
+    const auto least = of_gang ? Int32Member(*of_gang, "minGroupCount", of_parent) : std::nullopt;
     if (least && *least > children) {
       workload.waits_for =
           fmt::format("{} of the {} groups of {} are there: it waits for the others", children,
@@ -400,7 +423,7 @@ void ReadCompositePodGroup(JsonValue object, const std::vector<JsonValue>& group
                                            children, parent_name, *least));
     }
   };
-  add(add, object, workload.head.key.name, 1);
+  add(add, object, context.read, workload.head.key.name, 1);
   gang.min_count = std::max(needed - bound, 0);
   if (bound > 0)
     workload.notes.push_back(fmt::format("{} of its {} pods run already", bound, seen));

@@ -11,22 +11,25 @@
 #include <vector>
 
 #include "host/gangs/gang_workload.hpp"
+#include "host/readers/object_index.hpp"
 #include "host/readers/sources/source_reader.hpp"
 
 namespace espalier {
 
 // Equal pods of one part, or a template that makes such pods.
 struct MemberPods {
-  EqGroup group;           // its counts are the numbers of pods
-  std::int32_t bound = 0;  // how many of them run already
+  EqGroup group;                       // its counts are the numbers of pods
+  std::int32_t bound = 0;              // how many of them run already
+  std::optional<JsonValue> spec = {};  // of the first of the pods; absent for a template
 };
 
-// All pods that name the same part.
+// All pods that name the same part. Nothing of it depends on the order of the input.
 struct PartMembers {
   std::vector<MemberPods> pods;
-  std::optional<JsonValue> pod;    // any one of the pods
-  std::optional<JsonValue> owner;  // its topmost owner, if that is in the input
-  std::string owner_title;         // "batch/v1 Job team/train"
+  const IndexedObject* pod = nullptr;  // the oldest pod, of these the first by name
+  std::optional<JsonValue> owner;      // topmost owner of a pod, if one is in the input
+  std::string owner_title;             // "batch/v1 Job team/train"
+  std::int32_t excess = 0;             // pods left out, as there are more than the group's count
   std::int32_t Seen() const;
   std::int32_t Bound() const;
 };
@@ -58,10 +61,25 @@ void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Member
 void ReadPodGroup(JsonValue object, const SourceContext& context, Members& members,
                   std::vector<GangWorkload>& workloads);
 
-// Reads the tree of groups under a CompositePodGroup without a parent as one gang; `groups` are all
-// of the input's PodGroups and CompositePodGroups. Adds each group below it to `below`, as "KIND
-// NAMESPACE/NAME".
-void ReadCompositePodGroup(JsonValue object, const std::vector<JsonValue>& groups,
+// A PodGroup or CompositePodGroup that names a parent.
+struct ChildGroup {
+  FoundObject object;
+  std::string name;
+  std::int64_t created = 0;
+};
+
+// The children of all CompositePodGroups, by namespace and name of the parent.
+using ChildGroups = std::map<std::pair<std::string, std::string>, std::vector<ChildGroup>>;
+
+// Adds a group to the children of the parent that it names.
+void AddChildGroup(const FoundObject& object, const SourceContext& context, ChildGroups& groups);
+
+// Sorts the children of one parent in the order in which they are placed (W3.6).
+void SortByCreation(std::vector<ChildGroup>& children);
+
+// Reads the tree of groups under a CompositePodGroup without a parent as one gang. Adds each group
+// below it to `below`, as "KIND NAMESPACE/NAME".
+void ReadCompositePodGroup(JsonValue object, const ChildGroups& groups,
                            const SourceContext& context, Members& members,
                            std::set<std::string>& below, std::vector<GangWorkload>& workloads);
 

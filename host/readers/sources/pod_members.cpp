@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "host/readers/job_metadata.hpp"
 #include "host/readers/kubernetes_objects.hpp"
+#include "host/readers/resource_limits.hpp"
 #include "host/readers/sources/part_reference.hpp"
 
 namespace espalier {
@@ -20,6 +23,7 @@ constexpr std::string_view kGroupPodIndex = "kueue.x-k8s.io/pod-group-pod-index"
 constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";
 constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";
 constexpr std::string_view kPrebuilt = "kueue.x-k8s.io/prebuilt-workload-name";
+constexpr std::string_view kAdmissionGate = "kueue.x-k8s.io/admission";
 
 bool HasEnded(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
 
@@ -36,29 +40,60 @@ bool AreAlike(const PodTemplate& a, const PodTemplate& b) {
 }
 
 EqGroup ShapeOf(JsonValue pod, std::string_view index_label, const ReadContext& context,
-                const ClusterDefaults& defaults) {
+                const ClusterDefaults& defaults, std::string_view name_space) {
   EqGroup shape;
   shape.name = AnnotationOf(pod, kRoleHash);
   shape.max_count = 1;
-  shape.pod_template = ReadPodTemplate(pod, context, defaults);
+  shape.pod_template = ReadPodTemplate(pod, context, defaults, name_space);
   shape.topology_request.levels = ReadTopologyAnnotations(pod, index_label, context);
   return shape;
 }
 
-void Add(EqGroup shape, bool bound, bool by_labels, PartMembers& members) {
-  const auto it = std::ranges::find_if(members.pods, [&](const MemberPods& one) {
-    return one.group.name == shape.name && AreAlike(*one.group.pod_template, *shape.pod_template) &&
-           (!by_labels || one.group.pod_template->labels == shape.pod_template->labels);
-  });
-  const bool is_new = it == members.pods.end();
-  MemberPods& pods = is_new ? members.pods.emplace_back() : *it;
-  if (is_new) {
-    pods.group = std::move(shape);
-    pods.group.max_count = 0;
+// Gathers equal pods.
+class EqualPods {
+ public:
+  // With `by_labels`, pods are equal only with equal labels.
+  explicit EqualPods(bool by_labels) : by_labels_(by_labels) {}
+
+  void Add(EqGroup shape, JsonValue pod, bool bound) {
+    MemberPods& pods = Find(std::move(shape), pod);
+    pods.group.max_count = *pods.group.max_count + 1;
+    if (bound) ++pods.bound;
   }
-  pods.group.max_count = *pods.group.max_count + 1;
-  if (bound) ++pods.bound;
-}
+
+  std::vector<MemberPods> Take() { return std::move(pods_); }
+
+ private:
+  // Returns the pods that the shape is that of, which may be none so far.
+  MemberPods& Find(EqGroup shape, JsonValue pod) {
+    std::vector<std::size_t>& alike = by_requests_[RequestsKey(shape)];
+    for (const std::size_t i : alike) {
+      if (IsShapeOf(pods_[i], shape)) return pods_[i];
+    }
+    alike.push_back(pods_.size());
+    shape.max_count = 0;
+    return pods_.emplace_back(MemberPods{.group = std::move(shape), .spec = Member(pod, "spec")});
+  }
+
+  // Returns a text that shapes of pods have in common only with few others.
+  static std::string RequestsKey(const EqGroup& shape) {
+    std::string key = shape.name;
+    for (const auto& [resource, amount] : shape.pod_template->requests) {
+      key += fmt::format("\n{} {}", resource, amount);
+    }
+    return key;
+  }
+
+  bool IsShapeOf(const MemberPods& pods, const EqGroup& shape) const {
+    return pods.group.name == shape.name &&
+           AreAlike(*pods.group.pod_template, *shape.pod_template) &&
+           (!by_labels_ || pods.group.pod_template->labels == shape.pod_template->labels);
+  }
+
+  const bool by_labels_;
+  std::vector<MemberPods> pods_;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_requests_;
+};
 
 std::string TitleOf(JsonValue object) { return ObjectTitle(object, ""); }
 
@@ -76,19 +111,115 @@ GangWorkload PodAlone(JsonValue pod, const ReadContext& context, const ClusterDe
   workload.whole = true;
   ReadJobPriority(pod, {pod}, context, defaults, workload.head);
   GangGroup& gang = workload.gang_groups.emplace_back();
-  EqGroup group = ShapeOf(pod, "", context, defaults);
+  EqGroup group = ShapeOf(pod, "", context, defaults, workload.head.key.namespace_);
   group.name = "main";
   group.min_count = 1;
   AddRankedGroup(gang, std::move(group), "").name = "rg";
+  workload.head.resources_error =
+      ResourcesError({Member(pod, "spec")}, context, defaults, workload.head.key.namespace_);
   return workload;
+}
+
+// How many pods the group of the pod is to have; nullopt where the pod does not say it.
+std::optional<std::int32_t> TotalCount(JsonValue pod) {
+  const std::string_view text = AnnotationOf(pod, kTotalCount);
+  std::int32_t total = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), total);
+  if (code != std::errc{} || end != text.data() + text.size() || total < 1) return std::nullopt;
+  return total;
+}
+
+// A pod of a gang.
+struct GangPod {
+  const IndexedObject* object;
+  const Pod* pod;
+  std::int64_t created;
+  std::optional<JsonValue> owner;
+};
+
+using GangPods = std::map<std::pair<std::string, PartReference>, std::vector<GangPod>>;
+
+bool IsOlder(const GangPod& a, const GangPod& b) {
+  return std::tie(a.created, a.pod->key.name) < std::tie(b.created, b.pod->key.name);
+}
+
+bool IsGated(const GangPod& one) {
+  return std::ranges::find(one.pod->scheduling_gates, kAdmissionGate) !=
+         one.pod->scheduling_gates.end();
+}
+
+// Leaves out the pods above the group's count that Kueue deletes: gated ones before others, and
+// then the youngest. Returns how many. `pods` are sorted by age, and stay so.
+std::int32_t LeaveOutExcess(std::vector<GangPod>& pods) {
+  const std::optional<std::int32_t> total = TotalCount(pods.front().object->value);
+  if (!total || pods.size() <= static_cast<std::size_t>(*total)) return 0;
+  const auto excess = static_cast<std::int32_t>(pods.size()) - *total;
+  std::ranges::stable_partition(pods, [](const GangPod& one) { return !IsGated(one); });
+  pods.resize(static_cast<std::size_t>(*total));
+  std::ranges::sort(pods, IsOlder);
+  return excess;
+}
+
+// The members of one part, made of its pods.
+PartMembers MembersOf(std::vector<GangPod> pods, Kind kind, const ObjectIndex& index,
+                      const ClusterDefaults& defaults, Diagnostics& diagnostics) {
+  PartMembers members;
+  const bool grouped_by_kueue = kind == Kind::kKueuePodGroup;
+  std::ranges::sort(pods, IsOlder);
+  members.pod = pods.front().object;
+  if (grouped_by_kueue) members.excess = LeaveOutExcess(pods);
+  EqualPods equal(kind == Kind::kWorkload);
+  for (const GangPod& one : pods) {
+    const ReadContext context = index.ContextOf(ObjectKind::kPod, *one.object, diagnostics);
+    equal.Add(ShapeOf(one.object->value, grouped_by_kueue ? kGroupPodIndex : "", context, defaults,
+                      one.pod->key.namespace_),
+              one.object->value, !one.pod->node_name.empty());
+    if (!members.owner && one.owner) {
+      members.owner = one.owner;
+      members.owner_title = TitleOf(*one.owner);
+    }
+  }
+  members.pods = equal.Take();
+  // Kueue sorts the pod sets of a group by their role hashes.
+  std::ranges::stable_sort(
+      members.pods, {}, [](const MemberPods& one) -> const std::string& { return one.group.name; });
+  return members;
+}
+
+// Whether a Workload in the input stands for the pod, alone or in its group.
+bool HasWorkload(const Pod& pod, JsonValue object, const OwnerIndex& owners) {
+  const std::string& name_space = pod.key.namespace_;
+  if (owners.HasWorkload("Pod", name_space, pod.key.name, pod.uid)) return true;
+  const std::string_view group = LabelOf(object, "kueue.x-k8s.io/pod-group-name");
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{AnnotationOf(object, kWorkloadAnnotation),
+                                              LabelOf(object, kPrebuilt), group},
+      [&](std::string_view name) { return !name.empty() && owners.IsWorkload(name_space, name); });
+}
+
+bool IsBeingDeleted(JsonValue pod) { return pod["metadata"]["deletionTimestamp"].is_string(); }
+
+bool IsStatefulSet(JsonValue object) {
+  std::string_view kind;
+  return object["kind"].get(kind) == simdjson::SUCCESS && kind == "StatefulSet";
+}
+
+std::int64_t CreationOf(JsonValue pod, const ObjectIndex& index, const IndexedObject& object) {
+  Diagnostics ignored;  // what is wrong with it is reported where it is read
+  const auto metadata = Member(pod, "metadata");
+  if (!metadata || !metadata->is_object()) return 0;
+  return TimeMember(*metadata, "creationTimestamp",
+                    index.ContextOf(ObjectKind::kPod, object, ignored))
+      .value_or(0);
 }
 
 }  // namespace
 
 PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
-                          const ClusterDefaults& defaults, const OwnerIndex& owners,
+                          const ClusterDefaults& defaults, OwnerIndex& owners,
                           Diagnostics& diagnostics) {
   PodMembers result;
+  GangPods of_gangs;
   const std::vector<IndexedObject>& objects = index.Of(ObjectKind::kPod);
   for (std::size_t i = 0; i < objects.size() && i < cluster.pods.size(); ++i) {
     const Pod& pod = cluster.pods[i];
@@ -97,30 +228,31 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     const ReadContext context = index.ContextOf(ObjectKind::kPod, objects[i], diagnostics);
     PartReference reference = ReadPartReference(object, context);
     const bool bound = !pod.node_name.empty();
+    const bool of_kueue_group = reference.kind == Kind::kKueuePodGroup;
+    const std::optional<JsonValue> owner = owners.TopOwner(object);
+    if (bound && reference.kind == Kind::kNone && !owner) continue;
+    const bool is_deleted = IsBeingDeleted(object);
+    bool has_workload = false;
+    if (reference.kind == Kind::kNone || of_kueue_group) {
+      has_workload = HasWorkload(pod, object, owners);
+      owners.NotePod(object, has_workload, bound && !is_deleted);
+    }
     if (bound && reference.kind == Kind::kNone) continue;
-    const std::optional<JsonValue> owner =
-        reference.kind == Kind::kNone ? std::nullopt : owners.TopOwner(object);
     if (reference.kind == Kind::kWorkloadPodGroup &&
         (IgnoresWorkloadApi(object) || (owner && IgnoresWorkloadApi(*owner)))) {
       reference = {};  // W4.5
     }
-    const bool of_kueue = !AnnotationOf(object, kWorkloadAnnotation).empty() ||
+    const bool of_kueue = has_workload || !AnnotationOf(object, kWorkloadAnnotation).empty() ||
                           !LabelOf(object, kPodSetLabel).empty() ||
-                          !LabelOf(object, kPrebuilt).empty() ||
-                          owners.HasWorkload("Pod", pod.key.namespace_, pod.key.name, pod.uid);
-    if (of_kueue && (reference.kind == Kind::kNone || reference.kind == Kind::kKueuePodGroup)) {
-      continue;
-    }
+                          !LabelOf(object, kPrebuilt).empty();
+    if (of_kueue && (reference.kind == Kind::kNone || of_kueue_group)) continue;
+    // A StatefulSet says more than its pods, which come one after the other.
+    if (of_kueue_group && owner && IsStatefulSet(*owner)) continue;
+    // Kueue does not count pods that go before they have a node.
+    if (is_deleted && !bound) continue;
     if (reference.kind != Kind::kNone) {
-      PartMembers& members = result.members[{pod.key.namespace_, reference}];
-      const bool grouped_by_kueue = reference.kind == Kind::kKueuePodGroup;
-      Add(ShapeOf(object, grouped_by_kueue ? kGroupPodIndex : "", context, defaults), bound,
-          reference.kind == Kind::kWorkload, members);
-      if (!members.pod) members.pod = object;
-      if (!members.owner && owner) {
-        members.owner = owner;
-        members.owner_title = TitleOf(*owner);
-      }
+      of_gangs[{pod.key.namespace_, reference}].push_back(
+          {&objects[i], &pod, CreationOf(object, index, objects[i]), owner});
       continue;
     }
     if (bound || !HasContainers(object)) continue;
@@ -129,31 +261,42 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     if (of_a_cluster && LabelOf(object, kQueueNameLabel).empty()) continue;
     if (pod.owners.empty()) {
       result.alone.push_back(PodAlone(object, context, defaults));
-    } else if (!owners.TopOwner(object)) {
+    } else if (!owner) {
       ++result.skipped["Pod without a node whose owner is not in the input"];
     }
+  }
+  for (auto& [part, pods] : of_gangs) {
+    result.members.emplace(
+        part, MembersOf(std::move(pods), part.second.kind, index, defaults, diagnostics));
   }
   return result;
 }
 
 GangWorkload KueuePodGroup(const std::string& name_space, const std::string& name,
-                           const PartMembers& members, const ClusterDefaults& defaults,
-                           Diagnostics& diagnostics) {
+                           const PartMembers& members, const ObjectIndex& index,
+                           const ClusterDefaults& defaults, Diagnostics& diagnostics) {
   GangWorkload workload;
-  const JsonValue pod = *members.pod;
-  const ReadContext context{.diagnostics = diagnostics, .file = "", .root = pod, .kind = "Pod"};
+  const JsonValue pod = members.pod->value;
+  const ReadContext context = index.ContextOf(ObjectKind::kPod, *members.pod, diagnostics);
   workload.head = ReadWorkloadHead(pod, context);
   workload.head.key = {name_space, name};
   workload.head.uid.clear();
   workload.source = "v1 Pod";
   workload.whole = true;
   ReadJobPriority(pod, {pod}, context, defaults, workload.head);
-  const std::string_view text = AnnotationOf(pod, kTotalCount);
-  std::int32_t total = members.Seen();
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), total);
-  if (code != std::errc{} || end != text.data() + text.size()) {
+  std::vector<std::optional<JsonValue>> specs;
+  for (const MemberPods& pods : members.pods) specs.push_back(pods.spec);
+  workload.head.resources_error = ResourcesError(specs, context, defaults, name_space);
+  const std::optional<std::int32_t> told = TotalCount(pod);
+  const std::int32_t total = told.value_or(members.Seen());
+  if (!told) {
     workload.notes.push_back(fmt::format(
         "its pods do not say in {} how many they are: {} are there", kTotalCount, total));
+  }
+  if (members.excess > 0) {
+    workload.notes.push_back(fmt::format(
+        "{} above its count of {} {} left out: Kueue deletes {}", CountedPods(members.excess),
+        total, members.excess == 1 ? "is" : "are", members.excess == 1 ? "it" : "them"));
   }
   GangGroup& gang = workload.gang_groups.emplace_back();
   gang.min_count = total;

@@ -20,14 +20,15 @@ struct PodMembers {
 };
 
 // Reads which gang each pod belongs to, of those that have not ended. Pods of no gang that have
-// neither a node nor an owner become workloads of their own.
+// neither a node nor an owner become workloads of their own. Notes in `owners` which of the others
+// have a Workload or a node.
 PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
-                          const ClusterDefaults& defaults, const OwnerIndex& owners,
+                          const ClusterDefaults& defaults, OwnerIndex& owners,
                           Diagnostics& diagnostics);
 
 // Returns the workload that Kueue makes of a group of plain pods.
 GangWorkload KueuePodGroup(const std::string& name_space, const std::string& name,
-                           const PartMembers& members, const ClusterDefaults& defaults,
-                           Diagnostics& diagnostics);
+                           const PartMembers& members, const ObjectIndex& index,
+                           const ClusterDefaults& defaults, Diagnostics& diagnostics);
 
 }  // namespace espalier

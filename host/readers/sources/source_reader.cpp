@@ -57,6 +57,16 @@ std::vector<OwnerReference> OwnersOf(JsonValue object, const ReadContext& contex
   return ReadOwners(*metadata, context);
 }
 
+ReadContext ContextOf(const FoundObject& found, const SourceContext& context) {
+  return {.diagnostics = context.read.diagnostics,
+          .file = found.file,
+          .root = found.value,
+          .kind = found.kind,
+          .budget = context.read.budget,
+          .number = found.number,
+          .takes_byte_suffix = context.read.takes_byte_suffix};
+}
+
 GangWorkload BeginWorkload(JsonValue object, const SourceContext& context) {
   GangWorkload workload;
   workload.head = ReadWorkloadHead(object, context.read);

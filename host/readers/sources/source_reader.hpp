@@ -21,8 +21,16 @@ inline constexpr std::string_view kCompletionIndexLabel =
 
 inline constexpr std::string_view kIndexOffset = "kueue.x-k8s.io/pod-index-offset";  // R22.9
 
+// An object that is read along with another one, and what findings about it name.
+struct FoundObject {
+  JsonValue value;
+  std::string_view file;
+  std::string_view kind;
+  std::uint32_t number = 0;  // as in ReadContext
+};
+
 // Returns an object of the input by kind, namespace and name; nullopt when there is none.
-using FindObject = std::function<std::optional<JsonValue>(
+using FindObject = std::function<std::optional<FoundObject>(
     std::string_view kind, std::string_view name_space, std::string_view name)>;
 
 struct SourceContext {
@@ -33,6 +41,9 @@ struct SourceContext {
   std::string_view version;  // its apiVersion
   std::string_view group;    // API group of its kind
 };
+
+// Returns the context for reading `found` along with the object of `context`.
+ReadContext ContextOf(const FoundObject& found, const SourceContext& context);
 
 // Labels with the index of the pods of a template (R22.9); empty parts are absent.
 struct PodIndex {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,7 +34,20 @@ constexpr SourceKind kJobSource = {"Job", "batch", "batch/v1", ReadBatchJob};
 struct Read {
   GangWorkload workload;
   const PodAsker* asker = nullptr;
+  bool taken = false;  // a Workload of the user's takes its place
 };
+
+// Returns what a workload takes, and the units that are made of it, texts aside.
+std::int64_t BytesOf(const GangWorkload& workload) {
+  std::size_t bytes = sizeof(GangWorkload) + sizeof(Workload);
+  for (const GangGroup& gang : workload.gang_groups) {
+    bytes += sizeof(GangGroup) + gang.ranked_groups.size() * sizeof(RankedGroup);
+    for (const RankedGroup& ranked : gang.ranked_groups) {
+      bytes += ranked.eq_groups.size() * (sizeof(EqGroup) + sizeof(PodSet));
+    }
+  }
+  return static_cast<std::int64_t>(bytes);
+}
 
 // Says whether the job is told to have no pods.
 bool IsSuspended(JsonValue object) {
@@ -63,8 +78,11 @@ class SourcesReader {
       }
     }
     owners_.emplace(askers_, cluster.workloads);
-    find_ = [this](std::string_view kind, std::string_view name_space, std::string_view name) {
-      return owners_->Find(kind, name_space, name);
+    find_ = [this](std::string_view kind, std::string_view name_space,
+                   std::string_view name) -> std::optional<FoundObject> {
+      const PodAsker* asker = owners_->Find(kind, name_space, name);
+      if (asker == nullptr) return std::nullopt;
+      return Found(*asker);
     };
   }
 
@@ -91,9 +109,15 @@ class SourcesReader {
     return context;
   }
 
-  // Calls `read(context)` for one object.
+  FoundObject Found(const PodAsker& asker) const {
+    const ReadContext context = ContextOf(asker, diagnostics_);
+    return {asker.object.value, context.file, asker.kind, context.number};
+  }
+
+  // Calls `read(context)` for one object, unless reading was stopped.
   template <class ReadOne>
   void With(const PodAsker& asker, Diagnostics& diagnostics, ReadOne read) const {
+    if (index_.abandoned()) return;
     const ReadContext context = ContextOf(asker, diagnostics);
     read(SourceContext{context, defaults_, find_, asker.source->kind,
                        asker.version.empty() ? KnownVersion(*asker.source) : asker.version,
@@ -118,6 +142,8 @@ class SourcesReader {
   std::string WhyLeftOut(const PodAsker& asker) const {
     if (owners_->HasWorkload(asker)) return "with a Workload";
     if (owners_->IsPartOfAnother(asker)) return "of another object";
+    if (owners_->PodsHaveWorkload(asker)) return "with a Workload";
+    if (owners_->ControllerHasWorkload(asker.object.value)) return "with a Workload";
     if (asker.source == &kJobSource && !IsKueueJob(asker.object.value)) {
       std::int64_t active = 0;
       if (asker.object.value["status"]["active"].get(active) == simdjson::SUCCESS && active > 0) {
@@ -148,6 +174,7 @@ class SourcesReader {
         }
       });
       for (GangWorkload& job : read) {
+        index_.ChargeMade(BytesOf(job));
         Expand(job);
         if (IsSuspended(asker.object.value)) {
           job.head.conditions.push_back({"Suspended", "True", "", ""});
@@ -186,17 +213,30 @@ class SourcesReader {
         if (asker.source == &kJobSource) {
           CheckKeys(ObjectKind::kJob, asker.object.value, context.read);
         } else {
+          CheckRepeatedKeys(asker.object.value, context.read);
           CheckVersion(asker.source->kind, asker.source->versions, asker.object.value,
                        context.read);
         }
         if (asker.source->read != nullptr) asker.source->read(asker.object.value, context, read[i]);
       });
+      for (const GangWorkload& workload : read[i]) index_.ChargeMade(BytesOf(workload));
     });
     for (std::size_t i = 0; i < readable.size(); ++i) {
       diagnostics_.Append(std::move(findings[i]));
-      for (GangWorkload& workload : read[i])
+      const bool runs = RunsByItsPods(*readable[i]);
+      for (GangWorkload& workload : read[i]) {
+        workload.running = workload.running || runs;
         workloads_.push_back({std::move(workload), readable[i]});
+      }
     }
+  }
+
+  // Says whether pods of a Deployment or the like have nodes. Kueue makes Workloads of its pods, so
+  // that its status may know of none that is ready yet.
+  bool RunsByItsPods(const PodAsker& asker) const {
+    const bool of_pods =
+        asker.source->read == ReadReplicatedPods || asker.source->read == ReadStatefulSet;
+    return of_pods && owners_->HasBoundPods(asker);
   }
 
   // An object of a kind that is not known but asks for pods is named, and not placed.
@@ -274,40 +314,66 @@ class SourcesReader {
   }
 
   void ReadGangApiWorkloads() {
+    Referring referring;
+    for (std::size_t i = 0; i < workloads_.size(); ++i) NoteReferences(i, referring);
     std::size_t next = 0;
     while (const PodAsker* asker = EachOf("Workload", "scheduling", next)) {
       if (!IsGangApiWorkload(asker->object.value)) continue;
       With(*asker, diagnostics_, [&](const SourceContext& context) {
         GangApiWorkload user = ReadGangApiWorkload(asker->object.value, context);
-        TakeTheDefault(user.workload);
+        TakeTheDefault(user.workload, referring);
         JoinPods(user, members_);
         workloads_.push_back({std::move(user.workload), asker});
+        NoteReferences(workloads_.size() - 1, referring);
       });
+    }
+    std::erase_if(workloads_, [](const Read& read) { return read.taken; });
+  }
+
+  // What workloads refer to, by namespace: a true workload, by its group, kind and name, or the
+  // user's own Workload, by its name alone.
+  using Reference = std::tuple<std::string, std::string, std::string, std::string>;
+  using Referring = std::multimap<Reference, std::size_t>;
+
+  static Reference ReferenceTo(const std::string& name_space, const TrueWorkload& of) {
+    return {name_space, of.api_group, of.kind, of.name};
+  }
+
+  // Adds what the workload at the index refers to.
+  void NoteReferences(std::size_t index, Referring& referring) const {
+    const Read& read = workloads_[index];
+    if (read.asker == nullptr) return;
+    const std::string& name_space = read.workload.head.key.namespace_;
+    if (const auto& of = read.workload.true_workload) {
+      referring.emplace(ReferenceTo(name_space, *of), index);
+    }
+    for (const GangGroup& gang : read.workload.gang_groups) {
+      for (const RankedGroup& ranked : gang.ranked_groups) {
+        for (const EqGroup& group : ranked.eq_groups) {
+          if (group.part_of.kind != Kind::kWorkload) continue;
+          referring.emplace(Reference(name_space, "", "", group.part_of.name), index);
+        }
+      }
     }
   }
 
   // The user's own Workload takes the place of what its true workload would give.
-  void TakeTheDefault(GangWorkload& user) {
-    const auto refers = [&](const Read& read) {
-      if (read.asker == nullptr || read.workload.head.key.namespace_ != user.head.key.namespace_) {
-        return false;
+  void TakeTheDefault(GangWorkload& user, const Referring& referring) {
+    const std::string& name_space = user.head.key.namespace_;
+    std::size_t first = workloads_.size();
+    const auto look_at = [&](const Reference& reference) {
+      const auto [begin, end] = referring.equal_range(reference);
+      for (auto it = begin; it != end; ++it) {
+        if (!workloads_[it->second].taken) first = std::min(first, it->second);
       }
-      const auto& of = read.workload.true_workload;
-      if (user.true_workload && of == user.true_workload) return true;
-      return std::ranges::any_of(read.workload.gang_groups, [&](const GangGroup& gang) {
-        return std::ranges::any_of(gang.ranked_groups, [&](const RankedGroup& ranked) {
-          return std::ranges::any_of(ranked.eq_groups, [&](const EqGroup& group) {
-            return group.part_of.kind == Kind::kWorkload &&
-                   group.part_of.name == user.head.key.name;
-          });
-        });
-      });
     };
-    const auto it = std::ranges::find_if(workloads_, refers);
-    if (it == workloads_.end()) return;
-    if (!user.true_workload) user.true_workload = it->workload.true_workload;
-    AdoptDefaults(user, it->workload);
-    workloads_.erase(it);
+    look_at(Reference(name_space, "", "", user.head.key.name));
+    if (user.true_workload) look_at(ReferenceTo(name_space, *user.true_workload));
+    if (first == workloads_.size()) return;
+    Read& of_default = workloads_[first];
+    if (!user.true_workload) user.true_workload = of_default.workload.true_workload;
+    AdoptDefaults(user, of_default.workload);
+    of_default.taken = true;
   }
 
   void ReadGroups() {
@@ -343,13 +409,15 @@ class SourcesReader {
   }
 
   void ReadComposites(std::vector<GangWorkload>& read) {
-    std::vector<JsonValue> groups;
+    ChildGroups groups;
     for (const PodAsker& asker : askers_) {
       if (asker.source != nullptr && asker.source->group == "scheduling.k8s.io" &&
-          asker.source->kind.ends_with("PodGroup")) {
-        groups.push_back(asker.object.value);
+          asker.source->kind.ends_with("PodGroup") && HasParent(asker.object.value)) {
+        With(asker, diagnostics_,
+             [&](const SourceContext& context) { AddChildGroup(Found(asker), context, groups); });
       }
     }
+    for (auto& [parent, children] : groups) SortByCreation(children);
     std::set<std::string> below;
     std::size_t next = 0;
     while (const PodAsker* asker = EachOf("CompositePodGroup", "scheduling.k8s.io", next)) {
@@ -382,7 +450,7 @@ class SourcesReader {
         continue;
       }
       workloads_.push_back({KueuePodGroup(it->first.first, it->first.second.name, it->second,
-                                          defaults_, diagnostics_),
+                                          index_, defaults_, diagnostics_),
                             nullptr});
       it = members_.erase(it);
     }
@@ -465,11 +533,12 @@ class SourcesReader {
   // Whether the units of a workload may take the memory that they need.
   bool HasRoom(const Read& read) {
     constexpr std::int64_t kAlwaysRoom = 64;
+    // With its template, its texts and what is answered.
+    constexpr std::size_t kBytesOfAUnit = std::size_t{8} << 10;
     const std::int64_t units = CountUnits(read.workload);
     if (units <= kAlwaysRoom || read.asker == nullptr) return true;
     const ReadContext context = ContextOf(*read.asker, diagnostics_);
-    return context.Charge(read.asker->object.value, static_cast<std::size_t>(units),
-                          sizeof(Workload) + sizeof(PodSet));
+    return context.Charge(read.asker->object.value, static_cast<std::size_t>(units), kBytesOfAUnit);
   }
 
   const ObjectIndex& index_;

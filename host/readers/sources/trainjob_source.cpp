@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view kStep = "trainer.kubeflow.org/trainjob-ancestor-step";
 
 // The runtime that the TrainJob names; the reason where it is not in the input.
-std::optional<JsonValue> FindRuntime(JsonValue spec, const SourceContext& context,
-                                     GangWorkload& workload) {
+std::optional<FoundObject> FindRuntime(JsonValue spec, const SourceContext& context,
+                                       GangWorkload& workload) {
   const auto reference = ObjectMember(spec, "runtimeRef", context.read);
   if (!reference) {
     context.read.Missing(spec, "runtimeRef", "the name of a ClusterTrainingRuntime");
@@ -125,7 +125,7 @@ void ReadTrainJob(JsonValue object, const SourceContext& context,
   const auto spec = SpecOf(object, context);
   if (!spec) return;
   const auto runtime = FindRuntime(*spec, context, workload);
-  const auto runtime_spec = runtime ? Member(*runtime, "spec") : std::nullopt;
+  const auto runtime_spec = runtime ? Member(runtime->value, "spec") : std::nullopt;
   const auto job_set = runtime_spec ? Member(*runtime_spec, "template") : std::nullopt;
   const auto job_set_spec = job_set ? Member(*job_set, "spec") : std::nullopt;
   if (!job_set_spec) {
@@ -138,24 +138,17 @@ void ReadTrainJob(JsonValue object, const SourceContext& context,
       workload.notes.push_back(fmt::format("spec.{} is not honoured", overrides));
     }
   }
-  const ReadContext in_runtime{context.read.diagnostics,
-                               context.read.file,
-                               *runtime,
-                               "ClusterTrainingRuntime",
-                               {},
-                               context.read.budget,
-                               0,
-                               1};
+  const ReadContext in_runtime = ContextOf(*runtime, context);
   const SourceContext of_runtime{in_runtime,   context.defaults, context.find,
                                  context.kind, context.version,  context.group};
   std::vector<ReplicatedJob> jobs = ReadReplicatedJobs(*job_set_spec, of_runtime);
   std::vector<JsonValue> templates;
   for (const ReplicatedJob& job : jobs) templates.push_back(job.pod_template);
-  AddGangs(std::move(jobs),
-           {NumNodes(*spec, *runtime_spec, context.read),
-            RunsLauncherAsNode(*runtime_spec, context.read), IsMpi(*runtime_spec),
-            TimeoutOf(*runtime_spec, context.read)},
-           *spec, of_runtime, workload);
+  AddGangs(
+      std::move(jobs),
+      {NumNodes(*spec, *runtime_spec, context.read), RunsLauncherAsNode(*runtime_spec, in_runtime),
+       IsMpi(*runtime_spec), TimeoutOf(*runtime_spec, in_runtime)},
+      *spec, of_runtime, workload);
   FinishWorkload(workload, object, templates, of_runtime);
   workloads.push_back(std::move(workload));
 }
