@@ -75,6 +75,9 @@ class RoomForGangs {
 
   Result<ExitCode> Run() {
     for (const std::string& text : options_.drain) {
+      if (auto checked = CheckNodes(question_); !checked) {
+        return tl::unexpected(checked.error());
+      }
       const auto nodes = FindNodes(question_.cluster, text);
       if (!nodes) return tl::unexpected(nodes.error());
       for (const std::size_t node : *nodes) drained_.push_back(question_.cluster.nodes[node].name);

@@ -243,6 +243,22 @@ std::vector<RackUsage> UsageByRack(const ClusterStateInput& input,
   return in_order;
 }
 
+std::string MostRequestedDevice(const PlacementPlan& plan) {
+  std::map<std::string, std::size_t> requests;
+  for (const PlannedWorkload& workload : plan.workloads) {
+    const auto* request = std::get_if<WorkloadRequest>(&workload.plan);
+    if (request == nullptr) continue;
+    for (const PodSetRequest& pod_set : request->pod_sets) {
+      for (const auto& [resource, amount] : pod_set.requests) {
+        if (resource.find('/') != std::string::npos && amount > 0) ++requests[resource];
+      }
+    }
+  }
+  const auto most =
+      std::ranges::max_element(requests, {}, [](const auto& entry) { return entry.second; });
+  return most == requests.end() ? "cpu" : most->first;
+}
+
 std::string RenderPicture(std::vector<RackUsage> racks, std::string_view flavor,
                           std::string_view resource, bool touched_only, const TextStyle& style) {
   if (racks.empty()) return "";

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/kueue/placement_plan.hpp"
 #include "host/model/resources.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "service/cli/terminal.hpp"
@@ -26,6 +27,10 @@ struct RackUsage {
 std::vector<RackUsage> UsageByRack(const ClusterStateInput& input,
                                    const std::vector<FlavorLeafUsage>& booked,
                                    std::string_view flavor, std::string_view resource);
+
+// Returns the device that most requests of a plan ask for, as devices are what racks are bought
+// for; cpu without one.
+std::string MostRequestedDevice(const PlacementPlan& plan);
 
 // Returns a picture of the usage of a resource before and after: in all, by zone, block and so on,
 // and by rack: with `touched_only` the racks that pods were placed in, otherwise, or when there are

@@ -1,7 +1,10 @@
 // espalier place --state: which of several states of a server can hold the pending workloads?
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,10 +22,23 @@ void NamePodSets(const WorkloadRequest& request, ClusterFit& fit) {
   for (std::size_t i = 0; i < known; ++i) fit.pod_sets[i].name = request.pod_sets[i].name;
 }
 
+// Splits NAME,NAME,..., also where the last name is empty, and orders the names, which decide
+// between states that are equally good.
+std::vector<std::string> OrderedNames(std::string_view text) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    names.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 }  // namespace
 
 Result<Dispatched> DispatchStates(const DispatchOptions& options) {
-  const std::vector<std::string> states = CLI::detail::split(options.states, ',');
+  const std::vector<std::string> states = OrderedNames(options.states);
   if (std::ranges::find(states, "") != states.end()) {
     return BadInput(fmt::format("--state: {} has a name without letters", Excerpt(options.states)));
   }

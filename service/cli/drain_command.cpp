@@ -151,6 +151,7 @@ Result<DrainPlan> AskServer(Question& question, const std::vector<std::size_t>& 
 ExitCode RunDrain(const DrainOptions& options) {
   Result<Question> question = OpenQuestion(options.question);
   if (!question) return ReportError(question.error());
+  if (const auto checked = CheckNodes(*question); !checked) return ReportError(checked.error());
   const auto nodes = FindNodes(question->cluster, options.target);
   if (!nodes) return ReportError(nodes.error());
   const auto plan = question->remote != nullptr

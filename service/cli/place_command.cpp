@@ -1,7 +1,6 @@
 // espalier place: where would the pending workloads of a saved cluster go?
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -120,23 +119,6 @@ using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// The device that most requests ask for, as devices are what racks are bought for; cpu without one.
-std::string MostRequestedDevice(const PlacementPlan& plan) {
-  std::map<std::string, std::size_t> requests;
-  for (const PlannedWorkload& workload : plan.workloads) {
-    const auto* request = std::get_if<WorkloadRequest>(&workload.plan);
-    if (request == nullptr) continue;
-    for (const PodSetRequest& pod_set : request->pod_sets) {
-      for (const auto& [resource, amount] : pod_set.requests) {
-        if (resource.find('/') != std::string::npos && amount > 0) ++requests[resource];
-      }
-    }
-  }
-  const auto most =
-      std::ranges::max_element(requests, {}, [](const auto& entry) { return entry.second; });
-  return most == requests.end() ? "cpu" : most->first;
 }
 
 Trees TreesOf(const std::string& profile) {
@@ -564,6 +546,17 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
   }
 
   place->callback([options, place, &exit_code] {
+    // Trees, and where each workload goes, are of one state.
+    const bool asks_many = !options->clusters.empty() || AsksManyStates(*options);
+    const char* many = options->clusters.empty() ? "several states" : "--cluster";
+    if (asks_many && options->profile != "kueue") {
+      throw CLI::ValidationError(
+          "--profile", fmt::format("{} does not go with {}, which are asked by Kueue's rules",
+                                   options->profile, many));
+    }
+    if (asks_many && !options->report.empty()) {
+      throw CLI::ValidationError("--report", fmt::format("does not go with {}", many));
+    }
     if (!options->picture.empty() && options->output != "table" && options->output != "wide") {
       throw CLI::ValidationError("--picture", "goes with --output table or wide");
     }
@@ -588,7 +581,7 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
       throw CLI::ValidationError("--load", "goes with --connect");
     }
     if (AsksManyStates(*options)) {
-      for (const char* other : {"--load", "--picture", "--report", "--show-model", "--mode"}) {
+      for (const char* other : {"--load", "--picture", "--show-model", "--mode"}) {
         if (place->count(other) == 0) continue;
         throw CLI::ValidationError(other, "does not go with several states");
       }

@@ -83,6 +83,7 @@ Result<void> Connect(const QuestionOptions& options, Question& question) {
     Result<std::vector<Node>> nodes = NodesOfState(*state, *engine);
     if (!nodes) return tl::unexpected(nodes.error());
     question.cluster.nodes = *std::move(nodes);
+    question.why_not_nodes = WhyNotNodes(*state, options.connect);
   }
   Result<RemoteQuestions> remote = RemoteQuestions::Connect(options.connect, options.state);
   if (!remote) return tl::unexpected(remote.error());
@@ -136,8 +137,8 @@ Result<Question> OpenQuestion(const QuestionOptions& options) {
   if (!gates) return tl::unexpected(gates.error());
   Result<ClusterRead> read = ReadInput(options.input);
   if (!read) return tl::unexpected(read.error());
-  Question question{std::move(read->cluster), nullptr, nullptr, *gates,
-                    OutputStyle(options.color, false)};
+  Question question{std::move(read->cluster),          nullptr, nullptr, *gates,
+                    OutputStyle(options.color, false), {}};
   if (!options.connect.empty()) {
     if (auto connected = Connect(options, question); !connected) {
       return tl::unexpected(connected.error());
@@ -223,6 +224,11 @@ void PrintObject(const std::string& format, const std::function<void(ObjectWrite
   write(*writer);
   writer->EndMap();
   WriteOutput(writer->Finish());
+}
+
+Result<void> CheckNodes(const Question& question) {
+  if (question.why_not_nodes.empty()) return {};
+  return BadInput(question.why_not_nodes);
 }
 
 Result<std::vector<std::size_t>> FindNodes(const Cluster& cluster, const std::string& text) {

@@ -54,6 +54,7 @@ struct Question {
   std::shared_ptr<RemoteQuestions> remote;  // null where the files are asked about
   FeatureGates gates;
   TextStyle style;
+  std::string why_not_nodes;  // why the cluster's nodes are none of the server's; empty: they are
 
   Engine MakeEngine() const { return Engine(backend, gates); }
 };
@@ -96,6 +97,9 @@ void WriteAnswer(const WorkloadAnswer& answer, const FeatureGates& gates, Object
 void WriteTexts(const std::vector<std::string>& texts, ObjectWriter& out);
 // Prints a map of the fields that `write` writes, as JSON or YAML.
 void PrintObject(const std::string& format, const std::function<void(ObjectWriter&)>& write);
+
+// Checks that nodes of the question's cluster can be named to its server. Errors: kBadInput.
+Result<void> CheckNodes(const Question& question);
 
 // Returns the nodes, as indices into cluster.nodes, that a text names: a node by its name, or
 // LEVEL=VALUE with a level of a topology by its label or short name, and a value or the end of a

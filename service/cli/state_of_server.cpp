@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -52,6 +53,10 @@ Result<void> CheckLevels(const RemoteState& state, const std::string& address, C
   return {};
 }
 
+bool EndsWithHosts(const RemoteState::Flavor& flavor) {
+  return !flavor.levels.empty() && flavor.levels.back() == kHostnameLabel;
+}
+
 // A state knows how many nodes each flavor has, and nothing of the others.
 std::string WhyLeftOut(const RemoteState& state, const Cluster& files) {
   if (files.nodes.empty() || files.flavors.empty()) {
@@ -95,11 +100,15 @@ Result<std::vector<std::string>> MatchToState(const RemoteState& state, const st
 
 Result<std::vector<Node>> NodesOfState(const RemoteState& state, RemoteEngine& remote) {
   std::vector<Node> nodes;
+  std::unordered_map<std::string, std::size_t> hosts;  // positions in `nodes`
   for (const RemoteState::Flavor& flavor : state.flavors) {
     auto leaves = remote.Leaves(flavor.name);
     if (!leaves) return tl::unexpected(leaves.error());
     for (std::vector<std::string>& values : *leaves) {
-      Node& node = nodes.emplace_back();
+      std::size_t position = nodes.size();
+      if (EndsWithHosts(flavor)) position = hosts.emplace(values.back(), position).first->second;
+      if (position == nodes.size()) nodes.emplace_back();
+      Node& node = nodes[position];
       node.name = values.back();
       node.ready = true;
       const std::size_t levels = std::min(values.size(), flavor.levels.size());
@@ -109,6 +118,16 @@ Result<std::vector<Node>> NodesOfState(const RemoteState& state, RemoteEngine& r
     }
   }
   return nodes;
+}
+
+std::string WhyNotNodes(const RemoteState& state, const std::string& address) {
+  const auto above = std::ranges::find_if_not(state.flavors, EndsWithHosts);
+  if (above == state.flavors.end()) return "";
+  return fmt::format(
+      "the files have no nodes, and the state of {} does not tell which ones flavor {} has, as its "
+      "lowest level is {}; want the nodes among the files",
+      address, Excerpt(above->name),
+      above->levels.empty() ? "none" : Excerpt(above->levels.back()));
 }
 
 std::string StateLines(const RemoteState& state, const std::string& address, const Cluster& files) {

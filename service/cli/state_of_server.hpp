@@ -17,8 +17,14 @@ namespace espalier {
 Result<std::vector<std::string>> MatchToState(const RemoteState& state, const std::string& address,
                                               Cluster& cluster);
 
-// Returns the leaves of all flavors of the state as nodes that have the labels of their levels.
+// Returns the leaves of all flavors of the state as nodes that have the labels of their levels. A
+// host of several flavors is one node with the labels of all; in a topology that ends above the
+// hosts a leaf is a node of its own.
 Result<std::vector<Node>> NodesOfState(const RemoteState& state, RemoteEngine& remote);
+
+// Returns why leaves of the state do not stand for nodes that can be named to the server, or an
+// empty text where they do.
+std::string WhyNotNodes(const RemoteState& state, const std::string& address);
 
 // Returns a summary of the state in one line, such as "the state of unix:/tmp/e.sock, generation 3,
 // has 336 nodes: 300 of flavor gpu-h100". When some nodes are of no flavor, a second line says why,

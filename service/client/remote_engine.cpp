@@ -1,6 +1,7 @@
 #include "service/client/remote_engine.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <grpcpp/grpcpp.h>
@@ -85,8 +86,20 @@ class RemoteEngine::Impl {
   }
 
   Result<std::vector<std::vector<std::string>>> Leaves(const std::string& flavor) {
+    constexpr int kMostTries = 8;
+    auto leaves = LeavesOfOneState(flavor);
+    for (int tries = 1; tries < kMostTries && !leaves; ++tries) {
+      if (leaves.error().error_class != ErrorClass::kStale) break;
+      leaves = LeavesOfOneState(flavor);
+    }
+    return leaves;
+  }
+
+  // Fails with kStale when the state changes between two calls.
+  Result<std::vector<std::vector<std::string>>> LeavesOfOneState(const std::string& flavor) {
     constexpr std::uint32_t kLeavesPerCall = 50'000;
     std::vector<std::vector<std::string>> leaves;
+    std::optional<v1::StatePosition> listed;
     for (std::uint32_t total = 1; leaves.size() < total;) {
       grpc::ClientContext context;
       connection_.SetDeadline(context);
@@ -95,12 +108,14 @@ class RemoteEngine::Impl {
       request.set_flavor(flavor);
       request.set_first(static_cast<std::uint32_t>(leaves.size()));
       request.set_limit(kLeavesPerCall);
+      if (listed) *request.mutable_state() = *listed;
       v1::ListLeavesResponse response;
       if (auto got = connection_.Check(cluster_state_->ListLeaves(&context, request, &response));
           !got) {
         return tl::unexpected(got.error());
       }
       total = response.total();
+      listed = response.state();
       const int levels = response.levels_size();
       if (levels == 0 || response.values_size() < levels) break;
       for (int i = 0; i + levels <= response.values_size(); i += levels) {
@@ -148,6 +163,7 @@ class RemoteEngine::Impl {
         flat.push_back(std::get<WorkloadRequest>(one));
       }
     }
+    request.set_state_name(state_name_);
     if (!whatever_is_current_) *request.mutable_state() = state_;
     request.set_mode(ModeOf(mode));
     request.set_profile(profile == NestedProfile::kKep5732 ? v1::PLACEMENT_PROFILE_KEP5732

@@ -54,8 +54,9 @@ class RemoteEngine {
   // state it holds when they are made.
   Result<RemoteState> UseStateOfServer();
 
-  // Returns the level values of every leaf of a flavor in the server's current state. Errors:
-  // kNotFound when it holds no such flavor with a topology.
+  // Returns the level values of every leaf of a flavor in one state of the server, the current one.
+  // Errors: kNotFound when it holds no such flavor with a topology; kStale when it changes over and
+  // over while it is asked.
   Result<std::vector<std::vector<std::string>>> Leaves(const std::string& flavor);
 
   // Returns one answer per request, in order, as Engine::Place does with these gates on the loaded

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "espalier/v1/questions.grpc.pb.h"
@@ -144,8 +145,7 @@ class RemoteQuestions::Impl {
     const auto response = AskForDrain(nodes, requests, gates);
     if (!response) return tl::unexpected(response.error());
     if (std::cmp_not_equal(response->moved_size(), requests.size())) {
-      return tl::unexpected(
-          Error{ErrorClass::kStale, "the state changed while it was asked: ask again"});
+      return ChangedMeanwhile();
     }
     WorkBudget budget(kMaxAnswerBytes);
     return connection_.Readable(FromProto(requests, response->answers(), budget));
@@ -190,6 +190,7 @@ class RemoteQuestions::Impl {
     std::vector<WorkloadAnswer> answers;
     Result<void> sound;
     for (v1::ReplayResponse response; reader->Read(&response);) {
+      replayed_on_ = response.state();
       if (!sound || answers.size() == replayed.requests.size()) continue;
       auto answer = AnswerOf(replayed.requests[answers.size()], response.answers());
       if (answer) {
@@ -212,12 +213,19 @@ class RemoteQuestions::Impl {
     if (!asked) return tl::unexpected(asked.error());
     WriteFeatureGates(gates, *asked->mutable_feature_gates());
     asked->set_state_name(state_name_);
+    if (replayed_on_) *asked->mutable_state() = *replayed_on_;
     const auto response = Unary(&v1::Questions::Stub::Validate, *asked);
+    if (!response && response.error().error_class == ErrorClass::kStale) return ChangedMeanwhile();
     if (!response) return tl::unexpected(response.error());
     return FromProto(*response);
   }
 
  private:
+  static tl::unexpected<Error> ChangedMeanwhile() {
+    return tl::unexpected(
+        Error{ErrorClass::kStale, "the state changed while it was asked: ask again"});
+  }
+
   static Result<RemoteDefragment> ReadPlan(std::span<const WorkloadRequest> requests,
                                            std::span<const std::size_t> gang_of,
                                            const v1::DefragmentResponse& message) {
@@ -348,6 +356,7 @@ class RemoteQuestions::Impl {
   Connection connection_;
   std::unique_ptr<v1::Questions::Stub> stub_;
   std::string state_name_;
+  std::optional<v1::StatePosition> replayed_on_;  // of the last Replay
 };
 
 Result<RemoteQuestions> RemoteQuestions::Connect(const std::string& address, std::string state_name,

@@ -130,7 +130,7 @@ class RemoteQuestions {
                                              const FeatureGates& gates);
 
   // Checks the assignments of admitted workloads as CheckAssignments, beside all that the server
-  // knows.
+  // knows. After a Replay, on the state that it was answered on; kStale where that has changed.
   Result<AssignmentCheck> Validate(std::span<const Workload> workloads, const FeatureGates& gates);
 
  private:

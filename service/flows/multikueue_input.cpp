@@ -17,17 +17,19 @@
 namespace espalier {
 namespace {
 
-Result<ScaleRequests> RequestsOf(const std::vector<Workload>& workloads) {
+// `cluster` names them in messages.
+Result<ScaleRequests> RequestsOf(std::string_view cluster, const std::vector<Workload>& workloads) {
   ScaleRequests requests;
   for (const Workload& workload : workloads) {
     const std::string* text = workload.annotations.Find(kScaleRequestAnnotation);
     if (text == nullptr || text->empty()) continue;
     auto counts = ParseScaleRequest(*text);
     if (!counts) {
-      return BadInput(fmt::format(
-          "Workload {}: metadata.annotations[{}]: {}; want counts by pod "
-          "set, as {{\"small-group\": 5}}",
-          Excerpt(workload.key.ToString()), kScaleRequestAnnotation, counts.error().message));
+      return BadInput(
+          fmt::format("{}: Workload {}: metadata.annotations[{}]: {}; want counts by pod "
+                      "set, as {{\"small-group\": 5}}",
+                      Excerpt(cluster), Excerpt(workload.key.ToString()), kScaleRequestAnnotation,
+                      counts.error().message));
     }
     requests[workload.key] = *std::move(counts);
   }
@@ -123,9 +125,9 @@ Result<MultiKueueState> MakeMultiKueueState(ClusterRead manager, std::vector<Wor
   if (workload != workloads.end()) {
     scaled.runs = RunningPods(*workload, worker.pods, scaled.suspended);
   }
-  auto at_manager = RequestsOf(manager.cluster.workloads);
+  auto at_manager = RequestsOf("manager", manager.cluster.workloads);
   if (!at_manager) return tl::unexpected(at_manager.error());
-  auto at_worker = RequestsOf(workloads);
+  auto at_worker = RequestsOf(found->worker->name, workloads);
   if (!at_worker) return tl::unexpected(at_worker.error());
   state.manager_requests = *std::move(at_manager);
   state.worker.requests = *std::move(at_worker);

@@ -135,10 +135,10 @@ class Calls {
         });
   }
 
-  // Makes the next message of a stream. Returns whether another may follow; the message counts
+  // Makes the next message of a stream and tells whether another may follow; the message counts
   // either way.
   template <class Response>
-  using NextMessage = std::function<Result<bool>(Response&)>;
+  using NextMessage = std::function<grpc::Status(Response&, bool& more)>;
 
   // Answers a call with a stream of messages. `begin` returns a function that makes them, or why
   // there is none; that function is called for message after message on workers of `queue`, each
@@ -159,10 +159,8 @@ class Calls {
                       if (!begun.ok() || !*next) return begun;
                     }
                     Response answer;
-                    const Result<bool> made = (*next)(answer);
-                    if (!made) return ToStatus(made.error());
-                    more = *made;
-                    return Write(answer, budget, bytes);
+                    const grpc::Status made = (*next)(answer, more);
+                    return made.ok() ? Write(answer, budget, bytes) : made;
                   });
   }
 

@@ -18,9 +18,6 @@
 namespace espalier {
 namespace {
 
-// What a workload in one cluster takes of an answer, at least.
-constexpr std::int64_t kBytesOfFit = 256;
-
 // A state that is asked.
 struct AskedState {
   std::string name;
@@ -52,9 +49,9 @@ Result<void> CheckUnplaced(const std::vector<WorkloadRequest>& workloads) {
 
 // The workloads that ask for a flavor which the state does not have.
 std::vector<KnownFit> WithoutFlavor(const std::vector<WorkloadRequest>& workloads,
-                                    const ClusterState& state) {
+                                    const ClusterState& state, WorkBudget& budget) {
   std::vector<KnownFit> known;
-  for (std::size_t i = 0; i < workloads.size(); ++i) {
+  for (std::size_t i = 0; i < workloads.size() && budget.Pause(); ++i) {
     const auto& pod_sets = workloads[i].pod_sets;
     const auto missing = std::ranges::find_if(pod_sets, [&](const PodSetRequest& pod_set) {
       return state.Find(pod_set.flavor) == nullptr;
@@ -63,6 +60,7 @@ std::vector<KnownFit> WithoutFlavor(const std::vector<WorkloadRequest>& workload
     known.push_back(
         {i, FitStatus::kDoesNotFit,
          fmt::format("the state has no flavor \"{}\" with a topology", Excerpt(missing->flavor))});
+    budget.Charge(static_cast<std::int64_t>(sizeof(KnownFit) + known.back().reason.size()));
   }
   return known;
 }
@@ -98,13 +96,14 @@ grpc::Status DispatchService::Answer(const v1::DispatchRequest& request, WorkBud
     asked.back().snapshot = *std::move(snapshot);
   }
   if (request.states().empty()) {
-    for (const auto& [name, store] : states_.All()) asked.push_back({name, store->Current()});
+    for (const auto& [name, store] : states_.All()) {
+      asked.push_back({name, store->Current()});
+      if (asked.back().snapshot->position.generation == 0) asked.back().snapshot = nullptr;
+    }
   }
   const auto workloads = FromProto(request.workloads(), budget);
   if (!workloads) return ToStatus(workloads.error());
   if (const auto checked = CheckUnplaced(*workloads); !checked) return ToStatus(checked.error());
-  const auto fits = static_cast<std::int64_t>(asked.size() * workloads->size());
-  if (!budget.Charge(fits * kBytesOfFit)) return ToStatus(budget.Check().error());
 
   std::vector<DispatchCluster> clusters;
   for (const AskedState& state : asked) {
@@ -113,7 +112,7 @@ grpc::Status DispatchService::Answer(const v1::DispatchRequest& request, WorkBud
     if (state.snapshot == nullptr) continue;
     cluster.state = &state.snapshot->state;
     cluster.requests = *workloads;
-    cluster.known = WithoutFlavor(*workloads, state.snapshot->state);
+    cluster.known = WithoutFlavor(*workloads, state.snapshot->state, budget);
   }
   const Engine engine(backend_, *gates, budget);
   const auto dispatched = espalier::Dispatch(clusters, workloads->size(), engine);

@@ -150,8 +150,9 @@ class ReadValues final : public prometheus::Collectable {
   void AddCallsAndState(std::vector<prometheus::MetricFamily>& families) const {
     families.push_back(Gauge("espalier_calls_under_way", "Calls that are not over yet",
                              sources_.calls.in_flight()));
-    families.push_back(Gauge("espalier_calls_waiting", "Calls that wait for a worker",
-                             static_cast<double>(sources_.queue.waiting())));
+    families.push_back(
+        Gauge("espalier_calls_waiting", "Calls that wait for a worker",
+              static_cast<double>(sources_.queue.waiting() + sources_.state_queue.waiting())));
     families.push_back(Gauge("espalier_memory_limit_bytes",
                              "Memory that calls and states may take together",
                              static_cast<double>(sources_.calls.memory().limit())));

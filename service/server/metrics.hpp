@@ -31,6 +31,7 @@ class Metrics {
     const NamedStates& states;
     const Calls& calls;
     const WorkQueue& queue;
+    const WorkQueue& state_queue;
     const Backend& backend;
     const CapacityGauges& capacity;
     std::vector<std::string> services;  // full names of services whose calls are counted

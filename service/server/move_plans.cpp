@@ -11,7 +11,9 @@
 
 #include <fmt/format.h>
 
+#include "host/engine/assignments.hpp"
 #include "host/engine/defragment.hpp"
+#include "host/kueue/drain.hpp"
 #include "host/model/excerpt.hpp"
 #include "service/server/store_status.hpp"
 #include "service/wire/questions.hpp"
@@ -19,17 +21,17 @@
 namespace espalier {
 namespace {
 
-// Leaves of all flavors that have any of some nodes.
+// Leaves of all flavors that any of some nodes would be part of. Whether it is does not matter:
+// pods stay on nodes that were cordoned, became unready or no longer match the flavor.
 class LeavesOf {
  public:
   LeavesOf(const ClusterState& state, const std::vector<Node>& nodes) {
     for (const std::string_view name : state.FlavorNames()) {
-      const FlavorSnapshot& flavor = state.Find(name)->snapshot();
+      std::span<const std::string> levels = state.Find(name)->snapshot().levels();
+      if (levels.back() == kHostnameLabel) levels = levels.last(1);  // R4.1
       for (const Node& node : nodes) {
-        const auto place = flavor.PlaceOf(node);
-        if (place && place->leaf.valid()) {
-          leaves_.emplace(name, flavor.LeafIdText(place->leaf));
-        }
+        const std::vector<std::string> values = LevelValues(node, levels);
+        if (!values.empty()) leaves_.emplace(name, DomainIdText(values));
       }
     }
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,15 +12,12 @@
 #include "host/model/excerpt.hpp"
 #include "host/readers/input_bytes.hpp"
 #include "service/flows/multikueue_input.hpp"
+#include "service/server/object_text.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/multikueue.hpp"
 
 namespace espalier {
 namespace {
-
-// The text, what it is parsed into, and the objects; a little for the smallest of texts.
-constexpr std::int64_t kBytesPerByte = 8;
-constexpr std::int64_t kLeastBytes = std::int64_t{1} << 16;
 
 // Reads the objects of one cluster. `name` is the field, for messages.
 Result<ClusterRead> ReadObjects(const std::string& name, const std::string& text,
@@ -26,13 +25,33 @@ Result<ClusterRead> ReadObjects(const std::string& name, const std::string& text
   if (IsGzip(text)) {
     return BadInput(fmt::format("{}: is gzip; plain JSON or YAML expected", name));
   }
-  const auto bytes = static_cast<std::int64_t>(text.size());
-  if (!budget.Charge(kLeastBytes + kBytesPerByte * bytes)) {
-    return tl::unexpected(budget.Check().error());
+  if (text.empty()) return ClusterRead();  // as of a cluster that is among `workers`
+  return ReadObjectText(name, text, {.with_owned_jobs = true}, budget);
+}
+
+// Fails for a worker cluster whose name is not its own.
+Result<void> CheckNames(const v1::PlanFlowRequest& request) {
+  std::set<std::string_view> names;
+  const auto check = [&](const std::string& field, const std::string& name) -> Result<void> {
+    if (name.empty() || name == "manager") {
+      return BadInput(
+          fmt::format("{}: is \"{}\"; the name of the worker cluster expected", field, name));
+    }
+    if (names.insert(name).second) return {};
+    return BadInput(
+        fmt::format("{}: \"{}\" comes twice; distinct ones expected", field, Excerpt(name)));
+  };
+  if (auto checked = check("worker_name", request.worker_name()); !checked) return checked;
+  for (int i = 0; i < request.workers_size(); ++i) {
+    auto checked = check(fmt::format("workers[{}].name", i), request.workers(i).name());
+    if (!checked) return checked;
   }
-  return ReadClusterText(
-      name, text,
-      {.with_owned_jobs = true, .max_input = static_cast<std::uint64_t>(kLeastBytes + bytes)});
+  return {};
+}
+
+// Returns an error of a field.
+Error In(std::string_view field, const Error& error) {
+  return {error.error_class, fmt::format("{}: {}", field, error.message)};
 }
 
 void AddWarnings(const ClusterRead& read, v1::PlanFlowResponse& response) {
@@ -73,11 +92,7 @@ grpc::ServerUnaryReactor* MultiKueueService::PlanFlow(grpc::CallbackServerContex
 
 grpc::Status MultiKueueService::Plan(const v1::PlanFlowRequest& request, WorkBudget& budget,
                                      v1::PlanFlowResponse& response) {
-  if (request.worker_name().empty() || request.worker_name() == "manager") {
-    return ToStatus({ErrorClass::kBadInput,
-                     fmt::format("worker_name: is \"{}\"; the name of the worker cluster expected",
-                                 request.worker_name())});
-  }
+  if (const auto checked = CheckNames(request); !checked) return ToStatus(checked.error());
   const auto gates =
       ApplyFeatureGates(request.feature_gates(), ResizeDefaults(request.feature_gates(), gates_));
   if (!gates) return ToStatus(gates.error());
@@ -96,10 +111,16 @@ grpc::Status MultiKueueService::Plan(const v1::PlanFlowRequest& request, WorkBud
   AddWarnings(*manager, response);
   for (const WorkerRead& read : workers) AddWarnings(read.read, response);
   auto state = MakeMultiKueueState(*std::move(manager), std::move(workers), request.job());
-  if (!state) return ToStatus(state.error());
+  if (!state) {
+    // Which job is meant, or what is wrong with an object, which is named.
+    const bool is_job = state.error().error_class == ErrorClass::kNotFound;
+    return ToStatus(is_job ? In("job", state.error()) : state.error());
+  }
   const auto counts = CountsOf(request);
   if (!counts) return ToStatus(counts.error());
-  if (const auto set = SetWantedCounts(*counts, *state); !set) return ToStatus(set.error());
+  if (const auto set = SetWantedCounts(*counts, *state); !set) {
+    return ToStatus(In("counts", set.error()));
+  }
   const auto steps = espalier::PlanFlow(*std::move(state), Engine(backend_, *gates, budget));
   if (!steps) return ToStatus(steps.error());
   v1::PlanFlowResponse planned = ToProto(*steps);

@@ -58,8 +58,12 @@ Result<StatePosition> NamedStates::Load(const std::string& name, ClusterStateInp
   auto loaded = store->Load(std::move(input), budget, std::move(workloads));
   if (!loaded) return loaded;
   if (const auto checked = CheckLoad(name); !checked) return tl::unexpected(checked.error());
-  const std::lock_guard lock(mutex_);
-  named_[name] = store;  // of two loads at once the last one stands
+  std::shared_ptr<StateStore> replaced = store;
+  {
+    const std::lock_guard lock(mutex_);
+    named_[name].swap(replaced);  // of two loads at once the last one stands
+  }
+  if (replaced != nullptr) replaced->Close();
   return loaded;
 }
 
@@ -70,12 +74,15 @@ Result<void> NamedStates::Unload(const std::string& name) {
         "stays");
   }
   if (const auto found = Find(name); !found) return tl::unexpected(found.error());
-  std::shared_ptr<StateStore> unloaded;  // before the lock, so that it is freed after it
-  const std::lock_guard lock(mutex_);
-  const auto found = named_.find(name);
-  if (found == named_.end()) return {};
-  unloaded = std::move(found->second);
-  named_.erase(found);
+  std::shared_ptr<StateStore> unloaded;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = named_.find(name);
+    if (found == named_.end()) return {};
+    unloaded = std::move(found->second);
+    named_.erase(found);
+  }
+  unloaded->Close();  // or calls that still hold it would change what nobody finds any more
   return {};
 }
 

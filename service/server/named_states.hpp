@@ -11,7 +11,8 @@
 
 namespace espalier {
 
-// A thread-safe map of states. A state that was unloaded lives until its last reader is done.
+// A thread-safe map of states. A state that was unloaded lives until its last reader is done, but
+// nobody can change it any more (StateStore::Close).
 class NamedStates {
  public:
   // Holds at most `most` states besides the one without a name.

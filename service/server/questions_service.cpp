@@ -45,6 +45,7 @@ struct Census {
     for (std::size_t i = 0; i < asked.workloads.size(); ++i) {
       if (auto sound = CheckShape(asked.workloads[i], i); !sound) return sound;
     }
+    if (!asked.budget->Charge(BytesOfCounts())) return asked.budget->Check();
     if (request.drained_nodes().empty()) return {};
     StateStore& store = *asked.found.store;
     auto nodes = store.NodesAt(asked.found.position(),
@@ -74,6 +75,18 @@ struct Census {
                                   Excerpt(fmt::format("{}", fmt::join(flavor.levels(), ", ")))));
     }
     return {};
+  }
+
+  // Returns the bytes of the counts that are held at a time.
+  std::int64_t BytesOfCounts() const {
+    if (domains == CensusDomains::kNone) return 0;
+    std::int64_t most = 0;
+    for (const WorkloadRequest& shape : asked.workloads) {
+      const FlavorState& flavor = *asked.state().Find(shape.pod_sets.front().flavor);
+      most = std::max<std::int64_t>(most, flavor.snapshot().domain_count());
+    }
+    return most * static_cast<std::int64_t>(sizeof(StoredCount) *
+                                            std::min(kShapesTogether, asked.workloads.size()));
   }
 
   Result<bool> Next(v1::CountGangsResponse& response) {
@@ -135,6 +148,17 @@ struct Explanations {
   }
 };
 
+// Returns what makes one message after the other of a stream about a state of `store`.
+template <class Answers>
+auto NextOf(std::shared_ptr<Answers> answers, std::shared_ptr<const StateStore> store) {
+  return [answers = std::move(answers), store = std::move(store)](auto& response, bool& more) {
+    const Result<bool> made = answers->Next(response);
+    if (!made) return StoreStatus(made.error(), *store);
+    more = *made;
+    return grpc::Status::OK;
+  };
+}
+
 // Workloads beside the flavors and topologies of a state.
 Cluster ClusterOf(const ClusterState& state, std::vector<Workload> workloads) {
   Cluster cluster;
@@ -187,12 +211,12 @@ QuestionsService::Stream* QuestionsService::WhatIf(grpc::CallbackServerContext* 
         AskedWorkloads asked{.backend = backend_, .gates = gates_, .budget = &budget};
         const grpc::Status opened = OpenQuestion(message, states_, asked);
         if (!opened.ok()) return opened;
-        const StateStore& store = *asked.found.store;
+        const std::shared_ptr<StateStore> store = asked.found.store;
         auto answers = std::make_shared<WhatIfAnswers>(std::move(asked));
         if (const auto read = answers->Read(message); !read) {
-          return StoreStatus(read.error(), store);
+          return StoreStatus(read.error(), *store);
         }
-        next = [answers](v1::WhatIfResponse& response) { return answers->Next(response); };
+        next = NextOf(answers, store);
         return grpc::Status::OK;
       });
 }
@@ -206,12 +230,12 @@ QuestionsService::Stream* QuestionsService::FindVictims(grpc::CallbackServerCont
         AskedWorkloads asked{.backend = backend_, .gates = gates_, .budget = &budget};
         const grpc::Status opened = OpenQuestion(message, states_, asked);
         if (!opened.ok()) return opened;
-        const StateStore& store = *asked.found.store;
+        const std::shared_ptr<StateStore> store = asked.found.store;
         auto answers = std::make_shared<VictimAnswers>(std::move(asked));
         if (const auto read = answers->Read(message); !read) {
-          return StoreStatus(read.error(), store);
+          return StoreStatus(read.error(), *store);
         }
-        next = [answers](v1::FindVictimsResponse& response) { return answers->Next(response); };
+        next = NextOf(answers, store);
         return grpc::Status::OK;
       });
 }
@@ -230,7 +254,7 @@ QuestionsService::Stream* QuestionsService::CountGangs(grpc::CallbackServerConte
         if (const auto read = census->Read(message); !read) {
           return StoreStatus(read.error(), *census->asked.found.store);
         }
-        next = [census](v1::CountGangsResponse& response) { return census->Next(response); };
+        next = NextOf(census, census->asked.found.store);
         return grpc::Status::OK;
       });
 }
@@ -252,11 +276,11 @@ QuestionsService::Stream* QuestionsService::Explain(grpc::CallbackServerContext*
           if (!named) return ToStatus(named.error());
           found->running = *std::move(named);
         }
-        StateStore& store = *found->asked.found.store;
-        auto loaded = store.LoadedAt(snapshot.position, budget);
-        if (!loaded) return StoreStatus(loaded.error(), store);
+        const std::shared_ptr<StateStore> store = found->asked.found.store;
+        auto loaded = store->LoadedAt(snapshot.position, budget);
+        if (!loaded) return StoreStatus(loaded.error(), *store);
         found->input = std::move(loaded->input);
-        next = [found](v1::ExplainResponse& response) { return found->Next(response); };
+        next = NextOf(found, store);
         return grpc::Status::OK;
       });
 }
@@ -306,9 +330,10 @@ QuestionsService::Stream* QuestionsService::Replay(grpc::CallbackServerContext* 
         AskedWorkloads asked{.backend = backend_, .gates = gates_, .budget = &budget};
         const grpc::Status opened = OpenQuestion(message, states_, asked);
         if (!opened.ok()) return opened;
+        const std::shared_ptr<StateStore> store = asked.found.store;
         auto answers = std::make_shared<ReplayAnswers>(std::move(asked));
         if (const auto read = answers->Read(message); !read) return ToStatus(read.error());
-        next = [answers](v1::ReplayResponse& response) { return answers->Next(response); };
+        next = NextOf(answers, store);
         return grpc::Status::OK;
       });
 }

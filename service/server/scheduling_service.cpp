@@ -21,11 +21,16 @@ namespace {
 Result<ClusterState> StateOf(Cluster& cluster, ClusterStateInput loaded, const Engine& engine) {
   cluster.topologies = std::move(loaded.topologies);
   cluster.flavors = std::move(loaded.flavors);
-  ClusterStateInput input = BuildClusterStateInput(cluster, engine.gates());
+  WorkBudget& budget = engine.budget();
+  const std::int64_t charged = budget.charged();
+  ClusterStateInput input = BuildClusterStateInput(cluster, engine.gates(), budget);
+  const std::int64_t usage_bytes = budget.charged() - charged;
+  if (auto done = budget.Check(); !done) return tl::unexpected(done.error());
   input.nodes = std::move(loaded.nodes);
   input.non_tas_usage = std::move(loaded.non_tas_usage);
-  auto state = ClusterState::Build(input, engine.budget());
+  auto state = ClusterState::Build(input, budget);
   cluster.nodes = std::move(input.nodes);
+  budget.Release(usage_bytes);
   return state;
 }
 
@@ -86,6 +91,9 @@ grpc::Status SchedulingService::Plan(const v1::PlanResizeRequest& request, WorkB
   const auto& named = request.objects().feature_gates();
   const auto gates = ApplyFeatureGates(named, ResizeDefaults(named, gates_));
   if (!gates) return ToStatus(gates.error());
+  if (const auto options = OptionsOf(request.objects()); !options) {
+    return ToStatus({options.error().error_class, "objects." + options.error().message});
+  }
   auto question = FromProto(request, budget);
   if (!question) return ToStatus(question.error());
   LoadedInput loaded;

@@ -180,6 +180,7 @@ class Server::Impl {
         {.states = states_,
          .calls = calls_,
          .queue = queue_,
+         .state_queue = state_queue_,
          .backend = *backend_,
          .capacity = capacity_,
          .services = {v1::ClusterState::service_full_name(), v1::Placement::service_full_name(),

@@ -43,6 +43,11 @@ tl::unexpected<Error> Stale(const StatePosition& named, const StatePosition& cur
   return tl::unexpected<Error>(Error{ErrorClass::kStale, std::move(message)});
 }
 
+tl::unexpected<Error> Closed() {
+  return tl::unexpected(
+      Error{ErrorClass::kNotFound, "state_name: the state was unloaded meanwhile; load it anew"});
+}
+
 template <class Value>
 void Copy(const std::vector<Value>& from, std::vector<Value>& to, const WorkBudget& budget) {
   to.reserve(from.size());
@@ -100,7 +105,12 @@ std::shared_ptr<const Snapshot> StateStore::Current() const {
 
 Result<std::shared_ptr<const Snapshot>> StateStore::At(
     const std::optional<StatePosition>& position) const {
-  std::shared_ptr<const Snapshot> current = Current();
+  std::shared_ptr<const Snapshot> current;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return Closed();
+    current = current_;
+  }
   const StatePosition& now = current->position;
   if (now.generation == 0 || (position && *position != now)) {
     return Stale(position.value_or(StatePosition{}), now);
@@ -132,6 +142,12 @@ Result<ClusterStateInput> StateStore::FlavorsAt(const std::optional<StatePositio
   return flavors;
 }
 
+void StateStore::Close() {
+  const std::lock_guard change_lock(change_mutex_);
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+}
+
 Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budget,
                                        std::vector<AdmittedUsage> workloads) {
   auto loaded = std::make_unique<IndexedInput>(std::move(input));
@@ -141,6 +157,7 @@ Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budg
   Result<ClusterState> built = ClusterState::Build(loaded->input(), budget);
   if (!built) return tl::unexpected(built.error());
   const std::lock_guard lock(change_mutex_);
+  if (closed_) return Closed();
   if (unloaded_ == nullptr) unloaded_ = Empty();
   const UnloadOnThrow unload(*this);
   std::swap(input_, loaded);

@@ -59,7 +59,7 @@ class StateStore {
   std::shared_ptr<const Snapshot> Current() const;
 
   // Returns the current state, which must be the one named. Errors: kStale when it is not, or
-  // nothing is loaded.
+  // nothing is loaded; kNotFound after Close, as for all calls below.
   Result<std::shared_ptr<const Snapshot>> At(const std::optional<StatePosition>& position) const;
 
   // Returns a copy of the input that the current state, which must be the one named, was built
@@ -70,6 +70,10 @@ class StateStore {
   // Returns only the topologies and flavors of that input. Waits as LoadedAt. Errors: kStale as in
   // At.
   Result<ClusterStateInput> FlavorsAt(const std::optional<StatePosition>& position);
+
+  // Ends the state: every later call that needs one, a load included, fails with kNotFound. Waits
+  // for a change in flight.
+  void Close();
 
   // Replaces everything. `budget` must have been charged for `input` and `workloads`, whose usage
   // comes on top of that of `input`. Errors: kBadInput as in ClusterState::Build, or when a
@@ -119,8 +123,9 @@ class StateStore {
   // Takes over from `budget` the charged growth of `input_`.
   void HoldInput(WorkBudget& budget);
 
-  mutable std::mutex mutex_;  // guards current_; held for the copy of a pointer
+  mutable std::mutex mutex_;  // guards both below; held for the copy of a pointer
   std::shared_ptr<const Snapshot> current_;
+  bool closed_ = false;                       // changes under `change_mutex_` too
   mutable std::mutex change_mutex_;           // held during a change; guards all below
   std::shared_ptr<const Snapshot> unloaded_;  // what Unload makes the current one; null: it has
   std::unique_ptr<IndexedInput> input_;

@@ -9,10 +9,10 @@
 #include "fallback_cpu/nested_cpu.hpp"
 #include "host/kueue/placement_plan.hpp"
 #include "host/model/excerpt.hpp"
-#include "host/readers/cluster_files.hpp"
 #include "service/placing/planned_placement.hpp"
 #include "service/server/batch_checks.hpp"
 #include "service/server/found_state.hpp"
+#include "service/server/object_text.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/nested.hpp"
@@ -20,11 +20,6 @@
 
 namespace espalier {
 namespace {
-
-// Texts and what is made of them, for each byte of a message.
-constexpr std::int64_t kBytesOfAByte = 16;
-constexpr std::uint64_t kMostUnpacking = 8;
-constexpr std::uint64_t kSmallText = std::uint64_t{1} << 20;
 
 // Which workloads are trees, and by which rules those are decided.
 struct Profile {
@@ -45,16 +40,6 @@ Result<Profile> ReadProfile(v1::PlacementProfile profile) {
       return BadInput(fmt::format("profile: is {}; KUEUE (1), ESPALIER (2) or KEP5732 (3) expected",
                                   static_cast<int>(profile)));
   }
-}
-
-Result<ClusterRead> ReadObjects(const v1::PlaceObjectsRequest& request, Trees trees,
-                                WorkBudget& budget) {
-  const std::uint64_t most = kSmallText + kMostUnpacking * request.objects().size();
-  if (!budget.Charge(kBytesOfAByte * static_cast<std::int64_t>(request.objects().size()))) {
-    return tl::unexpected(budget.Check().error());
-  }
-  return ReadClusterText("objects", request.objects(),
-                         {.strict = request.strict(), .trees = trees, .max_input = most});
 }
 
 // Says what became of each planned workload.
@@ -221,7 +206,9 @@ grpc::Status Decide(const v1::PlaceObjectsRequest& request, Placing& placing, Wo
                     v1::PlaceObjectsResponse& response) {
   auto loaded = placing.found.store->FlavorsAt(placing.found.position());
   if (!loaded) return StoreStatus(loaded.error(), *placing.found.store);
-  Result<ClusterRead> read = ReadObjects(request, placing.profile.trees, budget);
+  Result<ClusterRead> read =
+      ReadObjectText("objects", request.objects(),
+                     {.strict = request.strict(), .trees = placing.profile.trees}, budget);
   if (!read) return ToStatus(read.error());
   Cluster& cluster = read->cluster;
   cluster.topologies = std::move(loaded->topologies);

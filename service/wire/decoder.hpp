@@ -20,7 +20,7 @@
 namespace espalier {
 
 // A place in a message, such as "workloads.updates[3].pod_set": a chain on the stack that is
-// printed only for an error.
+// printed only for an error. The path of the message itself has an empty field.
 class FieldPath {
  public:
   explicit FieldPath(std::string_view field, std::int64_t index = -1)

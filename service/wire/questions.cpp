@@ -174,7 +174,7 @@ Result<v1::ValidateRequest> ToProto(std::span<const Workload> workloads) {
 
 Result<std::vector<Workload>> FromProto(const v1::ValidateRequest& message, WorkBudget& budget) {
   Decoder decoder(message.strings(), budget);
-  const FieldPath root("validate");
+  const FieldPath root("");
   const WorkloadTables tables(message, root, decoder);
   ObjectReader reader(tables, decoder);
   std::vector<Workload> workloads =

@@ -1,13 +1,26 @@
 #include "service/wire/resizing.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "host/model/excerpt.hpp"
 #include "service/wire/objects.hpp"
 #include "service/wire/scheduling.hpp"
 #include "service/wire/shared_rows.hpp"
 
 namespace espalier {
 namespace {
+
+constexpr std::int64_t kMostPods = std::numeric_limits<std::int32_t>::max();
 
 v1::ResizeDecision DecisionToProto(ResizeDecision decision) {
   switch (decision) {
@@ -36,13 +49,44 @@ v1::LeavingPods LeavingToProto(const LeavingPods& leaving, StringTable& strings)
   return message;
 }
 
+// Reads the counts that are wanted of pod sets of `workload`.
+std::vector<std::pair<std::string, std::int64_t>> ReadCounts(const v1::PlanResizeRequest& message,
+                                                             const Workload& workload,
+                                                             Decoder& decoder) {
+  std::vector<std::string_view> known;
+  for (const PodSet& pod_set : workload.pod_sets) known.push_back(pod_set.name);
+  std::ranges::sort(known);
+  std::vector<std::pair<std::string, std::int64_t>> counts;
+  std::map<std::string_view, int> positions;
+  for (int i = 0; i < message.counts_size() && decoder.ok(); ++i) {
+    const FieldPath path("counts", i);
+    const FieldPath name_path(path, "name");
+    const v1::PodSetCount& row = message.counts(i);
+    const std::string& name = decoder.String(row.name(), name_path);
+    if (!std::ranges::binary_search(known, name)) {
+      decoder.Fail(name_path, "is \"{}\"; the workload has the pod sets {}", Excerpt(name),
+                   Excerpt(fmt::format("{}", fmt::join(known, ", "))));
+    }
+    if (const auto [first, fresh] = positions.emplace(name, i); !fresh) {
+      decoder.Fail(name_path, "is \"{}\", as that of counts[{}]; each pod set once expected",
+                   Excerpt(name), first->second);
+    }
+    if (row.count() < 0 || row.count() > kMostPods) {
+      decoder.Fail(FieldPath(path, "count"), "is {}; 0 to {} pods expected", row.count(),
+                   kMostPods);
+    }
+    counts.emplace_back(name, row.count());
+  }
+  return counts;
+}
+
 }  // namespace
 
 Result<ResizeQuestion> FromProto(const v1::PlanResizeRequest& message, WorkBudget& budget) {
-  auto cluster = FromProto(message.objects(), budget);
+  auto cluster = FromProto(message.objects(), budget, "objects");
   if (!cluster) return tl::unexpected(cluster.error());
   Decoder decoder(message.objects().strings(), budget);
-  const FieldPath root("resize");
+  const FieldPath root("");
   ResizeQuestion question{*std::move(cluster), {}};
   const std::vector<Workload>& workloads = question.cluster.workloads;
   if (message.workload() >= workloads.size()) {
@@ -51,11 +95,8 @@ Result<ResizeQuestion> FromProto(const v1::PlanResizeRequest& message, WorkBudge
   } else {
     question.request.workload = workloads[message.workload()].key;
   }
-  for (int i = 0; i < message.counts_size() && decoder.ok(); ++i) {
-    const FieldPath path(root, "counts", i);
-    const v1::PodSetCount& row = message.counts(i);
-    question.request.counts.emplace_back(decoder.String(row.name(), FieldPath(path, "name")),
-                                         row.count());
+  if (decoder.ok()) {
+    question.request.counts = ReadCounts(message, workloads[message.workload()], decoder);
   }
   switch (message.slice_mode()) {
     case v1::SLICE_MODE_REPLACEMENT:

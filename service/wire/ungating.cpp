@@ -36,7 +36,7 @@ void CheckNames(const std::vector<Pod>& pods, const FieldPath& root, Decoder& de
 
 Result<WorkloadToUngate> FromProto(const v1::UngateRequest& message, WorkBudget& budget) {
   Decoder decoder(message.strings(), budget);
-  const FieldPath root("ungate");
+  const FieldPath root("");
   const WorkloadTables tables(message, root, decoder);
   ObjectReader reader(tables, decoder);
   WorkloadToUngate request;

@@ -1,4 +1,10 @@
 // The commands that ask about one saved cluster, as processes: what they print and how they end.
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -303,6 +309,94 @@ TEST(QuestionsOfAServer, AreAnsweredAsOfFiles) {
   EXPECT_EQ(server.Stop(), 0);
   EXPECT_EQ(RunEspalier({"explain", "big", kSmall, "--connect", address}).exit_code, 4);
   EXPECT_EQ(RunEspalier({"explain", "big", kSmall, "--state", "blue"}).exit_code, 2);
+}
+
+// The text of questions.yaml.
+std::string SmallText() {
+  std::ifstream small(kSmall);
+  return {std::istreambuf_iterator<char>(small), {}};
+}
+
+std::string Replaced(std::string text, const std::string& what, const std::string& with) {
+  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+// Leaves out the nodes, which have two lines each.
+std::string WithoutNodes(const std::string& text) {
+  std::istringstream lines(text);
+  std::string rest;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("kind: Node,") != line.npos) {
+      std::getline(lines, line);
+    } else {
+      rest += line + "\n";
+    }
+  }
+  return rest;
+}
+
+// Files without nodes: a host of two flavors is one node.
+TEST(QuestionsOfAServer, ADrainWithoutFilesOfNodesNamesEachOnce) {
+  const std::string text =
+      Replaced(SmallText(), "node-", "") +
+      "  - {apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: other},\n"
+      "     spec: {topologyName: default, nodeLabels: {}}}\n";
+  const std::string address = SocketAddress();
+  BackgroundEspalier server({"serve", "--listen", address});
+  ASSERT_THAT(server.ReadLine(), HasSubstr(address));
+  ASSERT_THAT(RunEspalier({"place", "-", "--connect", address, "--load"}, text).errors,
+              HasSubstr("replaced the state of"));
+  for (std::vector<std::string> question :
+       std::vector<std::vector<std::string>>{{"drain", "block=b1", "-"},
+                                             {"what-if", "big", "--drain", "block=b1", "-"},
+                                             {"capacity", "--drain", "block=b1", "-"}}) {
+    const auto here = RunEspalier(question, text);
+    question.insert(question.end(), {"--connect", address});
+    const auto there = RunEspalier(question, WithoutNodes(text));
+    EXPECT_EQ(there.exit_code, here.exit_code) << there.errors;
+    EXPECT_EQ(there.output, here.output) << there.errors;
+    EXPECT_FALSE(here.output.empty()) << here.errors;
+  }
+}
+
+TEST(QuestionsOfAServer, NodesThatAStateDoesNotNameAreAskedFor) {
+  const std::string text = Replaced(SmallText(), ", {nodeLabel: kubernetes.io/hostname}]", "]");
+  const std::string address = SocketAddress();
+  BackgroundEspalier server({"serve", "--listen", address});
+  ASSERT_THAT(server.ReadLine(), HasSubstr(address));
+  ASSERT_THAT(RunEspalier({"place", "-", "--connect", address, "--load"}, text).errors,
+              HasSubstr("replaced the state of"));
+  for (std::vector<std::string> question :
+       std::vector<std::vector<std::string>>{{"drain", "block=b1", "-"},
+                                             {"what-if", "big", "--drain", "block=b1", "-"},
+                                             {"capacity", "--drain", "block=b1", "-"}}) {
+    question.insert(question.end(), {"--connect", address});
+    const auto run = RunEspalier(question, WithoutNodes(text));
+    EXPECT_EQ(run.exit_code, 3) << run.output;
+    EXPECT_THAT(run.errors, HasSubstr("does not tell which ones flavor tas has, as its lowest "
+                                      "level is rack; want the nodes among the files"));
+    EXPECT_NE(RunEspalier(question, text).exit_code, 3);
+  }
+}
+
+// As after `kubectl cordon`, which comes before a drain.
+TEST(QuestionsOfAServer, ADrainOfACordonedNodeIsAsOfItsFiles) {
+  const std::string name = "metadata: {name: node-a,";
+  const std::string text = Replaced(SmallText(), name, "spec: {unschedulable: true}, " + name);
+  ASSERT_NE(text, SmallText());
+  const std::string address = SocketAddress();
+  BackgroundEspalier server({"serve", "--listen", address});
+  ASSERT_THAT(server.ReadLine(), HasSubstr(address));
+  const auto loaded = RunEspalier({"place", "-", "--connect", address, "--load"}, text);
+  ASSERT_THAT(loaded.errors, HasSubstr("replaced the state of"));
+  const auto here = RunEspalier({"drain", "node-a", "-"}, text);
+  const auto there = RunEspalier({"drain", "node-a", "-", "--connect", address}, text);
+  EXPECT_EQ(there.exit_code, here.exit_code) << there.errors;
+  EXPECT_EQ(there.output, here.output) << there.errors;
+  EXPECT_THAT(here.output, HasSubstr("team/old")) << here.errors;
 }
 
 TEST(QuestionsOfAServer, ADrainOfARealClusterIsAsOfItsFiles) {

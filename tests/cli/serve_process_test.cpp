@@ -147,10 +147,34 @@ TEST(ServeProcess, AsksSeveralStatesWhichCanHoldAWorkload_W6_6) {
   EXPECT_THAT(result.output, testing::ContainsRegex("west +unknown"));
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_EQ(ask("west,north").exit_code, 1);
+  // The files alone decide about a workload without a queue.
+  const std::string unqueued = R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+      "metadata": {"namespace": "team", "name": "unqueued"}, "spec": {"podSets": [{"name": "main",
+      "count": 1, "template": {"spec": {"containers": [{"name": "c"}]}}}]}})";
+  const ProcessResult in_order =
+      RunEspalier({"place", "-", "--connect", address, "--state", "west,east"}, unqueued);
+  EXPECT_EQ(
+      in_order.output,
+      RunEspalier({"place", "-", "--connect", address, "--state", "east,west"}, unqueued).output);
+  EXPECT_LT(in_order.output.find("east "), in_order.output.find("west ")) << in_order.errors;
   EXPECT_EQ(ask("east,east").exit_code, 3);
-  EXPECT_EQ(ask(",east").exit_code, 3);
+  for (const char* empty : {",east", "east,", "east,,west", ","}) {
+    EXPECT_EQ(ask(empty).exit_code, 3) << empty;
+    EXPECT_THAT(ask(empty).errors, testing::HasSubstr("has a name without letters")) << empty;
+  }
   EXPECT_EQ(ask("east,west", {"--load"}).exit_code, 2);
   EXPECT_EQ(ask("east,west", {"--mode", "nominate"}).exit_code, 2);
+  for (const std::vector<std::string>& other :
+       std::vector<std::vector<std::string>>{{"--profile", "espalier"}, {"--report", "r.html"}}) {
+    const ProcessResult of_states = ask("east,west", other);
+    EXPECT_EQ(of_states.exit_code, 2);
+    EXPECT_THAT(of_states.errors, testing::HasSubstr("does not go with several states"));
+    std::vector<std::string> arguments = {"place", fits, "--cluster", "east=" + fits};
+    arguments.insert(arguments.end(), other.begin(), other.end());
+    const ProcessResult of_clusters = RunEspalier(arguments);
+    EXPECT_EQ(of_clusters.exit_code, 2);
+    EXPECT_THAT(of_clusters.errors, testing::HasSubstr("does not go with --cluster"));
+  }
   EXPECT_EQ(server.Stop(), 0);
 }
 

@@ -1,6 +1,7 @@
 // Memory of calls: what is too much is refused, and others go on.
 #include <future>
 
+#include "espalier/v1/dispatch.grpc.pb.h"
 #include "service/server/indexed_input.hpp"
 #include "service/wire/message_bytes.hpp"
 #include "tests/server/raw_stream.hpp"
@@ -60,6 +61,33 @@ TEST(Budget, EmptyMessagesOfAManyAreNotParsed) {
   EXPECT_EQ(
       SendRaw(server.channel, "/espalier.v1.Ungating/Ungate", repeat("\x3a\x00")).error_code(),
       grpc::RESOURCE_EXHAUSTED);
+}
+
+// One workload in many states, each of which has an answer for each of its pod sets.
+TEST(Budget, AWorkloadOfManyPodSetsInManyStatesIsRefused) {
+  TestServer server(WithMemory(64 * kMiB, 16 * kMiB));
+  constexpr int kStates = 40;
+  for (int i = 0; i < kStates; ++i) {
+    ASSERT_TRUE(server.Load(SmallCluster(1), nullptr, "c" + std::to_string(i)).ok());
+  }
+  WorkloadRequest workload = MakeGang("a", 0);
+  const PodSetRequest pod_set = workload.pod_sets[0];
+  workload.pod_sets.clear();
+  for (int i = 0; i < 2000; ++i) {
+    workload.pod_sets.push_back(pod_set);
+    workload.pod_sets.back().name = "p" + std::to_string(i);
+  }
+  v1::DispatchRequest request;
+  *request.mutable_workloads() = *ToProto(std::vector{workload});
+  const auto dispatch = [&] {
+    grpc::ClientContext context;
+    v1::DispatchResponse response;
+    return v1::Dispatching::NewStub(server.channel)->Dispatch(&context, request, &response);
+  };
+  const grpc::Status status = dispatch();
+  EXPECT_EQ(status.error_code(), grpc::RESOURCE_EXHAUSTED) << status.error_message();
+  request.add_states()->set_state_name("c1");
+  EXPECT_TRUE(dispatch().ok());
 }
 
 TEST(Budget, MemoryIsFreeAgainAfterEachCall) {

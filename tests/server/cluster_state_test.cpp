@@ -1,24 +1,10 @@
 // espalier.v1.ClusterState over a connection.
 #include <limits>
 
-#include "espalier/v1/error.pb.h"
 #include "tests/server/test_server.hpp"
 
 namespace espalier {
 namespace {
-
-// The current state a FAILED_PRECONDITION names.
-v1::StatePosition CurrentOf(const grpc::Status& status) {
-  EXPECT_EQ(status.error_code(), grpc::FAILED_PRECONDITION) << status.error_message();
-  v1::ErrorStatus details;
-  v1::StaleState stale;
-  if (!details.ParseFromString(status.error_details()) || details.details_size() != 1) {
-    ADD_FAILURE() << "no StaleState";
-    return stale.current();
-  }
-  EXPECT_TRUE(details.details(0).UnpackTo(&stale));
-  return stale.current();
-}
 
 TEST(ClusterStateService, StartsEmpty) {
   TestServer server;

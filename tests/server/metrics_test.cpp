@@ -1,4 +1,6 @@
 // What a server tells Prometheus, scraped over loopback.
+#include "service/server/metrics.hpp"
+
 #include <cerrno>
 #include <chrono>
 #include <fstream>
@@ -264,6 +266,42 @@ TEST(Metrics, ShowWhatRunsWaitsAndIsRefusedAndStayUpDuringTheDrain) {
   for (std::thread* thread : {&running, &waiting, &drain}) thread->join();
   EXPECT_EQ(Eventually(*server.server, CallsTotal("Placement/Place", "OK"), 2), 2);
   EXPECT_EQ(Eventually(*server.server, "espalier_calls_waiting", 0), 0);
+}
+
+// The calls on the state have a queue of their own.
+TEST(Metrics, CountWhatWaitsForTheStateToo) {
+  WorkQueue queue(1, 10);
+  WorkQueue state_queue(1, 10);
+  Calls calls(queue, state_queue, {.memory = 1 << 20, .call_memory = 1 << 20});
+  const NamedStates states(1);
+  const std::shared_ptr<Backend> backend = MakeCpuBackend(1);
+  const CapacityGauges capacity(**states.Find(""), {}, {}, backend);
+  const auto metrics = Metrics::Start(*ParseTcpAddress("127.0.0.1:0"), {.states = states,
+                                                                        .calls = calls,
+                                                                        .queue = queue,
+                                                                        .state_queue = state_queue,
+                                                                        .backend = *backend,
+                                                                        .capacity = capacity,
+                                                                        .services = {},
+                                                                        .version = "",
+                                                                        .commit = ""});
+  ASSERT_TRUE(metrics) << metrics.error().message;
+  WorkBudget budget;
+  std::promise<void> begun;
+  std::promise<void> end;
+  ASSERT_TRUE(state_queue.TryPost({"", &budget,
+                                   [&] {
+                                     begun.set_value();
+                                     end.get_future().wait();
+                                   },
+                                   [] {}}));
+  begun.get_future().wait();
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(state_queue.TryPost({"", &budget, [] {}, [] {}}));
+  }
+  EXPECT_NE(Get((*metrics)->address(), "/metrics").find("espalier_calls_waiting 2\n"),
+            std::string::npos);
+  end.set_value();
 }
 
 // A connection that sends nothing, or never the end of its request, occupies a thread for a moment.

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "host/engine/defragment.hpp"
+#include "service/client/remote_questions.hpp"
 #include "service/wire/answers.hpp"
 #include "tests/server/questions_fixture.hpp"
 
@@ -55,6 +56,42 @@ TEST_F(MovesTest, ADrainSaysWhomItHitsAndWhereTheyGo) {
   EXPECT_THAT(response.moved(), ElementsAre(1));
   EXPECT_THAT(response.answers().domains(), ElementsAre(2));
   EXPECT_EQ(server_.Summary().state().generation(), 1u);
+}
+
+// As after `kubectl cordon`, which comes before a drain.
+TEST_F(MovesTest, ADrainHitsWhatRunsOnNodesThatTakeNothingAnyMore) {
+  ClusterStateInput input = SmallCluster(1);
+  input.flavors[0].node_labels = {{"rack", "r0"}};
+  input.nodes[0].unschedulable = true;
+  input.nodes[1].ready = false;
+  input.nodes[2].labels.Set("rack", "other");
+  Load(input, {Running("a", {"host-0"}), Running("b", {"host-1"}), Running("c", {"host-2"}),
+               Running("d", {"host-3"})});
+  v1::DrainRequest request;
+  for (const char* node : {"host-0", "host-1", "host-2"}) request.add_nodes(node);
+  const v1::DrainResponse response = Ask(&v1::Questions::Stub::Drain, request);
+  std::vector<std::string> hit;
+  for (const v1::HitWorkload& row : response.hits()) hit.push_back(row.workload().name());
+  EXPECT_THAT(hit, ElementsAre("a", "b", "c"));
+}
+
+// An audit asks both about one state, or says that it could not.
+TEST_F(MovesTest, AValidationAfterAReplayIsOnItsState) {
+  Load(SmallCluster(1), {Running("a", {"host-0"})});
+  auto remote = RemoteQuestions::Connect(server_.server->addresses()[0], "");
+  ASSERT_TRUE(remote);
+  ReplayedWorkloads replayed;
+  replayed.requests = {GangOfTeam("a", 2)};
+  replayed.chosen = {{}};
+  ASSERT_TRUE(remote->Replay(replayed, {}));
+  EXPECT_TRUE(remote->Validate({}, {}));
+  ASSERT_TRUE(server_.Load(SmallCluster(1)).ok());
+  const auto check = remote->Validate({}, {});
+  ASSERT_FALSE(check);
+  EXPECT_EQ(check.error().error_class, ErrorClass::kStale);
+  EXPECT_EQ(check.error().message, "the state changed while it was asked: ask again");
+  ASSERT_TRUE(remote->Replay(replayed, {}));
+  EXPECT_TRUE(remote->Validate({}, {}));
 }
 
 class HalfEmptyHosts : public MovesTest {

@@ -69,11 +69,13 @@ TEST_F(RemoteFlow, StepsAsHere) {  // W6.5
 TEST_F(RemoteFlow, NamesWhatIsWrong) {
   request_.set_job("other");
   EXPECT_EQ(Call().error_code(), grpc::NOT_FOUND);
+  EXPECT_EQ(Call().error_message(), "job: the worker cluster has no job other");
   request_.clear_job();
   (*request_.mutable_counts())["small-group"] = -1;
   EXPECT_EQ(Call().error_message(), "counts[small-group]: is -1; 0 to 2147483647 expected");
   request_.clear_counts();
   (*request_.mutable_counts())["mall-group"] = 2;
+  EXPECT_THAT(Call().error_message(), HasSubstr("counts: workload "));
   EXPECT_THAT(Call().error_message(), HasSubstr("has no pod set \"mall-group\""));
   request_.clear_counts();
   request_.set_worker_name("");
@@ -93,7 +95,8 @@ TEST_F(RemoteFlow, FindsTheJobAmongSeveralWorkers) {  // W6.5
   v1::FlowWorker& more = *request_.add_workers();
   more.set_name("east");
   more.set_objects(request_.worker());
-  EXPECT_EQ(Call().error_message(), "two worker clusters are called \"east\"");
+  EXPECT_EQ(Call().error_message(),
+            "workers[0].name: \"east\" comes twice; distinct ones expected");
   request_.set_worker_name("west");
   EXPECT_THAT(Call().error_message(), HasSubstr("team/ray in west, team/ray in east"));
   request_.clear_worker();
@@ -103,7 +106,23 @@ TEST_F(RemoteFlow, FindsTheJobAmongSeveralWorkers) {  // W6.5
   EXPECT_THAT(Call().error_message(), HasSubstr("workers[0].objects"));
   more.set_name("manager");
   more.clear_objects();
-  EXPECT_THAT(Call().error_message(), HasSubstr("a worker cluster is called \"manager\""));
+  EXPECT_EQ(Call().error_message(),
+            "workers[0].name: is \"manager\"; the name of the worker cluster expected");
+}
+
+// YAML takes its own bytes and those of the JSON that is made of it.
+TEST_F(RemoteFlow, ReadsLargeYaml) {
+  std::string more = "\n---\napiVersion: v1\nkind: List\nitems:\n";
+  for (int i = 0; more.size() < std::size_t{1} << 20; ++i) {
+    more += "- {apiVersion: v1, kind: Node, metadata: {name: n" + std::to_string(i) + "}}\n";
+  }
+  ASSERT_TRUE(Call().ok());
+  const v1::PlanFlowResponse without = response_;
+  request_.set_manager(request_.manager() + more);
+  request_.set_worker(request_.worker() + more);
+  const grpc::Status status = Call();
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response_.steps_size(), without.steps_size());
 }
 
 TEST_F(RemoteFlow, AnEmptyClusterIsNoCrash) {

@@ -1,6 +1,8 @@
 // Several cluster states in one server, each under its name.
 #include "service/server/named_states.hpp"
 
+#include <future>
+
 #include "espalier/v1/scheduling.grpc.pb.h"
 #include "host/kueue/cluster_input.hpp"
 #include "service/wire/scheduling.hpp"
@@ -142,6 +144,23 @@ TEST(NamedStatesOfAServer, AnUnloadedStateIsForgottenAndItsMemoryFree) {
   EXPECT_NE(next.epoch(), position.epoch());
 }
 
+// Nobody would find what is booked there.
+TEST(NamedStatesOfAServer, ACommitToAStateThatIsUnloadedMeanwhileIsRefused) {
+  TestServer server;
+  ASSERT_TRUE(server.Load(SmallCluster(1), nullptr, "east").ok());
+  v1::PlaceRequest commit = PlaceIn("east", MakeGang("a", 2));
+  commit.set_mode(v1::PLACEMENT_MODE_SEQUENTIAL);
+  commit.set_commit(true);
+  server.backend->Close();
+  auto placed = std::async(std::launch::async, [&] { return server.Place(commit); });
+  server.backend->WaitEntered(1);
+  EXPECT_TRUE(Unload(server, "east").ok());
+  server.backend->Open();
+  const grpc::Status status = placed.get();
+  EXPECT_EQ(status.error_code(), grpc::NOT_FOUND);
+  EXPECT_EQ(status.error_message(), "state_name: the state was unloaded meanwhile; load it anew");
+}
+
 TEST(NamedStatesOfAServer, MoreThanTheLimitIsRefused) {
   ServerOptions options;
   options.max_states = 1;
@@ -193,6 +212,22 @@ TEST(NamedStates, ReturnTheirMemory) {
   ASSERT_TRUE(states.Unload("east"));
   EXPECT_GT(pool.held(), 0);  // somebody reads it
   (*reader)->Current();
+}
+
+TEST(NamedStates, AnUnloadedStateCannotBeChanged) {
+  NamedStates states(2);
+  const StatePosition loaded = *states.Load("east", SmallCluster(1));
+  const std::shared_ptr<StateStore> east = *states.Find("east");
+  ASSERT_TRUE(states.Unload("east"));
+  const auto expect_gone = [](const auto& changed) {
+    ASSERT_FALSE(changed);
+    EXPECT_EQ(changed.error().error_class, ErrorClass::kNotFound) << changed.error().message;
+  };
+  expect_gone(east->Book(loaded, east->Current()->state.Branch()));
+  expect_gone(east->Update(loaded, {}));
+  expect_gone(east->Load(SmallCluster(2)));
+  expect_gone(east->At(loaded));
+  EXPECT_EQ(east->Current()->position, loaded);
 }
 
 TEST(NamedStates, FreeWhatNobodyReads) {

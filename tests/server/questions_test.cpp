@@ -313,8 +313,7 @@ TEST_F(QuestionsTest, AnswersAreThoseOfStatesBuiltAnew) {
       request.add_drained_offsets(static_cast<std::uint32_t>(request.question_drained_size()));
       const auto state = ClusterState::Build(changed);
       asked.push_back(workloads[workload]);
-      expected.push_back(
-          Engine(MakeCpuBackend(1), gates_).Nominate(*state, {&asked.back(), 1}).front());
+      expected.push_back(Engine(MakeCpuBackend(1), gates_).NominateOne(*state, asked.back()));
     }
     std::vector<WorkloadAnswer> answers;
     std::vector<bool> fits;
@@ -341,6 +340,36 @@ TEST_F(QuestionsTest, AnswersAreThoseOfStatesBuiltAnew) {
   }
   EXPECT_GT(fitting, questions / 10);
   EXPECT_LT(fitting, questions * 9 / 10);
+}
+
+// A state that changes between two messages of a stream ends it, and says where the state is now.
+TEST_F(OneRack, SaysWhereAStateIsThatChangesMeanwhile) {
+  request_.set_placements(true);
+  request_.add_strings("host-3");
+  request_.add_drained_nodes(1);
+  request_.clear_question_workloads();
+  request_.clear_victim_offsets();
+  request_.clear_question_victims();
+  request_.add_drained_offsets(0);
+  for (int i = 0; i < 64 * 5; ++i) {
+    request_.add_question_workloads(0);
+    request_.add_question_drained(0);
+    request_.add_drained_offsets(static_cast<std::uint32_t>(i) + 1);
+  }
+  server_.backend->Close();
+  grpc::ClientContext context;
+  const auto reader = stub_->WhatIf(&context, request_);
+  server_.backend->WaitEntered(1);
+  v1::UpdateStateRequest update;
+  *update.mutable_base() = position_;
+  v1::UpdateStateResponse updated;
+  grpc::ClientContext context_of_update;
+  EXPECT_TRUE(server_.cluster_state->UpdateState(&context_of_update, update, &updated).ok());
+  server_.backend->Open();
+  for (v1::WhatIfResponse response; reader->Read(&response);) {
+    EXPECT_EQ(response.state().generation(), position_.generation());
+  }
+  EXPECT_EQ(CurrentOf(reader->Finish()).generation(), updated.state().generation());
 }
 
 // The deadline of a client ends the work between two messages at the latest.

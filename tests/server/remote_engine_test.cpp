@@ -121,6 +121,56 @@ TEST_F(RemoteEngineTest, PassesOnWhatIsWrongWithTheInput) {
   EXPECT_EQ(loaded.error().error_class, ErrorClass::kBadInput);
 }
 
+// Lists two leaves a call, in a state that changes after the first call of a few tries.
+class ChangingLeaves final : public v1::ClusterState::Service {
+ public:
+  explicit ChangingLeaves(int changes) : changes_(changes) {}
+
+  grpc::Status GetStateSummary(grpc::ServerContext*, const v1::GetStateSummaryRequest*,
+                               v1::GetStateSummaryResponse*) override {
+    return grpc::Status::OK;
+  }
+  grpc::Status ListLeaves(grpc::ServerContext*, const v1::ListLeavesRequest* request,
+                          v1::ListLeavesResponse* response) override {
+    if (request->has_state() && request->state().generation() != generation_) {
+      return {grpc::FAILED_PRECONDITION, "someone else changed it"};
+    }
+    response->mutable_state()->set_generation(generation_);
+    response->add_levels("host");
+    response->set_total(3);
+    for (std::uint32_t i = request->first(); i < 3 && i < request->first() + 2; ++i) {
+      response->add_values(std::to_string(generation_) + "-" + std::to_string(i));
+    }
+    if (changes_-- > 0) ++generation_;
+    return grpc::Status::OK;
+  }
+
+ private:
+  int changes_;
+  std::uint64_t generation_ = 1;
+};
+
+Result<std::vector<std::vector<std::string>>> LeavesWhileItChanges(int changes) {
+  ChangingLeaves service(changes);
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service);
+  const auto server = builder.BuildAndStart();
+  auto remote = RemoteEngine::Connect("127.0.0.1:" + std::to_string(port));
+  if (!remote) return tl::unexpected(remote.error());
+  return remote->Leaves("main");
+}
+
+TEST(LeavesOfAServer, AreThoseOfOneState) {
+  using Leaves = std::vector<std::vector<std::string>>;
+  EXPECT_EQ(LeavesWhileItChanges(0).value(), (Leaves{{"1-0"}, {"1-1"}, {"1-2"}}));
+  EXPECT_EQ(LeavesWhileItChanges(2).value(), (Leaves{{"3-0"}, {"3-1"}, {"3-2"}}));
+  const auto never = LeavesWhileItChanges(1000);
+  ASSERT_FALSE(never);
+  EXPECT_EQ(never.error().error_class, ErrorClass::kStale);
+}
+
 TEST(RemoteEngineErrors, NoServer) {
   const auto remote = RemoteEngine::Connect(SocketAddress("nobody"));
   ASSERT_FALSE(remote);

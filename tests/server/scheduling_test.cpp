@@ -207,12 +207,50 @@ TEST_F(SchedulingService, RefusesWhatIsWrongWithTheField) {
   v1::CycleRequest request;
   request.add_workloads()->set_name(7);
   EXPECT_EQ(Cycle(request).error_message(),
-            "cycle.workloads[0].name: refers to row 7 of a table of 0; references are 0 to 0");
+            "workloads[0].name: refers to row 7 of a table of 0; references are 0 to 0");
   request.Clear();
   (*request.mutable_feature_gates())["NoSuchGate"] = true;
   const grpc::Status status = Cycle(request);
   EXPECT_EQ(status.error_code(), grpc::INVALID_ARGUMENT);
   EXPECT_THAT(status.error_message(), testing::HasSubstr("NoSuchGate"));
+}
+
+// A few bytes of a message each ask for ten thousand domains.
+TEST(SchedulingMemory, WorkloadsThatShareAnAssignmentAreChargedEach) {
+  ServerOptions options;
+  options.memory = std::int64_t{256} << 20;
+  options.call_memory = std::int64_t{64} << 20;
+  TestServer server(options);
+  Cluster cluster = SmallQueues(1);
+  ASSERT_TRUE(server.Load(StateOf(cluster)).ok());
+  Workload running =
+      MakeWorkload("running", "gpu", {MakePodSet("main", 0, {{"gpu", 1}}, Unconstrained())});
+  Admit(running, "gpu-queue", "gpu", OnHosts({{"a1", 0}}));
+  TopologyAssignment& assignment =
+      running.admission->pod_set_assignments[0].topology_assignment.Mutable();
+  assignment.domains.assign(10'000, assignment.domains[0]);
+  cluster.workloads.push_back(running);
+  for (const int copies : {1, 200}) {
+    v1::CycleRequest request = *ToProto(cluster);
+    for (int i = 1; i < copies; ++i) {
+      request.add_strings("copy-" + std::to_string(i));
+      v1::Workload& copy = *request.add_workloads();
+      copy = v1::Workload(request.workloads(request.workloads_size() - 2));
+      copy.set_name(static_cast<std::uint32_t>(request.strings_size()));
+    }
+    v1::PlanResizeRequest resize;
+    *resize.mutable_objects() = request;
+    const auto stub = v1::Scheduling::NewStub(server.channel);
+    grpc::ClientContext cycle_context;
+    v1::CycleResponse cycled;
+    const grpc::Status cycle = stub->Cycle(&cycle_context, request, &cycled);
+    grpc::ClientContext resize_context;
+    v1::PlanResizeResponse resized;
+    const grpc::Status plan = stub->PlanResize(&resize_context, resize, &resized);
+    const auto expected = copies == 1 ? grpc::OK : grpc::RESOURCE_EXHAUSTED;
+    EXPECT_EQ(cycle.error_code(), expected) << cycle.error_message();
+    EXPECT_EQ(plan.error_code(), expected) << plan.error_message();
+  }
 }
 
 TEST_F(SchedulingService, KnowsTwoProfiles) {
@@ -235,6 +273,8 @@ TEST_F(SchedulingService, SurvivesObjectsThatMakeNoSense) {
   cluster.local_queues.resize(2);
   cluster.workloads.resize(3);
   for (Workload& workload : cluster.workloads) {
+    workload.key.name =
+        std::string(static_cast<std::size_t>(&workload - cluster.workloads.data()), 'w');
     workload.pod_sets.resize(2);
     workload.pod_sets[1].name = "other";
   }
@@ -246,6 +286,7 @@ TEST_F(SchedulingService, SurvivesObjectsThatMakeNoSense) {
   cluster.workloads[0].pod_sets[1] = huge;
   cluster.workloads[0].pod_sets[1].name = "other";
   cluster.workloads[1].admission.emplace().pod_set_assignments.resize(2);
+  cluster.workloads[1].admission->pod_set_assignments[1].name = "unknown";
   cluster.workloads[1].conditions = {{"QuotaReserved", "True", "", ""}};
   cluster.workloads[1].unhealthy_nodes = {""};
   cluster.workloads[2].conditions = {{"QuotaReserved", "True", "", ""}, {"Admitted", "True"}};

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "espalier/v1/cluster_state.grpc.pb.h"
+#include "espalier/v1/error.pb.h"
 #include "espalier/v1/placement.grpc.pb.h"
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/backend.hpp"
@@ -148,6 +149,19 @@ class TestServer {
   std::unique_ptr<v1::ClusterState::Stub> cluster_state;
   std::unique_ptr<v1::Placement::Stub> placement;
 };
+
+// Returns the current state that a FAILED_PRECONDITION names.
+inline v1::StatePosition CurrentOf(const grpc::Status& status) {
+  EXPECT_EQ(status.error_code(), grpc::FAILED_PRECONDITION) << status.error_message();
+  v1::ErrorStatus details;
+  v1::StaleState stale;
+  if (!details.ParseFromString(status.error_details()) || details.details_size() != 1) {
+    ADD_FAILURE() << "no StaleState";
+    return stale.current();
+  }
+  EXPECT_TRUE(details.details(0).UnpackTo(&stale));
+  return stale.current();
+}
 
 inline v1::PlaceRequest MakePlaceRequest(const std::vector<WorkloadRequest>& workloads,
                                          v1::PlacementMode mode = v1::PLACEMENT_MODE_NOMINATE) {

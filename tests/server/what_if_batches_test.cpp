@@ -247,7 +247,7 @@ class WhatIfBatches : public testing::Test {
       const auto state = ClusterState::Build(anew.cluster);
       ASSERT_TRUE(state) << state.error().message;
       asked.push_back(anew.request);
-      expected.push_back(Engine(plain_, anew.gates).Nominate(*state, {&anew.request, 1}).front());
+      expected.push_back(Engine(plain_, anew.gates).NominateOne(*state, anew.request));
       fits.push_back(expected.back().FirstFailure() == nullptr);
       const auto difference =
           differential::Difference(differential::AskOracle(anew), expected.back());

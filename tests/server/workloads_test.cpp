@@ -1,4 +1,6 @@
 // espalier.v1.Workloads over a connection: Kubernetes objects as bytes.
+#include <zlib.h>
+
 #include "espalier/v1/workloads.grpc.pb.h"
 #include "fallback_cpu/nested_cpu.hpp"
 #include "service/client/remote_engine.hpp"
@@ -85,6 +87,41 @@ spec: {podGroups: [{name: workers, policy: {gang: {minCount: 1}}}]}
   ASSERT_EQ(complete.workloads_size(), 1);
   EXPECT_EQ(complete.workloads(0).name(), "train-workers");
   EXPECT_EQ(complete.workloads(0).outcome(), v1::OBJECT_OUTCOME_PLACED);
+}
+
+TEST(ObjectMemory, IsThatOfTheCall) {
+  ServerOptions options;
+  options.memory = std::int64_t{128} << 20;
+  options.call_memory = std::int64_t{32} << 20;
+  TestServer server(options);
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  const auto place = [&](const std::string& objects) {
+    v1::PlaceObjectsRequest request;
+    request.set_mode(v1::PLACEMENT_MODE_SEQUENTIAL);
+    request.set_objects(objects);
+    grpc::ClientContext context;
+    v1::PlaceObjectsResponse response;
+    return v1::Workloads::NewStub(server.channel)->PlaceObjects(&context, request, &response);
+  };
+  std::string objects;
+  for (int i = 0; i < 40'000; ++i) objects += R"({"apiVersion":"v1","kind":"Pod"})";
+  EXPECT_EQ(place(objects).error_code(), grpc::RESOURCE_EXHAUSTED);
+  // A mebibyte of spaces packs to a kilobyte.
+  std::string spaces(std::size_t{8} << 20, ' ');
+  z_stream stream{};
+  ASSERT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string packed(spaces.size(), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(spaces.data());
+  stream.avail_in = static_cast<uInt>(spaces.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  ASSERT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  const grpc::Status bomb = place(packed);
+  EXPECT_EQ(bomb.error_code(), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(bomb.error_message().find("objects: is larger than 1 MiB, unpacked;"), 0u)
+      << bomb.error_message();
 }
 
 TEST_F(PlaceObjects, WrongObjectsAreNamed) {
@@ -250,6 +287,24 @@ TEST_F(PlaceNested, IsPlaceMixedOnTheLoadedState) {
     }
   }
   EXPECT_EQ(server_.Summary().state().generation(), 1u);
+}
+
+TEST_F(PlaceNested, IsPlaceMixedOnTheNamedState) {
+  const ClusterStateInput empty = SmallCluster(0);
+  ASSERT_TRUE(server_.Load(empty, nullptr, "empty").ok());
+  const std::vector<MixedRequest> requests = {Tree(3), MakeGang("flat", 8)};
+  auto remote = RemoteEngine::Connect(server_.server->addresses().at(0));
+  ASSERT_TRUE(remote) << remote.error().message;
+  remote->UseState("empty");
+  ASSERT_TRUE(remote->UseStateOfServer());
+  const auto answers = remote->PlaceMixed(requests, PlacementMode::kSequential,
+                                          NestedProfile::kEspalier, FeatureGates());
+  ASSERT_TRUE(answers) << answers.error().message;
+  auto state = ClusterState::Build(empty);
+  const auto runner = MakeNestedCpuRunner();
+  const Engine engine(MakeCpuBackend(1), FeatureGates());
+  EXPECT_EQ(*answers, PlaceMixed(engine, *runner, *state, requests, PlacementMode::kSequential,
+                                 NestedProfile::kEspalier));
 }
 
 // What is placed is booked, once: further calls are answered as if all had been asked at once.

@@ -99,25 +99,25 @@ INSTANTIATE_TEST_SUITE_P(
     , HostileCycle,
     testing::Values(
         HostileCase{"StringOutOfRange", [](auto& r) { r.mutable_workloads(0)->set_name(9); },
-                    "cycle.workloads[0].name: refers to row 9 of a table of 2; references are 0 "
+                    "workloads[0].name: refers to row 9 of a table of 2; references are 0 "
                     "to 2"},
         HostileCase{"RowOutOfRange", [](auto& r) { PodSetOf(r).set_requests(0xffffffff); },
-                    "cycle.workloads[0].pod_sets[0].requests: refers to row 4294967295 of a table "
+                    "workloads[0].pod_sets[0].requests: refers to row 4294967295 of a table "
                     "of 0; references are 0 to 0"},
         HostileCase{"PodSetTwice",
                     [](auto& r) {
                       PodSetOf(r).set_name(1);
                       r.mutable_workloads(0)->add_pod_sets()->set_name(1);
                     },
-                    "cycle.workloads[0].pod_sets[1]: is \"main\", as that of pod set 0 of the "
+                    "workloads[0].pod_sets[1]: is \"main\", as that of pod set 0 of the "
                     "same workload; each pod set has a name of its own"},
         HostileCase{"NegativeCount", [](auto& r) { PodSetOf(r).set_count(-3); },
-                    "cycle.workloads[0].pod_sets[0].count: is -3; pods are 0 or more"},
+                    "workloads[0].pod_sets[0].count: is -3; pods are 0 or more"},
         HostileCase{"NegativeMinimum", [](auto& r) { PodSetOf(r).set_min_count(-1); },
-                    "cycle.workloads[0].pod_sets[0].min_count: is -1; pods are 0 or more"},
+                    "workloads[0].pod_sets[0].min_count: is -1; pods are 0 or more"},
         HostileCase{"NegativeReclaimable",
                     [](auto& r) { r.mutable_workloads(0)->add_reclaimable_pods()->set_count(-1); },
-                    "cycle.workloads[0].reclaimable_pods[0].count: is -1; pods are 0 or more"},
+                    "workloads[0].reclaimable_pods[0].count: is -1; pods are 0 or more"},
         HostileCase{"NegativeAdmitted",
                     [](auto& r) {
                       r.mutable_workloads(0)
@@ -125,8 +125,21 @@ INSTANTIATE_TEST_SUITE_P(
                           ->mutable_pod_set_assignments(0)
                           ->set_count(-1);
                     },
-                    "cycle.workloads[0].admission.pod_set_assignments[0].count: is -1; pods are 0 "
+                    "workloads[0].admission.pod_set_assignments[0].count: is -1; pods are 0 "
                     "or more"},
+        HostileCase{
+            "AssignedTwice",
+            [](auto& r) {
+              r.mutable_workloads(0)->mutable_admission()->add_pod_set_assignments()->set_name(1);
+            },
+            "workloads[0].admission.pod_set_assignments[1]: is \"main\", as that of pod set "
+            "0 of the same workload; each pod set has a name of its own"},
+        HostileCase{"WorkloadTwice",
+                    [](auto& r) {
+                      r.mutable_workloads(0)->set_name(1);
+                      *r.add_workloads() = v1::Workload(r.workloads(0));
+                    },
+                    "workloads[1]: is main as workloads[0] is; send each workload once"},
         HostileCase{"QuotaTwice",
                     [](auto& r) {
                       auto& nominal = *r.mutable_cluster_queues(0)
@@ -136,12 +149,12 @@ INSTANTIATE_TEST_SUITE_P(
                       nominal.add_names(2);
                       nominal.add_amounts(1);
                     },
-                    "cycle.cluster_queues[0].resource_groups[0].flavors[0].nominal: has the key "
+                    "cluster_queues[0].resource_groups[0].flavors[0].nominal: has the key "
                     "\"cpu\" twice"},
         HostileCase{
             "CheckOutOfRange",
             [](auto& r) { r.mutable_cluster_queues(0)->add_admission_checks()->add_flavors(7); },
-            "cycle.cluster_queues[0].admission_checks[0].flavors[0]: refers to row 7 of a "
+            "cluster_queues[0].admission_checks[0].flavors[0]: refers to row 7 of a "
             "table of 2; references are 0 to 2"},
         HostileCase{"NegativePods",
                     [](auto& r) {
@@ -149,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
                       r.mutable_assignments(0)->add_values(1);
                       r.mutable_assignments(0)->add_counts(-1);
                     },
-                    "cycle.assignments[0].counts: entry 0 is -1; pods are 0 or more"}),
+                    "assignments[0].counts: entry 0 is -1; pods are 0 or more"}),
     [](const auto& param_info) { return param_info.param.name; });
 
 TEST(CycleRequest, AFewBytesCannotAskForGigabytes) {

@@ -47,17 +47,25 @@ TEST(UngateRequest, HostileInputIsRefusedWithTheFieldPath) {
   v1::UngateRequest twice = request;
   twice.add_pods();
   twice.add_pods()->set_name(1);
-  EXPECT_EQ(ErrorOf(twice), "ungate.pods[2]: is pod as pods[0] is; send each pod once");
+  EXPECT_EQ(ErrorOf(twice), "pods[2]: is pod as pods[0] is; send each pod once");
 
   v1::UngateRequest out_of_range = request;
   out_of_range.mutable_pods(0)->mutable_labels()->add_keys(2);
   out_of_range.mutable_pods(0)->mutable_labels()->add_values(1);
   EXPECT_EQ(ErrorOf(out_of_range),
-            "ungate.pods[0].labels: refers to row 2 of a table of 1; references are 0 to 1");
+            "pods[0].labels: refers to row 2 of a table of 1; references are 0 to 1");
+
+  v1::UngateRequest assigned_twice = request;
+  for (int i = 0; i < 2; ++i) {
+    assigned_twice.mutable_workload()->mutable_admission()->add_pod_set_assignments()->set_name(1);
+  }
+  EXPECT_EQ(ErrorOf(assigned_twice),
+            "workload.admission.pod_set_assignments[1]: is \"pod\", as that of pod set 0 of the "
+            "same workload; each pod set has a name of its own");
 
   v1::UngateRequest negative = request;
   negative.mutable_workload()->add_pod_sets()->set_count(-1);
-  EXPECT_EQ(ErrorOf(negative), "ungate.workload.pod_sets[0].count: is -1; pods are 0 or more");
+  EXPECT_EQ(ErrorOf(negative), "workload.pod_sets[0].count: is -1; pods are 0 or more");
 }
 
 TEST(TopologyAssignment, HasAtMostAMillionDomains) {
@@ -68,7 +76,7 @@ TEST(TopologyAssignment, HasAtMostAMillionDomains) {
   EXPECT_EQ(ErrorOf(request), "no error");
   assignment.add_counts(1);
   EXPECT_EQ(ErrorOf(request),
-            "ungate.assignments[0].counts: has 1000001 domains; an assignment has at most 1000000");
+            "assignments[0].counts: has 1000001 domains; an assignment has at most 1000000");
 }
 
 TEST(UngateResponse, RoundTripKeepsEveryPod) {
