@@ -154,7 +154,7 @@ std::int32_t LeaveOutExcess(std::vector<GangPod>& pods) {
   const std::optional<std::int32_t> total = TotalCount(pods.front().object->value);
   if (!total || pods.size() <= static_cast<std::size_t>(*total)) return 0;
   const auto excess = static_cast<std::int32_t>(pods.size()) - *total;
-  std::ranges::stable_partition(pods, [](const GangPod& one) { return !IsGated(one); });
+  std::stable_partition(pods.begin(), pods.end(), [](const GangPod& one) { return !IsGated(one); });
   pods.resize(static_cast<std::size_t>(*total));
   std::ranges::sort(pods, IsOlder);
   return excess;
