@@ -128,7 +128,10 @@ class TextBuffer : public std::streambuf {
       budget_.Charge(kBytesOfAByteAhead * (ahead - most_ahead_));
       most_ahead_ = ahead;
     }
-    if (!budget_.Pause()) throw YAML::Exception(YAML::Mark::null_mark(), kStopped);
+    // Not before the first event: the parser's constructor reads, and leaks when that throws.
+    if (!budget_.Pause() && reported_ != nullptr) {
+      throw YAML::Exception(YAML::Mark::null_mark(), kStopped);
+    }
     if (ahead > kMostAhead) {
       throw YAML::Exception(reported_mark_,
                             "behind this, a scalar, a comment or brackets within brackets are "
