@@ -94,12 +94,14 @@ ClusterStateInput BuildClusterStateInput(const Cluster& cluster, const FeatureGa
   return input;
 }
 
-Result<ClusterState> BuildState(Cluster& cluster, const FeatureGates& gates, WorkBudget& budget) {
+Result<ClusterState> BuildState(Cluster& cluster, const FeatureGates& gates, WorkBudget& budget,
+                                std::optional<std::vector<NodeUsage>> non_tas_usage) {
   std::vector<Node> nodes = std::exchange(cluster.nodes, {});  // rather than a copy of them
   const std::int64_t charged = budget.charged();
   ClusterStateInput input = BuildClusterStateInput(cluster, gates, budget);
   const std::int64_t input_bytes = budget.charged() - charged;
   input.nodes = std::move(nodes);
+  if (non_tas_usage) input.non_tas_usage = *std::move(non_tas_usage);
   auto state = ClusterState::Build(input, budget);
   cluster.nodes = std::move(input.nodes);
   if (auto done = budget.Check(); !done) return tl::unexpected(done.error());

@@ -1,6 +1,7 @@
 // Turns Kubernetes objects into the input of the engine's state (section 5).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "host/engine/feature_gates.hpp"
@@ -32,8 +33,10 @@ std::vector<FlavorLeafUsage> TasUsage(const Workload& workload, const ClusterLoo
 ClusterStateInput BuildClusterStateInput(const Cluster& cluster, const FeatureGates& gates,
                                          WorkBudget& budget = WorkBudget::Unlimited());
 
-// Builds the state of a cluster. Works on `cluster`, and leaves it as it was. Errors: those of
+// Builds the state of a cluster, with `non_tas_usage`, where it is given, in place of that of the
+// cluster's pods. Works on `cluster`, and leaves it as it was. Errors: those of
 // ClusterState::Build, and why `budget` was stopped.
-Result<ClusterState> BuildState(Cluster& cluster, const FeatureGates& gates, WorkBudget& budget);
+Result<ClusterState> BuildState(Cluster& cluster, const FeatureGates& gates, WorkBudget& budget,
+                                std::optional<std::vector<NodeUsage>> non_tas_usage = {});
 
 }  // namespace espalier

@@ -180,8 +180,7 @@ class Simulation {
     for (std::size_t index = 0; index < cluster_.workloads.size(); ++index) {
       if (budget_.stopped()) return;
       const Workload& workload = cluster_.workloads[index];
-      if (!workload.active && !HasCondition(workload, kFinished) &&
-          !HasCondition(workload, kQuotaReserved)) {
+      if (!workload.active && LacksQuota(workload)) {
         Enqueue(index);  // which says why it is not
       }
       if (WantsSecondPass(workload)) second_pass_.insert(index);

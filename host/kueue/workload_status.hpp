@@ -23,11 +23,13 @@ inline bool HasReservation(const Workload& workload) {
          !HasCondition(workload, kFinished);
 }
 
-// Returns whether the workload waits in its queue.
-inline bool IsPending(const Workload& workload) {
-  return workload.active && !HasCondition(workload, kFinished) &&
-         !HasCondition(workload, kQuotaReserved);
+// Returns whether the workload has neither finished nor quota reserved.
+inline bool LacksQuota(const Workload& workload) {
+  return !HasCondition(workload, kFinished) && !HasCondition(workload, kQuotaReserved);
 }
+
+// Returns whether the workload waits in its queue.
+inline bool IsPending(const Workload& workload) { return workload.active && LacksQuota(workload); }
 
 // Returns since when the workload has a condition of this type with status True, in Unix seconds;
 // nullopt when it has none, or that has no time.

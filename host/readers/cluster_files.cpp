@@ -56,9 +56,8 @@ class Converter {
     // Of two defaults of a namespace that of the LimitRange whose name is first counts.
     std::vector<IndexedObject> limit_ranges = index_.Of(ObjectKind::kLimitRange);
     std::ranges::stable_sort(limit_ranges, {}, [](const IndexedObject& object) {
-      std::string_view name;
-      std::ignore = object.value["metadata"]["name"].get(name);
-      return name;
+      const auto metadata = Member(object.value, "metadata");
+      return metadata ? TextOf(*metadata, "name") : std::string_view();
     });
     ForEach(ObjectKind::kLimitRange, limit_ranges,
             [&](JsonValue object, const ReadContext& context) {
@@ -196,11 +195,9 @@ class TwinCheck {
              const ReadContext& context) {
     const auto metadata = Member(object.value, "metadata");
     if (!metadata || !metadata->is_object()) return;
-    std::string_view name;
-    std::string_view name_space;
-    std::ignore = (*metadata)["name"].get(name);
-    std::ignore = (*metadata)["namespace"].get(name_space);
+    const std::string_view name = TextOf(*metadata, "name");
     if (name.empty()) return;  // gets one of its own, or is reported
+    std::string_view name_space = TextOf(*metadata, "namespace");
     if (name_space.empty()) name_space = kDefaultNamespace;
     const auto [first, is_new] = seen_.try_emplace(Key(group, kind, name_space, name), &object);
     if (!is_new) ReportTwin(*first->second, object, index_, context);

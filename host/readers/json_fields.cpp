@@ -247,6 +247,11 @@ std::optional<JsonValue> Member(JsonValue parent, std::string_view name) {
   return value;
 }
 
+std::string_view TextOf(JsonValue parent, std::string_view name, std::string_view otherwise) {
+  std::string_view text;
+  return parent.at_key(name).get(text) == simdjson::SUCCESS ? text : otherwise;
+}
+
 std::optional<JsonValue> ObjectMember(JsonValue parent, std::string_view name,
                                       const ReadContext& context) {
   const auto value = Member(parent, name);

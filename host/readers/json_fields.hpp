@@ -69,6 +69,8 @@ simdjson::dom::object Fields(JsonValue object);
 simdjson::dom::array Items(JsonValue list);
 
 std::optional<JsonValue> Member(JsonValue parent, std::string_view name);
+// Returns the member's text, or `otherwise` when it is absent or no text, which is not reported.
+std::string_view TextOf(JsonValue parent, std::string_view name, std::string_view otherwise = {});
 std::optional<JsonValue> ObjectMember(JsonValue parent, std::string_view name,
                                       const ReadContext& context);
 std::optional<simdjson::dom::array> ArrayMember(JsonValue parent, std::string_view name,

@@ -78,12 +78,6 @@ const KindRow* FindKind(std::string_view kind, std::string_view api_version) {
   return row == kKinds.end() ? nullptr : &*row;
 }
 
-std::string_view TextOr(JsonValue object, std::string_view name, std::string_view otherwise) {
-  std::string_view text;
-  const auto value = Member(object, name);
-  return value && value->get(text) == simdjson::SUCCESS ? text : otherwise;
-}
-
 class Stopwatch {
  public:
   double Seconds() const {
@@ -132,7 +126,7 @@ bool ItemsAreOfLists(const std::vector<ParsedPiece>& pieces) {
     if (has_items && !piece.is_items) {
       const JsonValue root = piece.json.root();
       simdjson::dom::array rest;
-      if (!TextOr(root, "kind", "").ends_with(kList) ||
+      if (!TextOf(root, "kind").ends_with(kList) ||
           root.at_key("items").get(rest) != simdjson::SUCCESS || rest.size() > 0) {
         return false;
       }
@@ -276,8 +270,8 @@ bool ObjectIndex::TryPieces(File& file, const NextBlock& next) {
     const JsonValue root = document->json.root();
     for (auto piece = first; piece != document; ++piece) {
       documents_.push_back({&file, std::move(piece->json), false, std::move(piece->nodes)});
-      AddItems(Items(documents_.back().json.root()), TextOr(root, "kind", ""),
-               TextOr(root, "apiVersion", ""), documents_.back().nodes);
+      AddItems(Items(documents_.back().json.root()), TextOf(root, "kind"),
+               TextOf(root, "apiVersion"), documents_.back().nodes);
     }
     if (first == document) {
       documents_.push_back({&file, std::move(document->json), false, {}});
@@ -358,8 +352,8 @@ void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
                             std::string_view list_version) {
   Document& document = documents_.back();
   const auto number = static_cast<std::uint32_t>(documents_.size() - 1);
-  const std::string_view kind = TextOr(value, "kind", list_kind);
-  const std::string_view version = TextOr(value, "apiVersion", list_version);
+  const std::string_view kind = TextOf(value, "kind", list_kind);
+  const std::string_view version = TextOf(value, "apiVersion", list_version);
   if (kind.ends_with(kList) && Member(value, "items")) {
     const ReadContext context{diagnostics_, document.file->name, value};
     std::map<std::size_t, Node> none_read;
@@ -449,7 +443,7 @@ std::uint32_t ObjectIndex::CountGenerated(std::string_view kind, JsonValue objec
   const auto metadata = Member(object, "metadata");
   const auto first = metadata ? GeneratedName(*metadata, 1) : std::nullopt;
   if (!first) return 1;
-  std::string_view name_space = TextOr(*metadata, "namespace", "");
+  std::string_view name_space = TextOf(*metadata, "namespace");
   if (name_space.empty()) name_space = kDefaultNamespace;
   return ++generated_[fmt::format("{} {}/{}", kind, name_space, *first)];
 }

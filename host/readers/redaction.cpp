@@ -143,12 +143,6 @@ bool IsInteger(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-std::string_view TextOf(JsonValue object, std::string_view name) {
-  std::string_view text;
-  const auto value = Member(object, name);
-  return value && value->get(text) == simdjson::SUCCESS ? text : std::string_view();
-}
-
 }  // namespace
 
 // Visits a document; calls `name` for every text that is a name and writes what it returns.
@@ -166,13 +160,7 @@ class Redaction::Walk {
       redaction_.number_labels_.emplace(text);
       AppendJsonString(json_, text);
     } else if (value.is_array()) {
-      const char* separator = "[";
-      for (const JsonValue item : Items(value)) {
-        json_ += separator;
-        separator = ",";
-        Visit(item, field, around);
-      }
-      json_ += *separator == '[' ? "[]" : "]";
+      VisitItems(value, [&](JsonValue item) { Visit(item, field, around); });
     } else if (value.get(text) == simdjson::SUCCESS) {
       AppendJsonString(json_, Text(text, field, around));
     } else {
@@ -241,17 +229,22 @@ class Redaction::Walk {
     return fmt::format("{}/{}", Named(text.substr(0, slash)), Named(text.substr(slash + 1)));
   }
 
+  // Writes a list, with what `visit` writes of each item.
+  void VisitItems(JsonValue list, const auto& visit) {
+    const char* separator = "[";
+    for (const JsonValue item : Items(list)) {
+      json_ += separator;
+      separator = ",";
+      visit(item);
+    }
+    json_ += *separator == '[' ? "[]" : "]";
+  }
+
   // Writes the value of a field, or all in its list, as values of the label `key`.
   void VisitLabelValue(std::string_view key, JsonValue value) {
     std::string_view text;
     if (value.is_array()) {
-      const char* separator = "[";
-      for (const JsonValue item : Items(value)) {
-        json_ += separator;
-        separator = ",";
-        VisitLabelValue(key, item);
-      }
-      json_ += *separator == '[' ? "[]" : "]";
+      VisitItems(value, [&](JsonValue item) { VisitLabelValue(key, item); });
     } else if (value.get(text) == simdjson::SUCCESS) {
       AppendJsonString(json_, LabelValue(key, text));
     } else {

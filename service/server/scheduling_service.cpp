@@ -21,17 +21,8 @@ namespace {
 Result<ClusterState> StateOf(Cluster& cluster, ClusterStateInput loaded, const Engine& engine) {
   cluster.topologies = std::move(loaded.topologies);
   cluster.flavors = std::move(loaded.flavors);
-  WorkBudget& budget = engine.budget();
-  const std::int64_t charged = budget.charged();
-  ClusterStateInput input = BuildClusterStateInput(cluster, engine.gates(), budget);
-  const std::int64_t usage_bytes = budget.charged() - charged;
-  if (auto done = budget.Check(); !done) return tl::unexpected(done.error());
-  input.nodes = std::move(loaded.nodes);
-  input.non_tas_usage = std::move(loaded.non_tas_usage);
-  auto state = ClusterState::Build(input, budget);
-  cluster.nodes = std::move(input.nodes);
-  budget.Release(usage_bytes);
-  return state;
+  cluster.nodes = std::move(loaded.nodes);
+  return BuildState(cluster, engine.gates(), engine.budget(), std::move(loaded.non_tas_usage));
 }
 
 Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, ClusterStateInput loaded,

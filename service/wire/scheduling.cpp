@@ -1,9 +1,7 @@
 #include "service/wire/scheduling.hpp"
 
-#include <map>
 #include <utility>
 
-#include "host/model/excerpt.hpp"
 #include "service/wire/objects.hpp"
 #include "service/wire/shared_rows.hpp"
 
@@ -68,19 +66,6 @@ Decision DecisionFromProto(const v1::Decision& message, const AssignmentTables& 
   return decision;
 }
 
-// Fails where two workloads have the same key.
-void CheckWorkloadKeys(const std::vector<Workload>& workloads, const FieldPath& parent,
-                       Decoder& decoder) {
-  std::map<ObjectKey, std::size_t> positions;
-  for (std::size_t i = 0; i < workloads.size() && decoder.ok(); ++i) {
-    const auto [first, fresh] = positions.emplace(workloads[i].key, i);
-    if (fresh) continue;
-    decoder.Fail(FieldPath(parent, "workloads", static_cast<std::int64_t>(i)),
-                 "is {} as workloads[{}] is; send each workload once",
-                 Excerpt(workloads[i].key.ToString()), first->second);
-  }
-}
-
 }  // namespace
 
 Result<Cluster> FromProto(const v1::CycleRequest& message, WorkBudget& budget,
@@ -96,7 +81,7 @@ Result<Cluster> FromProto(const v1::CycleRequest& message, WorkBudget& budget,
   cluster.admission_checks =
       reader.ReadList<AdmissionCheck>(message.admission_checks(), root, "admission_checks");
   cluster.workloads = reader.ReadList<Workload>(message.workloads(), root, "workloads");
-  CheckWorkloadKeys(cluster.workloads, root, decoder);
+  CheckKeys(cluster.workloads, "workload", root, "workloads", decoder);
   cluster.namespaces = reader.ReadList<Namespace>(message.namespaces(), root, "namespaces");
   if (!decoder.ok()) return tl::unexpected(decoder.error());
   return cluster;

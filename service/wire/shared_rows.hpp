@@ -112,6 +112,22 @@ void CheckPodSetNames(const std::vector<PodSet>& pod_sets, const FieldPath& pare
   }
 }
 
+// Fails when two of the objects in the list `field` have the same key. `kind` is what one of them
+// is called in the message.
+template <class Object>
+void CheckKeys(const std::vector<Object>& objects, std::string_view kind, const FieldPath& parent,
+               std::string_view field, Decoder& decoder) {
+  std::map<ObjectKey, std::size_t> positions;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const auto [first, fresh] = positions.emplace(objects[i].key, i);
+    if (fresh) continue;
+    decoder.Fail(FieldPath(parent, field, static_cast<std::int64_t>(i)),
+                 "is {} as {}[{}] is; send each {} once", Excerpt(objects[i].key.ToString()), field,
+                 first->second, kind);
+    return;
+  }
+}
+
 // Returns a count of pods; fails when it is negative.
 std::int32_t PodCount(std::int32_t count, const FieldPath& path, Decoder& decoder);
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <utility>
 
-#include "host/model/excerpt.hpp"
 #include "service/wire/objects.hpp"
+#include "service/wire/shared_rows.hpp"
 
 namespace espalier {
 namespace {
@@ -18,20 +18,6 @@ std::map<ObjectKey, std::uint32_t> Positions(std::span<const Pod> pods) {
   return positions;
 }
 
-// The answer names pods by position, so no two may have one name.
-void CheckNames(const std::vector<Pod>& pods, const FieldPath& root, Decoder& decoder) {
-  const std::map<ObjectKey, std::uint32_t> positions = Positions(pods);
-  if (positions.size() == pods.size()) return;
-  for (std::size_t i = 0; i < pods.size(); ++i) {
-    const std::uint32_t first = positions.at(pods[i].key);
-    if (first == i) continue;
-    decoder.Fail(FieldPath(root, "pods", static_cast<std::int64_t>(i)),
-                 "is {} as pods[{}] is; send each pod once", Excerpt(pods[i].key.ToString()),
-                 first);
-    return;
-  }
-}
-
 }  // namespace
 
 Result<WorkloadToUngate> FromProto(const v1::UngateRequest& message, WorkBudget& budget) {
@@ -42,7 +28,8 @@ Result<WorkloadToUngate> FromProto(const v1::UngateRequest& message, WorkBudget&
   WorkloadToUngate request;
   request.workload = reader.Read(message.workload(), FieldPath(root, "workload"));
   request.pods = reader.ReadList<Pod>(message.pods(), root, "pods");
-  CheckNames(request.pods, root, decoder);
+  // The answer names pods by position.
+  CheckKeys(request.pods, "pod", root, "pods", decoder);
   if (!decoder.ok()) return tl::unexpected(decoder.error());
   return request;
 }

@@ -338,6 +338,13 @@ std::string WithoutNodes(const std::string& text) {
   return rest;
 }
 
+// Each question of which nodes are drained, of the block b1.
+std::vector<std::vector<std::string>> DrainsOfABlock() {
+  return {{"drain", "block=b1", "-"},
+          {"what-if", "big", "--drain", "block=b1", "-"},
+          {"capacity", "--drain", "block=b1", "-"}};
+}
+
 // Files without nodes: a host of two flavors is one node.
 TEST(QuestionsOfAServer, ADrainWithoutFilesOfNodesNamesEachOnce) {
   const std::string text =
@@ -349,10 +356,7 @@ TEST(QuestionsOfAServer, ADrainWithoutFilesOfNodesNamesEachOnce) {
   ASSERT_THAT(server.ReadLine(), HasSubstr(address));
   ASSERT_THAT(RunEspalier({"place", "-", "--connect", address, "--load"}, text).errors,
               HasSubstr("replaced the state of"));
-  for (std::vector<std::string> question :
-       std::vector<std::vector<std::string>>{{"drain", "block=b1", "-"},
-                                             {"what-if", "big", "--drain", "block=b1", "-"},
-                                             {"capacity", "--drain", "block=b1", "-"}}) {
+  for (std::vector<std::string> question : DrainsOfABlock()) {
     const auto here = RunEspalier(question, text);
     question.insert(question.end(), {"--connect", address});
     const auto there = RunEspalier(question, WithoutNodes(text));
@@ -369,10 +373,7 @@ TEST(QuestionsOfAServer, NodesThatAStateDoesNotNameAreAskedFor) {
   ASSERT_THAT(server.ReadLine(), HasSubstr(address));
   ASSERT_THAT(RunEspalier({"place", "-", "--connect", address, "--load"}, text).errors,
               HasSubstr("replaced the state of"));
-  for (std::vector<std::string> question :
-       std::vector<std::vector<std::string>>{{"drain", "block=b1", "-"},
-                                             {"what-if", "big", "--drain", "block=b1", "-"},
-                                             {"capacity", "--drain", "block=b1", "-"}}) {
+  for (std::vector<std::string> question : DrainsOfABlock()) {
     question.insert(question.end(), {"--connect", address});
     const auto run = RunEspalier(question, WithoutNodes(text));
     EXPECT_EQ(run.exit_code, 3) << run.output;

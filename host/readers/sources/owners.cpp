@@ -8,12 +8,6 @@
 namespace espalier {
 namespace {
 
-std::string_view TextOf(JsonValue object, std::string_view name) {
-  std::string_view text;
-  std::ignore = object[name].get(text);
-  return text;
-}
-
 std::string_view NameSpaceOf(JsonValue metadata) {
   const std::string_view name_space = TextOf(metadata, "namespace");
   return name_space.empty() ? kDefaultNamespace : name_space;

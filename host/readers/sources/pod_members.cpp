@@ -186,11 +186,12 @@ PartMembers MembersOf(std::vector<GangPod> pods, Kind kind, const ObjectIndex& i
   return members;
 }
 
-// Whether a Workload in the input stands for the pod, alone or in its group.
-bool HasWorkload(const Pod& pod, JsonValue object, const OwnerIndex& owners) {
+// Whether a Workload in the input stands for the pod, alone or in its group; `group` is the name of
+// Kueue's pod group, empty for none.
+bool HasWorkload(const Pod& pod, JsonValue object, std::string_view group,
+                 const OwnerIndex& owners) {
   const std::string& name_space = pod.key.namespace_;
   if (owners.HasWorkload("Pod", name_space, pod.key.name, pod.uid)) return true;
-  const std::string_view group = LabelOf(object, "kueue.x-k8s.io/pod-group-name");
   return std::ranges::any_of(
       std::initializer_list<std::string_view>{AnnotationOf(object, kWorkloadAnnotation),
                                               LabelOf(object, kPrebuilt), group},
@@ -199,10 +200,7 @@ bool HasWorkload(const Pod& pod, JsonValue object, const OwnerIndex& owners) {
 
 bool IsBeingDeleted(JsonValue pod) { return pod["metadata"]["deletionTimestamp"].is_string(); }
 
-bool IsStatefulSet(JsonValue object) {
-  std::string_view kind;
-  return object["kind"].get(kind) == simdjson::SUCCESS && kind == "StatefulSet";
-}
+bool IsStatefulSet(JsonValue object) { return TextOf(object, "kind") == "StatefulSet"; }
 
 std::int64_t CreationOf(JsonValue pod, const ObjectIndex& index, const IndexedObject& object) {
   Diagnostics ignored;  // what is wrong with it is reported where it is read
@@ -234,7 +232,7 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     const bool is_deleted = IsBeingDeleted(object);
     bool has_workload = false;
     if (reference.kind == Kind::kNone || of_kueue_group) {
-      has_workload = HasWorkload(pod, object, owners);
+      has_workload = HasWorkload(pod, object, reference.name, owners);
       owners.NotePod(object, has_workload, bound && !is_deleted);
     }
     if (bound && reference.kind == Kind::kNone) continue;
