@@ -18,12 +18,6 @@
 namespace espalier {
 namespace {
 
-// A state that is asked.
-struct AskedState {
-  std::string name;
-  std::shared_ptr<const Snapshot> snapshot;  // null: none of that name is loaded
-};
-
 Result<void> CheckStates(const v1::DispatchRequest& request) {
   std::set<std::string> names;
   for (int i = 0; i < request.states_size(); ++i) {
@@ -67,6 +61,26 @@ std::vector<KnownFit> WithoutFlavor(const std::vector<WorkloadRequest>& workload
 
 }  // namespace
 
+grpc::Status FindAskedStates(const NamedStates& states, const v1::DispatchRequest& request,
+                             std::vector<AskedState>& asked) {
+  if (const auto checked = CheckStates(request); !checked) return ToStatus(checked.error());
+  for (const v1::DispatchState& named : request.states()) {
+    asked.push_back({named.state_name(), nullptr});
+    const auto store = states.Find(named.state_name());
+    if (!store || (*store)->Current()->position.generation == 0) continue;
+    auto snapshot = (*store)->At(PositionOf(named));
+    if (!snapshot) return StoreStatus(snapshot.error(), **store);
+    asked.back().snapshot = *std::move(snapshot);
+  }
+  if (request.states().empty()) {
+    for (const auto& [name, store] : states.All()) {
+      auto current = store->Current();
+      asked.push_back({name, current->position.generation > 0 ? std::move(current) : nullptr});
+    }
+  }
+  return grpc::Status::OK;
+}
+
 DispatchService::DispatchService(Calls& calls, const NamedStates& states,
                                  std::shared_ptr<Backend> backend, FeatureGates gates)
     : calls_(calls), states_(states), backend_(std::move(backend)), gates_(gates) {}
@@ -83,24 +97,10 @@ grpc::ServerUnaryReactor* DispatchService::Dispatch(grpc::CallbackServerContext*
 
 grpc::Status DispatchService::Answer(const v1::DispatchRequest& request, WorkBudget& budget,
                                      v1::DispatchResponse& response) {
-  if (const auto checked = CheckStates(request); !checked) return ToStatus(checked.error());
+  std::vector<AskedState> asked;
+  if (grpc::Status found = FindAskedStates(states_, request, asked); !found.ok()) return found;
   const auto gates = ApplyFeatureGates(request.feature_gates(), gates_);
   if (!gates) return ToStatus(gates.error());
-  std::vector<AskedState> asked;
-  for (const v1::DispatchState& named : request.states()) {
-    asked.push_back({named.state_name(), nullptr});
-    const auto store = states_.Find(named.state_name());
-    if (!store || (*store)->Current()->position.generation == 0) continue;
-    auto snapshot = (*store)->At(PositionOf(named));
-    if (!snapshot) return StoreStatus(snapshot.error(), **store);
-    asked.back().snapshot = *std::move(snapshot);
-  }
-  if (request.states().empty()) {
-    for (const auto& [name, store] : states_.All()) {
-      asked.push_back({name, store->Current()});
-      if (asked.back().snapshot->position.generation == 0) asked.back().snapshot = nullptr;
-    }
-  }
   const auto workloads = FromProto(request.workloads(), budget);
   if (!workloads) return ToStatus(workloads.error());
   if (const auto checked = CheckUnplaced(*workloads); !checked) return ToStatus(checked.error());

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "espalier/v1/dispatch.grpc.pb.h"
 #include "host/engine/engine.hpp"
@@ -9,6 +11,18 @@
 #include "service/server/named_states.hpp"
 
 namespace espalier {
+
+// A state that a dispatch asks.
+struct AskedState {
+  std::string name;
+  std::shared_ptr<const Snapshot> snapshot;  // null: none of that name is loaded
+};
+
+// Finds the states that `request` names, or all that have a name where it names none. A state that
+// lost its contents counts as not loaded. INVALID_ARGUMENT for a name that comes twice,
+// FAILED_PRECONDITION with the current position where a state is not at the position that is named.
+grpc::Status FindAskedStates(const NamedStates& states, const v1::DispatchRequest& request,
+                             std::vector<AskedState>& asked);
 
 // Parses messages itself, once there is memory for them.
 class DispatchService final

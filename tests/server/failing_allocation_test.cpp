@@ -3,10 +3,10 @@
 #include "tests/failing_allocation.hpp"
 
 #include <functional>
-#include <optional>
-#include <utility>
+#include <memory>
+#include <vector>
 
-#include "espalier/v1/dispatch.grpc.pb.h"
+#include "service/server/dispatch_service.hpp"
 #include "service/server/state_store.hpp"
 #include "tests/server/same_state.hpp"
 #include "tests/server/test_server.hpp"
@@ -81,59 +81,28 @@ TEST_P(ServerOutOfMemory, AnswersTheSameAfterwards) {
   EXPECT_GT(number, 10);
 }
 
-// Fails one allocation that the thread of a call makes after its evaluation.
-class BackendBeforeOutOfMemory : public Backend {
- public:
-  std::string_view name() const override { return "cpu"; }
-
-  void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) override {
-    cpu_->Evaluate(jobs, results);
-    if (fail_at_ >= 0) failing_.emplace(std::exchange(fail_at_, -1), AllocationsOf::kThisThread);
-  }
-
-  void FailAt(std::int64_t number) {
-    failing_.reset();
-    fail_at_ = number;
-  }
-
- private:
-  const std::shared_ptr<Backend> cpu_ = MakeCpuBackend(1);  // in the thread of the call
-  std::int64_t fail_at_ = -1;
-  std::optional<FailingAllocation> failing_;
-};
-
 // Whether it is named or found among all.
 TEST(StateThatLostItsContents, IsUnknownToADispatch) {
-  const auto backend = std::make_shared<BackendBeforeOutOfMemory>();
-  TestServer server({}, backend);
-  ASSERT_TRUE(server.Load(SmallCluster(), nullptr, "east").ok());
-  v1::PlaceRequest commit = MakePlaceRequest({MakeGang("a", 1)}, v1::PLACEMENT_MODE_SEQUENTIAL);
-  commit.set_commit(true);
-  commit.set_state_name("east");
-  const auto generation = [&] {
-    grpc::ClientContext context;
-    v1::ListStatesResponse states;
-    EXPECT_TRUE(server.cluster_state->ListStates(&context, {}, &states).ok());
-    return states.states(0).state().generation();
-  };
-  for (std::int64_t number = 0; generation() > 0; ++number) {
-    ASSERT_LT(number, 1000);
-    backend->FailAt(number);
-    if (server.Place(commit).ok()) {
-      ASSERT_TRUE(server.Load(SmallCluster(), nullptr, "east").ok());
-    }
+  NamedStates states(1);
+  Node changed = SmallCluster().nodes[1];
+  changed.allocatable.Set("gpu", 1);
+  std::shared_ptr<StateStore> store;
+  for (std::int64_t number = 0; number == 0 || store->Current()->position.generation > 0;
+       ++number) {
+    const StatePosition loaded = *states.Load("east", SmallCluster());
+    store = *states.Find("east");
+    ASSERT_TRUE(FailAllocation(number, AllocationsOf::kThisThread, [&] {
+      static_cast<void>(store->Update(loaded, {.upsert_nodes = {changed}}));
+    })) << "no failure unloads the state";
   }
-  backend->FailAt(-1);
-  v1::DispatchRequest request;
-  *request.mutable_workloads() = *ToProto(std::vector{MakeGang("a", 1)});
   for (const bool named : {false, true}) {
+    v1::DispatchRequest request;
     if (named) request.add_states()->set_state_name("east");
-    grpc::ClientContext context;
-    v1::DispatchResponse response;
-    ASSERT_TRUE(
-        v1::Dispatching::NewStub(server.channel)->Dispatch(&context, request, &response).ok());
-    EXPECT_EQ(response.workloads(0).fits(0).status(), v1::FIT_STATUS_UNKNOWN);
-    EXPECT_FALSE(response.states(0).has_state());
+    std::vector<AskedState> asked;
+    ASSERT_TRUE(FindAskedStates(states, request, asked).ok());
+    ASSERT_EQ(asked.size(), 1U);
+    EXPECT_EQ(asked[0].name, "east");
+    EXPECT_EQ(asked[0].snapshot, nullptr);
   }
 }
 
