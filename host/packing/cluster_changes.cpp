@@ -238,16 +238,9 @@ Result<void> ClusterState::Apply(const StateChange& change, bool shared, WorkBud
 // Changes the usage of every flavor that sees it: its own, and where `shared`, all on hosts for
 // usage of a flavor on hosts (R5.6).
 void ClusterState::ChangeUsage(const StateChange& change, bool shared) {
-  std::vector<Resources> gained;  // by change; nothing saturates, as CanApply says
-  gained.reserve(change.usage.size());
-  for (const StateChange::Usage& usage : change.usage) {
-    Resources& difference = gained.emplace_back();
-    if (usage.after != nullptr) difference = *usage.after;
-    if (usage.before == nullptr) continue;
-    difference.Merge(*usage.before, [](Amount& sum, Amount amount) { sum -= amount; });
-  }
+  const Resources none;
   std::vector<std::string_view> ids;
-  std::vector<const Resources*> seen;
+  std::vector<const StateChange::Usage*> seen;
   std::vector<LeafId> leaves;
   std::vector<LeafChange> changes;
   for (const auto& flavor : flavors_) {
@@ -257,8 +250,7 @@ void ClusterState::ChangeUsage(const StateChange& change, bool shared) {
     changes.clear();
     std::string_view last;  // the flavor of the usage before, and whether this one sees it
     bool sees = false;
-    for (std::size_t i = 0; i < change.usage.size(); ++i) {
-      const StateChange::Usage& usage = change.usage[i];
+    for (const StateChange::Usage& usage : change.usage) {
       if (last.data() == nullptr || usage.flavor != last) {
         last = usage.flavor;
         sees = last == snapshot.flavor().name;
@@ -269,12 +261,15 @@ void ClusterState::ChangeUsage(const StateChange& change, bool shared) {
       }
       if (!sees) continue;
       ids.push_back(usage.leaf);
-      seen.push_back(&gained[i]);
+      seen.push_back(&usage);
     }
     leaves.assign(ids.size(), LeafId());
     snapshot.FindLeavesOrVacant(ids, leaves);
     for (std::size_t i = 0; i < leaves.size(); ++i) {
-      if (leaves[i].valid()) changes.push_back({leaves[i], seen[i]});
+      if (!leaves[i].valid()) continue;
+      const Resources* after = seen[i]->after;
+      // Nothing saturates, as CanApply says.
+      changes.push_back({leaves[i], after != nullptr ? after : &none, seen[i]->before});
     }
     if (!changes.empty()) flavor->Add(changes);
   }

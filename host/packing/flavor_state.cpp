@@ -321,15 +321,44 @@ void FlavorState::Bind(const Resources& usage) {
   }
 }
 
+// Binds amounts less others.
+void FlavorState::BindDifference(const Resources& usage, const Resources& instead_of) {
+  Bind(usage);
+  if (!usage.empty() && usage.keys() == instead_of.keys()) {
+    for (std::size_t i = 0; i < bound_.size(); ++i) {
+      bound_[i].amount -= instead_of.values()[bound_keys_[i].entry];
+    }
+    return;
+  }
+  const std::vector<BoundAmount> added = bound_;
+  Bind(instead_of);
+  for (BoundAmount& bound : bound_) bound.amount = -bound.amount;
+  const auto middle = bound_.insert(bound_.end(), added.begin(), added.end());
+  std::ranges::inplace_merge(bound_, middle, {}, &BoundAmount::column);  // both ascend
+  std::size_t kept = 0;
+  for (const BoundAmount& bound : bound_) {
+    if (kept > 0 && bound_[kept - 1].column == bound.column) {
+      bound_[kept - 1].amount += bound.amount;
+    } else {
+      bound_[kept++] = bound;
+    }
+  }
+  bound_.resize(kept);
+}
+
 template <Amount (*Combine)(Amount, Amount)>
 void FlavorState::ChangeAll(std::span<const LeafChange> changes) {
   constexpr std::size_t kAhead = 8;
   const Resources* bound = nullptr;
   changing_ = GroupStamps::Next();
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    const auto& [leaf, usage] = changes[i];
-    if (usage != bound) Bind(*usage);
-    bound = usage;
+    const auto& [leaf, usage, instead_of] = changes[i];
+    if (instead_of != nullptr) {
+      BindDifference(*usage, *instead_of);
+    } else if (usage != bound) {
+      Bind(*usage);
+    }
+    bound = instead_of == nullptr ? usage : nullptr;
     if (i + kAhead < changes.size()) {
       // As if it were of the same resources. Not in a function of its own: GCC drops calls of one
       // that only fetches, unless it is small enough to be inlined before.
@@ -342,6 +371,7 @@ void FlavorState::ChangeAll(std::span<const LeafChange> changes) {
     // First, so that memory that runs out leaves no change without a stamp.
     stamps_->Set(static_cast<std::size_t>(snapshot_->GroupOf(leaf)), changing_);
     for (const auto& [column, amount] : bound_) {
+      if (amount == 0) continue;
       const Amount after = ChangeAmount<Combine>(column, leaf, amount);
       SetTile(column, std::array{TiledCapacity::LeafAmount{leaf.value, after}});
     }

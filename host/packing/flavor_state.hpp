@@ -26,10 +26,11 @@ struct LeafShare {
   bool operator==(const LeafShare&) const = default;
 };
 
-// Usage on one leaf; the amounts are borrowed.
+// Usage on one leaf, less `instead_of` where that is given; the amounts are borrowed.
 struct LeafChange {
   LeafId leaf;
   const Resources* usage = nullptr;
+  const Resources* instead_of = nullptr;
 };
 
 // Capacity that a leaf gains or loses; the amounts are borrowed.
@@ -114,7 +115,8 @@ class FlavorState {
   std::uint64_t range_version() const { return range_version_; }
 
   // Adds usage to leaves, one after the other. Resources that no node has are ignored, as they read
-  // as 0 either way. One call for many leaves is much faster than many calls.
+  // as 0 either way. One call for many leaves is much faster than many calls. Differences require
+  // IsExact(), also of the amounts.
   void Add(std::span<const LeafChange> changes);
   void Remove(std::span<const LeafChange> changes);
   void Add(LeafId leaf, const Resources& usage) { Add(std::array{LeafChange{leaf, &usage}}); }
@@ -150,6 +152,7 @@ class FlavorState {
   template <Amount (*Combine)(Amount, Amount)>
   void ChangeAll(std::span<const LeafChange> changes);
   void Bind(const Resources& usage);
+  void BindDifference(const Resources& usage, const Resources& instead_of);
   void SetTile(std::int32_t column, std::span<const TiledCapacity::LeafAmount> leaves) {
     if (tiles_.Set(column, leaves)) ++range_version_;
   }

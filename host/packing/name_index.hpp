@@ -73,6 +73,11 @@ class NameIndex {
     return slots_.empty() ? -1 : slots_[SlotOf(hash, has_name)].position;
   }
 
+  // Asks for the memory in which a name of this hash is looked for.
+  void Prefetch(std::uint32_t hash) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  }
+
   // Writes the positions of `names`, as Find, to `positions`. The memory that several of them need
   // is asked for before any of it is waited for.
   template <class Position, class NameAt>
@@ -84,7 +89,7 @@ class NameIndex {
       const std::size_t end = std::min(begin + kTogether, names.size());
       for (std::size_t i = begin; i < end; ++i) {
         hashes[i - begin] = Hash(names[i]);
-        if (!slots_.empty()) __builtin_prefetch(&slots_[hashes[i - begin] & (slots_.size() - 1)]);
+        Prefetch(hashes[i - begin]);
       }
       for (std::size_t i = begin; i < end; ++i) {
         const std::int32_t likely = FindIf(hashes[i - begin], [](std::int32_t) { return true; });

@@ -56,7 +56,7 @@ std::vector<std::int32_t> OrderOf(std::span<const std::string_view> texts) {
 }
 
 // Grows one label column node by node. Neighbours tend to share values, so the last one is tried
-// before the table.
+// before the table. Hostnames tend to come in order, which takes no table.
 class LabelColumnBuilder {
  public:
   LabelColumnBuilder(std::string_view key, WorkBudget& budget) : key_(key), budget_(budget) {}
@@ -69,10 +69,15 @@ class LabelColumnBuilder {
 
   LabelColumn Finish(std::size_t nodes) {
     value_of_.resize(nodes, -1);
-    const std::vector<std::int32_t> order = OrderOf(values_);
-    std::vector<std::int32_t> rank(values_.size());
     LabelColumn column;
     column.key = key_;
+    if (ascends_) {
+      column.values.assign(values_.begin(), values_.end());
+      column.value_of = std::move(value_of_);
+      return column;
+    }
+    const std::vector<std::int32_t> order = OrderOf(values_);
+    std::vector<std::int32_t> rank(values_.size());
     column.values.reserve(values_.size());
     for (const std::int32_t i : order) {
       rank[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(column.values.size());
@@ -87,23 +92,34 @@ class LabelColumnBuilder {
 
  private:
   std::int32_t NumberOf(std::string_view value) {
+    if (ascends_ && (values_.empty() || values_.back() < value)) return Add(value);
+    if (std::exchange(ascends_, false)) {
+      for (std::size_t i = 0; i < values_.size(); ++i) {
+        index_.AddNew(static_cast<std::int32_t>(i), NameIndex::Hash(values_[i]));
+      }
+    }
     const std::uint32_t hash = NameIndex::Hash(value);
     const std::int32_t known = index_.FindIf(hash, [&](std::int32_t number) {
       return values_[static_cast<std::size_t>(number)] == value;
     });
     if (known >= 0) return known;
-    budget_.Charge(BytesOf<std::string>(1) + static_cast<std::int64_t>(value.size()));
-    const auto number = static_cast<std::int32_t>(values_.size());
+    const std::int32_t number = Add(value);
     index_.AddNew(number, hash);
-    values_.push_back(value);
     return number;
+  }
+
+  std::int32_t Add(std::string_view value) {
+    budget_.Charge(BytesOf<std::string>(1) + static_cast<std::int64_t>(value.size()));
+    values_.push_back(value);
+    return static_cast<std::int32_t>(values_.size()) - 1;
   }
 
   std::string_view key_;
   WorkBudget& budget_;
-  NameIndex index_;
-  std::vector<std::string_view> values_;
-  std::vector<std::int32_t> value_of_;
+  bool ascends_ = true;                   // each value is greater than the one before it
+  NameIndex index_;                       // of the values, where they do not ascend
+  std::vector<std::string_view> values_;  // distinct, in the order in which they came
+  std::vector<std::int32_t> value_of_;    // by node; -1: none
   std::int32_t last_ = -1;
 };
 

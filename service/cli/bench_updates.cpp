@@ -39,6 +39,13 @@ class Controller {
 
   Result<void> result() const { return result_; }
 
+  // Asks for next to nothing: what any call takes.
+  void ListStates() {
+    v1::ListStatesResponse states;
+    grpc::ClientContext context;
+    Note(server_.cluster_state().ListStates(&context, {}, &states));
+  }
+
   void Update(v1::UpdateStateRequest& update) {
     *update.mutable_base() = position_;
     v1::UpdateStateResponse response;
@@ -216,6 +223,7 @@ Result<void> RunUpdates(const LoadedScenario& loaded, const RunOptions& options,
     times.Time("update", [&] { controller.Update(update); });
     times.Time("gang", [&] { controller.Place(*gang); });
     times.Time("undisturbed", [&] { controller.Place(*gang); });
+    times.Time("empty", [&] { controller.ListStates(); });
   });
   if (!controller.result()) return controller.result();
   return CheckAtTheEnd(controller, *asked, changes.input(), loaded, options, result);

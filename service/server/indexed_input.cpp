@@ -1,10 +1,12 @@
 #include "service/server/indexed_input.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <limits>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -195,17 +197,45 @@ class IndexedInput::List {
 
   // Makes all changes to the list: what is erased, then what is set.
   void Change(const std::vector<std::string>& erased, std::vector<Value> set) {
-    for (const std::string& name : erased) Erase({name});
+    for (const std::string& name : erased) Erase({name}, HashOf({name}));
     KeepLastOfEach(set);
-    for (Value& value : set) Set(std::move(value));
+    std::array<std::uint32_t, kTogether> hashes;
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      if (i % kTogether == 0) Hash(std::span(set).subspan(i), hashes);
+      Set(std::move(set[i]), hashes[i % kTogether]);
+    }
   }
 
  private:
+  static constexpr std::size_t kTogether = 16;
+
+  // Writes the hashes of the first kTogether values. The memory that setting them needs is asked
+  // for before any of it is waited for.
+  void Hash(std::span<const Value> set, std::array<std::uint32_t, kTogether>& hashes) const {
+    set = set.first(std::min(set.size(), kTogether));
+    std::array<const Value*, kTogether> likely;
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      hashes[i] = HashOf(KeyOf(set[i]));
+      index_.Prefetch(hashes[i]);
+    }
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      const std::int32_t position = index_.FindIf(hashes[i], [](std::int32_t) { return true; });
+      likely[i] = position < 0 ? nullptr : &values_[static_cast<std::size_t>(position)];
+      if (likely[i] != nullptr) __builtin_prefetch(likely[i]);
+    }
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      if (likely[i] == nullptr) continue;
+      const Key key = KeyOf(*likely[i]);
+      __builtin_prefetch(key.leaf.empty() ? key.name.data() : key.leaf.data());
+      if constexpr (requires { likely[i]->usage; }) {
+        __builtin_prefetch(likely[i]->usage.values().data());
+      }
+    }
+  }
+
   // Adds the value or puts it in the place of the one with its key.
-  void Put(Value value) {
-    const Key key = KeyOf(value);
-    const std::uint32_t hash = HashOf(key);
-    const std::int32_t position = PositionOf(values_, index_, key, hash);
+  void Put(Value value, std::uint32_t hash) {
+    const std::int32_t position = PositionOf(values_, index_, KeyOf(value), hash);
     input_.Note(value, 1);
     if (position < 0) {
       index_.AddNew(static_cast<std::int32_t>(values_.size()), hash);
@@ -219,8 +249,7 @@ class IndexedInput::List {
   }
 
   // The last value takes the place of the erased one. Unknown keys are left alone.
-  void Erase(const Key& key) {
-    const std::uint32_t hash = HashOf(key);
+  void Erase(const Key& key, std::uint32_t hash) {
     const std::int32_t position = PositionOf(values_, index_, key, hash);
     if (position < 0) return;
     index_.Erase(hash, position);
@@ -236,11 +265,11 @@ class IndexedInput::List {
   }
 
   // Empty usage is forgotten.
-  void Set(Value value) {
+  void Set(Value value, std::uint32_t hash) {
     if constexpr (requires { value.usage; }) {
-      if (value.usage.empty()) return Erase(KeyOf(value));
+      if (value.usage.empty()) return Erase(KeyOf(value), hash);
     }
-    Put(std::move(value));
+    Put(std::move(value), hash);
   }
 
   std::vector<Value>& values_;

@@ -107,14 +107,6 @@ void Fill(const Node& node, StringTable& strings, v1::Node& message) {
 
 namespace {
 
-template <class Value, class Messages>
-void AppendList(const Messages& messages, const FieldPath& path, std::string_view field,
-                Decoder& decoder, std::vector<Value>& values) {
-  for (Value& value : FromProtoList<Value>(messages, path, field, decoder)) {
-    values.push_back(std::move(value));
-  }
-}
-
 void Fill(const Topology& topology, StringTable& strings, v1::Topology& message) {
   message.set_name(strings.Ref(topology.name));
   for (const std::string& level : topology.levels) message.add_levels(strings.Ref(level));
@@ -215,12 +207,12 @@ Result<void> AppendChunk(const v1::LoadStateRequest& message, std::int64_t chunk
                          std::vector<AdmittedUsage>& workloads) {
   Decoder decoder(message.strings(), budget);
   const FieldPath path("chunk", chunk);
-  AppendList(message.topologies(), path, "topologies", decoder, input.topologies);
-  AppendList(message.flavors(), path, "flavors", decoder, input.flavors);
-  AppendList(message.nodes(), path, "nodes", decoder, input.nodes);
-  AppendList(message.non_tas_usage(), path, "non_tas_usage", decoder, input.non_tas_usage);
-  AppendList(message.tas_usage(), path, "tas_usage", decoder, input.tas_usage);
-  AppendList(message.workloads(), path, "workloads", decoder, workloads);
+  AppendFromProto(message.topologies(), path, "topologies", decoder, input.topologies);
+  AppendFromProto(message.flavors(), path, "flavors", decoder, input.flavors);
+  AppendFromProto(message.nodes(), path, "nodes", decoder, input.nodes);
+  AppendFromProto(message.non_tas_usage(), path, "non_tas_usage", decoder, input.non_tas_usage);
+  AppendFromProto(message.tas_usage(), path, "tas_usage", decoder, input.tas_usage);
+  AppendFromProto(message.workloads(), path, "workloads", decoder, workloads);
   if (message.has_share_usage_between_flavors()) {
     input.share_usage_between_flavors = message.share_usage_between_flavors();
   }
@@ -233,17 +225,17 @@ Result<StateDelta> FromProto(const v1::UpdateStateRequest& message, WorkBudget& 
   const FieldPath path("update");
   StateDelta delta;
   delta.remove_nodes = FromRefs(message.remove_nodes(), path, "remove_nodes", decoder);
-  AppendList(message.upsert_nodes(), path, "upsert_nodes", decoder, delta.upsert_nodes);
-  AppendList(message.set_non_tas_usage(), path, "set_non_tas_usage", decoder,
-             delta.set_non_tas_usage);
-  AppendList(message.set_tas_usage(), path, "set_tas_usage", decoder, delta.set_tas_usage);
+  AppendFromProto(message.upsert_nodes(), path, "upsert_nodes", decoder, delta.upsert_nodes);
+  AppendFromProto(message.set_non_tas_usage(), path, "set_non_tas_usage", decoder,
+                  delta.set_non_tas_usage);
+  AppendFromProto(message.set_tas_usage(), path, "set_tas_usage", decoder, delta.set_tas_usage);
   delta.remove_topologies =
       FromRefs(message.remove_topologies(), path, "remove_topologies", decoder);
-  AppendList(message.upsert_topologies(), path, "upsert_topologies", decoder,
-             delta.upsert_topologies);
+  AppendFromProto(message.upsert_topologies(), path, "upsert_topologies", decoder,
+                  delta.upsert_topologies);
   delta.remove_flavors = FromRefs(message.remove_flavors(), path, "remove_flavors", decoder);
-  AppendList(message.upsert_flavors(), path, "upsert_flavors", decoder, delta.upsert_flavors);
-  AppendList(message.set_workloads(), path, "set_workloads", decoder, delta.set_workloads);
+  AppendFromProto(message.upsert_flavors(), path, "upsert_flavors", decoder, delta.upsert_flavors);
+  AppendFromProto(message.set_workloads(), path, "set_workloads", decoder, delta.set_workloads);
   if (!decoder.ok()) return tl::unexpected(decoder.error());
   return delta;
 }

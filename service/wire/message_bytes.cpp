@@ -1,9 +1,11 @@
 #include "service/wire/message_bytes.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -29,18 +31,96 @@ constexpr std::int64_t kBytesOfUnknownField = 64;
 // The node of a map with a string as its key.
 constexpr std::int64_t kBytesOfMapEntry = 160;
 
+// What is known of the messages of a type before any of them is read.
+struct ScannedType {
+  struct Field {
+    bool known = false;
+    const ScannedType* message = nullptr;  // null: the field holds no messages
+    // Bytes of memory for each on the wire, where the field is a packed list; 0: it is a string.
+    std::int64_t bytes_per_byte = 0;
+  };
+
+  // Returns the field of a number; null when the type has none.
+  const Field* Find(std::uint32_t number) const {
+    return number < fields.size() && fields[number].known ? &fields[number] : nullptr;
+  }
+
+  std::int64_t bytes = 0;     // of an empty message
+  std::vector<Field> fields;  // by number: those of our messages are small
+};
+
+// All types that messages were scanned for. Thread-safe.
+class ScannedTypes {
+ public:
+  static const ScannedType& Of(const Descriptor& type) {
+    static ScannedTypes types;
+    const std::lock_guard lock(types.mutex_);
+    const auto known = types.types_.find(&type);
+    if (known != types.types_.end()) return known->second;
+    ByDescriptor fresh;  // whole, or not at all when memory runs out
+    types.Add(type, fresh);
+    types.types_.merge(fresh);
+    return types.types_.at(&type);
+  }
+
+ private:
+  using ByDescriptor = std::map<const Descriptor*, ScannedType>;  // keeps the addresses of types
+
+  // Adds a type and those inside of it to `fresh`, where they are not known yet.
+  const ScannedType& Add(const Descriptor& type, ByDescriptor& fresh) const {
+    const auto known = types_.find(&type);
+    if (known != types_.end()) return known->second;
+    const auto [it, is_new] = fresh.try_emplace(&type);
+    ScannedType& scanned = it->second;
+    if (!is_new) return scanned;
+    scanned.bytes = BytesOf(type);
+    for (int i = 0; i < type.field_count(); ++i) {
+      const FieldDescriptor& field = *type.field(i);
+      const auto number = static_cast<std::size_t>(field.number());
+      scanned.fields.resize(std::max(scanned.fields.size(), number + 1));
+      const Descriptor* message = field.message_type();
+      scanned.fields[number] = {true, message == nullptr ? nullptr : &Add(*message, fresh),
+                                BytesPerByte(field.cpp_type())};
+    }
+    return scanned;
+  }
+
+  static std::int64_t BytesOf(const Descriptor& type) {
+    if (type.options().map_entry()) return kBytesOfMapEntry;
+    const auto* empty = google::protobuf::MessageFactory::generated_factory()->GetPrototype(&type);
+    return static_cast<std::int64_t>(empty->SpaceUsedLong() + kGrowth * sizeof(void*));
+  }
+
+  // An element of a packed list takes at least a byte on the wire.
+  static std::int64_t BytesPerByte(FieldDescriptor::CppType type) {
+    switch (type) {
+      case FieldDescriptor::CPPTYPE_STRING:
+      case FieldDescriptor::CPPTYPE_MESSAGE:
+        return 0;
+      case FieldDescriptor::CPPTYPE_BOOL:
+        return sizeof(bool);
+      case FieldDescriptor::CPPTYPE_INT64:
+      case FieldDescriptor::CPPTYPE_UINT64:
+        return sizeof(std::int64_t);
+      default:
+        return sizeof(std::int32_t);
+    }
+  }
+
+  std::mutex mutex_;  // guards all below
+  ByDescriptor types_;
+};
+
 // Adds up what the fields of a message take.
 class Scanner {
  public:
   explicit Scanner(CodedInputStream& input) : input_(input) {}
 
-  bool Scan(const Descriptor& type, int depth) {
-    const FieldDescriptor* field = nullptr;
+  bool Scan(const ScannedType& type, int depth) {
     while (const std::uint32_t tag = input_.ReadTag()) {
       const int number = WireFormatLite::GetTagFieldNumber(tag);
       if (number == 0) return false;
-      // Elements of a list follow one another.
-      if (field == nullptr || field->number() != number) field = type.FindFieldByNumber(number);
+      const ScannedType::Field* field = type.Find(static_cast<std::uint32_t>(number));
       if (!ScanField(field, WireFormatLite::GetTagWireType(tag), depth)) return false;
     }
     return input_.ConsumedEntireMessage();
@@ -49,7 +129,7 @@ class Scanner {
   std::int64_t bytes() const { return bytes_; }
 
  private:
-  bool ScanField(const FieldDescriptor* field, WireFormatLite::WireType wire_type, int depth) {
+  bool ScanField(const ScannedType::Field* field, WireFormatLite::WireType wire_type, int depth) {
     std::uint64_t ignored = 0;
     std::uint32_t ignored_32 = 0;
     bytes_ += field == nullptr ? kBytesOfUnknownField : kGrowth * sizeof(std::int64_t);
@@ -67,57 +147,29 @@ class Scanner {
     }
   }
 
-  bool ScanDelimited(const FieldDescriptor* field, int depth) {
+  bool ScanDelimited(const ScannedType::Field* field, int depth) {
     std::uint32_t length = 0;
     if (!input_.ReadVarint32(&length) || length > kMostLength) return false;
-    if (field != nullptr && field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+    if (field != nullptr && field->message != nullptr) {
       if (depth == kDeepest) return false;
-      const Descriptor& type = *field->message_type();
-      bytes_ += type.options().map_entry() ? kBytesOfMapEntry : BytesOf(type);
+      bytes_ += field->message->bytes;
       const auto limit = input_.PushLimit(static_cast<int>(length));
-      const bool sound = Scan(type, depth + 1);
+      const bool sound = Scan(*field->message, depth + 1);
       input_.PopLimit(limit);
       return sound;
     }
-    if (field == nullptr || field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+    if (field == nullptr || field->bytes_per_byte == 0) {
       bytes_ += kBytesOfString + length;
     } else {
-      bytes_ += length * BytesPerByte(field->cpp_type()) * kGrowth;
+      bytes_ += length * field->bytes_per_byte * kGrowth;
     }
     return input_.Skip(static_cast<int>(length));
-  }
-
-  // An element of a packed list takes at least a byte on the wire.
-  static std::int64_t BytesPerByte(FieldDescriptor::CppType type) {
-    switch (type) {
-      case FieldDescriptor::CPPTYPE_BOOL:
-        return sizeof(bool);
-      case FieldDescriptor::CPPTYPE_INT64:
-      case FieldDescriptor::CPPTYPE_UINT64:
-        return sizeof(std::int64_t);
-      default:
-        return sizeof(std::int32_t);
-    }
-  }
-
-  std::int64_t BytesOf(const Descriptor& type) {
-    for (const auto& [known, bytes] : types_) {
-      if (known == &type) return bytes;
-    }
-    const std::int64_t bytes =
-        static_cast<std::int64_t>(google::protobuf::MessageFactory::generated_factory()
-                                      ->GetPrototype(&type)
-                                      ->SpaceUsedLong()) +
-        static_cast<std::int64_t>(kGrowth * sizeof(void*));
-    types_.emplace_back(&type, bytes);
-    return bytes;
   }
 
   static constexpr std::uint32_t kMostLength = std::numeric_limits<std::int32_t>::max();
 
   CodedInputStream& input_;
   std::int64_t bytes_ = 0;
-  std::vector<std::pair<const Descriptor*, std::int64_t>> types_;  // a few
 };
 
 tl::unexpected<Error> NoMessage(const Descriptor& type) {
@@ -135,7 +187,7 @@ Result<std::int64_t> ParsedBytes(const Descriptor& type, const grpc::ByteBuffer&
   if (!reader.status().ok()) return NoMessage(type);
   CodedInputStream input(&reader);
   Scanner scanner(input);
-  if (!scanner.Scan(type, 0)) return NoMessage(type);
+  if (!scanner.Scan(ScannedTypes::Of(type), 0)) return NoMessage(type);
   return scanner.bytes();
 }
 

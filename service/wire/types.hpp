@@ -29,16 +29,22 @@ TopologyAssignment FromProto(const v1::TopologyAssignment& message, const FieldP
 // Fails when there are more resources than one pod can request.
 void CheckRequests(const Resources& requests, const FieldPath& path, Decoder& decoder);
 
-// Reads a list of messages, element by element.
+// Appends the values of a list of messages, element by element.
 template <class Value, class Messages>
-std::vector<Value> FromProtoList(const Messages& messages, const FieldPath& parent,
-                                 std::string_view field, Decoder& decoder) {
-  std::vector<Value> values;
+void AppendFromProto(const Messages& messages, const FieldPath& parent, std::string_view field,
+                     Decoder& decoder, std::vector<Value>& values) {
   for (int i = 0; i < messages.size() && decoder.ok(); ++i) {
     const FieldPath path(parent, field, i);
     decoder.Charge(sizeof(Value), path);
     values.push_back(FromProto(messages[i], path, decoder));
   }
+}
+// Returns them.
+template <class Value, class Messages>
+std::vector<Value> FromProtoList(const Messages& messages, const FieldPath& parent,
+                                 std::string_view field, Decoder& decoder) {
+  std::vector<Value> values;
+  AppendFromProto(messages, parent, field, decoder, values);
   return values;
 }
 

@@ -2,6 +2,7 @@
 #include "host/packing/cluster_state.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <span>
 #include <string>
@@ -202,6 +203,30 @@ TEST(FlavorStateTest, ManyChangesAreOneAfterTheOther) {
   EXPECT_NE(flavor.remaining(), flavor.snapshot().free());
   flavor.Remove(changes);
   EXPECT_EQ(flavor.remaining(), flavor.snapshot().free());
+}
+
+// Whether both name the same resources or not.
+TEST(FlavorStateTest, UsageTakesThePlaceOfOther) {
+  const Resources gpus = {{"gpu", 2}, {"none", 9}, {"pods", 1}};
+  Resources fewer = gpus;  // shares the list of names
+  fewer.Set("gpu", 1);
+  const Resources usages[] = {{}, gpus, fewer, {{"pods", 5}}, {{"gpu", 3}}, {{"none", 1}}};
+  for (const Resources& before : usages) {
+    for (const Resources& after : usages) {
+      ClusterState replaced = BuildState(SharedNodes());
+      ClusterState added = replaced.Clone();
+      FlavorState& flavor = *replaced.Find("fa");
+      const LeafId leaf = flavor.snapshot().FindLeaf("n2");
+      flavor.Add(leaf, before);
+      const Stamp shrunk = flavor.stamps().latest();
+      flavor.Add(std::array{LeafChange{leaf, &after, &before}});
+      added.Find("fa")->Add(leaf, after);
+      EXPECT_EQ(flavor.remaining(), added.Find("fa")->remaining());
+      if (before.empty() || after == before) {
+        EXPECT_TRUE(flavor.OnlyShrankSince(shrunk));
+      }
+    }
+  }
 }
 
 TEST(FlavorStateTest, MagnitudeOnlyGrows) {

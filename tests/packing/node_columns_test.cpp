@@ -122,6 +122,7 @@ TEST(NodeColumnsTest, ValuesAscendByTheirBytes) {
       {"x-12345678-b", "x-12345678-a", "x-12345678", "x-1234567"},
       {std::string("a\0", 2), "a", std::string("a\0\0", 3), "a\x01"},
       {"\xff", "\x7f", "\x80", "a"},
+      {"a", "a", "b", "c", "c", "b", "a", "d", "d", "cc", "b"},
       Names(40000),
   };
   for (const std::vector<std::string>& values : cases) {
@@ -132,6 +133,7 @@ TEST(NodeColumnsTest, ValuesAscendByTheirBytes) {
     if (values.empty()) continue;
     std::vector<std::string> sorted = values;
     std::ranges::sort(sorted);
+    sorted.erase(std::ranges::unique(sorted).begin(), sorted.end());
     const LabelColumn& label = *columns->FindLabel("host");
     ASSERT_EQ(label.values, sorted);
     for (std::size_t n = 0; n < values.size(); ++n) {
