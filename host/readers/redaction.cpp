@@ -9,6 +9,7 @@
 #include "host/model/quantity.hpp"
 #include "host/readers/json_fields.hpp"
 #include "host/readers/json_text.hpp"
+#include "host/readers/scale_request.hpp"
 #include "host/readers/syntax_error.hpp"
 
 namespace espalier {
@@ -58,6 +59,8 @@ bool IsKeptField(std::string_view field) {
 constexpr std::string_view kKueuePrefix = "kueue.x-k8s.io/";
 constexpr std::string_view kKaiPrefix = "kai.scheduler/";
 constexpr std::string_view kSliceReplaced = "kueue.x-k8s.io/workload-slice-replacement-for";
+constexpr std::string_view kFoldedSlices = "kueue.x-k8s.io/folded-workload-slices";
+constexpr std::string_view kScaleRequest = "kueue.x-k8s.io/scale-request";
 
 bool IsOfKueueOrKai(std::string_view key) {
   return key.starts_with(kKueuePrefix) || key.starts_with(kKaiPrefix);
@@ -186,6 +189,7 @@ class Redaction::Walk {
   // Returns what stands for the text of a field.
   std::string Text(std::string_view text, std::string_view field, std::string_view around) {
     if (field == "fieldPath") return FieldPath(text);
+    if (field == "uid") redaction_.uids_.emplace(text);
     // The name of a quota is that of a resource.
     const bool kept = IsKeptField(field) ||
                       (field == "name" && (around == "resources" || around == "schedulingGates")) ||
@@ -224,9 +228,36 @@ class Redaction::Walk {
   std::string AnnotationText(std::string_view key, std::string_view text) {
     if (key.ends_with("index-label")) redaction_.number_labels_.emplace(text);
     if (IsKeptAnnotation(key) || IsTrueOrFalse(text)) return std::string(text);
+    if (key == kFoldedSlices) return FoldedSlices(text);
+    if (key == kScaleRequest) return ScaleRequest(text);
     const std::size_t slash = text.find('/');
     if (key != kSliceReplaced || slash == text.npos) return Named(text);
     return fmt::format("{}/{}", Named(text.substr(0, slash)), Named(text.substr(slash + 1)));
+  }
+
+  // Names the slices of a list with commas that go by their names; uids are kept.
+  std::string FoldedSlices(std::string_view text) {
+    std::string named;
+    for (;;) {
+      const std::string_view slice = text.substr(0, text.find(','));
+      named += redaction_.uids_.contains(slice) ? std::string(slice) : Named(slice);
+      if (slice.size() == text.size()) return named;
+      named += ',';
+      text.remove_prefix(slice.size() + 1);
+    }
+  }
+
+  // Names the pod sets of a JSON object of counts.
+  std::string ScaleRequest(std::string_view text) {
+    const auto counts = ParseScaleRequest(text);
+    if (!counts) return Named(text);
+    std::string named;
+    for (const auto& [pod_set, count] : *counts) {
+      named += named.empty() ? "{" : ",";
+      AppendJsonString(named, PartName(pod_set));
+      named += fmt::format(":{}", count);
+    }
+    return named.empty() ? "{}" : named + "}";
   }
 
   // Writes a list, with what `visit` writes of each item.

@@ -35,6 +35,7 @@ class Redaction {
 
   std::map<std::string, std::size_t, std::less<>> numbers_;
   std::set<std::string, std::less<>> number_labels_;  // keys of labels compared as numbers
+  std::set<std::string, std::less<>> uids_;
   bool numbered_ = false;
 };
 

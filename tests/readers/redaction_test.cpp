@@ -93,6 +93,22 @@ TEST(Redaction, KeepsWordsAndReferencesThatDecide) {
             R"("name":"n00000001-initializer"})");
 }
 
+// Slices that were folded go by their uids or, as long as they have none, by their names.
+TEST(Redaction, NamesWhatIsWithinAnnotations) {
+  EXPECT_EQ(Redacted(R"([{"uid": "u-2"}, {"annotations": {
+                "kueue.x-k8s.io/folded-workload-slices": "u-2,w-replica-1",
+                "kueue.x-k8s.io/scale-request": "{\"worker\": 5, \"big\": 0}"}},
+                {"podSets": [{"name": "big"}], "name": "w-replica-1"}])"),
+            R"([{"uid":"u-2"},{"annotations":{)"
+            R"("kueue.x-k8s.io/folded-workload-slices":"u-2,n00000002",)"
+            R"("kueue.x-k8s.io/scale-request":"{\"n00000001\":0,\"worker\":5}"}},)"
+            R"({"podSets":[{"name":"n00000001"}],"name":"n00000002"}])");
+  EXPECT_EQ(Redacted(R"({"annotations": {"kueue.x-k8s.io/folded-workload-slices": "",
+                         "kueue.x-k8s.io/scale-request": "5 pods"}})"),
+            R"({"annotations":{"kueue.x-k8s.io/folded-workload-slices":"",)"
+            R"("kueue.x-k8s.io/scale-request":"n00000001"}})");
+}
+
 TEST(Redaction, RefusesWhatIsNotJson) {
   EXPECT_THAT(Redacted("{\"a\": x}"),
               HasSubstr("it is not valid JSON: line 1, column 7: x is not"));
