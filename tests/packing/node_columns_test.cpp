@@ -133,7 +133,7 @@ TEST(NodeColumnsTest, ValuesAscendByTheirBytes) {
     if (values.empty()) continue;
     std::vector<std::string> sorted = values;
     std::ranges::sort(sorted);
-    sorted.erase(std::ranges::unique(sorted).begin(), sorted.end());
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     const LabelColumn& label = *columns->FindLabel("host");
     ASSERT_EQ(label.values, sorted);
     for (std::size_t n = 0; n < values.size(); ++n) {
