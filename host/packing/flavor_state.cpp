@@ -330,20 +330,9 @@ void FlavorState::BindDifference(const Resources& usage, const Resources& instea
     }
     return;
   }
-  const std::vector<BoundAmount> added = bound_;
-  Bind(instead_of);
-  for (BoundAmount& bound : bound_) bound.amount = -bound.amount;
-  const auto middle = bound_.insert(bound_.end(), added.begin(), added.end());
-  std::ranges::inplace_merge(bound_, middle, {}, &BoundAmount::column);  // both ascend
-  std::size_t kept = 0;
-  for (const BoundAmount& bound : bound_) {
-    if (kept > 0 && bound_[kept - 1].column == bound.column) {
-      bound_[kept - 1].amount += bound.amount;
-    } else {
-      bound_[kept++] = bound;
-    }
-  }
-  bound_.resize(kept);
+  Resources difference = usage;
+  difference.Merge(instead_of, [](Amount& sum, Amount amount) { sum -= amount; });
+  Bind(difference);
 }
 
 template <Amount (*Combine)(Amount, Amount)>
