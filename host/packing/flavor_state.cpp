@@ -321,18 +321,17 @@ void FlavorState::Bind(const Resources& usage) {
   }
 }
 
-// Binds amounts less others.
+// Binds amounts less others; copies them only where the resources differ.
 void FlavorState::BindDifference(const Resources& usage, const Resources& instead_of) {
-  Bind(usage);
-  if (!usage.empty() && usage.keys() == instead_of.keys()) {
-    for (std::size_t i = 0; i < bound_.size(); ++i) {
-      bound_[i].amount -= instead_of.values()[bound_keys_[i].entry];
-    }
-    return;
+  if (usage.empty() || usage.keys() != instead_of.keys()) {
+    Resources difference = usage;
+    difference.Merge(instead_of, [](Amount& sum, Amount amount) { sum -= amount; });
+    return Bind(difference);
   }
-  Resources difference = usage;
-  difference.Merge(instead_of, [](Amount& sum, Amount amount) { sum -= amount; });
-  Bind(difference);
+  Bind(usage);
+  for (std::size_t i = 0; i < bound_.size(); ++i) {
+    bound_[i].amount -= instead_of.values()[bound_keys_[i].entry];
+  }
 }
 
 template <Amount (*Combine)(Amount, Amount)>
