@@ -312,11 +312,12 @@ class Units {
     for (PodSet& pod_set : pod_sets) Combine(*outer, of, pod_set.topology_request);
   }
 
-  // Both bind the same pods, so that the inner one, which is the finer, says it all.
+  // Both bind the same pods, so that of levels the inner one, which is the finer, says it all.
   void Combine(const TopologyRequest& outer, const std::string& of,
                std::optional<TopologyRequest>& request) {
     if (!request) request.emplace();
-    if (request->required || request->unconstrained) return;
+    CombineSlices(outer, of, *request);
+    if (request->required) return;
     if (request->preferred) {
       if (!outer.required) return;
       LeaveOut(
@@ -327,12 +328,32 @@ class Units {
     }
     request->required = outer.required;
     request->preferred = outer.preferred;
-    request->unconstrained = outer.unconstrained;
+    if (request->required || request->preferred) {
+      request->unconstrained.reset();
+    } else if (!request->unconstrained) {
+      request->unconstrained = outer.unconstrained;
+    }
     if (outer.pod_set_group_name) request->pod_set_group_name = outer.pod_set_group_name;
-    if (request->slice_topology || !request->slice_constraints.empty()) return;
-    request->slice_topology = outer.slice_topology;
-    request->slice_size = outer.slice_size;
-    request->slice_constraints = outer.slice_constraints;
+  }
+
+  // Whether the slices of `outer` are finer than a level that `request` requires is known of a
+  // topology alone, and a flat request cannot hold those that are not.
+  void CombineSlices(const TopologyRequest& outer, const std::string& of,
+                     TopologyRequest& request) {
+    const auto has_slices = [](const TopologyRequest& one) {
+      return one.slice_topology || !one.slice_constraints.empty();
+    };
+    if (!has_slices(outer) || has_slices(request)) return;
+    if (request.required) {
+      LeaveOut(
+          fmt::format("topologyRequest of {}: its slices are not honoured beside required {} "
+                      "inside it",
+                      of, *request.required));
+      return;
+    }
+    request.slice_topology = outer.slice_topology;
+    request.slice_size = outer.slice_size;
+    request.slice_constraints = outer.slice_constraints;
   }
 
   // Returns the name of a pod set by the groups around it, as far as there are several.

@@ -80,8 +80,8 @@ std::string Named(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::optional<std::string> VictimsNote(const NeedsVictims& asked, const ClusterState& state,
-                                       const Engine& engine) {
+std::optional<VictimsAnswer> FindVictims(const NeedsVictims& asked, const ClusterState& state,
+                                         const Engine& engine) {
   const auto policy = ParsePreemptionPolicy(asked.queue.within_cluster_queue);
   if (!policy || *policy == PreemptionPolicy::kNever) return std::nullopt;
   WorkloadRequest request = asked.nomination.request;
@@ -92,24 +92,31 @@ std::optional<std::string> VictimsNote(const NeedsVictims& asked, const ClusterS
   const std::string who = fmt::format("workload {} in ClusterQueue {}",
                                       Excerpt(asked.workload.key.ToString()), asked.queue.name);
   if (candidates.empty()) {
-    return fmt::format("{} stays pending: nobody may be preempted for it by {}", who,
-                       asked.queue.within_cluster_queue);
+    return VictimsAnswer{fmt::format("{} stays pending: nobody may be preempted for it by {}", who,
+                                     asked.queue.within_cluster_queue),
+                         {}};
   }
   std::vector<Victim> victims;
   for (const VictimSlices& slices : candidates) {
     victims.push_back(VictimOf(asked.cluster, slices, asked.lookup));
   }
   QuotaRoom quota(asked, candidates);
-  const auto found = FindPrefix(engine, state, request, victims, &quota);
-  if (!found)
-    return fmt::format("{}: whom to preempt was not found: {}", who, found.error().message);
+  auto found = FindPrefix(engine, state, request, victims, &quota);
+  if (!found) {
+    return VictimsAnswer{
+        fmt::format("{}: whom to preempt was not found: {}", who, found.error().message), {}};
+  }
   if (!found->fits) {
-    return fmt::format("{} would not fit even without all {} that may be preempted for it by {}",
-                       who, candidates.size(), asked.queue.within_cluster_queue);
+    return VictimsAnswer{
+        fmt::format("{} would not fit even without all {} that may be preempted for it by {}", who,
+                    candidates.size(), asked.queue.within_cluster_queue),
+        {}};
   }
   std::vector<std::string> names;
   for (const std::size_t target : found->targets) names.push_back(Excerpt(victims[target].name));
-  return fmt::format("{} would have {} preempted for it: {}", who, names.size(), Named(names));
+  return VictimsAnswer{
+      fmt::format("{} would have {} preempted for it: {}", who, names.size(), Named(names)),
+      std::move(found->answer)};
 }
 
 }  // namespace espalier

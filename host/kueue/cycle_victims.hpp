@@ -23,11 +23,18 @@ struct NeedsVictims {
   const Quota& quota;
 };
 
-// Returns a sentence that says which workloads of the ClusterQueue would be preempted for a
-// workload by the queue's withinClusterQueue, until its quota and topology both have room (R29.1 to
-// R29.3), or that not even all candidates are enough. Returns nullopt when the queue preempts
-// nobody or the workload needs no topology.
-std::optional<std::string> VictimsNote(const NeedsVictims& asked, const ClusterState& state,
-                                       const Engine& engine);
+// Whom a workload waits for.
+struct VictimsAnswer {
+  std::string note;  // a sentence that names the victims, or says that there are not enough
+  // The placement with exactly the victims removed; nullopt when it would not fit without any of
+  // the candidates, or when there are none.
+  std::optional<WorkloadAnswer> placement;
+};
+
+// Finds the workloads of the ClusterQueue that would be preempted for a workload by the queue's
+// withinClusterQueue, until its quota and topology both have room (R29.1 to R29.4). Returns nullopt
+// when the queue preempts nobody or the workload needs no topology. `state` does not change.
+std::optional<VictimsAnswer> FindVictims(const NeedsVictims& asked, const ClusterState& state,
+                                         const Engine& engine);
 
 }  // namespace espalier

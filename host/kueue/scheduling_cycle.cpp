@@ -304,9 +304,7 @@ class Simulation {
       return;
     }
     if (nomination.mode == AssignmentMode::kPreempt && !entry.second_pass) {
-      NoteVictims(entry);
-      state_.Add(BookedUsage(nomination.request, nomination.answer));
-      changed_ = true;
+      Reserve(entry);
     }
     Decide(entry, DecisionStatus::kNotAdmitted, nomination.message);
     if (entry.second_pass) {
@@ -331,14 +329,18 @@ class Simulation {
     entry.queue->Park(entry.workload);
   }
 
-  // Once for each workload.
-  void NoteVictims(const Entry& entry) {
-    if (!noted_victims_.insert(entry.workload).second) return;
-    const auto note =
-        VictimsNote({cluster_, lookup_, cluster_.workloads[entry.workload], Slice(entry),
-                     entry.nomination, entry.queue->cluster_queue(), entry.queue->quota()},
+  // Books, for the rest of the cycle, what a workload waits for (R21.5, R29.4); says once for each
+  // workload whom it waits for.
+  void Reserve(const Entry& entry) {
+    const Nomination& nomination = entry.nomination;
+    const auto victims =
+        FindVictims({cluster_, lookup_, cluster_.workloads[entry.workload], Slice(entry),
+                     nomination, entry.queue->cluster_queue(), entry.queue->quota()},
                     state_.state(), engine_);
-    if (note) Note(*note);
+    if (victims && noted_victims_.insert(entry.workload).second) Note(victims->note);
+    const bool found = victims && victims->placement;
+    state_.Add(BookedUsage(nomination.request, found ? *victims->placement : nomination.answer));
+    changed_ = true;
   }
 
   void PassOver(const Entry& entry) {  // R21.14

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "host/gangs/gang_counts.hpp"
-#include "host/model/node.hpp"
 
 namespace espalier {
 namespace {
@@ -39,8 +38,9 @@ bool HasPlaceOfItsOwn(const NestedGroup& group) {
 
 class TreeMaker {
  public:
-  TreeMaker(const GangWorkload& workload, const WorkloadRequest& planned)
-      : workload_(workload), planned_(planned.pod_sets) {}
+  TreeMaker(const GangWorkload& workload, const WorkloadRequest& planned,
+            std::span<const std::string> levels)
+      : workload_(workload), planned_(planned.pod_sets), levels_(levels) {}
 
   Result<NestedRequest> Make() {
     NestedRequest request;
@@ -151,19 +151,16 @@ class TreeMaker {
   }
 
   // Returns whether pods that share a domain of the finest level that is required inside of request
-  // `i` share one of `level` too. Levels that are required get finer inwards (W1.6), and no level
-  // is finer than the host name; whatever else is finer than what does not show here.
-  static bool HoldsWithin(const Requests& requests, std::size_t i, const std::string& level) {
-    const auto requires_level = [](const GroupTopologyRequest* request) {
-      return request->levels && request->levels->required;
-    };
+  // `i` share one of `level` too: whether `level` is that one or above it. Levels that are required
+  // get finer inwards (W1.6).
+  bool HoldsWithin(const Requests& requests, std::size_t i, const std::string& level) const {
     const auto inside = requests.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto finest = std::find_if(requests.begin(), inside, requires_level);
+    const auto finest = std::find_if(requests.begin(), inside, [](const auto* request) {
+      return request->levels && request->levels->required;
+    });
     if (finest == inside) return false;
-    return *(*finest)->levels->required == kHostnameLabel ||
-           std::any_of(finest, requests.end(), [&](const GroupTopologyRequest* request) {
-             return requires_level(request) && *request->levels->required == level;
-           });
+    const auto shared = std::ranges::find(levels_, *(*finest)->levels->required);
+    return shared != levels_.end() && std::find(levels_.begin(), shared + 1, level) <= shared;
   }
 
   // Shape and flavor are those of the next pod set that was planned.
@@ -231,14 +228,16 @@ class TreeMaker {
 
   const GangWorkload& workload_;
   std::span<const PodSetRequest> planned_;
+  std::span<const std::string> levels_;
   std::size_t next_ = 0;
   std::string problem_;
 };
 
 }  // namespace
 
-Result<NestedRequest> TreeOf(const GangWorkload& workload, const WorkloadRequest& planned) {
-  return TreeMaker(workload, planned).Make();
+Result<NestedRequest> TreeOf(const GangWorkload& workload, const WorkloadRequest& planned,
+                             std::span<const std::string> levels) {
+  return TreeMaker(workload, planned, levels).Make();
 }
 
 }  // namespace espalier

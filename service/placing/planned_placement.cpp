@@ -1,16 +1,28 @@
 #include "service/placing/planned_placement.hpp"
 
 #include <map>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/kueue/cluster_lookup.hpp"
 #include "host/nested/gang_tree.hpp"
 
 namespace espalier {
 namespace {
+
+// The levels of the topology that a request's flavor has; none where there is no such flavor.
+std::span<const std::string> LevelsOf(const WorkloadRequest& request, const ClusterLookup& lookup) {
+  if (request.pod_sets.empty()) return {};
+  const ResourceFlavor* flavor = lookup.Flavor(request.pod_sets.front().flavor);
+  const Topology* topology = flavor == nullptr ? nullptr : lookup.TopologyOf(*flavor);
+  return topology == nullptr ? std::span<const std::string>() : topology->levels;
+}
 
 // Whether the nodes could hold what was not placed, were they empty.
 Result<void> DecideVerdicts(const PlacementPlan& plan, const Nominate& nominate,
@@ -49,12 +61,15 @@ PlannedAnswers BeginPlanned(const ClusterRead& read, bool simulate_empty, Placem
   begun.verdicts.resize(plan.workloads.size());
   std::map<std::size_t, std::size_t> gangs;
   for (const TreeIndex& tree : read.trees) gangs.emplace(tree.unit, tree.workload);
+  std::optional<ClusterLookup> lookup;  // made when there is a tree
   for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
     PlannedWorkload& planned = plan.workloads[i];
     const auto gang = gangs.find(planned.index);
     const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
     if (gang == gangs.end() || request == nullptr) continue;
-    Result<NestedRequest> tree = TreeOf(read.gang_workloads[gang->second], *request);
+    if (!lookup) lookup.emplace(read.cluster);
+    Result<NestedRequest> tree =
+        TreeOf(read.gang_workloads[gang->second], *request, LevelsOf(*request, *lookup));
     if (!tree) {
       planned.plan = RefusedWorkload{std::move(tree.error().message)};
       continue;

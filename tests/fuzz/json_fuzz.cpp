@@ -49,12 +49,14 @@ void PlaceTrees(std::string_view bytes, const Engine& engine) {
     if (!state) return;
     std::map<std::size_t, std::size_t> gangs;
     for (const TreeIndex& tree : read->trees) gangs.emplace(tree.unit, tree.workload);
+    std::vector<std::string> levels;
+    if (!read->cluster.topologies.empty()) levels = read->cluster.topologies.front().levels;
     std::vector<NestedRequest> requests;
     for (const PlannedWorkload& planned : plan->workloads) {
       const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
       const auto gang = gangs.find(planned.index);
       if (request == nullptr || gang == gangs.end()) continue;
-      const auto tree = TreeOf(read->gang_workloads.at(gang->second), *request);
+      const auto tree = TreeOf(read->gang_workloads.at(gang->second), *request, levels);
       if (tree && MostPods(tree->root) <= 1000) requests.push_back(*tree);
     }
     const auto runner = MakeNestedCpuRunner();

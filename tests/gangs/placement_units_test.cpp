@@ -165,6 +165,45 @@ TEST(PlacementUnits, TheInnerOfTwoRequestsOfThePodsCounts) {
   EXPECT_THAT(workload.notes, IsEmpty());
 }
 
+// Any place of the outer domain will do.
+TEST(PlacementUnits, AnUnconstrainedRequestIsWithinTheOneAroundIt) {  // W1.6
+  GangWorkload workload = Named({Gang("gg", {Pods("main", 4)})});
+  workload.topology_request = Required("block");
+  workload.topology_request.levels->slice_topology = "rack";
+  workload.topology_request.levels->slice_size = 2;
+  workload.gang_groups[0].ranked_groups[0].topology_request.levels =
+      TopologyRequest{.unconstrained = true};
+  const TopologyRequest request = *PlacementUnits(workload).at(0).pod_sets[0].topology_request;
+  EXPECT_EQ(request.required, "block");
+  EXPECT_EQ(request.unconstrained, std::nullopt);
+  EXPECT_EQ(request.slice_topology, "rack");
+  EXPECT_EQ(request.slice_size, 2);
+  EXPECT_THAT(workload.notes, IsEmpty());
+}
+
+TEST(PlacementUnits, SlicesAroundAPreferredLevelHold) {
+  GangWorkload workload = Named({Gang("gg", {Pods("main", 4)})});
+  workload.topology_request.levels = TopologyRequest{.slice_topology = "rack", .slice_size = 2};
+  workload.gang_groups[0].ranked_groups[0].topology_request.levels =
+      TopologyRequest{.preferred = "block"};
+  const TopologyRequest request = *PlacementUnits(workload).at(0).pod_sets[0].topology_request;
+  EXPECT_EQ(request.preferred, "block");
+  EXPECT_EQ(request.slice_topology, "rack");
+  EXPECT_THAT(workload.notes, IsEmpty());
+}
+
+TEST(PlacementUnits, SlicesAroundARequiredLevelAreNoted) {
+  GangWorkload workload = Named({Gang("gg", {Pods("main", 4)})});
+  workload.topology_request.levels = TopologyRequest{.slice_topology = "host", .slice_size = 2};
+  workload.gang_groups[0].ranked_groups[0].topology_request = Required("rack");
+  EXPECT_TRUE(IsNested(workload)) << "the order of levels is known of its topology";
+  const TopologyRequest request = *PlacementUnits(workload).at(0).pod_sets[0].topology_request;
+  EXPECT_EQ(request.required, "rack");
+  EXPECT_FALSE(request.slice_topology);
+  EXPECT_THAT(workload.notes, ElementsAre("topologyRequest of the workload: its slices are not "
+                                          "honoured beside required rack inside it"));
+}
+
 TEST(PlacementUnits, ALeaderAndItsWorkersShareADomainAsAGroup) {
   GangWorkload workload = Named({Gang("gg", {Pods("leader", 1), Pods("workers", 3)})});
   workload.gang_groups[0].topology_request = Required("rack");

@@ -334,6 +334,20 @@ TEST_F(SchedulingCycleTest, PreemptionMakesRoomForQuotaToo_R29_3) {
                                     "preempted for it: team/low"));
 }
 
+// What a workload waits for is where its victims are, so that others keep what is free elsewhere.
+TEST_F(SchedulingCycleTest, ReservesThePlaceOfVictims_R29_4) {
+  cluster_.cluster_queues[0].within_cluster_queue = "LowerPriority";
+  AddQueue("other");
+  Admit(Add("low", 4), "gpu-queue", "gpu", OnHosts({{"a1", 4}}));
+  Admit(Add("lower", 4), "gpu-queue", "gpu", OnHosts({{"b1", 4}}));
+  cluster_.workloads[1].priority = -1;
+  Add("high", 8).priority = 1;  // a whole rack
+  Add("small", 4, Required(kRack), "other");
+  const SchedulingCyclesResult result = Run();
+  EXPECT_THAT(Lines(result), ElementsAre("1 high not-admitted", "1 small assumed"));
+  EXPECT_EQ(result.decisions[1].assignments[0].topology_assignment, OnHosts({{"a2", 4}}));
+}
+
 TEST_F(SchedulingCycleTest, SaysWhatItTakesForGranted) {
   cluster_.cluster_queues[0].namespace_selector->match_labels = {{"tier", "gold"}};
   cluster_.cluster_queues[0].unknown_fields = {"spec.fairSharing"};

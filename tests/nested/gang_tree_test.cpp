@@ -46,6 +46,10 @@ WorkloadRequest PlannedOn(const std::vector<std::string>& flavors) {
   return planned;
 }
 
+Result<NestedRequest> TreeOf(const GangWorkload& workload, const WorkloadRequest& planned) {
+  return TreeOf(workload, planned, std::vector<std::string>{kBlock, kRack, kHost});
+}
+
 TEST(TreeOf, EveryLevelOfTheModelIsAGroup) {
   GangWorkload workload = WorkloadOf({PodsOf("a", 2, 2), PodsOf("none", 0, 0), PodsOf("b", 1, 3)});
   workload.gang_groups[0].min_count = 3;
@@ -168,6 +172,16 @@ TEST(TreeOf, SlicesThatAFinerRequestWithinThemSatisfiesAreLeftOut) {
   EXPECT_EQ(tree->root.groups[0].groups[0].groups[0],
             Required(kRack, Group("z", {Required(kHost, Pods("slice", 2))})))
       << "hosts are below the rack";
+}
+
+TEST(TreeOf, SlicesAboveALevelBetweenAreLeftOutToo) {  // W1.6: no request names the block
+  EqGroup in_rack = PodsOf("z", 2, 2);
+  in_rack.topology_request = Levels({.required = kRack});
+  GangWorkload workload = WorkloadOf({in_rack});
+  workload.topology_request = Levels({.slice_topology = kBlock, .slice_size = 2});
+  const auto tree = TreeOf(workload, PlannedOn({"gpu"}));
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->root.groups[0].groups[0].groups[0], Required(kRack, Pods("z", 2)));
 }
 
 TEST(TreeOf, ATreeIsOnOneFlavor) {
