@@ -54,11 +54,11 @@ Admission MakeAdmission(const Nomination& nomination, const std::string& cluster
 }
 
 Nomination Nominator::Nominate(const Workload& workload, const FlavorChoiceContext& context) {
-  const std::vector<std::int32_t> full_counts = PendingCounts(workload);
-  Nomination full = Judge(workload, context.queue, ChooseFlavors(workload, full_counts, context),
-                          EmptyState::kTry);
+  Nomination full =
+      Judge(workload, context.queue, ChooseFlavors(workload, PendingCounts(workload), context),
+            EmptyState::kTry);
   if (context.replaced_slice != nullptr) return full;  // R21.13
-  const PartialCounts partial(workload, full_counts);
+  const PartialCounts partial(workload);
   if (full.mode == AssignmentMode::kFit || partial.Range() == 0) return full;
 
   // The search assumes that fewer pods always fit where more do; Kueue's does too.
@@ -136,11 +136,11 @@ WorkloadAnswer Nominator::Evaluate(const Workload& workload, WorkloadRequest& re
   return engine_.NominateOne(state_, request);
 }
 
-PartialCounts::PartialCounts(const Workload& workload, std::span<const std::int32_t> full_counts)
-    : full_(full_counts.begin(), full_counts.end()) {
-  for (std::size_t i = 0; i < full_.size(); ++i) {
-    const std::int32_t minimum = workload.pod_sets[i].min_count.value_or(full_[i]);
-    deltas_.push_back(std::max<std::int64_t>(std::int64_t{full_[i]} - minimum, 0));
+PartialCounts::PartialCounts(const Workload& workload) {
+  for (const PodSet& pod_set : workload.pod_sets) {
+    const std::int32_t minimum = pod_set.min_count.value_or(pod_set.count);
+    full_.push_back(pod_set.count);
+    deltas_.push_back(std::max<std::int64_t>(std::int64_t{pod_set.count} - minimum, 0));
     range_ += deltas_.back();
   }
 }

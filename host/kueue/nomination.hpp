@@ -2,7 +2,6 @@
 #pragma once
 
 #include <set>
-#include <span>
 #include <string>
 
 #include "host/engine/engine.hpp"
@@ -59,11 +58,11 @@ class Nominator {
   std::set<std::string> evaluated_;  // uids
 };
 
-// The counts that partial admission tries, numbered from 0 for the full counts to Range() for the
-// minimum of every pod set (R21.11).
+// The counts that partial admission tries, numbered from 0 for the counts of the spec to Range()
+// for the minimum of every pod set (R21.11). Reclaimable pods do not lower them, as in Kueue.
 class PartialCounts {
  public:
-  PartialCounts(const Workload& workload, std::span<const std::int32_t> full_counts);
+  explicit PartialCounts(const Workload& workload);
   std::int64_t Range() const { return range_; }  // 0 when no pod set can shrink
   std::vector<std::int32_t> At(std::int64_t index) const;
 

@@ -1,6 +1,5 @@
 // Rules for the annotations of pod templates (R23.1 to R23.11).
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include "host/kueue/validation.hpp"
 #include "host/model/label_key.hpp"
 #include "host/model/parse_bool.hpp"
+#include "host/model/parse_integer.hpp"
 
 namespace espalier {
 namespace {
@@ -30,16 +30,6 @@ std::string TooLarge(std::int64_t count) {
 }
 std::string NotBeside(std::string_view other) {
   return fmt::format("may not be set when '{}' is specified", other);
-}
-
-// A whole decimal number with an optional sign, as Go reads them.
-template <class Integer>
-std::optional<Integer> ParseInteger(std::string_view text) {
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-  Integer number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 std::string AnnotationsPath(std::size_t pod_set) {

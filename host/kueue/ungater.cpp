@@ -12,6 +12,7 @@
 #include "host/kueue/workload_status.hpp"
 #include "host/model/by_name.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/parse_integer.hpp"
 
 namespace espalier {
 namespace {
@@ -205,17 +206,14 @@ Result<void> ShiftByAnnotation(PodSetToUngate& pod_set) {
   const Pod& first = pod_set.pods.front();
   const std::string* text = first.annotations.Find(kPodIndexOffsetAnnotation);
   if (!text) return {};
-  std::string_view digits = *text;
-  if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
-  std::int64_t shift = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), shift);
-  if (error != std::errc{} || end != digits.data() + digits.size()) {
+  const auto shift = ParseInteger<std::int64_t>(*text);
+  if (!shift) {
     return BadInput(fmt::format("Pod {}: metadata.annotations[{}]: \"{}\" is not an integer",
                                 Excerpt(first.key.ToString()), kPodIndexOffsetAnnotation,
                                 Excerpt(*text)));
   }
-  pod_set.offset = SaturatingAdd(pod_set.offset, shift);
-  pod_set.max_rank = SaturatingAdd(pod_set.max_rank, shift);
+  pod_set.offset = SaturatingAdd(pod_set.offset, *shift);
+  pod_set.max_rank = SaturatingAdd(pod_set.max_rank, *shift);
   return {};
 }
 

@@ -1,24 +1,16 @@
 #include "host/packing/node_match.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
+
+#include "host/model/parse_integer.hpp"
 
 namespace espalier {
 namespace {
 
-// Reads a signed decimal int64; an explicit plus and leading zeros are fine.
-std::optional<std::int64_t> ParseInteger(std::string_view text) {
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<std::int64_t> ParseCanonicalInteger(std::string_view text) {
-  const std::optional<std::int64_t> value = ParseInteger(text);
+  const std::optional<std::int64_t> value = ParseInteger<std::int64_t>(text);
   if (!value || std::to_string(*value) != text) return std::nullopt;
   return value;
 }
@@ -80,8 +72,8 @@ bool RequirementHolds(const NodeSelectorRequirement& requirement, const std::str
     return listed == (operation == "In");
   }
   if (value == nullptr || requirement.values.size() != 1) return false;
-  const auto left = ParseInteger(*value);
-  const auto right = ParseInteger(requirement.values.front());
+  const auto left = ParseInteger<std::int64_t>(*value);
+  const auto right = ParseInteger<std::int64_t>(requirement.values.front());
   if (!left || !right) return false;
   return operation == "Gt" ? *left > *right : operation == "Lt" && *left < *right;
 }
@@ -99,7 +91,7 @@ std::optional<std::string> MalformedExpression(const NodeSelectorRequirement& re
     return fmt::format("key \"{}\": operator {} takes no value", requirement.key, operation);
   }
   if (operation == "Gt" || operation == "Lt") {
-    if (values == 1 && ParseInteger(requirement.values.front())) return std::nullopt;
+    if (values == 1 && ParseInteger<std::int64_t>(requirement.values.front())) return std::nullopt;
     return fmt::format("key \"{}\": operator {} needs exactly one integer", requirement.key,
                        operation);
   }

@@ -183,7 +183,9 @@ void ReadPriorityClass(JsonValue object, const ReadContext& context, ClusterDefa
   if (!metadata) return context.Missing(object, "metadata", "the object's metadata");
   const std::int64_t value = Int64Member(object, "value", context).value_or(0);
   defaults.priority_classes.emplace(RequiredText(*metadata, "name", context), value);
-  if (BoolMember(object, "globalDefault", context) == true) defaults.default_priority = value;
+  if (BoolMember(object, "globalDefault", context) == true) {
+    defaults.default_priority = std::min(defaults.default_priority.value_or(value), value);
+  }
 }
 
 }  // namespace espalier

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "host/model/resources.hpp"
@@ -27,9 +28,10 @@ struct ClusterDefaults {
   Quantities runtime_class_overhead;      // RuntimeClass -> overhead.podFixed
   Quantities container_default_requests;  // namespace -> defaults of its LimitRanges
   std::map<std::string, LimitRangeBounds, std::less<>> limit_ranges;  // by namespace
-  Values workload_priority_classes;   // WorkloadPriorityClass -> value
-  Values priority_classes;            // PriorityClass -> value
-  std::int64_t default_priority = 0;  // value of the PriorityClass that is globalDefault
+  Values workload_priority_classes;  // WorkloadPriorityClass -> value
+  Values priority_classes;           // PriorityClass -> value
+  // The value of the PriorityClass that is globalDefault, the lowest of several.
+  std::optional<std::int64_t> default_priority;
 };
 
 // Adds one object of that kind to `defaults`, as do the next two. Of two LimitRanges of a namespace

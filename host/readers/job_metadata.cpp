@@ -41,7 +41,7 @@ void ReadJobPriority(JsonValue object, const std::vector<JsonValue>& templates,
     }
   }
   if (workload.priority_class.empty()) {
-    workload.priority = defaults.default_priority;
+    workload.priority = defaults.default_priority.value_or(0);
   } else if (const auto it = values->find(workload.priority_class); it != values->end()) {
     workload.priority = it->second;
   } else {

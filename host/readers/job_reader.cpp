@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <charconv>
 
+#include "host/model/parse_integer.hpp"
 #include "host/readers/job_metadata.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
@@ -20,9 +20,8 @@ std::optional<std::int32_t> MinParallelism(JsonValue metadata, const ReadContext
   const auto text =
       annotations ? StringMember(*annotations, kMinParallelism, context) : std::nullopt;
   if (!text) return std::nullopt;
-  std::int32_t count = 0;
-  const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), count);
-  if (code == std::errc{} && end == text->data() + text->size() && count > 0) return count;
+  const auto count = ParseInteger<std::int32_t>(*text);
+  if (count && *count > 0) return count;
   context.Error(*Member(*annotations, kMinParallelism), "it is not a number of pods",
                 "an integer of 1 or more");
   return std::nullopt;

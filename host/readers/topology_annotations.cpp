@@ -1,6 +1,5 @@
-#include <charconv>
-
 #include "host/model/parse_bool.hpp"
+#include "host/model/parse_integer.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/slice_constraints.hpp"
 
@@ -56,14 +55,13 @@ void ReadSlices(JsonValue annotations, const ReadContext& context, TopologyReque
   const auto topology = Text(annotations, kSliceTopology, context);
   const auto size = StringMember(annotations, kSliceSize, context);
   if (!topology || !size) return;
-  std::int32_t number = 0;
-  const auto [end, code] = std::from_chars(size->data(), size->data() + size->size(), number);
-  if (code != std::errc{} || end != size->data() + size->size()) {  // R23.6
+  const auto number = ParseInteger<std::int32_t>(*size);
+  if (!number) {  // R23.6
     return context.Error(*Member(annotations, kSliceSize), "must be a numeric value",
                          "the number of pods per slice");
   }
   request.slice_topology = topology;
-  request.slice_size = number;
+  request.slice_size = *number;
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ TEST(PartialCounts, SpreadsTheReductionOverPodSets) {  // R21.11
       "w", "gpu", {MakePodSet("a", 10, {}), MakePodSet("b", 7, {}), MakePodSet("c", 5, {})});
   workload.pod_sets[0].min_count = 4;
   workload.pod_sets[1].min_count = 4;
-  const PartialCounts counts(workload, std::vector<std::int32_t>{10, 7, 5});
+  const PartialCounts counts(workload);
   EXPECT_EQ(counts.Range(), 9);
   EXPECT_THAT(counts.At(0), ElementsAre(10, 7, 5));
   EXPECT_THAT(counts.At(1), ElementsAre(10, 7, 5));  // floor(6/9), floor(3/9)
@@ -32,15 +32,27 @@ TEST(PartialCounts, LargestCountsReduceToTheirMinimum) {
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
   Workload workload;
   workload.pod_sets.resize(4);
-  for (PodSet& pod_set : workload.pod_sets) pod_set.min_count = 1;
-  const PartialCounts counts(workload, std::vector<std::int32_t>(4, kMost));
+  for (PodSet& pod_set : workload.pod_sets) {
+    pod_set.count = kMost;
+    pod_set.min_count = 1;
+  }
+  const PartialCounts counts(workload);
   EXPECT_THAT(counts.At(counts.Range()), ::testing::Each(1));
   EXPECT_THAT(counts.At(0), ::testing::Each(kMost));
 }
 
 TEST(PartialCounts, NothingToReduceWithoutMinCount) {
   const Workload workload = MakeWorkload("w", "gpu", {MakePodSet("a", 10, {})});
-  EXPECT_EQ(PartialCounts(workload, std::vector<std::int32_t>{10}).Range(), 0);
+  EXPECT_EQ(PartialCounts(workload).Range(), 0);
+}
+
+TEST(PartialCounts, ReclaimablePodsDoNotLowerThem) {  // R21.11
+  Workload workload = MakeWorkload("w", "gpu", {MakePodSet("a", 10, {})});
+  workload.pod_sets[0].min_count = 4;
+  workload.reclaimable_pods = {{"a", 3}};
+  const PartialCounts counts(workload);
+  EXPECT_THAT(counts.At(0), ElementsAre(10));
+  EXPECT_THAT(counts.At(counts.Range()), ElementsAre(4));
 }
 
 class NominationTest : public ::testing::Test {

@@ -189,6 +189,20 @@ TEST(ClusterText, PriorityComesFromTheClassWhenTheWorkloadHasNone) {
   EXPECT_EQ(read->cluster.workloads.at(0).priority, 1000);
 }
 
+// As Kubernetes takes it where two classes became the default at once.
+TEST(ClusterText, TheLowestDefaultPriorityCounts) {
+  const auto read = Read(R"(
+{"kind": "PriorityClass", "metadata": {"name": "a"}, "value": 7, "globalDefault": true}
+{"kind": "PriorityClass", "metadata": {"name": "b"}, "value": -3, "globalDefault": true}
+{"kind": "PriorityClass", "metadata": {"name": "c"}, "value": 5, "globalDefault": true}
+{"kind": "PriorityClass", "metadata": {"name": "d"}, "value": -9}
+{"kind": "Job", "metadata": {"name": "j", "labels": {"kueue.x-k8s.io/queue-name": "q"}},
+ "spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}
+)");
+  ASSERT_TRUE(read) << ErrorOf(read);
+  EXPECT_EQ(read->cluster.workloads.at(0).priority, -3);
+}
+
 TEST(ClusterText, AJobWithItsWorkloadIsNotReadTwice) {
   constexpr std::string_view kJob = R"({"kind": "Job", "metadata": {"name": "j", "namespace": "n",
       "uid": "u", "labels": {"kueue.x-k8s.io/queue-name": "q"}}, "spec": {"template": {}}})";

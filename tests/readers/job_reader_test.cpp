@@ -141,6 +141,12 @@ TEST(TopologyAnnotations, HalfASlicePairAndALoneGroupSayNothing) {  // R20.11
   EXPECT_EQ(Read({{"group-name", "g"}}).request, std::nullopt);
 }
 
+TEST(TopologyAnnotations, NumbersAreReadAsGoDoes) {
+  const auto read = Read({{"slice-required-topology", "rack"}, {"slice-size", "+4"}});
+  EXPECT_THAT(read.errors, IsEmpty());
+  EXPECT_EQ(read.request->slice_size, 4);
+}
+
 TEST(TopologyAnnotations, UnreadableValuesAreErrors) {
   EXPECT_THAT(Read({{"unconstrained-topology", "yes"}}).errors,
               ElementsAre("must be a boolean value"));

@@ -1,13 +1,13 @@
 #include "host/readers/sources/pod_groups.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "host/model/excerpt.hpp"
+#include "host/model/parse_integer.hpp"
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/sources/part_reference.hpp"
 
@@ -180,9 +180,8 @@ static void ApplyKaiSegments(const std::vector<JsonValue>& chain, GangWorkload& 
         "kai.scheduler/segment-size");
     return;
   }
-  SliceConstraint segments{std::string(level), 0};
-  const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), segments.size);
-  if (error != std::errc{} || end != size.data() + size.size() || segments.size < 1) {
+  const auto pods = ParseInteger<std::int32_t>(size);
+  if (!pods || *pods < 1) {
     workload.notes.push_back(
         fmt::format("annotation kai.scheduler/segment-size is {}: it is not honoured, as that is "
                     "no number of pods",
@@ -192,7 +191,7 @@ static void ApplyKaiSegments(const std::vector<JsonValue>& chain, GangWorkload& 
         "annotation kai.scheduler/segment-size is not honoured without "
         "kai.scheduler/segment-topology-required-placement");
   } else {
-    workload.topology_request.segments = std::move(segments);
+    workload.topology_request.segments = SliceConstraint{std::string(level), *pods};
   }
 }
 

@@ -1,12 +1,12 @@
 #include "host/readers/sources/pod_members.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "host/model/parse_integer.hpp"
 #include "host/readers/job_metadata.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/resource_limits.hpp"
@@ -122,11 +122,8 @@ GangWorkload PodAlone(JsonValue pod, const ReadContext& context, const ClusterDe
 
 // How many pods the group of the pod is to have; nullopt where the pod does not say it.
 std::optional<std::int32_t> TotalCount(JsonValue pod) {
-  const std::string_view text = AnnotationOf(pod, kTotalCount);
-  std::int32_t total = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), total);
-  if (code != std::errc{} || end != text.data() + text.size() || total < 1) return std::nullopt;
-  return total;
+  const auto total = ParseInteger<std::int32_t>(AnnotationOf(pod, kTotalCount));
+  return total && *total >= 1 ? total : std::nullopt;
 }
 
 // A pod of a gang.
