@@ -119,9 +119,9 @@ class FlavorSnapshot {
   const std::vector<Amount>& magnitudes() const { return magnitudes_; }
 
   // Limit of the cached filters and shapes, in bytes and entries of a kind; all are dropped when it
-  // is reached.
+  // is reached. More entries than workloads are pending, or each queue would drop its own shapes.
   static constexpr std::int64_t kMostKeptBytes = std::int64_t{64} << 20;
-  static constexpr std::size_t kMostKeptEntries = 4096;
+  static constexpr std::size_t kMostKeptEntries = 16'384;
 
   // Returns the filter for these constraints, which is made on first use; thread-safe. Only for
   // host topologies. A filter whose making was stopped is meaningless and is not cached.

@@ -21,7 +21,7 @@ namespace espalier {
 // when it reaches its maximum of shapes or bytes of keys. Thread-safe.
 class ResolvedShapeCache {
  public:
-  static constexpr std::size_t kMostShapes = 4096;
+  static constexpr std::size_t kMostShapes = 16'384;  // more than are pending
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
   // Returns the shape with this canonical key, or null when it is not cached.

@@ -38,8 +38,8 @@ void AddField(int field, const std::vector<grpc::Slice>& parts, std::vector<grpc
 }
 
 // Writes `value` as protobuf does; up to a byte behind it may be overwritten. Most leaves of a
-// large cluster take three bytes, most numbers of pods one.
-std::uint8_t* WriteVarint(std::uint32_t value, std::uint8_t* end) {
+// large cluster take three bytes, most numbers of pods one. Inline, as a call would cost as much.
+inline std::uint8_t* WriteVarint(std::uint32_t value, std::uint8_t* end) {
   static_assert(std::endian::native == std::endian::little);
   constexpr std::uint32_t kMore = 0x80;
   if (value < (1u << 7)) {

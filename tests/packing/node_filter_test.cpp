@@ -272,6 +272,25 @@ TEST(NodeFilterTest, KeptFiltersAreBoundedInBytes) {
   EXPECT_GT(snapshot.kept_bytes(), 800'000);
 }
 
+TEST(NodeFilterTest, ShapesOfALargeQueueAreAllKept) {
+  constexpr int kPending = 10'000;
+  const ClusterState state = BuildState(SixNodes());
+  const FlavorSnapshot& snapshot = state.Find("tas")->snapshot();
+  std::vector<std::shared_ptr<const Shape>> kept;
+  for (const int round : {0, 1}) {
+    for (int i = 0; i < kPending; ++i) {
+      Shape shape;
+      shape.workers = {{"cpu"}, {0}, {i + 1}};
+      auto interned = snapshot.Intern(std::move(shape));
+      if (round == 0) {
+        kept.push_back(std::move(interned));
+      } else {
+        ASSERT_EQ(interned, kept[static_cast<std::size_t>(i)]) << i;
+      }
+    }
+  }
+}
+
 TEST(NodeFilterTest, ShapesOfAStoppedBudgetAreNotKept) {
   const ClusterState state = BuildState(SixNodes());
   const FlavorSnapshot& snapshot = state.Find("tas")->snapshot();
