@@ -96,6 +96,7 @@ constexpr Row kRows[] = {
     {"B26-updates-131k", "taint", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Node},
     {"B26-updates-131k", "remove", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Join},
     {"B26-updates-131k", "join", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM11Join},
+    {"B26-updates-131k", "queue", kUpdates, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000},
     {"B26-updates-131k", "load", kUpdates, "T-131K", 8, 0, "P90", "X-ACME", 64, 0, kM16},
     {"B27-e2e-131k", "columns", kEndToEnd, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000, 0, kM12, "s"},
     {"B27-e2e-131k", "words", kEndToEnd, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000},

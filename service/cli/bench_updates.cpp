@@ -100,7 +100,7 @@ class Changes {
 
   StateDelta Change() {
     StateDelta delta;
-    if (kind_ == "leaves" || kind_ == "leaf") {
+    if (kind_ == "leaves" || kind_ == "queue" || kind_ == "leaf") {
       const std::size_t leaves = kind_ == "leaf" ? 1 : kLeavesOfUpdate;
       for (std::size_t i = 0; i < leaves; ++i) {
         const Node& node = AnyNode();
@@ -217,12 +217,15 @@ Result<void> RunUpdates(const LoadedScenario& loaded, const RunOptions& options,
   Controller controller(server);
   Changes changes(server.input(), result.scenario.variant);
   controller.Place(asked->nominate);
+  const bool whole_queue = result.scenario.variant == "queue";
+  const char* stage = whole_queue ? "queue" : "gang";
+  v1::PlaceRequest& known = whole_queue ? asked->nominate : *gang;
   result.floor_stage = "update";
   result.stages = Repeat(options.repeat, [&](StageTimes& times) {
     v1::UpdateStateRequest update = changes.Next();
     times.Time("update", [&] { controller.Update(update); });
-    times.Time("gang", [&] { controller.Place(*gang); });
-    times.Time("undisturbed", [&] { controller.Place(*gang); });
+    times.Time(stage, [&] { controller.Place(known); });
+    times.Time("undisturbed", [&] { controller.Place(known); });
     times.Time("empty", [&] { controller.ListStates(); });
   });
   if (!controller.result()) return controller.result();
