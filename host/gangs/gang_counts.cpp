@@ -28,9 +28,12 @@ std::int64_t Sum(const std::vector<std::int32_t>& counts) {
 }  // namespace
 
 bool AsksForLevels(const GroupTopologyRequest& request) {
-  return request.levels &&
-         (request.levels->required || request.levels->preferred || request.levels->unconstrained ||
-          request.levels->slice_topology || !request.levels->slice_constraints.empty());
+  return request.levels && (request.levels->required || request.levels->preferred ||
+                            request.levels->unconstrained || HasSlices(*request.levels));
+}
+
+bool HasSlices(const TopologyRequest& request) {
+  return request.slice_topology || !request.slice_constraints.empty();
 }
 
 std::vector<const EqGroup*> GroupsOf(const GangGroup& gang) {

@@ -11,6 +11,9 @@ namespace espalier {
 // Returns whether a topology request is by level: required, preferred, unconstrained or slices.
 bool AsksForLevels(const GroupTopologyRequest& request);
 
+// Returns whether a request has slices, of one level or of several.
+bool HasSlices(const TopologyRequest& request);
+
 // Returns the equivalence groups of a gang, in order.
 std::vector<const EqGroup*> GroupsOf(const GangGroup& gang);
 

@@ -340,10 +340,7 @@ class Units {
   // topology alone, and a flat request cannot hold those that are not.
   void CombineSlices(const TopologyRequest& outer, const std::string& of,
                      TopologyRequest& request) {
-    const auto has_slices = [](const TopologyRequest& one) {
-      return one.slice_topology || !one.slice_constraints.empty();
-    };
-    if (!has_slices(outer) || has_slices(request)) return;
+    if (!HasSlices(outer) || HasSlices(request)) return;
     if (request.required) {
       LeaveOut(
           fmt::format("topologyRequest of {}: its slices are not honoured beside required {} "

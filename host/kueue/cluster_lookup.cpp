@@ -31,6 +31,11 @@ const Topology* ClusterLookup::TopologyOf(const ResourceFlavor& flavor) const {
   return FindOrNull(topologies_, std::string_view(*flavor.topology_name));
 }
 
+const Topology* ClusterLookup::TopologyOf(std::string_view flavor) const {
+  const ResourceFlavor* found = Flavor(flavor);
+  return found == nullptr ? nullptr : TopologyOf(*found);
+}
+
 const ClusterQueue* ClusterLookup::Queue(std::string_view name) const {
   return FindOrNull(queues_, name);
 }
@@ -52,9 +57,6 @@ const Workload* ClusterLookup::FindWorkload(const ObjectKey& key) const {
   return FindOrNull(workloads_, key);
 }
 
-bool ClusterLookup::IsTas(std::string_view flavor) const {
-  const ResourceFlavor* found = Flavor(flavor);
-  return found != nullptr && TopologyOf(*found) != nullptr;
-}
+bool ClusterLookup::IsTas(std::string_view flavor) const { return TopologyOf(flavor) != nullptr; }
 
 }  // namespace espalier

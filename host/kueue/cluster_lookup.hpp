@@ -19,6 +19,7 @@ class ClusterLookup {
   const ResourceFlavor* Flavor(std::string_view name) const;
   // Returns the topology of a flavor; also null when the flavor has none.
   const Topology* TopologyOf(const ResourceFlavor& flavor) const;
+  const Topology* TopologyOf(std::string_view flavor) const;
   const ClusterQueue* Queue(std::string_view name) const;
   const LocalQueue* LocalQueueOf(const Workload& workload) const;
   // Returns the ClusterQueue that the workload's LocalQueue points to.

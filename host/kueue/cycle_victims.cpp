@@ -92,9 +92,9 @@ std::optional<VictimsAnswer> FindVictims(const NeedsVictims& asked, const Cluste
   const std::string who = fmt::format("workload {} in ClusterQueue {}",
                                       Excerpt(asked.workload.key.ToString()), asked.queue.name);
   if (candidates.empty()) {
-    return VictimsAnswer{fmt::format("{} stays pending: nobody may be preempted for it by {}", who,
-                                     asked.queue.within_cluster_queue),
-                         {}};
+    return VictimsAnswer{.note =
+                             fmt::format("{} stays pending: nobody may be preempted for it by {}",
+                                         who, asked.queue.within_cluster_queue)};
   }
   std::vector<Victim> victims;
   for (const VictimSlices& slices : candidates) {
@@ -104,19 +104,19 @@ std::optional<VictimsAnswer> FindVictims(const NeedsVictims& asked, const Cluste
   auto found = FindPrefix(engine, state, request, victims, &quota);
   if (!found) {
     return VictimsAnswer{
-        fmt::format("{}: whom to preempt was not found: {}", who, found.error().message), {}};
+        .note = fmt::format("{}: whom to preempt was not found: {}", who, found.error().message)};
   }
   if (!found->fits) {
     return VictimsAnswer{
-        fmt::format("{} would not fit even without all {} that may be preempted for it by {}", who,
-                    candidates.size(), asked.queue.within_cluster_queue),
-        {}};
+        .note = fmt::format("{} would not fit even without all {} that may be preempted for it "
+                            "by {}",
+                            who, candidates.size(), asked.queue.within_cluster_queue)};
   }
   std::vector<std::string> names;
   for (const std::size_t target : found->targets) names.push_back(Excerpt(victims[target].name));
   return VictimsAnswer{
-      fmt::format("{} would have {} preempted for it: {}", who, names.size(), Named(names)),
-      std::move(found->answer)};
+      .note = fmt::format("{} would have {} preempted for it: {}", who, names.size(), Named(names)),
+      .placement = std::move(found->answer)};
 }
 
 }  // namespace espalier

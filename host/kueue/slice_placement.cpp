@@ -41,9 +41,7 @@ struct Place {
 
 const Topology* TopologyOf(const PodSetAssignment& assignment, const ClusterLookup& lookup) {
   for (const auto& [resource, name] : assignment.flavors) {
-    const ResourceFlavor* flavor = lookup.Flavor(name);
-    const Topology* topology = flavor == nullptr ? nullptr : lookup.TopologyOf(*flavor);
-    if (topology != nullptr) return topology;
+    if (const Topology* topology = lookup.TopologyOf(name)) return topology;
   }
   return nullptr;
 }

@@ -160,7 +160,7 @@ class TreeMaker {
     });
     if (finest == inside) return false;
     const auto shared = std::ranges::find(levels_, *(*finest)->levels->required);
-    return shared != levels_.end() && std::find(levels_.begin(), shared + 1, level) <= shared;
+    return shared != levels_.end() && std::ranges::find(levels_, level) <= shared;
   }
 
   // Shape and flavor are those of the next pod set that was planned.

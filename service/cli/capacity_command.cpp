@@ -193,7 +193,7 @@ class RoomForGangs {
 
   const Topology* TopologyOf(const Counting& counting) const {
     const ClusterLookup lookup(question_.cluster);
-    return lookup.TopologyOf(*lookup.Flavor(counting.gang.flavor));
+    return lookup.TopologyOf(counting.gang.flavor);
   }
 
   // The level that was asked for, of a gang's topology; null: it has none of that name.

@@ -19,8 +19,7 @@ namespace {
 // The levels of the topology that a request's flavor has; none where there is no such flavor.
 std::span<const std::string> LevelsOf(const WorkloadRequest& request, const ClusterLookup& lookup) {
   if (request.pod_sets.empty()) return {};
-  const ResourceFlavor* flavor = lookup.Flavor(request.pod_sets.front().flavor);
-  const Topology* topology = flavor == nullptr ? nullptr : lookup.TopologyOf(*flavor);
+  const Topology* topology = lookup.TopologyOf(request.pod_sets.front().flavor);
   return topology == nullptr ? std::span<const std::string>() : topology->levels;
 }
 

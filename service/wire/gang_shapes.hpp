@@ -13,6 +13,7 @@
 #include "espalier/v1/workload.pb.h"
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/gang_batch.hpp"
+#include "host/packing/flavor_snapshot.hpp"
 #include "service/wire/decoder.hpp"
 
 namespace espalier {
@@ -21,7 +22,7 @@ namespace espalier {
 // when it reaches its maximum of shapes or bytes of keys. Thread-safe.
 class ResolvedShapeCache {
  public:
-  static constexpr std::size_t kMostShapes = 16'384;  // more than are pending
+  static constexpr std::size_t kMostShapes = FlavorSnapshot::kMostKeptEntries;
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
   // Returns the shape with this canonical key, or null when it is not cached.

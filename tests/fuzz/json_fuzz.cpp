@@ -4,6 +4,7 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "fallback_cpu/nested_cpu.hpp"
+#include "host/kueue/cluster_lookup.hpp"
 #include "host/kueue/placement_plan.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
 #include "host/kueue/ungater.hpp"
@@ -49,14 +50,16 @@ void PlaceTrees(std::string_view bytes, const Engine& engine) {
     if (!state) return;
     std::map<std::size_t, std::size_t> gangs;
     for (const TreeIndex& tree : read->trees) gangs.emplace(tree.unit, tree.workload);
-    std::vector<std::string> levels;
-    if (!read->cluster.topologies.empty()) levels = read->cluster.topologies.front().levels;
+    const ClusterLookup lookup(read->cluster);
     std::vector<NestedRequest> requests;
     for (const PlannedWorkload& planned : plan->workloads) {
       const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
       const auto gang = gangs.find(planned.index);
       if (request == nullptr || gang == gangs.end()) continue;
-      const auto tree = TreeOf(read->gang_workloads.at(gang->second), *request, levels);
+      const Topology* topology =
+          request->pod_sets.empty() ? nullptr : lookup.TopologyOf(request->pod_sets.front().flavor);
+      const auto tree = TreeOf(read->gang_workloads.at(gang->second), *request,
+                               topology == nullptr ? Topology().levels : topology->levels);
       if (tree && MostPods(tree->root) <= 1000) requests.push_back(*tree);
     }
     const auto runner = MakeNestedCpuRunner();
