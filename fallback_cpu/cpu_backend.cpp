@@ -13,10 +13,12 @@
 
 #include "fallback_cpu/branch_cache.hpp"
 #include "fallback_cpu/leaf_counter.hpp"
+#include "fallback_cpu/nested_cpu.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "fallback_cpu/shape_counts.hpp"
 #include "fallback_cpu/simd_implementation.hpp"
 #include "host/model/machine_memory.hpp"
+#include "host/nested/tree_placer.hpp"
 #include "kernels/decisions/place.hpp"
 #include "kernels/decisions/roll_up.hpp"
 #include "kernels/team/serial_team.hpp"
@@ -180,7 +182,9 @@ class CpuBackend final : public Backend {
   explicit CpuBackend(int threads)
       : arena_(threads > 0 ? threads : tbb::task_arena::automatic),
         cache_(MaxCountsBytes()),
-        classes_(MaxCountsBytes()) {}
+        classes_(MaxCountsBytes()) {
+    SetTrees(MakeTreePlacer(MakeNestedCpuRunner));
+  }
 
   std::string_view name() const override { return "cpu"; }
 

@@ -15,6 +15,7 @@
 #include "host/model/nearest_name.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/exit_code.hpp"
+#include "service/cli/input.hpp"
 #include "service/cli/standard_output.hpp"
 #include "service/cli/version.hpp"
 
@@ -98,7 +99,8 @@ int Run(int argc, char** argv) {
     return espalier::FinishOutput(exit_code);
   }
   // A server's answers do not go to standard output.
-  return app.got_subcommand("serve") ? exit_code : espalier::FinishOutput(exit_code);
+  return app.got_subcommand("serve") ? exit_code
+                                     : espalier::FinishOutput(espalier::CountLeftOut(exit_code));
 }
 
 }  // namespace

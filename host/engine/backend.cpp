@@ -1,6 +1,9 @@
 #include "host/engine/backend.hpp"
 
+#include <utility>
+
 #include "host/engine/leaf_input.hpp"
+#include "host/engine/tree_placer.hpp"
 #include "kernels/decisions/roll_up.hpp"
 #include "kernels/team/serial_team.hpp"
 
@@ -19,6 +22,11 @@ void PlacementResult::Reset(const PlacementOutcome& outcome, const PlacementJob&
   outside_domain = 0;
   shares.clear();
 }
+
+Backend::Backend() = default;
+Backend::~Backend() = default;
+
+void Backend::SetTrees(std::unique_ptr<TreePlacer> trees) { trees_ = std::move(trees); }
 
 void Backend::CountDomains(const PlacementJob& job, CountsStorage& counts) const {
   FlatAssumed assumed;

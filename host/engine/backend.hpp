@@ -18,6 +18,8 @@
 
 namespace espalier {
 
+class TreePlacer;
+
 // Usage assumed on one leaf during a job (R5.8), by column of the snapshot.
 struct AssumedLeaf {
   LeafId leaf;
@@ -102,7 +104,8 @@ CountsView ResizeFor(const PlacementJob& job, CountsStorage& counts);
 
 class Backend {
  public:
-  virtual ~Backend() = default;
+  Backend();
+  virtual ~Backend();
 
   virtual std::string_view name() const = 0;
 
@@ -124,6 +127,13 @@ class Backend {
   // Returns how many requests in order should be decided together, before it is known that the
   // later answers are still valid; 1 means one by one.
   virtual std::size_t lookahead() const { return 1; }
+
+  // Returns what places trees beside this back end, or null.
+  TreePlacer* trees() const { return trees_.get(); }
+  void SetTrees(std::unique_ptr<TreePlacer> trees);
+
+ private:
+  std::unique_ptr<TreePlacer> trees_;
 };
 
 }  // namespace espalier

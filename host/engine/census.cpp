@@ -70,4 +70,21 @@ std::vector<GangCensus> CountGangs(const ClusterState& state, std::span<const Po
   return censuses;
 }
 
+Result<Count> CountByPlacing(const Engine& engine, const ClusterState& state,
+                             const WorkloadRequest& request, Count most) {
+  Result<ClusterState> branch = state.Branch(engine.budget());
+  if (!branch) return tl::unexpected(branch.error());
+  Count placed = 0;
+  for (Count at_once = 1; placed < most; at_once *= 2) {
+    const std::vector<WorkloadRequest> copies(
+        static_cast<std::size_t>(std::min(at_once, most - placed)), request);
+    for (const WorkloadAnswer& answer : engine.PlaceInOrder(*branch, copies)) {
+      if (answer.FirstFailure() != nullptr) return placed;
+      ++placed;
+    }
+    if (auto check = engine.budget().Check(); !check) return tl::unexpected(check.error());
+  }
+  return placed;
+}
+
 }  // namespace espalier

@@ -8,8 +8,10 @@
 
 #include "host/engine/backend.hpp"
 #include "host/engine/counts_storage.hpp"
+#include "host/engine/engine.hpp"
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/request.hpp"
+#include "host/model/result.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "kernels/views.hpp"
 
@@ -44,5 +46,10 @@ struct GangCensus {
 std::vector<GangCensus> CountGangs(const ClusterState& state, std::span<const PodSetRequest> gangs,
                                    CensusDetail detail, const FeatureGates& gates,
                                    const Backend& backend);
+
+// Returns how many more workloads like this one fit beside each other, at most `most`, by placing
+// one after the other. Meaningless once the engine's budget is stopped. Errors: the budget's.
+Result<Count> CountByPlacing(const Engine& engine, const ClusterState& state,
+                             const WorkloadRequest& request, Count most);
 
 }  // namespace espalier

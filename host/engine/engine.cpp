@@ -1,6 +1,8 @@
 #include "host/engine/engine.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
@@ -8,6 +10,7 @@
 
 #include "host/engine/assignments.hpp"
 #include "host/engine/rounds.hpp"
+#include "host/engine/tree_placer.hpp"
 #include "host/engine/workload_placement.hpp"
 #include "host/model/by_name.hpp"
 
@@ -117,6 +120,21 @@ PodsByLeaf PodsOn(const SharedValue<TopologyAssignment>* assignment) {
   return pods;
 }
 
+// Adds the answers of trees on one state, in order.
+void PlaceTrees(const Backend& backend, std::span<const WorkloadRequest* const> trees,
+                const ClusterState& state, ClusterState* booked, WorkBudget& budget,
+                std::vector<WorkloadAnswer>& answers) {
+  if (backend.trees() != nullptr) {
+    std::ranges::move(backend.trees()->Place(trees, state, booked, budget),
+                      std::back_inserter(answers));
+    return;
+  }
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    answers.emplace_back().pod_sets.push_back(
+        {.failure = PlacementFailure{"the back end places no trees", {}}});
+  }
+}
+
 }  // namespace
 
 Engine::Engine(std::shared_ptr<Backend> backend, FeatureGates gates, WorkBudget& budget)
@@ -137,18 +155,67 @@ WorkloadAnswer Engine::NominateOne(const ClusterState& state,
 
 std::vector<WorkloadAnswer> Engine::Nominate(std::span<const StateRequest> requests,
                                              const AnsweredProgress& progress) const {
+  const auto is_tree = [](const StateRequest& one) { return one.request->tree.has_value(); };
+  if (std::ranges::any_of(requests, is_tree)) return NominateApart(requests, progress);
   Workloads workloads(requests, nullptr, gates_, budget_);
   NominateInRounds(*backend_, workloads, kNominateBatch, budget_, progress);
   return workloads.TakeAnswers();
 }
 
+std::vector<WorkloadAnswer> Engine::NominateApart(std::span<const StateRequest> requests,
+                                                  const AnsweredProgress& progress) const {
+  std::vector<StateRequest> flat;
+  for (const StateRequest& one : requests) {
+    if (!one.request->tree) flat.push_back(one);
+  }
+  std::vector<WorkloadAnswer> of_flat = Nominate(flat, progress);
+  std::vector<WorkloadAnswer> answers;
+  auto next_flat = of_flat.begin();
+  for (std::size_t i = 0; i < requests.size() && budget_.Pause();) {
+    if (!requests[i].request->tree) {
+      if (next_flat == of_flat.end()) break;  // stopped
+      answers.push_back(std::move(*next_flat++));
+      ++i;
+      continue;
+    }
+    const ClusterState* const state = requests[i].state;
+    std::vector<const WorkloadRequest*> trees;
+    for (; i < requests.size() && requests[i].request->tree && requests[i].state == state; ++i) {
+      trees.push_back(requests[i].request);
+    }
+    PlaceTrees(*backend_, trees, *state, nullptr, budget_, answers);
+    if (progress) progress(answers.size());
+  }
+  return answers;
+}
+
 std::vector<WorkloadAnswer> Engine::PlaceInOrder(ClusterState& state,
                                                  std::span<const WorkloadRequest> requests,
                                                  const AnsweredProgress& progress) const {
-  const std::vector<StateRequest> asked = OnOneState(state, requests);
-  Workloads workloads(asked, &state, gates_, budget_);
-  PlaceInRounds(*backend_, workloads, budget_, progress);
-  return workloads.TakeAnswers();
+  std::vector<WorkloadAnswer> answers;
+  answers.reserve(requests.size());
+  while (answers.size() < requests.size() && budget_.Pause()) {
+    const auto left = requests.subspan(answers.size());
+    const bool trees = left.front().tree.has_value();
+    const auto end = std::ranges::find_if(
+        left, [&](const WorkloadRequest& one) { return one.tree.has_value() != trees; });
+    const std::span<const WorkloadRequest> run(left.begin(), end);
+    const std::size_t done = answers.size();
+    if (trees) {
+      std::vector<const WorkloadRequest*> asked;
+      for (const WorkloadRequest& one : run) asked.push_back(&one);
+      PlaceTrees(*backend_, asked, state, &state, budget_, answers);
+      if (progress) progress(answers.size());
+      continue;
+    }
+    const std::vector<StateRequest> asked = OnOneState(state, run);
+    Workloads workloads(asked, &state, gates_, budget_);
+    PlaceInRounds(*backend_, workloads, budget_, [&](std::size_t more) {
+      if (progress) progress(done + more);
+    });
+    std::ranges::move(workloads.TakeAnswers(), std::back_inserter(answers));
+  }
+  return answers;
 }
 
 std::vector<WorkloadAnswer> Engine::Place(ClusterState& state,

@@ -66,6 +66,10 @@ class Engine {
                                     const AnsweredProgress& progress = {}) const;
 
  private:
+  // Nominates requests some of which are trees.
+  std::vector<WorkloadAnswer> NominateApart(std::span<const StateRequest> requests,
+                                            const AnsweredProgress& progress) const;
+
   std::shared_ptr<Backend> backend_;
   FeatureGates gates_;
   WorkBudget& budget_;

@@ -8,6 +8,7 @@
 namespace espalier {
 
 bool IsOneGroup(const WorkloadRequest& request) {
+  if (request.tree) return false;
   const std::vector<PodSetRequest>& pod_sets = request.pod_sets;
   if (request.replacement && request.replacement->joint &&
       request.replacement->unhealthy_nodes.size() > 1) {
@@ -33,6 +34,8 @@ RemovalTrial::RemovalTrial(const Engine& engine, const ClusterState& state,
 // Finds out whether the request's first job depends on usage, and whether it decides alone if
 // the request fits; tracks it where that is possible.
 void RemovalTrial::Track(const Held& held) {
+  is_constant_ = request_.simulate_empty;
+  if (request_.tree) return;  // no one job decides it
   WorkloadPlacement placement(request_, state_, engine_.gates(), engine_.budget());
   const PlacementJob* job = placement.NextJob();
   is_constant_ = job == nullptr || job->simulate_empty;

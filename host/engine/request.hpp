@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "host/engine/nested_request.hpp"
 #include "host/model/node.hpp"
 #include "host/model/resources.hpp"
 #include "host/model/shared_value.hpp"
@@ -59,7 +60,7 @@ struct LeafUsage {
   bool operator==(const LeafUsage&) const = default;
 };
 
-// One workload: its pod sets are placed together or not at all (sections 15 to 17).
+// One workload: its pod sets are placed together or not at all (sections 15 to 17), or as a tree.
 struct WorkloadRequest {
   ObjectKey key;                                  // for messages only
   std::vector<PodSetRequest> pod_sets;            // in spec order
@@ -67,6 +68,13 @@ struct WorkloadRequest {
   bool affinity_scores_consumed = false;          // R7.9: a second evaluation in one cycle
   std::optional<ReplacementContext> replacement;  // R15.9
   std::vector<LeafUsage> assumed_usage;           // by sibling flavors of this workload (R15.3)
+  // Places the pod sets as groups inside groups (section 25); null: each as Kueue does. Its groups
+  // of pods say which pod set they are of. What it asks for stands in the place of the topology
+  // requests, groups, previous assignments and replacement above.
+  SharedValue<NestedRequest> tree;
+  // Profile espalier: the state's usage lacks the pods of previous assignments, and those of all
+  // pod sets count before the first is placed. Otherwise each counts from its pod set on (R16.4).
+  bool previous_pods_first = false;
 
   bool operator==(const WorkloadRequest&) const = default;
 };
@@ -111,6 +119,9 @@ struct PodSetAnswer {
 // R17.1).
 struct WorkloadAnswer {
   std::vector<PodSetAnswer> pod_sets;
+  // What became of each group of a tree; null for a request without one. A tree that is placed has
+  // an assignment for each pod set that got pods; of one that is not the first pod set has failed.
+  SharedValue<NestedAnswer> tree;
 
   // Returns the first failed pod set in spec order, or null when the workload is placed (R15.8).
   const PodSetAnswer* FirstFailure() const {

@@ -28,6 +28,12 @@ WorkloadPlacement::WorkloadPlacement(const WorkloadRequest& request, const Clust
   if (gates_.handle_overlapping_flavors) shared_ = AssumedUsage(request.assumed_usage);
   if (request.replacement) admitted_ = ByName(request.replacement->admitted);
   SplitByFlavor(state);
+  if (request.previous_pods_first) {
+    for (part_ = 0; part_ < parts_.size(); ++part_) {
+      if (SharesUsage()) AssumePreviousPods(shared_);
+    }
+    part_ = 0;
+  }
   EnterFlavor();
 }
 
@@ -59,9 +65,10 @@ void WorkloadPlacement::SplitByFlavor(const ClusterState& state) {
 void WorkloadPlacement::EnterFlavor() {
   group_ = 0;
   if (part_ == parts_.size()) return;
-  shares_usage_ = gates_.handle_overlapping_flavors && snapshot().host_topology();
+  shares_usage_ = SharesUsage();
   private_ =
       gates_.handle_overlapping_flavors ? AssumedUsage(request_.assumed_usage) : AssumedUsage();
+  if (request_.previous_pods_first && !shares_usage_) AssumePreviousPods(private_);
 }
 
 void WorkloadPlacement::EndFlavor() {
@@ -84,9 +91,16 @@ const PlacementJob* WorkloadPlacement::NextJob() {
   return job_ && !budget_.stopped() ? &*job_ : nullptr;
 }
 
-void WorkloadPlacement::StartGroup(const Group& group) {
+void WorkloadPlacement::AssignRoles(const Group& group) {
   workers_ = group.members.front();
   leader_ = nullptr;
+  if (group.members.size() != 2) return;
+  leader_ = group.members.back();
+  if (LeaderComesFirst(workers_->count, leader_->count)) std::swap(workers_, leader_);
+}
+
+void WorkloadPlacement::StartGroup(const Group& group) {
+  AssignRoles(group);
   if (request_.replacement) return StartReplacement(*workers_);
   if (group.members.size() > 2) {
     // The first may be no member by name but by its index (R15.4).
@@ -97,25 +111,35 @@ void WorkloadPlacement::StartGroup(const Group& group) {
     for (const PodSetRequest* member : group.members) Fail(*member, {text, std::nullopt});
     return EndFlavor();
   }
-  if (group.members.size() == 2) {
-    leader_ = group.members.back();
-    if (LeaderComesFirst(workers_->count, leader_->count)) std::swap(workers_, leader_);
-  }
   if (!StartResize()) StartPlacement(Purpose::kPlace, *workers_, leader_, workers_->count);
+}
+
+bool WorkloadPlacement::KeepsPreviousPods() const {
+  if (!gates_.elastic_jobs_via_workload_slices_with_tas || !workers_->previous_assignment) {
+    return false;
+  }
+  if (FirstStaleDomain(*workers_->previous_assignment, snapshot()) != nullptr) return false;
+  return leader_ == nullptr || !leader_->previous_assignment ||
+         FirstStaleDomain(*leader_->previous_assignment, snapshot()) == nullptr;
+}
+
+void WorkloadPlacement::AssumePreviousPods(AssumedUsage& usage) {
+  for (const Group& group : parts_[part_].groups) {
+    AssignRoles(group);
+    if (!KeepsPreviousPods()) continue;
+    usage.Add(*workers_->previous_assignment, workers_->requests);
+    if (leader_ != nullptr && leader_->previous_assignment) {
+      usage.Add(*leader_->previous_assignment, leader_->requests);
+    }
+  }
 }
 
 // R16.1 to R16.6.
 bool WorkloadPlacement::StartResize() {
-  if (!gates_.elastic_jobs_via_workload_slices_with_tas || !workers_->previous_assignment) {
-    return false;
-  }
+  if (!KeepsPreviousPods()) return false;
   const TopologyAssignment& previous = *workers_->previous_assignment;
   const auto* leader_previous =
       leader_ != nullptr && leader_->previous_assignment ? &*leader_->previous_assignment : nullptr;
-  if (FirstStaleDomain(previous, snapshot()) != nullptr) return false;
-  if (leader_previous != nullptr && FirstStaleDomain(*leader_previous, snapshot()) != nullptr) {
-    return false;
-  }
   const std::int64_t previous_pods = TotalPods(previous);
   if (workers_->count <= previous_pods) {
     KeepPrevious(previous_pods);
@@ -123,8 +147,10 @@ bool WorkloadPlacement::StartResize() {
   }
   // What stays is part of the answer.
   if (!ChargeDomains(previous.domains.size(), budget_)) return true;
-  assumed().Add(previous, workers_->requests);
-  if (leader_previous != nullptr) assumed().Add(*leader_previous, leader_->requests);
+  if (!request_.previous_pods_first) {
+    assumed().Add(previous, workers_->requests);
+    if (leader_previous != nullptr) assumed().Add(*leader_previous, leader_->requests);
+  }
   kept_ = ToShares(previous, snapshot());
   StartPlacement(Purpose::kScaleUp, *workers_, leader_previous != nullptr ? nullptr : leader_,
                  workers_->count - previous_pods);
@@ -139,8 +165,14 @@ void WorkloadPlacement::KeepPrevious(std::int64_t previous_pods) {
          std::nullopt});
   }
   const SharedValue<TopologyAssignment>& previous = workers_->previous_assignment;
-  AnswerAndAssume(
-      *workers_, workers_->count < previous_pods ? Truncate(*previous, workers_->count) : previous);
+  SharedValue<TopologyAssignment> kept = previous;
+  if (workers_->count < previous_pods) kept = Truncate(*previous, workers_->count);
+  if (request_.previous_pods_first) {  // they are assumed already
+    Answer(*workers_, std::move(kept));
+    if (leader_ != nullptr) Answer(*leader_, leader_->previous_assignment);
+    return;
+  }
+  AnswerAndAssume(*workers_, std::move(kept));
   if (leader_ != nullptr) AnswerAndAssume(*leader_, leader_->previous_assignment);
 }
 

@@ -57,6 +57,14 @@ class WorkloadPlacement {
   void StartReplacement(const PodSetRequest& pod_set);
   // Starts the next part of the replacement of several nodes; `damage_` says what is missing.
   void ContinueJointReplacement();
+  // Makes the members of a group its workers and its leader, if it has one.
+  void AssignRoles(const Group& group);
+  bool KeepsPreviousPods() const;  // R16.1, R16.2: of the current group
+  // Assumes the previous pods of a flavor's groups that keep them.
+  void AssumePreviousPods(AssumedUsage& usage);
+  bool SharesUsage() const {
+    return gates_.handle_overlapping_flavors && snapshot().host_topology();
+  }
   bool StartResize();  // true when section 16 took the group over
   void KeepPrevious(std::int64_t previous_pods);
   void StartPlacement(Purpose purpose, const PodSetRequest& pod_set, const PodSetRequest* leader,

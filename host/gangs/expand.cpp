@@ -114,8 +114,9 @@ void Expand(GangWorkload& workload) {
     FillName(workload.gang_groups[i].name, "gg", i, workload.gang_groups.size());
     std::vector<std::string> contradictions;
     ExpandGang(workload.gang_groups[i], contradictions);
-    if (workload.waits_for.empty())
+    if (workload.waits_for.empty() && workload.gang_groups[i].waits_for.empty()) {
       std::ranges::move(contradictions, std::back_inserter(workload.notes));
+    }
     NoteIgnoredConstraints(workload.gang_groups[i], workload.notes);
   }
 }
@@ -126,6 +127,7 @@ GangWorkload FromKueueWorkload(const Workload& workload) {
   model.head.pod_sets.clear();
   model.source = "kueue.x-k8s.io Workload";
   model.whole = true;
+  model.waits_for = workload.refusal;
   for (const OwnerReference& owner : workload.owners) {
     if (!owner.controller && workload.owners.size() > 1) continue;
     const std::size_t slash = owner.api_version.find('/');

@@ -17,10 +17,28 @@ bool HasSlices(const TopologyRequest& request);
 // Returns the equivalence groups of a gang, in order.
 std::vector<const EqGroup*> GroupsOf(const GangGroup& gang);
 
-// Returns how many pods of each equivalence group of a gang are placed together when only the
-// minimum is placed: the minimum of each group, then more in order until the gang has its own
-// minimum.
-std::vector<std::int32_t> CountsOf(const GangGroup& gang);
+// Returns whether each pod of the gang is placed on its own account: in mode Off, and where every
+// replica is a pod (W1.2, W1.3). Never of a workload that is placed as a whole.
+bool IsBestEffort(const GangWorkload& workload, const GangGroup& gang);
+
+// Returns how many pods of the group, or of the gang, run already.
+std::int64_t RunningPodsOf(const EqGroup& group);
+std::int64_t RunningPodsOf(const GangGroup& gang);
+
+// Sorts the group's running pods by node, each node once.
+void MergeRunning(EqGroup& group);
+
+// Returns whether pods of the gang run, and so many that it needs no others: the rest is best
+// effort (W1.3).
+bool RunsEnough(const GangGroup& gang);
+
+// Returns whether pods of the gang run and no others are to be placed.
+bool RunsWhole(const GangWorkload& workload, const GangGroup& gang);
+
+// Returns how many pods of each equivalence group of a gang are placed when no tree is: the minimum
+// of each group, then more in order until the gang has its own minimum, or all that may be added
+// where it runs already; without those that run, and never above a maximum.
+std::vector<std::int32_t> CountsOf(const GangWorkload& workload, const GangGroup& gang);
 
 struct PodCounts {
   std::int32_t required = 0;
@@ -28,9 +46,9 @@ struct PodCounts {
   bool operator==(const PodCounts&) const = default;
 };
 
-// Returns for each equivalence group of a gang how many pods are required, and how many there may
-// be: up to its maximum, that of the gang, and the number of pods. When the workload is placed as a
-// whole all pods are required, in a group that is no gang none.
+// Returns for each equivalence group of a gang how many pods are required beside those that run,
+// and how many may be added: up to its maximum, that of the gang, and the number of pods. When the
+// workload is placed as a whole all pods are required, in a group that is no gang none.
 std::vector<PodCounts> PodCountsOf(const GangWorkload& workload, const GangGroup& gang);
 
 }  // namespace espalier

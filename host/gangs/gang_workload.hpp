@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "host/model/flat_map.hpp"
+#include "host/model/rank_placement.hpp"
 #include "host/model/workload.hpp"
 
 namespace espalier {
@@ -59,7 +61,17 @@ struct PartReference {
   auto operator<=>(const PartReference&) const = default;
 };
 
-// Pods that are equal for placement: one shape.
+// Pods of one shape that have the same node already.
+struct RunningPods {
+  std::string node;
+  std::int32_t pods = 0;
+  StringMap labels = {};                  // of the node; empty: it is not in the input
+  std::vector<std::string> pending = {};  // names of those that do not run for all their node
+  std::int64_t pending_since = 0;  // Unix seconds when the first of these was scheduled; 0: unknown
+  bool operator==(const RunningPods&) const = default;
+};
+
+// Pods that are equal for placement: one shape. Counts include the pods that run already.
 struct EqGroup {
   std::string name;
   PartReference part_of;  // resolved before anything is placed
@@ -70,6 +82,8 @@ struct EqGroup {
   std::optional<PodTemplate> pod_template;    // absent: the shape is unknown
   std::optional<Resources> max_requests;      // the largest expected size of a pod
   GroupTopologyRequest topology_request;
+  std::vector<RunningPods> running = {};  // by node, each once
+  std::string claim_problem;  // why a resource claim of its pods is not understood; empty: all are
   bool operator==(const EqGroup&) const = default;
 };
 
@@ -77,6 +91,7 @@ struct EqGroup {
 struct RankedGroup {
   std::string name;
   std::string rank_from;  // field path of a pod's rank; empty: rank mode Off
+  RankRequest ranks;      // never Together
   GroupTopologyRequest topology_request;
   std::vector<EqGroup> eq_groups;
   bool operator==(const RankedGroup&) const = default;
@@ -87,12 +102,14 @@ struct GangGroup {
   std::string name;
   std::string pod_group;  // name of its PodGroup; empty: made from the workload
   GangMode mode = GangMode::kGang;
-  std::optional<std::int32_t> min_count;
+  std::optional<std::int32_t> min_count;  // of all its pods, those that run included
   std::optional<std::int32_t> max_count;
   std::optional<std::int32_t> schedule_timeout_seconds;
   std::string rescheduling_policy;
+  RankRequest ranks;  // of its ranked groups against each other: ByPath or Together
   GroupTopologyRequest topology_request;
   std::vector<RankedGroup> ranked_groups;
+  std::string waits_for = {};  // why it alone cannot be placed yet; empty when it can
   bool operator==(const GangGroup&) const = default;
 };
 
@@ -113,6 +130,7 @@ struct GangWorkload {
   GroupTopologyRequest topology_request;
   std::vector<GangGroup> gang_groups;
   bool whole = false;          // all gang groups are placed together or none, as Kueue places a job
+  bool in_order = false;       // each gang group starts after the one before it
   std::string waits_for;       // why it cannot be placed yet; empty when it can
   bool running = false;        // its pods exist already
   std::string preemptibility;  // as in its source

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -21,6 +22,11 @@ std::string LevelText(const TopologyRequest& request) {
   return request.unconstrained ? "unconstrained" : "slices";
 }
 
+// Whether pods may not be elsewhere than a request says.
+bool IsRequirement(const TopologyRequest& request) {
+  return request.required.has_value() || HasSlices(request);
+}
+
 bool HasKnownShape(const GangWorkload& workload) {
   return std::ranges::any_of(workload.gang_groups, [](const GangGroup& gang) {
     return std::ranges::any_of(gang.ranked_groups,
@@ -34,28 +40,55 @@ std::int64_t Sum(const std::vector<std::int32_t>& counts) {
   return sum;
 }
 
-// Whether a request at some level of the gang binds its pods to each other.
+// Whether a request holds pods together: by a level or by slices.
+bool Binds(const GroupTopologyRequest& request) {
+  return request.levels &&
+         (request.levels->required || request.levels->preferred || HasSlices(*request.levels));
+}
+
+// Whether a request at some level of the gang binds its pods to each other. Of pods that are
+// replicas, that of an equivalence group is each pod's own, as in Kueue.
 bool IsBound(const GangWorkload& workload, const GangGroup& gang) {
-  if (AsksForLevels(workload.topology_request) || AsksForLevels(gang.topology_request)) return true;
-  return std::ranges::any_of(gang.ranked_groups, [](const RankedGroup& ranked) {
-    return AsksForLevels(ranked.topology_request) ||
-           std::ranges::any_of(ranked.eq_groups, [](const EqGroup& group) {
-             return AsksForLevels(group.topology_request);
-           });
+  if (Binds(workload.topology_request) || Binds(gang.topology_request)) return true;
+  const bool with_groups = workload.replica_mode != ReplicaMode::kReplicatedPods;
+  return std::ranges::any_of(gang.ranked_groups, [&](const RankedGroup& ranked) {
+    return Binds(ranked.topology_request) ||
+           (with_groups && std::ranges::any_of(ranked.eq_groups, [](const EqGroup& group) {
+              return Binds(group.topology_request);
+            }));
   });
 }
 
 bool IsPodByPod(const GangWorkload& workload, const GangGroup& gang) {
-  if (workload.whole) return false;
-  if (workload.replica_mode == ReplicaMode::kReplicatedPods) return true;
-  return gang.mode == GangMode::kOff && !IsBound(workload, gang);
+  return IsBestEffort(workload, gang) ||
+         (!workload.whole && RunsEnough(gang) && !IsBound(workload, gang));
+}
+
+// Whether pods of the gang that run bind others to where they are (R25.12). Of several replicas it
+// is not known which the pods belong to.
+bool RunningPodsBind(const GangWorkload& workload, const GangGroup& gang) {
+  if (RunningPodsOf(gang) == 0) return false;
+  if (workload.replica_mode == ReplicaMode::kReplicatedPods) return false;
+  if (workload.replica_mode == ReplicaMode::kReplicatedGangs && workload.replicas.value_or(1) > 1) {
+    return false;
+  }
+  return IsBound(workload, gang);
+}
+
+// Whether running pods bind more than one gang of the workload, or its only one.
+bool RunningPodsBindAll(const GangWorkload& workload) {
+  const bool together =
+      workload.whole || workload.gang_groups.size() == 1 || Binds(workload.topology_request);
+  return together && std::ranges::any_of(workload.gang_groups, [&](const GangGroup& gang) {
+           return RunningPodsBind(workload, gang);
+         });
 }
 
 std::int64_t PodsOf(const GangWorkload& workload, const GangGroup& gang) {
   if (workload.replica_mode == ReplicaMode::kReplicatedPods && workload.replicas) {
     return *workload.replicas;
   }
-  return Sum(CountsOf(gang));
+  return Sum(CountsOf(workload, gang));
 }
 
 // Makes the units of one workload.
@@ -75,18 +108,21 @@ class Units {
     }
     if (units_.size() > 1) Number();
     if (units_.empty()) units_.push_back(workload_.head);  // of no pods
+    for (Workload& unit : units_) unit.not_honoured = broken_;
     return std::move(units_);
   }
 
   Workload MakeTree() {
     if (auto known = WithoutPods()) return *std::move(known);
     NoteWhatNoneHonours();
+    for (const GangGroup& gang : workload_.gang_groups) NotePreferences(gang);
     for (const GangGroup& gang : workload_.gang_groups) {
       if (workload_.replica_mode == ReplicaMode::kReplicatedPods) break;
       if (std::string why = WhyNotPlaceable(gang); !why.empty()) return Refused(std::move(why));
     }
     Workload unit = workload_.head;
     unit.pod_sets = PodSetsOfTree();
+    unit.tree = std::make_shared<const GangWorkload>(workload_);
     return unit;
   }
 
@@ -113,12 +149,13 @@ class Units {
         "workload nor its pods are in the input");
   }
 
-  static std::string WhyNotPlaceable(const GangGroup& gang) {
+  std::string WhyNotPlaceable(const GangGroup& gang) const {
+    if (!gang.waits_for.empty()) return gang.waits_for;
     if (gang.mode != GangMode::kGang) return {};
     if (!gang.min_count) {
       return fmt::format("how many pods gangGroup {} needs is not known", gang.name);
     }
-    const std::int64_t pods = Sum(CountsOf(gang));
+    const std::int64_t pods = Sum(CountsOf(workload_, gang)) + RunningPodsOf(gang);
     if (*gang.min_count <= pods) return {};
     return fmt::format("gangGroup {} needs {} pods, but its eqGroups have {}", gang.name,
                        *gang.min_count, pods);
@@ -126,6 +163,12 @@ class Units {
 
   void AddGang(const GangGroup& gang, bool only_one) {
     const std::span<const GangGroup> alone(&gang, 1);
+    if (!gang.waits_for.empty()) {
+      Begin(NameOf(gang, only_one)).refusal = gang.waits_for;
+      return;
+    }
+    if (RunsWhole(workload_, gang)) return;
+    if (RunningPodsBind(workload_, gang)) return AddTree(gang, NameOf(gang, only_one));
     if (IsPodByPod(workload_, gang)) return AddPods(gang, NameOf(gang, only_one));
     if (workload_.replica_mode != ReplicaMode::kReplicatedGangs) {
       return AddUnit(alone, NameOf(gang, only_one), only_one);
@@ -134,6 +177,14 @@ class Units {
     for (std::int32_t i = 0; i < replicas; ++i) {
       AddUnit(alone, fmt::format("{}-{}", NameOf(gang, only_one), i), replicas == 1);
     }
+  }
+
+  // A gang whose running pods say where the others go is a tree of its own.
+  void AddTree(const GangGroup& gang, std::string name) {
+    GangWorkload alone = workload_;
+    alone.head.key.name = std::move(name);
+    alone.gang_groups = {gang};
+    units_.push_back(Units(alone).MakeTree());
   }
 
   // Every pod of a group that is no gang is on its own.
@@ -198,14 +249,14 @@ class Units {
     std::vector<std::string> full_names;
     for (const GangGroup& gang : gangs) {
       const std::size_t first_of_gang = pod_sets.size();
-      std::vector<std::int32_t> counts = CountsOf(gang);
+      std::vector<std::int32_t> counts = CountsOf(workload_, gang);
       CountReplicas(counts);
       std::size_t index = 0;
       for (const RankedGroup& ranked : gang.ranked_groups) {
         const std::size_t first = pod_sets.size();
         for (const EqGroup& group : ranked.eq_groups) {
           const std::int32_t count = counts[index++];
-          if (count <= 0 && !workload_.whole) continue;
+          if (count <= 0 && (!workload_.whole || !group.running.empty())) continue;
           pod_sets.push_back(PodSetOf(group, count));
           full_names.push_back(FullName(gangs, gang, ranked, group));
         }
@@ -238,6 +289,7 @@ class Units {
           pod_set.count = static_cast<std::int32_t>(
               std::min<std::int64_t>(pods, std::numeric_limits<std::int32_t>::max()));
           if (group.pod_template) pod_set.pod_template = *group.pod_template;
+          pod_set.max_requests = group.max_requests;
           pod_set.topology_request = FinestOf({&workload_.topology_request, &gang.topology_request,
                                                &ranked.topology_request, &group.topology_request});
           full_names.push_back(FullName(workload_.gang_groups, gang, ranked, group));
@@ -271,6 +323,7 @@ class Units {
     pod_set.count = count;
     pod_set.min_count = group.partial_count;
     if (group.pod_template) pod_set.pod_template = *group.pod_template;
+    pod_set.max_requests = group.max_requests;
     pod_set.topology_request = group.topology_request.levels;
     DropSecond(pod_set.topology_request, "eqGroup " + group.name);
     return pod_set;
@@ -307,7 +360,8 @@ class Units {
       LeaveOut(
           fmt::format("topologyRequest of {}: {} holds for each of its {} pod sets, not for all of "
                       "them together",
-                      of, LevelText(*outer), pod_sets.size()));
+                      of, LevelText(*outer), pod_sets.size()),
+          IsRequirement(*outer));
     }
     for (PodSet& pod_set : pod_sets) Combine(*outer, of, pod_set.topology_request);
   }
@@ -342,10 +396,10 @@ class Units {
                      TopologyRequest& request) {
     if (!HasSlices(outer) || HasSlices(request)) return;
     if (request.required) {
-      LeaveOut(
-          fmt::format("topologyRequest of {}: its slices are not honoured beside required {} "
-                      "inside it",
-                      of, *request.required));
+      LeaveOut(fmt::format("topologyRequest of {}: its slices are not honoured beside required {} "
+                           "inside it",
+                           of, *request.required),
+               true);
       return;
     }
     request.slice_topology = outer.slice_topology;
@@ -379,17 +433,11 @@ class Units {
 
   // What neither flat requests nor trees say.
   void NoteWhatNoneHonours() {
-    NoteClaims(workload_.topology_request, "the workload");
     for (const GangGroup& gang : workload_.gang_groups) {
-      NoteClaims(gang.topology_request, "gangGroup " + gang.name);
       for (const RankedGroup& ranked : gang.ranked_groups) {
-        NoteClaims(ranked.topology_request, "rankedGroup " + ranked.name);
         if (ranked.eq_groups.empty()) {
           Note(fmt::format("rankedGroup {} has no pods of its own: nothing says which they are",
                            ranked.name));
-        }
-        for (const EqGroup& group : ranked.eq_groups) {
-          NoteClaims(group.topology_request, "eqGroup " + group.name);
         }
       }
     }
@@ -403,9 +451,10 @@ class Units {
                       (workload_.gang_groups.size() > 1 || workload_.replicas.value_or(1) > 1);
     if (many && AsksForLevels(workload_.topology_request)) {
       LeaveOut(fmt::format(
-          "topologyRequest of the workload: {} is not honoured, as its parts are placed "
-          "one by one",
-          LevelText(*workload_.topology_request.levels)));
+                   "topologyRequest of the workload: {} is not honoured, as its parts are placed "
+                   "one by one",
+                   LevelText(*workload_.topology_request.levels)),
+               IsRequirement(*workload_.topology_request.levels));
     }
     if (!workload_.whole && workload_.gang_groups.size() > 1) {
       LeaveOut("its gangGroups are placed one after the other, each on its own");
@@ -415,44 +464,64 @@ class Units {
       for (const EqGroup* group : GroupsOf(gang)) {
         NoteSegments(group->topology_request, "eqGroup " + group->name);
       }
+      NoteRanks(gang.ranks, "gangGroup " + gang.name);
+      for (const RankedGroup& ranked : gang.ranked_groups) {
+        NoteRanks(ranked.ranks, "rankedGroup " + ranked.name);
+      }
       if (!workload_.whole) NoteGang(gang);
     }
+  }
+
+  void NoteRanks(const RankRequest& ranks, const std::string& of) {
+    if (ranks.placement == RankPlacement::kByPath) return;
+    LeaveOut(fmt::format("rankPlacement of {}: {}{} is not honoured", of, ToString(ranks.placement),
+                         ranks.level ? " over " + *ranks.level : ""));
   }
 
   void NoteSegments(const GroupTopologyRequest& request, const std::string& of) {
     if (!request.segments) return;
     LeaveOut(fmt::format("segments of {} pods of {} in one domain of {} each are not honoured",
-                         request.segments->size, of, request.segments->topology));
+                         request.segments->size, of, request.segments->topology),
+             true);
   }
 
   void NoteGang(const GangGroup& gang) {
-    const std::int64_t placed = Sum(CountsOf(gang));
+    if (!gang.waits_for.empty() || RunsEnough(gang)) return;
+    const std::int64_t placed = Sum(CountsOf(workload_, gang)) + RunningPodsOf(gang);
     if (gang.mode == GangMode::kGang && gang.max_count && *gang.max_count > placed) {
       LeaveOut(
           fmt::format("gangGroup {}: {} of its at most {} pods are placed, as many as it needs",
                       gang.name, placed, *gang.max_count));
     }
-    if (gang.mode == GangMode::kOff && workload_.replica_mode != ReplicaMode::kReplicatedPods &&
-        IsBound(workload_, gang)) {
-      LeaveOut(
-          fmt::format("gangGroup {}: its mode is Off, but its pods are placed together, as a "
-                      "topologyRequest binds them",
-                      gang.name));
+  }
+
+  // What TreeOf does with preferred levels of pods that are best effort.
+  void NotePreferences(const GangGroup& gang) {
+    if (!IsBestEffort(workload_, gang)) return;
+    NotePreference(workload_.topology_request, "the workload");
+    NotePreference(gang.topology_request, "gangGroup " + gang.name);
+    NoteRanks(gang.ranks, "gangGroup " + gang.name);
+    for (const RankedGroup& ranked : gang.ranked_groups) {
+      NoteRanks(ranked.ranks, "rankedGroup " + ranked.name);
+      NotePreference(ranked.topology_request, "rankedGroup " + ranked.name);
+      for (const EqGroup& group : ranked.eq_groups) {
+        NotePreference(group.topology_request, "eqGroup " + group.name);
+      }
     }
   }
 
-  void NoteClaims(const GroupTopologyRequest& request, const std::string& of) {
-    for (const TopologyClaim& claim : request.claims) {
-      const bool is_template = claim.resource_claim.empty();
-      Note(fmt::format("topologyRequest of {}: {} {} is not honoured: no domain of it is known", of,
-                       is_template ? "resourceClaimTemplate" : "resourceClaim",
-                       is_template ? claim.resource_claim_template : claim.resource_claim));
-    }
+  void NotePreference(const GroupTopologyRequest& request, const std::string& of) {
+    if (!request.levels || !request.levels->preferred) return;
+    Note(
+        fmt::format("topologyRequest of {}: none of its pods needs another, so that preferred {} "
+                    "keeps none of them back: they are packed into as few domains as hold them",
+                    of, *request.levels->preferred));
   }
 
-  // Notes what a tree would say.
-  void LeaveOut(std::string text) {
+  // Notes what a tree would say; `broken`: where pods go may be against it.
+  void LeaveOut(std::string text, bool broken = false) {
     left_out_ = true;
+    if (broken && std::ranges::find(broken_, text) == broken_.end()) broken_.push_back(text);
     Note(std::move(text));
   }
 
@@ -465,6 +534,7 @@ class Units {
   GangWorkload& workload_;
   std::vector<Workload> units_;
   bool left_out_ = false;
+  std::vector<std::string> broken_;
 };
 
 // Whether ranks run through several equivalence groups.
@@ -482,7 +552,7 @@ std::int64_t CountUnits(const GangWorkload& workload) {
   if (workload.whole) return 1;
   std::int64_t units = 0;
   for (const GangGroup& gang : workload.gang_groups) {
-    if (IsPodByPod(workload, gang)) {
+    if (IsBestEffort(workload, gang)) {
       units += PodsOf(workload, gang);
     } else {
       units += workload.replica_mode == ReplicaMode::kReplicatedGangs
@@ -495,14 +565,68 @@ std::int64_t CountUnits(const GangWorkload& workload) {
 
 std::vector<Workload> PlacementUnits(GangWorkload& workload) { return Units(workload).Make(); }
 
+bool IsBestEffortInOneDomain(const GangWorkload& workload) {
+  if (workload.whole || !workload.waits_for.empty()) return false;
+  return std::ranges::any_of(workload.gang_groups, [&](const GangGroup& gang) {
+    return IsBestEffort(workload, gang) && IsBound(workload, gang);
+  });
+}
+
+bool IsTree(const GangWorkload& workload, Trees trees) {
+  if (workload.gang_groups.empty() || !workload.waits_for.empty()) return false;
+  if (RunningPodsBindAll(workload) || IsBestEffortInOneDomain(workload) ||
+      NeedsOneOfSeveral(workload)) {
+    return true;
+  }
+  return trees == Trees::kAll || (trees == Trees::kNested && IsNested(workload));
+}
+
+std::vector<Workload> TreeUnits(GangWorkload& workload) {
+  std::vector<Workload> units;
+  if (workload.whole) {
+    units.push_back(Units(workload).MakeTree());
+    return units;
+  }
+  // Gangs that wait, or have nothing to place, are no part of the tree of the others.
+  GangWorkload tree = workload;
+  std::erase_if(tree.gang_groups, [&](const GangGroup& gang) {
+    return !gang.waits_for.empty() || RunsWhole(workload, gang);
+  });
+  if (!tree.gang_groups.empty()) {
+    units.push_back(Units(tree).MakeTree());
+    workload.notes = tree.notes;
+  }
+  for (const GangGroup& gang : workload.gang_groups) {
+    if (gang.waits_for.empty()) continue;
+    Workload& unit = units.emplace_back(workload.head);
+    if (workload.gang_groups.size() > 1) unit.key.name += "-" + gang.name;
+    unit.refusal = gang.waits_for;
+  }
+  return units;
+}
+
 bool IsNested(const GangWorkload& workload) {
   if (workload.gang_groups.empty() || !workload.waits_for.empty()) return false;
   const bool gangs = workload.replica_mode == ReplicaMode::kReplicatedGangs;
   if ((gangs && workload.replicas.value_or(1) > 1) || HasRanksOverGroups(workload)) return true;
+  if (IsBestEffortInOneDomain(workload)) return true;
   GangWorkload scratch = workload;  // for the notes
   return Units(scratch).LeaveOutAnything();
 }
 
-Workload TreeUnit(GangWorkload& workload) { return Units(workload).MakeTree(); }
+bool NeedsOneOfSeveral(const GangWorkload& workload) {
+  if (workload.whole || !workload.waits_for.empty() || workload.gang_groups.size() != 1) {
+    return false;
+  }
+  const GangGroup& gang = workload.gang_groups.front();
+  return gang.mode == GangMode::kGang && gang.min_count == 1 && gang.max_count.value_or(1) > 1 &&
+         workload.replica_mode == ReplicaMode::kUnreplicated && HasKnownShape(workload);
+}
+
+Workload TreeUnit(GangWorkload& workload) {
+  Workload unit = Units(workload).MakeTree();
+  if (NeedsOneOfSeveral(workload) && unit.pod_sets.size() == 1) unit.pod_sets[0].min_count = 1;
+  return unit;
+}
 
 }  // namespace espalier

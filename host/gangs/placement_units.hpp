@@ -20,21 +20,33 @@ std::vector<Workload> PlacementUnits(GangWorkload& workload);
 // needs, ranks over several equivalence groups.
 bool IsNested(const GangWorkload& workload);
 
+// Returns whether pods that do not need each other, those of mode Off and replicas that are pods,
+// are to share a domain. Flat requests have no way to say that as many as fit are placed there, so
+// that it is a tree in every profile (W1.3, W1.6).
+bool IsBestEffortInOneDomain(const GangWorkload& workload);
+
+// Returns whether the workload is a gang that needs one of its pods, whichever it is, and may have
+// more (W1.3, W4.2): it is a tree with every profile, as no pod of it waits for another.
+bool NeedsOneOfSeveral(const GangWorkload& workload);
+
 // The workloads that are placed as trees.
 enum class Trees {
-  kNone,
+  kNone,    // those alone that flat requests cannot say: the two above, and running pods (R25.12)
   kNested,  // those for which IsNested holds
   kAll,     // all that do not wait for anything
 };
 
-// A unit that stands for all of a gang workload, as indices into the lists of both.
-struct TreeIndex {
-  std::size_t unit = 0;
-  std::size_t workload = 0;
-};
+// Returns whether all of a workload is placed as one tree: where `trees` says so, and always where
+// pods of it that run say where the others go (R25.12).
+bool IsTree(const GangWorkload& workload, Trees trees);
+
+// Returns the unit of all gangs that can be placed, as a tree, and one that is refused for each
+// gang that waits. None for gangs of which all pods run. Adds notes on what trees cannot express.
+std::vector<Workload> TreeUnits(GangWorkload& workload);
 
 // Returns all of a workload as one unit that is placed as a tree: its pod sets are the equivalence
-// groups in order, with the pods of all copies. Adds notes on what trees cannot express.
+// groups in order, with the pods of all copies, and its tree is the workload. Where it needs one of
+// its pods, partial admission may do with that (R21.11). Adds notes on what trees cannot express.
 Workload TreeUnit(GangWorkload& workload);
 
 // Returns how many units PlacementUnits would return, so that their memory can be bounded first.

@@ -27,6 +27,7 @@ bool Fits(const WorkloadAnswer& answer) { return answer.FirstFailure() == nullpt
 // leaf.
 std::optional<PlacementJob> FailingJob(const Engine& engine, const ClusterState& state,
                                        const WorkloadRequest& request) {
+  if (request.tree) return std::nullopt;  // no one job decides it
   WorkloadPlacement placement(request, state, engine.gates(), engine.budget());
   while (const PlacementJob* next = placement.NextJob()) {
     PlacementJob job = *next;
@@ -178,7 +179,9 @@ class Explainer {
     found_.fits = Fits(found_.answer);
     if (found_.fits) return std::move(found_);
     const std::optional<PlacementJob> failing = FailingJob(engine_, state, request_);
-    if (!failing) {
+    const bool is_wrong =
+        request_.tree ? found_.answer.tree->status == NestedStatus::kBadRequest : !failing;
+    if (is_wrong) {
       found_.never = true;
       found_.empty = found_.answer;
       return std::move(found_);
@@ -188,7 +191,7 @@ class Explainer {
     if (const auto tried = TryVictims(state); !tried) return tl::unexpected(tried.error());
     if (const auto tried = TryRepairs(input); !tried) return tl::unexpected(tried.error());
     if (const auto tried = TryEmpty(state, input); !tried) return tl::unexpected(tried.error());
-    if (!found_.near_miss) {
+    if (!found_.near_miss && failing) {
       found_.near_miss = ReadNearMiss(*failing, engine_.backend(), *found_.answer.FirstFailure());
     }
     return std::move(found_);
@@ -215,6 +218,10 @@ class Explainer {
   void JudgeEmpty(const ClusterState& state, const WorkloadRequest& request) {
     found_.empty = engine_.NominateOne(state, request);
     found_.never = !Fits(found_.empty);
+    if (const auto& tree = found_.empty.tree) {
+      found_.undecided = found_.never && tree->status != NestedStatus::kNever;
+      found_.never = found_.never && !found_.undecided;
+    }
     if (!found_.never) return;
     if (const auto failing = FailingJob(engine_, state, request)) {
       found_.near_miss = ReadNearMiss(*failing, engine_.backend(), *found_.empty.FirstFailure());
@@ -223,7 +230,7 @@ class Explainer {
 
   // Of a workload of one pod set that is placed from nothing.
   PodSetRequest* OnlyPodSet(WorkloadRequest& request) const {
-    if (request.pod_sets.size() != 1 || request.replacement) return nullptr;
+    if (request.pod_sets.size() != 1 || request.replacement || request.tree) return nullptr;
     return request.pod_sets.front().previous_assignment ? nullptr : &request.pod_sets.front();
   }
 

@@ -50,7 +50,9 @@ struct Certificate {
   bool fits = false;
   WorkloadAnswer answer;  // on the cluster as it is
   bool never = false;     // whether it does not fit even on empty nodes
-  WorkloadAnswer empty;   // the answer on empty nodes; set only when it does not fit
+  bool undecided =
+      false;             // of a tree: whether the search on empty nodes ended at its bound (R25.14)
+  WorkloadAnswer empty;  // the answer on empty nodes; set only when it does not fit
   // The near miss on the cluster as it is, or on empty nodes for a workload that never fits. Absent
   // when the request is refused whatever capacity there is.
   std::optional<NearMiss> near_miss;

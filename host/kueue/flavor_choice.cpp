@@ -286,6 +286,7 @@ class Chooser {
                                     const std::string& name) const {
     const ResourceFlavor* flavor = context_.lookup.Flavor(name);
     if (flavor == nullptr) return fmt::format("flavor {} not found", name);
+    if (auto reason = WhyOtherTopology(workload_, *flavor)) return reason;
     for (const std::size_t i : group.members) {
       if (context_.budget.stopped()) break;
       auto reason = WhyFlavorDoesNotMatch(workload_.pod_sets[i], *flavor,
@@ -421,6 +422,15 @@ std::vector<std::int32_t> PendingCounts(const Workload& workload) {
 FlavorAssignment ChooseFlavors(const Workload& workload, std::span<const std::int32_t> counts,
                                const FlavorChoiceContext& context) {
   return Chooser(workload, counts, context).Run();
+}
+
+std::optional<std::string> WhyOtherTopology(const Workload& workload,
+                                            const ResourceFlavor& flavor) {
+  const std::string& wanted = workload.topology_name;
+  if (wanted.empty() || flavor.topology_name == wanted) return std::nullopt;
+  return fmt::format("flavor {} has {}, and its pods ask for topology {}", flavor.name,
+                     flavor.topology_name ? "topology " + *flavor.topology_name : "no topology",
+                     wanted);
 }
 
 std::optional<std::string> WhyFlavorDoesNotMatch(const PodSet& pod_set,

@@ -78,6 +78,10 @@ struct FlavorChoiceContext {
 FlavorAssignment ChooseFlavors(const Workload& workload, std::span<const std::int32_t> counts,
                                const FlavorChoiceContext& context);
 
+// Returns why the workload, which asks for another Topology by name, cannot use the flavor; nullopt
+// when it can (W4.6).
+std::optional<std::string> WhyOtherTopology(const Workload& workload, const ResourceFlavor& flavor);
+
 // Returns why the pod set cannot use the flavor, quota apart, or nullopt when it can. `implied`:
 // the queue is TAS-only (R20.1). `covered`: the resources of the flavor's resource group.
 std::optional<std::string> WhyFlavorDoesNotMatch(const PodSet& pod_set,

@@ -4,7 +4,9 @@
 #include <optional>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
+#include "host/engine/assignments.hpp"
 #include "host/kueue/delayed_topology.hpp"
 #include "host/model/by_name.hpp"
 
@@ -31,6 +33,20 @@ void RefuseTopology(FlavorAssignment& flavors, const PodSetAnswer& failure) {
   pod_set->refusals.push_back({FlavorRefusal::Kind::kTopology, failure.failure->reason});
 }
 
+// Leaves of the pods of a tree those that were placed, which may be fewer than it may have.
+void KeepPlaced(PodSetAssignment& assignment) {
+  const std::int64_t pods =
+      assignment.topology_assignment ? TotalPods(*assignment.topology_assignment) : 0;
+  const std::int32_t asked = assignment.count.value_or(0);
+  if (asked <= 0 || pods >= asked) return;
+  Resources used;
+  for (const auto& [resource, amount] : assignment.resource_usage) {
+    used.Set(resource, amount / asked * pods);
+  }
+  assignment.resource_usage = std::move(used);
+  assignment.count = static_cast<std::int32_t>(pods);
+}
+
 }  // namespace
 
 Admission MakeAdmission(const Nomination& nomination, const std::string& cluster_queue) {
@@ -48,6 +64,7 @@ Admission MakeAdmission(const Nomination& nomination, const std::string& cluster
     if (const PodSetAnswer* answer = FindOrNull(placed, flavors.name)) {
       assignment.topology_assignment = answer->assignment;
     }
+    if (nomination.answer.tree && !delayed.contains(flavors.name)) KeepPlaced(assignment);
     if (delayed.contains(flavors.name)) assignment.delayed_topology_request = kDelayPending;
   }
   return admission;
@@ -97,8 +114,7 @@ Nomination Nominator::Judge(const Workload& workload, const ClusterQueue& queue,
   bool empty_state_failed = false;
   if (result.mode != AssignmentMode::kNoFit) {
     auto request = BuildWorkloadRequest(
-        workload, result.flavors,
-        {lookup_, engine_.gates(), &queue, engine_.budget(), joint_replacement_});
+        workload, result.flavors, {lookup_, engine_.gates(), &queue, engine_.budget(), rules_});
     if (!request) {
       result.mode = AssignmentMode::kNoFit;
       result.message = std::move(request.error());

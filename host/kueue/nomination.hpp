@@ -29,11 +29,11 @@ Admission MakeAdmission(const Nomination& nomination, const std::string& cluster
 // (R7.9), so a cycle has one nominator.
 class Nominator {
  public:
-  // The first three outlive the nominator; `joint_replacement` is as in WorkloadRequestContext.
+  // The first three outlive the nominator.
   // What it says once the engine's budget is stopped is meaningless.
   Nominator(const Engine& engine, const ClusterState& state, const ClusterLookup& lookup,
-            bool joint_replacement = false)
-      : engine_(engine), state_(state), lookup_(lookup), joint_replacement_(joint_replacement) {}
+            RequestRules rules = {})
+      : engine_(engine), state_(state), lookup_(lookup), rules_(rules) {}
 
   // Evaluates the workload on the flavors that `context` lets it choose, with fewer pods when the
   // full counts do not fit and a pod set has a minimum (R21.11).
@@ -54,7 +54,7 @@ class Nominator {
   const Engine& engine_;
   const ClusterState& state_;
   const ClusterLookup& lookup_;
-  const bool joint_replacement_;
+  const RequestRules rules_;
   std::set<std::string> evaluated_;  // uids
 };
 

@@ -57,7 +57,11 @@ class Planner {
   std::variant<WorkloadRequest, RefusedWorkload, NothingToPlace> Ask(
       const Workload& workload, const FlavorAssignment& flavors, const ClusterQueue* queue) const {
     if (flavors.Mode() == AssignmentMode::kNoFit) return RefusedWorkload{flavors.Message()};
-    auto request = BuildWorkloadRequest(workload, flavors, {lookup_, options_.gates, queue});
+    auto request = BuildWorkloadRequest(workload, flavors,
+                                        {.lookup = lookup_,
+                                         .gates = options_.gates,
+                                         .queue = queue,
+                                         .rules = {.trees = options_.tree_rules}});
     if (!request) return RefusedWorkload{std::move(request.error())};
     if (request->pod_sets.empty()) return NothingToPlace{"no topology: nothing to place"};
     request->simulate_empty = options_.simulate_empty;
@@ -87,7 +91,9 @@ class Planner {
       for (const auto& [resource, amount] : flavors.requests) {
         flavors.flavors.Set(resource, flavor.name);
       }
-      if (auto reason = WhyFlavorDoesNotMatch(pod_set, flavor, {}, true, lookup_)) {
+      auto reason = WhyOtherTopology(workload, flavor);
+      if (!reason) reason = WhyFlavorDoesNotMatch(pod_set, flavor, {}, true, lookup_);
+      if (reason) {
         flavors.mode = AssignmentMode::kNoFit;
         flavors.refusals.push_back({FlavorRefusal::Kind::kNoMatch, std::move(*reason)});
       }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/engine/feature_gates.hpp"
+#include "host/engine/nested_request.hpp"
 #include "host/engine/request.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
@@ -20,6 +21,7 @@ struct PlacementPlanOptions {
   bool simulate_empty = false;    // treat admitted workloads as using nothing (R21.5)
   // Give a workload whose queue is not in the cluster the only flavor with a topology.
   bool guess_flavor = false;
+  NestedProfile tree_rules = NestedProfile::kEspalier;  // by which workloads with a tree are placed
 };
 
 // Marks a workload that cannot be placed, whatever the engine would answer.

@@ -319,12 +319,10 @@ class Planner {
     state_.emplace(std::move(state), SharedFlavors(cluster_, lookup_, engine_.gates()));
   }
 
-  // From here on the pods of the current slice count as previous assignments alone (R16.4). Those
-  // of several pod sets keep their room besides: a pod set is judged before those behind it.
+  // From here on the pods of the current slice count as previous assignments alone, once.
   void TakeOutHeld() {
-    std::vector<FlavorLeafUsage> stay;
-    if (current_->pod_sets.size() > 1) stay = TasUsage(*current_, lookup_);
-    state_->Replace(std::move(held_), std::move(stay));
+    rules_.previous_pods_first = true;
+    state_->Replace(std::move(held_), {});
     state_->EndCycle();
   }
 
@@ -343,7 +341,7 @@ class Planner {
   // Judges a workload that is to take the place of the current one.
   Nomination Judge(const Workload& slice) {
     const ClusterQueue& queue = QueueOfCurrent();
-    Nominator nominator(engine_, state_->state(), lookup_);
+    Nominator nominator(engine_, state_->state(), lookup_, rules_);
     return nominator.Nominate(
         slice, {lookup_, queue, quota_ ? &*quota_ : nullptr, current_, {}, engine_.budget()});
   }
@@ -371,7 +369,8 @@ class Planner {
       Shrink(wanted);
       TakeOutHeld();
     } else {
-      NoteLeavingOfSlice(before, wanted);
+      Shrink(wanted);  // to say who leaves; the engine truncates as R16.5
+      *current_ = before;
     }
     Nomination nomination = JudgeNear(slice);
     if (engine_.budget().stopped()) return;
@@ -389,21 +388,27 @@ class Planner {
       planned.reason = nomination.message;
       plan_.reason = nomination.message;
       plan_.leaving.clear();  // the old slice runs on unharmed
+      NoteRoomCountedTwice(planned.workload);
     }
     SetPlanCounts(planned.workload);
     plan_.slices.push_back(std::move(planned));
+  }
+
+  // A slice that waits for room in profile `kueue` may do so for R16.8 alone.
+  void NoteRoomCountedTwice(const Workload& slice) {
+    if (request_.profile != ResizeProfile::kKueue || held_.empty()) return;
+    TakeOutHeld();
+    if (Judge(slice).mode != AssignmentMode::kFit) return;
+    plan_.notes.push_back(
+        fmt::format("slice {} waits as Kueue counts the pods that run twice while more are placed "
+                    "(R16.8); counted once, as profile espalier does, it fits",
+                    slice.key.ToString()));
   }
 
   void RefuseGrowth(const Workload& before, std::string reason) {
     *current_ = before;
     plan_.leaving.clear();
     Refuse(std::move(reason));
-  }
-
-  // Which pods of the pod sets that shrink leave as the others grow; the engine truncates as R16.5.
-  void NoteLeavingOfSlice(const Workload& before, const Counts& wanted) {
-    Shrink(wanted);
-    *current_ = before;
   }
 
   void Reserve(const Nomination& nomination, Workload& slice) {
@@ -525,6 +530,7 @@ class Planner {
   std::optional<ClusterQueue> stand_in_queue_;
   std::optional<CycleState> state_;
   std::vector<FlavorLeafUsage> held_;  // by the current slice as it was
+  RequestRules rules_;
   std::optional<Error> error_;
   ResizePlan plan_;
 };

@@ -66,7 +66,8 @@ class Simulation {
   // False when nothing was left to evaluate, or the budget was stopped.
   bool RunCycle() {
     nominator_ =
-        std::make_unique<Nominator>(engine_, state_.state(), lookup_, options_.joint_replacement);
+        std::make_unique<Nominator>(engine_, state_.state(), lookup_,
+                                    RequestRules{.joint_replacement = options_.joint_replacement});
     std::vector<Entry> entries = TakeEntries();
     if (entries.empty()) return false;
     ++result_.cycles;

@@ -11,6 +11,7 @@
 #include "host/kueue/workload_slices.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "host/model/by_name.hpp"
+#include "host/nested/gang_tree.hpp"
 
 namespace espalier {
 namespace {
@@ -104,6 +105,20 @@ tl::expected<std::string, std::string> ChosenTasFlavor(const Workload& workload,
   return names.front();
 }
 
+// Makes the request one for the tree of its workload.
+tl::expected<void, std::string> AddTree(const GangWorkload& gangs,
+                                        const WorkloadRequestContext& context,
+                                        WorkloadRequest& request) {
+  if (request.pod_sets.empty()) return {};
+  const Topology* topology = context.lookup.TopologyOf(request.pod_sets.front().flavor);
+  auto tree = TreeOf(gangs, request,
+                     topology == nullptr ? std::span<const std::string>() : topology->levels);
+  if (!tree) return tl::unexpected(std::move(tree.error().message));
+  tree->profile = context.rules.trees;
+  request.tree = *std::move(tree);
+  return {};
+}
+
 PodSetRequest MakePodSetRequest(const PodSet& pod_set, std::string flavor, std::int32_t count,
                                 const AdmittedPodSets& replaced, const Updates& updates) {
   PodSetRequest request;
@@ -141,6 +156,7 @@ tl::expected<WorkloadRequest, std::string> BuildWorkloadRequest(
   const auto chosen_by_name = ByName(flavors.pod_sets);
   WorkloadRequest request;
   request.key = workload.key;
+  request.previous_pods_first = context.rules.previous_pods_first;
   for (const PodSet& pod_set : workload.pod_sets) {
     if (context.budget.stopped()) break;
     const PodSetFlavors* chosen = FindOrNull(chosen_by_name, pod_set.name);
@@ -159,7 +175,12 @@ tl::expected<WorkloadRequest, std::string> BuildWorkloadRequest(
   if (!workload.unhealthy_nodes.empty() && workload.admission) {
     request.replacement =
         ReplacementContext{workload.unhealthy_nodes, workload.admission->pod_set_assignments,
-                           OwnedBySinglePod(workload), context.joint_replacement};
+                           OwnedBySinglePod(workload), context.rules.joint_replacement};
+  }
+  if (workload.tree) {
+    if (auto added = AddTree(*workload.tree, context, request); !added) {
+      return tl::unexpected(std::move(added.error()));
+    }
   }
   return request;
 }

@@ -6,6 +6,7 @@
 #include <tl/expected.hpp>
 
 #include "host/engine/feature_gates.hpp"
+#include "host/engine/nested_request.hpp"
 #include "host/engine/request.hpp"
 #include "host/kueue/cluster_lookup.hpp"
 #include "host/kueue/flavor_choice.hpp"
@@ -13,17 +14,25 @@
 
 namespace espalier {
 
+// What profile `espalier` asks for otherwise than Kueue.
+struct RequestRules {
+  bool joint_replacement = false;                  // of all unhealthy nodes, not of the first alone
+  bool previous_pods_first = false;                // as in WorkloadRequest
+  NestedProfile trees = NestedProfile::kEspalier;  // by which workloads with a tree are placed
+};
+
 struct WorkloadRequestContext {
   const ClusterLookup& lookup;
   const FeatureGates& gates;
   const ClusterQueue* queue = nullptr;  // null: its queue is not known and counts as TAS-only
   WorkBudget& budget = WorkBudget::Unlimited();
-  bool joint_replacement = false;  // profile espalier: of all unhealthy nodes, not the first alone
+  RequestRules rules;
 };
 
 // Returns the pod sets to place, in spec order; none when nothing requests a topology. Pod sets
-// that hold an assignment without an unhealthy node are left out (R20.2). The error is the whole
-// text for the user: "failed to assign flavors to pod set main: ..." (R20.3, R18.8).
+// that hold an assignment without an unhealthy node are left out (R20.2). A workload with a tree
+// gives a request with one. The error is the whole text for the user: "failed to assign flavors to
+// pod set main: ..." (R20.3, R18.8).
 tl::expected<WorkloadRequest, std::string> BuildWorkloadRequest(
     const Workload& workload, const FlavorAssignment& flavors,
     const WorkloadRequestContext& context);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,6 +75,7 @@ struct PodSet {
   std::optional<std::int32_t> min_count;  // partial admission (R21.11)
   std::optional<TopologyRequest> topology_request;
   PodTemplate pod_template;
+  std::optional<Resources> max_requests = {};  // the largest expected size of a pod (W1.5)
   bool operator==(const PodSet&) const = default;
 };
 
@@ -116,6 +118,8 @@ struct AdmissionCheckState {
   bool operator==(const AdmissionCheckState&) const = default;
 };
 
+struct GangWorkload;  // host/gangs
+
 struct Workload {
   ObjectKey key;
   std::string uid;
@@ -137,9 +141,17 @@ struct Workload {
   // Why Kueue refuses its requests, in Kueue's text: they are above limits or outside of a
   // LimitRange (R21.14). Empty when they are valid.
   std::string resources_error;
+  // Name of the Topology that its pods ask for; empty: any will do.
+  std::string topology_name;
   // Why it cannot be placed on any cluster: its request is not understood or not known yet. Empty
   // when it can be placed.
   std::string refusal;
+  // Requirements of its description that its pod sets do not hold to, a sentence each: it is placed
+  // otherwise than it asks.
+  std::vector<std::string> not_honoured;
+  // The description that its pod sets are placed as, in groups inside groups; null: as Kueue places
+  // them.
+  std::shared_ptr<const GangWorkload> tree;
   bool operator==(const Workload&) const = default;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "host/gangs/gang_counts.hpp"
 
@@ -47,9 +48,19 @@ class TreeMaker {
     request.key = workload_.head.key;
     request.root = Named(workload_.head.key.name, workload_.topology_request);
     const std::span<const GangGroup> gangs = workload_.gang_groups;
-    for (const GangGroup& gang : gangs) request.root.groups.push_back(GangOf(gang));
+    std::vector<std::string> running;
+    bool needs_others = false;
+    for (const GangGroup& gang : gangs) {
+      NestedGroup& group = request.root.groups.emplace_back(GangOf(gang));
+      const bool is_free = IsBestEffort(workload_, gang) && RunningPodsOf(gang) == 0;
+      if (is_free) DropPreferences(group);
+      needs_others = needs_others || !is_free;
+      AddRunning(gang, running);
+    }
+    if (!needs_others) request.root.preferred.reset();
+    StayWith(running, request.root);
     if (gangs.size() > 1 && !workload_.whole) {
-      request.root.in_order = true;
+      request.root.in_order = workload_.in_order;
       for (NestedGroup& gang : request.root.groups) gang.min_copies = 0;
     }
     if (!problem_.empty()) return BadInput(problem_);
@@ -77,17 +88,32 @@ class TreeMaker {
         if (pods.most > 0) inner.groups.push_back(PodsOf(eq_group, pods, {&ranked, &gang}));
       }
       GroupPodSets(ranked.eq_groups, inner, 1);
+      std::vector<std::string> running;
+      AddRunning(ranked, running);
+      StayWith(running, inner);
       const bool several = !ranked.rank_from.empty() && inner.groups.size() > 1;
-      if (several && std::ranges::none_of(inner.groups, HasPlaceOfItsOwn)) {
+      if (ranked.ranks.placement != RankPlacement::kByPath) {
+        SetRanks(ranked.ranks, inner);
+      } else if (gang.ranks.placement == RankPlacement::kByPath && several &&
+                 std::ranges::none_of(inner.groups, HasPlaceOfItsOwn)) {
         inner.ranks = RankPlacement::kContiguous;
       }
     }
+    SetRanks(gang.ranks, group);
     if (gang.ranked_groups.size() > 1) {
       std::vector<EqGroup> all;
       for (const EqGroup* eq_group : GroupsOf(gang)) all.push_back(*eq_group);
       GroupPodSets(all, group, 2);
     }
+    std::vector<std::string> running;
+    AddRunning(gang, running);
+    StayWith(running, group);
     return group;
+  }
+
+  static void SetRanks(const RankRequest& request, NestedGroup& group) {
+    group.ranks = request.placement;
+    group.rank_level = request.level;
   }
 
   // Pod sets of one group share a domain: what they ask for, `around`, so many levels above them,
@@ -105,6 +131,14 @@ class TreeMaker {
     if (asked.required) around.required = asked.required;
     if (asked.preferred) around.preferred = asked.preferred;
     DropRequests(around, levels);
+  }
+
+  // A group of which nothing is required goes to the first domain of a level that it prefers, and
+  // the pods without room there nowhere (R25.2). Without one they fill the domains around it, the
+  // fullest first (R25.6), which brings them together without keeping any of them back.
+  static void DropPreferences(NestedGroup& group) {
+    group.preferred.reset();
+    for (NestedGroup& child : group.groups) DropPreferences(child);
   }
 
   static void DropRequests(NestedGroup& around, int levels) {
@@ -147,7 +181,51 @@ class TreeMaker {
       });
     }
     Slice(slices, pods, group);
+    std::vector<std::string> running;
+    AddRunning(eq_group, running);
+    StayWith(running, group);
     return group;
+  }
+
+  // Adds the leaves that pods of a part run on, each once and in order.
+  void AddRunning(const EqGroup& eq_group, std::vector<std::string>& leaves) {
+    for (const RunningPods& pods : eq_group.running) {
+      std::string leaf = LeafOf(pods);
+      const auto at = std::ranges::lower_bound(leaves, leaf);
+      if (at == leaves.end() || *at != leaf) leaves.insert(at, std::move(leaf));
+    }
+  }
+  void AddRunning(const RankedGroup& ranked, std::vector<std::string>& leaves) {
+    for (const EqGroup& eq_group : ranked.eq_groups) AddRunning(eq_group, leaves);
+  }
+  void AddRunning(const GangGroup& gang, std::vector<std::string>& leaves) {
+    for (const RankedGroup& ranked : gang.ranked_groups) AddRunning(ranked, leaves);
+  }
+
+  // Returns the values of all levels of the node, or, of a host topology where they are not all
+  // known, its host name, which is its own name where that is not known either.
+  std::string LeafOf(const RunningPods& pods) {
+    std::vector<std::string> values;
+    for (const std::string& level : levels_) {
+      const std::string* value = pods.labels.Find(level);
+      if (value == nullptr) break;
+      values.push_back(*value);
+    }
+    if (!levels_.empty() && values.size() == levels_.size()) {
+      return fmt::format("{}", fmt::join(values, ","));
+    }
+    if (levels_.empty() || levels_.back() == kHostnameLabel) {
+      const std::string* host = pods.labels.Find(kHostnameLabel);
+      return host == nullptr ? pods.node : *host;
+    }
+    Fail(fmt::format("pods of it run on node {}, which has no label {}", pods.node,
+                     levels_[values.size()]));
+    return pods.node;
+  }
+
+  // Pods that run bind the others of a group that asks for a domain; any other may go anywhere.
+  static void StayWith(std::vector<std::string>& running, NestedGroup& group) {
+    if (group.required || group.preferred) group.running_on = std::move(running);
   }
 
   // Returns whether pods that share a domain of the finest level that is required inside of request
@@ -168,6 +246,7 @@ class TreeMaker {
     if (next_ == planned_.size()) {
       return Fail(fmt::format("eqGroup {} goes to no flavor with a topology", eq_group.name));
     }
+    pods.pod_set = static_cast<std::int32_t>(next_);
     const PodSetRequest& planned = planned_[next_++];
     if (planned.flavor != planned_[0].flavor) {
       Fail(

@@ -4,10 +4,10 @@
 #include <span>
 #include <string>
 
+#include "host/engine/nested_request.hpp"
 #include "host/engine/request.hpp"
 #include "host/gangs/gang_workload.hpp"
 #include "host/model/result.hpp"
-#include "host/nested/nested_request.hpp"
 
 namespace espalier {
 

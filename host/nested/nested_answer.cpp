@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "host/engine/assignments.hpp"
 
@@ -151,6 +152,25 @@ class AnswerMaker {
     return shares;
   }
 
+  // Says which leaves the domain of the step must contain (R25.12), where there are any.
+  std::string WhereOthersRun(std::int32_t step) const {
+    constexpr std::size_t kMostNamed = 5;
+    while (step >= 0 && steps_.sources[At(step)].group->running_on.empty()) {
+      step = steps_.steps[At(step)].parent;
+    }
+    if (step < 0) return {};
+    std::vector<std::string> leaves;
+    for (const std::string& id : steps_.sources[At(step)].group->running_on) {
+      leaves.push_back(id.substr(id.rfind(',') + 1));  // the node of a path
+    }
+    const std::size_t named = std::min(leaves.size(), kMostNamed);
+    std::string text = fmt::format(
+        ", in the domain of others that run on {}",
+        fmt::join(leaves.begin(), leaves.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+    if (leaves.size() > named) text += fmt::format(" and {} more", leaves.size() - named);
+    return text;
+  }
+
   std::string Reason(NestedStatus status) const {
     const std::int32_t step = std::max(decided_.result.stuck, 0);
     const NestedStep& stuck = steps_.steps[At(step)];
@@ -158,14 +178,15 @@ class AnswerMaker {
     for (std::int32_t n = stuck.needs_begin; n < stuck.needs_end; ++n) {
       pods += steps_.needs[At(n)].min_pods;
     }
+    if (pods == 0) pods = placed_.Most(step);  // none is required, and there is room for none
     const std::string path = steps_.PathOf(step);
     const std::string who = path.empty() ? "the workload" : path;
     const std::string where =
         stuck.required == kNoLevel
             ? std::string("there is no room")
             : fmt::format("no domain of {} has room", snapshot_.levels()[At(stuck.required)]);
-    const std::string reason =
-        fmt::format("{} for {}, {} pod{}", where, who, pods, pods == 1 ? "" : "s");
+    const std::string reason = fmt::format("{} for {}, {} pod{}{}", where, who, pods,
+                                           pods == 1 ? "" : "s", WhereOthersRun(step));
     if (status == NestedStatus::kNever) return reason + ", and none were all nodes empty";
     if (status == NestedStatus::kNotNow) return reason + " now";
     return reason + " as far as was searched, which rules nothing out";

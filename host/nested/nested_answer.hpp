@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "host/engine/nested_request.hpp"
 #include "host/model/work_budget.hpp"
-#include "host/nested/nested_request.hpp"
 #include "host/nested/nested_state.hpp"
 #include "host/nested/nested_steps.hpp"
 

@@ -39,9 +39,8 @@ void AddNeed(std::vector<NestedNeed>& needs, const NestedNeed& more) {
 
 class Resolver {
  public:
-  Resolver(const NestedRequest& request, const FlavorSnapshot& snapshot, NestedProfile profile,
-           WorkBudget& budget)
-      : request_(request), snapshot_(snapshot), profile_(profile), budget_(budget) {}
+  Resolver(const NestedRequest& request, const FlavorSnapshot& snapshot, WorkBudget& budget)
+      : request_(request), snapshot_(snapshot), budget_(budget) {}
 
   Result<NestedSteps> Resolve() {
     if (request_.root.copies != 1) {
@@ -121,9 +120,7 @@ class Resolver {
   }
 
   Result<void> CheckRanks(const NestedGroup& group, const std::string& path) const {
-    const bool wants_level = group.ranks == RankPlacement::kTogether ||
-                             group.ranks == RankPlacement::kBalanced ||
-                             group.ranks == RankPlacement::kStriped;
+    const bool wants_level = HasLevel(group.ranks);
     if (wants_level != group.rank_level.has_value()) {
       return Bad(path, "rank_level", group.rank_level.value_or("not set"),
                  wants_level ? "ranks together, balanced or striped need a level"
@@ -213,7 +210,7 @@ class Resolver {
   std::vector<std::int32_t> PlacingOrder(const NestedGroup& group) const {
     std::vector<std::int32_t> order(group.groups.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int32_t>(i);
-    if (group.in_order || profile_ == NestedProfile::kKep5732) return order;
+    if (group.in_order || request_.profile == NestedProfile::kKep5732) return order;
     const auto key = [&](std::int32_t i) {
       const NestedGroup& child = group.groups[static_cast<std::size_t>(i)];
       return std::pair(!child.required.has_value(), -RequiredPods(child));
@@ -254,10 +251,51 @@ class Resolver {
     return {};
   }
 
+  // Returns a leaf of the finest domain that there is of those of a node, whose level values the
+  // text joins with commas: a node that takes no part, as a cordoned one, is in its rack all the
+  // same. Invalid where that is above `level`, which then has no domain of the node's.
+  LeafId NeighbourOf(std::string_view path, std::int32_t level) const {
+    const TreeView tree = snapshot_.tree();
+    const auto take = [&path] {
+      const std::string_view value = path.substr(0, path.find(','));
+      path.remove_prefix(std::min(path.size(), value.size() + 1));
+      return value;
+    };
+    DomainId found = snapshot_.FindRoot(take());
+    if (!found.valid()) return {};
+    LeafId leaf = FirstLeafIn(found, 0);
+    std::int32_t depth = 0;
+    while (leaf.valid() && !path.empty() && depth < tree.lowest()) {
+      const std::string_view value = take();
+      DomainId next;
+      const DomainRange children = ChildrenOf(tree, found.value);
+      for (std::int32_t child = children.begin; child < children.end && !next.valid(); ++child) {
+        if (snapshot_.Value(DomainId(child)) == value) next = DomainId(child);
+      }
+      const LeafId inside = next.valid() ? FirstLeafIn(next, depth + 1) : LeafId();
+      if (!inside.valid()) break;
+      found = next;
+      leaf = inside;
+      ++depth;
+    }
+    return depth < level ? LeafId() : leaf;
+  }
+
+  // Returns the first leaf of a domain that has a node; invalid where none has.
+  LeafId FirstLeafIn(DomainId domain, std::int32_t level) const {
+    const DomainRange leaves =
+        LeavesBelow(snapshot_.tree(), {domain.value, domain.value + 1}, level);
+    for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
+      if (snapshot_.FindLeaf(snapshot_.LeafIdText(LeafId(leaf))).valid()) return LeafId(leaf);
+    }
+    return {};
+  }
+
   Result<void> AddRunning(const NestedGroup& group, std::int32_t step) {
     NestedStep& added = out_.steps[static_cast<std::size_t>(step)];
     for (const std::string& id : group.running_on) {
-      const LeafId leaf = snapshot_.FindLeaf(id);
+      LeafId leaf = snapshot_.FindLeaf(id);
+      if (!leaf.valid()) leaf = NeighbourOf(id, added.required);
       if (!leaf.valid()) {
         return Bad(out_.PathOf(step), "running_on", id,
                    fmt::format("flavor {} has no such node", snapshot_.flavor().name));
@@ -283,7 +321,7 @@ class Resolver {
     out_.steps[at].optional = copy.optional;
     out_.steps[at].in_order = group.in_order;
     out_.steps[at].required = group.required ? snapshot_.FindLevel(*group.required) : kNoLevel;
-    if (profile_ == NestedProfile::kEspalier && group.preferred) {
+    if (request_.profile == NestedProfile::kEspalier && group.preferred) {
       out_.steps[at].preferred = snapshot_.FindLevel(*group.preferred);
     }
     if (auto added = AddRunning(group, step); !added) return added;
@@ -396,7 +434,6 @@ class Resolver {
 
   const NestedRequest& request_;
   const FlavorSnapshot& snapshot_;
-  NestedProfile profile_;
   WorkBudget& budget_;
   NestedSteps out_;
   std::int64_t pods_ = 0;
@@ -438,8 +475,8 @@ std::string NestedSteps::PathOf(std::int32_t step) const {
 }
 
 Result<NestedSteps> ResolveNested(const NestedRequest& request, const FlavorSnapshot& snapshot,
-                                  NestedProfile profile, WorkBudget& budget) {
-  return Resolver(request, snapshot, profile, budget).Resolve();
+                                  WorkBudget& budget) {
+  return Resolver(request, snapshot, budget).Resolve();
 }
 
 std::vector<NestedGroup> ChainsOf(const NestedGroup& root) {

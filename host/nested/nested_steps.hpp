@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "host/engine/nested_request.hpp"
 #include "host/model/result.hpp"
 #include "host/model/work_budget.hpp"
-#include "host/nested/nested_request.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 #include "host/packing/shape.hpp"
 #include "kernels/nested/nested_views.hpp"
@@ -52,7 +52,7 @@ struct NestedSteps {
 // and what would be right. The shapes are interned in the snapshot; they are meaningless once
 // `budget` is stopped.
 Result<NestedSteps> ResolveNested(const NestedRequest& request, const FlavorSnapshot& snapshot,
-                                  NestedProfile profile, WorkBudget& budget);
+                                  WorkBudget& budget);
 
 // Returns trees of one pod set each, with the groups around it, that contain only required parts:
 // nodes that cannot hold one of them cannot hold the tree (R25.14).

@@ -54,31 +54,42 @@ bool MayHaveBeenInTheWay(const NestedSteps& steps, std::int32_t step) {
   return false;
 }
 
+// A decision, and what it gives to each pod set of the workload.
+struct Placed {
+  NestedAnswer answer;
+  std::vector<SharedValue<TopologyAssignment>> assignments;
+};
+
 // Nested gangs on one flavor, and on the same nodes empty.
 class OnFlavor {
  public:
-  OnFlavor(NestedRunner& runner, FlavorState& flavor, NestedProfile profile, WorkBudget& budget)
+  // Books into `booked`, which is null or `flavor` itself.
+  OnFlavor(NestedRunner& runner, const FlavorState& flavor, FlavorState* booked,
+           NestedProfile profile, WorkBudget& budget)
       : runner_(runner),
         flavor_(flavor),
+        booked_(booked),
         profile_(profile),
         budget_(budget),
         now_(flavor, false, profile == NestedProfile::kKep5732, budget) {}
 
-  NestedAnswer Place(const NestedRequest& request, PlacementMode mode) {
-    auto steps = ResolveNested(request, flavor_.snapshot(), profile_, budget_);
-    if (!steps) return BadRequest(std::move(steps.error().message));
-    if (request.simulate_empty) {
-      const WhenEmpty when_empty = DecideEmpty(*steps);
-      return Answer(request, *steps, when_empty.decided);
-    }
-    const NestedState::Answer decided = now_.Run(runner_, *steps, Order());
-    if (budget_.stopped()) return {};
-    if (mode == PlacementMode::kSequential) {
-      Book(*steps, decided);
+  // `pod_sets`: how many the workload has that the tree is of.
+  Placed Place(const NestedRequest& request, bool on_empty, std::size_t pod_sets) {
+    auto steps = ResolveNested(request, flavor_.snapshot(), budget_);
+    if (!steps) return {BadRequest(std::move(steps.error().message)), {}};
+    NestedState::Answer decided;
+    if (on_empty) {
+      decided = RunEmpty(*steps);
     } else {
-      now_.TakeBack(*steps, decided);
+      decided = now_.Run(runner_, *steps, Order());
+      if (budget_.stopped()) return {};
+      if (booked_ != nullptr) {
+        Book(*steps, decided);
+      } else {
+        now_.TakeBack(*steps, decided);
+      }
     }
-    return Answer(request, *steps, decided);
+    return {Answer(request, *steps, decided), AssignmentsOf(*steps, decided, pod_sets)};
   }
 
  private:
@@ -113,8 +124,27 @@ class OnFlavor {
           {LeafId(take.domain), 0, take.pods});
     }
     for (std::size_t s = 0; s < shares.size(); ++s) {
-      flavor_.Book(MergeShares({}, shares[s]), *steps.shapes[s]);
+      booked_->Book(MergeShares({}, shares[s]), *steps.shapes[s]);
     }
+  }
+
+  std::vector<SharedValue<TopologyAssignment>> AssignmentsOf(const NestedSteps& steps,
+                                                             const NestedState::Answer& decided,
+                                                             std::size_t pod_sets) const {
+    std::vector<std::vector<LeafShare>> shares(pod_sets);
+    for (std::size_t i = 0; i < decided.takes.size(); ++i) {
+      const auto step = static_cast<std::size_t>(decided.take_step[i]);
+      const std::int32_t pod_set = steps.sources[step].group->pods->pod_set;
+      if (pod_set < 0 || static_cast<std::size_t>(pod_set) >= pod_sets) continue;
+      shares[static_cast<std::size_t>(pod_set)].push_back(
+          {LeafId(decided.takes[i].domain), 0, decided.takes[i].pods});
+    }
+    std::vector<SharedValue<TopologyAssignment>> assignments(pod_sets);
+    for (std::size_t p = 0; p < pod_sets; ++p) {
+      if (shares[p].empty()) continue;
+      assignments[p] = ToAssignment(MergeShares({}, shares[p]), false, flavor_.snapshot());
+    }
+    return assignments;
   }
 
   NestedState& Empty() {
@@ -161,8 +191,8 @@ class OnFlavor {
     if (!added) return known->second;
     for (NestedGroup& chain : ChainsOf(OnlyWith(steps, step))) {
       if (budget_.stopped()) break;
-      const NestedRequest part{request.key, request.flavor, std::move(chain), false};
-      const auto part_steps = ResolveNested(part, flavor_.snapshot(), profile_, budget_);
+      const NestedRequest part{request.key, request.flavor, std::move(chain), false, profile_};
+      const auto part_steps = ResolveNested(part, flavor_.snapshot(), budget_);
       if (!part_steps) continue;
       const NestedState::Answer decided_part = RunEmpty(*part_steps);
       if (decided_part.result.outcome != NestedOutcome::kDoesNotFit) continue;
@@ -173,7 +203,8 @@ class OnFlavor {
   }
 
   NestedRunner& runner_;
-  FlavorState& flavor_;
+  const FlavorState& flavor_;
+  FlavorState* const booked_;
   NestedProfile profile_;
   WorkBudget& budget_;
   NestedState now_;
@@ -186,43 +217,87 @@ std::string UnknownFlavor(const NestedRequest& request, const ClusterState& stat
                      fmt::join(state.FlavorNames(), ", "));
 }
 
+// The flavors of a state, each with what was placed on it so far, by the rules that it is asked by.
+class OnState {
+ public:
+  OnState(NestedRunner& runner, const ClusterState& state, ClusterState* booked, WorkBudget& budget)
+      : runner_(runner), state_(state), booked_(booked), budget_(budget) {}
+
+  // Returns a decision, which is meaningless once the budget is stopped.
+  Placed Place(const NestedRequest& request, bool on_empty, std::size_t pod_sets) {
+    const FlavorState* const flavor = state_.Find(request.flavor);
+    if (flavor == nullptr) return {BadRequest(UnknownFlavor(request, state_)), {}};
+    // What one set of rules booked is no news to its own counts alone.
+    if (booked_ != nullptr && rules_ != request.profile) flavors_.clear();
+    rules_ = request.profile;
+    FlavorState* const booked = booked_ == nullptr ? nullptr : booked_->Find(request.flavor);
+    OnFlavor& on_flavor = flavors_
+                              .try_emplace({request.flavor, request.profile}, runner_, *flavor,
+                                           booked, request.profile, budget_)
+                              .first->second;
+    return on_flavor.Place(request, on_empty, pod_sets);
+  }
+
+ private:
+  NestedRunner& runner_;
+  const ClusterState& state_;
+  ClusterState* const booked_;
+  WorkBudget& budget_;
+  std::optional<NestedProfile> rules_;
+  std::map<std::pair<std::string, NestedProfile>, OnFlavor> flavors_;
+};
+
+WorkloadAnswer ToWorkloadAnswer(const WorkloadRequest& request, Placed placed) {
+  WorkloadAnswer answer;
+  if (IsPlaced(placed.answer.status)) {
+    for (std::size_t p = 0; p < request.pod_sets.size(); ++p) {
+      const PodSetRequest& pod_set = request.pod_sets[p];
+      if (!placed.assignments[p]) continue;
+      answer.pod_sets.push_back(
+          {pod_set.name, pod_set.flavor, std::move(placed.assignments[p]), {}});
+    }
+  } else {
+    PodSetAnswer& failed = answer.pod_sets.emplace_back();
+    if (!request.pod_sets.empty()) failed.name = request.pod_sets.front().name;
+    failed.flavor = request.tree->flavor;
+    failed.failure = PlacementFailure{placed.answer.reason, {}};
+  }
+  answer.tree = std::move(placed.answer);
+  return answer;
+}
+
 }  // namespace
 
 std::vector<NestedAnswer> PlaceNested(NestedRunner& runner, ClusterState& state,
                                       std::span<const NestedRequest> requests, PlacementMode mode,
-                                      NestedProfile profile, WorkBudget& budget) {
-  std::map<std::string_view, OnFlavor> flavors;
+                                      WorkBudget& budget) {
+  OnState on_state(runner, state, mode == PlacementMode::kSequential ? &state : nullptr, budget);
   std::vector<NestedAnswer> answers;
   answers.reserve(requests.size());
   for (const NestedRequest& request : requests) {
     if (!budget.Pause()) break;
-    FlavorState* const flavor = state.Find(request.flavor);
-    if (flavor == nullptr) {
-      answers.push_back(BadRequest(UnknownFlavor(request, state)));
-      continue;
-    }
-    OnFlavor& on_flavor =
-        flavors.try_emplace(request.flavor, runner, *flavor, profile, budget).first->second;
-    NestedAnswer answer = on_flavor.Place(request, mode);
+    Placed placed = on_state.Place(request, request.simulate_empty, 0);
     if (budget.stopped()) break;
-    answers.push_back(std::move(answer));
+    answers.push_back(std::move(placed.answer));
   }
   return answers;
 }
 
-std::vector<FlavorLeafUsage> UsageOf(const NestedRequest& request, const NestedAnswer& answer) {
-  std::vector<FlavorLeafUsage> usage;
-  DomainIds ids;
-  for (const NestedGroupAnswer& group : answer.groups) {
-    if (!group.assignment) continue;
-    const NestedGroup* const at = GroupAt(request.root, group.path);
-    if (at == nullptr || !at->pods) continue;
-    for (const TopologyDomainAssignment& domain : group.assignment->domains) {
-      usage.push_back({request.flavor, std::string(ids.Of(domain.values)),
-                       UsageOfPods(at->pods->requests, domain.count)});
-    }
+std::vector<WorkloadAnswer> PlaceTrees(NestedRunner& runner, const ClusterState& state,
+                                       ClusterState* booked,
+                                       std::span<const WorkloadRequest* const> requests,
+                                       WorkBudget& budget) {
+  OnState on_state(runner, state, booked, budget);
+  std::vector<WorkloadAnswer> answers;
+  answers.reserve(requests.size());
+  for (const WorkloadRequest* request : requests) {
+    if (!budget.Pause()) break;
+    const bool on_empty = request->simulate_empty || request->tree->simulate_empty;
+    Placed placed = on_state.Place(*request->tree, on_empty, request->pod_sets.size());
+    if (budget.stopped()) break;
+    answers.push_back(ToWorkloadAnswer(*request, std::move(placed)));
   }
-  return usage;
+  return answers;
 }
 
 }  // namespace espalier

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "host/engine/engine.hpp"
+#include "host/engine/nested_request.hpp"
 #include "host/model/work_budget.hpp"
-#include "host/nested/nested_request.hpp"
 #include "host/packing/cluster_state.hpp"
 
 namespace espalier {
@@ -19,10 +19,13 @@ class NestedRunner;
 // runner. Once `budget` is stopped, the remaining answers are missing.
 std::vector<NestedAnswer> PlaceNested(NestedRunner& runner, ClusterState& state,
                                       std::span<const NestedRequest> requests, PlacementMode mode,
-                                      NestedProfile profile = NestedProfile::kEspalier,
                                       WorkBudget& budget = WorkBudget::Unlimited());
 
-// Returns what a placed answer uses, per leaf in the order of the answer (R5.4).
-std::vector<FlavorLeafUsage> UsageOf(const NestedRequest& request, const NestedAnswer& answer);
+// Answers workloads that are trees likewise, in the form of the engine's answers; books into
+// `booked`, which is null or `state` itself.
+std::vector<WorkloadAnswer> PlaceTrees(NestedRunner& runner, const ClusterState& state,
+                                       ClusterState* booked,
+                                       std::span<const WorkloadRequest* const> requests,
+                                       WorkBudget& budget);
 
 }  // namespace espalier

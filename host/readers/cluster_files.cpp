@@ -16,14 +16,18 @@
 #include <fmt/ranges.h>
 #include <tbb/parallel_for.h>
 
+#include "host/model/excerpt.hpp"
 #include "host/readers/input_bytes.hpp"
+#include "host/readers/kai_queues.hpp"
 #include "host/readers/key_check.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_index.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/left_out.hpp"
 #include "host/readers/sources/owners.hpp"
 #include "host/readers/sources/source_kinds.hpp"
 #include "host/readers/sources/sources.hpp"
+#include "host/readers/twins.hpp"
 
 namespace espalier {
 namespace {
@@ -34,22 +38,34 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void ReportTwin(const IndexedObject& first, const IndexedObject& second, const ObjectIndex& index,
-                const ReadContext& context) {
-  context.Error(second.value,
-                fmt::format("it is in the input twice: {} and {}", index.PlaceOf(first),
-                            index.PlaceOf(second)),
-                "each object once");
+// Returns whether an object of the kind that is wrong is left out alone. On others the answer of
+// all depends: without a flavor or queue another one would be chosen in silence.
+constexpr bool IsLeftOutAlone(ObjectKind kind) {
+  return kind == ObjectKind::kNode || kind == ObjectKind::kPod || kind == ObjectKind::kDaemonSet ||
+         kind == ObjectKind::kWorkload;
+}
+
+// Returns whether what an admitted Workload uses rests on a field. Its labels and annotations, and
+// those of its templates, only say what was asked for.
+bool TellsUsage(std::string_view field) {
+  return !field.starts_with("metadata") && field.find(".metadata") == field.npos &&
+         field.find(".topologyRequest") == field.npos;
 }
 
 // From indexed objects to model values, in their order.
 class Converter {
  public:
-  Converter(const ObjectIndex& index, Diagnostics& diagnostics)
+  Converter(ObjectIndex& index, Diagnostics& diagnostics)
       : index_(index), diagnostics_(diagnostics) {}
 
+  // The objects of a kind that have errors, by their index, each with the reason. Only those that
+  // are left out alone.
+  using LeftOut = std::map<std::size_t, std::string>;
+
   // What pods and workloads depend on: to be called before they are read.
-  void ReadDefaults(const std::vector<WorkloadPriorityClass>& priority_classes) {
+  void ReadDefaults(const std::vector<WorkloadPriorityClass>& priority_classes,
+                    const std::vector<Topology>& topologies) {
+    ReadClaims(topologies);
     ForEach(ObjectKind::kRuntimeClass, [&](JsonValue object, const ReadContext& context) {
       ReadRuntimeClass(object, context, defaults_);
     });
@@ -73,19 +89,20 @@ class Converter {
 
   const ClusterDefaults& defaults() const { return defaults_; }
 
-  // `read(object, context)` of all objects of a kind, over all threads.
+  // `read(object, context)` of all objects, over all threads. Those with errors that are left out
+  // alone are in `left_out`; their values hold what could be read.
   template <class Read>
-  auto All(ObjectKind kind, Read read) {
-    return All(kind, index_.Of(kind), read);
-  }
-
-  template <class Read>
-  auto All(ObjectKind kind, const std::vector<IndexedObject>& objects, Read read) {
+  auto All(ObjectKind kind, const std::vector<IndexedObject>& objects, Read read,
+           LeftOut& left_out) {
     using Value = decltype(read(JsonValue(), std::declval<const ReadContext&>()));
     constexpr std::size_t kChunk = 256;
     std::vector<Value> values(objects.size());
-    std::vector<Diagnostics> findings((objects.size() + kChunk - 1) / kChunk,
-                                      Diagnostics(diagnostics_.strict()));
+    struct Findings {
+      Diagnostics all;
+      std::vector<std::pair<std::size_t, Diagnostics>> errors;  // by the object's index
+    };
+    std::vector<Findings> findings((objects.size() + kChunk - 1) / kChunk,
+                                   Findings{Diagnostics(diagnostics_.strict()), {}});
     tbb::parallel_for(std::size_t{0}, findings.size(), [&](std::size_t chunk) {
       if (index_.abandoned()) return;
       const std::size_t end = std::min(objects.size(), (chunk + 1) * kChunk);
@@ -97,19 +114,63 @@ class Converter {
             continue;
           }
         }
-        const ReadContext context = index_.ContextOf(kind, objects[i], findings[chunk]);
-        CheckKeys(kind, objects[i].value, context);
-        values[i] = read(objects[i].value, context);
+        Diagnostics found(diagnostics_.strict());
+        const ReadContext context = index_.ContextOf(kind, objects[i], found);
+        if (!index_.HasUnreadableNumber(objects[i], context)) {
+          CheckKeys(kind, objects[i].value, context);
+          values[i] = read(objects[i].value, context);
+        }
+        if (found.ok() || !IsLeftOutAlone(kind)) {
+          findings[chunk].all.Append(std::move(found));
+        } else {
+          findings[chunk].errors.emplace_back(i, std::move(found));
+        }
       }
     });
-    for (Diagnostics& found : findings) diagnostics_.Append(std::move(found));
+    for (Findings& found : findings) {
+      diagnostics_.Append(std::move(found.all));
+      for (auto& [i, errors] : found.errors) {
+        if constexpr (std::is_same_v<Value, Workload>) {
+          if (UseIsUnknown(values[i], errors)) {
+            diagnostics_.Append(std::move(errors));
+            continue;
+          }
+        }
+        std::string why = diagnostics_.AppendObject(std::move(errors));
+        if (!why.empty()) left_out.emplace(i, std::move(why));
+      }
+    }
     return values;
   }
 
-  // As All, and reports objects that have the same key, `key_of(value)`, as one before.
-  template <class Read, class KeyOf>
-  auto AllDistinct(ObjectKind kind, Read read, KeyOf key_of) {
-    auto values = All(kind, read);
+  // Reports objects of a kind that have no values of their own and are in the input twice.
+  void DropTwins(ObjectKind kind) {
+    SeenObjects seen;
+    const std::vector<IndexedObject>& objects = index_.Of(kind);
+    std::vector<bool> is_dropped(objects.size());
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      const IndexedObject* first = seen.FindOrAdd("", "", objects[i]);
+      if (first == nullptr) continue;
+      is_dropped[i] = ReportTwin(*first, objects[i], SaySame(first->value, objects[i].value),
+                                 index_, index_.ContextOf(kind, objects[i], diagnostics_));
+    }
+    index_.Drop(kind, is_dropped);
+  }
+
+  // Returns the values of all objects of a kind. One with the key, `key_of(value)`, of one before
+  // is dropped where it says the same, and reported otherwise. Gives those left out to
+  // `take(value, object, why)`, which returns whether the value stays among the others.
+  template <class Read, class KeyOf, class Take>
+  auto AllDistinct(ObjectKind kind, Read read, KeyOf key_of, Take take) {
+    LeftOut left_out;
+    auto values = All(kind, index_.Of(kind), read, left_out);
+    std::vector<bool> is_dropped(values.size());
+    bool drops = false;
+    for (const auto& [i, why] : left_out) {
+      if (take(values[i], index_.Of(kind)[i], why)) continue;
+      is_dropped[i] = true;
+      drops = true;
+    }
     // kubectl prints objects in order of their keys, so that there is mostly nothing to sort.
     std::vector<std::size_t> order(values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -121,15 +182,48 @@ class Converter {
     }
     const std::vector<IndexedObject>& objects = index_.Of(kind);
     for (std::size_t i = 1; i < order.size(); ++i) {
-      if (before(order[i - 1], order[i])) continue;
-      const IndexedObject& second = objects[order[i]];
-      ReportTwin(objects[order[i - 1]], second, index_,
-                 index_.ContextOf(kind, second, diagnostics_));
+      const std::size_t first = order[i - 1];
+      const std::size_t second = order[i];
+      if (before(first, second) || left_out.contains(first) || left_out.contains(second)) continue;
+      const ReadContext context = index_.ContextOf(kind, objects[second], diagnostics_);
+      if (!ReportTwin(objects[first], objects[second], values[first] == values[second], index_,
+                      context)) {
+        continue;
+      }
+      is_dropped[second] = true;
+      drops = true;
+    }
+    if (drops) {
+      index_.Drop(kind, is_dropped);
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (is_dropped[i]) continue;
+        if (kept != i) values[kept] = std::move(values[i]);
+        ++kept;
+      }
+      values.resize(kept);
     }
     return values;
   }
 
  private:
+  void ReadClaims(const std::vector<Topology>& topologies) {
+    std::vector<DeviceClass> classes;
+    ForEach(ObjectKind::kDeviceClass, [&](JsonValue object, const ReadContext& context) {
+      classes.push_back(ReadDeviceClass(object, context));
+    });
+    const ClaimSurroundings around = SurroundingsOf(classes, topologies);
+    const auto read = [&](ObjectKind kind, auto& places) {
+      ForEach(kind, [&](JsonValue object, const ReadContext& context) {
+        const bool is_template = kind == ObjectKind::kResourceClaimTemplate;
+        places.emplace(ReadObjectKey(object, context),
+                       ReadResourceClaim(object, is_template, around, context));
+      });
+    };
+    read(ObjectKind::kResourceClaim, defaults_.claims.claims);
+    read(ObjectKind::kResourceClaimTemplate, defaults_.claims.templates);
+  }
+
   template <class Read>
   void ForEach(ObjectKind kind, Read read) {
     ForEach(kind, index_.Of(kind), read);
@@ -139,12 +233,20 @@ class Converter {
   void ForEach(ObjectKind kind, const std::vector<IndexedObject>& objects, Read read) {
     for (const IndexedObject& object : objects) {
       const ReadContext context = index_.ContextOf(kind, object, diagnostics_);
+      if (index_.HasUnreadableNumber(object, context)) continue;
       CheckKeys(kind, object.value, context);
       read(object.value, context);
     }
   }
 
-  const ObjectIndex& index_;
+  // Returns whether a Workload holds room, and how much cannot be read.
+  static bool UseIsUnknown(const Workload& workload, const Diagnostics& findings) {
+    return workload.admission &&
+           std::ranges::any_of(findings.errors(),
+                               [](const Diagnostic& error) { return TellsUsage(error.field); });
+  }
+
+  ObjectIndex& index_;
   Diagnostics& diagnostics_;
   ClusterDefaults defaults_;
 };
@@ -162,51 +264,6 @@ void CheckFlavors(const Cluster& cluster, const ObjectIndex& index, Diagnostics&
               "the output of `kubectl get topologies -o json` among the files");
   }
 }
-
-// Reports objects that have the same group, kind, namespace and name as one before, of the kinds
-// that are not read into values with keys of their own.
-class TwinCheck {
- public:
-  TwinCheck(const ObjectIndex& index, Diagnostics& diagnostics)
-      : index_(index), diagnostics_(diagnostics) {}
-
-  void Check(ObjectKind kind) {
-    for (const IndexedObject& object : index_.Of(kind)) {
-      const ReadContext context = index_.ContextOf(kind, object, diagnostics_);
-      Check(KindName(kind), "", object, context);
-    }
-  }
-
-  void CheckPodAskers() {
-    for (const PodAsker& asker : index_.pod_askers()) {
-      const ReadContext context = index_.ContextOf(asker, diagnostics_);
-      const std::size_t slash = asker.version.find('/');
-      const std::string_view group = asker.source != nullptr       ? asker.source->group
-                                     : slash == asker.version.npos ? std::string_view()
-                                                                   : asker.version.substr(0, slash);
-      Check(asker.kind, group, asker.object, context);
-    }
-  }
-
- private:
-  using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
-
-  void Check(std::string_view kind, std::string_view group, const IndexedObject& object,
-             const ReadContext& context) {
-    const auto metadata = Member(object.value, "metadata");
-    if (!metadata || !metadata->is_object()) return;
-    const std::string_view name = TextOf(*metadata, "name");
-    if (name.empty()) return;  // gets one of its own, or is reported
-    std::string_view name_space = TextOf(*metadata, "namespace");
-    if (name_space.empty()) name_space = kDefaultNamespace;
-    const auto [first, is_new] = seen_.try_emplace(Key(group, kind, name_space, name), &object);
-    if (!is_new) ReportTwin(*first->second, object, index_, context);
-  }
-
-  const ObjectIndex& index_;
-  Diagnostics& diagnostics_;
-  std::map<Key, const IndexedObject*> seen_;
-};
 
 // Puts the levels of what a workload was assigned in the order of their topologies.
 void OrderLevels(const Cluster& cluster, Workload& workload) {
@@ -250,12 +307,39 @@ using Places = std::map<std::string, std::string>;
 struct GangsRead {
   std::vector<GangWorkload> workloads;
   std::vector<GangWorkload> owned;
-  std::vector<TreeIndex> trees;
   std::vector<DaemonSet> daemon_sets;
+  std::vector<Workload> made;  // as in ClusterRead
 };
 
+// A pod with errors, and which those are.
+struct PodWithErrors {
+  Pod pod;
+  std::string why;
+};
+
+// Adds pods with errors that have not ended. What one with a node uses is not known, so that its
+// node counts as full; one without is a workload that is refused.
+void AddLeftOut(std::vector<PodWithErrors> pods, Cluster& cluster, GangsRead& gangs) {
+  std::map<std::string_view, const Node*> nodes;
+  for (const Node& node : cluster.nodes) nodes.emplace(node.name, &node);
+  for (auto& [pod, why] : pods) {
+    if (pod.phase == "Succeeded" || pod.phase == "Failed") continue;
+    if (pod.node_name.empty()) {
+      gangs.workloads.push_back(LeftOutPod(pod, why));
+      Workload& unit = cluster.workloads.emplace_back(gangs.workloads.back().head);
+      unit.refusal = std::move(why);
+      continue;
+    }
+    const auto node = nodes.find(pod.node_name);
+    if (node == nodes.end()) continue;
+    pod.annotations = StringMap();  // it counts by itself, whatever they say
+    pod.requests = node->second->allocatable;
+    cluster.pods.push_back(std::move(pod));
+  }
+}
+
 // Fills `places`, where there are any wanted.
-Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnostics& diagnostics,
+Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& diagnostics,
                 ReadFacts& facts, Places* places, const ReadOptions& options, GangsRead& gangs) {
   const auto by_name = [](const auto& value) -> const std::string& { return value.name; };
   const auto by_key = [](const auto& value) -> const ObjectKey& { return value.key; };
@@ -264,26 +348,32 @@ Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnost
   for (std::size_t i = 0; i < kObjectKinds; ++i) total += index.Of(ObjectKind(i)).size();
   const auto advance = [&](ObjectKind kind) {
     const std::size_t count = index.Of(kind).size();
-    if (count > 0 && kind != ObjectKind::kJob) facts.objects[std::string(KindName(kind))] = count;
+    if (count > 0 && kind != ObjectKind::kJob) facts.objects[std::string(KindName(kind))] += count;
     done += count;
     index.Pause();
     if (progress) progress("converting", done, total);
   };
 
-  TwinCheck twins(index, diagnostics);
-  for (const ObjectKind kind : {ObjectKind::kJob, ObjectKind::kRuntimeClass,
-                                ObjectKind::kPriorityClass, ObjectKind::kLimitRange}) {
-    twins.Check(kind);
-  }
-  twins.CheckPodAskers();
   Converter converter(index, diagnostics);
+  static constexpr auto kOfDefaults = {
+      ObjectKind::kRuntimeClass,          ObjectKind::kPriorityClass, ObjectKind::kLimitRange,
+      ObjectKind::kResourceClaimTemplate, ObjectKind::kDeviceClass,   ObjectKind::kResourceClaim,
+  };
+  for (const ObjectKind kind : kOfDefaults) {
+    converter.DropTwins(kind);
+  }
   const ClusterDefaults& defaults = converter.defaults();
   Cluster cluster;
+  const auto drop = [](const auto&, const IndexedObject&, const std::string&) { return false; };
   const auto read = [&](ObjectKind kind, auto& values, auto reader, auto key_of) {
-    values = converter.AllDistinct(kind, reader, key_of);
+    values = converter.AllDistinct(kind, reader, key_of, drop);
     advance(kind);
   };
   read(ObjectKind::kTopology, cluster.topologies, ReadTopology, by_name);
+  KaiObjects kai;
+  read(ObjectKind::kKaiTopology, kai.topologies, ReadTopology, by_name);
+  read(ObjectKind::kKaiQueue, kai.queues, ReadKaiQueue, by_name);
+  AddKaiTopologies(kai, cluster, diagnostics);
   read(ObjectKind::kResourceFlavor, cluster.flavors, ReadResourceFlavor, by_name);
   CheckFlavors(cluster, index, diagnostics);
   read(ObjectKind::kClusterQueue, cluster.cluster_queues, ReadClusterQueue, by_name);
@@ -292,12 +382,26 @@ Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnost
   read(ObjectKind::kNamespace, cluster.namespaces, ReadNamespace, by_name);
   read(ObjectKind::kWorkloadPriorityClass, cluster.priority_classes, ReadWorkloadPriorityClass,
        by_name);
-  converter.ReadDefaults(cluster.priority_classes);
+  converter.ReadDefaults(cluster.priority_classes, cluster.topologies);
   read(ObjectKind::kNode, cluster.nodes, ReadClusterNode, by_name);
   const auto read_pod = [&](JsonValue object, const ReadContext& context) {
     return ReadPod(object, context, defaults);
   };
-  read(ObjectKind::kPod, cluster.pods, read_pod, by_key);
+  // Those with nodes join the others once gangs are read.
+  std::vector<PodWithErrors> left_out_pods;
+  const auto keep_apart = [&](Pod& pod, const IndexedObject& object, const std::string& why) {
+    if (!pod.node_name.empty()) {
+      index.ContextOf(ObjectKind::kPod, object, diagnostics)
+          .Warn(object.value,
+                fmt::format("what it uses is not known, so that its node {} counts as full",
+                            Excerpt(pod.node_name)),
+                "a pod that can be read");
+    }
+    left_out_pods.push_back({std::move(pod), why});
+    return false;
+  };
+  cluster.pods = converter.AllDistinct(ObjectKind::kPod, read_pod, by_key, keep_apart);
+  advance(ObjectKind::kPod);
   const auto read_daemon_set = [&](JsonValue object, const ReadContext& context) {
     return ReadDaemonSet(object, context, defaults);
   };
@@ -307,7 +411,16 @@ Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnost
     OrderLevels(cluster, workload);
     return workload;
   };
-  read(ObjectKind::kWorkload, cluster.workloads, read_workload, by_key);
+  const auto refuse = [&](Workload& workload, const IndexedObject& object, const std::string& why) {
+    Diagnostics known;  // what is wrong with it is said
+    workload.key =
+        ReadObjectKey(object.value, index.ContextOf(ObjectKind::kWorkload, object, known));
+    workload.refusal = why;
+    if (!workload.admission) workload.pod_sets.clear();
+    return true;
+  };
+  cluster.workloads = converter.AllDistinct(ObjectKind::kWorkload, read_workload, by_key, refuse);
+  advance(ObjectKind::kWorkload);
   std::vector<IndexedObject> of_workloads = index.Of(ObjectKind::kWorkload);
   if (places != nullptr) {
     const std::vector<IndexedObject> lone = LoneJobs(index, cluster.workloads, diagnostics, facts);
@@ -316,27 +429,38 @@ Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnost
     const auto read_job = [&](JsonValue object, const ReadContext& context) {
       return ReadJob(object, context, defaults);
     };
-    std::ranges::move(converter.All(ObjectKind::kJob, lone, read_job),
+    Converter::LeftOut none;
+    std::ranges::move(converter.All(ObjectKind::kJob, lone, read_job, none),
                       std::back_inserter(cluster.workloads));
+    SourcesRead sources = ReadSources(index, cluster, defaults, {}, diagnostics);
+    for (const auto& [kind, count] : sources.objects) {
+      if (kind != "Job") facts.objects[kind] += count;
+    }
+    for (const auto& [kind, count] : sources.skipped) facts.skipped[kind] += count;
+    gangs.made = std::move(sources.units);
   } else {
     SourcesRead sources =
-        ReadSources(index, cluster, defaults, options.with_owned_jobs, options.trees, diagnostics);
-    for (TreeIndex& tree : sources.trees) tree.unit += cluster.workloads.size();
+        ReadSources(index, cluster, defaults,
+                    {options.with_owned_jobs, options.trees, options.now_seconds}, diagnostics);
+    for (const ObjectKey& requeued : sources.requeued) {
+      const auto pod = std::ranges::find(cluster.pods, requeued, &Pod::key);
+      if (pod != cluster.pods.end()) pod->node_name.clear();
+    }
     std::ranges::move(sources.units, std::back_inserter(cluster.workloads));
     gangs.workloads = std::move(sources.workloads);
     gangs.owned = std::move(sources.owned);
-    gangs.trees = std::move(sources.trees);
+    if (!left_out_pods.empty()) AddLeftOut(std::move(left_out_pods), cluster, gangs);
     for (const auto& [kind, count] : sources.objects) facts.objects[kind] += count;
     for (const auto& [kind, count] : sources.skipped) facts.skipped[kind] += count;
   }
-  for (const ObjectKind kind : {ObjectKind::kJob, ObjectKind::kRuntimeClass,
-                                ObjectKind::kLimitRange, ObjectKind::kPriorityClass}) {
-    advance(kind);
-  }
+  advance(ObjectKind::kJob);
+  for (const ObjectKind kind : kOfDefaults) advance(kind);
+  if (places == nullptr) AddKai(kai, cluster, diagnostics);
   if (places != nullptr) {
     const auto add = [&](std::string_view kind, const std::vector<IndexedObject>& objects,
                          const auto& values, auto name_of) {
-      for (std::size_t i = 0; i < values.size(); ++i) {
+      // Values that no object of this kind stands for come last.
+      for (std::size_t i = 0; i < std::min(values.size(), objects.size()); ++i) {
         places->emplace(fmt::format("{} {}", kind, name_of(values[i])), index.PlaceOf(objects[i]));
       }
     };
@@ -344,11 +468,23 @@ Cluster Convert(const ObjectIndex& index, const ReadProgress& progress, Diagnost
     add("ResourceFlavor", index.Of(ObjectKind::kResourceFlavor), cluster.flavors, by_name);
     add("Workload", of_workloads, cluster.workloads,
         [](const Workload& workload) { return workload.key.ToString(); });
+    Diagnostics said;  // what is wrong with their names is reported where they are read
+    const auto add_job = [&](std::string_view kind, const IndexedObject& object,
+                             const ReadContext& context) {
+      const ObjectKey key = ReadObjectKey(object.value, context);
+      places->emplace(fmt::format("{} {}", kind, key.ToString()), index.PlaceOf(object));
+    };
+    for (const IndexedObject& job : index.Of(ObjectKind::kJob)) {
+      add_job("Job", job, index.ContextOf(ObjectKind::kJob, job, said));
+    }
+    for (const PodAsker& asker : index.pod_askers()) {
+      add_job(asker.kind, asker.object, index.ContextOf(asker, said));
+    }
   }
   return cluster;
 }
 
-Result<ClusterRead> Finish(const ObjectIndex& index, const ReadProgress& progress,
+Result<ClusterRead> Finish(ObjectIndex& index, const ReadProgress& progress,
                            Diagnostics diagnostics, ReadFacts facts, const ReadOptions& options) {
   facts.bytes = index.bytes();
   facts.skipped = index.skipped();
@@ -365,18 +501,19 @@ Result<ClusterRead> Finish(const ObjectIndex& index, const ReadProgress& progres
     if (auto done = options.budget->Check(); !done) return tl::unexpected(done.error());
   }
   if (!diagnostics.ok() && (!options.keep_errors || index.stopped())) {
-    return BadInput(diagnostics.RenderErrors());
+    std::string errors = diagnostics.RenderErrors();
+    if (diagnostics.left_out_count() > 0) errors += "\n" + diagnostics.RenderLeftOut();
+    return BadInput(std::move(errors));
+  }
+  // What there was no memory for is not wrong.
+  if (diagnostics.left_out_count() > 0 && index.stopped()) {
+    return BadInput(diagnostics.RenderLeftOut());
   }
   const std::size_t kueue_workloads = index.Of(ObjectKind::kWorkload).size();
-  return ClusterRead{std::move(cluster),
-                     std::move(gangs.workloads),
-                     std::move(gangs.trees),
-                     std::move(gangs.owned),
-                     std::move(gangs.daemon_sets),
-                     kueue_workloads,
-                     std::move(diagnostics),
-                     std::move(facts),
-                     std::move(places)};
+  return ClusterRead{
+      std::move(cluster),           std::move(gangs.workloads), std::move(gangs.owned),
+      std::move(gangs.daemon_sets), std::move(gangs.made),      kueue_workloads,
+      std::move(diagnostics),       std::move(facts),           std::move(places)};
 }
 
 std::uint64_t SizeOf(const std::string& path) {
@@ -448,7 +585,7 @@ Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
   InputLimit limit(options.max_input);
   Result<std::vector<InputFile>> files = ExpandPaths(paths, limit);
   if (!files) return tl::unexpected<Error>(files.error());
-  Diagnostics diagnostics(options.strict);
+  Diagnostics diagnostics(options.strict, options.leave_out && !options.strict);
   ObjectIndex index(diagnostics, limit, options.piece_bytes, options.budget);
   ReadFacts facts;
   const std::uint64_t total = 2 * TotalSize(*files);  // each byte is loaded and parsed
@@ -492,7 +629,7 @@ Result<ClusterRead> ReadClusterFiles(const std::vector<std::string>& paths,
 Result<ClusterRead> ReadClusterText(std::string name, std::string bytes,
                                     const ReadOptions& options) {
   InputLimit limit(options.max_input);
-  Diagnostics diagnostics(options.strict);
+  Diagnostics diagnostics(options.strict, options.leave_out && !options.strict);
   ObjectIndex index(diagnostics, limit, options.piece_bytes, options.budget);
   const Result<void> added = index.Add(name, std::move(bytes));
   if (!added) return tl::unexpected<Error>(added.error());

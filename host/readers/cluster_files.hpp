@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,12 +23,20 @@ namespace espalier {
 
 struct ReadOptions {
   bool strict = false;  // report warnings as errors
+  // Leave an object that is wrong out alone and answer the rest: without `strict`, and where the
+  // answer of all others does not depend on it. Diagnostics::left_out() names what is left out; of
+  // what describes a gang there is a workload all the same, which is refused with the reason.
+  bool leave_out = false;
   // Also read jobs that a Workload in the input stands for.
   bool with_owned_jobs = false;
   // Return what could be read together with the errors, and the places of objects that Kueue
-  // validates; of objects that describe gangs only Workloads and Kueue's Jobs are read.
+  // validates. Workloads and Kueue's Jobs are in the cluster; what would become a Workload of
+  // Kueue's otherwise is in `made_workloads`.
   bool keep_errors = false;
   Trees trees = Trees::kNone;  // which gang workloads are placed as trees, each as one unit
+  // Takes pods that hold room for nothing off their nodes where the time that their gang has to be
+  // scheduled has passed by then, in Unix seconds; absent: they stay.
+  std::optional<std::int64_t> now_seconds = {};
   // Maximum of all bytes read, unpacked; objects may take four times as much memory.
   std::uint64_t max_input = kMostInputBytes;
   // Bytes of a JSON text that are parsed at a time, or 0 for all of it; the result does not depend
@@ -63,10 +72,11 @@ struct ClusterRead {
   // All objects that describe gangs, whatever their kind, but for Kueue's own Workloads, which are
   // in the cluster alone. What is placed of them is among the cluster's workloads.
   std::vector<GangWorkload> gang_workloads;
-  std::vector<TreeIndex> trees;  // the cluster's workloads that are trees of gang_workloads
   // With with_owned_jobs: jobs and other objects that a Kueue Workload in the cluster stands for.
   std::vector<GangWorkload> owned_jobs;
   std::vector<DaemonSet> daemon_sets;
+  // With keep_errors: what Kueue makes of objects other than Jobs, each with its object as owner.
+  std::vector<Workload> made_workloads;
   std::size_t kueue_workloads = 0;  // Kueue Workloads, which come first in the cluster's
   Diagnostics diagnostics;          // warnings, and errors with keep_errors
   ReadFacts facts;

@@ -65,13 +65,39 @@ void Diagnostics::Append(Diagnostics later) {
   for (Diagnostic& warning : later.warnings_) KeepWarning(std::move(warning));
 }
 
+std::string Diagnostics::AppendObject(Diagnostics findings) {
+  if (findings.ok() || !leaves_out_) {
+    Append(std::move(findings));
+    return "";
+  }
+  std::string why = ToString(findings.errors_.front());
+  if (findings.error_count_ > 1) why += fmt::format(" (and {} more)", findings.error_count_ - 1);
+  ++left_out_count_;
+  left_out_error_count_ += findings.error_count_;
+  for (Diagnostic& error : findings.errors_) {
+    if (left_out_.size() < kKept) left_out_.push_back(std::move(error));
+  }
+  findings.errors_.clear();
+  findings.error_count_ = 0;
+  Append(std::move(findings));
+  return why;
+}
+
 std::string Diagnostics::RenderErrors() const {
-  std::string text = Render(errors_, error_count_, "errors");
+  return WithWarnings(Render(errors_, error_count_, "errors"), errors_);
+}
+
+std::string Diagnostics::RenderLeftOut() const {
+  return WithWarnings(Render(left_out_, left_out_error_count_, "errors"), left_out_);
+}
+
+std::string Diagnostics::WithWarnings(std::string text,
+                                      const std::vector<Diagnostic>& errors) const {
   for (const Diagnostic& warning : warnings_) {
     const auto same_object = [&](const Diagnostic& error) {
       return !error.object.empty() && error.object == warning.object && error.file == warning.file;
     };
-    if (std::ranges::any_of(errors_, same_object)) text += "\nwarning: " + ToString(warning);
+    if (std::ranges::any_of(errors, same_object)) text += "\nwarning: " + ToString(warning);
   }
   return text;
 }

@@ -31,13 +31,19 @@ class Diagnostics {
   static constexpr std::size_t kKept = 100;
   static constexpr std::size_t kKeptAlike = 10;
 
-  // Keeps nothing yet. With `strict`, warnings become errors.
-  explicit Diagnostics(bool strict = false) : strict_(strict) {}
+  // Keeps nothing yet. With `strict`, warnings become errors; with `leaves_out`, an object with
+  // errors is left out alone (AppendObject).
+  explicit Diagnostics(bool strict = false, bool leaves_out = false)
+      : strict_(strict), leaves_out_(leaves_out) {}
 
   void AddError(Diagnostic diagnostic);
   void AddWarning(Diagnostic diagnostic);
   // Appends the findings of `later` to those kept here.
   void Append(Diagnostics later);
+  // Appends the findings of one object. Where objects are left out alone, its errors are kept apart
+  // from those that end the reading; returns then why it is left out, in one line. Returns ""
+  // otherwise.
+  std::string AppendObject(Diagnostics findings);
 
   bool strict() const { return strict_; }
   bool ok() const { return error_count_ == 0; }
@@ -49,11 +55,16 @@ class Diagnostics {
   const std::vector<Diagnostic>& warnings() const { return warnings_; }
   std::size_t error_count() const { return error_count_; }
   std::size_t warning_count() const { return warning_count_; }
+  // Kept errors of objects that are left out, and how many such objects there are.
+  const std::vector<Diagnostic>& left_out() const { return left_out_; }
+  std::size_t left_out_count() const { return left_out_count_; }
 
   // Returns all kept errors, one per line without a newline at the end, and how many more there
   // were; then the kept warnings about the same objects, as a misspelled key is often why a field
   // is missing.
   std::string RenderErrors() const;
+  // Returns the errors of objects that are left out in the same form.
+  std::string RenderLeftOut() const;
   // Returns all kept warnings in the same form, and how many more there were.
   std::string RenderWarnings() const;
   // Returns the first kept warning of each problem, and how many more there were.
@@ -62,9 +73,15 @@ class Diagnostics {
  private:
   void KeepWarning(Diagnostic diagnostic);
 
+  std::string WithWarnings(std::string text, const std::vector<Diagnostic>& errors) const;
+
   bool strict_;
+  bool leaves_out_;
   std::vector<Diagnostic> errors_;
   std::vector<Diagnostic> warnings_;
+  std::vector<Diagnostic> left_out_;
+  std::size_t left_out_count_ = 0;        // objects
+  std::size_t left_out_error_count_ = 0;  // their errors
   std::size_t error_count_ = 0;
   std::size_t warning_count_ = 0;
 };

@@ -9,6 +9,7 @@
 
 #include "host/model/resources.hpp"
 #include "host/readers/json_fields.hpp"
+#include "host/readers/resource_claims.hpp"
 
 namespace espalier {
 
@@ -32,6 +33,7 @@ struct ClusterDefaults {
   Values priority_classes;           // PriorityClass -> value
   // The value of the PriorityClass that is globalDefault, the lowest of several.
   std::optional<std::int64_t> default_priority;
+  ResourceClaims claims;
 };
 
 // Adds one object of that kind to `defaults`, as do the next two. Of two LimitRanges of a namespace

@@ -6,6 +6,7 @@ namespace espalier {
 namespace {
 
 constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";
+constexpr std::string_view kKaiQueue = "kai.scheduler/queue";
 constexpr std::string_view kPriorityClass = "kueue.x-k8s.io/priority-class";
 
 }  // namespace
@@ -19,7 +20,10 @@ Workload ReadWorkloadHead(JsonValue object, const ReadContext& context) {
     workload.annotations = TextMapMember(*metadata, "annotations", context);
     workload.creation_seconds = TimeMember(*metadata, "creationTimestamp", context).value_or(0);
   }
-  if (const std::string* queue = workload.labels.Find(kQueueName)) workload.queue_name = *queue;
+  for (const std::string_view label : {kQueueName, kKaiQueue}) {
+    const std::string* queue = workload.labels.Find(label);
+    if (queue != nullptr && workload.queue_name.empty()) workload.queue_name = *queue;
+  }
   return workload;
 }
 

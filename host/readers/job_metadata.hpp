@@ -9,7 +9,8 @@
 
 namespace espalier {
 
-// Reads name, uid, labels, annotations, creation time and the queue that a label names.
+// Reads name, uid, labels, annotations, creation time and the queue that a label of
+// Kueue's names, or else one of KAI's.
 Workload ReadWorkloadHead(JsonValue object, const ReadContext& context);
 
 // Reads the priority: that of the WorkloadPriorityClass that the object's label names, or else of

@@ -474,6 +474,55 @@ constexpr KnownFields kDaemonSetSpec = Object(kDaemonSetSpecFields);
 constexpr Field kDaemonSetFields[] = {
     {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kDaemonSetSpec}, {"status"}};
 
+constexpr Field kKaiQuotaFields[] = {{"quota"}, {"limit"}, {"overQuotaWeight"}};
+constexpr KnownFields kKaiQuota = Object(kKaiQuotaFields);
+constexpr Field kKaiResourcesFields[] = {
+    {"cpu", &kKaiQuota}, {"memory", &kKaiQuota}, {"gpu", &kKaiQuota}};
+constexpr KnownFields kKaiResources = Object(kKaiResourcesFields);
+constexpr Field kKaiQueueSpecFields[] = {
+    {"displayName"}, {"parentQueue"},       {"resources", &kKaiResources},
+    {"priority"},    {"preemptMinRuntime"}, {"reclaimMinRuntime"}};
+constexpr KnownFields kKaiQueueSpec = Object(kKaiQueueSpecFields);
+constexpr Field kKaiQueueFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kKaiQueueSpec}, {"status"}};
+
+constexpr Field kCelFields[] = {{"expression"}};
+constexpr KnownFields kCel = Object(kCelFields);
+constexpr Field kDeviceSelectorFields[] = {{"cel", &kCel}};
+constexpr KnownFields kDeviceSelector = Object(kDeviceSelectorFields);
+constexpr Field kExactlyFields[] = {
+    {"deviceClassName"}, {"selectors", &kDeviceSelector}, {"allocationMode"}, {"count"}};
+constexpr KnownFields kExactly = Object(kExactlyFields);
+constexpr Field kDeviceRequestFields[] = {{"name"},
+                                          {"exactly", &kExactly},
+                                          {"firstAvailable", &kExactly},
+                                          {"deviceClassName"},
+                                          {"selectors", &kDeviceSelector},
+                                          {"allocationMode"},
+                                          {"count"}};
+constexpr KnownFields kDeviceRequest = Object(kDeviceRequestFields);
+constexpr Field kDeviceConstraintFields[] = {
+    {"requests"}, {"matchAttribute"}, {"distinctAttribute"}};
+constexpr KnownFields kDeviceConstraint = Object(kDeviceConstraintFields);
+constexpr Field kDevicesFields[] = {
+    {"requests", &kDeviceRequest}, {"constraints", &kDeviceConstraint}, {"config"}};
+constexpr KnownFields kDevices = Object(kDevicesFields);
+constexpr Field kClaimSpecFields[] = {{"devices", &kDevices}, {"controller"}};
+constexpr KnownFields kClaimSpec = Object(kClaimSpecFields);
+constexpr Field kClaimFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kClaimSpec}, {"status"}};
+constexpr Field kClaimTemplateSpecFields[] = {{"metadata", &kMetadata}, {"spec", &kClaimSpec}};
+constexpr KnownFields kClaimTemplateSpec = Object(kClaimTemplateSpecFields);
+constexpr Field kClaimTemplateFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kClaimTemplateSpec}};
+constexpr Field kDeviceClassSpecFields[] = {{"selectors", &kDeviceSelector},
+                                            {"config"},
+                                            {"suitableNodes", &kRequired},
+                                            {"extendedResourceName"}};
+constexpr KnownFields kDeviceClassSpec = Object(kDeviceClassSpecFields);
+constexpr Field kDeviceClassFields[] = {
+    {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kDeviceClassSpec}};
+
 struct KnownKind {
   KnownFields fields;
   std::string_view versions;
@@ -482,6 +531,9 @@ struct KnownKind {
 constexpr std::string_view kKueue = "kueue.x-k8s.io/v1beta1 kueue.x-k8s.io/v1beta2";
 constexpr std::string_view kKueueFromAlpha =
     "kueue.x-k8s.io/v1alpha1 kueue.x-k8s.io/v1beta1 kueue.x-k8s.io/v1beta2";
+
+constexpr std::string_view kResource =
+    "resource.k8s.io/v1 resource.k8s.io/v1beta2 resource.k8s.io/v1beta1 resource.k8s.io/v1alpha3";
 
 KnownKind KnownKindOf(ObjectKind kind) {
   switch (kind) {
@@ -509,6 +561,16 @@ KnownKind KnownKindOf(ObjectKind kind) {
       return {Object(kNamespaceFields), "v1"};
     case ObjectKind::kDaemonSet:
       return {Object(kDaemonSetFields), "apps/v1"};
+    case ObjectKind::kKaiTopology:
+      return {Object(kTopologyFields), "kai.scheduler/v1alpha1"};
+    case ObjectKind::kKaiQueue:
+      return {Object(kKaiQueueFields), "scheduling.run.ai/v2"};
+    case ObjectKind::kResourceClaim:
+      return {Object(kClaimFields), kResource};
+    case ObjectKind::kResourceClaimTemplate:
+      return {Object(kClaimTemplateFields), kResource};
+    case ObjectKind::kDeviceClass:
+      return {Object(kDeviceClassFields), kResource};
     case ObjectKind::kRuntimeClass:
       return {Object(kRuntimeClassFields),
               "node.k8s.io/v1 node.k8s.io/v1beta1 node.k8s.io/v1alpha1"};

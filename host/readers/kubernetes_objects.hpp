@@ -22,6 +22,8 @@ Node ReadClusterNode(JsonValue object, const ReadContext& context);
 std::vector<Taint> ReadTaints(JsonValue parent, std::string_view name, const ReadContext& context);
 std::vector<Toleration> ReadTolerations(JsonValue parent, std::string_view name,
                                         const ReadContext& context);
+// Reads the terms of a NodeSelector, which are OR-ed.
+std::vector<NodeSelectorTerm> ReadNodeSelectorTerms(JsonValue selector, const ReadContext& context);
 // Reads the nodeAffinity of a Kubernetes Affinity object; the rest of it is ignored.
 NodeAffinity ReadNodeAffinity(JsonValue affinity, const ReadContext& context);
 

@@ -70,14 +70,19 @@ std::vector<Toleration> ReadTolerations(JsonValue parent, std::string_view name,
   });
 }
 
+std::vector<NodeSelectorTerm> ReadNodeSelectorTerms(JsonValue selector,
+                                                    const ReadContext& context) {
+  return ReadList(selector, "nodeSelectorTerms", context,
+                  [&](JsonValue term) { return ReadTerm(term, context); });
+}
+
 NodeAffinity ReadNodeAffinity(JsonValue affinity, const ReadContext& context) {
   NodeAffinity read;
   const auto node_affinity = ObjectMember(affinity, "nodeAffinity", context);
   if (!node_affinity) return read;
   if (const auto required =
           ObjectMember(*node_affinity, "requiredDuringSchedulingIgnoredDuringExecution", context)) {
-    read.required = ReadList(*required, "nodeSelectorTerms", context,
-                             [&](JsonValue term) { return ReadTerm(term, context); });
+    read.required = ReadNodeSelectorTerms(*required, context);
   }
   read.preferred = ReadList(
       *node_affinity, "preferredDuringSchedulingIgnoredDuringExecution", context,

@@ -62,6 +62,11 @@ constexpr std::array<KindRow, kObjectKinds> kKinds = {{
     {ObjectKind::kPriorityClass, "PriorityClass", "scheduling.k8s.io"},
     {ObjectKind::kNamespace, "Namespace", ""},
     {ObjectKind::kDaemonSet, "DaemonSet", "apps"},
+    {ObjectKind::kKaiTopology, "Topology", "kai.scheduler"},
+    {ObjectKind::kKaiQueue, "Queue", "scheduling.run.ai"},
+    {ObjectKind::kResourceClaim, "ResourceClaim", "resource.k8s.io"},
+    {ObjectKind::kResourceClaimTemplate, "ResourceClaimTemplate", "resource.k8s.io"},
+    {ObjectKind::kDeviceClass, "DeviceClass", "resource.k8s.io"},
 }};
 
 std::string_view GroupOf(std::string_view api_version) {
@@ -366,14 +371,6 @@ void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
   const IndexedObject object{value, number, document.file->objects++};
   if (kind.empty()) return document.file->kindless.push_back(object);
   if (const KindRow* row = FindKind(kind, version)) {
-    if (document.has_marks && ReadContext{.diagnostics = diagnostics_,
-                                          .file = document.file->name,
-                                          .root = value,
-                                          .kind = kind,
-                                          .number = object.position == 0 ? 0 : object.position + 1}
-                                  .HasUnreadableNumber()) {
-      return;
-    }
     const std::uint32_t generated = CountGenerated(row->name, value);
     return objects_[static_cast<std::size_t>(row->kind)].push_back(
         {value, number, object.position, generated});
@@ -465,6 +462,20 @@ void ObjectIndex::AddItems(simdjson::dom::array items, std::string_view list_kin
     }
     ++index;
   }
+}
+
+void ObjectIndex::Drop(ObjectKind kind, const std::vector<bool>& is_dropped) {
+  std::vector<IndexedObject>& objects = objects_[static_cast<std::size_t>(kind)];
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (!is_dropped[i]) objects[kept++] = objects[i];
+  }
+  objects.resize(kept);
+}
+
+bool ObjectIndex::HasUnreadableNumber(const IndexedObject& object,
+                                      const ReadContext& context) const {
+  return documents_[object.document].has_marks && context.HasUnreadableNumber();
 }
 
 ReadContext ObjectIndex::ContextOf(ObjectKind kind, const IndexedObject& object,

@@ -39,8 +39,13 @@ enum class ObjectKind {
   kPriorityClass,
   kNamespace,
   kDaemonSet,
+  kKaiTopology,
+  kKaiQueue,
+  kResourceClaim,
+  kResourceClaimTemplate,
+  kDeviceClass,
 };
-inline constexpr std::size_t kObjectKinds = 15;
+inline constexpr std::size_t kObjectKinds = 20;
 
 std::string_view KindName(ObjectKind kind);
 
@@ -89,10 +94,15 @@ class ObjectIndex {
   }
   // Returns the objects that describe gangs, or have pod templates and are of no known kind.
   const std::vector<PodAsker>& pod_askers() const { return pod_askers_; }
+  // Forgets the objects of a kind for which `is_dropped`, one per object in their order, is set.
+  void Drop(ObjectKind kind, const std::vector<bool>& is_dropped);
   // Returns the context for reading an object, with findings going to `diagnostics`.
   ReadContext ContextOf(ObjectKind kind, const IndexedObject& object,
                         Diagnostics& diagnostics) const;
   ReadContext ContextOf(const PodAsker& object, Diagnostics& diagnostics) const;
+  // Reports numbers of an object that cannot be read, to its context. Returns whether there are
+  // any; its fields must not be read then.
+  bool HasUnreadableNumber(const IndexedObject& object, const ReadContext& context) const;
   // Returns whether objects were left out because they exceed the memory limit, or because the
   // budget was stopped.
   bool stopped() const { return budget_.stopped(); }

@@ -52,7 +52,8 @@ bool IsKeptField(std::string_view field) {
       "delayedTopologyRequest qosClass apiGroup level mode gangMode replicaMode replicationMode "
       "rankMode reschedulingPolicy fieldPath podManagementPolicy startupPolicyOrder "
       "subGroupPolicyType mpiImplementation requiredTopologyLevel preferredTopologyLevel "
-      "submissionMode path preemptibility rankFrom");
+      "submissionMode path preemptibility rankFrom matchAttribute distinctAttribute driver "
+      "allocationMode");
   return kWords.contains(field);
 }
 
@@ -189,6 +190,7 @@ class Redaction::Walk {
   // Returns what stands for the text of a field.
   std::string Text(std::string_view text, std::string_view field, std::string_view around) {
     if (field == "fieldPath") return FieldPath(text);
+    if (field == "expression") return Expression(text);
     if (field == "uid") redaction_.uids_.emplace(text);
     // The name of a quota is that of a resource.
     const bool kept = IsKeptField(field) ||
@@ -210,6 +212,21 @@ class Redaction::Walk {
       path.remove_prefix(end);
     }
     return named.append(path);
+  }
+
+  // Names the texts that a CEL expression compares something with.
+  std::string Expression(std::string_view text) {
+    std::string named;
+    for (std::size_t at = 0; (at = text.find("==")) != text.npos;) {
+      const std::size_t open = text.find_first_not_of(' ', at + 2);
+      const bool quoted = open != text.npos && (text[open] == '"' || text[open] == '\'');
+      const std::size_t close = quoted ? text.find(text[open], open + 1) : text.npos;
+      const std::size_t end = close == text.npos ? at + 2 : close;
+      named.append(text.substr(0, close == text.npos ? end : open + 1));
+      if (close != text.npos) named.append(Named(text.substr(open + 1, close - open - 1)));
+      text.remove_prefix(end);
+    }
+    return named.append(text);
   }
 
   // Returns whether values of this label are compared as numbers.

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "host/model/parse_bool.hpp"
 #include "host/model/parse_integer.hpp"
 #include "host/readers/kubernetes_objects.hpp"
@@ -46,6 +48,19 @@ std::vector<SliceConstraint> ReadConstraints(JsonValue annotations, std::string_
   return {};
 }
 
+// Reports one annotation of the pair without the other. A webhook refuses a job with it (R23.7); of
+// a Workload no webhook looks at it, and Kueue reads both or none (R20.11).
+void ReportHalfPair(JsonValue annotations, std::string_view there, std::string_view missing,
+                    const ReadContext& context) {
+  const JsonValue at = *Member(annotations, there);
+  const std::string expected = fmt::format("{} beside it", missing);
+  if (context.kind == "Workload") {
+    context.Warn(at, fmt::format("it is not honoured without {}", missing), expected);
+  } else {
+    context.Error(at, fmt::format("may not be set when '{}' is not specified", missing), expected);
+  }
+}
+
 // The constraints annotation, else the pair if both of it exist.
 void ReadSlices(JsonValue annotations, const ReadContext& context, TopologyRequest& request) {
   if (const auto text = StringMember(annotations, kSliceConstraints, context)) {
@@ -54,12 +69,17 @@ void ReadSlices(JsonValue annotations, const ReadContext& context, TopologyReque
   }
   const auto topology = Text(annotations, kSliceTopology, context);
   const auto size = StringMember(annotations, kSliceSize, context);
-  if (!topology || !size) return;
+  if (topology.has_value() != size.has_value()) {
+    ReportHalfPair(annotations, topology ? kSliceTopology : kSliceSize,
+                   topology ? kSliceSize : kSliceTopology, context);
+  }
+  if (!size) return;
   const auto number = ParseInteger<std::int32_t>(*size);
   if (!number) {  // R23.6
     return context.Error(*Member(annotations, kSliceSize), "must be a numeric value",
                          "the number of pods per slice");
   }
+  if (!topology) return;
   request.slice_topology = topology;
   request.slice_size = *number;
 }

@@ -161,6 +161,11 @@ TopologyRequest ReadTopologyRequest(JsonValue object, const ReadContext& context
   request.unconstrained = BoolMember(object, "unconstrained", context);
   request.slice_topology = OptionalText(object, "podSetSliceRequiredTopology", context);
   request.slice_size = SliceSize(object, "podSetSliceSize", context);
+  if (request.slice_size && !request.slice_topology && context.kind == "Workload") {
+    context.Warn(*Member(object, "podSetSliceSize"),
+                 "it is not honoured when podSetSliceRequiredTopology is not specified",
+                 "podSetSliceRequiredTopology beside it");
+  }
   request.slice_constraints = ReadList(
       object, "podsetSliceRequiredTopologyConstraints", context, [&](JsonValue constraint) {
         return SliceConstraint{RequiredText(constraint, "topology", context),

@@ -40,7 +40,7 @@ struct NestedSpace {
   std::int32_t shape_count = 0;
 };
 
-// Where the ranks of a group go; see RankPlacement in host/nested/nested_request.hpp.
+// Where the ranks of a group go; see RankPlacement in host/engine/nested_request.hpp.
 enum class NestedRanks : std::int32_t { kByPath, kContiguous, kTogether, kDealt };
 
 // A copy of a group of the tree. The steps of a request are in the order they are placed in: a

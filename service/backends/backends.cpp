@@ -10,6 +10,7 @@
 #include "host/cuda/emulated_device.hpp"
 #include "host/cuda/nested_device.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/nested/tree_placer.hpp"
 
 namespace espalier {
 namespace {
@@ -21,6 +22,17 @@ constexpr std::size_t kLookahead = 64;
 tl::unexpected<Error> UnknownBackend(std::string_view name) {
   return BadInput(fmt::format("unknown back end \"{}\"; there are auto, cpu, cuda and emulated",
                               Excerpt(name)));
+}
+
+// Lets a back end on a device place trees there too, or on the CPU once there is no device.
+Result<std::shared_ptr<Backend>> WithTrees(std::string_view name,
+                                           Result<std::shared_ptr<DeviceBackend>> backend) {
+  if (!backend) return tl::unexpected(backend.error());
+  (*backend)->SetTrees(MakeTreePlacer([name = std::string(name)] {
+    auto runner = MakeNestedRunner(name);
+    return runner ? *std::move(runner) : MakeNestedCpuRunner();
+  }));
+  return backend;
 }
 
 }  // namespace
@@ -35,14 +47,14 @@ Result<std::shared_ptr<Backend>> MakeBackend(std::string_view name, int threads,
     options.lookahead = kLookahead;
   }
   if (name == "emulated") {
-    return DeviceBackend::Make(
-        "emulated", [] { return MakeEmulatedDevice(); }, cpu, options);
+    return WithTrees(name, DeviceBackend::Make(
+                               "emulated", [] { return MakeEmulatedDevice(); }, cpu, options));
   }
   if (name == "cuda" || name == "auto") {
     auto cuda = DeviceBackend::Make(
         "cuda", [] { return OpenCudaDevice(); }, cpu, options);
     if (!cuda && name == "auto") return cpu;
-    return cuda;
+    return WithTrees(name, std::move(cuda));
   }
   return UnknownBackend(name);
 }

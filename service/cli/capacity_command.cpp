@@ -15,6 +15,7 @@
 #include "host/kueue/quantity_text.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/packing/flavor_state.hpp"
+#include "kernels/saturating.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/counted.hpp"
 #include "service/cli/gang_text.hpp"
@@ -48,7 +49,7 @@ constexpr const char* kExamples = R"(Examples:
     espalier capacity cluster.json.gz
 
 GANGS are side by side: all of them fit at the same time, each within one domain of the level, on top
-of what runs. With several shapes, each is counted as if the others were not there.
+of what runs. In profile espalier workloads that are trees are counted as they are, on the whole flavor. With several shapes, each is counted as if the others were not there.
 
 Exit codes: 0 there is room for a gang of every shape; 1 for some there is none; 2 wrong command line;
 3 wrong input; 4 no memory, or output lost; 5 internal error.)";
@@ -58,7 +59,10 @@ struct Counting {
   std::string shape;  // in words
   PodSetRequest gang;
   NamedCensus census;
+  bool is_tree = false;  // counted as a whole, on the whole flavor alone
 };
+
+constexpr std::int64_t kMostTrees = 4096;  // counted of one workload
 
 std::string ShapeText(const PodSetRequest& gang) {
   std::vector<std::string> requests;
@@ -86,6 +90,7 @@ class RoomForGangs {
     if (const auto opened = OpenState(); !opened) return tl::unexpected(opened.error());
     if (const auto chosen = ChooseGangs(); !chosen) return tl::unexpected(chosen.error());
     for (Counting& counting : countings_) {
+      if (counting.is_tree) continue;
       counting.shape = ShapeText(counting.gang);
       auto census = FindRoom(counting.gang);
       if (!census) return tl::unexpected(census.error());
@@ -173,6 +178,11 @@ class RoomForGangs {
     for (const PlannedWorkload& planned : plan->workloads) {
       const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
       if (request == nullptr) continue;
+      if (request->tree) {
+        if (!options_.flavor.empty() && request->tree->flavor != options_.flavor) continue;
+        if (auto counted = CountTree(*request); !counted) return counted;
+        continue;
+      }
       for (const PodSetRequest& pod_set : request->pod_sets) {
         if (pod_set.count < 1 || (!options_.flavor.empty() && pod_set.flavor != options_.flavor)) {
           continue;
@@ -189,6 +199,30 @@ class RoomForGangs {
     }
     if (!countings_.empty()) return {};
     return BadInput("nothing in the input waits for a place; name a gang with --shape");
+  }
+
+  // How many more workloads like this one, whose parts ask for more than one domain.
+  Result<void> CountTree(const WorkloadRequest& request) {
+    if (question_.remote != nullptr) {
+      return BadInput(
+          fmt::format("workload {} is placed as a tree, of which a server does not count "
+                      "how many fit; want --shape, or files instead of --connect",
+                      Excerpt(request.key.ToString())));
+    }
+    const Engine engine(question_.backend, question_.gates);
+    const auto fit = CountByPlacing(engine, *state_, request, kMostTrees);
+    if (!fit) return tl::unexpected(fit.error());
+    Counting& counting = countings_.emplace_back();
+    counting.is_tree = true;
+    counting.shape = request.key.ToString();
+    counting.gang.flavor = request.tree->flavor;
+    const std::int64_t pods = MostPods(request.tree->root);
+    counting.census.levels.push_back({{}, *fit, {{{}, SaturatingProduct(pods, *fit), *fit}}});
+    if (*fit == kMostTrees) {
+      Tell(fmt::format("of workload {} at least {} fit; more are not counted",
+                       Excerpt(counting.shape), kMostTrees));
+    }
+    return {};
   }
 
   const Topology* TopologyOf(const Counting& counting) const {
@@ -211,7 +245,8 @@ class RoomForGangs {
   Result<void> CheckLevel() const {
     if (options_.level.empty()) return {};
     for (const Counting& counting : countings_) {
-      if (!counting.census.failure.empty() || Wanted(counting) != nullptr) continue;
+      const bool is_known = counting.is_tree || !counting.census.failure.empty();
+      if (is_known || Wanted(counting) != nullptr) continue;
       const TopologyNames names(*TopologyOf(counting), {});
       std::vector<std::string> levels;
       for (const std::string& key : names.levels()) levels.push_back(names.LevelName(key));
@@ -226,8 +261,8 @@ class RoomForGangs {
   // At the level that was asked for, else anywhere.
   bool HasRoom(const Counting& counting) const {
     if (!counting.census.failure.empty()) return false;
-    const NamedCensus::Level* level =
-        options_.level.empty() ? &counting.census.levels.front() : Wanted(counting);
+    const bool anywhere = options_.level.empty() || counting.is_tree;
+    const NamedCensus::Level* level = anywhere ? &counting.census.levels.front() : Wanted(counting);
     return level->gangs > 0;
   }
 
@@ -237,7 +272,7 @@ class RoomForGangs {
       if (!counting.census.failure.empty()) {
         rows.push_back({counting.shape, counting.gang.flavor, "-", "0",
                         TableCell(counting.census.failure, Color::kBad)});
-      } else if (options_.level.empty()) {
+      } else if (options_.level.empty() || counting.is_tree) {
         AddLevels(counting, rows);
       } else {
         AddDomains(counting, *Wanted(counting), rows);
@@ -294,7 +329,8 @@ class RoomForGangs {
       out.Key("levels");
       out.BeginList();
       for (const NamedCensus::Level& level : counting.census.levels) {
-        if (!options_.level.empty() && &level != Wanted(counting)) continue;
+        const bool one = !options_.level.empty() && !counting.is_tree;
+        if (one && &level != Wanted(counting)) continue;
         WriteLevel(level, out);
       }
       out.EndList();

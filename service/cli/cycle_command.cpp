@@ -12,6 +12,7 @@
 #include "host/kueue/node_participation.hpp"
 #include "host/kueue/placement_plan.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
+#include "host/kueue/workload_status.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/parse_time.hpp"
 #include "service/backends/backends.hpp"
@@ -36,7 +37,6 @@ struct CycleOptions {
   bool release_stopped = false;
   std::string now;  // RFC 3339; empty: now
   std::string feature_gates;
-  std::string profile = "kueue";  // or espalier
   BackendOptions backend;
   std::string output = "table";  // or wide, json, jsonl
   std::string color = "auto";
@@ -78,7 +78,9 @@ standard error, for each queue that it concerns.
 
 Profile kueue replaces the first unhealthy node of a workload only. Profile espalier replaces all of
 them together: what is left of broken slices is made whole where it is, and whole slices stay in the
-domain that the workload requires.
+domain that the workload requires. It also places gang workloads that ask for more than Kueue can say
+as `place` does; in profile kueue their rows tell what is not honoured, and the exit code is 1 unless
+--best-effort is given.
 
 An elastic job in the input that wants other counts than its workload is resized first: lower counts
 are written in place, and for more pods a slice asks to replace the workload (`resize` plans one).
@@ -118,7 +120,7 @@ std::string CheckTime(const std::string& text) {
 // many there were.
 std::size_t LeaveOutRefused(Cluster& cluster) {
   return std::erase_if(cluster.workloads, [](const Workload& workload) {
-    if (workload.refusal.empty()) return false;
+    if (workload.refusal.empty() || !IsPending(workload)) return false;
     Tell(fmt::format("workload {} is left out: {}", Excerpt(workload.key.ToString()),
                      workload.refusal));
     return true;
@@ -148,8 +150,11 @@ ExitCode RunCycle(const CycleOptions& options) {
   }
   InputOptions input = options.input;
   input.with_owned_jobs = true;
+  input.now_seconds = NowSeconds(options.now);
   Result<ClusterRead> read = ReadInput(input);
   if (!read) return ReportError(read.error());
+  for (const std::string& note : OptIn(*read)) Tell(note);
+  TellGangNotes(read->gang_workloads);
   const std::size_t refused = LeaveOutRefused(read->cluster);
   // A cycle nominates the heads of all queues at once.
   const auto backend = MakeBackend(options.backend.name, options.backend.threads,
@@ -164,7 +169,7 @@ ExitCode RunCycle(const CycleOptions& options) {
   const Result<SchedulingCyclesResult> result =
       RunSchedulingCycles(std::move(read->cluster), engine,
                           {.until_stable = options.until_stable,
-                           .joint_replacement = options.profile == "espalier",
+                           .joint_replacement = options.input.profile == "espalier",
                            .admissibility = {.now_seconds = NowSeconds(options.now),
                                              .release_stopped = options.release_stopped},
                            .progress = [&](std::size_t looked_at, std::size_t waiting) {
@@ -181,7 +186,8 @@ ExitCode RunCycle(const CycleOptions& options) {
     if (!written) return ReportError(written.error());
   }
   const CycleCounts counts = CountDecisions(*result);
-  const std::size_t no = counts.not_admitted + counts.not_evaluated + refused + resized->refused;
+  const std::size_t no = counts.not_admitted + counts.not_evaluated + refused + resized->refused +
+                         (options.input.best_effort ? 0 : counts.not_as_asked);
   return no == 0 ? kExitOk : kExitNo;
 }
 
@@ -205,9 +211,7 @@ void AddCycleCommand(CLI::App& app, int& exit_code) {
       ->check(CheckTime);
   cycle->add_option("--feature-gates", options->feature_gates,
                     "Kueue's gates that change a decision: Name=true,Other=false");
-  cycle->add_option("--profile", options->profile, "Rules to replace failed nodes by")
-      ->check(CLI::IsMember({"kueue", "espalier"}))
-      ->capture_default_str();
+  AddProfileOptions(*cycle, options->input);
   AddBackendOptions(*cycle, options->backend);
   cycle
       ->add_option("-o,--output", options->output,

@@ -1,6 +1,7 @@
 #include "service/cli/cycle_report.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "service/cli/admission_writer.hpp"
 #include "service/cli/counted.hpp"
 #include "service/cli/domain_text.hpp"
+#include "service/cli/input.hpp"
 #include "service/cli/object_writer.hpp"
 #include "service/cli/text_table.hpp"
 
@@ -88,6 +90,7 @@ std::vector<std::string> PlaceLines(const Decision& decision, const Workload& wo
       prefix.assign(prefix.size(), ' ');
     }
   }
+  std::ranges::move(NotHonouredLines(workload), std::back_inserter(lines));
   return lines;
 }
 
@@ -101,6 +104,9 @@ std::string SummaryLine(const SchedulingCyclesResult& result) {
   if (counts.lost_pods > 0) {
     line += fmt::format(", {} of the admitted without a place", Counted(counts.lost_pods, "pod"));
   }
+  if (counts.not_as_asked > 0) {
+    line += fmt::format(", {} of the admitted not as asked", counts.not_as_asked);
+  }
   return line +
          fmt::format(" ({} in {})",
                      Counted(static_cast<std::int64_t>(result.decisions.size()), "evaluation"),
@@ -108,13 +114,19 @@ std::string SummaryLine(const SchedulingCyclesResult& result) {
 }
 
 // The members of a decision, without the braces.
-void WriteDecision(const Decision& decision, ObjectWriter& out) {
+void WriteDecision(const Decision& decision, const WorkloadsByKey& workloads, ObjectWriter& out) {
   out.Field("evaluation", decision.evaluation);
   out.Field("cycle", decision.cycle);
   out.Field("clusterQueue", std::string_view(decision.cluster_queue));
   out.Field("workload", std::string_view(decision.workload.ToString()));
   out.Field("status", ToString(decision.status));
   if (!decision.reason.empty()) out.Field("reason", std::string_view(decision.reason));
+  const Workload& workload = *workloads.at(decision.workload);
+  if (decision.status != DecisionStatus::kAssumed || workload.not_honoured.empty()) return;
+  out.Key("notHonoured");
+  out.BeginList();
+  for (const std::string& text : workload.not_honoured) out.Value(std::string_view(text));
+  out.EndList();
 }
 
 }  // namespace
@@ -140,6 +152,8 @@ CycleCounts CountDecisions(const SchedulingCyclesResult& result) {
   }
   for (const Workload& workload : result.cluster.workloads) {
     const auto it = last.find(workload.key);
+    const bool admitted = it != last.end() && it->second == DecisionStatus::kAssumed;
+    if (admitted && !workload.not_honoured.empty()) ++counts.not_as_asked;
     const bool evaluated = it != last.end() && it->second != DecisionStatus::kEvicted;
     if (IsPending(workload) && !evaluated) ++counts.not_evaluated;
   }
@@ -168,11 +182,12 @@ std::string CycleTable(const SchedulingCyclesResult& result, const TextStyle& st
 }
 
 std::string CycleLines(const SchedulingCyclesResult& result) {
+  const WorkloadsByKey workloads = ByKey(result.cluster);
   std::string lines;
   for (const Decision& decision : result.decisions) {
     const auto writer = MakeJsonLineWriter();
     writer->BeginMap();
-    WriteDecision(decision, *writer);
+    WriteDecision(decision, workloads, *writer);
     writer->EndMap();
     lines += writer->Finish();
   }
@@ -180,6 +195,7 @@ std::string CycleLines(const SchedulingCyclesResult& result) {
 }
 
 std::string CycleJson(const SchedulingCyclesResult& result, const FeatureGates& gates) {
+  const WorkloadsByKey workloads = ByKey(result.cluster);
   const auto writer = MakeJsonWriter();
   writer->BeginMap();
   writer->Field("cycles", result.cycles);
@@ -187,7 +203,7 @@ std::string CycleJson(const SchedulingCyclesResult& result, const FeatureGates& 
   writer->BeginList();
   for (const Decision& decision : result.decisions) {
     writer->BeginMap();
-    WriteDecision(decision, *writer);
+    WriteDecision(decision, workloads, *writer);
     if (!decision.assignments.empty()) {
       writer->Key("admission");
       WriteAdmission({decision.cluster_queue, decision.assignments}, gates, *writer);

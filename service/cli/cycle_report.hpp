@@ -23,6 +23,7 @@ struct CycleCounts {
   std::size_t not_admitted = 0;   // evaluated, and refused in the last evaluation
   std::size_t not_evaluated = 0;  // pending and not evaluated yet
   std::int64_t lost_pods = 0;     // of the admitted ones (LostPods)
+  std::size_t not_as_asked = 0;   // admitted ones that a requirement is not honoured of
   bool operator==(const CycleCounts&) const = default;
 };
 CycleCounts CountDecisions(const SchedulingCyclesResult& result);

@@ -49,6 +49,9 @@ class Table {
 
   std::string Render(const TextStyle& style) {
     rows_.push_back({"NOW", AnswerCell(found_.answer, names_)});
+    for (const std::string& line : NotHonouredLines(*asked_.workload)) {
+      rows_.push_back({"", TableCell(line, Color::kBad)});
+    }
     if (!found_.fits) {
       if (found_.near_miss) AddNearMiss(*found_.near_miss);
       rows_.push_back({"WOULD FIT", Changes()});
@@ -71,6 +74,7 @@ class Table {
   }
 
   TableCell Ever() const {
+    if (found_.undecided) return "undecided: whether the nodes could hold it, were they empty";
     if (!found_.never) return "yes, once enough of what runs has ended";
     if (!found_.near_miss) return {"never on these nodes: see NOW", Color::kBad};
     return {"never on these nodes: with nothing running, " +
@@ -129,9 +133,14 @@ void Write(const Certificate& found, const AskedWorkload& asked, const FeatureGa
   out.Field("workload", std::string_view(asked.workload->key.ToString()));
   out.Key("now");
   WriteAnswer(found.answer, gates, out);
+  WriteNotHonoured(*asked.workload, out);
   if (found.fits) return;
   out.Key("never");
   out.Flag(found.never);
+  if (found.undecided) {
+    out.Key("undecided");
+    out.Flag(true);
+  }
   if (found.near_miss) WriteNearMiss(*found.near_miss, out);
   WriteChanges(found.changes, out);
 }
@@ -184,7 +193,7 @@ ExitCode RunExplain(const ExplainOptions& options) {
     const auto written = WriteReport(*found, *asked, *question, options.report);
     if (!written) return ReportError(written.error());
   }
-  return found->fits ? kExitOk : kExitNo;
+  return found->fits && IsAsAsked(*asked->workload, options.question.input) ? kExitOk : kExitNo;
 }
 
 }  // namespace

@@ -11,15 +11,25 @@
 #include "host/kueue/workload_status.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/nearest_name.hpp"
+#include "service/cli/counted.hpp"
+#include "service/cli/exit_code.hpp"
 #include "service/cli/progress_bar.hpp"
 #include "service/cli/standard_output.hpp"
 
 namespace espalier {
 namespace {
 
+bool objects_left_out = false;  // of any input of this command
+
 void TellAbout(const ClusterRead& read, bool verbose) {
   if (!read.facts.skipped.empty()) Tell(SkippedLine(read.facts));
   if (!read.facts.skipped_files.empty()) Tell(SkippedFilesLine(read.facts));
+  if (read.diagnostics.left_out_count() > 0) {
+    Tell(
+        fmt::format("left out of the input, as wrong: {}\n{}",
+                    Counted(static_cast<std::int64_t>(read.diagnostics.left_out_count()), "object"),
+                    read.diagnostics.RenderLeftOut()));
+  }
   const std::size_t warnings = read.diagnostics.warning_count();
   if (verbose) {
     Tell(SpeedLine(read.facts));
@@ -79,6 +89,11 @@ std::string NearestWorkload(const Cluster& cluster, const std::string& text) {
   return std::string(NearestName(wanted.name, names));
 }
 
+Trees TreesOf(const std::string& profile) {
+  if (profile == "kep5732") return Trees::kAll;
+  return profile == "espalier" ? Trees::kNested : Trees::kNone;
+}
+
 }  // namespace
 
 void AddMaxInputOption(CLI::App& command, std::uint64_t& max_input) {
@@ -100,15 +115,44 @@ void AddInputOptions(CLI::App& command, InputOptions& options) {
                    "Tell sizes and times, and up to ten warnings of each kind");
 }
 
+void AddProfileOptions(CLI::App& command, InputOptions& options,
+                       const std::vector<std::string>& profiles) {
+  command
+      .add_option("--profile", options.profile,
+                  "Rules to decide by. kueue: those of Kueue; espalier: workloads that ask for\n"
+                  "more than Kueue can say are placed as the trees that they are" +
+                      std::string(profiles.size() > 2
+                                      ? "; kep5732: all\nbut Kueue's own Workloads are, and only "
+                                        "required levels count"
+                                      : ""))
+      ->check(CLI::IsMember(profiles))
+      ->capture_default_str();
+  command.add_flag("--best-effort", options.best_effort,
+                   "Exit 0 also where a requirement of what is placed is not honoured, as Kueue\n"
+                   "cannot; its row says so all the same");
+}
+
+std::vector<std::string> NotHonouredLines(const Workload& workload) {
+  std::vector<std::string> lines;
+  for (const std::string& text : workload.not_honoured) lines.push_back("not as asked: " + text);
+  return lines;
+}
+
+bool IsAsAsked(const Workload& workload, const InputOptions& options) {
+  return options.best_effort || workload.not_honoured.empty();
+}
+
 Result<ClusterRead> ReadInput(const InputOptions& options, bool keep_errors) {
   std::optional<ProgressBar> bar(std::in_place, "reading");  // waiting for a pipe, too
   std::string current;
   Result<ClusterRead> read =
       ReadClusterFiles(options.files,
                        {.strict = options.strict,
+                        .leave_out = !keep_errors,
                         .with_owned_jobs = options.with_owned_jobs,
                         .keep_errors = keep_errors,
-                        .trees = options.trees,
+                        .trees = TreesOf(options.profile),
+                        .now_seconds = options.now_seconds,
                         .max_input = options.max_input},
                        [&](std::string_view phase, std::uint64_t done, std::uint64_t total) {
                          if (current != phase) bar.emplace(current = phase, total);
@@ -117,9 +161,32 @@ Result<ClusterRead> ReadInput(const InputOptions& options, bool keep_errors) {
   bar.reset();
   if (read) {
     AddDaemonPods(read->daemon_sets, read->cluster);
+    if (read->diagnostics.left_out_count() > 0) objects_left_out = true;
     TellAbout(*read, options.verbose);
   }
   return read;
+}
+
+int CountLeftOut(int exit_code) {
+  return objects_left_out && exit_code == kExitOk ? kExitNo : exit_code;
+}
+
+void TellGangNotes(const std::vector<GangWorkload>& workloads) {
+  constexpr std::size_t kMostNotes = 20;
+  std::size_t said = 0;
+  std::size_t more = 0;
+  for (const GangWorkload& workload : workloads) {
+    for (const std::string& note : workload.notes) {
+      if (note.ends_with("not looked at")) continue;  // NotesOf names each pod set
+      if (said == kMostNotes) {
+        ++more;
+        continue;
+      }
+      ++said;
+      Tell(fmt::format("workload {}: {}", Excerpt(workload.head.key.ToString()), note));
+    }
+  }
+  if (more > 0) Tell(fmt::format("and {} more notes; --show-model has all of them", more));
 }
 
 std::string CheckWorkloadName(const std::string& text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,10 @@ struct InputOptions {
   std::vector<std::string> files;
   std::uint64_t max_input = 0;  // bytes
   bool strict = false;
-  bool with_owned_jobs = false;  // as in ReadOptions
-  Trees trees = Trees::kNone;    // as in ReadOptions
+  bool with_owned_jobs = false;                  // as in ReadOptions
+  std::optional<std::int64_t> now_seconds = {};  // as in ReadOptions
+  std::string profile = "kueue";  // or espalier, kep5732: which gang workloads are placed as trees
+  bool best_effort = false;       // what is placed otherwise than it asks counts as placed
   bool verbose = false;
 };
 
@@ -27,10 +30,27 @@ void AddMaxInputOption(CLI::App& command, std::uint64_t& max_input);
 // Declares FILES, --max-input, --strict and --verbose; `options` must outlive the parse.
 void AddInputOptions(CLI::App& command, InputOptions& options);
 
+// Declares --profile with these values, and --best-effort.
+void AddProfileOptions(CLI::App& command, InputOptions& options,
+                       const std::vector<std::string>& profiles = {"kueue", "espalier"});
+
+// Returns the line "not as asked: ..." for each requirement that a workload is placed against.
+std::vector<std::string> NotHonouredLines(const Workload& workload);
+
+// Returns whether a workload that has a place has one that it asks for, as far as the options want.
+bool IsAsAsked(const Workload& workload, const InputOptions& options);
+
 // Reads the files, adds the pods that DaemonSets are about to have, and shows a progress bar when
-// that takes long. Skipped kinds, warnings and, when verbose, sizes and speed go to standard error.
-// `keep_errors` is as in ReadOptions.
+// that takes long. Skipped kinds, what is left out, warnings and, when verbose, sizes and speed go
+// to standard error. `keep_errors` is as in ReadOptions; without it, objects that are wrong are
+// left out.
 Result<ClusterRead> ReadInput(const InputOptions& options, bool keep_errors = false);
+
+// Returns kExitNo in place of kExitOk where ReadInput left an object out: not all was answered.
+int CountLeftOut(int exit_code);
+
+// Tells the first notes of gang workloads on standard error, and how many more there are.
+void TellGangNotes(const std::vector<GangWorkload>& workloads);
 
 // Returns what is wrong with a value of --workload, which is NAMESPACE/NAME or NAME; "" when
 // nothing is.

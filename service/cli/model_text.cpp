@@ -65,6 +65,8 @@ class ModelWriter {
     Number("maxCount", gang.max_count);
     Number("scheduleTimeoutSeconds", gang.schedule_timeout_seconds);
     TextIfAny("reschedulingPolicy", gang.rescheduling_policy);
+    WriteRanks(gang.ranks);
+    TextIfAny("waitsFor", gang.waits_for);
     WriteRequest(gang.topology_request);
     out_.Key("rankedGroups");
     out_.BeginList();
@@ -78,11 +80,21 @@ class ModelWriter {
     Text("name", ranked.name);
     Text("rankMode", ranked.rank_from.empty() ? "Off" : "Ranked");
     TextIfAny("rankFrom", ranked.rank_from);
+    WriteRanks(ranked.ranks);
     WriteRequest(ranked.topology_request);
     out_.Key("eqGroups");
     out_.BeginList();
     for (const EqGroup& group : ranked.eq_groups) WriteGroup(group);
     out_.EndList();
+    out_.EndMap();
+  }
+
+  void WriteRanks(const RankRequest& ranks) {
+    if (ranks.placement == RankPlacement::kByPath) return;
+    out_.Key("rankPlacement");
+    out_.BeginMap();
+    Text("policy", ToString(ranks.placement));
+    TextIfAny("level", ranks.level);
     out_.EndMap();
   }
 
@@ -95,7 +107,21 @@ class ModelWriter {
     if (group.pod_template) WriteResources("requests", group.pod_template->requests);
     if (group.max_requests) WriteResources("maxRequests", *group.max_requests);
     WriteRequest(group.topology_request);
+    WriteRunning(group.running);
     out_.EndMap();
+  }
+
+  void WriteRunning(const std::vector<RunningPods>& running) {
+    if (running.empty()) return;
+    out_.Key("running");
+    out_.BeginList();
+    for (const RunningPods& one : running) {
+      out_.BeginMap();
+      Text("node", one.node);
+      out_.Field("pods", one.pods);
+      out_.EndMap();
+    }
+    out_.EndList();
   }
 
   void WriteResources(std::string_view key, const Resources& resources) {

@@ -14,9 +14,8 @@
 #include "host/gangs/expand.hpp"
 #include "host/kueue/node_participation.hpp"
 #include "host/kueue/placement_plan.hpp"
+#include "host/kueue/planned_answers.hpp"
 #include "host/model/excerpt.hpp"
-#include "host/nested/place_mixed.hpp"
-#include "host/nested/place_nested.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/address_option.hpp"
 #include "service/cli/backend_options.hpp"
@@ -37,7 +36,6 @@
 #include "service/cli/terminal.hpp"
 #include "service/cli/usage_by_key.hpp"
 #include "service/client/remote_engine.hpp"
-#include "service/placing/planned_placement.hpp"
 
 namespace espalier {
 namespace {
@@ -48,7 +46,6 @@ constexpr const char* kChooseResource = "auto";
 struct PlaceOptions {
   InputOptions input;
   std::string mode = "sequential";  // or nominate
-  std::string profile = "kueue";    // or espalier, kep5732
   std::string feature_gates;
   BackendOptions backend;
   std::string output = "table";  // or wide, json, yaml
@@ -121,11 +118,6 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Trees TreesOf(const std::string& profile) {
-  if (profile == "kep5732") return Trees::kAll;
-  return profile == "espalier" ? Trees::kNested : Trees::kNone;
-}
-
 class PlaceRun {
  public:
   PlaceRun(const PlaceOptions& options, FeatureGates gates)
@@ -134,9 +126,7 @@ class PlaceRun {
         style_(OutputStyle(options.color, options.output == "wide")) {}
 
   ExitCode Run() {
-    InputOptions input = options_.input;
-    input.trees = TreesOf(options_.profile);
-    Result<ClusterRead> read = ReadInput(input);
+    Result<ClusterRead> read = ReadInput(options_.input);
     if (!read) return ReportError(read.error());
     cluster_ = std::move(read->cluster);
     if (!options_.workload.empty()) {
@@ -156,17 +146,17 @@ class PlaceRun {
     Result<PlacementPlan> plan = PlanPlacement(cluster_, {.gates = gates_,
                                                           .only = only_,
                                                           .simulate_empty = options_.simulate_empty,
-                                                          .guess_flavor = options_.guess_flavor});
+                                                          .guess_flavor = options_.guess_flavor,
+                                                          .tree_rules = Rules()});
     if (!plan) return ReportError(plan.error());
     plan->state.nodes = std::move(nodes);
-    planned_ = BeginPlanned(*read, options_.simulate_empty, *plan);
     const Result<void> decided = Decide(*plan);
     if (!decided) return ReportError(decided.error());
     if (const Result<void> named = NameNodes(plan->state); !named) {
       return ReportError(named.error());
     }
-    const PlacementReport report{cluster_,   plan->state,    plan->workloads,  planned_.answers,
-                                 node_lines, planned_.trees, planned_.verdicts};
+    const PlacementReport report{cluster_,         plan->state, plan->workloads,
+                                 planned_.answers, node_lines,  planned_.verdicts};
     Print(report);
     if (!options_.picture.empty()) PrintPicture(*plan);
     const OutcomeCounts counts = CountOutcomes(report);
@@ -174,7 +164,9 @@ class PlaceRun {
       const auto written = WriteReport(*std::move(plan), node_lines);
       if (!written) return ReportError(written.error());
     }
-    return counts.not_placed == 0 ? kExitOk : kExitNo;
+    const std::size_t not_as_asked = counts.not_as_asked + counts.left_behind;
+    const std::size_t no = counts.not_placed + (options_.input.best_effort ? 0 : not_as_asked);
+    return no == 0 ? kExitOk : kExitNo;
   }
 
  private:
@@ -196,24 +188,6 @@ class PlaceRun {
     return key.namespace_ == workload.head.key.namespace_ &&
            (key.name == workload.head.key.name ||
             key.name.starts_with(workload.head.key.name + "-"));
-  }
-
-  static void TellGangNotes(const std::vector<GangWorkload>& workloads) {
-    constexpr std::size_t kMostNotes = 20;
-    std::size_t said = 0;
-    std::size_t more = 0;
-    for (const GangWorkload& workload : workloads) {
-      for (const std::string& note : workload.notes) {
-        if (note.ends_with("not looked at")) continue;  // NotesOf names each pod set
-        if (said == kMostNotes) {
-          ++more;
-          continue;
-        }
-        ++said;
-        Tell(fmt::format("workload {}: {}", Excerpt(workload.head.key.ToString()), note));
-      }
-    }
-    if (more > 0) Tell(fmt::format("and {} more notes; --show-model has all of them", more));
   }
 
   // Without --load the state of the server is asked, and the files only say what about.
@@ -248,7 +222,7 @@ class PlaceRun {
   }
 
   Result<void> Decide(const PlacementPlan& plan) {
-    const auto decide = [&](const std::vector<MixedRequest>& requests) {
+    const auto place = [&](const std::vector<WorkloadRequest>& requests) {
       const Clock::time_point start = Clock::now();
       auto answered = options_.connect.empty() ? DecideHere(plan.state, requests)
                                                : DecideThere(plan.state, requests);
@@ -261,11 +235,14 @@ class PlaceRun {
     const auto nominate = [this](const std::vector<WorkloadRequest>& requests) {
       return nominate_(requests);
     };
-    return DecidePlanned(plan, decide, nominate, planned_);
+    auto planned = AnswerPlan(plan, place, nominate);
+    if (!planned) return tl::unexpected(planned.error());
+    planned_ = *std::move(planned);
+    return {};
   }
 
-  Result<std::vector<MixedAnswer>> DecideHere(const ClusterStateInput& input,
-                                              const std::vector<MixedRequest>& requests) {
+  Result<std::vector<WorkloadAnswer>> DecideHere(const ClusterStateInput& input,
+                                                 const std::vector<WorkloadRequest>& requests) {
     std::optional<ProgressBar> packing(std::in_place, "packing");
     Result<ClusterState> built = ClusterState::Build(input);
     packing.reset();
@@ -274,12 +251,10 @@ class PlaceRun {
     const std::size_t at_once = Mode() == PlacementMode::kNominate ? requests.size() : 1;
     const auto backend = MakeBackend(options_.backend.name, options_.backend.threads, at_once);
     if (!backend) return tl::unexpected(backend.error());
-    const auto runner = MakeNestedRunner(options_.backend.name);
-    if (!runner) return tl::unexpected(runner.error());
     const Engine engine(*backend, gates_);
     ProgressBar progress("placing", requests.size());
-    auto answers = PlaceMixed(engine, **runner, *state, requests, Mode(), Rules(),
-                              [&](std::size_t done) { progress.Update(done); });
+    auto answers =
+        engine.Place(*state, requests, Mode(), [&](std::size_t done) { progress.Update(done); });
     ReportDeviceFault(**backend);
     if (options_.input.verbose) {
       Tell("decided on " + DescribeBackend(**backend));
@@ -290,8 +265,8 @@ class PlaceRun {
     return answers;
   }
 
-  Result<std::vector<MixedAnswer>> DecideThere(const ClusterStateInput& input,
-                                               const std::vector<MixedRequest>& requests) {
+  Result<std::vector<WorkloadAnswer>> DecideThere(const ClusterStateInput& input,
+                                                  const std::vector<WorkloadRequest>& requests) {
     if (options_.load) {
       ClusterStateInput sent = input;
       const std::vector<AdmittedUsage> workloads = TakeUsageByKey(cluster_, sent);
@@ -305,16 +280,7 @@ class PlaceRun {
     nominate_ = [this](const std::vector<WorkloadRequest>& asked) {
       return remote_->Place(asked, PlacementMode::kNominate, gates_);
     };
-    const bool nested = std::ranges::any_of(requests, [](const MixedRequest& request) {
-      return std::holds_alternative<NestedRequest>(request);
-    });
-    if (nested) return remote_->PlaceMixed(requests, Mode(), Rules(), gates_);
-    std::vector<WorkloadRequest> flat;
-    for (const MixedRequest& request : requests) flat.push_back(std::get<WorkloadRequest>(request));
-    auto answers = remote_->Place(flat, Mode(), gates_);
-    if (!answers) return tl::unexpected(answers.error());
-    return std::vector<MixedAnswer>(std::make_move_iterator(answers->begin()),
-                                    std::make_move_iterator(answers->end()));
+    return remote_->Place(requests, Mode(), gates_);
   }
 
   void Print(const PlacementReport& report) const {
@@ -350,9 +316,7 @@ class PlaceRun {
     for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
       const auto* request = std::get_if<WorkloadRequest>(&plan.workloads[i].plan);
       const WorkloadAnswer& answer = planned_.answers[i];
-      if (const auto& tree = planned_.trees[i]) {
-        std::ranges::move(UsageOf(tree->request, tree->answer), std::back_inserter(booked));
-      } else if (request != nullptr && answer.FirstFailure() == nullptr) {
+      if (request != nullptr && answer.FirstFailure() == nullptr) {
         std::ranges::move(BookedUsage(*request, answer), std::back_inserter(booked));
       }
     }
@@ -422,7 +386,7 @@ class PlaceRun {
   }
 
   NestedProfile Rules() const {
-    return options_.profile == "kep5732" ? NestedProfile::kKep5732 : NestedProfile::kEspalier;
+    return options_.input.profile == "kep5732" ? NestedProfile::kKep5732 : NestedProfile::kEspalier;
   }
 
   const PlaceOptions& options_;
@@ -493,13 +457,7 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
                    "nominate: each on its own")
       ->check(CLI::IsMember({"sequential", "nominate"}))
       ->capture_default_str();
-  place
-      ->add_option("--profile", options->profile,
-                   "Rules to decide by. kueue: those of Kueue; espalier: workloads that ask for\n"
-                   "more than Kueue can say are placed as the trees that they are; kep5732: all\n"
-                   "but Kueue's own Workloads are, and only required levels count")
-      ->check(CLI::IsMember({"kueue", "espalier", "kep5732"}))
-      ->capture_default_str();
+  AddProfileOptions(*place, options->input, {"kueue", "espalier", "kep5732"});
   place->add_option("--feature-gates", options->feature_gates,
                     "Kueue's gates that change a decision: Name=true,Other=false");
   AddBackendOptions(*place, options->backend);
@@ -549,10 +507,10 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
     // Trees, and where each workload goes, are of one state.
     const bool asks_many = !options->clusters.empty() || AsksManyStates(*options);
     const char* many = options->clusters.empty() ? "several states" : "--cluster";
-    if (asks_many && options->profile != "kueue") {
+    if (asks_many && options->input.profile != "kueue") {
       throw CLI::ValidationError(
           "--profile", fmt::format("{} does not go with {}, which are asked by Kueue's rules",
-                                   options->profile, many));
+                                   options->input.profile, many));
     }
     if (asks_many && !options->report.empty()) {
       throw CLI::ValidationError("--report", fmt::format("does not go with {}", many));

@@ -1,4 +1,7 @@
 // The JSON and YAML form of a placement report: Kueue's own status fields.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "host/model/by_name.hpp"
 #include "service/cli/admission_writer.hpp"
 #include "service/cli/placement_report.hpp"
@@ -21,18 +24,22 @@ class Writer {
     out_.BeginMap();
     Text("name", key.name);
     Text("namespace", key.namespace_);
-    Annotations(planned.guessed_flavor, report.VerdictAt(index));
+    const auto& not_honoured = report.cluster.workloads[planned.index].not_honoured;
+    Annotations(planned.guessed_flavor, report.VerdictAt(index),
+                OutcomeOf(report, index) == Outcome::kPlaced
+                    ? fmt::format("{}", fmt::join(not_honoured, "; "))
+                    : std::string());
     out_.EndMap();
     out_.Key("status");
     out_.BeginMap();
     const bool placed = OutcomeOf(report, index) == Outcome::kPlaced;
-    const PlacedTree* tree = report.TreeAt(index);
-    if (placed && tree == nullptr) {
+    const std::optional<PlacedTree> tree = report.TreeAt(index);
+    if (placed && !tree) {
       out_.Key("admission");
       WriteAdmission(AdmissionOf(planned, report.answers[index]), gates_, out_);
     }
     if (!placed) Condition(ReasonOf(report, index));
-    if (tree != nullptr) {
+    if (tree) {
       out_.Key("nestedPlacement");
       WriteTree(*tree, out_);
     }
@@ -43,12 +50,14 @@ class Writer {
  private:
   void Text(std::string_view key, std::string_view value) { out_.Field(key, value); }
 
-  void Annotations(const std::string& guessed_flavor, std::optional<NestedStatus> verdict) {
-    if (guessed_flavor.empty() && !verdict) return;
+  void Annotations(const std::string& guessed_flavor, std::optional<NestedStatus> verdict,
+                   const std::string& not_honoured) {
+    if (guessed_flavor.empty() && !verdict && not_honoured.empty()) return;
     out_.Key("annotations");
     out_.BeginMap();
     if (!guessed_flavor.empty()) Text("espalier.dev/guessed-flavor", guessed_flavor);
     if (verdict) Text("espalier.dev/verdict", Name(*verdict));
+    if (!not_honoured.empty()) Text("espalier.dev/not-honoured", not_honoured);
     out_.EndMap();
   }
 

@@ -26,26 +26,21 @@ std::string ReasonOf(const PlannedWorkload& workload, const WorkloadAnswer& answ
   return reason.empty() ? "" : reason + GuessText(workload);
 }
 
+std::optional<PlacedTree> PlacementReport::TreeAt(std::size_t workload) const {
+  const auto& answer = answers[workload].tree;
+  if (!answer) return std::nullopt;
+  return PlacedTree{*std::get<WorkloadRequest>(workloads[workload].plan).tree, *answer};
+}
+
 std::optional<NestedStatus> PlacementReport::VerdictAt(std::size_t workload) const {
-  if (const PlacedTree* tree = TreeAt(workload)) {
-    const NestedStatus status = tree->answer.status;
-    if (IsPlaced(status) || status == NestedStatus::kBadRequest) return std::nullopt;
-    return status;
-  }
   return workload < verdicts.size() ? verdicts[workload] : std::nullopt;
 }
 
 Outcome OutcomeOf(const PlacementReport& report, std::size_t workload) {
-  if (const PlacedTree* tree = report.TreeAt(workload)) {
-    return IsPlaced(tree->answer.status) ? Outcome::kPlaced : Outcome::kNotPlaced;
-  }
   return OutcomeOf(report.workloads[workload], report.answers[workload]);
 }
 
 std::string ReasonOf(const PlacementReport& report, std::size_t workload) {
-  if (const PlacedTree* tree = report.TreeAt(workload)) {
-    return tree->answer.reason + GuessText(report.workloads[workload]);
-  }
   return ReasonOf(report.workloads[workload], report.answers[workload]);
 }
 
@@ -107,7 +102,7 @@ std::vector<std::string> NotesOf(const PlacementReport& report) {
   std::vector<std::string> notes = IgnoredConstraints(report);
   for (std::size_t i = 0; i < report.workloads.size(); ++i) {
     const auto* request = std::get_if<WorkloadRequest>(&report.workloads[i].plan);
-    if (request == nullptr || report.TreeAt(i) != nullptr) continue;
+    if (request == nullptr || report.TreeAt(i)) continue;
     const std::vector<std::int64_t> lost = LostPodsOf(*request, report.answers[i]);
     for (std::size_t p = 0; p < lost.size(); ++p) {
       if (lost[p] == 0) continue;
@@ -127,8 +122,11 @@ OutcomeCounts CountOutcomes(const PlacementReport& report) {
     switch (OutcomeOf(report, i)) {
       case Outcome::kPlaced:
         ++counts.placed;
-        if (const PlacedTree* tree = report.TreeAt(i)) {
-          if (tree->answer.status == NestedStatus::kPlacedInPart) ++counts.in_part;
+        if (!report.cluster.workloads[workload.index].not_honoured.empty()) ++counts.not_as_asked;
+        if (const auto tree = report.TreeAt(i)) {
+          if (tree->answer.status != NestedStatus::kPlacedInPart) break;
+          ++counts.in_part;
+          if (!RequiresPods(tree->request.root)) ++counts.left_behind;
           break;
         }
         for (const std::int64_t lost :
@@ -155,6 +153,9 @@ std::string SummaryLine(const OutcomeCounts& counts) {
                         counts.lost_pods == 1 ? "" : "s");
   }
   if (counts.in_part > 0) line += fmt::format("; {} of the placed in part", counts.in_part);
+  if (counts.not_as_asked > 0) {
+    line += fmt::format("; {} of the placed not as asked", counts.not_as_asked);
+  }
   if (counts.on_a_guess > 0) line += fmt::format("; {} on a guessed flavor", counts.on_a_guess);
   return line;
 }

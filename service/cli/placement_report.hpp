@@ -10,13 +10,19 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/kueue/placement_plan.hpp"
+#include "host/kueue/planned_answers.hpp"
 #include "host/model/cluster.hpp"
 #include "service/cli/domain_text.hpp"
 #include "service/cli/object_writer.hpp"
 #include "service/cli/terminal.hpp"
-#include "service/placing/planned_placement.hpp"
 
 namespace espalier {
+
+// A workload that was placed as a tree, within the report that it is of.
+struct PlacedTree {
+  const NestedRequest& request;
+  const NestedAnswer& answer;
+};
 
 // The input of a report. Points into its parts, which must outlive it.
 struct PlacementReport {
@@ -25,15 +31,12 @@ struct PlacementReport {
   std::span<const PlannedWorkload> workloads;  // in queue order
   std::span<const WorkloadAnswer> answers;     // one per workload; empty when nothing was requested
   std::string nodes;  // lines on how many nodes take part, without a final newline
-  // By workload, requests and answers of trees; empty when there are none.
-  std::span<const std::optional<PlacedTree>> trees = {};
   // By workload, whether one that was not placed would fit on empty nodes; or empty.
   std::span<const std::optional<NestedStatus>> verdicts = {};
 
-  const PlacedTree* TreeAt(std::size_t workload) const {
-    return workload < trees.size() && trees[workload] ? &*trees[workload] : nullptr;
-  }
-  // Returns the verdict on a workload of either form that was not placed.
+  // Returns the request and answer of a workload that was placed as a tree; nullopt for others.
+  std::optional<PlacedTree> TreeAt(std::size_t workload) const;
+  // Returns the verdict on a workload that was not placed.
   std::optional<NestedStatus> VerdictAt(std::size_t workload) const;
 };
 
@@ -61,9 +64,11 @@ struct OutcomeCounts {
   std::size_t placed = 0;
   std::size_t not_placed = 0;
   std::size_t nothing_to_place = 0;
-  std::int64_t lost_pods = 0;  // of the placed ones (LostPods)
-  std::size_t in_part = 0;     // placed ones with fewer pods than allowed
-  std::size_t on_a_guess = 0;  // of all three, those with a guessed flavor
+  std::int64_t lost_pods = 0;    // of the placed ones (LostPods)
+  std::size_t in_part = 0;       // placed ones with fewer pods than allowed
+  std::size_t left_behind = 0;   // of these, those whose pods do not need each other
+  std::size_t not_as_asked = 0;  // placed ones that a requirement is not honoured of
+  std::size_t on_a_guess = 0;    // of all three, those with a guessed flavor
   bool operator==(const OutcomeCounts&) const = default;
 };
 OutcomeCounts CountOutcomes(const PlacementReport& report);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "host/model/by_name.hpp"
+#include "service/cli/input.hpp"
 #include "service/cli/placement_report.hpp"
 #include "service/cli/text_table.hpp"
 #include "service/cli/tree_text.hpp"
@@ -24,7 +25,7 @@ class Rows {
     const PlannedWorkload& planned = report_.workloads[index];
     const WorkloadAnswer& answer = report_.answers[index];
     const Workload& workload = report_.cluster.workloads[planned.index];
-    if (const PlacedTree* tree = report_.TreeAt(index)) return AddTree(planned, workload, *tree);
+    if (const auto tree = report_.TreeAt(index)) return AddTree(planned, workload, *tree);
     const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
     if (request == nullptr) {
       if (workload.pod_sets.empty()) AddUnasked(planned, workload, {.name = "-"});
@@ -92,6 +93,10 @@ class Rows {
     } else if (answer != nullptr && answer->assignment) {
       reached = ReachedLevel(*answer->assignment, names);
       placement = DomainLines(*answer->assignment, names, detail_, Limit());
+      for (std::string& line : NotHonouredLines(workload)) {
+        placement.lines.push_back(std::move(line));
+        placement.color = Color::kBad;
+      }
     }
     for (std::string& line : placement.lines) line += GuessText(planned);
     AddRow(planned, workload, pod_set.flavor, pod_set.name,

@@ -118,6 +118,7 @@ void AddWorkloadArgument(CLI::App& command, std::string& workload) {
 
 void AddQuestionOptions(CLI::App& command, QuestionOptions& options) {
   AddInputOptions(command, options.input);
+  AddProfileOptions(command, options.input);
   const auto check_gates = [](const std::string& text) {
     const auto gates = ParseFeatureGates(text);
     return gates ? std::string() : gates.error().message;
@@ -190,6 +191,12 @@ TableCell AnswerCell(const WorkloadAnswer& answer, const NamesByFlavor& names) {
   }
   if (lines.empty()) lines.emplace_back("fits");
   return lines;
+}
+
+void WriteNotHonoured(const Workload& workload, ObjectWriter& out) {
+  if (workload.not_honoured.empty()) return;
+  out.Key("notHonoured");
+  WriteTexts(workload.not_honoured, out);
 }
 
 void WriteTexts(const std::vector<std::string>& texts, ObjectWriter& out) {

@@ -93,6 +93,8 @@ TableCell AnswerCell(const WorkloadAnswer& answer, const NamesByFlavor& names);
 // Writes `{"fits": ..., "podSets": [...]}`, each pod set with its reason or its topologyAssignment
 // as Kueue stores it.
 void WriteAnswer(const WorkloadAnswer& answer, const FeatureGates& gates, ObjectWriter& out);
+// Writes `"notHonoured": [...]` where a requirement of the workload is not.
+void WriteNotHonoured(const Workload& workload, ObjectWriter& out);
 // Writes a list of texts.
 void WriteTexts(const std::vector<std::string>& texts, ObjectWriter& out);
 // Prints a map of the fields that `write` writes, as JSON or YAML.

@@ -26,6 +26,7 @@
 #include "service/cli/standard_output.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/flows/multikueue_input.hpp"
+#include "service/flows/owned_jobs.hpp"
 
 namespace espalier {
 namespace {
@@ -160,6 +161,7 @@ ExitCode RunFlow(const ResizeOptions& options, const FeatureGates& gates) {
     input.files = files.files;
     Result<ClusterRead> worker = ReadInput(input);
     if (!worker) return ReportError(worker.error());
+    for (const std::string& note : OptIn(*worker)) Tell(note);
     workers.push_back({files.name, *std::move(worker)});
   }
   auto state = MakeMultiKueueState(*std::move(manager), std::move(workers), options.workload);
@@ -188,8 +190,11 @@ ExitCode RunResize(const ResizeOptions& options) {
     return kExitUsage;
   }
   if (options.multikueue) return RunFlow(options, *gates);
-  Result<ClusterRead> read = ReadInput(options.input);
+  InputOptions input = options.input;
+  input.with_owned_jobs = true;
+  Result<ClusterRead> read = ReadInput(input);
   if (!read) return ReportError(read.error());
+  for (const std::string& note : OptIn(*read)) Tell(note);
   const Result<ObjectKey> key = FindSlice(read->cluster, options.workload);
   if (!key) return ReportError(key.error());
   ResizeRequest request{*key, {}, SliceMode::kReplacement, ResizeProfile::kKueue};
@@ -219,6 +224,13 @@ void CheckOptions(const ResizeOptions& options) {
     if (!options.input.files.empty()) {
       throw CLI::ValidationError("FILES", "go with --manager or --worker under --multikueue");
     }
+    // The flow is that of one slice that replaces another, by Kueue's rules.
+    if (options.slices != "replacement") {
+      throw CLI::ValidationError("--slices", "under --multikueue is replacement alone");
+    }
+    if (options.profile != "kueue") {
+      throw CLI::ValidationError("--profile", "under --multikueue is kueue alone");
+    }
     return;
   }
   if (!options.manager.empty()) throw CLI::ValidationError("--manager", "goes with --multikueue");
@@ -246,6 +258,7 @@ void AddResizeCommand(CLI::App& app, int& exit_code) {
       ->add_option("--to", options->to,
                    "NAME=COUNT,...: pods that are wanted, by pod set; those not named stay")
       ->delimiter(',')
+      ->allow_extra_args(false)  // so that files may follow
       ->check(CheckCount);
   resize
       ->add_option("--slices", options->slices,

@@ -154,6 +154,27 @@ void WriteSlice(const PlannedSlice& slice, ObjectWriter& out) {
   out.EndMap();
 }
 
+// What is written to the workload itself: its annotations and conditions afterwards.
+void WriteAfter(const Workload& workload, ObjectWriter& out) {
+  out.BeginMap();
+  out.Key("annotations");
+  out.BeginMap();
+  for (const auto& [key, value] : workload.annotations) out.Field(key, std::string_view(value));
+  out.EndMap();
+  out.Key("conditions");
+  out.BeginList();
+  for (const Condition& condition : workload.conditions) {
+    out.BeginMap();
+    out.Field("type", std::string_view(condition.type));
+    out.Field("status", std::string_view(condition.status));
+    out.Field("reason", std::string_view(condition.reason));
+    out.Field("message", std::string_view(condition.message));
+    out.EndMap();
+  }
+  out.EndList();
+  out.EndMap();
+}
+
 void WriteUsage(const QuotaUsage& usage, ObjectWriter& out) {
   std::map<std::string_view, std::map<std::string_view, Amount>> by_flavor;
   for (const auto& [key, amount] : usage) by_flavor[key.flavor][key.resource] = amount;
@@ -209,6 +230,14 @@ std::string ResizeObject(const ResizePlan& plan, ObjectWriter& out) {
   out.Key("slices");
   out.BeginList();
   for (const PlannedSlice& slice : plan.slices) WriteSlice(slice, out);
+  out.EndList();
+  if (plan.after) {
+    out.Key("after");
+    WriteAfter(*plan.after, out);
+  }
+  out.Key("ended");
+  out.BeginList();
+  for (const Workload& slice : plan.ended) out.Value(std::string_view(slice.key.ToString()));
   out.EndList();
   out.Key("usage");
   WriteUsage(plan.usage, out);

@@ -35,6 +35,10 @@ std::string Requested(const NestedGroup& group, const TopologyNames& names) {
   if (group.required) parts.push_back("required " + names.LevelName(*group.required));
   if (group.preferred) parts.push_back("preferred " + names.LevelName(*group.preferred));
   if (group.ranks == RankPlacement::kContiguous) parts.emplace_back("ranks in order");
+  if (group.ranks == RankPlacement::kTogether) parts.emplace_back("equal ranks together");
+  if (group.ranks == RankPlacement::kBalanced) parts.emplace_back("ranks balanced");
+  if (group.ranks == RankPlacement::kStriped) parts.emplace_back("ranks striped");
+  if (group.rank_level) parts.back() += fmt::format(" over {}", names.LevelName(*group.rank_level));
   return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -76,8 +80,14 @@ std::vector<TreeRow> TreeRows(const PlacedTree& tree, const TopologyNames& names
       row.placement = refused(VerdictText(placed.status));
     } else if (placed.assignment) {
       row.reached = ReachedLevel(*placed.assignment, names);
-      row.placement = DomainLines(*placed.assignment, names, detail, limit);
-    } else if (!group->pods && (group->required || group->preferred)) {
+      std::vector<std::string> lines = DomainLines(*placed.assignment, names, detail, limit);
+      const std::int64_t left = group->pods->max_count - PodsOf(*placed.assignment);
+      if (left > 0 && !RequiresPods(tree.request.root)) {
+        lines.push_back(fmt::format("not placed: {} pod{} more, for which there is no room", left,
+                                    left == 1 ? "" : "s"));
+      }
+      row.placement = std::move(lines);
+    } else if (!group->pods && (group->required || group->preferred || group->rank_level)) {
       row.reached = placed.level ? names.LevelName(*placed.level) : "cluster";
       row.placement = fmt::format("{}", fmt::join(placed.values, "/"));
     } else {

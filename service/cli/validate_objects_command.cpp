@@ -2,10 +2,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "host/kueue/validation.hpp"
 #include "host/readers/slice_constraints.hpp"
@@ -38,8 +42,9 @@ constexpr const char* kExamples = R"(Examples:
   In a pipeline:
     espalier validate-objects manifests/ -o json | jq -r '.violations[] | .object + ": " + .message'
 
-Checked are Topologies, ResourceFlavors, Workloads and the topology annotations of Jobs. What cannot
-be read, in objects of any kind, is listed too.
+Checked are Topologies, ResourceFlavors, Workloads, and the topology annotations of all that Kueue
+makes Workloads of, one by one; a level that no Topology beside them has is named. What was looked
+at, and what was not, is counted. What cannot be read, in objects of any kind, is listed too.
 
 Exit codes: 0 no violation; 1 some; 2 wrong command line; 3 a file cannot be read;
 4 no memory, or output lost; 5 internal error.)";
@@ -75,6 +80,122 @@ void NameJobs(const Cluster& cluster, std::vector<Found>& found) {
       violation.field.replace(0, kTemplate.size(), "spec.template");
     }
   }
+}
+
+using Counts = std::map<std::string, std::size_t>;  // by kind
+
+// What Kueue's webhooks look at, and other objects of the input.
+struct Looked {
+  Counts at;
+  Counts past;
+};
+
+// Whether Kueue makes Workloads of the kind, so that a webhook looks at its templates (R23.11).
+bool IsKindOfKueue(std::string_view kind) {
+  constexpr std::string_view kKinds[] = {"AppWrapper", "Deployment",       "JAXJob",
+                                         "Job",        "JobSet",           "LeaderWorkerSet",
+                                         "MPIJob",     "PaddleJob",        "Pod",
+                                         "PyTorchJob", "RayCluster",       "RayJob",
+                                         "RayService", "SparkApplication", "StatefulSet",
+                                         "TFJob",      "TrainJob",         "XGBoostJob"};
+  return std::ranges::find(kKinds, kind) != std::end(kKinds);
+}
+
+// Adds what is wrong with the templates of an object that Kueue makes a Workload of.
+void AddOfTemplates(const Workload& made, const ValidationRules& rules, std::vector<Found>& found) {
+  const OwnerReference& object = made.owners.front();
+  const std::string title =
+      fmt::format("{} {}", object.kind, ObjectKey{made.key.namespace_, object.name}.ToString());
+  for (Violation& violation : ValidateWorkload(made, rules)) {
+    // Fields of the Workload itself are what Kueue makes of the annotations.
+    if (violation.field.find(".template.") == std::string::npos) continue;
+    violation.object = title;
+    for (std::size_t i = 0; i < made.pod_sets.size(); ++i) {
+      const std::string start = fmt::format("spec.podSets[{}].", i);
+      if (!violation.field.starts_with(start)) continue;
+      violation.field.replace(0, start.size(), fmt::format("pod set {}: ", made.pod_sets[i].name));
+    }
+    const bool is_known = std::ranges::any_of(  // a copy of a replica before
+        found, [&](const Found& one) { return one.violation == violation; });
+    if (!is_known) found.push_back({"", std::move(violation)});
+  }
+}
+
+// Adds the levels of a workload's requests that no Topology beside it has.
+void AddUnknownLevels(const Cluster& cluster, const Workload& workload, const std::string& title,
+                      std::vector<Found>& found) {
+  std::set<std::string> levels;
+  for (const Topology& topology : cluster.topologies) {
+    levels.insert(topology.levels.begin(), topology.levels.end());
+  }
+  if (levels.empty()) return;
+  const auto check = [&](const PodSet& pod_set, const std::optional<std::string>& level,
+                         const char* which) {
+    if (!level || levels.contains(*level)) return;
+    Violation violation{title, fmt::format("pod set {}: {}", pod_set.name, which), *level,
+                        fmt::format("no Topology of the input has this level; there are {}",
+                                    fmt::join(levels, ", "))};
+    const bool is_known =
+        std::ranges::any_of(found, [&](const Found& one) { return one.violation == violation; });
+    if (!is_known) found.push_back({"", std::move(violation)});
+  };
+  for (const PodSet& pod_set : workload.pod_sets) {
+    if (!pod_set.topology_request) continue;
+    const TopologyRequest& request = *pod_set.topology_request;
+    check(pod_set, request.required, "required topology");
+    check(pod_set, request.preferred, "preferred topology");
+    check(pod_set, request.slice_topology, "topology of slices");
+    for (const SliceConstraint& constraint : request.slice_constraints) {
+      check(pod_set, constraint.topology, "topology of slices");
+    }
+  }
+}
+
+// Adds what the rules say of all that Kueue makes Workloads of.
+void AddOfJobs(const ClusterRead& read, const ValidationRules& rules, Looked& looked,
+               std::vector<Found>& found) {
+  std::set<std::pair<std::string, ObjectKey>> objects;
+  for (const Workload& workload : read.cluster.workloads) {
+    const bool of_job = IsReadFromJob(workload);
+    AddUnknownLevels(read.cluster, workload,
+                     fmt::format("{} {}", of_job ? "Job" : "Workload", workload.key.ToString()),
+                     found);
+    if (of_job) objects.insert({"Job", workload.key});
+  }
+  for (const Workload& made : read.made_workloads) {
+    if (made.owners.empty() || made.owners.front().kind == "Job") continue;
+    // An object that another one controls is that one's; its own reference comes last.
+    const OwnerReference& object = made.owners.back();
+    if (!IsKindOfKueue(object.kind)) continue;
+    Workload of_object = made;
+    of_object.owners = {object};
+    AddOfTemplates(of_object, rules, found);
+    const ObjectKey key{made.key.namespace_, object.name};
+    AddUnknownLevels(read.cluster, made, fmt::format("{} {}", object.kind, key.ToString()), found);
+    objects.insert({object.kind, key});
+  }
+  for (const auto& [kind, key] : objects) ++looked.at[kind];
+}
+
+// Counts the kinds of objects; of jobs those that `looked.at` has already were looked at.
+void CountKinds(const ReadFacts& facts, Looked& looked) {
+  for (const auto& [kind, count] : facts.objects) {
+    const bool is_checked = kind == "Topology" || kind == "ResourceFlavor" || kind == "Workload";
+    if (is_checked) {
+      looked.at[kind] = count;
+      continue;
+    }
+    const auto at = looked.at.find(kind);
+    const std::size_t seen = at == looked.at.end() ? 0 : at->second;
+    if (count > seen) looked.past[kind] += count - seen;
+  }
+  for (const auto& [kind, count] : facts.skipped) looked.past[kind] += count;
+}
+
+std::string CountsText(const Counts& counts) {
+  std::vector<std::string> texts;
+  for (const auto& [kind, count] : counts) texts.push_back(fmt::format("{} {}", count, kind));
+  return texts.empty() ? "nothing" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
 // `field` is `outer` or lies in it.
@@ -114,18 +235,33 @@ std::string Shortened(std::string value) {
   return value.empty() ? "-" : value;
 }
 
-std::string ViolationTable(const std::vector<Found>& found, const TextStyle& style) {
-  if (found.empty()) return "No violations.\n";
+std::string ViolationTable(const std::vector<Found>& found, const Looked& looked,
+                           const TextStyle& style) {
+  const std::string about = fmt::format("looked at: {}\nnot looked at: {}\n", CountsText(looked.at),
+                                        CountsText(looked.past));
+  if (found.empty()) {
+    return (looked.at.empty() ? "Nothing to validate.\n" : "No violations.\n") + about;
+  }
   std::vector<TableRow> rows;
   for (const auto& [file, violation] : found) {
     rows.push_back({file, violation.object, violation.field.empty() ? "-" : violation.field,
                     Shortened(violation.value), violation.message});
   }
   return RenderTable({"FILE", "OBJECT", "FIELD", "VALUE", "MESSAGE"}, rows, style) +
-         fmt::format("\n{} violation{}\n", found.size(), found.size() == 1 ? "" : "s");
+         fmt::format("\n{} violation{}\n", found.size(), found.size() == 1 ? "" : "s") + about;
 }
 
-std::string ViolationJson(const std::vector<Found>& found) {
+void WriteCounts(const char* key, const Counts& counts, ObjectWriter& out) {
+  out.Key(key);
+  out.BeginMap();
+  for (const auto& [kind, count] : counts) {
+    out.Key(kind);
+    out.Value(static_cast<std::int64_t>(count));
+  }
+  out.EndMap();
+}
+
+std::string ViolationJson(const std::vector<Found>& found, const Looked& looked) {
   const auto writer = MakeJsonWriter();
   writer->BeginMap();
   writer->Key("violations");
@@ -140,6 +276,8 @@ std::string ViolationJson(const std::vector<Found>& found) {
     writer->EndMap();
   }
   writer->EndList();
+  WriteCounts("lookedAt", looked.at, *writer);
+  WriteCounts("notLookedAt", looked.past, *writer);
   writer->EndMap();
   return writer->Finish();
 }
@@ -157,15 +295,23 @@ ExitCode RunValidateObjects(const ValidateObjectsOptions& options) {
                           [](const Diagnostic& error) { return error.object.empty(); })) {
     return ReportError({ErrorClass::kBadInput, diagnostics.RenderErrors()});
   }
+  const ValidationRules rules{*gates, ParseSliceConstraints};
   std::vector<Found> found;
-  for (Violation& violation : ValidateCluster(read->cluster, {*gates, ParseSliceConstraints})) {
+  for (Violation& violation : ValidateCluster(read->cluster, rules)) {
+    found.push_back({"", std::move(violation)});
+  }
+  Looked looked;
+  AddOfJobs(*read, rules, looked, found);
+  for (auto& [file, violation] : found) {
     const auto place = read->places.find(violation.object);
-    found.push_back({place == read->places.end() ? "" : place->second, std::move(violation)});
+    if (place != read->places.end()) file = place->second;
   }
   NameJobs(read->cluster, found);
+  CountKinds(read->facts, looked);
   AddUnreadable(diagnostics, found);
   const TextStyle style = OutputStyle(options.color, options.output == "wide");
-  WriteOutput(options.output == "json" ? ViolationJson(found) : ViolationTable(found, style));
+  WriteOutput(options.output == "json" ? ViolationJson(found, looked)
+                                       : ViolationTable(found, looked, style));
   if (const std::size_t more = diagnostics.error_count() - diagnostics.errors().size(); more > 0) {
     Tell(fmt::format("and {} more values that cannot be read", more));
   }

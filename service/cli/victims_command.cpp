@@ -97,7 +97,7 @@ class Victims {
     } else {
       PrintObject(options_.question.output, [&](ObjectWriter& out) { Write(out); });
     }
-    return found_.fits ? kExitOk : kExitNo;
+    return found_.fits && IsAsAsked(*asked_.workload, options_.question.input) ? kExitOk : kExitNo;
   }
 
  private:
@@ -145,10 +145,11 @@ class Victims {
     const bool fits = sets->fits || !sets->domains.empty();
     if (options_.question.output == "table") {
       PrintSets(*sets);
+      PrintNotHonoured();
     } else {
       PrintObject(options_.question.output, [&](ObjectWriter& out) { WriteSets(*sets, out); });
     }
-    return fits ? kExitOk : kExitNo;
+    return fits && IsAsAsked(*asked_.workload, options_.question.input) ? kExitOk : kExitNo;
   }
 
   void PrintSets(const NamedVictimSets& sets) const {
@@ -269,6 +270,11 @@ class Victims {
                             {{asked_.workload->key.ToString(), AnswerCell(found_.answer, names)}},
                             question_.style));
     WriteOutput("\n" + Summary() + "\n");
+    PrintNotHonoured();
+  }
+
+  void PrintNotHonoured() const {
+    for (const std::string& line : NotHonouredLines(*asked_.workload)) WriteOutput(line + "\n");
   }
 
   void WriteAsked(ObjectWriter& out) const {
@@ -276,6 +282,7 @@ class Victims {
     out.Field("clusterQueue", std::string_view(asked_.cluster_queue));
     out.Field("policy", std::string_view(policy_));
     out.Field("candidates", static_cast<std::int64_t>(candidates_.size()));
+    WriteNotHonoured(*asked_.workload, out);
   }
 
   void Write(ObjectWriter& out) const {

@@ -47,6 +47,9 @@ constexpr const char* kExamples = R"(Examples:
   For a script:
     espalier what-if team-a/train cluster.json.gz --without team-b/eval -o json | jq .then.fits
 
+Of pods that are expected to grow (maxTemplate), it is said besides whether they fit at their
+largest; the exit code is that of their size now.
+
 Workloads are taken away in the order given, until it fits; then each, from the last but one to the
 first, is put back where it need not go. Quota is not looked at: the question is where pods would go.
 
@@ -99,7 +102,7 @@ class WhatIf {
     } else {
       PrintObject(options_.question.output, [&](ObjectWriter& out) { Write(out); });
     }
-    return found_.fits ? kExitOk : kExitNo;
+    return found_.fits && IsAsAsked(workload_, options_.question.input) ? kExitOk : kExitNo;
   }
 
  private:
@@ -170,7 +173,8 @@ class WhatIf {
   Result<void> AnswerNow() {
     const auto asked = AskAbout(question_.cluster, question_.gates, options_.workload);
     if (!asked) return tl::unexpected(asked.error());
-    key_ = asked->workload->key;
+    workload_ = *asked->workload;
+    key_ = workload_.key;
     if (question_.remote != nullptr) {
       auto answer = question_.remote->Place(asked->request, question_.gates);
       if (!answer) return tl::unexpected(answer.error());
@@ -198,6 +202,28 @@ class WhatIf {
         (goes ? must_go_ : may_stay_).push_back(changed_.workloads[slice].key.ToString());
       }
     }
+    return AnswerAtLargest(*victims);
+  }
+
+  // The same once the pods have grown to the largest size that is expected of them (W1.5).
+  Result<void> AnswerAtLargest(const std::vector<RunningWorkload>& victims) {
+    const auto grows = std::ranges::find(changed_.workloads, key_, &Workload::key);
+    bool any = false;
+    for (PodSet& pod_set : grows->pod_sets) {
+      if (!pod_set.max_requests) continue;
+      any = true;
+      Resources& requests = pod_set.pod_template.requests;
+      for (const auto& [resource, amount] : *pod_set.max_requests) {
+        const std::int64_t* now = requests.Find(resource);
+        requests.Set(resource, now == nullptr ? amount : std::max(*now, amount));
+      }
+    }
+    if (!any) return {};
+    const auto asked = AskAbout(changed_, question_.gates, key_.ToString());
+    if (!asked) return tl::unexpected(asked.error());
+    auto found = Find(asked->request, victims);
+    if (!found) return tl::unexpected(found.error());
+    at_largest_ = *std::move(found);
     return {};
   }
 
@@ -248,11 +274,13 @@ class WhatIf {
 
   void PrintTable() const {
     const NamesByFlavor names(changed_.flavors, changed_.topologies, changed_.nodes);
-    WriteOutput(
-        RenderTable({"WHEN", "WHERE " + key_.ToString() + " GOES"},
-                    {{"now", AnswerCell(now_, names)}, {"then", AnswerCell(found_.answer, names)}},
-                    question_.style));
+    std::vector<TableRow> rows = {{"now", AnswerCell(now_, names)},
+                                  {"then", AnswerCell(found_.answer, names)}};
+    if (at_largest_)
+      rows.push_back({"then, at its largest", AnswerCell(at_largest_->answer, names)});
+    WriteOutput(RenderTable({"WHEN", "WHERE " + key_.ToString() + " GOES"}, rows, question_.style));
     std::string lines;
+    for (const std::string& line : NotHonouredLines(workload_)) lines += line + "\n";
     if (!drained_.empty()) {
       lines +=
           fmt::format("drained: {}, with pods of {}{}\n", Counted(std::ssize(drained_), "node"),
@@ -277,6 +305,11 @@ class WhatIf {
     WriteAnswer(now_, question_.gates, out);
     out.Key("then");
     WriteAnswer(found_.answer, question_.gates, out);
+    if (at_largest_) {
+      out.Key("thenAtLargest");
+      WriteAnswer(at_largest_->answer, question_.gates, out);
+    }
+    WriteNotHonoured(workload_, out);
     if (!drained_.empty()) WriteDrained(out);
     if (options_.without.empty()) return;
     out.Key("without");
@@ -309,12 +342,14 @@ class WhatIf {
   std::vector<std::size_t> drained_;
   ChangedNodes nodes_;  // that a server is told of
   std::vector<ObjectKey> hit_;
+  Workload workload_;  // that is asked about, as it is now
   ObjectKey key_;
   WorkloadAnswer now_;
   PrefixAnswer found_;
-  std::vector<VictimSlices> going_;    // of the victims
-  std::vector<std::string> must_go_;   // in the order of the command line
-  std::vector<std::string> may_stay_;  // likewise
+  std::optional<PrefixAnswer> at_largest_;  // of pods that may grow
+  std::vector<VictimSlices> going_;         // of the victims
+  std::vector<std::string> must_go_;        // in the order of the command line
+  std::vector<std::string> may_stay_;       // likewise
 };
 
 }  // namespace

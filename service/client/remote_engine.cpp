@@ -148,57 +148,6 @@ class RemoteEngine::Impl {
     return connection_.Readable(FromProto(requests, response.answers(), budget));
   }
 
-  Result<std::vector<MixedAnswer>> PlaceMixed(std::span<const MixedRequest> requests,
-                                              PlacementMode mode, NestedProfile profile,
-                                              const FeatureGates& gates) {
-    std::vector<NestedRequest> nested;
-    std::vector<WorkloadRequest> flat;
-    v1::PlaceNestedRequest request;
-    for (const MixedRequest& one : requests) {
-      const auto* tree = std::get_if<NestedRequest>(&one);
-      request.add_is_nested(tree != nullptr);
-      if (tree != nullptr) {
-        nested.push_back(*tree);
-      } else {
-        flat.push_back(std::get<WorkloadRequest>(one));
-      }
-    }
-    request.set_state_name(state_name_);
-    if (!whatever_is_current_) *request.mutable_state() = state_;
-    request.set_mode(ModeOf(mode));
-    request.set_profile(profile == NestedProfile::kKep5732 ? v1::PLACEMENT_PROFILE_KEP5732
-                                                           : v1::PLACEMENT_PROFILE_ESPALIER);
-    WriteFeatureGates(gates, *request.mutable_feature_gates());
-    *request.mutable_nested() = ToProto(nested);
-    auto batch = ToProto(flat);
-    if (!batch) return tl::unexpected(batch.error());
-    *request.mutable_flat() = *std::move(batch);
-
-    grpc::ClientContext context;
-    connection_.SetDeadline(context);
-    v1::PlaceNestedResponse response;
-    if (auto placed = connection_.Check(workloads_->PlaceNested(&context, request, &response));
-        !placed) {
-      return tl::unexpected(placed.error());
-    }
-    WorkBudget budget(kMaxAnswerBytes);
-    auto trees = connection_.Readable(FromProto(response.nested(), nested.size(), budget));
-    if (!trees) return tl::unexpected(trees.error());
-    auto others = connection_.Readable(FromProto(flat, response.flat(), budget));
-    if (!others) return tl::unexpected(others.error());
-    std::vector<MixedAnswer> answers;
-    auto tree = trees->begin();
-    auto other = others->begin();
-    for (const MixedRequest& one : requests) {
-      if (std::holds_alternative<NestedRequest>(one)) {
-        answers.emplace_back(std::move(*tree++));
-      } else {
-        answers.emplace_back(std::move(*other++));
-      }
-    }
-    return answers;
-  }
-
   Result<SchedulingCyclesResult> RunSchedulingCycles(const Cluster& cluster,
                                                      const FeatureGates& gates,
                                                      const SchedulingCyclesOptions& options) {
@@ -307,12 +256,6 @@ Result<std::vector<WorkloadAnswer>> RemoteEngine::Place(std::span<const Workload
                                                         PlacementMode mode,
                                                         const FeatureGates& gates) {
   return impl_->Place(requests, mode, gates);
-}
-
-Result<std::vector<MixedAnswer>> RemoteEngine::PlaceMixed(std::span<const MixedRequest> requests,
-                                                          PlacementMode mode, NestedProfile profile,
-                                                          const FeatureGates& gates) {
-  return impl_->PlaceMixed(requests, mode, profile, gates);
 }
 
 Result<std::vector<std::vector<ClusterFit>>> RemoteEngine::Dispatch(

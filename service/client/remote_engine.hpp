@@ -13,7 +13,6 @@
 #include "host/kueue/scheduling_cycle.hpp"
 #include "host/kueue/ungater.hpp"
 #include "host/model/result.hpp"
-#include "host/nested/place_mixed.hpp"
 #include "service/wire/admitted_usage.hpp"
 
 namespace espalier {
@@ -64,11 +63,6 @@ class RemoteEngine {
   // someone else has changed it since Load.
   Result<std::vector<WorkloadAnswer>> Place(std::span<const WorkloadRequest> requests,
                                             PlacementMode mode, const FeatureGates& gates);
-
-  // Answers like PlaceMixed on the loaded state, which does not change. Errors are those of Place.
-  Result<std::vector<MixedAnswer>> PlaceMixed(std::span<const MixedRequest> requests,
-                                              PlacementMode mode, NestedProfile profile,
-                                              const FeatureGates& gates);
 
   // As espalier::Dispatch on the server's states of these names, whatever they are by now;
   // `cluster` of a fit is a position in `states`, and one that is not loaded is unknown. Pod sets

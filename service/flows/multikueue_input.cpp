@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/kueue/job_slices.hpp"
 #include "host/kueue/resize_plan.hpp"
 #include "host/kueue/ungater.hpp"
 #include "host/kueue/workload_slices.hpp"
@@ -36,19 +37,34 @@ Result<ScaleRequests> RequestsOf(std::string_view cluster, const std::vector<Wor
   return requests;
 }
 
-PodCounts RunningPods(const Workload& workload, const std::vector<Pod>& pods, bool suspended) {
+PodCounts CountRunningPods(const Workload& workload, const std::vector<Pod>& pods, bool suspended) {
   PodCounts counts;
-  bool any = false;
+  std::set<std::string_view> seen;  // pod sets that the files have pods of
   for (const PodSet& pod_set : workload.pod_sets) counts[pod_set.name] = 0;
   for (const Pod& pod : pods) {
     const std::string* pod_set = pod.labels.Find(kPodSetLabel);
     if (pod_set == nullptr || !counts.contains(*pod_set) || !IsPodOf(workload, pod)) continue;
-    any = true;
+    seen.insert(*pod_set);
     if (!IsGated(pod) && pod.phase != "Succeeded" && pod.phase != "Failed") ++counts[*pod_set];
   }
-  if (any || suspended) return counts;
-  for (const PodSet& pod_set : workload.pod_sets) counts[pod_set.name] = pod_set.count;
+  if (suspended) return counts;
+  for (const PodSet& pod_set : workload.pod_sets) {
+    if (!seen.contains(pod_set.name)) counts[pod_set.name] = pod_set.count;
+  }
   return counts;
+}
+
+// Marks the slices of an elastic job as elastic in the manager, which need not have the job.
+void OptInSlices(const ObjectKey& key, std::vector<Workload>& workloads) {
+  const auto named = std::ranges::find(workloads, key, &Workload::key);
+  if (named == workloads.end()) return;
+  const auto at = static_cast<std::size_t>(named - workloads.begin());
+  for (const std::size_t i : SlicesOf(at, workloads)) {
+    StringMap& annotations = workloads[i].annotations;
+    if (annotations.Find(kElasticJobAnnotation) == nullptr) {
+      annotations.Set(kElasticJobAnnotation, "true");
+    }
+  }
 }
 
 const std::string* PrebuiltWorkload(const GangWorkload& job) {
@@ -123,8 +139,9 @@ Result<MultiKueueState> MakeMultiKueueState(ClusterRead manager, std::vector<Wor
   const auto& workloads = worker.workloads;
   const auto workload = std::ranges::find(workloads, key, &Workload::key);
   if (workload != workloads.end()) {
-    scaled.runs = RunningPods(*workload, worker.pods, scaled.suspended);
+    scaled.runs = CountRunningPods(*workload, worker.pods, scaled.suspended);
   }
+  if (scaled.elastic) OptInSlices(key, manager.cluster.workloads);
   auto at_manager = RequestsOf("manager", manager.cluster.workloads);
   if (!at_manager) return tl::unexpected(at_manager.error());
   auto at_worker = RequestsOf(found->worker->name, workloads);

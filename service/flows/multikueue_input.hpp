@@ -21,9 +21,9 @@ struct WorkerRead {
 
 // Finds the job that MultiKueue sent to one of the workers, and the scale requests on both sides.
 // `job`: NAMESPACE/NAME or NAME; empty where there is only one. Where the worker's files have no
-// pods, as many run as the job's workload counts; none of a suspended job. Errors: no such job or
-// several (kNotFound); a worker without a name, with that of another or called "manager", a scale
-// request that is no object of counts (kBadInput).
+// pods of a pod set, as many run as the job's workload counts; none of a suspended job. Errors: no
+// such job or several (kNotFound); a worker without a name, with that of another or called
+// "manager", a scale request that is no object of counts (kBadInput).
 Result<MultiKueueState> MakeMultiKueueState(ClusterRead manager, std::vector<WorkerRead> workers,
                                             const std::string& job);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "host/kueue/workload_slices.hpp"
 #include "host/kueue/workload_status.hpp"
 
@@ -42,6 +44,22 @@ PodCounts CountsOf(const GangWorkload& job) {
     }
   }
   return counts;
+}
+
+std::vector<std::string> OptIn(ClusterRead& read) {
+  std::vector<std::string> notes;
+  for (const GangWorkload& job : read.owned_jobs) {
+    if (!IsElasticJob(job.head)) continue;
+    for (Workload& workload : read.cluster.workloads) {
+      if (HasCondition(workload, kFinished) || !IsOf(workload, job)) continue;
+      if (workload.annotations.Find(kElasticJobAnnotation) != nullptr) continue;
+      workload.annotations.Set(kElasticJobAnnotation, "true");
+      notes.push_back(fmt::format("workload {} counts as elastic, as its {} {} is",
+                                  workload.key.ToString(), job.true_workload->kind,
+                                  job.head.key.ToString()));
+    }
+  }
+  return notes;
 }
 
 std::vector<ResizeRequest> ResizesOf(const ClusterRead& read) {

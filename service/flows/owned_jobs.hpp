@@ -1,6 +1,7 @@
 // Reads the desired sizes of jobs that Kueue Workloads stand for already.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "host/kueue/multikueue_flow.hpp"
@@ -11,6 +12,11 @@ namespace espalier {
 
 // Returns the pods that a job requests, by the name of their group.
 PodCounts CountsOf(const GangWorkload& job);
+
+// Marks the unfinished workloads of elastic jobs as elastic, where they do not say themselves
+// whether they are: KEP-77 opts in by the job, as by `enableInTreeAutoscaling` of a RayCluster.
+// Returns a sentence for each.
+std::vector<std::string> OptIn(ClusterRead& read);
 
 // Returns a resize for each job whose counts differ from those of its elastic workload: the newest
 // of the job's unfinished workloads.

@@ -55,6 +55,9 @@ Error In(std::string_view field, const Error& error) {
 }
 
 void AddWarnings(const ClusterRead& read, v1::PlanFlowResponse& response) {
+  for (const Diagnostic& error : read.diagnostics.left_out()) {
+    response.add_notes("left out, as wrong: " + ToString(error));
+  }
   for (const Diagnostic& warning : read.diagnostics.warnings()) {
     response.add_notes(ToString(warning));
   }

@@ -14,6 +14,7 @@ Result<ClusterRead> ReadObjectText(const std::string& field, const std::string& 
                                    ReadOptions options, WorkBudget& budget) {
   options.max_input = kSmallText + kMostUnpacking * text.size();
   options.budget = &budget;
+  options.leave_out = true;
   return ReadClusterText(field, text, options);
 }
 

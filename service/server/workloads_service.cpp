@@ -6,10 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "fallback_cpu/nested_cpu.hpp"
 #include "host/kueue/placement_plan.hpp"
+#include "host/kueue/planned_answers.hpp"
 #include "host/model/excerpt.hpp"
-#include "service/placing/planned_placement.hpp"
 #include "service/server/batch_checks.hpp"
 #include "service/server/found_state.hpp"
 #include "service/server/object_text.hpp"
@@ -74,29 +73,30 @@ class ResponseWriter {
     } else if (const auto* nothing = std::get_if<NothingToPlace>(&planned.plan)) {
       written.set_outcome(v1::OBJECT_OUTCOME_NOTHING_TO_PLACE);
       written.set_reason(nothing->reason);
-    } else if (planned_.trees[i]) {
-      WriteTree(planned_.trees[i]->answer, written);
     } else {
-      WriteFlat(std::get<WorkloadRequest>(planned.plan), planned_.answers[i], written);
+      const WorkloadAnswer& answer = planned_.answers[i];
+      const bool placed = answer.FirstFailure() == nullptr;
+      written.set_outcome(placed ? v1::OBJECT_OUTCOME_PLACED : v1::OBJECT_OUTCOME_NOT_PLACED);
       if (planned_.verdicts[i]) written.set_verdict(ToProto(*planned_.verdicts[i]));
+      if (placed) {
+        for (const std::string& text : workload.not_honoured) written.add_not_honoured(text);
+      }
+      if (answer.tree) {
+        WriteTree(*answer.tree, written);
+      } else {
+        WriteFlat(std::get<WorkloadRequest>(planned.plan), answer, written);
+      }
     }
   }
 
   void WriteTree(const NestedAnswer& answer, v1::ObjectWorkload& written) {
-    const bool placed = IsPlaced(answer.status);
     written.set_is_nested(true);
-    written.set_outcome(placed ? v1::OBJECT_OUTCOME_PLACED : v1::OBJECT_OUTCOME_NOT_PLACED);
     written.set_reason(answer.reason);
-    if (!placed && answer.status != NestedStatus::kBadRequest) {
-      written.set_verdict(ToProto(answer.status));
-    }
     trees_.push_back(answer);
   }
 
   void WriteFlat(const WorkloadRequest& request, const WorkloadAnswer& answer,
                  v1::ObjectWorkload& written) {
-    const bool placed = answer.FirstFailure() == nullptr;
-    written.set_outcome(placed ? v1::OBJECT_OUTCOME_PLACED : v1::OBJECT_OUTCOME_NOT_PLACED);
     written.set_reason(ReasonOf(answer));
     for (const PodSetRequest& pod_set : request.pod_sets) {
       v1::ObjectPodSet& row = *written.add_pod_sets();
@@ -118,6 +118,9 @@ class ResponseWriter {
 };
 
 void WriteFindings(const ClusterRead& read, v1::PlaceObjectsResponse& response) {
+  for (const Diagnostic& error : read.diagnostics.left_out()) {
+    response.add_warnings("left out, as wrong: " + ToString(error));
+  }
   for (const Diagnostic& warning : read.diagnostics.warnings()) {
     response.add_warnings(ToString(warning));
   }
@@ -129,9 +132,9 @@ void WriteFindings(const ClusterRead& read, v1::PlaceObjectsResponse& response) 
 }
 
 // In the order in which a request wants them decided.
-Result<std::vector<MixedRequest>> InOrder(const v1::PlaceNestedRequest& message,
-                                          std::vector<NestedRequest> nested,
-                                          std::vector<WorkloadRequest> flat) {
+Result<std::vector<WorkloadRequest>> InOrder(const v1::PlaceNestedRequest& message,
+                                             std::vector<NestedRequest> nested,
+                                             std::vector<WorkloadRequest> flat) {
   const std::size_t all = nested.size() + flat.size();
   const auto said = static_cast<std::size_t>(message.is_nested_size());
   if (said != all && (said != 0 || (!nested.empty() && !flat.empty()))) {
@@ -140,7 +143,7 @@ Result<std::vector<MixedRequest>> InOrder(const v1::PlaceNestedRequest& message,
                     "expected",
                     said, all, nested.size(), flat.size()));
   }
-  std::vector<MixedRequest> requests;
+  std::vector<WorkloadRequest> requests;
   std::size_t next_nested = 0;
   std::size_t next_flat = 0;
   for (std::size_t i = 0; i < all; ++i) {
@@ -151,9 +154,12 @@ Result<std::vector<MixedRequest>> InOrder(const v1::PlaceNestedRequest& message,
                                   is_nested ? "nested" : "flat"));
     }
     if (is_nested) {
-      requests.emplace_back(std::move(nested[next_nested++]));
+      NestedRequest& tree = nested[next_nested++];
+      WorkloadRequest& request = requests.emplace_back();
+      request.key = tree.key;
+      request.tree = std::move(tree);
     } else {
-      requests.emplace_back(std::move(flat[next_flat++]));
+      requests.push_back(std::move(flat[next_flat++]));
     }
   }
   return requests;
@@ -193,13 +199,8 @@ struct Placing {
   PlacementMode mode;
   Profile profile;
   Engine engine;
-  NestedRunner& runner;
   const FoundState& found;
   ClusterState& scratch;  // a branch of the state that was found; takes what is placed
-
-  std::vector<MixedAnswer> Place(const std::vector<MixedRequest>& requests) {
-    return PlaceMixed(engine, runner, scratch, requests, mode, profile.rules);
-  }
 };
 
 grpc::Status Decide(const v1::PlaceObjectsRequest& request, Placing& placing, WorkBudget& budget,
@@ -215,23 +216,25 @@ grpc::Status Decide(const v1::PlaceObjectsRequest& request, Placing& placing, Wo
   cluster.flavors = std::move(loaded->flavors);
   cluster.nodes.clear();
   cluster.pods.clear();
-  auto plan = PlanPlacement(
-      cluster, {.gates = placing.engine.gates(), .guess_flavor = request.guess_flavor()});
+  auto plan = PlanPlacement(cluster, {.gates = placing.engine.gates(),
+                                      .guess_flavor = request.guess_flavor(),
+                                      .tree_rules = placing.profile.rules});
   if (!plan) return ToStatus(plan.error());
-  PlannedAnswers planned = BeginPlanned(*read, false, *plan);
-  const auto decided = DecidePlanned(
+  const auto all_or_why = [&](std::vector<WorkloadAnswer> answers) {
+    return budget.stopped()
+               ? Result<std::vector<WorkloadAnswer>>(tl::unexpected(budget.Check().error()))
+               : Result<std::vector<WorkloadAnswer>>(std::move(answers));
+  };
+  const auto planned = AnswerPlan(
       *plan,
-      [&](const std::vector<MixedRequest>& requests) {
-        return Result<std::vector<MixedAnswer>>(placing.Place(requests));
+      [&](const std::vector<WorkloadRequest>& requests) {
+        return all_or_why(placing.engine.Place(placing.scratch, requests, placing.mode));
       },
       [&](const std::vector<WorkloadRequest>& requests) {
-        return Result<std::vector<WorkloadAnswer>>(
-            placing.engine.Nominate(placing.scratch, requests));
-      },
-      planned);
-  if (budget.stopped()) return ToStatus(budget.Check().error());
-  if (!decided) return ToStatus(decided.error());
-  const auto written = ResponseWriter(cluster, *plan, planned, response).Write(budget);
+        return all_or_why(placing.engine.Nominate(placing.scratch, requests));
+      });
+  if (!planned) return ToStatus(planned.error());
+  const auto written = ResponseWriter(cluster, *plan, *planned, response).Write(budget);
   if (!written) return ToStatus(written.error());
   WriteFindings(*read, response);
   return grpc::Status::OK;
@@ -247,22 +250,26 @@ grpc::Status Decide(const v1::PlaceNestedRequest& request, Placing& placing, Wor
   }
   auto nested = FromProto(request.nested(), budget);
   if (!nested) return ToStatus(nested.error());
+  if (request.nested().profiles().empty()) {
+    for (NestedRequest& tree : *nested) tree.profile = placing.profile.rules;
+  }
   const auto flat = FromProto(request.flat(), budget);
   if (!flat) return ToStatus(flat.error());
   const auto known = CheckFlavors(*nested, *flat, placing.scratch);
   if (!known) return ToStatus(known.error());
   const auto requests = InOrder(request, *std::move(nested), *flat);
   if (!requests) return ToStatus(requests.error());
-  std::vector<MixedAnswer> answers = placing.Place(*requests);
+  std::vector<WorkloadAnswer> answers =
+      placing.engine.Place(placing.scratch, *requests, placing.mode);
   if (budget.stopped()) return ToStatus(budget.Check().error());
 
   std::vector<NestedAnswer> trees;
   std::vector<WorkloadAnswer> others;
-  for (MixedAnswer& answer : answers) {
-    if (auto* tree = std::get_if<NestedAnswer>(&answer)) {
-      trees.push_back(std::move(*tree));
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if ((*requests)[i].pod_sets.empty() && answers[i].tree) {
+      trees.push_back(*answers[i].tree);
     } else {
-      others.push_back(std::get<WorkloadAnswer>(std::move(answer)));
+      others.push_back(std::move(answers[i]));
     }
   }
   auto of_trees = ToProto(trees, budget);
@@ -322,8 +329,7 @@ grpc::Status WorkloadsService::Answer(const Request& request, const CommittedRep
   if (const grpc::Status status = FindState(states_, request, found); !status.ok()) return status;
   Result<ClusterState> scratch = found.snapshot->state.Branch(budget);
   if (!scratch) return ToStatus(scratch.error());
-  const auto runner = MakeNestedCpuRunner();
-  Placing placing{*mode, *profile, Engine(backend_, *gates, budget), *runner, found, *scratch};
+  Placing placing{*mode, *profile, Engine(backend_, *gates, budget), found, *scratch};
   Response response;
   if (const grpc::Status status = Decide(request, placing, budget, response); !status.ok()) {
     return status;

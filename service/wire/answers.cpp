@@ -5,8 +5,10 @@
 
 #include "host/engine/assignments.hpp"
 #include "host/engine/engine.hpp"
+#include "host/engine/nested_request.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/packing/flavor_state.hpp"
+#include "service/wire/nested.hpp"
 #include "service/wire/tables.hpp"
 #include "service/wire/types.hpp"
 #include "service/wire/workloads.hpp"
@@ -55,6 +57,11 @@ class AnswerEncoder {
       }
     }
     if (std::ranges::none_of(requests, HasPodsInPlace)) message_.clear_added_counts();
+    if (!trees_.empty()) {
+      auto trees = ToProto(trees_, budget_);
+      if (!trees) return tl::unexpected(std::move(trees.error()));
+      *message_.mutable_trees() = *std::move(trees);
+    }
     return std::move(message_);
   }
 
@@ -101,6 +108,7 @@ class AnswerEncoder {
       WritePodSet(present ? &*next : nullptr, added);
       if (present) ++next;
     }
+    if (answer.tree) trees_.push_back(*answer.tree);
     return next == answer.pod_sets.end();
   }
 
@@ -196,12 +204,13 @@ class AnswerEncoder {
   RowTable<v1::LevelList> level_lists_{message_.mutable_level_lists()};
   RowTable<v1::NamedDomain> named_domains_{message_.mutable_named_domains()};
   RowTable<v1::PlacementFailure> failures_{message_.mutable_failure_table()};
+  std::vector<NestedAnswer> trees_;
 };
 
 class AnswerDecoder {
  public:
   AnswerDecoder(const v1::AnswerBatch& message, WorkBudget& budget)
-      : message_(message), decoder_(message.strings(), budget) {}
+      : message_(message), budget_(budget), decoder_(message.strings(), budget) {}
 
   Result<std::vector<WorkloadAnswer>> Decode(std::span<const WorkloadRequest> requests) {
     CheckColumns(requests);
@@ -215,10 +224,27 @@ class AnswerDecoder {
       }
     }
     if (!decoder_.ok()) return tl::unexpected(decoder_.error());
+    if (const auto trees = ReadTrees(requests, answers); !trees) {
+      return tl::unexpected(trees.error());
+    }
     return answers;
   }
 
  private:
+  Result<void> ReadTrees(std::span<const WorkloadRequest> requests,
+                         std::vector<WorkloadAnswer>& answers) {
+    const auto wanted = std::ranges::count_if(
+        requests, [](const WorkloadRequest& request) { return request.tree.has_value(); });
+    auto trees = FromProto(message_.trees(), static_cast<std::size_t>(wanted), budget_);
+    if (!trees) return tl::unexpected(trees.error());
+    auto next = trees->begin();
+    for (std::size_t w = 0; w < requests.size(); ++w) {
+      if (!requests[w].tree) continue;
+      answers[w].tree = std::move(*next++);
+    }
+    return {};
+  }
+
   void CheckColumns(std::span<const WorkloadRequest> requests) {
     std::int64_t pod_sets = 0;
     for (const WorkloadRequest& request : requests) {
@@ -325,6 +351,7 @@ class AnswerDecoder {
   }
 
   const v1::AnswerBatch& message_;
+  WorkBudget& budget_;
   Decoder decoder_;
   const FieldPath root_{"answers"};
 };

@@ -57,7 +57,7 @@ class ShapeNumbers {
 
 // Whether no workload asks for what a gang cannot; of a message with sound columns.
 bool AsksForNoMore(const v1::WorkloadBatch& message) {
-  return message.updates().empty() && message.replacements().empty() &&
+  return !message.has_trees() && message.updates().empty() && message.replacements().empty() &&
          message.assumed_usage().empty() && AllZero(message.simulate_empty()) &&
          AllZero(message.affinity_scores_consumed()) &&
          AllZero(message.pod_set_previous_assignments());

@@ -1,6 +1,7 @@
 #include "service/wire/nested.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -57,6 +58,8 @@ class BatchDecoder {
     check(message_.pods(), groups, true, "pods");
     check(message_.min_counts(), groups, true, "min_counts");
     check(message_.max_counts(), groups, true, "max_counts");
+    check(message_.profiles(), workloads, true, "profiles");
+    check(message_.pod_sets(), groups, true, "pod_sets");
     decoder_.CheckOffsets(message_.group_offsets(), groups, FieldPath(kRoot, "group_offsets"));
   }
 
@@ -77,6 +80,7 @@ class BatchDecoder {
     request.key.name = StringAt(message_.names(), w, "names");
     request.flavor = StringAt(message_.flavors(), w, "flavors");
     request.simulate_empty = EntryOf(message_.simulate_empty(), w);
+    request.profile = ProfileAt(w);
     next_ = static_cast<int>(message_.group_offsets(w));
     end_ = static_cast<int>(message_.group_offsets(w + 1));
     if (next_ == end_) decoder_.Fail(path, "workload {} has no group; each has a root", w);
@@ -87,6 +91,17 @@ class BatchDecoder {
                     "workload {} has {} more groups than are inside its root", w, end_ - next_);
     }
     return request;
+  }
+
+  NestedProfile ProfileAt(int w) {
+    if (message_.profiles().empty()) return NestedProfile::kEspalier;
+    const int profile = message_.profiles(w);
+    if (profile == v1::PLACEMENT_PROFILE_KEP5732) return NestedProfile::kKep5732;
+    if (profile != v1::PLACEMENT_PROFILE_ESPALIER) {
+      decoder_.Fail(FieldPath(kRoot, "profiles", w), "is {}; ESPALIER (2) or KEP5732 (3) expected",
+                    profile);
+    }
+    return NestedProfile::kEspalier;
   }
 
   // Reads the next group and all inside it.
@@ -164,6 +179,12 @@ class BatchDecoder {
         PodCount(EntryOf(message_.min_counts(), g), FieldPath(kRoot, "min_counts", g), decoder_);
     pods.max_count =
         PodCount(EntryOf(message_.max_counts(), g), FieldPath(kRoot, "max_counts", g), decoder_);
+    const std::uint32_t pod_set = EntryOf(message_.pod_sets(), g);
+    if (pod_set > static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max())) {
+      decoder_.Fail(FieldPath(kRoot, "pod_sets", g), "is {}; no workload has as many", pod_set);
+      return;
+    }
+    pods.pod_set = static_cast<std::int32_t>(pod_set) - 1;
   }
 
   void ReadRunningOf(int g, NestedGroup& group) {
@@ -209,9 +230,17 @@ class BatchEncoder {
       message_.add_names(strings_.Ref(request.key.name));
       message_.add_flavors(strings_.Ref(request.flavor));
       message_.add_simulate_empty(request.simulate_empty);
+      message_.add_profiles(request.profile == NestedProfile::kKep5732
+                                ? v1::PLACEMENT_PROFILE_KEP5732
+                                : v1::PLACEMENT_PROFILE_ESPALIER);
       WriteGroup(request.root);
       message_.add_group_offsets(static_cast<std::uint32_t>(message_.group_names_size()));
     }
+    const bool same_rules = std::ranges::all_of(requests, [](const NestedRequest& request) {
+      return request.profile == NestedProfile::kEspalier;
+    });
+    if (same_rules) message_.clear_profiles();
+    if (AllZero(message_.pod_sets())) message_.clear_pod_sets();
     return std::move(message_);
   }
 
@@ -234,6 +263,7 @@ class BatchEncoder {
     message_.add_pods(group.pods ? ShapeOf(*group.pods) : 0);
     message_.add_min_counts(group.pods ? group.pods->min_count : 0);
     message_.add_max_counts(group.pods ? group.pods->max_count : 0);
+    message_.add_pod_sets(group.pods ? static_cast<std::uint32_t>(group.pods->pod_set + 1) : 0);
     for (const NestedGroup& child : group.groups) WriteGroup(child);
   }
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "espalier/v1/nested.pb.h"
+#include "host/engine/nested_request.hpp"
 #include "host/model/result.hpp"
 #include "host/model/work_budget.hpp"
-#include "host/nested/nested_request.hpp"
 
 namespace espalier {
 

@@ -61,6 +61,7 @@ v1::WorkloadName ToProto(const ObjectKey& key) {
 void Write(const Certificate& certificate, v1::ExplainResponse& message) {
   message.set_fits(certificate.fits);
   message.set_never(certificate.never);
+  message.set_undecided(certificate.undecided);
   if (certificate.near_miss) Write(*certificate.near_miss, *message.mutable_near_miss());
   const PossibleChanges& changes = certificate.changes;
   message.set_fewer_pods(changes.fewer_pods);
@@ -74,6 +75,7 @@ Certificate FromProto(const v1::ExplainResponse& message) {
   Certificate certificate;
   certificate.fits = message.fits();
   certificate.never = message.never();
+  certificate.undecided = message.undecided();
   if (message.has_near_miss()) certificate.near_miss = FromProto(message.near_miss());
   PossibleChanges& changes = certificate.changes;
   changes.fewer_pods = message.fewer_pods();

@@ -4,7 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "host/engine/nested_request.hpp"
 #include "service/wire/columns.hpp"
+#include "service/wire/nested.hpp"
 #include "service/wire/shared_rows.hpp"
 
 namespace espalier {
@@ -15,7 +17,10 @@ const FieldPath kRoot("workloads");
 class BatchDecoder {
  public:
   BatchDecoder(const v1::WorkloadBatch& message, WorkBudget& budget)
-      : message_(message), decoder_(message.strings(), budget), tables_(message, kRoot, decoder_) {}
+      : message_(message),
+        budget_(budget),
+        decoder_(message.strings(), budget),
+        tables_(message, kRoot, decoder_) {}
 
   Result<std::vector<WorkloadRequest>> Decode() {
     CheckColumns(message_, decoder_);
@@ -26,6 +31,7 @@ class BatchDecoder {
     ReadReplacements(requests);
     ReadAssumedUsage(requests);
     if (!decoder_.ok()) return tl::unexpected(decoder_.error());
+    if (const auto trees = ReadTrees(requests); !trees) return tl::unexpected(trees.error());
     return requests;
   }
 
@@ -174,7 +180,32 @@ class BatchDecoder {
     }
   }
 
+  Result<void> ReadTrees(std::vector<WorkloadRequest>& requests) {
+    if (!message_.has_trees()) return {};
+    const FieldPath path(kRoot, "trees");
+    auto trees = FromProto(message_.trees().trees(), budget_);
+    if (!trees) return tl::unexpected(trees.error());
+    const auto& workloads = message_.trees().workloads();
+    decoder_.CheckColumn(workloads.size(), static_cast<std::int64_t>(trees->size()), false,
+                         FieldPath(path, "workloads"));
+    std::int64_t previous = -1;
+    for (int i = 0; i < workloads.size() && decoder_.ok(); ++i) {
+      if (!InOrder(workloads[i], previous, static_cast<std::int64_t>(requests.size()),
+                   FieldPath(path, "workloads", i))) {
+        break;
+      }
+      WorkloadRequest& request = requests[workloads[i]];
+      NestedRequest& tree = (*trees)[static_cast<std::size_t>(i)];
+      tree.key = request.key;
+      tree.simulate_empty = false;
+      request.tree = std::move(tree);
+    }
+    if (!decoder_.ok()) return tl::unexpected(decoder_.error());
+    return {};
+  }
+
   const v1::WorkloadBatch& message_;
+  WorkBudget& budget_;
   Decoder decoder_;
   const WorkloadTables tables_;
 };
@@ -187,6 +218,7 @@ class BatchEncoder {
       WriteWorkload(static_cast<std::uint32_t>(w), requests[w]);
     }
     if (tables_.error()) return tl::unexpected(*tables_.error());
+    if (!trees_.empty()) *message_.mutable_trees()->mutable_trees() = ToProto(trees_);
     LeaveOut(*message_.mutable_namespaces());
     LeaveOut(*message_.mutable_names());
     LeaveOut(*message_.mutable_simulate_empty());
@@ -214,6 +246,10 @@ class BatchEncoder {
     message_.add_pod_set_offsets(static_cast<std::uint32_t>(message_.pod_set_names_size()));
     if (request.replacement) WriteReplacement(w, *request.replacement);
     if (!request.assumed_usage.empty()) WriteAssumedUsage(w, request.assumed_usage);
+    if (request.tree) {
+      message_.mutable_trees()->add_workloads(w);
+      trees_.push_back(*request.tree);
+    }
   }
 
   void WritePodSet(const PodSetRequest& pod_set) {
@@ -264,6 +300,7 @@ class BatchEncoder {
 
   v1::WorkloadBatch message_;
   WorkloadTablesWriter tables_{message_};
+  std::vector<NestedRequest> trees_;
 };
 
 }  // namespace

@@ -132,7 +132,7 @@ spec:
   EXPECT_THAT(early.output, HasSubstr("required rack"));
   const ProcessResult wrong = RunEspalier({"place", kCluster, "-"},
                                           workload("{policy: Sometimes, level: example.com/rack}"));
-  EXPECT_EQ(wrong.exit_code, 3);
+  EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_THAT(wrong.errors, HasSubstr("want Required or Preferred"));
   const std::string unknown = workload("{required: example.com/rack, colour: red}");
   EXPECT_THAT(RunEspalier({"place", kCluster, "-"}, unknown).errors,
@@ -153,7 +153,7 @@ spec:
       topologyRequest: {required: example.com/block}
       eqGroups: [{count: 2, template: {resources: {limits: {cpu: 1}}}}]
 )");
-  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.errors, HasSubstr("gangGroup gg requires example.com/block, which is above "
                                        "example.com/rack that the workload around it requires"));
 }
@@ -187,8 +187,9 @@ spec:
 
 TEST(Profiles, KueueDecidesEachUnitAndSaysWhatItLeavesOut) {
   const ProcessResult result = RunEspalier({"place", kCluster, "-"}, kTree);
-  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.exit_code, 1) << result.errors;
   EXPECT_THAT(result.output, HasSubstr("default/w-2"));
+  EXPECT_THAT(result.output, HasSubstr("3 of the placed not as asked"));
   EXPECT_THAT(result.errors, HasSubstr("required example.com/block is not honoured"));
 }
 

@@ -189,14 +189,36 @@ TEST(PlaceExitCode, IsTwoForAWrongCommandLine) {
   }
 }
 
+// What is wrong is left out alone, and named; all else is answered.
+TEST(PlaceExitCode, IsOneWhereAnObjectIsLeftOut) {
+  const std::string objects = FileContent(kData + "fits.yaml") + R"(---
+apiVersion: v1
+kind: Node
+metadata: {name: odd}
+status: {allocatable: {cpu: many}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: wrong, namespace: team, labels: {kueue.x-k8s.io/queue-name: q}}
+spec: {parallelism: x, template: {spec: {containers: [{name: c}]}}}
+)";
+  const ProcessResult placed = RunEspalier({"place", "-"}, objects);
+  EXPECT_EQ(placed.exit_code, 1);
+  EXPECT_THAT(placed.errors, HasSubstr("Node odd: status.allocatable.cpu"));
+  EXPECT_THAT(placed.output, HasSubstr("1 placed, 1 not placed"));
+  EXPECT_THAT(placed.output, HasSubstr("Job team/wrong: spec.parallelism"));
+  EXPECT_EQ(RunEspalier({"place", "-", "--strict"}, objects).exit_code, 3);
+}
+
 TEST(PlaceExitCode, IsThreeForWrongInput) {
   const std::vector<std::string> stdin_only = {"place", "-"};
-  for (const auto& [input, text] : std::vector<std::pair<std::string, std::string>>{
-           {R"({"kind": "Node")", "standard input"},
-           {R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},
-                "status": {"allocatable": {"cpu": "many"}}})",
-            "Node n: status.allocatable.cpu"},
-       }) {
+  for (
+      const auto& [input, text] : std::vector<std::pair<std::string, std::string>>{
+          {R"({"kind": "Node")", "standard input"},
+          {R"({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Topology", "metadata": {"name": "t"},
+                "spec": {"levels": [{"nodeLabel": 3}]}})",
+           "Topology t: spec.levels[0].nodeLabel"},
+      }) {
     const ProcessResult result = RunEspalier(stdin_only, input);
     EXPECT_EQ(result.exit_code, 3);
     EXPECT_THAT(result.errors, HasSubstr(text));
@@ -332,7 +354,7 @@ TEST(PlaceOutput, NamesNeitherSteerTheTerminalNorForgeLines) {
 
   objects.replace(objects.find("count: 2"), 8, "count: x");
   const ProcessResult refused = RunEspalier({"place", "-"}, objects);
-  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.errors, HasSubstr("team/a\\x1b[2J\\nteam/forged"));
   EXPECT_THAT(refused.errors, testing::Not(HasSubstr("\x1b")));
   EXPECT_THAT(refused.errors, testing::Not(HasSubstr(std::string(200, 'x'))));

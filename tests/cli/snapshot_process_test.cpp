@@ -47,7 +47,7 @@ TEST(Snapshot, AsksForEveryTypeThatIsRead) {
                                    HasSubstr("get workload.scheduling.k8s.io -A -o json"),
                                    HasSubstr(R"({"name": "acme-1"})")));
   EXPECT_THAT(result.errors,
-              AllOf(HasSubstr("not in this cluster: pod, "), Not(HasSubstr("topology"))));
+              AllOf(HasSubstr("not in this cluster: pod, "), Not(HasSubstr("topology.kueue"))));
   EXPECT_EQ(result.exit_code, 0);
 }
 

@@ -164,6 +164,104 @@ TEST(ResizeAcrossClusters, NamesWhatIsMissing_W8_10) {
   EXPECT_THAT(result.errors, HasSubstr("--worker is required"));
 }
 
+const std::string kRay = kData + "ray/";
+
+ProcessResult ResizeRay(const std::vector<std::string>& options) {
+  std::vector<std::string> arguments = {"resize", "--workload", "ray-wl"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  for (const char* file : {"cluster.yaml", "workload.yaml", "raycluster.yaml"}) {
+    arguments.push_back(kRay + file);  // also behind --to, which takes one word
+  }
+  return RunEspalier(arguments);
+}
+
+TEST(ResizeOfRay, PodsOfSeveralPodSetsCountOnce_W5_3_W8_9) {
+  const std::vector<std::vector<std::string>> ways = {
+      {"--profile", "espalier"},
+      {"--slices", "per-replica"},
+      {"--profile", "espalier", "--slices", "per-replica"}};
+  for (const std::vector<std::string>& way : ways) {
+    std::vector<std::string> options = way;
+    options.insert(options.end(), {"--to", "small-group=7"});  // with the head the 8 cpu there are
+    ProcessResult result = ResizeRay(options);
+    EXPECT_THAT(result.output, HasSubstr("Pods afterwards: head=1, small-group=7\n"));
+    EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+    options.back() = "small-group=8";
+    result = ResizeRay(options);
+    EXPECT_THAT(result.output, HasSubstr("waits: ")) << result.errors;
+    EXPECT_EQ(result.exit_code, 1);
+    options.back() = "head=0,small-group=8";  // mixed: the head's room is free
+    result = ResizeRay(options);
+    EXPECT_THAT(result.output, HasSubstr("Pods afterwards: head=0, small-group=8\n"));
+    EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+    options.back() = "small-group=2";
+    EXPECT_THAT(ResizeRay(options).output, HasSubstr("changes in place.\n"));
+  }
+}
+
+TEST(ResizeOfRay, SaysThatKueueCountsThePodsTwice_R16_8) {
+  const ProcessResult result = ResizeRay({"--to", "small-group=7"});
+  EXPECT_THAT(result.errors, HasSubstr("counted once, as profile espalier does, it fits"));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(ResizeRay({"--to", "small-group=8"}).errors, Not(HasSubstr("counted once")));
+}
+
+TEST(ResizeOfRay, ScriptsSeeWhatIsWrittenToTheParent_W8_9) {
+  const ProcessResult result =
+      ResizeRay({"--slices", "per-replica", "-o", "yaml", "--to", "small-group=8"});
+  EXPECT_THAT(result.output, HasSubstr("    kueue.x-k8s.io/folded-workload-slices: "
+                                       "\"ray-wl-replica-1,ray-wl-replica-2,ray-wl-replica-3\"\n"));
+  EXPECT_THAT(result.output, HasSubstr("    - type: \"ResizeRequested\"\n"
+                                       "      status: \"True\"\n"
+                                       "      reason: \"SlicesPending\"\n"));
+}
+
+TEST(ResizeOfRay, AutoscalingOptsIn_W5) {
+  const ProcessResult result = RunEspalier({"cycle", kRay + "cluster.yaml", kRay + "workload.yaml",
+                                            kRay + "raycluster.yaml", "--until-stable"});
+  EXPECT_THAT(result.errors,
+              HasSubstr("workload team/ray-wl counts as elastic, as its RayCluster team/ray is\n"));
+  EXPECT_THAT(result.output, HasSubstr("team/ray-wl-slice-2"));
+  const ProcessResult without =
+      RunEspalier({"resize", "--workload", "ray-wl", "--to", "small-group=2", kRay + "cluster.yaml",
+                   kRay + "workload.yaml"});
+  EXPECT_THAT(without.output, HasSubstr("is not elastic"));
+  EXPECT_EQ(without.exit_code, 1);
+}
+
+// The story of a RayJob whose RayCluster Ray changes, from each of its first steps.
+TEST(ResizeOfRay, TheFlowStartsWhereTheObjectsAre_W6) {
+  const std::string worker = FileContent(kRay + "worker.yaml");
+  const auto flow = [&](const std::string& manager, const std::string& text) {
+    return RunEspalier({"resize", "--multikueue", "--manager", manager, "--worker", "east=-"},
+                       text);
+  };
+  ProcessResult result = flow(kRay + "manager.yaml", worker);
+  EXPECT_THAT(result.output,
+              HasSubstr("1     worker      RayJob team/ray wants head=1, small-group=5, its "
+                        "workload has head=1, small-group=1"));
+  EXPECT_THAT(result.output, HasSubstr("pods: 4 of small-group start"));
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+
+  std::string reported = worker;
+  const std::string uid = "  uid: wl-1\n";
+  reported.insert(reported.find(uid),
+                  "  annotations: {kueue.x-k8s.io/scale-request: '{\"small-group\":5}'}\n");
+  result = flow(kRay + "manager.yaml", reported);
+  EXPECT_THAT(result.output, HasSubstr("1     multikueue  workload team/ray-wl of the worker"));
+  EXPECT_THAT(result.output, HasSubstr("pods: 4 of small-group start"));
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+
+  std::string fewer = worker;  // as many as there are
+  fewer.replace(fewer.find("replicas: 5"), 11, "replicas: 1");
+  EXPECT_THAT(flow(kRay + "manager.yaml", fewer).output, HasSubstr("Nothing to do"));
+}
+
+TEST(ResizeAcrossClusters, TakesNoOptionThatItWouldNotHonour) {
+  EXPECT_EQ(Flow({"--slices", "per-replica"}).exit_code, 2);
+  EXPECT_EQ(Flow({"--profile", "espalier"}).exit_code, 2);
+}
+
 TEST(SlicesOfAJob, AreOneVictim_W5_5) {
   const std::vector<std::string> files = {kData + "elastic.yaml", kData + "slices.yaml"};
   ProcessResult result = RunEspalier(

@@ -29,11 +29,36 @@ TEST(ValidateObjectsOutput, DependsOnGates_R23_8) {
   EXPECT_THAT(result.output, Not(HasSubstr("must be a valid JSON array")));
 }
 
-TEST(ValidateObjectsOutput, FindsNothingInARealCluster) {
+// One job of it asks for a level that its cluster does not have.
+TEST(ValidateObjectsOutput, FindsAnUnknownLevelInARealCluster) {
   const ProcessResult result =
       RunEspalier({"validate-objects", kDumps + "after.json.gz", kDumps + "extra.json"});
-  EXPECT_EQ(result.output, "No violations.\n");
-  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.output, HasSubstr("Workload team-nlp/job-nolevel-01-b1821"));
+  EXPECT_THAT(result.output, HasSubstr("no Topology of the input has this level"));
+  EXPECT_THAT(result.output, HasSubstr("\n1 violation\nlooked at: "));
+  EXPECT_THAT(result.output, HasSubstr("\nnot looked at: "));
+  EXPECT_EQ(result.exit_code, 1);
+}
+
+// Every kind that Kueue makes Workloads of is looked at (R23.11), and named with its file.
+TEST(ValidateObjectsOutput, LooksAtTheTemplatesOfEveryKind) {
+  const ProcessResult result = RunEspalier({"validate-objects", "-"}, R"(
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: bad, labels: {kueue.x-k8s.io/queue-name: q}}
+spec:
+  replicatedJobs:
+  - name: w
+    template:
+      spec:
+        template:
+          metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: a, kueue.x-k8s.io/podset-preferred-topology: b}}
+          spec: {containers: [{name: c}]}
+)");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.output, HasSubstr("standard input  JobSet default/bad  pod set w: template"));
+  EXPECT_THAT(result.output, HasSubstr("must not contain more than one topology annotation"));
+  EXPECT_THAT(result.output, HasSubstr("looked at: 1 JobSet"));
 }
 
 TEST(ValidateObjectsExitCode, IsTwoForAWrongCommandLine) {

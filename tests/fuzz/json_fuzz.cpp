@@ -48,22 +48,13 @@ void PlaceTrees(std::string_view bytes, const Engine& engine) {
     if (!plan) return;
     auto state = ClusterState::Build(plan->state);
     if (!state) return;
-    std::map<std::size_t, std::size_t> gangs;
-    for (const TreeIndex& tree : read->trees) gangs.emplace(tree.unit, tree.workload);
-    const ClusterLookup lookup(read->cluster);
-    std::vector<NestedRequest> requests;
+    std::vector<WorkloadRequest> requests;
     for (const PlannedWorkload& planned : plan->workloads) {
       const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
-      const auto gang = gangs.find(planned.index);
-      if (request == nullptr || gang == gangs.end()) continue;
-      const Topology* topology =
-          request->pod_sets.empty() ? nullptr : lookup.TopologyOf(request->pod_sets.front().flavor);
-      const auto tree = TreeOf(read->gang_workloads.at(gang->second), *request,
-                               topology == nullptr ? Topology().levels : topology->levels);
-      if (tree && MostPods(tree->root) <= 1000) requests.push_back(*tree);
+      if (request == nullptr || !request->tree || MostPods(request->tree->root) > 1000) continue;
+      requests.push_back(*request);
     }
-    const auto runner = MakeNestedCpuRunner();
-    const auto answers = PlaceNested(*runner, *state, requests, PlacementMode::kSequential);
+    const auto answers = engine.PlaceInOrder(*state, requests);
     Expect(answers.size() == requests.size(), "every tree is answered");
   }
 }

@@ -407,7 +407,7 @@ void RunNested(std::string_view bytes) {
   v1::NestedBatch message;
   if (!Parse(bytes, message)) return;
   WorkBudget budget(kBudget);
-  const auto requests = FromProto(message, budget);
+  auto requests = FromProto(message, budget);
   if (!requests) return;
   Expect(Reread(ToProto(*requests)) == *requests, "writing and reading change no tree");
   constexpr std::int64_t kFew = 64;
@@ -418,8 +418,8 @@ void RunNested(std::string_view bytes) {
   const auto runner = MakeNestedCpuRunner();
   for (const NestedProfile profile : {NestedProfile::kEspalier, NestedProfile::kKep5732}) {
     auto state = ClusterState::Build(SmallCluster());
-    const auto answers =
-        PlaceNested(*runner, *state, *requests, PlacementMode::kSequential, profile);
+    for (NestedRequest& request : *requests) request.profile = profile;
+    const auto answers = PlaceNested(*runner, *state, *requests, PlacementMode::kSequential);
     WorkBudget more(8 * kBudget);
     const auto written = ToProto(answers, more);
     Expect(written.has_value(), "answers can be written");

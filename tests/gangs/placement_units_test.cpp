@@ -145,15 +145,51 @@ TEST(PlacementUnits, PodSetsThatAreLeftOutLeaveTheNamesOfOthers) {
   EXPECT_THAT(Lines(PlacementUnits(workload)), ElementsAre("w: one x 1 two x 2"));
 }
 
-TEST(PlacementUnits, PodsOfNoGangThatARequestBindsStayTogether) {
+// W1.3, W1.6: no flat request says that as many of them as fit are placed in one domain.
+TEST(IsBestEffortInOneDomain, PodsOfNoGangThatARequestBindsAre) {
+  GangWorkload workload = Named({Gang("gg", {Pods("main", 3)})});
+  workload.topology_request = Required("rack");
+  EXPECT_FALSE(IsBestEffortInOneDomain(workload)) << "a gang";
+  workload.gang_groups[0].mode = GangMode::kOff;
+  EXPECT_TRUE(IsBestEffortInOneDomain(workload));
+  EXPECT_TRUE(IsNested(workload));
+  EXPECT_THAT(Lines({TreeUnit(workload)}), ElementsAre("w: main x 3"));
+  workload.whole = true;
+  EXPECT_FALSE(IsBestEffortInOneDomain(workload)) << "placed as Kueue does";
+  workload.whole = false;
+  workload.topology_request.levels = TopologyRequest{.unconstrained = true};
+  EXPECT_FALSE(IsBestEffortInOneDomain(workload)) << "nothing binds them";
+  EXPECT_EQ(PlacementUnits(workload).size(), 3u);
+}
+
+// W1.2: what a template asks for is asked for by each replica that is a pod, as in Kueue.
+TEST(IsBestEffortInOneDomain, ReplicasThatArePodsAreByARequestAroundThem) {
+  GangWorkload workload = Named({Gang("gg", {Pods("main", 3)})});
+  workload.replica_mode = ReplicaMode::kReplicatedPods;
+  workload.replicas = 3;
+  RankedGroup& ranked = workload.gang_groups[0].ranked_groups[0];
+  ranked.eq_groups[0].topology_request = Required("rack");
+  EXPECT_FALSE(IsBestEffortInOneDomain(workload));
+  ranked.topology_request = Required("rack");
+  EXPECT_TRUE(IsBestEffortInOneDomain(workload));
+}
+
+TEST(TreeUnit, SaysThatAPreferenceKeepsNoPodBack) {
   GangWorkload workload = Named({Gang("gg", {Pods("main", 3)})});
   workload.gang_groups[0].mode = GangMode::kOff;
-  EXPECT_EQ(PlacementUnits(workload).size(), 3u);
-  workload.topology_request = Required("rack");
-  const std::vector<Workload> units = PlacementUnits(workload);
-  EXPECT_THAT(Lines(units), ElementsAre("w: main x 3"));
-  EXPECT_EQ(units[0].pod_sets[0].topology_request->required, "rack");
-  EXPECT_THAT(workload.notes, ElementsAre(HasSubstr("its mode is Off")));
+  workload.topology_request.levels = TopologyRequest{.preferred = "rack"};
+  TreeUnit(workload);
+  EXPECT_THAT(workload.notes, ElementsAre(HasSubstr("preferred rack keeps none of them back")));
+}
+
+// R25.10, R25.11.
+TEST(PlacementUnits, RanksThatHavePlacesAreNoted) {
+  GangWorkload workload = Named({Gang("gg", {Pods("main", 3)})});
+  workload.gang_groups[0].ranked_groups[0].ranks = {RankPlacement::kStriped, "rack"};
+  EXPECT_TRUE(IsNested(workload));
+  PlacementUnits(workload);
+  EXPECT_THAT(workload.notes,
+              ElementsAre("rankPlacement of rankedGroup rg: Striped over rack is not honoured"));
 }
 
 // The inner request is within the outer one when both bind the same pods (W1.6).
@@ -222,18 +258,6 @@ TEST(PlacementUnits, ARequestOverManyPodSetsIsNoted) {
   EXPECT_THAT(workload.notes,
               ElementsAre("topologyRequest of gangGroup gg: required rack holds for each of its 2 "
                           "pod sets, not for all of them together"));
-}
-
-TEST(PlacementUnits, ClaimsAreNamedAsNotHonoured) {
-  GangWorkload workload = Named({Gang("gg", {Pods("main", 1)})});
-  workload.topology_request.claims = {{"", "", "any-block"}};
-  workload.gang_groups[0].topology_request.claims = {{"c", "my-rack", ""}};
-  PlacementUnits(workload);
-  EXPECT_THAT(workload.notes,
-              ElementsAre("topologyRequest of the workload: resourceClaimTemplate any-block is not "
-                          "honoured: no domain of it is known",
-                          "topologyRequest of gangGroup gg: resourceClaim my-rack is not honoured: "
-                          "no domain of it is known"));
 }
 
 // W1.3: nothing of a gang before its minimum, and nothing at its cost.

@@ -6,8 +6,8 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "fallback_cpu/nested_cpu.hpp"
-#include "host/nested/flat_verdicts.hpp"
-#include "host/nested/place_mixed.hpp"
+#include "host/engine/engine.hpp"
+#include "host/engine/verdicts.hpp"
 #include "tests/nested/nested_cluster.hpp"
 
 namespace espalier {
@@ -46,8 +46,31 @@ WorkloadRequest PlannedOn(const std::vector<std::string>& flavors) {
   return planned;
 }
 
+// Returns the pod sets of the tree's groups of pods, in order, and takes them out of the tree.
+std::vector<std::int32_t> TakePodSets(NestedGroup& group) {
+  std::vector<std::int32_t> taken;
+  if (group.pods) taken.push_back(std::exchange(group.pods->pod_set, -1));
+  for (NestedGroup& child : group.groups) {
+    for (const std::int32_t pod_set : TakePodSets(child)) taken.push_back(pod_set);
+  }
+  return taken;
+}
+
+// Without the pod sets, which one test looks at.
 Result<NestedRequest> TreeOf(const GangWorkload& workload, const WorkloadRequest& planned) {
-  return TreeOf(workload, planned, std::vector<std::string>{kBlock, kRack, kHost});
+  auto tree = TreeOf(workload, planned, std::vector<std::string>{kBlock, kRack, kHost});
+  if (tree) TakePodSets(tree->root);
+  return tree;
+}
+
+// Slices and what is left behind them are of the same pod set.
+TEST(TreeOf, GroupsOfPodsSayWhichPodSetTheyAreOf) {
+  GangWorkload workload = WorkloadOf({PodsOf("a", 2, 2), PodsOf("none", 0, 0), PodsOf("b", 7, 7)});
+  workload.gang_groups[0].ranked_groups[0].eq_groups[2].topology_request =
+      Levels({.slice_topology = kRack, .slice_size = 3});
+  auto tree = TreeOf(workload, PlannedOn({"gpu", "gpu"}), std::vector<std::string>{kBlock, kRack});
+  ASSERT_TRUE(tree) << tree.error().message;
+  EXPECT_EQ(TakePodSets(tree->root), (std::vector<std::int32_t>{0, 1, 1}));
 }
 
 TEST(TreeOf, EveryLevelOfTheModelIsAGroup) {
@@ -87,10 +110,28 @@ TEST(TreeOf, PodSetsOfOneGroupShareADomain) {
                                          Group("second", {Pods("workers", 3, 3, 2)})})));
 }
 
-TEST(TreeOf, GangsStartInOrder) {
+// R25.12: pods that run bind those around them that ask for a domain, and nothing else.
+TEST(TreeOf, RunningPodsBindGroupsThatAskForADomain) {
+  GangWorkload workload = WorkloadOf({PodsOf("a", 2, 2)});
+  GangGroup& gang = workload.gang_groups[0];
+  gang.topology_request = Levels({.required = kRack});
+  gang.ranked_groups[0].eq_groups[0].running = {{.node = "n", .pods = 1}};
+  const auto tree = TreeOf(workload, PlannedOn({"gpu"}));
+  ASSERT_TRUE(tree);
+  EXPECT_TRUE(tree->root.running_on.empty());
+  EXPECT_EQ(tree->root.groups[0].running_on, std::vector<std::string>{"n"});
+  EXPECT_TRUE(tree->root.groups[0].groups[0].running_on.empty());
+  EXPECT_EQ(tree->root.groups[0].groups[0].groups[0].pods->min_count, 1);
+}
+
+TEST(TreeOf, GangsStartInOrderWhereOneIsAskedFor) {
   GangWorkload workload = WorkloadOf({PodsOf("a", 1, 1)});
   workload.gang_groups.push_back(workload.gang_groups[0]);
   workload.gang_groups[1].name = "second";
+  const auto apart = TreeOf(workload, PlannedOn({"gpu", "gpu"}));
+  ASSERT_TRUE(apart);
+  EXPECT_FALSE(apart->root.in_order);
+  workload.in_order = true;
   const auto tree = TreeOf(workload, PlannedOn({"gpu", "gpu"}));
   ASSERT_TRUE(tree);
   EXPECT_TRUE(tree->root.in_order);
@@ -104,6 +145,42 @@ TEST(TreeOf, PodsThatAreReplicasNeedNoOther) {
   const auto tree = TreeOf(workload, PlannedOn({"gpu"}));
   ASSERT_TRUE(tree);
   EXPECT_EQ(tree->root, Group("w", {Group("gg", {Group("rg", {Pods("a", 0, 7)})})}));
+}
+
+// R25.2: a domain that is preferred would hold back the pods without room in it.
+TEST(TreeOf, PodsOfWhichNoneIsRequiredPreferNoLevel) {
+  GangWorkload workload = WorkloadOf({PodsOf("a", 3, 3)});
+  workload.gang_groups[0].mode = GangMode::kOff;
+  workload.topology_request = Levels({.required = kBlock, .preferred = kRack});
+  workload.gang_groups[0].topology_request = Levels({.preferred = kRack});
+  const auto tree = TreeOf(workload, PlannedOn({"gpu"}));
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->root,
+            Required(kBlock, Group("w", {Group("gg", {Group("rg", {Pods("a", 0, 3)})})})));
+  EXPECT_FALSE(RequiresPods(tree->root));
+}
+
+// R25.10, R25.11.
+TEST(TreeOf, RanksGoWhereTheirGroupSays) {
+  GangWorkload workload = WorkloadOf({PodsOf("a", 3, 3)});
+  GangGroup& gang = workload.gang_groups[0];
+  gang.ranked_groups[0].ranks = {RankPlacement::kBalanced, kRack};
+  const auto balanced = TreeOf(workload, PlannedOn({"gpu"}));
+  ASSERT_TRUE(balanced);
+  const NestedGroup& ranked = balanced->root.groups[0].groups[0];
+  EXPECT_EQ(ranked.ranks, RankPlacement::kBalanced);
+  EXPECT_EQ(ranked.rank_level, kRack);
+  EXPECT_TRUE(RequiresPods(balanced->root));
+  gang.ranked_groups[0].ranks = {};
+  gang.ranks = {RankPlacement::kTogether, kHost};
+  gang.ranked_groups.push_back(
+      {.name = "other", .rank_from = "rank", .eq_groups = {PodsOf("b", 1, 1), PodsOf("c", 2, 2)}});
+  const auto together = TreeOf(workload, PlannedOn({"gpu", "gpu", "gpu"}));
+  ASSERT_TRUE(together);
+  EXPECT_EQ(together->root.groups[0].ranks, RankPlacement::kTogether);
+  EXPECT_EQ(together->root.groups[0].rank_level, kHost);
+  EXPECT_EQ(together->root.groups[0].groups[1].ranks, RankPlacement::kByPath)
+      << "ranks of two groups cannot be contiguous as well";
 }
 
 TEST(TreeOf, SlicesAreCopiesOfAGroup) {
@@ -205,41 +282,46 @@ class Mixed : public testing::Test {
  protected:
   explicit Mixed(const Blocks& blocks = {{{4}, {2}}})
       : state_(*ClusterState::Build(ClusterOf(blocks))),
-        engine_(MakeCpuBackend(1), FeatureGates()),
-        runner_(MakeNestedCpuRunner()) {}
+        engine_(MakeCpuBackend(1), FeatureGates()) {}
 
-  std::vector<MixedAnswer> Place(const std::vector<MixedRequest>& requests, PlacementMode mode) {
-    return PlaceMixed(engine_, *runner_, state_, requests, mode, NestedProfile::kEspalier);
+  static WorkloadRequest Tree(NestedGroup root) {
+    WorkloadRequest request;
+    request.tree = RequestOf(std::move(root));
+    return request;
   }
 
-  static bool IsPlacedAt(const std::vector<MixedAnswer>& answers, std::size_t i) {
-    if (const auto* tree = std::get_if<NestedAnswer>(&answers[i])) return IsPlaced(tree->status);
-    return std::get<WorkloadAnswer>(answers[i]).FirstFailure() == nullptr;
+  std::vector<WorkloadAnswer> Place(const std::vector<WorkloadRequest>& requests,
+                                    PlacementMode mode) {
+    return engine_.Place(state_, requests, mode);
+  }
+
+  static bool IsPlacedAt(const std::vector<WorkloadAnswer>& answers, std::size_t i) {
+    return answers[i].FirstFailure() == nullptr;
   }
 
   ClusterState state_;
   Engine engine_;
-  std::unique_ptr<NestedRunner> runner_;
 };
 
 // What one of either form books, the next of either form sees.
 TEST_F(Mixed, InOrderEachSeesWhatTheOthersBooked) {
-  const NestedRequest tree = RequestOf(Required(kRack, Pods("w", 3)));
+  const WorkloadRequest tree = Tree(Required(kRack, Pods("w", 3)));
   const auto answers = Place({Flat(2), tree, Flat(2), tree, Flat(1)}, PlacementMode::kSequential);
   ASSERT_EQ(answers.size(), 5u);
   EXPECT_TRUE(IsPlacedAt(answers, 0));
   EXPECT_TRUE(IsPlacedAt(answers, 1));
   EXPECT_FALSE(IsPlacedAt(answers, 2));
-  EXPECT_EQ(std::get<NestedAnswer>(answers[3]).status, NestedStatus::kNotNow);
+  ASSERT_TRUE(answers[3].tree);
+  EXPECT_EQ(answers[3].tree->status, NestedStatus::kNotNow);
   EXPECT_TRUE(IsPlacedAt(answers, 4));
-  NestedRequest empty = tree;
+  WorkloadRequest empty = tree;
   empty.simulate_empty = true;
   EXPECT_TRUE(IsPlacedAt(Place({empty}, PlacementMode::kSequential), 0));
 }
 
 TEST_F(Mixed, NominatedEachIsAlone) {
   const auto answers =
-      Place({Flat(4), RequestOf(Required(kRack, Pods("w", 4))), Flat(4)}, PlacementMode::kNominate);
+      Place({Flat(4), Tree(Required(kRack, Pods("w", 4))), Flat(4)}, PlacementMode::kNominate);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(IsPlacedAt(answers, i));
 }
 
@@ -254,7 +336,7 @@ TEST_F(Mixed, FlatRequestsThatFitNowNeverOrWhoKnows) {
   wrong.pod_sets[0].topology_request->required = "no/level";
   const std::vector<WorkloadRequest> requests = {Flat(4), Flat(3), Flat(5), pair, hopeless, wrong};
   const auto answers = engine_.Place(state_, requests, PlacementMode::kSequential);
-  const auto verdicts = FlatVerdicts(requests, answers, [&](std::vector<WorkloadRequest> asked) {
+  const auto verdicts = DecideVerdicts(requests, answers, [&](std::vector<WorkloadRequest> asked) {
     return Result<std::vector<WorkloadAnswer>>(engine_.Nominate(state_, asked));
   });
   ASSERT_TRUE(verdicts);

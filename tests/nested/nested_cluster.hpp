@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/nested/nested_request.hpp"
+#include "host/engine/nested_request.hpp"
 #include "host/packing/cluster_state.hpp"
 
 namespace espalier {

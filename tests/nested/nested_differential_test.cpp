@@ -59,9 +59,7 @@ void Describe(const NestedGroup& group, int depth, std::string& text) {
 std::vector<NestedAnswer> AskEngine(const NestedInstance& instance, NestedRunner& runner) {
   auto state = ClusterState::Build(instance.cluster);
   EXPECT_TRUE(state) << state.error().message;
-  std::vector<NestedAnswer> answers =
-      PlaceNested(runner, *state, instance.requests, PlacementMode::kSequential, instance.profile);
-  return answers;
+  return PlaceNested(runner, *state, instance.requests, PlacementMode::kSequential);
 }
 
 // Counts what the groups of a tree have, as far as pods of theirs were placed.
@@ -184,8 +182,7 @@ TEST(NestedOnChangedNodes, AnswersAreThoseOfAStateBuiltAnew) {
     const auto expected = AskEngine(instance, *runner);
     for (NestedRunner* one : {runner.get(), device.get()}) {
       ClusterState again = changed->Clone();
-      const auto answers =
-          PlaceNested(*one, again, instance.requests, PlacementMode::kSequential, instance.profile);
+      const auto answers = PlaceNested(*one, again, instance.requests, PlacementMode::kSequential);
       ASSERT_EQ(answers.size(), expected.size());
       for (std::size_t i = 0; i < answers.size(); ++i) {
         std::string tree;

@@ -167,6 +167,7 @@ NestedInstance GenerateNested(std::uint64_t seed) {
     NestedRequest request;
     request.key = {"ns", fmt::format("w{}", i)};
     request.flavor = instance.cluster.flavors.front().name;
+    request.profile = instance.profile;
     request.root = generator.Tree();
     DropMissingLeaves(request.root);
     instance.requests.push_back(std::move(request));

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/nested/nested_request.hpp"
+#include "host/engine/nested_request.hpp"
 #include "host/packing/cluster_state.hpp"
 
 namespace espalier::differential {

@@ -13,7 +13,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fallback_cpu/cpu_backend.hpp"
 #include "fallback_cpu/nested_cpu.hpp"
+#include "host/engine/assignments.hpp"
 #include "tests/nested/nested_cluster.hpp"
 
 namespace espalier {
@@ -22,13 +24,14 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<NestedAnswer> Ask(const Blocks& blocks, const std::vector<NestedRequest>& requests,
+std::vector<NestedAnswer> Ask(const Blocks& blocks, std::vector<NestedRequest> requests,
                               PlacementMode mode = PlacementMode::kSequential,
                               NestedProfile profile = NestedProfile::kEspalier) {
   auto state = ClusterState::Build(ClusterOf(blocks));
   EXPECT_TRUE(state) << state.error().message;
   const auto runner = MakeNestedCpuRunner();
-  return PlaceNested(*runner, *state, requests, mode, profile);
+  for (NestedRequest& request : requests) request.profile = profile;
+  return PlaceNested(*runner, *state, requests, mode);
 }
 
 NestedAnswer Ask(const Blocks& blocks, NestedGroup root,
@@ -211,6 +214,26 @@ TEST(PlaceNested, R25_12_TheDomainContainsTheNodesThatPodsRunOn) {
   EXPECT_FALSE(IsPlaced(Ask({{{2}, {3, 1}}}, group).status));
 }
 
+// R25.12: pods that run on a cordoned node bind others to its rack, and to its host alone not at
+// all.
+TEST(PlaceNested, R25_12_ANodeThatTakesNoPartIsInItsRackAllTheSame) {
+  ClusterStateInput input = ClusterOf({{{4}, {4, 4}}});
+  input.nodes[1].unschedulable = true;  // b0-r1-h0
+  NestedGroup group = Required(kRack, Group("w", {Pods("pods", 2)}));
+  group.running_on = {"b0,b0-r1,b0-r1-h0"};
+  const auto ask = [&] {
+    auto state = ClusterState::Build(input);
+    EXPECT_TRUE(state);
+    const std::vector<NestedRequest> requests = {RequestOf(group)};
+    return PlaceNested(*MakeNestedCpuRunner(), *state, requests, PlacementMode::kNominate).front();
+  };
+  EXPECT_EQ(Lines(ask())[1], "pods in b0-r1 b0-r1-h1:2");
+  group.required = kHost;
+  EXPECT_EQ(ask().status, NestedStatus::kBadRequest);
+  input.nodes[1].unschedulable = false;
+  EXPECT_EQ(Lines(ask())[1], "pods in b0-r1-h0 b0-r1-h0:2");
+}
+
 // R25.12: also where a group asks for no finer level than the one around it.
 TEST(PlaceNested, R25_12_GroupsThatStayWhereTheirParentIsSeeToTheirOwnRunningPods) {
   const Blocks blocks = {{{2}, {3, 1}}};
@@ -238,9 +261,9 @@ TEST(PlaceNested, R25_13_TheHighestShareInUseComesFirst) {
   auto state = ClusterState::Build(input);
   ASSERT_TRUE(state);
   const auto runner = MakeNestedCpuRunner();
-  const std::vector<NestedRequest> requests = {RequestOf(group)};
-  const auto answer =
-      PlaceNested(*runner, *state, requests, PlacementMode::kNominate, NestedProfile::kKep5732);
+  std::vector<NestedRequest> requests = {RequestOf(group)};
+  requests[0].profile = NestedProfile::kKep5732;
+  const auto answer = PlaceNested(*runner, *state, requests, PlacementMode::kNominate);
   EXPECT_EQ(Lines(answer.front())[0], ". in b0-r0");
 }
 
@@ -301,15 +324,30 @@ TEST(PlaceNested, NominationLeavesNothingBehind) {
   EXPECT_EQ(answers[0].status, NestedStatus::kPlaced);
 }
 
-TEST(PlaceNested, UsageOfAnAnswerIsWhatItBooked) {
+// The pods of all copies of a pod set are one assignment of the workload's, and what is booked.
+TEST(PlaceTrees, UsageOfAnAnswerIsWhatItBooked) {
   auto state = ClusterState::Build(ClusterOf({{{8}, {8}}}));
   auto other = ClusterState::Build(ClusterOf({{{8}, {8}}}));
   ASSERT_TRUE(state && other);
-  const auto runner = MakeNestedCpuRunner();
-  const std::vector<NestedRequest> requests = {
-      RequestOf(Group("w", {Copies(2, 1, Required(kRack, Pods("replica", 3, 5, 2)))}))};
-  const auto answers = PlaceNested(*runner, *state, requests, PlacementMode::kSequential);
-  const auto usage = UsageOf(requests[0], answers[0]);
+  WorkloadRequest request;
+  request.key = {"team", "w"};
+  NestedGroup replica = Pods("replica", 3, 5, 2);
+  replica.pods->pod_set = 0;
+  request.tree = RequestOf(Group("w", {Copies(2, 1, Required(kRack, replica))}));
+  request.pod_sets = {
+      {.name = "main", .flavor = "gpu", .count = 10, .requests = replica.pods->requests}};
+  const Engine engine(MakeCpuBackend(1), FeatureGates());
+  const auto answers = engine.PlaceInOrder(*state, {&request, 1});
+  ASSERT_EQ(answers.size(), 1u);
+  ASSERT_EQ(answers[0].FirstFailure(), nullptr);
+  ASSERT_EQ(answers[0].pod_sets.size(), 1u);
+  ASSERT_TRUE(answers[0].tree);
+  std::int64_t pods = 0;
+  for (const NestedGroupAnswer& group : answers[0].tree->groups) {
+    if (group.assignment) pods += TotalPods(*group.assignment);
+  }
+  EXPECT_EQ(TotalPods(*answers[0].pod_sets[0].assignment), pods);
+  const auto usage = BookedUsage(request, answers[0]);
   EXPECT_FALSE(usage.empty());
   other->AddUsage(usage);
   const FlavorState& booked = *state->Find("gpu");
@@ -348,8 +386,7 @@ TEST(PlaceNested, MakesNoAnswersOnceItsBudgetIsStopped) {
   const std::vector<NestedRequest> requests(3, RequestOf(Required(kRack, Pods("w", 6))));
   for (std::int64_t bytes = 1; bytes < 2000; bytes += 50) {
     WorkBudget budget(bytes);
-    const auto answers = PlaceNested(*runner, *state, requests, PlacementMode::kNominate,
-                                     NestedProfile::kEspalier, budget);
+    const auto answers = PlaceNested(*runner, *state, requests, PlacementMode::kNominate, budget);
     EXPECT_EQ(answers.size() < requests.size(), budget.stopped()) << bytes;
     for (const NestedAnswer& answer : answers) EXPECT_EQ(answer.status, NestedStatus::kPlaced);
   }
@@ -372,8 +409,7 @@ TEST(PlaceNested, AsksWithinASearchWhetherToGoOn) {
     if (++asked == kPatience) budget.Stop({ErrorClass::kCancelled, "nobody waits"});
   });
   budget.RequestPause();
-  const auto answers = PlaceNested(*runner, *state, requests, PlacementMode::kSequential,
-                                   NestedProfile::kEspalier, budget);
+  const auto answers = PlaceNested(*runner, *state, requests, PlacementMode::kSequential, budget);
   EXPECT_TRUE(answers.empty());
   EXPECT_GE(asked, kPatience);
   EXPECT_LT(asked, kPatience + 20);

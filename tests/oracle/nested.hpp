@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "host/nested/nested_request.hpp"
+#include "host/engine/nested_request.hpp"
 #include "tests/oracle/oracle.hpp"
 
 namespace espalier::oracle {

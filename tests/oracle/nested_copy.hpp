@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/nested/nested_request.hpp"
+#include "host/engine/nested_request.hpp"
 #include "tests/oracle/cluster.hpp"
 
 namespace espalier::oracle {

@@ -247,7 +247,7 @@ TEST(ClusterText, WithoutANamespaceItIsDefault) {
   EXPECT_EQ(cluster.workloads[1].key, (ObjectKey{"default", "v"}));
   EXPECT_EQ(cluster.workloads[1].pod_sets.at(0).pod_template.requests, (Resources{{"cpu", 1000}}));
   const auto twice = Read(R"({"kind": "Pod", "metadata": {"name": "p"}}
-{"kind": "Pod", "metadata": {"name": "p", "namespace": "default"}})");
+{"kind": "Pod", "metadata": {"name": "p", "namespace": "default"}, "spec": {"nodeName": "n"}})");
   EXPECT_THAT(ErrorOf(twice), HasSubstr("it is in the input twice"));
 }
 
@@ -273,11 +273,21 @@ TEST(ClusterText, WithoutANameItIsNamedAfterItsGenerateName) {
               HasSubstr("metadata.name"));
 }
 
+// With another content it is not known which one counts; with the same it counts once.
 TEST(ClusterText, TheSameObjectTwiceNamesBothPlaces) {
-  EXPECT_EQ(ErrorOf(Read(R"({"kind": "List", "items": [)" + NodeJson("a") + "," + NodeJson("b") +
-                         "," + NodeJson("a") + "]}")),
-            "f, object 3: Node a: it is in the input twice: f, object 1 and f, object 3; want each "
-            "object once");
+  const std::string other =
+      R"({"kind": "Node", "metadata": {"name": "a"}, "spec": {"unschedulable": true}})";
+  EXPECT_THAT(ErrorOf(Read(R"({"kind": "List", "items": [)" + NodeJson("a") + "," + NodeJson("b") +
+                           "," + other + "]}")),
+              HasSubstr("f, object 3: Node a: it is in the input twice: f, object 1 and f, object "
+                        "3"));
+  const auto same = Read(R"({"kind": "List", "items": [)" + NodeJson("a") + "," + NodeJson("b") +
+                         "," + NodeJson("a") + "]}");
+  EXPECT_THAT(Names(same), ElementsAre("a", "b"));
+  ASSERT_EQ(same->diagnostics.warnings().size(), 1u);
+  EXPECT_THAT(ToString(same->diagnostics.warnings()[0]),
+              HasSubstr("it is in the input twice with the same content, and counts once: f, "
+                        "object 1 and f, object 3"));
 }
 
 TEST(ClusterText, EveryObjectsErrorsComeTogetherInInputOrder) {
@@ -382,7 +392,8 @@ TEST_F(Folder, FilesKeepTheOrderOfTheArgumentsAndNeedNoEnding) {
 
 TEST_F(Folder, DuplicatesOverTwoFilesNameBoth) {
   const std::string a = Write("a.json", NodeJson("n"));
-  const std::string b = Write("b.json", NodeJson("n"));
+  const std::string b = Write(
+      "b.json", R"({"kind": "Node", "metadata": {"name": "n"}, "spec": {"unschedulable": true}})");
   EXPECT_THAT(ErrorOf(ReadClusterFiles({a, b})),
               HasSubstr("it is in the input twice: " + a + " and " + b));
 }
@@ -477,7 +488,7 @@ TEST(NumbersOutOfRange, OfJsonNameObjectAndField) {
       return fmt::format(fmt::runtime(kRangeError), where, number);
     };
     ExpectError(Read(ObjectsWith(true, number, "1")),
-                out_of_range("f: Node a: status.allocatable[example.com/x]"));
+                out_of_range("f, object 1: Node a: status.allocatable[example.com/x]"));
     ExpectError(Read(ObjectsWith(true, "1", number)),
                 out_of_range("f, object 2: WorkloadPriorityClass b: value"));
   }
@@ -588,6 +599,66 @@ TEST_F(Folder, MaxInputBoundsTheMemoryOfObjects) {
             workload +
                 ": Workload n/w: spec.podSets: there is no memory left for what it "
                 "describes; want less input, or a higher --max-input");
+}
+
+// What Kueue's webhook refuses (R23.7) is left out, and the Job beside it is read.
+TEST(LeftOut, IsAWrongObjectAlone_R23_7) {
+  const std::string text = R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: half, labels: {kueue.x-k8s.io/queue-name: q}}
+spec:
+  template:
+    metadata: {annotations: {kueue.x-k8s.io/podset-slice-required-topology: rack}}
+    spec: {containers: [{name: c}]}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: sound, labels: {kueue.x-k8s.io/queue-name: q}}
+spec: {template: {spec: {containers: [{name: c}]}}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: many}}
+)";
+  const auto read = ReadClusterText("in.yaml", text, {.leave_out = true});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->diagnostics.left_out_count(), 2U);
+  EXPECT_TRUE(read->cluster.nodes.empty());
+  ASSERT_EQ(read->cluster.workloads.size(), 2U);
+  EXPECT_NE(read->cluster.workloads[0].refusal.find("podset-slice-size"), std::string::npos);
+  EXPECT_EQ(read->cluster.workloads[1].refusal, "");
+  EXPECT_FALSE(ReadClusterText("in.yaml", text, {.strict = true, .leave_out = true}));
+  EXPECT_FALSE(ReadClusterText("in.yaml", text));
+}
+
+// What a pod uses that cannot be read is not nothing: its node counts as full.
+TEST(LeftOut, IsABoundPodOnAFullNode) {
+  const auto read = ReadClusterText("in.yaml", R"(
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "4"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: a}
+spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: many}}}]}
+)",
+                                    {.leave_out = true});
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->cluster.pods.size(), 1U);
+  EXPECT_EQ(read->cluster.pods[0].requests, read->cluster.nodes[0].allocatable);
+}
+
+TEST(LeftOut, IsNotATwinWithTheSameContent) {
+  const std::string node = "kind: Node\napiVersion: v1\nmetadata: {name: n1}\n";
+  const auto read = ReadClusterText("in.yaml", node + "---\n" + node, {.leave_out = true});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->cluster.nodes.size(), 1U);
+  EXPECT_EQ(read->diagnostics.left_out_count(), 0U);
+  EXPECT_EQ(read->diagnostics.warning_count(), 1U);
 }
 
 }  // namespace

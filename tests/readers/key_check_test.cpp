@@ -172,7 +172,8 @@ TEST(Objects, OfOneFileAreNumberedOverItsDocuments) {
   const auto read = ReadClusterText(
       "f",
       "kind: Node\nmetadata: {name: a}\n---\nkind: Node\nmetadata: {name: b}\n---\nkind: Pod\n"
-      "metadata: {}\n---\nmetadata: {name: c}\n---\nkind: Node\nmetadata: {name: a}\n");
+      "metadata: {}\n---\nmetadata: {name: c}\n---\nkind: Node\nmetadata: {name: a}\n"
+      "spec: {unschedulable: true}\n");
   ASSERT_FALSE(read.has_value());
   EXPECT_THAT(read.error().message,
               AllOf(HasSubstr("f, object 3: Pod (no name): metadata.name: it is missing"),

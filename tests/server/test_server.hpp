@@ -17,7 +17,9 @@
 #include "espalier/v1/error.pb.h"
 #include "espalier/v1/placement.grpc.pb.h"
 #include "fallback_cpu/cpu_backend.hpp"
+#include "fallback_cpu/nested_cpu.hpp"
 #include "host/engine/backend.hpp"
+#include "host/nested/tree_placer.hpp"
 #include "service/server/server.hpp"
 #include "service/wire/cluster_state.hpp"
 #include "service/wire/workloads.hpp"
@@ -28,6 +30,8 @@ namespace espalier {
 // The CPU back end behind a gate that tests close and open.
 class GatedBackend : public Backend {
  public:
+  GatedBackend() { SetTrees(MakeTreePlacer(MakeNestedCpuRunner)); }
+
   std::string_view name() const override { return "gated"; }
 
   void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) override {

@@ -34,8 +34,10 @@ class PlaceObjects : public testing::Test {
   void SetUp() override { ASSERT_TRUE(server_.Load(SmallCluster()).ok()); }
 
   grpc::Status Call(const std::string& objects, v1::PlaceObjectsResponse& response,
-                    v1::PlacementProfile profile = v1::PLACEMENT_PROFILE_UNSPECIFIED) {
+                    v1::PlacementProfile profile = v1::PLACEMENT_PROFILE_UNSPECIFIED,
+                    bool strict = false) {
     v1::PlaceObjectsRequest request;
+    request.set_strict(strict);
     request.set_mode(v1::PLACEMENT_MODE_SEQUENTIAL);
     request.set_objects(objects);
     request.set_guess_flavor(true);
@@ -124,14 +126,27 @@ TEST(ObjectMemory, IsThatOfTheCall) {
       << bomb.error_message();
 }
 
+// One that is wrong hides none beside it, unless the call is to be strict.
 TEST_F(PlaceObjects, WrongObjectsAreNamed) {
+  const std::string objects = std::string(kJobSet) + R"(---
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: wrong, namespace: team}
+spec: {replicatedJobs: [{name: 7}]}
+)";
+  const char* const what = "JobSet team/wrong: spec.replicatedJobs[0].name";
   v1::PlaceObjectsResponse response;
-  const grpc::Status status = Call(R"({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
-               "metadata": {"name": "train"}, "spec": {"replicatedJobs": [{"name": 7}]}})",
-                                   response);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_THAT(status.error_message(),
-              HasSubstr("objects: JobSet train: spec.replicatedJobs[0].name"));
+  const grpc::Status status = Call(objects, response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  ASSERT_EQ(response.workloads_size(), 2);
+  EXPECT_EQ(response.workloads(0).outcome(), v1::OBJECT_OUTCOME_PLACED);
+  EXPECT_EQ(response.workloads(1).name(), "wrong");
+  EXPECT_EQ(response.workloads(1).outcome(), v1::OBJECT_OUTCOME_WAITING);
+  EXPECT_THAT(response.workloads(1).reason(), HasSubstr(what));
+  const grpc::Status strict =
+      Call(objects, response, v1::PLACEMENT_PROFILE_UNSPECIFIED, /*strict=*/true);
+  EXPECT_EQ(strict.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(strict.error_message(), HasSubstr(what));
 }
 
 constexpr const char* kReplicas = R"(
@@ -230,7 +245,7 @@ TEST_F(PlaceObjects, AllErrorsComeInOneText) {
   const grpc::Status status = Call(
       "apiVersion: v1\nkind: Node\nmetadata: {name: [a]}\n---\napiVersion: v1\nkind: "
       "Node\nmetadata: {name: b}\nstatus: {allocatable: {cpu: much}}\n",
-      response);
+      response, v1::PLACEMENT_PROFILE_UNSPECIFIED, /*strict=*/true);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(status.error_message(), HasSubstr("objects, object 1"));
   EXPECT_THAT(status.error_message(), HasSubstr("objects, object 2"));
@@ -241,7 +256,7 @@ class PlaceNested : public testing::Test {
   void SetUp() override { ASSERT_TRUE(server_.Load(cluster_).ok()); }
 
   // Replicas of four pods in a rack each, in one block; a rack holds eight.
-  static NestedRequest Tree(std::int32_t replicas) {
+  static NestedRequest Nested(std::int32_t replicas) {
     NestedRequest request;
     request.key = {"team", "tree"};
     request.flavor = "main";
@@ -251,7 +266,21 @@ class PlaceNested : public testing::Test {
     replica.name = "replica";
     replica.copies = replica.min_copies = replicas;
     replica.required = "rack";
-    replica.pods = NestedPodSet{{{"cpu", 4000}}, {}, 4, 4};
+    replica.pods = NestedPodSet{{{"cpu", 4000}}, {}, 4, 4, 0};
+    return request;
+  }
+
+  static WorkloadRequest Tree(std::int32_t replicas,
+                              NestedProfile profile = NestedProfile::kEspalier) {
+    WorkloadRequest request;
+    NestedRequest nested = Nested(replicas);
+    nested.profile = profile;
+    request.key = nested.key;
+    request.pod_sets = {{.name = "replica",
+                         .flavor = "main",
+                         .count = 4 * replicas,
+                         .requests = nested.root.groups[0].pods->requests}};
+    request.tree = std::move(nested);
     return request;
   }
 
@@ -270,54 +299,50 @@ class PlaceNested : public testing::Test {
 };
 
 // The answers are those of the library, and the state stays as it was.
-TEST_F(PlaceNested, IsPlaceMixedOnTheLoadedState) {
-  const std::vector<MixedRequest> requests = {Tree(3), MakeGang("flat", 8), Tree(2),
-                                              Tree(4), MakeGang("more", 8), Tree(5)};
+TEST_F(PlaceNested, TreesAmongOthersAreAnsweredByPlace) {
   auto remote = RemoteEngine::Connect(server_.server->addresses().at(0));
   ASSERT_TRUE(remote) << remote.error().message;
   ASSERT_TRUE(remote->UseStateOfServer());
   for (const PlacementMode mode : {PlacementMode::kSequential, PlacementMode::kNominate}) {
     for (const NestedProfile profile : {NestedProfile::kEspalier, NestedProfile::kKep5732}) {
-      const auto answers = remote->PlaceMixed(requests, mode, profile, FeatureGates());
+      const std::vector<WorkloadRequest> requests = {Tree(3, profile),    MakeGang("flat", 8),
+                                                     Tree(2, profile),    Tree(4, profile),
+                                                     MakeGang("more", 8), Tree(5, profile)};
+      const auto answers = remote->Place(requests, mode, FeatureGates());
       ASSERT_TRUE(answers) << answers.error().message;
       auto state = ClusterState::Build(cluster_);
-      const auto runner = MakeNestedCpuRunner();
       const Engine engine(MakeCpuBackend(1), FeatureGates());
-      EXPECT_EQ(*answers, PlaceMixed(engine, *runner, *state, requests, mode, profile));
+      EXPECT_EQ(*answers, engine.Place(*state, requests, mode));
+      EXPECT_TRUE((*answers)[0].tree);
     }
   }
   EXPECT_EQ(server_.Summary().state().generation(), 1u);
 }
 
-TEST_F(PlaceNested, IsPlaceMixedOnTheNamedState) {
+TEST_F(PlaceNested, TreesAreAnsweredOnTheNamedState) {
   const ClusterStateInput empty = SmallCluster(0);
   ASSERT_TRUE(server_.Load(empty, nullptr, "empty").ok());
-  const std::vector<MixedRequest> requests = {Tree(3), MakeGang("flat", 8)};
+  const std::vector<WorkloadRequest> requests = {Tree(3), MakeGang("flat", 8)};
   auto remote = RemoteEngine::Connect(server_.server->addresses().at(0));
   ASSERT_TRUE(remote) << remote.error().message;
   remote->UseState("empty");
   ASSERT_TRUE(remote->UseStateOfServer());
-  const auto answers = remote->PlaceMixed(requests, PlacementMode::kSequential,
-                                          NestedProfile::kEspalier, FeatureGates());
+  const auto answers = remote->Place(requests, PlacementMode::kSequential, FeatureGates());
   ASSERT_TRUE(answers) << answers.error().message;
   auto state = ClusterState::Build(empty);
-  const auto runner = MakeNestedCpuRunner();
   const Engine engine(MakeCpuBackend(1), FeatureGates());
-  EXPECT_EQ(*answers, PlaceMixed(engine, *runner, *state, requests, PlacementMode::kSequential,
-                                 NestedProfile::kEspalier));
+  EXPECT_EQ(*answers, engine.PlaceInOrder(*state, requests));
 }
 
 // What is placed is booked, once: further calls are answered as if all had been asked at once.
 TEST_F(PlaceNested, Commits) {
-  const std::vector<MixedRequest> requests = {Tree(3), MakeGang("flat", 8), Tree(2)};
+  const std::vector<WorkloadRequest> requests = {Tree(3), MakeGang("flat", 8), Tree(2)};
   auto state = ClusterState::Build(cluster_);
-  const auto runner = MakeNestedCpuRunner();
-  const auto expected = PlaceMixed(Engine(MakeCpuBackend(1), FeatureGates()), *runner, *state,
-                                   requests, PlacementMode::kSequential, NestedProfile::kEspalier);
+  const auto expected = Engine(MakeCpuBackend(1), FeatureGates()).PlaceInOrder(*state, requests);
   v1::PlaceNestedRequest request;
   request.set_mode(v1::PLACEMENT_MODE_SEQUENTIAL);
   request.set_profile(v1::PLACEMENT_PROFILE_ESPALIER);
-  *request.mutable_nested() = ToProto(std::vector<NestedRequest>{Tree(3)});
+  *request.mutable_nested() = ToProto(std::vector<NestedRequest>{Nested(3)});
   *request.mutable_flat() = *ToProto(std::vector<WorkloadRequest>{MakeGang("flat", 8)});
   request.add_is_nested(true);
   request.add_is_nested(false);
@@ -337,9 +362,7 @@ TEST_F(PlaceNested, Commits) {
   auto remote = RemoteEngine::Connect(server_.server->addresses().at(0));
   ASSERT_TRUE(remote) << remote.error().message;
   ASSERT_TRUE(remote->UseStateOfServer());
-  const std::vector<MixedRequest> last = {requests[2]};
-  const auto later = remote->PlaceMixed(last, PlacementMode::kSequential, NestedProfile::kEspalier,
-                                        FeatureGates());
+  const auto later = remote->Place({&requests[2], 1}, PlacementMode::kSequential, FeatureGates());
   ASSERT_TRUE(later) << later.error().message;
   EXPECT_EQ(later->at(0), expected.at(2));
 
@@ -358,12 +381,12 @@ TEST_F(PlaceNested, WrongRequestsAreRefused) {
             "profile: is 0, which has no trees; ESPALIER (2) or KEP5732 (3) expected");
   request.set_profile(v1::PLACEMENT_PROFILE_ESPALIER);
   EXPECT_TRUE(Call(request).ok()) << "nothing asked";
-  NestedRequest elsewhere = Tree(1);
+  NestedRequest elsewhere = Nested(1);
   elsewhere.flavor = "other";
-  *request.mutable_nested() = ToProto(std::vector<NestedRequest>{Tree(1), elsewhere});
+  *request.mutable_nested() = ToProto(std::vector<NestedRequest>{Nested(1), elsewhere});
   EXPECT_EQ(Call(request).error_message(),
             "nested.flavors[1]: the state has no flavor \"other\" with a topology; it has main");
-  *request.mutable_nested() = ToProto(std::vector<NestedRequest>{Tree(1)});
+  *request.mutable_nested() = ToProto(std::vector<NestedRequest>{Nested(1)});
   EXPECT_TRUE(Call(request).ok()) << "the order is clear";
   *request.mutable_flat() = *ToProto(std::vector<WorkloadRequest>{MakeGang("flat", 8)});
   EXPECT_EQ(Call(request).error_message(),

@@ -18,7 +18,9 @@ ROOMS = {
     "host/packing": ["kernels", "host/model"],
     "host/engine": ["kernels", "host/model", "host/packing"],
     "host/nested": ["kernels", "host/model", "host/packing", "host/engine", "host/gangs"],
-    "host/kueue": ["kernels", "host/model", "host/packing", "host/engine"],
+    "host/kueue": [
+        "kernels", "host/model", "host/packing", "host/engine", "host/nested", "host/gangs",
+    ],
     "host/gangs": ["host/model"],
     "host/readers": ["host/model", "host/gangs"],
     "host/conformance": [

@@ -1,8 +1,16 @@
 #include "host/readers/sources/gang_api_join.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include <fmt/format.h>
+
+#include "host/gangs/gang_counts.hpp"
+#include "host/model/parse_integer.hpp"
+#include "host/readers/sources/pod_members.hpp"
+#include "host/readers/sources/replicas.hpp"
+#include "host/readers/sources/running_pods.hpp"
 
 namespace espalier {
 namespace {
@@ -111,6 +119,57 @@ bool IsSelected(const PodTemplate& pod, const Part& part, const PartSelectors& s
   });
 }
 
+// Adds pods to those of one part that are like them: once it is known which part they are of, their
+// labels tell them apart no more.
+void AddAlike(MemberPods pods, std::vector<MemberPods>& of_part) {
+  const auto like = std::ranges::find_if(of_part, [&](const MemberPods& one) {
+    return AreAlike(*one.group.pod_template, *pods.group.pod_template) &&
+           one.group.topology_request == pods.group.topology_request;
+  });
+  if (like == of_part.end()) return of_part.push_back(std::move(pods));
+  like->group.max_count = like->group.max_count.value_or(0) + pods.group.max_count.value_or(0);
+  std::ranges::move(pods.group.running, std::back_inserter(like->group.running));
+  MergeRunning(like->group);
+}
+
+// Of the parts that a pod matches, groups of one ranked group without gaps (W1.4), the one that its
+// rank falls into: that which the ranked group says where to find, or a LeaderWorkerSet's.
+std::optional<std::size_t> PartOfRank(const PodTemplate& pod, const std::vector<Part>& parts,
+                                      const std::vector<std::size_t>& matches) {
+  if (matches.empty()) return std::nullopt;
+  const RankedGroup* ranked = parts[matches[0]].ranked;
+  if (ranked == nullptr) return std::nullopt;
+  constexpr std::string_view kWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
+  std::optional<std::int32_t> rank;
+  for (const auto& [label, value] : pod.labels) {
+    const bool ranks = ranked->rank_from.empty() ? label == kWorkerIndex
+                                                 : ranked->rank_from == LabelFieldPath(label);
+    if (ranks) rank = ParseInteger<std::int32_t>(value);
+  }
+  if (!rank) return std::nullopt;
+  std::int64_t end = 0;
+  for (const EqGroup& group : ranked->eq_groups) {
+    end += group.min_count.value_or(0);
+    if (*rank >= end) continue;
+    const auto found = std::ranges::find_if(
+        matches, [&](std::size_t match) { return parts[match].group == &group; });
+    return found == matches.end() ? std::nullopt : std::optional(*found);
+  }
+  return std::nullopt;
+}
+
+// A gang that starts after one that waits, waits too.
+void WaitInOrder(GangWorkload& workload) {
+  if (!workload.in_order) return;
+  const auto first = std::ranges::find_if(
+      workload.gang_groups, [](const GangGroup& gang) { return !gang.waits_for.empty(); });
+  if (first == workload.gang_groups.end()) return;
+  for (auto gang = first + 1; gang != workload.gang_groups.end(); ++gang) {
+    if (!gang->waits_for.empty()) continue;
+    gang->waits_for = fmt::format("it starts after gangGroup {}, which waits", first->name);
+  }
+}
+
 }  // namespace
 
 void AdoptDefaults(GangWorkload& user, const GangWorkload& by_default) {
@@ -124,6 +183,17 @@ void AdoptDefaults(GangWorkload& user, const GangWorkload& by_default) {
   if (user.head.resources_error.empty())
     user.head.resources_error = by_default.head.resources_error;
   if (user.waits_for.empty()) user.waits_for = by_default.waits_for;
+  user.in_order = by_default.in_order;
+  if (user.gang_groups.empty()) {
+    // Its pods wait for nothing but the topology that they ask for (W1.8).
+    user.gang_groups = by_default.gang_groups;
+    for (GangGroup& gang : user.gang_groups) {
+      gang.mode = GangMode::kOff;
+      gang.min_count.reset();
+      gang.max_count.reset();
+    }
+    return;
+  }
   const bool only_one = user.gang_groups.size() == 1;
   for (GangGroup& gang : user.gang_groups) {
     std::vector<RankedGroup> defaults = DefaultsOf(gang, only_one, by_default);
@@ -139,19 +209,31 @@ void AdoptDefaults(GangWorkload& user, const GangWorkload& by_default) {
       for (EqGroup& group : ranked.eq_groups) FillShape(group, groups);
     }
   }
+  std::int64_t size = 0;
+  for (const GangGroup& gang : by_default.gang_groups) {
+    for (const EqGroup* group : GroupsOf(gang)) size += group->min_count.value_or(0);
+  }
+  CountPerReplica(user, size);
 }
 
 void JoinPods(GangApiWorkload& user, Members& members) {
   GangWorkload& workload = user.workload;
+  const ObjectKey& key = workload.head.key;
+  auto it = members.lower_bound({key.namespace_, PartReference{Kind::kWorkload, key.name}});
+  const bool has_pods = it != members.end() && it->first.first == key.namespace_ &&
+                        it->first.second.kind == Kind::kWorkload &&
+                        it->first.second.name == key.name;
+  if (has_pods && workload.gang_groups.empty()) {
+    // Its pods wait for nothing but the topology that it asks for (W1.8).
+    workload.gang_groups.push_back({.name = "gg", .mode = GangMode::kOff});
+  }
   const std::vector<Part> parts = PartsOf(workload);
   std::int32_t lost = 0;
   std::int32_t ambiguous = 0;
   std::string between;
   std::int32_t seen = 0;
-  std::int32_t bound = 0;
+  std::map<const GangGroup*, std::int32_t> seen_of;
   std::vector<PartMembers> of_part(parts.size());
-  const ObjectKey& key = workload.head.key;
-  auto it = members.lower_bound({key.namespace_, PartReference{Kind::kWorkload, key.name}});
   while (it != members.end()) {
     const PartReference& reference = it->first.second;
     if (it->first.first != key.namespace_ || reference.kind != Kind::kWorkload ||
@@ -167,10 +249,14 @@ void JoinPods(GangApiWorkload& user, Members& members) {
           matches.push_back(i);
         }
       }
+      if (const auto part = PartOfRank(*pods.group.pod_template, parts, matches);
+          part && matches.size() > 1) {
+        matches = {*part};
+      }
       if (matches.size() == 1) {
         seen += count;
-        bound += pods.bound;
-        of_part[matches[0]].pods.push_back(std::move(pods));
+        seen_of[parts[matches[0]].gang] += count;
+        AddAlike(std::move(pods), of_part[matches[0]].pods);
       } else if (matches.empty()) {
         lost += count;
       } else {
@@ -204,6 +290,10 @@ void JoinPods(GangApiWorkload& user, Members& members) {
       if (!group.pod_template && !taken.eq_groups.empty()) {
         group.pod_template = taken.eq_groups[0].pod_template;
       }
+      for (EqGroup& one : taken.eq_groups) {
+        std::ranges::move(one.running, std::back_inserter(group.running));
+      }
+      MergeRunning(group);
       group.count = there;
       if (!group.min_count) group.min_count = there;
       continue;
@@ -211,13 +301,18 @@ void JoinPods(GangApiWorkload& user, Members& members) {
     RankedGroup* ranked = parts[i].ranked;
     if (ranked == nullptr) ranked = &parts[i].gang->ranked_groups.emplace_back();
     ranked->eq_groups = std::move(taken.eq_groups);
+    if (parts[i].gang->mode == GangMode::kGang) continue;
+    for (EqGroup& group : ranked->eq_groups) group.min_count = group.max_count;
   }
-  if (workload.gang_groups.size() == 1) {
-    GangGroup& gang = workload.gang_groups[0];
-    if (gang.mode == GangMode::kGang && gang.min_count) {
-      WaitForPods(workload, seen, bound);
-    }
+  std::int64_t running = 0;
+  for (GangGroup& gang : workload.gang_groups) {
+    WaitForPods(seen_of[&gang], gang, workload);
+    running += RunningPodsOf(gang);
   }
+  const bool all_there = std::ranges::all_of(
+      workload.gang_groups, [&](const GangGroup& gang) { return seen_of[&gang] > 0; });
+  workload.running = all_there && running == seen;
+  WaitInOrder(workload);
 }
 
 }  // namespace espalier

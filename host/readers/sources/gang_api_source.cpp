@@ -1,15 +1,19 @@
 #include "host/readers/sources/gang_api_source.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "host/gangs/expand.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/topology_claims.hpp"
 
 namespace espalier {
 namespace {
 
+constexpr std::string_view kTerminateAll = "TerminateAll";
 constexpr std::int32_t kMostPods = 1'000'000;  // of a group
 
 // The first of the names that the object has.
@@ -35,17 +39,19 @@ class Reader {
     WarnOfUnknownFields(
         *spec,
         {"controllerRef", "replicaMode", "replicationMode", "replicas", "topologyRequest",
-         "topologySpread", "gangGroups", "queue", "priority", "priorityClassName"},
+         "topologySpread", "gangGroups", "replicaKey", "queue", "priority", "priorityClassName"},
         read_);
     ReadTrueWorkload(*spec, workload);
     ReadMode(*spec, workload);
     workload.replicas = CountMember(*spec, "replicas");
+    result.replica_key = TextMember(*spec, "replicaKey", read_);
     workload.topology_request = ReadGroupTopologyRequest(*spec, "the workload", read_, notes_);
-    if (Member(*spec, "topologySpread")) notes_.push_back("topologySpread is not honoured");
+    RefuseSpread(*spec, "the workload");
     selectors_ = &result.selectors;
     workload.gang_groups = ReadNamed<GangGroup>(
         *spec, "gangGroups", "gg",
         [&](JsonValue gang, std::string name) { return ReadGang(gang, std::move(name)); });
+    if (workload.replica_mode == ReplicaMode::kReplicatedPods) MoveRequestsOfShapes(workload);
     const bool replicated = workload.replica_mode == ReplicaMode::kReplicatedGangs;
     if (replicated && workload.gang_groups.size() > 1) {
       read_.Error(*Member(*spec, "gangGroups"),
@@ -53,10 +59,32 @@ class Reader {
                   "one gangGroup, or replicaMode Unreplicated");
     }
     workload.notes = std::move(notes_);
+    workload.waits_for = std::move(refusal_);
     return result;
   }
 
  private:
+  // An equivalence group is all replicas here, and what it asks for is of all of them. In a
+  // template it would be of each pod alone.
+  static void MoveRequestsOfShapes(GangWorkload& workload) {
+    for (GangGroup& gang : workload.gang_groups) {
+      for (RankedGroup& ranked : gang.ranked_groups) {
+        if (ranked.eq_groups.size() != 1 || !ranked.topology_request.empty()) continue;
+        ranked.topology_request = std::exchange(ranked.eq_groups[0].topology_request, {});
+      }
+    }
+  }
+
+  void RefuseSpread(JsonValue object, const std::string& of) {
+    if (!Member(object, "topologySpread")) return;
+    Refuse(fmt::format("topologySpread of {} is not honoured: a topologyRequest expected", of));
+  }
+
+  // Such a workload is described, and not placed.
+  void Refuse(std::string why) {
+    if (refusal_.empty()) refusal_ = std::move(why);
+  }
+
   void ReadTrueWorkload(JsonValue spec, GangWorkload& workload) {
     const auto reference = ObjectMember(spec, "controllerRef", read_);
     if (!reference) return;
@@ -102,11 +130,12 @@ class Reader {
   }
 
   GangGroup ReadGang(JsonValue object, std::string name) {
-    WarnOfUnknownFields(object,
-                        {"name", "gangMode", "mode", "minCount", "maxCount", "count",
-                         "scheduleTimeoutSeconds", "reschedulingPolicy", "topologyRequest",
-                         "rankedGroups", "eqGroups", "rankMode", "rankFrom", "podRank", "selector"},
-                        read_);
+    WarnOfUnknownFields(
+        object,
+        {"name", "gangMode", "mode", "minCount", "maxCount", "count", "scheduleTimeoutSeconds",
+         "reschedulingPolicy", "topologyRequest", "rankedGroups", "eqGroups", "rankMode",
+         "rankFrom", "podRank", "rankPlacement", "selector", "topologySpread"},
+        read_);
     GangGroup gang;
     gang.name = std::move(name);
     const std::string_view field = FirstOf(object, {"gangMode", "mode"});
@@ -115,6 +144,13 @@ class Reader {
     ReadCounts(object, gang.min_count, gang.max_count);
     gang.schedule_timeout_seconds = Int32Member(object, "scheduleTimeoutSeconds", read_);
     gang.rescheduling_policy = TextMember(object, "reschedulingPolicy", read_);
+    if (!gang.rescheduling_policy.empty() && gang.rescheduling_policy != kTerminateAll) {
+      gang.waits_for = fmt::format(
+          "reschedulingPolicy of gangGroup {} is {}, which is not known: {} "
+          "expected",
+          gang.name, Excerpt(gang.rescheduling_policy), kTerminateAll);
+    }
+    RefuseSpread(object, "gangGroup " + gang.name);
     gang.topology_request =
         ReadGroupTopologyRequest(object, "gangGroup " + gang.name, read_, notes_);
     ReadSelector(object, gang.name);
@@ -125,6 +161,7 @@ class Reader {
       gang.ranked_groups.push_back(ReadRanked(object, "rg", gang.name, true));
       return gang;
     }
+    gang.ranks = ReadRankPlacement(object, {RankPlacement::kByPath, RankPlacement::kTogether});
     gang.ranked_groups = ReadNamed<RankedGroup>(
         object, "rankedGroups", "rg", [&](JsonValue ranked, std::string ranked_name) {
           return ReadRanked(ranked, std::move(ranked_name), gang.name, false);
@@ -138,15 +175,18 @@ class Reader {
     RankedGroup ranked;
     ranked.name = std::move(name);
     if (!collapsed) {
-      WarnOfUnknownFields(
-          object,
-          {"name", "rankMode", "rankFrom", "podRank", "topologyRequest", "eqGroups", "selector"},
-          read_);
+      WarnOfUnknownFields(object,
+                          {"name", "rankMode", "rankFrom", "podRank", "rankPlacement",
+                           "topologyRequest", "topologySpread", "eqGroups", "selector"},
+                          read_);
+      RefuseSpread(object, "rankedGroup " + ranked.name);
       ranked.topology_request =
           ReadGroupTopologyRequest(object, "rankedGroup " + ranked.name, read_, notes_);
       ReadSelector(object, gang + "/" + ranked.name);
     }
     ranked.rank_from = ReadRank(object);
+    ranked.ranks = ReadRankPlacement(object, {RankPlacement::kByPath, RankPlacement::kContiguous,
+                                              RankPlacement::kBalanced, RankPlacement::kStriped});
     const std::string path = gang + "/" + ranked.name;
     ranked.eq_groups = ReadNamed<EqGroup>(object, "eqGroups", "template",
                                           [&](JsonValue group, std::string group_name) {
@@ -175,13 +215,50 @@ class Reader {
     return "";
   }
 
+  // {policy, level}, of which a policy by domains has the level.
+  RankRequest ReadRankPlacement(JsonValue object, std::initializer_list<RankPlacement> known) {
+    RankRequest ranks;
+    const auto placement = ObjectMember(object, "rankPlacement", read_);
+    if (!placement) return ranks;
+    WarnOfUnknownFields(*placement, {"policy", "level"}, read_);
+    const std::string policy = RequiredText(*placement, "policy", read_);
+    std::string names;
+    bool found = policy.empty();  // which is reported
+    for (const RankPlacement one : known) {
+      names.append(names.empty() ? "" : ", ").append(ToString(one));
+      if (ToString(one) != policy) continue;
+      ranks.placement = one;
+      found = true;
+    }
+    if (!found) {
+      read_.Error(*Member(*placement, "policy"), "there is no such policy here",
+                  names +
+                      "; Together is one of a gangGroup with rankedGroups, the others are "
+                      "those of a rankedGroup");
+      return ranks;
+    }
+    const std::string level = TextMember(*placement, "level", read_);
+    if (HasLevel(ranks.placement) != level.empty()) {
+      if (!level.empty()) ranks.level = level;
+      return ranks;
+    }
+    if (level.empty()) {
+      read_.Missing(*placement, "level", "the level whose domains the ranks are dealt to");
+    } else {
+      read_.Error(*Member(*placement, "level"), "only ranks together, balanced or striped have one",
+                  "none");
+    }
+    return {};
+  }
+
   EqGroup ReadGroup(JsonValue object, std::string name, const std::string& path) {
     WarnOfUnknownFields(object,
                         {"name", "count", "minCount", "maxCount", "template", "maxTemplate",
-                         "topologyRequest", "selector"},
+                         "topologyRequest", "topologySpread", "selector"},
                         read_);
     EqGroup group;
     group.name = std::move(name);
+    RefuseSpread(object, "eqGroup " + group.name);
     ReadCounts(object, group.min_count, group.max_count);
     if (const auto pods = ObjectMember(object, "template", read_)) {
       group.pod_template = ReadShape(*pods);
@@ -191,6 +268,9 @@ class Reader {
     }
     group.topology_request =
         ReadGroupTopologyRequest(object, "eqGroup " + group.name, read_, notes_);
+    if (const auto pods = ObjectMember(object, "template", read_)) {
+      ApplyPodClaims(*pods, NamespaceOfObject(read_.root, read_), read_, context_.defaults, group);
+    }
     ReadSelector(object, path + "/" + group.name);
     return group;
   }
@@ -267,6 +347,7 @@ class Reader {
   const SourceContext& context_;
   const ReadContext& read_;
   std::vector<std::string> notes_;
+  std::string refusal_;  // why it is not placed, whatever else is there
   PartSelectors* selectors_ = nullptr;
 };
 
@@ -312,6 +393,12 @@ GroupTopologyRequest ReadGroupTopologyRequest(JsonValue parent, const std::strin
        "podSetGroupName", "podIndexLabel", "subGroupIndexLabel", "subGroupCount"},
       context);
   TopologyRequest levels = ReadTopologyRequest(*object, context);
+  if (levels.slice_topology.has_value() != levels.slice_size.has_value()) {
+    const bool has_size = levels.slice_size.has_value();
+    context.Error(*Member(*object, has_size ? "podSetSliceSize" : "podSetSliceRequiredTopology"),
+                  "half of a request for slices asks for nothing",
+                  has_size ? "podSetSliceRequiredTopology beside it" : "podSetSliceSize beside it");
+  }
   if (levels != TopologyRequest()) request.levels = std::move(levels);
   request.claims = ReadList(*object, "resourceClaims", context,
                             [&](JsonValue claim) { return ReadClaim(claim, context); });

@@ -15,6 +15,7 @@ using PartSelectors = std::map<std::string, StringMap>;
 struct GangApiWorkload {
   GangWorkload workload;
   PartSelectors selectors;
+  std::string replica_key;  // label whose value is the replica of a pod; empty: not said
 };
 
 // Returns whether a Workload of group scheduling or scheduling.k8s.io is one of the gang API: it

@@ -40,4 +40,12 @@ void ReadJobState(JsonValue object, const SourceContext& context, GangWorkload& 
   }
 }
 
+bool IsSuspended(JsonValue object) {
+  for (const std::string_view path : {"/spec/suspend", "/spec/runPolicy/suspend"}) {
+    bool suspended = false;
+    if (object.at_pointer(path).get(suspended) == simdjson::SUCCESS && suspended) return true;
+  }
+  return false;
+}
+
 }  // namespace espalier

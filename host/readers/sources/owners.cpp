@@ -114,6 +114,11 @@ bool OwnerIndex::IsPartOfAnother(const PodAsker& asker) const {
   return owner != nullptr && std::get<0>(owner->first) != "CronJob";
 }
 
+bool OwnerIndex::IsMadeBy(const PodAsker& asker, const PodAsker& owner) const {
+  const Objects::value_type* found = FindOwner(asker.object.value);
+  return found != nullptr && found->second.asker == &owner;
+}
+
 std::optional<JsonValue> OwnerIndex::TopOwner(JsonValue object) const {
   const Objects::value_type* top = FindTopOwner(object);
   if (top == nullptr) return std::nullopt;

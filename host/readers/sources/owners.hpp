@@ -49,6 +49,9 @@ class OwnerIndex {
   // CronJob are workloads of their own.
   bool IsPartOfAnother(const PodAsker& asker) const;
 
+  // Returns whether `owner`, which is an object of the input, controls the object.
+  bool IsMadeBy(const PodAsker& asker, const PodAsker& owner) const;
+
   // Returns the topmost owner of `object`; nullopt when none is in the input.
   std::optional<JsonValue> TopOwner(JsonValue object) const;
 

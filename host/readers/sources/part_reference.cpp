@@ -1,5 +1,10 @@
 #include "host/readers/sources/part_reference.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "host/model/excerpt.hpp"
 #include "host/readers/sources/source_reader.hpp"
 
 namespace espalier {
@@ -8,6 +13,7 @@ namespace {
 constexpr std::string_view kKueuePodGroup = "kueue.x-k8s.io/pod-group-name";
 constexpr std::string_view kKaiPodGroup = "pod-group-name";
 constexpr std::string_view kKaiSubGroup = "kai.scheduler/subgroup-name";
+constexpr std::string_view kWorkloadLink = "scheduling.k8s.io/workload";
 constexpr std::string_view kIgnoreWorkloadApi = "kai.scheduler/ignore-workload-api";
 
 // The names in "spec.gangGroup[name=a].rankedGroup[name=b]", joined by slashes.
@@ -25,10 +31,11 @@ std::string PartOfFieldPath(std::string_view path) {
 PartReference ReadWorkloadField(JsonValue object, const ReadContext& context) {
   WarnOfUnknownFields(object,
                       {"name", "kind", "apiVersion", "apiGroup", "namespace", "uid", "fieldPath",
-                       "gangGroup", "rankedGroup", "eqGroup"},
+                       "gangGroup", "rankedGroup", "eqGroup", "replicaKey"},
                       context);
   PartReference reference{PartReference::Kind::kWorkload, RequiredText(object, "name", context)};
   reference.part = PartOfFieldPath(TextMember(object, "fieldPath", context));
+  reference.replica_key = TextMember(object, "replicaKey", context);
   for (const std::string_view name : {"gangGroup", "rankedGroup", "eqGroup"}) {
     const std::string text = TextMember(object, name, context);
     if (!text.empty()) reference.part.append(reference.part.empty() ? "" : "/").append(text);
@@ -41,6 +48,48 @@ PartReference ReadWorkloadField(JsonValue object, const ReadContext& context) {
                   own.empty() ? "default" : own);
   }
   return reference;
+}
+
+// Names annotations that look as if they said which Workload the pod belongs to. The gang API
+// leaves open how the annotation is called that may stand in place of spec.workload.
+void NameUnknownLinks(JsonValue pod, const ReadContext& context) {
+  simdjson::dom::object annotations;
+  if (pod["metadata"]["annotations"].get(annotations) != simdjson::SUCCESS) return;
+  for (const auto [key, value] : annotations) {
+    const bool links = key.starts_with("scheduling") && key.find("/workload") != key.npos;
+    if (!links || key == kWorkloadLink) continue;
+    context.Warn(value, fmt::format("annotation {} is not read", Excerpt(key)),
+                 fmt::format("annotation {} or spec.workload.name", kWorkloadLink));
+  }
+}
+
+// Reads the replica key under either of its names: that of the API, and the shorter one that KAI's
+// description of it uses (W4.1).
+std::string ReadReplicaKey(JsonValue reference, const ReadContext& context) {
+  std::string key = TextMember(reference, "podGroupReplicaKey", context);
+  const auto other = Member(reference, "replicaKey");
+  if (!other) return key;
+  std::string of_other = TextMember(reference, "replicaKey", context);
+  if (key.empty()) return of_other;
+  if (!of_other.empty() && of_other != key) {
+    context.Error(*other, fmt::format("podGroupReplicaKey beside it is {}", key),
+                  "one of them, or the same key in both");
+  }
+  return key;
+}
+
+PartReference ReadWorkloadRef(JsonValue object, const ReadContext& context) {
+  WarnOfUnknownFields(object, {"name", "podGroup", "podGroupReplicaKey", "replicaKey"}, context);
+  PartReference reference{PartReference::Kind::kWorkloadPodGroup,
+                          RequiredText(object, "name", context),
+                          RequiredText(object, "podGroup", context)};
+  reference.replica_key = ReadReplicaKey(object, context);
+  return reference;
+}
+
+PartReference ReadSchedulingGroup(JsonValue object, const ReadContext& context) {
+  WarnOfUnknownFields(object, {"podGroupName"}, context);
+  return {PartReference::Kind::kPodGroup, RequiredText(object, "podGroupName", context)};
 }
 
 }  // namespace
@@ -60,15 +109,17 @@ PartReference ReadPartReference(JsonValue pod, const ReadContext& context) {
       take(*workload, ReadWorkloadField(*workload, context));
     }
     if (const auto workload = ObjectMember(*spec, "workloadRef", context)) {
-      take(*workload, {Kind::kWorkloadPodGroup, RequiredText(*workload, "name", context),
-                       RequiredText(*workload, "podGroup", context),
-                       TextMember(*workload, "podGroupReplicaKey", context)});
+      take(*workload, ReadWorkloadRef(*workload, context));
     }
     if (const auto group = ObjectMember(*spec, "schedulingGroup", context)) {
-      take(*group, {Kind::kPodGroup, RequiredText(*group, "podGroupName", context)});
+      take(*group, ReadSchedulingGroup(*group, context));
     }
   }
+  NameUnknownLinks(pod, context);
   if (reference.kind != Kind::kNone) return reference;
+  if (const auto name = AnnotationOf(pod, kWorkloadLink); !name.empty()) {
+    return {Kind::kWorkload, std::string(name)};
+  }
   if (const auto name = AnnotationOf(pod, kKaiPodGroup); !name.empty()) {
     return {Kind::kKaiPodGroup, std::string(name), std::string(LabelOf(pod, kKaiSubGroup))};
   }

@@ -6,10 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "host/gangs/gang_counts.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/parse_integer.hpp"
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/sources/part_reference.hpp"
+#include "host/readers/sources/running_pods.hpp"
+#include "host/readers/sources/topology_claims.hpp"
 
 namespace espalier {
 namespace {
@@ -36,6 +39,13 @@ PartMembers Take(Members& members, const std::string& name_space, const PartRefe
   PartMembers taken = std::move(it->second);
   members.erase(it);
   return taken;
+}
+
+// Lets a gang of policy basic without any pods ask for none.
+void AskForNone(bool basic, const PartMembers& members, GangGroup& gang) {
+  if (!basic || !members.pods.empty()) return;
+  gang.mode = GangMode::kOff;
+  gang.min_count.reset();
 }
 
 void ReadConstraints(JsonValue spec, const SourceContext& context, const std::string& of,
@@ -78,7 +88,8 @@ GangWorkload OneGang(const GangWorkload& of_all, GangGroup gang, const PartMembe
   if (!members.owner_title.empty()) {
     workload.notes.push_back(fmt::format("its pods belong to {}", members.owner_title));
   }
-  WaitForPods(workload, members.Seen(), members.Bound());
+  WaitForPods(members.Seen(), workload.gang_groups.back(), workload);
+  workload.running = members.Seen() > 0 && members.Seen() == members.Bound();
   return workload;
 }
 
@@ -91,9 +102,9 @@ std::int32_t PartMembers::Seen() const {
 }
 
 std::int32_t PartMembers::Bound() const {
-  std::int32_t count = 0;
-  for (const MemberPods& one : pods) count += one.bound;
-  return count;
+  std::int64_t count = 0;
+  for (const MemberPods& one : pods) count += RunningPodsOf(one.group);
+  return static_cast<std::int32_t>(count);
 }
 
 std::string CountedPods(std::int32_t count) {
@@ -102,11 +113,7 @@ std::string CountedPods(std::int32_t count) {
 
 void TakePods(const PartMembers& members, RankedGroup& ranked) {
   for (const MemberPods& one : members.pods) {
-    const std::int32_t left = one.group.max_count.value_or(0) - one.bound;
-    if (left <= 0) continue;
-    EqGroup& group = ranked.eq_groups.emplace_back(one.group);
-    group.min_count.reset();
-    group.max_count = left;
+    ranked.eq_groups.emplace_back(one.group).min_count.reset();
   }
   if (ranked.eq_groups.size() == 1) ranked.eq_groups[0].name = "main";
   for (std::size_t i = 0; ranked.eq_groups.size() > 1 && i < ranked.eq_groups.size(); ++i) {
@@ -115,37 +122,11 @@ void TakePods(const PartMembers& members, RankedGroup& ranked) {
   }
 }
 
-void WaitForPods(GangWorkload& workload, std::int32_t seen, std::int32_t bound) {
-  for (GangGroup& gang : workload.gang_groups) {
-    if (gang.mode == GangMode::kOff) {
-      for (RankedGroup& ranked : gang.ranked_groups) {
-        for (EqGroup& group : ranked.eq_groups) group.min_count = group.max_count;
-      }
-      continue;
-    }
-    const std::int32_t needed = gang.min_count.value_or(0);
-    if (seen < needed) {
-      workload.waits_for =
-          fmt::format("{} of the {} pods that {} needs are there: it waits for the others", seen,
-                      needed, workload.head.key.name);
-    }
-    if (bound == 0) continue;
-    workload.notes.push_back(fmt::format("{} of its {} pods run already", bound, seen));
-    gang.min_count = std::max(needed - bound, 0);
-    if (*gang.min_count > 0 || seen == bound) continue;
-    gang.min_count.reset();
-    gang.mode = GangMode::kOff;
-    for (RankedGroup& ranked : gang.ranked_groups) {
-      for (EqGroup& group : ranked.eq_groups) group.min_count = group.max_count;
-    }
-  }
-  if (seen > 0 && seen == bound) workload.running = true;
-}
-
-void ReadPolicy(JsonValue parent, std::string_view name, const SourceContext& context,
+bool ReadPolicy(JsonValue parent, std::string_view name, const SourceContext& context,
                 GangGroup& gang) {
+  gang.min_count = 1;
   const auto policy = RequiredObject(parent, name, "gang with a minCount, or basic", context);
-  if (!policy) return;
+  if (!policy) return true;
   WarnOfUnknownFields(*policy, {"gang", "basic"}, context.read);
   const auto of_gang = ObjectMember(*policy, "gang", context.read);
   const auto basic = Member(*policy, "basic");
@@ -154,14 +135,12 @@ void ReadPolicy(JsonValue parent, std::string_view name, const SourceContext& co
   } else if (!of_gang && !basic) {
     context.read.Error(*policy, "it is neither gang nor basic", "one of them");
   }
-  if (!of_gang) {
-    gang.mode = GangMode::kOff;
-    return;
-  }
+  if (!of_gang) return true;
   gang.min_count = Int32Member(*of_gang, "minCount", context.read, 1);
   if (!Member(*of_gang, "minCount")) {
     context.read.Missing(*of_gang, "minCount", "how many pods have to fit");
   }
+  return false;
 }
 
 // Runs of so many pods in one domain each (W4.6).
@@ -221,6 +200,7 @@ void ApplyKaiMetadata(JsonValue described_by, const PartMembers* members,
   }
   ApplyKaiSegments(chain, workload);
   chain.resize(without_pod, described_by);
+  workload.head.topology_name = FirstMarked(chain, "kai.scheduler/topology");
   const auto required = FirstMarked(chain, "kai.scheduler/topology-required-placement");
   const auto preferred = FirstMarked(chain, "kai.scheduler/topology-preferred-placement");
   GroupTopologyRequest& request = workload.topology_request;
@@ -243,6 +223,7 @@ void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Member
                        "compositePodGroupTemplates", "priorityClassName"},
                       context.read);
   if (const auto reference = ObjectMember(*spec, "controllerRef", context.read)) {
+    WarnOfUnknownFields(*reference, {"name", "kind", "apiGroup", "uid", "namespace"}, context.read);
     of_all.true_workload = TrueWorkload{TextMember(*reference, "apiGroup", context.read),
                                         TextMember(*reference, "kind", context.read),
                                         TextMember(*reference, "name", context.read)};
@@ -254,9 +235,9 @@ void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Member
     GangGroup gang;
     gang.name = RequiredText(object_of_group, "name", context.read);
     WarnOfUnknownFields(object_of_group, {"name", "policy", "schedulingConstraints"}, context.read);
-    ReadPolicy(object_of_group, "policy", context, gang);
+    const bool basic = ReadPolicy(object_of_group, "policy", context, gang);
     ReadConstraints(object_of_group, context, gang.name, gang.topology_request, of_all.notes);
-    // One gang for each replica key that its pods name (W3.3).
+    // One gang for each replica key that its pods name (W3.3); of policy basic one for all (W4.2).
     std::vector<PartReference> found;
     const PartReference of_gang{Kind::kWorkloadPodGroup, workload_name, gang.name};
     for (auto it = members.lower_bound({name_space, of_gang}); it != members.end(); ++it) {
@@ -267,18 +248,26 @@ void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Member
       }
       found.push_back(reference);
     }
-    if (found.empty()) found.push_back(of_gang);
+    std::vector<std::pair<PartReference, PartMembers>> gangs;
     for (const PartReference& reference : found) {
-      const PartMembers taken = Take(members, name_space, reference);
+      PartMembers taken = Take(members, name_space, reference);
+      if (basic && !gangs.empty()) {
+        gangs.front().second.Add(std::move(taken));
+      } else {
+        gangs.emplace_back(basic ? of_gang : reference, std::move(taken));
+      }
+    }
+    if (gangs.empty()) gangs.emplace_back(of_gang, PartMembers());
+    for (const auto& [reference, taken] : gangs) {
       GangWorkload of_group = of_all;
       ApplyKaiMetadata(object, &taken, context, of_group);
       GangGroup own = gang;
-      if (gang.mode == GangMode::kOff) own.min_count.reset();
+      AskForNone(basic, taken, own);
       std::string name = fmt::format("{}-{}", workload_name, gang.name);
       if (!reference.replica_key.empty()) name += "-" + reference.replica_key;
       own.pod_group = name;
       workloads.push_back(OneGang(of_group, std::move(own), taken, std::move(name)));
-      if (taken.pods.empty() && gang.mode == GangMode::kGang) {
+      if (taken.pods.empty() && !basic) {
         workloads.back().waits_for = "none of its pods is there: it waits for them";
       }
     }
@@ -308,7 +297,7 @@ void ReadPodGroup(JsonValue object, const SourceContext& context, Members& membe
       context.read);
   GangGroup gang;
   gang.name = "gg";
-  ReadPolicy(*spec, "schedulingPolicy", context, gang);
+  const bool basic = ReadPolicy(*spec, "schedulingPolicy", context, gang);
   ReadConstraints(*spec, context, "the group", gang.topology_request, of_all.notes);
   ReadPriorityClass(*spec, context, of_all.head);
   const PartMembers taken =
@@ -316,9 +305,10 @@ void ReadPodGroup(JsonValue object, const SourceContext& context, Members& membe
   ApplyKaiMetadata(object, &taken, context, of_all);
   const std::string name = of_all.head.key.name;
   gang.pod_group = name;
-  const bool is_gang = gang.mode == GangMode::kGang;
+  AskForNone(basic, taken, gang);
+  ReadGroupClaims(*spec, context.read, context.defaults, gang, of_all.notes);
   workloads.push_back(OneGang(of_all, std::move(gang), taken, name));
-  if (taken.pods.empty() && is_gang) {
+  if (taken.pods.empty() && !basic) {
     workloads.back().waits_for = "none of its pods is there: it waits for them";
   }
 }
@@ -403,10 +393,8 @@ void ReadCompositePodGroup(JsonValue object, const ChildGroups& groups,
       needed += least;
       seen += taken.Seen();
       bound += taken.Bound();
-      std::int32_t left = std::max(least - taken.Bound(), 0);
+      ShareMinimum(least, ranked);
       for (EqGroup& group : ranked.eq_groups) {
-        group.min_count = std::min(left, group.max_count.value_or(0));
-        left -= *group.min_count;
         group.name = ranked.eq_groups.size() == 1 ? name : name + "-" + group.name;
       }
     }
@@ -423,7 +411,7 @@ void ReadCompositePodGroup(JsonValue object, const ChildGroups& groups,
     }
   };
   add(add, object, context.read, workload.head.key.name, 1);
-  gang.min_count = std::max(needed - bound, 0);
+  gang.min_count = needed;
   if (bound > 0)
     workload.notes.push_back(fmt::format("{} of its {} pods run already", bound, seen));
   workload.running = seen > 0 && seen == bound;
@@ -481,9 +469,19 @@ void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& me
                       {"minMember", "minSubGroup", "queue", "priorityClassName", "preemptibility",
                        "subGroups", "topologyConstraint", "markUnschedulable", "schedulingBackoff"},
                       context.read);
+  std::string topology;  // that its constraints name
   const auto constraint = [&](JsonValue parent, GroupTopologyRequest& request) {
     const auto of = ObjectMember(parent, "topologyConstraint", context.read);
     if (!of) return;
+    WarnOfUnknownFields(*of, {"topology", "requiredTopologyLevel", "preferredTopologyLevel"},
+                        context.read);
+    const std::string named = TextMember(*of, "topology", context.read);
+    if (!topology.empty() && !named.empty() && named != topology) {
+      workload.waits_for = fmt::format(
+          "its topologyConstraints name the topologies {} and {}; its pods go to one of them",
+          Excerpt(topology), Excerpt(named));
+    }
+    if (topology.empty()) topology = named;
     const std::string required = TextMember(*of, "requiredTopologyLevel", context.read);
     const std::string preferred = TextMember(*of, "preferredTopologyLevel", context.read);
     if (required.empty() && preferred.empty()) return;
@@ -529,11 +527,7 @@ void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& me
           fmt::format("{} of the {} pods of subgroup {} are there: it waits for the others", there,
                       *least, ranked.name);
     }
-    std::int32_t left = least.value_or(0);
-    for (EqGroup& group : ranked.eq_groups) {
-      group.min_count = std::min(left, group.max_count.value_or(0));
-      left -= *group.min_count;
-    }
+    ShareMinimum(least.value_or(0), ranked);
     if (!least && !ranked.topology_request.empty()) {
       workload.notes.push_back(
           fmt::format("topologyConstraint of subgroup {} is not honoured: it only holds other "
@@ -548,6 +542,7 @@ void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& me
   take("", rest);
   if (!rest.eq_groups.empty()) gang.ranked_groups.push_back(std::move(rest));
   if (!gang.min_count || *gang.min_count < of_groups) gang.min_count = std::max(of_groups, 1);
+  if (!topology.empty()) workload.head.topology_name = topology;
   if (const std::string queue = TextMember(*spec, "queue", context.read); !queue.empty()) {
     workload.head.queue_name = queue;
   }
@@ -555,8 +550,8 @@ void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& me
     workload.preemptibility = text;
   }
   ReadPriorityClass(*spec, context, workload.head);
-  workload.gang_groups.push_back(std::move(gang));
-  WaitForPods(workload, seen, bound);
+  WaitForPods(seen, workload.gang_groups.emplace_back(std::move(gang)), workload);
+  workload.running = seen > 0 && seen == bound;
   workloads.push_back(std::move(workload));
 }
 

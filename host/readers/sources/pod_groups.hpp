@@ -18,8 +18,7 @@ namespace espalier {
 
 // Equal pods of one part, or a template that makes such pods.
 struct MemberPods {
-  EqGroup group;                       // its counts are the numbers of pods
-  std::int32_t bound = 0;              // how many of them run already
+  EqGroup group;                       // its max_count is the number of pods
   std::optional<JsonValue> spec = {};  // of the first of the pods; absent for a template
 };
 
@@ -30,6 +29,8 @@ struct PartMembers {
   std::optional<JsonValue> owner;      // topmost owner of a pod, if one is in the input
   std::string owner_title;             // "batch/v1 Job team/train"
   std::int32_t excess = 0;             // pods left out, as there are more than the group's count
+  // Adds the members of another replica key, where the part is one for all keys.
+  void Add(PartMembers more);
   std::int32_t Seen() const;
   std::int32_t Bound() const;
 };
@@ -40,11 +41,12 @@ using Members = std::map<std::pair<std::string, PartReference>, PartMembers>;
 // Returns a text such as "1 pod" or "2 pods".
 std::string CountedPods(std::int32_t count);
 
-// Moves the pods of a part into the ranked group, as pods that are still to be placed.
+// Moves the pods of a part into the ranked group, with those that run already.
 void TakePods(const PartMembers& members, RankedGroup& ranked);
 
-// Reads a policy: `gang` with its minCount, or `basic`.
-void ReadPolicy(JsonValue parent, std::string_view name, const SourceContext& context,
+// Reads a policy: `gang` with its minCount, or `basic`, which needs one pod, whichever it is
+// (W4.2). Returns whether it is basic.
+bool ReadPolicy(JsonValue parent, std::string_view name, const SourceContext& context,
                 GangGroup& gang);
 
 // Fills in queue, priority, preemptibility and topology from the Workload (or pod group), else from
@@ -91,8 +93,5 @@ void ReadGroupWithoutRoot(JsonValue object, bool has_parent, const SourceContext
 // Reads KAI's PodGroup (W4.6).
 void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& members,
                      std::vector<GangWorkload>& workloads);
-
-// Makes the workload wait when the gang has fewer pods than it needs.
-void WaitForPods(GangWorkload& workload, std::int32_t seen, std::int32_t bound);
 
 }  // namespace espalier

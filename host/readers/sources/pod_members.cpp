@@ -6,11 +6,15 @@
 
 #include <fmt/format.h>
 
+#include "host/gangs/gang_counts.hpp"
 #include "host/model/parse_integer.hpp"
 #include "host/readers/job_metadata.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/resource_limits.hpp"
+#include "host/readers/sources/left_out.hpp"
 #include "host/readers/sources/part_reference.hpp"
+#include "host/readers/sources/running_pods.hpp"
+#include "host/readers/sources/topology_claims.hpp"
 
 namespace espalier {
 namespace {
@@ -27,16 +31,19 @@ constexpr std::string_view kAdmissionGate = "kueue.x-k8s.io/admission";
 
 bool HasEnded(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
 
+// Whether a pod counts among those of its group, which is where it is known how many of them are
+// there or run. Pods that failed, were evicted, are being deleted, or whose node does not answer do
+// not: those that replace them count at once (W8.5). Kueue counts pods that go as long as they have
+// a node.
+bool IsOfItsGang(const Pod& pod, bool is_deleted, Kind kind) {
+  if (HasEnded(pod)) return false;
+  if (kind == Kind::kKueuePodGroup) return !is_deleted || !pod.node_name.empty();
+  return !is_deleted && (kind == Kind::kNone || pod.phase != "Unknown");
+}
+
 bool HasContainers(JsonValue pod) {
   simdjson::dom::array containers;
   return pod["spec"]["containers"].get(containers) == simdjson::SUCCESS && containers.size() > 0;
-}
-
-// Whether nothing that matters for placing tells the pods apart (W8.4).
-bool AreAlike(const PodTemplate& a, const PodTemplate& b) {
-  return a.node_selector == b.node_selector && a.tolerations == b.tolerations &&
-         a.affinity == b.affinity && a.requests == b.requests &&
-         a.ignored_constraints == b.ignored_constraints;
 }
 
 EqGroup ShapeOf(JsonValue pod, std::string_view index_label, const ReadContext& context,
@@ -46,7 +53,22 @@ EqGroup ShapeOf(JsonValue pod, std::string_view index_label, const ReadContext& 
   shape.max_count = 1;
   shape.pod_template = ReadPodTemplate(pod, context, defaults, name_space);
   shape.topology_request.levels = ReadTopologyAnnotations(pod, index_label, context);
+  ApplyPodClaims(pod, name_space, context, defaults, shape);
   return shape;
+}
+
+// Returns when the pod got its node, in Unix seconds; 0 where it does not say it.
+std::int64_t ScheduledAt(JsonValue pod, const ReadContext& context) {
+  std::int64_t at = 0;
+  const auto status = ObjectMember(pod, "status", context);
+  if (!status) return at;
+  ReadList(*status, "conditions", context, [&](JsonValue condition) {
+    if (TextOf(condition, "type") == "PodScheduled" && TextOf(condition, "status") == "True") {
+      at = TimeMember(condition, "lastTransitionTime", context).value_or(0);
+    }
+    return 0;
+  });
+  return at;
 }
 
 // Gathers equal pods.
@@ -55,13 +77,22 @@ class EqualPods {
   // With `by_labels`, pods are equal only with equal labels.
   explicit EqualPods(bool by_labels) : by_labels_(by_labels) {}
 
-  void Add(EqGroup shape, JsonValue pod, bool bound) {
-    MemberPods& pods = Find(std::move(shape), pod);
+  void Add(EqGroup shape, JsonValue object, const Pod& pod, const ReadContext& context) {
+    MemberPods& pods = Find(std::move(shape), object);
     pods.group.max_count = *pods.group.max_count + 1;
-    if (bound) ++pods.bound;
+    if (pod.node_name.empty()) return;
+    RunningPods& running = pods.group.running.emplace_back();
+    running.node = pod.node_name;
+    running.pods = 1;
+    if (pod.phase != "Pending") return;
+    running.pending.push_back(pod.key.name);
+    running.pending_since = ScheduledAt(object, context);
   }
 
-  std::vector<MemberPods> Take() { return std::move(pods_); }
+  std::vector<MemberPods> Take() {
+    for (MemberPods& pods : pods_) MergeRunning(pods.group);
+    return std::move(pods_);
+  }
 
  private:
   // Returns the pods that the shape is that of, which may be none so far.
@@ -85,7 +116,7 @@ class EqualPods {
   }
 
   bool IsShapeOf(const MemberPods& pods, const EqGroup& shape) const {
-    return pods.group.name == shape.name &&
+    return pods.group.name == shape.name && pods.group.claim_problem == shape.claim_problem &&
            AreAlike(*pods.group.pod_template, *shape.pod_template) &&
            (!by_labels_ || pods.group.pod_template->labels == shape.pod_template->labels);
   }
@@ -157,9 +188,10 @@ std::int32_t LeaveOutExcess(std::vector<GangPod>& pods) {
   return excess;
 }
 
-// The members of one part, made of its pods.
+// The members of one part, made of its pods. Those that are left out are added to `left_out`.
 PartMembers MembersOf(std::vector<GangPod> pods, Kind kind, const ObjectIndex& index,
-                      const ClusterDefaults& defaults, Diagnostics& diagnostics) {
+                      const ClusterDefaults& defaults, Diagnostics& diagnostics,
+                      std::vector<GangWorkload>& left_out) {
   PartMembers members;
   const bool grouped_by_kueue = kind == Kind::kKueuePodGroup;
   std::ranges::sort(pods, IsOlder);
@@ -167,10 +199,16 @@ PartMembers MembersOf(std::vector<GangPod> pods, Kind kind, const ObjectIndex& i
   if (grouped_by_kueue) members.excess = LeaveOutExcess(pods);
   EqualPods equal(kind == Kind::kWorkload);
   for (const GangPod& one : pods) {
-    const ReadContext context = index.ContextOf(ObjectKind::kPod, *one.object, diagnostics);
-    equal.Add(ShapeOf(one.object->value, grouped_by_kueue ? kGroupPodIndex : "", context, defaults,
-                      one.pod->key.namespace_),
-              one.object->value, !one.pod->node_name.empty());
+    Diagnostics findings(diagnostics.strict());
+    const ReadContext context = index.ContextOf(ObjectKind::kPod, *one.object, findings);
+    EqGroup shape = ShapeOf(one.object->value, grouped_by_kueue ? kGroupPodIndex : "", context,
+                            defaults, one.pod->key.namespace_);
+    std::string why = diagnostics.AppendObject(std::move(findings));
+    if (!why.empty()) {
+      left_out.push_back(LeftOutPod(*one.pod, why));
+      continue;
+    }
+    equal.Add(std::move(shape), one.object->value, *one.pod, context);
     if (!members.owner && one.owner) {
       members.owner = one.owner;
       members.owner_title = TitleOf(*one.owner);
@@ -210,6 +248,12 @@ std::int64_t CreationOf(JsonValue pod, const ObjectIndex& index, const IndexedOb
 
 }  // namespace
 
+bool AreAlike(const PodTemplate& a, const PodTemplate& b) {
+  return a.node_selector == b.node_selector && a.tolerations == b.tolerations &&
+         a.affinity == b.affinity && a.requests == b.requests &&
+         a.ignored_constraints == b.ignored_constraints;
+}
+
 PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
                           const ClusterDefaults& defaults, OwnerIndex& owners,
                           Diagnostics& diagnostics) {
@@ -220,8 +264,15 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     const Pod& pod = cluster.pods[i];
     if (HasEnded(pod)) continue;
     const JsonValue object = objects[i].value;
-    const ReadContext context = index.ContextOf(ObjectKind::kPod, objects[i], diagnostics);
+    Diagnostics findings(diagnostics.strict());
+    const ReadContext context = index.ContextOf(ObjectKind::kPod, objects[i], findings);
     PartReference reference = ReadPartReference(object, context);
+    if (std::string why =
+            diagnostics.AppendObject(std::exchange(findings, Diagnostics(diagnostics.strict())));
+        !why.empty()) {
+      result.alone.push_back(LeftOutPod(pod, why));
+      continue;
+    }
     const bool bound = !pod.node_name.empty();
     const bool of_kueue_group = reference.kind == Kind::kKueuePodGroup;
     const std::optional<JsonValue> owner = owners.TopOwner(object);
@@ -243,8 +294,7 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     if (of_kueue && (reference.kind == Kind::kNone || of_kueue_group)) continue;
     // A StatefulSet says more than its pods, which come one after the other.
     if (of_kueue_group && owner && IsStatefulSet(*owner)) continue;
-    // Kueue does not count pods that go before they have a node.
-    if (is_deleted && !bound) continue;
+    if (!IsOfItsGang(pod, is_deleted, reference.kind)) continue;
     if (reference.kind != Kind::kNone) {
       of_gangs[{pod.key.namespace_, reference}].push_back(
           {&objects[i], &pod, CreationOf(object, index, objects[i]), owner});
@@ -255,14 +305,17 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     const bool of_a_cluster = !pod.phase.empty();
     if (of_a_cluster && LabelOf(object, kQueueNameLabel).empty()) continue;
     if (pod.owners.empty()) {
-      result.alone.push_back(PodAlone(object, context, defaults));
+      GangWorkload alone = PodAlone(object, context, defaults);
+      std::string why = diagnostics.AppendObject(std::move(findings));
+      result.alone.push_back(why.empty() ? std::move(alone) : LeftOutPod(pod, why));
     } else if (!owner) {
       ++result.skipped["Pod without a node whose owner is not in the input"];
     }
   }
   for (auto& [part, pods] : of_gangs) {
-    result.members.emplace(
-        part, MembersOf(std::move(pods), part.second.kind, index, defaults, diagnostics));
+    PartMembers members =
+        MembersOf(std::move(pods), part.second.kind, index, defaults, diagnostics, result.alone);
+    if (members.Seen() > 0) result.members.emplace(part, std::move(members));
   }
   return result;
 }
@@ -272,7 +325,8 @@ GangWorkload KueuePodGroup(const std::string& name_space, const std::string& nam
                            const ClusterDefaults& defaults, Diagnostics& diagnostics) {
   GangWorkload workload;
   const JsonValue pod = members.pod->value;
-  const ReadContext context = index.ContextOf(ObjectKind::kPod, *members.pod, diagnostics);
+  Diagnostics findings(diagnostics.strict());
+  const ReadContext context = index.ContextOf(ObjectKind::kPod, *members.pod, findings);
   workload.head = ReadWorkloadHead(pod, context);
   workload.head.key = {name_space, name};
   workload.head.uid.clear();
@@ -282,6 +336,8 @@ GangWorkload KueuePodGroup(const std::string& name_space, const std::string& nam
   std::vector<std::optional<JsonValue>> specs;
   for (const MemberPods& pods : members.pods) specs.push_back(pods.spec);
   workload.head.resources_error = ResourcesError(specs, context, defaults, name_space);
+  workload.waits_for = diagnostics.AppendObject(std::move(findings));
+  if (!workload.waits_for.empty()) return workload;
   const std::optional<std::int32_t> told = TotalCount(pod);
   const std::int32_t total = told.value_or(members.Seen());
   if (!told) {
@@ -301,7 +357,8 @@ GangWorkload KueuePodGroup(const std::string& name_space, const std::string& nam
   ranked.rank_from = LabelFieldPath(kGroupPodIndex);
   TakePods(members, ranked);
   for (EqGroup& group : ranked.eq_groups) group.min_count = group.max_count;
-  WaitForPods(workload, members.Seen(), members.Bound());
+  WaitForPods(members.Seen(), gang, workload);
+  workload.running = members.Seen() > 0 && members.Seen() == members.Bound();
   return workload;
 }
 

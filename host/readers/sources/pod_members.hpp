@@ -15,9 +15,13 @@ namespace espalier {
 
 struct PodMembers {
   Members members;
-  std::vector<GangWorkload> alone;             // pods that are workloads of their own
+  // Pods that are workloads of their own, and those that are left out, as workloads that wait.
+  std::vector<GangWorkload> alone;
   std::map<std::string, std::size_t> skipped;  // kind, and why -> number of pods not used here
 };
+
+// Returns whether nothing that matters for placing tells the pods apart (W8.4).
+bool AreAlike(const PodTemplate& a, const PodTemplate& b);
 
 // Reads which gang each pod belongs to, of those that have not ended. Pods of no gang that have
 // neither a node nor an owner become workloads of their own. Notes in `owners` which of the others

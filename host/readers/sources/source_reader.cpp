@@ -13,6 +13,7 @@
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/resource_limits.hpp"
 #include "host/readers/sources/part_reference.hpp"
+#include "host/readers/sources/topology_claims.hpp"
 
 namespace espalier {
 namespace {
@@ -101,6 +102,8 @@ EqGroup ReadEqGroup(std::string name, JsonValue pod_template, std::int32_t count
     request->sub_group_count = index.sub_group_count;
   }
   AddWhatKueueLeavesOut(pod_template, group);
+  ApplyPodClaims(pod_template, NamespaceOfObject(context.read.root, context.read), context.read,
+                 context.defaults, group);
   return group;
 }
 

@@ -11,6 +11,7 @@
 #include <tbb/parallel_for.h>
 
 #include "host/gangs/expand.hpp"
+#include "host/gangs/gang_counts.hpp"
 #include "host/gangs/placement_units.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/readers/job_metadata.hpp"
@@ -18,10 +19,18 @@
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/sources/gang_api_join.hpp"
+#include "host/readers/sources/job_state.hpp"
+#include "host/readers/sources/left_out.hpp"
 #include "host/readers/sources/level_check.hpp"
 #include "host/readers/sources/owners.hpp"
 #include "host/readers/sources/pod_members.hpp"
+#include "host/readers/sources/ray_clusters.hpp"
+#include "host/readers/sources/replicas.hpp"
+#include "host/readers/sources/running_pods.hpp"
 #include "host/readers/sources/source_kinds.hpp"
+#include "host/readers/sources/template_source.hpp"
+#include "host/readers/sources/topology_claims.hpp"
+#include "host/readers/twins.hpp"
 
 namespace espalier {
 namespace {
@@ -37,36 +46,16 @@ struct Read {
   bool taken = false;  // a Workload of the user's takes its place
 };
 
-// Returns what a workload takes, and the units that are made of it, texts aside.
-std::int64_t BytesOf(const GangWorkload& workload) {
-  std::size_t bytes = sizeof(GangWorkload) + sizeof(Workload);
-  for (const GangGroup& gang : workload.gang_groups) {
-    bytes += sizeof(GangGroup) + gang.ranked_groups.size() * sizeof(RankedGroup);
-    for (const RankedGroup& ranked : gang.ranked_groups) {
-      bytes += ranked.eq_groups.size() * (sizeof(EqGroup) + sizeof(PodSet));
-    }
-  }
-  return static_cast<std::int64_t>(bytes);
-}
-
-// Says whether the job is told to have no pods.
-bool IsSuspended(JsonValue object) {
-  for (const std::string_view path : {"/spec/suspend", "/spec/runPolicy/suspend"}) {
-    bool suspended = false;
-    if (object.at_pointer(path).get(suspended) == simdjson::SUCCESS && suspended) return true;
-  }
-  return false;
-}
-
 class SourcesReader {
  public:
   SourcesReader(const ObjectIndex& index, const Cluster& cluster, const ClusterDefaults& defaults,
-                Trees trees, Diagnostics& diagnostics)
+                const SourcesOptions& options, Diagnostics& diagnostics)
       : index_(index),
         cluster_(cluster),
         defaults_(defaults),
-        trees_(trees),
-        diagnostics_(diagnostics) {
+        options_(options),
+        diagnostics_(diagnostics),
+        nodes_(cluster.nodes) {
     for (const IndexedObject& job : index.Of(ObjectKind::kJob)) {
       askers_.push_back({job, "Job", "batch/v1", &kJobSource});
     }
@@ -77,6 +66,7 @@ class SourcesReader {
         askers_.push_back(asker);
       }
     }
+    LeaveOutTwins();
     owners_.emplace(askers_, cluster.workloads);
     find_ = [this](std::string_view kind, std::string_view name_space,
                    std::string_view name) -> std::optional<FoundObject> {
@@ -86,8 +76,8 @@ class SourcesReader {
     };
   }
 
-  SourcesRead Run(bool with_owned) {
-    if (with_owned) ReadOwned();
+  SourcesRead Run() {
+    if (options_.with_owned) ReadOwned();
     ReadPods();
     ReadAll();
     ReadUnknown();
@@ -95,6 +85,7 @@ class SourcesReader {
     ReadGangApiWorkloads();
     ReadGroups();
     ReadKueuePodGroups();
+    HoldBackTemplates();
     ReportStrays();
     Finish();
     return std::move(result_);
@@ -112,6 +103,52 @@ class SourcesReader {
   FoundObject Found(const PodAsker& asker) const {
     const ReadContext context = ContextOf(asker, diagnostics_);
     return {asker.object.value, context.file, asker.kind, context.number};
+  }
+
+  // Of objects with the same identity only the first is read.
+  void LeaveOutTwins() {
+    SeenObjects seen;
+    std::erase_if(askers_, [&](const PodAsker& asker) {
+      const IndexedObject* first = seen.FindOrAdd(asker);
+      if (first == nullptr) return false;
+      Diagnostics findings(diagnostics_.strict());
+      const ReadContext context = ContextOf(asker, findings);
+      const bool same = ReportTwin(*first, asker.object, SaySame(first->value, asker.object.value),
+                                   index_, context);
+      const std::string why = diagnostics_.AppendObject(std::move(findings));
+      if (!why.empty()) workloads_.push_back({LeftOut(asker, why), nullptr});
+      return same || !why.empty();
+    });
+  }
+
+  // A workload that stands for an object that is left out.
+  GangWorkload LeftOut(const PodAsker& asker, const std::string& why) const {
+    Diagnostics known;
+    return LeftOutObject(asker.object.value, asker.version, asker.kind, ContextOf(asker, known),
+                         why);
+  }
+
+  // As With. Returns why the object is left out; "" when it is not.
+  template <class ReadOne>
+  std::string WithFindings(const PodAsker& asker, ReadOne read) {
+    Diagnostics findings(diagnostics_.strict());
+    With(asker, findings, read);
+    const auto known = left_out_.find(&asker);
+    return known != left_out_.end() ? known->second
+                                    : diagnostics_.AppendObject(std::move(findings));
+  }
+
+  // Reads what an object describes, with `read(context, workloads)`.
+  template <class ReadOne>
+  void Add(const PodAsker& asker, ReadOne read) {
+    std::vector<GangWorkload> workloads;
+    const std::string why =
+        WithFindings(asker, [&](const SourceContext& context) { read(context, workloads); });
+    if (!why.empty() && workloads.empty()) workloads.push_back(LeftOut(asker, why));
+    for (GangWorkload& workload : workloads) {
+      LeaveOut(why, workload);
+      workloads_.push_back({std::move(workload), &asker});
+    }
   }
 
   // Calls `read(context)` for one object, unless reading was stopped.
@@ -166,22 +203,36 @@ class SourcesReader {
     for (const PodAsker& asker : askers_) {
       if (asker.source == nullptr || asker.source->read == nullptr) continue;
       if (!owners_->HasWorkload(asker) || owners_->IsPartOfAnother(asker)) continue;
-      Diagnostics findings(false);  // what is wrong with it is Kueue's affair: it was admitted
-      std::vector<GangWorkload> read;
-      With(asker, findings, [&](const SourceContext& context) {
-        if (!context.read.HasUnreadableNumber()) {
-          asker.source->read(asker.object.value, context, read);
-        }
-      });
-      for (GangWorkload& job : read) {
+      const PodAsker* cluster = RayClusterOf(asker, askers_, *owners_);
+      for (GangWorkload& job : ReadAdmitted(asker)) {
         index_.ChargeMade(BytesOf(job));
         Expand(job);
+        if (cluster != nullptr) {  // which the autoscaler changes, and not the job (W6.1)
+          for (GangWorkload& now : ReadAdmitted(*cluster)) {
+            Expand(now);
+            TakeCounts(now, job);
+          }
+        }
+        if (Autoscales(asker) || (cluster != nullptr && Autoscales(*cluster)))
+          MarkElastic(job.head);
         if (IsSuspended(asker.object.value)) {
           job.head.conditions.push_back({"Suspended", "True", "", ""});
         }
         result_.owned.push_back(std::move(job));
       }
     }
+  }
+
+  // What is wrong with an object is Kueue's affair here: it was admitted.
+  std::vector<GangWorkload> ReadAdmitted(const PodAsker& asker) const {
+    Diagnostics findings(false);
+    std::vector<GangWorkload> read;
+    With(asker, findings, [&](const SourceContext& context) {
+      if (!context.read.HasUnreadableNumber()) {
+        asker.source->read(asker.object.value, context, read);
+      }
+    });
+    return read;
   }
 
   void ReadAll() {
@@ -197,7 +248,9 @@ class SourcesReader {
           ++result_.skipped[fmt::format("{} {}", Name(asker), why)];
         }
         if (is_job) {
-          CheckKeys(ObjectKind::kJob, asker.object.value, ContextOf(asker, diagnostics_));
+          WithFindings(asker, [&](const SourceContext& context) {
+            CheckKeys(ObjectKind::kJob, asker.object.value, context.read);
+          });
         }
         continue;
       }
@@ -222,10 +275,16 @@ class SourcesReader {
       for (const GangWorkload& workload : read[i]) index_.ChargeMade(BytesOf(workload));
     });
     for (std::size_t i = 0; i < readable.size(); ++i) {
-      diagnostics_.Append(std::move(findings[i]));
+      std::string why = diagnostics_.AppendObject(std::move(findings[i]));
+      if (readable[i]->source->read == nullptr) {
+        if (!why.empty()) left_out_.emplace(readable[i], std::move(why));  // read later
+        continue;
+      }
       const bool runs = RunsByItsPods(*readable[i]);
+      if (!why.empty() && read[i].empty()) read[i].push_back(LeftOut(*readable[i], why));
       for (GangWorkload& workload : read[i]) {
         workload.running = workload.running || runs;
+        LeaveOut(why, workload);
         workloads_.push_back({std::move(workload), readable[i]});
       }
     }
@@ -247,17 +306,10 @@ class SourcesReader {
         ++result_.skipped[fmt::format("{} {}", asker.kind, why)];
         continue;
       }
-      const ReadContext context = ContextOf(asker, diagnostics_);
-      GangWorkload workload;
-      workload.head = ReadWorkloadHead(asker.object.value, context);
-      workload.source = fmt::format("{} {}", asker.version, asker.kind);
-      const std::size_t slash = asker.version.find('/');
-      workload.true_workload = TrueWorkload{
-          slash == asker.version.npos ? "" : std::string(asker.version.substr(0, slash)),
-          std::string(asker.kind), workload.head.key.name};
-      workload.waits_for = fmt::format(
-          "{} of {} is not a kind that is read, but it asks for pods ({})", Excerpt(asker.kind),
-          Excerpt(asker.version.empty() ? "no apiVersion" : asker.version), Excerpt(asker.pods_at));
+      Diagnostics findings(diagnostics_.strict());
+      const ReadContext context = ContextOf(asker, findings);
+      GangWorkload workload = UnknownObject(asker, context);
+      diagnostics_.AppendObject(std::move(findings));  // it is not placed, whatever is wrong
       ++result_.objects[std::string(asker.kind)];
       workloads_.push_back({std::move(workload), &asker});
     }
@@ -316,18 +368,67 @@ class SourcesReader {
   void ReadGangApiWorkloads() {
     Referring referring;
     for (std::size_t i = 0; i < workloads_.size(); ++i) NoteReferences(i, referring);
+    std::vector<std::pair<GangApiWorkload, const PodAsker*>> users;
     std::size_t next = 0;
     while (const PodAsker* asker = EachOf("Workload", "scheduling", next)) {
       if (!IsGangApiWorkload(asker->object.value)) continue;
-      With(*asker, diagnostics_, [&](const SourceContext& context) {
-        GangApiWorkload user = ReadGangApiWorkload(asker->object.value, context);
-        TakeTheDefault(user.workload, referring);
-        JoinPods(user, members_);
-        workloads_.push_back({std::move(user.workload), asker});
-        NoteReferences(workloads_.size() - 1, referring);
+      const std::string why = WithFindings(*asker, [&](const SourceContext& context) {
+        users.emplace_back(ReadGangApiWorkload(asker->object.value, context), asker);
       });
+      if (why.empty() || users.empty() || users.back().second != asker) {
+        if (!why.empty()) workloads_.push_back({LeftOut(*asker, why), asker});
+        continue;
+      }
+      LeaveOut(why, users.back().first.workload);
+    }
+    // An owner has one Workload (003): that which its template names, else the oldest.
+    std::ranges::sort(users, {}, [&](const auto& user) {
+      const Workload& head = user.first.workload.head;
+      const bool is_named =
+          referring.contains(Reference(head.key.namespace_, "", "", head.key.name));
+      return std::tuple(!is_named, head.creation_seconds, head.key);
+    });
+    std::map<Reference, std::string> described;  // true workload -> its Workload
+    for (auto& [user, asker] : users) {
+      GangWorkload& workload = user.workload;
+      const ObjectKey& key = workload.head.key;
+      const auto& of = workload.true_workload;
+      if (of && described.contains(ReferenceTo(key.namespace_, *of))) {
+        workload.waits_for =
+            fmt::format("Workload {} describes {} {}, which has one Workload, already",
+                        described[ReferenceTo(key.namespace_, *of)], of->kind, of->name);
+      } else {
+        TakeTheDefault(workload, referring);
+        if (of) described.emplace(ReferenceTo(key.namespace_, *of), key.name);
+      }
+      for (GangWorkload& joined : JoinReplicas(std::move(user), members_)) {
+        workloads_.push_back({std::move(joined), asker});
+      }
     }
     std::erase_if(workloads_, [](const Read& read) { return read.taken; });
+  }
+
+  // Pods whose template names what is not in the input, or what does not take them, wait for it:
+  // they are never placed without it (W3.5, W4.4).
+  void HoldBackTemplates() {
+    for (Read& read : workloads_) {
+      GangWorkload& workload = read.workload;
+      if (read.asker == nullptr || IsGangWorkload(*read.asker)) continue;
+      for (const GangGroup& gang : workload.gang_groups) {
+        for (const EqGroup* group : GroupsOf(gang)) HoldBack(*group, workload);
+      }
+    }
+  }
+
+  void HoldBack(const EqGroup& group, GangWorkload& workload) const {
+    const PartReference& part = group.part_of;
+    const bool of_workload = part.kind == Kind::kWorkload || part.kind == Kind::kWorkloadPodGroup;
+    if (!workload.waits_for.empty() || (!of_workload && part.kind != Kind::kPodGroup)) return;
+    const std::string_view kind = of_workload ? "Workload" : "PodGroup";
+    const bool there = find_(kind, workload.head.key.namespace_, part.name).has_value();
+    workload.waits_for = fmt::format(
+        "its template names {} {}, which {}; its pods wait for it", kind, Excerpt(part.name),
+        there ? "does not describe all of its pods" : "is not in the input");
   }
 
   // What workloads refer to, by namespace: a true workload, by its group, kind and name, or the
@@ -371,35 +472,47 @@ class SourcesReader {
     if (user.true_workload) look_at(ReferenceTo(name_space, *user.true_workload));
     if (first == workloads_.size()) return;
     Read& of_default = workloads_[first];
+    if (of_default.asker->source == nullptr) ReadItsTemplates(of_default);
     if (!user.true_workload) user.true_workload = of_default.workload.true_workload;
     AdoptDefaults(user, of_default.workload);
     of_default.taken = true;
   }
 
+  // An object of a kind that is not known has the pods of the templates that it holds.
+  void ReadItsTemplates(Read& read) const {
+    const PodAsker& asker = *read.asker;
+    const ReadContext context = ContextOf(asker, diagnostics_);
+    if (context.HasUnreadableNumber()) return;
+    GangWorkload& workload = read.workload;
+    ReadByTemplates(
+        asker.object.value,
+        {context, defaults_, find_, asker.kind, asker.version, workload.true_workload->api_group},
+        workload);
+    workload.running = owners_->HasBoundPods(asker);
+  }
+
   void ReadGroups() {
-    std::vector<GangWorkload> read;
     std::size_t next = 0;
     while (const PodAsker* asker = EachOf("Workload", "scheduling", next)) {
       if (IsGangApiWorkload(asker->object.value)) continue;
-      With(*asker, diagnostics_, [&](const SourceContext& context) {
+      Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
         ReadPodGroupWorkload(asker->object.value, context, members_, read);
       });
     }
-    ReadComposites(read);
+    ReadComposites();
     next = 0;
     while (const PodAsker* asker = EachOf("PodGroup", "scheduling.k8s.io", next)) {
       if (HasParent(asker->object.value)) continue;
-      With(*asker, diagnostics_, [&](const SourceContext& context) {
+      Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
         ReadPodGroup(asker->object.value, context, members_, read);
       });
     }
     next = 0;
     while (const PodAsker* asker = EachOf("PodGroup", "scheduling.run.ai", next)) {
-      With(*asker, diagnostics_, [&](const SourceContext& context) {
+      Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
         ReadKaiPodGroup(asker->object.value, context, members_, read);
       });
     }
-    for (GangWorkload& workload : read) workloads_.push_back({std::move(workload), nullptr});
   }
 
   static bool HasParent(JsonValue object) {
@@ -408,13 +521,15 @@ class SourcesReader {
            !parent.empty();
   }
 
-  void ReadComposites(std::vector<GangWorkload>& read) {
+  void ReadComposites() {
     ChildGroups groups;
     for (const PodAsker& asker : askers_) {
       if (asker.source != nullptr && asker.source->group == "scheduling.k8s.io" &&
           asker.source->kind.ends_with("PodGroup") && HasParent(asker.object.value)) {
-        With(asker, diagnostics_,
-             [&](const SourceContext& context) { AddChildGroup(Found(asker), context, groups); });
+        std::string why = WithFindings(asker, [&](const SourceContext& context) {
+          AddChildGroup(Found(asker), context, groups);
+        });
+        if (!why.empty()) left_out_.emplace(&asker, std::move(why));
       }
     }
     for (auto& [parent, children] : groups) SortByCreation(children);
@@ -422,7 +537,7 @@ class SourcesReader {
     std::size_t next = 0;
     while (const PodAsker* asker = EachOf("CompositePodGroup", "scheduling.k8s.io", next)) {
       if (HasParent(asker->object.value)) continue;
-      With(*asker, diagnostics_, [&](const SourceContext& context) {
+      Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
         ReadCompositePodGroup(asker->object.value, groups, context, members_, below, read);
       });
     }
@@ -431,7 +546,7 @@ class SourcesReader {
       while (const PodAsker* asker = EachOf(kind, "scheduling.k8s.io", next)) {
         const JsonValue group = asker->object.value;
         if (!HasParent(group)) continue;
-        With(*asker, diagnostics_, [&](const SourceContext& context) {
+        Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
           const ObjectKey key = ReadObjectKey(group, context.read);
           if (below.contains(fmt::format("{} {}", kind, key.ToString()))) return;
           const std::string parent =
@@ -469,7 +584,7 @@ class SourcesReader {
       workload.running = members.Seen() > 0 && members.Seen() == members.Bound();
       const bool of_workload =
           reference.kind == Kind::kWorkload || reference.kind == Kind::kWorkloadPodGroup;
-      const bool there = of_workload && HasWorkload(name_space, reference.name);
+      const bool there = of_workload && find_("Workload", name_space, reference.name).has_value();
       const std::int32_t seen = members.Seen();
       const std::string waiting = CountedPods(seen) + (seen == 1 ? " waits" : " wait");
       const bool of_kai_group = reference.kind == Kind::kKaiPodGroup && !reference.part.empty() &&
@@ -488,17 +603,18 @@ class SourcesReader {
     }
   }
 
-  bool HasWorkload(const std::string& name_space, const std::string& name) const {
-    return find_("Workload", name_space, name).has_value();
-  }
-
   void Finish() {
     for (Read& read : workloads_) {
       GangWorkload& workload = read.workload;
+      if (options_.now_seconds) TakeBack(*options_.now_seconds, workload);
+      nodes_.Describe(workload);
       Expand(workload);
+      ResolveClaims(defaults_.claims, workload);
       if (read.asker != nullptr) {
+        Diagnostics findings(diagnostics_.strict());
         CheckLevels(workload, cluster_.topologies, read.asker->object.value,
-                    ContextOf(*read.asker, diagnostics_));
+                    ContextOf(*read.asker, findings));
+        LeaveOut(diagnostics_.AppendObject(std::move(findings)), workload);
       }
       if (workload.running) {
         workload.notes.push_back("its pods run already");
@@ -509,25 +625,20 @@ class SourcesReader {
     }
   }
 
-  void AddUnits(Read& read) {
-    if (IsTree(read.workload)) {
-      result_.trees.push_back({result_.units.size(), result_.workloads.size()});
-      result_.units.push_back(TreeUnit(read.workload));
-    } else if (HasRoom(read)) {
-      std::ranges::move(PlacementUnits(read.workload), std::back_inserter(result_.units));
+  void TakeBack(std::int64_t now, GangWorkload& workload) {
+    for (GangGroup& gang : workload.gang_groups) {
+      for (std::string& name : Requeue(now, gang, workload)) {
+        result_.requeued.push_back({workload.head.key.namespace_, std::move(name)});
+      }
     }
   }
 
-  bool IsTree(const GangWorkload& workload) const {
-    switch (trees_) {
-      case Trees::kNone:
-        return false;
-      case Trees::kNested:
-        return IsNested(workload);
-      case Trees::kAll:
-        return workload.waits_for.empty() && !workload.gang_groups.empty();
+  void AddUnits(Read& read) {
+    if (IsTree(read.workload, options_.trees)) {
+      std::ranges::move(TreeUnits(read.workload), std::back_inserter(result_.units));
+    } else if (HasRoom(read)) {
+      std::ranges::move(PlacementUnits(read.workload), std::back_inserter(result_.units));
     }
-    return false;
   }
 
   // Whether the units of a workload may take the memory that they need.
@@ -544,12 +655,15 @@ class SourcesReader {
   const ObjectIndex& index_;
   const Cluster& cluster_;
   const ClusterDefaults& defaults_;
-  const Trees trees_;
+  const SourcesOptions options_;
   Diagnostics& diagnostics_;
   std::vector<PodAsker> askers_;
   std::optional<OwnerIndex> owners_;
   FindObject find_;
+  NodeLabels nodes_;
   Members members_;
+  // Why objects are left out whose gangs are read after that was found.
+  std::map<const PodAsker*, std::string> left_out_;
   std::vector<Read> workloads_;
   SourcesRead result_;
 };
@@ -557,9 +671,9 @@ class SourcesReader {
 }  // namespace
 
 SourcesRead ReadSources(const ObjectIndex& index, const Cluster& cluster,
-                        const ClusterDefaults& defaults, bool with_owned, Trees trees,
+                        const ClusterDefaults& defaults, const SourcesOptions& options,
                         Diagnostics& diagnostics) {
-  return SourcesReader(index, cluster, defaults, trees, diagnostics).Run(with_owned);
+  return SourcesReader(index, cluster, defaults, options, diagnostics).Run();
 }
 
 }  // namespace espalier

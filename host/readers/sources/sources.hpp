@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,18 +20,23 @@ namespace espalier {
 struct SourcesRead {
   std::vector<GangWorkload> workloads;         // expanded; single pods first
   std::vector<Workload> units;                 // the units to place, made of workloads
-  std::vector<TreeIndex> trees;                // which of the units are trees
   std::vector<GangWorkload> owned;             // those that a Kueue Workload stands for; expanded
+  std::vector<ObjectKey> requeued;             // pods that are taken off their nodes
   std::map<std::string, std::size_t> objects;  // kind -> number of objects read
   std::map<std::string, std::size_t> skipped;  // kind, and why -> number of objects not used
 };
 
+struct SourcesOptions {
+  bool with_owned = false;     // read what a Kueue Workload stands for all the same, for its counts
+  Trees trees = Trees::kNone;  // which gang workloads become one unit each
+  std::optional<std::int64_t> now_seconds = {};  // as in ReadOptions
+};
+
 // Reads batch Jobs, other objects that describe gangs, and the pods without a node. Objects that a
-// Kueue Workload stands for are left out, as are those that another object of the input makes;
-// `with_owned` reads the former all the same, for their counts. `trees` says which become one unit
-// each. `cluster` holds everything else that was read.
+// Kueue Workload stands for are left out, as are those that another object of the input makes.
+// `cluster` holds everything else that was read.
 SourcesRead ReadSources(const ObjectIndex& index, const Cluster& cluster,
-                        const ClusterDefaults& defaults, bool with_owned, Trees trees,
+                        const ClusterDefaults& defaults, const SourcesOptions& options,
                         Diagnostics& diagnostics);
 
 }  // namespace espalier

@@ -114,6 +114,7 @@ void AddGangs(std::vector<ReplicatedJob> jobs, const Training& training, JsonVal
     AddRankedGroup(*gang, std::move(group), ranked ? kCompletionIndexLabel : "");
   }
   if (gangs.size() == 1) gangs[0].name = "gg";
+  workload.in_order = true;
 }
 
 }  // namespace

@@ -9,20 +9,12 @@
 #include <vector>
 
 #include "host/model/node.hpp"
+#include "host/model/rank_placement.hpp"
 #include "host/model/resources.hpp"
 #include "host/model/topology.hpp"
 #include "host/model/workload.hpp"
 
 namespace espalier {
-
-// How the ranks of a group are placed, in addition to its topology request (R25.9 to R25.11).
-enum class RankPlacement {
-  kByPath,      // each pod set where R25.6 puts it; its ranks ascend in path order
-  kContiguous,  // ranks ascend in path order over all pod sets of the group
-  kTogether,    // pods of equal rank of all child groups in one domain of `rank_level`
-  kBalanced,    // equal numbers in every domain of `rank_level`, consecutive ranks together
-  kStriped,     // the same numbers, assigned round-robin by rank
-};
 
 // Pods of one shape: an equivalence group.
 struct NestedPodSet {
@@ -30,6 +22,8 @@ struct NestedPodSet {
   PodTemplate pod_template;  // node selector, tolerations, required node affinity
   std::int32_t min_count = 0;
   std::int32_t max_count = 0;  // at least min_count
+  // The position among the pod sets of the WorkloadRequest that these are pods of; -1: none.
+  std::int32_t pod_set = -1;
 
   bool operator==(const NestedPodSet&) const = default;
 };
@@ -50,9 +44,11 @@ struct NestedGroup {
   bool in_order = false;
   RankPlacement ranks = RankPlacement::kByPath;
   std::optional<std::string> rank_level;  // level key; only with kTogether, kBalanced, kStriped
-  std::vector<std::string> running_on;    // leaves (R4.1) that its domain must contain (R25.12)
-  std::vector<NestedGroup> groups;        // children in declared order; ranks run through them
-  std::optional<NestedPodSet> pods;       // instead of children
+  // Leaves that its domain must contain (R25.12), by their ids (R4.1) or by the values of all
+  // levels, joined by commas, which tell the domains of a node that takes no part too.
+  std::vector<std::string> running_on;
+  std::vector<NestedGroup> groups;   // children in declared order; ranks run through them
+  std::optional<NestedPodSet> pods;  // instead of children
 
   bool operator==(const NestedGroup&) const = default;
 };
@@ -69,6 +65,7 @@ struct NestedRequest {
   std::string flavor;
   NestedGroup root;             // one copy
   bool simulate_empty = false;  // ignore usage of admitted workloads; nothing is booked
+  NestedProfile profile = NestedProfile::kEspalier;
 
   bool operator==(const NestedRequest&) const = default;
 };
@@ -118,6 +115,10 @@ struct NestedAnswer {
 
 // Returns the group that the path of an answer names, or null when there is none.
 const NestedGroup* GroupAt(const NestedGroup& root, std::string_view path);
+
+// Returns whether any pod of a group is required, of the group or of a copy that is placed as a
+// whole (R25.3). Where none is, each pod is placed on its own account.
+bool RequiresPods(const NestedGroup& group);
 
 // Returns the pods of a group with all its copies, and all that each of them may have; the largest
 // number where there are more. Counts that are negative, as in a bad request, count as none.

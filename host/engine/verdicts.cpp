@@ -1,4 +1,4 @@
-#include "host/nested/flat_verdicts.hpp"
+#include "host/engine/verdicts.hpp"
 
 #include <algorithm>
 #include <map>
@@ -54,12 +54,18 @@ Result<void> DecideParts(std::span<const WorkloadRequest> requests,
 
 }  // namespace
 
-Result<Verdicts> FlatVerdicts(std::span<const WorkloadRequest> requests,
-                              std::span<const WorkloadAnswer> answers, const Nominate& nominate) {
+Result<Verdicts> DecideVerdicts(std::span<const WorkloadRequest> requests,
+                                std::span<const WorkloadAnswer> answers, const Nominate& nominate) {
   Verdicts verdicts(requests.size());
   std::vector<std::size_t> asked;
   std::vector<WorkloadRequest> when_empty;
   for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (const auto& tree = answers[i].tree) {
+      if (!IsPlaced(tree->status) && tree->status != NestedStatus::kBadRequest) {
+        verdicts[i] = tree->status;
+      }
+      continue;
+    }
     if (!LacksRoom(answers[i]) || requests[i].replacement) continue;
     asked.push_back(i);
     when_empty.push_back(requests[i]);

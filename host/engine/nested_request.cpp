@@ -1,4 +1,4 @@
-#include "host/nested/nested_request.hpp"
+#include "host/engine/nested_request.hpp"
 
 #include <algorithm>
 
@@ -36,6 +36,11 @@ const NestedGroup* GroupAt(const NestedGroup& root, std::string_view path) {
     if (copy || (child.copies == 1 && name == child.name)) return GroupAt(child, rest);
   }
   return nullptr;
+}
+
+bool RequiresPods(const NestedGroup& group) {
+  return (group.pods && group.pods->min_count > 0) ||
+         std::ranges::any_of(group.groups, RequiresPods);
 }
 
 std::int64_t MostPods(const NestedGroup& group) {

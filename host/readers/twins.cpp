@@ -1,0 +1,74 @@
+#include "host/readers/twins.hpp"
+
+#include <fmt/format.h>
+
+#include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/source_kinds.hpp"
+
+namespace espalier {
+
+bool SaySame(JsonValue a, JsonValue b) {
+  if (a.is_object() && b.is_object()) {
+    const simdjson::dom::object fields = Fields(a);
+    if (fields.size() != Fields(b).size()) return false;
+    for (const auto [name, value] : fields) {
+      JsonValue other;
+      if (Fields(b).at_key(name).get(other) != simdjson::SUCCESS || !SaySame(value, other)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  if (a.is_array() && b.is_array()) {
+    const simdjson::dom::array items = Items(a);
+    if (items.size() != Items(b).size()) return false;
+    auto other = Items(b).begin();
+    for (const JsonValue item : items) {
+      if (!SaySame(item, *other)) return false;
+      ++other;
+    }
+    return true;
+  }
+  return a.type() == b.type() && !a.is_object() && !a.is_array() &&
+         std::string(simdjson::minify(a)) == std::string(simdjson::minify(b));
+}
+
+bool ReportTwin(const IndexedObject& first, const IndexedObject& second, bool same,
+                const ObjectIndex& index, const ReadContext& context) {
+  const std::string places = fmt::format("{} and {}", index.PlaceOf(first), index.PlaceOf(second));
+  if (same) {
+    context.Warn(
+        second.value,
+        fmt::format("it is in the input twice with the same content, and counts once: {}", places),
+        "each object once");
+  } else {
+    context.Error(second.value, fmt::format("it is in the input twice: {}", places),
+                  "each object once");
+  }
+  return same;
+}
+
+const IndexedObject* SeenObjects::FindOrAdd(std::string_view group, std::string_view kind,
+                                            const IndexedObject& object) {
+  const auto metadata = Member(object.value, "metadata");
+  if (!metadata || !metadata->is_object()) return nullptr;
+  const std::string_view name = TextOf(*metadata, "name");
+  if (name.empty()) return nullptr;  // gets one of its own, or is reported
+  std::string_view name_space = TextOf(*metadata, "namespace");
+  if (name_space.empty()) name_space = kDefaultNamespace;
+  const auto [first, is_new] = seen_.try_emplace(Key(group, kind, name_space, name), object);
+  return is_new ? nullptr : &first->second;
+}
+
+const IndexedObject* SeenObjects::FindOrAdd(const PodAsker& object) {
+  std::string_view group;
+  const std::size_t slash = object.version.find('/');
+  if (object.source != nullptr) {
+    group = object.source->group;
+  } else if (slash != object.version.npos) {
+    group = object.version.substr(0, slash);
+  }
+  return FindOrAdd(group, object.kind, object.object);
+}
+
+}  // namespace espalier
