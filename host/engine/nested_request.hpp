@@ -1,5 +1,5 @@
 // Requests for nested gangs, and their answers: groups inside groups, each with a topology request
-// of its own (section 25 of docs/rules.md). Plain values without a wire or file format.
+// of its own (section 25, docs/nested-gangs.md). Plain values without a wire or file format.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ struct NestedGroup {
   bool operator==(const NestedGroup&) const = default;
 };
 
-// Which rules decide (docs/rules.md, section 25).
+// Which rules decide (section 25).
 enum class NestedProfile {
   kEspalier,
   kKep5732,  // R25.13
