@@ -122,7 +122,7 @@ namespace {
 Amount FitsOne(Amount request, Amount remaining) {
   constexpr Amount kMost = std::numeric_limits<std::int32_t>::max();
   if (request == 0) return kMost;
-  if (request == -1) return std::clamp(SaturatingSubtract(0, remaining), Amount{0}, kMost);
+  if (request == -1 && remaining == std::numeric_limits<Amount>::min()) return 0;  // it wraps
   return std::clamp(remaining / request, Amount{0}, kMost);
 }
 
