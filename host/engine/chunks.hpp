@@ -24,7 +24,7 @@ class Chunks {
   // stop.
   bool Begin() {
     if (budget_.pausable()) {
-      if (begun_ != Clock::time_point()) Resize(Clock::now() - begun_);
+      if (begun_ != Clock::time_point()) size_ = NextSize(size_, Clock::now() - begun_, most_);
       if (!budget_.Pause()) return false;
       begun_ = Clock::now();
     }
@@ -33,22 +33,22 @@ class Chunks {
 
   std::size_t size() const { return size_; }
 
- private:
   using Clock = std::chrono::steady_clock;
-
-  static constexpr std::size_t kFirst = 64;
-  static constexpr std::size_t kGrowthParts = 8;
   static constexpr Clock::duration kWanted = std::chrono::milliseconds(2);
 
-  void Resize(Clock::duration taken) {
+  // Returns the size of the chunk after one of `size` items that took so long; 1 to `most`.
+  static std::size_t NextSize(std::size_t size, Clock::duration taken, std::size_t most) {
     if (taken > kWanted) {
-      size_ = std::max(size_ * static_cast<std::size_t>(kWanted.count()) /
-                           static_cast<std::size_t>(taken.count()),
-                       std::size_t{1});
-    } else if (taken < kWanted / 2) {
-      size_ = std::min(size_ + size_ / kGrowthParts + 1, most_);
+      return std::max(size * static_cast<std::size_t>(kWanted.count()) /
+                          static_cast<std::size_t>(taken.count()),
+                      std::size_t{1});
     }
+    return taken < kWanted / 2 ? std::min(size + size / kGrowthParts + 1, most) : size;
   }
+
+ private:
+  static constexpr std::size_t kFirst = 64;
+  static constexpr std::size_t kGrowthParts = 8;
 
   WorkBudget& budget_;
   const std::size_t most_;

@@ -1,8 +1,8 @@
 // The sizes of a batch's chunks while other work waits for its turn.
 #include "host/engine/chunks.hpp"
 
+#include <chrono>
 #include <cstddef>
-#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -32,18 +32,17 @@ TEST(Chunks, GrowByAnEighthOfWhatWasDone) {
 }
 
 TEST(Chunks, ShrinkAtOnceAfterASlowOne) {
-  WorkBudget budget;
-  budget.OnPause([] {});
-  Chunks chunks(budget, 8192);
-  ASSERT_TRUE(chunks.Begin());
-  const std::size_t before = chunks.size();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // ten times what is wanted
-  ASSERT_TRUE(chunks.Begin());
-  EXPECT_LE(chunks.size(), before / 10);
-  EXPECT_GE(chunks.size(), 1u);
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  ASSERT_TRUE(chunks.Begin());
-  EXPECT_EQ(chunks.size(), 1u);
+  EXPECT_EQ(Chunks::NextSize(64, 10 * Chunks::kWanted, 8192), 6u);
+  EXPECT_EQ(Chunks::NextSize(64, 100 * Chunks::kWanted, 8192), 1u);
+  EXPECT_EQ(Chunks::NextSize(1, std::chrono::hours(1), 8192), 1u);
+}
+
+TEST(Chunks, StayOrGrowALittleAfterAQuickOne) {
+  EXPECT_EQ(Chunks::NextSize(64, Chunks::kWanted, 8192), 64u);
+  EXPECT_EQ(Chunks::NextSize(64, Chunks::kWanted / 2, 8192), 64u);
+  EXPECT_EQ(Chunks::NextSize(64, Chunks::kWanted / 4, 8192), 73u);
+  EXPECT_EQ(Chunks::NextSize(1, {}, 8192), 2u);
+  EXPECT_EQ(Chunks::NextSize(64, {}, 70), 70u);
 }
 
 TEST(Chunks, EndWhereTheWorkIsStopped) {

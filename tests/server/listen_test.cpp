@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <semaphore>
 #include <vector>
 
 #include <sys/socket.h>
@@ -79,21 +80,20 @@ TEST(Listen, ConnectionsOfOneUnixSocketAreClientsOfTheirOwn) {
     std::promise<grpc::Status> status;
   };
   std::deque<Call> calls;
+  std::counting_semaphore<> over(0);
   const auto ask = [&](v1::Placement::Stub& stub) {
     Call& call = calls.emplace_back();
-    stub.async()->Place(&call.context, &request, &call.response,
-                        [&call](grpc::Status status) { call.status.set_value(std::move(status)); });
+    stub.async()->Place(&call.context, &request, &call.response, [&](grpc::Status status) {
+      over.release();
+      call.status.set_value(std::move(status));
+    });
     return call.status.get_future();
   };
-  // Returns the calls of one client, of which one is refused, whichever comes last.
+  // Returns the calls of one client once one of them has been refused, whichever came last.
   const auto ask_until_refused = [&](v1::Placement::Stub& stub, int most) {
     std::vector<std::future<grpc::Status>> asked;
     for (int i = 0; i <= most; ++i) asked.push_back(ask(stub));
-    const auto is_over = [](const auto& status) {
-      return status.wait_for(std::chrono::milliseconds(1)) == std::future_status::ready;
-    };
-    for (int i = 0; i < 1000 && std::ranges::none_of(asked, is_over); ++i) {
-    }
+    over.acquire();
     return asked;
   };
   const auto first = connect();

@@ -134,6 +134,20 @@ class TestServer {
     return placement->Place(&context, request, response ? response : &ignored);
   }
 
+  // Places with a deadline that passes while the closed back end holds the call: a later one each
+  // time, until the call arrives there before it. Returns how long the call had, once its work is
+  // told to stop.
+  std::chrono::milliseconds PlacePastTheDeadline(const v1::PlaceRequest& request) {
+    const int before = backend->entered();
+    std::chrono::milliseconds timeout(100);
+    while (backend->entered() == before) {
+      timeout *= 2;
+      EXPECT_EQ(Place(request, nullptr, timeout).error_code(), grpc::DEADLINE_EXCEEDED);
+    }
+    backend->WaitStopped();  // the server's clock comes to it a little later
+    return timeout;
+  }
+
   grpc::Status Replace(const v1::PlaceRequest& request, v1::PlaceResponse* response) {
     grpc::ClientContext context;
     return placement->Replace(&context, request, response);

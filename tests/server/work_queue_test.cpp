@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <latch>
 #include <memory>
 #include <string>
 #include <vector>
@@ -120,15 +121,19 @@ TEST(WorkQueue, RunsWhatWasPostedBeforeItEnds) {
 TEST(WorkQueue, NoMoreTasksComputeAtOnceThanThereAreTurns) {
   std::atomic<int> computing = 0;
   std::atomic<int> most = 0;
+  std::atomic<int> begun = 0;
+  std::latch three(3);  // the first ones wait for each other: so many do compute at once
   std::vector<WorkBudget> budgets(40);
   {
     WorkQueue queue(3, 100);
     for (WorkBudget& budget : budgets) {
       const auto run = [&] {
+        const bool waits = begun++ < 3;
         for (int i = 0; i < 200; ++i) {
           const int now = ++computing;
           for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
           }
+          if (waits && i == 0) three.arrive_and_wait();
           std::this_thread::yield();
           --computing;
           budget.Pause();
