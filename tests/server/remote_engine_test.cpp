@@ -1,6 +1,9 @@
 // A RemoteEngine answers as the engine in this process does.
 #include "service/client/remote_engine.hpp"
 
+#include <chrono>
+#include <optional>
+
 #include "tests/server/test_server.hpp"
 
 namespace espalier {
@@ -198,13 +201,13 @@ TEST(RemoteEngineErrors, AServerThatSpeaksSomethingElse) {
 
 TEST(RemoteEngineErrors, Deadline) {
   TestServer server;
-  ASSERT_TRUE(server.Load(SmallCluster()).ok());
   server.backend->Close();
-  // More time each time, until it is enough for connecting.
-  std::chrono::milliseconds timeout(100);
-  auto remote = RemoteEngine::Connect(server.server->addresses()[0], timeout);
+  // More time each time, until it is enough for connecting and loading.
+  std::chrono::milliseconds timeout(50);
+  std::optional<RemoteEngine> remote;
   while (!remote) {
-    remote = RemoteEngine::Connect(server.server->addresses()[0], timeout *= 2);
+    auto connected = RemoteEngine::Connect(server.server->addresses()[0], timeout *= 2);
+    if (connected && connected->Load(SmallCluster())) remote.emplace(*std::move(connected));
   }
   const auto answers = remote->Place(std::vector{MakeGang("a", 1)}, PlacementMode::kNominate, {});
   server.backend->Open();
