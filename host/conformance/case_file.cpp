@@ -268,8 +268,11 @@ Result<CaseFile> ReadCaseFile(const std::string& path, InputLimit& limit) {
 
 Result<Case> ReadCase(std::string_view line) {
   return ReadLine<Case>(line, [](JsonValue root, const ReadContext& context) {
-    Case read{RequiredText(root, "name", context), PlacementCase{}};
-    if (Member(root, "ungate")) {
+    const bool of_job = TextOf(root, "kind") == "job-to-workload";
+    Case read{RequiredText(root, of_job ? "id" : "name", context), PlacementCase{}};
+    if (of_job) {
+      read.value = ReadJobCase(root, context);
+    } else if (Member(root, "ungate")) {
       read.value = ReadUngateCase(root, context);
     } else if (Member(root, "encode")) {
       read.value = ReadEncodeCase(root, context);

@@ -12,7 +12,9 @@
 #include "host/engine/prefix_search.hpp"
 #include "host/kueue/assignment_encoding.hpp"
 #include "host/kueue/ungater.hpp"
+#include "host/model/workload.hpp"
 #include "host/readers/input_bytes.hpp"
+#include "host/readers/json_fields.hpp"
 
 namespace espalier {
 
@@ -58,9 +60,20 @@ struct EncodeCase {
   EncodedAssignment expected;
 };
 
+// A job, and what Kueue's webhooks and controllers make of it.
+struct JobCase {
+  FeatureGates gates;
+  std::string objects;  // the job and the other objects, as JSON documents
+  // Lines of the validating webhook. Where there are any nothing else follows.
+  std::vector<std::string> job_errors;
+  std::size_t workloads = 0;
+  Workload workload;            // the first: as the readers would read it, where there is any
+  std::string reconcile_error;  // why there is none
+};
+
 struct Case {
   std::string name;
-  std::variant<PlacementCase, UngateCase, EncodeCase> value;
+  std::variant<PlacementCase, UngateCase, EncodeCase, JobCase> value;
 };
 
 // Gangs that are placed on one generated cluster; the first line of a sequence file.
@@ -104,6 +117,9 @@ bool IsSequenceHeader(std::string_view line);
 Result<Case> ReadCase(std::string_view line);
 Result<Sequence> ReadSequenceHeader(std::string_view line);
 Result<SequenceGang> ReadGang(std::string_view line, const Sequence& sequence);
+
+// Reads the object of a line with a job, the kind of which is in the object's `kind`.
+JobCase ReadJobCase(JsonValue root, const ReadContext& context);
 
 AssignmentDigest Digest(const TopologyAssignment& assignment);
 

@@ -11,6 +11,7 @@
 
 #include "host/conformance/case_file.hpp"
 #include "host/conformance/difference.hpp"
+#include "host/conformance/job_difference.hpp"
 #include "host/engine/engine.hpp"
 
 namespace espalier {
@@ -100,6 +101,8 @@ class CaseRunner {
     auto difference = Difference(c.assignment, *decoded);
     return difference ? std::optional("decoding: " + *difference) : std::nullopt;
   }
+
+  std::optional<std::string> operator()(const JobCase& c) const { return JobDifference(c); }
 
  private:
   static std::optional<std::string> PlacementDifference(const PlacementCase& c,

@@ -153,7 +153,9 @@ class Planner {
       branch->ChangeUsage(gangs_[gang].usage, -1, options_.shared);
       const WorkloadRequest& request = *gangs_[gang].request;
       WorkloadAnswer answer = engine_.NominateOne(*branch, request);
-      if (engine_.budget().stopped() || answer.FirstFailure() != nullptr) return false;
+      const bool fits = answer.FirstFailure() == nullptr;
+      const bool in_part = answer.tree && answer.tree->status == NestedStatus::kPlacedInPart;
+      if (engine_.budget().stopped() || !fits || in_part) return false;
       moved.push_back(BookedUsage(request, answer));
       branch->ChangeUsage(moved.back(), 1, options_.shared);
       freed.moves.push_back({gang, std::move(answer)});

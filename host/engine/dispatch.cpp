@@ -61,7 +61,7 @@ class Judge {
   }
 
   PodSetFit Fit(const PodSetAnswer& placed) const {
-    PodSetFit fit{placed.name, "", 0, 0, 0};
+    PodSetFit fit{placed.name, "", 0, 0, 0, placed.flavor};
     const PodSetRequest* pod_set = FindOrNull(pod_sets_, placed.name);
     const FlavorState* flavor = state_.Find(placed.flavor);
     const auto leaves = leaves_.find(placed.name);
@@ -154,6 +154,14 @@ auto Rank(const ClusterFit& fit) {
 
 }  // namespace
 
+void SortFits(std::span<const std::string> names, std::vector<ClusterFit>& fits) {
+  std::ranges::sort(fits, [&](const ClusterFit& a, const ClusterFit& b) {
+    const auto left = Rank(a);
+    const auto right = Rank(b);
+    return left != right ? left < right : names[a.cluster] < names[b.cluster];
+  });
+}
+
 std::vector<std::vector<ClusterFit>> Dispatch(std::span<const DispatchCluster> clusters,
                                               std::size_t workloads, const Engine& engine) {
   WorkBudget& budget = engine.budget();
@@ -197,13 +205,9 @@ std::vector<std::vector<ClusterFit>> Dispatch(std::span<const DispatchCluster> c
     budget.Release(chunk.open_bytes);
     first += chunk.requests;
   }
-  for (std::vector<ClusterFit>& of_workload : fits) {
-    std::ranges::sort(of_workload, [&](const ClusterFit& a, const ClusterFit& b) {
-      const auto left = Rank(a);
-      const auto right = Rank(b);
-      return left != right ? left < right : clusters[a.cluster].name < clusters[b.cluster].name;
-    });
-  }
+  std::vector<std::string> names;
+  for (const DispatchCluster& cluster : clusters) names.push_back(cluster.name);
+  for (std::vector<ClusterFit>& of_workload : fits) SortFits(names, of_workload);
   return fits;
 }
 

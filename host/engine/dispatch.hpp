@@ -25,6 +25,7 @@ struct PodSetFit {
   std::int32_t height = 0;     // levels below `level`; without one, the number of levels
   std::int64_t domains = 0;    // domains of the lowest level that are used
   std::int64_t left_over = 0;  // equal pods that would still fit in those domains
+  std::string flavor = {};     // that it is placed on
   bool operator==(const PodSetFit&) const = default;
 };
 
@@ -50,6 +51,9 @@ struct DispatchCluster {
   std::span<const WorkloadRequest> requests;
   std::vector<KnownFit> known;  // ascending by workload; their requests are ignored
 };
+
+// Orders the fits of one workload as Dispatch does; `names` are those of the clusters.
+void SortFits(std::span<const std::string> names, std::vector<ClusterFit>& fits);
 
 // Returns for each of `workloads` workloads one entry per cluster, best first: those that hold it,
 // then the unknown ones, then the others. Those that hold it are ordered by how close together the

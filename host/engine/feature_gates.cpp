@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +17,8 @@ namespace espalier {
 namespace {
 
 constexpr std::string_view kTopologyAwareScheduling = "TopologyAwareScheduling";
+// Of the Configuration alone: with it off resources.quotaCheckStrategy has no effect (R30.6).
+constexpr std::string_view kQuotaCheckStrategy = "QuotaCheckStrategy";
 constexpr std::string_view kElasticJobs = "ElasticJobsViaWorkloadSlices";
 
 struct Gate {
@@ -155,6 +158,23 @@ Result<void> SetFeatureGate(FeatureGates& gates, std::string_view name, bool val
                               fmt::join(nearest, " or ")));
 }
 
+std::vector<std::string> SetKnownFeatureGates(const std::map<std::string, bool>& values,
+                                              FeatureGates& gates) {
+  std::vector<std::string> unknown;
+  for (const auto& [name, value] : values) {
+    if (name == kQuotaCheckStrategy) continue;
+    if (FindGate(name) != nullptr) {
+      std::ignore = SetFeatureGate(gates, name, value);
+      continue;
+    }
+    const std::vector<std::string_view> nearest = NearestGateNames(name);
+    unknown.push_back(fmt::format(
+        "feature gate {} is not known here, and not honoured{}", Excerpt(name),
+        nearest.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(nearest, " or "))));
+  }
+  return unknown;
+}
+
 Result<void> CheckFeatureGateDependencies(const FeatureGates& gates) {
   for (const Gate& parent : kGates) {
     if (gates.*(parent.value)) continue;
@@ -170,8 +190,7 @@ Result<void> CheckFeatureGateDependencies(const FeatureGates& gates) {
   return {};
 }
 
-Result<FeatureGates> ParseFeatureGates(std::string_view text) {
-  FeatureGates gates;
+Result<FeatureGates> ParseFeatureGates(std::string_view text, FeatureGates gates) {
   while (!Trim(text).empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view item = Trim(text.substr(0, comma));

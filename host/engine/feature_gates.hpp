@@ -1,6 +1,7 @@
 // Kueue's feature gates that change a decision (section 2 of the rules).
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,11 +45,16 @@ std::vector<std::string_view> FeatureGateNames();
 // known ones.
 Result<void> SetFeatureGate(FeatureGates& gates, std::string_view name, bool value);
 
+// Sets the known ones of the gates that Kueue's Configuration names. Returns a text for each of the
+// others, with the nearest known names.
+std::vector<std::string> SetKnownFeatureGates(const std::map<std::string, bool>& values,
+                                              FeatureGates& gates);
+
 // Checks that no gate is on whose parent is off, which is a configuration error (R2.1).
 Result<void> CheckFeatureGateDependencies(const FeatureGates& gates);
 
 // Reads gates such as "Name=true,Other=false", as on Kueue's own command line, and checks
-// dependencies. An empty text means the defaults.
-Result<FeatureGates> ParseFeatureGates(std::string_view text);
+// dependencies. Gates that the text does not name are those of `defaults`.
+Result<FeatureGates> ParseFeatureGates(std::string_view text, FeatureGates defaults = {});
 
 }  // namespace espalier

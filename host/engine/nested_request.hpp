@@ -42,6 +42,11 @@ struct NestedGroup {
   // Whether children that are not required are placed in order, and none after the first that is
   // not placed (R25.8).
   bool in_order = false;
+  // Minimum of its children that are placed with it, whichever these are (R25.16); 0: all.
+  std::int32_t min_groups = 0;
+  // Whether each copy has a domain of the required level to itself, among the copies of all such
+  // groups beside it (R25.17). Needs a required level.
+  bool apart = false;
   RankPlacement ranks = RankPlacement::kByPath;
   std::optional<std::string> rank_level;  // level key; only with kTogether, kBalanced, kStriped
   // Leaves that its domain must contain (R25.12), by their ids (R4.1) or by the values of all

@@ -9,8 +9,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::int32_t kDefaultScheduleTimeout = 60;  // seconds, as in the gang API's examples
-
 using Count = std::optional<std::int32_t>;
 
 void FillName(std::string& name, std::string_view base, std::size_t index, std::size_t of) {

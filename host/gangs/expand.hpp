@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "host/gangs/gang_workload.hpp"
 
 namespace espalier {
+
+// The scheduleTimeoutSeconds of a gang that says none, as in the gang API's examples.
+inline constexpr std::int32_t kDefaultScheduleTimeout = 60;
 
 // Returns the name of a level that has none: `base`, numbered by `index` where there are several.
 std::string DefaultName(std::string_view base, std::size_t index, std::size_t of);

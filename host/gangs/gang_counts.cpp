@@ -71,8 +71,37 @@ bool AsksForLevels(const GroupTopologyRequest& request) {
                             request.levels->unconstrained || HasSlices(*request.levels));
 }
 
+bool Binds(const GroupTopologyRequest& request) {
+  return request.levels &&
+         (request.levels->required || request.levels->preferred || HasSlices(*request.levels));
+}
+
 bool HasSlices(const TopologyRequest& request) {
   return request.slice_topology || !request.slice_constraints.empty();
+}
+
+const MiddleGroup& Middle(const GangGroup& gang, std::int32_t position) {
+  return gang.middle_groups[static_cast<std::size_t>(position)];
+}
+
+bool IsWithin(const GangGroup& gang, std::int32_t within, std::int32_t middle) {
+  while (within > middle) within = Middle(gang, within).within;
+  return within == middle;
+}
+
+std::vector<const GroupTopologyRequest*> RequestsAround(const GangWorkload& workload,
+                                                        const GangGroup& gang,
+                                                        const RankedGroup& ranked,
+                                                        const EqGroup* group) {
+  std::vector<const GroupTopologyRequest*> requests;
+  if (group != nullptr) requests.push_back(&group->topology_request);
+  requests.push_back(&ranked.topology_request);
+  for (std::int32_t at = ranked.within; at >= 0; at = Middle(gang, at).within) {
+    requests.push_back(&Middle(gang, at).topology_request);
+  }
+  requests.push_back(&gang.topology_request);
+  requests.push_back(&workload.topology_request);
+  return requests;
 }
 
 std::vector<const EqGroup*> GroupsOf(const GangGroup& gang) {
@@ -109,12 +138,14 @@ void MergeRunning(EqGroup& group) {
     } else {
       RunningPods& same = merged.back();
       same.pods += one.pods;
+      same.names.insert(same.names.end(), one.names.begin(), one.names.end());
       same.pending.insert(same.pending.end(), one.pending.begin(), one.pending.end());
       const auto known = [](std::int64_t since) { return since == 0 ? kLater : since; };
       const std::int64_t since = std::min(known(same.pending_since), known(one.pending_since));
       same.pending_since = since == kLater ? 0 : since;
     }
   }
+  for (RunningPods& one : merged) std::ranges::sort(one.names);
   group.running = std::move(merged);
 }
 

@@ -11,8 +11,25 @@ namespace espalier {
 // Returns whether a topology request is by level: required, preferred, unconstrained or slices.
 bool AsksForLevels(const GroupTopologyRequest& request);
 
+// Returns whether a request holds pods together: by a level or by slices.
+bool Binds(const GroupTopologyRequest& request);
+
 // Returns whether a request has slices, of one level or of several.
 bool HasSlices(const TopologyRequest& request);
+
+// Returns a middle group of a gang by its position.
+const MiddleGroup& Middle(const GangGroup& gang, std::int32_t position);
+
+// Returns whether `within`, the position of a middle group or -1, is `middle` or inside of it.
+bool IsWithin(const GangGroup& gang, std::int32_t within, std::int32_t middle);
+
+// Returns the topology requests that bind pods, innermost first: of the equivalence group, where
+// one is given, of the ranked group, of the middle groups around it, of the gang and of the
+// workload.
+std::vector<const GroupTopologyRequest*> RequestsAround(const GangWorkload& workload,
+                                                        const GangGroup& gang,
+                                                        const RankedGroup& ranked,
+                                                        const EqGroup* group);
 
 // Returns the equivalence groups of a gang, in order.
 std::vector<const EqGroup*> GroupsOf(const GangGroup& gang);

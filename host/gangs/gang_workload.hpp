@@ -46,14 +46,26 @@ struct GroupTopologyRequest {
   // Each run of this many consecutive pods shares a domain; unlike a slice, the last run may be
   // shorter.
   std::optional<SliceConstraint> segments = {};
+  // Levels that are required beside `levels->required`, in any order. Resolved before anything is
+  // placed: the finest of all is required then, and these are none.
+  std::vector<std::string> also_required = {};
 
-  bool empty() const { return !levels && claims.empty() && !segments; }
+  bool empty() const { return !levels && claims.empty() && !segments && also_required.empty(); }
   bool operator==(const GroupTopologyRequest&) const = default;
 };
 
 // A reference in pods to the part of another description that they belong to.
 struct PartReference {
-  enum class Kind { kNone, kWorkload, kWorkloadPodGroup, kPodGroup, kKaiPodGroup, kKueuePodGroup };
+  enum class Kind {
+    kNone,
+    kWorkload,
+    kWorkloadPodGroup,
+    kPodGroup,
+    kKaiPodGroup,
+    kKueuePodGroup,
+    kCoschedulingPodGroup,  // of the scheduler plugins
+    kVolcanoPodGroup,
+  };
   Kind kind = Kind::kNone;
   std::string name;         // of the Workload or pod group
   std::string part;         // of a Workload: its pod group, or the path of a gang's part
@@ -66,7 +78,8 @@ struct RunningPods {
   std::string node;
   std::int32_t pods = 0;
   StringMap labels = {};                  // of the node; empty: it is not in the input
-  std::vector<std::string> pending = {};  // names of those that do not run for all their node
+  std::vector<std::string> names = {};    // of the pods, ascending
+  std::vector<std::string> pending = {};  // those of them that do not run for all their node
   std::int64_t pending_since = 0;  // Unix seconds when the first of these was scheduled; 0: unknown
   bool operator==(const RunningPods&) const = default;
 };
@@ -84,7 +97,23 @@ struct EqGroup {
   GroupTopologyRequest topology_request;
   std::vector<RunningPods> running = {};  // by node, each once
   std::string claim_problem;  // why a resource claim of its pods is not understood; empty: all are
+  // Each run of this many consecutive pods has a domain of the level to itself, among all such runs
+  // of its gang: the pods of one Job of an exclusive JobSet, one pod by anti-affinity.
+  std::optional<SliceConstraint> apart = {};
+  // Requirements that keep its pods apart from each other and that nothing here honours, such as
+  // "topology spread over cloud/rack".
+  std::vector<std::string> kept_apart = {};
   bool operator==(const EqGroup&) const = default;
+};
+
+// A group between a gang group and ranked groups inside of it, which it holds together.
+struct MiddleGroup {
+  std::string name;
+  std::int32_t within = -1;  // position of the middle group around it, before its own; -1: none
+  // Minimum of the groups right inside it that are placed; absent: all.
+  std::optional<std::int32_t> min_groups = {};
+  GroupTopologyRequest topology_request = {};
+  bool operator==(const MiddleGroup&) const = default;
 };
 
 // Pods that are numbered 0 to N without gaps across its equivalence groups.
@@ -94,6 +123,7 @@ struct RankedGroup {
   RankRequest ranks;      // never Together
   GroupTopologyRequest topology_request;
   std::vector<EqGroup> eq_groups;
+  std::int32_t within = -1;  // position of the middle group around it; -1: none
   bool operator==(const RankedGroup&) const = default;
 };
 
@@ -108,8 +138,13 @@ struct GangGroup {
   std::string rescheduling_policy;
   RankRequest ranks;  // of its ranked groups against each other: ByPath or Together
   GroupTopologyRequest topology_request;
+  // Those inside of one middle group follow each other.
   std::vector<RankedGroup> ranked_groups;
   std::string waits_for = {};  // why it alone cannot be placed yet; empty when it can
+  // Groups around ranked groups; each comes behind the one around it.
+  std::vector<MiddleGroup> middle_groups = {};
+  // Minimum of the groups right inside it that are placed; absent: all.
+  std::optional<std::int32_t> min_groups = {};
   bool operator==(const GangGroup&) const = default;
 };
 
@@ -129,11 +164,16 @@ struct GangWorkload {
   std::optional<std::int32_t> replicas;  // absent: not known
   GroupTopologyRequest topology_request;
   std::vector<GangGroup> gang_groups;
-  bool whole = false;          // all gang groups are placed together or none, as Kueue places a job
-  bool in_order = false;       // each gang group starts after the one before it
-  std::string waits_for;       // why it cannot be placed yet; empty when it can
-  bool running = false;        // its pods exist already
-  std::string preemptibility;  // as in its source
+  std::vector<RunningPods> beside = {};  // of gangs of it that are not among these
+  // All gang groups are placed together or none, as Kueue places a job; of replicated gangs those
+  // of each replica.
+  bool whole = false;
+  bool in_order = false;  // each gang group starts after the one before it
+  std::string waits_for;  // why it cannot be placed yet; empty when it can
+  bool running = false;   // its pods exist already
+  // Level of which each copy of its gang group has a domain to itself; empty: none.
+  std::string exclusive_level = {};
+  std::string preemptibility;      // as in its source
   std::vector<std::string> notes;  // what is ignored or was chosen, a sentence each
   bool operator==(const GangWorkload&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -40,16 +41,14 @@ std::int64_t Sum(const std::vector<std::int32_t>& counts) {
   return sum;
 }
 
-// Whether a request holds pods together: by a level or by slices.
-bool Binds(const GroupTopologyRequest& request) {
-  return request.levels &&
-         (request.levels->required || request.levels->preferred || HasSlices(*request.levels));
-}
-
 // Whether a request at some level of the gang binds its pods to each other. Of pods that are
 // replicas, that of an equivalence group is each pod's own, as in Kueue.
 bool IsBound(const GangWorkload& workload, const GangGroup& gang) {
   if (Binds(workload.topology_request) || Binds(gang.topology_request)) return true;
+  if (std::ranges::any_of(gang.middle_groups,
+                          [](const MiddleGroup& group) { return Binds(group.topology_request); })) {
+    return true;
+  }
   const bool with_groups = workload.replica_mode != ReplicaMode::kReplicatedPods;
   return std::ranges::any_of(gang.ranked_groups, [&](const RankedGroup& ranked) {
     return Binds(ranked.topology_request) ||
@@ -91,6 +90,20 @@ std::int64_t PodsOf(const GangWorkload& workload, const GangGroup& gang) {
   return Sum(CountsOf(workload, gang));
 }
 
+// Pods of the outermost slices of a request, or 1.
+std::int32_t SliceSizeOf(const PodSet& pod_set) {
+  if (!pod_set.topology_request) return 1;
+  const TopologyRequest& request = *pod_set.topology_request;
+  if (!request.slice_constraints.empty()) return request.slice_constraints.front().size;
+  return request.slice_topology ? request.slice_size.value_or(1) : 1;
+}
+
+// How many pods are behind the last whole slice.
+std::int32_t PodsBeyondSlices(const PodSet& pod_set) {
+  const std::int32_t size = SliceSizeOf(pod_set);
+  return size > 1 ? pod_set.count % size : 0;
+}
+
 // Makes the units of one workload.
 class Units {
  public:
@@ -101,14 +114,18 @@ class Units {
     NoteWhatNoneHonours();
     NoteWhatIsLeftOut();
     const bool one_unit = workload_.whole || workload_.gang_groups.size() == 1;
-    if (workload_.whole) {
+    // Replicas are placed one by one, each as a whole.
+    if (workload_.whole && workload_.replica_mode != ReplicaMode::kReplicatedGangs) {
       AddUnit(workload_.gang_groups, NameOf(workload_.gang_groups.front(), true), true);
     } else {
       for (const GangGroup& gang : workload_.gang_groups) AddGang(gang, one_unit);
     }
     if (units_.size() > 1) Number();
     if (units_.empty()) units_.push_back(workload_.head);  // of no pods
-    for (Workload& unit : units_) unit.not_honoured = broken_;
+    for (Workload& unit : units_) {
+      unit.not_honoured = broken_;
+      SayWhatSlicesLeaveOut(unit);
+    }
     return std::move(units_);
   }
 
@@ -119,6 +136,13 @@ class Units {
     for (const GangGroup& gang : workload_.gang_groups) {
       if (workload_.replica_mode == ReplicaMode::kReplicatedPods) break;
       if (std::string why = WhyNotPlaceable(gang); !why.empty()) return Refused(std::move(why));
+    }
+    for (const GangGroup& gang : workload_.gang_groups) {
+      for (const EqGroup* group : GroupsOf(gang)) {
+        if (group->kept_apart.empty() || group->max_count.value_or(2) < 2) continue;
+        return Refused(fmt::format("{} keeps the pods of eqGroup {} apart, which is not honoured",
+                                   group->kept_apart.front(), group->name));
+      }
     }
     Workload unit = workload_.head;
     unit.pod_sets = PodSetsOfTree();
@@ -252,8 +276,10 @@ class Units {
       std::vector<std::int32_t> counts = CountsOf(workload_, gang);
       CountReplicas(counts);
       std::size_t index = 0;
+      std::vector<std::size_t> first_of_ranked;
       for (const RankedGroup& ranked : gang.ranked_groups) {
         const std::size_t first = pod_sets.size();
+        first_of_ranked.push_back(first);
         for (const EqGroup& group : ranked.eq_groups) {
           const std::int32_t count = counts[index++];
           if (count <= 0 && (!workload_.whole || !group.running.empty())) continue;
@@ -262,11 +288,35 @@ class Units {
         }
         Apply(ranked.topology_request, "rankedGroup " + ranked.name, Since(pod_sets, first));
       }
+      first_of_ranked.push_back(pod_sets.size());
+      ApplyMiddleGroups(gang, first_of_ranked, pod_sets);
       Apply(gang.topology_request, "gangGroup " + gang.name, Since(pod_sets, first_of_gang));
     }
     if (is_all) Apply(workload_.topology_request, "the workload", pod_sets);
+    for (const PodSet& pod_set : pod_sets) {
+      if (PodsBeyondSlices(pod_set) > 0) left_out_ = true;
+    }
     NameApart(pod_sets, full_names);
     return pod_sets;
+  }
+
+  // `first_of_ranked`: where the pod sets of each ranked group begin, and where the last ones end.
+  void ApplyMiddleGroups(const GangGroup& gang, const std::vector<std::size_t>& first_of_ranked,
+                         std::span<PodSet> pod_sets) {
+    for (std::size_t m = gang.middle_groups.size(); m-- > 0;) {
+      const auto middle = static_cast<std::int32_t>(m);
+      const auto is_inside = [&](const RankedGroup& ranked) {
+        return IsWithin(gang, ranked.within, middle);
+      };
+      const auto begin = std::ranges::find_if(gang.ranked_groups, is_inside);
+      const auto end = std::find_if_not(begin, gang.ranked_groups.end(), is_inside);
+      const std::size_t first =
+          first_of_ranked[static_cast<std::size_t>(begin - gang.ranked_groups.begin())];
+      const std::size_t last =
+          first_of_ranked[static_cast<std::size_t>(end - gang.ranked_groups.begin())];
+      const MiddleGroup& group = gang.middle_groups[m];
+      Apply(group.topology_request, "group " + group.name, pod_sets.subspan(first, last - first));
+    }
   }
 
   // All pods of all copies, each pod set with the finest request that binds it.
@@ -289,9 +339,12 @@ class Units {
           pod_set.count = static_cast<std::int32_t>(
               std::min<std::int64_t>(pods, std::numeric_limits<std::int32_t>::max()));
           if (group.pod_template) pod_set.pod_template = *group.pod_template;
+          if (group.apart) {  // of its own pods the tree sees to it
+            std::ranges::replace(pod_set.pod_template.ignored_constraints, "pod anti-affinity",
+                                 "pod anti-affinity to pods of others");
+          }
           pod_set.max_requests = group.max_requests;
-          pod_set.topology_request = FinestOf({&workload_.topology_request, &gang.topology_request,
-                                               &ranked.topology_request, &group.topology_request});
+          pod_set.topology_request = FinestOf(RequestsAround(workload_, gang, ranked, &group));
           full_names.push_back(FullName(workload_.gang_groups, gang, ranked, group));
         }
       }
@@ -300,14 +353,14 @@ class Units {
     return pod_sets;
   }
 
-  // The last of the requests that asks for a level; where none does, any place will do.
-  static TopologyRequest FinestOf(std::initializer_list<const GroupTopologyRequest*> requests) {
+  // The first of the requests that asks for a level; where none does, any place will do.
+  static TopologyRequest FinestOf(const std::vector<const GroupTopologyRequest*>& requests) {
     TopologyRequest finest;
     for (const GroupTopologyRequest* request : requests) {
       if (!AsksForLevels(*request)) continue;
-      finest = {};
       finest.required = request->levels->required;
       if (!finest.required) finest.preferred = request->levels->preferred;
+      break;
     }
     if (!finest.required && !finest.preferred) finest.unconstrained = true;
     return finest;
@@ -355,7 +408,9 @@ class Units {
               one.topology_request->unconstrained || one.topology_request->slice_topology);
     });
     if (pod_sets.size() == 2 && leads && free && (outer->required || outer->preferred)) {
-      outer->pod_set_group_name = "group";
+      outer->pod_set_group_name =
+          pod_set_groups_ == 0 ? "group" : fmt::format("group-{}", pod_set_groups_);
+      ++pod_set_groups_;
     } else {
       LeaveOut(
           fmt::format("topologyRequest of {}: {} holds for each of its {} pod sets, not for all of "
@@ -459,16 +514,48 @@ class Units {
     if (!workload_.whole && workload_.gang_groups.size() > 1) {
       LeaveOut("its gangGroups are placed one after the other, each on its own");
     }
+    const auto& level = workload_.exclusive_level;
+    const bool has_domain = std::ranges::any_of(workload_.gang_groups, [&](const GangGroup& gang) {
+      return gang.topology_request.levels && gang.topology_request.levels->required == level;
+    });
+    if (!level.empty() && (!has_domain || workload_.replicas.value_or(1) > 1)) {
+      LeaveOut(fmt::format("that each replica has a domain of {} to itself is not honoured", level),
+               true);
+    }
     NoteSegments(workload_.topology_request, "the workload");
     for (const GangGroup& gang : workload_.gang_groups) {
       for (const EqGroup* group : GroupsOf(gang)) {
         NoteSegments(group->topology_request, "eqGroup " + group->name);
+        NoteApart(*group, RunsApart(gang) > 1);
       }
       NoteRanks(gang.ranks, "gangGroup " + gang.name);
       for (const RankedGroup& ranked : gang.ranked_groups) {
         NoteRanks(ranked.ranks, "rankedGroup " + ranked.name);
       }
+      NoteSpareGroups(gang);
       if (!workload_.whole) NoteGang(gang);
+    }
+  }
+
+  // Notes where fewer groups would do than there are: all are placed.
+  void NoteSpareGroups(const GangGroup& gang) {
+    const auto note = [&](std::int32_t middle, const std::optional<std::int32_t>& least,
+                          const std::string& name) {
+      std::set<std::pair<std::int32_t, const RankedGroup*>> inside;
+      for (const RankedGroup& ranked : gang.ranked_groups) {
+        std::int32_t child = -1;
+        std::int32_t at = ranked.within;
+        for (; at >= 0 && at != middle; at = Middle(gang, at).within) child = at;
+        if (at == middle) inside.emplace(child, child < 0 ? &ranked : nullptr);
+      }
+      if (!least || *least >= std::ssize(inside)) return;
+      LeaveOut(fmt::format("all {} groups of {} are placed together; {} would do", inside.size(),
+                           name, *least));
+    };
+    note(-1, gang.min_groups, workload_.head.key.name);
+    for (std::size_t m = 0; m < gang.middle_groups.size(); ++m) {
+      note(static_cast<std::int32_t>(m), gang.middle_groups[m].min_groups,
+           gang.middle_groups[m].name);
     }
   }
 
@@ -476,6 +563,36 @@ class Units {
     if (ranks.placement == RankPlacement::kByPath) return;
     LeaveOut(fmt::format("rankPlacement of {}: {}{} is not honoured", of, ToString(ranks.placement),
                          ranks.level ? " over " + *ranks.level : ""));
+  }
+
+  static std::int32_t PodsIn(const EqGroup& group) {
+    return group.max_count.value_or(group.min_count.value_or(0));
+  }
+
+  // How many runs of pods of a gang are to have domains to themselves.
+  static std::int64_t RunsApart(const GangGroup& gang) {
+    std::int64_t runs = 0;
+    for (const EqGroup* group : GroupsOf(gang)) {
+      if (!group->apart || group->apart->size < 1) continue;
+      runs += (std::int64_t{PodsIn(*group)} + group->apart->size - 1) / group->apart->size;
+    }
+    return runs;
+  }
+
+  void NoteApart(const EqGroup& group, bool several) {
+    const std::int32_t pods = PodsIn(group);
+    if (group.apart && (several || group.apart->size > 1)) {
+      LeaveOut(fmt::format("that {} of eqGroup {} {} a domain of {} to {} is not honoured",
+                           group.apart->size == 1 ? "each pod"
+                                                  : fmt::format("each {} pods", group.apart->size),
+                           group.name, group.apart->size == 1 ? "has" : "have",
+                           group.apart->topology, group.apart->size == 1 ? "itself" : "themselves"),
+               true);
+    }
+    if (pods < 2) return;
+    for (const std::string& kept_apart : group.kept_apart) {
+      LeaveOut(fmt::format("{} of eqGroup {} is not honoured", kept_apart, group.name), true);
+    }
   }
 
   void NoteSegments(const GroupTopologyRequest& request, const std::string& of) {
@@ -534,6 +651,7 @@ class Units {
   GangWorkload& workload_;
   std::vector<Workload> units_;
   bool left_out_ = false;
+  int pod_set_groups_ = 0;  // made so far
   std::vector<std::string> broken_;
 };
 
@@ -563,6 +681,16 @@ std::int64_t CountUnits(const GangWorkload& workload) {
   return std::max<std::int64_t>(units, 1);
 }
 
+void SayWhatSlicesLeaveOut(Workload& unit) {
+  for (const PodSet& pod_set : unit.pod_sets) {
+    const std::int32_t beyond = PodsBeyondSlices(pod_set);
+    if (beyond == 0) continue;
+    unit.not_honoured.push_back(fmt::format(
+        "pod set {}: {} of its {} pods get no place, as they are beyond the last whole slice of {}",
+        pod_set.name, beyond, pod_set.count, SliceSizeOf(pod_set)));
+  }
+}
+
 std::vector<Workload> PlacementUnits(GangWorkload& workload) { return Units(workload).Make(); }
 
 bool IsBestEffortInOneDomain(const GangWorkload& workload) {
@@ -587,10 +715,15 @@ std::vector<Workload> TreeUnits(GangWorkload& workload) {
     units.push_back(Units(workload).MakeTree());
     return units;
   }
-  // Gangs that wait, or have nothing to place, are no part of the tree of the others.
+  // Gangs that wait, or have nothing to place, are no part of the tree of the others, but bind them
+  // to their domain all the same.
   GangWorkload tree = workload;
   std::erase_if(tree.gang_groups, [&](const GangGroup& gang) {
-    return !gang.waits_for.empty() || RunsWhole(workload, gang);
+    if (gang.waits_for.empty() && !RunsWhole(workload, gang)) return false;
+    for (const EqGroup* group : GroupsOf(gang)) {
+      std::ranges::copy(group->running, std::back_inserter(tree.beside));
+    }
+    return true;
   });
   if (!tree.gang_groups.empty()) {
     units.push_back(Units(tree).MakeTree());
@@ -620,7 +753,8 @@ bool NeedsOneOfSeveral(const GangWorkload& workload) {
   }
   const GangGroup& gang = workload.gang_groups.front();
   return gang.mode == GangMode::kGang && gang.min_count == 1 && gang.max_count.value_or(1) > 1 &&
-         workload.replica_mode == ReplicaMode::kUnreplicated && HasKnownShape(workload);
+         workload.replica_mode == ReplicaMode::kUnreplicated && gang.middle_groups.empty() &&
+         !gang.min_groups && HasKnownShape(workload);
 }
 
 Workload TreeUnit(GangWorkload& workload) {

@@ -49,6 +49,10 @@ std::vector<Workload> TreeUnits(GangWorkload& workload);
 // its pods, partial admission may do with that (R21.11). Adds notes on what trees cannot express.
 Workload TreeUnit(GangWorkload& workload);
 
+// Adds to what is not honoured of a unit the pods of flat requests for slices that are behind the
+// last whole slice: Kueue counts the workload as placed without them (R6.9).
+void SayWhatSlicesLeaveOut(Workload& unit);
+
 // Returns how many units PlacementUnits would return, so that their memory can be bounded first.
 std::int64_t CountUnits(const GangWorkload& workload);
 

@@ -7,18 +7,10 @@
 #include <fmt/format.h>
 
 #include "host/kueue/delayed_topology.hpp"
-#include "host/packing/node_match.hpp"
+#include "host/model/label_selector.hpp"
 
 namespace espalier {
 namespace {
-
-bool Matches(const LabelSelector& selector, const StringMap& labels) {
-  return MatchesSelector(labels, selector.match_labels) &&
-         std::ranges::all_of(selector.match_expressions,
-                             [&](const NodeSelectorRequirement& requirement) {
-                               return RequirementHolds(requirement, labels.Find(requirement.key));
-                             });
-}
 
 bool HasFailedChecks(const Workload& workload) {
   return std::ranges::any_of(workload.admission_checks, [](const AdmissionCheckState& check) {
@@ -73,7 +65,7 @@ std::optional<PassedOver> Admissibility::WhyNamespaceRefused(const Workload& wor
                     workload.key.namespace_)};
   }
   const bool matches =
-      queue.namespace_selector && Matches(*queue.namespace_selector, found->second->labels);
+      queue.namespace_selector && Selects(*queue.namespace_selector, found->second->labels);
   return matches ? std::nullopt : std::optional(mismatch);
 }
 

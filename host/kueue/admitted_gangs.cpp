@@ -22,7 +22,7 @@ Result<std::vector<HoldingGang>> AdmittedGangs(const Cluster& cluster, const Fea
     usage.emplace(i, std::move(held));
     MakePending(pending.workloads[i]);
   }
-  Result<PlacementPlan> plan = PlanPlacement(pending, {.gates = gates});
+  Result<PlacementPlan> plan = PlanPlacement(pending, {.gates = gates, .admitted_in = &cluster});
   if (!plan) return tl::unexpected(plan.error());
   std::vector<HoldingGang> gangs;
   for (PlannedWorkload& planned : plan->workloads) {

@@ -79,10 +79,10 @@ class Planner {
     plan = PlanPlacement(after_, {.gates = gates_});
     if (!plan) return tl::unexpected(plan.error());
     for (PlannedWorkload& planned : plan->workloads) {
-      auto* request = std::get_if<WorkloadRequest>(&planned.plan);
-      if (request == nullptr) continue;
-      plan_.waiting.push_back(planned.index);
-      plan_.waiting_requests.push_back(std::move(*request));
+      for (const WorkloadRequest* request : planned.Choices()) {
+        plan_.waiting.push_back(planned.index);
+        plan_.waiting_requests.push_back(*request);
+      }
     }
     plan_.after = std::move(plan->state);
     return std::move(plan_);
@@ -168,8 +168,10 @@ Audit CompleteAudit(AuditPlan plan, std::vector<WorkloadAnswer> answers,
       audited.problems.push_back(fault.problem);
     }
   }
+  std::vector<std::size_t>& fit = plan.audit.waiting_but_fit;
   for (const std::size_t index : plan.waiting) {
-    if ((answer++)->FirstFailure() == nullptr) plan.audit.waiting_but_fit.push_back(index);
+    const bool fits = (answer++)->FirstFailure() == nullptr;
+    if (fits && (fit.empty() || fit.back() != index)) fit.push_back(index);  // on any flavor
   }
   return std::move(plan.audit);
 }

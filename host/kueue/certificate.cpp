@@ -2,18 +2,24 @@
 
 #include <algorithm>
 #include <compare>
+#include <iterator>
+#include <set>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "host/engine/backend.hpp"
+#include "host/engine/empty_nodes.hpp"
 #include "host/engine/leaf_input.hpp"
 #include "host/engine/request_resolution.hpp"
+#include "host/engine/verdicts.hpp"
 #include "host/engine/workload_placement.hpp"
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/preemption.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "host/packing/flavor_state.hpp"
+#include "host/packing/node_match.hpp"
 
 namespace espalier {
 namespace {
@@ -23,23 +29,32 @@ constexpr std::string_view kNodeTroubleTaints = "node.kubernetes.io/";
 
 bool Fits(const WorkloadAnswer& answer) { return answer.FirstFailure() == nullptr; }
 
-// The job at which a request fails; absent: it is refused before a job is made, or there is no
-// leaf.
-std::optional<PlacementJob> FailingJob(const Engine& engine, const ClusterState& state,
-                                       const WorkloadRequest& request) {
-  if (request.tree) return std::nullopt;  // no one job decides it
+// Where a request fails.
+struct Failing {
+  std::optional<PlacementJob> job;  // absent also where there is no leaf
+  bool refused = false;             // before a job was made, whatever nodes there are
+};
+
+Failing FindFailing(const Engine& engine, const ClusterState& state,
+                    const WorkloadRequest& request) {
+  if (request.tree) return {};  // no one job decides it
   WorkloadPlacement placement(request, state, engine.gates(), engine.budget());
   while (const PlacementJob* next = placement.NextJob()) {
     PlacementJob job = *next;
     PlacementResult result;
     engine.backend().Evaluate({&job, 1}, {&result, 1});
     if (result.status != PlacementStatus::kPlaced) {
-      if (job.state->snapshot().leaf_count() == 0) return std::nullopt;
-      return job;
+      if (job.state->snapshot().leaf_count() == 0) return {};
+      return {std::move(job), false};
     }
     placement.Accept(result);
   }
-  return std::nullopt;
+  return {std::nullopt, true};
+}
+
+std::optional<PlacementJob> FailingJob(const Engine& engine, const ClusterState& state,
+                                       const WorkloadRequest& request) {
+  return FindFailing(engine, state, request).job;
 }
 
 // Fills in what a domain, or a whole flavor, lacks.
@@ -178,54 +193,60 @@ class Explainer {
     found_.answer = engine_.NominateOne(state, request_);
     found_.fits = Fits(found_.answer);
     if (found_.fits) return std::move(found_);
-    const std::optional<PlacementJob> failing = FailingJob(engine_, state, request_);
-    const bool is_wrong =
-        request_.tree ? found_.answer.tree->status == NestedStatus::kBadRequest : !failing;
-    if (is_wrong) {
+    ReadLeftOut(state, input);
+    const Failing failing = FindFailing(engine_, state, request_);
+    TryOtherFlavors(state);
+    const bool refused =
+        request_.tree ? found_.answer.tree->status == NestedStatus::kBadRequest : failing.refused;
+    if (refused) {
       found_.never = true;
       found_.empty = found_.answer;
       return std::move(found_);
     }
     TryFewerPods(state);
     TryCoarserLevels(state);
+    TrySmallerSlices(state);
+    TryLowerRequests(state);
+    TryFewerConstraints(state, input);
     if (const auto tried = TryVictims(state); !tried) return tl::unexpected(tried.error());
     if (const auto tried = TryRepairs(input); !tried) return tl::unexpected(tried.error());
+    if (const auto tried = TryLabels(input); !tried) return tl::unexpected(tried.error());
     if (const auto tried = TryEmpty(state, input); !tried) return tl::unexpected(tried.error());
-    if (!found_.near_miss && failing) {
-      found_.near_miss = ReadNearMiss(*failing, engine_.backend(), *found_.answer.FirstFailure());
+    if (!found_.near_miss && failing.job) {
+      found_.near_miss =
+          ReadNearMiss(*failing.job, engine_.backend(), *found_.answer.FirstFailure());
     }
+    if (found_.near_miss) ReadRuledOut(state, input, *found_.near_miss);
     return std::move(found_);
   }
 
  private:
-  // Where nothing runs. What admitted workloads use need not be taken out of the state (R5.1).
+  // Where nothing runs that could end.
   Result<void> TryEmpty(const ClusterState& state, const ClusterStateInput& input) {
-    WorkloadRequest request = request_;
-    if (input.non_tas_usage.empty()) {
-      request.simulate_empty = true;
-      JudgeEmpty(state, request);
-      return {};
+    EmptyNodes nodes(state, input, engine_);
+    const auto on_empty = [&](std::vector<WorkloadRequest> requests) {
+      return nodes.Nominate(std::move(requests));
+    };
+    auto answers = on_empty({request_});
+    if (!answers) return tl::unexpected(answers.error());
+    found_.empty = std::move(answers->front());
+    if (auto judged = JudgeTreesOnEmpty({&request_, 1}, {&found_.answer, 1}, on_empty); !judged) {
+      return judged;
     }
-    ClusterStateInput unused = input;
-    unused.tas_usage.clear();
-    unused.non_tas_usage.clear();
-    const Result<ClusterState> empty = ClusterState::Build(unused, engine_.budget());
+    const auto verdicts = DecideVerdicts({&request_, 1}, {&found_.answer, 1}, on_empty);
+    if (!verdicts) return tl::unexpected(verdicts.error());
+    const std::optional<NestedStatus> verdict = verdicts->front();
+    found_.undecided = verdict == NestedStatus::kUndecided;
+    // Without a verdict it fails for what is no lack of room, such as a flavor without nodes.
+    found_.never = verdict == NestedStatus::kNever || (!verdict && !Fits(found_.empty));
+    if (!found_.never) return {};
+    const auto empty = nodes.State();
     if (!empty) return tl::unexpected(empty.error());
-    JudgeEmpty(*empty, request);
-    return {};
-  }
-
-  void JudgeEmpty(const ClusterState& state, const WorkloadRequest& request) {
-    found_.empty = engine_.NominateOne(state, request);
-    found_.never = !Fits(found_.empty);
-    if (const auto& tree = found_.empty.tree) {
-      found_.undecided = found_.never && tree->status != NestedStatus::kNever;
-      found_.never = found_.never && !found_.undecided;
-    }
-    if (!found_.never) return;
-    if (const auto failing = FailingJob(engine_, state, request)) {
+    if (Fits(found_.empty)) return {};
+    if (const auto failing = FailingJob(engine_, **empty, nodes.Request(request_))) {
       found_.near_miss = ReadNearMiss(*failing, engine_.backend(), *found_.empty.FirstFailure());
     }
+    return {};
   }
 
   // Of a workload of one pod set that is placed from nothing.
@@ -267,6 +288,151 @@ class Explainer {
     if (!SliceConstraints(topology).empty()) return;  // they are tied to the level
     topology = TopologyRequest{.unconstrained = true};
     found_.changes.anywhere = Fits(engine_.NominateOne(state, request));
+  }
+
+  // The pod set of a request that failed; null in a tree.
+  PodSetRequest* FailedPodSet(WorkloadRequest& request) const {
+    if (request.tree) return nullptr;
+    const PodSetAnswer* failed = found_.answer.FirstFailure();
+    const auto found = std::ranges::find(request.pod_sets, failed->name, &PodSetRequest::name);
+    return found == request.pod_sets.end() ? nullptr : &*found;
+  }
+
+  bool FitsNow(const ClusterState& state, const WorkloadRequest& request) const {
+    return engine_.budget().Pause() && Fits(engine_.NominateOne(state, request));
+  }
+
+  void ReadLeftOut(const ClusterState& state, const ClusterStateInput& input) {
+    std::set<std::string> flavors;
+    for (const PodSetRequest& pod_set : request_.pod_sets) flavors.insert(pod_set.flavor);
+    for (const std::string& name : flavors) {
+      const FlavorState* flavor = state.Find(name);
+      if (flavor == nullptr) continue;
+      const FlavorSnapshot& snapshot = flavor->snapshot();
+      std::ranges::move(NodesLeftOut(input.nodes, snapshot.flavor(), snapshot.levels()),
+                        std::back_inserter(found_.left_out));
+    }
+  }
+
+  void TryOtherFlavors(const ClusterState& state) {
+    if (request_.tree || request_.replacement) return;
+    for (const std::string_view name : state.FlavorNames()) {
+      const auto is_on_it = [&](const PodSetRequest& pod_set) { return pod_set.flavor == name; };
+      if (std::ranges::any_of(request_.pod_sets, is_on_it)) continue;
+      WorkloadRequest request = request_;
+      for (PodSetRequest& pod_set : request.pod_sets) pod_set.flavor = std::string(name);
+      if (FitsNow(state, request)) found_.changes.other_flavors.emplace_back(name);
+    }
+  }
+
+  // Sizes that divide that of now keep whole slices whole (R6.9).
+  void TrySmallerSlices(const ClusterState& state) {
+    WorkloadRequest request = request_;
+    PodSetRequest* pod_set = OnlyPodSet(request);
+    if (pod_set == nullptr) return;
+    const auto slices = SliceConstraints(pod_set->topology_request);
+    if (slices.size() != 1 || slices.front().size <= 1) return;
+    TopologyRequest& topology = *pod_set->topology_request;
+    for (std::int32_t size = slices.front().size / 2; size >= 1; --size) {
+      if (slices.front().size % size != 0) continue;
+      topology.slice_constraints = {{slices.front().topology, size}};
+      topology.slice_topology.reset();
+      topology.slice_size.reset();
+      if (!FitsNow(state, request)) continue;
+      found_.changes.slice_size = size;
+      return;
+    }
+  }
+
+  // The less a pod asks for, the more fit: a search by halves, whose answer is tried.
+  void TryLowerRequests(const ClusterState& state) {
+    WorkloadRequest request = request_;
+    PodSetRequest* pod_set = FailedPodSet(request);
+    if (pod_set == nullptr) return;
+    const Resources asked = pod_set->requests;
+    for (const auto& entry : asked) {
+      const Amount full = entry.second;
+      if (full <= 0) continue;
+      const auto fits = [&](Amount amount) {
+        pod_set->requests = asked;
+        pod_set->requests.Set(entry.first, amount);
+        return FitsNow(state, request);
+      };
+      if (!fits(0)) continue;
+      Amount most = 0;
+      Amount too_much = full;
+      while (too_much - most > 1) {
+        const Amount middle = most + (too_much - most) / 2;
+        (fits(middle) ? most : too_much) = middle;
+      }
+      found_.changes.lower_requests.push_back({entry.first, most, full});
+    }
+  }
+
+  // The nodes on which a pod set may be placed but for what it asks of nodes; none where the
+  // topology ends above the hosts, as nothing is looked at then (R7.1).
+  std::vector<const Node*> NodesOf(const ClusterState& state, const ClusterStateInput& input,
+                                   const std::string& flavor_name,
+                                   std::span<const std::string> below = {}) const {
+    std::vector<const Node*> nodes;
+    const FlavorState* flavor = state.Find(flavor_name);
+    if (flavor == nullptr || flavor->snapshot().levels().back() != kHostnameLabel) return nodes;
+    for (const Node& node : input.nodes) {
+      const auto place = flavor->snapshot().PlaceOf(node);
+      if (!place || !place->leaf.valid() || place->path.size() < below.size()) continue;
+      if (std::ranges::equal(below, std::span(place->path).first(below.size()))) {
+        nodes.push_back(&node);
+      }
+    }
+    return nodes;
+  }
+
+  std::optional<NodeConstraints> ConstraintsOf(const ClusterState& state,
+                                               const PodSetRequest& pod_set) const {
+    const FlavorState* flavor = state.Find(pod_set.flavor);
+    if (flavor == nullptr) return std::nullopt;
+    auto resolved = ResolveRequest(pod_set, flavor->snapshot(), engine_.gates());
+    if (!resolved) return std::nullopt;
+    return std::move(resolved->constraints);
+  }
+
+  void TryFewerConstraints(const ClusterState& state, const ClusterStateInput& input) {
+    WorkloadRequest request = request_;
+    PodSetRequest* pod_set = FailedPodSet(request);
+    if (pod_set == nullptr) return;
+    const auto constraints = ConstraintsOf(state, *pod_set);
+    if (!constraints) return;
+    const std::vector<const Node*> nodes = NodesOf(state, input, pod_set->flavor);
+    if (WhatRulesOut(*constraints, nodes).empty()) return;
+    const PodSetRequest asked = *pod_set;
+    for (const FewerConstraints& part : PartsOf(*constraints)) {
+      *pod_set = asked;
+      PodTemplate& pods = pod_set->pod_template;
+      if (part.selector_key.empty()) {
+        pods.affinity.required.reset();
+      } else {
+        pods.node_selector.Erase(part.selector_key);
+        for (PodSetUpdate& update : pod_set->updates) update.node_selector.Erase(part.selector_key);
+      }
+      if (FitsNow(state, request)) found_.changes.without.push_back(part.without);
+    }
+    for (const Taint& taint : UntoleratedTaints(*constraints, nodes)) {
+      *pod_set = asked;
+      pod_set->pod_template.tolerations.push_back(TolerationOf(taint));
+      if (FitsNow(state, request)) found_.changes.tolerated.push_back(TaintText(taint));
+    }
+  }
+
+  void ReadRuledOut(const ClusterState& state, const ClusterStateInput& input,
+                    NearMiss& miss) const {
+    const auto pod_set = std::ranges::find(request_.pod_sets, miss.pod_set, &PodSetRequest::name);
+    if (pod_set == request_.pod_sets.end()) return;
+    const auto constraints = ConstraintsOf(state, *pod_set);
+    if (!constraints) return;
+    // Where no node of the domain matches, it is the nearest for no reason of its own.
+    const bool none_matches = miss.nodes_not_matching == miss.nodes;
+    const std::vector<std::string> below = none_matches ? std::vector<std::string>() : miss.domain;
+    miss.ruled_out = WhatRulesOut(*constraints, NodesOf(state, input, pod_set->flavor, below));
   }
 
   Result<void> TryVictims(const ClusterState& state) {
@@ -314,6 +480,81 @@ class Explainer {
     if (!fits) return tl::unexpected(fits.error());
     for (std::size_t i = 0; i < held.size(); ++i) {
       if ((*fits)[i]) found_.changes.repaired.push_back(held[i].name);
+    }
+    if (!found_.changes.repaired.empty() || held.size() < 2) return {};
+    const auto together = FindPrefix(engine_, *state, request_, held);
+    if (!together) return tl::unexpected(together.error());
+    for (const std::size_t i : together->targets) {
+      found_.changes.repaired_together.push_back(held[i].name);
+    }
+    std::ranges::sort(found_.changes.repaired_together);
+    return {};
+  }
+
+  // The value that nodes have of a label which agree with a node in the finest level that it has:
+  // nullopt where there is none, or several.
+  static std::optional<std::string> ValueByNeighbours(const std::vector<Node>& nodes,
+                                                      std::span<const std::string> levels,
+                                                      std::size_t level, const Node& node) {
+    if (levels[level] == kHostnameLabel) return node.name;
+    std::set<std::string> values;
+    for (std::size_t finer = level + 1; finer < levels.size() && values.empty(); ++finer) {
+      const std::string* own = node.labels.Find(levels[finer]);
+      if (own == nullptr || levels[finer] == kHostnameLabel) continue;
+      for (const Node& other : nodes) {
+        const std::string* theirs = other.labels.Find(levels[finer]);
+        const std::string* value = other.labels.Find(levels[level]);
+        if (theirs != nullptr && *theirs == *own && value != nullptr) values.insert(*value);
+      }
+    }
+    if (values.empty()) {
+      for (const Node& other : nodes) {
+        if (const std::string* value = other.labels.Find(levels[level])) values.insert(*value);
+      }
+    }
+    if (values.size() != 1) return std::nullopt;
+    return *values.begin();
+  }
+
+  // With each label of a level that well nodes of the flavor lack.
+  Result<void> TryLabels(const ClusterStateInput& given) {
+    if (request_.tree) return {};
+    const std::string& name = request_.pod_sets.front().flavor;
+    const auto flavor = std::ranges::find(given.flavors, name, &ResourceFlavor::name);
+    if (flavor == given.flavors.end()) return {};
+    const auto topology =
+        std::ranges::find(given.topologies, flavor->topology_name.value_or(""), &Topology::name);
+    if (topology == given.topologies.end()) return {};
+    for (std::size_t level = 0; level < topology->levels.size(); ++level) {
+      const std::string& label = topology->levels[level];
+      std::set<std::string> lacking;
+      for (const LeftOutNodes& cause : NodesLeftOut(given.nodes, *flavor, topology->levels)) {
+        lacking.insert(cause.nodes.begin(), cause.nodes.end());
+      }
+      LabelledNodes labelled{label, "", {}};
+      ClusterStateInput input;
+      bool same_value = true;
+      for (std::size_t i = 0; i < given.nodes.size(); ++i) {
+        const Node& node = given.nodes[i];
+        if (!lacking.contains(node.name) || !node.ready || node.unschedulable ||
+            node.labels.Contains(label)) {
+          continue;
+        }
+        const auto value = ValueByNeighbours(given.nodes, topology->levels, level, node);
+        if (!value) continue;
+        if (labelled.nodes.empty()) {
+          input = given;
+          labelled.value = *value;
+        }
+        same_value = same_value && *value == labelled.value;
+        input.nodes[i].labels.Set(label, *value);
+        labelled.nodes.push_back(node.name);
+      }
+      if (labelled.nodes.empty()) continue;
+      const Result<ClusterState> state = ClusterState::Build(input, engine_.budget());
+      if (!state) return tl::unexpected(state.error());
+      if (!same_value) labelled.value.clear();
+      if (FitsNow(*state, request_)) found_.changes.labelled.push_back(std::move(labelled));
     }
     return {};
   }

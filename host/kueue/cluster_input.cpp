@@ -44,17 +44,32 @@ bool IsTasPod(const Pod& pod) {
                              [&](std::string_view key) { return pod.annotations.Contains(key); });
 }
 
+bool NeverEnds(const Pod& pod) {
+  return std::ranges::any_of(pod.owners, [](const OwnerReference& owner) {
+    return owner.kind == "DaemonSet" || owner.kind == "Node";
+  });
+}
+
+bool IsOtherPod(const Pod& pod) {
+  const bool terminated = pod.phase == "Succeeded" || pod.phase == "Failed";
+  return !pod.node_name.empty() && !terminated && !IsTasPod(pod);
+}
+
 std::vector<NodeUsage> NonTasUsage(const std::vector<Pod>& pods) {
-  std::map<std::string_view, Resources> by_node;
+  std::map<std::string_view, NodeUsage> by_node;
   for (const Pod& pod : pods) {
-    const bool terminated = pod.phase == "Succeeded" || pod.phase == "Failed";
-    if (pod.node_name.empty() || terminated || IsTasPod(pod)) continue;
-    Resources& usage = by_node[pod.node_name];
-    AddTo(usage, UsageOfPods(pod.requests, 1));
+    if (!IsOtherPod(pod)) continue;
+    NodeUsage& on_node = by_node[pod.node_name];
+    const Resources usage = UsageOfPods(pod.requests, 1);
+    AddTo(on_node.usage, usage);
+    if (NeverEnds(pod)) AddTo(on_node.lasting, usage);
   }
   std::vector<NodeUsage> result;
   result.reserve(by_node.size());
-  for (auto& [node, usage] : by_node) result.push_back({std::string(node), std::move(usage)});
+  for (auto& [node, usage] : by_node) {
+    usage.node = std::string(node);
+    result.push_back(std::move(usage));
+  }
   return result;
 }
 

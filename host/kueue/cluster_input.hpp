@@ -15,8 +15,16 @@ namespace espalier {
 // annotations alone (R5.2).
 bool IsTasPod(const Pod& pod);
 
-// Returns what pods that no topology-aware workload accounts for use, summed per node; nodes in
-// byte-wise order (R5.2, R5.3).
+// Returns whether a pod never ends while its node is there: one of a DaemonSet, or one that the
+// node runs by itself (a mirror pod, whose owner is the Node).
+bool NeverEnds(const Pod& pod);
+
+// Returns whether the pod uses its node beside what topology-aware workloads account for: it is on
+// a node, has not ended, and is none of theirs (R5.2).
+bool IsOtherPod(const Pod& pod);
+
+// Returns what pods that no topology-aware workload accounts for use, summed per node, and which
+// part of it never ends; nodes in byte-wise order (R5.2, R5.3).
 std::vector<NodeUsage> NonTasUsage(const std::vector<Pod>& pods);
 
 // Returns what a workload uses on leaves: one entry per pod set and domain, in stored order. Empty

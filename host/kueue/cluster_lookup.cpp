@@ -12,6 +12,7 @@ auto FindOrNull(const Map& map, const Key& key) -> typename Map::mapped_type {
 }  // namespace
 
 ClusterLookup::ClusterLookup(const Cluster& cluster) {
+  if (cluster.configuration) configuration_ = &*cluster.configuration;
   for (const ResourceFlavor& flavor : cluster.flavors) flavors_.emplace(flavor.name, &flavor);
   for (const Topology& topology : cluster.topologies) {
     topologies_.emplace(topology.name, &topology);

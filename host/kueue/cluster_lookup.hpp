@@ -9,8 +9,8 @@
 namespace espalier {
 
 // An index of a cluster's objects by name. Points into the cluster, which must outlive it and keep
-// its flavors, topologies, queues and workloads in place. Of two objects of one name the first
-// counts.
+// its flavors, topologies, queues, workloads and Configuration in place. Of two objects of one name
+// the first counts.
 class ClusterLookup {
  public:
   explicit ClusterLookup(const Cluster& cluster);
@@ -26,6 +26,8 @@ class ClusterLookup {
   const ClusterQueue* QueueOf(const Workload& workload) const;
   const AdmissionCheck* Check(std::string_view name) const;
   const Workload* FindWorkload(const ObjectKey& key) const;
+  // Returns Kueue's Configuration.
+  const KueueConfiguration* configuration() const { return configuration_; }
 
   // Returns whether the flavor has a topology and the topology is known.
   bool IsTas(std::string_view flavor) const;
@@ -37,6 +39,7 @@ class ClusterLookup {
   std::map<ObjectKey, const LocalQueue*> local_queues_;
   std::map<std::string_view, const AdmissionCheck*> checks_;
   std::map<ObjectKey, const Workload*> workloads_;
+  const KueueConfiguration* configuration_ = nullptr;
 };
 
 }  // namespace espalier

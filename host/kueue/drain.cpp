@@ -92,7 +92,7 @@ Result<DrainPlan> PlanMoves(const Cluster& cluster, std::span<const std::size_t>
   Cluster after = cluster;
   Cordon(after, nodes);
   for (const HitWorkload& hit : hits) MakePending(after.workloads[hit.index]);
-  Result<PlacementPlan> plan = PlanPlacement(after, {.gates = gates});
+  Result<PlacementPlan> plan = PlanPlacement(after, {.gates = gates, .admitted_in = &cluster});
   if (!plan) return tl::unexpected(plan.error());
   std::vector<const HitWorkload*> hit_at(cluster.workloads.size(), nullptr);
   for (const HitWorkload& hit : hits) hit_at[hit.index] = &hit;

@@ -11,6 +11,7 @@
 
 #include "host/kueue/flavor_match.hpp"
 #include "host/kueue/quantity_text.hpp"
+#include "host/kueue/quota_requests.hpp"
 #include "host/kueue/topology_request.hpp"
 #include "host/model/by_name.hpp"
 
@@ -80,9 +81,15 @@ GroupsCovering GroupsOf(const ClusterQueue& queue) {
   return groups;
 }
 
-// The requests that quota counts: pod slots only when the queue has a quota for them.
-Resources QuotaRequests(const PodSet& pod_set, std::int32_t count, const GroupsCovering& groups) {
-  Resources requests = Times(pod_set.pod_template.requests, count);
+// The requests that quota counts: pod slots only when the queue has a quota for them, and nothing
+// of what the queue does not cover (R30.5).
+Resources QuotaRequests(const PodSet& pod_set, std::int32_t count, const GroupsCovering& groups,
+                        const KueueConfiguration* configuration) {
+  Resources requests;
+  for (const auto& [resource, amount] :
+       Times(QuotaRequests(pod_set.pod_template.requests, configuration), count)) {
+    if (amount != 0 || groups.contains(resource)) requests.Set(resource, amount);
+  }
   if (groups.contains(kPodsResource)) requests.Set(kPodsResource, count);
   return requests;
 }
@@ -123,7 +130,7 @@ class Chooser {
       PodSetFlavors& flavors = pod_sets_.emplace_back();
       flavors.name = pod_set.name;
       flavors.count = counts[i];
-      flavors.requests = QuotaRequests(pod_set, counts[i], groups_);
+      flavors.requests = QuotaRequests(pod_set, counts[i], groups_, context.lookup.configuration());
     }
   }
 
@@ -153,6 +160,7 @@ class Chooser {
       if (flavors.contains(resource)) continue;
       const auto found = groups_.find(resource);
       const ResourceGroup* covering = found == groups_.end() ? nullptr : found->second;
+      if (covering == nullptr && IgnoresUndeclared()) continue;  // R30.6
       FlavorSearch search;
       if (covering == nullptr) {
         search.refusals.push_back(
@@ -192,19 +200,22 @@ class Chooser {
       pod_set.mode = mode;
       pod_set.refusals = refusals;
       for (const auto& [resource, amount] : pod_set.requests) {
-        const std::string_view flavor = flavors.at(resource);
-        context_.budget.Charge(
-            static_cast<std::int64_t>(sizeof(StringMap::Entry) + resource.size() + flavor.size()));
-        pod_set.flavors.Set(resource, std::string(flavor));
+        const auto flavor = flavors.find(resource);
+        if (flavor == flavors.end()) continue;  // no quota looks at it
+        context_.budget.Charge(static_cast<std::int64_t>(sizeof(StringMap::Entry) +
+                                                         resource.size() + flavor->second.size()));
+        pod_set.flavors.Set(resource, std::string(flavor->second));
       }
       if (pod_set.requests.empty()) InheritTasFlavors(flavors, pod_set);
     }
     for (const auto& [resource, amount] : group.requests) {
+      const auto flavor = flavors.find(resource);
+      if (flavor == flavors.end()) continue;
       Amount held = 0;
       for (const std::size_t i : group.members) {
         held = SaturatingAdd(held, replaced_.AmountNamed(workload_.pod_sets[i].name, resource));
       }
-      Amount& assumed = assumed_[{std::string(flavors.at(resource)), resource}];
+      Amount& assumed = assumed_[{std::string(flavor->second), resource}];
       assumed = SaturatingAdd(assumed, Growth(amount, held));
     }
   }
@@ -214,6 +225,11 @@ class Chooser {
     for (const auto& [resource, flavor] : flavors) {
       if (context_.lookup.IsTas(flavor)) pod_set.flavors.Set(resource, std::string(flavor));
     }
+  }
+
+  bool IgnoresUndeclared() const {
+    const KueueConfiguration* configuration = context_.lookup.configuration();
+    return configuration != nullptr && configuration->ignore_undeclared;
   }
 
   std::pair<std::string, std::size_t> CursorKey(const PodSetGroup& group,
@@ -422,6 +438,17 @@ std::vector<std::int32_t> PendingCounts(const Workload& workload) {
 FlavorAssignment ChooseFlavors(const Workload& workload, std::span<const std::int32_t> counts,
                                const FlavorChoiceContext& context) {
   return Chooser(workload, counts, context).Run();
+}
+
+std::vector<FlavorAssignment> AllFlavorChoices(const Workload& workload,
+                                               std::span<const std::int32_t> counts,
+                                               FlavorChoiceContext context, std::size_t most) {
+  std::vector<FlavorAssignment> choices;
+  do {
+    choices.push_back(ChooseFlavors(workload, counts, context));
+    context.next_flavors = choices.back().next_flavors;
+  } while (!context.next_flavors.empty() && choices.size() < most && !context.budget.stopped());
+  return choices;
 }
 
 std::optional<std::string> WhyOtherTopology(const Workload& workload,

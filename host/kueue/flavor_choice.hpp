@@ -89,6 +89,13 @@ std::optional<std::string> WhyFlavorDoesNotMatch(const PodSet& pod_set,
                                                  std::span<const std::string> covered, bool implied,
                                                  const ClusterLookup& lookup);
 
+// Returns what a workload is tried on, one after the other, while its queue finds a flavor and no
+// place on it: the flavors of each evaluation in the order of the evaluations (R21.12). Ends after
+// `most`. `context.next_flavors` is where to begin.
+std::vector<FlavorAssignment> AllFlavorChoices(const Workload& workload,
+                                               std::span<const std::int32_t> counts,
+                                               FlavorChoiceContext context, std::size_t most);
+
 // Returns the pod set's flavors that have a topology, each once, in byte-wise order.
 std::vector<std::string> TasFlavors(const StringMap& flavors, const ClusterLookup& lookup);
 

@@ -10,9 +10,6 @@
 namespace espalier {
 namespace {
 
-// The slices that are counted in their parent, by uid or, without one, by name.
-constexpr std::string_view kFoldedSlices = "kueue.x-k8s.io/folded-workload-slices";
-
 // What a slice is folded by, once.
 std::string_view FoldName(const Workload& slice) {
   return slice.uid.empty() ? slice.key.name : slice.uid;
@@ -20,7 +17,7 @@ std::string_view FoldName(const Workload& slice) {
 
 std::vector<std::string_view> FoldedNames(const Workload& parent) {
   std::vector<std::string_view> names;
-  const std::string* folded = parent.annotations.Find(kFoldedSlices);
+  const std::string* folded = parent.annotations.Find(kFoldedSlicesAnnotation);
   std::string_view rest;
   if (folded != nullptr) rest = *folded;
   while (!rest.empty()) {
@@ -57,7 +54,7 @@ void FoldedSlices::Fold(const Workload& slice, Workload& parent) {
     const auto pod_set = std::ranges::find(parent.pod_sets, part.name, &PodSet::name);
     if (pod_set != parent.pod_sets.end()) pod_set->count = AddCounts(pod_set->count, count);
   }
-  std::string& folded = parent.annotations[kFoldedSlices];
+  std::string& folded = parent.annotations[kFoldedSlicesAnnotation];
   folded += folded.empty() ? "" : ",";
   folded += FoldName(slice);
 }

@@ -3,11 +3,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 #include "host/model/workload.hpp"
 
 namespace espalier {
+
+// The slices that are counted in their parent, by uid or, without one, by name.
+inline constexpr std::string_view kFoldedSlicesAnnotation = "kueue.x-k8s.io/folded-workload-slices";
 
 // Folds slices into one parent, each once.
 class FoldedSlices {

@@ -1,12 +1,15 @@
 #include "host/kueue/multikueue_flow.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/kueue/flow_writes.hpp"
+#include "host/kueue/folded_slices.hpp"
 #include "host/kueue/job_slices.hpp"
 #include "host/kueue/manager_capacity.hpp"
 #include "host/kueue/resize_plan.hpp"
@@ -17,103 +20,10 @@
 namespace espalier {
 namespace {
 
-constexpr const char* kManager = "manager";
-
-std::string Text(const PodCounts& counts) {
-  std::vector<std::string> parts;
-  for (const auto& [name, count] : counts) parts.push_back(fmt::format("{}={}", name, count));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::string Json(const PodCounts& counts) {
-  std::vector<std::string> parts;
-  for (const auto& [name, count] : counts) parts.push_back(fmt::format("\"{}\":{}", name, count));
-  return fmt::format("{{{}}}", fmt::join(parts, ","));
-}
-
-std::string AnnotationField(std::string_view key) {
-  return fmt::format("metadata.annotations[{}]", key);
-}
-
-PodCounts CountsOf(const Workload& workload) {
-  PodCounts counts;
-  for (const PodSet& pod_set : workload.pod_sets) counts[pod_set.name] = pod_set.count;
-  return counts;
-}
-
-// The counts of `workload` with those of a request in their place.
-PodCounts With(const Workload& workload, const PodCounts& request) {
-  PodCounts counts = CountsOf(workload);
-  for (const auto& [name, count] : request) {
-    if (counts.contains(name)) counts[name] = count;
-  }
-  return counts;
-}
-
-bool NamesAny(const Workload& workload, const PodCounts& request) {
-  return std::ranges::any_of(workload.pod_sets,
-                             [&](const PodSet& pod_set) { return request.contains(pod_set.name); });
-}
-
-const Workload* Find(const std::vector<Workload>& workloads, const ObjectKey& key) {
-  const auto found = std::ranges::find(workloads, key, &Workload::key);
-  return found == workloads.end() ? nullptr : &*found;
-}
-
 // The slices of a workload that is one of `workloads`.
 std::vector<std::size_t> SlicesOf(const Workload& workload,
                                   const std::vector<Workload>& workloads) {
   return SlicesOf(static_cast<std::size_t>(&workload - workloads.data()), workloads);
-}
-
-FlowWrite SetRequest(std::string cluster, const ObjectKey& workload, const PodCounts& request) {
-  return {std::move(cluster), "Workload",        workload, AnnotationField(kScaleRequestAnnotation),
-          Json(request),      PodCounts(request)};
-}
-
-FlowWrite ClearRequest(std::string cluster, const ObjectKey& workload) {
-  return {std::move(cluster), "Workload", workload, AnnotationField(kScaleRequestAnnotation), "",
-          PodCounts()};
-}
-
-FlowWrite WriteWorkload(std::string cluster, Workload workload, std::string field,
-                        std::string value) {
-  const ObjectKey key = workload.key;
-  return {std::move(cluster), "Workload",       key,
-          std::move(field),   std::move(value), std::move(workload)};
-}
-
-// Writes the counts that differ; `to` is the whole workload afterwards. One update of the object,
-// whatever the number of its fields.
-FlowWrite WriteCounts(const std::string& cluster, const Workload& from, Workload to) {
-  std::vector<std::string> fields;
-  std::vector<std::string> values;
-  const PodCounts before = CountsOf(from);
-  for (const auto& [name, count] : CountsOf(to)) {
-    const auto known = before.find(name);
-    if (known != before.end() && known->second == count) continue;
-    fields.push_back(fmt::format("spec.podSets[{}].count", name));
-    values.push_back(std::to_string(count));
-  }
-  return WriteWorkload(cluster, std::move(to), fmt::format("{}", fmt::join(fields, ", ")),
-                       fmt::format("{}", fmt::join(values, ", ")));
-}
-
-// The workload with the counts of another, and all else as it is.
-// The names of the pod sets, in ascending order.
-std::vector<std::string> NamesOf(const Workload& workload) {
-  std::vector<std::string> names;
-  for (const auto& [name, count] : CountsOf(workload)) names.push_back(name);
-  return names;
-}
-
-Workload WithCountsOf(Workload workload, const Workload& other) {
-  const PodCounts counts = CountsOf(other);
-  for (PodSet& pod_set : workload.pod_sets) {
-    const auto count = counts.find(pod_set.name);
-    if (count != counts.end()) pod_set.count = static_cast<std::int32_t>(count->second);
-  }
-  return workload;
 }
 
 class Flow {
@@ -127,8 +37,9 @@ class Flow {
     if (error_) return tl::unexpected(*error_);
     if (waiting_) return Waiting();
     for (const auto decide :
-         {&Flow::FinishOldSlice, &Flow::AnswerRequest, &Flow::AdmitSlice, &Flow::SyncWorkload,
-          &Flow::MoveRequest, &Flow::ReportRequest, &Flow::StartOrEndPods}) {
+         {&Flow::FinishOldSlice, &Flow::SyncReplicas, &Flow::FoldReplicas, &Flow::AnswerRequest,
+          &Flow::AdmitSlice, &Flow::AdmitReplicas, &Flow::SyncWorkload, &Flow::MoveRequest,
+          &Flow::ReportRequest, &Flow::StartOrEndPods}) {
       std::optional<FlowStep> step = (this->*decide)();
       if (error_) return tl::unexpected(*error_);
       if (!step) continue;
@@ -181,8 +92,10 @@ class Flow {
     for (const std::size_t i : SlicesOf(*workload_, state_.worker.workloads)) {
       slices_.insert(state_.worker.workloads[i].key);
     }
-    for (const std::size_t i : UnfinishedOf(slices, workloads).chain) {
-      chain_.push_back(&workloads[i]);
+    const UnfinishedSlices unfinished = UnfinishedOf(slices, workloads);
+    for (const std::size_t i : unfinished.chain) chain_.push_back(&workloads[i]);
+    if (state_.slices == SliceMode::kPerReplica) {
+      for (const std::size_t i : unfinished.replicas) replicas_.push_back(&workloads[i]);
     }
     if (chain_.empty()) {
       return tl::unexpected(Error{
@@ -214,8 +127,31 @@ class Flow {
     return fmt::format("slices {} have not ended", fmt::join(names, ", "));
   }
 
+  // The counts of the newest slice once the slices per replica that wait are folded into it.
+  PodCounts CountsToCome() const {
+    PodCounts counts = CountsOf(*newest_);
+    for (const Workload* replica : replicas_) {
+      if (HasReservation(*replica)) continue;  // which is folded before anything is asked
+      for (const PodSet& pod_set : replica->pod_sets) {
+        const auto count = counts.find(pod_set.name);
+        if (count != counts.end()) count->second += pod_set.count;
+      }
+    }
+    return counts;
+  }
+
+  // Those counts with the ones of a request in their place.
+  PodCounts Wanted(const PodCounts& request) const {
+    PodCounts counts = CountsToCome();
+    for (const auto& [name, count] : request) {
+      if (counts.contains(name)) counts[name] = count;
+    }
+    return counts;
+  }
+
   Result<ResizePlan> Plan(const Workload& workload, const PodCounts& counts) {
-    ResizeRequest request{workload.key, {}, SliceMode::kReplacement, ResizeProfile::kKueue};
+    const SliceMode mode = old_ == nullptr ? state_.slices : SliceMode::kReplacement;
+    ResizeRequest request{workload.key, {}, mode, ResizeProfile::kKueue};
     request.counts.assign(counts.begin(), counts.end());
     const PodCounts has = CountsOf(workload);
     const bool grows = std::ranges::any_of(counts, [&](const auto& entry) {
@@ -254,8 +190,8 @@ class Flow {
       if (request == state_.manager_requests.end() || request->second.empty()) continue;
       FlowStep step{kManager, fmt::format("workload {} carries the scale request {}",
                                           slice->key.ToString(), Text(request->second))};
-      const PodCounts wanted = With(*newest_, request->second);
-      if (wanted == CountsOf(*newest_)) {
+      const PodCounts wanted = Wanted(request->second);
+      if (wanted == CountsToCome()) {
         step.decision = "none: answered before";
       } else if (slice == old_) {
         step.decision = "dropped: the slice is being replaced";
@@ -285,6 +221,11 @@ class Flow {
     if (plan->decision == ResizeDecision::kInPlace) {
       step.writes.push_back(WriteCounts(kManager, *newest_, *plan->after));
     }
+    if (plan->decision == ResizeDecision::kSlicesPerReplica &&
+        !AskForReplicas(*plan, wanted, step)) {
+      return false;
+    }
+    EndSurplus(*plan, step);
     if (plan->decision == ResizeDecision::kNewSlice) {
       Workload created = plan->slices.front().workload;  // the scheduler admits it later
       created.admission.reset();
@@ -295,12 +236,48 @@ class Flow {
     return true;
   }
 
-  static FlowWrite FinishWrite(const Workload& old, std::string cluster,
-                               const std::string& reason) {
-    Workload finished = old;
-    SetCondition(finished, {std::string(kFinished), "True", reason, ""});
-    return WriteWorkload(std::move(cluster), std::move(finished), "status.conditions[Finished]",
-                         "True, " + reason);
+  // A slice for each new replica, which the scheduler admits later. Counts that fall travel with
+  // the request.
+  bool AskForReplicas(const ResizePlan& plan, const PodCounts& wanted, FlowStep& step) {
+    PodCounts lower = CountsOf(*newest_);
+    for (auto& [name, count] : lower) count = std::min(count, wanted.at(name));
+    Workload parent = *newest_;
+    if (lower != CountsOf(parent)) {
+      auto shrunk = Plan(parent, lower);
+      if (!shrunk) {
+        error_ = shrunk.error();
+        return false;
+      }
+      if (shrunk->after) parent = *std::move(shrunk->after);
+      step.writes.push_back(WriteCounts(kManager, *newest_, parent));
+    }
+    for (const PlannedSlice& slice : plan.slices) {
+      if (Find(state_.manager.workloads, slice.workload.key) != nullptr) continue;
+      Workload created = slice.workload;
+      created.admission.reset();
+      created.conditions.clear();
+      step.writes.push_back(WriteWorkload(kManager, std::move(created), "",
+                                          fmt::format("a replica of {}", newest_->key.ToString())));
+    }
+    if (!HasCondition(parent, kResizeRequested)) {
+      step.writes.push_back(WriteResizing(std::move(parent), true));
+    }
+    return true;
+  }
+
+  // Slices that wait for replicas that nobody wants any more end.
+  void EndSurplus(const ResizePlan& plan, FlowStep& step) const {
+    const Workload& parent = plan.after ? *plan.after : *newest_;
+    if (plan.slices.empty() && HasCondition(parent, kResizeRequested)) {
+      step.writes.push_back(WriteResizing(parent, false));
+    }
+    for (const Workload* replica : replicas_) {
+      const bool is_used = std::ranges::any_of(plan.slices, [&](const PlannedSlice& slice) {
+        return slice.workload.key == replica->key;
+      });
+      if (is_used || HasReservation(*replica)) continue;
+      step.writes.push_back(FinishWrite(*replica, kManager, "OutOfSync"));
+    }
   }
 
   std::optional<FlowStep> FinishOldSlice() {
@@ -354,6 +331,113 @@ class Flow {
          FinishWrite(*old_, kManager, kReplaced)}};
   }
 
+  // The manager's scheduler admits as many slices per replica as fit.
+  std::optional<FlowStep> AdmitReplicas() {
+    if (old_ != nullptr || replicas_.empty() || !HasReservation(*newest_)) return std::nullopt;
+    auto plan = Plan(*newest_, CountsToCome());
+    if (!plan) {
+      error_ = plan.error();
+      return std::nullopt;
+    }
+    FlowStep step{kManager, fmt::format("{} {} for quota", NamesOfReplicas(),
+                                        replicas_.size() == 1 ? "asks" : "ask")};
+    for (const PlannedSlice& slice : plan->slices) {
+      if (!slice.admitted) continue;
+      step.writes.push_back(
+          WriteWorkload(kManager, slice.workload, "status.conditions[QuotaReserved]", "True"));
+    }
+    if (step.writes.empty()) {
+      Wait(kManager, step.event, fmt::format("waits: {}", plan->reason));
+      return std::nullopt;
+    }
+    step.decision = fmt::format("{} of {} admitted", step.writes.size(), replicas_.size());
+    return step;
+  }
+
+  // "slices a, b"
+  std::string NamesOfReplicas() const {
+    constexpr std::size_t kMostNamed = 5;
+    std::vector<std::string> names;
+    for (const Workload* replica : replicas_) {
+      if (names.size() < kMostNamed) names.push_back(replica->key.ToString());
+    }
+    const std::size_t more = replicas_.size() - names.size();
+    return fmt::format("{} {}{}", replicas_.size() == 1 ? "slice" : "slices",
+                       fmt::join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+  }
+
+  // Slices per replica go into both clusters (KEP-77).
+  std::optional<FlowStep> SyncReplicas() {
+    FlowStep step{"multikueue"};
+    for (const Workload* replica : replicas_) {
+      if (!HasReservation(*replica)) continue;
+      if (Find(state_.worker.workloads, replica->key) != nullptr) continue;
+      step.writes.push_back(WriteWorkload(worker(), *replica, "", "copied from the manager"));
+    }
+    if (step.writes.empty()) return std::nullopt;
+    step.event = fmt::format("{} admitted in the manager, and not in the worker",
+                             Counted(step.writes.size(), "slice"));
+    step.decision = "synced";
+    return step;
+  }
+
+  // The manager counts admitted slices per replica in their workload, each once, before they end
+  // (W5.7).
+  std::optional<FlowStep> FoldReplicas() {
+    Workload parent = *newest_;
+    FoldedSlices folded(parent);
+    FlowStep step{kManager};
+    std::vector<FlowWrite> ends;
+    for (const Workload* replica : replicas_) {
+      if (!HasReservation(*replica)) continue;
+      folded.Fold(*replica, parent);
+      ends.push_back(FinishWrite(*replica, kManager, kFolded));
+    }
+    if (ends.empty()) return std::nullopt;
+    if (parent != *newest_) {
+      FlowWrite counts = WriteCounts(kManager, *newest_, parent);
+      counts.field += ", " + AnnotationField(kFoldedSlicesAnnotation);
+      counts.value += ", " + *parent.annotations.Find(kFoldedSlicesAnnotation);
+      step.writes.push_back(std::move(counts));
+    }
+    step.event = fmt::format("{} admitted", Counted(ends.size(), "slice"));
+    step.decision = fmt::format("folded into {}", newest_->key.ToString());
+    const bool waits = ends.size() < replicas_.size();
+    if (HasCondition(parent, kResizeRequested) != waits) {
+      step.writes.push_back(WriteResizing(std::move(parent), waits));
+    }
+    std::ranges::move(ends, std::back_inserter(step.writes));
+    return step;
+  }
+
+  // "1 slice is", "2 slices are"
+  static std::string Counted(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? " is" : "s are");
+  }
+
+  // The worker's copy of the newest slice, with the counts of the manager's: those of its slices
+  // per replica that the manager has folded are folded here too.
+  Workload CopyInSync(const Workload& copy) const {
+    Workload synced = copy;
+    FoldedSlices folded(synced);
+    for (const Workload& workload : state_.worker.workloads) {
+      if (slices_.contains(workload.key) && HasReservation(workload) && IsFoldedThere(workload)) {
+        folded.Fold(workload, synced);
+      }
+    }
+    return WithCountsOf(std::move(synced), *newest_);
+  }
+
+  bool IsFoldedThere(const Workload& replica) const {
+    const Workload* original = Find(state_.manager.workloads, replica.key);
+    return original != nullptr && HasCondition(*original, kFinished) && EndOf(*original) == kFolded;
+  }
+
+  // The reason why a workload has finished.
+  static std::string EndOf(const Workload& finished) {
+    return FindCondition(finished, kFinished)->reason;
+  }
+
   // MultiKueue copies the manager's workload to the worker, and tells the job its name: without
   // that the job would still be compared with the old one (W6.3).
   std::optional<FlowStep> SyncWorkload() {
@@ -371,7 +455,7 @@ class Flow {
                             fmt::join(NamesOf(*copy), ", "), Excerpt(worker()))};
       return std::nullopt;
     } else if (CountsOf(*copy) != CountsOf(*newest_)) {
-      step.writes.push_back(WriteCounts(worker(), *copy, WithCountsOf(*copy, *newest_)));
+      step.writes.push_back(WriteCounts(worker(), *copy, CopyInSync(*copy)));
     }
     if (job().prebuilt_workload != newest_->key.name) {
       ScaledJob told = job();
@@ -385,7 +469,8 @@ class Flow {
       if (HasCondition(workload, kFinished)) continue;
       const Workload* original = Find(state_.manager.workloads, workload.key);
       if (original != nullptr && HasCondition(*original, kFinished)) {
-        step.writes.push_back(FinishWrite(workload, worker(), kReplaced));
+        step.writes.push_back(FinishWrite(workload, worker(),
+                                          IsReplicaSlice(workload) ? EndOf(*original) : kReplaced));
       }
     }
     if (step.writes.empty()) return std::nullopt;
@@ -411,7 +496,7 @@ class Flow {
         step.decision = "dropped: it names no pod set of the workload";
       } else if (IsLate(request)) {
         step.decision = "dropped: the job wants other counts by now";
-      } else if (is_there || With(*newest_, request) == CountsOf(*newest_)) {
+      } else if (is_there || Wanted(request) == CountsToCome()) {
         step.decision = "moved before";
       } else {
         step.decision = "moved to the manager";
@@ -427,15 +512,19 @@ class Flow {
   std::optional<FlowStep> ReportRequest() {
     const PodCounts has = CountsOf(*workload_);
     const PodCounts wants = With(*workload_, job().counts);
-    if (wants == has || wants == CountsOf(*newest_)) return std::nullopt;  // or under way
+    const PodCounts to_come = CountsToCome();
+    if (wants == to_come) return std::nullopt;  // they are, or are under way
+    if (wants == has && replicas_.empty()) return std::nullopt;
     const auto asked = state_.manager_requests.find(newest_->key);
-    if (asked != state_.manager_requests.end() && With(*newest_, asked->second) == wants) {
+    if (asked != state_.manager_requests.end() && Wanted(asked->second) == wants) {
       return std::nullopt;
     }
     PodCounts request;
     bool grows = false;
     for (const auto& [name, count] : wants) {
-      if (count == has.at(name)) continue;
+      const auto later = to_come.find(name);
+      const bool waits_for_more = later != to_come.end() && later->second > has.at(name);
+      if (count == has.at(name) && !(waits_for_more && !replicas_.empty())) continue;
       request[name] = count;
       grows = grows || count > has.at(name);
     }
@@ -449,7 +538,9 @@ class Flow {
   // Counts agree: gated pods start, pods beyond the counts end (W6.4).
   std::optional<FlowStep> StartOrEndPods() {
     const PodCounts has = CountsOf(*workload_);
-    if (With(*workload_, job().counts) != has || With(*workload_, job().runs) == has) {
+    const PodCounts wants = With(*workload_, job().counts);
+    const bool waits_for_more = !replicas_.empty() && wants == CountsToCome();
+    if ((wants != has && !waits_for_more) || With(*workload_, job().runs) == has) {
       return std::nullopt;
     }
     if (!HasReservation(*workload_)) return std::nullopt;
@@ -467,11 +558,13 @@ class Flow {
     }
     ScaledJob runs = job();
     runs.runs = has;
-    return FlowStep{
-        "worker",
-        fmt::format("{} {} and its workload have {}", job().kind, job().key.ToString(), Text(has)),
-        fmt::format("pods: {}", fmt::join(changes, ", ")),
-        {{worker(), job().kind, job().key, "pods", Text(has), std::move(runs)}}};
+    return FlowStep{"worker",
+                    waits_for_more ? fmt::format("workload {} has {}, and its job wants more",
+                                                 workload_->key.ToString(), Text(has))
+                                   : fmt::format("{} {} and its workload have {}", job().kind,
+                                                 job().key.ToString(), Text(has)),
+                    fmt::format("pods: {}", fmt::join(changes, ", ")),
+                    {{worker(), job().kind, job().key, "pods", Text(has), std::move(runs)}}};
   }
 
   // Whose quota it is that everything else waits for.
@@ -496,12 +589,14 @@ class Flow {
   }
 
   static constexpr const char* kReplaced = "WorkloadSliceReplaced";
+  static constexpr const char* kFolded = "Folded";
 
   MultiKueueState& state_;
   const Engine& engine_;
   ManagerCapacity& capacity_;
   const Workload* workload_ = nullptr;  // of the worker: that the job belongs to
   std::set<ObjectKey> slices_;          // of the job, in either cluster
+  std::vector<Workload*> replicas_;     // of the manager: slices per replica that have not ended
   std::vector<Workload*> chain_;        // of the manager: those that have not ended, oldest first
   Workload* newest_ = nullptr;          // the last of the chain
   Workload* old_ = nullptr;             // the one before it; null: none
@@ -542,26 +637,6 @@ Result<std::vector<FlowStep>> PlanFlow(MultiKueueState state, const Engine& engi
     if (!engine.budget().Pause()) return tl::unexpected(engine.budget().Check().error());
   }
   return steps;
-}
-
-void CarryOut(const FlowStep& step, std::size_t writes, MultiKueueState& state) {
-  for (std::size_t i = 0; i < std::min(writes, step.writes.size()); ++i) {
-    const FlowWrite& write = step.writes[i];
-    const bool at_manager = write.cluster == kManager;
-    if (const auto* workload = std::get_if<Workload>(&write.after)) {
-      PutWorkload(*workload, at_manager ? state.manager.workloads : state.worker.workloads);
-    } else if (const auto* job = std::get_if<ScaledJob>(&write.after)) {
-      state.worker.job = *job;
-    } else {
-      const auto& request = std::get<PodCounts>(write.after);
-      ScaleRequests& requests = at_manager ? state.manager_requests : state.worker.requests;
-      if (request.empty()) {
-        requests.erase(write.object);
-      } else {
-        requests[write.object] = request;
-      }
-    }
-  }
 }
 
 }  // namespace espalier

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/engine/engine.hpp"
+#include "host/kueue/resize_plan.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
 
@@ -46,6 +47,9 @@ struct MultiKueueState {
   Cluster manager;
   ScaleRequests manager_requests;
   WorkerCluster worker;
+  // How the manager answers a job that grows. Slices per replica go into both clusters, and are
+  // folded into their workload in each as they are admitted (KEP-77).
+  SliceMode slices = SliceMode::kReplacement;
 };
 
 // One field of one object that is to be written.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/engine/assignments.hpp"
+#include "host/kueue/quota_requests.hpp"
 #include "host/kueue/workload_slices.hpp"
 
 namespace espalier {
@@ -93,9 +94,9 @@ std::int64_t ReplicaSliceBytes(const Workload& parent, std::size_t pod_set) {
 }
 
 void KeepAddedPod(const Nomination& nomination, const PodSet& pod_set,
-                  PodSetAssignment& assignment) {
+                  const KueueConfiguration* configuration, PodSetAssignment& assignment) {
   assignment.count = 1;
-  assignment.resource_usage = pod_set.pod_template.requests;
+  assignment.resource_usage = QuotaRequests(pod_set.pod_template.requests, configuration);
   if (!assignment.topology_assignment) return;
   TopologyAssignment added{assignment.topology_assignment->levels, {}};
   for (const AddedPods& pods : PodsAdded(nomination.request, nomination.answer)) {

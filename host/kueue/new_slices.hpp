@@ -22,9 +22,9 @@ Workload ReplicaSliceOf(const Workload& parent, std::size_t pod_set);
 std::int64_t ReplicaSliceBytes(const Workload& parent, std::size_t pod_set);
 
 // Leaves of a pod set's assignment, which `nomination` gave it with one pod more than before, that
-// one pod.
+// one pod, with the usage that quota counts by Kueue's Configuration (null: its defaults).
 void KeepAddedPod(const Nomination& nomination, const PodSet& pod_set,
-                  PodSetAssignment& assignment);
+                  const KueueConfiguration* configuration, PodSetAssignment& assignment);
 
 // Names for workloads of one namespace that none has yet.
 class FreeNames {

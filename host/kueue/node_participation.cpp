@@ -52,6 +52,15 @@ std::string CauseText(const CauseAndLabel& why) {
   return "";
 }
 
+std::optional<CauseAndLabel> WhyNotWithin(std::span<const std::string> levels, const Node& node) {
+  if (!node.ready) return CauseAndLabel{kNotReady, ""};
+  if (node.unschedulable) return CauseAndLabel{kCordoned, ""};
+  for (const std::string& level : levels) {
+    if (!node.labels.Contains(level)) return CauseAndLabel{kNoLabel, level};
+  }
+  return std::nullopt;
+}
+
 class Counter {
  public:
   explicit Counter(const Cluster& cluster) : cluster_(cluster), lookup_(cluster) {
@@ -102,12 +111,7 @@ class Counter {
 
   static std::optional<CauseAndLabel> WhyNotIn(const Topology* topology, const Node& node) {
     if (topology == nullptr) return CauseAndLabel{kNoTopology, ""};
-    if (!node.ready) return CauseAndLabel{kNotReady, ""};
-    if (node.unschedulable) return CauseAndLabel{kCordoned, ""};
-    for (const std::string& level : topology->levels) {
-      if (!node.labels.Contains(level)) return CauseAndLabel{kNoLabel, level};
-    }
-    return std::nullopt;
+    return WhyNotWithin(topology->levels, node);
   }
 
   std::string WhyWithoutNodes(const Flavor& flavor) const {
@@ -131,6 +135,18 @@ class Counter {
 };
 
 }  // namespace
+
+std::vector<LeftOutNodes> NodesLeftOut(std::span<const Node> nodes, const ResourceFlavor& flavor,
+                                       std::span<const std::string> levels) {
+  std::map<CauseAndLabel, std::vector<std::string>> left_out;
+  for (const Node& node : nodes) {
+    if (!HasLabels(node, flavor.node_labels)) continue;
+    if (const auto why = WhyNotWithin(levels, node)) left_out[*why].push_back(node.name);
+  }
+  std::vector<LeftOutNodes> causes;
+  for (auto& [why, names] : left_out) causes.push_back({CauseText(why), std::move(names)});
+  return causes;
+}
 
 NodeParticipation CountNodes(const Cluster& cluster) { return Counter(cluster).Run(); }
 

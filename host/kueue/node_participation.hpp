@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,18 @@ struct NodeParticipation {
   // A sentence for each flavor with a topology that has no node to place on.
   std::vector<std::string> flavors_without_nodes;
 };
+
+// Nodes with the labels of a flavor that take no part, for one cause.
+struct LeftOutNodes {
+  std::string cause;  // such as "cordoned" or "without the label rack"
+  std::vector<std::string> nodes;
+  bool operator==(const LeftOutNodes&) const = default;
+};
+
+// Returns the nodes of a flavor that are left out, by their first cause, in the order of the causes
+// and nodes.
+std::vector<LeftOutNodes> NodesLeftOut(std::span<const Node> nodes, const ResourceFlavor& flavor,
+                                       std::span<const std::string> levels);
 
 NodeParticipation CountNodes(const Cluster& cluster);
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/flavor_choice.hpp"
+#include "host/kueue/job_slices.hpp"
 #include "host/kueue/missing_queue.hpp"
 #include "host/kueue/queue_order.hpp"
 #include "host/kueue/workload_requests.hpp"
@@ -15,6 +17,10 @@
 
 namespace espalier {
 namespace {
+
+// Choices of flavors that are looked at for one workload. Lists of flavors of different lengths go
+// round in the product of their lengths.
+constexpr std::size_t kMostChoices = 64;
 
 class Planner {
  public:
@@ -37,23 +43,51 @@ class Planner {
       planned.plan = NothingToPlace{"it asks for no pods"};
       return planned;
     }
-    FlavorAssignment flavors;
     if (queue != nullptr) {
-      const Workload* slice = ReplacedSlice(workload, lookup_, queue, options_.gates);
-      flavors =
-          ChooseFlavors(workload, PendingCounts(workload), {lookup_, *queue, nullptr, slice, {}});
+      AskOnEach(workload, *queue, planned);
+    } else if (const Workload* was = AsAdmitted(index)) {
+      planned.plan = Ask(workload, RecordedFlavors(*was), nullptr);
     } else if (auto only = OnlyTasFlavor(workload)) {
-      flavors = AllOn(**only, workload);
+      planned.plan = Ask(workload, AllOn(**only, workload), nullptr);
       planned.guessed_flavor = (*only)->name;
     } else {
       planned.plan = RefusedWorkload{std::move(only.error())};
-      return planned;
     }
-    planned.plan = Ask(workload, flavors, queue);
     return planned;
   }
 
  private:
+  // The first choice of flavors that gives a request or needs none is the plan; without any it is
+  // why the first one does not.
+  void AskOnEach(const Workload& workload, const ClusterQueue& queue,
+                 PlannedWorkload& planned) const {
+    const Workload* slice = ReplacedSlice(workload, lookup_, &queue, options_.gates);
+    const FlavorChoiceContext context{.lookup = lookup_,
+                                      .queue = queue,
+                                      .replaced_slice = slice,
+                                      .parent = ParentOf(workload, lookup_)};
+    std::vector<std::variant<WorkloadRequest, RefusedWorkload, NothingToPlace>> plans;
+    for (const FlavorAssignment& flavors :
+         AllFlavorChoices(workload, PendingCounts(workload), context, kMostChoices)) {
+      plans.push_back(Ask(workload, flavors, &queue));
+    }
+    const auto first = std::ranges::find_if(
+        plans, [](const auto& plan) { return !std::holds_alternative<RefusedWorkload>(plan); });
+    if (first == plans.end()) {
+      planned.plan = std::move(plans.front());
+      return;
+    }
+    planned.plan = std::move(*first);
+    if (!std::holds_alternative<WorkloadRequest>(planned.plan)) return;
+    for (auto plan = first + 1; plan != plans.end(); ++plan) {
+      auto* request = std::get_if<WorkloadRequest>(&*plan);
+      if (request == nullptr) continue;
+      const auto same = [&](const WorkloadRequest* other) { return *other == *request; };
+      if (std::ranges::any_of(planned.Choices(), same)) continue;
+      planned.others.push_back(std::move(*request));
+    }
+  }
+
   std::variant<WorkloadRequest, RefusedWorkload, NothingToPlace> Ask(
       const Workload& workload, const FlavorAssignment& flavors, const ClusterQueue* queue) const {
     if (flavors.Mode() == AssignmentMode::kNoFit) return RefusedWorkload{flavors.Message()};
@@ -68,14 +102,28 @@ class Planner {
     return std::move(*request);
   }
 
+  // The workload before its admission was taken away; null: it had none.
+  const Workload* AsAdmitted(std::size_t index) const {
+    if (options_.admitted_in == nullptr) return nullptr;
+    const Workload& was = options_.admitted_in->workloads[index];
+    return HasReservation(was) ? &was : nullptr;
+  }
+
   // For a workload whose queue is not known.
   tl::expected<const ResourceFlavor*, std::string> OnlyTasFlavor(const Workload& workload) const {
     std::string missing = missing_.WhyMissing(workload);
     if (!options_.guess_flavor) return tl::unexpected(std::move(missing));
-    if (tas_flavors_.size() == 1) return tas_flavors_.front();
+    std::vector<const ResourceFlavor*> fit = tas_flavors_;
+    const std::string& wanted = workload.topology_name;
+    if (!wanted.empty()) {
+      std::erase_if(fit,
+                    [&](const ResourceFlavor* flavor) { return *flavor->topology_name != wanted; });
+    }
+    if (fit.size() == 1) return fit.front();
     return tl::unexpected(
-        fmt::format("{}; no flavor can be guessed, as {} have a topology and exactly one must",
-                    missing, tas_flavors_.empty() ? "none" : std::to_string(tas_flavors_.size())));
+        fmt::format("{}; no flavor can be guessed, as {} have {} and exactly one must", missing,
+                    fit.empty() ? "none" : std::to_string(fit.size()),
+                    wanted.empty() ? "a topology" : "the topology " + Excerpt(wanted)));
   }
 
   FlavorAssignment AllOn(const ResourceFlavor& flavor, const Workload& workload) const {
@@ -125,6 +173,23 @@ Result<std::size_t> FindPending(const Cluster& cluster, const ObjectKey& key) {
 }
 
 }  // namespace
+
+std::vector<const WorkloadRequest*> PlannedWorkload::Choices() const {
+  std::vector<const WorkloadRequest*> choices;
+  if (const auto* request = std::get_if<WorkloadRequest>(&plan)) choices.push_back(request);
+  for (const WorkloadRequest& other : others) choices.push_back(&other);
+  return choices;
+}
+
+std::string FlavorsText(const WorkloadRequest& request) {
+  std::vector<std::string_view> flavors;
+  for (const PodSetRequest& pod_set : request.pod_sets) {
+    if (std::ranges::find(flavors, pod_set.flavor) == flavors.end()) {
+      flavors.push_back(pod_set.flavor);
+    }
+  }
+  return fmt::format("{}", fmt::join(flavors, " and "));
+}
 
 Result<PlacementPlan> PlanPlacement(const Cluster& cluster, const PlacementPlanOptions& options) {
   std::vector<std::size_t> pending;

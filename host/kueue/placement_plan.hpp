@@ -21,6 +21,9 @@ struct PlacementPlanOptions {
   bool simulate_empty = false;    // treat admitted workloads as using nothing (R21.5)
   // Give a workload whose queue is not in the cluster the only flavor with a topology.
   bool guess_flavor = false;
+  // The cluster before admissions were taken away; null: none were. A workload whose queue is not
+  // in the cluster takes the flavors that it was admitted on there.
+  const Cluster* admitted_in = nullptr;
   NestedProfile tree_rules = NestedProfile::kEspalier;  // by which workloads with a tree are placed
 };
 
@@ -39,16 +42,25 @@ struct PlannedWorkload {
   std::string cluster_queue;  // empty when it is not known
   std::variant<WorkloadRequest, RefusedWorkload, NothingToPlace> plan;
   std::string guessed_flavor = {};  // set only when the flavor was guessed for lack of a queue
+  // The same request on the flavors that the queue tries after those of `plan` where these have no
+  // place, in that order (R21.12); none unless `plan` is a request.
+  std::vector<WorkloadRequest> others = {};
+
+  // Returns all requests, in the order in which they are tried.
+  std::vector<const WorkloadRequest*> Choices() const;
 };
+
+// Returns the flavors of a request, each once, as "a" or "a and b".
+std::string FlavorsText(const WorkloadRequest& request);
 
 struct PlacementPlan {
   ClusterStateInput state;
   std::vector<PlannedWorkload> workloads;  // in queue order
 };
 
-// Plans a request for every pending workload. Each pod set takes the first flavor of its
-// ClusterQueue that it matches; stopped queues count as open. A workload whose queue is not in the
-// cluster is refused unless a flavor is to be guessed and exactly one has a topology. Errors:
+// Plans a request for every pending workload on each of the flavors that its ClusterQueue would
+// try; stopped queues count as open. A workload whose queue is not in the cluster is refused unless
+// it was admitted before, or a flavor is to be guessed and exactly one has a topology. Errors:
 // `only` names no workload (kNotFound), or one that is not pending (kBadInput).
 Result<PlacementPlan> PlanPlacement(const Cluster& cluster, const PlacementPlanOptions& options);
 

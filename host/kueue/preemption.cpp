@@ -11,6 +11,7 @@
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/job_slices.hpp"
 #include "host/kueue/queue_order.hpp"
+#include "host/kueue/quota_requests.hpp"
 #include "host/kueue/workload_status.hpp"
 
 namespace espalier {
@@ -18,10 +19,10 @@ namespace {
 
 using FlavorResources = std::set<std::pair<std::string, std::string>>;
 
-FlavorResources AskedFor(const WorkloadRequest& request) {
+FlavorResources AskedFor(const WorkloadRequest& request, const KueueConfiguration* configuration) {
   FlavorResources asked;
   for (const PodSetRequest& pod_set : request.pod_sets) {
-    for (const auto& [resource, amount] : pod_set.requests) {
+    for (const auto& [resource, amount] : QuotaRequests(pod_set.requests, configuration)) {
       asked.emplace(pod_set.flavor, resource);
     }
   }
@@ -36,6 +37,15 @@ bool UsesAny(const Workload& workload, const FlavorResources& asked) {
     });
   });
 }
+
+// R29.2; without a condition the quota counts as reserved now.
+auto RemovalOrder(const Workload& workload) {
+  const std::int64_t reserved =
+      SinceWhen(workload, kQuotaReserved).value_or(std::numeric_limits<std::int64_t>::max());
+  return std::tuple(!HasCondition(workload, kEvicted), workload.priority, -reserved, workload.uid);
+}
+
+}  // namespace
 
 bool Allows(PreemptionPolicy policy, const Workload& workload, const Workload& candidate) {
   switch (policy) {
@@ -53,15 +63,6 @@ bool Allows(PreemptionPolicy policy, const Workload& workload, const Workload& c
   return false;
 }
 
-// R29.2; without a condition the quota counts as reserved now.
-auto RemovalOrder(const Workload& workload) {
-  const std::int64_t reserved =
-      SinceWhen(workload, kQuotaReserved).value_or(std::numeric_limits<std::int64_t>::max());
-  return std::tuple(!HasCondition(workload, kEvicted), workload.priority, -reserved, workload.uid);
-}
-
-}  // namespace
-
 std::optional<PreemptionPolicy> ParsePreemptionPolicy(std::string_view name) {
   if (name.empty() || name == "Never") return PreemptionPolicy::kNever;
   if (name == "LowerPriority") return PreemptionPolicy::kLowerPriority;
@@ -74,7 +75,8 @@ std::vector<VictimSlices> PreemptionCandidates(const Cluster& cluster, const Wor
                                                const WorkloadRequest& request,
                                                std::string_view cluster_queue,
                                                PreemptionPolicy policy) {
-  const FlavorResources asked = AskedFor(request);
+  const FlavorResources asked =
+      AskedFor(request, cluster.configuration ? &*cluster.configuration : nullptr);
   const auto order = [&](std::size_t i) { return RemovalOrder(cluster.workloads[i]); };
   std::vector<VictimSlices> candidates = RunningJobs(cluster, workload.key);
   std::erase_if(candidates, [&](const VictimSlices& slices) {

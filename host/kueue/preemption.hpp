@@ -29,12 +29,15 @@ using VictimSlices = std::vector<std::size_t>;
 // Returns the admitted workloads of the ClusterQueue that may be removed for the workload of a
 // request, in the order in which they are removed (R29.1, R29.2). The slices of a job stand where
 // the first of them does, and may be removed only where all of them may; those of the workload's
-// own job stay. Quota is not checked: of the (flavor, resource) pairs of the request, all count as
-// lacking.
+// own job stay. Quota is not checked: of the (flavor, resource) pairs that quota counts of the
+// request (R30.6), all count as lacking.
 std::vector<VictimSlices> PreemptionCandidates(const Cluster& cluster, const Workload& workload,
                                                const WorkloadRequest& request,
                                                std::string_view cluster_queue,
                                                PreemptionPolicy policy);
+
+// Returns whether the policy lets a workload preempt a candidate (R29.1).
+bool Allows(PreemptionPolicy policy, const Workload& workload, const Workload& candidate);
 
 // Returns the slices of each job that holds quota, in the order of the first of each, without those
 // of the job of `workload`.

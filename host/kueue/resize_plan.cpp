@@ -27,7 +27,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kResizeRequested = "ResizeRequested";
 // Each slice per replica is an object of its own, and judged on its own.
 constexpr std::int64_t kMostNewReplicas = 10000;
 
@@ -474,7 +473,7 @@ class Planner {
   static std::vector<const Workload*> Waiting(const Family& family, const std::string& pod_set) {
     std::vector<const Workload*> waiting;
     for (const Workload* slice : family.replicas) {
-      if (!HasReservation(*slice) && slice->pod_sets.size() == 1 &&
+      if (LacksQuota(*slice) && slice->pod_sets.size() == 1 &&
           slice->pod_sets.front().name == pod_set) {
         waiting.push_back(slice);
       }
@@ -504,7 +503,7 @@ class Planner {
     std::erase_if(admission.pod_set_assignments,
                   [&](const PodSetAssignment& assignment) { return assignment.name != name; });
     for (PodSetAssignment& assignment : admission.pod_set_assignments) {
-      KeepAddedPod(nomination, current_->pod_sets[pod_set], assignment);
+      KeepAddedPod(nomination, current_->pod_sets[pod_set], lookup_.configuration(), assignment);
     }
     planned.workload.admission = std::move(admission);
     SetCondition(planned.workload, {std::string(kQuotaReserved), "True", "QuotaReserved", ""});

@@ -18,6 +18,9 @@
 
 namespace espalier {
 
+// The condition of a workload some of whose slices per replica wait.
+inline constexpr std::string_view kResizeRequested = "ResizeRequested";
+
 enum class ResizeDecision {
   kNone,              // the workload already has these counts
   kInPlace,           // the new counts are written; no quota is needed

@@ -23,6 +23,7 @@
 #include "host/kueue/queue_order.hpp"
 #include "host/kueue/usage_check.hpp"
 #include "host/kueue/workload_queue.hpp"
+#include "host/kueue/workload_requests.hpp"
 #include "host/kueue/workload_slices.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "host/model/by_name.hpp"
@@ -380,8 +381,13 @@ class Simulation {
     Workload& workload = cluster_.workloads[entry.workload];
     std::vector<FlavorLeafUsage> before = TasUsage(workload, lookup_);
     const bool replaced = NeedsReplacement(workload);
+    std::string kept;
     if (entry.second_pass) {
+      const std::vector<PodSetAssignment> assignments = workload.admission->pod_set_assignments;
       UpdateAssignments(entry.nomination.answer, workload);
+      if (replaced && workload.admission->pod_set_assignments == assignments) {
+        kept = WhyKept(workload);
+      }
       workload.unhealthy_nodes.clear();
     } else {
       workload.admission = MakeAdmission(entry.nomination, entry.queue->cluster_queue().name);
@@ -395,9 +401,23 @@ class Simulation {
       SetCondition(workload, {std::string(kAdmitted), "True", "Admitted", ""});
     }
     state_.Replace(std::move(before), TasUsage(workload, lookup_));
-    Decide(entry, replaced ? DecisionStatus::kReplaced : DecisionStatus::kAssumed, "");
+    const DecisionStatus placed = replaced ? DecisionStatus::kReplaced : DecisionStatus::kAssumed;
+    Decide(entry, kept.empty() ? placed : DecisionStatus::kKept, kept);
     result_.decisions.back().assignments = workload.admission->pod_set_assignments;
     NoteLostPods(workload);
+  }
+
+  // Why a workload stays on its unhealthy nodes.
+  std::string WhyKept(const Workload& workload) const {
+    const std::string nodes = fmt::format("{}", fmt::join(workload.unhealthy_nodes, ", "));
+    if (OwnedBySinglePod(workload) && engine_.gates().skip_reassignment_for_pod_owned_workloads) {
+      return fmt::format(
+          "it belongs to a pod, which stays on its node: no other place is looked for, although {} "
+          "failed",
+          nodes);
+    }
+    return fmt::format("the best place for its pods is the one that they have, although {} failed",
+                       nodes);
   }
 
   void NoteLostPods(const Workload& workload) {
@@ -542,6 +562,8 @@ std::string_view ToString(DecisionStatus status) {
       return "replaced";
     case DecisionStatus::kEvicted:
       return "evicted";
+    case DecisionStatus::kKept:
+      return "kept";
   }
   return "";
 }

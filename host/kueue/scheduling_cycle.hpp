@@ -21,9 +21,10 @@ enum class DecisionStatus {
   kNotAdmitted,  // stays in its queue or, in a second pass, as it is
   kReplaced,     // pods of an unhealthy node were placed anew (R21.9)
   kEvicted,      // no replacement for an unhealthy node (R21.9)
+  kKept,         // its pods stay where they are, on an unhealthy node too (R17.2, R17.9)
 };
 
-// Returns "assumed", "not-admitted", "replaced" or "evicted".
+// Returns "assumed", "not-admitted", "replaced", "evicted" or "kept".
 std::string_view ToString(DecisionStatus status);
 
 // One evaluation of one workload.
@@ -33,10 +34,10 @@ struct Decision {
   std::string cluster_queue;
   ObjectKey workload;
   DecisionStatus status = DecisionStatus::kNotAdmitted;
-  std::string reason;          // Kueue's text; empty when assumed or replaced
+  std::string reason;          // Kueue's text; why, when kept; empty when assumed or replaced
   std::string pending_reason;  // reason of the QuotaReserved condition: WaitingForQuota,
                                // TopologyPlacementFailed, ...; empty unless nomination failed
-  std::vector<PodSetAssignment> assignments;  // when assumed or replaced
+  std::vector<PodSetAssignment> assignments;  // when assumed, replaced or kept
   bool operator==(const Decision&) const = default;
 };
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "host/model/flat_map.hpp"
+#include "host/model/kueue_configuration.hpp"
+#include "host/model/label_selector.hpp"
 #include "host/model/node.hpp"
 #include "host/model/topology.hpp"
 #include "host/model/workload.hpp"
@@ -29,13 +31,6 @@ struct ResourceGroup {
   std::vector<std::string> covered_resources;
   std::vector<FlavorQuota> flavors;  // tried in this order (R21.12)
   bool operator==(const ResourceGroup&) const = default;
-};
-
-// Labels that an object must have; an empty selector selects every object.
-struct LabelSelector {
-  StringMap match_labels;
-  std::vector<NodeSelectorRequirement> match_expressions;
-  bool operator==(const LabelSelector&) const = default;
 };
 
 struct ClusterQueue {
@@ -93,6 +88,8 @@ struct Cluster {
   std::vector<WorkloadPriorityClass> priority_classes;
   std::vector<Workload> workloads;  // Kueue Workloads, and batch Jobs with Kueue annotations that
                                     // no Workload in the input belongs to
+  std::optional<KueueConfiguration> configuration;  // absent: Kueue's defaults, and no job is
+                                                    // taken for one that Kueue does not manage
   bool operator==(const Cluster&) const = default;
 };
 

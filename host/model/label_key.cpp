@@ -26,7 +26,10 @@ bool IsDnsPart(std::string_view part) {
 }  // namespace
 
 bool IsDnsSubdomain(std::string_view text) {
-  if (text.size() > 253) return false;
+  return text.size() <= 253 && HasDnsSubdomainCharacters(text);
+}
+
+bool HasDnsSubdomainCharacters(std::string_view text) {
   for (std::size_t dot = text.find('.'); dot != std::string_view::npos; dot = text.find('.')) {
     if (!IsDnsPart(text.substr(0, dot))) return false;
     text.remove_prefix(dot + 1);

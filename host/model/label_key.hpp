@@ -13,5 +13,7 @@ bool IsQualifiedName(std::string_view text);
 // Returns whether `text` is a DNS subdomain, as names of clusters are: lower-case letters, digits
 // and '-' between dots, each part beginning and ending with a letter or digit; 1 to 253 bytes.
 bool IsDnsSubdomain(std::string_view text);
+// Returns the same of a text of any length.
+bool HasDnsSubdomainCharacters(std::string_view text);
 
 }  // namespace espalier

@@ -1,8 +1,11 @@
 #include "host/model/quantity.hpp"
 
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <optional>
+
+#include "host/model/quantity_text.hpp"
 
 namespace espalier {
 namespace {
@@ -119,6 +122,51 @@ std::string_view TakeDigits(std::string_view& text) {
   return digits;
 }
 
+// The suffix of a multiple of 10^exponent; nullopt where Kubernetes has none.
+std::optional<std::string_view> DecimalSuffix(int exponent) {
+  constexpr std::string_view kSuffixes[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
+  if (exponent < -9 || exponent > 18) return std::nullopt;
+  return kSuffixes[exponent / 3 + 3];
+}
+
+void AppendNumber(Nanos number, std::string& text) {
+  std::string digits;
+  const bool negative = number < 0;
+  do {
+    const auto digit = static_cast<int>(number % 10);
+    digits += static_cast<char>('0' + (digit < 0 ? -digit : digit));
+    number /= 10;
+  } while (number != 0);
+  if (negative) text += '-';
+  text.append(digits.rbegin(), digits.rend());
+}
+
+// Writes a whole number of units as the largest power of 1024 of which it is a multiple.
+std::string BinaryText(Nanos units) {
+  constexpr std::string_view kSuffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+  std::size_t step = 0;
+  while (units % 1024 == 0 && step + 1 < std::size(kSuffixes)) {
+    units /= 1024;
+    ++step;
+  }
+  std::string text;
+  AppendNumber(units, text);
+  return text.append(kSuffixes[step]);
+}
+
+// Writes with the largest power of 1000 of which it is a multiple, as a suffix or an exponent.
+std::string DecimalText(Nanos nanos, bool with_exponent) {
+  int exponent = -9;
+  while (nanos % 1000 == 0 && (with_exponent || exponent < 18)) {
+    nanos /= 1000;
+    exponent += 3;
+  }
+  std::string text;
+  AppendNumber(nanos, text);
+  if (!with_exponent) return text.append(DecimalSuffix(exponent).value_or(""));
+  return exponent == 0 ? text : text + "e" + std::to_string(exponent);
+}
+
 }  // namespace
 
 Quantity& Quantity::operator+=(const Quantity& other) {
@@ -144,6 +192,22 @@ Result<Quantity> ParseQuantity(std::string_view text) {
   const Nanos nanos = scale->binary != 0 ? ScaleBinary(digits, scale->binary)
                                          : ScaleDecimal(digits, scale->decimal);
   return Quantity::FromNanos(negative ? -nanos : nanos);
+}
+
+Result<std::string> CanonicalText(std::string_view text) {
+  const Result<Quantity> quantity = ParseQuantity(text);
+  if (!quantity) return tl::unexpected(quantity.error());
+  constexpr Nanos kNanosPerUnit = 1'000'000'000;
+  const Nanos nanos = quantity->nanos();
+  if (nanos == 0) return "0";
+  const std::size_t suffix = text.find_first_not_of("+-.0123456789");
+  const std::string_view rest = suffix == text.npos ? "" : text.substr(suffix);
+  const bool is_small = nanos > -1024 * kNanosPerUnit && nanos < 1024 * kNanosPerUnit;
+  if (rest.ends_with('i') && !is_small) {
+    const Nanos up = nanos % kNanosPerUnit > 0 ? 1 : nanos % kNanosPerUnit < 0 ? -1 : 0;
+    return BinaryText(nanos / kNanosPerUnit + up);
+  }
+  return DecimalText(nanos, rest.size() > 1 && !rest.ends_with('i'));
 }
 
 Amount Canonical(const Quantity& quantity, std::string_view resource_name) {

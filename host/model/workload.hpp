@@ -53,6 +53,7 @@ struct Pod {
   // Whether its gates were removed by a write that is not confirmed yet (W2.7).
   bool ungating_unconfirmed = false;
   Resources requests;  // effective requests of the pod (R20.4), without the `pods` slot itself
+  std::int64_t priority = 0;
   bool operator==(const Pod&) const = default;
 };
 
@@ -141,6 +142,12 @@ struct Workload {
   // Why Kueue refuses its requests, in Kueue's text: they are above limits or outside of a
   // LimitRange (R21.14). Empty when they are valid.
   std::string resources_error;
+  // Lines with which Kueue's webhook of Workloads refuses it, sorted (R23.12, R23.13); of one that
+  // Kueue would make of a job.
+  std::vector<std::string> webhook_errors;
+  // Why Kueue makes no Workload of the job as the input stands, in Kueue's text; empty: it makes
+  // one. It is placed all the same, as what is missing may only be missing in the input.
+  std::string reconcile_error;
   // Name of the Topology that its pods ask for; empty: any will do.
   std::string topology_name;
   // Why it cannot be placed on any cluster: its request is not understood or not known yet. Empty

@@ -1,7 +1,6 @@
 #include "host/nested/gang_tree.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -58,6 +57,7 @@ class TreeMaker {
       AddRunning(gang, running);
     }
     if (!needs_others) request.root.preferred.reset();
+    AddRunning(workload_.beside, running);
     StayWith(running, request.root);
     if (gangs.size() > 1 && !workload_.whole) {
       request.root.in_order = workload_.in_order;
@@ -74,6 +74,7 @@ class TreeMaker {
  private:
   NestedGroup GangOf(const GangGroup& gang) {
     NestedGroup group = Named(gang.name, gang.topology_request);
+    group.apart = !workload_.exclusive_level.empty() && group.required.has_value();
     if (workload_.replica_mode == ReplicaMode::kReplicatedGangs) {
       group.copies = std::max(workload_.replicas.value_or(1), 1);
       if (group.copies > 1) group.min_copies = 0;
@@ -81,8 +82,9 @@ class TreeMaker {
     std::vector<PodCounts> counts = PodCountsOf(workload_, gang);
     if (workload_.replica_mode == ReplicaMode::kReplicatedPods) CountPodByPod(counts);
     std::size_t index = 0;
+    std::vector<NestedGroup> ranked_groups;
     for (const RankedGroup& ranked : gang.ranked_groups) {
-      NestedGroup& inner = group.groups.emplace_back(Named(ranked.name, ranked.topology_request));
+      NestedGroup& inner = ranked_groups.emplace_back(Named(ranked.name, ranked.topology_request));
       for (const EqGroup& eq_group : ranked.eq_groups) {
         const PodCounts& pods = counts[index++];
         if (pods.most > 0) inner.groups.push_back(PodsOf(eq_group, pods, {&ranked, &gang}));
@@ -99,8 +101,12 @@ class TreeMaker {
         inner.ranks = RankPlacement::kContiguous;
       }
     }
+    if (ranked_groups.size() > 1) BringApartTogether(gang, ranked_groups);
+    std::size_t next = 0;
+    AddInside(gang, -1, ranked_groups, next, group);
+    SetLeast(gang.min_groups, group);
     SetRanks(gang.ranks, group);
-    if (gang.ranked_groups.size() > 1) {
+    if (gang.ranked_groups.size() > 1 && gang.middle_groups.empty()) {
       std::vector<EqGroup> all;
       for (const EqGroup* eq_group : GroupsOf(gang)) all.push_back(*eq_group);
       GroupPodSets(all, group, 2);
@@ -109,6 +115,66 @@ class TreeMaker {
     AddRunning(gang, running);
     StayWith(running, group);
     return group;
+  }
+
+  // Runs of pods that have domains to themselves are apart from those of other ranked groups too:
+  // they are beside each other, in place of the ranked groups.
+  void BringApartTogether(const GangGroup& gang, std::vector<NestedGroup>& ranked_groups) {
+    for (std::size_t i = 0; i < ranked_groups.size(); ++i) {
+      const RankedGroup& ranked = gang.ranked_groups[i];
+      if (std::ranges::none_of(ranked.eq_groups,
+                               [](const EqGroup& one) { return one.apart.has_value(); })) {
+        continue;
+      }
+      NestedGroup& group = ranked_groups[i];
+      if (group.groups.empty()) continue;  // of no pods
+      const bool is_plain = group.groups.size() == 1 && group.groups[0].groups.size() == 1 &&
+                            !group.required && !group.preferred && gang.middle_groups.empty() &&
+                            group.ranks == RankPlacement::kByPath && !group.groups[0].required &&
+                            !group.groups[0].preferred;
+      if (!is_plain) {
+        return Fail(
+            fmt::format("group {}: its pods are to be apart from those of other groups, "
+                        "which is not honoured beside other requests",
+                        ranked.name));
+      }
+      NestedGroup runs = std::move(group.groups[0].groups[0]);
+      runs.name = ranked.name;
+      group = std::move(runs);
+    }
+  }
+
+  // Moves the ranked groups from `next` on that are inside a middle group, or in none of them for
+  // -1, into the group of the tree that stands for it, with the middle groups around them.
+  void AddInside(const GangGroup& gang, std::int32_t middle,
+                 std::vector<NestedGroup>& ranked_groups, std::size_t& next, NestedGroup& around) {
+    while (next < ranked_groups.size()) {
+      std::int32_t inner = -1;  // around the next ranked group, right inside of `middle`
+      std::int32_t at = gang.ranked_groups[next].within;
+      for (; at != middle && at >= 0; at = Middle(gang, at).within) inner = at;
+      if (at != middle) return;
+      if (inner < 0) {
+        around.groups.push_back(std::move(ranked_groups[next++]));
+        continue;
+      }
+      const MiddleGroup& group = Middle(gang, inner);
+      NestedGroup child = Named(group.name, group.topology_request);
+      std::vector<std::string> running;
+      for (std::size_t i = next; i < gang.ranked_groups.size(); ++i) {
+        if (IsWithin(gang, gang.ranked_groups[i].within, inner)) {
+          AddRunning(gang.ranked_groups[i], running);
+        }
+      }
+      StayWith(running, child);
+      AddInside(gang, inner, ranked_groups, next, child);
+      SetLeast(group.min_groups, child);
+      around.groups.push_back(std::move(child));
+    }
+  }
+
+  // At least so many of the groups inside are placed; not said, or as many as there are: all.
+  static void SetLeast(const std::optional<std::int32_t>& least, NestedGroup& group) {
+    if (least && *least < std::ssize(group.groups)) group.min_groups = *least;
   }
 
   static void SetRanks(const RankRequest& request, NestedGroup& group) {
@@ -163,7 +229,7 @@ class TreeMaker {
   };
 
   // The topology requests of an equivalence group and of those around it, innermost first.
-  using Requests = std::array<const GroupTopologyRequest*, 4>;
+  using Requests = std::vector<const GroupTopologyRequest*>;
 
   NestedGroup PodsOf(const EqGroup& eq_group, const PodCounts& counts, const Around& around) {
     NestedGroup group = Named(eq_group.name, eq_group.topology_request);
@@ -171,8 +237,7 @@ class TreeMaker {
     pods.min_count = counts.required;
     pods.max_count = counts.most;
     TakePlanned(eq_group, pods);
-    const Requests requests = {&eq_group.topology_request, &around.ranked->topology_request,
-                               &around.gang->topology_request, &workload_.topology_request};
+    const Requests requests = RequestsAround(workload_, *around.gang, *around.ranked, &eq_group);
     std::vector<SliceConstraint> slices;
     for (std::size_t i = 0; i < requests.size() && slices.empty(); ++i) {
       slices = SlicesOf(*requests[i]);
@@ -180,23 +245,36 @@ class TreeMaker {
         return HoldsWithin(requests, i, slice.topology);
       });
     }
+    const bool is_apart =
+        eq_group.apart && (pods.max_count > 1 || GroupsOf(*around.gang).size() > 1);
+    if (is_apart) {
+      if (!slices.empty() || !eq_group.running.empty()) {
+        Fail(fmt::format("eqGroup {}: pods that have domains of {} to themselves are not placed {}",
+                         eq_group.name, eq_group.apart->topology,
+                         slices.empty() ? "beside others that run" : "in slices too"));
+      }
+      slices = {*eq_group.apart};
+    }
     Slice(slices, pods, group);
+    if (is_apart) {
+      for (NestedGroup& run : group.groups) run.apart = true;
+    }
     std::vector<std::string> running;
-    AddRunning(eq_group, running);
+    AddRunning(eq_group.running, running);
     StayWith(running, group);
     return group;
   }
 
   // Adds the leaves that pods of a part run on, each once and in order.
-  void AddRunning(const EqGroup& eq_group, std::vector<std::string>& leaves) {
-    for (const RunningPods& pods : eq_group.running) {
+  void AddRunning(std::span<const RunningPods> running, std::vector<std::string>& leaves) {
+    for (const RunningPods& pods : running) {
       std::string leaf = LeafOf(pods);
       const auto at = std::ranges::lower_bound(leaves, leaf);
       if (at == leaves.end() || *at != leaf) leaves.insert(at, std::move(leaf));
     }
   }
   void AddRunning(const RankedGroup& ranked, std::vector<std::string>& leaves) {
-    for (const EqGroup& eq_group : ranked.eq_groups) AddRunning(eq_group, leaves);
+    for (const EqGroup& eq_group : ranked.eq_groups) AddRunning(eq_group.running, leaves);
   }
   void AddRunning(const GangGroup& gang, std::vector<std::string>& leaves) {
     for (const RankedGroup& ranked : gang.ranked_groups) AddRunning(ranked, leaves);

@@ -95,6 +95,14 @@ class Resolver {
       return Bad(path, "min_copies", fmt::format("{}", group.min_copies),
                  fmt::format("it must be from 0 to copies, {}", group.copies));
     }
+    const auto children = static_cast<std::int32_t>(group.groups.size());
+    if (group.min_groups < 0 || group.min_groups > children) {
+      return Bad(path, "min_groups", fmt::format("{}", group.min_groups),
+                 fmt::format("it must be from 0 to the number of groups inside, {}", children));
+    }
+    if (group.apart && !group.required) {
+      return Bad(path, "apart", "true", "copies are apart in domains of a level that is required");
+    }
     if (!group.pods) return {};
     if (!group.groups.empty()) {
       return Bad(path, "groups", fmt::format("{} groups", group.groups.size()),
@@ -116,7 +124,8 @@ class Resolver {
   // Whether the group says for itself where its pods go, so that the group around it cannot.
   static bool HasPlaceOfItsOwn(const NestedGroup& group) {
     return group.required || group.preferred || group.copies != 1 || group.min_copies != 1 ||
-           group.ranks != RankPlacement::kByPath || !group.running_on.empty();
+           group.ranks != RankPlacement::kByPath || !group.running_on.empty() ||
+           group.min_groups != 0;
   }
 
   Result<void> CheckRanks(const NestedGroup& group, const std::string& path) const {
@@ -320,6 +329,7 @@ class Resolver {
     out_.steps[at].parent = parent;
     out_.steps[at].optional = copy.optional;
     out_.steps[at].in_order = group.in_order;
+    out_.steps[at].apart = group.apart;
     out_.steps[at].required = group.required ? snapshot_.FindLevel(*group.required) : kNoLevel;
     if (request_.profile == NestedProfile::kEspalier && group.preferred) {
       out_.steps[at].preferred = snapshot_.FindLevel(*group.preferred);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "host/engine/assignments.hpp"
+#include "host/nested/group_choices.hpp"
 #include "host/nested/nested_answer.hpp"
 #include "host/nested/nested_runner.hpp"
 #include "host/nested/nested_state.hpp"
@@ -75,6 +76,34 @@ class OnFlavor {
 
   // `pod_sets`: how many the workload has that the tree is of.
   Placed Place(const NestedRequest& request, bool on_empty, std::size_t pod_sets) {
+    if (!LeavesChoice(request.root)) return PlaceWhole(request, on_empty, pod_sets);
+    // R25.16.
+    const auto valid = ResolveNested(request, flavor_.snapshot(), budget_);
+    if (!valid) return {BadRequest(valid.error().message), {}};
+    const GroupChoices choices(request.root);
+    NestedRequest chosen = request;
+    std::optional<Placed> best;
+    bool never = choices.complete();
+    for (std::size_t i = 0; i < choices.size() && budget_.Pause(); ++i) {
+      chosen.root = choices.Tree(i);
+      Placed placed = PlaceWhole(chosen, on_empty, pod_sets);
+      if (IsPlaced(placed.answer.status)) return placed;
+      never = never && placed.answer.status == NestedStatus::kNever;
+      // The choices behind the first need less, so that of the reasons theirs count.
+      const bool is_better = placed.answer.status == NestedStatus::kNotNow && best &&
+                             best->answer.status != NestedStatus::kNotNow;
+      if (i < 2 || is_better) best = std::move(placed);
+    }
+    if (!best) return {};
+    if (!never && best->answer.status == NestedStatus::kNever) {
+      best->answer.status = NestedStatus::kUndecided;
+    }
+    return *std::move(best);
+  }
+
+ private:
+  // Places a tree of which no group leaves a choice.
+  Placed PlaceWhole(const NestedRequest& request, bool on_empty, std::size_t pod_sets) {
     auto steps = ResolveNested(request, flavor_.snapshot(), budget_);
     if (!steps) return {BadRequest(std::move(steps.error().message)), {}};
     NestedState::Answer decided;
@@ -92,7 +121,6 @@ class OnFlavor {
     return {Answer(request, *steps, decided), AssignmentsOf(*steps, decided, pod_sets)};
   }
 
- private:
   // The same request on empty nodes.
   struct WhenEmpty {
     NestedState::Answer decided;

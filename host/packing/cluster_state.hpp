@@ -40,6 +40,9 @@ std::int64_t PodSlotsOf(std::span<const FlavorLeafUsage> usage);
 struct NodeUsage {
   std::string node;
   Resources usage;  // includes pod slots under `pods`
+  // The part of it that an empty node has too: what never ends, as pods of DaemonSets. Nothing is
+  // placed by it.
+  Resources lasting = {};
   bool operator==(const NodeUsage&) const = default;
 };
 

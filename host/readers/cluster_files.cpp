@@ -16,18 +16,20 @@
 #include <fmt/ranges.h>
 #include <tbb/parallel_for.h>
 
+#include "host/gangs/gang_counts.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/readers/input_bytes.hpp"
 #include "host/readers/kai_queues.hpp"
 #include "host/readers/key_check.hpp"
 #include "host/readers/kubernetes_objects.hpp"
+#include "host/readers/kueue_configuration.hpp"
 #include "host/readers/object_index.hpp"
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/sources/left_out.hpp"
-#include "host/readers/sources/owners.hpp"
 #include "host/readers/sources/source_kinds.hpp"
 #include "host/readers/sources/sources.hpp"
 #include "host/readers/twins.hpp"
+#include "host/readers/volcano_objects.hpp"
 
 namespace espalier {
 namespace {
@@ -63,9 +65,13 @@ class Converter {
   using LeftOut = std::map<std::size_t, std::string>;
 
   // What pods and workloads depend on: to be called before they are read.
-  void ReadDefaults(const std::vector<WorkloadPriorityClass>& priority_classes,
-                    const std::vector<Topology>& topologies) {
-    ReadClaims(topologies);
+  void ReadDefaults(const Cluster& cluster, const std::vector<NetworkTier>& tiers) {
+    defaults_.network_tiers = tiers;
+    ReadClaims(cluster.topologies);
+    for (const LocalQueue& queue : cluster.local_queues) {
+      if (queue.key.name != "default") continue;
+      defaults_.namespaces_with_default_queue.insert(queue.key.namespace_);
+    }
     ForEach(ObjectKind::kRuntimeClass, [&](JsonValue object, const ReadContext& context) {
       ReadRuntimeClass(object, context, defaults_);
     });
@@ -82,7 +88,7 @@ class Converter {
     ForEach(ObjectKind::kPriorityClass, [&](JsonValue object, const ReadContext& context) {
       ReadPriorityClass(object, context, defaults_);
     });
-    for (const WorkloadPriorityClass& priority_class : priority_classes) {
+    for (const WorkloadPriorityClass& priority_class : cluster.priority_classes) {
       defaults_.workload_priority_classes.emplace(priority_class.name, priority_class.value);
     }
   }
@@ -265,6 +271,33 @@ void CheckFlavors(const Cluster& cluster, const ObjectIndex& index, Diagnostics&
   }
 }
 
+// Without Kueue's Configuration quota counts every resource. Warns where a workload shows that it
+// did not: it was admitted with a resource that it requests and no flavor gives.
+void WarnOfUncounted(const Cluster& cluster, const ObjectIndex& index, Diagnostics& diagnostics) {
+  const std::vector<IndexedObject>& objects = index.Of(ObjectKind::kWorkload);
+  for (std::size_t i = 0; i < std::min(objects.size(), cluster.workloads.size()); ++i) {
+    const Workload& workload = cluster.workloads[i];
+    if (!workload.admission || HasCondition(workload, "Finished")) continue;
+    for (const PodSetAssignment& assigned : workload.admission->pod_set_assignments) {
+      const auto pod_set = std::ranges::find(workload.pod_sets, assigned.name, &PodSet::name);
+      if (pod_set == workload.pod_sets.end() || assigned.flavors.empty()) continue;
+      const Resources& requests = pod_set->pod_template.requests;
+      const auto uncounted = std::ranges::find_if(requests, [&](const auto& request) {
+        return request.second > 0 && !assigned.flavors.Contains(request.first);
+      });
+      if (uncounted == requests.end()) continue;
+      return index.ContextOf(ObjectKind::kWorkload, objects[i], diagnostics)
+          .Warn(objects[i].value,
+                fmt::format("it was admitted without a flavor for {}, which Kueue's Configuration "
+                            "leaves out of quota; that is not in the input, so that quota counts "
+                            "every resource",
+                            Excerpt((*uncounted).first)),
+                fmt::format("ConfigMap {} of Kueue among the files, or --kueue-config",
+                            kConfigurationName));
+    }
+  }
+}
+
 // Puts the levels of what a workload was assigned in the order of their topologies.
 void OrderLevels(const Cluster& cluster, Workload& workload) {
   if (!workload.admission) return;
@@ -280,25 +313,6 @@ void OrderLevels(const Cluster& cluster, Workload& workload) {
       OrderLevels(topology->levels, assigned.topology_assignment.Mutable());
     }
   }
-}
-
-// Jobs that no Workload of the input belongs to.
-std::vector<IndexedObject> LoneJobs(const ObjectIndex& index,
-                                    const std::vector<Workload>& workloads,
-                                    Diagnostics& diagnostics, ReadFacts& facts) {
-  const OwnerIndex owners({}, workloads);
-  std::vector<IndexedObject> lone;
-  for (const IndexedObject& job : index.Of(ObjectKind::kJob)) {
-    const bool of_kueue = IsKueueJob(job.value);
-    ++(of_kueue ? facts.objects["Job"] : facts.skipped["Job without Kueue labels or annotations"]);
-    if (of_kueue && !owners.HasWorkload({job, "Job", "batch/v1"}) &&
-        !owners.ControllerHasWorkload(job.value)) {
-      lone.push_back(job);
-    } else {
-      CheckKeys(ObjectKind::kJob, job.value, index.ContextOf(ObjectKind::kJob, job, diagnostics));
-    }
-  }
-  return lone;
 }
 
 using Places = std::map<std::string, std::string>;
@@ -338,6 +352,33 @@ void AddLeftOut(std::vector<PodWithErrors> pods, Cluster& cluster, GangsRead& ga
   }
 }
 
+// Pods of gangs that no Workload of Kueue's stands for use what they request, also where their
+// annotations say that a Workload's assignment tells it.
+void LetRunningPodsCount(const std::vector<GangWorkload>& workloads, Cluster& cluster) {
+  std::set<ObjectKey> running;
+  for (const GangWorkload& workload : workloads) {
+    for (const GangGroup& gang : workload.gang_groups) {
+      for (const EqGroup* group : GroupsOf(gang)) {
+        for (const RunningPods& on_node : group->running) {
+          for (const std::string& name : on_node.names) {
+            running.insert({workload.head.key.namespace_, name});
+          }
+        }
+      }
+    }
+  }
+  if (running.empty()) return;
+  std::set<ObjectKey> of_kueue;
+  for (const Workload& workload : cluster.workloads) of_kueue.insert(workload.key);
+  for (Pod& pod : cluster.pods) {
+    if (!running.contains(pod.key)) continue;
+    const std::string* workload = pod.annotations.Find("kueue.x-k8s.io/workload");
+    const bool is_counted =
+        workload != nullptr && of_kueue.contains({pod.key.namespace_, *workload});
+    if (!is_counted) pod.annotations = StringMap();
+  }
+}
+
 // Fills `places`, where there are any wanted.
 Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& diagnostics,
                 ReadFacts& facts, Places* places, const ReadOptions& options, GangsRead& gangs) {
@@ -364,6 +405,9 @@ Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& d
   }
   const ClusterDefaults& defaults = converter.defaults();
   Cluster cluster;
+  cluster.configuration = options.configuration != nullptr
+                              ? *options.configuration
+                              : FindKueueConfiguration(index, diagnostics);
   const auto drop = [](const auto&, const IndexedObject&, const std::string&) { return false; };
   const auto read = [&](ObjectKind kind, auto& values, auto reader, auto key_of) {
     values = converter.AllDistinct(kind, reader, key_of, drop);
@@ -373,6 +417,13 @@ Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& d
   KaiObjects kai;
   read(ObjectKind::kKaiTopology, kai.topologies, ReadTopology, by_name);
   read(ObjectKind::kKaiQueue, kai.queues, ReadKaiQueue, by_name);
+  std::vector<KaiQueue> volcano_queues;
+  read(ObjectKind::kVolcanoQueue, volcano_queues, ReadVolcanoQueue, by_name);
+  std::ranges::move(volcano_queues, std::back_inserter(kai.queues));
+  std::vector<HyperNode> hyper_nodes;
+  read(ObjectKind::kHyperNode, hyper_nodes, ReadHyperNode, by_name);
+  const std::vector<NetworkTier> tiers = TiersOf(hyper_nodes);
+  if (auto topology = HyperNodeTopology(tiers)) kai.topologies.push_back(*std::move(topology));
   AddKaiTopologies(kai, cluster, diagnostics);
   read(ObjectKind::kResourceFlavor, cluster.flavors, ReadResourceFlavor, by_name);
   CheckFlavors(cluster, index, diagnostics);
@@ -382,8 +433,9 @@ Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& d
   read(ObjectKind::kNamespace, cluster.namespaces, ReadNamespace, by_name);
   read(ObjectKind::kWorkloadPriorityClass, cluster.priority_classes, ReadWorkloadPriorityClass,
        by_name);
-  converter.ReadDefaults(cluster.priority_classes, cluster.topologies);
+  converter.ReadDefaults(cluster, tiers);
   read(ObjectKind::kNode, cluster.nodes, ReadClusterNode, by_name);
+  LabelWithHyperNodes(hyper_nodes, tiers, cluster.nodes);
   const auto read_pod = [&](JsonValue object, const ReadContext& context) {
     return ReadPod(object, context, defaults);
   };
@@ -421,40 +473,38 @@ Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& d
   };
   cluster.workloads = converter.AllDistinct(ObjectKind::kWorkload, read_workload, by_key, refuse);
   advance(ObjectKind::kWorkload);
-  std::vector<IndexedObject> of_workloads = index.Of(ObjectKind::kWorkload);
+  // Profile kep5732 places whatever asks for it, without Kueue.
+  const bool managed_only = places == nullptr && options.trees != Trees::kAll;
+  SourcesRead sources = ReadSources(
+      index, cluster, defaults,
+      {options.with_owned_jobs, options.trees, options.now_seconds, options.on_job, managed_only},
+      diagnostics);
+  for (const auto& [kind, count] : sources.objects) facts.objects[kind] += count;
+  for (const auto& [kind, count] : sources.skipped) facts.skipped[kind] += count;
   if (places != nullptr) {
-    const std::vector<IndexedObject> lone = LoneJobs(index, cluster.workloads, diagnostics, facts);
-    of_workloads.insert(of_workloads.end(), lone.begin(), lone.end());
-    // As the Workloads that Kueue would make of them.
-    const auto read_job = [&](JsonValue object, const ReadContext& context) {
-      return ReadJob(object, context, defaults);
-    };
-    Converter::LeftOut none;
-    std::ranges::move(converter.All(ObjectKind::kJob, lone, read_job, none),
-                      std::back_inserter(cluster.workloads));
-    SourcesRead sources = ReadSources(index, cluster, defaults, {}, diagnostics);
-    for (const auto& [kind, count] : sources.objects) {
-      if (kind != "Job") facts.objects[kind] += count;
-    }
-    for (const auto& [kind, count] : sources.skipped) facts.skipped[kind] += count;
     gangs.made = std::move(sources.units);
   } else {
-    SourcesRead sources =
-        ReadSources(index, cluster, defaults,
-                    {options.with_owned_jobs, options.trees, options.now_seconds}, diagnostics);
-    for (const ObjectKey& requeued : sources.requeued) {
-      const auto pod = std::ranges::find(cluster.pods, requeued, &Pod::key);
-      if (pod != cluster.pods.end()) pod->node_name.clear();
+    if (!sources.requeued.empty()) {
+      const std::set<ObjectKey> requeued(sources.requeued.begin(), sources.requeued.end());
+      for (Pod& pod : cluster.pods) {
+        if (requeued.contains(pod.key)) pod.node_name.clear();
+      }
     }
+    for (Workload& workload : cluster.workloads) {  // Kueue's own, so far
+      if (!workload.admission) SayWhatSlicesLeaveOut(workload);
+    }
+    LetRunningPodsCount(sources.workloads, cluster);
     std::ranges::move(sources.units, std::back_inserter(cluster.workloads));
     gangs.workloads = std::move(sources.workloads);
     gangs.owned = std::move(sources.owned);
     if (!left_out_pods.empty()) AddLeftOut(std::move(left_out_pods), cluster, gangs);
-    for (const auto& [kind, count] : sources.objects) facts.objects[kind] += count;
-    for (const auto& [kind, count] : sources.skipped) facts.skipped[kind] += count;
   }
   advance(ObjectKind::kJob);
   for (const ObjectKind kind : kOfDefaults) advance(kind);
+  for (const ObjectKind kind : {ObjectKind::kConfigMap, ObjectKind::kKueueConfiguration}) {
+    advance(kind);
+  }
+  if (!cluster.configuration) WarnOfUncounted(cluster, index, diagnostics);
   if (places == nullptr) AddKai(kai, cluster, diagnostics);
   if (places != nullptr) {
     const auto add = [&](std::string_view kind, const std::vector<IndexedObject>& objects,
@@ -466,7 +516,7 @@ Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& d
     };
     add("Topology", index.Of(ObjectKind::kTopology), cluster.topologies, by_name);
     add("ResourceFlavor", index.Of(ObjectKind::kResourceFlavor), cluster.flavors, by_name);
-    add("Workload", of_workloads, cluster.workloads,
+    add("Workload", index.Of(ObjectKind::kWorkload), cluster.workloads,
         [](const Workload& workload) { return workload.key.ToString(); });
     Diagnostics said;  // what is wrong with their names is reported where they are read
     const auto add_job = [&](std::string_view kind, const IndexedObject& object,
@@ -546,6 +596,11 @@ Result<bool> AddInPieces(InputStream& stream, bool may_skip, ObjectIndex& index,
 }
 
 }  // namespace
+
+bool HasConfiguration(const ReadFacts& facts) {
+  return facts.objects.contains(std::string(KindName(ObjectKind::kConfigMap))) ||
+         facts.objects.contains(std::string(KindName(ObjectKind::kKueueConfiguration)));
+}
 
 std::string SkippedLine(const ReadFacts& facts) {
   std::string line;

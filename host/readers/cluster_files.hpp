@@ -21,6 +21,8 @@
 
 namespace espalier {
 
+struct JobObject;
+
 struct ReadOptions {
   bool strict = false;  // report warnings as errors
   // Leave an object that is wrong out alone and answer the rest: without `strict`, and where the
@@ -30,10 +32,14 @@ struct ReadOptions {
   // Also read jobs that a Workload in the input stands for.
   bool with_owned_jobs = false;
   // Return what could be read together with the errors, and the places of objects that Kueue
-  // validates. Workloads and Kueue's Jobs are in the cluster; what would become a Workload of
-  // Kueue's otherwise is in `made_workloads`.
+  // validates. Workloads are in the cluster; what would become one is in `made_workloads`.
   bool keep_errors = false;
-  Trees trees = Trees::kNone;  // which gang workloads are placed as trees, each as one unit
+  // Which gang workloads are placed as trees, each as one unit. With kNone each job is read as
+  // Kueue reads it (R30.1).
+  Trees trees = Trees::kNone;
+  // With keep_errors: called with each object of a kind that Kueue makes Workloads of, one at a
+  // time, for what Kueue's webhooks say of it.
+  std::function<void(const JobObject&)> on_job = {};
   // Takes pods that hold room for nothing off their nodes where the time that their gang has to be
   // scheduled has passed by then, in Unix seconds; absent: they stay.
   std::optional<std::int64_t> now_seconds = {};
@@ -46,6 +52,9 @@ struct ReadOptions {
   // reading; null: none. The error is why it was stopped, if it was, and kExhausted for input
   // above `max_input`.
   WorkBudget* budget = nullptr;
+  // Kueue's Configuration, in the place of one that the input has; null: that of the input. Must
+  // outlive the reading.
+  const KueueConfiguration* configuration = nullptr;
 };
 
 // Counts and times of one reading.
@@ -59,6 +68,9 @@ struct ReadFacts {
   double parse_seconds = 0;                    // parsing text to JSON
   double convert_seconds = 0;                  // converting JSON to the model
 };
+
+// Returns whether the input has a Configuration of Kueue, whether that counts or not.
+bool HasConfiguration(const ReadFacts& facts);
 
 // Returns a line such as "skipped: 10 Namespace, 3 Service", or "" when nothing was skipped.
 std::string SkippedLine(const ReadFacts& facts);
@@ -75,7 +87,7 @@ struct ClusterRead {
   // With with_owned_jobs: jobs and other objects that a Kueue Workload in the cluster stands for.
   std::vector<GangWorkload> owned_jobs;
   std::vector<DaemonSet> daemon_sets;
-  // With keep_errors: what Kueue makes of objects other than Jobs, each with its object as owner.
+  // With keep_errors: what Kueue makes of other objects, each with its object as owner.
   std::vector<Workload> made_workloads;
   std::size_t kueue_workloads = 0;  // Kueue Workloads, which come first in the cluster's
   Diagnostics diagnostics;          // warnings, and errors with keep_errors

@@ -17,6 +17,7 @@ struct Diagnostic {
   std::string expected;  // what would be right
   // Lines that show the place in the file, each after a newline; not escaped when printed.
   std::string picture = {};
+  bool is_about_input = false;  // each object is sound by itself, but not the input that has both
   bool operator==(const Diagnostic&) const = default;
 };
 

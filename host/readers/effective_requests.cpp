@@ -33,22 +33,20 @@ bool HasPodLevel(std::string_view resource) {
   return resource == "cpu" || resource == "memory" || resource.starts_with("hugepages-");
 }
 
-void ReplaceByPodLevel(JsonValue pod_spec, const ReadContext& context, QuantityMap& total) {
-  const auto resources = ObjectMember(pod_spec, "resources", context);
-  if (!resources) return;
-  const QuantityMap requests = ReadNonNegative(*resources, "requests", context);
-  for (const auto& [name, quantity] : requests) {
+void ReplaceByPodLevel(JsonValue pod_spec, const ReadContext& context,
+                       const NamespaceLimits* limits, PodOrigin origin, QuantityMap& total) {
+  if (origin == PodOrigin::kWrapped || !ObjectMember(pod_spec, "resources", context)) return;
+  const ContainerResources of_pod =
+      CompletedResources(pod_spec, context, limits == nullptr ? nullptr : &limits->pods, origin);
+  for (const auto& [name, quantity] : of_pod.requests) {
     if (HasPodLevel(name)) total.Set(name, quantity);
-  }
-  // A limit stands in only where neither the pod nor a container requests anything.
-  for (const auto& [name, quantity] : ReadNonNegative(*resources, "limits", context)) {
-    if (HasPodLevel(name) && !total.Contains(name)) total.Set(name, quantity);
   }
 }
 
 QuantityMap Overhead(JsonValue pod_spec, const ReadContext& context,
-                     const ClusterDefaults& defaults) {
+                     const ClusterDefaults& defaults, PodOrigin origin) {
   if (Member(pod_spec, "overhead")) return ReadNonNegative(pod_spec, "overhead", context);
+  if (origin == PodOrigin::kWrapped) return {};
   const auto name = StringMember(pod_spec, "runtimeClassName", context);
   if (!name || name->empty()) return {};
   const auto it = defaults.runtime_class_overhead.find(*name);
@@ -78,21 +76,31 @@ void FillGaps(QuantityMap& quantities, const QuantityMap& defaults) {
   }
 }
 
-QuantityMap ContainerRequests(JsonValue container, const ReadContext& context,
-                              const QuantityMap* container_defaults) {
-  QuantityMap requests;
-  if (const auto resources = ObjectMember(container, "resources", context)) {
-    requests = ReadNonNegative(*resources, "requests", context);
-    FillGaps(requests, ReadNonNegative(*resources, "limits", context));
+const NamespaceLimits* ClusterDefaults::LimitsOf(std::string_view name_space) const {
+  const auto found = limit_ranges.find(name_space);
+  return found == limit_ranges.end() ? nullptr : &found->second;
+}
+
+ContainerResources CompletedResources(JsonValue parent, const ReadContext& context,
+                                      const LimitRangeOf* defaults, PodOrigin origin) {
+  ContainerResources completed;
+  if (const auto resources = ObjectMember(parent, "resources", context)) {
+    completed.requests = ReadNonNegative(*resources, "requests", context);
+    completed.limits = ReadNonNegative(*resources, "limits", context);
   }
-  if (container_defaults != nullptr) FillGaps(requests, *container_defaults);
-  return requests;
+  if (origin == PodOrigin::kPod) FillGaps(completed.requests, completed.limits);
+  if (defaults != nullptr) {
+    FillGaps(completed.requests, defaults->default_requests);
+    FillGaps(completed.limits, defaults->default_limits);
+  }
+  FillGaps(completed.requests, completed.limits);
+  return completed;
 }
 
 Resources EffectiveRequests(JsonValue pod_spec, const ReadContext& context,
-                            const ClusterDefaults& defaults,
-                            const QuantityMap* container_defaults) {
-  const QuantityMap requests = PodRequests(pod_spec, context, defaults, container_defaults);
+                            const ClusterDefaults& defaults, const NamespaceLimits* limits,
+                            PodOrigin origin) {
+  const QuantityMap requests = PodRequests(pod_spec, context, defaults, limits, origin);
   if (requests.size() > kMaxRequestedResources) {
     context.Error(pod_spec, fmt::format("it requests {} resources", requests.size()),
                   fmt::format("at most {}", kMaxRequestedResources));
@@ -102,10 +110,12 @@ Resources EffectiveRequests(JsonValue pod_spec, const ReadContext& context,
 }
 
 QuantityMap PodRequests(JsonValue pod_spec, const ReadContext& context,
-                        const ClusterDefaults& defaults, const QuantityMap* container_defaults) {
+                        const ClusterDefaults& defaults, const NamespaceLimits* limits,
+                        PodOrigin origin) {
+  const LimitRangeOf* of_containers = limits == nullptr ? nullptr : &limits->containers;
   QuantityMap total;
   const auto requests_of = [&](JsonValue container) {
-    return ContainerRequests(container, context, container_defaults);
+    return CompletedResources(container, context, of_containers, origin).requests;
   };
   for (const QuantityMap& requests : ReadList(pod_spec, "containers", context, requests_of)) {
     Add(total, requests);
@@ -116,7 +126,8 @@ QuantityMap PodRequests(JsonValue pod_spec, const ReadContext& context,
   };
   const auto read_init_container = [&](JsonValue container) {
     return InitContainer{requests_of(container),
-                         StringMember(container, "restartPolicy", context) == "Always"};
+                         origin != PodOrigin::kWrapped &&
+                             StringMember(container, "restartPolicy", context) == "Always"};
   };
   QuantityMap side;  // restartable init containers seen so far: they keep running
   QuantityMap highest;
@@ -133,8 +144,8 @@ QuantityMap PodRequests(JsonValue pod_spec, const ReadContext& context,
     }
   }
   RaiseTo(total, highest);
-  ReplaceByPodLevel(pod_spec, context, total);
-  Add(total, Overhead(pod_spec, context, defaults));
+  ReplaceByPodLevel(pod_spec, context, limits, origin, total);
+  Add(total, Overhead(pod_spec, context, defaults, origin));
   return total;
 }
 
@@ -154,25 +165,26 @@ void ReadLimitRange(JsonValue object, const ReadContext& context, ClusterDefault
   if (!spec) return;
   const auto metadata = ObjectMember(object, "metadata", context);
   const std::string name_space = metadata ? NamespaceOf(*metadata, context) : "";
-  LimitRangeBounds& bounds = defaults.limit_ranges[name_space];
-  QuantityMap& container_requests = defaults.container_default_requests[name_space];
+  NamespaceLimits& limits = defaults.limit_ranges[name_space];
   const auto read_limit = [&](JsonValue limit) {
     const std::string type = TextMember(limit, "type", context);
     if (type != "Container" && type != "Pod") return false;
-    const bool of_pods = type == "Pod";
+    LimitRangeOf& of = type == "Pod" ? limits.pods : limits.containers;
     const QuantityMap min = ReadNonNegative(limit, "min", context);
     const QuantityMap max = ReadNonNegative(limit, "max", context);
-    RaiseTo(of_pods ? bounds.pod_min : bounds.container_min, min);
-    LowerTo(of_pods ? bounds.pod_max : bounds.container_max, max);
-    if (of_pods) return true;
-    // Kubernetes fills the default limit from `max`, and the default request from the default
-    // limit and then from `min`.
-    QuantityMap limits = ReadNonNegative(limit, "default", context);
-    FillGaps(limits, max);
-    FillGaps(container_requests, ReadNonNegative(limit, "defaultRequest", context));
-    FillGaps(container_requests, limits);
-    FillGaps(container_requests, min);
-    FillGaps(bounds.container_default_limits, limits);
+    RaiseTo(of.min, min);
+    LowerTo(of.max, max);
+    QuantityMap default_limits = ReadNonNegative(limit, "default", context);
+    QuantityMap default_requests = ReadNonNegative(limit, "defaultRequest", context);
+    if (type == "Container") {
+      // Kubernetes fills the default limit from `max`, and the default request from the default
+      // limit and then from `min`.
+      FillGaps(default_limits, max);
+      FillGaps(default_requests, default_limits);
+      FillGaps(default_requests, min);
+    }
+    FillGaps(of.default_limits, default_limits);
+    FillGaps(of.default_requests, default_requests);
     return true;
   };
   ReadList(*spec, "limits", context, read_limit);

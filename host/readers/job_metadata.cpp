@@ -1,6 +1,11 @@
 #include "host/readers/job_metadata.hpp"
 
+#include <fmt/format.h>
+
+#include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/resource_limits.hpp"
+#include "host/readers/workload_webhook.hpp"
 
 namespace espalier {
 namespace {
@@ -27,19 +32,48 @@ Workload ReadWorkloadHead(JsonValue object, const ReadContext& context) {
   return workload;
 }
 
+void ApplyKueueDefaults(JsonValue object, const ClusterDefaults& defaults, Workload& workload) {
+  const auto metadata = Member(object, "metadata");
+  if (!metadata || !metadata->is_object() || Member(*metadata, "creationTimestamp")) return;
+  AddDefaultLabels(defaults, workload);
+}
+
+void AddDefaultLabels(const ClusterDefaults& defaults, Workload& workload) {
+  constexpr std::string_view kDefault = "default";
+  if (workload.queue_name.empty() && !workload.labels.Contains(kQueueName) &&
+      defaults.namespaces_with_default_queue.contains(workload.key.namespace_)) {
+    workload.queue_name = kDefault;
+    workload.labels.Set(kQueueName, std::string(kDefault));
+  }
+  if (!workload.queue_name.empty() && !workload.labels.Contains(kPriorityClass) &&
+      defaults.workload_priority_classes.contains(kDefault)) {
+    workload.labels.Set(kPriorityClass, std::string(kDefault));
+  }
+}
+
 void ReadJobPriority(JsonValue object, const std::vector<JsonValue>& templates,
                      const ReadContext& context, const ClusterDefaults& defaults,
                      Workload& workload) {
   const ClusterDefaults::Values* values = &defaults.workload_priority_classes;
+  std::string_view kind = "workloadpriorityclasses.kueue.x-k8s.io";
   JsonValue at = object;
   if (const std::string* name = workload.labels.Find(kPriorityClass)) {
     workload.priority_class = *name;
-    at = Member(*Member(*Member(object, "metadata"), "labels"), kPriorityClass).value_or(object);
+    JsonValue label;
+    if (object["metadata"]["labels"][kPriorityClass].get(label) == simdjson::SUCCESS) at = label;
   } else {
+    std::string_view of_policy;
+    if (object.at_pointer("/spec/runPolicy/schedulingPolicy/priorityClass").get(of_policy) ==
+        simdjson::SUCCESS) {
+      values = &defaults.priority_classes;
+      kind = "priorityclasses.scheduling.k8s.io";
+      workload.priority_class = of_policy;
+    }
     for (const JsonValue pod_template : templates) {
       const auto spec = ObjectMember(pod_template, "spec", context);
       if (!spec || !workload.priority_class.empty()) continue;
       values = &defaults.priority_classes;
+      kind = "priorityclasses.scheduling.k8s.io";
       workload.priority_class = TextMember(*spec, "priorityClassName", context);
       at = *spec;
     }
@@ -49,11 +83,30 @@ void ReadJobPriority(JsonValue object, const std::vector<JsonValue>& templates,
   } else if (const auto it = values->find(workload.priority_class); it != values->end()) {
     workload.priority = it->second;
   } else {
+    workload.reconcile_error = fmt::format("{} \"{}\" not found", kind, workload.priority_class);
     context.Warn(at,
                  "the priority class " + workload.priority_class +
                      " is not in the input, so the priority counts as 0",
                  "the priority class among the files");
   }
+}
+
+void ReadTemplateErrors(const std::vector<std::optional<JsonValue>>& templates,
+                        const ReadContext& context, const ClusterDefaults& defaults,
+                        Workload& workload, PodOrigin origin) {
+  std::vector<std::optional<JsonValue>> specs;
+  Diagnostics reported_elsewhere;
+  const ReadContext quiet{reported_elsewhere, context.file, context.root};
+  for (const std::optional<JsonValue>& pod_template : templates) {
+    specs.push_back(pod_template ? Member(*pod_template, "spec") : std::nullopt);
+    const auto metadata = pod_template ? Member(*pod_template, "metadata") : std::nullopt;
+    if (!metadata || !metadata->is_object() || !workload.reconcile_error.empty()) continue;
+    workload.reconcile_error = TopologyRequestError(TextMapMember(*metadata, "annotations", quiet));
+  }
+  workload.resources_error =
+      ResourcesError(specs, context, defaults, workload.key.namespace_, origin);
+  const bool with_labels = origin != PodOrigin::kSpecOfTemplate && origin != PodOrigin::kPod;
+  workload.webhook_errors = TemplateErrors(templates, with_labels, context);
 }
 
 }  // namespace espalier

@@ -4,7 +4,6 @@
 #include "host/readers/job_metadata.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
-#include "host/readers/resource_limits.hpp"
 #include "host/readers/sources/pods_of_job.hpp"
 
 namespace espalier {
@@ -58,6 +57,7 @@ bool IsKueueJob(JsonValue object) {
 
 Workload ReadJob(JsonValue object, const ReadContext& context, const ClusterDefaults& defaults) {
   Workload workload = ReadWorkloadHead(object, context);
+  ApplyKueueDefaults(object, defaults, workload);
   PodSet main;
   main.name = "main";
   if (const auto metadata = ObjectMember(object, "metadata", context)) {
@@ -80,8 +80,7 @@ Workload ReadJob(JsonValue object, const ReadContext& context, const ClusterDefa
   ReadJobPriority(object, {*pod_template}, context, defaults, workload);
   main.count = PodsOfJob(*spec, context);
   main.pod_template = ReadPodTemplate(*pod_template, context, defaults, workload.key.namespace_);
-  workload.resources_error =
-      ResourcesError({Member(*pod_template, "spec")}, context, defaults, workload.key.namespace_);
+  ReadTemplateErrors({*pod_template}, context, defaults, workload);
   main.topology_request = ReadTopologyAnnotations(*pod_template, kCompletionIndex, context);
   workload.pod_sets.push_back(std::move(main));
   return workload;

@@ -160,6 +160,12 @@ void ReadContext::Error(JsonValue at, std::string problem, std::string expected)
   diagnostics.AddError(std::move(diagnostic));
 }
 
+void ReadContext::ErrorOfInput(JsonValue at, std::string problem, std::string expected) const {
+  Diagnostic diagnostic = Describe(*this, at, std::move(problem), std::move(expected));
+  diagnostic.is_about_input = true;
+  diagnostics.AddError(std::move(diagnostic));
+}
+
 void ReadContext::Warn(JsonValue at, std::string problem, std::string expected) const {
   if (diagnostics.warnings_full()) return diagnostics.AddWarning({});
   Diagnostic diagnostic = Describe(*this, at, std::move(problem), std::move(expected));

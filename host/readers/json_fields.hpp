@@ -41,6 +41,8 @@ struct ReadContext {
   bool takes_byte_suffix = false;
 
   void Error(JsonValue at, std::string problem, std::string expected) const;
+  // As Error, for what no server would refuse the object for.
+  void ErrorOfInput(JsonValue at, std::string problem, std::string expected) const;
   void Warn(JsonValue at, std::string problem, std::string expected) const;
   // Reports that `parent` lacks the field `name`, which is required.
   void Missing(JsonValue parent, std::string_view name, std::string expected) const;

@@ -21,6 +21,7 @@ struct KaiQueue {
   bool operator==(const KaiQueue&) const = default;
 };
 
+// Topologies and queues that offer all nodes, of KAI or of Volcano.
 struct KaiObjects {
   std::vector<Topology> topologies;
   std::vector<KaiQueue> queues;

@@ -1,5 +1,7 @@
 #include "host/readers/known_fields.hpp"
 
+#include "host/readers/kueue_configuration.hpp"
+
 namespace espalier {
 namespace {
 
@@ -523,6 +525,9 @@ constexpr KnownFields kDeviceClassSpec = Object(kDeviceClassSpecFields);
 constexpr Field kDeviceClassFields[] = {
     {"apiVersion"}, {"kind"}, {"metadata", &kMetadata}, {"spec", &kDeviceClassSpec}};
 
+constexpr Field kConfigMapFields[] = {{"apiVersion"}, {"kind"},       {"metadata", &kMetadata},
+                                      {"data"},       {"binaryData"}, {"immutable"}};
+
 struct KnownKind {
   KnownFields fields;
   std::string_view versions;
@@ -565,12 +570,21 @@ KnownKind KnownKindOf(ObjectKind kind) {
       return {Object(kTopologyFields), "kai.scheduler/v1alpha1"};
     case ObjectKind::kKaiQueue:
       return {Object(kKaiQueueFields), "scheduling.run.ai/v2"};
+    case ObjectKind::kHyperNode:  // its reader knows its fields, as does that of the next
+      return {{}, "topology.volcano.sh/v1alpha1"};
+    case ObjectKind::kVolcanoQueue:
+      return {{}, "scheduling.volcano.sh/v1beta1"};
     case ObjectKind::kResourceClaim:
       return {Object(kClaimFields), kResource};
     case ObjectKind::kResourceClaimTemplate:
       return {Object(kClaimTemplateFields), kResource};
     case ObjectKind::kDeviceClass:
       return {Object(kDeviceClassFields), kResource};
+    case ObjectKind::kConfigMap:
+      return {Object(kConfigMapFields), "v1"};
+    case ObjectKind::kKueueConfiguration:
+      return {KnownConfigurationFields(),
+              "config.kueue.x-k8s.io/v1beta2 config.kueue.x-k8s.io/v1beta1"};
     case ObjectKind::kRuntimeClass:
       return {Object(kRuntimeClassFields),
               "node.k8s.io/v1 node.k8s.io/v1beta1 node.k8s.io/v1alpha1"};

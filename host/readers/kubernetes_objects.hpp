@@ -34,10 +34,11 @@ Pod ReadPod(JsonValue object, const ReadContext& context, const ClusterDefaults&
 std::vector<std::string> IgnoredConstraints(JsonValue pod_spec);
 // Reads a PodTemplateSpec. `name_space` is that of the workload.
 PodTemplate ReadPodTemplate(JsonValue object, const ReadContext& context,
-                            const ClusterDefaults& defaults = {}, std::string_view name_space = {});
+                            const ClusterDefaults& defaults = {}, std::string_view name_space = {},
+                            PodOrigin origin = PodOrigin::kTemplate);
 // Reads a PodSpec in the same way, without labels and annotations.
 PodTemplate ReadPodSpec(JsonValue spec, const ReadContext& context, const ClusterDefaults& defaults,
-                        std::string_view name_space);
+                        std::string_view name_space, PodOrigin origin = PodOrigin::kTemplate);
 
 DaemonSet ReadDaemonSet(JsonValue object, const ReadContext& context,
                         const ClusterDefaults& defaults = {});
@@ -45,6 +46,7 @@ DaemonSet ReadDaemonSet(JsonValue object, const ReadContext& context,
 Topology ReadTopology(JsonValue object, const ReadContext& context);
 ResourceFlavor ReadResourceFlavor(JsonValue object, const ReadContext& context);
 ClusterQueue ReadClusterQueue(JsonValue object, const ReadContext& context);
+LabelSelector ReadLabelSelector(JsonValue object, const ReadContext& context);
 LocalQueue ReadLocalQueue(JsonValue object, const ReadContext& context);
 AdmissionCheck ReadAdmissionCheck(JsonValue object, const ReadContext& context);
 // Reads a namespace; adds the label with its name, which the API server gives every Namespace.
@@ -75,6 +77,10 @@ void OrderLevels(const std::vector<std::string>& levels, TopologyAssignment& ass
 std::optional<TopologyRequest> ReadTopologyAnnotations(JsonValue pod_template,
                                                        std::string_view pod_index_label,
                                                        const ReadContext& context);
+
+// Returns Kueue's text where it makes no topology request of a template's annotations, so that it
+// makes no Workload; empty: it does. `with_layers`: gate TASMultiLayerTopology.
+std::string TopologyRequestError(const StringMap& annotations, bool with_layers = true);
 
 // Returns the Workload that Kueue makes of a batch Job: it has one pod set `main`, and the Job's
 // name and uid.

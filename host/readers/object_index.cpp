@@ -12,6 +12,7 @@
 #include "host/readers/input_bytes.hpp"
 #include "host/readers/json_documents.hpp"
 #include "host/readers/json_numbers.hpp"
+#include "host/readers/kueue_configuration.hpp"
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/sources/pod_search.hpp"
 #include "host/readers/sources/source_kinds.hpp"
@@ -67,6 +68,10 @@ constexpr std::array<KindRow, kObjectKinds> kKinds = {{
     {ObjectKind::kResourceClaim, "ResourceClaim", "resource.k8s.io"},
     {ObjectKind::kResourceClaimTemplate, "ResourceClaimTemplate", "resource.k8s.io"},
     {ObjectKind::kDeviceClass, "DeviceClass", "resource.k8s.io"},
+    {ObjectKind::kHyperNode, "HyperNode", "topology.volcano.sh"},
+    {ObjectKind::kVolcanoQueue, "Queue", "scheduling.volcano.sh"},
+    {ObjectKind::kConfigMap, "ConfigMap", ""},
+    {ObjectKind::kKueueConfiguration, "Configuration", "config.kueue.x-k8s.io"},
 }};
 
 std::string_view GroupOf(std::string_view api_version) {
@@ -154,7 +159,12 @@ std::vector<std::string> TypesThatAreRead() {
     });
     if (!group.empty()) type.append(".").append(group);
   };
-  for (const KindRow& row : kKinds) add(row.name, row.group);
+  for (const KindRow& row : kKinds) {
+    // Of ConfigMaps one alone is read, and a Configuration is no object of a cluster.
+    const bool is_fetched =
+        row.kind != ObjectKind::kConfigMap && row.kind != ObjectKind::kKueueConfiguration;
+    if (is_fetched) add(row.name, row.group);
+  }
   for (const SourceKind& kind : SourceKinds()) add(kind.kind, kind.group);
   return types;
 }
@@ -370,7 +380,16 @@ void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
   if (!budget_.Charge(kBytesOfAnObject)) return;
   const IndexedObject object{value, number, document.file->objects++};
   if (kind.empty()) return document.file->kindless.push_back(object);
-  if (const KindRow* row = FindKind(kind, version)) {
+  const KindRow* row = FindKind(kind, version);
+  if (row != nullptr && row->kind == ObjectKind::kConfigMap && !ConfigurationText(value)) {
+    ++skipped_[std::string(kind)];
+    const auto metadata = Member(value, "metadata");
+    if (!metadata || TextOf(*metadata, "name") != kConfigurationName) return;
+    return ContextIn(*document.file, object, kind, diagnostics_)
+        .Warn(value, "it does not have Kueue's Configuration, and is skipped",
+              fmt::format("the text under data[{}]", kConfigurationKey));
+  }
+  if (row != nullptr) {
     const std::uint32_t generated = CountGenerated(row->name, value);
     return objects_[static_cast<std::size_t>(row->kind)].push_back(
         {value, number, object.position, generated});
@@ -384,7 +403,7 @@ void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
   CheckKind(value, kind, version);
   std::string full_name(kind);
   if (std::any_of(kKinds.begin(), kKinds.end(),
-                  [&](const auto& row) { return row.name == kind; })) {
+                  [&](const KindRow& known) { return known.name == kind; })) {
     full_name.append(".").append(GroupOf(version));  // a kind of that name, but of another group
   }
   ++skipped_[full_name];

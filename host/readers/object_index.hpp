@@ -44,12 +44,17 @@ enum class ObjectKind {
   kResourceClaim,
   kResourceClaimTemplate,
   kDeviceClass,
+  kHyperNode,
+  kVolcanoQueue,
+  kConfigMap,  // those with a Configuration of Kueue alone
+  kKueueConfiguration,
 };
-inline constexpr std::size_t kObjectKinds = 20;
+inline constexpr std::size_t kObjectKinds = 24;
 
 std::string_view KindName(ObjectKind kind);
 
-// Returns the names of all kinds for kubectl: "node", "topology.kueue.x-k8s.io", ...
+// Returns the names of all kinds for kubectl, but for ConfigMaps: "node",
+// "topology.kueue.x-k8s.io", ...
 std::vector<std::string> TypesThatAreRead();
 
 struct IndexedObject {

@@ -69,6 +69,16 @@ std::vector<OwnerReference> ControllerOf(JsonValue metadata, const ReadContext& 
   return owners;
 }
 
+// What the API server writes into each pod; else that of the class, or of the default class.
+std::int64_t PriorityOf(JsonValue pod_spec, const ReadContext& context,
+                        const ClusterDefaults& defaults) {
+  if (const auto priority = Int64Member(pod_spec, "priority", context)) return *priority;
+  const std::string name = TextMember(pod_spec, "priorityClassName", context);
+  const auto known = defaults.priority_classes.find(name);
+  if (known != defaults.priority_classes.end()) return known->second;
+  return name.empty() ? defaults.default_priority.value_or(0) : 0;
+}
+
 }  // namespace
 
 std::vector<std::string> IgnoredConstraints(JsonValue pod_spec) {
@@ -102,6 +112,7 @@ Pod ReadPod(JsonValue object, const ReadContext& context, const ClusterDefaults&
   if (const auto spec = ObjectMember(object, "spec", context)) {
     pod.node_name = TextMember(*spec, "nodeName", context);
     pod.node_selector = TextMapMember(*spec, "nodeSelector", context);
+    pod.priority = PriorityOf(*spec, context, defaults);
     pod.scheduling_gates = ReadList(*spec, "schedulingGates", context, [&](JsonValue gate) {
       return TextMember(gate, "name", context);
     });
@@ -111,7 +122,7 @@ Pod ReadPod(JsonValue object, const ReadContext& context, const ClusterDefaults&
 }
 
 PodTemplate ReadPodSpec(JsonValue spec, const ReadContext& context, const ClusterDefaults& defaults,
-                        std::string_view name_space) {
+                        std::string_view name_space, PodOrigin origin) {
   PodTemplate pod_template;
   pod_template.node_selector = TextMapMember(spec, "nodeSelector", context);
   pod_template.tolerations = ReadTolerations(spec, "tolerations", context);
@@ -119,10 +130,8 @@ PodTemplate ReadPodSpec(JsonValue spec, const ReadContext& context, const Cluste
     pod_template.affinity = ReadNodeAffinity(*affinity, context);
   }
   pod_template.ignored_constraints = IgnoredConstraints(spec);
-  const auto limit_range = defaults.container_default_requests.find(name_space);
-  pod_template.requests = EffectiveRequests(
-      spec, context, defaults,
-      limit_range == defaults.container_default_requests.end() ? nullptr : &limit_range->second);
+  pod_template.requests =
+      EffectiveRequests(spec, context, defaults, defaults.LimitsOf(name_space), origin);
   return pod_template;
 }
 
@@ -139,7 +148,8 @@ DaemonSet ReadDaemonSet(JsonValue object, const ReadContext& context,
 }
 
 PodTemplate ReadPodTemplate(JsonValue object, const ReadContext& context,
-                            const ClusterDefaults& defaults, std::string_view name_space) {
+                            const ClusterDefaults& defaults, std::string_view name_space,
+                            PodOrigin origin) {
   StringMap labels;
   StringMap annotations;
   if (const auto metadata = ObjectMember(object, "metadata", context)) {
@@ -148,7 +158,7 @@ PodTemplate ReadPodTemplate(JsonValue object, const ReadContext& context,
   }
   const auto spec = ObjectMember(object, "spec", context);
   PodTemplate pod_template =
-      spec ? ReadPodSpec(*spec, context, defaults, name_space) : PodTemplate();
+      spec ? ReadPodSpec(*spec, context, defaults, name_space, origin) : PodTemplate();
   pod_template.labels = std::move(labels);
   pod_template.annotations = std::move(annotations);
   return pod_template;

@@ -43,26 +43,6 @@ FlavorQuota ReadFlavorQuota(JsonValue flavor, const ReadContext& context) {
   return quota;
 }
 
-LabelSelector ReadLabelSelector(JsonValue object, const ReadContext& context) {
-  LabelSelector selector{.match_labels = TextMapMember(object, "matchLabels", context),
-                         .match_expressions = {}};
-  selector.match_expressions =
-      ReadList(object, "matchExpressions", context, [&](JsonValue requirement) {
-        NodeSelectorRequirement read{.key = RequiredText(requirement, "key", context),
-                                     .operation = RequiredText(requirement, "operator", context),
-                                     .values = TextListMember(requirement, "values", context)};
-        constexpr std::array<std::string_view, 4> kOperators = {"In", "NotIn", "Exists",
-                                                                "DoesNotExist"};
-        if (!read.operation.empty() &&
-            std::find(kOperators.begin(), kOperators.end(), read.operation) == kOperators.end()) {
-          context.Error(*Member(requirement, "operator"), "this operator does not exist",
-                        "In, NotIn, Exists or DoesNotExist");
-        }
-        return read;
-      });
-  return selector;
-}
-
 // The fields of a ClusterQueue's spec that ReadClusterQueue looks at, or that matter only beside
 // others that it looks at.
 constexpr std::array<std::string_view, 10> kQueueFields = {
@@ -90,6 +70,26 @@ std::vector<std::string> UnknownFields(JsonValue spec, const ReadContext& contex
 }
 
 }  // namespace
+
+LabelSelector ReadLabelSelector(JsonValue object, const ReadContext& context) {
+  LabelSelector selector{.match_labels = TextMapMember(object, "matchLabels", context),
+                         .match_expressions = {}};
+  selector.match_expressions =
+      ReadList(object, "matchExpressions", context, [&](JsonValue requirement) {
+        NodeSelectorRequirement read{.key = RequiredText(requirement, "key", context),
+                                     .operation = RequiredText(requirement, "operator", context),
+                                     .values = TextListMember(requirement, "values", context)};
+        constexpr std::array<std::string_view, 4> kOperators = {"In", "NotIn", "Exists",
+                                                                "DoesNotExist"};
+        if (!read.operation.empty() &&
+            std::find(kOperators.begin(), kOperators.end(), read.operation) == kOperators.end()) {
+          context.Error(*Member(requirement, "operator"), "this operator does not exist",
+                        "In, NotIn, Exists or DoesNotExist");
+        }
+        return read;
+      });
+  return selector;
+}
 
 Topology ReadTopology(JsonValue object, const ReadContext& context) {
   Topology topology{.name = ReadObjectName(object, context), .levels = {}};

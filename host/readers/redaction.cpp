@@ -9,8 +9,11 @@
 #include "host/model/quantity.hpp"
 #include "host/readers/json_fields.hpp"
 #include "host/readers/json_text.hpp"
+#include "host/readers/kueue_configuration.hpp"
 #include "host/readers/scale_request.hpp"
+#include "host/readers/sources/spark_pods.hpp"
 #include "host/readers/syntax_error.hpp"
+#include "host/readers/yaml_to_json.hpp"
 
 namespace espalier {
 namespace {
@@ -53,7 +56,16 @@ bool IsKeptField(std::string_view field) {
       "rankMode reschedulingPolicy fieldPath podManagementPolicy startupPolicyOrder "
       "subGroupPolicyType mpiImplementation requiredTopologyLevel preferredTopologyLevel "
       "submissionMode path preemptibility rankFrom matchAttribute distinctAttribute driver "
-      "allocationMode");
+      "allocationMode input strategy multiplyBy excludeResourcePrefixes quotaCheckStrategy "
+      "frameworks externalFrameworks labelKeysToCopy");
+  return kWords.contains(field);
+}
+
+// Fields of Kueue's Configuration that are kept: those that say where pods go.
+bool IsKeptOfConfiguration(std::string_view field) {
+  static const Words kWords = WordsOf(
+      "apiVersion kind namespace manageJobsWithoutQueueName managedJobsNamespaceSelector "
+      "integrations resources featureGates waitForPodsReady fairSharing admissionFairSharing");
   return kWords.contains(field);
 }
 
@@ -70,6 +82,8 @@ bool IsOfKueueOrKai(std::string_view key) {
 // Annotations that are read.
 bool IsReadAnnotation(std::string_view key) {
   return IsOfKueueOrKai(key) || key == "pod-group-name" || key == "priorityClassName" ||
+         key == "gpu-fraction" || key == "gpu-memory" || key.ends_with("/group-name") ||
+         key == "volcano.sh/task-spec" || key == "ray.io/ft-enabled" ||
          key.ends_with("/exclusive-topology") || key.ends_with("/subgroup-exclusive-topology");
 }
 
@@ -90,13 +104,20 @@ bool HoldsLabels(std::string_view field) {
 bool HoldsQuantities(std::string_view field) {
   static const Words kWords = WordsOf(
       "requests limits allocatable capacity overhead podFixed min max default defaultRequest "
-      "maxLimitRequestRatio resourceUsage");
+      "maxLimitRequestRatio resourceUsage outputs");
   return kWords.contains(field);
 }
 
 bool IsQuantityField(std::string_view field) {
   static const Words kWords = WordsOf("nominalQuota borrowingLimit lendingLimit weight total");
   return kWords.contains(field);
+}
+
+// Whether the text is a quantity that Spark's pods ask for, in the field that says so.
+bool IsSparkQuantity(std::string_view field, std::string_view text) {
+  return std::ranges::any_of(kSparkQuantities, [&](const SparkQuantity& quantity) {
+    return quantity.field == field && ParseQuantity(KubernetesText(quantity, text));
+  });
 }
 
 // Labels with the index of a pod (R22.9), besides those that a topology request names.
@@ -192,9 +213,10 @@ class Redaction::Walk {
     if (field == "fieldPath") return FieldPath(text);
     if (field == "expression") return Expression(text);
     if (field == "uid") redaction_.uids_.emplace(text);
-    // The name of a quota is that of a resource.
-    const bool kept = IsKeptField(field) ||
-                      (field == "name" && (around == "resources" || around == "schedulingGates")) ||
+    // The name of a quota is that of a resource, as is that of Spark's GPUs.
+    const bool kept = IsKeptField(field) || IsSparkQuantity(field, text) ||
+                      (field == "name" &&
+                       (around == "resources" || around == "schedulingGates" || around == "gpu")) ||
                       ((IsQuantityField(field) || HoldsQuantities(around)) && ParseQuantity(text));
     if (kept) return std::string(text);
     const bool of_part = (field == "name" && HoldsParts(around)) || IsPartReference(field);
@@ -277,6 +299,20 @@ class Redaction::Walk {
     return named.empty() ? "{}" : named + "}";
   }
 
+  // Names what is in the text of Kueue's Configuration, which becomes JSON; "" where it is none.
+  std::string Configuration(std::string_view text) {
+    const auto documents = YamlToJson(text);
+    if (!documents || documents->size() != 1) return "";
+    simdjson::dom::parser parser;
+    JsonValue root;
+    if (parser.parse(documents->front()).get(root) != simdjson::SUCCESS || !root.is_object()) {
+      return "";
+    }
+    Walk walk(redaction_, name_);
+    walk.Visit(root, kConfigurationKey, "");
+    return walk.Take();
+  }
+
   // Writes a list, with what `visit` writes of each item.
   void VisitItems(JsonValue list, const auto& visit) {
     const char* separator = "[";
@@ -326,6 +362,14 @@ class Redaction::Walk {
           AppendJsonString(json_, AnnotationText(key, text));
           continue;
         }
+        // Of ConfigMaps that text alone is read.
+        if (field == "data" || field == "binaryData") {
+          if (key != kConfigurationKey || value.get(text) != simdjson::SUCCESS) continue;
+          begin(key);
+          AppendJsonString(json_, Configuration(text));
+          continue;
+        }
+        if (field == kConfigurationKey && !IsKeptOfConfiguration(key)) continue;
         const bool is_label = HoldsLabels(field);  // a key of labels is no field
         if (!is_label && !HoldsQuantities(field) && IsLeftOut(key)) continue;
         begin(key);

@@ -34,15 +34,12 @@ std::string Joined(const std::vector<std::string>& errors) {
 
 class Checker {
  public:
-  Checker(const ReadContext& context, const ClusterDefaults& defaults, std::string_view name_space)
-      : context_(context), defaults_(defaults) {
-    const auto bounds = defaults.limit_ranges.find(name_space);
-    if (bounds != defaults.limit_ranges.end()) bounds_ = &bounds->second;
-    const auto requests = defaults.container_default_requests.find(name_space);
-    if (requests != defaults.container_default_requests.end()) {
-      default_requests_ = &requests->second;
-    }
-  }
+  Checker(const ReadContext& context, const ClusterDefaults& defaults, std::string_view name_space,
+          PodOrigin origin)
+      : context_(context),
+        defaults_(defaults),
+        origin_(origin),
+        limits_(defaults.LimitsOf(name_space)) {}
 
   void Check(JsonValue pod_spec, const std::string& path) {
     for (const char* list : {"initContainers", "containers"}) {
@@ -52,15 +49,15 @@ class Checker {
         return true;
       });
     }
-    if (const auto resources = ObjectMember(pod_spec, "resources", context_)) {
-      CheckNotAbove(QuantitiesMember(*resources, "requests", context_),
-                    QuantitiesMember(*resources, "limits", context_), path + ".resources",
-                    kAboveLimit, above_limits_);
+    if (origin_ != PodOrigin::kWrapped && ObjectMember(pod_spec, "resources", context_)) {
+      const auto [requests, limits] = CompletedResources(
+          pod_spec, context_, limits_ == nullptr ? nullptr : &limits_->pods, origin_);
+      CheckNotAbove(requests, limits, path + ".resources", kAboveLimit, above_limits_);
     }
-    if (bounds_ == nullptr) return;
-    const QuantityMap total = PodRequests(pod_spec, context_, defaults_, default_requests_);
-    CheckNotAbove(total, bounds_->pod_max, path, kAboveMax, out_of_range_);
-    CheckNotAbove(bounds_->pod_min, total, path, kBelowMin, out_of_range_);
+    if (limits_ == nullptr) return;
+    const QuantityMap total = PodRequests(pod_spec, context_, defaults_, limits_, origin_);
+    CheckNotAbove(total, limits_->pods.max, path, kAboveMax, out_of_range_);
+    CheckNotAbove(limits_->pods.min, total, path, kBelowMin, out_of_range_);
   }
 
   std::string Text() const {
@@ -71,27 +68,22 @@ class Checker {
 
  private:
   void CheckContainer(JsonValue container, const std::string& path) {
-    QuantityMap limits;
-    if (const auto resources = ObjectMember(container, "resources", context_)) {
-      limits = QuantitiesMember(*resources, "limits", context_);
-    }
-    QuantityMap requests = ContainerRequests(container, context_, default_requests_);
-    if (bounds_ != nullptr) FillGaps(limits, bounds_->container_default_limits);
-    FillGaps(requests, limits);
+    const auto [requests, limits] = CompletedResources(
+        container, context_, limits_ == nullptr ? nullptr : &limits_->containers, origin_);
     CheckNotAbove(requests, limits, path, kAboveLimit, above_limits_);
-    if (bounds_ == nullptr) return;
+    if (limits_ == nullptr) return;
     // Where the requests are not above the limits, a limit is the most and a request the least that
     // a container asks for.
     QuantityMap most = limits;
     FillGaps(most, requests);
-    CheckNotAbove(most, bounds_->container_max, path, kAboveMax, out_of_range_);
-    CheckNotAbove(bounds_->container_min, requests, path, kBelowMin, out_of_range_);
+    CheckNotAbove(most, limits_->containers.max, path, kAboveMax, out_of_range_);
+    CheckNotAbove(limits_->containers.min, requests, path, kBelowMin, out_of_range_);
   }
 
   const ReadContext& context_;
   const ClusterDefaults& defaults_;
-  const LimitRangeBounds* bounds_ = nullptr;  // null: the namespace has no LimitRange
-  const QuantityMap* default_requests_ = nullptr;
+  const PodOrigin origin_;
+  const NamespaceLimits* limits_;  // null: the namespace has no LimitRange
   std::vector<std::string> above_limits_;
   std::vector<std::string> out_of_range_;
 };
@@ -100,10 +92,10 @@ class Checker {
 
 std::string ResourcesError(const std::vector<std::optional<JsonValue>>& pod_specs,
                            const ReadContext& context, const ClusterDefaults& defaults,
-                           std::string_view name_space) {
+                           std::string_view name_space, PodOrigin origin) {
   Diagnostics reported_elsewhere;
   const ReadContext quiet{reported_elsewhere, context.file, context.root};
-  Checker checker(quiet, defaults, name_space);
+  Checker checker(quiet, defaults, name_space, origin);
   for (std::size_t i = 0; i < pod_specs.size(); ++i) {
     if (!pod_specs[i] || !pod_specs[i]->is_object()) continue;
     checker.Check(*pod_specs[i], fmt::format("spec.podSets[{}].template.spec", i));

@@ -16,6 +16,6 @@ namespace espalier {
 // has an entry for each pod set. Ignores what cannot be read, as EffectiveRequests reports it.
 std::string ResourcesError(const std::vector<std::optional<JsonValue>>& pod_specs,
                            const ReadContext& context, const ClusterDefaults& defaults,
-                           std::string_view name_space);
+                           std::string_view name_space, PodOrigin origin = PodOrigin::kTemplate);
 
 }  // namespace espalier

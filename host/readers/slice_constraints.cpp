@@ -16,13 +16,33 @@ bool ReadMember(simdjson::dom::element object, const char* name, const Read& rea
   return read(value);
 }
 
+// Whether the text ends before what it has begun, which has an own message in Go.
+bool IsCutShort(std::string_view json) {
+  int open = 0;
+  bool in_string = false;
+  bool any = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    any |= c != ' ' && c != '\t' && c != '\n' && c != '\r';
+    if (in_string && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (!in_string) {
+      open += (c == '[' || c == '{') - (c == ']' || c == '}');
+    }
+  }
+  return in_string || open > 0 || !any;
+}
+
 }  // namespace
 
 Result<std::vector<SliceConstraint>> ParseSliceConstraints(std::string_view json) {
   simdjson::dom::parser parser;
   simdjson::dom::array list;
   if (const auto code = parser.parse(json.data(), json.size()).get(list)) {
-    return BadInput(simdjson::error_message(code));
+    return BadInput(IsCutShort(json) ? "unexpected end of JSON input"
+                                     : simdjson::error_message(code));
   }
   std::vector<SliceConstraint> constraints;
   for (const simdjson::dom::element item : list) {

@@ -1,5 +1,8 @@
+#include <limits>
+
 #include <fmt/format.h>
 
+#include "host/model/go_texts.hpp"
 #include "host/model/parse_bool.hpp"
 #include "host/model/parse_integer.hpp"
 #include "host/readers/kubernetes_objects.hpp"
@@ -48,13 +51,18 @@ std::vector<SliceConstraint> ReadConstraints(JsonValue annotations, std::string_
   return {};
 }
 
-// Reports one annotation of the pair without the other. A webhook refuses a job with it (R23.7); of
-// a Workload no webhook looks at it, and Kueue reads both or none (R20.11).
+// Whether no webhook of Kueue's looks at the annotations in objects of the kind.
+bool IsUnchecked(std::string_view kind) {
+  return kind == "Workload" || kind == "StatefulSet" || kind == "AppWrapper";
+}
+
+// Reports one annotation of the pair without the other. A webhook refuses a job with it (R23.7);
+// where none does, Kueue reads both or none (R20.11).
 void ReportHalfPair(JsonValue annotations, std::string_view there, std::string_view missing,
                     const ReadContext& context) {
   const JsonValue at = *Member(annotations, there);
   const std::string expected = fmt::format("{} beside it", missing);
-  if (context.kind == "Workload") {
+  if (IsUnchecked(context.kind)) {
     context.Warn(at, fmt::format("it is not honoured without {}", missing), expected);
   } else {
     context.Error(at, fmt::format("may not be set when '{}' is not specified", missing), expected);
@@ -73,18 +81,41 @@ void ReadSlices(JsonValue annotations, const ReadContext& context, TopologyReque
     ReportHalfPair(annotations, topology ? kSliceTopology : kSliceSize,
                    topology ? kSliceSize : kSliceTopology, context);
   }
-  if (!size) return;
+  if (!size || !topology) return;
   const auto number = ParseInteger<std::int32_t>(*size);
   if (!number) {  // R23.6
     return context.Error(*Member(annotations, kSliceSize), "must be a numeric value",
                          "the number of pods per slice");
   }
-  if (!topology) return;
   request.slice_topology = topology;
   request.slice_size = *number;
 }
 
 }  // namespace
+
+std::string TopologyRequestError(const StringMap& annotations, bool with_layers) {
+  const std::string* unconstrained = annotations.Find(kUnconstrained);
+  if (unconstrained && !annotations.Contains(kRequired) && !annotations.Contains(kPreferred)) {
+    if (const auto value = ParseGoBool(*unconstrained); !value) return value.error().message;
+  }
+  const std::string* layers = annotations.Find(kSliceConstraints);
+  if (layers && with_layers) {
+    constexpr std::size_t kMost = 3;
+    const auto value = ParseSliceConstraints(*layers);
+    if (value && !value->empty() && value->size() <= kMost) return "";
+    return "failed to parse multi-layer topology constraints annotation: " +
+           (value ? "topology constraints must contain between 1 and 3 entries"
+                  : value.error().message);
+  }
+  const std::string* size = annotations.Find(kSliceSize);
+  if (size && annotations.Contains(kSliceTopology)) {
+    constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
+    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+    const auto value = ParseGoInt("ParseInt", *size, kLeast, kMost);
+    if (!value) return value.error().message;
+  }
+  return "";
+}
 
 std::optional<TopologyRequest> ReadTopologyAnnotations(JsonValue pod_template,
                                                        std::string_view pod_index_label,

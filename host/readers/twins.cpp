@@ -7,13 +7,42 @@
 
 namespace espalier {
 
-bool SaySame(JsonValue a, JsonValue b) {
+namespace {
+
+bool SaySameValue(JsonValue a, JsonValue b);
+
+// Whether what the API server notes of its own work, which says nothing of the object.
+bool IsBookkeeping(std::string_view field) {
+  return field == "resourceVersion" || field == "generation" || field == "managedFields" ||
+         field == "selfLink" || field == "kubectl.kubernetes.io/last-applied-configuration";
+}
+
+// As SaySame of two maps. `depth`: how many levels below the object they are.
+bool SaySameFields(JsonValue a, JsonValue b, int depth) {
+  const auto counts = [&](std::string_view field) { return depth == 0 || !IsBookkeeping(field); };
+  std::size_t of_b = 0;
+  for (const auto field : Fields(b)) of_b += counts(field.key) ? 1 : 0;
+  for (const auto [name, value] : Fields(a)) {
+    if (!counts(name)) continue;
+    JsonValue other;
+    if (of_b-- == 0 || Fields(b).at_key(name).get(other) != simdjson::SUCCESS) return false;
+    const bool in_metadata =
+        (depth == 0 && name == "metadata") || (depth == 1 && name == "annotations");
+    const bool both = value.is_object() && other.is_object();
+    const bool same =
+        in_metadata && both ? SaySameFields(value, other, depth + 1) : SaySameValue(value, other);
+    if (!same) return false;
+  }
+  return of_b == 0;
+}
+
+bool SaySameValue(JsonValue a, JsonValue b) {
   if (a.is_object() && b.is_object()) {
     const simdjson::dom::object fields = Fields(a);
     if (fields.size() != Fields(b).size()) return false;
     for (const auto [name, value] : fields) {
       JsonValue other;
-      if (Fields(b).at_key(name).get(other) != simdjson::SUCCESS || !SaySame(value, other)) {
+      if (Fields(b).at_key(name).get(other) != simdjson::SUCCESS || !SaySameValue(value, other)) {
         return false;
       }
     }
@@ -24,13 +53,19 @@ bool SaySame(JsonValue a, JsonValue b) {
     if (items.size() != Items(b).size()) return false;
     auto other = Items(b).begin();
     for (const JsonValue item : items) {
-      if (!SaySame(item, *other)) return false;
+      if (!SaySameValue(item, *other)) return false;
       ++other;
     }
     return true;
   }
   return a.type() == b.type() && !a.is_object() && !a.is_array() &&
          std::string(simdjson::minify(a)) == std::string(simdjson::minify(b));
+}
+
+}  // namespace
+
+bool SaySame(JsonValue a, JsonValue b) {
+  return a.is_object() && b.is_object() ? SaySameFields(a, b, 0) : SaySameValue(a, b);
 }
 
 bool ReportTwin(const IndexedObject& first, const IndexedObject& second, bool same,
@@ -42,8 +77,8 @@ bool ReportTwin(const IndexedObject& first, const IndexedObject& second, bool sa
         fmt::format("it is in the input twice with the same content, and counts once: {}", places),
         "each object once");
   } else {
-    context.Error(second.value, fmt::format("it is in the input twice: {}", places),
-                  "each object once");
+    context.ErrorOfInput(second.value, fmt::format("it is in the input twice: {}", places),
+                         "each object once");
   }
   return same;
 }

@@ -10,7 +10,8 @@
 
 namespace espalier {
 
-// Returns whether two values say the same, whatever the order of their keys.
+// Returns whether two objects say the same, whatever the order of their keys, and whatever the API
+// server noted of its own work in their metadata (resourceVersion and the like).
 bool SaySame(JsonValue a, JsonValue b);
 
 // Reports to the context of `second` that it has the identity of `first`: a warning where both say

@@ -40,6 +40,26 @@ ESPALIER_HD inline bool Admits(const NestedRun& run, const NestedStep& step, std
   return ContainsRunning(run, step, level, domain);
 }
 
+// Returns whether a domain is in one that another step, beside a step that is to be apart, has to
+// itself (R25.17). Behind a step only those count that were placed before one that is not required.
+ESPALIER_HD inline bool IsTaken(const NestedRun& run, const NestedStep& step, std::int32_t level,
+                                std::int32_t domain) {
+  if (!step.apart || step.parent < 0) return false;
+  const TreeView& tree = run.space.tree;
+  const std::int32_t end = run.steps[step.parent].end;
+  for (std::int32_t s = step.parent + 1; s < end; s = run.steps[s].end) {
+    const NestedStep& other = run.steps[s];
+    if (&other == &step && !step.optional) return false;
+    if (&other == &step || !other.apart || !run.choices[s].placed) continue;
+    const std::int32_t shared = other.required < step.required ? other.required : step.required;
+    if (AncestorAt(tree, run.choices[s].domain, run.choices[s].level, shared) ==
+        AncestorAt(tree, domain, level, shared)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Returns how many copies of a step have room in a domain by counts alone, each in one domain of
 // its own level.
 ESPALIER_HD inline Count RoomForCopies(const NestedRun& run, const NestedStep& copy,
@@ -54,7 +74,7 @@ ESPALIER_HD inline Count RoomForCopies(const NestedRun& run, const NestedStep& c
       const Count room = run.space.shapes[need.shape].pods[d] / need.min_pods;
       if (room < here) here = room;
     }
-    copies += here;
+    copies += copy.apart && here > 1 ? 1 : here;
   }
   return copies;
 }
@@ -158,7 +178,8 @@ ESPALIER_HD NestedKey NextDomain(Team& team, const NestedRun& run, const NestedS
     if (d % kDomainsBetweenAsking == 0 && !GoesOn(run)) break;
     if (!Admits(run, step, level, d)) continue;
     const NestedKey key = KeyOf(run, step, level, d);
-    if ((after.domain < 0 || less(after, key)) && less(key, best)) best = key;
+    const bool is_next = (after.domain < 0 || less(after, key)) && less(key, best);
+    if (is_next && !IsTaken(run, step, level, d)) best = key;
   }
   return team.minimum(best, less);
 }
@@ -197,7 +218,8 @@ ESPALIER_HD bool NextAlternative(Team& team, const NestedRun& run, const NestedS
     choice.key = key;
     return true;
   }
-  if (bound || !FitsInParent(team, run, step, outer_level, outer)) return false;
+  if (bound || IsTaken(run, step, outer_level, outer)) return false;
+  if (!FitsInParent(team, run, step, outer_level, outer)) return false;
   choice.tried = choice.stayed = true;
   choice.level = outer_level;
   choice.domain = outer;

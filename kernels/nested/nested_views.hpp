@@ -64,6 +64,7 @@ struct NestedStep {
   std::int32_t rank_order_end = 0;
   std::int32_t first_rank = 0;  // of a pod set below a group of kTogether: its first pod's
   bool optional = false;        // not needed for the parent to be placed
+  bool apart = false;           // R25.17: no other such step beside it shares its domain
   bool in_order = false;        // R25.8
   Count min_pods = 0;           // of a pod set
   Count max_pods = 0;

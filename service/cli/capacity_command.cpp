@@ -1,7 +1,9 @@
 // espalier capacity: how many more gangs of a shape fit?
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,7 +51,8 @@ constexpr const char* kExamples = R"(Examples:
     espalier capacity cluster.json.gz
 
 GANGS are side by side: all of them fit at the same time, each within one domain of the level, on top
-of what runs. In profile espalier workloads that are trees are counted as they are, on the whole flavor. With several shapes, each is counted as if the others were not there.
+of what runs. In profile espalier workloads that are trees are counted as they are, on the whole flavor. With several shapes, each is counted as if the others were not there. A gang that waits is counted on
+each flavor that its queue tries, and one of them with room is room for it.
 
 Exit codes: 0 there is room for a gang of every shape; 1 for some there is none; 2 wrong command line;
 3 wrong input; 4 no memory, or output lost; 5 internal error.)";
@@ -60,6 +63,8 @@ struct Counting {
   PodSetRequest gang;
   NamedCensus census;
   bool is_tree = false;  // counted as a whole, on the whole flavor alone
+  // Which gang it is: one that may go to several flavors is counted on each.
+  std::size_t gang_number = 0;
 };
 
 constexpr std::int64_t kMostTrees = 4096;  // counted of one workload
@@ -102,8 +107,12 @@ class RoomForGangs {
     } else {
       PrintObject(options_.question.output, [&](ObjectWriter& out) { Write(out); });
     }
-    return std::ranges::all_of(countings_, [&](const Counting& c) { return HasRoom(c); }) ? kExitOk
-                                                                                          : kExitNo;
+    std::map<std::size_t, bool> has_room;  // by gang: on any of its flavors
+    for (const Counting& counting : countings_) {
+      has_room[counting.gang_number] = has_room[counting.gang_number] || HasRoom(counting);
+    }
+    return std::ranges::all_of(has_room, [](const auto& gang) { return gang.second; }) ? kExitOk
+                                                                                       : kExitNo;
   }
 
  private:
@@ -165,8 +174,9 @@ class RoomForGangs {
       if (!gang) return tl::unexpected(gang.error());
       for (const std::string& flavor : flavors) {
         gang->flavor = flavor;
-        countings_.push_back({{}, *gang, {}});
+        countings_.push_back({.gang = *gang, .gang_number = gangs_});
       }
+      ++gangs_;
     }
     return {};
   }
@@ -176,29 +186,48 @@ class RoomForGangs {
     const auto plan = PlanPlacement(question_.cluster, {.gates = question_.gates});
     if (!plan) return tl::unexpected(plan.error());
     for (const PlannedWorkload& planned : plan->workloads) {
-      const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
-      if (request == nullptr) continue;
-      if (request->tree) {
-        if (!options_.flavor.empty() && request->tree->flavor != options_.flavor) continue;
-        if (auto counted = CountTree(*request); !counted) return counted;
+      const auto choices = planned.Choices();
+      if (choices.empty()) continue;
+      if (choices.front()->tree) {
+        for (const WorkloadRequest* request : choices) {
+          if (!options_.flavor.empty() && request->tree->flavor != options_.flavor) continue;
+          if (auto counted = CountTree(*request); !counted) return counted;
+        }
+        ++gangs_;
         continue;
       }
-      for (const PodSetRequest& pod_set : request->pod_sets) {
-        if (pod_set.count < 1 || (!options_.flavor.empty() && pod_set.flavor != options_.flavor)) {
-          continue;
-        }
-        const auto same = [&](const Counting& other) {
-          return other.gang.count == pod_set.count && other.gang.flavor == pod_set.flavor &&
-                 other.gang.requests == pod_set.requests &&
-                 other.gang.pod_template.node_selector == pod_set.pod_template.node_selector &&
-                 other.gang.pod_template.affinity == pod_set.pod_template.affinity &&
-                 other.gang.pod_template.tolerations == pod_set.pod_template.tolerations;
-        };
-        if (std::ranges::none_of(countings_, same)) countings_.push_back({{}, pod_set, {}});
-      }
+      for (std::size_t p = 0; p < choices.front()->pod_sets.size(); ++p) AddGang(choices, p);
     }
     if (!countings_.empty()) return {};
     return BadInput("nothing in the input waits for a place; name a gang with --shape");
+  }
+
+  // A pod set on each of the flavors that it may go to; one that is counted already is not again.
+  void AddGang(const std::vector<const WorkloadRequest*>& choices, std::size_t pod_set) {
+    std::vector<PodSetRequest> on_each;
+    for (const WorkloadRequest* request : choices) {
+      if (pod_set >= request->pod_sets.size()) continue;
+      const PodSetRequest& gang = request->pod_sets[pod_set];
+      if (gang.count < 1 || (!options_.flavor.empty() && gang.flavor != options_.flavor)) continue;
+      const auto same_flavor = [&](const PodSetRequest& other) {
+        return other.flavor == gang.flavor;
+      };
+      if (std::ranges::none_of(on_each, same_flavor)) on_each.push_back(gang);
+    }
+    const auto counted = [&](const PodSetRequest& gang) {
+      return std::ranges::any_of(countings_, [&](const Counting& other) {
+        return other.gang.count == gang.count && other.gang.flavor == gang.flavor &&
+               other.gang.requests == gang.requests &&
+               other.gang.pod_template.node_selector == gang.pod_template.node_selector &&
+               other.gang.pod_template.affinity == gang.pod_template.affinity &&
+               other.gang.pod_template.tolerations == gang.pod_template.tolerations;
+      });
+    };
+    if (std::ranges::all_of(on_each, counted)) return;
+    for (PodSetRequest& gang : on_each) {
+      countings_.push_back({.gang = std::move(gang), .gang_number = gangs_});
+    }
+    ++gangs_;
   }
 
   // How many more workloads like this one, whose parts ask for more than one domain.
@@ -214,6 +243,7 @@ class RoomForGangs {
     if (!fit) return tl::unexpected(fit.error());
     Counting& counting = countings_.emplace_back();
     counting.is_tree = true;
+    counting.gang_number = gangs_;
     counting.shape = request.key.ToString();
     counting.gang.flavor = request.tree->flavor;
     const std::int64_t pods = MostPods(request.tree->root);
@@ -242,11 +272,28 @@ class RoomForGangs {
     return nullptr;
   }
 
-  Result<void> CheckLevel() const {
+  // Leaves out flavors without the level of gangs that have another flavor with it, and says so.
+  Result<void> CheckLevel() {
     if (options_.level.empty()) return {};
+    const auto is_known = [&](const Counting& counting) {
+      return counting.is_tree || !counting.census.failure.empty() || Wanted(counting) != nullptr;
+    };
+    std::set<std::size_t> known;
+    std::set<std::string> left_out;
     for (const Counting& counting : countings_) {
-      const bool is_known = counting.is_tree || !counting.census.failure.empty();
-      if (is_known || Wanted(counting) != nullptr) continue;
+      if (is_known(counting)) known.insert(counting.gang_number);
+    }
+    std::erase_if(countings_, [&](const Counting& counting) {
+      if (is_known(counting) || !known.contains(counting.gang_number)) return false;
+      left_out.insert(counting.gang.flavor);
+      return true;
+    });
+    for (const std::string& flavor : left_out) {
+      Tell(fmt::format("flavor {} is not counted: its topology has no level {}", Excerpt(flavor),
+                       Excerpt(options_.level)));
+    }
+    for (const Counting& counting : countings_) {
+      if (is_known(counting)) continue;
       const TopologyNames names(*TopologyOf(counting), {});
       std::vector<std::string> levels;
       for (const std::string& key : names.levels()) levels.push_back(names.LevelName(key));
@@ -365,6 +412,7 @@ class RoomForGangs {
   std::optional<ClusterState> state_;  // of the files
   std::vector<std::string> flavors_;   // with a topology, by name
   std::vector<Counting> countings_;
+  std::size_t gangs_ = 0;  // different ones among the countings
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/engine/request_resolution.hpp"
 #include "host/kueue/quantity_text.hpp"
 #include "service/cli/counted.hpp"
 
@@ -13,14 +14,25 @@ namespace {
 
 constexpr std::size_t kMostNamed = 3;  // of what would do as well
 
-// "a, b and 3 others"; `or` for things of which one is enough.
+std::vector<std::string> FirstOf(const std::vector<std::string>& names) {
+  return {names.begin(),
+          names.begin() + static_cast<std::ptrdiff_t>(std::min(kMostNamed, names.size()))};
+}
+
+// "a or b", of things of which one is enough.
 std::string OneOf(const std::vector<std::string>& names) {
-  std::vector<std::string> shown(
-      names.begin(),
-      names.begin() + static_cast<std::ptrdiff_t>(std::min(kMostNamed, names.size())));
+  const std::vector<std::string> shown = FirstOf(names);
   const std::size_t more = names.size() - shown.size();
   return fmt::format("{}{}", fmt::join(shown, " or "),
                      more == 0 ? "" : fmt::format(" (or one of {} others)", more));
+}
+
+// "a, b and 3 others", of things that all count.
+std::string AllOf(const std::vector<std::string>& names) {
+  const std::vector<std::string> shown = FirstOf(names);
+  const std::size_t more = names.size() - shown.size();
+  return fmt::format("{}{}", fmt::join(shown, ", "),
+                     more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
 }  // namespace
@@ -54,6 +66,24 @@ std::vector<std::string> BindingLines(const NearMiss& miss) {
   return lines;
 }
 
+std::vector<std::string> RuledOutLines(const NearMiss& miss) {
+  std::vector<std::string> lines;
+  for (const RuledOut& one : miss.ruled_out) {
+    lines.push_back(fmt::format("{} by {}{}", Counted(one.nodes, "node"), one.by,
+                                one.remedy.empty() ? "" : ": " + one.remedy));
+  }
+  return lines;
+}
+
+std::vector<std::string> LeftOutLines(const std::vector<LeftOutNodes>& left_out) {
+  std::vector<std::string> lines;
+  for (const LeftOutNodes& cause : left_out) {
+    lines.push_back(fmt::format("{} {}: {}", Counted(std::ssize(cause.nodes), "node"), cause.cause,
+                                AllOf(cause.nodes)));
+  }
+  return lines;
+}
+
 std::vector<std::string> ChangeLines(const PossibleChanges& changes, const WorkloadRequest& request,
                                      const NamesByFlavor& flavor_names) {
   std::vector<std::string> lines;
@@ -72,8 +102,39 @@ std::vector<std::string> ChangeLines(const PossibleChanges& changes, const Workl
   if (!changes.repaired.empty()) {
     lines.push_back("with a node back that is cordoned or not ready: " + OneOf(changes.repaired));
   }
+  if (!changes.repaired_together.empty()) {
+    lines.push_back(fmt::format("with {} back at once that are cordoned or not ready: {}",
+                                Counted(std::ssize(changes.repaired_together), "node"),
+                                AllOf(changes.repaired_together)));
+  }
+  for (const LabelledNodes& labelled : changes.labelled) {
+    lines.push_back(fmt::format("with the label {}{} on {}", labelled.label,
+                                labelled.value.empty() ? "" : "=" + labelled.value,
+                                AllOf(labelled.nodes)));
+  }
   if (!changes.gone.empty()) {
     lines.push_back("without one that runs: " + OneOf(NamesOfGone(changes)));
+  }
+  if (changes.slice_size > 0) {
+    const auto slices = SliceConstraints(pod_set.topology_request);
+    lines.push_back(fmt::format("with slices of {} in place of {}", changes.slice_size,
+                                slices.empty() ? 0 : slices.front().size));
+  }
+  for (const LowerRequest& lower : changes.lower_requests) {
+    if (lower.amount == 0) {
+      lines.push_back(fmt::format("without a request of {}", lower.resource));
+      continue;
+    }
+    lines.push_back(fmt::format("with a lower request of {}: at most {} in place of {}",
+                                lower.resource, QuantityText(lower.resource, lower.amount),
+                                QuantityText(lower.resource, lower.asked)));
+  }
+  for (const std::string& part : changes.without) lines.push_back("without the " + part);
+  for (const std::string& taint : changes.tolerated) {
+    lines.push_back("with a toleration of the taint " + taint);
+  }
+  for (const std::string& flavor : changes.other_flavors) {
+    lines.push_back(fmt::format("on flavor {}, which its queue does not try", flavor));
   }
   return lines;
 }

@@ -10,6 +10,13 @@
 
 namespace espalier {
 
+// Returns a line for each part of what the pods ask of nodes, and each taint, that rules out nodes
+// of the nearest domain, with what would help.
+std::vector<std::string> RuledOutLines(const NearMiss& miss);
+
+// Returns a line for each cause for which nodes take no part, with the first nodes by name.
+std::vector<std::string> LeftOutLines(const std::vector<LeftOutNodes>& left_out);
+
 // Returns which domain comes nearest and how near, such as "rack b2/r1: 1 of 2 pods fit; room for
 // one on 1 of 1 node".
 std::string NearMissText(const NearMiss& miss, const NamesByFlavor& names);

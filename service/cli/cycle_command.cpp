@@ -1,7 +1,10 @@
 // espalier cycle: what would Kueue's scheduler decide on a saved cluster?
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +14,7 @@
 #include "host/engine/engine.hpp"
 #include "host/kueue/node_participation.hpp"
 #include "host/kueue/placement_plan.hpp"
+#include "host/kueue/pods_without_node.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "host/model/excerpt.hpp"
@@ -86,7 +90,8 @@ An elastic job in the input that wants other counts than its workload is resized
 are written in place, and for more pods a slice asks to replace the workload (`resize` plans one).
 
 Outcomes: admitted; quota reserved (admission checks are still to come); requeued, with the reason;
-replaced (pods of an unhealthy node got another place); evicted (there was none).
+replaced (pods of an unhealthy node got another place); evicted (there was none); kept (pods stay on
+an unhealthy node, with the reason).
 
 Exit codes: 0 all pending workloads admitted; 1 some not; 2 wrong command line; 3 wrong input;
 4 no GPU or memory, or output lost; 5 internal error.)";
@@ -127,6 +132,20 @@ std::size_t LeaveOutRefused(Cluster& cluster) {
   });
 }
 
+// Pods that their domain has room for, and no node of it.
+void NotePodsWithoutNode(SchedulingCyclesResult& result) {
+  Cluster& cluster = result.cluster;
+  PodsWithoutNode without(cluster, cluster.nodes);
+  std::map<ObjectKey, const Decision*> last;
+  for (const Decision& decision : result.decisions) last[decision.workload] = &decision;
+  for (Workload& workload : cluster.workloads) {
+    const auto decision = last.find(workload.key);
+    if (decision == last.end()) continue;
+    std::ranges::move(without.Find(workload, decision->second->assignments),
+                      std::back_inserter(workload.not_honoured));
+  }
+}
+
 Result<void> WriteReport(const SchedulingCyclesResult& result, const CycleOptions& options,
                          const Engine& engine) {
   Result<PlacementPlan> plan = PlanPlacement(result.cluster, {.gates = engine.gates()});
@@ -143,9 +162,8 @@ Result<void> WriteReport(const SchedulingCyclesResult& result, const CycleOption
 }
 
 ExitCode RunCycle(const CycleOptions& options) {
-  const Result<FeatureGates> gates = ParseFeatureGates(options.feature_gates);
-  if (!gates) {
-    ReportError(gates.error());
+  if (const auto named = ParseFeatureGates(options.feature_gates); !named) {
+    ReportError(named.error());
     return kExitUsage;
   }
   InputOptions input = options.input;
@@ -153,6 +171,8 @@ ExitCode RunCycle(const CycleOptions& options) {
   input.now_seconds = NowSeconds(options.now);
   Result<ClusterRead> read = ReadInput(input);
   if (!read) return ReportError(read.error());
+  const Result<FeatureGates> gates = GatesOf(read->cluster, options.feature_gates);
+  if (!gates) return ReportError(gates.error());
   for (const std::string& note : OptIn(*read)) Tell(note);
   TellGangNotes(read->gang_workloads);
   const std::size_t refused = LeaveOutRefused(read->cluster);
@@ -166,7 +186,7 @@ ExitCode RunCycle(const CycleOptions& options) {
   for (const std::string& note : resized->notes) Tell(note);
   std::optional<ProgressBar> bar(std::in_place, "packing");
   bool deciding = false;
-  const Result<SchedulingCyclesResult> result =
+  Result<SchedulingCyclesResult> result =
       RunSchedulingCycles(std::move(read->cluster), engine,
                           {.until_stable = options.until_stable,
                            .joint_replacement = options.input.profile == "espalier",
@@ -180,6 +200,7 @@ ExitCode RunCycle(const CycleOptions& options) {
   bar.reset();
   if (!result) return ReportError(result.error());
   ReportDeviceFault(**backend);
+  NotePodsWithoutNode(*result);
   Print(*result, options, *gates);
   if (!options.report.empty()) {
     const auto written = WriteReport(*result, options, engine);
@@ -187,7 +208,9 @@ ExitCode RunCycle(const CycleOptions& options) {
   }
   const CycleCounts counts = CountDecisions(*result);
   const std::size_t no = counts.not_admitted + counts.not_evaluated + refused + resized->refused +
-                         (options.input.best_effort ? 0 : counts.not_as_asked);
+                         (options.input.best_effort ? 0
+                                                    : counts.not_as_asked + counts.left_behind +
+                                                          (counts.lost_pods > 0 ? 1 : 0));
   return no == 0 ? kExitOk : kExitNo;
 }
 

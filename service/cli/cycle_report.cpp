@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/gangs/gang_counts.hpp"
 #include "host/kueue/lost_pods.hpp"
 #include "host/kueue/node_participation.hpp"
 #include "host/kueue/workload_status.hpp"
@@ -43,6 +44,8 @@ std::string OutcomeText(const Decision& decision, const Workload& workload) {
       return "replaced";
     case DecisionStatus::kEvicted:
       return "evicted";
+    case DecisionStatus::kKept:
+      return "kept";
   }
   return "";
 }
@@ -74,6 +77,20 @@ std::int64_t LostPodsOf(const PodSetAssignment& assignment) {
   return LostPods(assignment.count.value_or(0), assignment.topology_assignment);
 }
 
+// Whether pods that need no others were left without a place, which are so many pods not placed.
+bool LeavesPodsBehind(const Workload& workload) {
+  if (workload.tree == nullptr || !workload.admission) return false;
+  for (const GangGroup& gang : workload.tree->gang_groups) {
+    if (!IsBestEffort(*workload.tree, gang)) return false;
+  }
+  const auto pod_sets = ByName(workload.pod_sets);
+  return std::ranges::any_of(
+      workload.admission->pod_set_assignments, [&](const PodSetAssignment& assignment) {
+        const PodSet* pod_set = FindOrNull(pod_sets, assignment.name);
+        return pod_set != nullptr && assignment.count.value_or(pod_set->count) < pod_set->count;
+      });
+}
+
 std::vector<std::string> PlaceLines(const Decision& decision, const Workload& workload,
                                     const NamesByFlavor& names) {
   std::vector<std::string> lines;
@@ -94,11 +111,24 @@ std::vector<std::string> PlaceLines(const Decision& decision, const Workload& wo
   return lines;
 }
 
+// A place, why there is none, or both for one that is kept.
+TableCell OutcomeCell(const Decision& decision, const Workload& workload,
+                      const NamesByFlavor& names) {
+  if (decision.status == DecisionStatus::kKept) {
+    std::vector<std::string> lines = PlaceLines(decision, workload, names);
+    lines.push_back(decision.reason);
+    return lines;
+  }
+  if (!decision.reason.empty()) return decision.reason;
+  return PlaceLines(decision, workload, names);
+}
+
 std::string SummaryLine(const SchedulingCyclesResult& result) {
   const CycleCounts counts = CountDecisions(result);
   std::string line =
       fmt::format("{} admitted, {} not admitted", counts.admitted, counts.not_admitted);
   if (counts.replaced > 0) line += fmt::format(", {} replaced", counts.replaced);
+  if (counts.kept > 0) line += fmt::format(", {} kept", counts.kept);
   if (counts.evicted > 0) line += fmt::format(", {} evicted", counts.evicted);
   if (counts.not_evaluated > 0) line += fmt::format(", {} not evaluated", counts.not_evaluated);
   if (counts.lost_pods > 0) {
@@ -106,6 +136,9 @@ std::string SummaryLine(const SchedulingCyclesResult& result) {
   }
   if (counts.not_as_asked > 0) {
     line += fmt::format(", {} of the admitted not as asked", counts.not_as_asked);
+  }
+  if (counts.left_behind > 0) {
+    line += fmt::format(", {} of the admitted in part", counts.left_behind);
   }
   return line +
          fmt::format(" ({} in {})",
@@ -145,6 +178,7 @@ CycleCounts CountDecisions(const SchedulingCyclesResult& result) {
   CycleCounts counts;
   counts.admitted = seen[DecisionStatus::kAssumed].size();
   counts.replaced = seen[DecisionStatus::kReplaced].size();
+  counts.kept = seen[DecisionStatus::kKept].size();
   counts.evicted = seen[DecisionStatus::kEvicted].size();
   for (const auto& [workload, lost] : lost_pods) counts.lost_pods += lost;
   for (const auto& [workload, status] : last) {
@@ -154,6 +188,7 @@ CycleCounts CountDecisions(const SchedulingCyclesResult& result) {
     const auto it = last.find(workload.key);
     const bool admitted = it != last.end() && it->second == DecisionStatus::kAssumed;
     if (admitted && !workload.not_honoured.empty()) ++counts.not_as_asked;
+    if (admitted && LeavesPodsBehind(workload)) ++counts.left_behind;
     const bool evaluated = it != last.end() && it->second != DecisionStatus::kEvicted;
     if (IsPending(workload) && !evaluated) ++counts.not_evaluated;
   }
@@ -173,8 +208,7 @@ std::string CycleTable(const SchedulingCyclesResult& result, const TextStyle& st
                     decision.cluster_queue,
                     decision.workload.ToString(),
                     {OutcomeText(decision, workload), OutcomeColor(decision.status)},
-                    decision.reason.empty() ? TableCell(PlaceLines(decision, workload, names))
-                                            : decision.reason});
+                    OutcomeCell(decision, workload, names)});
   }
   return RenderTable({"CYCLE", "CLUSTER QUEUE", "WORKLOAD", "OUTCOME", "PLACEMENT OR REASON"}, rows,
                      style) +

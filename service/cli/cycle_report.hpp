@@ -19,11 +19,13 @@ namespace espalier {
 struct CycleCounts {
   std::size_t admitted = 0;
   std::size_t replaced = 0;
+  std::size_t kept = 0;  // where they are, although a node of theirs failed
   std::size_t evicted = 0;
   std::size_t not_admitted = 0;   // evaluated, and refused in the last evaluation
   std::size_t not_evaluated = 0;  // pending and not evaluated yet
   std::int64_t lost_pods = 0;     // of the admitted ones (LostPods)
   std::size_t not_as_asked = 0;   // admitted ones that a requirement is not honoured of
+  std::size_t left_behind = 0;    // admitted ones with pods left that need no others
   bool operator==(const CycleCounts&) const = default;
 };
 CycleCounts CountDecisions(const SchedulingCyclesResult& result);

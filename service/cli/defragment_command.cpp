@@ -1,6 +1,10 @@
 // espalier defragment: which gangs to move so that whole racks become free?
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -42,9 +46,12 @@ The domains with the fewest gangs are emptied first: each of their gangs is take
 placed anew, by priority, then age, outside of it and of those that are free. A domain counts only when
 all of its gangs have a place. Every step can be made as it stands, but another plan may free more.
 Pods of no gang stay where they are; quota is not looked at. Nothing is changed anywhere.
+Gangs are Kueue's admitted Workloads, and those of other descriptions whose pods run. Profile espalier
+holds these to every level that they ask for; in profile kueue rows tell what is not honoured.
 
-Exit codes: 0 some domain becomes free; 1 none does, or some gang was left out as nothing says what it
-asks for or the server does not know it by its name; 2 wrong command line; 3 wrong input;
+Exit codes: 0 some domain becomes free; 1 none does, some gang was left out as nothing says what it
+asks for or the server does not know it by its name, or without --best-effort one moves to where it
+is not as it asks; 2 wrong command line; 3 wrong input;
 4 no GPU or memory, or output lost; 5 internal error.)";
 
 // The label of a level that is named by it or by its short name; what is no level stays as it is.
@@ -65,6 +72,7 @@ std::string PathText(const FreedDomain& freed) {
 // A plan about gangs of files.
 struct Planned {
   std::vector<HoldingGang> gangs;
+  std::map<ObjectKey, const Workload*> workloads;  // that the gangs are
   DefragmentPlan plan;
   std::vector<std::size_t> unknown;  // gangs that the server does not know
 };
@@ -96,9 +104,11 @@ void PrintTable(const Question& question, const std::string& level, const Planne
   for (const FreedDomain& freed : plan.freed) {
     for (const DefragmentMove& move : freed.moves) {
       const HoldingGang& gang = planned.gangs[move.gang];
+      TableCell goes_to = AnswerCell(move.answer, names);
+      std::ranges::move(NotHonouredLines(*planned.workloads.at(gang.key)),
+                        std::back_inserter(goes_to.lines));
       rows.push_back({gang.key.ToString(), std::to_string(PodsOf(gang)),
-                      &move == &freed.moves.front() ? PathText(freed) : "",
-                      AnswerCell(move.answer, names)});
+                      &move == &freed.moves.front() ? PathText(freed) : "", std::move(goes_to)});
     }
   }
   for (const std::string& key : TextsOf(plan.staying)) {
@@ -137,6 +147,7 @@ void Write(const Question& question, const Planned& planned, ObjectWriter& out) 
       out.Field("pods", PodsOf(gang));
       out.Key("then");
       WriteAnswer(move.answer, question.gates, out);
+      WriteNotHonoured(*planned.workloads.at(gang.key), out);
       out.EndMap();
     }
     out.EndList();
@@ -152,17 +163,30 @@ void Write(const Question& question, const Planned& planned, ObjectWriter& out) 
 Result<Planned> Plan(const Question& question, const DefragmentOptions& options) {
   auto gangs = AdmittedGangs(question.cluster, question.gates);
   if (!gangs) return tl::unexpected(gangs.error());
+  std::map<ObjectKey, const Workload*> workloads;
+  for (const Workload& workload : question.cluster.workloads) {
+    workloads.emplace(workload.key, &workload);
+  }
   if (question.remote != nullptr) {
     auto there = question.remote->Defragment(*gangs, options, question.gates);
     if (!there) return tl::unexpected(there.error());
-    return Planned{*std::move(gangs), std::move(there->plan), std::move(there->unknown)};
+    return Planned{*std::move(gangs), std::move(workloads), std::move(there->plan),
+                   std::move(there->unknown)};
   }
   Result<ClusterState> state =
       ClusterState::Build(BuildClusterStateInput(question.cluster, question.gates));
   if (!state) return tl::unexpected(state.error());
   auto plan = PlanDefragment(*std::move(state), *gangs, options, question.MakeEngine());
   if (!plan) return tl::unexpected(plan.error());
-  return Planned{*std::move(gangs), *std::move(plan), {}};
+  return Planned{*std::move(gangs), std::move(workloads), *std::move(plan), {}};
+}
+
+bool MovesAreAsAsked(const Planned& planned, const InputOptions& input) {
+  return std::ranges::all_of(planned.plan.freed, [&](const FreedDomain& freed) {
+    return std::ranges::all_of(freed.moves, [&](const DefragmentMove& move) {
+      return IsAsAsked(*planned.workloads.at(planned.gangs[move.gang].key), input);
+    });
+  });
 }
 
 ExitCode RunDefragment(const DefragmentCommandOptions& options) {
@@ -180,13 +204,15 @@ ExitCode RunDefragment(const DefragmentCommandOptions& options) {
                 [&](ObjectWriter& out) { Write(*question, *planned, out); });
   }
   const bool all_known = planned->plan.staying.empty() && planned->unknown.empty();
-  return all_known && !planned->plan.freed.empty() ? kExitOk : kExitNo;
+  const bool as_asked = MovesAreAsAsked(*planned, options.question.input);
+  return all_known && as_asked && !planned->plan.freed.empty() ? kExitOk : kExitNo;
 }
 
 }  // namespace
 
 void AddDefragmentCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<DefragmentCommandOptions>();
+  options->question.moves_gangs = true;
   CLI::App* defragment =
       app.add_subcommand("defragment", "Which gangs to move so that whole domains become free");
   defragment->footer(kExamples);

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "host/engine/dispatch.hpp"
-#include "host/engine/feature_gates.hpp"
 #include "host/kueue/placement_plan.hpp"
 #include "host/model/result.hpp"
 #include "service/cli/backend_options.hpp"
@@ -32,7 +32,7 @@ struct DispatchOptions {
   std::string workload;  // value of --workload; empty: all pending ones
   bool simulate_empty = false;
   bool guess_flavor = false;
-  FeatureGates gates;
+  std::string feature_gates;  // value of --feature-gates
   BackendOptions backend;
   std::string connect;  // address of a server, whose states are asked instead of clusters
   std::string states;   // NAME,NAME,... of them; empty: clusters are asked
@@ -46,6 +46,12 @@ struct Dispatched {
 
 // Returns what is known of a workload without asking the engine, or nothing.
 std::optional<KnownFit> KnownOf(const PlannedWorkload& planned);
+
+// Returns the fits of one workload that several choices of flavors were asked about: in each
+// cluster the first choice that it can hold, or else the first, with the reasons of all. `fits[c]`
+// are the fits of choice `c`, in any order, and at least one; `flavors[c]` are its flavors.
+std::vector<ClusterFit> BestOfChoices(std::span<const std::vector<ClusterFit>> fits,
+                                      std::span<const std::string> flavors);
 
 // Asks each cluster about each workload, which takes the place of the pending ones of the cluster
 // and goes through the cluster's own queues. A workload whose queue the cluster's files do not have

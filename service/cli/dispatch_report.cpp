@@ -52,6 +52,7 @@ void WritePodSets(const std::vector<PodSetFit>& pod_sets, ObjectWriter& out) {
   for (const PodSetFit& pod_set : pod_sets) {
     out.BeginMap();
     out.Field("name", std::string_view(pod_set.name));
+    out.Field("flavor", std::string_view(pod_set.flavor));
     out.Field("level", std::string_view(pod_set.level));
     out.Field("domains", pod_set.domains);
     out.Field("leftOver", pod_set.left_over);

@@ -1,5 +1,6 @@
 // espalier drain: which gangs does it hit when nodes are drained, and where would they go?
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -42,19 +43,37 @@ constexpr const char* kExamples = R"(Examples:
 
 Every gang with a pod there is taken away as a whole and placed anew, by priority, then age, each
 taking its room from those after it. All others stay where they are. Nothing is changed anywhere.
+Gangs are Kueue's admitted Workloads, and those of other descriptions whose pods run: of these all pods
+that run need a place. Profile espalier holds them to every level that they ask for; in profile kueue
+rows tell what is not honoured.
 
-Exit codes: 0 all of them have a place; 1 some have none; 2 wrong command line; 3 wrong input;
+Exit codes: 0 all of them have a place; 1 some have none, or without --best-effort one that is not as
+they ask; 2 wrong command line; 3 wrong input;
 4 no GPU or memory, or output lost; 5 internal error.)";
 
+// Whether all pods of it have a place.
 bool HasPlace(const Move& move) {
-  return OutcomeOf(move.planned, move.answer) != Outcome::kNotPlaced;
+  const auto& tree = move.answer.tree;
+  return OutcomeOf(move.planned, move.answer) != Outcome::kNotPlaced &&
+         !(tree && tree->status == NestedStatus::kPlacedInPart);
 }
 
-TableCell WhereTo(const Move& move, const NamesByFlavor& names) {
-  if (std::holds_alternative<WorkloadRequest>(move.planned.plan)) {
-    return AnswerCell(move.answer, names);
+TableCell WhereTo(const Workload& workload, const Move& move, const NamesByFlavor& names) {
+  if (!std::holds_alternative<WorkloadRequest>(move.planned.plan)) {
+    return {ReasonOf(move.planned, move.answer), HasPlace(move) ? Color::kNone : Color::kBad};
   }
-  return {ReasonOf(move.planned, move.answer), HasPlace(move) ? Color::kNone : Color::kBad};
+  TableCell cell = AnswerCell(move.answer, names);
+  if (HasPlace(move)) {
+    std::ranges::move(NotHonouredLines(workload), std::back_inserter(cell.lines));
+  }
+  return cell;
+}
+
+// Whether all of them have a place, and one that they ask for.
+bool IsAllRight(const DrainOptions& options, const Cluster& cluster, const DrainPlan& plan) {
+  return std::ranges::all_of(plan.moves, [&](const Move& move) {
+    return HasPlace(move) && IsAsAsked(cluster.workloads[move.hit.index], options.question.input);
+  });
 }
 
 void PrintTable(const Question& question, std::size_t nodes, const DrainPlan& plan) {
@@ -67,7 +86,7 @@ void PrintTable(const Question& question, std::size_t nodes, const DrainPlan& pl
     without_place += static_cast<std::int64_t>(!HasPlace(move));
     rows.push_back({workload.key.ToString(), std::to_string(workload.priority),
                     fmt::format("{} of {}", move.hit.pods_hit, move.hit.pods),
-                    WhereTo(move, names)});
+                    WhereTo(workload, move, names)});
   }
   if (!rows.empty()) {
     WriteOutput(
@@ -101,6 +120,7 @@ void Write(const Question& question, const std::vector<std::size_t>& nodes, cons
     if (std::holds_alternative<WorkloadRequest>(move.planned.plan)) {
       out.Key("then");
       WriteAnswer(move.answer, question.gates, out);
+      WriteNotHonoured(workload, out);
     } else {
       out.Field("reason", std::string_view(ReasonOf(move.planned, move.answer)));
     }
@@ -164,13 +184,14 @@ ExitCode RunDrain(const DrainOptions& options) {
     PrintObject(options.question.output,
                 [&](ObjectWriter& out) { Write(*question, *nodes, *plan, out); });
   }
-  return std::ranges::all_of(plan->moves, HasPlace) ? kExitOk : kExitNo;
+  return IsAllRight(options, question->cluster, *plan) ? kExitOk : kExitNo;
 }
 
 }  // namespace
 
 void AddDrainCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<DrainOptions>();
+  options->question.moves_gangs = true;
   CLI::App* drain = app.add_subcommand(
       "drain", "Which gangs a drain of nodes would hit, and where they would go");
   drain->footer(kExamples);

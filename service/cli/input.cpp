@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "host/kueue/daemon_pods.hpp"
 #include "host/kueue/job_slices.hpp"
+#include "host/kueue/unmapped_usage.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/nearest_name.hpp"
@@ -19,7 +23,9 @@
 namespace espalier {
 namespace {
 
-bool objects_left_out = false;  // of any input of this command
+bool objects_left_out = false;                          // of any input of this command
+std::optional<KueueConfiguration> given_configuration;  // by --kueue-config, once it was read
+std::set<std::string> told_gates;                       // what was told of unknown ones
 
 void TellAbout(const ClusterRead& read, bool verbose) {
   if (!read.facts.skipped.empty()) Tell(SkippedLine(read.facts));
@@ -36,6 +42,15 @@ void TellAbout(const ClusterRead& read, bool verbose) {
     if (warnings > 0) Tell("warnings about the input:\n" + read.diagnostics.RenderWarnings());
   } else if (warnings > 0) {
     Tell("warnings about the input:\n" + read.diagnostics.RenderDistinctWarnings());
+  }
+}
+
+void TellUnmappedUsage(const Cluster& cluster) {
+  constexpr std::size_t kMostTold = 20;
+  const std::vector<std::string> sentences = UnmappedUsage(cluster);
+  for (std::size_t i = 0; i < std::min(sentences.size(), kMostTold); ++i) Tell(sentences[i]);
+  if (sentences.size() > kMostTold) {
+    Tell(fmt::format("the same of {} more workloads", sentences.size() - kMostTold));
   }
 }
 
@@ -89,12 +104,32 @@ std::string NearestWorkload(const Cluster& cluster, const std::string& text) {
   return std::string(NearestName(wanted.name, names));
 }
 
+// The Configuration that counts in the place of that of the input; null: none does. That of
+// --kueue-config is read once.
+Result<const KueueConfiguration*> ConfigurationOf(const InputOptions& options) {
+  if (options.kueue_config.empty()) return options.of_state.get();
+  if (!given_configuration) {
+    Result<ClusterRead> read = ReadClusterFiles(
+        {options.kueue_config}, {.strict = options.strict, .max_input = options.max_input});
+    if (!read) return tl::unexpected(read.error());
+    if (!read->cluster.configuration) {
+      return BadInput(
+          fmt::format("--kueue-config: {} has no Configuration of Kueue; want one of "
+                      "config.kueue.x-k8s.io, or the ConfigMap that holds it",
+                      Excerpt(options.kueue_config)));
+    }
+    TellAbout(*read, options.verbose);
+    given_configuration = std::move(read->cluster.configuration);
+  }
+  return &*given_configuration;
+}
+
+}  // namespace
+
 Trees TreesOf(const std::string& profile) {
   if (profile == "kep5732") return Trees::kAll;
   return profile == "espalier" ? Trees::kNested : Trees::kNone;
 }
-
-}  // namespace
 
 void AddMaxInputOption(CLI::App& command, std::uint64_t& max_input) {
   max_input = DefaultMaxInput();
@@ -110,6 +145,9 @@ void AddInputOptions(CLI::App& command, InputOptions& options) {
   command.add_option("FILES", options.files, "Kubernetes objects: files, folders, or - for stdin")
       ->required();
   AddMaxInputOption(command, options.max_input);
+  command.add_option("--kueue-config", options.kueue_config,
+                     "Kueue's Configuration, or the ConfigMap that holds it, in the place of one\n"
+                     "among FILES: what quota looks at, feature gates, and which jobs are managed");
   command.add_flag("--strict", options.strict, "Treat warnings about the input as errors");
   command.add_flag("-v,--verbose", options.verbose,
                    "Tell sizes and times, and up to ten warnings of each kind");
@@ -142,7 +180,11 @@ bool IsAsAsked(const Workload& workload, const InputOptions& options) {
   return options.best_effort || workload.not_honoured.empty();
 }
 
-Result<ClusterRead> ReadInput(const InputOptions& options, bool keep_errors) {
+Result<ClusterRead> ReadInput(const InputOptions& options,
+                              const std::function<void(const JobObject&)>& on_job) {
+  const bool keep_errors = on_job != nullptr;
+  const auto configuration = ConfigurationOf(options);
+  if (!configuration) return tl::unexpected(configuration.error());
   std::optional<ProgressBar> bar(std::in_place, "reading");  // waiting for a pipe, too
   std::string current;
   Result<ClusterRead> read =
@@ -152,8 +194,10 @@ Result<ClusterRead> ReadInput(const InputOptions& options, bool keep_errors) {
                         .with_owned_jobs = options.with_owned_jobs,
                         .keep_errors = keep_errors,
                         .trees = TreesOf(options.profile),
+                        .on_job = on_job,
                         .now_seconds = options.now_seconds,
-                        .max_input = options.max_input},
+                        .max_input = options.max_input,
+                        .configuration = *configuration},
                        [&](std::string_view phase, std::uint64_t done, std::uint64_t total) {
                          if (current != phase) bar.emplace(current = phase, total);
                          bar->Update(done);
@@ -162,9 +206,30 @@ Result<ClusterRead> ReadInput(const InputOptions& options, bool keep_errors) {
   if (read) {
     AddDaemonPods(read->daemon_sets, read->cluster);
     if (read->diagnostics.left_out_count() > 0) objects_left_out = true;
+    if (options.of_state != nullptr && options.kueue_config.empty() &&
+        HasConfiguration(read->facts)) {
+      Tell("the Configuration of Kueue that the server's state has counts, not that of the files");
+    }
     TellAbout(*read, options.verbose);
+    if (!keep_errors) TellUnmappedUsage(read->cluster);
   }
   return read;
+}
+
+Result<FeatureGates> GatesOf(const Cluster& cluster, const std::string& text) {
+  FeatureGates gates;
+  const KueueConfiguration* configuration =
+      cluster.configuration ? &*cluster.configuration : nullptr;
+  if (configuration != nullptr) {
+    for (const std::string& unknown : SetKnownFeatureGates(configuration->feature_gates, gates)) {
+      const std::string line = fmt::format("{}: {}", configuration->place, unknown);
+      if (told_gates.insert(line).second) Tell(line);
+    }
+  }
+  Result<FeatureGates> named = ParseFeatureGates(text, gates);
+  if (named || configuration == nullptr || configuration->feature_gates.empty()) return named;
+  return BadInput(
+      fmt::format("{} and --feature-gates: {}", configuration->place, named.error().message));
 }
 
 int CountLeftOut(int exit_code) {

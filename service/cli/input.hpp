@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "host/engine/feature_gates.hpp"
 #include "host/model/result.hpp"
 #include "host/readers/cluster_files.hpp"
 
@@ -22,12 +25,19 @@ struct InputOptions {
   std::string profile = "kueue";  // or espalier, kep5732: which gang workloads are placed as trees
   bool best_effort = false;       // what is placed otherwise than it asks counts as placed
   bool verbose = false;
+  std::string kueue_config;  // file of --kueue-config; empty: the Configuration of the input counts
+  // The Configuration of a server's state, in the place of that of the input; null: none.
+  std::shared_ptr<const KueueConfiguration> of_state = nullptr;
 };
+
+// Returns which gang workloads are placed as trees with a profile.
+Trees TreesOf(const std::string& profile);
 
 // Declares --max-input, in bytes; sets the default.
 void AddMaxInputOption(CLI::App& command, std::uint64_t& max_input);
 
-// Declares FILES, --max-input, --strict and --verbose; `options` must outlive the parse.
+// Declares FILES, --max-input, --kueue-config, --strict and --verbose; `options` must outlive the
+// parse.
 void AddInputOptions(CLI::App& command, InputOptions& options);
 
 // Declares --profile with these values, and --best-effort.
@@ -42,9 +52,16 @@ bool IsAsAsked(const Workload& workload, const InputOptions& options);
 
 // Reads the files, adds the pods that DaemonSets are about to have, and shows a progress bar when
 // that takes long. Skipped kinds, what is left out, warnings and, when verbose, sizes and speed go
-// to standard error. `keep_errors` is as in ReadOptions; without it, objects that are wrong are
-// left out.
-Result<ClusterRead> ReadInput(const InputOptions& options, bool keep_errors = false);
+// to standard error. With `on_job`, which is as in ReadOptions, errors are kept; without it,
+// objects that are wrong are left out.
+Result<ClusterRead> ReadInput(const InputOptions& options,
+                              const std::function<void(const JobObject&)>& on_job = {});
+
+// Returns the gates that a command decides by: those that `text`, the value of --feature-gates,
+// names, then those that Kueue's Configuration names, then Kueue's defaults. Gates of the
+// Configuration that are not known go to standard error, once. Errors (kBadInput): a gate is on
+// whose parent is off.
+Result<FeatureGates> GatesOf(const Cluster& cluster, const std::string& text);
 
 // Returns kExitNo in place of kExitOk where ReadInput left an object out: not all was answered.
 int CountLeftOut(int exit_code);

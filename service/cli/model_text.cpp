@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "host/gangs/gang_counts.hpp"
 #include "host/kueue/quantity_text.hpp"
 #include "service/cli/object_writer.hpp"
 #include "service/cli/text_table.hpp"
@@ -68,16 +69,31 @@ class ModelWriter {
     WriteRanks(gang.ranks);
     TextIfAny("waitsFor", gang.waits_for);
     WriteRequest(gang.topology_request);
+    Number("minGroups", gang.min_groups);
+    if (!gang.middle_groups.empty()) {
+      out_.Key("middleGroups");
+      out_.BeginList();
+      for (const MiddleGroup& group : gang.middle_groups) {
+        out_.BeginMap();
+        Text("name", group.name);
+        if (group.within >= 0) Text("within", Middle(gang, group.within).name);
+        Number("minGroups", group.min_groups);
+        WriteRequest(group.topology_request);
+        out_.EndMap();
+      }
+      out_.EndList();
+    }
     out_.Key("rankedGroups");
     out_.BeginList();
-    for (const RankedGroup& ranked : gang.ranked_groups) WriteRanked(ranked);
+    for (const RankedGroup& ranked : gang.ranked_groups) WriteRanked(gang, ranked);
     out_.EndList();
     out_.EndMap();
   }
 
-  void WriteRanked(const RankedGroup& ranked) {
+  void WriteRanked(const GangGroup& gang, const RankedGroup& ranked) {
     out_.BeginMap();
     Text("name", ranked.name);
+    if (ranked.within >= 0) Text("within", Middle(gang, ranked.within).name);
     Text("rankMode", ranked.rank_from.empty() ? "Off" : "Ranked");
     TextIfAny("rankFrom", ranked.rank_from);
     WriteRanks(ranked.ranks);
@@ -261,6 +277,13 @@ std::string ModelTable(std::span<const GangWorkload> workloads, const TextStyle&
       rows.push_back({"  " + gang.name,
                       gang.mode == GangMode::kOff ? "gang group, Off" : "gang group", counts,
                       RequestText(gang.topology_request), "-"});
+      for (const MiddleGroup& group : gang.middle_groups) {
+        const std::string around =
+            group.within < 0 ? "" : " within " + Middle(gang, group.within).name;
+        rows.push_back({"    " + group.name, "group" + around,
+                        group.min_groups ? fmt::format("{} groups", *group.min_groups) : "-",
+                        RequestText(group.topology_request), "-"});
+      }
       for (const RankedGroup& ranked : gang.ranked_groups) {
         rows.push_back({"    " + ranked.name,
                         ranked.rank_from.empty() ? "no ranks" : "ranks from " + ranked.rank_from,

@@ -1,6 +1,7 @@
 // espalier place: where would the pending workloads of a saved cluster go?
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,11 +11,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/engine/empty_nodes.hpp"
 #include "host/engine/engine.hpp"
 #include "host/gangs/expand.hpp"
+#include "host/kueue/cluster_input.hpp"
 #include "host/kueue/node_participation.hpp"
 #include "host/kueue/placement_plan.hpp"
 #include "host/kueue/planned_answers.hpp"
+#include "host/kueue/pods_without_node.hpp"
+#include "host/kueue/running_gangs.hpp"
 #include "host/model/excerpt.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/address_option.hpp"
@@ -36,6 +41,7 @@
 #include "service/cli/terminal.hpp"
 #include "service/cli/usage_by_key.hpp"
 #include "service/client/remote_engine.hpp"
+#include "service/client/remote_questions.hpp"
 
 namespace espalier {
 namespace {
@@ -120,15 +126,22 @@ double SecondsSince(Clock::time_point start) {
 
 class PlaceRun {
  public:
-  PlaceRun(const PlaceOptions& options, FeatureGates gates)
-      : options_(options),
-        gates_(gates),
-        style_(OutputStyle(options.color, options.output == "wide")) {}
+  explicit PlaceRun(const PlaceOptions& options)
+      : options_(options), style_(OutputStyle(options.color, options.output == "wide")) {}
 
   ExitCode Run() {
-    Result<ClusterRead> read = ReadInput(options_.input);
+    InputOptions input = options_.input;
+    if (!options_.connect.empty() && !options_.load) {
+      auto of_state = ConfigurationOfState(options_.connect, options_.state);
+      if (!of_state) return ReportError(of_state.error());
+      input.of_state = *std::move(of_state);
+    }
+    Result<ClusterRead> read = ReadInput(input);
     if (!read) return ReportError(read.error());
     cluster_ = std::move(read->cluster);
+    const Result<FeatureGates> gates = GatesOf(cluster_, options_.feature_gates);
+    if (!gates) return ReportError(gates.error());
+    gates_ = *gates;
     if (!options_.workload.empty()) {
       Result<ObjectKey> workload = FindWorkload(cluster_, options_.workload);
       if (!workload) return ReportError(workload.error());
@@ -136,6 +149,7 @@ class PlaceRun {
     }
     if (options_.show_model) return ShowModel(*read);
     TellGangNotes(read->gang_workloads);
+    if (options_.load) gangs_ = std::move(read->gang_workloads);
     if (const Result<void> connected = Connect(); !connected) {
       return ReportError(connected.error());
     }
@@ -152,11 +166,13 @@ class PlaceRun {
     plan->state.nodes = std::move(nodes);
     const Result<void> decided = Decide(*plan);
     if (!decided) return ReportError(decided.error());
+    NotePodsWithoutNode(*plan);
     if (const Result<void> named = NameNodes(plan->state); !named) {
       return ReportError(named.error());
     }
-    const PlacementReport report{cluster_,         plan->state, plan->workloads,
-                                 planned_.answers, node_lines,  planned_.verdicts};
+    const PlacementReport report{
+        cluster_,   plan->state,       plan->workloads,       planned_.answers,
+        node_lines, planned_.verdicts, planned_.other_answers};
     Print(report);
     if (!options_.picture.empty()) PrintPicture(*plan);
     const OutcomeCounts counts = CountOutcomes(report);
@@ -164,7 +180,8 @@ class PlaceRun {
       const auto written = WriteReport(*std::move(plan), node_lines);
       if (!written) return ReportError(written.error());
     }
-    const std::size_t not_as_asked = counts.not_as_asked + counts.left_behind;
+    const std::size_t not_as_asked =
+        counts.not_as_asked + counts.left_behind + (counts.lost_pods > 0 ? 1 : 0);
     const std::size_t no = counts.not_placed + (options_.input.best_effort ? 0 : not_as_asked);
     return no == 0 ? kExitOk : kExitNo;
   }
@@ -221,66 +238,115 @@ class PlaceRun {
     return {};
   }
 
-  Result<void> Decide(const PlacementPlan& plan) {
-    const auto place = [&](const std::vector<WorkloadRequest>& requests) {
-      const Clock::time_point start = Clock::now();
-      auto answered = options_.connect.empty() ? DecideHere(plan.state, requests)
-                                               : DecideThere(plan.state, requests);
-      if (answered && options_.input.verbose) {
-        Tell(fmt::format("answered {} workloads in {:.1f} ms", requests.size(),
-                         SecondsSince(start) * 1e3));
-      }
-      return answered;
-    };
-    const auto nominate = [this](const std::vector<WorkloadRequest>& requests) {
-      return nominate_(requests);
-    };
-    auto planned = AnswerPlan(plan, place, nominate);
+  Result<void> Decide(PlacementPlan& plan) {
+    auto planned = options_.connect.empty() ? DecideHere(plan) : DecideThere(plan);
     if (!planned) return tl::unexpected(planned.error());
     planned_ = *std::move(planned);
     return {};
   }
 
-  Result<std::vector<WorkloadAnswer>> DecideHere(const ClusterStateInput& input,
-                                                 const std::vector<WorkloadRequest>& requests) {
+  Result<PlannedAnswers> DecideHere(PlacementPlan& plan) {
     std::optional<ProgressBar> packing(std::in_place, "packing");
-    Result<ClusterState> built = ClusterState::Build(input);
+    const Result<ClusterState> state = ClusterState::Build(plan.state);
     packing.reset();
-    if (!built) return tl::unexpected(built.error());
-    auto state = std::make_shared<ClusterState>(*std::move(built));
-    const std::size_t at_once = Mode() == PlacementMode::kNominate ? requests.size() : 1;
+    if (!state) return tl::unexpected(state.error());
+    const std::size_t at_once = Mode() == PlacementMode::kNominate ? plan.workloads.size() : 1;
     const auto backend = MakeBackend(options_.backend.name, options_.backend.threads, at_once);
     if (!backend) return tl::unexpected(backend.error());
     const Engine engine(*backend, gates_);
-    ProgressBar progress("placing", requests.size());
-    auto answers =
-        engine.Place(*state, requests, Mode(), [&](std::size_t done) { progress.Update(done); });
+    EmptyNodes empty(*state, plan.state, engine);
+    auto planned = AnswerPlan(
+        plan, Timed([&](const std::vector<WorkloadRequest>& requests) {
+          ClusterState scratch = state->Branch();
+          ProgressBar progress("placing", requests.size());
+          return Result<std::vector<WorkloadAnswer>>(engine.Place(
+              scratch, requests, Mode(), [&](std::size_t done) { progress.Update(done); }));
+        }),
+        [&](std::vector<WorkloadRequest> requests) { return empty.Nominate(std::move(requests)); });
     ReportDeviceFault(**backend);
-    if (options_.input.verbose) {
-      Tell("decided on " + DescribeBackend(**backend));
-    }
-    nominate_ = [engine, state](const std::vector<WorkloadRequest>& asked) {
-      return Result<std::vector<WorkloadAnswer>>(engine.Nominate(*state, asked));
-    };
-    return answers;
+    if (options_.input.verbose) Tell("decided on " + DescribeBackend(**backend));
+    return planned;
   }
 
-  Result<std::vector<WorkloadAnswer>> DecideThere(const ClusterStateInput& input,
-                                                  const std::vector<WorkloadRequest>& requests) {
+  Result<PlannedAnswers> DecideThere(PlacementPlan& plan) {
     if (options_.load) {
-      ClusterStateInput sent = input;
-      const std::vector<AdmittedUsage> workloads = TakeUsageByKey(cluster_, sent);
-      if (const Result<void> loaded = remote_->Load(sent, workloads); !loaded) {
-        return tl::unexpected(loaded.error());
-      }
-      Tell(fmt::format("replaced the state of {} (generation {}, {}) by that of the files ({})",
-                       options_.connect, state_.generation, Counted(state_.nodes, "node"),
-                       Counted(static_cast<std::int64_t>(input.nodes.size()), "node")));
+      if (auto loaded = Load(plan.state); !loaded) return tl::unexpected(loaded.error());
     }
-    nominate_ = [this](const std::vector<WorkloadRequest>& asked) {
-      return remote_->Place(asked, PlacementMode::kNominate, gates_);
+    if (asks_) LeaveOutUnknownFlavors(plan);
+    auto questions = RemoteQuestions::Connect(options_.connect, options_.state);
+    if (!questions) return tl::unexpected(questions.error());
+    return AnswerPlan(plan, Timed([this](const std::vector<WorkloadRequest>& requests) {
+                        return remote_->Place(requests, Mode(), gates_);
+                      }),
+                      [&](const std::vector<WorkloadRequest>& requests) {
+                        return questions->NominateOnEmpty(requests, gates_);
+                      });
+  }
+
+  // Pods that their domain has room for, and no node of it.
+  void NotePodsWithoutNode(const PlacementPlan& plan) {
+    PodsWithoutNode without(cluster_, plan.state.nodes);
+    for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
+      const auto* request = std::get_if<WorkloadRequest>(&plan.workloads[i].plan);
+      if (request == nullptr) continue;
+      std::ranges::move(
+          without.Find(*request, planned_.answers[i]),
+          std::back_inserter(cluster_.workloads[plan.workloads[i].index].not_honoured));
+    }
+  }
+
+  // A state is not asked about flavors that it does not have, but for the first of a workload.
+  void LeaveOutUnknownFlavors(PlacementPlan& plan) const {
+    std::set<std::string> left_out;
+    const auto is_unknown = [&](const PodSetRequest& pod_set) {
+      const bool known = std::ranges::any_of(
+          state_.flavors, [&](const auto& flavor) { return flavor.name == pod_set.flavor; });
+      if (!known) left_out.insert(pod_set.flavor);
+      return !known;
     };
-    return remote_->Place(requests, Mode(), gates_);
+    for (PlannedWorkload& planned : plan.workloads) {
+      std::erase_if(planned.others, [&](const WorkloadRequest& other) {
+        return std::ranges::any_of(other.pod_sets, is_unknown);
+      });
+    }
+    for (const std::string& flavor : left_out) {
+      Tell(fmt::format("flavor {} is not tried: the state of {} does not have it", Excerpt(flavor),
+                       options_.connect));
+    }
+  }
+
+  Result<void> Load(const ClusterStateInput& input) {
+    ClusterStateInput sent = input;
+    const std::vector<AdmittedUsage> workloads = AdmittedIn(sent);
+    const std::string configuration = cluster_.configuration ? cluster_.configuration->json : "";
+    if (auto loaded = remote_->Load(sent, workloads, configuration); !loaded) return loaded;
+    Tell(fmt::format("replaced the state of {} (generation {}, {}) by that of the files ({})",
+                     options_.connect, state_.generation, Counted(state_.nodes, "node"),
+                     Counted(static_cast<std::int64_t>(input.nodes.size()), "node")));
+    return {};
+  }
+
+  // Says how long an answer took, where that is wanted.
+  Nominate Timed(Nominate place) const {
+    return [this, place = std::move(place)](std::vector<WorkloadRequest> requests) {
+      const std::size_t asked = requests.size();
+      const Clock::time_point start = Clock::now();
+      auto answered = place(std::move(requests));
+      if (answered && options_.input.verbose) {
+        Tell(fmt::format("answered {} workloads in {:.1f} ms", asked, SecondsSince(start) * 1e3));
+      }
+      return answered;
+    };
+  }
+
+  // Takes what admitted workloads and gangs whose pods run use from the state, by their keys.
+  std::vector<AdmittedUsage> AdmittedIn(ClusterStateInput& state) const {
+    if (gangs_.empty()) return TakeUsageByKey(cluster_, state);
+    Cluster cluster = cluster_;
+    cluster.nodes = std::move(state.nodes);
+    AdmitRunningGangs(gangs_, TreesOf(options_.input.profile), cluster);
+    state = BuildClusterStateInput(cluster, gates_);
+    return TakeUsageByKey(cluster, state);
   }
 
   void Print(const PlacementReport& report) const {
@@ -394,8 +460,8 @@ class PlaceRun {
   TextStyle style_;
   std::optional<ObjectKey> only_;
   Cluster cluster_;
+  std::vector<GangWorkload> gangs_;  // of the files, to be loaded
   PlannedAnswers planned_;
-  Nominate nominate_;  // asks what was asked, without booking anything
   std::optional<RemoteEngine> remote_;
   RemoteState state_;        // of the server, before this
   bool asks_ = false;        // about the state of the server
@@ -406,7 +472,7 @@ bool AsksManyStates(const PlaceOptions& options) {
   return options.state.find(',') != std::string::npos;
 }
 
-int RunDispatch(const PlaceOptions& options, const FeatureGates& gates) {
+int RunDispatch(const PlaceOptions& options) {
   const auto clusters = ParseClusterFiles(options.clusters);
   if (!clusters) {
     ReportError(Error{clusters.error().error_class, "--cluster: " + clusters.error().message});
@@ -417,7 +483,7 @@ int RunDispatch(const PlaceOptions& options, const FeatureGates& gates) {
                                              .workload = options.workload,
                                              .simulate_empty = options.simulate_empty,
                                              .guess_flavor = options.guess_flavor,
-                                             .gates = gates,
+                                             .feature_gates = options.feature_gates,
                                              .backend = options.backend,
                                              .connect = options.connect,
                                              .states = options.state});
@@ -433,13 +499,12 @@ int RunDispatch(const PlaceOptions& options, const FeatureGates& gates) {
 }
 
 int RunPlace(const PlaceOptions& options) {
-  const Result<FeatureGates> gates = ParseFeatureGates(options.feature_gates);
-  if (!gates) {
-    ReportError(gates.error());
+  if (const auto named = ParseFeatureGates(options.feature_gates); !named) {
+    ReportError(named.error());
     return kExitUsage;
   }
-  if (!options.clusters.empty() || AsksManyStates(options)) return RunDispatch(options, *gates);
-  return PlaceRun(options, *gates).Run();
+  if (!options.clusters.empty() || AsksManyStates(options)) return RunDispatch(options);
+  return PlaceRun(options).Run();
 }
 
 }  // namespace

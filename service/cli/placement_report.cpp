@@ -40,16 +40,27 @@ Outcome OutcomeOf(const PlacementReport& report, std::size_t workload) {
   return OutcomeOf(report.workloads[workload], report.answers[workload]);
 }
 
-std::string ReasonOf(const PlacementReport& report, std::size_t workload) {
-  return ReasonOf(report.workloads[workload], report.answers[workload]);
+std::vector<std::string> PlacementReport::OtherReasonsAt(std::size_t workload) const {
+  if (workload >= other_answers.size()) return {};
+  return OtherReasons(workloads[workload], other_answers[workload]);
 }
 
-std::string VerdictText(std::optional<NestedStatus> verdict) {
-  if (verdict == NestedStatus::kNotNow) return "not now: the nodes could hold it, were they empty";
-  if (verdict == NestedStatus::kNever)
+std::string ReasonOf(const PlacementReport& report, std::size_t workload) {
+  std::string reason = ReasonOf(report.workloads[workload], report.answers[workload]);
+  for (const std::string& other : report.OtherReasonsAt(workload)) reason += "; " + other;
+  return reason;
+}
+
+std::string VerdictText(std::optional<NestedStatus> verdict, const std::string& flavors) {
+  const std::string nodes = flavors.empty() ? "the nodes" : "the nodes of " + flavors;
+  if (verdict == NestedStatus::kNotNow) {
+    return fmt::format("not now: {} could hold it, were they empty", nodes);
+  }
+  if (verdict == NestedStatus::kNever) {
     return "never: the nodes could not hold it, were they all empty";
+  }
   if (verdict == NestedStatus::kUndecided) {
-    return "undecided: whether the nodes could hold it, were they empty, is not known";
+    return fmt::format("undecided: whether {} could hold it, were they empty, is not known", nodes);
   }
   return "";
 }

@@ -33,11 +33,15 @@ struct PlacementReport {
   std::string nodes;  // lines on how many nodes take part, without a final newline
   // By workload, whether one that was not placed would fit on empty nodes; or empty.
   std::span<const std::optional<NestedStatus>> verdicts = {};
+  // By workload, the answers on the other flavors that its queue tries; or empty.
+  std::span<const std::vector<WorkloadAnswer>> other_answers = {};
 
   // Returns the request and answer of a workload that was placed as a tree; nullopt for others.
   std::optional<PlacedTree> TreeAt(std::size_t workload) const;
   // Returns the verdict on a workload that was not placed.
   std::optional<NestedStatus> VerdictAt(std::size_t workload) const;
+  // Returns why a workload that was not placed has no place on its other flavors, a text for each.
+  std::vector<std::string> OtherReasonsAt(std::size_t workload) const;
 };
 
 enum class Outcome { kPlaced, kNotPlaced, kNothingToPlace };
@@ -54,8 +58,8 @@ std::string ReasonOf(const PlannedWorkload& workload, const WorkloadAnswer& answ
 std::string ReasonOf(const PlacementReport& report, std::size_t workload);
 
 // Returns whether the nodes would hold it if they were empty: "not now: ...", "never: ..."; "" when
-// that is not known.
-std::string VerdictText(std::optional<NestedStatus> verdict);
+// that is not known. `flavors`: whose nodes, where that is to be said.
+std::string VerdictText(std::optional<NestedStatus> verdict, const std::string& flavors = {});
 
 // Returns a note such as " (flavor gpu is a guess)" when the workload's flavor is a guess, else "".
 std::string GuessText(const PlannedWorkload& workload);

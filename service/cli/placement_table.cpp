@@ -25,7 +25,7 @@ class Rows {
     const PlannedWorkload& planned = report_.workloads[index];
     const WorkloadAnswer& answer = report_.answers[index];
     const Workload& workload = report_.cluster.workloads[planned.index];
-    if (const auto tree = report_.TreeAt(index)) return AddTree(planned, workload, *tree);
+    if (const auto tree = report_.TreeAt(index)) return AddTree(index, workload, *tree);
     const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
     if (request == nullptr) {
       if (workload.pod_sets.empty()) AddUnasked(planned, workload, {.name = "-"});
@@ -35,11 +35,11 @@ class Rows {
     const PodSetAnswer* failed = answer.FirstFailure();
     const auto answers = ByName(answer.pod_sets);
     const std::vector<std::int64_t> lost = LostPodsOf(*request, answer);
-    const std::string verdict = VerdictText(report_.VerdictAt(index));
+    const std::vector<std::string> more = MoreLines(index);
     for (std::size_t p = 0; p < lost.size(); ++p) {
       const PodSetRequest& pod_set = request->pod_sets[p];
       AddAsked(planned, workload, pod_set, FindOrNull(answers, pod_set.name), failed, lost[p],
-               verdict);
+               more);
     }
   }
 
@@ -54,6 +54,23 @@ class Rows {
   }
 
  private:
+  // What stands below the reason, and below a place where the queue tries several flavors.
+  std::vector<std::string> MoreLines(std::size_t index) const {
+    const PlannedWorkload& planned = report_.workloads[index];
+    const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
+    const std::string flavors = planned.others.empty() ? "" : FlavorsText(*request);
+    if (OutcomeOf(report_, index) == Outcome::kPlaced) {
+      if (flavors.empty()) return {};
+      return {"on " + flavors};
+    }
+    std::vector<std::string> lines;
+    if (!flavors.empty()) lines.push_back("  that is on " + flavors);
+    for (const std::string& reason : report_.OtherReasonsAt(index)) lines.push_back("  " + reason);
+    const std::string verdict = VerdictText(report_.VerdictAt(index), flavors);
+    if (!verdict.empty()) lines.push_back("  " + verdict);
+    return lines;
+  }
+
   void AddUnasked(const PlannedWorkload& planned, const Workload& workload, const PodSet& pod_set) {
     const bool refused = std::holds_alternative<RefusedWorkload>(planned.plan);
     const std::string reason = ReasonOf(planned, {});
@@ -63,9 +80,16 @@ class Rows {
            "-", refused ? TableCell("not placed: " + reason, Color::kBad) : TableCell(reason));
   }
 
-  void AddTree(const PlannedWorkload& planned, const Workload& workload, const PlacedTree& tree) {
+  void AddTree(std::size_t index, const Workload& workload, const PlacedTree& tree) {
+    const PlannedWorkload& planned = report_.workloads[index];
     const std::string& flavor = tree.request.flavor;
-    for (TreeRow& row : TreeRows(tree, names_.Of(flavor), detail_, Limit())) {
+    std::vector<TreeRow> rows = TreeRows(tree, names_.Of(flavor), detail_, Limit());
+    if (!planned.others.empty() && !rows.empty()) {
+      for (std::string& line : MoreLines(index)) {
+        rows.front().placement.lines.push_back(std::move(line));
+      }
+    }
+    for (TreeRow& row : rows) {
       for (std::string& line : row.placement.lines) line += GuessText(planned);
       AddRow(planned, workload, flavor, std::move(row.group), std::move(row.pods),
              std::move(row.requested), std::move(row.reached), std::move(row.placement));
@@ -78,13 +102,14 @@ class Rows {
 
   void AddAsked(const PlannedWorkload& planned, const Workload& workload,
                 const PodSetRequest& pod_set, const PodSetAnswer* answer,
-                const PodSetAnswer* failed, std::int64_t lost, const std::string& verdict) {
+                const PodSetAnswer* failed, std::int64_t lost,
+                const std::vector<std::string>& more) {
     const TopologyNames& names = names_.Of(pod_set.flavor);
     std::string reached = "-";
     TableCell placement = "";
     if (answer != nullptr && answer->failure) {
       std::vector<std::string> lines = {"not placed: " + answer->failure->reason};
-      if (!verdict.empty()) lines.push_back("  " + verdict);
+      lines.insert(lines.end(), more.begin(), more.end());
       placement = std::move(lines);
       placement.color = Color::kBad;
     } else if (failed != nullptr) {
@@ -93,6 +118,7 @@ class Rows {
     } else if (answer != nullptr && answer->assignment) {
       reached = ReachedLevel(*answer->assignment, names);
       placement = DomainLines(*answer->assignment, names, detail_, Limit());
+      placement.lines.insert(placement.lines.end(), more.begin(), more.end());
       for (std::string& line : NotHonouredLines(workload)) {
         placement.lines.push_back(std::move(line));
         placement.color = Color::kBad;

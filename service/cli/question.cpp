@@ -1,12 +1,15 @@
 #include "service/cli/question.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "host/kueue/assignment_encoding.hpp"
+#include "host/kueue/pods_without_node.hpp"
+#include "host/kueue/running_gangs.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/nearest_name.hpp"
 #include "service/backends/backends.hpp"
@@ -134,10 +137,19 @@ void AddQuestionOptions(CLI::App& command, QuestionOptions& options) {
 }
 
 Result<Question> OpenQuestion(const QuestionOptions& options) {
-  Result<FeatureGates> gates = ParseFeatureGates(options.feature_gates);
-  if (!gates) return tl::unexpected(gates.error());
-  Result<ClusterRead> read = ReadInput(options.input);
+  InputOptions input = options.input;
+  if (!options.connect.empty()) {
+    auto of_state = ConfigurationOfState(options.connect, options.state);
+    if (!of_state) return tl::unexpected(of_state.error());
+    input.of_state = *std::move(of_state);
+  }
+  Result<ClusterRead> read = ReadInput(input);
   if (!read) return tl::unexpected(read.error());
+  const Result<FeatureGates> gates = GatesOf(read->cluster, options.feature_gates);
+  if (!gates) return tl::unexpected(gates.error());
+  if (options.moves_gangs) {
+    AdmitRunningGangs(read->gang_workloads, TreesOf(options.input.profile), read->cluster);
+  }
   Question question{std::move(read->cluster),          nullptr, nullptr, *gates,
                     OutputStyle(options.color, false), {}};
   if (!options.connect.empty()) {
@@ -169,7 +181,26 @@ Result<AskedWorkload> AskAbout(const Cluster& cluster, const FeatureGates& gates
     return cannot(nothing->reason);
   }
   return AskedWorkload{&cluster.workloads[planned.index], planned.cluster_queue,
-                       std::get<WorkloadRequest>(std::move(planned.plan))};
+                       std::get<WorkloadRequest>(std::move(planned.plan)),
+                       std::move(planned.others)};
+}
+
+std::vector<const WorkloadRequest*> AskedWorkload::Choices() const {
+  std::vector<const WorkloadRequest*> choices = {&request};
+  for (const WorkloadRequest& other : others) choices.push_back(&other);
+  return choices;
+}
+
+bool IsNotTried(const AskedWorkload& asked, const WorkloadRequest& request, const Error& error) {
+  if (error.error_class != ErrorClass::kNotFound || &request == &asked.request) return false;
+  Tell(fmt::format("{} is not tried: {}", FlavorsText(request), error.message));
+  return true;
+}
+
+void NotePodsWithoutNode(const Cluster& cluster, const WorkloadRequest& request,
+                         const WorkloadAnswer& answer, Workload& workload) {
+  std::ranges::move(PodsWithoutNode(cluster, cluster.nodes).Find(request, answer),
+                    std::back_inserter(workload.not_honoured));
 }
 
 TableCell AnswerCell(const WorkloadAnswer& answer, const NamesByFlavor& names) {
@@ -190,6 +221,9 @@ TableCell AnswerCell(const WorkloadAnswer& answer, const NamesByFlavor& names) {
     }
   }
   if (lines.empty()) lines.emplace_back("fits");
+  if (answer.tree && answer.tree->status == NestedStatus::kPlacedInPart) {
+    lines.push_back("in part: " + answer.tree->reason);
+  }
   return lines;
 }
 
@@ -209,11 +243,15 @@ void WriteAnswer(const WorkloadAnswer& answer, const FeatureGates& gates, Object
   out.BeginMap();
   out.Key("fits");
   out.Flag(answer.FirstFailure() == nullptr);
+  if (answer.tree && answer.tree->status == NestedStatus::kPlacedInPart) {
+    out.Field("inPart", std::string_view(answer.tree->reason));
+  }
   out.Key("podSets");
   out.BeginList();
   for (const PodSetAnswer& pod_set : answer.pod_sets) {
     out.BeginMap();
     out.Field("name", std::string_view(pod_set.name));
+    if (!pod_set.flavor.empty()) out.Field("flavor", std::string_view(pod_set.flavor));
     if (pod_set.failure) out.Field("reason", std::string_view(pod_set.failure->reason));
     if (pod_set.assignment) {
       out.Key("topologyAssignment");

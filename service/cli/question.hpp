@@ -31,9 +31,10 @@ struct QuestionOptions {
   BackendOptions backend;
   std::string output = "table";  // or json, yaml
   std::string color = "auto";
-  std::string connect;      // address of a server; empty: decide here
-  std::string state;        // the server's state of that name
-  bool needs_nodes = true;  // false: those of a server are not read, which takes long
+  std::string connect;       // address of a server; empty: decide here
+  std::string state;         // the server's state of that name
+  bool moves_gangs = false;  // gangs whose pods run count as admitted workloads (AdmitRunningGangs)
+  bool needs_nodes = true;   // false: those of a server are not read, which takes long
 };
 
 // Declares FILES, --feature-gates, --output and --color; `options` must outlive the parse. Commands
@@ -78,6 +79,11 @@ struct AskedWorkload {
   const Workload* workload = nullptr;  // in the cluster
   std::string cluster_queue;           // empty: not known
   WorkloadRequest request;
+  // The same on the flavors that the queue tries after those of `request`, in that order.
+  std::vector<WorkloadRequest> others;
+
+  // Returns all requests, in the order in which they are tried.
+  std::vector<const WorkloadRequest*> Choices() const;
 };
 
 // Returns a pending workload of the cluster by its own name or its job's. Errors: none or several
@@ -85,6 +91,15 @@ struct AskedWorkload {
 // topology (kBadInput).
 Result<AskedWorkload> AskAbout(const Cluster& cluster, const FeatureGates& gates,
                                const std::string& workload);
+
+// Returns whether an answer is missing because a server does not have the flavors of a request that
+// is not the first of a workload; says so.
+bool IsNotTried(const AskedWorkload& asked, const WorkloadRequest& request, const Error& error);
+
+// Adds to what of a workload is not honoured what PodsWithoutNode finds of an answer to one of its
+// requests. Without nodes in the cluster nothing is known.
+void NotePodsWithoutNode(const Cluster& cluster, const WorkloadRequest& request,
+                         const WorkloadAnswer& answer, Workload& workload);
 
 // Returns a cell that shows where the pod sets of an answer go, or why they do not: a line for each
 // run of domains, and with several pod sets the name of each before its first line.

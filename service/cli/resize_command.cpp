@@ -107,10 +107,14 @@ std::vector<std::pair<std::string, std::int64_t>> CountsOf(const ResizeOptions& 
   return counts;
 }
 
-Result<FeatureGates> GatesOf(const std::string& text) {
+// ElasticJobsViaWorkloadSlicesWithTAS is on unless somebody names it.
+Result<FeatureGates> ResizeGatesOf(const Cluster& cluster, const std::string& text) {
   constexpr std::string_view kGate = "ElasticJobsViaWorkloadSlicesWithTAS";
-  auto gates = ParseFeatureGates(text);
-  if (!gates || text.find(kGate) != std::string::npos) return gates;
+  auto gates = GatesOf(cluster, text);
+  const bool is_named =
+      text.find(kGate) != std::string::npos ||
+      (cluster.configuration && cluster.configuration->feature_gates.contains(std::string(kGate)));
+  if (!gates || is_named) return gates;
   return ResizeGates(*gates);
 }
 
@@ -145,7 +149,7 @@ Result<std::vector<WorkerFiles>> ParseWorkers(const std::vector<std::string>& wo
   return workers;
 }
 
-ExitCode RunFlow(const ResizeOptions& options, const FeatureGates& gates) {
+ExitCode RunFlow(const ResizeOptions& options) {
   const auto worker_files = ParseWorkers(options.worker);
   if (!worker_files) {
     ReportError(worker_files.error());
@@ -156,6 +160,8 @@ ExitCode RunFlow(const ResizeOptions& options, const FeatureGates& gates) {
   input.files = options.manager;
   Result<ClusterRead> manager = ReadInput(input);
   if (!manager) return ReportError(manager.error());
+  const auto gates = ResizeGatesOf(manager->cluster, options.feature_gates);
+  if (!gates) return ReportError(gates.error());
   std::vector<WorkerRead> workers;
   for (const WorkerFiles& files : *worker_files) {
     input.files = files.files;
@@ -166,12 +172,13 @@ ExitCode RunFlow(const ResizeOptions& options, const FeatureGates& gates) {
   }
   auto state = MakeMultiKueueState(*std::move(manager), std::move(workers), options.workload);
   if (!state) return ReportError(state.error());
+  if (options.slices == "per-replica") state->slices = SliceMode::kPerReplica;
   if (const auto set = SetWantedCounts(CountsOf(options), *state); !set) {
     return ReportError(set.error());
   }
   const auto backend = MakeBackend(options.backend.name, options.backend.threads, 1);
   if (!backend) return ReportError(backend.error());
-  const auto steps = PlanFlow(*std::move(state), Engine(*backend, gates));
+  const auto steps = PlanFlow(*std::move(state), Engine(*backend, *gates));
   if (!steps) return ReportError(steps.error());
   if (options.output == "json") {
     WriteOutput(FlowObject(*steps, *MakeJsonWriter()));
@@ -184,16 +191,17 @@ ExitCode RunFlow(const ResizeOptions& options, const FeatureGates& gates) {
 }
 
 ExitCode RunResize(const ResizeOptions& options) {
-  const Result<FeatureGates> gates = GatesOf(options.feature_gates);
-  if (!gates) {
-    ReportError(gates.error());
+  if (const auto named = ParseFeatureGates(options.feature_gates); !named) {
+    ReportError(named.error());
     return kExitUsage;
   }
-  if (options.multikueue) return RunFlow(options, *gates);
+  if (options.multikueue) return RunFlow(options);
   InputOptions input = options.input;
   input.with_owned_jobs = true;
   Result<ClusterRead> read = ReadInput(input);
   if (!read) return ReportError(read.error());
+  const Result<FeatureGates> gates = ResizeGatesOf(read->cluster, options.feature_gates);
+  if (!gates) return ReportError(gates.error());
   for (const std::string& note : OptIn(*read)) Tell(note);
   const Result<ObjectKey> key = FindSlice(read->cluster, options.workload);
   if (!key) return ReportError(key.error());
@@ -223,10 +231,6 @@ void CheckOptions(const ResizeOptions& options) {
     if (options.worker.empty()) throw CLI::RequiredError("--worker");
     if (!options.input.files.empty()) {
       throw CLI::ValidationError("FILES", "go with --manager or --worker under --multikueue");
-    }
-    // The flow is that of one slice that replaces another, by Kueue's rules.
-    if (options.slices != "replacement") {
-      throw CLI::ValidationError("--slices", "under --multikueue is replacement alone");
     }
     if (options.profile != "kueue") {
       throw CLI::ValidationError("--profile", "under --multikueue is kueue alone");

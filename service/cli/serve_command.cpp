@@ -190,12 +190,14 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option(
       "--feature-gates", flags->feature_gates,
-      "Kueue's feature gates where a request names none, as in Name=true,Other=false");
+      "Kueue's feature gates where a request names none, as in Name=true,Other=false; they win\n"
+      "over those of a Configuration that is loaded with a state");
   command->footer(kExamples);
   command->callback([flags, &exit_code] {
     const auto gates = ParseFeatureGates(flags->feature_gates);
     if (!gates) throw CLI::ValidationError("--feature-gates", gates.error().message);
     flags->options.server.gates = *gates;
+    flags->options.server.named_gates = flags->feature_gates;
     flags->options.server.capacity_shapes =
         ReadShapes(flags->capacity_shapes, flags->options.server.metrics);
     flags->options.server.version = Version();

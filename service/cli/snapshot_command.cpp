@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "host/model/excerpt.hpp"
+#include "host/readers/kueue_configuration.hpp"
 #include "host/readers/object_index.hpp"
 #include "host/readers/redaction.hpp"
 #include "service/cli/child_process.hpp"
@@ -19,6 +20,8 @@
 
 namespace espalier {
 namespace {
+
+constexpr const char* kConfigMap = "configmap";  // of which that of Kueue's manager alone is saved
 
 struct SnapshotOptions {
   std::string context;
@@ -38,7 +41,9 @@ constexpr const char* kExamples = R"(Examples:
     espalier snapshot --redact -o cluster.json.gz
 
 It runs `kubectl get TYPE -A -o json` for every type that is read and changes nothing. A type that
-the cluster does not have is left out and reported on standard error.
+the cluster does not have is left out and reported on standard error. Of ConfigMaps that of Kueue's
+manager alone is saved, kueue-manager-config, which holds its Configuration; where it has another
+name, give it to the other commands with --kueue-config.
 
 --redact replaces names, namespaces, label values and other texts by numbers that are in the same
 order, so that the answers stay the same. Field names, label keys, resources, amounts, times and uids
@@ -58,13 +63,18 @@ std::string_view Trimmed(std::string_view text) {
 
 // What kubectl prints, a text for each type that the cluster has.
 Result<std::vector<std::string>> Fetch(const SnapshotOptions& options) {
-  const std::vector<std::string> types = TypesThatAreRead();
+  std::vector<std::string> types = TypesThatAreRead();
+  types.emplace_back(kConfigMap);
   std::vector<std::string> texts;
   std::vector<std::string> missing;
   ProgressBar progress("fetching", types.size());
   for (std::size_t i = 0; i < types.size(); ++i) {
     progress.Update(i);
     std::vector<std::string> words = {"kubectl", "get", types[i], "-A", "-o", "json"};
+    if (types[i] == kConfigMap) {
+      words.insert(words.end(),
+                   {"--field-selector", fmt::format("metadata.name={}", kConfigurationName)});
+    }
     if (!options.context.empty()) words.insert(words.end(), {"--context", options.context});
     Result<ChildResult> child = RunChild(words);
     if (!child) {

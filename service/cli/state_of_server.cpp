@@ -12,6 +12,7 @@
 #include "host/kueue/cluster_lookup.hpp"
 #include "host/kueue/node_participation.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/readers/cluster_files.hpp"
 #include "service/cli/counted.hpp"
 
 namespace espalier {
@@ -69,6 +70,21 @@ std::string WhyLeftOut(const RemoteState& state, const Cluster& files) {
 }
 
 }  // namespace
+
+Result<std::shared_ptr<const KueueConfiguration>> ConfigurationOfState(
+    const std::string& address, const std::string& state_name) {
+  Result<RemoteEngine> remote = RemoteEngine::Connect(address);
+  if (!remote) return tl::unexpected(remote.error());
+  remote->UseState(state_name);
+  const Result<RemoteState> state = remote->UseStateOfServer();
+  if (!state) return tl::unexpected(state.error());
+  if (state->kueue_configuration.empty()) return nullptr;
+  Result<ClusterRead> read =
+      ReadClusterText(fmt::format("the state of {}", address), state->kueue_configuration);
+  if (!read) return tl::unexpected(read.error());
+  if (!read->cluster.configuration) return nullptr;
+  return std::make_shared<const KueueConfiguration>(*std::move(read->cluster.configuration));
+}
 
 Result<std::vector<std::string>> MatchToState(const RemoteState& state, const std::string& address,
                                               Cluster& cluster) {

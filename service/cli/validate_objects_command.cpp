@@ -1,5 +1,6 @@
 // espalier validate-objects: which rules of Kueue's webhooks and schemas do objects break?
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,8 +12,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/kueue/validation.hpp"
-#include "host/readers/slice_constraints.hpp"
+#include "host/readers/sources/job_object.hpp"
+#include "host/webhooks/job_webhooks.hpp"
+#include "host/webhooks/object_rules.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/input.hpp"
 #include "service/cli/object_writer.hpp"
@@ -42,9 +44,9 @@ constexpr const char* kExamples = R"(Examples:
   In a pipeline:
     espalier validate-objects manifests/ -o json | jq -r '.violations[] | .object + ": " + .message'
 
-Checked are Topologies, ResourceFlavors, Workloads, and the topology annotations of all that Kueue
-makes Workloads of, one by one; a level that no Topology beside them has is named. What was looked
-at, and what was not, is counted. What cannot be read, in objects of any kind, is listed too.
+Checked are Topologies, ResourceFlavors, Workloads, and each kind of job as its own webhook does; a
+level that no Topology beside them has is named. What was looked at, and what was not, is counted.
+What cannot be read, in objects of any kind, is listed too.
 
 Exit codes: 0 no violation; 1 some; 2 wrong command line; 3 a file cannot be read;
 4 no memory, or output lost; 5 internal error.)";
@@ -57,31 +59,6 @@ struct Found {
   Violation violation;
 };
 
-// The Job that stands for a Workload of its own name and uid, as it does when the input has no
-// Workload for it.
-bool IsReadFromJob(const Workload& workload) {
-  return workload.owners.size() == 1 && workload.owners[0].kind == "Job" &&
-         workload.owners[0].name == workload.key.name && workload.owners[0].uid == workload.uid;
-}
-
-// Names the Job and its field where the Workload is made of one.
-void NameJobs(const Cluster& cluster, std::vector<Found>& found) {
-  constexpr std::string_view kTemplate = "spec.podSets[0].template";
-  std::map<std::string, std::string> jobs;  // by title of the Workload
-  for (const Workload& workload : cluster.workloads) {
-    const std::string name = workload.key.ToString();
-    if (IsReadFromJob(workload)) jobs["Workload " + name] = "Job " + name;
-  }
-  for (auto& [file, violation] : found) {
-    const auto job = jobs.find(violation.object);
-    if (job == jobs.end()) continue;
-    violation.object = job->second;
-    if (violation.field.starts_with(kTemplate)) {
-      violation.field.replace(0, kTemplate.size(), "spec.template");
-    }
-  }
-}
-
 using Counts = std::map<std::string, std::size_t>;  // by kind
 
 // What Kueue's webhooks look at, and other objects of the input.
@@ -89,37 +66,6 @@ struct Looked {
   Counts at;
   Counts past;
 };
-
-// Whether Kueue makes Workloads of the kind, so that a webhook looks at its templates (R23.11).
-bool IsKindOfKueue(std::string_view kind) {
-  constexpr std::string_view kKinds[] = {"AppWrapper", "Deployment",       "JAXJob",
-                                         "Job",        "JobSet",           "LeaderWorkerSet",
-                                         "MPIJob",     "PaddleJob",        "Pod",
-                                         "PyTorchJob", "RayCluster",       "RayJob",
-                                         "RayService", "SparkApplication", "StatefulSet",
-                                         "TFJob",      "TrainJob",         "XGBoostJob"};
-  return std::ranges::find(kKinds, kind) != std::end(kKinds);
-}
-
-// Adds what is wrong with the templates of an object that Kueue makes a Workload of.
-void AddOfTemplates(const Workload& made, const ValidationRules& rules, std::vector<Found>& found) {
-  const OwnerReference& object = made.owners.front();
-  const std::string title =
-      fmt::format("{} {}", object.kind, ObjectKey{made.key.namespace_, object.name}.ToString());
-  for (Violation& violation : ValidateWorkload(made, rules)) {
-    // Fields of the Workload itself are what Kueue makes of the annotations.
-    if (violation.field.find(".template.") == std::string::npos) continue;
-    violation.object = title;
-    for (std::size_t i = 0; i < made.pod_sets.size(); ++i) {
-      const std::string start = fmt::format("spec.podSets[{}].", i);
-      if (!violation.field.starts_with(start)) continue;
-      violation.field.replace(0, start.size(), fmt::format("pod set {}: ", made.pod_sets[i].name));
-    }
-    const bool is_known = std::ranges::any_of(  // a copy of a replica before
-        found, [&](const Found& one) { return one.violation == violation; });
-    if (!is_known) found.push_back({"", std::move(violation)});
-  }
-}
 
 // Adds the levels of a workload's requests that no Topology beside it has.
 void AddUnknownLevels(const Cluster& cluster, const Workload& workload, const std::string& title,
@@ -151,30 +97,42 @@ void AddUnknownLevels(const Cluster& cluster, const Workload& workload, const st
   }
 }
 
-// Adds what the rules say of all that Kueue makes Workloads of.
-void AddOfJobs(const ClusterRead& read, const ValidationRules& rules, Looked& looked,
-               std::vector<Found>& found) {
-  std::set<std::pair<std::string, ObjectKey>> objects;
+// Adds what the webhook of the job's kind refuses.
+void AddOfJob(const JobObject& job, const FeatureGates& gates, Looked& looked,
+              std::vector<Found>& found) {
+  if (!HasJobWebhook(job)) return;
+  ++looked.at[JobKind(job)];
+  const std::string file = JobPlace(job);
+  for (Violation& violation : ValidateJob(job, gates))
+    found.push_back({file, std::move(violation)});
+}
+
+// Adds what Kueue's webhook says of a Workload that it would make, which names the fields of that.
+void AddOfMade(const Workload& made, const std::string& title, std::vector<Found>& found) {
+  for (const std::string& line : made.webhook_errors) {
+    const std::size_t end = line.find(": ");
+    Violation violation{title, "its Workload: " + line.substr(0, end), "", line.substr(end + 2),
+                        line};
+    const bool is_known = std::ranges::any_of(  // of a replica before
+        found, [&](const Found& one) { return one.violation == violation; });
+    if (!is_known) found.push_back({"", std::move(violation)});
+  }
+}
+
+// Adds what is wrong with the Workloads that Kueue would make, and the levels that they ask for.
+void AddOfWorkloads(const ClusterRead& read, std::vector<Found>& found) {
   for (const Workload& workload : read.cluster.workloads) {
-    const bool of_job = IsReadFromJob(workload);
-    AddUnknownLevels(read.cluster, workload,
-                     fmt::format("{} {}", of_job ? "Job" : "Workload", workload.key.ToString()),
-                     found);
-    if (of_job) objects.insert({"Job", workload.key});
+    AddUnknownLevels(read.cluster, workload, "Workload " + workload.key.ToString(), found);
   }
   for (const Workload& made : read.made_workloads) {
-    if (made.owners.empty() || made.owners.front().kind == "Job") continue;
+    if (made.owners.empty()) continue;
     // An object that another one controls is that one's; its own reference comes last.
     const OwnerReference& object = made.owners.back();
-    if (!IsKindOfKueue(object.kind)) continue;
-    Workload of_object = made;
-    of_object.owners = {object};
-    AddOfTemplates(of_object, rules, found);
-    const ObjectKey key{made.key.namespace_, object.name};
-    AddUnknownLevels(read.cluster, made, fmt::format("{} {}", object.kind, key.ToString()), found);
-    objects.insert({object.kind, key});
+    const std::string title =
+        fmt::format("{} {}", object.kind, ObjectKey{made.key.namespace_, object.name}.ToString());
+    AddOfMade(made, title, found);
+    AddUnknownLevels(read.cluster, made, title, found);
   }
-  for (const auto& [kind, key] : objects) ++looked.at[kind];
 }
 
 // Counts the kinds of objects; of jobs those that `looked.at` has already were looked at.
@@ -215,6 +173,7 @@ std::string ValueOf(const Diagnostic& found) {
 void AddUnreadable(const Diagnostics& diagnostics, std::vector<Found>& found) {
   const std::vector<Found> of_rules = found;
   for (const Diagnostic& error : diagnostics.errors()) {
+    if (error.is_about_input) continue;
     if (std::ranges::any_of(of_rules, [&](const Found& one) {
           return one.violation.object == error.object && LiesIn(error.field, one.violation.field);
         })) {
@@ -283,35 +242,43 @@ std::string ViolationJson(const std::vector<Found>& found, const Looked& looked)
 }
 
 ExitCode RunValidateObjects(const ValidateObjectsOptions& options) {
-  const Result<FeatureGates> gates = ParseFeatureGates(options.feature_gates);
-  if (!gates) {
-    ReportError(gates.error());
+  if (const auto named = ParseFeatureGates(options.feature_gates); !named) {
+    ReportError(named.error());
     return kExitUsage;
   }
-  const Result<ClusterRead> read = ReadInput(options.input, /*keep_errors=*/true);
+  Looked looked;
+  std::vector<Found> of_jobs;
+  std::optional<Result<FeatureGates>> gates_of_jobs;
+  const Result<ClusterRead> read = ReadInput(options.input, [&](const JobObject& job) {
+    if (!gates_of_jobs) gates_of_jobs = GatesOf(job.cluster, options.feature_gates);
+    if (*gates_of_jobs) AddOfJob(job, **gates_of_jobs, looked, of_jobs);
+  });
   if (!read) return ReportError(read.error());
+  const Result<FeatureGates> gates = GatesOf(read->cluster, options.feature_gates);
+  if (!gates) return ReportError(gates.error());
   const Diagnostics& diagnostics = read->diagnostics;
   if (std::ranges::any_of(diagnostics.errors(),
                           [](const Diagnostic& error) { return error.object.empty(); })) {
     return ReportError({ErrorClass::kBadInput, diagnostics.RenderErrors()});
   }
-  const ValidationRules rules{*gates, ParseSliceConstraints};
   std::vector<Found> found;
-  for (Violation& violation : ValidateCluster(read->cluster, rules)) {
+  for (Violation& violation : ValidateCluster(read->cluster, *gates)) {
     found.push_back({"", std::move(violation)});
   }
-  Looked looked;
-  AddOfJobs(*read, rules, looked, found);
+  std::ranges::move(of_jobs, std::back_inserter(found));
+  AddOfWorkloads(*read, found);
   for (auto& [file, violation] : found) {
     const auto place = read->places.find(violation.object);
-    if (place != read->places.end()) file = place->second;
+    if (file.empty() && place != read->places.end()) file = place->second;
   }
-  NameJobs(read->cluster, found);
   CountKinds(read->facts, looked);
   AddUnreadable(diagnostics, found);
   const TextStyle style = OutputStyle(options.color, options.output == "wide");
   WriteOutput(options.output == "json" ? ViolationJson(found, looked)
                                        : ViolationTable(found, looked, style));
+  for (const Diagnostic& error : diagnostics.errors()) {
+    if (error.is_about_input) Tell("no violation, but " + ToString(error));
+  }
   if (const std::size_t more = diagnostics.error_count() - diagnostics.errors().size(); more > 0) {
     Tell(fmt::format("and {} more values that cannot be read", more));
   }

@@ -113,6 +113,9 @@ class WhatIf {
     if (!options_.add.empty()) {
       InputOptions input = options_.question.input;
       input.files = options_.add;
+      if (cluster.configuration) {
+        input.of_state = std::make_shared<const KueueConfiguration>(*cluster.configuration);
+      }
       Result<ClusterRead> added = ReadInput(input);
       if (!added) return tl::unexpected(added.error());
       if (question_.remote != nullptr) {
@@ -175,17 +178,53 @@ class WhatIf {
     if (!asked) return tl::unexpected(asked.error());
     workload_ = *asked->workload;
     key_ = workload_.key;
-    if (question_.remote != nullptr) {
-      auto answer = question_.remote->Place(asked->request, question_.gates);
-      if (!answer) return tl::unexpected(answer.error());
-      now_ = *std::move(answer);
-      return {};
+    std::optional<ClusterState> state;  // of the files
+    if (question_.remote == nullptr) {
+      auto built = ClusterState::Build(BuildClusterStateInput(question_.cluster, question_.gates));
+      if (!built) return tl::unexpected(built.error());
+      state = *std::move(built);
     }
-    const auto state =
-        ClusterState::Build(BuildClusterStateInput(question_.cluster, question_.gates));
-    if (!state) return tl::unexpected(state.error());
-    now_ = question_.MakeEngine().NominateOne(*state, asked->request);
+    for (const WorkloadRequest* request : asked->Choices()) {
+      Result<WorkloadAnswer> answer;
+      if (state) {
+        answer = question_.MakeEngine().NominateOne(*state, *request);
+      } else {
+        answer = question_.remote->Place(*request, question_.gates);
+      }
+      if (!answer && IsNotTried(*asked, *request, answer.error())) continue;
+      if (!answer) return tl::unexpected(answer.error());
+      const bool fits = answer->FirstFailure() == nullptr;
+      if (!fits && request != &asked->request) continue;  // the first one's reason is told
+      now_ = *std::move(answer);
+      now_on_ = OnText(*asked, *request);
+      if (fits) break;
+    }
     return {};
+  }
+
+  // Tells the flavors of a request where the queue tries several.
+  static std::string OnText(const AskedWorkload& asked, const WorkloadRequest& request) {
+    return asked.others.empty() ? "" : "on " + FlavorsText(request) + ": ";
+  }
+
+  // Answers on the first flavors that hold it as they are then, or else on the first for which
+  // victims have to go, or on the first.
+  Result<PrefixAnswer> FindOnAny(const AskedWorkload& asked,
+                                 const std::vector<RunningWorkload>& victims,
+                                 std::string& on) const {
+    std::optional<PrefixAnswer> best;
+    for (const WorkloadRequest* request : asked.Choices()) {
+      auto found = Find(*request, victims);
+      if (!found && IsNotTried(asked, *request, found.error())) continue;
+      if (!found) return found;
+      const bool fits_at_once = found->fits && found->prefix == 0;
+      if (!best || fits_at_once || (found->fits && !best->fits)) {
+        best = *std::move(found);
+        on = OnText(asked, *request);
+      }
+      if (fits_at_once) break;
+    }
+    return *std::move(best);
   }
 
   Result<void> AnswerThen() {
@@ -193,9 +232,13 @@ class WhatIf {
     if (!asked) return tl::unexpected(asked.error());
     const auto victims = Victims();
     if (!victims) return tl::unexpected(victims.error());
-    auto found = Find(asked->request, *victims);
+    auto found = FindOnAny(*asked, *victims, then_on_);
     if (!found) return tl::unexpected(found.error());
     found_ = *std::move(found);
+    for (const WorkloadRequest* request : asked->Choices()) {
+      if (then_on_ != OnText(*asked, *request)) continue;
+      NotePodsWithoutNode(changed_, *request, found_.answer, workload_);
+    }
     for (std::size_t i = 0; i < victims->size(); ++i) {
       const bool goes = std::ranges::find(found_.targets, i) != found_.targets.end();
       for (const std::size_t slice : going_[i]) {
@@ -221,7 +264,7 @@ class WhatIf {
     if (!any) return {};
     const auto asked = AskAbout(changed_, question_.gates, key_.ToString());
     if (!asked) return tl::unexpected(asked.error());
-    auto found = Find(asked->request, victims);
+    auto found = FindOnAny(*asked, victims, largest_on_);
     if (!found) return tl::unexpected(found.error());
     at_largest_ = *std::move(found);
     return {};
@@ -274,10 +317,16 @@ class WhatIf {
 
   void PrintTable() const {
     const NamesByFlavor names(changed_.flavors, changed_.topologies, changed_.nodes);
-    std::vector<TableRow> rows = {{"now", AnswerCell(now_, names)},
-                                  {"then", AnswerCell(found_.answer, names)}};
-    if (at_largest_)
-      rows.push_back({"then, at its largest", AnswerCell(at_largest_->answer, names)});
+    const auto cell = [&](const WorkloadAnswer& answer, const std::string& on) {
+      TableCell shown = AnswerCell(answer, names);
+      shown.lines.front() = on + shown.lines.front();
+      return shown;
+    };
+    std::vector<TableRow> rows = {{"now", cell(now_, now_on_)},
+                                  {"then", cell(found_.answer, then_on_)}};
+    if (at_largest_) {
+      rows.push_back({"then, at its largest", cell(at_largest_->answer, largest_on_)});
+    }
     WriteOutput(RenderTable({"WHEN", "WHERE " + key_.ToString() + " GOES"}, rows, question_.style));
     std::string lines;
     for (const std::string& line : NotHonouredLines(workload_)) lines += line + "\n";
@@ -345,6 +394,9 @@ class WhatIf {
   Workload workload_;  // that is asked about, as it is now
   ObjectKey key_;
   WorkloadAnswer now_;
+  std::string now_on_;  // such as "on flavor-b: ", where the queue tries several
+  std::string then_on_;
+  std::string largest_on_;
   PrefixAnswer found_;
   std::optional<PrefixAnswer> at_largest_;  // of pods that may grow
   std::vector<VictimSlices> going_;         // of the victims

@@ -51,14 +51,15 @@ class RemoteEngine::Impl {
 
   void UseState(std::string name) { state_name_ = std::move(name); }
 
-  Result<void> Load(const ClusterStateInput& input, const std::vector<AdmittedUsage>& workloads) {
+  Result<void> Load(const ClusterStateInput& input, const std::vector<AdmittedUsage>& workloads,
+                    const std::string& kueue_configuration) {
     grpc::ClientContext context;
     connection_.SetDeadline(context);
     v1::LoadStateResponse response;
     const auto writer = cluster_state_->LoadState(&context, &response);
     ToChunks(
         input, [&](const v1::LoadStateRequest& chunk) { return writer->Write(chunk); }, state_name_,
-        workloads);
+        workloads, kueue_configuration);
     writer->WritesDone();
     if (auto finished = connection_.Check(writer->Finish()); !finished) return finished;
     state_ = response.state();
@@ -78,6 +79,7 @@ class RemoteEngine::Impl {
     }
     whatever_is_current_ = true;
     RemoteState state{response.state().generation(), response.nodes(), {}};
+    state.kueue_configuration = response.kueue_configuration();
     for (const v1::FlavorSummary& flavor : response.flavors()) {
       state.flavors.push_back(
           {flavor.name(), {flavor.levels().begin(), flavor.levels().end()}, flavor.nodes()});
@@ -242,8 +244,9 @@ RemoteEngine::~RemoteEngine() = default;
 void RemoteEngine::UseState(std::string name) { impl_->UseState(std::move(name)); }
 
 Result<void> RemoteEngine::Load(const ClusterStateInput& input,
-                                const std::vector<AdmittedUsage>& workloads) {
-  return impl_->Load(input, workloads);
+                                const std::vector<AdmittedUsage>& workloads,
+                                const std::string& kueue_configuration) {
+  return impl_->Load(input, workloads, kueue_configuration);
 }
 
 Result<RemoteState> RemoteEngine::UseStateOfServer() { return impl_->UseStateOfServer(); }

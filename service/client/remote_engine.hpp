@@ -26,7 +26,8 @@ struct RemoteState {
   };
   std::uint64_t generation = 0;  // 0: nothing is loaded
   std::int64_t nodes = 0;
-  std::vector<Flavor> flavors;  // flavors with a topology
+  std::vector<Flavor> flavors;           // flavors with a topology
+  std::string kueue_configuration = {};  // as JSON; empty: none
 };
 
 class RemoteEngine {
@@ -44,10 +45,11 @@ class RemoteEngine {
   // Selects the server's state of that name for later calls; empty: the one without a name.
   void UseState(std::string name);
 
-  // Replaces the state of the server by `input` and the workloads admitted beside it. Later Place
-  // calls are answered on it.
+  // Replaces the state of the server by `input`, the workloads admitted beside it and the text of
+  // Kueue's Configuration, which may be empty. Later Place calls are answered on it.
   Result<void> Load(const ClusterStateInput& input,
-                    const std::vector<AdmittedUsage>& workloads = {});
+                    const std::vector<AdmittedUsage>& workloads = {},
+                    const std::string& kueue_configuration = "");
 
   // Returns a summary of the state that the server holds, and lets later Place calls use whichever
   // state it holds when they are made.

@@ -1,6 +1,7 @@
 #include "service/client/remote_questions.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -30,6 +31,43 @@ class RemoteQuestions::Impl {
     const auto response = Single(&v1::Questions::Stub::WhatIf, *asked);
     if (!response) return tl::unexpected(response.error());
     return AnswerOf(request, response->answers());
+  }
+
+  Result<std::vector<WorkloadAnswer>> NominateOnEmpty(std::span<const WorkloadRequest> requests,
+                                                      const FeatureGates& gates) {
+    auto asked = AskAll<v1::WhatIfRequest>(requests, gates);
+    if (!asked) return tl::unexpected(asked.error());
+    for (std::size_t w = 0; w < requests.size(); ++w) {
+      asked->add_question_workloads(static_cast<std::uint32_t>(w));
+    }
+    asked->set_placements(true);
+    asked->set_empty_nodes(true);
+    grpc::ClientContext context;
+    connection_.SetDeadline(context);
+    const auto reader = stub_->WhatIf(&context, *asked);
+    std::vector<WorkloadAnswer> answers;
+    Result<void> sound;
+    for (v1::WhatIfResponse response; reader->Read(&response);) {
+      const auto some = static_cast<std::size_t>(response.fits_size());
+      if (!sound) continue;
+      if (some > requests.size() - answers.size()) {
+        sound = BadInput("more answers than workloads");
+        continue;
+      }
+      WorkBudget budget(kMaxAnswerBytes);
+      auto read = FromProto(requests.subspan(answers.size(), some), response.answers(), budget);
+      if (read) {
+        std::ranges::move(*read, std::back_inserter(answers));
+      } else {
+        sound = tl::unexpected(read.error());
+      }
+    }
+    if (auto ended = connection_.Check(reader->Finish()); !ended) {
+      return tl::unexpected(ended.error());
+    }
+    if (sound && answers.size() < requests.size()) sound = BadInput("fewer answers than workloads");
+    if (sound) return answers;
+    return connection_.Readable(Result<std::vector<WorkloadAnswer>>(tl::unexpected(sound.error())));
   }
 
   Result<Certificate> Explain(const WorkloadRequest& request,
@@ -393,6 +431,11 @@ Result<NamedVictimSets> RemoteQuestions::FindCheapestVictims(
     const WorkloadRequest& request, std::span<const RunningWorkload> victims,
     const FeatureGates& gates) {
   return impl_->FindCheapestVictims(request, victims, gates);
+}
+
+Result<std::vector<WorkloadAnswer>> RemoteQuestions::NominateOnEmpty(
+    std::span<const WorkloadRequest> requests, const FeatureGates& gates) {
+  return impl_->NominateOnEmpty(requests, gates);
 }
 
 Result<NamedCensus> RemoteQuestions::CountGangs(const PodSetRequest& gang,

@@ -92,6 +92,10 @@ class RemoteQuestions {
   // Answers a request on the state as it is.
   Result<WorkloadAnswer> Place(const WorkloadRequest& request, const FeatureGates& gates);
 
+  // Answers requests on empty nodes, as EmptyNodes::Nominate on the state.
+  Result<std::vector<WorkloadAnswer>> NominateOnEmpty(std::span<const WorkloadRequest> requests,
+                                                      const FeatureGates& gates);
+
   // As espalier::Explain. Without `running` all workloads that the state knows by key are tried.
   Result<Certificate> Explain(const WorkloadRequest& request,
                               std::span<const RunningWorkload> running, const FeatureGates& gates);

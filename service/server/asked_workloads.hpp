@@ -47,6 +47,7 @@ grpc::Status OpenQuestion(const Request& request, const NamedStates& states,
                           const v1::WorkloadBatch& workloads, v1::DomainNaming naming,
                           AskedWorkloads& asked) {
   if (const auto found = FindState(states, request, asked.found); !found.ok()) return found;
+  asked.gates = GatesOf(asked.found.snapshot->configuration, asked.gates);
   return ReadWorkloads(request.feature_gates(), workloads, naming, asked);
 }
 

@@ -19,7 +19,8 @@ std::vector<CapacityGauges::Value> CapacityGauges::Values() const {
     }
   }
   const std::vector<GangCensus> counted =
-      CountGangs(current->state, gangs, CensusDetail::kLevels, gates_, *backend_);
+      CountGangs(current->state, gangs, CensusDetail::kLevels,
+                 GatesOf(current->configuration, gates_), *backend_);
   values_.clear();
   for (std::size_t i = 0; i < gangs.size(); ++i) {
     for (const LevelCensus& level : counted[i].levels) {

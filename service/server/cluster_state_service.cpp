@@ -22,8 +22,16 @@ constexpr std::uint32_t kMaxLeaves = 100'000;
 // Bytes that a row of an answer takes besides its texts.
 constexpr std::int64_t kBytesOfRow = 64;
 
-grpc::Status UpdateState(const NamedStates& states, const v1::UpdateStateRequest& request,
-                         WorkBudget& budget, v1::UpdateStateResponse& response) {
+// Says in a response what of a Configuration is not honoured.
+template <class Response>
+void AddWarnings(const SharedConfiguration& configuration, Response& response) {
+  if (configuration == nullptr) return;
+  for (const std::string& warning : configuration->warnings) response.add_warnings(warning);
+}
+
+grpc::Status UpdateState(const NamedStates& states, const std::string& feature_gates,
+                         const v1::UpdateStateRequest& request, WorkBudget& budget,
+                         v1::UpdateStateResponse& response) {
   if (!request.has_base()) {
     return ToStatus(
         {ErrorClass::kBadInput,
@@ -33,7 +41,15 @@ grpc::Status UpdateState(const NamedStates& states, const v1::UpdateStateRequest
   if (!store) return ToStatus(store.error());
   Result<StateDelta> delta = FromProto(request, budget);
   if (!delta) return ToStatus(delta.error());
-  const auto updated = (*store)->Update(FromProto(request.base()), *std::move(delta), budget);
+  std::optional<SharedConfiguration> configuration;
+  if (request.has_set_kueue_configuration()) {
+    auto read = ReadConfiguration(request.set_kueue_configuration(), feature_gates, budget);
+    if (!read) return ToStatus({read.error().error_class, "set_" + read.error().message});
+    configuration = *std::move(read);
+    AddWarnings(*configuration, response);
+  }
+  const auto updated = (*store)->Update(FromProto(request.base()), *std::move(delta), budget,
+                                        std::move(configuration));
   if (!updated) return StoreStatus(updated.error(), **store);
   *response.mutable_state() = ToProto(*updated);
   return grpc::Status::OK;
@@ -49,6 +65,13 @@ grpc::Status Summarize(const NamedStates& states, const v1::GetStateSummaryReque
   *response.mutable_state() = ToProto(snapshot.position);
   response.set_checksum(current->checksum);
   response.set_nodes(snapshot.nodes);
+  if (snapshot.configuration != nullptr) {
+    const std::string& json = snapshot.configuration->configuration.json;
+    if (!budget.Charge(std::ssize(json)) || !budget.ChargeAnswer(std::ssize(json))) {
+      return ToStatus(budget.Check().error());
+    }
+    response.set_kueue_configuration(json);
+  }
   response.set_workloads(static_cast<std::int64_t>(snapshot.admitted->size()));
   for (const std::string_view name : snapshot.state.FlavorNames()) {
     const FlavorSnapshot& flavor = snapshot.state.Find(name)->snapshot();
@@ -204,6 +227,13 @@ class ClusterStateService::LoadReactor final : public Calls::Call,
     if (const auto named = TakeName(message.state_name(), chunk); !named) {
       return ToStatus(named.error());
     }
+    if (chunk > 0 && !message.kueue_configuration().empty()) {
+      return ToStatus({ErrorClass::kBadInput,
+                       fmt::format("chunk[{}]: kueue_configuration: is not in the first chunk; "
+                                   "nothing or the first chunk expected",
+                                   chunk)});
+    }
+    if (chunk == 0) kueue_configuration_ = message.kueue_configuration();
     const auto taken = AppendChunk(message, chunk, budget(), input_, workloads_);
     if (!taken) return ToStatus(taken.error());
     if (message.has_end()) end_ = message.end();
@@ -243,10 +273,14 @@ class ClusterStateService::LoadReactor final : public Calls::Call,
                        fmt::format("end.{}: is {}, but {} came in {} chunks; load the state anew",
                                    field, sent, came, chunks_)});
     }
-    const auto loaded =
-        service_.states_.Load(name_, std::move(input_), budget(), std::move(workloads_));
+    const auto configuration =
+        ReadConfiguration(kueue_configuration_, service_.feature_gates_, budget());
+    if (!configuration) return ToStatus(configuration.error());
+    const auto loaded = service_.states_.Load(name_, std::move(input_), budget(),
+                                              std::move(workloads_), *configuration);
     if (!loaded) return ToStatus(loaded.error());
     v1::LoadStateResponse response;
+    AddWarnings(*configuration, response);
     *response.mutable_state() = ToProto(*loaded);
     response_ = ToBytes(response);
     service_.on_change_();
@@ -258,6 +292,7 @@ class ClusterStateService::LoadReactor final : public Calls::Call,
   grpc::ByteBuffer bytes_;
   std::int64_t chunks_ = 0;
   std::string name_;
+  std::string kueue_configuration_;
   std::optional<v1::LoadStateEnd> end_;
   ClusterStateInput input_;
   std::vector<AdmittedUsage> workloads_;
@@ -265,8 +300,11 @@ class ClusterStateService::LoadReactor final : public Calls::Call,
 };
 
 ClusterStateService::ClusterStateService(Calls& calls, NamedStates& states,
-                                         std::function<void()> on_change)
-    : calls_(calls), states_(states), on_change_(std::move(on_change)) {}
+                                         std::string feature_gates, std::function<void()> on_change)
+    : calls_(calls),
+      states_(states),
+      feature_gates_(std::move(feature_gates)),
+      on_change_(std::move(on_change)) {}
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* ClusterStateService::LoadState(
     grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
@@ -280,7 +318,7 @@ grpc::ServerUnaryReactor* ClusterStateService::UpdateState(grpc::CallbackServerC
       context, calls_.state_queue(), request, response,
       [this](const v1::UpdateStateRequest& message, WorkBudget& budget,
              v1::UpdateStateResponse& answer) {
-        return espalier::UpdateState(states_, message, budget, answer);
+        return espalier::UpdateState(states_, feature_gates_, message, budget, answer);
       });
 }
 

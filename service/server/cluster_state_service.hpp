@@ -20,9 +20,10 @@ class ClusterStateService final
                           v1::ClusterState::WithRawCallbackMethod_UnloadState<
                               v1::ClusterState::Service>>>>>> {
  public:
-  // Keeps references to the first two, which must outlive the service. `on_change` is called after
-  // every load and unload.
-  ClusterStateService(Calls& calls, NamedStates& states, std::function<void()> on_change);
+  // Keeps references to the first two, which must outlive the service. `feature_gates` is the value
+  // of the server's flag. `on_change` is called after every load and unload.
+  ClusterStateService(Calls& calls, NamedStates& states, std::string feature_gates,
+                      std::function<void()> on_change);
 
   grpc::ServerReadReactor<grpc::ByteBuffer>* LoadState(grpc::CallbackServerContext* context,
                                                        grpc::ByteBuffer* response) override;
@@ -47,6 +48,7 @@ class ClusterStateService final
 
   Calls& calls_;
   NamedStates& states_;
+  const std::string feature_gates_;
   std::function<void()> on_change_;
 };
 

@@ -76,7 +76,8 @@ std::int64_t BytesOf(const Node& node) {
   return bytes;
 }
 std::int64_t BytesOf(const NodeUsage& usage) {
-  return kBytesOfIndexEntry + 2 * BytesOf(usage.node) + BytesOf(usage.usage);
+  return kBytesOfIndexEntry + 2 * BytesOf(usage.node) + BytesOf(usage.usage) +
+         BytesOf(usage.lasting);
 }
 std::int64_t BytesOf(const FlavorLeafUsage& usage) {
   return kBytesOfIndexEntry + 2 * (BytesOf(usage.flavor) + BytesOf(usage.leaf)) +
@@ -295,7 +296,13 @@ void IndexedInput::Add(std::vector<Usage>& usages, NameIndex& index, Usage usage
     index.AddNew(static_cast<std::int32_t>(usages.size()), hash);
     usages.push_back(std::move(usage));
   } else {
-    AddUsage(usages[static_cast<std::size_t>(position)], usage.usage);
+    Usage& sum = usages[static_cast<std::size_t>(position)];
+    if constexpr (requires { sum.lasting; }) {
+      Note(sum, -1);
+      AddTo(sum.lasting, usage.lasting);
+      Note(sum, 1);
+    }
+    AddUsage(sum, usage.usage);
   }
 }
 

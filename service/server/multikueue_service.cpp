@@ -96,11 +96,17 @@ grpc::ServerUnaryReactor* MultiKueueService::PlanFlow(grpc::CallbackServerContex
 grpc::Status MultiKueueService::Plan(const v1::PlanFlowRequest& request, WorkBudget& budget,
                                      v1::PlanFlowResponse& response) {
   if (const auto checked = CheckNames(request); !checked) return ToStatus(checked.error());
-  const auto gates =
-      ApplyFeatureGates(request.feature_gates(), ResizeDefaults(request.feature_gates(), gates_));
-  if (!gates) return ToStatus(gates.error());
   auto manager = ReadObjects("manager", request.manager(), budget);
   if (!manager) return ToStatus(manager.error());
+  FeatureGates defaults = ResizeDefaults(request.feature_gates(), gates_);
+  if (const auto& configuration = manager->cluster.configuration) {
+    for (const std::string& unknown :
+         SetKnownFeatureGates(configuration->feature_gates, defaults)) {
+      response.add_notes(fmt::format("{}: {}", configuration->place, unknown));
+    }
+  }
+  const auto gates = ApplyFeatureGates(request.feature_gates(), defaults);
+  if (!gates) return ToStatus(gates.error());
   auto worker = ReadObjects("worker", request.worker(), budget);
   if (!worker) return ToStatus(worker.error());
   std::vector<WorkerRead> workers;

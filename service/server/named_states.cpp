@@ -49,13 +49,15 @@ Result<void> NamedStates::CheckLoad(const std::string& name) const {
 }
 
 Result<StatePosition> NamedStates::Load(const std::string& name, ClusterStateInput input,
-                                        WorkBudget& budget, std::vector<AdmittedUsage> workloads) {
+                                        WorkBudget& budget, std::vector<AdmittedUsage> workloads,
+                                        SharedConfiguration configuration) {
   if (const auto store = FindOrNull(name)) {
-    return store->Load(std::move(input), budget, std::move(workloads));
+    return store->Load(std::move(input), budget, std::move(workloads), std::move(configuration));
   }
   if (const auto checked = CheckLoad(name); !checked) return tl::unexpected(checked.error());
   const auto store = std::make_shared<StateStore>();
-  auto loaded = store->Load(std::move(input), budget, std::move(workloads));
+  auto loaded =
+      store->Load(std::move(input), budget, std::move(workloads), std::move(configuration));
   if (!loaded) return loaded;
   if (const auto checked = CheckLoad(name); !checked) return tl::unexpected(checked.error());
   std::shared_ptr<StateStore> replaced = store;

@@ -32,7 +32,8 @@ class NamedStates {
   // and StateStore::Load; then nothing changes.
   Result<StatePosition> Load(const std::string& name, ClusterStateInput input,
                              WorkBudget& budget = WorkBudget::Unlimited(),
-                             std::vector<AdmittedUsage> workloads = {});
+                             std::vector<AdmittedUsage> workloads = {},
+                             SharedConfiguration configuration = nullptr);
 
   // Removes the state of that name. Errors: kBadInput for an empty name, kNotFound as in Find.
   Result<void> Unload(const std::string& name);

@@ -150,7 +150,8 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
   if (!mode) return ToStatus(mode.error());
   const auto leaf_index = ReadNaming(request.domain_naming(), state);
   if (!leaf_index) return ToStatus(leaf_index.error());
-  const auto gates = ApplyFeatureGates(request.feature_gates(), gates_);
+  const auto gates =
+      ApplyFeatureGates(request.feature_gates(), GatesOf(snapshot.configuration, gates_));
   if (!gates) return ToStatus(gates.error());
 
   Result<Answered> answered;

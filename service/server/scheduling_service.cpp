@@ -16,16 +16,19 @@
 namespace espalier {
 namespace {
 
-// Gives `cluster`, which has queues and workloads, the nodes, topologies and flavors that were
-// loaded; the state has the usage of its workloads and of the pods of no workload that were loaded.
-Result<ClusterState> StateOf(Cluster& cluster, ClusterStateInput loaded, const Engine& engine) {
-  cluster.topologies = std::move(loaded.topologies);
-  cluster.flavors = std::move(loaded.flavors);
-  cluster.nodes = std::move(loaded.nodes);
-  return BuildState(cluster, engine.gates(), engine.budget(), std::move(loaded.non_tas_usage));
+// Gives `cluster`, which has queues and workloads, the nodes, topologies, flavors and Configuration
+// that were loaded; the state has the usage of its workloads and of the pods of no workload that
+// were loaded.
+Result<ClusterState> StateOf(Cluster& cluster, LoadedInput loaded, const Engine& engine) {
+  cluster.topologies = std::move(loaded.input.topologies);
+  cluster.flavors = std::move(loaded.input.flavors);
+  cluster.nodes = std::move(loaded.input.nodes);
+  if (loaded.configuration != nullptr) cluster.configuration = loaded.configuration->configuration;
+  return BuildState(cluster, engine.gates(), engine.budget(),
+                    std::move(loaded.input.non_tas_usage));
 }
 
-Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, ClusterStateInput loaded,
+Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, LoadedInput loaded,
                                            const Engine& engine,
                                            const SchedulingCyclesOptions& options) {
   auto state = StateOf(cluster, std::move(loaded), engine);
@@ -33,6 +36,16 @@ Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, ClusterStateInput lo
   auto decided = RunSchedulingCycles(std::move(cluster), *std::move(state), engine, options);
   if (engine.budget().stopped()) return tl::unexpected(engine.budget().Check().error());
   return decided;
+}
+
+// A Configuration that names the gate of a resize decides about it, as a request does.
+FeatureGates ResizeDefaultsOf(const FeatureGateMap& named, const SharedConfiguration& configuration,
+                              const FeatureGates& of_server) {
+  constexpr const char* kGate = "ElasticJobsViaWorkloadSlicesWithTAS";
+  if (configuration != nullptr && configuration->configuration.feature_gates.contains(kGate)) {
+    return configuration->gates;
+  }
+  return ResizeDefaults(named, GatesOf(configuration, of_server));
 }
 
 Result<SchedulingCyclesOptions> OptionsOf(const v1::CycleRequest& request) {
@@ -79,9 +92,6 @@ grpc::ServerUnaryReactor* SchedulingService::PlanResize(grpc::CallbackServerCont
 
 grpc::Status SchedulingService::Plan(const v1::PlanResizeRequest& request, WorkBudget& budget,
                                      v1::PlanResizeResponse& response) {
-  const auto& named = request.objects().feature_gates();
-  const auto gates = ApplyFeatureGates(named, ResizeDefaults(named, gates_));
-  if (!gates) return ToStatus(gates.error());
   if (const auto options = OptionsOf(request.objects()); !options) {
     return ToStatus({options.error().error_class, "objects." + options.error().message});
   }
@@ -90,8 +100,13 @@ grpc::Status SchedulingService::Plan(const v1::PlanResizeRequest& request, WorkB
   LoadedInput loaded;
   const auto found = FindLoaded(states_, request.objects(), budget, loaded);
   if (!found.ok()) return found;
+  const auto& named = request.objects().feature_gates();
+  const auto gates =
+      ApplyFeatureGates(named, ResizeDefaultsOf(named, loaded.configuration, gates_));
+  if (!gates) return ToStatus(gates.error());
   const Engine engine(backend_, *gates, budget);
-  auto state = StateOf(question->cluster, std::move(loaded.input), engine);
+  const StatePosition position = loaded.position;
+  auto state = StateOf(question->cluster, std::move(loaded), engine);
   if (!state) return ToStatus(state.error());
   const auto plan =
       espalier::PlanResize(question->cluster, *std::move(state), engine, question->request);
@@ -99,14 +114,12 @@ grpc::Status SchedulingService::Plan(const v1::PlanResizeRequest& request, WorkB
   auto planned = ToProto(*plan);
   if (!planned) return ToStatus(planned.error());
   response = *std::move(planned);
-  *response.mutable_state() = ToProto(loaded.position);
+  *response.mutable_state() = ToProto(position);
   return grpc::Status::OK;
 }
 
 grpc::Status SchedulingService::Decide(const v1::CycleRequest& request, WorkBudget& budget,
                                        v1::CycleResponse& response) {
-  const auto gates = ApplyFeatureGates(request.feature_gates(), gates_);
-  if (!gates) return ToStatus(gates.error());
   const auto options = OptionsOf(request);
   if (!options) return ToStatus(options.error());
   auto cluster = FromProto(request, budget);
@@ -114,13 +127,17 @@ grpc::Status SchedulingService::Decide(const v1::CycleRequest& request, WorkBudg
 
   LoadedInput loaded;
   if (const auto found = FindLoaded(states_, request, budget, loaded); !found.ok()) return found;
-  const auto result = RunOnLoaded(*std::move(cluster), std::move(loaded.input),
+  const auto gates =
+      ApplyFeatureGates(request.feature_gates(), GatesOf(loaded.configuration, gates_));
+  if (!gates) return ToStatus(gates.error());
+  const StatePosition position = loaded.position;
+  const auto result = RunOnLoaded(*std::move(cluster), std::move(loaded),
                                   Engine(backend_, *gates, budget), *options);
   if (!result) return ToStatus(result.error());
   auto decided = ToProto(*result);
   if (!decided) return ToStatus(decided.error());
   response = *std::move(decided);
-  *response.mutable_state() = ToProto(loaded.position);
+  *response.mutable_state() = ToProto(position);
   return grpc::Status::OK;
 }
 

@@ -32,6 +32,9 @@ struct ServerOptions {
   // Time that a call may wait for its client, to send the next chunk or to read an answer.
   std::chrono::milliseconds patience = std::chrono::seconds(30);
   FeatureGates gates;  // defaults of requests
+  // Gates as in "Name=true,Other=false" that win over those of a state's Configuration; `gates` has
+  // them too.
+  std::string named_gates;
   // HOST:PORT of Prometheus metrics, at /metrics; port 0 takes a free one. Empty: none.
   std::string metrics;
   std::vector<CapacityShape> capacity_shapes;  // whose capacity is among the metrics

@@ -15,7 +15,8 @@ enum class Kind : std::uint64_t {
   kTopology,
   kFlavor,
   kSharing,
-  kWorkload
+  kWorkload,
+  kConfiguration
 };
 
 // Mixes words one after the other: the two halves of a product, folded.
@@ -117,7 +118,12 @@ std::uint64_t ChecksumOf(const Node& node) {
 std::uint64_t ChecksumOf(const NodeUsage& usage) {
   Mixer mixer(Kind::kNodeUsage);
   mixer.Add(usage.node);
-  return AddUsage(usage.usage, mixer) ? mixer.Take() : 0;
+  const bool used = AddUsage(usage.usage, mixer);
+  if (!usage.lasting.empty()) {  // a state without any has the checksum that it always had
+    mixer.Add(std::uint64_t{1});
+    AddUsage(usage.lasting, mixer);
+  }
+  return used ? mixer.Take() : 0;
 }
 
 std::uint64_t ChecksumOf(const FlavorLeafUsage& usage) {
@@ -163,6 +169,12 @@ std::uint64_t ChecksumOf(const AdmittedUsage& workload) {
 std::uint64_t ChecksumOfSharing(bool share_usage_between_flavors) {
   Mixer mixer(Kind::kSharing);
   mixer.Add(std::uint64_t{share_usage_between_flavors});
+  return mixer.Take();
+}
+
+std::uint64_t ChecksumOf(const KueueConfiguration& configuration) {
+  Mixer mixer(Kind::kConfiguration);
+  mixer.Add(configuration.json);
   return mixer.Take();
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "host/model/kueue_configuration.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "service/wire/admitted_usage.hpp"
 
@@ -18,6 +19,9 @@ std::uint64_t ChecksumOf(const Topology& topology);
 std::uint64_t ChecksumOf(const ResourceFlavor& flavor);
 // Returns the checksum of a workload, which must be as InOrder returns it.
 std::uint64_t ChecksumOf(const AdmittedUsage& workload);
+
+// Returns the checksum of what is beside the objects.
+std::uint64_t ChecksumOf(const KueueConfiguration& configuration);
 
 // Returns the checksum of a whole state. Usage of one key must be in one entry.
 std::uint64_t ChecksumOf(const ClusterStateInput& input);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "host/model/excerpt.hpp"
+#include "service/server/state_checksum.hpp"
 
 namespace espalier {
 namespace {
@@ -90,6 +91,7 @@ class StateStore::UnloadOnThrow {
 void StateStore::Unload() {
   input_ = nullptr;
   admitted_ = nullptr;
+  configuration_ = nullptr;
   booked_ = {};
   not_shared_ = {};
   booked_memory_ = {};
@@ -125,7 +127,7 @@ Result<LoadedInput> StateStore::LoadedAt(const std::optional<StatePosition>& pos
   if (!current) return tl::unexpected(current.error());
   if (auto taken = TakeInBooked(budget); !taken) return tl::unexpected(taken.error());
   if (!budget.Charge(input_->bytes())) return tl::unexpected(budget.Check().error());
-  LoadedInput loaded{(*current)->position, {}};
+  LoadedInput loaded{(*current)->position, {}, configuration_};
   if (!CopyInput(input_->input(), loaded.input, budget)) {
     return tl::unexpected(budget.Check().error());
   }
@@ -149,7 +151,8 @@ void StateStore::Close() {
 }
 
 Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budget,
-                                       std::vector<AdmittedUsage> workloads) {
+                                       std::vector<AdmittedUsage> workloads,
+                                       SharedConfiguration configuration) {
   auto loaded = std::make_unique<IndexedInput>(std::move(input));
   if (const auto added = loaded->Apply({.set_workloads = std::move(workloads)}); !added) {
     return tl::unexpected(added.error());
@@ -165,12 +168,14 @@ Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budg
   not_shared_ = {};
   booked_memory_ = {};
   admitted_ = input_->ShareWorkloads();
+  configuration_ = std::move(configuration);
   input_memory_ = budget.HandOver(input_->bytes());
   return Publish(*std::move(built), std::make_shared<ResolvedShapeCache>());
 }
 
 Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta delta,
-                                         WorkBudget& budget) {
+                                         WorkBudget& budget,
+                                         std::optional<SharedConfiguration> configuration) {
   const std::lock_guard lock(change_mutex_);
   const UnloadOnThrow unload(*this);
   const auto current = At(base);
@@ -192,6 +197,7 @@ Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta d
   }
   HoldInput(budget);
   not_shared_ = {};
+  if (configuration) configuration_ = *std::move(configuration);
   if (!undo->set_workloads.empty()) {
     admitted_ = input_->ShareWorkloads();
   }
@@ -261,7 +267,9 @@ Result<StateStore::Checked> StateStore::CurrentChecked(WorkBudget& budget) {
   const std::lock_guard lock(change_mutex_);
   if (input_ == nullptr) return Checked{Current(), 0};
   if (auto taken = TakeInBooked(budget); !taken) return tl::unexpected(taken.error());
-  return Checked{Current(), input_->checksum()};
+  const std::uint64_t of_configuration =
+      configuration_ == nullptr ? 0 : ChecksumOf(configuration_->configuration);
+  return Checked{Current(), input_->checksum() + of_configuration};
 }
 
 Result<void> StateStore::TakeInBooked(WorkBudget& budget) {
@@ -313,7 +321,7 @@ StatePosition StateStore::Publish(ClusterState state, std::shared_ptr<ResolvedSh
   auto snapshot = std::make_shared<const Snapshot>(
       Snapshot{next, std::move(state), static_cast<std::int64_t>(input_->input().nodes.size()),
                std::chrono::system_clock::now(), std::move(shapes),
-               input_->input().share_usage_between_flavors, admitted_});
+               input_->input().share_usage_between_flavors, admitted_, configuration_});
   const std::lock_guard lock(mutex_);
   current_.swap(snapshot);  // the old one is freed after the lock, or by its last reader
   return next;

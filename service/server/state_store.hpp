@@ -12,6 +12,7 @@
 #include "host/packing/booked_amounts.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "service/server/indexed_input.hpp"
+#include "service/server/loaded_configuration.hpp"
 #include "service/wire/cluster_state.hpp"
 #include "service/wire/gang_shapes.hpp"
 #include "service/wire/state_position.hpp"
@@ -30,12 +31,14 @@ struct Snapshot {
   bool shares_usage = true;
   // The workloads whose usage is in `state`; never null.
   std::shared_ptr<const AdmittedWorkloads> admitted = std::make_shared<AdmittedWorkloads>();
+  SharedConfiguration configuration = nullptr;
 };
 
 // The input that the state of a position was built from.
 struct LoadedInput {
   StatePosition position;
   ClusterStateInput input;
+  SharedConfiguration configuration = nullptr;
 };
 
 // Thread-safe. Changes happen one after the other and in whole: a change that fails, or whose work
@@ -79,13 +82,16 @@ class StateStore {
   // comes on top of that of `input`. Errors: kBadInput as in ClusterState::Build, or when a
   // workload is named twice.
   Result<StatePosition> Load(ClusterStateInput input, WorkBudget& budget = WorkBudget::Unlimited(),
-                             std::vector<AdmittedUsage> workloads = {});
+                             std::vector<AdmittedUsage> workloads = {},
+                             SharedConfiguration configuration = nullptr);
 
-  // Extends the state at `base`, and lets flavors on the same nodes see what was booked since the
-  // last update (R5.6, R5.7). Takes as long as ClusterState::Apply when that can be used. Errors:
-  // kStale; kBadInput when it removes a node that does not exist.
+  // Extends the state at `base`, gives it another Configuration where one is named, and lets
+  // flavors on the same nodes see what was booked since the last update (R5.6, R5.7). Takes as long
+  // as ClusterState::Apply when that can be used. Errors: kStale; kBadInput when it removes a node
+  // that does not exist.
   Result<StatePosition> Update(const StatePosition& base, StateDelta delta,
-                               WorkBudget& budget = WorkBudget::Unlimited());
+                               WorkBudget& budget = WorkBudget::Unlimited(),
+                               std::optional<SharedConfiguration> configuration = std::nullopt);
 
   // Returns nodes of the state at `position` by their names. Errors: kStale; kNotFound for one that
   // does not exist.
@@ -130,6 +136,7 @@ class StateStore {
   std::shared_ptr<const Snapshot> unloaded_;  // what Unload makes the current one; null: it has
   std::unique_ptr<IndexedInput> input_;
   std::shared_ptr<const AdmittedWorkloads> admitted_;  // those of `input_`
+  SharedConfiguration configuration_;                  // beside it
   BookedAmounts booked_;                               // what is not in `input_` yet
   BookedAmounts not_shared_;  // booked since the last update, to be seen by other flavors
   MemoryHold booked_memory_;  // of both, on first use

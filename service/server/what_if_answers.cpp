@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/engine/empty_nodes.hpp"
 #include "host/model/excerpt.hpp"
 #include "service/wire/cluster_state.hpp"
 
@@ -43,7 +44,23 @@ Result<void> WhatIfAnswers::ReadNodes(const v1::WhatIfRequest& request) {
   return {};
 }
 
+Result<void> WhatIfAnswers::EmptyState(const v1::WhatIfRequest& request) {
+  if (!request.empty_nodes()) return {};
+  if (request.victims().names_size() + request.drained_nodes_size() +
+          request.upserted_nodes_size() >
+      0) {
+    return BadInput("empty_nodes: does not go with victims, drained_nodes or upserted_nodes");
+  }
+  auto loaded = asked_.found.store->LoadedAt(asked_.found.position(), *asked_.budget);
+  if (!loaded) return tl::unexpected(loaded.error());
+  auto empty = ClusterState::Build(Emptied(std::move(loaded->input)), *asked_.budget);
+  if (!empty) return tl::unexpected(empty.error());
+  empty_ = *std::move(empty);
+  return {};
+}
+
 Result<void> WhatIfAnswers::Read(const v1::WhatIfRequest& request) {
+  if (auto emptied = EmptyState(request); !emptied) return emptied;
   auto victims = ReadVictims(request.victims(), *asked_.found.snapshot, *asked_.budget);
   if (!victims) return tl::unexpected(victims.error());
   victims_ = *std::move(victims);
@@ -79,7 +96,7 @@ Result<void> WhatIfAnswers::Read(const v1::WhatIfRequest& request) {
     return cut;
   }
   placements_ = request.placements();
-  plain_allowed_ = !placements_ && !(asked_.shares_usage() && asked_.state().FlavorsMayShare());
+  plain_allowed_ = !placements_ && !(asked_.shares_usage() && state().FlavorsMayShare());
   return CheckQuestions();
 }
 
@@ -156,8 +173,8 @@ Result<void> WhatIfAnswers::AnswerPlain(std::size_t end, v1::WhatIfResponse& res
       state.usage.insert(state.usage.end(), usage.begin(), usage.end());
     }
   }
-  const auto fits = FitsWithoutEach(asked_.MakeEngine(), asked_.state(),
-                                    asked_.workloads[workload_of_[next_]], states);
+  const auto fits =
+      FitsWithoutEach(asked_.MakeEngine(), state(), asked_.workloads[workload_of_[next_]], states);
   if (!fits) return tl::unexpected(fits.error());
   response.mutable_fits()->Add(fits->begin(), fits->end());
   asked_.budget->Release(bytes);
@@ -169,7 +186,7 @@ Result<ClusterState> WhatIfAnswers::StateOf(std::size_t question) {
   for (const std::uint32_t node : drained_in_[question]) nodes.push_back(drained_[node]);
   for (const std::uint32_t node : upserted_in_[question]) nodes.push_back(upserted_[node]);
   Result<ClusterState> state = nodes.empty()
-                                   ? asked_.state().Branch(*asked_.budget)
+                                   ? this->state().Branch(*asked_.budget)
                                    : asked_.found.store->WithNodes(
                                          asked_.found.position(), std::move(nodes), *asked_.budget);
   if (!state) return state;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ class WhatIfAnswers {
   Result<bool> Next(v1::WhatIfResponse& response);
 
  private:
+  const ClusterState& state() const { return empty_ ? *empty_ : asked_.state(); }
   Result<void> ReadNodes(const v1::WhatIfRequest& request);
+  Result<void> EmptyState(const v1::WhatIfRequest& request);
   Result<void> CheckQuestions() const;
   bool IsPlain(std::size_t question) const;
   std::size_t EntriesOf(std::size_t question) const;
@@ -31,6 +34,7 @@ class WhatIfAnswers {
   Result<ClusterState> StateOf(std::size_t question);
 
   AskedWorkloads asked_;
+  std::optional<ClusterState> empty_;  // absent: the state as it is
   std::vector<RunningWorkload> victims_;
   std::vector<Node> drained_;               // drained nodes, cordoned
   std::vector<Node> upserted_;              // as they are after the change

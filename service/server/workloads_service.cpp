@@ -1,17 +1,20 @@
 #include "service/server/workloads_service.hpp"
 
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/engine/empty_nodes.hpp"
 #include "host/kueue/placement_plan.hpp"
 #include "host/kueue/planned_answers.hpp"
 #include "host/model/excerpt.hpp"
 #include "service/server/batch_checks.hpp"
 #include "service/server/found_state.hpp"
 #include "service/server/object_text.hpp"
+#include "service/server/store_status.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/nested.hpp"
@@ -81,23 +84,28 @@ class ResponseWriter {
       if (placed) {
         for (const std::string& text : workload.not_honoured) written.add_not_honoured(text);
       }
+      std::string others;
+      for (const std::string& reason : OtherReasons(planned, planned_.other_answers[i])) {
+        others += "; " + reason;
+      }
       if (answer.tree) {
-        WriteTree(*answer.tree, written);
+        WriteTree(*answer.tree, others, written);
       } else {
-        WriteFlat(std::get<WorkloadRequest>(planned.plan), answer, written);
+        WriteFlat(std::get<WorkloadRequest>(planned.plan), answer, others, written);
       }
     }
   }
 
-  void WriteTree(const NestedAnswer& answer, v1::ObjectWorkload& written) {
+  void WriteTree(const NestedAnswer& answer, const std::string& others,
+                 v1::ObjectWorkload& written) {
     written.set_is_nested(true);
-    written.set_reason(answer.reason);
+    written.set_reason(answer.reason + others);
     trees_.push_back(answer);
   }
 
   void WriteFlat(const WorkloadRequest& request, const WorkloadAnswer& answer,
-                 v1::ObjectWorkload& written) {
-    written.set_reason(ReasonOf(answer));
+                 const std::string& others, v1::ObjectWorkload& written) {
+    written.set_reason(ReasonOf(answer) + others);
     for (const PodSetRequest& pod_set : request.pod_sets) {
       v1::ObjectPodSet& row = *written.add_pod_sets();
       row.set_name(pod_set.name);
@@ -123,6 +131,9 @@ void WriteFindings(const ClusterRead& read, v1::PlaceObjectsResponse& response) 
   }
   for (const Diagnostic& warning : read.diagnostics.warnings()) {
     response.add_warnings(ToString(warning));
+  }
+  if (std::string skipped = SkippedLine(read.facts); !skipped.empty()) {
+    response.add_warnings(std::move(skipped));
   }
   for (const GangWorkload& workload : read.gang_workloads) {
     for (const std::string& note : workload.notes) {
@@ -205,15 +216,19 @@ struct Placing {
 
 grpc::Status Decide(const v1::PlaceObjectsRequest& request, Placing& placing, WorkBudget& budget,
                     v1::PlaceObjectsResponse& response) {
-  auto loaded = placing.found.store->FlavorsAt(placing.found.position());
-  if (!loaded) return StoreStatus(loaded.error(), *placing.found.store);
+  auto flavors = placing.found.store->FlavorsAt(placing.found.position());
+  if (!flavors) return StoreStatus(flavors.error(), *placing.found.store);
+  const SharedConfiguration& of_state = placing.found.snapshot->configuration;
   Result<ClusterRead> read =
       ReadObjectText("objects", request.objects(),
-                     {.strict = request.strict(), .trees = placing.profile.trees}, budget);
+                     {.strict = request.strict(),
+                      .trees = placing.profile.trees,
+                      .configuration = of_state == nullptr ? nullptr : &of_state->configuration},
+                     budget);
   if (!read) return ToStatus(read.error());
   Cluster& cluster = read->cluster;
-  cluster.topologies = std::move(loaded->topologies);
-  cluster.flavors = std::move(loaded->flavors);
+  cluster.topologies = std::move(flavors->topologies);
+  cluster.flavors = std::move(flavors->flavors);
   cluster.nodes.clear();
   cluster.pods.clear();
   auto plan = PlanPlacement(cluster, {.gates = placing.engine.gates(),
@@ -225,18 +240,40 @@ grpc::Status Decide(const v1::PlaceObjectsRequest& request, Placing& placing, Wo
                ? Result<std::vector<WorkloadAnswer>>(tl::unexpected(budget.Check().error()))
                : Result<std::vector<WorkloadAnswer>>(std::move(answers));
   };
+  const ClusterState& state = placing.found.snapshot->state;
+  std::optional<LoadedInput> input;  // read only where something was not placed
+  std::optional<EmptyNodes> empty;
   const auto planned = AnswerPlan(
       *plan,
-      [&](const std::vector<WorkloadRequest>& requests) {
+      [&](const std::vector<WorkloadRequest>& requests) -> Result<std::vector<WorkloadAnswer>> {
+        Result<ClusterState> scratch = state.Branch(budget);
+        if (!scratch) return tl::unexpected(scratch.error());
+        placing.scratch = *std::move(scratch);
         return all_or_why(placing.engine.Place(placing.scratch, requests, placing.mode));
       },
-      [&](const std::vector<WorkloadRequest>& requests) {
-        return all_or_why(placing.engine.Nominate(placing.scratch, requests));
+      [&](std::vector<WorkloadRequest> requests) -> Result<std::vector<WorkloadAnswer>> {
+        if (!empty) {
+          auto loaded = placing.found.store->LoadedAt(placing.found.position(), budget);
+          if (!loaded) return tl::unexpected(loaded.error());
+          input = *std::move(loaded);
+          empty.emplace(state, input->input, placing.engine);
+        }
+        return empty->Nominate(std::move(requests));
       });
-  if (!planned) return ToStatus(planned.error());
+  if (!planned) return StoreStatus(planned.error(), *placing.found.store);
   const auto written = ResponseWriter(cluster, *plan, *planned, response).Write(budget);
   if (!written) return ToStatus(written.error());
   WriteFindings(*read, response);
+  if (of_state == nullptr && cluster.configuration &&
+      !cluster.configuration->feature_gates.empty()) {
+    response.add_warnings(
+        fmt::format("{}: its feature gates do not count here; load it with the "
+                    "state, or name them in the request",
+                    cluster.configuration->place));
+  }
+  if (of_state != nullptr && HasConfiguration(read->facts)) {
+    response.add_warnings("the Configuration among the objects does not count: the state has one");
+  }
   return grpc::Status::OK;
 }
 
@@ -323,10 +360,11 @@ grpc::Status WorkloadsService::Answer(const Request& request, const CommittedRep
   if (!mode) return ToStatus(mode.error());
   const auto profile = ReadProfile(request.profile());
   if (!profile) return ToStatus(profile.error());
-  const auto gates = ApplyFeatureGates(request.feature_gates(), gates_);
-  if (!gates) return ToStatus(gates.error());
   FoundState found;
   if (const grpc::Status status = FindState(states_, request, found); !status.ok()) return status;
+  const auto gates =
+      ApplyFeatureGates(request.feature_gates(), GatesOf(found.snapshot->configuration, gates_));
+  if (!gates) return ToStatus(gates.error());
   Result<ClusterState> scratch = found.snapshot->state.Branch(budget);
   if (!scratch) return ToStatus(scratch.error());
   Placing placing{*mode, *profile, Engine(backend_, *gates, budget), found, *scratch};

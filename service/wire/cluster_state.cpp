@@ -62,8 +62,19 @@ static ResourceFlavor FromProto(const v1::ResourceFlavor& message, const FieldPa
 }
 
 static NodeUsage FromProto(const v1::NodeUsage& message, const FieldPath& path, Decoder& decoder) {
-  return {decoder.String(message.node(), FieldPath(path, "node")),
-          FromProto(message.usage(), FieldPath(path, "usage"), decoder)};
+  NodeUsage usage = {decoder.String(message.node(), FieldPath(path, "node")),
+                     FromProto(message.usage(), FieldPath(path, "usage"), decoder),
+                     FromProto(message.lasting(), FieldPath(path, "lasting"), decoder)};
+  for (const auto& [resource, amount] : usage.lasting) {
+    const Amount* all = usage.usage.Find(resource);
+    const Amount most = all == nullptr ? 0 : *all;
+    if (amount <= most) continue;
+    decoder.Fail(FieldPath(path, "lasting"),
+                 "has {} {} of node {}, of which {} are in use; want "
+                 "no more than that",
+                 amount, Excerpt(resource), Excerpt(usage.node), most);
+  }
+  return usage;
 }
 
 FlavorLeafUsage FromProto(const v1::FlavorLeafUsage& message, const FieldPath& path,
@@ -126,6 +137,7 @@ void Fill(const ResourceFlavor& flavor, StringTable& strings, v1::ResourceFlavor
 void Fill(const NodeUsage& usage, StringTable& strings, v1::NodeUsage& message) {
   message.set_node(strings.Ref(usage.node));
   Fill(usage.usage, strings, *message.mutable_usage());
+  if (!usage.lasting.empty()) Fill(usage.lasting, strings, *message.mutable_lasting());
 }
 
 }  // namespace
@@ -271,8 +283,10 @@ v1::UpdateStateRequest ToProto(const StateDelta& delta) {
 
 void ToChunks(const ClusterStateInput& input,
               const std::function<bool(const v1::LoadStateRequest&)>& send,
-              const std::string& state_name, const std::vector<AdmittedUsage>& workloads) {
+              const std::string& state_name, const std::vector<AdmittedUsage>& workloads,
+              const std::string& kueue_configuration) {
   ChunkWriter writer(send, state_name);
+  writer.chunk().set_kueue_configuration(kueue_configuration);
   writer.chunk().set_share_usage_between_flavors(input.share_usage_between_flavors);
   writer.Write(input.topologies, &v1::LoadStateRequest::add_topologies);
   writer.Write(input.flavors, &v1::LoadStateRequest::add_flavors);

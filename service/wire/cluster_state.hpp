@@ -36,7 +36,7 @@ StatePosition FromProto(const v1::StatePosition& message);
 v1::StatePosition ToProto(const StatePosition& position);
 
 // Appends a chunk to `input`. `chunk` is its position in the stream, for messages; the caller
-// handles `end`. Errors: kBadInput with the path of the field.
+// handles `end` and the Configuration. Errors: kBadInput with the path of the field.
 Result<void> AppendChunk(const v1::LoadStateRequest& message, std::int64_t chunk,
                          WorkBudget& budget, ClusterStateInput& input,
                          std::vector<AdmittedUsage>& workloads);
@@ -52,9 +52,11 @@ Result<StateDelta> FromProto(const v1::UpdateStateRequest& message, WorkBudget& 
 v1::UpdateStateRequest ToProto(const StateDelta& delta);
 
 // Splits `input`, and the workloads admitted beside it, into chunks of the state of that name, the
-// last of which has `end`, and passes them to `send` until it returns false.
+// last of which has `end`, and passes them to `send` until it returns false. The first has the text
+// of Kueue's Configuration; empty: none.
 void ToChunks(const ClusterStateInput& input,
               const std::function<bool(const v1::LoadStateRequest&)>& send,
-              const std::string& state_name = "", const std::vector<AdmittedUsage>& workloads = {});
+              const std::string& state_name = "", const std::vector<AdmittedUsage>& workloads = {},
+              const std::string& kueue_configuration = "");
 
 }  // namespace espalier

@@ -60,6 +60,8 @@ class BatchDecoder {
     check(message_.max_counts(), groups, true, "max_counts");
     check(message_.profiles(), workloads, true, "profiles");
     check(message_.pod_sets(), groups, true, "pod_sets");
+    check(message_.min_groups(), groups, true, "min_groups");
+    check(message_.apart(), groups, true, "apart");
     decoder_.CheckOffsets(message_.group_offsets(), groups, FieldPath(kRoot, "group_offsets"));
   }
 
@@ -116,6 +118,8 @@ class BatchDecoder {
     group.required = LevelAt(message_.required(), g, "required");
     group.preferred = LevelAt(message_.preferred(), g, "preferred");
     group.in_order = EntryOf(message_.in_order(), g);
+    group.min_groups = EntryOf(message_.min_groups(), g);
+    group.apart = EntryOf(message_.apart(), g);
     group.ranks = RanksAt(g);
     group.rank_level = LevelAt(message_.rank_levels(), g, "rank_levels");
     ReadRunningOf(g, group);
@@ -241,6 +245,8 @@ class BatchEncoder {
     });
     if (same_rules) message_.clear_profiles();
     if (AllZero(message_.pod_sets())) message_.clear_pod_sets();
+    if (AllZero(message_.min_groups())) message_.clear_min_groups();
+    if (AllZero(message_.apart())) message_.clear_apart();
     return std::move(message_);
   }
 
@@ -264,6 +270,8 @@ class BatchEncoder {
     message_.add_min_counts(group.pods ? group.pods->min_count : 0);
     message_.add_max_counts(group.pods ? group.pods->max_count : 0);
     message_.add_pod_sets(group.pods ? static_cast<std::uint32_t>(group.pods->pod_set + 1) : 0);
+    message_.add_min_groups(group.min_groups);
+    message_.add_apart(group.apart);
     for (const NestedGroup& child : group.groups) WriteGroup(child);
   }
 

@@ -30,6 +30,16 @@ void Write(const NearMiss& miss, v1::NearMiss& message) {
     row.set_pods(binding.pods);
     row.set_missing(binding.missing);
   }
+  for (const RuledOut& ruled_out : miss.ruled_out) {
+    v1::RuledOut& row = *message.add_ruled_out();
+    row.set_by(ruled_out.by);
+    row.set_nodes(ruled_out.nodes);
+    row.set_remedy(ruled_out.remedy);
+  }
+}
+
+std::vector<std::string> TextsOf(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  return {texts.begin(), texts.end()};
 }
 
 NearMiss FromProto(const v1::NearMiss& message) {
@@ -45,6 +55,9 @@ NearMiss FromProto(const v1::NearMiss& message) {
   miss.nodes_not_matching = message.nodes_not_matching();
   for (const v1::BindingResource& row : message.binding()) {
     miss.binding.push_back({row.resource(), row.pods(), row.missing()});
+  }
+  for (const v1::RuledOut& row : message.ruled_out()) {
+    miss.ruled_out.push_back({row.by(), row.nodes(), row.remedy()});
   }
   return miss;
 }
@@ -69,6 +82,28 @@ void Write(const Certificate& certificate, v1::ExplainResponse& message) {
   message.set_anywhere(changes.anywhere);
   for (const std::string& node : changes.repaired) message.add_repaired_nodes(node);
   for (const ObjectKey& key : changes.gone) *message.add_gone() = ToProto(key);
+  for (const std::string& node : changes.repaired_together) message.add_repaired_together(node);
+  for (const LabelledNodes& labelled : changes.labelled) {
+    v1::LabelledNodes& row = *message.add_labelled();
+    row.set_label(labelled.label);
+    row.set_value(labelled.value);
+    for (const std::string& node : labelled.nodes) row.add_nodes(node);
+  }
+  message.set_slice_size(changes.slice_size);
+  for (const LowerRequest& lower : changes.lower_requests) {
+    v1::LowerRequest& row = *message.add_lower_requests();
+    row.set_resource(lower.resource);
+    row.set_amount(lower.amount);
+    row.set_asked(lower.asked);
+  }
+  for (const std::string& flavor : changes.other_flavors) message.add_other_flavors(flavor);
+  for (const std::string& part : changes.without) message.add_without(part);
+  for (const std::string& taint : changes.tolerated) message.add_tolerated(taint);
+  for (const LeftOutNodes& left_out : certificate.left_out) {
+    v1::LeftOutNodes& row = *message.add_left_out();
+    row.set_cause(left_out.cause);
+    for (const std::string& node : left_out.nodes) row.add_nodes(node);
+  }
 }
 
 Certificate FromProto(const v1::ExplainResponse& message) {
@@ -84,6 +119,20 @@ Certificate FromProto(const v1::ExplainResponse& message) {
   changes.repaired.assign(message.repaired_nodes().begin(), message.repaired_nodes().end());
   for (const v1::WorkloadName& gone : message.gone()) {
     changes.gone.push_back({gone.namespace_(), gone.name()});
+  }
+  changes.repaired_together = TextsOf(message.repaired_together());
+  for (const v1::LabelledNodes& row : message.labelled()) {
+    changes.labelled.push_back({row.label(), row.value(), TextsOf(row.nodes())});
+  }
+  changes.slice_size = message.slice_size();
+  for (const v1::LowerRequest& row : message.lower_requests()) {
+    changes.lower_requests.push_back({row.resource(), row.amount(), row.asked()});
+  }
+  changes.other_flavors = TextsOf(message.other_flavors());
+  changes.without = TextsOf(message.without());
+  changes.tolerated = TextsOf(message.tolerated());
+  for (const v1::LeftOutNodes& row : message.left_out()) {
+    certificate.left_out.push_back({row.cause(), TextsOf(row.nodes())});
   }
   return certificate;
 }

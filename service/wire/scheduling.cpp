@@ -18,13 +18,16 @@ v1::DecisionStatus StatusToProto(DecisionStatus status) {
       return v1::DECISION_STATUS_REPLACED;
     case DecisionStatus::kEvicted:
       return v1::DECISION_STATUS_EVICTED;
+    case DecisionStatus::kKept:
+      return v1::DECISION_STATUS_KEPT;
   }
   return v1::DECISION_STATUS_UNSPECIFIED;
 }
 
 DecisionStatus StatusFromProto(int status, const FieldPath& path, Decoder& decoder) {
-  for (const DecisionStatus known : {DecisionStatus::kAssumed, DecisionStatus::kNotAdmitted,
-                                     DecisionStatus::kReplaced, DecisionStatus::kEvicted}) {
+  for (const DecisionStatus known :
+       {DecisionStatus::kAssumed, DecisionStatus::kNotAdmitted, DecisionStatus::kReplaced,
+        DecisionStatus::kEvicted, DecisionStatus::kKept}) {
     if (StatusToProto(known) == status) return known;
   }
   decoder.Fail(path, "is {}, which is no known status", status);

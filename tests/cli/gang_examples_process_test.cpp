@@ -1,12 +1,12 @@
 // The nine examples of the gang API's document, with their owners, their Workloads and their pods.
 #include <fstream>
 #include <functional>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/cli/gang_files.hpp"
 #include "tests/cli/process.hpp"
 
 namespace espalier {
@@ -14,14 +14,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-const std::string kData = ESPALIER_SOURCE_DIR "/tests/data/workloads/";
-const std::string kCluster = kData + "cluster.yaml";
-
-std::string FileContent(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // A pod without a node; `link` is what it says in spec.workload, `labels` and `resources` are maps.
 std::string PodText(const std::string& name, const std::string& link, const std::string& labels,

@@ -1,12 +1,11 @@
 // Every kind that describes a gang, through `espalier place`: the model, the table, the exit code.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/cli/gang_files.hpp"
 #include "tests/cli/process.hpp"
 
 namespace espalier {
@@ -14,14 +13,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-const std::string kData = ESPALIER_SOURCE_DIR "/tests/data/workloads/";
-const std::string kCluster = kData + "cluster.yaml";
-
-std::string FileContent(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::vector<std::string> Files(const std::string& folder) {
   std::vector<std::string> files;
@@ -73,7 +64,7 @@ TEST(Gangs, AFolderOfEveryKindIsOneTable) {
        {"default/concurrent", "default/serving-1", "default/parallel", "default/inference-1",
         "default/notebooks", "default/mpi ", "default/torch", "default/tf", "default/fine-tune",
         "default/wrapped", "default/grouped", "default/my-training-workers-0", "default/workers-0",
-        "default/root", "default/pg-train", "default/ordered-train-1"}) {
+        "default/root", "default/pg-train", "default/ordered "}) {
     EXPECT_THAT(result.output, HasSubstr(text));
   }
   EXPECT_THAT(result.output, HasSubstr("asks for pods (spec.tasks[0].template.spec)"));
@@ -96,7 +87,7 @@ TEST(Gangs, WhatIsNotUnderstoodIsNamed) {
   const ProcessResult result = RunEspalier({"place", kData + "kinds/unknown.yaml"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.output,
-              HasSubstr("Job of batch.volcano.sh/v1alpha1 is not a kind that is read"));
+              HasSubstr("Job of batch.example.com/v1alpha1 is not a kind that is read"));
   EXPECT_THAT(result.errors, HasSubstr("skipped: 1 ConfigMap"));
 }
 

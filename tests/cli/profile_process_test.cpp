@@ -185,5 +185,187 @@ TEST(ProfileEspalier, AServerAnswersTheSame) {
   }
 }
 
+// The same workload, whose pods run: those of `ra` on one host, those of `rb` on another.
+std::string Running(const std::string& of_ra, const std::string& of_rb) {
+  std::string text = kTwoLevels;
+  for (const auto& [part, node] : {std::pair("ra", of_ra), std::pair("rb", of_rb)}) {
+    const std::string group = std::string("name: ") + part + "\n";
+    text.replace(text.find(group), group.size(), group + "      selector: {part: " + part + "}\n");
+    text.replace(text.find("count: 6"), 8, "count: 4");
+    for (int i = 0; i < 4; ++i) {
+      text += std::string("---\napiVersion: v1\nkind: Pod\nmetadata: {name: ") + part + "-" +
+              std::to_string(i) + ", labels: {part: " + part + "}}\nspec: {nodeName: " + node +
+              ", workload: {name: two}, containers: [{name: c, resources: {requests: {cpu: 1}}}]}" +
+              "\nstatus: {phase: Running}\n";
+    }
+  }
+  return text.replace(text.find("minCount: 12"), 12, "minCount: 8");
+}
+
+ProcessResult Move(std::vector<std::string> command, const std::vector<std::string>& full,
+                   const std::string& running) {
+  return RunEspalier(command, Cluster(full) + running);
+}
+
+// W1.6, R25: pods that run are moved to where their tree is whole, or nowhere.
+TEST(ProfileEspalier, DrainKeepsRunningPodsToEachRequiredLevel) {
+  const std::string running = Running("b1r1h1", "b1r2h1");
+  const std::vector<std::string> drain = {"drain", "cloud/rack=b1r1", "-", "--profile", "espalier"};
+  const ProcessResult moved = Move(drain, {}, running);
+  EXPECT_EQ(moved.exit_code, 0) << moved.errors;
+  EXPECT_THAT(moved.output, AllOf(HasSubstr("4 of 8"), HasSubstr("1 admitted workload hit"),
+                                  HasSubstr("ea: b1/b1r2"), HasSubstr("eb: b1/b1r2")));
+  // There is room for all of it in the other block alone.
+  const ProcessResult apart = Move(drain, {"b1r2", "b2r1"}, Running("b1r1h1", "b1r1h2"));
+  EXPECT_EQ(apart.exit_code, 0) << apart.errors;
+  EXPECT_THAT(apart.output, AllOf(HasSubstr("ea: b2/b2r2"), HasSubstr("eb: b2/b2r2")));
+  const ProcessResult nowhere = Move({"drain", "b1r1h1", "-", "--profile", "espalier"},
+                                     {"b1r2", "b2r1", "b2r2"}, Running("b1r1h1", "b1r1h2"));
+  EXPECT_EQ(nowhere.exit_code, 1);
+  EXPECT_THAT(nowhere.output, AllOf(HasSubstr("no domain of cloud/block has room"),
+                                    HasSubstr("1 without a place")));
+}
+
+TEST(ProfileKueue, DrainAndDefragmentSayWhatTheyCannotHonour) {
+  const std::string running = Running("b1r1h1", "b1r2h1");
+  for (std::vector<std::string> command :
+       {std::vector<std::string>{"drain", "b1r1h1", "-"}, {"defragment", "--level", "rack", "-"}}) {
+    const ProcessResult moved = Move(command, {}, running);
+    EXPECT_EQ(moved.exit_code, 1) << moved.errors;
+    EXPECT_THAT(moved.output, HasSubstr(kNotHonoured)) << command[0];
+    command.insert(command.end(), {"-o", "json", "--best-effort"});
+    const ProcessResult allowed = Move(command, {}, running);
+    EXPECT_EQ(allowed.exit_code, 0) << command[0];
+    EXPECT_THAT(allowed.output, HasSubstr("\"notHonoured\"")) << command[0];
+  }
+}
+
+TEST(ProfileEspalier, DefragmentMovesRunningPodsAsTheTreeThatTheyAre) {
+  const std::vector<std::string> command = {"defragment", "--level",   "rack",
+                                            "-",          "--profile", "espalier"};
+  const ProcessResult freed = Move(command, {}, Running("b1r1h1", "b1r2h1"));
+  EXPECT_EQ(freed.exit_code, 0) << freed.errors;
+  EXPECT_THAT(freed.output, AllOf(HasSubstr("b1/b1r1"), HasSubstr("ea: b1/b1r2"),
+                                  HasSubstr("eb: b1/b1r2"), HasSubstr("3 after 1 move")));
+  // The other rack of the block has room for half of it only.
+  const std::string filler =
+      "---\napiVersion: v1\nkind: Pod\nmetadata: {name: f}\nspec: {nodeName: b1r2h2, containers: "
+      "[{name: c, resources: {requests: {cpu: 4}}}]}\nstatus: {phase: Running}\n---\n"
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: g}\nspec: {nodeName: b1r1h2, containers: "
+      "[{name: c, resources: {requests: {cpu: 4}}}]}\nstatus: {phase: Running}\n";
+  EXPECT_EQ(Move(command, {}, Running("b1r1h1", "b1r2h1") + filler).exit_code, 1);
+}
+
+// A server knows running gangs by name once they are loaded.
+TEST(ProfileEspalier, AServerMovesRunningGangsTheSame) {
+  const std::string address = SocketAddress();
+  BackgroundEspalier server({"serve", "--listen", address});
+  EXPECT_THAT(server.ReadLine(), HasSubstr("listening"));
+  const std::string running = Running("b1r1h1", "b1r2h1");
+  for (const char* profile : {"kueue", "espalier"}) {
+    Move({"place", "-", "--profile", profile, "--connect", address, "--load"}, {}, running);
+    for (std::vector<std::string> command :
+         {std::vector<std::string>{"drain", "cloud/rack=b1r1", "-", "--profile", profile},
+          {"defragment", "--level", "rack", "-", "--profile", profile}}) {
+      const ProcessResult here = Move(command, {}, running);
+      command.insert(command.end(), {"--connect", address});
+      const ProcessResult there = Move(command, {}, running);
+      EXPECT_EQ(there.output, here.output) << command[0] << there.errors;
+      EXPECT_EQ(there.exit_code, here.exit_code) << command[0];
+    }
+  }
+}
+
+// R25.12: a gang that runs whole binds the others of its workload to what they ask for together.
+TEST(RunningGangs, BindThoseOfTheirWorkloadThatWait) {
+  const auto gangs = [](const std::string& more) {
+    std::string text =
+        "---\napiVersion: scheduling/v1alpha1\nkind: Workload\nmetadata: {name: w, labels: "
+        "{kueue.x-k8s.io/queue-name: q}}\nspec: {topologyRequest: {required: cloud/block}, "
+        "gangGroups: [{name: g1, minCount: 2, selector: {part: a}}, {name: g2, minCount: 2, "
+        "selector: {part: b}}]}\n";
+    for (const char* name : {"a1", "a2", "b1", "b2"}) {
+      const bool runs = name[0] == 'a';
+      text += std::string("---\napiVersion: v1\nkind: Pod\nmetadata: {name: ") + name +
+              ", labels: {part: " + name[0] + "}}\nspec: {workload: {name: w}, " +
+              (runs ? "nodeName: b1r1h1, " : "") +
+              "containers: [{name: c, resources: {requests: {cpu: " + (runs ? "1" : more) +
+              "}}}]}\nstatus: {phase: " + (runs ? "Running" : "Pending") + "}\n";
+    }
+    return text;
+  };
+  for (const char* profile : {"kueue", "espalier"}) {
+    const ProcessResult placed =
+        RunEspalier({"place", "-", "--profile", profile}, Cluster({}) + gangs("4"));
+    EXPECT_EQ(placed.exit_code, 0) << placed.errors;
+    EXPECT_THAT(placed.output, AllOf(HasSubstr("b1/b1r2"), Not(HasSubstr("b2/"))));
+    const ProcessResult waits =
+        RunEspalier({"place", "-", "--profile", profile}, Cluster({"b1r2"}) + gangs("4"));
+    EXPECT_EQ(waits.exit_code, 1) << waits.output;
+  }
+}
+
+// Of several gangs that share a domain all have a place in one, or none has.
+TEST(RunningGangs, OfOneWorkloadMoveTogether) {
+  std::string text =
+      "---\napiVersion: scheduling/v1alpha1\nkind: Workload\nmetadata: {name: w, labels: "
+      "{kueue.x-k8s.io/queue-name: q}}\nspec: {topologyRequest: {required: cloud/rack}, "
+      "gangGroups: "
+      "[{name: g1, minCount: 2, selector: {part: a}}, {name: g2, minCount: 2, selector: {part: "
+      "b}}]}\n";
+  for (const char* name : {"a1", "a2", "b1", "b2"}) {
+    text += std::string("---\napiVersion: v1\nkind: Pod\nmetadata: {name: ") + name +
+            ", labels: {part: " + name[0] + "}}\nspec: {workload: {name: w}, nodeName: b1r1h" +
+            (name[0] == 'a' ? "1" : "2") +
+            ", containers: [{name: c, resources: {requests: {cpu: 2}}}]}\nstatus: {phase: "
+            "Running}\n";
+  }
+  // Half of it has room on the other host of its rack.
+  const ProcessResult stays = RunEspalier({"drain", "b1r1h1", "-", "--profile", "espalier"},
+                                          Cluster({"b1r2", "b2r1", "b2r2"}) + text);
+  EXPECT_EQ(stays.exit_code, 1) << stays.output;
+  EXPECT_THAT(stays.output, HasSubstr("1 without a place"));
+  const ProcessResult moves = RunEspalier({"drain", "b1r1h1", "-", "--profile", "espalier"},
+                                          Cluster({"b1r2", "b2r1"}) + text);
+  EXPECT_EQ(moves.exit_code, 0) << moves.output;
+  EXPECT_THAT(moves.output, AllOf(HasSubstr("g1"), HasSubstr("b2/b2r2"), Not(HasSubstr("b1/"))));
+}
+
+// W1.3: each pod that needs no other and has no place is a pod that is not placed.
+TEST(BestEffort, EveryCommandTellsPodsThatAreLeft) {
+  const std::string text =
+      Cluster({}) +
+      "---\napiVersion: scheduling/v1alpha1\nkind: Workload\nmetadata: {name: w, labels: "
+      "{kueue.x-k8s.io/queue-name: q}}\nspec: {topologyRequest: {required: cloud/rack}, "
+      "gangGroups: "
+      "[{name: gg, gangMode: \"Off\", eqGroups: [{name: e, count: 3, template: {resources: "
+      "{requests: {cpu: 3}}}}]}]}\n";
+  const ProcessResult cycle = RunEspalier({"cycle", "-"}, text);
+  EXPECT_EQ(cycle.exit_code, 1) << cycle.errors;
+  EXPECT_THAT(cycle.output,
+              AllOf(HasSubstr("2 of 3 pods"), HasSubstr("1 of the admitted in part")));
+  EXPECT_EQ(RunEspalier({"cycle", "-", "--best-effort"}, text).exit_code, 0);
+  EXPECT_THAT(RunEspalier({"explain", "w", "-"}, text).output,
+              HasSubstr("in part: 2 of 3 pods are placed"));
+}
+
+// Pods of a group of Kueue's whose Workload is not in the input use their nodes all the same.
+TEST(RunningGangs, OfKueueUseWhatTheyRequest) {
+  std::string text = Cluster({"b1r2", "b2r1", "b2r2"});
+  for (const char* name : {"a", "b", "c", "d"}) {
+    const bool runs = name[0] < 'c';
+    text += std::string("---\napiVersion: v1\nkind: Pod\nmetadata: {name: ") + name +
+            ", labels: {kueue.x-k8s.io/queue-name: q, kueue.x-k8s.io/pod-group-name: g}, "
+            "annotations: {kueue.x-k8s.io/pod-group-total-count: '4', "
+            "kueue.x-k8s.io/podset-required-topology: cloud/rack}}\nspec: {" +
+            (runs ? "nodeName: b1r1h1, " : "") +
+            "containers: [{name: c, resources: {requests: {cpu: 2}}}]}\nstatus: {phase: " +
+            (runs ? "Running" : "Pending") + "}\n";
+  }
+  const ProcessResult placed = RunEspalier({"place", "-"}, text);
+  EXPECT_EQ(placed.exit_code, 0) << placed.errors;
+  EXPECT_THAT(placed.output, HasSubstr("b1/b1r1/b1r1h2: 1 host x 2"));
+}
+
 }  // namespace
 }  // namespace espalier

@@ -258,7 +258,6 @@ TEST(ResizeOfRay, TheFlowStartsWhereTheObjectsAre_W6) {
 }
 
 TEST(ResizeAcrossClusters, TakesNoOptionThatItWouldNotHonour) {
-  EXPECT_EQ(Flow({"--slices", "per-replica"}).exit_code, 2);
   EXPECT_EQ(Flow({"--profile", "espalier"}).exit_code, 2);
 }
 

@@ -56,9 +56,25 @@ spec:
           spec: {containers: [{name: c}]}
 )");
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.output, HasSubstr("standard input  JobSet default/bad  pod set w: template"));
+  EXPECT_THAT(result.output,
+              HasSubstr("standard input  JobSet bad  "
+                        "spec.replicatedJobs[0].template.spec.template.metadata.annotations"));
   EXPECT_THAT(result.output, HasSubstr("must not contain more than one topology annotation"));
   EXPECT_THAT(result.output, HasSubstr("looked at: 1 JobSet"));
+}
+
+// What the reader needs and no webhook refuses is said, but is no violation.
+TEST(ValidateObjectsOutput, TwiceInTheInputIsNoViolation) {
+  const std::string flavor = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: f}
+spec: {nodeLabels: {pool: )";
+  const ProcessResult result =
+      RunEspalier({"validate-objects", "-"}, flavor + "a}}\n---" + flavor + "b}}\n");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.output, HasSubstr("No violations."));
+  EXPECT_THAT(result.errors, HasSubstr("it is in the input twice"));
 }
 
 TEST(ValidateObjectsExitCode, IsTwoForAWrongCommandLine) {

@@ -71,9 +71,9 @@ TEST_F(DispatchTest, OrdersByHowCloseHowFewAndHowMuchIsLeft) {  // W6.6
                                              "anywhere", "nobody-knows", "full"));
   const std::vector<ClusterFit>& fits = fits_[0];
   EXPECT_EQ(fits[0].pod_sets,
-            (std::vector<PodSetFit>{{"main", std::string(kHostnameLabel), 0, 1, 1}}));
-  EXPECT_EQ(fits[3].pod_sets, (std::vector<PodSetFit>{{"main", "rack", 1, 2, 0}}));
-  EXPECT_EQ(fits[4].pod_sets, (std::vector<PodSetFit>{{"main", "", 2, 4, 0}}));
+            (std::vector<PodSetFit>{{"main", std::string(kHostnameLabel), 0, 1, 1, "main"}}));
+  EXPECT_EQ(fits[3].pod_sets, (std::vector<PodSetFit>{{"main", "rack", 1, 2, 0, "main"}}));
+  EXPECT_EQ(fits[4].pod_sets, (std::vector<PodSetFit>{{"main", "", 2, 4, 0, "main"}}));
   EXPECT_EQ(fits[5].status, FitStatus::kUnknown);
   EXPECT_EQ(fits[5].reason, "nothing is known of its state");
   EXPECT_EQ(fits[6].status, FitStatus::kDoesNotFit);
@@ -101,8 +101,8 @@ TEST_F(DispatchTest, WhatIsLeftCountsAllPodSetsAndWhatRuns) {
   Add("one", &state);
   Order(0);
   EXPECT_EQ(fits_[0][0].pod_sets,
-            (std::vector<PodSetFit>{{"main", std::string(kHostnameLabel), 0, 1, 2},
-                                    {"more", std::string(kHostnameLabel), 0, 1, 1}}));
+            (std::vector<PodSetFit>{{"main", std::string(kHostnameLabel), 0, 1, 2, "main"},
+                                    {"more", std::string(kHostnameLabel), 0, 1, 1, "main"}}));
 }
 
 TEST_F(DispatchTest, TakesAsLongAsThereArePodSets) {

@@ -6,6 +6,7 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/conformance/case_file.hpp"
 #include "host/conformance/difference.hpp"
+#include "host/conformance/job_difference.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace espalier::fuzz {
@@ -33,6 +34,8 @@ void Run(const EncodeCase& encode) {
   const auto decoded = DecodeAssignment(encoded);
   if (decoded) Expect(*decoded == encode.assignment, "decoding undoes encoding");
 }
+
+void Run(const JobCase& job) { std::ignore = JobDifference(job); }
 
 // A few bytes of a sequence's header can ask for millions of nodes, which is legal but slow.
 bool IsLargeGrid(std::string_view line) {

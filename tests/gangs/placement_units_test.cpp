@@ -61,6 +61,39 @@ TEST(PlacementUnits, AGangIsOne) {
   EXPECT_THAT(workload.notes, IsEmpty());
 }
 
+// W4.6: what a group in the middle requires is said where a flat request cannot hold it.
+TEST(PlacementUnits, MiddleGroupsThatAFlatRequestCannotHoldAreNotHonoured) {
+  GangWorkload workload;
+  workload.head.key = {"team", "w"};
+  GangGroup& gang = workload.gang_groups.emplace_back(Gang("gg", {Pods("a", 2)}));
+  gang.ranked_groups[0].name = "a";
+  gang.ranked_groups.push_back({.name = "b", .eq_groups = {Pods("b", 2)}});
+  gang.middle_groups = {{.name = "outer", .min_groups = 1},
+                        {.name = "ab", .within = 0, .topology_request = Required("spine")}};
+  for (RankedGroup& ranked : gang.ranked_groups) ranked.within = 1;
+  gang.ranked_groups.push_back({.name = "c", .eq_groups = {Pods("c", 2)}});
+  gang.ranked_groups[2].within = 0;
+  Expand(workload);
+  GangWorkload tree = workload;
+  const std::vector<Workload> units = PlacementUnits(workload);
+  ASSERT_EQ(units.size(), 1u);
+  EXPECT_THAT(units[0].not_honoured,
+              ElementsAre("topologyRequest of group ab: required spine holds for each of its 2 pod "
+                          "sets, not for all of them together"));
+  EXPECT_EQ(units[0].pod_sets[1].topology_request->required, "spine");
+  EXPECT_FALSE(units[0].pod_sets[2].topology_request);
+  EXPECT_THAT(workload.notes,
+              testing::Contains("all 2 groups of outer are placed together; 1 would do"));
+  EXPECT_TRUE(IsNested(tree));
+  // One pod set alone is in a domain of the group's where it is in a finer one.
+  gang.ranked_groups.erase(gang.ranked_groups.begin() + 1, gang.ranked_groups.end());
+  gang.middle_groups[0].min_groups.reset();
+  gang.min_count = gang.max_count = 2;
+  gang.ranked_groups[0].topology_request = Required("rack");
+  EXPECT_FALSE(IsNested(workload));
+  EXPECT_EQ(PlacementUnits(workload)[0].pod_sets[0].topology_request->required, "rack");
+}
+
 TEST(PlacementUnits, GangsComeInTheirOrder) {
   GangWorkload workload = Named({Gang("z", {Pods("prepare", 1)}), Gang("a", {Pods("train", 2)})});
   const std::vector<Workload> units = PlacementUnits(workload);

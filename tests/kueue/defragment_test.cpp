@@ -111,11 +111,21 @@ TEST_F(DefragmentTest, FreeDomainsAreCountedAndOneGangMayBeInSeveral) {
   EXPECT_EQ(plan.out_of_reach, 1);
 }
 
-// Whose queue is gone, nobody knows what it would ask for.
+// Whose queue is gone moves on the flavor that it has.
+TEST_F(DefragmentTest, MovesWhoseQueueIsGone) {
+  cluster_.workloads = {RunningOn("one", 0, {{"a", 1}}), RunningOn("lost", 0, {{"b", 1}}),
+                        RunningOn("three", 0, {{"c", 1}})};
+  const std::vector<std::string> moves = Moves(Plan());
+  EXPECT_FALSE(moves.empty());
+  cluster_.workloads[1].queue_name = "gone";
+  EXPECT_EQ(Moves(Plan()), moves);
+}
+
+// What is not understood says not what it would ask for elsewhere.
 TEST_F(DefragmentTest, TellsWhoStaysAsNothingSaysWhatItAsksFor) {
   cluster_.workloads = {RunningOn("one", 0, {{"a", 1}}), RunningOn("lost", 0, {{"b", 1}}),
                         RunningOn("three", 0, {{"c", 1}})};
-  cluster_.workloads[1].queue_name = "gone";
+  cluster_.workloads[1].refusal = "its claims are not understood";
   const DefragmentPlan plan = Plan();
   ASSERT_EQ(plan.staying.size(), 1u);
   EXPECT_EQ(plan.staying[0].name, "lost");

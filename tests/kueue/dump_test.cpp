@@ -83,8 +83,8 @@ const SchedulingCyclesResult& Cycles() {
 
 TEST(Dump, HoldsWhatItsDescriptionSays) {
   EXPECT_EQ(Before().nodes.size(), 336U);
-  EXPECT_EQ(Before().workloads.size(), 68U);
-  EXPECT_EQ(PendingInQueueOrder(Before()).size(), 68U);
+  EXPECT_EQ(Before().workloads.size(), 69U);
+  EXPECT_EQ(PendingInQueueOrder(Before()).size(), 69U);
   EXPECT_EQ(RecordedDecisions().size(), 71U);
 }
 
@@ -167,9 +167,12 @@ TEST(Dump, SameReasonOfTheQuotaReservedCondition) {
 }
 
 TEST(Dump, NotesThatTheQueuesAreOnHold) {
-  EXPECT_THAT(Cycles().notes,
-              ::testing::UnorderedElementsAre(::testing::HasSubstr("gpu-cluster has stopPolicy"),
-                                              ::testing::HasSubstr("cpu-cluster has stopPolicy")));
+  EXPECT_THAT(
+      Cycles().notes,
+      ::testing::UnorderedElementsAre(
+          ::testing::HasSubstr("gpu-cluster has stopPolicy"),
+          ::testing::HasSubstr("cpu-cluster has stopPolicy"),
+          ::testing::HasSubstr("nb-quinn-unschedulable is left out: it names no LocalQueue")));
 }
 
 // Until partial-01, where admission takes fewer pods than asked for, placing in queue order without
@@ -177,7 +180,7 @@ TEST(Dump, NotesThatTheQueuesAreOnHold) {
 TEST(Dump, SequentialPlacementAgreesUpToThePartialAdmission) {
   auto plan = PlanPlacement(Before(), {});
   ASSERT_TRUE(plan.has_value());
-  ASSERT_EQ(plan->workloads.size(), 68U);
+  ASSERT_EQ(plan->workloads.size(), 69U);
   std::vector<WorkloadRequest> requests;
   for (PlannedWorkload& planned : plan->workloads) {
     if (auto* request = std::get_if<WorkloadRequest>(&planned.plan)) {
@@ -211,7 +214,7 @@ TEST(Dump, SequentialPlacementAgreesUpToThePartialAdmission) {
 }
 
 TEST(Dump, AfterHoldsTheUsageOfItsAdmissions) {
-  EXPECT_EQ(PendingInQueueOrder(After()).size(), 19U);
+  EXPECT_EQ(PendingInQueueOrder(After()).size(), 20U);
   const ClusterStateInput input = BuildClusterStateInput(After(), FeatureGates{});
   std::map<std::string, Amount> slots;
   for (const FlavorLeafUsage& usage : input.tas_usage) {

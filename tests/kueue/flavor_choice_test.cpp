@@ -135,6 +135,13 @@ TEST_F(FlavorChoiceTest, UncoveredResources) {  // R21.12
   EXPECT_EQ(Refusal(), "resource vpc.amazonaws.com/efa unavailable in ClusterQueue");
 }
 
+TEST_F(FlavorChoiceTest, NothingOfAnUncoveredResourceIsNoRequest) {  // R30.5
+  pod_set().pod_template.requests.Set("vpc.amazonaws.com/efa", 0);
+  const FlavorAssignment chosen = Choose();
+  EXPECT_EQ(chosen.Mode(), AssignmentMode::kFit);
+  EXPECT_FALSE(chosen.pod_sets[0].flavors.Contains("vpc.amazonaws.com/efa"));
+}
+
 TEST_F(FlavorChoiceTest, MoreThanTheWholeQuota) {  // R21.12
   quota_.emplace(queue_);
   pod_set().count = 17;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/kueue/folded_slices.hpp"
 #include "host/kueue/resize_plan.hpp"
 #include "host/kueue/workload_slices.hpp"
 #include "tests/kueue/objects.hpp"
@@ -15,9 +16,11 @@
 namespace espalier {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 // A RayJob of one head and one worker that MultiKueue sent to the worker cluster `w1`.
 class MultiKueueFlowTest : public ::testing::Test {
@@ -139,6 +142,130 @@ TEST_F(MultiKueueFlowTest, EachStepOfOneToFiveToThree) {  // W6.5
   }
   std::ifstream golden(ESPALIER_SOURCE_DIR "/tests/kueue/data/flow_1_5_3.txt");
   EXPECT_EQ(story, std::string(std::istreambuf_iterator<char>(golden), {}));
+}
+
+// KEP-77: a slice for every new replica, in both clusters.
+class SlicesPerReplicaTest : public MultiKueueFlowTest {
+ protected:
+  SlicesPerReplicaTest() { state_.slices = SliceMode::kPerReplica; }
+
+  static const Workload& In(const std::vector<Workload>& workloads, const std::string& name) {
+    return *std::ranges::find(workloads, ObjectKey{"team", name}, &Workload::key);
+  }
+
+  // Names of those in the manager that have not finished.
+  std::vector<std::string> Unfinished() const {
+    std::vector<std::string> names;
+    for (const Workload& workload : state_.manager.workloads) {
+      if (!HasCondition(workload, kFinished)) names.push_back(workload.key.name);
+    }
+    return names;
+  }
+};
+
+TEST_F(SlicesPerReplicaTest, GoIntoBothClustersAndAreFoldedThere) {
+  state_.worker.job.counts["small-group"] = 4;
+  EXPECT_THAT(Run(state_),
+              ElementsAre("worker: scale-up: reported", "multikueue: moved to the manager",
+                          "manager: slices-per-replica", "manager: 3 of 3 admitted",
+                          "multikueue: synced", "manager: folded into team/rayjob-w",
+                          "multikueue: synced", "worker: pods: 3 of small-group start"));
+  EXPECT_EQ(state_.worker.job.runs, (PodCounts{{"head", 1}, {"small-group", 4}}));
+  EXPECT_EQ(state_.worker.job.prebuilt_workload, "rayjob-w") << "the workload stays";
+  EXPECT_THAT(Unfinished(), ElementsAre("rayjob-w"));
+  for (const std::vector<Workload>* workloads :
+       {&state_.manager.workloads, &state_.worker.workloads}) {
+    const Workload& parent = In(*workloads, "rayjob-w");
+    EXPECT_EQ(parent.pod_sets[1].count, 4);
+    EXPECT_EQ(parent.admission->pod_set_assignments[1].count, 4);
+    EXPECT_EQ(*parent.annotations.Find(kFoldedSlicesAnnotation),
+              "rayjob-w-replica-1,rayjob-w-replica-2,rayjob-w-replica-3");
+    for (const char* name : {"rayjob-w-replica-1", "rayjob-w-replica-3"}) {
+      const Workload& replica = In(*workloads, name);
+      EXPECT_EQ(replica.pod_sets.size(), 1U);
+      EXPECT_EQ(replica.pod_sets[0].count, 1);
+      EXPECT_EQ(FindCondition(replica, kFinished)->reason, "Folded");
+    }
+  }
+  EXPECT_FALSE(HasCondition(Manager("rayjob-w"), kResizeRequested));
+
+  state_.worker.job.counts["small-group"] = 2;  // no slices
+  EXPECT_THAT(Run(state_), ElementsAre("worker: scale-down: reported",
+                                       "multikueue: moved to the manager", "manager: in-place",
+                                       "multikueue: synced", "worker: pods: 2 of small-group end"));
+}
+
+TEST_F(SlicesPerReplicaTest, APartStartsWhileTheOthersWait) {
+  state_.worker.job.counts["small-group"] = 9;  // of eight with the head
+  std::vector<std::string> lines = Run(state_);
+  EXPECT_THAT(lines, Contains("manager: 6 of 8 admitted"));
+  EXPECT_THAT(lines, Contains("worker: pods: 6 of small-group start"));
+  EXPECT_THAT(lines.back(), HasSubstr("manager: waits: couldn't assign flavors to pod set "
+                                      "small-group: insufficient unused quota for cpu"));
+  EXPECT_EQ(state_.worker.job.runs, (PodCounts{{"head", 1}, {"small-group", 7}}));
+  EXPECT_THAT(Unfinished(), ElementsAre("rayjob-w", "rayjob-w-replica-7", "rayjob-w-replica-8"));
+  EXPECT_TRUE(HasCondition(Manager("rayjob-w"), kResizeRequested));
+  EXPECT_THAT(Run(state_), SizeIs(1)) << "nothing is asked twice";
+
+  // Nobody waits for more than the job wants by then, whether it has as many or not.
+  MultiKueueState back = state_;
+  back.worker.job.counts["small-group"] = 7;
+  EXPECT_THAT(Run(back), ElementsAre("worker: scale-down: reported",
+                                     "multikueue: moved to the manager", "manager: none"));
+  EXPECT_TRUE(HasCondition(In(back.manager.workloads, "rayjob-w-replica-7"), kFinished));
+  state_.worker.job.counts["small-group"] = 8;
+  lines = Run(state_);
+  EXPECT_EQ(lines[0], "worker: scale-up: reported");
+  EXPECT_THAT(Unfinished(), ElementsAre("rayjob-w", "rayjob-w-replica-7"));
+  state_.worker.job.counts["small-group"] = 3;
+  EXPECT_THAT(Run(state_), Contains("worker: pods: 4 of small-group end"));
+  EXPECT_THAT(Unfinished(), ElementsAre("rayjob-w"));
+}
+
+TEST_F(SlicesPerReplicaTest, ACrashBetweenTwoWritesIsRecoveredByAskingAgain) {
+  for (const std::int64_t count : {4, 9, 2}) {
+    state_.worker.job.counts["small-group"] = count;
+    MultiKueueState straight = state_;
+    Run(straight);
+    MultiKueueState state = state_;
+    while (const auto step = Next(state)) {
+      if (step->writes.empty()) break;
+      for (std::size_t writes = 0; writes < step->writes.size(); ++writes) {
+        MultiKueueState crashed = state;
+        CarryOut(*step, writes, crashed);
+        Run(crashed);
+        EXPECT_EQ(crashed.worker.job, straight.worker.job) << step->event << " after " << writes;
+        EXPECT_EQ(In(crashed.manager.workloads, "rayjob-w").pod_sets,
+                  In(straight.manager.workloads, "rayjob-w").pod_sets)
+            << step->event << " after " << writes;
+        EXPECT_EQ(In(crashed.manager.workloads, "rayjob-w").admission,
+                  In(straight.manager.workloads, "rayjob-w").admission)
+            << step->event << " after " << writes;
+        EXPECT_EQ(HasCondition(In(crashed.manager.workloads, "rayjob-w"), kResizeRequested),
+                  HasCondition(In(straight.manager.workloads, "rayjob-w"), kResizeRequested))
+            << step->event << " after " << writes;
+        EXPECT_THAT(crashed.manager_requests, IsEmpty());
+        EXPECT_THAT(crashed.worker.requests, IsEmpty());
+      }
+      CarryOut(*step, step->writes.size(), state);
+    }
+    state_ = straight;
+  }
+}
+
+TEST_F(SlicesPerReplicaTest, LowerCountsTravelWithAScaleUp) {
+  state_.worker.job.counts = {{"head", 1}, {"small-group", 4}};
+  Run(state_);
+  for (std::vector<Workload>* workloads : {&state_.manager.workloads, &state_.worker.workloads}) {
+    Workload& parent =
+        *std::ranges::find(*workloads, ObjectKey{"team", "rayjob-w"}, &Workload::key);
+    parent.pod_sets.push_back(MakePodSet("large-group", 1, {{"cpu", 1000}}));
+    Reserve(parent);
+  }
+  state_.worker.job.counts = {{"head", 1}, {"large-group", 3}, {"small-group", 2}};
+  state_.worker.job.runs = {{"head", 1}, {"large-group", 1}, {"small-group", 4}};
+  Run(state_);
+  EXPECT_EQ(state_.worker.job.runs, state_.worker.job.counts);
 }
 
 TEST_F(MultiKueueFlowTest, TheRequestNamesWhatDiffers) {

@@ -338,6 +338,24 @@ TEST_F(ResizePlanTest, AnAdmittedReplicaIsFoldedOnce) {  // W5.7
   EXPECT_THAT(again.counts, ElementsAre(Pair("main", 3)));
 }
 
+TEST_F(ResizePlanTest, AReplicaThatWasFoldedWaitsForNothing) {  // W5.7
+  mode_ = SliceMode::kPerReplica;
+  Elastic("w", OnHosts({{"a1", 2}}));
+  const ResizePlan grown = Plan("w", 4);
+  ASSERT_EQ(grown.slices.size(), 2U);
+  Workload waits = grown.slices[1].workload;
+  waits.admission.reset();
+  waits.conditions.clear();
+  cluster_.workloads.push_back(grown.slices[0].workload);  // admitted, and not folded yet
+  cluster_.workloads.push_back(waits);
+  const ResizePlan plan = Plan("w", 5);
+  EXPECT_THAT(plan.counts, ElementsAre(Pair("main", 5)));
+  ASSERT_EQ(plan.slices.size(), 2U);
+  EXPECT_EQ(plan.slices[0].workload.key.name, "w-replica-2");
+  EXPECT_EQ(plan.slices[1].workload.key.name, "w-replica-3");
+  EXPECT_TRUE(plan.slices[1].admitted);
+}
+
 TEST_F(ResizePlanTest, AReplicaThatGotItsUidIsFoldedOnce) {  // W5.7
   mode_ = SliceMode::kPerReplica;
   Elastic("w", OnHosts({{"a1", 2}}));

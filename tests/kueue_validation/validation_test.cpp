@@ -1,10 +1,8 @@
 // One test per rule of R23.12 to R23.16.
-#include "host/kueue/validation.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/readers/slice_constraints.hpp"
+#include "host/webhooks/object_rules.hpp"
 
 namespace espalier {
 namespace {
@@ -32,7 +30,7 @@ Workload With(const TopologyRequest& request) {
 }
 
 std::vector<Violation> Validate(const Workload& workload, const FeatureGates& gates = {}) {
-  return ValidateWorkload(workload, {gates, ParseSliceConstraints});
+  return ValidateWorkload(workload, gates);
 }
 
 const std::string kRequestPath = "spec.podSets[0].topologyRequest";
@@ -245,7 +243,7 @@ TEST(ValidateCluster, CoversEveryKind) {
   TopologyRequest request;
   request.sub_group_count = -1;
   cluster.workloads = {With(request)};
-  EXPECT_EQ(ValidateCluster(cluster, {{}, ParseSliceConstraints}).size(), 3u);
+  EXPECT_EQ(ValidateCluster(cluster, FeatureGates{}).size(), 3u);
 }
 
 }  // namespace

@@ -3,8 +3,12 @@
 
 #include <limits>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <gtest/gtest.h>
+
+#include "host/model/quantity_text.hpp"
 
 namespace espalier {
 namespace {
@@ -117,6 +121,45 @@ TEST(Quantity, OnlyTheExactNameCpuIsMilli) {
   EXPECT_EQ(Canonical(one, "cpu"), 1000);
   EXPECT_EQ(Canonical(one, "requests.cpu"), 1);
   EXPECT_EQ(Canonical(one, "vendor/cpu"), 1);
+}
+
+TEST(CanonicalText, KeepsTheFormat) {
+  const std::pair<std::string_view, std::string_view> rows[] = {{"0", "0"},
+                                                                {"-0.0Ki", "0"},
+                                                                {"1", "1"},
+                                                                {"0.25", "250m"},
+                                                                {"-1", "-1"},
+                                                                {"1000", "1k"},
+                                                                {"1500m", "1500m"},
+                                                                {"1000m", "1"},
+                                                                {"1001u", "1001u"},
+                                                                {"200M", "200M"},
+                                                                {"1234567", "1234567"},
+                                                                {"2G", "2G"},
+                                                                {"1500Mi", "1500Mi"},
+                                                                {"2048Ki", "2Mi"},
+                                                                {"1024Mi", "1Gi"},
+                                                                {"0.5Ki", "512"},
+                                                                {"-0.5Ki", "-512"},
+                                                                {"1.5Ki", "1536"},
+                                                                {"1Ki", "1Ki"},
+                                                                {"1e9", "1e9"},
+                                                                {"12e2", "1200"},
+                                                                {"1000e3", "1e6"},
+                                                                {"5E-1", "500e-3"},
+                                                                {"1E", "1E"},
+                                                                {"+3", "3"},
+                                                                {"1.0000000001", "1000000001n"},
+                                                                {"1000E", "1000E"},
+                                                                {"1023.5Mi", "1048064Ki"},
+                                                                {"1.00001Ki", "1025"},
+                                                                {"-1.00001Ki", "-1025"}};
+  for (const auto& [text, canonical] : rows) {
+    const Result<std::string> found = CanonicalText(text);
+    EXPECT_TRUE(found && *found == canonical) << text << " is " << found.value_or("an error");
+  }
+  EXPECT_FALSE(CanonicalText(""));
+  EXPECT_FALSE(CanonicalText("1Kb"));
 }
 
 }  // namespace

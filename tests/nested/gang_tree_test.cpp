@@ -56,6 +56,23 @@ std::vector<std::int32_t> TakePodSets(NestedGroup& group) {
   return taken;
 }
 
+GangWorkload NestedInMiddleGroups() {
+  GangWorkload workload = WorkloadOf({PodsOf("a", 1, 1)});
+  GangGroup& gang = workload.gang_groups[0];
+  gang.ranked_groups[0].name = "a";
+  gang.ranked_groups[0].within = 1;
+  for (const auto& [name, within] : {std::pair("b", 1), std::pair("c", 0), std::pair("d", -1)}) {
+    gang.ranked_groups.push_back({.name = name, .eq_groups = {PodsOf(name, 1, 1)}});
+    gang.ranked_groups.back().within = within;
+  }
+  gang.middle_groups = {{.name = "abc", .min_groups = 1},
+                        {.name = "ab",
+                         .within = 0,
+                         .topology_request = {.levels = TopologyRequest{.required = kRack}}}};
+  gang.min_groups = 2;
+  return workload;
+}
+
 // Without the pod sets, which one test looks at.
 Result<NestedRequest> TreeOf(const GangWorkload& workload, const WorkloadRequest& planned) {
   auto tree = TreeOf(workload, planned, std::vector<std::string>{kBlock, kRack, kHost});
@@ -64,6 +81,25 @@ Result<NestedRequest> TreeOf(const GangWorkload& workload, const WorkloadRequest
 }
 
 // Slices and what is left behind them are of the same pod set.
+// Groups in the middle stand where they are, with what they ask for; a minimum that is all is none.
+TEST(GangTree, HasMiddleGroups) {
+  const auto tree = TreeOf(NestedInMiddleGroups(), PlannedOn({"gpu", "gpu", "gpu", "gpu"}));
+  ASSERT_TRUE(tree) << tree.error().message;
+  const NestedGroup& gang = tree->root.groups.at(0);
+  EXPECT_EQ(gang.min_groups, 0) << "of two groups";
+  ASSERT_EQ(gang.groups.size(), 2u);
+  const NestedGroup& abc = gang.groups[0];
+  EXPECT_EQ(abc.name, "abc");
+  EXPECT_EQ(abc.min_groups, 1);
+  ASSERT_EQ(abc.groups.size(), 2u);
+  EXPECT_EQ(abc.groups[0].name, "ab");
+  EXPECT_EQ(abc.groups[0].required, kRack);
+  ASSERT_EQ(abc.groups[0].groups.size(), 2u);
+  EXPECT_EQ(*abc.groups[0].groups[1].groups.at(0).pods->requests.Find(kGpu), 2);
+  EXPECT_EQ(abc.groups[1].name, "c");
+  EXPECT_EQ(gang.groups[1].name, "d");
+}
+
 TEST(TreeOf, GroupsOfPodsSayWhichPodSetTheyAreOf) {
   GangWorkload workload = WorkloadOf({PodsOf("a", 2, 2), PodsOf("none", 0, 0), PodsOf("b", 7, 7)});
   workload.gang_groups[0].ranked_groups[0].eq_groups[2].topology_request =
@@ -329,23 +365,29 @@ TEST_F(Mixed, FlatRequestsThatFitNowNeverOrWhoKnows) {
   WorkloadRequest pair = Flat(4);
   pair.pod_sets.push_back(Flat(4).pod_sets[0]);
   pair.pod_sets[1].name = "second";
+  WorkloadRequest unknown = Flat(3);  // six pods have room, and no rack of the two for the second
+  unknown.pod_sets.push_back(Flat(3).pod_sets[0]);
+  unknown.pod_sets[1].name = "second";
   WorkloadRequest hopeless = Flat(1);
   hopeless.pod_sets.push_back(Flat(5).pod_sets[0]);
   hopeless.pod_sets[1].name = "second";
   WorkloadRequest wrong = Flat(1);
   wrong.pod_sets[0].topology_request->required = "no/level";
-  const std::vector<WorkloadRequest> requests = {Flat(4), Flat(3), Flat(5), pair, hopeless, wrong};
+  const std::vector<WorkloadRequest> requests = {Flat(4), Flat(3),  Flat(5), pair,
+                                                 unknown, hopeless, wrong};
   const auto answers = engine_.Place(state_, requests, PlacementMode::kSequential);
   const auto verdicts = DecideVerdicts(requests, answers, [&](std::vector<WorkloadRequest> asked) {
+    for (WorkloadRequest& request : asked) request.simulate_empty = true;
     return Result<std::vector<WorkloadAnswer>>(engine_.Nominate(state_, asked));
   });
   ASSERT_TRUE(verdicts);
   EXPECT_EQ((*verdicts)[0], std::nullopt);
   EXPECT_EQ((*verdicts)[1], NestedStatus::kNotNow);
   EXPECT_EQ((*verdicts)[2], NestedStatus::kNever);
-  EXPECT_EQ((*verdicts)[3], NestedStatus::kUndecided);
-  EXPECT_EQ((*verdicts)[4], NestedStatus::kNever);
-  EXPECT_EQ((*verdicts)[5], std::nullopt);
+  EXPECT_EQ((*verdicts)[3], NestedStatus::kNever) << "eight pods on six places";
+  EXPECT_EQ((*verdicts)[4], NestedStatus::kUndecided);
+  EXPECT_EQ((*verdicts)[5], NestedStatus::kNever);
+  EXPECT_EQ((*verdicts)[6], std::nullopt);
 }
 
 }  // namespace

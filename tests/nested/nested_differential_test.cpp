@@ -71,6 +71,7 @@ void NotePlaced(const NestedGroup& group, bool placed, std::map<std::string, int
   note("copies", group.copies > 1);
   note("optional copies", group.min_copies < group.copies);
   note("in order", group.in_order);
+  note("apart", group.apart && group.copies > 1);
   note("running", !group.running_on.empty());
   note("contiguous", group.ranks == RankPlacement::kContiguous);
   note("together", group.ranks == RankPlacement::kTogether);

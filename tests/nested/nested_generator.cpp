@@ -101,6 +101,7 @@ class TreeGenerator {
     group.min_copies = random_.Chance(70)
                            ? group.copies
                            : static_cast<std::int32_t>(random_.Between(0, group.copies));
+    group.apart = group.required && random_.Chance(25);
   }
 
   NestedGroup Ranked(std::string name) {

@@ -421,6 +421,61 @@ struct Bad {
   std::string text;
 };
 
+NestedGroup SomeOf(std::int32_t least, NestedGroup group) {
+  group.min_groups = least;
+  return group;
+}
+
+// R25.16: the groups that have a place are placed, whichever these are; of fewer none is.
+TEST(PlaceNested, R25_16_SomeOfTheGroupsWillDo) {
+  const auto group = [](const std::string& name, std::int32_t pods) {
+    return Required(kRack, Pods(name, pods));
+  };
+  const NestedGroup two_of_three =
+      SomeOf(2, Group("w", {group("a", 9), group("b", 4), group("c", 8)}));
+  const NestedAnswer placed = Ask({{{8}, {4}}}, two_of_three);
+  EXPECT_THAT(Lines(placed),
+              ElementsAre(".", "a Never", "b in b0-r1 b0-r1-h0:4", "c in b0-r0 b0-r0-h0:8"));
+  EXPECT_EQ(placed.status, NestedStatus::kPlacedInPart);
+  EXPECT_EQ(Ask({{{8}, {4}}}, SomeOf(3, two_of_three)).status, NestedStatus::kNever);
+  EXPECT_EQ(Ask({{{8}}}, two_of_three).status, NestedStatus::kUndecided);
+  EXPECT_EQ(Ask({{{3}}}, two_of_three).status, NestedStatus::kNever);
+  // All of them, where there is room; the group inside counts as one.
+  EXPECT_EQ(Ask({{{8}, {4}, {9}}}, two_of_three).status, NestedStatus::kPlaced);
+  EXPECT_THAT(Lines(Ask({{{4}, {4}}},
+                        SomeOf(1, Group("w", {SomeOf(1, Group("x", {group("a", 4), group("b", 9)})),
+                                              group("c", 9)})))),
+              ElementsAre(".", "x", "x/a in b0-r0 b0-r0-h0:4", "x/b Never", "c Never"));
+}
+
+TEST(PlaceNested, R25_16_ManyEqualGroupsAreNoManyChoices) {
+  NestedGroup root = Group("w", {});
+  for (int i = 0; i < 100; ++i) {
+    root.groups.push_back(Required(kHost, Pods("g" + std::to_string(i), 4)));
+  }
+  const NestedAnswer answer = Ask({{{200}, {7, 4}}}, SomeOf(52, root));
+  EXPECT_EQ(answer.reason, "208 of 400 pods are placed");
+  EXPECT_EQ(Ask({{{200}, {7, 4}}}, SomeOf(53, root)).status, NestedStatus::kUndecided);
+}
+
+// R25.17: a rack for each copy, also where one would hold them all.
+TEST(PlaceNested, R25_17_CopiesThatAreApartHaveADomainEach) {
+  NestedGroup job = Required(kRack, Pods("job", 2));
+  job.apart = true;
+  EXPECT_THAT(Lines(Ask({{{8}, {2}}}, Group("w", {Copies(2, 2, job)}))),
+              ElementsAre(".", "job[0] in b0-r1 b0-r1-h0:2", "job[1] in b0-r0 b0-r0-h0:2"));
+  EXPECT_EQ(Ask({{{8}, {2}}}, Group("w", {Copies(3, 3, job)})).status, NestedStatus::kNever);
+  // Not required ones too, and other groups beside them.
+  NestedGroup other = Required(kBlock, Pods("other", 1));
+  other.apart = true;
+  EXPECT_THAT(
+      Lines(Ask({{{8}}, {{8}}}, Group("w", {Copies(2, 1, job), other}))),
+      ElementsAre(".", "job[0] in b0-r0 b0-r0-h0:2", "job[1] Undecided", "other in b1 b1-r0-h0:1"));
+  // Where the group around is in one domain of the level already, there is room for one.
+  EXPECT_EQ(Ask({{{8}}}, Required(kRack, Group("w", {Copies(2, 2, job)}))).status,
+            NestedStatus::kNever);
+}
+
 TEST(PlaceNested, R25_15_SaysWhatIsWrongWithARequest) {
   NestedGroup ranked = Group("rg", {Required(kRack, Pods("pods", 2))});
   ranked.ranks = RankPlacement::kContiguous;
@@ -428,7 +483,13 @@ TEST(PlaceNested, R25_15_SaysWhatIsWrongWithARequest) {
   level.rank_level = kRack;
   NestedGroup running = Pods("w", 1);
   running.running_on = {"nowhere"};
+  NestedGroup least = Group("w", {Pods("in", 1)});
+  least.min_groups = 2;
+  NestedGroup apart = Group("w", {Pods("in", 1)});
+  apart.groups[0].apart = true;
   const std::vector<Bad> bads = {
+      {"min_groups", least, "min_groups is 2: it must be from 0 to the number of groups inside, 1"},
+      {"apart", apart, "group in: apart is true: copies are apart in domains of a level"},
       {"level", Required("rack", Pods("w", 1)),
        "workload ns/train: required is rack: topology tree has the levels cloud/block, cloud/rack, "
        "kubernetes.io/hostname"},

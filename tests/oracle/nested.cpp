@@ -132,17 +132,31 @@ class Decision : private NestedRanks {
     for (int level = std::max(required, preferred); level >= coarsest; --level) {
       std::vector<std::pair<std::tuple<std::int64_t, std::int64_t, Path>, Path>> keyed;
       for (const Path& domain : levels_[static_cast<std::size_t>(level)]) {
-        if (IsInside(domain, outer) && Admits(copy, domain) && ContainsRunning(copy, domain)) {
+        if (IsInside(domain, outer) && Admits(copy, domain) && ContainsRunning(copy, domain) &&
+            !IsTaken(copy, domain)) {
           keyed.emplace_back(KeyOf(copy, domain), domain);
         }
       }
       std::sort(keyed.begin(), keyed.end());
       for (const auto& [key, domain] : keyed) alternatives.push_back(domain);
     }
-    if (required <= outer_level && Admits(copy, outer) && ContainsRunning(copy, outer)) {
+    if (required <= outer_level && Admits(copy, outer) && ContainsRunning(copy, outer) &&
+        !IsTaken(copy, outer)) {
       alternatives.push_back(outer);
     }
     return alternatives;
+  }
+
+  // R25.17: whether a copy beside it has the domain of its own level around `domain` to itself.
+  bool IsTaken(const Copy& copy, const Path& domain) const {
+    if (!copy.group->apart || copy.around == nullptr) return false;
+    return std::ranges::any_of(copy.around->inside, [&](const std::unique_ptr<Copy>& other) {
+      if (other.get() == &copy || !other->group->apart || !other->placed) return false;
+      const auto values = static_cast<std::size_t>(
+          std::min(LevelOf(copy.group->required), LevelOf(other->group->required)) + 1);
+      return std::equal(domain.begin(), domain.begin() + static_cast<std::ptrdiff_t>(values),
+                        other->where.begin());
+    });
   }
 
   bool ContainsRunning(const Copy& copy, const Path& domain) const {
@@ -219,7 +233,7 @@ class Decision : private NestedRanks {
       for (const auto& [shape, need] : needs) {
         if (need.required > 0) here = std::min(here, Room(shape, inner) / need.required);
       }
-      room += here;
+      room += child.apart ? std::min<std::int64_t>(1, here) : here;
     }
     return std::max<std::int64_t>(0, child.copies - room);
   }

@@ -22,6 +22,7 @@ std::vector<std::string> CaseFiles() {
     const std::string name = entry.path().filename().string();
     if (!name.ends_with(".jsonl.gz") || name.starts_with("sequence-")) continue;
     if (name.starts_with("encode.") || name.starts_with("ungate.")) continue;
+    if (name.starts_with("jobs-")) continue;
     names.push_back(name.substr(0, name.find('.')));
   }
   std::sort(names.begin(), names.end());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "host/readers/cluster_files.hpp"
+#include "tests/readers/read_text.hpp"
 
 namespace espalier {
 namespace {
@@ -13,29 +14,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-ClusterRead Read(const std::string& text) {
-  auto read = ReadClusterText("f", text);
-  EXPECT_TRUE(read) << read.error().message;
-  return read ? *std::move(read) : ClusterRead();
-}
-
 std::string PodText(const std::string& name, const std::string& spec) {
   return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
          R"("}, "spec": {)" + spec +
          R"("containers": [{"resources": {"requests": {"cpu": "1"}}}]}})" + "\n";
-}
-
-// "name: pod set x count, ...", or why it waits.
-std::vector<std::string> Units(const ClusterRead& read) {
-  std::vector<std::string> units;
-  for (const Workload& unit : read.cluster.workloads) {
-    std::string text = unit.key.name + ":" + unit.refusal;
-    for (const PodSet& pod_set : unit.pod_sets) {
-      text += " " + pod_set.name + " x " + std::to_string(pod_set.count);
-    }
-    units.push_back(text);
-  }
-  return units;
 }
 
 constexpr const char* kPodGroups = R"(
@@ -142,6 +124,20 @@ TEST(ResourceClaims, ThatAreNotUnderstoodRefuse) {
       R"({"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]})";
   EXPECT_THAT(Units(Read(std::string(kTopology) + kClaiming + Claim(of_gpu))).at(0),
               HasSubstr("DeviceClass gpu is not in the input"));
+}
+
+TEST(ResourceClaims, OfATemplateBindItsPods) {
+  const ClusterRead read =
+      Read(std::string(kTopology) + Claim("{}", kAllocated) +
+           R"({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "labels":
+          {"kueue.x-k8s.io/queue-name": "q"}}, "spec": {"template": {"spec": {"resourceClaims":
+          [{"name": "n", "resourceClaimName": "c"}], "containers": [{"resources": {"requests":
+          {"cpu": "1"}}}]}}}})" +
+           "\n");
+  ASSERT_THAT(read.cluster.workloads, SizeIs(1));
+  const PodTemplate& pods = read.cluster.workloads[0].pod_sets.at(0).pod_template;
+  EXPECT_TRUE(pods.affinity.required);
+  EXPECT_THAT(pods.ignored_constraints, IsEmpty());
 }
 
 TEST(ResourceClaims, OfPodsBindThemToo) {

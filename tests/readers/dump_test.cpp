@@ -51,7 +51,8 @@ TEST(Dump, CountsOfEachKind) {
   EXPECT_THAT(read.diagnostics.warnings(), IsEmpty());
   EXPECT_EQ(read.cluster.nodes.size(), 336u);
   EXPECT_EQ(read.cluster.pods.size(), 1132u);
-  EXPECT_EQ(read.cluster.workloads.size(), 68u) << "no Job is a second Workload";
+  EXPECT_EQ(read.cluster.workloads.size(), 69u) << "no Job is a second Workload";
+  EXPECT_EQ(read.cluster.workloads.back().key.name, "nb-quinn-unschedulable") << "a pod alone";
 }
 
 TEST(Dump, NodesOfTheFlavor) {  // R3.1, R3.2: "Total nodes: 300" of 336

@@ -13,10 +13,9 @@ namespace {
 using testing::ElementsAre;
 
 Resources Of(std::string_view pod_spec, const ClusterDefaults& defaults = {},
-             const QuantityMap* container_defaults = nullptr) {
+             const NamespaceLimits* limits = nullptr) {
   JsonText json(pod_spec);
-  const Resources requests =
-      EffectiveRequests(json.root(), json.context(), defaults, container_defaults);
+  const Resources requests = EffectiveRequests(json.root(), json.context(), defaults, limits);
   EXPECT_THAT(json.Errors(), ElementsAre());
   return requests;
 }
@@ -97,12 +96,6 @@ TEST(EffectiveRequests, PodLevelReplacesCpuMemoryAndHugepages) {
       (Resources{{"cpu", 1000}, {"hugepages-2Mi", 4 << 20}, {"memory", 5}, {"nvidia.com/gpu", 2}}));
 }
 
-TEST(EffectiveRequests, PodLevelLimitsCountWhereNothingIsRequested) {
-  EXPECT_EQ(Of(R"({"resources": {"limits": {"cpu": "4", "memory": "9"}},
-                   "containers": [{"resources": {"requests": {"cpu": "1"}}}]})"),
-            (Resources{{"cpu", 1000}, {"memory", 9}}));
-}
-
 TEST(EffectiveRequests, OverheadIsAddedLast) {
   EXPECT_EQ(Of(R"({"overhead": {"cpu": "250m", "memory": "1"},
                    "resources": {"requests": {"cpu": "1"}},
@@ -133,16 +126,41 @@ TEST(EffectiveRequests, LimitRangesFillWhatAContainerLeavesOpen) {
       {"type": "Container", "defaultRequest": {"cpu": "1"}, "default": {"cpu": "2", "memory": "3"},
        "max": {"memory": "9", "ephemeral-storage": "5"}, "min": {"nvidia.com/gpu": "0"}}]}})");
   ReadLimitRange(limits.root(), limits.context(), defaults);
-  const QuantityMap& filled = defaults.container_default_requests.at("team");
+  const NamespaceLimits& filled = *defaults.LimitsOf("team");
+  EXPECT_EQ(defaults.LimitsOf("other"), nullptr);
   EXPECT_EQ(
       Of(R"({"containers": [{}]})", {}, &filled),
       (Resources{{"cpu", 1000}, {"ephemeral-storage", 5}, {"memory", 3}, {"nvidia.com/gpu", 0}}));
-  // Requests, and limits in place of requests, come first.
-  EXPECT_EQ(
-      Of(R"({"containers": [{"resources": {"limits": {"cpu": "7"},
-                                                 "requests": {"memory": "1"}}}]})",
-         {}, &filled),
-      (Resources{{"cpu", 7000}, {"ephemeral-storage", 5}, {"memory", 1}, {"nvidia.com/gpu", 0}}));
+}
+
+// Limits become requests only where neither the container nor a LimitRange has one.
+TEST(EffectiveRequests, LimitRangesComeBeforeLimits_R30_4) {
+  ClusterDefaults defaults;
+  JsonText limits(R"({"metadata": {"namespace": "team", "name": "limits"}, "spec": {"limits": [
+      {"type": "Container", "defaultRequest": {"cpu": "1"}, "default": {"memory": "3"}}]}})");
+  ReadLimitRange(limits.root(), limits.context(), defaults);
+  for (const std::string list : {"containers", "initContainers"}) {
+    EXPECT_EQ(Of("{\"" + list + R"(": [{"resources": {"limits": {"cpu": "7", "nvidia.com/gpu": "8"},
+                                                   "requests": {"memory": "1"}}}]})",
+                 {}, defaults.LimitsOf("team")),
+              (Resources{{"cpu", 1000}, {"memory", 1}, {"nvidia.com/gpu", 8}}));
+  }
+}
+
+// A pod's own limit is its request, whatever its containers ask for; containers' defaults are not
+// for it.
+TEST(EffectiveRequests, LimitsOfThePodReplaceTheSums_R30_4) {
+  ClusterDefaults defaults;
+  JsonText limits(R"({"metadata": {"namespace": "team", "name": "limits"}, "spec": {"limits": [
+      {"type": "Container", "defaultRequest": {"cpu": "1"}}]}})");
+  ReadLimitRange(limits.root(), limits.context(), defaults);
+  const NamespaceLimits* of_team = defaults.LimitsOf("team");
+  EXPECT_EQ(Of(R"({"resources": {"limits": {"cpu": "8", "nvidia.com/gpu": 9}},
+                   "containers": [{"resources": {"requests": {"cpu": "2", "memory": "1"}}}]})",
+               {}, of_team),
+            (Resources{{"cpu", 8000}, {"memory", 1}}));
+  EXPECT_EQ(Of(R"({"resources": {"limits": {"memory": "5"}}, "containers": [{}]})", {}, of_team),
+            (Resources{{"cpu", 1000}, {"memory", 5}}));
 }
 
 TEST(EffectiveRequests, ErrorsNameTheContainerAndTheResource) {

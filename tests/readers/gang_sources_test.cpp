@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "host/readers/cluster_files.hpp"
+#include "tests/readers/read_text.hpp"
 
 namespace espalier {
 namespace {
@@ -12,12 +13,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-ClusterRead Read(const std::string& text) {
-  auto read = ReadClusterText("f", text);
-  EXPECT_TRUE(read) << read.error().message;
-  return read ? *std::move(read) : ClusterRead();
-}
 
 std::string ErrorOf(const std::string& text) {
   const auto read = ReadClusterText("f", text);
@@ -29,19 +24,6 @@ std::string PodText(const std::string& name, const std::string& spec,
   return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
          R"(", "namespace": "team")" + metadata + R"(}, "spec": {)" + spec +
          R"("containers": [{"resources": {"requests": {"cpu": "1"}}}]}})" + "\n";
-}
-
-// "name: pod set x count, ...", or why it waits.
-std::vector<std::string> Units(const ClusterRead& read) {
-  std::vector<std::string> units;
-  for (const Workload& unit : read.cluster.workloads) {
-    std::string text = unit.key.name + ":" + unit.refusal;
-    for (const PodSet& pod_set : unit.pod_sets) {
-      text += " " + pod_set.name + " x " + std::to_string(pod_set.count);
-    }
-    units.push_back(text);
-  }
-  return units;
 }
 
 constexpr const char* kTwoParts = R"(
@@ -268,6 +250,93 @@ TEST(PodGroups, WaitForTheGroupsAboveThem) {
   EXPECT_THAT(Units(Read(group + Composite("c", "c"))), ElementsAre("c:" + cycle, "g:" + cycle));
 }
 
+std::string KaiPod(const std::string& name, const std::string& sub_group) {
+  return PodText(name, "",
+                 R"(, "annotations": {"pod-group-name": "k"},
+                               "labels": {"kai.scheduler/subgroup-name": ")" +
+                     sub_group + R"("})");
+}
+
+std::string KaiGroup(const std::string& spec) {
+  return R"({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
+      "metadata": {"name": "k", "namespace": "team"}, "spec": {)" +
+         spec + "}}\n";
+}
+
+// W4.6: a tree, in whichever order its groups are listed, and also where a group with others inside
+// has a minimum of pods too.
+TEST(KaiPodGroups, AreTrees) {
+  const std::string group = KaiGroup(R"("minMember": 3, "subGroups": [
+      {"name": "a", "parent": "ab", "minMember": 2},
+      {"name": "c", "minMember": 1, "topologyConstraint": {"requiredTopologyLevel": "rack"}},
+      {"name": "ab", "minMember": 3, "minSubGroup": 1,
+       "topologyConstraint": {"requiredTopologyLevel": "spine"}},
+      {"name": "b", "parent": "ab", "minMember": 2}])");
+  std::string pods;
+  for (const char* pod : {"a0", "a1", "b0", "b1", "c0"}) {
+    pods += KaiPod(pod, std::string(1, pod[0]));
+  }
+  const ClusterRead read = Read(group + pods);
+  ASSERT_THAT(read.gang_workloads, SizeIs(1));
+  const GangGroup& gang = read.gang_workloads[0].gang_groups.at(0);
+  EXPECT_THAT(gang.middle_groups,
+              ElementsAre(MiddleGroup{
+                  .name = "ab",
+                  .min_groups = 1,
+                  .topology_request = {.levels = TopologyRequest{.required = "spine"}}}));
+  ASSERT_THAT(gang.ranked_groups, SizeIs(3));
+  EXPECT_EQ(gang.ranked_groups[0].name, "c");
+  EXPECT_EQ(gang.ranked_groups[1].within, 0);
+  EXPECT_EQ(gang.ranked_groups[2].within, 0);
+  EXPECT_THAT(read.cluster.workloads.at(0).not_honoured,
+              ElementsAre(HasSubstr("topologyRequest of group ab: required spine")));
+  const auto tree = ReadClusterText("f", group + pods, {.trees = Trees::kNested});
+  ASSERT_TRUE(tree);
+  EXPECT_TRUE(tree->cluster.workloads.at(0).tree);
+  EXPECT_THAT(tree->cluster.workloads.at(0).not_honoured, IsEmpty());
+}
+
+TEST(KaiPodGroups, DoWithoutAGroupWhosePodsAreMissing) {
+  const std::string group = KaiGroup(R"("minSubGroup": 2, "subGroups": [
+      {"name": "a", "minMember": 1}, {"name": "b", "minMember": 2}, {"name": "c", "minMember": 1}])");
+  const ClusterRead two = Read(group + KaiPod("a0", "a") + KaiPod("b0", "b") + KaiPod("c0", "c"));
+  EXPECT_THAT(Units(two), ElementsAre("k: a x 1 c x 1"));
+  EXPECT_THAT(two.gang_workloads[0].notes,
+              Contains("1 of the 2 pods of subgroup b are there; subgroup b is left out, as 2 of 3 "
+                       "do"));
+  EXPECT_THAT(Units(Read(group + KaiPod("a0", "a") + KaiPod("b0", "b"))),
+              ElementsAre("k:1 of the 2 pods of subgroup b are there: it waits for the others"));
+}
+
+TEST(KaiPodGroups, SayThatTheirParentsAreWrong) {
+  const auto why = [](const std::string& sub_groups) {
+    return Units(Read(KaiGroup("\"subGroups\": [" + sub_groups + "]") + KaiPod("a0", "a")));
+  };
+  EXPECT_THAT(why(R"({"name": "a", "minMember": 1, "parent": "x"})"),
+              ElementsAre("k:subgroup a names the parent x, which is none of its subgroups"));
+  EXPECT_THAT(why(R"({"name": "a", "minMember": 1, "parent": "b"}, {"name": "b", "parent": "a"})"),
+              testing::Contains("k:the parents of subgroup a lead back to it"));
+}
+
+// The finest of several keys is that which is shared with all above it.
+TEST(PodGroups, RequireAllOfSeveralKeys) {
+  const std::string topology = R"({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Topology",
+      "metadata": {"name": "t"}, "spec": {"levels": [{"nodeLabel": "block"}, {"nodeLabel": "rack"}]}})";
+  const auto group = [](const std::string& keys) {
+    return R"({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
+      "metadata": {"name": "g", "namespace": "team"}, "spec": {
+        "schedulingConstraints": {"topology": [)" +
+           keys + R"(]}, "schedulingPolicy": {"gang": {"minCount": 1}}}})" + "\n" +
+           PodText("p", R"("schedulingGroup": {"podGroupName": "g"}, )");
+  };
+  const ClusterRead both = Read(topology + group(R"({"key": "rack"}, {"key": "block"})"));
+  EXPECT_EQ(both.cluster.workloads.at(0).pod_sets.at(0).topology_request->required, "rack");
+  EXPECT_THAT(
+      Units(Read(topology + group(R"({"key": "rack"}, {"key": "zone"})"))),
+      ElementsAre("g:gangGroup gg asks for zone, rack, and no topology of the input has all "
+                  "of them"));
+}
+
 TEST(KaiPodGroups, SayWhatOfThemIsMissingOrNotHonoured) {
   const std::string group = R"({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
       "metadata": {"name": "k", "namespace": "team", "annotations": {
@@ -286,13 +355,87 @@ TEST(KaiPodGroups, SayWhatOfThemIsMissingOrNotHonoured) {
   EXPECT_THAT(Units(read), ElementsAre("k: a x 1 b x 1",
                                        "k-c:PodGroup k has no subgroup c; 1 pod waits for it"));
   const auto& notes = read.gang_workloads.at(0).notes;
-  EXPECT_THAT(notes, Contains("all 2 subgroups of the group are placed together; 1 would do"));
+  EXPECT_THAT(notes, Contains("all 2 groups of k are placed together; 1 would do"));
   EXPECT_THAT(notes, Contains("annotation kai.scheduler/segment-topology-preferred-placement is "
                               "not honoured"));
   EXPECT_THAT(notes, Contains("annotation kai.scheduler/segment-topology-required-placement is "
                               "not honoured without kai.scheduler/segment-size"));
   ASSERT_THAT(read.diagnostics.warnings(), SizeIs(1));
   EXPECT_THAT(ToString(read.diagnostics.warnings()[0]), HasSubstr("the key maxMember is unknown"));
+}
+
+constexpr const char* kInOrder = R"(
+{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+ "metadata": {"name": "s", "namespace": "team"}, "spec": {"replicatedJobs": [
+   {"name": "driver", "template": {"spec": {"template": {"spec": {"containers": [{}]}}}}},
+   {"name": "workers", "replicas": 2, "dependsOn": [{"name": "driver", "status": "Ready"}],
+    "template": {"spec": {"parallelism": 3, "completions": 2,
+                          "template": {"spec": {"containers": [{}]}}}}}]}}
+)";
+
+// In profile kueue order changes nothing; the gang document's reading is that of the others.
+TEST(JobSets, AreOneWorkloadWhateverTheirOrder_R30_1) {
+  const ClusterRead read = Read(kInOrder);
+  EXPECT_THAT(Units(read), ElementsAre("s: driver x 1 workers x 4"));  // R30.2
+  const std::vector<PodSet>& pod_sets = read.cluster.workloads[0].pod_sets;
+  EXPECT_EQ(pod_sets[1].topology_request->sub_group_count, 2);
+  EXPECT_EQ(pod_sets[1].topology_request->sub_group_index_label, "jobset.sigs.k8s.io/job-index");
+  const auto as_gangs = ReadClusterText("f", kInOrder, {.trees = Trees::kNested});
+  ASSERT_TRUE(as_gangs) << as_gangs.error().message;
+  EXPECT_THAT(Units(*as_gangs), ElementsAre("s-driver-0: driver x 1", "s-workers-0: workers x 2",
+                                            "s-workers-1: workers x 2"));
+}
+
+std::string TrainJob(const std::string& spec) {
+  return R"({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
+      "metadata": {"name": "t", "namespace": "team"}, "spec": {"runtimeRef": {"name": "r"}, )" +
+         spec + R"(}}
+{"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime",
+ "metadata": {"name": "r"}, "spec": {"mlPolicy": {"numNodes": 1}, "template": {"spec": {
+   "replicatedJobs": [
+     {"name": "dataset-initializer", "template": {"spec": {"template": {"spec": {"containers": [
+       {"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}}}},
+     {"name": "node", "template": {
+       "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
+       "spec": {"template": {"spec": {"nodeSelector": {"a": "b"}, "containers": [
+         {"name": "node", "resources": {"requests": {"cpu": "4", "memory": "8"}}},
+         {"name": "side", "resources": {"requests": {"cpu": "1"}}}]}}}}}]}}}}
+)";
+}
+
+TEST(TrainJobs, AreOneWorkloadWithTheirInitializers_R30_1) {
+  const std::string job = TrainJob(R"("trainer": {"numNodes": 3})");
+  EXPECT_THAT(Units(Read(job)), ElementsAre("t: dataset-initializer x 1 node x 3"));
+  const auto as_gangs = ReadClusterText("f", job, {.trees = Trees::kNested});
+  ASSERT_TRUE(as_gangs) << as_gangs.error().message;
+  ASSERT_THAT(as_gangs->gang_workloads, SizeIs(1));
+  EXPECT_THAT(as_gangs->gang_workloads[0].gang_groups, SizeIs(2));
+}
+
+// Resources per node are those of the container that trains, what it does not name stays.
+TEST(TrainJobs, ChangeTheTemplatesOfTheirRuntime) {
+  const auto node = [](const std::string& spec) {
+    const ClusterRead read = Read(TrainJob(spec));
+    EXPECT_THAT(read.cluster.workloads, SizeIs(1));
+    EXPECT_THAT(read.diagnostics.warnings(), IsEmpty());
+    return read.cluster.workloads.at(0).pod_sets.at(1).pod_template;
+  };
+  const PodTemplate sized = node(R"("trainer": {"resourcesPerNode": {"requests": {"cpu": "6"}}})");
+  EXPECT_EQ(sized.requests, (Resources{{"cpu", 7000}, {"memory", 8}}));
+  const StringMap both = {{"a", "b"}, {"c", "d"}};
+  EXPECT_EQ(node(R"("podTemplateOverrides": [{"targetJobs": [{"name": "node"}, {"name": "gone"}],
+                     "spec": {"nodeSelector": {"c": "d"}}}])")
+                .node_selector,
+            both);
+  EXPECT_EQ(node(R"("podSpecOverrides": [{"targetJobs": [{"name": "node"}],
+                     "nodeSelector": {"c": "d"}}])")
+                .node_selector,
+            both);
+  EXPECT_EQ(node(R"("runtimePatches": [{"manager": "m", "trainingRuntimeSpec": {"template": {
+                     "spec": {"replicatedJobs": [{"name": "node", "template": {"spec": {"template":
+                       {"spec": {"nodeSelector": {"c": "d"}}}}}}]}}}}])")
+                .node_selector,
+            both);
 }
 
 // W1.8: nothing that is handed in is passed over in silence.

@@ -158,7 +158,7 @@ spec: {{suspend: true, template: {{spec: {{containers: [{{resources: {{requests:
 // A pod of a group of plain pods; `at` is the second in which it was made.
 std::string GroupPod(const std::string& name, int at, PodText pod = {}) {
   pod.name = name;
-  if (pod.labels.empty()) pod.labels = "kueue.x-k8s.io/queue-name: q-" + name;
+  if (pod.labels.empty()) pod.labels = "kueue.x-k8s.io/queue-name: q";
   pod.labels += ", kueue.x-k8s.io/pod-group-name: g";
   if (pod.annotations.empty()) pod.annotations = "kueue.x-k8s.io/pod-group-total-count: '2'";
   pod.metadata += fmt::format("creationTimestamp: '2026-01-01T00:00:{:02}Z',", at);
@@ -184,9 +184,9 @@ TEST(PodGroup, IsThatOfItsOldestPodInAnyOrder) {
   ExpectSameInAnyOrder(
       {GroupPod("x", 5, {.spec = priority(1)}), GroupPod("z", 3, {.spec = priority(2)}),
        priority_class(1), priority_class(2)},
-      {"g, q-z, 2: main x 2 of 1000m"});
+      {"g, q, 2: dc85db45 x 2 of 1000m"});
   // Of the same age: the first by name.
-  ExpectSameInAnyOrder({GroupPod("x", 3), GroupPod("z", 3)}, {"g, q-x, 0: main x 2 of 1000m"});
+  ExpectSameInAnyOrder({GroupPod("x", 3), GroupPod("z", 3)}, {"g, q, 0: dc85db45 x 2 of 1000m"});
 }
 
 TEST(PodGroup, HasPodSetsInTheOrderOfTheirRoles) {
@@ -206,7 +206,7 @@ TEST(PodGroup, HasPodSetsInTheOrderOfTheirRoles) {
     return PodText{.labels = "kueue.x-k8s.io/queue-name: q", .cpu = cpu};
   };
   ExpectSameInAnyOrder({GroupPod("x", 2, shape("1")), GroupPod("y", 1, shape("2"))},
-                       {"g, q, 0: main-0 x 1 of 2000m main-1 x 1 of 1000m"});
+                       {"g, q, 0: 21a4619c x 1 of 2000m dc85db45 x 1 of 1000m"});
 }
 
 TEST(PodGroup, OfTheSchedulerIsReadInAnyOrder) {
@@ -275,10 +275,10 @@ TEST(PodGroup, CountsItsPodsAsKueueDoes) {
   deleted.metadata = "deletionTimestamp: '2026-01-01T00:01:00Z',";
   EXPECT_THAT(
       Units(Read({GroupPod("x", 1, gated), GroupPod("y", 2, deleted), GroupPod("z", 3, gated)})),
-      ElementsAre("g, q-x, 0: main x 2 of 1000m"));
+      ElementsAre("g, q, 0: dc85db45 x 2 of 1000m"));
   deleted.spec = "nodeName: host,";  // it still has its place
   EXPECT_THAT(Units(Read({GroupPod("x", 1, gated), GroupPod("y", 2, deleted)})),
-              ElementsAre("g, q-x, 0: main x 1 of 1000m"));
+              ElementsAre("g, q, 0: dc85db45 x 1 of 1000m"));
   const auto of_cpu = [](PodText pod, const std::string& cpu) {
     pod.cpu = cpu;
     return pod;
@@ -287,7 +287,7 @@ TEST(PodGroup, CountsItsPodsAsKueueDoes) {
   const ClusterRead excess =
       Read({GroupPod("x", 1, of_cpu(gated, "1")), GroupPod("y", 2, of_cpu(gated, "2")),
             GroupPod("z", 3, of_cpu({}, "3"))});
-  EXPECT_THAT(Units(excess), ElementsAre("g, q-x, 0: main-0 x 1 of 1000m main-1 x 1 of 3000m"));
+  EXPECT_THAT(Units(excess), ElementsAre("g, q, 0: 5a03e517 x 1 of 3000m dc85db45 x 1 of 1000m"));
   EXPECT_THAT(excess.gang_workloads.at(0).notes,
               Contains("1 pod above its count of 2 is left out: Kueue deletes it"));
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "host/readers/cluster_files.hpp"
+#include "tests/readers/read_text.hpp"
 
 namespace espalier {
 namespace {
@@ -13,25 +14,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-ClusterRead Read(const std::string& text) {
-  auto read = ReadClusterText("f", text);
-  EXPECT_TRUE(read) << read.error().message;
-  return read ? *std::move(read) : ClusterRead();
-}
-
-// "name: pod set x count, ...", or why it waits.
-std::vector<std::string> Units(const ClusterRead& read) {
-  std::vector<std::string> units;
-  for (const Workload& unit : read.cluster.workloads) {
-    std::string text = unit.key.name + ":" + unit.refusal;
-    for (const PodSet& pod_set : unit.pod_sets) {
-      text += fmt::format(" {} x {}", pod_set.name, pod_set.count);
-    }
-    units.push_back(text);
-  }
-  return units;
-}
 
 constexpr const char* kShape = "template: {resources: {requests: {cpu: 1}}}";
 
@@ -126,6 +108,37 @@ TEST(Replicas, EachWaitsAndRunsByItself) {
               Contains("3 of its 4 replicas have pods: the others are placed once theirs are "
                        "there"));
   EXPECT_TRUE(read.gang_workloads.at(0).running);
+}
+
+// W1.6: some run, some wait, and what the Workload asks for is for all of them together.
+TEST(Replicas, AreGangsOfOneWorkloadThatAsksForATopology) {
+  const std::string asks = "topologyRequest: {required: block}, ";
+  const ClusterRead read =
+      Read(OwnerText(4, 2) + WorkloadText(1, 1, asks) + PodText("a", 0, IndexAndKey(0), "node") +
+           PodText("a", 1, IndexAndKey(0), "node") + PodText("b", 0, IndexAndKey(1)) +
+           PodText("c", 0, IndexAndKey(2)) + PodText("c", 1, IndexAndKey(2)));
+  ASSERT_THAT(read.gang_workloads, SizeIs(1));
+  const GangWorkload& workload = read.gang_workloads[0];
+  ASSERT_THAT(workload.gang_groups, SizeIs(3));
+  EXPECT_EQ(workload.gang_groups[2].name, "2");
+  EXPECT_THAT(workload.notes, Contains("replica 0: 2 of its 2 pods run already: 2 on node"));
+  const std::vector<Workload>& units = read.cluster.workloads;
+  ASSERT_THAT(units, SizeIs(2));
+  EXPECT_EQ(units[0].key.name, "w");
+  ASSERT_NE(units[0].tree, nullptr);
+  ASSERT_THAT(units[0].tree->gang_groups, SizeIs(1)) << "what runs is placed, and 1 waits";
+  ASSERT_THAT(units[0].tree->beside, SizeIs(2)) << "of leader and worker";
+  EXPECT_EQ(units[0].tree->beside[0].node, "node");
+  EXPECT_EQ(units[1].key.name, "w-1");
+  EXPECT_THAT(units[1].refusal, HasSubstr("waits for the others"));
+
+  const ClusterRead all_run =
+      Read(OwnerText(2, 2) + WorkloadText(1, 1, asks) + PodText("a", 0, Key("a"), "node") +
+           PodText("a", 1, Key("a"), "node") + PodText("b", 0, Key("b"), "node") +
+           PodText("b", 1, Key("b"), "node"));
+  ASSERT_THAT(all_run.gang_workloads, SizeIs(1));
+  EXPECT_TRUE(all_run.gang_workloads[0].running);
+  EXPECT_THAT(all_run.cluster.workloads, IsEmpty());
 }
 
 // The key that the Workload names, or that pods name beside it.

@@ -274,6 +274,7 @@ TEST(StateChecksumTest, EveryFieldCounts) {
   std::map<std::uint64_t, int> seen;
   for (const Node& other : nodes) ++seen[ChecksumOf(other)];
   ++seen[ChecksumOf(NodeUsage{"n1", {{"cpu", 1}}})];
+  ++seen[ChecksumOf(NodeUsage{"n1", {{"cpu", 1}}, {{"cpu", 1}}})];
   ++seen[ChecksumOf(FlavorLeafUsage{"n1", "", {{"cpu", 1}}})];
   ++seen[ChecksumOf(FlavorLeafUsage{"", "n1", {{"cpu", 1}}})];
   ++seen[ChecksumOf(FlavorLeafUsage{"", "n1", {{"cpu", 2}}})];
@@ -291,7 +292,7 @@ TEST(StateChecksumTest, EveryFieldCounts) {
   for (const AdmittedUsage& workload : workloads) ++seen[ChecksumOf(workload)];
   ++seen[ChecksumOfSharing(true)];
   ++seen[ChecksumOfSharing(false)];
-  EXPECT_EQ(seen.size(), nodes.size() + workloads.size() + 10);
+  EXPECT_EQ(seen.size(), nodes.size() + workloads.size() + 11);
   EXPECT_EQ(ChecksumOf(NodeUsage{"n1", {{"cpu", 0}}}), 0U);
 }
 

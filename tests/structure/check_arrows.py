@@ -23,8 +23,13 @@ ROOMS = {
     ],
     "host/gangs": ["host/model"],
     "host/readers": ["host/model", "host/gangs"],
+    "host/webhooks": [
+        "kernels", "host/model", "host/packing", "host/engine", "host/gangs", "host/kueue",
+        "host/readers",
+    ],
     "host/conformance": [
         "kernels", "host/model", "host/packing", "host/engine", "host/kueue", "host/readers",
+        "host/webhooks",
     ],
     "host/cuda": ["kernels", "host/model", "host/packing", "host/engine", "host/nested"],
     "fallback_cpu": ["kernels", "host/model", "host/packing", "host/engine", "host/nested"],
@@ -40,7 +45,7 @@ RESTRICTED = [
      ["service", "tests/server", "tests/wire", "tests/fuzz", "tests/cli", "tests/attack",
       "tests/thread_sanitizer", "bench/fairness.cpp"]),
     ("simdjson", re.compile(r"^simdjson"),
-     ["host/readers", "host/conformance", "tests", "bench"]),
+     ["host/readers", "host/webhooks", "host/conformance", "tests", "bench"]),
     ("prometheus-cpp", re.compile(r"^(prometheus/|civetweb)"), ["service/server"]),
     ("yaml-cpp", re.compile(r"^yaml-cpp/"), ["host/readers", "service/cli", "tests"]),
     ("CLI11", re.compile(r"^CLI/"), ["service", "tests/cli"]),

@@ -133,6 +133,23 @@ TEST(LoadState, ChunksShareOneBudget) {
   EXPECT_LT(accepted, 10);
 }
 
+TEST(UpdateState, CarriesWhatLastsOnANode) {
+  StateDelta delta;
+  delta.set_non_tas_usage = {{"n1", {{"cpu", 5}, {"pods", 2}}, {{"cpu", 2}, {"pods", 1}}}};
+  WorkBudget budget(kPlenty);
+  v1::UpdateStateRequest message = ToProto(delta);
+  const auto again = FromProto(message, budget);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->set_non_tas_usage, delta.set_non_tas_usage);
+  message.mutable_set_non_tas_usage(0)->mutable_lasting()->set_amounts(0, 6);
+  const auto more = FromProto(message, budget);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(
+      more.error().message,
+      "update.set_non_tas_usage[0].lasting: has 6 cpu of node n1, of which 5 are in use; want "
+      "no more than that");
+}
+
 TEST(UpdateState, CarriesEveryChange) {
   v1::UpdateStateRequest message;
   message.add_strings("node-1");

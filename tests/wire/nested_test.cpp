@@ -41,6 +41,8 @@ NestedRequest Sample() {
   replica.groups[1].pods->pod_template.node_selector.Set("disk", "ssd");
   request.root.groups.push_back(Pods("extra", 0, 3));
   request.root.groups[1].running_on = {"h3"};
+  request.root.min_groups = 1;
+  request.root.groups[1].apart = true;
   return request;
 }
 

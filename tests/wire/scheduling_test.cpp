@@ -185,7 +185,7 @@ SchedulingCyclesResult SampleResult(std::uint32_t seed) {
     decision.cycle = static_cast<std::int64_t>(random() % 9);
     decision.cluster_queue = SampleText(random, "cq-");
     decision.workload = {SampleText(random, "ns-"), SampleText(random, "workload-")};
-    decision.status = static_cast<DecisionStatus>(random() % 4);
+    decision.status = static_cast<DecisionStatus>(random() % 5);
     decision.reason = SampleText(random, "reason ");
     decision.pending_reason = SampleText(random, "Waiting");
     if (random() % 2) decision.assignments.push_back(SamplePodSetAssignment(random));

@@ -12,16 +12,32 @@ constexpr std::string_view kPodIndex = "apps.kubernetes.io/pod-index";          
 constexpr std::string_view kWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";  // R22.9
 constexpr std::string_view kSubGroupIndex = "leaderworkerset.sigs.k8s.io/subgroup-index";
 
-// Bounds of an autoscaler that scales the object: its minReplicas and maxReplicas.
+// Bounds of an autoscaler that scales the object: its minReplicas and maxReplicas. Kueue looks at
+// the replicas of the object alone.
 void ReadAutoscaler(const SourceContext& context, GangWorkload& workload, EqGroup& group) {
   const auto scaler = context.find("HorizontalPodAutoscaler for " + std::string(context.kind),
                                    workload.head.key.namespace_, workload.head.key.name);
   const auto spec = scaler ? Member(scaler->value, "spec") : std::nullopt;
   if (!spec) return;
   const ReadContext of_scaler = ContextOf(*scaler, context);
+  const std::int32_t least = Int32Member(*spec, "minReplicas", of_scaler).value_or(1);
+  const auto most = Int32Member(*spec, "maxReplicas", of_scaler);
+  if (context.as_kueue) return;
   group.count = group.min_count;
-  group.min_count = Int32Member(*spec, "minReplicas", of_scaler).value_or(1);
-  group.max_count = Int32Member(*spec, "maxReplicas", of_scaler);
+  group.min_count = least;
+  group.max_count = most;
+}
+
+// Returns the object's replicas; none where they are no count, which is reported.
+std::int32_t ReadReplicas(JsonValue spec, const ReadContext& context) {
+  const auto value = Member(spec, "replicas");
+  if (!value || value->is_null()) return 1;
+  return Int32Member(spec, "replicas", context).value_or(0);
+}
+
+// Kueue makes no Workload of an object without replicas.
+void NoteReplicas(std::int32_t replicas, const SourceContext& context, GangWorkload& workload) {
+  if (context.as_kueue && replicas <= 0) workload.head.reconcile_error = "it has no replicas";
 }
 
 // A workload of one kind of pods, as far as it was read.
@@ -52,14 +68,18 @@ void ReadReplicatedPods(JsonValue object, const SourceContext& context,
   if (!read) return;
   GangWorkload& workload = read->workload;
   workload.replica_mode = ReplicaMode::kReplicatedPods;
-  workload.replicas = Int32Member(read->spec, "replicas", context.read).value_or(1);
+  workload.replicas = ReadReplicas(read->spec, context.read);
   GangGroup& gang = workload.gang_groups.emplace_back();
   gang.name = "gg";
   gang.mode = GangMode::kOff;
-  EqGroup group = ReadEqGroup("main", read->pods, *workload.replicas, {}, context);
+  // Kueue sees its pods one by one, each a Workload as of a pod alone (R30.1).
+  const PodIndex index{context.as_kueue ? kGroupPodIndexLabel : std::string_view()};
+  EqGroup group =
+      ReadEqGroup("main", read->pods, *workload.replicas, index, context, PodOrigin::kPod);
   ReadAutoscaler(context, workload, group);
   AddRankedGroup(gang, std::move(group), "").name = "rg";
-  FinishWorkload(workload, object, {read->pods}, context);
+  FinishWorkload(workload, object, {read->pods}, context, PodOrigin::kPod);
+  NoteReplicas(*workload.replicas, context, workload);
   workloads.push_back(std::move(workload));
 }
 
@@ -77,7 +97,7 @@ void ReadStatefulSet(JsonValue object, const SourceContext& context,
   const bool parallel =
       !named_in_order && ReadWord(read->spec, "podManagementPolicy", {"OrderedReady", "Parallel"},
                                   context.read) == "Parallel";
-  const std::int32_t replicas = Int32Member(read->spec, "replicas", context.read).value_or(1);
+  const std::int32_t replicas = ReadReplicas(read->spec, context.read);
   workload.whole = true;
   GangGroup& gang = workload.gang_groups.emplace_back();
   gang.name = "gg";
@@ -94,7 +114,8 @@ void ReadStatefulSet(JsonValue object, const SourceContext& context,
     workload.notes.push_back("its pods start one by one, but are placed as a whole, as in Kueue");
   }
   AddRankedGroup(gang, std::move(group), parallel ? kPodIndex : "").name = "rg";
-  FinishWorkload(workload, object, {read->pods}, context);
+  FinishWorkload(workload, object, {read->pods}, context, PodOrigin::kSpecOfTemplate);
+  NoteReplicas(replicas, context, workload);
   workloads.push_back(std::move(workload));
 }
 
@@ -116,13 +137,17 @@ std::optional<SliceConstraint> ReadSubGroups(JsonValue pods, std::int32_t size,
   const bool leader_apart =
       StringMember(*policy, "subGroupPolicyType", context.read).value_or("") == "LeaderExcluded";
   const std::int32_t members = leader_apart ? size - 1 : size;
-  index.sub_group_label = kSubGroupIndex;
-  index.sub_group_count = (members + *sub_size - 1) / *sub_size;
+  const auto sub_groups =
+      static_cast<std::int32_t>((std::int64_t{members} + *sub_size - 1) / *sub_size);
+  if (!context.as_kueue) {  // Kueue has no index of them
+    index.sub_group_label = kSubGroupIndex;
+    index.sub_group_count = sub_groups;
+  }
   const bool leader_inside = !leader_apart && ObjectMember(pods, "leaderTemplate", context.read);
   if (level.empty() || leader_inside) {
     workload.notes.push_back(
         fmt::format("each replica has {} subgroup{} of {} pods; they are not placed by subgroup{}",
-                    index.sub_group_count, index.sub_group_count == 1 ? "" : "s", *sub_size,
+                    sub_groups, sub_groups == 1 ? "" : "s", *sub_size,
                     level.empty() ? "" : ", as the leader is in one of them"));
     return std::nullopt;
   }
@@ -147,7 +172,7 @@ RankedGroup ReadReplica(JsonValue pods, std::string_view sub_group_level,
   const auto worker = RequiredObject(pods, "workerTemplate", "the pod template", context);
   if (!worker) return ranked;
   templates.push_back(*worker);
-  if (leader && size <= 1) return ranked;
+  if (leader && size <= 1 && !context.as_kueue) return ranked;
   EqGroup group =
       ReadEqGroup(leader ? "worker" : "main", *worker, leader ? size - 1 : size, index, context);
   group.topology_request.segments = std::move(segments);
@@ -171,9 +196,12 @@ void ReadLeaderWorkerSet(JsonValue object, const SourceContext& context,
            : std::nullopt;
   if (!pods) return;
   workload.replica_mode = ReplicaMode::kReplicatedGangs;
-  workload.replicas = Int32Member(*spec, "replicas", context.read).value_or(1);
-  if (!AnnotationOf(object, kExclusive).empty()) {
-    workload.notes.push_back(fmt::format("annotation {} is not honoured", kExclusive));
+  workload.whole = context.as_kueue;
+  workload.replicas = ReadReplicas(*spec, context.read);
+  workload.exclusive_level = AnnotationOf(object, kExclusive);
+  if (!workload.exclusive_level.empty()) {
+    workload.notes.push_back(fmt::format(
+        "annotation {}: pods of others may be in the domains of its replicas", kExclusive));
   }
   const std::string_view sub_group_level = AnnotationOf(object, kSubGroupExclusive);
   if (!sub_group_level.empty()) {
@@ -187,8 +215,12 @@ void ReadLeaderWorkerSet(JsonValue object, const SourceContext& context,
   std::vector<JsonValue> templates;
   GangGroup& gang = workload.gang_groups.emplace_back();
   gang.name = "gg";
+  if (!workload.exclusive_level.empty() && !context.as_kueue) {  // Kueue does not look at it
+    gang.topology_request.levels.emplace().required = workload.exclusive_level;
+  }
   gang.ranked_groups.push_back(ReadReplica(*pods, sub_group_level, context, workload, templates));
   FinishWorkload(workload, object, templates, context);
+  NoteReplicas(*workload.replicas, context, workload);
   workloads.push_back(std::move(workload));
 }
 

@@ -1,5 +1,5 @@
 // AppWrappers: objects within an object.
-#include <charconv>
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -7,35 +7,10 @@
 #include "host/readers/sources/job_state.hpp"
 #include "host/readers/sources/pod_search.hpp"
 #include "host/readers/sources/source_kinds.hpp"
+#include "host/readers/sources/wrapped_pod_sets.hpp"
 
 namespace espalier {
 namespace {
-
-// Follows a path such as "template.spec.groups[0].template" from `value`.
-std::optional<JsonValue> Follow(JsonValue value, std::string_view path) {
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find_first_of(".["), path.size());
-    if (end > 0) {
-      const auto next = Member(value, path.substr(0, end));
-      if (!next) return std::nullopt;
-      value = *next;
-    }
-    path.remove_prefix(end);
-    if (path.starts_with('.')) path.remove_prefix(1);
-    if (!path.starts_with('[')) continue;
-    std::size_t index = 0;
-    const std::size_t close = std::min(path.find(']'), path.size());
-    const auto [stop, code] = std::from_chars(path.data() + 1, path.data() + close, index);
-    simdjson::dom::array list;
-    if (code != std::errc{} || stop != path.data() + close ||
-        value.get(list) != simdjson::SUCCESS || index >= list.size()) {
-      return std::nullopt;
-    }
-    value = list.at(index).value_unsafe();
-    path.remove_prefix(std::min(close + 1, path.size()));
-  }
-  return value.is_object() ? std::optional<JsonValue>(value) : std::nullopt;
-}
 
 // What an AppWrapper adds up while its components are read.
 struct Wrapped {
@@ -65,9 +40,10 @@ void AddKnownKind(JsonValue inner, const SourceContext& context, std::string_vie
         inner, fmt::format("its pods are not known, as {} is no kind that is read", Excerpt(kind)),
         "podSets beside the template, each with replicas and path");
   }
-  const SourceContext of_inner{context.read, context.defaults,
-                               context.find, kind,
-                               version,      kind == "Job" ? "batch" : row->group};
+  const SourceContext of_inner{context.read,    context.defaults,
+                               context.find,    kind,
+                               version,         kind == "Job" ? "batch" : row->group,
+                               context.as_kueue};
   std::vector<GangWorkload> workloads;
   read(inner, of_inner, workloads);
   for (GangWorkload& workload : workloads) {
@@ -82,6 +58,31 @@ void AddKnownKind(JsonValue inner, const SourceContext& context, std::string_vie
   }
 }
 
+// Says which fields of a template Kueue does not keep (PodOrigin::kWrapped).
+void NoteDropped(JsonValue pod_template, GangWorkload& workload) {
+  constexpr std::string_view kDropped[] = {"resources", "runtimeClassName", "resourceClaims"};
+  const auto spec = Member(pod_template, "spec");
+  for (const std::string_view field : kDropped) {
+    if (!spec || !Member(*spec, field)) continue;
+    std::string note = fmt::format("{} of its pods is left out, as Kueue does", field);
+    if (std::ranges::find(workload.notes, note) == workload.notes.end()) {
+      workload.notes.push_back(std::move(note));
+    }
+  }
+}
+
+// Reads the pods that Kueue finds in a component.
+void AddAsKueue(JsonValue component, const SourceContext& context, GangWorkload& workload,
+                Wrapped& wrapped) {
+  const auto note = [&](std::string text) { workload.notes.push_back(std::move(text)); };
+  for (const WrappedPods& pods : ReadWrappedPods(component, context.read, note)) {
+    NoteDropped(pods.pod_template, workload);
+    wrapped.templates.push_back(pods.pod_template);
+    Add(ReadEqGroup("", pods.pod_template, pods.count, pods.index, context, PodOrigin::kWrapped),
+        pods.index.label, workload.head.key.name, wrapped);
+  }
+}
+
 void AddComponent(JsonValue component, const SourceContext& context, std::string_view wrapper,
                   Wrapped& wrapped) {
   const auto inner = RequiredObject(component, "template", "the object that it wraps", context);
@@ -90,7 +91,7 @@ void AddComponent(JsonValue component, const SourceContext& context, std::string
   if (!pod_sets || pod_sets->size() == 0) return AddKnownKind(*inner, context, wrapper, wrapped);
   ReadList(component, "podSets", context.read, [&](JsonValue pod_set) {
     const std::string path = RequiredText(pod_set, "path", context.read);
-    const auto pods = Follow(component, path);
+    const auto pods = FollowPath(component, path);
     if (!pods) {
       context.read.Error(pod_set, fmt::format("nothing is at its path {}", Excerpt(path)),
                          "the path of a pod template, such as template.spec.template");
@@ -116,11 +117,16 @@ void ReadAppWrapper(JsonValue object, const SourceContext& context,
   Wrapped wrapped;
   wrapped.gang.name = "gg";
   ReadList(*spec, "components", context.read, [&](JsonValue component) {
-    AddComponent(component, context, workload.head.key.name, wrapped);
+    if (context.as_kueue) {
+      AddAsKueue(component, context, workload, wrapped);
+    } else {
+      AddComponent(component, context, workload.head.key.name, wrapped);
+    }
     return 0;
   });
   if (!wrapped.gang.ranked_groups.empty()) workload.gang_groups.push_back(std::move(wrapped.gang));
-  FinishWorkload(workload, object, wrapped.templates, context);
+  FinishWorkload(workload, object, wrapped.templates, context,
+                 context.as_kueue ? PodOrigin::kWrapped : PodOrigin::kTemplate);
   workloads.push_back(std::move(workload));
 }
 

@@ -8,6 +8,7 @@
 #include "host/readers/sources/part_reference.hpp"
 #include "host/readers/sources/pods_of_job.hpp"
 #include "host/readers/sources/source_kinds.hpp"
+#include "host/readers/sources/topology_claims.hpp"
 
 namespace espalier {
 
@@ -62,6 +63,7 @@ void ReadBatchJob(JsonValue object, const SourceContext& context,
     group.pod_template = std::move(main.pod_template);
     group.topology_request.levels = std::move(main.topology_request);
     AddWhatKueueLeavesOut(pod_template, group);
+    ApplyPodClaims(pod_template, of_kueue.key.namespace_, context.read, context.defaults, group);
     workload.gang_groups.push_back(GangOfJob(*Member(object, "spec"), std::move(group), context));
   }
   workload.head = std::move(of_kueue);

@@ -127,9 +127,7 @@ void AddAlike(MemberPods pods, std::vector<MemberPods>& of_part) {
            one.group.topology_request == pods.group.topology_request;
   });
   if (like == of_part.end()) return of_part.push_back(std::move(pods));
-  like->group.max_count = like->group.max_count.value_or(0) + pods.group.max_count.value_or(0);
-  std::ranges::move(pods.group.running, std::back_inserter(like->group.running));
-  MergeRunning(like->group);
+  AddPods(pods.group, like->group);
 }
 
 // Of the parts that a pod matches, groups of one ranked group without gaps (W1.4), the one that its
@@ -285,17 +283,14 @@ void JoinPods(GangApiWorkload& user, Members& members) {
     if (parts[i].group != nullptr) {
       // The description stands; pods say how many there are, and their shape where it does not.
       EqGroup& group = *parts[i].group;
-      std::int32_t there = 0;
-      for (const EqGroup& one : taken.eq_groups) there += one.max_count.value_or(0);
+      EqGroup there;
+      for (const EqGroup& one : taken.eq_groups) AddPods(one, there);
       if (!group.pod_template && !taken.eq_groups.empty()) {
         group.pod_template = taken.eq_groups[0].pod_template;
       }
-      for (EqGroup& one : taken.eq_groups) {
-        std::ranges::move(one.running, std::back_inserter(group.running));
-      }
-      MergeRunning(group);
-      group.count = there;
-      if (!group.min_count) group.min_count = there;
+      group.running = std::move(there.running);
+      group.count = there.max_count.value_or(0);
+      if (!group.min_count) group.min_count = group.count;
       continue;
     }
     RankedGroup* ranked = parts[i].ranked;

@@ -290,9 +290,8 @@ class Reader {
       shape = ReadPodSpec(object, read_, context_.defaults, name_space);
     }
     if (Member(object, "resources")) {
-      for (const auto& [name, amount] : ToCanonical(ContainerRequests(object, read_, nullptr))) {
-        shape.requests.Set(name, amount);
-      }
+      const QuantityMap requests = CompletedResources(object, read_, nullptr).requests;
+      for (const auto& [name, amount] : ToCanonical(requests)) shape.requests.Set(name, amount);
     }
     return shape;
   }

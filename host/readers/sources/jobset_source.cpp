@@ -94,19 +94,25 @@ void ReadJobSet(JsonValue object, const SourceContext& context,
   const auto spec = SpecOf(object, context);
   if (!spec) return;
   const std::vector<ReplicatedJob> jobs = ReadReplicatedJobs(*spec, context);
-  if (!AnnotationOf(object, kExclusiveTopology).empty()) {
-    workload.notes.push_back(fmt::format("annotation {} is not honoured", kExclusiveTopology));
+  const std::string exclusive(AnnotationOf(object, kExclusiveTopology));
+  if (!exclusive.empty()) {
+    workload.notes.push_back(fmt::format(
+        "annotation {}: pods of others may be in the domains of its Jobs", kExclusiveTopology));
   }
   const bool in_order =
       StartsInOrder(*spec, context.read) || std::ranges::any_of(jobs, &ReplicatedJob::waits);
-  if (in_order) return AddAWorkloadPerJob(workload, jobs, object, context, workloads);
+  if (in_order && !context.as_kueue) {
+    if (!exclusive.empty()) workload.topology_request.levels.emplace().required = exclusive;
+    return AddAWorkloadPerJob(workload, jobs, object, context, workloads);
+  }
   workload.whole = true;
   GangGroup gang;
   gang.name = "gg";
   std::vector<JsonValue> templates;
   for (const ReplicatedJob& job : jobs) {
-    AddRankedGroup(gang, EqGroupOf(job, job.replicas, context),
-                   job.indexed ? kCompletionIndexLabel : "");
+    EqGroup group = EqGroupOf(job, job.replicas, context);
+    if (!exclusive.empty() && job.pods > 0) group.apart = SliceConstraint{exclusive, job.pods};
+    AddRankedGroup(gang, std::move(group), job.indexed ? kCompletionIndexLabel : "");
     templates.push_back(job.pod_template);
   }
   if (!jobs.empty()) workload.gang_groups.push_back(std::move(gang));

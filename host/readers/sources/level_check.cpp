@@ -1,9 +1,13 @@
 #include "host/readers/sources/level_check.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace espalier {
 namespace {
@@ -22,9 +26,17 @@ class LevelCheck {
     const Bound outermost = Within({}, "the workload", workload.topology_request);
     for (const GangGroup& gang : workload.gang_groups) {
       const Bound of_gang = Within(outermost, "gangGroup " + gang.name, gang.topology_request);
+      std::vector<Bound> of_middle;
+      const auto around = [&](std::int32_t within) -> const Bound& {
+        return within < 0 ? of_gang : of_middle[static_cast<std::size_t>(within)];
+      };
+      for (const MiddleGroup& group : gang.middle_groups) {
+        Bound bound = Within(around(group.within), "group " + group.name, group.topology_request);
+        of_middle.push_back(std::move(bound));
+      }
       for (const RankedGroup& ranked : gang.ranked_groups) {
         const Bound of_ranked =
-            Within(of_gang, "rankedGroup " + ranked.name, ranked.topology_request);
+            Within(around(ranked.within), "rankedGroup " + ranked.name, ranked.topology_request);
         for (const EqGroup& group : ranked.eq_groups) {
           Within(of_ranked, "eqGroup " + group.name, group.topology_request);
         }
@@ -54,7 +66,43 @@ class LevelCheck {
   const ReadContext& context_;
 };
 
+// As ResolveKeys, of one request.
+void ResolveKeysOf(const std::vector<Topology>& topologies, const std::string& of,
+                   GroupTopologyRequest& request, GangWorkload& workload) {
+  std::vector<std::string> keys = std::exchange(request.also_required, {});
+  if (keys.empty() || !request.levels || !request.levels->required) return;
+  keys.push_back(*request.levels->required);
+  for (const Topology& topology : topologies) {
+    const std::string& wanted = workload.head.topology_name;
+    if (!wanted.empty() && wanted != topology.name) continue;
+    const auto level_of = [&](const std::string& key) {
+      return std::ranges::find(topology.levels, key) - topology.levels.begin();
+    };
+    const std::string& finest = *std::ranges::max_element(keys, {}, level_of);
+    if (level_of(finest) == std::ssize(topology.levels)) continue;  // it lacks one of them
+    request.levels->required = finest;
+    return;
+  }
+  if (workload.waits_for.empty()) {
+    workload.waits_for = fmt::format("{} asks for {}, and no topology of the input has all of them",
+                                     of, fmt::join(keys, ", "));
+  }
+}
+
 }  // namespace
+
+void ResolveKeys(const std::vector<Topology>& topologies, GangWorkload& workload) {
+  ResolveKeysOf(topologies, "the workload", workload.topology_request, workload);
+  for (GangGroup& gang : workload.gang_groups) {
+    ResolveKeysOf(topologies, "gangGroup " + gang.name, gang.topology_request, workload);
+    for (MiddleGroup& group : gang.middle_groups) {
+      ResolveKeysOf(topologies, "group " + group.name, group.topology_request, workload);
+    }
+    for (RankedGroup& ranked : gang.ranked_groups) {
+      ResolveKeysOf(topologies, "rankedGroup " + ranked.name, ranked.topology_request, workload);
+    }
+  }
+}
 
 void CheckLevels(const GangWorkload& workload, const std::vector<Topology>& topologies,
                  JsonValue object, const ReadContext& context) {

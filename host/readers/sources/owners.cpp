@@ -96,6 +96,20 @@ void OwnerIndex::NotePod(JsonValue pod, bool has_workload, bool bound) {
   if (bound) owner.has_bound_pods = true;
 }
 
+void OwnerIndex::NoteGroupedPod(JsonValue pod) {
+  const Objects::value_type* top = FindTopOwner(pod);
+  if (top != nullptr) objects_.find(top->first)->second.pods_are_grouped = true;
+}
+
+bool OwnerIndex::PodsAreGrouped(const PodAsker& asker) const {
+  const Objects::value_type* object = FindObject(asker);
+  return object != nullptr && object->second.pods_are_grouped;
+}
+
+bool OwnerIndex::HasController(const PodAsker& asker) const {
+  return FindOwner(asker.object.value) != nullptr;
+}
+
 bool OwnerIndex::PodsHaveWorkload(const PodAsker& asker) const {
   const Objects::value_type* object = FindObject(asker);
   return object != nullptr && object->second.pods_have_workload;

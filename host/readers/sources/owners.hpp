@@ -41,6 +41,15 @@ class OwnerIndex {
   // a node. Jobs of a CronJob are workloads of their own, so that it is none of its.
   void NotePod(JsonValue pod, bool has_workload, bool bound);
 
+  // Notes for the topmost owner of a pod that the pod names a pod group, as which it is placed.
+  void NoteGroupedPod(JsonValue pod);
+
+  // Returns whether NoteGroupedPod was told of a pod of the object.
+  bool PodsAreGrouped(const PodAsker& asker) const;
+
+  // Returns whether the object that controls this one is in the input.
+  bool HasController(const PodAsker& asker) const;
+
   // Returns whether NotePod was told of a pod of the object that has a Workload (a node).
   bool PodsHaveWorkload(const PodAsker& asker) const;
   bool HasBoundPods(const PodAsker& asker) const;
@@ -62,6 +71,7 @@ class OwnerIndex {
     const PodAsker* asker = nullptr;
     bool pods_have_workload = false;
     bool has_bound_pods = false;
+    bool pods_are_grouped = false;
   };
   using Objects = std::map<Key, Object>;
 

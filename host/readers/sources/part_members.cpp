@@ -1,11 +1,16 @@
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "host/gangs/gang_counts.hpp"
 #include "host/readers/sources/pod_groups.hpp"
 
 namespace espalier {
+
+void AddPods(const EqGroup& more, EqGroup& group) {
+  group.max_count = group.max_count.value_or(0) + more.max_count.value_or(0);
+  group.running.insert(group.running.end(), more.running.begin(), more.running.end());
+  MergeRunning(group);
+}
 
 void PartMembers::Add(PartMembers more) {
   if (pod == nullptr) pod = more.pod;
@@ -26,10 +31,7 @@ void PartMembers::Add(PartMembers more) {
       pods.push_back(std::move(of_more));
       continue;
     }
-    alike->group.max_count =
-        alike->group.max_count.value_or(0) + of_more.group.max_count.value_or(0);
-    std::ranges::move(of_more.group.running, std::back_inserter(alike->group.running));
-    MergeRunning(alike->group);
+    AddPods(of_more.group, alike->group);
   }
 }
 

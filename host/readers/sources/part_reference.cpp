@@ -10,9 +10,9 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kKueuePodGroup = "kueue.x-k8s.io/pod-group-name";
 constexpr std::string_view kKaiPodGroup = "pod-group-name";
 constexpr std::string_view kKaiSubGroup = "kai.scheduler/subgroup-name";
+constexpr std::string_view kVolcanoTask = "volcano.sh/task-spec";
 constexpr std::string_view kWorkloadLink = "scheduling.k8s.io/workload";
 constexpr std::string_view kIgnoreWorkloadApi = "kai.scheduler/ignore-workload-api";
 
@@ -123,10 +123,30 @@ PartReference ReadPartReference(JsonValue pod, const ReadContext& context) {
   if (const auto name = AnnotationOf(pod, kKaiPodGroup); !name.empty()) {
     return {Kind::kKaiPodGroup, std::string(name), std::string(LabelOf(pod, kKaiSubGroup))};
   }
-  if (const auto name = LabelOf(pod, kKueuePodGroup); !name.empty()) {
-    return {Kind::kKueuePodGroup, std::string(name)};
+  if (const auto group = KueueGroupOf(pod); !group.name.empty()) {
+    return {Kind::kKueuePodGroup, std::string(group.name)};
+  }
+  for (const std::string_view key :
+       {"scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"}) {
+    const auto name = AnnotationOf(pod, key);
+    if (name.empty()) continue;
+    const auto task = AnnotationOf(pod, kVolcanoTask);
+    return {Kind::kVolcanoPodGroup, std::string(name),
+            std::string(task.empty() ? LabelOf(pod, kVolcanoTask) : task)};
+  }
+  for (const std::string_view key :
+       {"scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.io",
+        "pod-group.scheduling.sigs.k8s.io/name"}) {
+    const auto name = LabelOf(pod, key);
+    if (!name.empty()) return {Kind::kCoschedulingPodGroup, std::string(name)};
   }
   return reference;
+}
+
+KueueGroupName KueueGroupOf(JsonValue pod) {
+  const std::string_view name = AnnotationOf(pod, kKueuePodGroupName);
+  if (!name.empty()) return {name, true};
+  return {LabelOf(pod, kKueuePodGroupName), false};
 }
 
 PartReference ReadTemplatePart(JsonValue pod_template, const ReadContext& context) {

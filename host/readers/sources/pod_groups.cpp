@@ -10,6 +10,7 @@
 #include "host/model/excerpt.hpp"
 #include "host/model/parse_integer.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/group_tree.hpp"
 #include "host/readers/sources/part_reference.hpp"
 #include "host/readers/sources/running_pods.hpp"
 #include "host/readers/sources/topology_claims.hpp"
@@ -33,14 +34,6 @@ std::string_view FirstMarked(const std::vector<JsonValue>& objects, std::string_
   return "";
 }
 
-PartMembers Take(Members& members, const std::string& name_space, const PartReference& reference) {
-  const auto it = members.find({name_space, reference});
-  if (it == members.end()) return {};
-  PartMembers taken = std::move(it->second);
-  members.erase(it);
-  return taken;
-}
-
 // Lets a gang of policy basic without any pods ask for none.
 void AskForNone(bool basic, const PartMembers& members, GangGroup& gang) {
   if (!basic || !members.pods.empty()) return;
@@ -48,22 +41,32 @@ void AskForNone(bool basic, const PartMembers& members, GangGroup& gang) {
   gang.min_count.reset();
 }
 
-void ReadConstraints(JsonValue spec, const SourceContext& context, const std::string& of,
-                     GroupTopologyRequest& request, std::vector<std::string>& notes) {
+// The domain of every key is to be shared, which the finest of them sees to.
+void ReadConstraints(JsonValue spec, const SourceContext& context, GroupTopologyRequest& request) {
   const auto constraints = ObjectMember(spec, "schedulingConstraints", context.read);
   if (!constraints) return;
-  const auto keys = ReadList(*constraints, "topology", context.read,
-                             [&](JsonValue one) { return RequiredText(one, "key", context.read); });
+  WarnOfUnknownFields(*constraints, {"topology"}, context.read);
+  const auto keys = ReadList(*constraints, "topology", context.read, [&](JsonValue one) {
+    WarnOfUnknownFields(one, {"key"}, context.read);
+    return RequiredText(one, "key", context.read);
+  });
   if (keys.empty()) return;
   request.levels.emplace().required = keys[0];
-  for (std::size_t i = 1; i < keys.size(); ++i) {
-    notes.push_back(
-        fmt::format("{}: topology key {} is not honoured beside {}", of, keys[i], keys[0]));
-  }
+  request.also_required.assign(keys.begin() + 1, keys.end());
 }
 
-// Reads a priorityClassName in place of that of the pods.
-void ReadPriorityClass(JsonValue spec, const SourceContext& context, Workload& head) {
+}  // namespace
+
+PartMembers TakeMembers(Members& members, const std::string& name_space,
+                        const PartReference& reference) {
+  const auto it = members.find({name_space, reference});
+  if (it == members.end()) return {};
+  PartMembers taken = std::move(it->second);
+  members.erase(it);
+  return taken;
+}
+
+void ReadGroupPriority(JsonValue spec, const SourceContext& context, Workload& head) {
   const std::string name = TextMember(spec, "priorityClassName", context.read);
   if (name.empty()) return;
   head.priority_class = name;
@@ -72,7 +75,6 @@ void ReadPriorityClass(JsonValue spec, const SourceContext& context, Workload& h
   if (const auto priority = Int64Member(spec, "priority", context.read)) head.priority = *priority;
 }
 
-// A gang that the pods of one part make up.
 GangWorkload OneGang(const GangWorkload& of_all, GangGroup gang, const PartMembers& members,
                      std::string name) {
   GangWorkload workload = of_all;
@@ -92,8 +94,6 @@ GangWorkload OneGang(const GangWorkload& of_all, GangGroup gang, const PartMembe
   workload.running = members.Seen() > 0 && members.Seen() == members.Bound();
   return workload;
 }
-
-}  // namespace
 
 std::int32_t PartMembers::Seen() const {
   std::int32_t seen = 0;
@@ -174,6 +174,17 @@ static void ApplyKaiSegments(const std::vector<JsonValue>& chain, GangWorkload& 
   }
 }
 
+// Levels that the first of the objects with any asks for, unless the request asks for some.
+static void ApplyKaiLevels(const std::vector<JsonValue>& chain, GroupTopologyRequest& request) {
+  const auto required = FirstMarked(chain, "kai.scheduler/topology-required-placement");
+  const auto preferred = FirstMarked(chain, "kai.scheduler/topology-preferred-placement");
+  if (request.levels || !request.claims.empty()) return;
+  if (required.empty() && preferred.empty()) return;
+  request.levels.emplace();
+  if (!required.empty()) request.levels->required = required;
+  if (!preferred.empty()) request.levels->preferred = preferred;
+}
+
 void ApplyKaiMetadata(JsonValue described_by, const PartMembers* members,
                       const SourceContext& context, GangWorkload& workload) {
   std::vector<JsonValue> chain = {described_by};
@@ -201,14 +212,23 @@ void ApplyKaiMetadata(JsonValue described_by, const PartMembers* members,
   ApplyKaiSegments(chain, workload);
   chain.resize(without_pod, described_by);
   workload.head.topology_name = FirstMarked(chain, "kai.scheduler/topology");
-  const auto required = FirstMarked(chain, "kai.scheduler/topology-required-placement");
-  const auto preferred = FirstMarked(chain, "kai.scheduler/topology-preferred-placement");
-  GroupTopologyRequest& request = workload.topology_request;
-  if (request.levels || !request.claims.empty()) return;
-  if (required.empty() && preferred.empty()) return;
-  request.levels.emplace();
-  if (!required.empty()) request.levels->required = required;
-  if (!preferred.empty()) request.levels->preferred = preferred;
+  ApplyKaiLevels(chain, workload.topology_request);
+}
+
+void ApplyKaiTopology(JsonValue object, GangWorkload& workload) {
+  const std::vector<JsonValue> chain = {object};
+  ApplyKaiSegments(chain, workload);
+  if (const auto name = FirstMarked(chain, "kai.scheduler/topology"); !name.empty()) {
+    workload.head.topology_name = name;
+  }
+  if (workload.replica_mode != ReplicaMode::kReplicatedPods || workload.whole) {
+    return ApplyKaiLevels(chain, workload.topology_request);
+  }
+  for (GangGroup& gang : workload.gang_groups) {  // each pod is a group of its own
+    for (RankedGroup& ranked : gang.ranked_groups) {
+      for (EqGroup& group : ranked.eq_groups) ApplyKaiLevels(chain, group.topology_request);
+    }
+  }
 }
 
 void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Members& members,
@@ -228,7 +248,7 @@ void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Member
                                         TextMember(*reference, "kind", context.read),
                                         TextMember(*reference, "name", context.read)};
   }
-  ReadPriorityClass(*spec, context, of_all.head);
+  ReadGroupPriority(*spec, context, of_all.head);
   const std::string workload_name = of_all.head.key.name;
   const std::string& name_space = of_all.head.key.namespace_;
   ReadList(*spec, "podGroups", context.read, [&](JsonValue object_of_group) {
@@ -236,7 +256,7 @@ void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Member
     gang.name = RequiredText(object_of_group, "name", context.read);
     WarnOfUnknownFields(object_of_group, {"name", "policy", "schedulingConstraints"}, context.read);
     const bool basic = ReadPolicy(object_of_group, "policy", context, gang);
-    ReadConstraints(object_of_group, context, gang.name, gang.topology_request, of_all.notes);
+    ReadConstraints(object_of_group, context, gang.topology_request);
     // One gang for each replica key that its pods name (W3.3); of policy basic one for all (W4.2).
     std::vector<PartReference> found;
     const PartReference of_gang{Kind::kWorkloadPodGroup, workload_name, gang.name};
@@ -250,7 +270,7 @@ void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Member
     }
     std::vector<std::pair<PartReference, PartMembers>> gangs;
     for (const PartReference& reference : found) {
-      PartMembers taken = Take(members, name_space, reference);
+      PartMembers taken = TakeMembers(members, name_space, reference);
       if (basic && !gangs.empty()) {
         gangs.front().second.Add(std::move(taken));
       } else {
@@ -298,10 +318,10 @@ void ReadPodGroup(JsonValue object, const SourceContext& context, Members& membe
   GangGroup gang;
   gang.name = "gg";
   const bool basic = ReadPolicy(*spec, "schedulingPolicy", context, gang);
-  ReadConstraints(*spec, context, "the group", gang.topology_request, of_all.notes);
-  ReadPriorityClass(*spec, context, of_all.head);
+  ReadConstraints(*spec, context, gang.topology_request);
+  ReadGroupPriority(*spec, context, of_all.head);
   const PartMembers taken =
-      Take(members, of_all.head.key.namespace_, {Kind::kPodGroup, of_all.head.key.name});
+      TakeMembers(members, of_all.head.key.namespace_, {Kind::kPodGroup, of_all.head.key.name});
   ApplyKaiMetadata(object, &taken, context, of_all);
   const std::string name = of_all.head.key.name;
   gang.pod_group = name;
@@ -339,82 +359,63 @@ void ReadCompositePodGroup(JsonValue object, const ChildGroups& groups,
   const auto spec = SpecOf(object, context);
   if (!spec) return;
   const std::string& name_space = workload.head.key.namespace_;
-  ReadPriorityClass(*spec, context, workload.head);
-  ReadConstraints(*spec, context, "the root group", workload.topology_request, workload.notes);
+  ReadGroupPriority(*spec, context, workload.head);
   GangGroup gang;
   gang.name = "gg";
   gang.pod_group = workload.head.key.name;
-  std::int32_t needed = 0;
-  std::int32_t seen = 0;
-  std::int32_t bound = 0;
   // Depth first; a group that is its own ancestor comes once.
-  const auto add = [&](auto& self, JsonValue parent, const ReadContext& of_parent,
-                       const std::string& parent_name, std::size_t depth) -> void {
-    constexpr std::size_t kMostDepth = 4;
+  const auto add = [&](auto& self, JsonValue parent, const SourceContext& of_parent,
+                       NamedGroup& around, std::size_t depth) -> void {
+    constexpr std::size_t kMostDepth = 8;
+    const JsonValue parent_spec = *Member(parent, "spec");
+    ReadConstraints(parent_spec, of_parent, around.topology_request);
+    if (const auto policy = ObjectMember(parent_spec, "schedulingPolicy", of_parent.read)) {
+      if (const auto of_gang = ObjectMember(*policy, "gang", of_parent.read)) {
+        around.min_groups = Int32Member(*of_gang, "minGroupCount", of_parent.read, 1);
+      }
+    }
+    const auto found = groups.find({name_space, around.name});
+    if (found == groups.end()) return;
     if (depth > kMostDepth) {
-      workload.notes.push_back(fmt::format("the groups below {} are deeper than {} and left out",
-                                           parent_name, kMostDepth));
+      workload.waits_for =
+          fmt::format("the groups below {} are deeper than {}", Excerpt(around.name), kMostDepth);
       return;
     }
-    std::int32_t children = 0;
-    const auto found = groups.find({name_space, parent_name});
-    const std::vector<ChildGroup> none;
-    for (const auto& [child, name, created] : found == groups.end() ? none : found->second) {
+    for (const auto& [child, name, created] : found->second) {
       const auto child_spec = Member(child.value, "spec");
       const ReadContext of_child = ContextOf(child, context);
-      const SourceContext child_context{of_child,   context.defaults, context.find,
-                                        child.kind, context.version,  context.group};
-      const std::string_view kind = child.kind;
-      const bool composite = kind == "CompositePodGroup";
-      if (!below.insert(fmt::format("{} {}/{}", kind, name_space, name)).second) continue;
-      ++children;
-      if (composite) {
-        if (Member(*child_spec, "schedulingConstraints")) {
-          workload.notes.push_back(
-              fmt::format("schedulingConstraints of {} are not honoured", name));
-        }
-        self(self, child.value, of_child, name, depth + 1);
+      const SourceContext child_context{of_child,        context.defaults, context.find,
+                                        child.kind,      context.version,  context.group,
+                                        context.as_kueue};
+      if (!below.insert(fmt::format("{} {}/{}", child.kind, name_space, name)).second) continue;
+      NamedGroup& group = around.groups.emplace_back();
+      group.name = name;
+      if (child.kind == "CompositePodGroup") {
+        self(self, child.value, child_context, group, depth + 1);
         continue;
       }
       GangGroup leaf;
       ReadPolicy(*child_spec, "schedulingPolicy", child_context, leaf);
-      RankedGroup& ranked = gang.ranked_groups.emplace_back();
-      ranked.name = name;
-      ReadConstraints(*child_spec, child_context, name, ranked.topology_request, workload.notes);
-      const PartMembers taken = Take(members, name_space, {Kind::kPodGroup, name});
-      TakePods(taken, ranked);
-      const std::int32_t least = leaf.min_count.value_or(1);
-      if (taken.Seen() < least) {
-        workload.waits_for = fmt::format(
-            "{} of the {} pods of group {} are there: it waits for "
-            "the others",
-            taken.Seen(), least, name);
-      }
-      needed += least;
-      seen += taken.Seen();
-      bound += taken.Bound();
-      ShareMinimum(least, ranked);
-      for (EqGroup& group : ranked.eq_groups) {
-        group.name = ranked.eq_groups.size() == 1 ? name : name + "-" + group.name;
-      }
-    }
-    const auto policy = ObjectMember(*Member(parent, "spec"), "schedulingPolicy", of_parent);
-    const auto of_gang = policy ? ObjectMember(*policy, "gang", of_parent) : std::nullopt;
-    const auto least = of_gang ? Int32Member(*of_gang, "minGroupCount", of_parent) : std::nullopt;
-    if (least && *least > children) {
-      workload.waits_for =
-          fmt::format("{} of the {} groups of {} are there: it waits for the others", children,
-                      *least, parent_name);
-    } else if (least && *least < children) {
-      workload.notes.push_back(fmt::format("all {} groups of {} are placed together; {} would do",
-                                           children, parent_name, *least));
+      ReadConstraints(*child_spec, child_context, group.topology_request);
+      const PartMembers taken = TakeMembers(members, name_space, {Kind::kPodGroup, name});
+      TakePods(taken, group.pods.emplace());
+      group.min_pods = leaf.min_count.value_or(1);
+      group.seen = taken.Seen();
+      group.bound = taken.Bound();
     }
   };
-  add(add, object, context.read, workload.head.key.name, 1);
-  gang.min_count = needed;
-  if (bound > 0)
-    workload.notes.push_back(fmt::format("{} of its {} pods run already", bound, seen));
-  workload.running = seen > 0 && seen == bound;
+  NamedGroup root;
+  root.name = workload.head.key.name;
+  add(add, object, context, root, 1);
+  workload.topology_request = root.topology_request;
+  const std::string too_deep = workload.waits_for;
+  const GroupFacts facts = AddGroups(std::move(root), "group", gang, workload);
+  if (!too_deep.empty()) workload.waits_for = too_deep;
+  gang.min_count = facts.needed;
+  if (facts.bound > 0) {
+    workload.notes.push_back(fmt::format("{} of its {} pods run already", facts.bound, facts.seen));
+  }
+  workload.running = facts.seen > 0 && facts.seen == facts.bound;
   if (!gang.ranked_groups.empty()) workload.gang_groups.push_back(std::move(gang));
   workloads.push_back(std::move(workload));
 }
@@ -431,30 +432,50 @@ void ReadGroupWithoutRoot(JsonValue object, bool has_parent, const SourceContext
                  : fmt::format("CompositePodGroup {} is not in the input; it waits for it",
                                Excerpt(parent));
   const PartMembers taken =
-      Take(members, workload.head.key.namespace_, {Kind::kPodGroup, workload.head.key.name});
+      TakeMembers(members, workload.head.key.namespace_, {Kind::kPodGroup, workload.head.key.name});
   if (taken.Seen() > 0) {
     workload.notes.push_back(fmt::format("named by {}", CountedPods(taken.Seen())));
   }
 }
 
-// Notes where fewer subgroups would do than there are: all are placed.
-static void NoteFewerSubGroups(JsonValue spec, const SourceContext& context,
-                               std::vector<std::string>& notes) {
-  std::map<std::string, std::int32_t> children;  // by the parent's name
-  ReadList(spec, "subGroups", context.read, [&](JsonValue sub_group) {
-    return ++children[TextMember(sub_group, "parent", context.read)];
-  });
-  const auto check = [&](JsonValue parent, const std::string& name) {
-    const auto least = Int32Member(parent, "minSubGroup", context.read);
-    if (!least || *least >= children[name]) return 0;
-    notes.push_back(fmt::format("all {} subgroups of {} are placed together; {} would do",
-                                children[name], name.empty() ? "the group" : name, *least));
-    return 0;
+// Moves each subgroup into the one that it names as its parent. Returns why that cannot be; "" when
+// it can.
+static std::string NestSubGroups(std::vector<std::pair<NamedGroup, std::string>> sub_groups,
+                                 NamedGroup& root) {
+  const auto find = [&](const std::string& name) {
+    return std::ranges::find(sub_groups, name, [](const auto& one) { return one.first.name; });
   };
-  check(spec, "");
-  ReadList(spec, "subGroups", context.read, [&](JsonValue sub_group) {
-    return check(sub_group, TextMember(sub_group, "name", context.read));
-  });
+  for (const auto& [group, parent] : sub_groups) {
+    if (!parent.empty() && find(parent) == sub_groups.end()) {
+      return fmt::format("subgroup {} names the parent {}, which is none of its subgroups",
+                         Excerpt(group.name), Excerpt(parent));
+    }
+    const std::string* above = &parent;
+    for (std::size_t i = 0; !above->empty(); ++i) {
+      if (i == sub_groups.size()) {
+        return fmt::format("the parents of subgroup {} lead back to it", Excerpt(group.name));
+      }
+      above = &find(*above)->second;
+    }
+  }
+  const auto add = [&](auto& self, const std::string& name, NamedGroup& around) -> void {
+    for (auto& [group, parent] : sub_groups) {
+      if (parent != name) continue;
+      NamedGroup& inner = around.groups.emplace_back(group);
+      self(self, inner.name, inner);
+    }
+  };
+  add(add, "", root);
+  return "";
+}
+
+// Puts all groups of a gang, and how many of them it needs, into one middle group.
+static void HoldTogether(std::string name, GangGroup& gang) {
+  for (MiddleGroup& group : gang.middle_groups) ++group.within;
+  for (RankedGroup& ranked : gang.ranked_groups) ++ranked.within;
+  gang.middle_groups.insert(gang.middle_groups.begin(),
+                            {.name = std::move(name), .min_groups = gang.min_groups});
+  gang.min_groups.reset();
 }
 
 void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& members,
@@ -494,54 +515,52 @@ void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& me
   gang.name = "gg";
   gang.pod_group = name;
   gang.min_count = Int32Member(*spec, "minMember", context.read);
-  std::int32_t seen = 0;
-  std::int32_t bound = 0;
-  std::int32_t of_groups = 0;
-  const auto take = [&](const std::string& part, RankedGroup& ranked) {
-    const PartMembers taken = Take(members, name_space, {Kind::kKaiPodGroup, name, part});
-    TakePods(taken, ranked);
-    seen += taken.Seen();
-    bound += taken.Bound();
-    if (!part.empty()) {
-      for (EqGroup& group : ranked.eq_groups) {
-        group.name = ranked.eq_groups.size() == 1 ? part : part + "-" + group.name;
-      }
-    } else {
-      ApplyKaiMetadata(object, &taken, context, workload);
-    }
-    return taken.Seen();
+  NamedGroup root;
+  root.min_groups = Int32Member(*spec, "minSubGroup", context.read, 1);
+  std::set<std::string> parents;
+  ReadList(*spec, "subGroups", context.read, [&](JsonValue sub_group) {
+    parents.insert(TextMember(sub_group, "parent", context.read));
+    return 0;
+  });
+  const auto take = [&](const std::string& part, NamedGroup& group) {
+    const PartMembers taken = TakeMembers(members, name_space, {Kind::kKaiPodGroup, name, part});
+    TakePods(taken, group.pods.emplace());
+    group.seen = taken.Seen();
+    group.bound = taken.Bound();
+    if (part.empty()) ApplyKaiMetadata(object, &taken, context, workload);
   };
-  NoteFewerSubGroups(*spec, context, workload.notes);
+  std::vector<std::pair<NamedGroup, std::string>> sub_groups;
   ReadList(*spec, "subGroups", context.read, [&](JsonValue sub_group) {
     WarnOfUnknownFields(sub_group,
                         {"name", "parent", "minMember", "minSubGroup", "topologyConstraint"},
                         context.read);
-    RankedGroup ranked;
-    ranked.name = RequiredText(sub_group, "name", context.read);
-    constraint(sub_group, ranked.topology_request);
+    NamedGroup group;
+    group.name = RequiredText(sub_group, "name", context.read);
+    constraint(sub_group, group.topology_request);
+    group.min_groups = Int32Member(sub_group, "minSubGroup", context.read, 1);
     const auto least = Int32Member(sub_group, "minMember", context.read);
-    const std::int32_t there = take(ranked.name, ranked);
-    of_groups += least.value_or(0);
-    if (least && there < *least) {
-      workload.waits_for =
-          fmt::format("{} of the {} pods of subgroup {} are there: it waits for the others", there,
-                      *least, ranked.name);
+    if (!parents.contains(group.name)) {  // of one with others inside they say how many it needs
+      take(group.name, group);
+      group.min_pods = least.value_or(0);
     }
-    ShareMinimum(least.value_or(0), ranked);
-    if (!least && !ranked.topology_request.empty()) {
-      workload.notes.push_back(
-          fmt::format("topologyConstraint of subgroup {} is not honoured: it only holds other "
-                      "subgroups",
-                      ranked.name));
-    }
-    if (!ranked.eq_groups.empty()) gang.ranked_groups.push_back(std::move(ranked));
+    sub_groups.emplace_back(std::move(group), TextMember(sub_group, "parent", context.read));
     return 0;
   });
-  RankedGroup rest;
-  rest.name = "rg";
+  const std::string not_nested = NestSubGroups(std::move(sub_groups), root);
+  const GroupFacts facts = AddGroups(std::move(root), "subgroup", gang, workload);
+  if (!not_nested.empty()) workload.waits_for = not_nested;
+  NamedGroup rest;
   take("", rest);
-  if (!rest.eq_groups.empty()) gang.ranked_groups.push_back(std::move(rest));
-  if (!gang.min_count || *gang.min_count < of_groups) gang.min_count = std::max(of_groups, 1);
+  const std::int32_t seen = facts.seen + rest.seen;
+  const std::int32_t bound = facts.bound + rest.bound;
+  if (!rest.pods->eq_groups.empty()) {
+    if (gang.min_groups) HoldTogether("subgroups", gang);  // the others are none of them
+    rest.pods->name = "rg";
+    gang.ranked_groups.push_back(*std::move(rest.pods));
+  }
+  if (!gang.min_count || *gang.min_count < facts.needed) {
+    gang.min_count = std::max(facts.needed, 1);
+  }
   if (!topology.empty()) workload.head.topology_name = topology;
   if (const std::string queue = TextMember(*spec, "queue", context.read); !queue.empty()) {
     workload.head.queue_name = queue;
@@ -549,7 +568,7 @@ void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& me
   if (const std::string text = TextMember(*spec, "preemptibility", context.read); !text.empty()) {
     workload.preemptibility = text;
   }
-  ReadPriorityClass(*spec, context, workload.head);
+  ReadGroupPriority(*spec, context, workload.head);
   WaitForPods(seen, workload.gang_groups.emplace_back(std::move(gang)), workload);
   workload.running = seen > 0 && seen == bound;
   workloads.push_back(std::move(workload));

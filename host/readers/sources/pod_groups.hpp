@@ -18,9 +18,12 @@ namespace espalier {
 
 // Equal pods of one part, or a template that makes such pods.
 struct MemberPods {
-  EqGroup group;                       // its max_count is the number of pods
-  std::optional<JsonValue> spec = {};  // of the first of the pods; absent for a template
+  EqGroup group;                      // its max_count is the number of pods
+  std::optional<JsonValue> pod = {};  // the first of the pods; absent for a template
 };
+
+// Adds pods to a group of equal ones: how many they are, and where they run.
+void AddPods(const EqGroup& more, EqGroup& group);
 
 // All pods that name the same part. Nothing of it depends on the order of the input.
 struct PartMembers {
@@ -29,6 +32,9 @@ struct PartMembers {
   std::optional<JsonValue> owner;      // topmost owner of a pod, if one is in the input
   std::string owner_title;             // "batch/v1 Job team/train"
   std::int32_t excess = 0;             // pods left out, as there are more than the group's count
+  std::string role = {};               // name of the oldest pod's equivalence group
+  // Why Kueue makes no Workload of its group of these pods; empty: it makes one.
+  std::string not_composed = {};
   // Adds the members of another replica key, where the part is one for all keys.
   void Add(PartMembers more);
   std::int32_t Seen() const;
@@ -40,6 +46,17 @@ using Members = std::map<std::pair<std::string, PartReference>, PartMembers>;
 
 // Returns a text such as "1 pod" or "2 pods".
 std::string CountedPods(std::int32_t count);
+
+// Removes and returns the members of one part; none where there are none.
+PartMembers TakeMembers(Members& members, const std::string& name_space,
+                        const PartReference& reference);
+
+// Reads a priorityClassName in place of that of the pods.
+void ReadGroupPriority(JsonValue spec, const SourceContext& context, Workload& head);
+
+// Returns the gang that the pods of one part make up. It waits where they are too few.
+GangWorkload OneGang(const GangWorkload& of_all, GangGroup gang, const PartMembers& members,
+                     std::string name);
 
 // Moves the pods of a part into the ranked group, with those that run already.
 void TakePods(const PartMembers& members, RankedGroup& ranked);
@@ -89,6 +106,23 @@ void ReadCompositePodGroup(JsonValue object, const ChildGroups& groups,
 // waits, and so do its pods. `has_parent`: the parent is in the input.
 void ReadGroupWithoutRoot(JsonValue object, bool has_parent, const SourceContext& context,
                           Members& members, std::vector<GangWorkload>& workloads);
+
+// Takes over what KAI's annotations of an object say of the topology of its pods, and of segments:
+// those of the object at the top of their owners, which a pod without one is itself.
+void ApplyKaiTopology(JsonValue object, GangWorkload& workload);
+
+// Reads a PodGroup of the scheduler plugins.
+void ReadCoschedulingPodGroup(JsonValue object, const SourceContext& context, Members& members,
+                              std::vector<GangWorkload>& workloads);
+
+// Adds the groups that their pods alone describe, with labels of their name and minimum, as the
+// scheduler plugins had them first.
+void AddLabelledGroups(const SourceContext& context, Members& members,
+                       std::vector<GangWorkload>& workloads);
+
+// Reads a PodGroup of Volcano.
+void ReadVolcanoPodGroup(JsonValue object, const SourceContext& context, Members& members,
+                         std::vector<GangWorkload>& workloads);
 
 // Reads KAI's PodGroup (W4.6).
 void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& members,

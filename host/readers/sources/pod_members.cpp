@@ -7,12 +7,13 @@
 #include <fmt/format.h>
 
 #include "host/gangs/gang_counts.hpp"
+#include "host/model/excerpt.hpp"
 #include "host/model/parse_integer.hpp"
 #include "host/readers/job_metadata.hpp"
 #include "host/readers/kubernetes_objects.hpp"
-#include "host/readers/resource_limits.hpp"
 #include "host/readers/sources/left_out.hpp"
 #include "host/readers/sources/part_reference.hpp"
+#include "host/readers/sources/role_hash.hpp"
 #include "host/readers/sources/running_pods.hpp"
 #include "host/readers/sources/topology_claims.hpp"
 
@@ -23,10 +24,11 @@ using Kind = PartReference::Kind;
 
 constexpr std::string_view kRoleHash = "kueue.x-k8s.io/role-hash";
 constexpr std::string_view kTotalCount = "kueue.x-k8s.io/pod-group-total-count";
-constexpr std::string_view kGroupPodIndex = "kueue.x-k8s.io/pod-group-pod-index";  // R22.9
+constexpr std::string_view kFastAdmission = "kueue.x-k8s.io/pod-group-fast-admission";
 constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";
 constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";
 constexpr std::string_view kPrebuilt = "kueue.x-k8s.io/prebuilt-workload-name";
+constexpr std::string_view kManaged = "kueue.x-k8s.io/managed";
 constexpr std::string_view kAdmissionGate = "kueue.x-k8s.io/admission";
 
 bool HasEnded(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
@@ -51,9 +53,11 @@ EqGroup ShapeOf(JsonValue pod, std::string_view index_label, const ReadContext& 
   EqGroup shape;
   shape.name = AnnotationOf(pod, kRoleHash);
   shape.max_count = 1;
-  shape.pod_template = ReadPodTemplate(pod, context, defaults, name_space);
+  shape.pod_template = ReadPodTemplate(pod, context, defaults, name_space, PodOrigin::kPod);
   shape.topology_request.levels = ReadTopologyAnnotations(pod, index_label, context);
   ApplyPodClaims(pod, name_space, context, defaults, shape);
+  AddWhatKeepsApart(pod, shape);
+  RefuseShares(pod, shape);
   return shape;
 }
 
@@ -71,11 +75,17 @@ std::int64_t ScheduledAt(JsonValue pod, const ReadContext& context) {
   return at;
 }
 
+// What makes pods equal.
+enum class Equality {
+  kShape,           // what bears on their placement
+  kShapeAndLabels,  // and labels
+  kName,            // the name of their equivalence group alone, which is their role in Kueue
+};
+
 // Gathers equal pods.
 class EqualPods {
  public:
-  // With `by_labels`, pods are equal only with equal labels.
-  explicit EqualPods(bool by_labels) : by_labels_(by_labels) {}
+  explicit EqualPods(Equality equality) : equality_(equality) {}
 
   void Add(EqGroup shape, JsonValue object, const Pod& pod, const ReadContext& context) {
     MemberPods& pods = Find(std::move(shape), object);
@@ -84,6 +94,7 @@ class EqualPods {
     RunningPods& running = pods.group.running.emplace_back();
     running.node = pod.node_name;
     running.pods = 1;
+    running.names.push_back(pod.key.name);
     if (pod.phase != "Pending") return;
     running.pending.push_back(pod.key.name);
     running.pending_since = ScheduledAt(object, context);
@@ -97,13 +108,14 @@ class EqualPods {
  private:
   // Returns the pods that the shape is that of, which may be none so far.
   MemberPods& Find(EqGroup shape, JsonValue pod) {
-    std::vector<std::size_t>& alike = by_requests_[RequestsKey(shape)];
+    std::vector<std::size_t>& alike =
+        by_requests_[equality_ == Equality::kName ? shape.name : RequestsKey(shape)];
     for (const std::size_t i : alike) {
       if (IsShapeOf(pods_[i], shape)) return pods_[i];
     }
     alike.push_back(pods_.size());
     shape.max_count = 0;
-    return pods_.emplace_back(MemberPods{.group = std::move(shape), .spec = Member(pod, "spec")});
+    return pods_.emplace_back(MemberPods{.group = std::move(shape), .pod = pod});
   }
 
   // Returns a text that shapes of pods have in common only with few others.
@@ -116,22 +128,36 @@ class EqualPods {
   }
 
   bool IsShapeOf(const MemberPods& pods, const EqGroup& shape) const {
-    return pods.group.name == shape.name && pods.group.claim_problem == shape.claim_problem &&
+    if (pods.group.name != shape.name) return false;
+    if (equality_ == Equality::kName) return true;
+    return pods.group.claim_problem == shape.claim_problem && pods.group.apart == shape.apart &&
+           pods.group.kept_apart == shape.kept_apart &&
            AreAlike(*pods.group.pod_template, *shape.pod_template) &&
-           (!by_labels_ || pods.group.pod_template->labels == shape.pod_template->labels);
+           (equality_ != Equality::kShapeAndLabels ||
+            pods.group.pod_template->labels == shape.pod_template->labels);
   }
 
-  const bool by_labels_;
+  const Equality equality_;
   std::vector<MemberPods> pods_;
   std::unordered_map<std::string, std::vector<std::size_t>> by_requests_;
 };
 
 std::string TitleOf(JsonValue object) { return ObjectTitle(object, ""); }
 
+// Reads the head of a workload of pods. A pod that is described but was not made yet gets the
+// labels that Kueue gives to it then, whatever it says of its age.
+Workload ReadHeadOfPod(JsonValue pod, const ReadContext& context, const ClusterDefaults& defaults) {
+  Workload head = ReadWorkloadHead(pod, context);
+  const bool was_made = !LabelOf(pod, kManaged).empty() || pod["status"]["phase"].is_string();
+  if (!was_made) AddDefaultLabels(defaults, head);
+  return head;
+}
+
 // A pod that nothing groups.
-GangWorkload PodAlone(JsonValue pod, const ReadContext& context, const ClusterDefaults& defaults) {
+GangWorkload PodAlone(JsonValue pod, const ReadContext& context, const ClusterDefaults& defaults,
+                      bool as_kueue) {
   GangWorkload workload;
-  workload.head = ReadWorkloadHead(pod, context);
+  workload.head = ReadHeadOfPod(pod, context, defaults);
   workload.head.owners.push_back({.api_version = "v1",
                                   .kind = "Pod",
                                   .name = workload.head.key.name,
@@ -142,12 +168,13 @@ GangWorkload PodAlone(JsonValue pod, const ReadContext& context, const ClusterDe
   workload.whole = true;
   ReadJobPriority(pod, {pod}, context, defaults, workload.head);
   GangGroup& gang = workload.gang_groups.emplace_back();
-  EqGroup group = ShapeOf(pod, "", context, defaults, workload.head.key.namespace_);
+  EqGroup group = ShapeOf(pod, as_kueue ? kGroupPodIndexLabel : "", context, defaults,
+                          workload.head.key.namespace_);
   group.name = "main";
   group.min_count = 1;
   AddRankedGroup(gang, std::move(group), "").name = "rg";
-  workload.head.resources_error =
-      ResourcesError({Member(pod, "spec")}, context, defaults, workload.head.key.namespace_);
+  ApplyKaiTopology(pod, workload);
+  ReadTemplateErrors({pod}, context, defaults, workload.head, PodOrigin::kPod);
   return workload;
 }
 
@@ -188,21 +215,66 @@ std::int32_t LeaveOutExcess(std::vector<GangPod>& pods) {
   return excess;
 }
 
+// Why Kueue makes no Workload of a group of its own, whose pods are sorted by age; empty: it makes
+// one.
+std::string WhyNotComposed(const std::vector<GangPod>& pods) {
+  const JsonValue first = pods.front().object->value;
+  const auto differs = [&](const auto& text_of) {
+    return std::ranges::any_of(
+        pods, [&](const GangPod& one) { return text_of(one.object->value) != text_of(first); });
+  };
+  if (differs([](JsonValue pod) { return LabelOf(pod, kQueueNameLabel); })) {
+    return fmt::format("its pods have different labels {}", kQueueNameLabel);
+  }
+  if (differs([](JsonValue pod) { return AnnotationOf(pod, kTotalCount); })) {
+    return fmt::format("its pods have different annotations {}", kTotalCount);
+  }
+  const std::string_view index = LabelOf(first, kGroupPodIndexLabel);
+  const auto number = ParseInteger<std::uint32_t>(index);
+  const std::optional<std::int32_t> total = TotalCount(first);
+  if (!index.empty() && (!number || (total && std::int64_t{*number} >= *total))) {
+    return fmt::format("label {} is {}, and not below {}", kGroupPodIndexLabel, Excerpt(index),
+                       kTotalCount);
+  }
+  return "";
+}
+
+// How pods are read that name a part of that kind.
+struct MemberRules {
+  bool grouped_by_kueue = false;
+  bool as_kueue = false;
+  Equality equality = Equality::kShape;
+};
+
+MemberRules RulesFor(Kind kind, bool as_kueue) {
+  MemberRules rules;
+  rules.grouped_by_kueue = kind == Kind::kKueuePodGroup;
+  rules.as_kueue = as_kueue && rules.grouped_by_kueue;
+  if (kind == Kind::kWorkload || kind == Kind::kVolcanoPodGroup) {
+    rules.equality = Equality::kShapeAndLabels;
+  }
+  if (rules.as_kueue) rules.equality = Equality::kName;
+  return rules;
+}
+
 // The members of one part, made of its pods. Those that are left out are added to `left_out`.
-PartMembers MembersOf(std::vector<GangPod> pods, Kind kind, const ObjectIndex& index,
+PartMembers MembersOf(std::vector<GangPod> pods, const MemberRules& rules, const ObjectIndex& index,
                       const ClusterDefaults& defaults, Diagnostics& diagnostics,
                       std::vector<GangWorkload>& left_out) {
   PartMembers members;
-  const bool grouped_by_kueue = kind == Kind::kKueuePodGroup;
   std::ranges::sort(pods, IsOlder);
   members.pod = pods.front().object;
-  if (grouped_by_kueue) members.excess = LeaveOutExcess(pods);
-  EqualPods equal(kind == Kind::kWorkload);
+  if (rules.as_kueue) members.not_composed = WhyNotComposed(pods);
+  if (rules.grouped_by_kueue) members.excess = LeaveOutExcess(pods);
+  EqualPods equal(rules.equality);
   for (const GangPod& one : pods) {
     Diagnostics findings(diagnostics.strict());
     const ReadContext context = index.ContextOf(ObjectKind::kPod, *one.object, findings);
-    EqGroup shape = ShapeOf(one.object->value, grouped_by_kueue ? kGroupPodIndex : "", context,
-                            defaults, one.pod->key.namespace_);
+    EqGroup shape = ShapeOf(one.object->value, rules.grouped_by_kueue ? kGroupPodIndexLabel : "",
+                            context, defaults, one.pod->key.namespace_);
+    const auto spec = Member(one.object->value, "spec");
+    if (rules.as_kueue && shape.name.empty() && spec) shape.name = RoleHash(*spec);
+    if (members.role.empty()) members.role = shape.name;
     std::string why = diagnostics.AppendObject(std::move(findings));
     if (!why.empty()) {
       left_out.push_back(LeftOutPod(*one.pod, why));
@@ -255,7 +327,7 @@ bool AreAlike(const PodTemplate& a, const PodTemplate& b) {
 }
 
 PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
-                          const ClusterDefaults& defaults, OwnerIndex& owners,
+                          const ClusterDefaults& defaults, OwnerIndex& owners, bool as_kueue,
                           Diagnostics& diagnostics) {
   PodMembers result;
   GangPods of_gangs;
@@ -275,13 +347,17 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     }
     const bool bound = !pod.node_name.empty();
     const bool of_kueue_group = reference.kind == Kind::kKueuePodGroup;
+    const bool of_other_group =
+        reference.kind == Kind::kCoschedulingPodGroup || reference.kind == Kind::kVolcanoPodGroup;
     const std::optional<JsonValue> owner = owners.TopOwner(object);
     if (bound && reference.kind == Kind::kNone && !owner) continue;
     const bool is_deleted = IsBeingDeleted(object);
     bool has_workload = false;
-    if (reference.kind == Kind::kNone || of_kueue_group) {
-      has_workload = HasWorkload(pod, object, reference.name, owners);
+    if (reference.kind == Kind::kNone || of_kueue_group || of_other_group) {
+      const std::string_view kueue_group = of_kueue_group ? reference.name : std::string_view();
+      has_workload = HasWorkload(pod, object, kueue_group, owners);
       owners.NotePod(object, has_workload, bound && !is_deleted);
+      if (of_other_group && !has_workload) owners.NoteGroupedPod(object);
     }
     if (bound && reference.kind == Kind::kNone) continue;
     if (reference.kind == Kind::kWorkloadPodGroup &&
@@ -291,7 +367,10 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     const bool of_kueue = has_workload || !AnnotationOf(object, kWorkloadAnnotation).empty() ||
                           !LabelOf(object, kPodSetLabel).empty() ||
                           !LabelOf(object, kPrebuilt).empty();
-    if (of_kueue && (reference.kind == Kind::kNone || of_kueue_group)) continue;
+    if (of_kueue && (reference.kind == Kind::kNone || of_kueue_group || of_other_group)) {
+      if (!bound && !has_workload) ++result.skipped["Pod whose Workload is not in the input"];
+      continue;
+    }
     // A StatefulSet says more than its pods, which come one after the other.
     if (of_kueue_group && owner && IsStatefulSet(*owner)) continue;
     if (!IsOfItsGang(pod, is_deleted, reference.kind)) continue;
@@ -301,11 +380,8 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
       continue;
     }
     if (bound || !HasContainers(object)) continue;
-    // A pod of a cluster that Kueue does not manage is for another scheduler.
-    const bool of_a_cluster = !pod.phase.empty();
-    if (of_a_cluster && LabelOf(object, kQueueNameLabel).empty()) continue;
     if (pod.owners.empty()) {
-      GangWorkload alone = PodAlone(object, context, defaults);
+      GangWorkload alone = PodAlone(object, context, defaults, as_kueue);
       std::string why = diagnostics.AppendObject(std::move(findings));
       result.alone.push_back(why.empty() ? std::move(alone) : LeftOutPod(pod, why));
     } else if (!owner) {
@@ -313,8 +389,8 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     }
   }
   for (auto& [part, pods] : of_gangs) {
-    PartMembers members =
-        MembersOf(std::move(pods), part.second.kind, index, defaults, diagnostics, result.alone);
+    PartMembers members = MembersOf(std::move(pods), RulesFor(part.second.kind, as_kueue), index,
+                                    defaults, diagnostics, result.alone);
     if (members.Seen() > 0) result.members.emplace(part, std::move(members));
   }
   return result;
@@ -322,23 +398,31 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
 
 GangWorkload KueuePodGroup(const std::string& name_space, const std::string& name,
                            const PartMembers& members, const ObjectIndex& index,
-                           const ClusterDefaults& defaults, Diagnostics& diagnostics) {
+                           const ClusterDefaults& defaults, bool as_kueue,
+                           Diagnostics& diagnostics) {
   GangWorkload workload;
   const JsonValue pod = members.pod->value;
   Diagnostics findings(diagnostics.strict());
   const ReadContext context = index.ContextOf(ObjectKind::kPod, *members.pod, findings);
-  workload.head = ReadWorkloadHead(pod, context);
+  workload.head = ReadHeadOfPod(pod, context, defaults);
   workload.head.key = {name_space, name};
   workload.head.uid.clear();
   workload.source = "v1 Pod";
   workload.whole = true;
-  ReadJobPriority(pod, {pod}, context, defaults, workload.head);
-  std::vector<std::optional<JsonValue>> specs;
-  for (const MemberPods& pods : members.pods) specs.push_back(pods.spec);
-  workload.head.resources_error = ResourcesError(specs, context, defaults, name_space);
-  workload.waits_for = diagnostics.AppendObject(std::move(findings));
-  if (!workload.waits_for.empty()) return workload;
+  // A group that is admitted by its first pod has the pod set of that one alone.
   const std::optional<std::int32_t> told = TotalCount(pod);
+  const bool by_first = as_kueue && told && members.Seen() < *told &&
+                        pod["metadata"]["annotations"][kFastAdmission].is_string();
+  std::vector<JsonValue> templates;
+  for (const MemberPods& pods : members.pods) {
+    if (!by_first || pods.group.name == members.role) templates.push_back(*pods.pod);
+  }
+  ReadJobPriority(pod, templates, context, defaults, workload.head);
+  ReadTemplateErrors({templates.begin(), templates.end()}, context, defaults, workload.head,
+                     PodOrigin::kPod);
+  workload.waits_for = diagnostics.AppendObject(std::move(findings));
+  if (workload.waits_for.empty()) workload.waits_for = members.not_composed;
+  if (!workload.waits_for.empty()) return workload;
   const std::int32_t total = told.value_or(members.Seen());
   if (!told) {
     workload.notes.push_back(fmt::format(
@@ -354,10 +438,18 @@ GangWorkload KueuePodGroup(const std::string& name_space, const std::string& nam
   gang.max_count = total;
   RankedGroup& ranked = gang.ranked_groups.emplace_back();
   ranked.name = "rg";
-  ranked.rank_from = LabelFieldPath(kGroupPodIndex);
-  TakePods(members, ranked);
+  ranked.rank_from = LabelFieldPath(kGroupPodIndexLabel);
+  if (as_kueue) {
+    for (const MemberPods& pods : members.pods) {
+      if (by_first && pods.group.name != members.role) continue;
+      ranked.eq_groups.push_back(pods.group);
+      if (by_first) ranked.eq_groups.back().max_count = total;
+    }
+  } else {
+    TakePods(members, ranked);
+  }
+  if (!by_first) WaitForPods(members.Seen(), gang, workload);
   for (EqGroup& group : ranked.eq_groups) group.min_count = group.max_count;
-  WaitForPods(members.Seen(), gang, workload);
   workload.running = members.Seen() > 0 && members.Seen() == members.Bound();
   return workload;
 }

@@ -25,14 +25,15 @@ bool AreAlike(const PodTemplate& a, const PodTemplate& b);
 
 // Reads which gang each pod belongs to, of those that have not ended. Pods of no gang that have
 // neither a node nor an owner become workloads of their own. Notes in `owners` which of the others
-// have a Workload or a node.
+// have a Workload or a node. `as_kueue` as in SourceContext.
 PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
-                          const ClusterDefaults& defaults, OwnerIndex& owners,
+                          const ClusterDefaults& defaults, OwnerIndex& owners, bool as_kueue,
                           Diagnostics& diagnostics);
 
 // Returns the workload that Kueue makes of a group of plain pods.
 GangWorkload KueuePodGroup(const std::string& name_space, const std::string& name,
                            const PartMembers& members, const ObjectIndex& index,
-                           const ClusterDefaults& defaults, Diagnostics& diagnostics);
+                           const ClusterDefaults& defaults, bool as_kueue,
+                           Diagnostics& diagnostics);
 
 }  // namespace espalier

@@ -144,6 +144,27 @@ GangWorkload JoinOne(const GangApiWorkload& user, Replica replica, const std::st
   return std::move(one.workload);
 }
 
+// Makes each replica a gang of its own of the workload, whose topology request is for all of them.
+void Unite(std::vector<GangWorkload> replicas, GangWorkload& workload) {
+  workload.replica_mode = ReplicaMode::kUnreplicated;
+  workload.replicas.reset();
+  workload.gang_groups.clear();
+  workload.running = true;
+  for (GangWorkload& replica : replicas) {
+    const std::string name = replica.head.key.name.substr(workload.head.key.name.size() + 1);
+    for (GangGroup& gang : replica.gang_groups) {  // there is one
+      gang.name = name;
+      if (gang.waits_for.empty()) gang.waits_for = std::move(replica.waits_for);
+      workload.gang_groups.push_back(std::move(gang));
+    }
+    workload.running = workload.running && replica.running;
+    for (const std::string& note : replica.notes) {
+      if (std::ranges::find(workload.notes, note) != workload.notes.end()) continue;
+      workload.notes.push_back(fmt::format("replica {}: {}", name, note));
+    }
+  }
+}
+
 }  // namespace
 
 void CountPerReplica(GangWorkload& workload, std::int64_t size) {
@@ -241,11 +262,8 @@ std::vector<GangWorkload> JoinReplicas(GangApiWorkload user, Members& members) {
     workload.replicas = there;
     joined.assign(1, std::move(workload));
   } else if (joined.size() > 1 && !workload.topology_request.empty()) {
-    for (GangWorkload& one : joined) {
-      one.notes.emplace_back(
-          "topologyRequest of the workload holds for each of its replicas, not for all of them "
-          "together, as some of them run or wait");
-    }
+    Unite(std::move(joined), workload);
+    joined.assign(1, std::move(workload));
   }
   return joined;
 }

@@ -19,7 +19,8 @@ void CountPerReplica(GangWorkload& workload, std::int64_t size);
 // same replica key are one: the key that they name beside the Workload, or else their label that
 // the Workload names as replicaKey, or else the group key of a LeaderWorkerSet. Returns one
 // workload as long as all replicas are alike, else one for each replica, named WORKLOAD-KEY with
-// the index of the replica in place of the key where pods have it as a label.
+// the index of the replica in place of the key where pods have it as a label; where the Workload
+// asks for a topology of all its replicas, each is a gang of one workload, of that name.
 std::vector<GangWorkload> JoinReplicas(GangApiWorkload user, Members& members);
 
 }  // namespace espalier

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/gangs/expand.hpp"
 #include "host/gangs/gang_counts.hpp"
 #include "host/readers/sources/pod_groups.hpp"
 
@@ -38,8 +39,7 @@ std::string TimeText(std::int64_t unix_seconds) {
 }
 
 std::int64_t TimeoutOf(const GangGroup& gang) {
-  constexpr std::int64_t kDefaultTimeout = 60;  // seconds
-  return gang.schedule_timeout_seconds.value_or(kDefaultTimeout);
+  return gang.schedule_timeout_seconds.value_or(kDefaultScheduleTimeout);
 }
 
 // Notes which pods of a gang that is scheduled in part hold room for nothing, and until when the
@@ -123,6 +123,9 @@ std::vector<std::string> Requeue(std::int64_t now, GangGroup& gang, GangWorkload
     for (EqGroup& group : ranked.eq_groups) {
       for (RunningPods& running : group.running) {
         running.pods -= static_cast<std::int32_t>(running.pending.size());
+        std::erase_if(running.names, [&](const std::string& name) {
+          return std::ranges::find(running.pending, name) != running.pending.end();
+        });
         std::ranges::move(running.pending, std::back_inserter(names));
         running.pending.clear();
         running.pending_since = 0;

@@ -37,12 +37,18 @@ constexpr auto kSourceKinds = std::to_array<SourceKind>({
     {"RayCluster", kRay, kRayVersions, ReadRay},
     {"RayJob", kRay, kRayVersions, ReadRay},
     {"RayService", kRay, kRayVersions, ReadRay},
+    {"SparkApplication", "sparkoperator.k8s.io", "sparkoperator.k8s.io/v1beta2",
+     ReadSparkApplication},
     {"AppWrapper", "workload.codeflare.dev", "workload.codeflare.dev/v1beta2", ReadAppWrapper},
     {"Workload", "scheduling", "scheduling/v1alpha1", nullptr},
     {"Workload", kScheduling, kSchedulingVersions, nullptr},
     {"PodGroup", kScheduling, kSchedulingVersions, nullptr},
     {"CompositePodGroup", kScheduling, kSchedulingVersions, nullptr},
     {"PodGroup", "scheduling.run.ai", "scheduling.run.ai/v2alpha2", nullptr},
+    {"PodGroup", "scheduling.x-k8s.io", "scheduling.x-k8s.io/v1alpha1", nullptr},
+    {"PodGroup", "scheduling.sigs.k8s.io", "scheduling.sigs.k8s.io/v1alpha1", nullptr},
+    {"PodGroup", "scheduling.volcano.sh", "scheduling.volcano.sh/v1beta1", nullptr},
+    {"Job", "batch.volcano.sh", "batch.volcano.sh/v1alpha1", ReadVolcanoJob},
 });
 
 std::string_view GroupOf(std::string_view api_version) {

@@ -37,6 +37,8 @@ void ReadStatefulSet(JsonValue, const SourceContext&, std::vector<GangWorkload>&
 void ReadLeaderWorkerSet(JsonValue, const SourceContext&, std::vector<GangWorkload>&);
 void ReadTrainingJob(JsonValue, const SourceContext&, std::vector<GangWorkload>&);
 void ReadRay(JsonValue, const SourceContext&, std::vector<GangWorkload>&);
+void ReadSparkApplication(JsonValue, const SourceContext&, std::vector<GangWorkload>&);
 void ReadAppWrapper(JsonValue, const SourceContext&, std::vector<GangWorkload>&);
+void ReadVolcanoJob(JsonValue, const SourceContext&, std::vector<GangWorkload>&);
 
 }  // namespace espalier

@@ -11,7 +11,6 @@
 #include "host/readers/key_check.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
-#include "host/readers/resource_limits.hpp"
 #include "host/readers/sources/part_reference.hpp"
 #include "host/readers/sources/topology_claims.hpp"
 
@@ -19,6 +18,50 @@ namespace espalier {
 namespace {
 
 constexpr std::string_view kPreferredTopology = "kueue.x-k8s.io/podset-preferred-topology";
+
+// Whether an expression of a label selector holds for the labels of a pod; also where it cannot be
+// read, as what is not known may bind.
+bool Holds(JsonValue expression, JsonValue pod) {
+  const std::string_view key = TextOf(expression, "key");
+  const std::string_view op = TextOf(expression, "operator");
+  JsonValue label;
+  const bool there = pod["metadata"]["labels"][key].get(label) == simdjson::SUCCESS;
+  if (op == "Exists") return there;
+  if (op == "DoesNotExist") return !there;
+  simdjson::dom::array values;
+  bool listed = false;
+  if (expression["values"].get(values) == simdjson::SUCCESS) {
+    for (const JsonValue value : values) {
+      std::string_view text;
+      std::string_view of_pod;
+      listed = listed || (value.get(text) == simdjson::SUCCESS && there &&
+                          label.get(of_pod) == simdjson::SUCCESS && text == of_pod);
+    }
+  }
+  return op == "NotIn" ? !listed : listed;
+}
+
+// Whether the label selector of a term matches the pods that it is of. None matches nothing.
+bool SelectsItself(JsonValue term, JsonValue pod) {
+  const auto selector = Member(term, "labelSelector");
+  if (!selector || !selector->is_object()) return false;
+  simdjson::dom::object labels;
+  if ((*selector)["matchLabels"].get(labels) == simdjson::SUCCESS) {
+    for (const auto [key, value] : labels) {
+      std::string_view text;
+      std::string_view of_pod;
+      if (value.get(text) != simdjson::SUCCESS ||
+          pod["metadata"]["labels"][key].get(of_pod) != simdjson::SUCCESS || text != of_pod) {
+        return false;
+      }
+    }
+  }
+  simdjson::dom::array expressions;
+  if ((*selector)["matchExpressions"].get(expressions) != simdjson::SUCCESS) return true;
+  return std::all_of(expressions.begin(), expressions.end(), [&](JsonValue expression) {
+    return expression.is_object() && Holds(expression, pod);
+  });
+}
 
 std::string_view TextAt(JsonValue object, std::string_view map, std::string_view name) {
   const auto metadata = Member(object, "metadata");
@@ -71,6 +114,7 @@ ReadContext ContextOf(const FoundObject& found, const SourceContext& context) {
 GangWorkload BeginWorkload(JsonValue object, const SourceContext& context) {
   GangWorkload workload;
   workload.head = ReadWorkloadHead(object, context.read);
+  ApplyKueueDefaults(object, context.defaults, workload.head);
   const std::string api_version =
       context.version.empty() ? std::string(context.group) : std::string(context.version);
   workload.source = fmt::format("{} {}", api_version, context.kind);
@@ -85,7 +129,7 @@ GangWorkload BeginWorkload(JsonValue object, const SourceContext& context) {
 }
 
 EqGroup ReadEqGroup(std::string name, JsonValue pod_template, std::int32_t count,
-                    const PodIndex& index, const SourceContext& context) {
+                    const PodIndex& index, const SourceContext& context, PodOrigin origin) {
   EqGroup group;
   group.name = std::move(name);
   group.min_count = count;
@@ -93,7 +137,7 @@ EqGroup ReadEqGroup(std::string name, JsonValue pod_template, std::int32_t count
   group.part_of = ReadTemplatePart(pod_template, context.read);
   CheckTemplateKeys(pod_template, context.read);
   group.pod_template = ReadPodTemplate(pod_template, context.read, context.defaults,
-                                       NamespaceOfObject(context.read.root, context.read));
+                                       NamespaceOfObject(context.read.root, context.read), origin);
   std::optional<TopologyRequest>& request = group.topology_request.levels;
   request = ReadTopologyAnnotations(pod_template, index.label, context.read);
   if (!index.sub_group_label.empty()) {
@@ -102,6 +146,7 @@ EqGroup ReadEqGroup(std::string name, JsonValue pod_template, std::int32_t count
     request->sub_group_count = index.sub_group_count;
   }
   AddWhatKueueLeavesOut(pod_template, group);
+  if (origin == PodOrigin::kWrapped) return group;
   ApplyPodClaims(pod_template, NamespaceOfObject(context.read.root, context.read), context.read,
                  context.defaults, group);
   return group;
@@ -116,6 +161,44 @@ void AddWhatKueueLeavesOut(JsonValue pod_template, EqGroup& group) {
   if (group.pod_template && pod_template["spec"]["nodeName"].is_string()) {
     group.pod_template->ignored_constraints.emplace_back("node name");
   }
+  AddWhatKeepsApart(pod_template, group);
+  RefuseShares(pod_template, group);
+}
+
+void AddWhatKeepsApart(JsonValue pod_template, EqGroup& group) {
+  const JsonValue spec = Member(pod_template, "spec").value_or(pod_template);
+  simdjson::dom::array terms;
+  if (!spec.is_object()) return;
+  const std::size_t before = group.kept_apart.size();
+  if (spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"].get(
+          terms) == simdjson::SUCCESS) {
+    for (const JsonValue term : terms) {
+      if (!term.is_object() || !SelectsItself(term, pod_template)) continue;
+      const std::string key(TextOf(term, "topologyKey"));
+      if (!group.apart && group.kept_apart.size() == before) {
+        group.apart = SliceConstraint{key, 1};
+      } else if (group.apart && group.apart->topology != key) {
+        group.kept_apart.push_back("anti-affinity over " + key);
+      }
+    }
+  }
+  if (spec["topologySpreadConstraints"].get(terms) != simdjson::SUCCESS) return;
+  for (const JsonValue term : terms) {
+    if (!term.is_object() || TextOf(term, "whenUnsatisfiable") == "ScheduleAnyway") continue;
+    if (!SelectsItself(term, pod_template)) continue;
+    group.kept_apart.push_back(
+        fmt::format("topology spread over {}", Excerpt(TextOf(term, "topologyKey"))));
+  }
+}
+
+void RefuseShares(JsonValue pod_template, EqGroup& group) {
+  for (const std::string_view key : {"gpu-fraction", "gpu-memory", "gpu-fraction-num-devices"}) {
+    const std::string_view share = AnnotationOf(pod_template, key);
+    if (share.empty() || !group.claim_problem.empty()) continue;
+    group.claim_problem =
+        fmt::format("annotation {} of its pods is {}: a part of a GPU, which is not understood",
+                    key, Excerpt(share));
+  }
 }
 
 RankedGroup& AddRankedGroup(GangGroup& gang, EqGroup group, std::string_view rank_label) {
@@ -127,12 +210,11 @@ RankedGroup& AddRankedGroup(GangGroup& gang, EqGroup group, std::string_view ran
 }
 
 void FinishWorkload(GangWorkload& workload, JsonValue object,
-                    const std::vector<JsonValue>& templates, const SourceContext& context) {
+                    const std::vector<JsonValue>& templates, const SourceContext& context,
+                    PodOrigin origin) {
   ReadJobPriority(object, templates, context.read, context.defaults, workload.head);
-  std::vector<std::optional<JsonValue>> specs;
-  for (const JsonValue pod_template : templates) specs.push_back(Member(pod_template, "spec"));
-  workload.head.resources_error =
-      ResourcesError(specs, context.read, context.defaults, workload.head.key.namespace_);
+  ReadTemplateErrors({templates.begin(), templates.end()}, context.read, context.defaults,
+                     workload.head, origin);
 }
 
 std::optional<JsonValue> RequiredObject(JsonValue parent, std::string_view name,

@@ -19,6 +19,9 @@ inline constexpr std::string_view kQueueNameLabel = "kueue.x-k8s.io/queue-name";
 inline constexpr std::string_view kCompletionIndexLabel =
     "batch.kubernetes.io/job-completion-index";  // R22.9
 
+inline constexpr std::string_view kGroupPodIndexLabel =
+    "kueue.x-k8s.io/pod-group-pod-index";  // R22.9
+
 inline constexpr std::string_view kIndexOffset = "kueue.x-k8s.io/pod-index-offset";  // R22.9
 
 // An object that is read along with another one, and what findings about it name.
@@ -40,6 +43,9 @@ struct SourceContext {
   std::string_view kind;     // kind of the object
   std::string_view version;  // its apiVersion
   std::string_view group;    // API group of its kind
+  // Whether a job is read as the Workload that Kueue makes of it, whatever order it asks for
+  // (R30.1), and not as the gangs of its description.
+  bool as_kueue;
 };
 
 // Returns the context for reading `found` along with the object of `context`.
@@ -57,11 +63,20 @@ GangWorkload BeginWorkload(JsonValue object, const SourceContext& context);
 
 // Reads pods made from a PodTemplateSpec, with the topology request of its annotations (R20.11).
 EqGroup ReadEqGroup(std::string name, JsonValue pod_template, std::int32_t count,
-                    const PodIndex& index, const SourceContext& context);
+                    const PodIndex& index, const SourceContext& context,
+                    PodOrigin origin = PodOrigin::kTemplate);
 
 // Adds what Kueue leaves out of a template: a preferred level beside a required one (W1.6), and
 // that it names a node.
 void AddWhatKueueLeavesOut(JsonValue pod_template, EqGroup& group);
+
+// Adds what keeps pods of the same labels apart from each other: required anti-affinity and
+// topology spread whose selectors match the pods themselves.
+void AddWhatKeepsApart(JsonValue pod_template, EqGroup& group);
+
+// Lets the workload wait where its pods ask for a share of a GPU, as KAI's annotations do, which is
+// not understood.
+void RefuseShares(JsonValue pod_template, EqGroup& group);
 
 // Adds a ranked group that holds this one equivalence group and has its name.
 RankedGroup& AddRankedGroup(GangGroup& gang, EqGroup group, std::string_view rank_label);
@@ -69,7 +84,8 @@ RankedGroup& AddRankedGroup(GangGroup& gang, EqGroup group, std::string_view ran
 // Reads priority (from the label, or else from the first template that has a class) and whether the
 // requests are valid (R21.14) of a workload whose pods are made from `templates`.
 void FinishWorkload(GangWorkload& workload, JsonValue object,
-                    const std::vector<JsonValue>& templates, const SourceContext& context);
+                    const std::vector<JsonValue>& templates, const SourceContext& context,
+                    PodOrigin origin = PodOrigin::kTemplate);
 
 // Returns the member, which is required; reports it when it is absent.
 std::optional<JsonValue> RequiredObject(JsonValue parent, std::string_view name,

@@ -19,9 +19,11 @@
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/sources/gang_api_join.hpp"
+#include "host/readers/sources/job_object.hpp"
 #include "host/readers/sources/job_state.hpp"
 #include "host/readers/sources/left_out.hpp"
 #include "host/readers/sources/level_check.hpp"
+#include "host/readers/sources/managed_jobs.hpp"
 #include "host/readers/sources/owners.hpp"
 #include "host/readers/sources/pod_members.hpp"
 #include "host/readers/sources/ray_clusters.hpp"
@@ -31,6 +33,7 @@
 #include "host/readers/sources/template_source.hpp"
 #include "host/readers/sources/topology_claims.hpp"
 #include "host/readers/twins.hpp"
+#include "host/readers/workload_webhook.hpp"
 
 namespace espalier {
 namespace {
@@ -55,7 +58,8 @@ class SourcesReader {
         defaults_(defaults),
         options_(options),
         diagnostics_(diagnostics),
-        nodes_(cluster.nodes) {
+        nodes_(cluster.nodes),
+        managed_(cluster) {
     for (const IndexedObject& job : index.Of(ObjectKind::kJob)) {
       askers_.push_back({job, "Job", "batch/v1", &kJobSource});
     }
@@ -67,6 +71,7 @@ class SourcesReader {
       }
     }
     LeaveOutTwins();
+    NoteDescribed();
     owners_.emplace(askers_, cluster.workloads);
     find_ = [this](std::string_view kind, std::string_view name_space,
                    std::string_view name) -> std::optional<FoundObject> {
@@ -121,6 +126,40 @@ class SourcesReader {
     });
   }
 
+  // What names an object: namespace, kind and name.
+  using ObjectName = std::tuple<std::string_view, std::string_view, std::string_view>;
+
+  static std::string_view NamespaceIn(JsonValue object) {
+    const auto metadata = Member(object, "metadata");
+    const std::string_view name_space =
+        metadata && metadata->is_object() ? TextOf(*metadata, "namespace") : std::string_view();
+    return name_space.empty() ? kDefaultNamespace : name_space;
+  }
+
+  // Notes the objects that Workloads of the gang API describe.
+  void NoteDescribed() {
+    for (const PodAsker& asker : askers_) {
+      JsonValue reference;
+      if (!IsGangWorkload(asker) ||
+          asker.object.value["spec"]["controllerRef"].get(reference) != simdjson::SUCCESS ||
+          !reference.is_object()) {
+        continue;
+      }
+      described_.insert(
+          {NamespaceIn(asker.object.value), TextOf(reference, "kind"), TextOf(reference, "name")});
+    }
+  }
+
+  // Whether the object is read as Kueue does (R30.1): with a Workload of the gang API its gangs
+  // count.
+  bool IsAsKueue(const PodAsker& asker) const {
+    if (!AsKueue()) return false;
+    const auto metadata = Member(asker.object.value, "metadata");
+    const std::string_view name =
+        metadata && metadata->is_object() ? TextOf(*metadata, "name") : std::string_view();
+    return !described_.contains({NamespaceIn(asker.object.value), asker.kind, name});
+  }
+
   // A workload that stands for an object that is left out.
   GangWorkload LeftOut(const PodAsker& asker, const std::string& why) const {
     Diagnostics known;
@@ -158,8 +197,11 @@ class SourcesReader {
     const ReadContext context = ContextOf(asker, diagnostics);
     read(SourceContext{context, defaults_, find_, asker.source->kind,
                        asker.version.empty() ? KnownVersion(*asker.source) : asker.version,
-                       asker.source->group});
+                       asker.source->group, IsAsKueue(asker)});
   }
+
+  // As in SourceContext.
+  bool AsKueue() const { return options_.trees == Trees::kNone; }
 
   static std::string_view KnownVersion(const SourceKind& kind) {
     return kind.versions.substr(0, kind.versions.find(' '));
@@ -181,6 +223,7 @@ class SourcesReader {
     if (owners_->IsPartOfAnother(asker)) return "of another object";
     if (owners_->PodsHaveWorkload(asker)) return "with a Workload";
     if (owners_->ControllerHasWorkload(asker.object.value)) return "with a Workload";
+    if (owners_->PodsAreGrouped(asker)) return "whose pods are a pod group";
     if (asker.source == &kJobSource && !IsKueueJob(asker.object.value)) {
       std::int64_t active = 0;
       if (asker.object.value["status"]["active"].get(active) == simdjson::SUCCESS && active > 0) {
@@ -192,10 +235,25 @@ class SourcesReader {
   }
 
   void ReadPods() {
-    PodMembers pods = ReadPodMembers(index_, cluster_, defaults_, *owners_, diagnostics_);
+    PodMembers pods =
+        ReadPodMembers(index_, cluster_, defaults_, *owners_, AsKueue(), diagnostics_);
     members_ = std::move(pods.members);
     for (GangWorkload& alone : pods.alone) workloads_.push_back({std::move(alone), nullptr});
     for (const auto& [why, count] : pods.skipped) result_.skipped[why] += count;
+    if (options_.on_job) ShowPods();
+  }
+
+  // Shows `on_job` the pods that are yet to be placed.
+  void ShowPods() {
+    const std::vector<GangWorkload> nothing;
+    for (const IndexedObject& pod : index_.Of(ObjectKind::kPod)) {
+      if (pod.value["spec"]["nodeName"].is_string()) continue;
+      Diagnostics said;
+      const ReadContext context = index_.ContextOf(ObjectKind::kPod, pod, said);
+      options_.on_job({pod.value,
+                       SourceContext{context, defaults_, find_, "Pod", "v1", "", AsKueue()},
+                       nothing, cluster_});
+    }
   }
 
   // Jobs and the like that a Workload of Kueue's stands for: what they ask for now.
@@ -274,6 +332,14 @@ class SourcesReader {
       });
       for (const GangWorkload& workload : read[i]) index_.ChargeMade(BytesOf(workload));
     });
+    if (options_.on_job) {
+      for (std::size_t i = 0; i < readable.size(); ++i) {
+        Diagnostics said;
+        With(*readable[i], said, [&](const SourceContext& context) {
+          options_.on_job({readable[i]->object.value, context, read[i], cluster_});
+        });
+      }
+    }
     for (std::size_t i = 0; i < readable.size(); ++i) {
       std::string why = diagnostics_.AppendObject(std::move(findings[i]));
       if (readable[i]->source->read == nullptr) {
@@ -324,6 +390,12 @@ class SourcesReader {
     workloads_ = std::move(left);
   }
 
+  // Whether pods name an object that is a group of them.
+  static bool IsPodGroup(Kind kind) {
+    return kind == Kind::kPodGroup || kind == Kind::kCoschedulingPodGroup ||
+           kind == Kind::kVolcanoPodGroup;
+  }
+
   bool MoveToParts(Read& read) {
     GangWorkload& workload = read.workload;
     std::vector<EqGroup*> groups;
@@ -334,8 +406,7 @@ class SourcesReader {
     }
     const bool names_parts =
         !groups.empty() && std::ranges::all_of(groups, [](const EqGroup* group) {
-          return group->part_of.kind == Kind::kWorkloadPodGroup ||
-                 group->part_of.kind == Kind::kPodGroup;
+          return group->part_of.kind == Kind::kWorkloadPodGroup || IsPodGroup(group->part_of.kind);
         });
     if (!names_parts || read.asker == nullptr) return false;
     std::set<PartReference> with_pods;
@@ -344,7 +415,8 @@ class SourcesReader {
       if (with_pods.contains(group->part_of)) continue;
       PartMembers& members = members_[{workload.head.key.namespace_, group->part_of}];
       MemberPods pods{*group};
-      if (workload.replicas && !workload.whole) {
+      const bool of_one = !workload.whole || workload.replica_mode == ReplicaMode::kReplicatedGangs;
+      if (workload.replicas && of_one) {
         pods.group.max_count = pods.group.max_count.value_or(1) * *workload.replicas;
       }
       members.owner = read.asker->object.value;
@@ -423,7 +495,7 @@ class SourcesReader {
   void HoldBack(const EqGroup& group, GangWorkload& workload) const {
     const PartReference& part = group.part_of;
     const bool of_workload = part.kind == Kind::kWorkload || part.kind == Kind::kWorkloadPodGroup;
-    if (!workload.waits_for.empty() || (!of_workload && part.kind != Kind::kPodGroup)) return;
+    if (!workload.waits_for.empty() || (!of_workload && !IsPodGroup(part.kind))) return;
     const std::string_view kind = of_workload ? "Workload" : "PodGroup";
     const bool there = find_(kind, workload.head.key.namespace_, part.name).has_value();
     workload.waits_for = fmt::format(
@@ -513,6 +585,33 @@ class SourcesReader {
         ReadKaiPodGroup(asker->object.value, context, members_, read);
       });
     }
+    for (const std::string_view group : {"scheduling.x-k8s.io", "scheduling.sigs.k8s.io"}) {
+      ReadSchedulerGroups(group, ReadCoschedulingPodGroup);
+    }
+    ReadSchedulerGroups("scheduling.volcano.sh", ReadVolcanoPodGroup);
+    const ReadContext none{diagnostics_, "", JsonValue()};
+    std::vector<GangWorkload> labelled;
+    AddLabelledGroups({none, defaults_, find_, "Pod", "v1", ""}, members_, labelled);
+    for (GangWorkload& workload : labelled) workloads_.push_back({std::move(workload), nullptr});
+  }
+
+  // Reads the pod groups of another scheduler. One of which no pod is there is what the object that
+  // made it asks for, where that is in the input.
+  template <class ReadGroup>
+  void ReadSchedulerGroups(std::string_view group, ReadGroup read_group) {
+    std::size_t next = 0;
+    while (const PodAsker* asker = EachOf("PodGroup", group, next)) {
+      Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
+        read_group(asker->object.value, context, members_, read);
+      });
+      GangWorkload& added = workloads_.back().workload;
+      const bool has_pods = !added.gang_groups.empty() &&
+                            !added.gang_groups.front().ranked_groups.empty() &&
+                            !added.gang_groups.front().ranked_groups.front().eq_groups.empty();
+      if (workloads_.back().asker != asker || has_pods || !owners_->HasController(*asker)) continue;
+      workloads_.pop_back();
+      ++result_.skipped["PodGroup of another object"];
+    }
   }
 
   static bool HasParent(JsonValue object) {
@@ -565,7 +664,7 @@ class SourcesReader {
         continue;
       }
       workloads_.push_back({KueuePodGroup(it->first.first, it->first.second.name, it->second,
-                                          index_, defaults_, diagnostics_),
+                                          index_, defaults_, AsKueue(), diagnostics_),
                             nullptr});
       it = members_.erase(it);
     }
@@ -606,9 +705,16 @@ class SourcesReader {
   void Finish() {
     for (Read& read : workloads_) {
       GangWorkload& workload = read.workload;
+      NotePrebuilt(workload.head);
+      if (options_.managed_only) JudgeManaged(read);
       if (options_.now_seconds) TakeBack(*options_.now_seconds, workload);
       nodes_.Describe(workload);
+      if (read.asker != nullptr && !IsGangWorkload(*read.asker) && read.asker->kind != "PodGroup" &&
+          read.asker->kind != "CompositePodGroup") {
+        ApplyKaiTopology(read.asker->object.value, workload);
+      }
       Expand(workload);
+      ResolveKeys(cluster_.topologies, workload);
       ResolveClaims(defaults_.claims, workload);
       if (read.asker != nullptr) {
         Diagnostics findings(diagnostics_.strict());
@@ -625,6 +731,31 @@ class SourcesReader {
     }
   }
 
+  // A job that names the Workload that stands for it waits for that one. Of kinds whose Workloads
+  // Kueue makes by rules of their own the name is not looked at.
+  void NotePrebuilt(Workload& head) const {
+    constexpr std::string_view kPrebuilt = "kueue.x-k8s.io/prebuilt-workload-name";
+    constexpr std::string_view kWithout[] = {"Deployment", "ReplicaSet", "StatefulSet",
+                                             "LeaderWorkerSet"};
+    if (!head.owners.empty() &&
+        std::ranges::find(kWithout, head.owners.back().kind) != std::end(kWithout)) {
+      return;
+    }
+    const std::string* name = head.labels.Find(kPrebuilt);
+    if (name == nullptr) name = head.annotations.Find(kPrebuilt);
+    if (name == nullptr || owners_->IsWorkload(head.key.namespace_, *name)) return;
+    head.reconcile_error = "prebuilt workload not found";
+  }
+
+  // Descriptions of gangs that are no jobs of Kueue's integrations are nobody's to manage.
+  void JudgeManaged(Read& read) const {
+    if (read.asker == nullptr) {
+      if (read.workload.source == "v1 Pod") managed_.Judge("", "Pod", read.workload);
+    } else if (read.asker->source != nullptr && read.asker->source->read != nullptr) {
+      managed_.Judge(read.asker->source->group, read.asker->source->kind, read.workload);
+    }
+  }
+
   void TakeBack(std::int64_t now, GangWorkload& workload) {
     for (GangGroup& gang : workload.gang_groups) {
       for (std::string& name : Requeue(now, gang, workload)) {
@@ -634,10 +765,16 @@ class SourcesReader {
   }
 
   void AddUnits(Read& read) {
+    std::vector<Workload> units;
     if (IsTree(read.workload, options_.trees)) {
-      std::ranges::move(TreeUnits(read.workload), std::back_inserter(result_.units));
+      units = TreeUnits(read.workload);
     } else if (HasRoom(read)) {
-      std::ranges::move(PlacementUnits(read.workload), std::back_inserter(result_.units));
+      units = PlacementUnits(read.workload);
+    }
+    for (Workload& unit : units) {
+      std::ranges::move(SliceSizeErrors(unit.pod_sets), std::back_inserter(unit.webhook_errors));
+      std::ranges::sort(unit.webhook_errors);
+      result_.units.push_back(std::move(unit));
     }
   }
 
@@ -658,9 +795,11 @@ class SourcesReader {
   const SourcesOptions options_;
   Diagnostics& diagnostics_;
   std::vector<PodAsker> askers_;
+  std::set<ObjectName> described_;
   std::optional<OwnerIndex> owners_;
   FindObject find_;
   NodeLabels nodes_;
+  ManagedJobs managed_;
   Members members_;
   // Why objects are left out whose gangs are read after that was found.
   std::map<const PodAsker*, std::string> left_out_;

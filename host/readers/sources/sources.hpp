@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,6 +18,8 @@
 
 namespace espalier {
 
+struct JobObject;
+
 struct SourcesRead {
   std::vector<GangWorkload> workloads;         // expanded; single pods first
   std::vector<Workload> units;                 // the units to place, made of workloads
@@ -29,7 +32,9 @@ struct SourcesRead {
 struct SourcesOptions {
   bool with_owned = false;     // read what a Kueue Workload stands for all the same, for its counts
   Trees trees = Trees::kNone;  // which gang workloads become one unit each
-  std::optional<std::int64_t> now_seconds = {};  // as in ReadOptions
+  std::optional<std::int64_t> now_seconds = {};       // as in ReadOptions
+  std::function<void(const JobObject&)> on_job = {};  // as in ReadOptions
+  bool managed_only = false;  // refuse jobs that Kueue's Configuration says it does not manage
 };
 
 // Reads batch Jobs, other objects that describe gangs, and the pods without a node. Objects that a

@@ -6,27 +6,12 @@
 
 #include "host/readers/sources/job_state.hpp"
 #include "host/readers/sources/source_kinds.hpp"
+#include "host/readers/sources/training_kinds.hpp"
 
 namespace espalier {
 namespace {
 
 constexpr std::string_view kReplicaIndex = "training.kubeflow.org/replica-index";  // R22.9
-
-// A kind, the field that holds its replica specs, and their types in Kueue's order.
-struct TrainingKind {
-  std::string_view kind;
-  std::string_view field;
-  std::array<std::string_view, 5> types;
-};
-
-constexpr auto kTrainingKinds = std::to_array<TrainingKind>({
-    {"MPIJob", "mpiReplicaSpecs", {"Launcher", "Worker"}},
-    {"PyTorchJob", "pytorchReplicaSpecs", {"Master", "Worker"}},
-    {"TFJob", "tfReplicaSpecs", {"Chief", "Master", "PS", "Worker", "Evaluator"}},
-    {"XGBoostJob", "xgbReplicaSpecs", {"Master", "Worker"}},
-    {"PaddleJob", "paddleReplicaSpecs", {"Master", "Worker"}},
-    {"JAXJob", "jaxReplicaSpecs", {"Worker"}},
-});
 
 void CheckTypes(JsonValue specs, const TrainingKind& kind, const ReadContext& context) {
   for (const auto [name, value] : Fields(specs)) {
@@ -39,11 +24,24 @@ void CheckTypes(JsonValue specs, const TrainingKind& kind, const ReadContext& co
   }
 }
 
+constexpr auto kTrainingKinds = std::to_array<TrainingKind>({
+    {"MPIJob", "mpiReplicaSpecs", {"Launcher", "Worker"}},
+    {"PyTorchJob", "pytorchReplicaSpecs", {"Master", "Worker"}},
+    {"TFJob", "tfReplicaSpecs", {"Chief", "Master", "PS", "Worker", "Evaluator"}},
+    {"XGBoostJob", "xgbReplicaSpecs", {"Master", "Worker"}},
+    {"PaddleJob", "paddleReplicaSpecs", {"Master", "Worker"}},
+    {"JAXJob", "jaxReplicaSpecs", {"Worker"}},
+});
+
 }  // namespace
+
+const TrainingKind& TrainingKindOf(std::string_view kind) {
+  return *std::ranges::find(kTrainingKinds, kind, &TrainingKind::kind);
+}
 
 void ReadTrainingJob(JsonValue object, const SourceContext& context,
                      std::vector<GangWorkload>& workloads) {
-  const TrainingKind& kind = *std::ranges::find(kTrainingKinds, context.kind, &TrainingKind::kind);
+  const TrainingKind& kind = TrainingKindOf(context.kind);
   GangWorkload workload = BeginWorkload(object, context);
   ReadJobState(object, context, workload);
   const auto spec = SpecOf(object, context);

@@ -1,9 +1,13 @@
 // Kubeflow TrainJobs, with the JobSet that their runtime makes.
 #include <algorithm>
+#include <iterator>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include "host/model/excerpt.hpp"
+#include "host/readers/json_merge.hpp"
+#include "host/readers/json_text.hpp"
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/sources/job_state.hpp"
 #include "host/readers/sources/replicated_jobs.hpp"
@@ -74,15 +78,94 @@ std::optional<std::int32_t> TimeoutOf(JsonValue runtime_spec, const ReadContext&
   return std::nullopt;
 }
 
-void ApplyResourcesPerNode(JsonValue spec, const SourceContext& context, EqGroup& group) {
-  const auto trainer = Member(spec, "trainer");
+// Whether the Job holds the nodes that train.
+bool IsNode(const ReplicatedJob& job, bool is_mpi) {
+  return job.name == "node" || (!is_mpi && LabelOf(job.job_template, kStep) == "trainer");
+}
+
+bool HasJob(JsonValue job_set_spec, std::string_view name) {
+  simdjson::dom::array jobs;
+  return job_set_spec["replicatedJobs"].get(jobs) == simdjson::SUCCESS &&
+         std::ranges::any_of(
+             jobs, [&](JsonValue job) { return job.is_object() && TextOf(job, "name") == name; });
+}
+
+// A patch of the replicated Job of this name in a JobSet.
+std::string PatchOf(std::string_view job, std::string_view of_pod_template) {
+  std::string name;
+  AppendJsonString(name, job);
+  return fmt::format(
+      R"({{"replicatedJobs":[{{"name":{},"template":{{"spec":{{"template":{}}}}}}}]}})", name,
+      of_pod_template);
+}
+
+// The JobSet that the trainer makes of its template: each change is a patch of it.
+class JobSetSpec {
+ public:
+  explicit JobSetSpec(JsonValue job_set_spec) : value_(job_set_spec) {}
+
+  JsonValue value() const { return value_; }
+
+  void Apply(JsonValue patch) {
+    made_.push_back(std::make_unique<MadeJson>(MergedJson(value_, patch)));
+    value_ = made_.back()->value();
+  }
+  void Apply(const std::string& patch) { Apply(MadeJson(patch).value()); }
+
+ private:
+  std::vector<std::unique_ptr<MadeJson>> made_;
+  JsonValue value_;
+};
+
+bool HasNodeContainer(const ReplicatedJob& job) {
+  const auto spec = Member(job.pod_template, "spec");
+  simdjson::dom::array containers;
+  return spec && spec->is_object() && (*spec)["containers"].get(containers) == simdjson::SUCCESS &&
+         std::ranges::any_of(containers, [](JsonValue container) {
+           return container.is_object() && TextOf(container, "name") == "node";
+         });
+}
+
+// Gives the container that trains the resources that the TrainJob asks for.
+void ApplyResourcesPerNode(JsonValue spec, const std::vector<ReplicatedJob>& jobs, bool is_mpi,
+                           const ReadContext& context, JobSetSpec& job_set) {
+  const auto trainer = ObjectMember(spec, "trainer", context);
   const auto resources =
-      trainer ? ObjectMember(*trainer, "resourcesPerNode", context.read) : std::nullopt;
-  if (!resources || !group.pod_template) return;
-  QuantityMap requests = QuantitiesMember(*resources, "requests", context.read);
-  FillGaps(requests, QuantitiesMember(*resources, "limits", context.read));
-  for (const auto& [name, amount] : ToCanonical(requests)) {
-    group.pod_template->requests.Set(name, amount);
+      trainer ? ObjectMember(*trainer, "resourcesPerNode", context) : std::nullopt;
+  if (!resources) return;
+  for (const ReplicatedJob& job : jobs) {
+    if ((!IsNode(job, is_mpi) && job.name != "launcher") || !HasNodeContainer(job)) continue;
+    job_set.Apply(PatchOf(
+        job.name, fmt::format(R"({{"spec":{{"containers":[{{"name":"node","resources":{}}}]}}}})",
+                              std::string(simdjson::minify(*resources)))));
+  }
+}
+
+// Applies what the TrainJob changes in the templates of its runtime: `runtimePatches`, and the
+// lists of older versions.
+void ApplyOverrides(JsonValue spec, const ReadContext& context, JobSetSpec& job_set) {
+  ReadList(spec, "runtimePatches", context, [&](JsonValue patch) {
+    JsonValue of_job_set;
+    if (patch.at_pointer("/trainingRuntimeSpec/template/spec").get(of_job_set) ==
+            simdjson::SUCCESS &&
+        of_job_set.is_object()) {
+      job_set.Apply(of_job_set);
+    }
+    return true;
+  });
+  for (const std::string_view list : {"podTemplateOverrides", "podSpecOverrides"}) {
+    ReadList(spec, list, context, [&](JsonValue override) {
+      const std::string text = simdjson::minify(override);
+      const std::string of_template =
+          list == "podSpecOverrides" ? fmt::format(R"({{"spec":{}}})", text) : text;
+      ReadList(override, "targetJobs", context, [&](JsonValue job) {
+        if (HasJob(job_set.value(), TextOf(job, "name"))) {
+          job_set.Apply(PatchOf(TextOf(job, "name"), of_template));
+        }
+        return true;
+      });
+      return true;
+    });
   }
 }
 
@@ -94,16 +177,26 @@ struct Training {
   std::optional<std::int32_t> timeout;
 };
 
+// Kueue makes one Workload of all Jobs (R30.1).
+void JoinGangs(GangWorkload& workload) {
+  std::vector<GangGroup>& gangs = workload.gang_groups;
+  for (std::size_t i = 1; i < gangs.size(); ++i) {
+    std::ranges::move(gangs[i].ranked_groups, std::back_inserter(gangs[0].ranked_groups));
+  }
+  gangs.resize(std::min<std::size_t>(gangs.size(), 1));
+  if (!gangs.empty()) gangs[0].name = "gg";
+  workload.whole = true;
+  workload.in_order = false;
+}
+
 // Adds the gang groups in the order in which they start: each initializer by itself, then the rest.
-void AddGangs(std::vector<ReplicatedJob> jobs, const Training& training, JsonValue spec,
+void AddGangs(std::vector<ReplicatedJob> jobs, const Training& training,
               const SourceContext& context, GangWorkload& workload) {
   std::vector<GangGroup>& gangs = workload.gang_groups;
   for (ReplicatedJob& job : jobs) {
-    const bool is_node =
-        job.name == "node" || (!training.mpi && LabelOf(job.job_template, kStep) == "trainer");
+    const bool is_node = IsNode(job, training.mpi);
     if (is_node) job.pods = training.launcher_is_node ? training.nodes - 1 : training.nodes;
     EqGroup group = EqGroupOf(job, job.replicas, context);
-    if (is_node || job.name == "launcher") ApplyResourcesPerNode(spec, context, group);
     const std::string name = IsInitializer(job) ? job.name : "trainer";
     auto gang = std::ranges::find(gangs, name, &GangGroup::name);
     if (gang == gangs.end()) {
@@ -115,6 +208,7 @@ void AddGangs(std::vector<ReplicatedJob> jobs, const Training& training, JsonVal
   }
   if (gangs.size() == 1) gangs[0].name = "gg";
   workload.in_order = true;
+  if (context.as_kueue) JoinGangs(workload);
 }
 
 }  // namespace
@@ -134,22 +228,29 @@ void ReadTrainJob(JsonValue object, const SourceContext& context,
     workloads.push_back(std::move(workload));
     return;
   }
-  for (const std::string_view overrides : {"podSpecOverrides", "podTemplateOverrides"}) {
-    if (Member(*spec, overrides)) {
-      workload.notes.push_back(fmt::format("spec.{} is not honoured", overrides));
-    }
-  }
   const ReadContext in_runtime = ContextOf(*runtime, context);
-  const SourceContext of_runtime{in_runtime,   context.defaults, context.find,
-                                 context.kind, context.version,  context.group};
-  std::vector<ReplicatedJob> jobs = ReadReplicatedJobs(*job_set_spec, of_runtime);
+  const SourceContext of_runtime{in_runtime,      context.defaults, context.find,    context.kind,
+                                 context.version, context.group,    context.as_kueue};
+  const bool is_mpi = IsMpi(*runtime_spec);
+  JobSetSpec made(*job_set_spec);
+  ApplyOverrides(*spec, context.read, made);
+  // Without a policy for machine learning the trainer sets nothing but the number of nodes.
+  if (Member(*runtime_spec, "mlPolicy")) {
+    Diagnostics said_below;
+    const ReadContext quiet{said_below, in_runtime.file, in_runtime.root};
+    const SourceContext quietly{quiet,           context.defaults, context.find,    context.kind,
+                                context.version, context.group,    context.as_kueue};
+    ApplyResourcesPerNode(*spec, ReadReplicatedJobs(made.value(), quietly), is_mpi, context.read,
+                          made);
+  }
+  std::vector<ReplicatedJob> jobs = ReadReplicatedJobs(made.value(), of_runtime);
   std::vector<JsonValue> templates;
   for (const ReplicatedJob& job : jobs) templates.push_back(job.pod_template);
   AddGangs(
       std::move(jobs),
       {NumNodes(*spec, *runtime_spec, context.read), RunsLauncherAsNode(*runtime_spec, in_runtime),
-       IsMpi(*runtime_spec), TimeoutOf(*runtime_spec, in_runtime)},
-      *spec, of_runtime, workload);
+       is_mpi, TimeoutOf(*runtime_spec, in_runtime)},
+      of_runtime, workload);
   FinishWorkload(workload, object, templates, of_runtime);
   workloads.push_back(std::move(workload));
 }

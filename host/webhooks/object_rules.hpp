@@ -1,9 +1,6 @@
-// The rules Kueue's webhooks and schemas hold objects to (section 23).
+// The rules that Kueue's webhooks and schemas hold its own objects to (section 23).
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,25 +8,12 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/model/cluster.hpp"
+#include "host/webhooks/violation.hpp"
 
 namespace espalier {
 
-struct Violation {
-  std::string object;   // kind namespace/name
-  std::string field;    // path from the object's root
-  std::string value;    // as written in the object; empty when absent
-  std::string message;  // Kueue's own text where it has one
-  bool operator==(const Violation&) const = default;
-};
-
-struct ValidationRules {
-  FeatureGates gates;
-  // Reads a JSON array of slice constraints, as in the constraints annotation (R23.8).
-  std::function<Result<std::vector<SliceConstraint>>(std::string_view)> parse_slice_constraints;
-};
-
 // Returns every violation in the cluster's topologies, flavors and workloads, in that order.
-std::vector<Violation> ValidateCluster(const Cluster& cluster, const ValidationRules& rules);
+std::vector<Violation> ValidateCluster(const Cluster& cluster, const FeatureGates& gates);
 
 std::vector<Violation> ValidateTopology(const Topology& topology);            // R23.15
 std::vector<Violation> ValidateResourceFlavor(const ResourceFlavor& flavor);  // R23.16
@@ -37,7 +21,7 @@ std::vector<Violation> ValidateResourceFlavor(const ResourceFlavor& flavor);  //
 // Checks a workload against R23.12 to R23.14, and its templates against R23.1 to R23.11 as the
 // webhook of the workload's owner runs them. Requests are checked after they became effective per
 // pod (R20.4).
-std::vector<Violation> ValidateWorkload(const Workload& workload, const ValidationRules& rules);
+std::vector<Violation> ValidateWorkload(const Workload& workload, const FeatureGates& gates);
 
 // Returns the fields that changed between two versions of an object although they may not, in
 // addition to the rules above.
@@ -54,10 +38,10 @@ struct TemplateRules {
 };
 TemplateRules TemplateRulesOf(std::string_view kind);  // `kind`: Job, JobSet, Pod, ...
 
-// Checks the pod sets of `object` against R23.1 to R23.10. `elastic`: it is an elastic job.
+// Checks the templates of a workload's pod sets against R23.1 to R23.10. `elastic`: it is an
+// elastic job.
 std::vector<Violation> ValidatePodTemplates(const std::string& object,
                                             std::span<const PodSet> pod_sets, bool elastic,
-                                            const TemplateRules& which,
-                                            const ValidationRules& rules);
+                                            const TemplateRules& which, const FeatureGates& gates);
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-#include "host/kueue/validation.hpp"
+#include "host/webhooks/object_rules.hpp"
 
 #include <algorithm>
 #include <set>
@@ -7,6 +7,7 @@
 
 #include "host/kueue/assignment_encoding.hpp"
 #include "host/model/label_key.hpp"
+#include "host/webhooks/topology_annotations.hpp"
 
 namespace espalier {
 namespace {
@@ -20,7 +21,7 @@ class Findings {
       : object_(fmt::format("{} {}", kind, name)) {}
 
   void Add(std::string field, std::string_view value, std::string_view message) {
-    found_.push_back({object_, std::move(field), std::string(value), std::string(message)});
+    found_.push_back({object_, std::move(field), std::string(value), std::string(message), {}});
   }
   void Add(std::string field, std::int64_t value, std::string_view message) {
     Add(std::move(field), fmt::format("{}", value), message);
@@ -211,7 +212,7 @@ std::vector<Violation> ValidateResourceFlavorUpdate(const ResourceFlavor& before
   return findings.Take();
 }
 
-std::vector<Violation> ValidateWorkload(const Workload& workload, const ValidationRules& rules) {
+std::vector<Violation> ValidateWorkload(const Workload& workload, const FeatureGates& gates) {
   const std::string name = workload.key.ToString();
   Findings findings("Workload", name);
   for (std::size_t i = 0; i < workload.pod_sets.size(); ++i) {
@@ -219,15 +220,15 @@ std::vector<Violation> ValidateWorkload(const Workload& workload, const Validati
     const std::string path = fmt::format("spec.podSets[{}]", i);
     if (pod_set.topology_request) {
       CheckTopologyRequest(findings, path + ".topologyRequest", *pod_set.topology_request);
-      CheckSliceSizes(findings, path + ".topologyRequest", *pod_set.topology_request, rules.gates);
+      CheckSliceSizes(findings, path + ".topologyRequest", *pod_set.topology_request, gates);
     }
-    CheckRequests(findings, path, pod_set.pod_template.requests, rules.gates);
+    CheckRequests(findings, path, pod_set.pod_template.requests, gates);
   }
   CheckStatus(findings, workload);
   std::vector<Violation> all = findings.Take();
   MoveTo(all, ValidatePodTemplates(fmt::format("Workload {}", name), workload.pod_sets,
-                                   IsElasticJob(workload, rules.gates),
-                                   TemplateRulesOf(OwnerKind(workload)), rules));
+                                   IsElasticJob(workload, gates),
+                                   TemplateRulesOf(OwnerKind(workload)), gates));
   return all;
 }
 
@@ -240,11 +241,36 @@ std::vector<Violation> ValidateWorkloadUpdate(const Workload& before, const Work
   return findings.Take();
 }
 
-std::vector<Violation> ValidateCluster(const Cluster& cluster, const ValidationRules& rules) {
+TemplateRules TemplateRulesOf(std::string_view kind) {
+  if (kind == "Pod") return {.bounded_by_count = false, .groups = false};
+  constexpr std::string_view kWithGroups[] = {"JobSet",     "LeaderWorkerSet", "MPIJob",
+                                              "RayCluster", "RayJob",          "RayService"};
+  return {.bounded_by_count = true, .groups = std::ranges::count(kWithGroups, kind) > 0};
+}
+
+std::vector<Violation> ValidatePodTemplates(const std::string& object,
+                                            std::span<const PodSet> pod_sets, bool elastic,
+                                            const TemplateRules& which, const FeatureGates& gates) {
+  std::vector<PodSetToCheck> checked;
+  for (std::size_t i = 0; i < pod_sets.size(); ++i) {
+    checked.push_back({fmt::format("spec.podSets[{}].template.metadata.annotations", i),
+                       pod_sets[i].pod_template.annotations, pod_sets[i].count});
+  }
+  Violations found(object);
+  for (const PodSetToCheck& pod_set : checked) {
+    CheckTopologyAnnotations(pod_set, gates, found);
+    if (which.bounded_by_count) CheckSlicesFit(pod_set, gates, found);
+    if (elastic) CheckElasticTopology(pod_set, found);
+  }
+  if (which.groups) CheckPodSetGroups(checked, found);
+  return found.Take();
+}
+
+std::vector<Violation> ValidateCluster(const Cluster& cluster, const FeatureGates& gates) {
   std::vector<Violation> all;
   for (const Topology& topology : cluster.topologies) MoveTo(all, ValidateTopology(topology));
   for (const ResourceFlavor& flavor : cluster.flavors) MoveTo(all, ValidateResourceFlavor(flavor));
-  for (const Workload& workload : cluster.workloads) MoveTo(all, ValidateWorkload(workload, rules));
+  for (const Workload& workload : cluster.workloads) MoveTo(all, ValidateWorkload(workload, gates));
   return all;
 }
 

@@ -1,0 +1,33 @@
+// Reads a text of objects, and tells the units that are placed of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "host/readers/cluster_files.hpp"
+
+namespace espalier {
+
+inline ClusterRead Read(const std::string& text) {
+  auto read = ReadClusterText("f", text);
+  EXPECT_TRUE(read) << read.error().message;
+  return read ? *std::move(read) : ClusterRead();
+}
+
+// "name: pod set x count, ...", or why it waits.
+inline std::vector<std::string> Units(const ClusterRead& read) {
+  std::vector<std::string> units;
+  for (const Workload& unit : read.cluster.workloads) {
+    std::string text = unit.key.name + ":" + unit.refusal;
+    for (const PodSet& pod_set : unit.pod_sets) {
+      text += fmt::format(" {} x {}", pod_set.name, pod_set.count);
+    }
+    units.push_back(text);
+  }
+  return units;
+}
+
+}  // namespace espalier
