@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "host/model/go_texts.hpp"
+
 namespace espalier {
 namespace {
 
@@ -29,7 +31,7 @@ std::string LayerText(const PlacementJob& job, const PlacementResult& result) {
   const FlavorSnapshot& snapshot = job.state->snapshot();
   const SliceRule& slice = job.query.slice;
   std::string text =
-      fmt::format("topology {} doesn't allow to fit", GoQuote(snapshot.topology_name()));
+      fmt::format("topology {} doesn't allow to fit", Quoted(snapshot.topology_name()));
   for (std::int32_t i = 0; i < slice.layer_count; ++i) {
     text += fmt::format("; {}/{} slice(s) fit on level {}",
                         result.layer_fits[static_cast<std::size_t>(i)],
@@ -41,7 +43,7 @@ std::string LayerText(const PlacementJob& job, const PlacementResult& result) {
 
 // Returns the text that says how many pods or slices fit (R18.4).
 std::string FitText(const PlacementJob& job, const PlacementResult& result) {
-  const std::string topology = GoQuote(job.state->snapshot().topology_name());
+  const std::string topology = Quoted(job.state->snapshot().topology_name());
   const std::string_view unit = job.query.slice.size == 1 ? "pod" : "slice";
   if (result.fit == 0) {
     return fmt::format("topology {} doesn't allow to fit any of {} {}(s)", topology, result.total,
@@ -53,37 +55,8 @@ std::string FitText(const PlacementJob& job, const PlacementResult& result) {
 
 }  // namespace
 
-std::string GoQuote(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-      case '\\':
-        quoted += '\\';
-        quoted += c;
-        break;
-      case '\n':
-        quoted += "\\n";
-        break;
-      case '\t':
-        quoted += "\\t";
-        break;
-      case '\r':
-        quoted += "\\r";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-          quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        } else {
-          quoted += c;
-        }
-    }
-  }
-  return quoted + '"';
-}
-
 std::string UnknownFlavorText(std::string_view flavor) {
-  return fmt::format("Flavor {} information missing in TAS cache", GoQuote(flavor));
+  return fmt::format("Flavor {} information missing in TAS cache", Quoted(flavor));
 }
 
 std::string ExclusionSuffix(const ExclusionCounts& exclusions) {
@@ -94,8 +67,8 @@ std::string ExclusionSuffix(const ExclusionCounts& exclusions) {
   add("nodeSelector", exclusions.node_selector);
   add("affinity", exclusions.affinity);
   add("topologyDomain", exclusions.topology_domain);
-  for (const auto& [taint, count] : exclusions.taints) add("taint " + GoQuote(taint), count);
-  for (const auto& [name, count] : exclusions.resources) add("resource " + GoQuote(name), count);
+  for (const auto& [taint, count] : exclusions.taints) add("taint " + Quoted(taint), count);
+  for (const auto& [name, count] : exclusions.resources) add("resource " + Quoted(name), count);
   if (parts.empty()) return "";
   std::ranges::sort(parts);
   return fmt::format(". Total nodes: {}; excluded: {}", exclusions.total_nodes,

@@ -10,9 +10,6 @@
 
 namespace espalier {
 
-// Returns the text in Go's %q form.
-std::string GoQuote(std::string_view text);
-
 // Returns the failure text for a flavor that has no topology or does not exist.
 std::string UnknownFlavorText(std::string_view flavor);
 

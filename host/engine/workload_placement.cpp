@@ -10,6 +10,7 @@
 #include "host/engine/failure_text.hpp"
 #include "host/engine/request_resolution.hpp"
 #include "host/model/by_name.hpp"
+#include "host/model/go_texts.hpp"
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {
@@ -107,7 +108,7 @@ void WorkloadPlacement::StartGroup(const Group& group) {
     const PodSetRequest& named = workers_->group ? *workers_ : *group.members.back();
     const std::string text =
         fmt::format("undefined upstream: pod set group {} has {} pod sets, more than two (R15.5)",
-                    GoQuote(*named.group), group.members.size());
+                    Quoted(*named.group), group.members.size());
     for (const PodSetRequest* member : group.members) Fail(*member, {text, std::nullopt});
     return EndFlavor();
   }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/process.hpp"
+#include "tests/cli/tas_queue.hpp"
 
 namespace espalier {
 namespace {
@@ -13,30 +14,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr const char* kQueues = R"(
-apiVersion: kueue.x-k8s.io/v1beta1
-kind: Topology
-metadata: {name: default}
-spec: {levels: [{nodeLabel: cloud/block}, {nodeLabel: cloud/rack}, {nodeLabel: kubernetes.io/hostname}]}
----
-apiVersion: kueue.x-k8s.io/v1beta1
-kind: ResourceFlavor
-metadata: {name: tas}
-spec: {nodeLabels: {pool: tas}, topologyName: default}
----
-apiVersion: kueue.x-k8s.io/v1beta1
-kind: ClusterQueue
-metadata: {name: cq}
-spec:
-  namespaceSelector: {}
-  resourceGroups: [{coveredResources: [cpu], flavors: [{name: tas, resources: [{name: cpu, nominalQuota: '1000'}]}]}]
----
-apiVersion: kueue.x-k8s.io/v1beta1
-kind: LocalQueue
-metadata: {name: q, namespace: default}
-spec: {clusterQueue: cq}
-)";
 
 // Two blocks of two racks of two hosts of four cpus; of `full` racks nothing is free.
 std::string Cluster(const std::vector<std::string>& full) {

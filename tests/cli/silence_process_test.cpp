@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/process.hpp"
+#include "tests/cli/tas_queue.hpp"
 
 namespace espalier {
 namespace {
@@ -15,30 +16,6 @@ using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr const char* kQueues = R"(
-apiVersion: kueue.x-k8s.io/v1beta1
-kind: Topology
-metadata: {name: default}
-spec: {levels: [{nodeLabel: cloud/block}, {nodeLabel: cloud/rack}, {nodeLabel: kubernetes.io/hostname}]}
----
-apiVersion: kueue.x-k8s.io/v1beta1
-kind: ResourceFlavor
-metadata: {name: tas}
-spec: {nodeLabels: {pool: tas}, topologyName: default}
----
-apiVersion: kueue.x-k8s.io/v1beta1
-kind: ClusterQueue
-metadata: {name: cq}
-spec:
-  namespaceSelector: {}
-  resourceGroups: [{coveredResources: [cpu], flavors: [{name: tas, resources: [{name: cpu, nominalQuota: '1000'}]}]}]
----
-apiVersion: kueue.x-k8s.io/v1beta1
-kind: LocalQueue
-metadata: {name: q, namespace: default}
-spec: {clusterQueue: cq}
-)";
 
 // A node of so many cpus in a rack; a rack b1r2 is in block b1.
 std::string Node(const std::string& rack, int number, int cpus) {

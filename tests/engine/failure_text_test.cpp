@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/model/go_texts.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "tests/packing/clusters.hpp"
 
@@ -9,10 +10,10 @@ namespace espalier {
 namespace {
 
 TEST(FailureTextTest, R18_1_GoQuoting) {
-  EXPECT_EQ(GoQuote("default"), "\"default\"");
-  EXPECT_EQ(GoQuote("a\"b\\c"), "\"a\\\"b\\\\c\"");
-  EXPECT_EQ(GoQuote("a\nb\tc\rd"), "\"a\\nb\\tc\\rd\"");
-  EXPECT_EQ(GoQuote(std::string_view("\x01\x7f", 2)), "\"\\x01\\x7f\"");
+  EXPECT_EQ(Quoted("default"), "\"default\"");
+  EXPECT_EQ(Quoted("a\"b\\c"), "\"a\\\"b\\\\c\"");
+  EXPECT_EQ(Quoted("a\nb\tc\rd"), "\"a\\nb\\tc\\rd\"");
+  EXPECT_EQ(Quoted(std::string_view("\x01\x7f", 2)), "\"\\x01\\x7f\"");
 }
 
 TEST(FailureTextTest, R18_5_NoSuffixWithoutExclusions) {

@@ -34,15 +34,13 @@ std::string_view FrameworkOf(std::string_view group, std::string_view kind) {
 
 }  // namespace
 
-ManagedJobs::ManagedJobs(const Cluster& cluster) {
+ManagedJobs::ManagedJobs(const Cluster& cluster, const ClusterDefaults& defaults)
+    : defaults_(defaults) {
   if (!cluster.configuration) return;
   configuration_ = &*cluster.configuration;
   frameworks_.insert(configuration_->frameworks.begin(), configuration_->frameworks.end());
   const auto is_on = [&](std::string_view name) { return frameworks_.contains(name); };
   if (std::ranges::any_of(kOfPods, is_on)) frameworks_.insert(kPod);
-  for (const LocalQueue& queue : cluster.local_queues) {
-    if (queue.key.name == kDefaultQueue) with_default_queue_.insert(queue.key.namespace_);
-  }
   for (const Namespace& name_space : cluster.namespaces) {
     namespaces_.emplace(name_space.name, &name_space);
   }
@@ -78,7 +76,7 @@ std::string ManagedJobs::WhyNot(std::string_view framework, std::string_view gro
         head.key.namespace_);
   }
   if (!head.queue_name.empty()) return "";
-  if (with_default_queue_.contains(head.key.namespace_)) {
+  if (defaults_.namespaces_with_default_queue.contains(head.key.namespace_)) {
     head.queue_name = kDefaultQueue;
     return "";
   }

@@ -8,13 +8,14 @@
 
 #include "host/gangs/gang_workload.hpp"
 #include "host/model/cluster.hpp"
+#include "host/readers/effective_requests.hpp"
 
 namespace espalier {
 
 class ManagedJobs {
  public:
-  // Points into the cluster, which must outlive it. Without a Configuration all jobs are managed.
-  explicit ManagedJobs(const Cluster& cluster);
+  // Points into both, which must outlive it. Without a Configuration all jobs are managed.
+  ManagedJobs(const Cluster& cluster, const ClusterDefaults& defaults);
 
   // Puts the reason in the place of what a job asks for where Kueue does not manage it. `group` and
   // `kind` are those of the job's object; of kinds that no integration of Kueue's is for, and of
@@ -30,7 +31,7 @@ class ManagedJobs {
 
   const KueueConfiguration* configuration_ = nullptr;
   std::set<std::string_view> frameworks_;
-  std::set<std::string_view> with_default_queue_;  // namespaces
+  const ClusterDefaults& defaults_;
   std::map<std::string_view, const Namespace*> namespaces_;
 };
 

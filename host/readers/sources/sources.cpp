@@ -59,7 +59,7 @@ class SourcesReader {
         options_(options),
         diagnostics_(diagnostics),
         nodes_(cluster.nodes),
-        managed_(cluster) {
+        managed_(cluster, defaults) {
     for (const IndexedObject& job : index.Of(ObjectKind::kJob)) {
       askers_.push_back({job, "Job", "batch/v1", &kJobSource});
     }
