@@ -11,14 +11,14 @@
 #include "host/engine/assignments.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "host/model/by_name.hpp"
+#include "host/model/kueue_keys.hpp"
 
 namespace espalier {
 namespace {
 
 constexpr std::array<std::string_view, 5> kTasAnnotations = {
-    "kueue.x-k8s.io/podset-required-topology", "kueue.x-k8s.io/podset-preferred-topology",
-    "kueue.x-k8s.io/podset-unconstrained-topology", "kueue.x-k8s.io/podset-slice-required-topology",
-    "kueue.x-k8s.io/podset-slice-required-topology-constraints"};
+    kRequiredTopology, kPreferredTopology, kUnconstrainedTopology, kSliceRequiredTopology,
+    kSliceTopologyConstraints};
 
 // The flavor of the assignment that has a topology, or empty.
 std::string_view TasFlavor(const PodSetAssignment& assignment, const ClusterLookup& lookup) {

@@ -6,12 +6,10 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "host/model/kueue_keys.hpp"
 #include "host/model/workload.hpp"
 
 namespace espalier {
-
-// The slices that are counted in their parent, by uid or, without one, by name.
-inline constexpr std::string_view kFoldedSlicesAnnotation = "kueue.x-k8s.io/folded-workload-slices";
 
 // Folds slices into one parent, each once.
 class FoldedSlices {

@@ -64,7 +64,7 @@ class Flow {
     }
     if (job().prebuilt_workload.empty()) {
       return BadInput(fmt::format("{} lacks the label {}: it was not sent by MultiKueue", name,
-                                  kPrebuiltWorkloadLabel));
+                                  kPrebuiltWorkload));
     }
     const ObjectKey key{job().key.namespace_, job().prebuilt_workload};
     workload_ = Find(state_.worker.workloads, key);
@@ -461,7 +461,7 @@ class Flow {
       ScaledJob told = job();
       told.prebuilt_workload = newest_->key.name;
       step.writes.push_back({worker(), job().kind, job().key,
-                             fmt::format("metadata.labels[{}]", kPrebuiltWorkloadLabel),
+                             fmt::format("metadata.labels[{}]", kPrebuiltWorkload),
                              newest_->key.name, std::move(told)});
     }
     for (const Workload& workload : state_.worker.workloads) {

@@ -13,11 +13,10 @@
 #include "host/engine/engine.hpp"
 #include "host/kueue/resize_plan.hpp"
 #include "host/model/cluster.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/model/result.hpp"
 
 namespace espalier {
-
-inline constexpr std::string_view kPrebuiltWorkloadLabel = "kueue.x-k8s.io/prebuilt-workload-name";
 
 using PodCounts = std::map<std::string, std::int64_t>;  // by pod set
 

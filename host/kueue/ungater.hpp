@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/model/kueue_keys.hpp"
 #include "host/model/result.hpp"
 #include "host/model/topology.hpp"
 #include "host/model/work_budget.hpp"
@@ -19,9 +20,6 @@ namespace espalier {
 inline constexpr std::string_view kTopologyGate = "kueue.x-k8s.io/topology";
 // The gate of pods of elastic jobs, which start once a slice that counts them is admitted.
 inline constexpr std::string_view kElasticJobGate = "kueue.x-k8s.io/elastic-job";
-inline constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";
-inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";
-inline constexpr std::string_view kPodIndexOffsetAnnotation = "kueue.x-k8s.io/pod-index-offset";
 
 // A pod to be ungated now.
 struct UngatedPod {

@@ -15,11 +15,10 @@
 #include "host/kueue/workload_status.hpp"
 #include "host/model/by_name.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/kueue_keys.hpp"
 
 namespace espalier {
 namespace {
-
-constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";
 
 std::string PodsText(std::int64_t pods) {
   return fmt::format("{} pod{}", pods, pods == 1 ? "" : "s");

@@ -6,19 +6,16 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/kueue/cluster_lookup.hpp"
+#include "host/model/kueue_keys.hpp"
 
 namespace espalier {
 
-inline constexpr std::string_view kElasticJobAnnotation = "kueue.x-k8s.io/elastic-job";
 inline constexpr std::string_view kSliceReplacementFor =
     "kueue.x-k8s.io/workload-slice-replacement-for";
 
 // The annotation that names the first workload of a chain of slices, on its successors and on the
 // pods of all.
 inline constexpr std::string_view kSliceNameAnnotation = "kueue.x-k8s.io/workload-slice-name";
-
-// Holds the counts that a worker's job asks its manager for: a JSON object of counts by pod set.
-inline constexpr std::string_view kScaleRequestAnnotation = "kueue.x-k8s.io/scale-request";
 
 // Returns the name of the first workload of the chain: that of the workload itself without one.
 std::string_view SliceName(const Workload& workload);

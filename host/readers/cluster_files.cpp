@@ -18,6 +18,7 @@
 
 #include "host/gangs/gang_counts.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/readers/input_bytes.hpp"
 #include "host/readers/kai_queues.hpp"
 #include "host/readers/key_check.hpp"
@@ -69,7 +70,7 @@ class Converter {
     defaults_.network_tiers = tiers;
     ReadClaims(cluster.topologies);
     for (const LocalQueue& queue : cluster.local_queues) {
-      if (queue.key.name != "default") continue;
+      if (queue.key.name != kDefaultLocalQueue) continue;
       defaults_.namespaces_with_default_queue.insert(queue.key.namespace_);
     }
     ForEach(ObjectKind::kRuntimeClass, [&](JsonValue object, const ReadContext& context) {
@@ -372,7 +373,7 @@ void LetRunningPodsCount(const std::vector<GangWorkload>& workloads, Cluster& cl
   for (const Workload& workload : cluster.workloads) of_kueue.insert(workload.key);
   for (Pod& pod : cluster.pods) {
     if (!running.contains(pod.key)) continue;
-    const std::string* workload = pod.annotations.Find("kueue.x-k8s.io/workload");
+    const std::string* workload = pod.annotations.Find(kWorkloadAnnotation);
     const bool is_counted =
         workload != nullptr && of_kueue.contains({pod.key.namespace_, *workload});
     if (!is_counted) pod.annotations = StringMap();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/kueue_keys.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/resource_limits.hpp"
@@ -10,7 +11,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";
 constexpr std::string_view kKaiQueue = "kai.scheduler/queue";
 constexpr std::string_view kPriorityClass = "kueue.x-k8s.io/priority-class";
 
@@ -25,7 +25,7 @@ Workload ReadWorkloadHead(JsonValue object, const ReadContext& context) {
     workload.annotations = TextMapMember(*metadata, "annotations", context);
     workload.creation_seconds = TimeMember(*metadata, "creationTimestamp", context).value_or(0);
   }
-  for (const std::string_view label : {kQueueName, kKaiQueue}) {
+  for (const std::string_view label : {kQueueNameLabel, kKaiQueue}) {
     const std::string* queue = workload.labels.Find(label);
     if (queue != nullptr && workload.queue_name.empty()) workload.queue_name = *queue;
   }
@@ -39,15 +39,15 @@ void ApplyKueueDefaults(JsonValue object, const ClusterDefaults& defaults, Workl
 }
 
 void AddDefaultLabels(const ClusterDefaults& defaults, Workload& workload) {
-  constexpr std::string_view kDefault = "default";
-  if (workload.queue_name.empty() && !workload.labels.Contains(kQueueName) &&
+  constexpr std::string_view kDefaultPriorityClass = "default";
+  if (workload.queue_name.empty() && !workload.labels.Contains(kQueueNameLabel) &&
       defaults.namespaces_with_default_queue.contains(workload.key.namespace_)) {
-    workload.queue_name = kDefault;
-    workload.labels.Set(kQueueName, std::string(kDefault));
+    workload.queue_name = kDefaultLocalQueue;
+    workload.labels.Set(kQueueNameLabel, std::string(kDefaultLocalQueue));
   }
   if (!workload.queue_name.empty() && !workload.labels.Contains(kPriorityClass) &&
-      defaults.workload_priority_classes.contains(kDefault)) {
-    workload.labels.Set(kPriorityClass, std::string(kDefault));
+      defaults.workload_priority_classes.contains(kDefaultPriorityClass)) {
+    workload.labels.Set(kPriorityClass, std::string(kDefaultPriorityClass));
   }
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "host/model/kueue_keys.hpp"
 #include "host/model/parse_integer.hpp"
 #include "host/readers/job_metadata.hpp"
 #include "host/readers/kubernetes_objects.hpp"
@@ -9,19 +10,17 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";
-constexpr std::string_view kMinParallelism = "kueue.x-k8s.io/job-min-parallelism";
 constexpr std::string_view kPodSetPrefix = "kueue.x-k8s.io/podset-";
 constexpr std::string_view kCompletionIndex = "batch.kubernetes.io/job-completion-index";  // R22.9
 
 std::optional<std::int32_t> MinParallelism(JsonValue metadata, const ReadContext& context) {
   const auto annotations = ObjectMember(metadata, "annotations", context);
   const auto text =
-      annotations ? StringMember(*annotations, kMinParallelism, context) : std::nullopt;
+      annotations ? StringMember(*annotations, kMinParallelismAnnotation, context) : std::nullopt;
   if (!text) return std::nullopt;
   const auto count = ParseInteger<std::int32_t>(*text);
   if (count && *count > 0) return count;
-  context.Error(*Member(*annotations, kMinParallelism), "it is not a number of pods",
+  context.Error(*Member(*annotations, kMinParallelismAnnotation), "it is not a number of pods",
                 "an integer of 1 or more");
   return std::nullopt;
 }
@@ -47,7 +46,7 @@ void ReadJobStatus(JsonValue status, const ReadContext& context, Workload& workl
 bool IsKueueJob(JsonValue object) {
   simdjson::dom::object fields;
   JsonValue value;
-  if (object["metadata"]["labels"][kQueueName].get(value) == simdjson::SUCCESS) return true;
+  if (object["metadata"]["labels"][kQueueNameLabel].get(value) == simdjson::SUCCESS) return true;
   if (object["spec"]["template"]["metadata"]["annotations"].get(fields) != simdjson::SUCCESS) {
     return false;
   }

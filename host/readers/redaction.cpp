@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "host/model/kueue_keys.hpp"
 #include "host/model/quantity.hpp"
 #include "host/readers/json_fields.hpp"
 #include "host/readers/json_text.hpp"
@@ -72,8 +73,6 @@ bool IsKeptOfConfiguration(std::string_view field) {
 constexpr std::string_view kKueuePrefix = "kueue.x-k8s.io/";
 constexpr std::string_view kKaiPrefix = "kai.scheduler/";
 constexpr std::string_view kSliceReplaced = "kueue.x-k8s.io/workload-slice-replacement-for";
-constexpr std::string_view kFoldedSlices = "kueue.x-k8s.io/folded-workload-slices";
-constexpr std::string_view kScaleRequest = "kueue.x-k8s.io/scale-request";
 
 bool IsOfKueueOrKai(std::string_view key) {
   return key.starts_with(kKueuePrefix) || key.starts_with(kKaiPrefix);
@@ -132,7 +131,6 @@ bool IsIndexLabel(std::string_view key) {
 
 // Labels whose values are words or names of parts.
 constexpr std::string_view kAncestorStep = "trainer.kubeflow.org/trainjob-ancestor-step";
-constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";
 constexpr std::string_view kReplicatedJobLabel = "jobset.sigs.k8s.io/replicatedjob-name";
 
 // Lists whose items have names of parts of a workload.
@@ -267,8 +265,8 @@ class Redaction::Walk {
   std::string AnnotationText(std::string_view key, std::string_view text) {
     if (key.ends_with("index-label")) redaction_.number_labels_.emplace(text);
     if (IsKeptAnnotation(key) || IsTrueOrFalse(text)) return std::string(text);
-    if (key == kFoldedSlices) return FoldedSlices(text);
-    if (key == kScaleRequest) return ScaleRequest(text);
+    if (key == kFoldedSlicesAnnotation) return FoldedSlices(text);
+    if (key == kScaleRequestAnnotation) return ScaleRequest(text);
     const std::size_t slash = text.find('/');
     if (key != kSliceReplaced || slash == text.npos) return Named(text);
     return fmt::format("{}/{}", Named(text.substr(0, slash)), Named(text.substr(slash + 1)));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "host/model/go_texts.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/model/parse_bool.hpp"
 #include "host/model/parse_integer.hpp"
 #include "host/readers/kubernetes_objects.hpp"
@@ -10,15 +11,6 @@
 
 namespace espalier {
 namespace {
-
-constexpr std::string_view kRequired = "kueue.x-k8s.io/podset-required-topology";
-constexpr std::string_view kPreferred = "kueue.x-k8s.io/podset-preferred-topology";
-constexpr std::string_view kUnconstrained = "kueue.x-k8s.io/podset-unconstrained-topology";
-constexpr std::string_view kSliceTopology = "kueue.x-k8s.io/podset-slice-required-topology";
-constexpr std::string_view kSliceSize = "kueue.x-k8s.io/podset-slice-size";
-constexpr std::string_view kSliceConstraints =
-    "kueue.x-k8s.io/podset-slice-required-topology-constraints";
-constexpr std::string_view kGroup = "kueue.x-k8s.io/podset-group-name";
 
 std::optional<std::string> Text(JsonValue annotations, std::string_view key,
                                 const ReadContext& context) {
@@ -28,15 +20,15 @@ std::optional<std::string> Text(JsonValue annotations, std::string_view key,
 
 // Required, else preferred, else unconstrained.
 void ReadLevel(JsonValue annotations, const ReadContext& context, TopologyRequest& request) {
-  request.required = Text(annotations, kRequired, context);
+  request.required = Text(annotations, kRequiredTopology, context);
   if (request.required) return;
-  request.preferred = Text(annotations, kPreferred, context);
+  request.preferred = Text(annotations, kPreferredTopology, context);
   if (request.preferred) return;
-  const auto text = StringMember(annotations, kUnconstrained, context);
+  const auto text = StringMember(annotations, kUnconstrainedTopology, context);
   if (!text) return;
   request.unconstrained = ParseBool(*text);
   if (!request.unconstrained) {  // R23.5
-    context.Error(*Member(annotations, kUnconstrained), "must be a boolean value",
+    context.Error(*Member(annotations, kUnconstrainedTopology), "must be a boolean value",
                   "\"true\" or \"false\"");
   }
 }
@@ -45,7 +37,7 @@ std::vector<SliceConstraint> ReadConstraints(JsonValue annotations, std::string_
                                              const ReadContext& context) {
   Result<std::vector<SliceConstraint>> constraints = ParseSliceConstraints(text);
   if (constraints) return std::move(*constraints);
-  context.Error(*Member(annotations, kSliceConstraints),  // R23.8
+  context.Error(*Member(annotations, kSliceTopologyConstraints),  // R23.8
                 "must be a valid JSON array: " + constraints.error().message,
                 R"(a list such as [{"topology": "example.com/rack", "size": 4}])");
   return {};
@@ -71,15 +63,15 @@ void ReportHalfPair(JsonValue annotations, std::string_view there, std::string_v
 
 // The constraints annotation, else the pair if both of it exist.
 void ReadSlices(JsonValue annotations, const ReadContext& context, TopologyRequest& request) {
-  if (const auto text = StringMember(annotations, kSliceConstraints, context)) {
+  if (const auto text = StringMember(annotations, kSliceTopologyConstraints, context)) {
     request.slice_constraints = ReadConstraints(annotations, *text, context);
     return;
   }
-  const auto topology = Text(annotations, kSliceTopology, context);
+  const auto topology = Text(annotations, kSliceRequiredTopology, context);
   const auto size = StringMember(annotations, kSliceSize, context);
   if (topology.has_value() != size.has_value()) {
-    ReportHalfPair(annotations, topology ? kSliceTopology : kSliceSize,
-                   topology ? kSliceSize : kSliceTopology, context);
+    ReportHalfPair(annotations, topology ? kSliceRequiredTopology : kSliceSize,
+                   topology ? kSliceSize : kSliceRequiredTopology, context);
   }
   if (!size || !topology) return;
   const auto number = ParseInteger<std::int32_t>(*size);
@@ -94,11 +86,12 @@ void ReadSlices(JsonValue annotations, const ReadContext& context, TopologyReque
 }  // namespace
 
 std::string TopologyRequestError(const StringMap& annotations, bool with_layers) {
-  const std::string* unconstrained = annotations.Find(kUnconstrained);
-  if (unconstrained && !annotations.Contains(kRequired) && !annotations.Contains(kPreferred)) {
+  const std::string* unconstrained = annotations.Find(kUnconstrainedTopology);
+  if (unconstrained && !annotations.Contains(kRequiredTopology) &&
+      !annotations.Contains(kPreferredTopology)) {
     if (const auto value = ParseGoBool(*unconstrained); !value) return value.error().message;
   }
-  const std::string* layers = annotations.Find(kSliceConstraints);
+  const std::string* layers = annotations.Find(kSliceTopologyConstraints);
   if (layers && with_layers) {
     constexpr std::size_t kMost = 3;
     const auto value = ParseSliceConstraints(*layers);
@@ -108,7 +101,7 @@ std::string TopologyRequestError(const StringMap& annotations, bool with_layers)
                   : value.error().message);
   }
   const std::string* size = annotations.Find(kSliceSize);
-  if (size && annotations.Contains(kSliceTopology)) {
+  if (size && annotations.Contains(kSliceRequiredTopology)) {
     constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     const auto value = ParseGoInt("ParseInt", *size, kLeast, kMost);
@@ -126,7 +119,7 @@ std::optional<TopologyRequest> ReadTopologyAnnotations(JsonValue pod_template,
     ReadLevel(*annotations, context, request);
     ReadSlices(*annotations, context, request);
     if (request.required || request.preferred) {
-      request.pod_set_group_name = Text(*annotations, kGroup, context);
+      request.pod_set_group_name = Text(*annotations, kPodSetGroupName, context);
     }
   }
   if (!pod_index_label.empty()) request.pod_index_label = pod_index_label;

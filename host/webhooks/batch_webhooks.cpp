@@ -2,29 +2,26 @@
 #include <fmt/format.h>
 
 #include "host/model/go_texts.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/readers/sources/pods_of_job.hpp"
 #include "host/webhooks/job_checks.hpp"
 
 namespace espalier {
 namespace {
 
-constexpr std::string_view kMinParallelism = "kueue.x-k8s.io/job-min-parallelism";
 constexpr std::string_view kSyncCompletions = "kueue.x-k8s.io/job-completions-equal-parallelism";
-
-std::string AnnotationPath(std::string_view key) {
-  return fmt::format("metadata.annotations[{}]", key);
-}
 
 // Partial admission (R21.11).
 void CheckMinParallelism(const JobCheck& check, const StringMap& annotations, std::int64_t pods) {
-  const std::string* text = annotations.Find(kMinParallelism);
+  const std::string* text = annotations.Find(kMinParallelismAnnotation);
   if (text == nullptr) return;
   const auto least = ParseGoInt("Atoi", *text);
   if (!least) {
-    return check.found.Invalid(AnnotationPath(kMinParallelism), *text, least.error().message);
+    return check.found.Invalid(AnnotationPath(kMinParallelismAnnotation), *text,
+                               least.error().message);
   }
   if (*least > 0 && *least < pods) return;
-  check.found.Invalid(AnnotationPath(kMinParallelism), *least,
+  check.found.Invalid(AnnotationPath(kMinParallelismAnnotation), *least,
                       fmt::format("should be between 0 and {}", pods - 1));
 }
 

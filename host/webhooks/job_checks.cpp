@@ -6,22 +6,15 @@
 #include <fmt/format.h>
 
 #include "host/model/go_texts.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/model/name_errors.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 
 namespace espalier {
 namespace {
 
-constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";
-constexpr std::string_view kPrebuilt = "kueue.x-k8s.io/prebuilt-workload-name";
 constexpr std::string_view kMaxExecTime = "kueue.x-k8s.io/max-exec-time-seconds";
-constexpr std::string_view kElasticJob = "kueue.x-k8s.io/elastic-job";
 constexpr std::string_view kGatedBy = "kueue.x-k8s.io/admission-gated-by";
-
-std::string LabelPath(std::string_view key) { return fmt::format("metadata.labels[{}]", key); }
-std::string AnnotationPath(std::string_view key) {
-  return fmt::format("metadata.annotations[{}]", key);
-}
 
 // The value of a label or an annotation; nullopt when it is not set, which differs from empty.
 std::optional<std::string_view> ValueOf(JsonValue object, std::string_view map,
@@ -46,15 +39,21 @@ void CheckName(const JobCheck& check, const std::string& path, std::string_view 
 
 }  // namespace
 
+std::string LabelPath(std::string_view key) { return fmt::format("metadata.labels[{}]", key); }
+
+std::string AnnotationPath(std::string_view key) {
+  return fmt::format("metadata.annotations[{}]", key);
+}
+
 bool HasQueueName(const JobCheck& check) {
   if (!check.job.read.empty()) return !check.job.read.front().head.queue_name.empty();
-  const auto queue = ValueOf(check.job.value, "labels", kQueueName);
+  const auto queue = ValueOf(check.job.value, "labels", kQueueNameLabel);
   return queue && !queue->empty();
 }
 
 bool IsElastic(const JobCheck& check) {
   return check.gates.elastic_jobs_via_workload_slices && check.supports.elastic &&
-         ValueOf(check.job.value, "annotations", kElasticJob) == "true";
+         ValueOf(check.job.value, "annotations", kElasticJobAnnotation) == "true";
 }
 
 void CheckJobMetadata(const JobCheck& check) {
@@ -66,15 +65,16 @@ void CheckJobMetadata(const JobCheck& check) {
 }
 
 void CheckQueueName(const JobCheck& check) {
-  const auto queue = ValueOf(check.job.value, "labels", kQueueName);
-  if (queue) CheckName(check, LabelPath(kQueueName), *queue);
+  const auto queue = ValueOf(check.job.value, "labels", kQueueNameLabel);
+  if (queue) CheckName(check, LabelPath(kQueueNameLabel), *queue);
 }
 
 void CheckPrebuiltWorkload(const JobCheck& check) {
   for (const std::string_view map : {"labels", "annotations"}) {
-    const auto name = ValueOf(check.job.value, map, kPrebuilt);
+    const auto name = ValueOf(check.job.value, map, kPrebuiltWorkload);
     if (!name) continue;
-    const std::string path = map == "labels" ? LabelPath(kPrebuilt) : AnnotationPath(kPrebuilt);
+    const std::string path =
+        map == "labels" ? LabelPath(kPrebuiltWorkload) : AnnotationPath(kPrebuiltWorkload);
     if (check.supports.prebuilt_workload) {
       CheckName(check, path, *name);
     } else {
@@ -96,11 +96,11 @@ void CheckMaxExecTime(const JobCheck& check) {
 }
 
 void CheckElasticJob(const JobCheck& check) {
-  const auto value = ValueOf(check.job.value, "annotations", kElasticJob);
+  const auto value = ValueOf(check.job.value, "annotations", kElasticJobAnnotation);
   if (!check.gates.elastic_jobs_via_workload_slices) return;  // nothing looks at it then
   if (check.supports.elastic || value != "true") return;
   check.found.Forbidden(
-      AnnotationPath(kElasticJob),
+      AnnotationPath(kElasticJobAnnotation),
       fmt::format("elastic job is not supported for {}", KindText(check.job.context)), *value);
 }
 

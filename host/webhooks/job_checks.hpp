@@ -28,6 +28,10 @@ struct JobCheck {
   Violations& found;
 };
 
+// Return the path of one of the object's labels or annotations.
+std::string LabelPath(std::string_view key);
+std::string AnnotationPath(std::string_view key);
+
 // Returns whether the job names a queue, or gets a default one, so that Kueue manages it.
 bool HasQueueName(const JobCheck& check);
 // Returns whether the object asks to be an elastic job, and may (W5.1).

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "host/kueue/assignment_encoding.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/model/label_key.hpp"
 #include "host/webhooks/topology_annotations.hpp"
 
@@ -135,7 +136,7 @@ void CheckStatus(Findings& findings, const Workload& workload) {
 }
 
 bool IsElasticJob(const Workload& workload, const FeatureGates& gates) {
-  const std::string* elastic = workload.annotations.Find("kueue.x-k8s.io/elastic-job");
+  const std::string* elastic = workload.annotations.Find(kElasticJobAnnotation);
   return gates.elastic_jobs_via_workload_slices && elastic && *elastic == "true";
 }
 

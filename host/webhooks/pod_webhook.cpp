@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "host/model/go_texts.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/model/name_errors.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/sources/part_reference.hpp"
@@ -10,10 +11,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kManaged = "kueue.x-k8s.io/managed";
 constexpr std::string_view kSuspendingParent = "kueue.x-k8s.io/pod-suspending-parent";
-constexpr std::string_view kTotalCount = "kueue.x-k8s.io/pod-group-total-count";
-constexpr std::string_view kPrebuilt = "kueue.x-k8s.io/prebuilt-workload-name";
 
 StringMap MapOf(JsonValue pod, std::string_view name, const ReadContext& context) {
   const auto metadata = Member(pod, "metadata");
@@ -28,14 +26,14 @@ struct PodMetadata {
 
 // Kueue sets the label of the pods that it manages, whatever they say.
 void CheckManaged(const JobCheck& check, const PodMetadata& pod) {
-  const std::string* managed = pod.labels.Find(kManaged);
+  const std::string* managed = pod.labels.Find(kManagedLabel);
   if (managed == nullptr || *managed == "true") return;
   const SourceContext& context = check.job.context;
   const bool has_default = context.defaults.namespaces_with_default_queue.contains(
       NamespaceOfObject(check.job.value, context.read));
   if (HasQueueName(check) || has_default || pod.annotations.Contains(kSuspendingParent)) return;
-  check.found.Forbidden(fmt::format("metadata.labels[{}]", kManaged),
-                        "managed label value can only be 'true'", *managed);
+  check.found.Forbidden(LabelPath(kManagedLabel), "managed label value can only be 'true'",
+                        *managed);
 }
 
 std::string CountProblem(std::string_view text) {
@@ -44,18 +42,18 @@ std::string CountProblem(std::string_view text) {
   if (*count >= 1) return "";
   return fmt::format(
       "incorrect annotation value '{}={}': group total count should be greater than zero",
-      kTotalCount, text);
+      kPodGroupTotalCount, text);
 }
 
 void CheckGroup(const JobCheck& check, const PodMetadata& pod) {
   const KueueGroupName group = KueueGroupOf(check.job.value);
   const std::string name_path = fmt::format(
       "metadata.{}[{}]", group.in_annotation ? "annotations" : "labels", kKueuePodGroupName);
-  const std::string count_path = fmt::format("metadata.annotations[{}]", kTotalCount);
+  const std::string count_path = AnnotationPath(kPodGroupTotalCount);
   const std::string both =
-      fmt::format("both the '{}' annotation and the '{}' {} should be set", kTotalCount,
+      fmt::format("both the '{}' annotation and the '{}' {} should be set", kPodGroupTotalCount,
                   kKueuePodGroupName, group.in_annotation ? "annotation" : "label");
-  const std::string* count = pod.annotations.Find(kTotalCount);
+  const std::string* count = pod.annotations.Find(kPodGroupTotalCount);
   if (group.name.empty()) {
     if (count != nullptr) return check.found.Required(name_path, both);
     return;
@@ -72,9 +70,9 @@ void CheckGroup(const JobCheck& check, const PodMetadata& pod) {
 // A group has the Workload of its own name.
 void CheckPrebuiltOfGroup(const JobCheck& check, const PodMetadata& pod) {
   const std::string_view group = KueueGroupOf(check.job.value).name;
-  const std::string* prebuilt = pod.labels.Find(kPrebuilt);
+  const std::string* prebuilt = pod.labels.Find(kPrebuiltWorkload);
   if (group.empty() || prebuilt == nullptr || *prebuilt == group) return;
-  check.found.Invalid(fmt::format("metadata.labels[{}]", kPrebuilt), *prebuilt,
+  check.found.Invalid(LabelPath(kPrebuiltWorkload), *prebuilt,
                       "prebuilt workload and pod group should be equal");
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/kueue_keys.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/sources/ray_head.hpp"
 #include "host/webhooks/job_checks.hpp"
@@ -101,8 +102,8 @@ std::string PodSetsError(std::span<const PodSetToCheck> pod_sets, const RayClust
 std::vector<PodSetToCheck> WithLevel(std::span<const PodSetToCheck> pod_sets) {
   std::vector<PodSetToCheck> with_level;
   std::ranges::copy_if(pod_sets, std::back_inserter(with_level), [](const PodSetToCheck& pod_set) {
-    return pod_set.annotations.Contains("kueue.x-k8s.io/podset-required-topology") ||
-           pod_set.annotations.Contains("kueue.x-k8s.io/podset-preferred-topology");
+    return pod_set.annotations.Contains(kRequiredTopology) ||
+           pod_set.annotations.Contains(kPreferredTopology);
   });
   return with_level;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/kueue_keys.hpp"
 #include "host/model/quantity.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/sources/spark_pods.hpp"
@@ -78,7 +79,7 @@ void CheckSparkApplication(const JobCheck& check) {
                           "only Cluster mode is supported for a kueue managed job");
     }
     const bool elastic = check.gates.elastic_jobs_via_workload_slices &&
-                         AnnotationOf(check.job.value, "kueue.x-k8s.io/elastic-job") == "true";
+                         AnnotationOf(check.job.value, kElasticJobAnnotation) == "true";
     if (!elastic && AllocatesDynamically(*spec)) {
       check.found.Invalid("spec.dynamicAllocation.enabled", true,
                           "a kueue managed job can use dynamicAllocation only when the "

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/kueue_keys.hpp"
 #include "host/model/name_errors.hpp"
 #include "host/model/parse_bool.hpp"
 #include "host/model/parse_integer.hpp"
@@ -15,14 +16,6 @@
 
 namespace espalier {
 namespace {
-
-constexpr std::string_view kRequired = "kueue.x-k8s.io/podset-required-topology";
-constexpr std::string_view kPreferred = "kueue.x-k8s.io/podset-preferred-topology";
-constexpr std::string_view kUnconstrained = "kueue.x-k8s.io/podset-unconstrained-topology";
-constexpr std::string_view kSliceTopology = "kueue.x-k8s.io/podset-slice-required-topology";
-constexpr std::string_view kSliceSize = "kueue.x-k8s.io/podset-slice-size";
-constexpr std::string_view kLayers = "kueue.x-k8s.io/podset-slice-required-topology-constraints";
-constexpr std::string_view kGroup = "kueue.x-k8s.io/podset-group-name";
 
 constexpr std::string_view kSizeTooSmall = "must be greater than or equal to 1";
 
@@ -45,17 +38,20 @@ class Checker {
   void Check() {
     CheckOneOfThree();
     CheckUnconstrained();
-    for (const std::string_view key : {kRequired, kPreferred, kSliceTopology}) CheckLabelKey(key);
+    for (const std::string_view key :
+         {kRequiredTopology, kPreferredTopology, kSliceRequiredTopology})
+      CheckLabelKey(key);
     CheckGroup();
     CheckSlicePair();
     CheckLayers();
   }
 
   void CheckSlicesFit(std::int64_t count) {  // R23.6, R23.8
-    if (Has(kLayers) && gates_.multi_layer_topology) {
-      const auto layers = ParseSliceConstraints(*annotations_.Find(kLayers));
+    if (Has(kSliceTopologyConstraints) && gates_.multi_layer_topology) {
+      const auto layers = ParseSliceConstraints(*annotations_.Find(kSliceTopologyConstraints));
       if (layers && !layers->empty() && layers->front().size > count) {
-        found_.Invalid(At(kLayers), std::int64_t{layers->front().size}, TooLarge(count));
+        found_.Invalid(At(kSliceTopologyConstraints), std::int64_t{layers->front().size},
+                       TooLarge(count));
       }
       return;
     }
@@ -77,15 +73,17 @@ class Checker {
   }
 
   void CheckOneOfThree() {  // R23.1
-    if (Has(kRequired) + Has(kPreferred) + Has(kUnconstrained) <= 1) return;
-    found_.InvalidWithoutValue(path_, fmt::format("must not contain more than one topology "
-                                                  "annotation: [\"{}\", \"{}\", \"{}\"]",
-                                                  kRequired, kPreferred, kUnconstrained));
+    if (Has(kRequiredTopology) + Has(kPreferredTopology) + Has(kUnconstrainedTopology) <= 1) return;
+    found_.InvalidWithoutValue(
+        path_, fmt::format("must not contain more than one topology "
+                           "annotation: [\"{}\", \"{}\", \"{}\"]",
+                           kRequiredTopology, kPreferredTopology, kUnconstrainedTopology));
   }
 
   void CheckUnconstrained() {  // R23.5
-    if (!Has(kUnconstrained) || ParseBool(ValueOf(kUnconstrained))) return;
-    found_.Invalid(At(kUnconstrained), ValueOf(kUnconstrained), "must be a boolean value");
+    if (!Has(kUnconstrainedTopology) || ParseBool(ValueOf(kUnconstrainedTopology))) return;
+    found_.Invalid(At(kUnconstrainedTopology), ValueOf(kUnconstrainedTopology),
+                   "must be a boolean value");
   }
 
   void CheckLabelKey(std::string_view key) {  // R23.2
@@ -96,29 +94,30 @@ class Checker {
   }
 
   void CheckGroup() {  // R23.3, R23.4
-    if (!Has(kGroup)) return;
-    const std::string_view group = ValueOf(kGroup);
+    if (!Has(kPodSetGroupName)) return;
+    const std::string_view group = ValueOf(kPodSetGroupName);
     const bool digits = !group.empty() && group.front() != '+';
     if (digits && ParseInteger<std::uint64_t>(group)) {
-      found_.Invalid(At(kGroup), group, "must not be a number");
+      found_.Invalid(At(kPodSetGroupName), group, "must not be a number");
     }
-    for (const std::string_view key : {kSliceSize, kSliceTopology}) {
-      if (Has(key)) Forbid(kGroup, NotBeside(key));
+    for (const std::string_view key : {kSliceSize, kSliceRequiredTopology}) {
+      if (Has(key)) Forbid(kPodSetGroupName, NotBeside(key));
     }
-    if (!Has(kRequired) && !Has(kPreferred)) {
-      Forbid(kGroup, fmt::format("may not be set when neither '{}' nor '{}' is specified",
-                                 kPreferred, kRequired));
+    if (!Has(kRequiredTopology) && !Has(kPreferredTopology)) {
+      Forbid(kPodSetGroupName, fmt::format("may not be set when neither '{}' nor '{}' is specified",
+                                           kPreferredTopology, kRequiredTopology));
     }
   }
 
   void CheckSlicePair() {  // R23.6, R23.7
-    if (Has(kSliceTopology) && !Has(kSliceSize)) {
+    if (Has(kSliceRequiredTopology) && !Has(kSliceSize)) {
       found_.Required(At(kSliceSize),
-                      fmt::format("must be set when '{}' is specified", kSliceTopology));
+                      fmt::format("must be set when '{}' is specified", kSliceRequiredTopology));
     }
     if (!Has(kSliceSize)) return;
-    if (!Has(kSliceTopology)) {
-      Forbid(kSliceSize, fmt::format("may not be set when '{}' is not specified", kSliceTopology));
+    if (!Has(kSliceRequiredTopology)) {
+      Forbid(kSliceSize,
+             fmt::format("may not be set when '{}' is not specified", kSliceRequiredTopology));
     }
     const std::string_view text = ValueOf(kSliceSize);
     const auto size = ParseInteger<std::int32_t>(text);
@@ -130,24 +129,24 @@ class Checker {
   }
 
   void CheckLayers() {  // R23.8
-    if (!Has(kLayers)) return;
+    if (!Has(kSliceTopologyConstraints)) return;
     if (!gates_.multi_layer_topology) {
-      return Forbid(kLayers,
+      return Forbid(kSliceTopologyConstraints,
                     "the TASMultiLayerTopology feature gate must be enabled to use this "
                     "annotation");
     }
-    for (const std::string_view key : {kSliceTopology, kSliceSize}) {
-      if (Has(key)) Forbid(kLayers, NotBeside(key));
+    for (const std::string_view key : {kSliceRequiredTopology, kSliceSize}) {
+      if (Has(key)) Forbid(kSliceTopologyConstraints, NotBeside(key));
     }
-    if (Has(kGroup)) Forbid(kGroup, NotBeside(kLayers));
-    const std::string_view text = ValueOf(kLayers);
+    if (Has(kPodSetGroupName)) Forbid(kPodSetGroupName, NotBeside(kSliceTopologyConstraints));
+    const std::string_view text = ValueOf(kSliceTopologyConstraints);
     const auto layers = ParseSliceConstraints(text);
     if (!layers) {
-      return found_.Invalid(At(kLayers), text,
+      return found_.Invalid(At(kSliceTopologyConstraints), text,
                             fmt::format("must be a valid JSON array: {}", layers.error().message));
     }
     if (layers->empty() || layers->size() > 3) {
-      return found_.Invalid(At(kLayers), text,
+      return found_.Invalid(At(kSliceTopologyConstraints), text,
                             "topology constraints must contain between 1 and 3 entries");
     }
     for (std::size_t i = 0; i < layers->size(); ++i) CheckLayer(*layers, i);
@@ -155,7 +154,7 @@ class Checker {
 
   void CheckLayer(const std::vector<SliceConstraint>& layers, std::size_t index) {
     const auto& [topology, size] = layers[index];
-    const std::string at = fmt::format("{}[{}]", At(kLayers), index);
+    const std::string at = fmt::format("{}[{}]", At(kSliceTopologyConstraints), index);
     for (const std::string& error : LabelKeyErrors(topology)) {
       found_.Invalid(at + ".topology", topology, error);
     }
@@ -189,7 +188,7 @@ bool SameLevel(const StringMap& a, const StringMap& b, std::string_view key) {
 void CheckGroupOf(const std::string& group, const std::vector<const PodSetToCheck*>& members,
                   Violations& found) {
   const auto at = [](const PodSetToCheck& member) {
-    return fmt::format("{}[{}]", member.annotations_path, kGroup);
+    return fmt::format("{}[{}]", member.annotations_path, kPodSetGroupName);
   };
   if (members.size() != 2) {
     for (const PodSetToCheck* member : members) {
@@ -207,16 +206,17 @@ void CheckGroupOf(const std::string& group, const std::vector<const PodSetToChec
                     "replica(s) and {} replica(s) in the group",
                     a.count.value_or(0), b.count.value_or(0)));
   }
-  const bool asked = a.annotations.Contains(kRequired) || a.annotations.Contains(kPreferred);
-  if (asked && SameLevel(a.annotations, b.annotations, kRequired) &&
-      SameLevel(a.annotations, b.annotations, kPreferred)) {
+  const bool asked =
+      a.annotations.Contains(kRequiredTopology) || a.annotations.Contains(kPreferredTopology);
+  if (asked && SameLevel(a.annotations, b.annotations, kRequiredTopology) &&
+      SameLevel(a.annotations, b.annotations, kPreferredTopology)) {
     return;
   }
   const auto differs = [&](const PodSetToCheck& one, const PodSetToCheck& other) {
     found.InvalidWithoutValue(
         one.annotations_path,
         fmt::format("must specify '{}' or '{}' topology consistent with '{}' in group '{}'",
-                    kRequired, kPreferred, other.annotations_path, group));
+                    kRequiredTopology, kPreferredTopology, other.annotations_path, group));
   };
   differs(a, b);
   differs(b, a);
@@ -236,14 +236,15 @@ void CheckSlicesFit(const PodSetToCheck& pod_set, const FeatureGates& gates, Vio
 void CheckPodSetGroups(std::span<const PodSetToCheck> pod_sets, Violations& found) {
   std::map<std::string, std::vector<const PodSetToCheck*>> groups;
   for (const PodSetToCheck& pod_set : pod_sets) {
-    const std::string* group = pod_set.annotations.Find(kGroup);
+    const std::string* group = pod_set.annotations.Find(kPodSetGroupName);
     if (group) groups[*group].push_back(&pod_set);
   }
   for (const auto& [group, members] : groups) CheckGroupOf(group, members, found);
 }
 
 void CheckElasticTopology(const PodSetToCheck& pod_set, Violations& found) {
-  for (const auto& [key, word] : {std::pair{kRequired, "required"}, {kPreferred, "preferred"}}) {
+  for (const auto& [key, word] :
+       {std::pair{kRequiredTopology, "required"}, {kPreferredTopology, "preferred"}}) {
     const std::string* value = pod_set.annotations.Find(key);
     if (value == nullptr) continue;
     found.Forbidden(fmt::format("{}.{}", pod_set.annotations_path, key),

@@ -68,7 +68,7 @@ void OptInSlices(const ObjectKey& key, std::vector<Workload>& workloads) {
 }
 
 const std::string* PrebuiltWorkload(const GangWorkload& job) {
-  return job.head.labels.Find(kPrebuiltWorkloadLabel);
+  return job.head.labels.Find(kPrebuiltWorkload);
 }
 
 // A job, and the worker cluster that it is in.
@@ -96,7 +96,7 @@ Result<FoundJob> FindJob(std::vector<WorkerRead>& workers, const std::string& na
   if (found.size() == 1) return found.front();
   const std::string where =
       workers.size() == 1 ? "the worker cluster has" : "the worker clusters have";
-  std::string what = name.empty() ? fmt::format("no job with the label {}", kPrebuiltWorkloadLabel)
+  std::string what = name.empty() ? fmt::format("no job with the label {}", kPrebuiltWorkload)
                                   : fmt::format("no job {}", Excerpt(name));
   if (!found.empty()) {
     what = fmt::format("several jobs: {}; choose one with --workload", fmt::join(names, ", "));

@@ -178,7 +178,7 @@ RankedGroup ReadReplica(JsonValue pods, std::string_view sub_group_level,
   group.topology_request.segments = std::move(segments);
   const auto& request = group.topology_request.levels;
   if (leader && !(request && request->pod_set_group_name)) {
-    group.pod_template->annotations.Set(kIndexOffset, "1");  // R22.9
+    group.pod_template->annotations.Set(kPodIndexOffsetAnnotation, "1");  // R22.9
   }
   ranked.eq_groups.push_back(std::move(group));
   return ranked;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/kueue_keys.hpp"
 #include "host/model/label_selector.hpp"
 #include "host/readers/kueue_configuration.hpp"
 #include "host/readers/sources/left_out.hpp"
@@ -14,7 +15,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kDefaultQueue = "default";
 constexpr std::string_view kPod = "pod";
 constexpr std::string_view kNamespaceName = "kubernetes.io/metadata.name";
 
@@ -77,7 +77,7 @@ std::string ManagedJobs::WhyNot(std::string_view framework, std::string_view gro
   }
   if (!head.queue_name.empty()) return "";
   if (defaults_.namespaces_with_default_queue.contains(head.key.namespace_)) {
-    head.queue_name = kDefaultQueue;
+    head.queue_name = kDefaultLocalQueue;
     return "";
   }
   if (configuration_->manage_jobs_without_queue_name) return "";

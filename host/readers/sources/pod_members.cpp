@@ -8,6 +8,7 @@
 
 #include "host/gangs/gang_counts.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/model/parse_integer.hpp"
 #include "host/readers/job_metadata.hpp"
 #include "host/readers/kubernetes_objects.hpp"
@@ -23,12 +24,7 @@ namespace {
 using Kind = PartReference::Kind;
 
 constexpr std::string_view kRoleHash = "kueue.x-k8s.io/role-hash";
-constexpr std::string_view kTotalCount = "kueue.x-k8s.io/pod-group-total-count";
 constexpr std::string_view kFastAdmission = "kueue.x-k8s.io/pod-group-fast-admission";
-constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";
-constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";
-constexpr std::string_view kPrebuilt = "kueue.x-k8s.io/prebuilt-workload-name";
-constexpr std::string_view kManaged = "kueue.x-k8s.io/managed";
 constexpr std::string_view kAdmissionGate = "kueue.x-k8s.io/admission";
 
 bool HasEnded(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
@@ -148,7 +144,7 @@ std::string TitleOf(JsonValue object) { return ObjectTitle(object, ""); }
 // labels that Kueue gives to it then, whatever it says of its age.
 Workload ReadHeadOfPod(JsonValue pod, const ReadContext& context, const ClusterDefaults& defaults) {
   Workload head = ReadWorkloadHead(pod, context);
-  const bool was_made = !LabelOf(pod, kManaged).empty() || pod["status"]["phase"].is_string();
+  const bool was_made = !LabelOf(pod, kManagedLabel).empty() || pod["status"]["phase"].is_string();
   if (!was_made) AddDefaultLabels(defaults, head);
   return head;
 }
@@ -180,7 +176,7 @@ GangWorkload PodAlone(JsonValue pod, const ReadContext& context, const ClusterDe
 
 // How many pods the group of the pod is to have; nullopt where the pod does not say it.
 std::optional<std::int32_t> TotalCount(JsonValue pod) {
-  const auto total = ParseInteger<std::int32_t>(AnnotationOf(pod, kTotalCount));
+  const auto total = ParseInteger<std::int32_t>(AnnotationOf(pod, kPodGroupTotalCount));
   return total && *total >= 1 ? total : std::nullopt;
 }
 
@@ -226,15 +222,15 @@ std::string WhyNotComposed(const std::vector<GangPod>& pods) {
   if (differs([](JsonValue pod) { return LabelOf(pod, kQueueNameLabel); })) {
     return fmt::format("its pods have different labels {}", kQueueNameLabel);
   }
-  if (differs([](JsonValue pod) { return AnnotationOf(pod, kTotalCount); })) {
-    return fmt::format("its pods have different annotations {}", kTotalCount);
+  if (differs([](JsonValue pod) { return AnnotationOf(pod, kPodGroupTotalCount); })) {
+    return fmt::format("its pods have different annotations {}", kPodGroupTotalCount);
   }
   const std::string_view index = LabelOf(first, kGroupPodIndexLabel);
   const auto number = ParseInteger<std::uint32_t>(index);
   const std::optional<std::int32_t> total = TotalCount(first);
   if (!index.empty() && (!number || (total && std::int64_t{*number} >= *total))) {
     return fmt::format("label {} is {}, and not below {}", kGroupPodIndexLabel, Excerpt(index),
-                       kTotalCount);
+                       kPodGroupTotalCount);
   }
   return "";
 }
@@ -301,7 +297,7 @@ bool HasWorkload(const Pod& pod, JsonValue object, std::string_view group,
   if (owners.HasWorkload("Pod", name_space, pod.key.name, pod.uid)) return true;
   return std::ranges::any_of(
       std::initializer_list<std::string_view>{AnnotationOf(object, kWorkloadAnnotation),
-                                              LabelOf(object, kPrebuilt), group},
+                                              LabelOf(object, kPrebuiltWorkload), group},
       [&](std::string_view name) { return !name.empty() && owners.IsWorkload(name_space, name); });
 }
 
@@ -366,7 +362,7 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     }
     const bool of_kueue = has_workload || !AnnotationOf(object, kWorkloadAnnotation).empty() ||
                           !LabelOf(object, kPodSetLabel).empty() ||
-                          !LabelOf(object, kPrebuilt).empty();
+                          !LabelOf(object, kPrebuiltWorkload).empty();
     if (of_kueue && (reference.kind == Kind::kNone || of_kueue_group || of_other_group)) {
       if (!bound && !has_workload) ++result.skipped["Pod whose Workload is not in the input"];
       continue;
@@ -426,7 +422,7 @@ GangWorkload KueuePodGroup(const std::string& name_space, const std::string& nam
   const std::int32_t total = told.value_or(members.Seen());
   if (!told) {
     workload.notes.push_back(fmt::format(
-        "its pods do not say in {} how many they are: {} are there", kTotalCount, total));
+        "its pods do not say in {} how many they are: {} are there", kPodGroupTotalCount, total));
   }
   if (members.excess > 0) {
     workload.notes.push_back(fmt::format(

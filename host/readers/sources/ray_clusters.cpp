@@ -3,6 +3,7 @@
 #include <map>
 #include <string_view>
 
+#include "host/model/kueue_keys.hpp"
 #include "host/readers/object_metadata.hpp"
 
 namespace espalier {
@@ -31,8 +32,8 @@ bool Autoscales(const PodAsker& asker) {
 }
 
 void MarkElastic(Workload& head) {
-  constexpr std::string_view kElasticJob = "kueue.x-k8s.io/elastic-job";
-  if (head.annotations.Find(kElasticJob) == nullptr) head.annotations.Set(kElasticJob, "true");
+  if (head.annotations.Find(kElasticJobAnnotation) == nullptr)
+    head.annotations.Set(kElasticJobAnnotation, "true");
 }
 
 const PodAsker* RayClusterOf(const PodAsker& job, const std::vector<PodAsker>& askers,

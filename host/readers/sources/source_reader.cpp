@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "host/model/excerpt.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/readers/job_metadata.hpp"
 #include "host/readers/key_check.hpp"
 #include "host/readers/kubernetes_objects.hpp"
@@ -16,8 +17,6 @@
 
 namespace espalier {
 namespace {
-
-constexpr std::string_view kPreferredTopology = "kueue.x-k8s.io/podset-preferred-topology";
 
 // Whether an expression of a label selector holds for the labels of a pod; also where it cannot be
 // read, as what is not known may bind.

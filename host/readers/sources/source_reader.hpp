@@ -10,19 +10,17 @@
 #include <vector>
 
 #include "host/gangs/gang_workload.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/readers/effective_requests.hpp"
 #include "host/readers/json_fields.hpp"
 
 namespace espalier {
 
-inline constexpr std::string_view kQueueNameLabel = "kueue.x-k8s.io/queue-name";
 inline constexpr std::string_view kCompletionIndexLabel =
     "batch.kubernetes.io/job-completion-index";  // R22.9
 
 inline constexpr std::string_view kGroupPodIndexLabel =
     "kueue.x-k8s.io/pod-group-pod-index";  // R22.9
-
-inline constexpr std::string_view kIndexOffset = "kueue.x-k8s.io/pod-index-offset";  // R22.9
 
 // An object that is read along with another one, and what findings about it name.
 struct FoundObject {

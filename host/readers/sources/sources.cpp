@@ -14,6 +14,7 @@
 #include "host/gangs/gang_counts.hpp"
 #include "host/gangs/placement_units.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/readers/job_metadata.hpp"
 #include "host/readers/key_check.hpp"
 #include "host/readers/kubernetes_objects.hpp"
@@ -734,15 +735,14 @@ class SourcesReader {
   // A job that names the Workload that stands for it waits for that one. Of kinds whose Workloads
   // Kueue makes by rules of their own the name is not looked at.
   void NotePrebuilt(Workload& head) const {
-    constexpr std::string_view kPrebuilt = "kueue.x-k8s.io/prebuilt-workload-name";
     constexpr std::string_view kWithout[] = {"Deployment", "ReplicaSet", "StatefulSet",
                                              "LeaderWorkerSet"};
     if (!head.owners.empty() &&
         std::ranges::find(kWithout, head.owners.back().kind) != std::end(kWithout)) {
       return;
     }
-    const std::string* name = head.labels.Find(kPrebuilt);
-    if (name == nullptr) name = head.annotations.Find(kPrebuilt);
+    const std::string* name = head.labels.Find(kPrebuiltWorkload);
+    if (name == nullptr) name = head.annotations.Find(kPrebuiltWorkload);
     if (name == nullptr || owners_->IsWorkload(head.key.namespace_, *name)) return;
     head.reconcile_error = "prebuilt workload not found";
   }

@@ -68,7 +68,7 @@ void ReadTrainingJob(JsonValue object, const SourceContext& context,
     if (continues) {
       const auto& request = group.topology_request.levels;
       if (!(request && request->pod_set_group_name)) {
-        group.pod_template->annotations.Set(kIndexOffset, "1");
+        group.pod_template->annotations.Set(kPodIndexOffsetAnnotation, "1");
       }
       gang.ranked_groups.back().eq_groups.push_back(std::move(group));
       gang.ranked_groups.back().name = "rg";
