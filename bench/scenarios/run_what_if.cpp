@@ -9,7 +9,7 @@
 #include "bench/scenarios/run_gangs.hpp"
 #include "bench/scenarios/splitmix64.hpp"
 #include "host/engine/assignments.hpp"
-#include "host/engine/prefix_search.hpp"
+#include "host/what_if/prefix_search.hpp"
 
 namespace espalier {
 namespace {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "host/engine/engine.hpp"
-#include "host/engine/prefix_search.hpp"
 #include "host/kueue/assignment_encoding.hpp"
 #include "host/kueue/ungater.hpp"
 #include "host/model/workload.hpp"
 #include "host/readers/input_bytes.hpp"
 #include "host/readers/json_fields.hpp"
+#include "host/what_if/prefix_search.hpp"
 
 namespace espalier {
 

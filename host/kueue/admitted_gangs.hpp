@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "host/engine/defragment.hpp"
 #include "host/engine/feature_gates.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
+#include "host/what_if/defragment.hpp"
 
 namespace espalier {
 

@@ -10,16 +10,16 @@
 #include <utility>
 
 #include "host/engine/backend.hpp"
-#include "host/engine/empty_nodes.hpp"
 #include "host/engine/leaf_input.hpp"
 #include "host/engine/request_resolution.hpp"
 #include "host/engine/verdicts.hpp"
 #include "host/engine/workload_placement.hpp"
-#include "host/kueue/cluster_input.hpp"
 #include "host/kueue/preemption.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "host/packing/node_match.hpp"
+#include "host/what_if/changed_nodes.hpp"
+#include "host/what_if/empty_nodes.hpp"
 
 namespace espalier {
 namespace {
@@ -209,8 +209,11 @@ class Explainer {
     TryLowerRequests(state);
     TryFewerConstraints(state, input);
     if (const auto tried = TryVictims(state); !tried) return tl::unexpected(tried.error());
-    if (const auto tried = TryRepairs(input); !tried) return tl::unexpected(tried.error());
-    if (const auto tried = TryLabels(input); !tried) return tl::unexpected(tried.error());
+    ChangedNodes changed(state, input);
+    if (const auto tried = TryRepairs(input, changed); !tried) {
+      return tl::unexpected(tried.error());
+    }
+    if (const auto tried = TryLabels(input, changed); !tried) return tl::unexpected(tried.error());
     if (const auto tried = TryEmpty(state, input); !tried) return tl::unexpected(tried.error());
     if (!found_.near_miss && failing.job) {
       found_.near_miss =
@@ -447,32 +450,30 @@ class Explainer {
   }
 
   // On a cluster with every node repaired, as if something held each of those; then each is freed.
-  Result<void> TryRepairs(const ClusterStateInput& given) {
+  Result<void> TryRepairs(const ClusterStateInput& given, ChangedNodes& changed) {
     const auto is_well = [](const Node& node) { return node.ready && !node.unschedulable; };
     if (std::ranges::all_of(given.nodes, is_well)) return {};  // spares the copy
-    ClusterStateInput input = given;
-    std::vector<std::size_t> repaired;
-    for (std::size_t i = 0; i < input.nodes.size(); ++i) {
-      Node& node = input.nodes[i];
-      if (is_well(node)) continue;
+    std::vector<Node> repaired;
+    for (const Node& ill : given.nodes) {
+      if (is_well(ill)) continue;
+      Node& node = repaired.emplace_back(ill);
       node.ready = true;
       node.unschedulable = false;
       std::erase_if(node.taints,
                     [](const Taint& taint) { return taint.key.starts_with(kNodeTroubleTaints); });
-      repaired.push_back(i);
     }
-    Result<ClusterState> state = ClusterState::Build(input, engine_.budget());
+    Result<ClusterState> state = changed.With(repaired, engine_.budget());
     if (!state) return tl::unexpected(state.error());
     std::vector<Victim> held;
-    for (const std::size_t i : repaired) {
+    for (const Node& well : repaired) {
       Victim& node = held.emplace_back();
-      node.name = input.nodes[i].name;
+      node.name = well.name;
       for (const std::string_view name : state->FlavorNames()) {
         const FlavorSnapshot& snapshot = state->Find(name)->snapshot();
-        const auto place = snapshot.PlaceOf(input.nodes[i]);
+        const auto place = snapshot.PlaceOf(well);
         if (!place || !place->leaf.valid()) continue;
         node.usage.push_back(
-            {std::string(name), snapshot.LeafIdText(place->leaf), input.nodes[i].allocatable});
+            {std::string(name), snapshot.LeafIdText(place->leaf), well.allocatable});
       }
       state->AddUsage(node.usage);
     }
@@ -517,7 +518,7 @@ class Explainer {
   }
 
   // With each label of a level that well nodes of the flavor lack.
-  Result<void> TryLabels(const ClusterStateInput& given) {
+  Result<void> TryLabels(const ClusterStateInput& given, ChangedNodes& changed) {
     if (request_.tree) return {};
     const std::string& name = request_.pod_sets.front().flavor;
     const auto flavor = std::ranges::find(given.flavors, name, &ResourceFlavor::name);
@@ -532,26 +533,22 @@ class Explainer {
         lacking.insert(cause.nodes.begin(), cause.nodes.end());
       }
       LabelledNodes labelled{label, "", {}};
-      ClusterStateInput input;
+      std::vector<Node> nodes;
       bool same_value = true;
-      for (std::size_t i = 0; i < given.nodes.size(); ++i) {
-        const Node& node = given.nodes[i];
+      for (const Node& node : given.nodes) {
         if (!lacking.contains(node.name) || !node.ready || node.unschedulable ||
             node.labels.Contains(label)) {
           continue;
         }
         const auto value = ValueByNeighbours(given.nodes, topology->levels, level, node);
         if (!value) continue;
-        if (labelled.nodes.empty()) {
-          input = given;
-          labelled.value = *value;
-        }
+        if (labelled.nodes.empty()) labelled.value = *value;
         same_value = same_value && *value == labelled.value;
-        input.nodes[i].labels.Set(label, *value);
+        nodes.emplace_back(node).labels.Set(label, *value);
         labelled.nodes.push_back(node.name);
       }
       if (labelled.nodes.empty()) continue;
-      const Result<ClusterState> state = ClusterState::Build(input, engine_.budget());
+      const Result<ClusterState> state = changed.With(nodes, engine_.budget());
       if (!state) return tl::unexpected(state.error());
       if (!same_value) labelled.value.clear();
       if (FitsNow(*state, request_)) found_.changes.labelled.push_back(std::move(labelled));
@@ -597,15 +594,6 @@ std::vector<RunningWorkload> RunningWorkloads(const Cluster& cluster, const Obje
         {newest(slices).key, VictimOf(cluster, slices, lookup), newest(slices).priority});
   }
   return running;
-}
-
-Result<Certificate> Explain(const Cluster& cluster, const WorkloadRequest& request,
-                            const Engine& engine) {
-  const ClusterStateInput input = BuildClusterStateInput(cluster, engine.gates());
-  const Result<ClusterState> state = ClusterState::Build(input);
-  if (!state) return tl::unexpected(state.error());
-  const std::vector<RunningWorkload> running = RunningWorkloads(cluster, request.key);
-  return Explain(*state, input, running, request, engine);
 }
 
 }  // namespace espalier

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "host/engine/engine.hpp"
-#include "host/engine/prefix_search.hpp"
 #include "host/engine/request.hpp"
 #include "host/kueue/cluster_lookup.hpp"
 #include "host/kueue/node_participation.hpp"
 #include "host/kueue/ruled_out.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
+#include "host/what_if/prefix_search.hpp"
 
 namespace espalier {
 
@@ -107,10 +107,5 @@ std::vector<RunningWorkload> RunningWorkloads(const Cluster& cluster, const Obje
 Result<Certificate> Explain(const ClusterState& state, const ClusterStateInput& input,
                             std::span<const RunningWorkload> running,
                             const WorkloadRequest& request, const Engine& engine);
-
-// Explains the request of a workload of the cluster by trying every change. Errors are those of
-// ClusterState::Build and of the search for victims.
-Result<Certificate> Explain(const Cluster& cluster, const WorkloadRequest& request,
-                            const Engine& engine);
 
 }  // namespace espalier

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/engine/prefix_search.hpp"
 #include "host/kueue/preemption.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/what_if/prefix_search.hpp"
 
 namespace espalier {
 namespace {

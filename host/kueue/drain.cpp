@@ -70,67 +70,40 @@ void Cordon(Cluster& cluster, std::span<const std::size_t> nodes) {
   for (const std::size_t node : nodes) cluster.nodes[node].unschedulable = true;
 }
 
-std::vector<HitWorkload> WorkloadsOn(const Cluster& cluster, std::span<const std::size_t> nodes) {
-  std::vector<HitWorkload> hit;
+std::vector<WorkloadOnNodes> WorkloadsOn(const Cluster& cluster,
+                                         std::span<const std::size_t> nodes) {
+  std::vector<WorkloadOnNodes> hit;
   HitDomains domains(cluster, nodes);
   for (std::size_t i = 0; i < cluster.workloads.size(); ++i) {
     const Workload& workload = cluster.workloads[i];
     if (!HasReservation(workload)) continue;
-    HitWorkload counts{i};
+    WorkloadOnNodes counts{i};
     for (const PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
       if (!assignment.topology_assignment) continue;
       counts.pods += TotalPods(*assignment.topology_assignment);
-      counts.pods_hit += domains.PodsOn(*assignment.topology_assignment);
+      counts.pods_there += domains.PodsOn(*assignment.topology_assignment);
     }
-    if (counts.pods_hit > 0) hit.push_back(counts);
+    if (counts.pods_there > 0) hit.push_back(counts);
   }
   return hit;
 }
 
-Result<DrainPlan> PlanMoves(const Cluster& cluster, std::span<const std::size_t> nodes,
-                            std::span<const HitWorkload> hits, const FeatureGates& gates) {
+Result<std::vector<PlannedWorkload>> PlanMoves(const Cluster& cluster,
+                                               std::span<const std::size_t> nodes,
+                                               std::span<const std::size_t> workloads,
+                                               const FeatureGates& gates) {
   Cluster after = cluster;
   Cordon(after, nodes);
-  for (const HitWorkload& hit : hits) MakePending(after.workloads[hit.index]);
+  std::vector<bool> moves(cluster.workloads.size(), false);
+  for (const std::size_t index : workloads) {
+    MakePending(after.workloads[index]);
+    moves[index] = true;
+  }
   Result<PlacementPlan> plan = PlanPlacement(after, {.gates = gates, .admitted_in = &cluster});
   if (!plan) return tl::unexpected(plan.error());
-  std::vector<const HitWorkload*> hit_at(cluster.workloads.size(), nullptr);
-  for (const HitWorkload& hit : hits) hit_at[hit.index] = &hit;
-  DrainPlan drain;
-  for (PlannedWorkload& planned : plan->workloads) {
-    const HitWorkload* hit = hit_at[planned.index];
-    if (hit != nullptr) drain.moves.push_back({*hit, std::move(planned), {}});
-  }
-  drain.state = std::move(plan->state);
-  return drain;
-}
-
-std::vector<WorkloadRequest> RequestsOf(std::span<const Move> moves) {
-  std::vector<WorkloadRequest> requests;
-  for (const Move& move : moves) {
-    const auto* request = std::get_if<WorkloadRequest>(&move.planned.plan);
-    if (request != nullptr) requests.push_back(*request);
-  }
-  return requests;
-}
-
-void SetAnswers(std::vector<WorkloadAnswer> answers, std::span<Move> moves) {
-  auto answer = answers.begin();
-  for (Move& move : moves) {
-    if (std::holds_alternative<WorkloadRequest>(move.planned.plan)) {
-      move.answer = std::move(*answer++);
-    }
-  }
-}
-
-Result<DrainPlan> PlanDrain(const Cluster& cluster, std::span<const std::size_t> nodes,
-                            const Engine& engine) {
-  Result<DrainPlan> drain = PlanMoves(cluster, nodes, WorkloadsOn(cluster, nodes), engine.gates());
-  if (!drain) return drain;
-  Result<ClusterState> state = ClusterState::Build(drain->state);
-  if (!state) return tl::unexpected(state.error());
-  SetAnswers(engine.PlaceInOrder(*state, RequestsOf(drain->moves)), drain->moves);
-  return drain;
+  std::erase_if(plan->workloads,
+                [&](const PlannedWorkload& planned) { return !moves[planned.index]; });
+  return std::move(plan->workloads);
 }
 
 }  // namespace espalier

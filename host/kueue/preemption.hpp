@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "host/engine/prefix_search.hpp"
 #include "host/engine/request.hpp"
 #include "host/kueue/cluster_lookup.hpp"
 #include "host/model/cluster.hpp"
+#include "host/what_if/prefix_search.hpp"
 
 namespace espalier {
 

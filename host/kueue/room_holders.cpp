@@ -21,10 +21,6 @@ class HolderFinder {
  public:
   HolderFinder(const Cluster& cluster, const FeatureGates& gates)
       : cluster_(cluster), lookup_(cluster), shared_(SharedFlavors(cluster, lookup_, gates)) {
-    found_.input = BuildClusterStateInput(cluster, gates);
-    // What flavors see of each other is written out below.
-    found_.input.share_usage_between_flavors = false;
-    found_.input.tas_usage = OnAllFlavors(std::move(found_.input.tas_usage));
     for (const Node& node : cluster.nodes) nodes_.emplace(node.name, &node);
   }
 
@@ -45,7 +41,7 @@ class HolderFinder {
     for (const Pod& pod : cluster_.pods) {
       if (IsOtherPod(pod) && !NeverEnds(pod) && pod.priority < options.pods_below) AddPod(pod);
     }
-    TakeOutOfOtherUsage();
+    for (auto& [node, usage] : pods_) found_.pods_on_nodes.push_back({node, std::move(usage)});
     std::ranges::stable_sort(found_.holders, {}, [](const RoomHolder& holder) {
       return std::tuple(holder.priority, holder.victim.name);
     });
@@ -85,38 +81,35 @@ class HolderFinder {
 
   void AddPod(const Pod& pod) {
     const auto node = nodes_.find(pod.node_name);
-    if (node == nodes_.end()) return;
+    if (node == nodes_.end()) {
+      ++found_.pods_elsewhere;
+      return;
+    }
     const Resources usage = UsageOfPods(pod.requests, 1);
     RoomHolder holder{
         {fmt::format("pod {}", pod.key.ToString()), {}}, pod.key, pod.priority, {}, {}};
+    bool is_shared = false;  // on one of the flavors that see each other's usage (R5.6)
     for (const ResourceFlavor& flavor : cluster_.flavors) {
-      if (const auto leaf = LeafOf(*node->second, flavor)) {
-        holder.victim.usage.push_back({flavor.name, *leaf, usage});
-      }
+      const auto leaf = LeafOf(*node->second, flavor);
+      if (!leaf) continue;
+      holder.victim.usage.push_back({flavor.name, *leaf, usage});
+      const bool shares = std::ranges::find(shared_, flavor.name) != shared_.end();
+      if (!shares || !is_shared) found_.pods_on_leaves.push_back(holder.victim.usage.back());
+      is_shared = is_shared || shares;
     }
-    if (holder.victim.usage.empty()) return;
-    std::ranges::copy(holder.victim.usage, std::back_inserter(found_.input.tas_usage));
-    AddTo(taken_[pod.node_name], usage);
+    if (holder.victim.usage.empty()) {
+      ++found_.pods_elsewhere;
+      return;
+    }
+    AddTo(pods_[pod.node_name], usage);
     found_.holders.push_back(std::move(holder));
-  }
-
-  // The pods that may go are among the usage of flavors now.
-  void TakeOutOfOtherUsage() {
-    for (NodeUsage& node : found_.input.non_tas_usage) {
-      const auto taken = taken_.find(node.node);
-      if (taken == taken_.end()) continue;
-      for (const auto& [resource, amount] : taken->second) {
-        const Amount* all = node.usage.Find(resource);
-        node.usage.Set(resource, SaturatingSubtract(all == nullptr ? 0 : *all, amount));
-      }
-    }
   }
 
   const Cluster& cluster_;
   ClusterLookup lookup_;
   std::vector<std::string> shared_;
   std::map<std::string_view, const Node*> nodes_;
-  std::map<std::string, Resources, std::less<>> taken_;  // by node
+  std::map<std::string, Resources, std::less<>> pods_;  // that may go, by node
   HeldRoom found_;
 };
 

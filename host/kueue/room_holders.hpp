@@ -12,12 +12,12 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/request.hpp"
-#include "host/engine/victim.hpp"
 #include "host/kueue/cluster_lookup.hpp"
 #include "host/kueue/preemption.hpp"
 #include "host/kueue/quota.hpp"
 #include "host/model/cluster.hpp"
 #include "host/packing/cluster_state.hpp"
+#include "host/what_if/victim.hpp"
 
 namespace espalier {
 
@@ -29,10 +29,13 @@ struct RoomHolder {
   VictimSlices slices;        // of the job; empty for a pod
 };
 
-// A cluster's state in which each holder can be taken out of every flavor alike.
+// Who holds room, and how the pods among them become usage of leaves, so that each holder can be
+// taken out of every flavor alike.
 struct HeldRoom {
-  ClusterStateInput input;
-  std::vector<RoomHolder> holders;  // by priority, then name
+  std::vector<RoomHolder> holders;              // by priority, then name
+  std::vector<NodeUsage> pods_on_nodes;         // what the pods use, by node
+  std::vector<FlavorLeafUsage> pods_on_leaves;  // the same as that of an admitted workload
+  std::size_t pods_elsewhere = 0;  // pods that might go, but are on no node of a flavor
 };
 
 struct RoomHolderOptions {

@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "host/kueue/audit.hpp"
 #include "host/kueue/node_participation.hpp"
 #include "host/kueue/workload_status.hpp"
 #include "host/model/by_name.hpp"
+#include "host/questions/audit.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/counted.hpp"
 #include "service/cli/html_report.hpp"
@@ -178,22 +178,6 @@ Result<Cluster> ReadCluster(const InputOptions& options) {
   return std::move(read->cluster);
 }
 
-// Audits on the state of a server.
-Result<Audit> AskServer(const Cluster& before, const Question& question) {
-  const Cluster& after = question.cluster;
-  Result<AuditPlan> plan = PlanAudit(before, after, question.gates);
-  if (!plan) return tl::unexpected(plan.error());
-  ReplayedWorkloads replayed{plan->requests, plan->chosen, plan->ended};
-  std::ranges::copy(plan->waiting_requests, std::back_inserter(replayed.requests));
-  auto answers = question.remote->Replay(replayed, question.gates);
-  if (!answers) return tl::unexpected(answers.error());
-  std::vector<Workload> admitted;
-  std::ranges::copy_if(after.workloads, std::back_inserter(admitted), HasReservation);
-  const auto check = question.remote->Validate(admitted, question.gates);
-  if (!check) return tl::unexpected(check.error());
-  return CompleteAudit(*std::move(plan), *std::move(answers), *check, after);
-}
-
 Result<ExitCode> RunAudit(const AuditOptions& options) {
   const Result<Cluster> before = ReadCluster(InputOf(options, options.before));
   if (!before) return tl::unexpected(before.error());
@@ -202,9 +186,9 @@ Result<ExitCode> RunAudit(const AuditOptions& options) {
   const Result<Question> question = OpenQuestion(of_after);
   if (!question) return tl::unexpected(question.error());
   const Cluster& after = question->cluster;
-  const auto audit = question->remote != nullptr
-                         ? AskServer(*before, *question)
-                         : AuditDecisions(*before, after, question->MakeEngine());
+  const auto then = AskedAt(*question, *before);
+  if (!then) return tl::unexpected(then.error());
+  const auto audit = AuditDecisions(*before, after, **then, *question->asked, question->gates);
   if (!audit) return tl::unexpected(audit.error());
   if (options.question.output == "table") {
     PrintTable(after, *audit, question->style);

@@ -15,9 +15,9 @@
 #include "bench/scenarios/run_gangs.hpp"
 #include "bench/scenarios/splitmix64.hpp"
 #include "host/engine/engine.hpp"
+#include "host/live/indexed_input.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "service/cli/bench_server.hpp"
-#include "service/server/indexed_input.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/cluster_state.hpp"
 

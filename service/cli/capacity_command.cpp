@@ -11,12 +11,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/engine/census.hpp"
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/drain.hpp"
 #include "host/kueue/quantity_text.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/packing/flavor_state.hpp"
+#include "host/what_if/census.hpp"
 #include "kernels/saturating.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/counted.hpp"
@@ -60,14 +60,16 @@ Exit codes: 0 there is room for a gang of every shape; 1 for some there is none;
 // A gang on one flavor and the room for it.
 struct Counting {
   std::string shape;  // in words
-  PodSetRequest gang;
+  WorkloadRequest request;
   NamedCensus census;
-  bool is_tree = false;  // counted as a whole, on the whole flavor alone
   // Which gang it is: one that may go to several flavors is counted on each.
   std::size_t gang_number = 0;
-};
 
-constexpr std::int64_t kMostTrees = 4096;  // counted of one workload
+  // Whether it is counted as a whole, on the whole flavor alone.
+  bool is_tree() const { return static_cast<bool>(request.tree); }
+  const PodSetRequest& gang() const { return request.pod_sets.front(); }
+  const std::string& flavor() const { return is_tree() ? request.tree->flavor : gang().flavor; }
+};
 
 std::string ShapeText(const PodSetRequest& gang) {
   std::vector<std::string> requests;
@@ -83,24 +85,25 @@ class RoomForGangs {
       : options_(options), question_(std::move(question)) {}
 
   Result<ExitCode> Run() {
+    std::set<std::string> drained;
     for (const std::string& text : options_.drain) {
       if (auto checked = CheckNodes(question_); !checked) {
         return tl::unexpected(checked.error());
       }
       const auto nodes = FindNodes(question_.cluster, text);
       if (!nodes) return tl::unexpected(nodes.error());
-      for (const std::size_t node : *nodes) drained_.push_back(question_.cluster.nodes[node].name);
-      Cordon(question_.cluster, *nodes);
+      for (const std::size_t node : *nodes) drained.insert(question_.cluster.nodes[node].name);
     }
-    if (const auto opened = OpenState(); !opened) return tl::unexpected(opened.error());
+    if (auto supposed = question_.asked->Suppose({.drained = {drained.begin(), drained.end()}});
+        !supposed) {
+      return tl::unexpected(supposed.error());
+    }
+    for (const ResourceFlavor& flavor : question_.cluster.flavors) {
+      if (flavor.topology_name) flavors_.push_back(flavor.name);
+    }
+    std::ranges::sort(flavors_);
     if (const auto chosen = ChooseGangs(); !chosen) return tl::unexpected(chosen.error());
-    for (Counting& counting : countings_) {
-      if (counting.is_tree) continue;
-      counting.shape = ShapeText(counting.gang);
-      auto census = FindRoom(counting.gang);
-      if (!census) return tl::unexpected(census.error());
-      counting.census = *std::move(census);
-    }
+    if (const auto counted = CountEach(); !counted) return tl::unexpected(counted.error());
     if (const auto known = CheckLevel(); !known) return tl::unexpected(known.error());
     if (options_.question.output == "table") {
       PrintTable();
@@ -116,43 +119,31 @@ class RoomForGangs {
   }
 
  private:
-  // Of a server's state only the flavors and their leaves are known here.
-  Result<void> OpenState() {
-    if (question_.remote == nullptr) {
-      auto state = ClusterState::Build(BuildClusterStateInput(question_.cluster, question_.gates));
-      if (!state) return tl::unexpected(state.error());
-      state_ = *std::move(state);
-      for (const std::string_view name : state_->FlavorNames()) flavors_.emplace_back(name);
-      return {};
-    }
-    std::ranges::sort(drained_);
-    drained_.erase(std::unique(drained_.begin(), drained_.end()), drained_.end());
-    for (const ResourceFlavor& flavor : question_.cluster.flavors) {
-      if (flavor.topology_name) flavors_.push_back(flavor.name);
-    }
-    std::ranges::sort(flavors_);
-    return {};
-  }
-
-  Result<NamedCensus> FindRoom(const PodSetRequest& gang) const {
-    if (question_.remote != nullptr) {
-      return question_.remote->CountGangs(gang, drained_, question_.gates);
-    }
-    const GangCensus census =
-        CountGangs(*state_, {&gang, 1}, CensusDetail::kDomains, question_.gates, *question_.backend)
-            .front();
-    const FlavorSnapshot& snapshot = state_->Find(gang.flavor)->snapshot();
-    NamedCensus named{census.failure, {}};
-    for (const LevelCensus& level : census.levels) {
-      NamedCensus::Level& row = named.levels.emplace_back();
-      row.level = level.level;
-      row.gangs = level.gangs;
-      if (level.level.empty()) row.domains.push_back({{}, census.pods, level.gangs});
-      for (std::int32_t d = level.domains.begin; d < level.domains.end; ++d) {
-        row.domains.push_back({snapshot.Path(DomainId(d)), census.PodsIn(d), census.GangsIn(d)});
+  // Leaves out flavors that a server's state lacks of gangs that have another flavor, and says so.
+  Result<void> CountEach() {
+    std::optional<Error> last;
+    std::set<std::size_t> counted;  // gangs
+    std::vector<Counting> kept;
+    for (Counting& counting : countings_) {
+      auto census = question_.asked->CountGangs(counting.request);
+      if (!census && census.error().error_class == ErrorClass::kNotFound) {
+        Tell(fmt::format("flavor {} is not counted: {}", Excerpt(counting.flavor()),
+                         census.error().message));
+        last = census.error();
+        continue;
       }
+      if (!census) return tl::unexpected(census.error());
+      counting.census = *std::move(census);
+      counted.insert(counting.gang_number);
+      if (counting.is_tree() && counting.census.levels.front().gangs == Questions::kMostCounted) {
+        Tell(fmt::format("of workload {} at least {} fit; more are not counted",
+                         Excerpt(counting.shape), Questions::kMostCounted));
+      }
+      kept.push_back(std::move(counting));
     }
-    return named;
+    countings_ = std::move(kept);
+    if (last && counted.size() < gangs_) return tl::unexpected(*last);
+    return {};
   }
 
   Result<void> ChooseGangs() {
@@ -174,7 +165,7 @@ class RoomForGangs {
       if (!gang) return tl::unexpected(gang.error());
       for (const std::string& flavor : flavors) {
         gang->flavor = flavor;
-        countings_.push_back({.gang = *gang, .gang_number = gangs_});
+        AddCounting(*gang);
       }
       ++gangs_;
     }
@@ -191,7 +182,10 @@ class RoomForGangs {
       if (choices.front()->tree) {
         for (const WorkloadRequest* request : choices) {
           if (!options_.flavor.empty() && request->tree->flavor != options_.flavor) continue;
-          if (auto counted = CountTree(*request); !counted) return counted;
+          countings_.push_back({.shape = request->key.ToString(),
+                                .request = *request,
+                                .census = {},
+                                .gang_number = gangs_});
         }
         ++gangs_;
         continue;
@@ -216,48 +210,31 @@ class RoomForGangs {
     }
     const auto counted = [&](const PodSetRequest& gang) {
       return std::ranges::any_of(countings_, [&](const Counting& other) {
-        return other.gang.count == gang.count && other.gang.flavor == gang.flavor &&
-               other.gang.requests == gang.requests &&
-               other.gang.pod_template.node_selector == gang.pod_template.node_selector &&
-               other.gang.pod_template.affinity == gang.pod_template.affinity &&
-               other.gang.pod_template.tolerations == gang.pod_template.tolerations;
+        if (other.is_tree()) return false;
+        const PodSetRequest& known = other.gang();
+        return known.count == gang.count && known.flavor == gang.flavor &&
+               known.requests == gang.requests &&
+               known.pod_template.node_selector == gang.pod_template.node_selector &&
+               known.pod_template.affinity == gang.pod_template.affinity &&
+               known.pod_template.tolerations == gang.pod_template.tolerations;
       });
     };
     if (std::ranges::all_of(on_each, counted)) return;
-    for (PodSetRequest& gang : on_each) {
-      countings_.push_back({.gang = std::move(gang), .gang_number = gangs_});
-    }
+    for (PodSetRequest& gang : on_each) AddCounting(std::move(gang));
     ++gangs_;
   }
 
-  // How many more workloads like this one, whose parts ask for more than one domain.
-  Result<void> CountTree(const WorkloadRequest& request) {
-    if (question_.remote != nullptr) {
-      return BadInput(
-          fmt::format("workload {} is placed as a tree, of which a server does not count "
-                      "how many fit; want --shape, or files instead of --connect",
-                      Excerpt(request.key.ToString())));
-    }
-    const Engine engine(question_.backend, question_.gates);
-    const auto fit = CountByPlacing(engine, *state_, request, kMostTrees);
-    if (!fit) return tl::unexpected(fit.error());
+  void AddCounting(PodSetRequest gang) {
     Counting& counting = countings_.emplace_back();
-    counting.is_tree = true;
     counting.gang_number = gangs_;
-    counting.shape = request.key.ToString();
-    counting.gang.flavor = request.tree->flavor;
-    const std::int64_t pods = MostPods(request.tree->root);
-    counting.census.levels.push_back({{}, *fit, {{{}, SaturatingProduct(pods, *fit), *fit}}});
-    if (*fit == kMostTrees) {
-      Tell(fmt::format("of workload {} at least {} fit; more are not counted",
-                       Excerpt(counting.shape), kMostTrees));
-    }
-    return {};
+    counting.shape = ShapeText(gang);
+    counting.request.key.name = "gang";
+    counting.request.pod_sets = {std::move(gang)};
   }
 
   const Topology* TopologyOf(const Counting& counting) const {
     const ClusterLookup lookup(question_.cluster);
-    return lookup.TopologyOf(counting.gang.flavor);
+    return lookup.TopologyOf(counting.flavor());
   }
 
   // The level that was asked for, of a gang's topology; null: it has none of that name.
@@ -276,7 +253,7 @@ class RoomForGangs {
   Result<void> CheckLevel() {
     if (options_.level.empty()) return {};
     const auto is_known = [&](const Counting& counting) {
-      return counting.is_tree || !counting.census.failure.empty() || Wanted(counting) != nullptr;
+      return counting.is_tree() || !counting.census.failure.empty() || Wanted(counting) != nullptr;
     };
     std::set<std::size_t> known;
     std::set<std::string> left_out;
@@ -285,7 +262,7 @@ class RoomForGangs {
     }
     std::erase_if(countings_, [&](const Counting& counting) {
       if (is_known(counting) || !known.contains(counting.gang_number)) return false;
-      left_out.insert(counting.gang.flavor);
+      left_out.insert(counting.flavor());
       return true;
     });
     for (const std::string& flavor : left_out) {
@@ -297,10 +274,10 @@ class RoomForGangs {
       const TopologyNames names(*TopologyOf(counting), {});
       std::vector<std::string> levels;
       for (const std::string& key : names.levels()) levels.push_back(names.LevelName(key));
-      return tl::unexpected(Error{
-          ErrorClass::kNotFound,
-          fmt::format("--level: the topology of flavor {} has no level {}; there are {}",
-                      counting.gang.flavor, Excerpt(options_.level), fmt::join(levels, ", "))});
+      return tl::unexpected(
+          Error{ErrorClass::kNotFound,
+                fmt::format("--level: the topology of flavor {} has no level {}; there are {}",
+                            counting.flavor(), Excerpt(options_.level), fmt::join(levels, ", "))});
     }
     return {};
   }
@@ -308,7 +285,7 @@ class RoomForGangs {
   // At the level that was asked for, else anywhere.
   bool HasRoom(const Counting& counting) const {
     if (!counting.census.failure.empty()) return false;
-    const bool anywhere = options_.level.empty() || counting.is_tree;
+    const bool anywhere = options_.level.empty() || counting.is_tree();
     const NamedCensus::Level* level = anywhere ? &counting.census.levels.front() : Wanted(counting);
     return level->gangs > 0;
   }
@@ -317,9 +294,9 @@ class RoomForGangs {
     std::vector<TableRow> rows;
     for (const Counting& counting : countings_) {
       if (!counting.census.failure.empty()) {
-        rows.push_back({counting.shape, counting.gang.flavor, "-", "0",
+        rows.push_back({counting.shape, counting.flavor(), "-", "0",
                         TableCell(counting.census.failure, Color::kBad)});
-      } else if (options_.level.empty() || counting.is_tree) {
+      } else if (options_.level.empty() || counting.is_tree()) {
         AddLevels(counting, rows);
       } else {
         AddDomains(counting, *Wanted(counting), rows);
@@ -336,7 +313,7 @@ class RoomForGangs {
       const auto with_room = std::ranges::count_if(
           level.domains, [](const NamedCensus::Domain& domain) { return domain.gangs > 0; });
       const std::string name = level.level.empty() ? "flavor" : names.LevelName(level.level);
-      rows.push_back({counting.shape, counting.gang.flavor, name, std::to_string(level.gangs),
+      rows.push_back({counting.shape, counting.flavor(), name, std::to_string(level.gangs),
                       level.level.empty() ? Counted(level.domains.front().pods, "pod")
                                           : fmt::format("{} of {}", with_room,
                                                         Counted(std::ssize(level.domains), name))});
@@ -352,13 +329,13 @@ class RoomForGangs {
     std::ranges::stable_sort(domains, std::greater<>(), &NamedCensus::Domain::gangs);
     domains.resize(domains.size() - more);
     for (const NamedCensus::Domain& domain : domains) {
-      rows.push_back({counting.shape, counting.gang.flavor,
+      rows.push_back({counting.shape, counting.flavor(),
                       fmt::format("{}", fmt::join(domain.values, "/")),
                       std::to_string(domain.gangs), Counted(domain.pods, "pod")});
     }
     const auto all = std::ssize(level.domains);
     rows.push_back(
-        {counting.shape, counting.gang.flavor,
+        {counting.shape, counting.flavor(),
          more == 0 ? fmt::format("all {}", all) : fmt::format("all {}, {} not shown", all, more),
          std::to_string(level.gangs), "-"});
   }
@@ -369,14 +346,14 @@ class RoomForGangs {
     for (const Counting& counting : countings_) {
       out.BeginMap();
       out.Field("gang", std::string_view(counting.shape));
-      out.Field("flavor", std::string_view(counting.gang.flavor));
+      out.Field("flavor", std::string_view(counting.flavor()));
       if (!counting.census.failure.empty()) {
         out.Field("reason", std::string_view(counting.census.failure));
       }
       out.Key("levels");
       out.BeginList();
       for (const NamedCensus::Level& level : counting.census.levels) {
-        const bool one = !options_.level.empty() && !counting.is_tree;
+        const bool one = !options_.level.empty() && !counting.is_tree();
         if (one && &level != Wanted(counting)) continue;
         WriteLevel(level, out);
       }
@@ -408,9 +385,7 @@ class RoomForGangs {
 
   const CapacityOptions& options_;
   Question question_;
-  std::vector<std::string> drained_;   // names of nodes
-  std::optional<ClusterState> state_;  // of the files
-  std::vector<std::string> flavors_;   // with a topology, by name
+  std::vector<std::string> flavors_;  // with a topology, by name
   std::vector<Counting> countings_;
   std::size_t gangs_ = 0;  // different ones among the countings
 };

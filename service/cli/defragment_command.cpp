@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/engine/defragment.hpp"
 #include "host/kueue/admitted_gangs.hpp"
 #include "host/kueue/cluster_input.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/what_if/defragment.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/counted.hpp"
 #include "service/cli/question.hpp"
@@ -71,15 +71,15 @@ std::string PathText(const FreedDomain& freed) {
 
 // A plan about gangs of files.
 struct Planned {
-  std::vector<HoldingGang> gangs;
+  std::vector<WorkloadRequest> gangs;
   std::map<ObjectKey, const Workload*> workloads;  // that the gangs are
   DefragmentPlan plan;
-  std::vector<std::size_t> unknown;  // gangs that the server does not know
+  std::vector<std::size_t> unknown;  // gangs that the state does not know by key
 };
 
-std::int64_t PodsOf(const HoldingGang& gang) {
+std::int64_t PodsOf(const WorkloadRequest& gang) {
   std::int64_t pods = 0;
-  for (const PodSetRequest& pod_set : gang.request->pod_sets) pods += pod_set.count;
+  for (const PodSetRequest& pod_set : gang.pod_sets) pods += pod_set.count;
   return pods;
 }
 
@@ -103,7 +103,7 @@ void PrintTable(const Question& question, const std::string& level, const Planne
   std::vector<TableRow> rows;
   for (const FreedDomain& freed : plan.freed) {
     for (const DefragmentMove& move : freed.moves) {
-      const HoldingGang& gang = planned.gangs[move.gang];
+      const WorkloadRequest& gang = planned.gangs[move.gang];
       TableCell goes_to = AnswerCell(move.answer, names);
       std::ranges::move(NotHonouredLines(*planned.workloads.at(gang.key)),
                         std::back_inserter(goes_to.lines));
@@ -115,7 +115,7 @@ void PrintTable(const Question& question, const std::string& level, const Planne
     rows.push_back({key, "", "", {"stays: nothing says what it asks for", Color::kBad}});
   }
   for (const std::string& key : UnknownTexts(planned)) {
-    rows.push_back({key, "", "", {"stays: the server does not know it by its name", Color::kBad}});
+    rows.push_back({key, "", "", {"stays: the state does not know it by its name", Color::kBad}});
   }
   if (!rows.empty()) {
     WriteOutput(RenderTable({"MOVE", "PODS", "FREES", "GOES TO"}, rows, question.style) + "\n");
@@ -141,7 +141,7 @@ void Write(const Question& question, const Planned& planned, ObjectWriter& out) 
     out.Key("moves");
     out.BeginList();
     for (const DefragmentMove& move : freed.moves) {
-      const HoldingGang& gang = planned.gangs[move.gang];
+      const WorkloadRequest& gang = planned.gangs[move.gang];
       out.BeginMap();
       out.Field("workload", std::string_view(gang.key.ToString()));
       out.Field("pods", PodsOf(gang));
@@ -167,18 +167,14 @@ Result<Planned> Plan(const Question& question, const DefragmentOptions& options)
   for (const Workload& workload : question.cluster.workloads) {
     workloads.emplace(workload.key, &workload);
   }
-  if (question.remote != nullptr) {
-    auto there = question.remote->Defragment(*gangs, options, question.gates);
-    if (!there) return tl::unexpected(there.error());
-    return Planned{*std::move(gangs), std::move(workloads), std::move(there->plan),
-                   std::move(there->unknown)};
+  std::vector<WorkloadRequest> requests;
+  for (HoldingGang& gang : *gangs) {
+    if (gang.request) requests.push_back(*std::move(gang.request));
   }
-  Result<ClusterState> state =
-      ClusterState::Build(BuildClusterStateInput(question.cluster, question.gates));
-  if (!state) return tl::unexpected(state.error());
-  auto plan = PlanDefragment(*std::move(state), *gangs, options, question.MakeEngine());
-  if (!plan) return tl::unexpected(plan.error());
-  return Planned{*std::move(gangs), std::move(workloads), *std::move(plan), {}};
+  auto found = question.asked->Defragment(requests, options);
+  if (!found) return tl::unexpected(found.error());
+  return Planned{std::move(requests), std::move(workloads), std::move(found->plan),
+                 std::move(found->unknown)};
 }
 
 bool MovesAreAsAsked(const Planned& planned, const InputOptions& input) {
@@ -194,7 +190,6 @@ ExitCode RunDefragment(const DefragmentCommandOptions& options) {
   if (!question) return ReportError(question.error());
   DefragmentOptions asked = options.plan;
   asked.level = LevelKey(question->cluster, asked.level);
-  asked.shared = question->gates.handle_overlapping_flavors;
   const auto planned = Plan(*question, asked);
   if (!planned) return ReportError(planned.error());
   if (options.question.output == "table") {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "host/engine/dispatch.hpp"
 #include "host/kueue/placement_plan.hpp"
 #include "host/model/result.hpp"
+#include "host/what_if/dispatch.hpp"
 #include "service/cli/backend_options.hpp"
 #include "service/cli/input.hpp"
 

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "host/kueue/drain.hpp"
 #include "host/kueue/workload_status.hpp"
+#include "host/questions/drain_plan.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/counted.hpp"
 #include "service/cli/placement_report.hpp"
@@ -70,22 +70,23 @@ TableCell WhereTo(const Workload& workload, const Move& move, const NamesByFlavo
 }
 
 // Whether all of them have a place, and one that they ask for.
-bool IsAllRight(const DrainOptions& options, const Cluster& cluster, const DrainPlan& plan) {
-  return std::ranges::all_of(plan.moves, [&](const Move& move) {
-    return HasPlace(move) && IsAsAsked(cluster.workloads[move.hit.index], options.question.input);
+bool IsAllRight(const DrainOptions& options, const Cluster& cluster,
+                const std::vector<Move>& moves) {
+  return std::ranges::all_of(moves, [&](const Move& move) {
+    return HasPlace(move) && IsAsAsked(cluster.workloads[move.index], options.question.input);
   });
 }
 
-void PrintTable(const Question& question, std::size_t nodes, const DrainPlan& plan) {
+void PrintTable(const Question& question, std::size_t nodes, const std::vector<Move>& moves) {
   const Cluster& cluster = question.cluster;
   const NamesByFlavor names(cluster.flavors, cluster.topologies, cluster.nodes);
   std::vector<TableRow> rows;
   std::int64_t without_place = 0;
-  for (const Move& move : plan.moves) {
-    const Workload& workload = cluster.workloads[move.hit.index];
+  for (const Move& move : moves) {
+    const Workload& workload = cluster.workloads[move.index];
     without_place += static_cast<std::int64_t>(!HasPlace(move));
     rows.push_back({workload.key.ToString(), std::to_string(workload.priority),
-                    fmt::format("{} of {}", move.hit.pods_hit, move.hit.pods),
+                    fmt::format("{} of {}", move.pods_hit, move.pods),
                     WhereTo(workload, move, names)});
   }
   if (!rows.empty()) {
@@ -95,7 +96,7 @@ void PrintTable(const Question& question, std::size_t nodes, const DrainPlan& pl
   }
   WriteOutput(fmt::format("{} drained; {} hit, {} without a place\n",
                           Counted(static_cast<std::int64_t>(nodes), "node"),
-                          Counted(std::ssize(plan.moves), "admitted workload"), without_place));
+                          Counted(std::ssize(moves), "admitted workload"), without_place));
 }
 
 std::vector<std::string> NamesOf(const Cluster& cluster, const std::vector<std::size_t>& nodes) {
@@ -104,19 +105,19 @@ std::vector<std::string> NamesOf(const Cluster& cluster, const std::vector<std::
   return names;
 }
 
-void Write(const Question& question, const std::vector<std::size_t>& nodes, const DrainPlan& plan,
-           ObjectWriter& out) {
+void Write(const Question& question, const std::vector<std::size_t>& nodes,
+           const std::vector<Move>& moves, ObjectWriter& out) {
   out.Key("nodes");
   WriteTexts(NamesOf(question.cluster, nodes), out);
   out.Key("workloads");
   out.BeginList();
-  for (const Move& move : plan.moves) {
-    const Workload& workload = question.cluster.workloads[move.hit.index];
+  for (const Move& move : moves) {
+    const Workload& workload = question.cluster.workloads[move.index];
     out.BeginMap();
     out.Field("workload", std::string_view(workload.key.ToString()));
     out.Field("priority", workload.priority);
-    out.Field("podsThere", move.hit.pods_hit);
-    out.Field("pods", move.hit.pods);
+    out.Field("podsThere", move.pods_hit);
+    out.Field("pods", move.pods);
     if (std::holds_alternative<WorkloadRequest>(move.planned.plan)) {
       out.Key("then");
       WriteAnswer(move.answer, question.gates, out);
@@ -129,54 +130,13 @@ void Write(const Question& question, const std::vector<std::size_t>& nodes, cons
   out.EndList();
 }
 
-// Plans the drain on the server's state, which knows who is hit; the files say what those ask for.
-// Adds to the cluster the workloads that it lacks.
-Result<DrainPlan> AskServer(Question& question, const std::vector<std::size_t>& nodes) {
-  Cluster& cluster = question.cluster;
-  const std::vector<std::string> names = NamesOf(cluster, nodes);
-  const auto hits_there = question.remote->WorkloadsOn(names);
-  if (!hits_there) return tl::unexpected(hits_there.error());
-  std::map<ObjectKey, std::size_t> by_key;
-  for (std::size_t i = 0; i < cluster.workloads.size(); ++i) {
-    by_key.emplace(cluster.workloads[i].key, i);
-  }
-  std::vector<HitWorkload> hits;
-  for (const HitByKey& hit : *hits_there) {
-    const auto [found, is_absent] = by_key.emplace(hit.key, cluster.workloads.size());
-    hits.push_back({found->second, hit.pods_hit, hit.pods});
-    if (!is_absent) continue;
-    Workload& absent = cluster.workloads.emplace_back();
-    absent.key = hit.key;
-    absent.priority = hit.priority;
-    absent.conditions = {{.type = std::string(kFinished), .status = "True"}};  // nothing is asked
-  }
-  auto plan = PlanMoves(cluster, nodes, hits, question.gates);
-  if (!plan) return plan;
-  auto answers = question.remote->Drain(names, RequestsOf(plan->moves), question.gates);
-  if (!answers) return tl::unexpected(answers.error());
-  SetAnswers(*std::move(answers), plan->moves);
-  std::set<std::size_t> told;
-  for (const Move& move : plan->moves) told.insert(move.hit.index);
-  const auto refuse = [&](const HitWorkload& hit, const char* reason) {
-    if (!told.insert(hit.index).second) return;
-    plan->moves.push_back({hit, {.index = hit.index, .plan = RefusedWorkload{reason}}, {}});
-  };
-  for (const HitWorkload& hit : hits) refuse(hit, "the files do not say what it asks for");
-  for (const HitWorkload& hit : WorkloadsOn(cluster, nodes)) {
-    refuse(hit, "the server does not know it by its name");
-  }
-  return plan;
-}
-
 ExitCode RunDrain(const DrainOptions& options) {
   Result<Question> question = OpenQuestion(options.question);
   if (!question) return ReportError(question.error());
   if (const auto checked = CheckNodes(*question); !checked) return ReportError(checked.error());
   const auto nodes = FindNodes(question->cluster, options.target);
   if (!nodes) return ReportError(nodes.error());
-  const auto plan = question->remote != nullptr
-                        ? AskServer(*question, *nodes)
-                        : PlanDrain(question->cluster, *nodes, question->MakeEngine());
+  const auto plan = PlanDrain(question->cluster, *nodes, *question->asked, question->gates);
   if (!plan) return ReportError(plan.error());
   if (options.question.output == "table") {
     PrintTable(*question, nodes->size(), *plan);

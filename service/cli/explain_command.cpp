@@ -321,11 +321,11 @@ Result<void> WriteReport(const std::vector<OnFlavors>& tried, const AskedWorkloa
 Result<std::vector<OnFlavors>> ExplainEach(const Question& question, const AskedWorkload& asked) {
   const std::vector<RunningWorkload> running =
       RunningWorkloads(question.cluster, asked.request.key);
+  std::optional<std::span<const RunningWorkload>> of_files;  // else all that are known
+  if (!running.empty()) of_files = running;
   std::vector<OnFlavors> tried;
   for (const WorkloadRequest* request : asked.Choices()) {
-    auto found = question.remote != nullptr
-                     ? question.remote->Explain(*request, running, question.gates)
-                     : Explain(question.cluster, *request, question.MakeEngine());
+    auto found = question.asked->Explain(*request, of_files);
     if (!found && IsNotTried(asked, *request, found.error())) continue;
     if (!found) return tl::unexpected(found.error());
     tried.push_back({request, *std::move(found)});

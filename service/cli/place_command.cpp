@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/engine/empty_nodes.hpp"
 #include "host/engine/engine.hpp"
 #include "host/gangs/expand.hpp"
 #include "host/kueue/cluster_input.hpp"
@@ -20,7 +19,9 @@
 #include "host/kueue/planned_answers.hpp"
 #include "host/kueue/pods_without_node.hpp"
 #include "host/kueue/running_gangs.hpp"
+#include "host/live/usage_by_key.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/what_if/empty_nodes.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/address_option.hpp"
 #include "service/cli/backend_options.hpp"
@@ -39,7 +40,6 @@
 #include "service/cli/standard_output.hpp"
 #include "service/cli/state_of_server.hpp"
 #include "service/cli/terminal.hpp"
-#include "service/cli/usage_by_key.hpp"
 #include "service/client/remote_engine.hpp"
 #include "service/client/remote_questions.hpp"
 
@@ -273,13 +273,13 @@ class PlaceRun {
       if (auto loaded = Load(plan.state); !loaded) return tl::unexpected(loaded.error());
     }
     if (asks_) LeaveOutUnknownFlavors(plan);
-    auto questions = RemoteQuestions::Connect(options_.connect, options_.state);
+    auto questions = RemoteQuestions::Connect(options_.connect, options_.state, gates_);
     if (!questions) return tl::unexpected(questions.error());
     return AnswerPlan(plan, Timed([this](const std::vector<WorkloadRequest>& requests) {
                         return remote_->Place(requests, Mode(), gates_);
                       }),
                       [&](const std::vector<WorkloadRequest>& requests) {
-                        return questions->NominateOnEmpty(requests, gates_);
+                        return (*questions)->NominateOnEmpty(requests);
                       });
   }
 

@@ -12,12 +12,14 @@
 #include "host/kueue/running_gangs.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/nearest_name.hpp"
+#include "host/questions/local_questions.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/address_option.hpp"
 #include "service/cli/admission_writer.hpp"
 #include "service/cli/standard_output.hpp"
 #include "service/cli/state_of_server.hpp"
 #include "service/client/remote_engine.hpp"
+#include "service/client/remote_questions.hpp"
 
 namespace espalier {
 namespace {
@@ -88,9 +90,9 @@ Result<void> Connect(const QuestionOptions& options, Question& question) {
     question.cluster.nodes = *std::move(nodes);
     question.why_not_nodes = WhyNotNodes(*state, options.connect);
   }
-  Result<RemoteQuestions> remote = RemoteQuestions::Connect(options.connect, options.state);
+  auto remote = RemoteQuestions::Connect(options.connect, options.state, question.gates);
   if (!remote) return tl::unexpected(remote.error());
-  question.remote = std::make_shared<RemoteQuestions>(*std::move(remote));
+  question.asked = *std::move(remote);
   return {};
 }
 
@@ -161,7 +163,17 @@ Result<Question> OpenQuestion(const QuestionOptions& options) {
   auto backend = MakeBackend(options.backend.name, options.backend.threads, 1);
   if (!backend) return tl::unexpected(backend.error());
   question.backend = *std::move(backend);
+  auto asked = LocalQuestions::Open(question.cluster, question.MakeEngine());
+  if (!asked) return tl::unexpected(asked.error());
+  question.asked = *std::move(asked);
   return question;
+}
+
+Result<std::shared_ptr<Questions>> AskedAt(const Question& question, const Cluster& moment) {
+  if (question.backend == nullptr) return question.asked;
+  auto asked = LocalQuestions::Open(moment, question.MakeEngine());
+  if (!asked) return tl::unexpected(asked.error());
+  return *std::move(asked);
 }
 
 Result<AskedWorkload> AskAbout(const Cluster& cluster, const FeatureGates& gates,

@@ -14,6 +14,7 @@
 #include "host/kueue/placement_plan.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
+#include "host/questions/questions.hpp"
 #include "service/cli/backend_options.hpp"
 #include "service/cli/domain_text.hpp"
 #include "service/cli/input.hpp"
@@ -21,7 +22,6 @@
 #include "service/cli/report_error.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/cli/text_table.hpp"
-#include "service/client/remote_questions.hpp"
 
 namespace espalier {
 
@@ -51,14 +51,18 @@ void AddWorkloadArgument(CLI::App& command, std::string& workload);
 // A cluster that was read, and what is needed to answer questions about it.
 struct Question {
   Cluster cluster;
-  std::shared_ptr<Backend> backend;         // null where a server is asked
-  std::shared_ptr<RemoteQuestions> remote;  // null where the files are asked about
+  std::shared_ptr<Questions> asked;  // a server's state, or the cluster as it was read
+  std::shared_ptr<Backend> backend;  // null where a server is asked
   FeatureGates gates;
   TextStyle style;
   std::string why_not_nodes;  // why the cluster's nodes are none of the server's; empty: they are
 
   Engine MakeEngine() const { return Engine(backend, gates); }
 };
+
+// Returns who is asked about another moment of the question's cluster: the same server, or the
+// files of that moment. Errors are those of LocalQuestions::Open.
+Result<std::shared_ptr<Questions>> AskedAt(const Question& question, const Cluster& moment);
 
 // Reads the files, and chooses the back end or connects to the server. Of a server's state the
 // cluster has the flavors, topologies and leaves that the files do not have.

@@ -70,13 +70,13 @@ void Write(const AssignmentCheck& check, ObjectWriter& out) {
   out.EndList();
 }
 
-// Checks the admitted workloads of the files, or `only` that one, beside all that a server knows.
-Result<AssignmentCheck> AskServer(const Question& question, const std::optional<ObjectKey>& only) {
+// Checks the admitted workloads of the files, or `only` that one, beside all that is known.
+Result<AssignmentCheck> Check(const Question& question, const std::optional<ObjectKey>& only) {
   std::vector<Workload> proposed;
   for (const Workload& workload : question.cluster.workloads) {
     if (HasReservation(workload) && (!only || *only == workload.key)) proposed.push_back(workload);
   }
-  return question.remote->Validate(proposed, question.gates);
+  return question.asked->Validate(proposed);
 }
 
 ExitCode RunValidate(const ValidateOptions& options) {
@@ -88,9 +88,7 @@ ExitCode RunValidate(const ValidateOptions& options) {
     if (!key) return ReportError(key.error());
     only = *std::move(key);
   }
-  const auto check = question->remote != nullptr
-                         ? AskServer(*question, only)
-                         : CheckAssignments(question->cluster, question->gates, only);
+  const auto check = Check(*question, only);
   if (!check) return ReportError(check.error());
   if (options.question.output == "table") {
     PrintTable(*check, question->style);

@@ -11,14 +11,14 @@
 #include <fmt/ranges.h>
 
 #include "host/engine/assignments.hpp"
-#include "host/engine/prefix_search.hpp"
-#include "host/engine/victim_sets.hpp"
 #include "host/kueue/certificate.hpp"
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/preemption.hpp"
 #include "host/kueue/quantity_text.hpp"
 #include "host/kueue/room_holders.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/what_if/prefix_search.hpp"
+#include "host/what_if/victim_sets.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/counted.hpp"
 #include "service/cli/question.hpp"
@@ -98,7 +98,7 @@ class Victims {
     for (const WorkloadRequest* request : asked_.Choices()) AddChoice(*request, *policy);
     if (options_.cheapest) return RunCheapest();
     for (OnFlavors& choice : choices_) {
-      auto found = FindFirst(choice);
+      auto found = question_.asked->FindVictims(*choice.request, choice.victims);
       if (!found && IsNotTried(asked_, *choice.request, found.error())) continue;
       if (!found) return tl::unexpected(found.error());
       choice.found = *std::move(found);
@@ -154,49 +154,6 @@ class Victims {
     return choices_.size() > 1 ? "on " + FlavorsText(*choice.request) : "";
   }
 
-  Result<ClusterState> BuildState() const {
-    return ClusterState::Build(BuildClusterStateInput(question_.cluster, question_.gates));
-  }
-
-  Result<PrefixAnswer> FindFirst(const OnFlavors& choice) const {
-    if (question_.remote != nullptr) {
-      return question_.remote->FindVictims(*choice.request, choice.victims, {}, question_.gates);
-    }
-    const auto state = BuildState();
-    if (!state) return tl::unexpected(state.error());
-    std::vector<Victim> victims;
-    for (const RunningWorkload& running : choice.victims) victims.push_back(running.victim);
-    return FindPrefix(question_.MakeEngine(), *state, *choice.request, victims);
-  }
-
-  Result<NamedVictimSets> FindCheapest(const OnFlavors& choice) const {
-    if (question_.remote != nullptr) {
-      return question_.remote->FindCheapestVictims(*choice.request, choice.victims,
-                                                   question_.gates);
-    }
-    std::optional<ClusterState> built;
-    if (!held_room_) {
-      auto state = BuildState();
-      if (!state) return tl::unexpected(state.error());
-      built = *std::move(state);
-    }
-    const ClusterState* state = held_room_ ? &*held_room_ : &*built;
-    std::vector<PricedVictim> priced;
-    for (const RunningWorkload& running : choice.victims) {
-      priced.push_back({running.victim, running.priority});
-    }
-    auto sets = FindVictimSets(question_.MakeEngine(), *state, *choice.request, priced);
-    if (!sets) return tl::unexpected(sets.error());
-    NamedVictimSets named{sets->fits, {}};
-    for (DomainVictims& domain : sets->domains) {
-      std::vector<std::string> values;
-      if (domain.domain.valid())
-        values = state->Find(domain.flavor)->snapshot().Path(domain.domain);
-      named.domains.push_back({std::move(values), std::move(domain.sets), domain.exact});
-    }
-    return named;
-  }
-
   // Who holds what there is, in whatever queue and outside of Kueue.
   Result<ExitCode> RunAnyQueue() {
     const Cluster& cluster = question_.cluster;
@@ -204,13 +161,13 @@ class Victims {
     const RoomHolderOptions options{
         .policy = ParsePreemptionPolicy(policy_).value_or(PreemptionPolicy::kAny),
         .pods_below = options_.pods_below.value_or(asked_.workload->priority)};
-    HeldRoom room = FindRoomHolders(cluster, *asked_.workload, options, question_.gates);
-    if (question_.remote != nullptr) {
-      if (auto kept = KeepWorkloads(room); !kept) return tl::unexpected(kept.error());
-    } else {
-      auto state = ClusterState::Build(room.input);
-      if (!state) return tl::unexpected(state.error());
-      held_room_ = *std::move(state);
+    const HeldRoom room = FindRoomHolders(cluster, *asked_.workload, options, question_.gates);
+    if (room.pods_elsewhere > 0 && question_.backend == nullptr) {
+      Tell(fmt::format("{} of the files cannot go here: on no node that is known of a flavor",
+                       Counted(static_cast<std::int64_t>(room.pods_elsewhere), "pod")));
+    }
+    if (auto supposed = question_.asked->Suppose(PodsAsUsage(room)); !supposed) {
+      return tl::unexpected(supposed.error());
     }
     for (const WorkloadRequest* request : asked_.Choices()) {
       OnFlavors& choice = choices_.emplace_back();
@@ -224,27 +181,20 @@ class Victims {
     return RunCheapest();
   }
 
-  // A server knows workloads by key, and their usage on their own flavors.
-  Result<void> KeepWorkloads(HeldRoom& room) const {
-    if (options_.pods_below) {
-      return BadInput(
-          "--pods-below: a server knows of other pods only what they use together; want the files "
-          "alone, without --connect");
+  // The pods that may go, in the place of what nodes have less by them.
+  static ProposedChange PodsAsUsage(const HeldRoom& room) {
+    ProposedChange change;
+    for (const NodeUsage& node : room.pods_on_nodes) {
+      NodeUsage& less = change.delta.set_non_tas_usage.emplace_back();
+      less.node = node.node;
+      for (const auto& [resource, amount] : node.usage) less.usage.Set(resource, -amount);
     }
-    const ClusterLookup lookup(question_.cluster);
-    const std::size_t all = room.holders.size();
-    std::erase_if(room.holders,
-                  [](const RoomHolder& holder) { return holder.cluster_queue.empty(); });
-    for (RoomHolder& holder : room.holders) {
-      holder.victim.usage = VictimOf(question_.cluster, holder.slices, lookup).usage;
-    }
-    if (all > room.holders.size()) {
-      Tell(
-          fmt::format("{} of no queue cannot go here: a server knows of other pods only what they "
-                      "use together",
-                      Counted(static_cast<std::int64_t>(all - room.holders.size()), "pod")));
-    }
-    return {};
+    if (room.pods_on_leaves.empty()) return change;
+    AdmittedUsage pods;
+    pods.key.name = "pods outside of Kueue";  // no workload can have this name
+    pods.usage = room.pods_on_leaves;
+    change.delta.set_workloads.push_back(std::move(pods));
+    return change;
   }
 
   // By which of Kueue's rules all of a set would be preempted.
@@ -261,7 +211,7 @@ class Victims {
   Result<ExitCode> RunCheapest() {
     bool fits = false;
     for (OnFlavors& choice : choices_) {
-      auto sets = FindCheapest(choice);
+      auto sets = question_.asked->FindCheapestVictims(*choice.request, choice.victims);
       if (!sets && IsNotTried(asked_, *choice.request, sets.error())) continue;
       if (!sets) return tl::unexpected(sets.error());
       choice.sets = *std::move(sets);
@@ -420,9 +370,8 @@ class Victims {
     if (choice.found.fits && choice.found.prefix == 0) {
       return fmt::format("It fits{}; nobody has to go.", on);
     }
-    const std::string where = !options_.any_queue ? "in ClusterQueue " + asked_.cluster_queue
-                              : question_.remote != nullptr ? "in all queues"
-                                                            : "in all queues and outside of Kueue";
+    const std::string where = options_.any_queue ? "in all queues and outside of Kueue"
+                                                 : "in ClusterQueue " + asked_.cluster_queue;
     const std::string of = fmt::format(
         "{} {} by policy {}", Counted(std::ssize(choice.candidates), "candidate"), where, policy_);
     if (choice.found.fits) {
@@ -502,7 +451,6 @@ class Victims {
   AskedWorkload asked_;
   Workload workload_;  // that is asked about
   std::string policy_;
-  std::optional<ClusterState> held_room_;  // with --any-queue, of the files
   std::vector<OnFlavors> choices_;
   const OnFlavors* best_ = nullptr;  // of `choices_`
 };

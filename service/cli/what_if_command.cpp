@@ -10,13 +10,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/engine/prefix_search.hpp"
 #include "host/kueue/certificate.hpp"
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/drain.hpp"
 #include "host/kueue/preemption.hpp"
 #include "host/kueue/workload_status.hpp"
+#include "host/live/cluster_difference.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/what_if/prefix_search.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/counted.hpp"
 #include "service/cli/question.hpp"
@@ -118,12 +119,10 @@ class WhatIf {
       }
       Result<ClusterRead> added = ReadInput(input);
       if (!added) return tl::unexpected(added.error());
-      if (question_.remote != nullptr) {
-        if (auto sound = CheckAdded(added->cluster); !sound) return sound;
-        nodes_.upserted = added->cluster.nodes;
-      }
-      Merge(cluster, PendingOf(added->cluster));
+      Cluster pending = PendingOf(added->cluster);
       Merge(changed_, std::move(added->cluster));
+      change_ = ChangeBetween(cluster, changed_, question_.gates);
+      Merge(cluster, std::move(pending));
     }
     for (const std::string& text : options_.drain) {
       if (auto checked = CheckNodes(question_); !checked) return checked;
@@ -138,38 +137,29 @@ class WhatIf {
     return {};
   }
 
-  // A server is told of nodes and of what is asked.
-  static Result<void> CheckAdded(const Cluster& added) {
-    const bool pending = std::ranges::all_of(added.workloads, IsPending);
-    if (pending && added.pods.empty() && added.topologies.empty() && added.flavors.empty()) {
-      return {};
-    }
-    return BadInput(
-        "--add: with --connect only nodes and pending workloads can come; want no pods, "
-        "topologies, flavors or admitted workloads");
-  }
-
   // Who has pods on the nodes that are drained.
   Result<void> FindHit() {
-    for (const HitWorkload& hit : WorkloadsOn(changed_, drained_)) {
-      hit_.push_back(changed_.workloads[hit.index].key);
-    }
-    if (question_.remote == nullptr) return {};
-    for (const std::size_t node : drained_) {
-      const std::string& name = changed_.nodes[node].name;
+    std::set<std::string_view> known;
+    for (const Node& node : question_.cluster.nodes) known.insert(node.name);
+    std::vector<std::string> known_drained;
+    for (const std::size_t index : drained_) {
+      const std::string& name = changed_.nodes[index].name;
+      if (known.contains(name)) known_drained.push_back(name);
       // One that comes, comes drained.
-      const auto same = std::ranges::find(nodes_.upserted, name, &Node::name);
-      if (same == nodes_.upserted.end()) {
-        nodes_.drained.push_back(name);
+      const auto same = std::ranges::find(change_.delta.upsert_nodes, name, &Node::name);
+      if (same == change_.delta.upsert_nodes.end()) {
+        change_.drained.push_back(name);
       } else {
         same->unschedulable = true;
       }
     }
-    const bool files_know = std::ranges::any_of(changed_.workloads, HasReservation);
-    if (files_know || nodes_.drained.empty()) return {};
-    auto hit = question_.remote->WorkloadsOn(nodes_.drained);
-    if (!hit) return tl::unexpected(hit.error());
-    for (const HitByKey& workload : *hit) hit_.push_back(workload.key);
+    for (const WorkloadOnNodes& there : WorkloadsOn(changed_, drained_)) {
+      hit_.insert(changed_.workloads[there.index].key);
+    }
+    if (known_drained.empty()) return {};
+    const auto answer = question_.asked->Drain(known_drained, {});
+    if (!answer) return tl::unexpected(answer.error());
+    for (const HitWorkload& workload : answer->hits) hit_.insert(workload.key);
     return {};
   }
 
@@ -178,19 +168,8 @@ class WhatIf {
     if (!asked) return tl::unexpected(asked.error());
     workload_ = *asked->workload;
     key_ = workload_.key;
-    std::optional<ClusterState> state;  // of the files
-    if (question_.remote == nullptr) {
-      auto built = ClusterState::Build(BuildClusterStateInput(question_.cluster, question_.gates));
-      if (!built) return tl::unexpected(built.error());
-      state = *std::move(built);
-    }
     for (const WorkloadRequest* request : asked->Choices()) {
-      Result<WorkloadAnswer> answer;
-      if (state) {
-        answer = question_.MakeEngine().NominateOne(*state, *request);
-      } else {
-        answer = question_.remote->Place(*request, question_.gates);
-      }
+      auto answer = question_.asked->NominateOne(*request);
       if (!answer && IsNotTried(*asked, *request, answer.error())) continue;
       if (!answer) return tl::unexpected(answer.error());
       const bool fits = answer->FirstFailure() == nullptr;
@@ -214,7 +193,7 @@ class WhatIf {
                                  std::string& on) const {
     std::optional<PrefixAnswer> best;
     for (const WorkloadRequest* request : asked.Choices()) {
-      auto found = Find(*request, victims);
+      auto found = question_.asked->FindVictims(*request, victims);
       if (!found && IsNotTried(asked, *request, found.error())) continue;
       if (!found) return found;
       const bool fits_at_once = found->fits && found->prefix == 0;
@@ -232,6 +211,7 @@ class WhatIf {
     if (!asked) return tl::unexpected(asked.error());
     const auto victims = Victims();
     if (!victims) return tl::unexpected(victims.error());
+    if (auto supposed = question_.asked->Suppose(change_); !supposed) return supposed;
     auto found = FindOnAny(*asked, *victims, then_on_);
     if (!found) return tl::unexpected(found.error());
     found_ = *std::move(found);
@@ -268,18 +248,6 @@ class WhatIf {
     if (!found) return tl::unexpected(found.error());
     at_largest_ = *std::move(found);
     return {};
-  }
-
-  Result<PrefixAnswer> Find(const WorkloadRequest& request,
-                            const std::vector<RunningWorkload>& victims) const {
-    if (question_.remote != nullptr) {
-      return question_.remote->FindVictims(request, victims, nodes_, question_.gates);
-    }
-    const auto state = ClusterState::Build(BuildClusterStateInput(changed_, question_.gates));
-    if (!state) return tl::unexpected(state.error());
-    std::vector<Victim> plain;
-    for (const RunningWorkload& running : victims) plain.push_back(running.victim);
-    return FindPrefix(question_.MakeEngine(), *state, request, plain);
   }
 
   // All slices of a job go with the one that is named (W5.5).
@@ -389,8 +357,8 @@ class WhatIf {
   Question question_;
   Cluster changed_;
   std::vector<std::size_t> drained_;
-  ChangedNodes nodes_;  // that a server is told of
-  std::vector<ObjectKey> hit_;
+  ProposedChange change_;  // what is added, and drained
+  std::set<ObjectKey> hit_;
   Workload workload_;  // that is asked about, as it is now
   ObjectKey key_;
   WorkloadAnswer now_;

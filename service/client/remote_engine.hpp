@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "host/engine/dispatch.hpp"
 #include "host/engine/engine.hpp"
 #include "host/kueue/scheduling_cycle.hpp"
 #include "host/kueue/ungater.hpp"
+#include "host/live/admitted_usage.hpp"
 #include "host/model/result.hpp"
-#include "service/wire/admitted_usage.hpp"
+#include "host/what_if/dispatch.hpp"
 
 namespace espalier {
 

@@ -18,30 +18,24 @@ namespace espalier {
 
 class RemoteQuestions::Impl {
  public:
-  Impl(Connection connection, std::string state_name)
+  Impl(Connection connection, std::string state_name, const FeatureGates& gates)
       : connection_(std::move(connection)),
         stub_(v1::Questions::NewStub(connection_.channel())),
-        state_name_(std::move(state_name)) {}
+        state_name_(std::move(state_name)),
+        gates_(gates) {}
 
-  Result<WorkloadAnswer> Place(const WorkloadRequest& request, const FeatureGates& gates) {
-    auto asked = Ask<v1::WhatIfRequest>(request, gates);
-    if (!asked) return tl::unexpected(asked.error());
-    asked->add_question_workloads(0);
-    asked->set_placements(true);
-    const auto response = Single(&v1::Questions::Stub::WhatIf, *asked);
-    if (!response) return tl::unexpected(response.error());
-    return AnswerOf(request, response->answers());
-  }
+  void Suppose(ProposedChange change) { supposed_ = std::move(change); }
 
-  Result<std::vector<WorkloadAnswer>> NominateOnEmpty(std::span<const WorkloadRequest> requests,
-                                                      const FeatureGates& gates) {
-    auto asked = AskAll<v1::WhatIfRequest>(requests, gates);
+  Result<std::vector<WorkloadAnswer>> Nominate(std::span<const WorkloadRequest> requests,
+                                               bool on_empty) {
+    if (requests.empty()) return std::vector<WorkloadAnswer>();
+    auto asked = AskAll<v1::WhatIfRequest>(requests);
     if (!asked) return tl::unexpected(asked.error());
     for (std::size_t w = 0; w < requests.size(); ++w) {
       asked->add_question_workloads(static_cast<std::uint32_t>(w));
     }
     asked->set_placements(true);
-    asked->set_empty_nodes(true);
+    asked->set_empty_nodes(on_empty);
     grpc::ClientContext context;
     connection_.SetDeadline(context);
     const auto reader = stub_->WhatIf(&context, *asked);
@@ -71,10 +65,10 @@ class RemoteQuestions::Impl {
   }
 
   Result<Certificate> Explain(const WorkloadRequest& request,
-                              std::span<const RunningWorkload> running, const FeatureGates& gates) {
-    auto asked = Ask<v1::ExplainRequest>(request, gates);
+                              std::optional<std::span<const RunningWorkload>> running) {
+    auto asked = Ask<v1::ExplainRequest>(request);
     if (!asked) return tl::unexpected(asked.error());
-    if (!running.empty()) *asked->mutable_victims() = ToProto(running);
+    if (running) *asked->mutable_victims() = ToProto(*running);
     const auto response = Single(&v1::Questions::Stub::Explain, *asked);
     if (!response) return tl::unexpected(response.error());
     Certificate found = FromProto(*response);
@@ -90,14 +84,11 @@ class RemoteQuestions::Impl {
 
   Result<v1::FindVictimsResponse> AskForVictims(const WorkloadRequest& request,
                                                 std::span<const RunningWorkload> victims,
-                                                const ChangedNodes& nodes, bool cheapest,
-                                                const FeatureGates& gates) {
-    auto asked = Ask<v1::FindVictimsRequest>(request, gates);
+                                                bool cheapest) {
+    auto asked = Ask<v1::FindVictimsRequest>(request);
     if (!asked) return tl::unexpected(asked.error());
     *asked->mutable_victims() = ToProto(victims);
-    asked->mutable_drained_nodes()->Assign(nodes.drained.begin(), nodes.drained.end());
-    StringTable strings(asked->mutable_strings());
-    for (const Node& node : nodes.upserted) Fill(node, strings, *asked->add_upserted_nodes());
+    WriteSupposed(*asked);
     asked->set_cheapest(cheapest);
     auto response = Single(&v1::Questions::Stub::FindVictims, *asked);
     if (!response) return response;
@@ -114,9 +105,8 @@ class RemoteQuestions::Impl {
   }
 
   Result<PrefixAnswer> FindVictims(const WorkloadRequest& request,
-                                   std::span<const RunningWorkload> victims,
-                                   const ChangedNodes& nodes, const FeatureGates& gates) {
-    const auto response = AskForVictims(request, victims, nodes, false, gates);
+                                   std::span<const RunningWorkload> victims) {
+    const auto response = AskForVictims(request, victims, false);
     if (!response) return tl::unexpected(response.error());
     PrefixAnswer found;
     found.fits = response->fits();
@@ -129,13 +119,13 @@ class RemoteQuestions::Impl {
   }
 
   Result<NamedVictimSets> FindCheapestVictims(const WorkloadRequest& request,
-                                              std::span<const RunningWorkload> victims,
-                                              const FeatureGates& gates) {
-    const auto response = AskForVictims(request, victims, {}, true, gates);
+                                              std::span<const RunningWorkload> victims) {
+    const auto response = AskForVictims(request, victims, true);
     if (!response) return tl::unexpected(response.error());
     NamedVictimSets found{response->fits(), {}};
     for (const v1::DomainVictims& row : response->domains()) {
       NamedDomainVictims& domain = found.domains.emplace_back();
+      domain.flavor = row.flavor();
       domain.values.assign(row.values().begin(), row.values().end());
       domain.exact = row.exact();
       for (const v1::VictimSet& set : row.sets()) {
@@ -146,59 +136,33 @@ class RemoteQuestions::Impl {
     return found;
   }
 
-  Result<NamedCensus> CountGangs(const PodSetRequest& gang, const std::vector<std::string>& drained,
-                                 const FeatureGates& gates) {
-    WorkloadRequest shape;
-    shape.key.name = "gang";
-    shape.pod_sets = {gang};
+  Result<NamedCensus> CountGangs(const WorkloadRequest& gang) {
     v1::CountGangsRequest asked;
-    auto batch = ToProto(std::span(&shape, 1));
+    auto batch = ToProto(std::span(&gang, 1));
     if (!batch) return tl::unexpected(batch.error());
     *asked.mutable_shapes() = *std::move(batch);
-    WriteFeatureGates(gates, *asked.mutable_feature_gates());
+    WriteFeatureGates(gates_, *asked.mutable_feature_gates());
     asked.set_state_name(state_name_);
-    asked.mutable_drained_nodes()->Assign(drained.begin(), drained.end());
+    WriteSupposed(asked);
     asked.set_all_domains(true);
     const auto response = Single(&v1::Questions::Stub::CountGangs, asked);
     if (!response) return tl::unexpected(response.error());
     return connection_.Readable(ReadCensus(*response));
   }
 
-  Result<std::vector<HitByKey>> WorkloadsOn(const std::vector<std::string>& nodes) {
-    const auto response = AskForDrain(nodes, {}, {});
+  Result<DrainAnswer> Drain(const std::vector<std::string>& nodes,
+                            std::span<const WorkloadRequest> requests) {
+    auto asked = AskAll<v1::DrainRequest>(requests);
+    if (!asked) return tl::unexpected(asked.error());
+    asked->mutable_nodes()->Assign(nodes.begin(), nodes.end());
+    const auto response = Unary(&v1::Questions::Stub::Drain, *asked);
     if (!response) return tl::unexpected(response.error());
-    std::vector<HitByKey> workloads;
-    for (const v1::HitWorkload& hit : response->hits()) {
-      workloads.push_back({{hit.workload().namespace_(), hit.workload().name()},
-                           hit.priority(),
-                           hit.pods_hit(),
-                           hit.pods()});
-    }
-    return workloads;
+    return connection_.Readable(ReadDrain(requests, *response));
   }
 
-  Result<std::vector<WorkloadAnswer>> Drain(const std::vector<std::string>& nodes,
-                                            std::span<const WorkloadRequest> requests,
-                                            const FeatureGates& gates) {
-    const auto response = AskForDrain(nodes, requests, gates);
-    if (!response) return tl::unexpected(response.error());
-    if (std::cmp_not_equal(response->moved_size(), requests.size())) {
-      return ChangedMeanwhile();
-    }
-    WorkBudget budget(kMaxAnswerBytes);
-    return connection_.Readable(FromProto(requests, response->answers(), budget));
-  }
-
-  Result<RemoteDefragment> Defragment(std::span<const HoldingGang> gangs,
-                                      const DefragmentOptions& options, const FeatureGates& gates) {
-    std::vector<WorkloadRequest> requests;
-    std::vector<std::size_t> gang_of;
-    for (std::size_t gang = 0; gang < gangs.size(); ++gang) {
-      if (!gangs[gang].request) continue;
-      requests.push_back(*gangs[gang].request);
-      gang_of.push_back(gang);
-    }
-    auto asked = AskAll<v1::DefragmentRequest>(requests, gates);
+  Result<NamedDefragment> Defragment(std::span<const WorkloadRequest> requests,
+                                     const DefragmentOptions& options) {
+    auto asked = AskAll<v1::DefragmentRequest>(requests);
     if (!asked) return tl::unexpected(asked.error());
     asked->set_level(options.level);
     asked->set_flavor(options.flavor);
@@ -206,12 +170,11 @@ class RemoteQuestions::Impl {
         std::min<std::size_t>(options.most_moves, std::numeric_limits<std::uint32_t>::max())));
     const auto response = Unary(&v1::Questions::Stub::Defragment, *asked);
     if (!response) return tl::unexpected(response.error());
-    return connection_.Readable(ReadPlan(requests, gang_of, *response));
+    return connection_.Readable(ReadPlan(requests, *response));
   }
 
-  Result<std::vector<WorkloadAnswer>> Replay(const ReplayedWorkloads& replayed,
-                                             const FeatureGates& gates) {
-    auto asked = AskAll<v1::ReplayRequest>(replayed.requests, gates);
+  Result<std::vector<WorkloadAnswer>> Replay(const ReplayedWorkloads& replayed) {
+    auto asked = AskAll<v1::ReplayRequest>(replayed.requests);
     if (!asked) return tl::unexpected(asked.error());
     StringTable strings(asked->mutable_strings());
     for (std::size_t w = 0; w < replayed.chosen.size(); ++w) {
@@ -246,10 +209,10 @@ class RemoteQuestions::Impl {
         Result<std::vector<WorkloadAnswer>>(BadInput("fewer answers than workloads")));
   }
 
-  Result<AssignmentCheck> Validate(std::span<const Workload> workloads, const FeatureGates& gates) {
+  Result<AssignmentCheck> Validate(std::span<const Workload> workloads) {
     auto asked = ToProto(workloads);
     if (!asked) return tl::unexpected(asked.error());
-    WriteFeatureGates(gates, *asked->mutable_feature_gates());
+    WriteFeatureGates(gates_, *asked->mutable_feature_gates());
     asked->set_state_name(state_name_);
     if (replayed_on_) *asked->mutable_state() = *replayed_on_;
     const auto response = Unary(&v1::Questions::Stub::Validate, *asked);
@@ -264,10 +227,32 @@ class RemoteQuestions::Impl {
         Error{ErrorClass::kStale, "the state changed while it was asked: ask again"});
   }
 
-  static Result<RemoteDefragment> ReadPlan(std::span<const WorkloadRequest> requests,
-                                           std::span<const std::size_t> gang_of,
-                                           const v1::DefragmentResponse& message) {
-    RemoteDefragment found;
+  static Result<DrainAnswer> ReadDrain(std::span<const WorkloadRequest> requests,
+                                       const v1::DrainResponse& message) {
+    DrainAnswer found;
+    for (const v1::HitWorkload& hit : message.hits()) {
+      found.hits.push_back({{hit.workload().namespace_(), hit.workload().name()},
+                            hit.priority(),
+                            hit.pods_hit(),
+                            hit.pods()});
+    }
+    std::vector<WorkloadRequest> moved;
+    for (const std::uint32_t position : message.moved()) {
+      if (position >= requests.size())
+        return BadInput("moved: a workload that was not asked about");
+      found.moved.push_back(position);
+      moved.push_back(requests[position]);
+    }
+    WorkBudget budget(kMaxAnswerBytes);
+    auto answers = FromProto(moved, message.answers(), budget);
+    if (!answers) return tl::unexpected(answers.error());
+    found.answers = *std::move(answers);
+    return found;
+  }
+
+  static Result<NamedDefragment> ReadPlan(std::span<const WorkloadRequest> requests,
+                                          const v1::DefragmentResponse& message) {
+    NamedDefragment found;
     DefragmentPlan& plan = found.plan;
     plan.flavor = message.flavor();
     plan.domains = message.domains();
@@ -280,9 +265,7 @@ class RemoteQuestions::Impl {
     if (!std::ranges::all_of(message.unknown(), known)) {
       return BadInput("unknown: a workload that was not asked about");
     }
-    for (const std::uint32_t position : message.unknown()) {
-      found.unknown.push_back(gang_of[position]);
-    }
+    found.unknown.assign(message.unknown().begin(), message.unknown().end());
     std::vector<WorkloadRequest> moved;
     for (const v1::FreedDomain& row : message.freed()) {
       FreedDomain& freed = plan.freed.emplace_back();
@@ -290,7 +273,7 @@ class RemoteQuestions::Impl {
       for (const std::uint32_t position : row.moves()) {
         if (!known(position)) return BadInput("freed: a workload that was not asked about");
         moved.push_back(requests[position]);
-        freed.moves.push_back({gang_of[position], {}});
+        freed.moves.push_back({position, {}});
       }
     }
     plan.moves = moved.size();
@@ -304,23 +287,20 @@ class RemoteQuestions::Impl {
     return found;
   }
 
-  Result<v1::DrainResponse> AskForDrain(const std::vector<std::string>& nodes,
-                                        std::span<const WorkloadRequest> requests,
-                                        const FeatureGates& gates) {
-    auto asked = AskAll<v1::DrainRequest>(requests, gates);
-    if (!asked) return tl::unexpected(asked.error());
-    asked->mutable_nodes()->Assign(nodes.begin(), nodes.end());
-    return Unary(&v1::Questions::Stub::Drain, *asked);
+  // Writes what is supposed into a question that has a place for it.
+  template <class Request>
+  void WriteSupposed(Request& asked) const {
+    asked.mutable_drained_nodes()->Assign(supposed_.drained.begin(), supposed_.drained.end());
+    if (supposed_.delta != StateDelta()) *asked.mutable_change() = ToProto(supposed_.delta);
   }
 
   // Returns a question about workloads, with domains to be named.
   template <class Request>
-  Result<Request> AskAll(std::span<const WorkloadRequest> requests,
-                         const FeatureGates& gates) const {
+  Result<Request> AskAll(std::span<const WorkloadRequest> requests) const {
     Request asked;
     asked.set_state_name(state_name_);
     asked.set_domain_naming(v1::DOMAIN_NAMING_NAME);
-    WriteFeatureGates(gates, *asked.mutable_feature_gates());
+    WriteFeatureGates(gates_, *asked.mutable_feature_gates());
     auto batch = ToProto(requests);
     if (!batch) return tl::unexpected(batch.error());
     *asked.mutable_workloads() = *std::move(batch);
@@ -328,8 +308,8 @@ class RemoteQuestions::Impl {
   }
 
   template <class Request>
-  Result<Request> Ask(const WorkloadRequest& request, const FeatureGates& gates) const {
-    return AskAll<Request>(std::span(&request, 1), gates);
+  Result<Request> Ask(const WorkloadRequest& request) const {
+    return AskAll<Request>(std::span(&request, 1));
   }
 
   template <class Request, class Response>
@@ -394,80 +374,73 @@ class RemoteQuestions::Impl {
   Connection connection_;
   std::unique_ptr<v1::Questions::Stub> stub_;
   std::string state_name_;
+  FeatureGates gates_;
+  ProposedChange supposed_;
   std::optional<v1::StatePosition> replayed_on_;  // of the last Replay
 };
 
-Result<RemoteQuestions> RemoteQuestions::Connect(const std::string& address, std::string state_name,
-                                                 std::chrono::milliseconds timeout) {
+Result<std::unique_ptr<RemoteQuestions>> RemoteQuestions::Connect(
+    const std::string& address, std::string state_name, const FeatureGates& gates,
+    std::chrono::milliseconds timeout) {
   auto connection = Connection::Open(address, timeout);
   if (!connection) return tl::unexpected(connection.error());
-  return RemoteQuestions(std::make_unique<Impl>(*std::move(connection), std::move(state_name)));
+  return std::unique_ptr<RemoteQuestions>(new RemoteQuestions(
+      std::make_unique<Impl>(*std::move(connection), std::move(state_name), gates)));
 }
 
 RemoteQuestions::RemoteQuestions(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-RemoteQuestions::RemoteQuestions(RemoteQuestions&&) noexcept = default;
-RemoteQuestions& RemoteQuestions::operator=(RemoteQuestions&&) noexcept = default;
 RemoteQuestions::~RemoteQuestions() = default;
 
-Result<WorkloadAnswer> RemoteQuestions::Place(const WorkloadRequest& request,
-                                              const FeatureGates& gates) {
-  return impl_->Place(request, gates);
+Result<void> RemoteQuestions::Suppose(ProposedChange change) {
+  impl_->Suppose(std::move(change));
+  return {};
 }
 
-Result<Certificate> RemoteQuestions::Explain(const WorkloadRequest& request,
-                                             std::span<const RunningWorkload> running,
-                                             const FeatureGates& gates) {
-  return impl_->Explain(request, running, gates);
-}
-
-Result<PrefixAnswer> RemoteQuestions::FindVictims(const WorkloadRequest& request,
-                                                  std::span<const RunningWorkload> victims,
-                                                  const ChangedNodes& nodes,
-                                                  const FeatureGates& gates) {
-  return impl_->FindVictims(request, victims, nodes, gates);
-}
-
-Result<NamedVictimSets> RemoteQuestions::FindCheapestVictims(
-    const WorkloadRequest& request, std::span<const RunningWorkload> victims,
-    const FeatureGates& gates) {
-  return impl_->FindCheapestVictims(request, victims, gates);
+Result<std::vector<WorkloadAnswer>> RemoteQuestions::Nominate(
+    std::span<const WorkloadRequest> requests) {
+  return impl_->Nominate(requests, /*on_empty=*/false);
 }
 
 Result<std::vector<WorkloadAnswer>> RemoteQuestions::NominateOnEmpty(
-    std::span<const WorkloadRequest> requests, const FeatureGates& gates) {
-  return impl_->NominateOnEmpty(requests, gates);
+    std::span<const WorkloadRequest> requests) {
+  return impl_->Nominate(requests, /*on_empty=*/true);
 }
 
-Result<NamedCensus> RemoteQuestions::CountGangs(const PodSetRequest& gang,
-                                                const std::vector<std::string>& drained,
-                                                const FeatureGates& gates) {
-  return impl_->CountGangs(gang, drained, gates);
+Result<Certificate> RemoteQuestions::Explain(
+    const WorkloadRequest& request, std::optional<std::span<const RunningWorkload>> running) {
+  return impl_->Explain(request, running);
 }
 
-Result<std::vector<HitByKey>> RemoteQuestions::WorkloadsOn(const std::vector<std::string>& nodes) {
-  return impl_->WorkloadsOn(nodes);
+Result<PrefixAnswer> RemoteQuestions::FindVictims(const WorkloadRequest& request,
+                                                  std::span<const RunningWorkload> victims) {
+  return impl_->FindVictims(request, victims);
 }
 
-Result<std::vector<WorkloadAnswer>> RemoteQuestions::Drain(
-    const std::vector<std::string>& nodes, std::span<const WorkloadRequest> requests,
-    const FeatureGates& gates) {
-  return impl_->Drain(nodes, requests, gates);
+Result<NamedVictimSets> RemoteQuestions::FindCheapestVictims(
+    const WorkloadRequest& request, std::span<const RunningWorkload> victims) {
+  return impl_->FindCheapestVictims(request, victims);
 }
 
-Result<RemoteDefragment> RemoteQuestions::Defragment(std::span<const HoldingGang> gangs,
-                                                     const DefragmentOptions& options,
-                                                     const FeatureGates& gates) {
-  return impl_->Defragment(gangs, options, gates);
+Result<NamedCensus> RemoteQuestions::CountGangs(const WorkloadRequest& gang) {
+  return impl_->CountGangs(gang);
 }
 
-Result<std::vector<WorkloadAnswer>> RemoteQuestions::Replay(const ReplayedWorkloads& replayed,
-                                                            const FeatureGates& gates) {
-  return impl_->Replay(replayed, gates);
+Result<DrainAnswer> RemoteQuestions::Drain(const std::vector<std::string>& nodes,
+                                           std::span<const WorkloadRequest> requests) {
+  return impl_->Drain(nodes, requests);
 }
 
-Result<AssignmentCheck> RemoteQuestions::Validate(std::span<const Workload> workloads,
-                                                  const FeatureGates& gates) {
-  return impl_->Validate(workloads, gates);
+Result<NamedDefragment> RemoteQuestions::Defragment(std::span<const WorkloadRequest> requests,
+                                                    const DefragmentOptions& options) {
+  return impl_->Defragment(requests, options);
+}
+
+Result<std::vector<WorkloadAnswer>> RemoteQuestions::Replay(const ReplayedWorkloads& replayed) {
+  return impl_->Replay(replayed);
+}
+
+Result<AssignmentCheck> RemoteQuestions::Validate(std::span<const Workload> workloads) {
+  return impl_->Validate(workloads);
 }
 
 }  // namespace espalier

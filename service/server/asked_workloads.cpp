@@ -1,11 +1,7 @@
 #include "service/server/asked_workloads.hpp"
 
-#include <set>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "host/model/excerpt.hpp"
 #include "service/server/batch_checks.hpp"
 #include "service/wire/workloads.hpp"
 
@@ -26,16 +22,6 @@ grpc::Status ReadWorkloads(const FeatureGateMap& gates, const v1::WorkloadBatch&
     return ToStatus(checked.error());
   }
   return grpc::Status::OK;
-}
-
-Result<void> CheckAskedOnce(const std::vector<WorkloadRequest>& workloads) {
-  std::set<ObjectKey> seen;
-  for (std::size_t w = 0; w < workloads.size(); ++w) {
-    if (seen.insert(workloads[w].key).second) continue;
-    return BadInput(fmt::format("workloads: {} (position {}) is named twice; want each once",
-                                Excerpt(workloads[w].key.ToString()), w));
-  }
-  return {};
 }
 
 Result<void> AskedWorkloads::WriteAnswer(std::size_t workload, const WorkloadAnswer& answer,

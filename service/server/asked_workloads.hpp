@@ -8,6 +8,7 @@
 
 #include "espalier/v1/placement.pb.h"
 #include "host/engine/engine.hpp"
+#include "host/questions/local_questions.hpp"
 #include "service/server/found_state.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/feature_gates.hpp"
@@ -24,6 +25,7 @@ struct AskedWorkloads {
   std::vector<WorkloadRequest> workloads;
 
   Engine MakeEngine() const { return Engine(backend, gates, *budget); }
+  LocalQuestions MakeQuestions() const { return {found.store, found.snapshot, MakeEngine()}; }
   const ClusterState& state() const { return found.snapshot->state; }
 
   bool shares_usage() const { return found.snapshot->shares_usage; }
@@ -37,9 +39,6 @@ struct AskedWorkloads {
 // server's) and `budget` must be set.
 grpc::Status ReadWorkloads(const FeatureGateMap& gates, const v1::WorkloadBatch& workloads,
                            v1::DomainNaming naming, AskedWorkloads& asked);
-
-// Checks that no two workloads have the same key. Errors: kBadInput, with the position.
-Result<void> CheckAskedOnce(const std::vector<WorkloadRequest>& workloads);
 
 // Opens a call about workloads: finds its state, then reads what it asks, both as above.
 template <class Request>

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "host/engine/census.hpp"
+#include "host/what_if/census.hpp"
 
 namespace espalier {
 

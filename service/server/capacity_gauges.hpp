@@ -10,8 +10,8 @@
 
 #include "host/engine/backend.hpp"
 #include "host/engine/feature_gates.hpp"
+#include "host/live/state_store.hpp"
 #include "service/server/capacity_shape.hpp"
-#include "service/server/state_store.hpp"
 
 namespace espalier {
 

@@ -12,6 +12,8 @@
 #include "host/model/excerpt.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "service/server/found_state.hpp"
+#include "service/server/read_configuration.hpp"
+#include "service/wire/cluster_state.hpp"
 
 namespace espalier {
 namespace {

@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "espalier/v1/cluster_state.grpc.pb.h"
+#include "host/live/named_states.hpp"
 #include "service/server/calls.hpp"
-#include "service/server/named_states.hpp"
 
 namespace espalier {
 

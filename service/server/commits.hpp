@@ -8,9 +8,9 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/status.h>
 
+#include "host/live/state_store.hpp"
 #include "service/server/batch_checks.hpp"
 #include "service/server/committed_replies.hpp"
-#include "service/server/state_store.hpp"
 #include "service/wire/status.hpp"
 
 namespace espalier {

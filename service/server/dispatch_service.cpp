@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "host/engine/dispatch.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/what_if/dispatch.hpp"
 #include "service/server/found_state.hpp"
 #include "service/server/store_status.hpp"
 #include "service/wire/dispatch.hpp"

@@ -6,8 +6,9 @@
 
 #include <grpcpp/support/status.h>
 
-#include "service/server/named_states.hpp"
+#include "host/live/named_states.hpp"
 #include "service/server/store_status.hpp"
+#include "service/wire/cluster_state.hpp"
 
 namespace espalier {
 

@@ -7,9 +7,9 @@
 
 #include <grpcpp/support/server_interceptor.h>
 
+#include "host/live/named_states.hpp"
 #include "service/server/calls.hpp"
 #include "service/server/capacity_gauges.hpp"
-#include "service/server/named_states.hpp"
 #include "service/server/work_queue.hpp"
 #include "service/wire/address.hpp"
 

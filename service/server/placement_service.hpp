@@ -6,9 +6,9 @@
 
 #include "espalier/v1/placement.grpc.pb.h"
 #include "host/engine/engine.hpp"
+#include "host/live/named_states.hpp"
 #include "service/server/calls.hpp"
 #include "service/server/commits.hpp"
-#include "service/server/named_states.hpp"
 
 namespace espalier {
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,15 +14,24 @@
 namespace espalier {
 namespace {
 
+// Returns what a job uses of a resource on a leaf, on flavors that share their nodes together.
+Amount OwnOn(const AdmittedUsage& job, const FlavorLeafUsage& entry, const std::string& resource,
+             bool shares_usage) {
+  Amount own = 0;
+  for (const FlavorLeafUsage& held : job.usage) {
+    if (held.leaf != entry.leaf || (held.flavor != entry.flavor && !shares_usage)) continue;
+    const Amount* amount = held.usage.Find(resource);
+    if (amount != nullptr) own = SaturatingAdd(own, *amount);
+  }
+  return own;
+}
+
 // Says what of `usage` is more than a job uses in all; empty: nothing.
-std::string BeyondOwn(const AdmittedUsage& job, const std::vector<FlavorLeafUsage>& usage) {
+std::string BeyondOwn(const AdmittedUsage& job, const std::vector<FlavorLeafUsage>& usage,
+                      bool shares_usage) {
   for (const FlavorLeafUsage& entry : usage) {
-    const auto own = std::ranges::find_if(job.usage, [&](const FlavorLeafUsage& held) {
-      return held.flavor == entry.flavor && held.leaf == entry.leaf;
-    });
     for (const auto& [resource, amount] : entry.usage) {
-      const Amount* held = own == job.usage.end() ? nullptr : own->usage.Find(resource);
-      const Amount most = held == nullptr ? 0 : *held;
+      const Amount most = OwnOn(job, entry, resource, shares_usage);
       if (amount >= 0 && amount <= most) continue;
       return fmt::format("is to give back {} {} on {}, of which it uses {}; want 0 to {}", amount,
                          Excerpt(resource), Excerpt(entry.leaf), most, most);
@@ -35,8 +42,12 @@ std::string BeyondOwn(const AdmittedUsage& job, const std::vector<FlavorLeafUsag
 
 class VictimsReader {
  public:
-  VictimsReader(const v1::Victims& message, const Snapshot& snapshot, WorkBudget& budget)
-      : message_(message), snapshot_(snapshot), decoder_(message.strings(), budget) {}
+  VictimsReader(const v1::Victims& message, const Snapshot& snapshot, const ClusterState& state,
+                WorkBudget& budget)
+      : message_(message),
+        snapshot_(snapshot),
+        state_(state),
+        decoder_(message.strings(), budget) {}
 
   Result<std::vector<RunningWorkload>> Read() {
     decoder_.CheckColumn(message_.namespaces_size(), message_.names_size(), true,
@@ -105,18 +116,19 @@ class VictimsReader {
     std::int64_t priority = message_.usage(row).priority();
     if (snapshot_.admitted->Find(key) != nullptr) {
       const AdmittedUsage job = snapshot_.admitted->WholeJob(key);
-      if (const std::string wrong = BeyondOwn(job, usage); !wrong.empty()) {
+      if (const std::string wrong = BeyondOwn(job, usage, snapshot_.shares_usage); !wrong.empty()) {
         return BadInput(fmt::format("victim {}: it {}", Excerpt(key.ToString()), wrong));
       }
       priority = job.priority;
     }
     victims_.push_back({key, {key.ToString(), std::move(usage)}, priority});
     if (!decoder_.ok()) return {};
-    return CheckVictims(snapshot_.state, {&victims_.back().victim, 1}, /*together=*/false);
+    return CheckVictims(state_, {&victims_.back().victim, 1}, /*together=*/false);
   }
 
   const v1::Victims& message_;
   const Snapshot& snapshot_;
+  const ClusterState& state_;
   Decoder decoder_;
   const FieldPath root_{"victims"};
   std::map<ObjectKey, ObjectKey> named_;  // by the key of the job
@@ -126,22 +138,25 @@ class VictimsReader {
 }  // namespace
 
 Result<std::vector<RunningWorkload>> ReadVictims(const v1::Victims& message,
-                                                 const Snapshot& snapshot, WorkBudget& budget) {
-  return VictimsReader(message, snapshot, budget).Read();
+                                                 const Snapshot& snapshot,
+                                                 const ClusterState& state, WorkBudget& budget) {
+  return VictimsReader(message, snapshot, state, budget).Read();
 }
 
-std::vector<RunningWorkload> AllAdmitted(const Snapshot& snapshot) {
-  std::vector<RunningWorkload> victims;
-  std::set<ObjectKey> seen;  // jobs
-  for (const AdmittedUsage* workload : snapshot.admitted->ByKey()) {
-    if (!seen.insert(snapshot.admitted->JobOf(workload->key)).second) continue;
-    AdmittedUsage job = snapshot.admitted->WholeJob(workload->key);
-    victims.push_back({job.key, {job.key.ToString(), std::move(job.usage)}, job.priority});
+Result<ProposedChange> ReadChange(
+    const google::protobuf::RepeatedPtrField<std::string>& drained_nodes,
+    const v1::UpdateStateRequest& change, WorkBudget& budget) {
+  const char* wrong = nullptr;
+  if (change.has_base()) wrong = "base";
+  if (!change.state_name().empty()) wrong = "state_name";
+  if (!change.set_tas_usage().empty()) wrong = "set_tas_usage";
+  if (change.has_set_kueue_configuration()) wrong = "set_kueue_configuration";
+  if (wrong != nullptr) {
+    return BadInput(fmt::format("change.{}: does not go with a change that is supposed", wrong));
   }
-  std::ranges::sort(victims, {}, [](const RunningWorkload& victim) {
-    return std::tie(victim.priority, victim.key);
-  });
-  return victims;
+  auto delta = FromProto(change, budget);
+  if (!delta) return tl::unexpected(delta.error());
+  return ProposedChange{{drained_nodes.begin(), drained_nodes.end()}, *std::move(delta)};
 }
 
 Result<Lists> ReadLists(const google::protobuf::RepeatedField<std::uint32_t>& offsets,

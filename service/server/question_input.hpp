@@ -9,7 +9,8 @@
 
 #include "espalier/v1/questions.pb.h"
 #include "host/kueue/certificate.hpp"
-#include "service/server/state_store.hpp"
+#include "host/live/proposed_change.hpp"
+#include "host/live/state_store.hpp"
 #include "service/wire/decoder.hpp"
 
 namespace espalier {
@@ -17,15 +18,19 @@ namespace espalier {
 // Lists of positions, one for each question.
 using Lists = std::vector<std::vector<std::uint32_t>>;
 
-// Returns the victims, with their usage in the state unless the message gives another; a slice of
-// an elastic job stands for all slices of the job. Errors name the victim: kNotFound, or kBadInput
-// for one that is named twice, by another slice too, or gives back more than it holds.
+// Returns the victims, with their usage in the snapshot unless the message gives another; a slice
+// of an elastic job stands for all slices of the job. They are to go from `state`, which is that of
+// the snapshot or a changed one. Errors name the victim: kNotFound, or kBadInput for one that is
+// named twice, by another slice too, or gives back more than it holds.
 Result<std::vector<RunningWorkload>> ReadVictims(const v1::Victims& message,
-                                                 const Snapshot& snapshot, WorkBudget& budget);
+                                                 const Snapshot& snapshot,
+                                                 const ClusterState& state, WorkBudget& budget);
 
-// Returns all workloads that the state knows, the slices of a job as one under the newest, by
-// priority and key.
-std::vector<RunningWorkload> AllAdmitted(const Snapshot& snapshot);
+// Returns the change that a question supposes. Errors: kBadInput with the path of the field, also
+// for what cannot be supposed.
+Result<ProposedChange> ReadChange(
+    const google::protobuf::RepeatedPtrField<std::string>& drained_nodes,
+    const v1::UpdateStateRequest& change, WorkBudget& budget);
 
 // Splits `positions`, each below `limit` and at most once in its list, into `lists` lists. Without
 // offsets and positions all lists are empty. Errors name the field.

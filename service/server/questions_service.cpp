@@ -30,44 +30,42 @@ constexpr std::size_t kShapesTogether = 32;
 // How many more of one shape after the other.
 struct Census {
   AskedWorkloads asked;
-  std::optional<ClusterState> changed;  // absent: the state as it is
-  std::set<std::string> levels;         // wanted; empty: all
+  std::optional<LocalQuestions> questions;
+  std::set<std::string> levels;  // wanted; empty: all
   CensusDomains domains = CensusDomains::kNone;
   std::size_t next = 0;
-  std::deque<GangCensus> counted;  // of the shapes from `next` on
+  std::deque<GangCensus> counted;  // of the gangs among the shapes from `next` on
 
-  const ClusterState& state() const { return changed ? *changed : asked.state(); }
+  const ClusterState& state() const { return questions->supposed(); }
 
   Result<void> Read(const v1::CountGangsRequest& request) {
     levels.insert(request.levels().begin(), request.levels().end());
     if (request.domains()) domains = CensusDomains::kWithRoom;
     if (request.all_domains()) domains = CensusDomains::kAll;
+    auto change = ReadChange(request.drained_nodes(), request.change(), *asked.budget);
+    if (!change) return tl::unexpected(change.error());
+    questions.emplace(asked.MakeQuestions());
+    if (auto supposed = questions->Suppose(*std::move(change)); !supposed) return supposed;
     for (std::size_t i = 0; i < asked.workloads.size(); ++i) {
+      if (!IsGang(asked.workloads[i])) continue;
       if (auto sound = CheckShape(asked.workloads[i], i); !sound) return sound;
     }
     if (!asked.budget->Charge(BytesOfCounts())) return asked.budget->Check();
-    if (request.drained_nodes().empty()) return {};
-    StateStore& store = *asked.found.store;
-    auto nodes = store.NodesAt(asked.found.position(),
-                               {request.drained_nodes().begin(), request.drained_nodes().end()});
-    if (!nodes) return tl::unexpected(nodes.error());
-    for (Node& node : *nodes) node.unschedulable = true;
-    auto drained = store.WithNodes(asked.found.position(), *std::move(nodes), *asked.budget);
-    if (!drained) return tl::unexpected(drained.error());
-    changed = *std::move(drained);
     return {};
   }
 
+  // Others are counted as a whole.
+  static bool IsGang(const WorkloadRequest& shape) {
+    return !shape.tree && shape.pod_sets.size() == 1;
+  }
+
   Result<void> CheckShape(const WorkloadRequest& shape, std::size_t position) const {
-    if (shape.pod_sets.size() != 1 || shape.pod_sets.front().count < 1) {
-      return BadInput(fmt::format(
-          "shapes: {} (position {}) has {}; want one pod set of 1 or more "
-          "pods",
-          Excerpt(shape.key.ToString()), position,
-          shape.pod_sets.size() == 1 ? fmt::format("{} pods", shape.pod_sets.front().count)
-                                     : fmt::format("{} pod sets", shape.pod_sets.size())));
+    if (shape.pod_sets.front().count < 1) {
+      return BadInput(fmt::format("shapes: {} (position {}) has {} pods; want 1 or more",
+                                  Excerpt(shape.key.ToString()), position,
+                                  shape.pod_sets.front().count));
     }
-    const FlavorSnapshot& flavor = asked.state().Find(shape.pod_sets.front().flavor)->snapshot();
+    const FlavorSnapshot& flavor = state().Find(shape.pod_sets.front().flavor)->snapshot();
     for (const std::string& level : levels) {
       if (level.empty() || flavor.FindLevel(level) >= 0) continue;
       return BadInput(fmt::format("levels: flavor {} has no level {}; it has {}",
@@ -82,7 +80,8 @@ struct Census {
     if (domains == CensusDomains::kNone) return 0;
     std::int64_t most = 0;
     for (const WorkloadRequest& shape : asked.workloads) {
-      const FlavorState& flavor = *asked.state().Find(shape.pod_sets.front().flavor);
+      if (!IsGang(shape)) continue;
+      const FlavorState& flavor = *state().Find(shape.pod_sets.front().flavor);
       most = std::max<std::int64_t>(most, flavor.snapshot().domain_count());
     }
     return most * static_cast<std::int64_t>(sizeof(StoredCount) *
@@ -92,9 +91,15 @@ struct Census {
   Result<bool> Next(v1::CountGangsResponse& response) {
     *response.mutable_state() = ToProto(asked.found.position());
     if (next == asked.workloads.size()) return false;
+    response.set_shape(static_cast<std::uint32_t>(next));
+    if (!IsGang(asked.workloads[next])) {
+      const auto census = questions->CountGangs(asked.workloads[next]);
+      if (!census) return tl::unexpected(census.error());
+      Write(*census, domains, response);
+      return ++next < asked.workloads.size();
+    }
     if (counted.empty()) CountSome();
     const PodSetRequest& shape = asked.workloads[next].pod_sets.front();
-    response.set_shape(static_cast<std::uint32_t>(next));
     const auto written = Write(counted.front(), state().Find(shape.flavor)->snapshot(), levels,
                                domains, *asked.budget, response);
     if (!written) return tl::unexpected(written.error());
@@ -105,7 +110,9 @@ struct Census {
   void CountSome() {
     std::vector<PodSetRequest> gangs;
     const std::size_t end = std::min(next + kShapesTogether, asked.workloads.size());
-    for (std::size_t i = next; i < end; ++i) gangs.push_back(asked.workloads[i].pod_sets.front());
+    for (std::size_t i = next; i < end; ++i) {
+      if (IsGang(asked.workloads[i])) gangs.push_back(asked.workloads[i].pod_sets.front());
+    }
     const auto detail =
         domains == CensusDomains::kNone ? CensusDetail::kLevels : CensusDetail::kDomains;
     std::ranges::move(espalier::CountGangs(state(), gangs, detail, asked.gates, *asked.backend),
@@ -116,21 +123,26 @@ struct Census {
 // Why not, for one workload after the other.
 struct Explanations {
   AskedWorkloads asked;
-  ClusterStateInput input;
-  std::vector<RunningWorkload> running;
+  std::optional<LocalQuestions> questions;
+  std::optional<std::vector<RunningWorkload>> running;  // absent: all that the state knows
   std::size_t next = 0;
+
+  Result<void> Read(const v1::ExplainRequest& request) {
+    questions.emplace(asked.MakeQuestions());
+    if (!request.has_victims()) return {};
+    auto named =
+        ReadVictims(request.victims(), *asked.found.snapshot, asked.state(), *asked.budget);
+    if (!named) return tl::unexpected(named.error());
+    running = *std::move(named);
+    return {};
+  }
 
   Result<bool> Next(v1::ExplainResponse& response) {
     *response.mutable_state() = ToProto(asked.found.position());
     if (next == asked.workloads.size()) return false;
-    const WorkloadRequest& request = asked.workloads[next];
-    const AdmittedWorkloads& admitted = *asked.found.snapshot->admitted;
-    const ObjectKey own_job = admitted.JobOf(request.key);
-    std::vector<RunningWorkload> others;
-    std::ranges::copy_if(running, std::back_inserter(others), [&](const RunningWorkload& workload) {
-      return admitted.JobOf(workload.key) != own_job;
-    });
-    const auto found = espalier::Explain(asked.state(), input, others, request, asked.MakeEngine());
+    std::optional<std::span<const RunningWorkload>> tried;
+    if (running) tried = *running;
+    const auto found = questions->Explain(asked.workloads[next], tried);
     if (!found) return tl::unexpected(found.error());
     response.set_workload(static_cast<std::uint32_t>(next));
     Write(*found, response);
@@ -159,40 +171,16 @@ auto NextOf(std::shared_ptr<Answers> answers, std::shared_ptr<const StateStore> 
   };
 }
 
-// Workloads beside the flavors and topologies of a state.
-Cluster ClusterOf(const ClusterState& state, std::vector<Workload> workloads) {
-  Cluster cluster;
-  cluster.workloads = std::move(workloads);
-  std::set<std::string> topologies;
-  for (const std::string_view name : state.FlavorNames()) {
-    const FlavorSnapshot& flavor = state.Find(name)->snapshot();
-    cluster.flavors.push_back(flavor.flavor());
-    const std::string topology = flavor.flavor().topology_name.value_or("");
-    if (topologies.insert(topology).second) {
-      cluster.topologies.push_back({topology, flavor.levels()});
-    }
-  }
-  return cluster;
-}
-
 grpc::Status CheckProposals(const v1::ValidateRequest& request, const NamedStates& states,
                             AskedWorkloads asked, v1::ValidateResponse& response) {
   const grpc::Status opened = OpenQuestion(request, states, {}, v1::DOMAIN_NAMING_NAME, asked);
   if (!opened.ok()) return opened;
   auto workloads = FromProto(request, *asked.budget);
   if (!workloads) return ToStatus(workloads.error());
-  const Cluster cluster = ClusterOf(asked.state(), *std::move(workloads));
-  const ClusterLookup lookup(cluster);
-  Result<ClusterState> state = asked.state().Branch(*asked.budget);
-  if (!state) return ToStatus(state.error());
-  for (const Workload& workload : cluster.workloads) {
-    const AdmittedUsage* known = asked.found.snapshot->admitted->Find(workload.key);
-    if (known != nullptr) state->ChangeUsage(known->usage, -1, asked.shares_usage());
-    state->ChangeUsage(TasUsage(workload, lookup), 1, asked.shares_usage());
-    if (!asked.budget->Pause()) return ToStatus(asked.budget->Check().error());
-  }
+  const auto check = asked.MakeQuestions().Validate(*workloads);
+  if (!check) return ToStatus(check.error());
   *response.mutable_state() = ToProto(asked.found.position());
-  Write(CheckAssignments(cluster, *state, asked.gates), response);
+  Write(*check, response);
   return grpc::Status::OK;
 }
 
@@ -269,17 +257,8 @@ QuestionsService::Stream* QuestionsService::Explain(grpc::CallbackServerContext*
         found->asked = {.backend = backend_, .gates = gates_, .budget = &budget};
         const grpc::Status opened = OpenQuestion(message, states_, found->asked);
         if (!opened.ok()) return opened;
-        const Snapshot& snapshot = *found->asked.found.snapshot;
-        found->running = AllAdmitted(snapshot);
-        if (message.has_victims()) {
-          auto named = ReadVictims(message.victims(), snapshot, budget);
-          if (!named) return ToStatus(named.error());
-          found->running = *std::move(named);
-        }
         const std::shared_ptr<StateStore> store = found->asked.found.store;
-        auto loaded = store->LoadedAt(snapshot.position, budget);
-        if (!loaded) return StoreStatus(loaded.error(), *store);
-        found->input = std::move(loaded->input);
+        if (const auto read = found->Read(message); !read) return ToStatus(read.error());
         next = NextOf(found, store);
         return grpc::Status::OK;
       });

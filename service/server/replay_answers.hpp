@@ -26,7 +26,8 @@ class ReplayAnswers {
 
  private:
   AskedWorkloads asked_;
-  std::optional<ClusterState> state_;                 // at the next workload's turn
+  std::optional<Engine> engine_;
+  std::optional<Replayer> replayer_;                  // at the next workload's turn
   std::vector<std::vector<FlavorLeafUsage>> chosen_;  // by workload
   std::size_t next_ = 0;
 };

@@ -5,8 +5,8 @@
 
 #include "espalier/v1/scheduling.grpc.pb.h"
 #include "host/engine/engine.hpp"
+#include "host/live/named_states.hpp"
 #include "service/server/calls.hpp"
-#include "service/server/named_states.hpp"
 
 namespace espalier {
 

@@ -14,6 +14,7 @@
 #include <grpcpp/impl/server_builder_option.h>
 #include <spdlog/spdlog.h>
 
+#include "host/live/named_states.hpp"
 #include "host/model/machine_memory.hpp"
 #include "service/backends/backends.hpp"
 #include "service/server/calls.hpp"
@@ -23,7 +24,6 @@
 #include "service/server/listen.hpp"
 #include "service/server/metrics.hpp"
 #include "service/server/multikueue_service.hpp"
-#include "service/server/named_states.hpp"
 #include "service/server/placement_service.hpp"
 #include "service/server/questions_service.hpp"
 #include "service/server/scheduling_service.hpp"

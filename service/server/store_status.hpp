@@ -1,7 +1,7 @@
 // Makes the status of a call that failed on the state: a stale position comes with the current one.
 #pragma once
 
-#include "service/server/state_store.hpp"
+#include "host/live/state_store.hpp"
 #include "service/wire/status.hpp"
 
 namespace espalier {

@@ -2,22 +2,18 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
-#include <string_view>
 
-#include <fmt/format.h>
-
-#include "host/engine/victim_sets.hpp"
-#include "host/model/excerpt.hpp"
+#include "host/what_if/prefix_search.hpp"
 #include "service/wire/cluster_state.hpp"
 #include "service/wire/questions.hpp"
 
 namespace espalier {
 
 Result<void> VictimAnswers::Read(const v1::FindVictimsRequest& request) {
-  if (auto nodes = ReadNodes(request); !nodes) return nodes;
+  if (auto supposed = ReadSupposed(request); !supposed) return supposed;
   cheapest_ = request.cheapest();
-  auto read = ReadVictims(request.victims(), *asked_.found.snapshot, *asked_.budget);
+  auto read =
+      ReadVictims(request.victims(), *asked_.found.snapshot, questions_.supposed(), *asked_.budget);
   if (!read) return tl::unexpected(read.error());
   victims_ = *std::move(read);
   auto lists =
@@ -33,41 +29,32 @@ Result<void> VictimAnswers::Read(const v1::FindVictimsRequest& request) {
   }
   for (std::size_t w = 1; w < candidates_.size(); ++w) {
     if (!asked_.budget->Pause()) return asked_.budget->Check();
-    if (auto sound = CheckVictims(state(), Candidates(w), /*together=*/true); !sound) return sound;
+    std::vector<Victim> together;
+    for (RunningWorkload& candidate : Candidates(w))
+      together.push_back(std::move(candidate.victim));
+    if (auto sound = CheckVictims(questions_.supposed(), together, /*together=*/true); !sound) {
+      return sound;
+    }
   }
   return {};
 }
 
-Result<void> VictimAnswers::ReadNodes(const v1::FindVictimsRequest& request) {
-  if (request.drained_nodes().empty() && request.upserted_nodes().empty()) return {};
-  const StatePosition& position = asked_.found.position();
-  auto nodes = asked_.found.store->NodesAt(
-      position, {request.drained_nodes().begin(), request.drained_nodes().end()});
-  if (!nodes) return tl::unexpected(nodes.error());
-  for (Node& node : *nodes) node.unschedulable = true;
+Result<void> VictimAnswers::ReadSupposed(const v1::FindVictimsRequest& request) {
+  auto change = ReadChange(request.drained_nodes(), request.change(), *asked_.budget);
+  if (!change) return tl::unexpected(change.error());
   Decoder decoder(request.strings(), *asked_.budget);
   for (int i = 0; i < request.upserted_nodes_size() && decoder.ok(); ++i) {
     const FieldPath path("upserted_nodes", i);
     decoder.Charge(sizeof(Node), path);
-    nodes->push_back(FromProto(request.upserted_nodes(i), path, decoder));
+    change->delta.upsert_nodes.push_back(FromProto(request.upserted_nodes(i), path, decoder));
   }
   if (!decoder.ok()) return tl::unexpected(decoder.error());
-  std::set<std::string_view> names;
-  for (const Node& node : *nodes) {
-    if (names.insert(node.name).second) continue;
-    return BadInput(fmt::format("node {} changes twice; want each once", Excerpt(node.name)));
-  }
-  auto changed = asked_.found.store->WithNodes(position, *std::move(nodes), *asked_.budget);
-  if (!changed) return tl::unexpected(changed.error());
-  changed_ = *std::move(changed);
-  return {};
+  return questions_.Suppose(*std::move(change));
 }
 
-std::vector<Victim> VictimAnswers::Candidates(std::size_t workload) const {
-  std::vector<Victim> victims;
-  for (const std::uint32_t position : PositionsOf(workload)) {
-    victims.push_back(victims_[position].victim);
-  }
+std::vector<RunningWorkload> VictimAnswers::Candidates(std::size_t workload) const {
+  std::vector<RunningWorkload> victims;
+  for (const std::uint32_t position : PositionsOf(workload)) victims.push_back(victims_[position]);
   return victims;
 }
 
@@ -81,9 +68,8 @@ Result<bool> VictimAnswers::Next(v1::FindVictimsResponse& response) {
   return ++next_ < asked_.workloads.size();
 }
 
-Result<void> VictimAnswers::FindFirst(v1::FindVictimsResponse& response) const {
-  const auto found =
-      FindPrefix(asked_.MakeEngine(), state(), asked_.workloads[next_], Candidates(next_));
+Result<void> VictimAnswers::FindFirst(v1::FindVictimsResponse& response) {
+  const auto found = questions_.FindVictims(asked_.workloads[next_], Candidates(next_));
   if (!found) return tl::unexpected(found.error());
   response.set_fits(found->fits);
   response.set_prefix(static_cast<std::uint32_t>(found->prefix));
@@ -93,21 +79,13 @@ Result<void> VictimAnswers::FindFirst(v1::FindVictimsResponse& response) const {
   return asked_.WriteAnswer(next_, found->answer, *response.mutable_answers());
 }
 
-Result<void> VictimAnswers::FindCheapest(v1::FindVictimsResponse& response) const {
-  std::vector<PricedVictim> priced;
-  for (const std::uint32_t victim : PositionsOf(next_)) {
-    priced.push_back({victims_[victim].victim, victims_[victim].priority});
-  }
-  const auto found = FindVictimSets(asked_.MakeEngine(), state(), asked_.workloads[next_], priced);
+Result<void> VictimAnswers::FindCheapest(v1::FindVictimsResponse& response) {
+  const auto found = questions_.FindCheapestVictims(asked_.workloads[next_], Candidates(next_));
   if (!found) return tl::unexpected(found.error());
   response.set_fits(found->fits);
-  for (const DomainVictims& domain : found->domains) {
-    std::vector<std::string> values;
-    if (domain.domain.valid()) {
-      values = state().Find(domain.flavor)->snapshot().Path(domain.domain);
-    }
+  for (const NamedDomainVictims& domain : found->domains) {
     v1::DomainVictims& row = *response.add_domains();
-    Write(domain, values, PositionsOf(next_), row);
+    Write(domain, PositionsOf(next_), row);
     const auto bytes = static_cast<std::int64_t>(row.ByteSizeLong());
     if (!asked_.budget->Charge(bytes) || !asked_.budget->ChargeAnswer(bytes)) {
       return asked_.budget->Check();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,7 +14,8 @@ namespace espalier {
 class VictimAnswers {
  public:
   // Takes over a call that is open.
-  explicit VictimAnswers(AskedWorkloads asked) : asked_(std::move(asked)) {}
+  explicit VictimAnswers(AskedWorkloads asked)
+      : asked_(std::move(asked)), questions_(asked_.MakeQuestions()) {}
 
   // Reads everything else and looks at all of it but the victims of the first workload, which the
   // search looks at, so that a wrong question is refused before any is answered.
@@ -25,18 +25,17 @@ class VictimAnswers {
   Result<bool> Next(v1::FindVictimsResponse& response);
 
  private:
-  const ClusterState& state() const { return changed_ ? *changed_ : asked_.state(); }
-  Result<void> ReadNodes(const v1::FindVictimsRequest& request);
+  Result<void> ReadSupposed(const v1::FindVictimsRequest& request);
   // Returns the positions of those who may go for a workload.
   const std::vector<std::uint32_t>& PositionsOf(std::size_t workload) const {
     return candidates_.size() == 1 ? candidates_[0] : candidates_[workload];
   }
-  std::vector<Victim> Candidates(std::size_t workload) const;
-  Result<void> FindFirst(v1::FindVictimsResponse& response) const;
-  Result<void> FindCheapest(v1::FindVictimsResponse& response) const;
+  std::vector<RunningWorkload> Candidates(std::size_t workload) const;
+  Result<void> FindFirst(v1::FindVictimsResponse& response);
+  Result<void> FindCheapest(v1::FindVictimsResponse& response);
 
   AskedWorkloads asked_;
-  std::optional<ClusterState> changed_;  // absent: the state as it is
+  LocalQuestions questions_;
   std::vector<RunningWorkload> victims_;
   Lists candidates_;  // [workloads]; only one where it is that of all
   bool cheapest_ = false;

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/engine/empty_nodes.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/what_if/changed_nodes.hpp"
 #include "service/wire/cluster_state.hpp"
 
 namespace espalier {
@@ -53,15 +53,17 @@ Result<void> WhatIfAnswers::EmptyState(const v1::WhatIfRequest& request) {
   }
   auto loaded = asked_.found.store->LoadedAt(asked_.found.position(), *asked_.budget);
   if (!loaded) return tl::unexpected(loaded.error());
-  auto empty = ClusterState::Build(Emptied(std::move(loaded->input)), *asked_.budget);
+  auto empty = ChangedNodes(asked_.state(), loaded->input).WithoutOtherPods(*asked_.budget);
   if (!empty) return tl::unexpected(empty.error());
   empty_ = *std::move(empty);
+  for (WorkloadRequest& workload : asked_.workloads) workload.simulate_empty = true;  // R5.1
   return {};
 }
 
 Result<void> WhatIfAnswers::Read(const v1::WhatIfRequest& request) {
   if (auto emptied = EmptyState(request); !emptied) return emptied;
-  auto victims = ReadVictims(request.victims(), *asked_.found.snapshot, *asked_.budget);
+  auto victims =
+      ReadVictims(request.victims(), *asked_.found.snapshot, asked_.state(), *asked_.budget);
   if (!victims) return tl::unexpected(victims.error());
   victims_ = *std::move(victims);
   if (auto nodes = ReadNodes(request); !nodes) return nodes;
@@ -185,10 +187,11 @@ Result<ClusterState> WhatIfAnswers::StateOf(std::size_t question) {
   std::vector<Node> nodes;
   for (const std::uint32_t node : drained_in_[question]) nodes.push_back(drained_[node]);
   for (const std::uint32_t node : upserted_in_[question]) nodes.push_back(upserted_[node]);
-  Result<ClusterState> state = nodes.empty()
-                                   ? this->state().Branch(*asked_.budget)
-                                   : asked_.found.store->WithNodes(
-                                         asked_.found.position(), std::move(nodes), *asked_.budget);
+  Result<ClusterState> state =
+      nodes.empty()
+          ? this->state().Branch(*asked_.budget)
+          : asked_.found.store->With(asked_.found.position(),
+                                     StateDelta{.upsert_nodes = std::move(nodes)}, *asked_.budget);
   if (!state) return state;
   for (const std::uint32_t victim : gone_[question]) {
     state->ChangeUsage(victims_[victim].victim.usage, -1, asked_.shares_usage());

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/engine/empty_nodes.hpp"
 #include "host/kueue/placement_plan.hpp"
 #include "host/kueue/planned_answers.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/what_if/empty_nodes.hpp"
 #include "service/server/batch_checks.hpp"
 #include "service/server/found_state.hpp"
 #include "service/server/object_text.hpp"

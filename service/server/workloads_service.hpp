@@ -5,9 +5,9 @@
 
 #include "espalier/v1/workloads.grpc.pb.h"
 #include "host/engine/engine.hpp"
+#include "host/live/named_states.hpp"
 #include "service/server/calls.hpp"
 #include "service/server/commits.hpp"
-#include "service/server/named_states.hpp"
 
 namespace espalier {
 

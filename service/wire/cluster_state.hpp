@@ -6,31 +6,14 @@
 #include <vector>
 
 #include "espalier/v1/cluster_state.pb.h"
+#include "host/live/admitted_usage.hpp"
+#include "host/live/state_delta.hpp"
+#include "host/live/state_position.hpp"
 #include "host/packing/cluster_state.hpp"
-#include "service/wire/admitted_usage.hpp"
 #include "service/wire/decoder.hpp"
-#include "service/wire/state_position.hpp"
 #include "service/wire/tables.hpp"
 
 namespace espalier {
-
-// Changes to a ClusterStateInput, applied in the order of the fields.
-struct StateDelta {
-  std::vector<std::string> remove_nodes;
-  std::vector<Node> upsert_nodes;
-  std::vector<NodeUsage> set_non_tas_usage;    // empty usage: forget it
-  std::vector<FlavorLeafUsage> set_tas_usage;  // empty usage: forget it
-  std::vector<std::string> remove_topologies;
-  std::vector<Topology> upsert_topologies;
-  std::vector<std::string> remove_flavors;
-  std::vector<ResourceFlavor> upsert_flavors;
-  std::vector<AdmittedUsage> set_workloads;  // each once; without usage: forget it
-
-  bool ChangesFlavors() const {
-    return !remove_topologies.empty() || !upsert_topologies.empty() || !remove_flavors.empty() ||
-           !upsert_flavors.empty();
-  }
-};
 
 StatePosition FromProto(const v1::StatePosition& message);
 v1::StatePosition ToProto(const StatePosition& position);

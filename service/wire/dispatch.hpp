@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "espalier/v1/dispatch.pb.h"
-#include "host/engine/dispatch.hpp"
 #include "host/model/result.hpp"
+#include "host/what_if/dispatch.hpp"
 
 namespace espalier {
 

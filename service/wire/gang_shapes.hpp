@@ -1,10 +1,7 @@
-// Caches resolved shapes of gangs by their canonical key, as controllers ask about the same few
-// shapes again and again.
+// The canonical keys of the shapes of gangs, by which they are cached.
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,29 +9,9 @@
 
 #include "espalier/v1/workload.pb.h"
 #include "host/engine/feature_gates.hpp"
-#include "host/engine/gang_batch.hpp"
-#include "host/packing/flavor_snapshot.hpp"
 #include "service/wire/decoder.hpp"
 
 namespace espalier {
-
-// A cache that is valid for a state and all branches of it, whatever was changed there. Cleared
-// when it reaches its maximum of shapes or bytes of keys. Thread-safe.
-class ResolvedShapeCache {
- public:
-  static constexpr std::size_t kMostShapes = FlavorSnapshot::kMostKeptEntries;
-  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
-
-  // Returns the shape with this canonical key, or null when it is not cached.
-  std::shared_ptr<const ResolvedGangShape> Find(const std::string& key) const;
-  // Adds a shape; does nothing when its key alone exceeds the maximum of bytes.
-  void Keep(std::string key, std::shared_ptr<const ResolvedGangShape> shape);
-
- private:
-  mutable std::mutex mutex_;  // guards all below
-  std::unordered_map<std::string, std::shared_ptr<const ResolvedGangShape>> shapes_;
-  std::size_t bytes_ = 0;
-};
 
 // Reads the canonical keys of the shapes of a batch's workloads: equal for shapes that mean the
 // same, in any two messages.

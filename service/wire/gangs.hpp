@@ -8,6 +8,7 @@
 
 #include "espalier/v1/workload.pb.h"
 #include "host/engine/gang_batch.hpp"
+#include "host/engine/resolved_shape_cache.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "service/wire/decoder.hpp"
 #include "service/wire/gang_shapes.hpp"

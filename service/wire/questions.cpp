@@ -153,10 +153,10 @@ v1::Victims ToProto(std::span<const RunningWorkload> victims) {
   return message;
 }
 
-void Write(const DomainVictims& domain, const std::vector<std::string>& values,
-           std::span<const std::uint32_t> positions, v1::DomainVictims& message) {
+void Write(const NamedDomainVictims& domain, std::span<const std::uint32_t> positions,
+           v1::DomainVictims& message) {
   message.set_flavor(domain.flavor);
-  for (const std::string& value : values) message.add_values(value);
+  for (const std::string& value : domain.values) message.add_values(value);
   for (const VictimSet& set : domain.sets) {
     v1::VictimSet& row = *message.add_sets();
     for (const std::size_t victim : set.victims) row.add_victims(positions[victim]);
@@ -194,6 +194,20 @@ Result<void> Write(const GangCensus& census, const FlavorSnapshot& snapshot,
     }
   }
   return {};
+}
+
+void Write(const NamedCensus& census, CensusDomains domains, v1::CountGangsResponse& message) {
+  message.set_failure(census.failure);
+  for (const NamedCensus::Level& level : census.levels) {
+    v1::LevelCensus& row = *message.add_levels();
+    row.set_level(level.level);
+    row.set_gangs(level.gangs);
+    if (domains == CensusDomains::kNone) continue;
+    for (const NamedCensus::Domain& domain : level.domains) {
+      row.add_domain_gangs(domain.gangs);
+      row.add_domain_pods(domain.pods);
+    }
+  }
 }
 
 void Write(const AssignmentCheck& check, v1::ValidateResponse& message) {

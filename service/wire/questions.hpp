@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "espalier/v1/questions.pb.h"
-#include "host/engine/census.hpp"
-#include "host/engine/victim_sets.hpp"
 #include "host/kueue/assignment_check.hpp"
 #include "host/kueue/certificate.hpp"
 #include "host/kueue/cluster_lookup.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/flavor_snapshot.hpp"
+#include "host/questions/questions.hpp"
+#include "host/what_if/census.hpp"
 #include "service/wire/decoder.hpp"
 
 namespace espalier {
@@ -30,10 +30,9 @@ void Write(const Certificate& certificate, v1::ExplainResponse& message);
 // Reads all of a certificate but its answers.
 Certificate FromProto(const v1::ExplainResponse& message);
 
-// Writes the victims of a domain of these values; `positions` are those of the victims by whose
-// indices it counts.
-void Write(const DomainVictims& domain, const std::vector<std::string>& values,
-           std::span<const std::uint32_t> positions, v1::DomainVictims& message);
+// Writes the victims of a domain; `positions` are those of the victims by whose indices it counts.
+void Write(const NamedDomainVictims& domain, std::span<const std::uint32_t> positions,
+           v1::DomainVictims& message);
 
 // Which domains of a census are told.
 enum class CensusDomains { kNone, kWithRoom, kAll };
@@ -43,6 +42,9 @@ enum class CensusDomains { kNone, kWithRoom, kAll };
 Result<void> Write(const GangCensus& census, const FlavorSnapshot& snapshot,
                    const std::set<std::string>& levels, CensusDomains domains, WorkBudget& budget,
                    v1::CountGangsResponse& message);
+
+// Writes a gang that was counted as a whole.
+void Write(const NamedCensus& census, CensusDomains domains, v1::CountGangsResponse& message);
 
 void Write(const AssignmentCheck& check, v1::ValidateResponse& message);
 

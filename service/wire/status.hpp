@@ -3,8 +3,8 @@
 
 #include <grpcpp/support/status.h>
 
+#include "host/live/state_position.hpp"
 #include "host/model/result.hpp"
-#include "service/wire/state_position.hpp"
 
 namespace espalier {
 

@@ -291,7 +291,7 @@ TEST(QuestionsOfAServer, AreAnsweredAsOfFiles) {
                    "podCounts": {"universal": 1}}]}}]}}})");
   EXPECT_EQ(ghost.exit_code, 1) << ghost.errors;
   EXPECT_THAT(ghost.output, AllOf(HasSubstr("team/new"), HasSubstr("team/ghost"),
-                                  HasSubstr("the server does not know it by its name")));
+                                  HasSubstr("the state does not know it by its name")));
 
   const std::string more = R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n",
         "labels": {"block": "b3", "rack": "r1", "kubernetes.io/hostname": "n"}},
@@ -301,11 +301,16 @@ TEST(QuestionsOfAServer, AreAnsweredAsOfFiles) {
       RunEspalier({"what-if", "big", kSmall, "--add", "-", "--connect", address}, more);
   EXPECT_EQ(added.exit_code, 0) << added.errors;
   EXPECT_THAT(added.output, HasSubstr("then  b3/r1/n: 1 host x 2"));
-  const auto pods = RunEspalier({"what-if", "big", kSmall, "--add", "-", "--connect", address},
-                                R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
-                                    "spec": {"nodeName": "node-a", "containers": []}})");
-  EXPECT_EQ(pods.exit_code, 3);
-  EXPECT_THAT(pods.errors, HasSubstr("with --connect only nodes and pending workloads can come"));
+  const std::string with_pod = R"({"apiVersion": "v1", "kind": "List", "items": [)" + more + R"(,
+      {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "other", "name": "p"},
+       "spec": {"nodeName": "n", "containers": [{"name": "c", "resources":
+         {"requests": {"cpu": "1"}}}]}, "status": {"phase": "Running"}}]})";
+  const auto pods =
+      RunEspalier({"what-if", "big", kSmall, "--add", "-", "--connect", address}, with_pod);
+  const auto of_files = RunEspalier({"what-if", "big", kSmall, "--add", "-"}, with_pod);
+  EXPECT_EQ(pods.exit_code, of_files.exit_code) << pods.errors;
+  EXPECT_EQ(pods.output, of_files.output) << "a pod takes what the new node would have given";
+  EXPECT_NE(pods.output, added.output);
   EXPECT_EQ(server.Stop(), 0);
   EXPECT_EQ(RunEspalier({"explain", "big", kSmall, "--connect", address}).exit_code, 4);
   EXPECT_EQ(RunEspalier({"explain", "big", kSmall, "--state", "blue"}).exit_code, 2);

@@ -1,5 +1,5 @@
 // Which usage of a cluster's files a server gets by key, and which as totals.
-#include "service/cli/usage_by_key.hpp"
+#include "host/live/usage_by_key.hpp"
 
 #include <limits>
 

@@ -117,18 +117,18 @@ TEST_P(VerdictsProcess, ARequestOfNothingThatTheQueueDoesNotCover) {
   EXPECT_EQ(Ask("place", "zero").exit_code, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(FilesAndServer, VerdictsProcess, testing::Bool(),
-                         [](const auto& source) { return source.param ? "Server" : "Files"; });
-
-TEST(Verdicts, OtherPodsOfALowerPriorityMayGo) {
-  const ProcessResult result = RunEspalier({"victims", "train", File("other-pods"), "--any-queue"});
-  EXPECT_EQ(result.exit_code, 0);
+TEST_P(VerdictsProcess, OtherPodsOfALowerPriorityMayGo) {
+  const ProcessResult result = Ask("victims", "other-pods", {"train", "--any-queue"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.output, AllOf(HasSubstr("pod batch/bg-k1"), HasSubstr("pod batch/bg-k2"),
                                    HasSubstr("no: a pod outside of Kueue")));
   const ProcessResult higher =
-      RunEspalier({"victims", "train", File("other-pods"), "--any-queue", "--pods-below", "-100"});
+      Ask("victims", "other-pods", {"train", "--any-queue", "--pods-below", "-100"});
   EXPECT_EQ(higher.exit_code, 1);
 }
+
+INSTANTIATE_TEST_SUITE_P(FilesAndServer, VerdictsProcess, testing::Bool(),
+                         [](const auto& source) { return source.param ? "Server" : "Files"; });
 
 TEST(Verdicts, ACycleKeepsAPodOnItsFailedNode) {
   EXPECT_THAT(RunEspalier({"cycle", File("pod-owned")}).output,

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/engine/victim_sets.hpp"
+#include "host/what_if/victim_sets.hpp"
 #include "tests/cuda/ask.hpp"
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/differential/check.hpp"

@@ -10,11 +10,12 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/engine/victim_sets.hpp"
 #include "host/kueue/certificate.hpp"
 #include "host/kueue/cluster_input.hpp"
 #include "host/packing/flavor_state.hpp"
+#include "host/what_if/victim_sets.hpp"
 #include "tests/differential/small_racks.hpp"
+#include "tests/questions/explain_in.hpp"
 
 namespace espalier::differential {
 namespace {
@@ -130,7 +131,7 @@ void CheckNearMiss(const SmallRacks& racks, const std::vector<SmallAmounts>& fre
 
 TEST_P(SmallRacksSeeds, CertificatesNameEverySingleChange) {
   ForEachSeed([&](const SmallRacks& racks) {
-    const auto found = Explain(racks.ToCluster(), racks.ToRequest(), engine_);
+    const auto found = ExplainIn(racks.ToCluster(), racks.ToRequest(), engine_);
     ASSERT_TRUE(found) << found.error().message;
     const SmallGang& gang = racks.gang;
     const std::vector<SmallAmounts> now = racks.Free(0);

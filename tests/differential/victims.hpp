@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/engine/prefix_search.hpp"
+#include "host/what_if/prefix_search.hpp"
 #include "tests/differential/instance.hpp"
 
 namespace espalier::differential {

@@ -1,4 +1,4 @@
-#include "host/engine/census.hpp"
+#include "host/what_if/census.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

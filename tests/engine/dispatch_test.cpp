@@ -1,4 +1,4 @@
-#include "host/engine/dispatch.hpp"
+#include "host/what_if/dispatch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "host/engine/prefix_search.hpp"
+#include "host/what_if/prefix_search.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "host/engine/victim_sets.hpp"
+#include "host/what_if/victim_sets.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -10,6 +10,7 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/kueue/cluster_input.hpp"
 #include "tests/engine/requests.hpp"
+#include "tests/questions/explain_in.hpp"
 
 namespace espalier {
 namespace {
@@ -56,7 +57,7 @@ class CertificateTest : public testing::Test {
 
   Certificate Ask(const WorkloadRequest& request) const {
     const auto backend = MakeCpuBackend(1);
-    return Explain(cluster_, request, Engine(backend, {})).value();
+    return ExplainIn(cluster_, request, Engine(backend, {})).value();
   }
 
   Cluster cluster_;

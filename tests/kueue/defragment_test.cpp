@@ -1,4 +1,4 @@
-#include "host/engine/defragment.hpp"
+#include "host/what_if/defragment.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

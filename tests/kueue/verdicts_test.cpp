@@ -4,13 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/engine/empty_nodes.hpp"
 #include "host/kueue/certificate.hpp"
 #include "host/kueue/cluster_input.hpp"
 #include "host/kueue/planned_answers.hpp"
 #include "host/kueue/pods_without_node.hpp"
 #include "host/kueue/room_holders.hpp"
+#include "host/what_if/empty_nodes.hpp"
 #include "tests/kueue/scheduling_cycle_fixture.hpp"
+#include "tests/questions/explain_in.hpp"
 
 namespace espalier {
 namespace {
@@ -78,7 +79,7 @@ class VerdictsTest : public SchedulingCycleTest {
   Certificate ExplainIt() {
     const auto plan = PlanPlacement(cluster_, {.gates = gates_});
     const auto& request = std::get<WorkloadRequest>(plan->workloads.front().plan);
-    return Explain(cluster_, request, Engine(MakeCpuBackend(1), gates_)).value();
+    return ExplainIn(cluster_, request, Engine(MakeCpuBackend(1), gates_)).value();
   }
 };
 
@@ -304,18 +305,10 @@ TEST_F(RoomHoldersTest, OfAnyQueueAndOutsideOfKueue) {
   std::vector<std::string> names;
   for (const RoomHolder& holder : room.holders) names.push_back(holder.victim.name);
   EXPECT_THAT(names, ElementsAre("pod other/pod-1", "team/borrower", "team/own"));
-  const auto state = ClusterState::Build(room.input);
-  const auto before = ClusterState::Build(BuildClusterStateInput(cluster_, gates_));
-  const auto ask = [&](const ClusterState& on) {
-    return Engine(MakeCpuBackend(1), gates_)
-        .NominateOne(on, {.key = {},
-                          .pod_sets = {{.name = "main",
-                                        .flavor = "gpu",
-                                        .count = 4,
-                                        .requests = {{"gpu", 1}},
-                                        .topology_request = Required(kRack)}}});
-  };
-  EXPECT_EQ(ask(*state), ask(*before)) << "nothing but names of usage has changed";
+  EXPECT_THAT(room.pods_on_nodes, ElementsAre(NodeUsage{"b2", {{"gpu", 4}, {"pods", 1}}}));
+  EXPECT_THAT(room.pods_on_leaves,
+              ElementsAre(FlavorLeafUsage{"gpu", "b2", {{"gpu", 4}, {"pods", 1}}}));
+  EXPECT_EQ(room.pods_elsewhere, 0u);
 }
 
 TEST_F(RoomHoldersTest, KueuesRuleWhereItApplies) {

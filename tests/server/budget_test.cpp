@@ -2,7 +2,7 @@
 #include <future>
 
 #include "espalier/v1/dispatch.grpc.pb.h"
-#include "service/server/indexed_input.hpp"
+#include "host/live/indexed_input.hpp"
 #include "service/wire/message_bytes.hpp"
 #include "tests/server/raw_stream.hpp"
 #include "tests/server/test_server.hpp"

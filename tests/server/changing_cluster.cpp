@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "service/server/admitted_workloads.hpp"
+#include "host/live/admitted_workloads.hpp"
 
 namespace espalier {
 namespace {

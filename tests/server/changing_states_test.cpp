@@ -14,8 +14,8 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/engine.hpp"
-#include "service/server/state_checksum.hpp"
-#include "service/server/state_store.hpp"
+#include "host/live/state_checksum.hpp"
+#include "host/live/state_store.hpp"
 #include "tests/sanitizers.hpp"
 #include "tests/server/changing_cluster.hpp"
 #include "tests/server/same_state.hpp"

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "host/live/state_store.hpp"
 #include "service/server/dispatch_service.hpp"
-#include "service/server/state_store.hpp"
 #include "tests/server/same_state.hpp"
 #include "tests/server/test_server.hpp"
 
@@ -160,7 +160,7 @@ TEST_F(StateStoreOutOfMemory, NeverKeepsHalfOfABookingOrAQuestion) {
   Node joins = SmallCluster().nodes[1];
   joins.allocatable.Set("gpu", 1);
   FailEach([&](StateStore& store) {
-    static_cast<void>(store.WithNodes(store.Current()->position, {joins}));
+    static_cast<void>(store.With(store.Current()->position, StateDelta{.upsert_nodes = {joins}}));
   });
 }
 

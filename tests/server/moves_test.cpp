@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "host/engine/defragment.hpp"
+#include "host/what_if/defragment.hpp"
 #include "service/client/remote_questions.hpp"
 #include "service/wire/answers.hpp"
 #include "tests/server/questions_fixture.hpp"
@@ -78,20 +78,21 @@ TEST_F(MovesTest, ADrainHitsWhatRunsOnNodesThatTakeNothingAnyMore) {
 // An audit asks both about one state, or says that it could not.
 TEST_F(MovesTest, AValidationAfterAReplayIsOnItsState) {
   Load(SmallCluster(1), {Running("a", {"host-0"})});
-  auto remote = RemoteQuestions::Connect(server_.server->addresses()[0], "");
-  ASSERT_TRUE(remote);
+  const auto connected = RemoteQuestions::Connect(server_.server->addresses()[0], "", {});
+  ASSERT_TRUE(connected);
+  Questions& remote = **connected;
   ReplayedWorkloads replayed;
   replayed.requests = {GangOfTeam("a", 2)};
   replayed.chosen = {{}};
-  ASSERT_TRUE(remote->Replay(replayed, {}));
-  EXPECT_TRUE(remote->Validate({}, {}));
+  ASSERT_TRUE(remote.Replay(replayed));
+  EXPECT_TRUE(remote.Validate({}));
   ASSERT_TRUE(server_.Load(SmallCluster(1)).ok());
-  const auto check = remote->Validate({}, {});
+  const auto check = remote.Validate({});
   ASSERT_FALSE(check);
   EXPECT_EQ(check.error().error_class, ErrorClass::kStale);
   EXPECT_EQ(check.error().message, "the state changed while it was asked: ask again");
-  ASSERT_TRUE(remote->Replay(replayed, {}));
-  EXPECT_TRUE(remote->Validate({}, {}));
+  ASSERT_TRUE(remote.Replay(replayed));
+  EXPECT_TRUE(remote.Validate({}));
 }
 
 class HalfEmptyHosts : public MovesTest {
@@ -265,9 +266,9 @@ TEST_F(MovesTest, ReplayDecidesOnWhatIsFreeAtEachTurn) {
   request.mutable_chosen(1)->set_workload(3);
   ExpectRefused(&v1::Questions::Stub::Replay, request, grpc::StatusCode::INVALID_ARGUMENT,
                 "chosen[1].workload: is 3");
+  request.clear_chosen();
   *request.mutable_workloads() = *ToProto(std::vector{GangOfTeam("a", 1), GangOfTeam("a", 1)});
-  ExpectRefused(&v1::Questions::Stub::Replay, request, grpc::StatusCode::INVALID_ARGUMENT,
-                "team/a (position 1) is named twice");
+  EXPECT_EQ(Read(&v1::Questions::Stub::Replay, request).size(), 2u);  // as on several flavors
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Several cluster states in one server, each under its name.
-#include "service/server/named_states.hpp"
+#include "host/live/named_states.hpp"
 
 #include <future>
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "host/engine/census.hpp"
-#include "host/engine/prefix_search.hpp"
 #include "host/packing/flavor_state.hpp"
+#include "host/what_if/census.hpp"
+#include "host/what_if/prefix_search.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/objects.hpp"
 #include "tests/server/questions_fixture.hpp"

@@ -1,5 +1,5 @@
 // Generations of the state, without a connection.
-#include "service/server/state_store.hpp"
+#include "host/live/state_store.hpp"
 
 #include <memory>
 #include <optional>

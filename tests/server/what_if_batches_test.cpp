@@ -8,7 +8,7 @@
 #include "espalier/v1/questions.grpc.pb.h"
 #include "host/cuda/device_backend.hpp"
 #include "host/cuda/emulated_device.hpp"
-#include "service/server/admitted_workloads.hpp"
+#include "host/live/admitted_workloads.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/questions.hpp"

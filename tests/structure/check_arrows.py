@@ -18,18 +18,27 @@ ROOMS = {
     "host/packing": ["kernels", "host/model"],
     "host/engine": ["kernels", "host/model", "host/packing"],
     "host/nested": ["kernels", "host/model", "host/packing", "host/engine", "host/gangs"],
+    "host/what_if": ["kernels", "host/model", "host/packing", "host/engine"],
     "host/kueue": [
-        "kernels", "host/model", "host/packing", "host/engine", "host/nested", "host/gangs",
+        "kernels", "host/model", "host/packing", "host/engine", "host/what_if", "host/nested",
+        "host/gangs",
+    ],
+    "host/live": [
+        "kernels", "host/model", "host/packing", "host/engine", "host/what_if", "host/kueue",
+    ],
+    "host/questions": [
+        "kernels", "host/model", "host/packing", "host/engine", "host/what_if", "host/kueue",
+        "host/live",
     ],
     "host/gangs": ["host/model"],
     "host/readers": ["host/model", "host/gangs"],
     "host/webhooks": [
-        "kernels", "host/model", "host/packing", "host/engine", "host/gangs", "host/kueue",
-        "host/readers",
+        "kernels", "host/model", "host/packing", "host/engine", "host/what_if", "host/gangs",
+        "host/kueue", "host/readers",
     ],
     "host/conformance": [
-        "kernels", "host/model", "host/packing", "host/engine", "host/kueue", "host/readers",
-        "host/webhooks",
+        "kernels", "host/model", "host/packing", "host/engine", "host/what_if", "host/kueue",
+        "host/readers", "host/webhooks",
     ],
     "host/cuda": ["kernels", "host/model", "host/packing", "host/engine", "host/nested"],
     "fallback_cpu": ["kernels", "host/model", "host/packing", "host/engine", "host/nested"],

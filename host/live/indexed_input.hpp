@@ -1,0 +1,89 @@
+// A ClusterStateInput with indexes by name, so that it can be changed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/live/admitted_workloads.hpp"
+#include "host/live/state_delta.hpp"
+#include "host/packing/cluster_state.hpp"
+#include "host/packing/name_index.hpp"
+
+namespace espalier {
+
+class IndexedInput {
+ public:
+  // Indexes `input`; usage given in several parts is added up.
+  explicit IndexedInput(ClusterStateInput input);
+
+  // Returns the input; its usage of leaves includes that of the workloads.
+  const ClusterStateInput& input() const { return input_; }
+
+  // Returns the workloads that are known by key, as they are now.
+  std::shared_ptr<const AdmittedWorkloads> ShareWorkloads() { return workloads_.Share(); }
+
+  // Returns the node of a name, or null.
+  const Node* FindNode(const std::string& name) const;
+
+  // Returns what pods of no topology-aware workload use of a node, or null.
+  const NodeUsage* FindNonTasUsage(const std::string& node) const;
+
+  // Returns the change from the state before Apply returned `undo` to the current one. It refers to
+  // `undo` and to this object until this is changed again.
+  StateChange ChangeFrom(const StateDelta& undo) const;
+
+  // Returns the approximate bytes of memory that the input takes.
+  std::int64_t bytes() const { return bytes_; }
+
+  // Returns the checksum of the input, which is updated with every change.
+  std::uint64_t checksum() const { return checksum_; }
+
+  // Applies the whole delta or, on an error, nothing. Returns the delta that undoes it, whose usage
+  // of leaves includes that of the workloads. Errors: kBadInput when it removes something that does
+  // not exist, names a workload twice, or usage of workloads on a leaf exceeds an int64 of a
+  // resource.
+  Result<StateDelta> Apply(StateDelta delta);
+
+  // Undoes the Apply that returned `undo`.
+  void TakeBack(StateDelta undo);
+
+  void AddTasUsage(const std::vector<FlavorLeafUsage>& usage);
+
+ private:
+  template <class Value>
+  class List;
+
+  // Makes all changes but those of workloads.
+  StateDelta Change(StateDelta delta);
+  // Replaces the workloads, whose usage of leaves must not be in input_ meanwhile. Returns the
+  // former ones.
+  std::vector<AdmittedUsage> SetWorkloads(std::vector<AdmittedUsage> workloads);
+  // Applies the workloads of a delta, and adds that of all workloads to its usage of leaves.
+  // Returns the former workloads; on an error nothing has changed.
+  Result<std::vector<AdmittedUsage>> TakeWorkloads(StateDelta& delta);
+
+  template <class Value>
+  void Note(const Value& value, int sign);
+  template <class Usage>
+  void Add(std::vector<Usage>& usages, NameIndex& index, Usage usage);
+  template <class Usage>
+  void AddUsage(Usage& sum, const Resources& usage);
+  // Indexes a whole list; usage with the same key is added up.
+  template <class Value>
+  void IndexAll(std::vector<Value>& values, NameIndex& index);
+
+  ClusterStateInput input_;
+  // Positions in the lists of input_, by the keys of their values.
+  NameIndex nodes_;
+  NameIndex topologies_;
+  NameIndex flavors_;
+  NameIndex non_tas_usage_;
+  NameIndex tas_usage_;
+  AdmittedWorkloads workloads_;
+  UsageByLeaf used_by_workloads_;
+  std::int64_t bytes_ = 0;
+  std::uint64_t checksum_;
+};
+
+}  // namespace espalier

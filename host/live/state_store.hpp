@@ -1,0 +1,157 @@
+// Keeps the state of a cluster in a server: the input that was sent, and its packed form that
+// placements read.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "host/engine/resolved_shape_cache.hpp"
+#include "host/live/indexed_input.hpp"
+#include "host/live/loaded_configuration.hpp"
+#include "host/live/proposed_change.hpp"
+#include "host/live/state_delta.hpp"
+#include "host/live/state_position.hpp"
+#include "host/packing/booked_amounts.hpp"
+#include "host/packing/cluster_state.hpp"
+
+namespace espalier {
+
+// An immutable state. Readers keep it alive while later states replace it.
+struct Snapshot {
+  StatePosition position;
+  ClusterState state;
+  std::int64_t nodes = 0;                           // as loaded, available or not
+  std::chrono::system_clock::time_point published;  // the epoch: nothing is loaded
+  // Resolved shapes; shared with the states that this one came from by changes.
+  std::shared_ptr<ResolvedShapeCache> shapes = std::make_shared<ResolvedShapeCache>();
+  // Whether flavors on the same nodes see each other's usage (R5.6).
+  bool shares_usage = true;
+  // The workloads whose usage is in `state`; never null.
+  std::shared_ptr<const AdmittedWorkloads> admitted = std::make_shared<AdmittedWorkloads>();
+  SharedConfiguration configuration = nullptr;
+};
+
+// The input that the state of a position was built from.
+struct LoadedInput {
+  StatePosition position;
+  ClusterStateInput input;
+  SharedConfiguration configuration = nullptr;
+};
+
+// Thread-safe. Changes happen one after the other and in whole: a change that fails, or whose work
+// is stopped before it is done, has no effect. Where it ends with an exception, as memory ran out,
+// nobody knows how far it came: then nothing is loaded any more. The memory of a state is charged
+// to the budget of the call that makes it, and then handed over to the state.
+class StateStore {
+ public:
+  StateStore();
+
+  // A state and the checksum of its contents.
+  struct Checked {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::uint64_t checksum = 0;  // 0 before the first load
+  };
+  // Returns the current state and its checksum. Takes time that grows with what was booked since
+  // the last call; waits for a change in flight.
+  Result<Checked> CurrentChecked(WorkBudget& budget = WorkBudget::Unlimited());
+
+  // Returns the current state, never null; before the first load an empty state of generation 0.
+  std::shared_ptr<const Snapshot> Current() const;
+
+  // Returns the current state, which must be the one named. Errors: kStale when it is not, or
+  // nothing is loaded; kNotFound after Close, as for all calls below.
+  Result<std::shared_ptr<const Snapshot>> At(const std::optional<StatePosition>& position) const;
+
+  // Returns a copy of the input that the current state, which must be the one named, was built
+  // from. Waits for a change in flight. Errors: kStale as in At.
+  Result<LoadedInput> LoadedAt(const std::optional<StatePosition>& position,
+                               WorkBudget& budget = WorkBudget::Unlimited());
+
+  // Returns only the topologies and flavors of that input. Waits as LoadedAt. Errors: kStale as in
+  // At.
+  Result<ClusterStateInput> FlavorsAt(const std::optional<StatePosition>& position);
+
+  // Ends the state: every later call that needs one, a load included, fails with kNotFound. Waits
+  // for a change in flight.
+  void Close();
+
+  // Replaces everything. `budget` must have been charged for `input` and `workloads`, whose usage
+  // comes on top of that of `input`. Errors: kBadInput as in ClusterState::Build, or when a
+  // workload is named twice.
+  Result<StatePosition> Load(ClusterStateInput input, WorkBudget& budget = WorkBudget::Unlimited(),
+                             std::vector<AdmittedUsage> workloads = {},
+                             SharedConfiguration configuration = nullptr);
+
+  // Extends the state at `base`, gives it another Configuration where one is named, and lets
+  // flavors on the same nodes see what was booked since the last update (R5.6, R5.7). Takes as long
+  // as ClusterState::Apply when that can be used. Errors: kStale; kBadInput when it removes a node
+  // that does not exist.
+  Result<StatePosition> Update(const StatePosition& base, StateDelta delta,
+                               WorkBudget& budget = WorkBudget::Unlimited(),
+                               std::optional<SharedConfiguration> configuration = std::nullopt);
+
+  // Returns nodes of the state at `position` by their names. Errors: kStale; kNotFound for one that
+  // does not exist.
+  Result<std::vector<Node>> NodesAt(const StatePosition& position,
+                                    const std::vector<std::string>& names) const;
+
+  // Returns the state at `position` as Update would make it, without changing it. Errors are those
+  // of Update.
+  Result<ClusterState> With(const StatePosition& position, StateDelta delta,
+                            WorkBudget& budget = WorkBudget::Unlimited());
+
+  // Returns the state at `position` after a proposed change, without changing it. Errors are those
+  // of Update; kNotFound for a drained node that does not exist; kBadInput for a node that changes
+  // twice, and where more usage of a node is taken away than there is.
+  Result<ClusterState> With(const StatePosition& position, ProposedChange change,
+                            WorkBudget& budget = WorkBudget::Unlimited());
+
+  // Publishes `booked`, a branch of the state at `base` to which usage was added; flavors that the
+  // usage does not name see it with the next update. Errors: kStale.
+  Result<StatePosition> Book(const StatePosition& base, ClusterState booked,
+                             WorkBudget& budget = WorkBudget::Unlimited());
+
+ private:
+  class UnloadOnThrow;
+
+  // Forgets everything, as if nothing had been loaded. Allocates nothing.
+  void Unload();
+  // Returns the state of the changed `input_`, of which `undo` is the way back. `change_mutex_`
+  // must be held, as for all functions below.
+  Result<ClusterState> Changed(const StateDelta& undo, WorkBudget& budget);
+  // Returns a proposed change as one of the input.
+  Result<StateDelta> Resolved(ProposedChange change) const;
+  // Returns the state of the current input after `delta`, which is taken back.
+  Result<ClusterState> WithDelta(StateDelta delta, WorkBudget& budget);
+  // Returns the state of `input_`.
+  Result<ClusterState> BuildAnew(WorkBudget& budget);
+  // Adds to `input_` all that was booked, and charges what it grows by. The error is why `budget`
+  // was stopped.
+  Result<void> TakeInBooked(WorkBudget& budget);
+  // Adds to `input_` what was booked, either all of it or where `delta` sets something else.
+  void TakeInBooked();
+  void TakeInBooked(const StateDelta& delta);
+  // Publishes `state`, which was made of the current `input_`.
+  StatePosition Publish(ClusterState state, std::shared_ptr<ResolvedShapeCache> shapes);
+  // Takes over from `budget` the charged growth of `input_`.
+  void HoldInput(WorkBudget& budget);
+
+  mutable std::mutex mutex_;  // guards both below; held for the copy of a pointer
+  std::shared_ptr<const Snapshot> current_;
+  bool closed_ = false;                       // changes under `change_mutex_` too
+  mutable std::mutex change_mutex_;           // held during a change; guards all below
+  std::shared_ptr<const Snapshot> unloaded_;  // what Unload makes the current one; null: it has
+  std::unique_ptr<IndexedInput> input_;
+  std::shared_ptr<const AdmittedWorkloads> admitted_;  // those of `input_`
+  SharedConfiguration configuration_;                  // beside it
+  BookedAmounts booked_;                               // what is not in `input_` yet
+  BookedAmounts not_shared_;  // booked since the last update, to be seen by other flavors
+  MemoryHold booked_memory_;  // of both, on first use
+  MemoryHold input_memory_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,131 @@
+// Resolves the usage of victims to leaves and columns.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "host/model/excerpt.hpp"
+#include "host/model/resources.hpp"
+#include "host/packing/cluster_state.hpp"
+#include "host/packing/flavor_state.hpp"
+#include "host/what_if/fit_tracker.hpp"
+#include "host/what_if/victim.hpp"
+
+namespace espalier {
+
+// The usage of all victims on one flavor, resolved, and checked to be no more than what is in use.
+class HeldOnFlavor {
+ public:
+  // `together`: as in FindHeld.
+  HeldOnFlavor(const FlavorState& flavor, bool together)
+      : flavor_(&flavor), together_(together), sums_(flavor.snapshot().resources().size()) {}
+
+  const FlavorState* flavor() const { return flavor_; }
+
+  // Starts the usage of victim `victim`; victims ascend.
+  void Begin(std::size_t victim) { begin_.resize(victim + 1, amounts_.size()); }
+
+  // Adds the victim's usage on a leaf. Returns an error text, or "" when there is no error.
+  std::string Add(LeafId leaf, const Resources& usage) {
+    std::size_t position = 0;
+    for (const auto& [name, amount] : usage) {
+      const std::int32_t column = ColumnOf(position++, name);
+      if (column < 0) continue;
+      if (amount < 0) {
+        return fmt::format("it holds {} {}; want 0 or more", amount,
+                           Where({leaf.value, column, 0}));
+      }
+      amounts_.push_back({leaf.value, column, amount});
+    }
+    return {};
+  }
+
+  // Ends the usage of the last victim. Returns an error text, or "" when there is no error.
+  std::string End() {
+    const auto first = amounts_.begin() + static_cast<std::ptrdiff_t>(begin_.back());
+    const auto place = [](const LeafAmount& held) { return std::pair(held.leaf, held.column); };
+    if (!std::ranges::is_sorted(first, amounts_.end(), {}, place)) {
+      std::ranges::sort(first, amounts_.end(), {}, place);
+    }
+    if (first == amounts_.end()) return {};
+    auto last = first;  // of those that are added up
+    for (auto next = first + 1; next != amounts_.end(); ++next) {
+      if (place(*next) == place(*last)) {
+        last->amount = SaturatingAdd(last->amount, next->amount);
+      } else {
+        *++last = *next;
+      }
+    }
+    amounts_.erase(last + 1, amounts_.end());
+    for (auto held = first; held != amounts_.end(); ++held) {
+      if (SumWith(*held) <= Used(*held)) continue;
+      return fmt::format("it and those before it hold more {} than is in use there", Where(*held));
+    }
+    return {};
+  }
+
+  // Returns the usage of a victim, leaves ascending, each resource of a leaf once.
+  std::span<const LeafAmount> Of(std::size_t victim) const {
+    if (victim >= begin_.size()) return {};
+    const std::size_t end = victim + 1 < begin_.size() ? begin_[victim + 1] : amounts_.size();
+    return std::span(amounts_).subspan(begin_[victim], end - begin_[victim]);
+  }
+
+ private:
+  // Returns the column of a resource, or -1. Remembers the last one by position, as most lists of
+  // amounts name the same resources in the same order.
+  std::int32_t ColumnOf(std::size_t position, const std::string& name) {
+    if (position >= known_.size()) known_.resize(position + 1, {std::string(), -1});
+    auto& [known, column] = known_[position];
+    if (known != name) {
+      known = name;
+      column = flavor_->snapshot().FindResource(name);
+    }
+    return column;
+  }
+
+  // Returns what is held there, with the victims before it where all are removed together.
+  Amount SumWith(const LeafAmount& held) {
+    if (!together_) return held.amount;
+    std::vector<Amount>& sums = sums_[static_cast<std::size_t>(held.column)];
+    sums.resize(static_cast<std::size_t>(flavor_->snapshot().leaf_count()));
+    Amount& sum = sums[static_cast<std::size_t>(held.leaf)];
+    return sum = SaturatingAdd(sum, held.amount);
+  }
+
+  Amount Used(const LeafAmount& held) const {
+    return flavor_->Usage(static_cast<std::size_t>(held.column) *
+                              static_cast<std::size_t>(flavor_->snapshot().stride()) +
+                          static_cast<std::size_t>(held.leaf));
+  }
+
+  std::string Where(const LeafAmount& held) const {
+    const FlavorSnapshot& snapshot = flavor_->snapshot();
+    return fmt::format("{} on {}",
+                       Excerpt(snapshot.resources()[static_cast<std::size_t>(held.column)]),
+                       Excerpt(snapshot.LeafIdText(LeafId(held.leaf))));
+  }
+
+  const FlavorState* flavor_;
+  bool together_;
+  std::vector<std::vector<Amount>> sums_;  // [column][leaf], empty: no victim uses the column
+  std::vector<LeafAmount> amounts_;
+  std::vector<std::size_t> begin_;                           // by victim, into amounts_
+  std::vector<std::pair<std::string, std::int32_t>> known_;  // resources by position, and columns
+};
+
+using Held = std::vector<HeldOnFlavor>;  // one for each flavor that a victim uses
+
+// Resolves the usage of victims. Errors (kBadInput) name the victim: on a flavor that does not
+// exist, or with more usage than there is on a leaf. `together`: victims are removed at the same
+// time, so that each is named once and no two hold the same amounts.
+Result<Held> FindHeld(const ClusterState& state, std::span<const Victim> victims, bool together);
+
+}  // namespace espalier
