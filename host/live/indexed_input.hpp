@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/live/admitted_workloads.hpp"
@@ -28,6 +29,11 @@ class IndexedInput {
 
   // Returns what pods of no topology-aware workload use of a node, or null.
   const NodeUsage* FindNonTasUsage(const std::string& node) const;
+
+  // Returns what the workloads use on a leaf together, or null.
+  const Resources* UsedByWorkloads(std::string_view flavor, std::string_view leaf) const {
+    return used_by_workloads_.Of(flavor, leaf);
+  }
 
   // Returns the change from the state before Apply returned `undo` to the current one. It refers to
   // `undo` and to this object until this is changed again.

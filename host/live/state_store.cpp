@@ -133,13 +133,45 @@ Result<LoadedInput> StateStore::LoadedAt(const std::optional<StatePosition>& pos
   const std::lock_guard lock(change_mutex_);
   const auto current = At(position);
   if (!current) return tl::unexpected(current.error());
+  return Copied((*current)->position, budget);
+}
+
+Result<LoadedInput> StateStore::Copied(const StatePosition& position, WorkBudget& budget) {
   if (auto taken = TakeInBooked(budget); !taken) return tl::unexpected(taken.error());
   if (!budget.Charge(input_->bytes())) return tl::unexpected(budget.Check().error());
-  LoadedInput loaded{(*current)->position, {}, configuration_};
+  LoadedInput loaded{position, {}, configuration_};
   if (!CopyInput(input_->input(), loaded.input, budget)) {
     return tl::unexpected(budget.Check().error());
   }
   return loaded;
+}
+
+Result<StateStore::Contents> StateStore::ContentsAt(const std::optional<StatePosition>& position,
+                                                    WorkBudget& budget) {
+  const std::lock_guard lock(change_mutex_);
+  const auto current = At(position);
+  if (!current) return tl::unexpected(current.error());
+  auto loaded = Copied((*current)->position, budget);
+  if (!loaded) return tl::unexpected(loaded.error());
+  Contents contents{*std::move(loaded), {}};
+  for (FlavorLeafUsage& entry : contents.loaded.input.tas_usage) {
+    const Resources* theirs = input_->UsedByWorkloads(entry.flavor, entry.leaf);
+    if (theirs == nullptr) continue;
+    for (const auto& [resource, amount] : *theirs) {
+      const Amount* all = entry.usage.Find(resource);
+      entry.usage.Set(resource, SaturatingSubtract(all == nullptr ? 0 : *all, amount));
+    }
+    entry.usage = WithoutZeros(entry.usage);
+  }
+  std::erase_if(contents.loaded.input.tas_usage,
+                [](const FlavorLeafUsage& entry) { return entry.usage.empty(); });
+  for (const AdmittedUsage* workload : (*current)->admitted->ByKey()) {
+    budget.Charge(static_cast<std::int64_t>(sizeof(AdmittedUsage) +
+                                            workload->usage.size() * sizeof(FlavorLeafUsage)));
+    if (!budget.Pause()) return tl::unexpected(budget.Check().error());
+    contents.workloads.push_back(*workload);
+  }
+  return contents;
 }
 
 Result<ClusterStateInput> StateStore::FlavorsAt(const std::optional<StatePosition>& position) {

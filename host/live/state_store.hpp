@@ -71,6 +71,14 @@ class StateStore {
   Result<LoadedInput> LoadedAt(const std::optional<StatePosition>& position,
                                WorkBudget& budget = WorkBudget::Unlimited());
 
+  // Returns the same without what the workloads that are known by key use, and those workloads.
+  struct Contents {
+    LoadedInput loaded;
+    std::vector<AdmittedUsage> workloads;  // by key
+  };
+  Result<Contents> ContentsAt(const std::optional<StatePosition>& position,
+                              WorkBudget& budget = WorkBudget::Unlimited());
+
   // Returns only the topologies and flavors of that input. Waits as LoadedAt. Errors: kStale as in
   // At.
   Result<ClusterStateInput> FlavorsAt(const std::optional<StatePosition>& position);
@@ -123,6 +131,8 @@ class StateStore {
   // Returns the state of the changed `input_`, of which `undo` is the way back. `change_mutex_`
   // must be held, as for all functions below.
   Result<ClusterState> Changed(const StateDelta& undo, WorkBudget& budget);
+  // Copies `input_`, of the current state. `change_mutex_` must be held.
+  Result<LoadedInput> Copied(const StatePosition& position, WorkBudget& budget);
   // Returns a proposed change as one of the input.
   Result<StateDelta> Resolved(ProposedChange change) const;
   // Returns the state of the current input after `delta`, which is taken back.

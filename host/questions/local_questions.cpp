@@ -150,6 +150,12 @@ Result<void> LocalQuestions::CheckFlavors(std::span<const WorkloadRequest> reque
   return {};
 }
 
+Result<ClusterStateInput> LocalQuestions::ReadInput() {
+  const auto input = Input();
+  if (!input) return tl::unexpected(input.error());
+  return **input;
+}
+
 Result<void> LocalQuestions::Suppose(ProposedChange change) {
   supposed_.reset();
   if (change.empty()) return {};

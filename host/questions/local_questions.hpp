@@ -24,6 +24,7 @@ class LocalQuestions final : public Questions {
   // Returns the state that FindVictims and CountGangs are answered on.
   const ClusterState& supposed() const { return supposed_ ? *supposed_ : snapshot_->state; }
 
+  Result<ClusterStateInput> ReadInput() override;
   Result<void> Suppose(ProposedChange change) override;
   Result<std::vector<WorkloadAnswer>> Nominate(std::span<const WorkloadRequest> requests) override;
   Result<std::vector<WorkloadAnswer>> NominateOnEmpty(

@@ -14,6 +14,7 @@
 #include "host/kueue/certificate.hpp"
 #include "host/live/proposed_change.hpp"
 #include "host/model/result.hpp"
+#include "host/packing/cluster_state.hpp"
 #include "host/what_if/defragment.hpp"
 #include "host/what_if/prefix_search.hpp"
 #include "host/what_if/victim_sets.hpp"
@@ -84,6 +85,9 @@ struct ReplayedWorkloads {
 class Questions {
  public:
   virtual ~Questions() = default;
+
+  // Returns what the cluster is made of: what all its workloads use is part of the usage of leaves.
+  virtual Result<ClusterStateInput> ReadInput() = 0;
 
   // Lets the later calls of FindVictims, FindCheapestVictims and CountGangs be answered as if the
   // cluster were changed so. Replaces what was supposed before.

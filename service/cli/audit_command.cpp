@@ -13,6 +13,7 @@
 #include "host/kueue/workload_status.hpp"
 #include "host/model/by_name.hpp"
 #include "host/questions/audit.hpp"
+#include "service/backends/backends.hpp"
 #include "service/cli/commands.hpp"
 #include "service/cli/counted.hpp"
 #include "service/cli/html_report.hpp"
@@ -131,16 +132,25 @@ void TellDecided(const AuditedWorkload& audited, ReportedGang& gang) {
   }
 }
 
-Result<void> WriteReport(const Cluster& after, const Audit& audit, const Engine& engine,
-                         const std::string& file) {
-  Result<PlacementPlan> plan = PlanPlacement(after, {.gates = engine.gates()});
+Result<void> WriteReport(const Question& question, const Audit& audit, const std::string& file) {
+  const Cluster& after = question.cluster;
+  Result<PlacementPlan> plan = PlanPlacement(after, {.gates = question.gates});
   if (!plan) return tl::unexpected(plan.error());
-  const Result<ClusterState> state = ClusterState::Build(plan->state);
+  auto input = question.asked->ReadInput();
+  if (!input) return tl::unexpected(input.error());
+  const Result<ClusterState> state = ClusterState::Build(*input);
   if (!state) return tl::unexpected(state.error());
+  auto backend = question.backend;
+  if (backend == nullptr) {  // what the page tells of a server's state is found here
+    auto made = MakeBackend("cpu", 0, 1);
+    if (!made) return tl::unexpected(made.error());
+    backend = *std::move(made);
+  }
+  const Engine engine(backend, question.gates);
   HtmlReport report{.command = "espalier audit",
                     .facts = NodeLines(after),
                     .about = {},
-                    .state = std::move(plan->state),
+                    .state = *std::move(input),
                     .gangs = RunningGangs(after)};
   std::map<std::string, const AuditedWorkload*> decided;
   for (const AuditedWorkload& audited : audit.decided) {
@@ -197,7 +207,7 @@ Result<ExitCode> RunAudit(const AuditOptions& options) {
                 [&](ObjectWriter& out) { Write(after, *audit, question->gates, out); });
   }
   if (!options.report.empty()) {
-    const auto written = WriteReport(after, *audit, question->MakeEngine(), options.report);
+    const auto written = WriteReport(*question, *audit, options.report);
     if (!written) return tl::unexpected(written.error());
   }
   return Sound(*audit) == audit->decided.size() ? kExitOk : kExitNo;
@@ -216,7 +226,7 @@ void AddAuditCommand(CLI::App& app, int& exit_code) {
   audit->get_option("FILES")->required(false)->description("Objects that both have");
   AddReportOption(*audit, options->report);
   AddBackendOptions(*audit, options->question.backend);
-  AddConnectOptions(*audit, options->question, {"--report"});
+  AddConnectOptions(*audit, options->question);
   audit->callback([options, &exit_code] {
     const Result<ExitCode> done = RunAudit(*options);
     exit_code = done ? *done : ReportError(done.error());

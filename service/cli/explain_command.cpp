@@ -294,11 +294,13 @@ void Write(const std::vector<OnFlavors>& tried, const AskedWorkload& asked,
 Result<void> WriteReport(const std::vector<OnFlavors>& tried, const AskedWorkload& asked,
                          const Question& question, const std::string& file) {
   const Cluster& cluster = question.cluster;
+  auto input = question.asked->ReadInput();
+  if (!input) return tl::unexpected(input.error());
   const NamesByFlavor names(cluster.flavors, cluster.topologies, {});
   HtmlReport report{.command = "espalier explain",
                     .facts = NodeLines(cluster),
                     .about = asked.workload->key.ToString(),
-                    .state = BuildClusterStateInput(cluster, question.gates),
+                    .state = *std::move(input),
                     .gangs = RunningGangs(cluster)};
   const auto& [request, found] = BestOf(tried);
   ReportedGang& gang =
@@ -371,7 +373,7 @@ void AddExplainCommand(CLI::App& app, int& exit_code) {
   AddQuestionOptions(*explain, options->question);
   AddReportOption(*explain, options->report);
   AddBackendOptions(*explain, options->question.backend);
-  AddConnectOptions(*explain, options->question, {"--report"});
+  AddConnectOptions(*explain, options->question);
   explain->callback([options, &exit_code] { exit_code = RunExplain(*options); });
 }
 

@@ -98,15 +98,13 @@ Result<void> Connect(const QuestionOptions& options, Question& question) {
 
 }  // namespace
 
-void AddConnectOptions(CLI::App& command, QuestionOptions& options,
-                       const std::vector<std::string>& others) {
+void AddConnectOptions(CLI::App& command, QuestionOptions& options) {
   CLI::Option* connect =
       command
           .add_option("--connect", options.connect,
                       "Ask the server at unix:PATH or HOST:PORT about the state that it holds;\n"
                       "the files say what is asked, and who runs")
           ->check(IsAddress());
-  for (const std::string& other : others) connect->excludes(command.get_option(other));
   command
       .add_option("--state", options.state,
                   "With --connect: the server's state of that name instead of the one without")

@@ -41,9 +41,8 @@ struct QuestionOptions {
 // that place something also declare the back end's options.
 void AddQuestionOptions(CLI::App& command, QuestionOptions& options);
 
-// Declares --connect and --state. `other` are options that do not go with them.
-void AddConnectOptions(CLI::App& command, QuestionOptions& options,
-                       const std::vector<std::string>& others = {});
+// Declares --connect and --state.
+void AddConnectOptions(CLI::App& command, QuestionOptions& options);
 
 // Declares the positional WORKLOAD, which comes before FILES; declare it first.
 void AddWorkloadArgument(CLI::App& command, std::string& workload);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "espalier/v1/cluster_state.grpc.pb.h"
 #include "espalier/v1/questions.grpc.pb.h"
 #include "service/client/connection.hpp"
 #include "service/wire/answers.hpp"
@@ -25,6 +26,36 @@ class RemoteQuestions::Impl {
         gates_(gates) {}
 
   void Suppose(ProposedChange change) { supposed_ = std::move(change); }
+
+  Result<ClusterStateInput> ReadInput() {
+    v1::ReadStateRequest asked;
+    asked.set_state_name(state_name_);
+    grpc::ClientContext context;
+    connection_.SetDeadline(context);
+    const auto stub = v1::ClusterState::NewStub(connection_.channel());
+    const auto reader = stub->ReadState(&context, asked);
+    ClusterStateInput input;
+    std::vector<AdmittedUsage> workloads;
+    Result<void> sound;
+    std::int64_t chunk = 0;
+    bool is_whole = false;
+    for (v1::ReadStateResponse response; reader->Read(&response); ++chunk) {
+      WorkBudget budget(kMaxAnswerBytes);
+      if (sound) sound = AppendChunk(response.chunk(), chunk, budget, input, workloads);
+      is_whole = response.chunk().has_end();
+    }
+    if (auto ended = connection_.Check(reader->Finish()); !ended) {
+      return tl::unexpected(ended.error());
+    }
+    if (sound && !is_whole) sound = BadInput("less than the whole state");
+    if (!sound) {
+      return connection_.Readable(Result<ClusterStateInput>(tl::unexpected(sound.error())));
+    }
+    for (AdmittedUsage& workload : workloads) {
+      std::ranges::move(workload.usage, std::back_inserter(input.tas_usage));
+    }
+    return input;
+  }
 
   Result<std::vector<WorkloadAnswer>> Nominate(std::span<const WorkloadRequest> requests,
                                                bool on_empty) {
@@ -390,6 +421,8 @@ Result<std::unique_ptr<RemoteQuestions>> RemoteQuestions::Connect(
 
 RemoteQuestions::RemoteQuestions(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RemoteQuestions::~RemoteQuestions() = default;
+
+Result<ClusterStateInput> RemoteQuestions::ReadInput() { return impl_->ReadInput(); }
 
 Result<void> RemoteQuestions::Suppose(ProposedChange change) {
   impl_->Suppose(std::move(change));

@@ -20,6 +20,7 @@ class RemoteQuestions final : public Questions {
 
   ~RemoteQuestions() override;
 
+  Result<ClusterStateInput> ReadInput() override;
   Result<void> Suppose(ProposedChange change) override;
   Result<std::vector<WorkloadAnswer>> Nominate(std::span<const WorkloadRequest> requests) override;
   Result<std::vector<WorkloadAnswer>> NominateOnEmpty(

@@ -57,6 +57,22 @@ grpc::Status UpdateState(const NamedStates& states, const std::string& feature_g
   return grpc::Status::OK;
 }
 
+// A state on its way to a client, chunk by chunk.
+struct SentState {
+  SentState(StateStore::Contents of_state, std::string name)
+      : contents(std::move(of_state)),
+        state_name(std::move(name)),
+        configuration(contents.loaded.configuration == nullptr
+                          ? ""
+                          : contents.loaded.configuration->configuration.json),
+        chunks(contents.loaded.input, contents.workloads, state_name, configuration) {}
+
+  const StateStore::Contents contents;
+  const std::string state_name;
+  const std::string configuration;
+  StateChunks chunks;
+};
+
 grpc::Status Summarize(const NamedStates& states, const v1::GetStateSummaryRequest& request,
                        WorkBudget& budget, v1::GetStateSummaryResponse& response) {
   const auto store = states.Find(request.state_name());
@@ -343,6 +359,26 @@ grpc::ServerUnaryReactor* ClusterStateService::ListLeaves(grpc::CallbackServerCo
       [this](const v1::ListLeavesRequest& message, WorkBudget& budget,
              v1::ListLeavesResponse& answer) {
         return espalier::ListLeaves(states_, message, budget, answer);
+      });
+}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* ClusterStateService::ReadState(
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
+  return calls_.StreamParsed<v1::ReadStateRequest, v1::ReadStateResponse>(
+      context, calls_.state_queue(), request,
+      [this](const v1::ReadStateRequest& message, WorkBudget& budget,
+             Calls::NextMessage<v1::ReadStateResponse>& next) {
+        const auto store = states_.Find(message.state_name());
+        if (!store) return ToStatus(store.error());
+        auto contents = (*store)->ContentsAt(PositionOf(message), budget);
+        if (!contents) return StoreStatus(contents.error(), **store);
+        auto sent = std::make_shared<SentState>(*std::move(contents), message.state_name());
+        next = [sent](v1::ReadStateResponse& response, bool& more) {
+          *response.mutable_state() = ToProto(sent->contents.loaded.position);
+          more = sent->chunks.Next(*response.mutable_chunk());
+          return grpc::Status::OK;
+        };
+        return grpc::Status::OK;
       });
 }
 

@@ -16,9 +16,10 @@ class ClusterStateService final
           v1::ClusterState::WithRawCallbackMethod_UpdateState<
               v1::ClusterState::WithRawCallbackMethod_GetStateSummary<
                   v1::ClusterState::WithRawCallbackMethod_ListLeaves<
-                      v1::ClusterState::WithRawCallbackMethod_ListStates<
-                          v1::ClusterState::WithRawCallbackMethod_UnloadState<
-                              v1::ClusterState::Service>>>>>> {
+                      v1::ClusterState::WithRawCallbackMethod_ReadState<
+                          v1::ClusterState::WithRawCallbackMethod_ListStates<
+                              v1::ClusterState::WithRawCallbackMethod_UnloadState<
+                                  v1::ClusterState::Service>>>>>>> {
  public:
   // Keeps references to the first two, which must outlive the service. `feature_gates` is the value
   // of the server's flag. `on_change` is called after every load and unload.
@@ -36,6 +37,8 @@ class ClusterStateService final
   grpc::ServerUnaryReactor* ListLeaves(grpc::CallbackServerContext* context,
                                        const grpc::ByteBuffer* request,
                                        grpc::ByteBuffer* response) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* ReadState(grpc::CallbackServerContext* context,
+                                                        const grpc::ByteBuffer* request) override;
   grpc::ServerUnaryReactor* ListStates(grpc::CallbackServerContext* context,
                                        const grpc::ByteBuffer* request,
                                        grpc::ByteBuffer* response) override;

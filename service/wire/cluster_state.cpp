@@ -161,46 +161,6 @@ void Fill(const AdmittedUsage& workload, StringTable& strings, v1::AdmittedWorkl
   }
 }
 
-// Chunks being filled and sent.
-class ChunkWriter {
- public:
-  ChunkWriter(const std::function<bool(const v1::LoadStateRequest&)>& send,
-              const std::string& state_name)
-      : send_(send) {
-    chunk_->set_state_name(state_name);  // of the first chunk
-  }
-
-  v1::LoadStateRequest& chunk() { return *chunk_; }
-
-  // Adds the values to the list `add` returns an element of.
-  template <class Value, class Message>
-  void Write(const std::vector<Value>& values, Message* (v1::LoadStateRequest::*add)()) {
-    for (const Value& value : values) {
-      if (elements_ == kElementsPerChunk) Flush();
-      if (!sending_) return;
-      Fill(value, *strings_, *(chunk_->*add)());
-      ++elements_;
-    }
-  }
-
-  void Flush() {
-    sending_ = sending_ && send_(*chunk_);
-    arena_.Reset();
-    chunk_ = google::protobuf::Arena::CreateMessage<v1::LoadStateRequest>(&arena_);
-    strings_.emplace(chunk_->mutable_strings());
-    elements_ = 0;
-  }
-
- private:
-  const std::function<bool(const v1::LoadStateRequest&)>& send_;
-  google::protobuf::Arena arena_;  // of the chunk: thousands of small messages
-  v1::LoadStateRequest* chunk_ =
-      google::protobuf::Arena::CreateMessage<v1::LoadStateRequest>(&arena_);
-  std::optional<StringTable> strings_{chunk_->mutable_strings()};
-  int elements_ = 0;
-  bool sending_ = true;
-};
-
 }  // namespace
 
 StatePosition FromProto(const v1::StatePosition& message) {
@@ -281,25 +241,56 @@ v1::UpdateStateRequest ToProto(const StateDelta& delta) {
   return message;
 }
 
+template <class Value, class Message>
+bool StateChunks::Add(const std::vector<Value>& values, Message* (v1::LoadStateRequest::*add)(),
+                      StringTable& strings, v1::LoadStateRequest& chunk) {
+  const std::size_t first = before_;  // the position of values[0] among all
+  before_ += values.size();
+  while (next_ < before_) {
+    if (chunk_elements_ == kElementsPerChunk) return false;
+    Fill(values[next_ - first], strings, *(chunk.*add)());
+    ++next_;
+    ++chunk_elements_;
+  }
+  return true;
+}
+
+bool StateChunks::Next(v1::LoadStateRequest& chunk) {
+  if (next_ == 0) {
+    chunk.set_state_name(state_name_);
+    chunk.set_kueue_configuration(kueue_configuration_);
+    chunk.set_share_usage_between_flavors(input_.share_usage_between_flavors);
+  }
+  StringTable strings(chunk.mutable_strings());
+  before_ = 0;
+  chunk_elements_ = 0;
+  const bool all =
+      Add(input_.topologies, &v1::LoadStateRequest::add_topologies, strings, chunk) &&
+      Add(input_.flavors, &v1::LoadStateRequest::add_flavors, strings, chunk) &&
+      Add(input_.nodes, &v1::LoadStateRequest::add_nodes, strings, chunk) &&
+      Add(input_.non_tas_usage, &v1::LoadStateRequest::add_non_tas_usage, strings, chunk) &&
+      Add(input_.tas_usage, &v1::LoadStateRequest::add_tas_usage, strings, chunk) &&
+      Add(workloads_, &v1::LoadStateRequest::add_workloads, strings, chunk);
+  if (!all) return true;
+  v1::LoadStateEnd& end = *chunk.mutable_end();
+  end.set_nodes(static_cast<std::int64_t>(input_.nodes.size()));
+  end.set_non_tas_usage(static_cast<std::int64_t>(input_.non_tas_usage.size()));
+  end.set_tas_usage(static_cast<std::int64_t>(input_.tas_usage.size()));
+  end.set_workloads(static_cast<std::int64_t>(workloads_.size()));
+  return false;
+}
+
 void ToChunks(const ClusterStateInput& input,
               const std::function<bool(const v1::LoadStateRequest&)>& send,
               const std::string& state_name, const std::vector<AdmittedUsage>& workloads,
               const std::string& kueue_configuration) {
-  ChunkWriter writer(send, state_name);
-  writer.chunk().set_kueue_configuration(kueue_configuration);
-  writer.chunk().set_share_usage_between_flavors(input.share_usage_between_flavors);
-  writer.Write(input.topologies, &v1::LoadStateRequest::add_topologies);
-  writer.Write(input.flavors, &v1::LoadStateRequest::add_flavors);
-  writer.Write(input.nodes, &v1::LoadStateRequest::add_nodes);
-  writer.Write(input.non_tas_usage, &v1::LoadStateRequest::add_non_tas_usage);
-  writer.Write(input.tas_usage, &v1::LoadStateRequest::add_tas_usage);
-  writer.Write(workloads, &v1::LoadStateRequest::add_workloads);
-  v1::LoadStateEnd& end = *writer.chunk().mutable_end();
-  end.set_nodes(static_cast<std::int64_t>(input.nodes.size()));
-  end.set_non_tas_usage(static_cast<std::int64_t>(input.non_tas_usage.size()));
-  end.set_tas_usage(static_cast<std::int64_t>(input.tas_usage.size()));
-  end.set_workloads(static_cast<std::int64_t>(workloads.size()));
-  writer.Flush();
+  StateChunks chunks(input, workloads, state_name, kueue_configuration);
+  google::protobuf::Arena arena;  // of a chunk: thousands of small messages
+  for (bool more = true; more; arena.Reset()) {
+    auto* chunk = google::protobuf::Arena::CreateMessage<v1::LoadStateRequest>(&arena);
+    more = chunks.Next(*chunk);
+    if (!send(*chunk)) return;
+  }
 }
 
 }  // namespace espalier

@@ -34,6 +34,36 @@ Result<StateDelta> FromProto(const v1::UpdateStateRequest& message, WorkBudget& 
 // Returns the message of a delta; the caller sets its base.
 v1::UpdateStateRequest ToProto(const StateDelta& delta);
 
+// Cuts an input, and the workloads admitted beside it, into chunks of the state of a name, of which
+// the first has the text of Kueue's Configuration; empty: none.
+class StateChunks {
+ public:
+  // All must outlive this.
+  StateChunks(const ClusterStateInput& input, const std::vector<AdmittedUsage>& workloads,
+              const std::string& state_name, const std::string& kueue_configuration)
+      : input_(input),
+        workloads_(workloads),
+        state_name_(state_name),
+        kueue_configuration_(kueue_configuration) {}
+
+  // Fills the next chunk, which is empty. Returns whether more follow; the last one has `end`.
+  bool Next(v1::LoadStateRequest& chunk);
+
+ private:
+  // Adds values as far as the chunk has room. Returns whether all of them are in a chunk.
+  template <class Value, class Message>
+  bool Add(const std::vector<Value>& values, Message* (v1::LoadStateRequest::*add)(),
+           StringTable& strings, v1::LoadStateRequest& chunk);
+
+  const ClusterStateInput& input_;
+  const std::vector<AdmittedUsage>& workloads_;
+  const std::string& state_name_;
+  const std::string& kueue_configuration_;
+  std::size_t next_ = 0;    // position of the next element among those of all lists
+  std::size_t before_ = 0;  // elements of the lists that were looked at
+  int chunk_elements_ = 0;
+};
+
 // Splits `input`, and the workloads admitted beside it, into chunks of the state of that name, the
 // last of which has `end`, and passes them to `send` until it returns false. The first has the text
 // of Kueue's Configuration; empty: none.

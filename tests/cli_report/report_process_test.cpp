@@ -84,6 +84,26 @@ TEST_F(ReportProcess, OfAuditHoldsWhatWasDecided) {
                             Not(HasSubstr("otherwise here"))));
 }
 
+TEST_F(ReportProcess, OfAServersStateIsAsOfItsFiles) {
+  const std::string address = SocketAddress();
+  BackgroundEspalier server({"serve", "--listen", address});
+  ASSERT_THAT(server.ReadLine(), HasSubstr(address));
+  const auto loaded = RunEspalier({"place", kQuestions, "--connect", address, "--load"});
+  ASSERT_THAT(loaded.errors, HasSubstr("replaced the state of"));
+  const auto explained = Run({"explain", "big", kQuestions, "--connect", address});
+  EXPECT_EQ(explained.exit_code, 1) << explained.errors;
+  EXPECT_EQ(Data(), FileContent(ESPALIER_SOURCE_DIR "/tests/cli_report/data/explain.json"));
+  const std::vector<std::string> audit = {"audit", kQuestions, kQuestions};
+  EXPECT_EQ(Run(audit).exit_code, 0);
+  const std::string of_files = Data();
+  std::vector<std::string> there = audit;
+  there.insert(there.end(), {"--connect", address});
+  const auto audited = Run(there);
+  EXPECT_EQ(audited.exit_code, 0) << audited.errors;
+  EXPECT_EQ(Data(), of_files);
+  EXPECT_EQ(server.Stop(), 0);
+}
+
 TEST_F(ReportProcess, IsTheSameEachTime) {
   Run({"place", kDumps + "before.json.gz", kDumps + "extra.json", "--threads", "1"});
   const std::string once = FileContent(file_);

@@ -58,6 +58,25 @@ TEST_P(Contract, NominatesEachOnTheSameState) {
   EXPECT_TRUE(Asked().Nominate({})->empty());
 }
 
+TEST_P(Contract, ReadsWhatTheClusterIsMadeOf) {
+  Pod pod;
+  pod.key = {"other", "web"};
+  pod.node_name = "node-b";
+  pod.requests = {{"gpu", 1}};
+  pod.phase = "Running";
+  cluster_.pods = {pod};
+  const auto input = Asked().ReadInput();
+  ASSERT_TRUE(input) << input.error().message;
+  EXPECT_EQ(input->nodes, cluster_.nodes);
+  EXPECT_EQ(input->topologies, cluster_.topologies);
+  EXPECT_EQ(input->flavors, cluster_.flavors);
+  EXPECT_THAT(input->non_tas_usage, ElementsAre(NodeUsage{"node-b", {{"gpu", 1}, {"pods", 1}}}));
+  EXPECT_THAT(input->tas_usage,
+              UnorderedElementsAre(FlavorLeafUsage{"tas", "a", {{"gpu", 2}, {"pods", 2}}},
+                                   FlavorLeafUsage{"tas", "b", {{"gpu", 1}, {"pods", 1}}},
+                                   FlavorLeafUsage{"tas", "c", {{"gpu", 2}, {"pods", 2}}}));
+}
+
 TEST_P(Contract, EmptyNodesHoldWhatNoWorkloadAndNoPodThatEndsUses) {
   Pod pod;
   pod.key = {"other", "web"};

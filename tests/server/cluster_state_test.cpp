@@ -310,6 +310,58 @@ TEST_F(Update, OfAnotherEpochIsToldTheCurrentOne) {
   EXPECT_EQ(current.generation(), 0u);
 }
 
+// Loads the state without a name as one of that name, by what the server says of it.
+std::int64_t CopyTo(TestServer& server, const std::string& name) {
+  grpc::ClientContext read_context;
+  const auto reader = server.cluster_state->ReadState(&read_context, {});
+  grpc::ClientContext load_context;
+  v1::LoadStateResponse loaded;
+  const auto writer = server.cluster_state->LoadState(&load_context, &loaded);
+  std::int64_t chunks = 0;
+  for (v1::ReadStateResponse response; reader->Read(&response); ++chunks) {
+    EXPECT_EQ(response.state().generation(), server.Summary().state().generation());
+    if (chunks == 0) response.mutable_chunk()->set_state_name(name);
+    EXPECT_TRUE(writer->Write(response.chunk()));
+  }
+  EXPECT_TRUE(reader->Finish().ok());
+  writer->WritesDone();
+  const grpc::Status status = writer->Finish();
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  return chunks;
+}
+
+TEST(ReadState, LoadsTheSameStateAnew) {
+  TestServer server;
+  ClusterStateInput input = SmallCluster(600);
+  input.non_tas_usage = {{"host-1", {{"cpu", 1000}, {"pods", 1}}, {{"cpu", 500}}}};
+  input.tas_usage = {{"main", "host-0", {{"cpu", 4000}, {"pods", 1}}}};
+  AdmittedUsage workload{{"team", "a"}, 3, 1, {}};
+  workload.usage = {{"main", "host-0", {{"cpu", 4000}, {"pods", 1}}},
+                    {"main", "host-2", {{"cpu", 4000}, {"pods", 1}}}};
+  ASSERT_TRUE(server.Load(input, nullptr, "", {workload}).ok());
+  v1::PlaceRequest commit = MakePlaceRequest({MakeGang("b", 2)}, v1::PLACEMENT_MODE_SEQUENTIAL);
+  commit.set_commit(true);
+  *commit.mutable_state() = server.Summary().state();
+  ASSERT_TRUE(server.Place(commit).ok());
+  EXPECT_GT(CopyTo(server, "copy"), 1);
+  v1::GetStateSummaryRequest of_copy;
+  of_copy.set_state_name("copy");
+  grpc::ClientContext context;
+  v1::GetStateSummaryResponse copied;
+  ASSERT_TRUE(server.cluster_state->GetStateSummary(&context, of_copy, &copied).ok());
+  EXPECT_EQ(copied.checksum(), server.Summary().checksum());
+  EXPECT_EQ(copied.workloads(), 1);
+}
+
+TEST(ReadState, OfNothingIsToldSo) {
+  TestServer server;
+  grpc::ClientContext context;
+  const auto reader = server.cluster_state->ReadState(&context, {});
+  v1::ReadStateResponse response;
+  EXPECT_FALSE(reader->Read(&response));
+  EXPECT_EQ(CurrentOf(reader->Finish()).generation(), 0u);
+}
+
 TEST(ListLeaves, PagesThroughTheNames) {
   TestServer server;
   ASSERT_TRUE(server.Load(SmallCluster(1)).ok());
