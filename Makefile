@@ -1,7 +1,7 @@
 # A thin front for CMake and ctest. Every target first does what it needs, and is quick when there
 # is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup build install demo test test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
+.PHONY: help setup build install dist images demo test test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
 SHELL := /bin/bash
 
 JOBS ?= $(shell nproc)
@@ -29,14 +29,25 @@ build: setup build/release/build.ninja ## Build build/release/espalier
 	@cmake --build --preset release -j $(JOBS) --target espalier
 
 PREFIX ?= $(HOME)/.local
-COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-install: build ## Install espalier and its bash completion under PREFIX=~/.local
+SHARE = $(DESTDIR)$(PREFIX)/share
+install: build ## Install espalier, manual pages and completion of bash and fish under PREFIX=~/.local
 	@install -D -m 755 build/release/espalier $(DESTDIR)$(PREFIX)/bin/espalier
-	@install -d $(COMPLETIONS)
-	@build/release/espalier completion bash > $(COMPLETIONS)/espalier
+	@install -d $(SHARE)/bash-completion/completions $(SHARE)/fish/vendor_completions.d
+	@build/release/espalier completion bash > $(SHARE)/bash-completion/completions/espalier
+	@build/release/espalier completion fish > $(SHARE)/fish/vendor_completions.d/espalier.fish
+	@release/man_pages.py build/release/espalier $(SHARE)/man/man1
 	@echo "installed $(DESTDIR)$(PREFIX)/bin/espalier"
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; \
 	  *) echo "$(PREFIX)/bin is not on your PATH: export PATH=$(PREFIX)/bin:\$$PATH" ;; esac
+
+dist: build ## Make a release in build/dist: tarball, Debian package, SBOM, checksums
+	@release/dist.sh
+
+IMAGE ?= espalier
+DOCKER ?= docker
+images: ## Build the images IMAGE=espalier and IMAGE:cuda with DOCKER=docker
+	git archive HEAD | $(DOCKER) build --target cpu -t $(IMAGE) -f docker/Dockerfile -
+	git archive HEAD | $(DOCKER) build --target cuda -t $(IMAGE):cuda -f docker/Dockerfile -
 
 demo: build ## Place the pending workloads of a real cluster's dump and draw the racks
 	@echo '$$ espalier place --picture $(DUMP)'

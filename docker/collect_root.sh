@@ -15,6 +15,7 @@ release/bill_of_materials.py --build "$build" --files | while read -r file; do
 done
 echo 'espalier:x:65532:65532::/nonexistent:/usr/sbin/nologin' > "$root/etc/passwd"
 echo 'espalier:x:65532:' > "$root/etc/group"
-release/bill_of_materials.py --build "$build" --shipped --notices "$root/usr/share/doc/espalier/NOTICES" \
+release/bill_of_materials.py --build "$build" --binary "$root/usr/bin/espalier" --shipped \
+  --notices "$root/usr/share/doc/espalier/NOTICES" \
   --spdx "$root/usr/share/doc/espalier/espalier.spdx.json"
 install -m 644 LICENSE "$root/usr/share/doc/espalier/LICENSE"

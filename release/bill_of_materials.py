@@ -281,6 +281,8 @@ def dependencies(binary):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--build", type=pathlib.Path, required=True, help="folder of a ninja build")
+    parser.add_argument("--binary", type=pathlib.Path,
+                        help="what is shipped of it, such as a stripped copy; else BUILD/espalier")
     parser.add_argument("--spdx", type=pathlib.Path, help="write the SBOM there")
     parser.add_argument("--notices", type=pathlib.Path, help="write the notices there")
     parser.add_argument("--shipped", action="store_true",
@@ -288,7 +290,7 @@ def main():
     parser.add_argument("--depends", action="store_true", help="print Depends of a Debian package")
     parser.add_argument("--files", action="store_true", help="print the shared libraries it loads")
     arguments = parser.parse_args()
-    binary = arguments.build / "espalier"
+    binary = arguments.binary or arguments.build / "espalier"
     when = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")),
                                            datetime.timezone.utc)
     first = output_of(binary, "--version").splitlines()[0]
