@@ -1,0 +1,344 @@
+// Package manifests holds what docker/kustomize renders to the types of Kubernetes' API, and to what the
+// objects have to say of each other. It needs no cluster.
+package manifests
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+const root = "../../docker/kustomize/"
+
+var overlays = []string{"sidecar", "standalone", "cuda"}
+
+// decode reads every document of a stream as the type that it names, and refuses what that has not:
+// unknown fields, duplicates, values of another type.
+func decode(stream []byte) ([]runtime.Object, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
+		monitoringv1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	strict := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme,
+		json.SerializerOptions{Yaml: true, Strict: true})
+	var objects []runtime.Object
+	documents := yaml.NewDocumentDecoder(io.NopCloser(bytes.NewReader(stream)))
+	buffer := make([]byte, len(stream)+1)
+	for {
+		size, err := documents.Read(buffer)
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		object, _, err := strict.Decode(buffer[:size], nil, nil)
+		if err != nil {
+			return nil, fmt.Errorf("%w in\n%s", err, buffer[:size])
+		}
+		objects = append(objects, object)
+	}
+}
+
+func render(t *testing.T, overlay string) []runtime.Object {
+	t.Helper()
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), root+overlay)
+	if err != nil {
+		t.Fatalf("%s: %v", overlay, err)
+	}
+	stream, err := built.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := decode(stream)
+	if err != nil {
+		t.Fatalf("%s: %v", overlay, err)
+	}
+	return objects
+}
+
+// only returns the single object of a type.
+func only[T runtime.Object](t *testing.T, objects []runtime.Object) T {
+	t.Helper()
+	var found []T
+	for _, object := range objects {
+		if typed, ok := object.(T); ok {
+			found = append(found, typed)
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("%d objects of type %T, want 1", len(found), *new(T))
+	}
+	return found[0]
+}
+
+func selects(t *testing.T, selector *metav1.LabelSelector, set map[string]string) bool {
+	t.Helper()
+	parsed, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed.Matches(labels.Set(set))
+}
+
+// containers returns those that run for as long as the pod does.
+func containers(pod corev1.PodSpec) []corev1.Container {
+	all := append([]corev1.Container{}, pod.Containers...)
+	for _, container := range pod.InitContainers {
+		if container.RestartPolicy != nil && *container.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			all = append(all, container)
+		}
+	}
+	return all
+}
+
+func server(t *testing.T, pod corev1.PodSpec) corev1.Container {
+	t.Helper()
+	for _, container := range containers(pod) {
+		if container.Name == "espalier" {
+			return container
+		}
+	}
+	t.Fatal("no container espalier")
+	return corev1.Container{}
+}
+
+func hasPort(container corev1.Container, port intstr.IntOrString) bool {
+	for _, known := range container.Ports {
+		if port == intstr.FromString(known.Name) || port == intstr.FromInt32(known.ContainerPort) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestDecodeIsStrict(t *testing.T) {
+	for name, text := range map[string]string{
+		"unknown field":  "spec: {replica: 1}",
+		"deep typo":      "spec: {template: {spec: {containers: [{name: a, imag: b}]}}}",
+		"other type":     "spec: {replicas: one}",
+		"twice":          "spec: {replicas: 1, replicas: 2}",
+		"not a quantity": "spec: {template: {spec: {containers: [{name: a, resources: {limits: {cpu: 1 core}}}]}}}",
+	} {
+		if _, err := decode([]byte("apiVersion: apps/v1\nkind: Deployment\n" + text)); err == nil {
+			t.Errorf("%s: was taken", name)
+		}
+	}
+	if _, err := decode([]byte("apiVersion: apps/v2\nkind: Deployment\n")); err == nil {
+		t.Error("a version that the kind does not have was taken")
+	}
+	if _, err := decode([]byte("apiVersion: apps/v1\nkind: Deployment\nspec: {replicas: 1}")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestObjectsAreOfTheApi(t *testing.T) {
+	for _, overlay := range overlays {
+		t.Run(overlay, func(t *testing.T) {
+			if len(render(t, overlay)) < 3 {
+				t.Error("nothing was rendered")
+			}
+		})
+	}
+}
+
+// What the namespace enforces (restricted), and that nothing in an image is written.
+func TestPodsAreRestricted(t *testing.T) {
+	for _, overlay := range overlays {
+		t.Run(overlay, func(t *testing.T) {
+			objects := render(t, overlay)
+			if level := only[*corev1.Namespace](t, objects).Labels["pod-security.kubernetes.io/enforce"]; level != "restricted" {
+				t.Errorf("the namespace enforces %q", level)
+			}
+			if token := only[*corev1.ServiceAccount](t, objects).AutomountServiceAccountToken; token == nil || *token {
+				t.Error("the token of the service account is mounted")
+			}
+			pod := only[*appsv1.Deployment](t, objects).Spec.Template.Spec
+			if pod.SecurityContext == nil || pod.SecurityContext.RunAsNonRoot == nil || !*pod.SecurityContext.RunAsNonRoot ||
+				pod.SecurityContext.SeccompProfile == nil || pod.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+				t.Errorf("security context of the pod: %v", pod.SecurityContext)
+			}
+			for _, container := range containers(pod) {
+				context := container.SecurityContext
+				if context == nil || context.AllowPrivilegeEscalation == nil || *context.AllowPrivilegeEscalation ||
+					context.ReadOnlyRootFilesystem == nil || !*context.ReadOnlyRootFilesystem ||
+					context.Capabilities == nil || len(context.Capabilities.Drop) != 1 || context.Capabilities.Drop[0] != "ALL" {
+					t.Errorf("security context of %s: %v", container.Name, context)
+				}
+				if context != nil && context.RunAsUser != nil && *context.RunAsUser != *pod.SecurityContext.RunAsUser {
+					t.Errorf("%s runs as another user, who may not use the socket", container.Name)
+				}
+			}
+		})
+	}
+}
+
+func TestReferencesLeadSomewhere(t *testing.T) {
+	for _, overlay := range overlays {
+		t.Run(overlay, func(t *testing.T) {
+			deployment := only[*appsv1.Deployment](t, render(t, overlay))
+			template := deployment.Spec.Template
+			if !selects(t, deployment.Spec.Selector, template.Labels) {
+				t.Error("the Deployment does not select its pods")
+			}
+			volumes := map[string]bool{}
+			for _, volume := range template.Spec.Volumes {
+				volumes[volume.Name] = true
+			}
+			for _, container := range containers(template.Spec) {
+				for _, mount := range container.VolumeMounts {
+					if !volumes[mount.Name] {
+						t.Errorf("%s mounts %s, which is no volume", container.Name, mount.Name)
+					}
+				}
+			}
+			espalier := server(t, template.Spec)
+			for name, probe := range map[string]*corev1.Probe{
+				"startup": espalier.StartupProbe, "liveness": espalier.LivenessProbe, "readiness": espalier.ReadinessProbe,
+			} {
+				switch {
+				case probe == nil:
+					t.Errorf("no %s probe", name)
+				case probe.HTTPGet != nil && probe.GRPC == nil:
+					if !hasPort(espalier, probe.HTTPGet.Port) {
+						t.Errorf("the %s probe asks a port that is not there: %v", name, probe.HTTPGet.Port)
+					}
+				case probe.GRPC != nil && probe.HTTPGet == nil:
+					if !hasPort(espalier, intstr.FromInt32(probe.GRPC.Port)) {
+						t.Errorf("the %s probe asks a port that is not there: %v", name, probe.GRPC.Port)
+					}
+				case probe.Exec == nil:
+					t.Errorf("the %s probe asks in no way, or in two", name)
+				}
+			}
+			// What it listens on is what its ports say.
+			for _, argument := range espalier.Args {
+				if match := regexp.MustCompile(`^--(?:listen|metrics)=[0-9.]+:(\d+)$`).FindStringSubmatch(argument); match != nil {
+					if !hasPort(espalier, intstr.Parse(match[1])) {
+						t.Errorf("%s is no port of the container", argument)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestSidecarSharesTheSocket(t *testing.T) {
+	pod := only[*appsv1.Deployment](t, render(t, "sidecar")).Spec.Template.Spec
+	if len(pod.InitContainers) != 1 || pod.InitContainers[0].Name != "espalier" || len(containers(pod)) != 2 {
+		t.Fatal("the server is not the sidecar of one controller")
+	}
+	for _, container := range containers(pod) {
+		if len(container.VolumeMounts) != 1 || container.VolumeMounts[0].MountPath != "/run/espalier" ||
+			container.VolumeMounts[0].ReadOnly != (container.Name != "espalier") {
+			t.Errorf("%s mounts %v", container.Name, container.VolumeMounts)
+		}
+	}
+	if !strings.Contains(strings.Join(pod.InitContainers[0].Args, " "), "--listen=unix:/run/espalier/") {
+		t.Error("the server does not listen on the socket that is shared")
+	}
+}
+
+func TestStandaloneIsReachedByItsClientsAlone(t *testing.T) {
+	for _, overlay := range []string{"standalone", "cuda"} {
+		t.Run(overlay, func(t *testing.T) {
+			objects := render(t, overlay)
+			template := only[*appsv1.Deployment](t, objects).Spec.Template
+			espalier := server(t, template.Spec)
+
+			service := only[*corev1.Service](t, objects)
+			if !labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(template.Labels)) {
+				t.Error("the Service does not select the pods")
+			}
+			if len(service.Spec.Ports) != 1 || !hasPort(espalier, service.Spec.Ports[0].TargetPort) {
+				t.Errorf("the Service leads to %v", service.Spec.Ports)
+			}
+			if !selects(t, only[*policyv1.PodDisruptionBudget](t, objects).Spec.Selector, template.Labels) {
+				t.Error("the PodDisruptionBudget does not select the pods")
+			}
+			monitor := only[*monitoringv1.PodMonitor](t, objects)
+			if !selects(t, &monitor.Spec.Selector, template.Labels) || len(monitor.Spec.PodMetricsEndpoints) != 1 ||
+				monitor.Spec.PodMetricsEndpoints[0].Port == nil ||
+				!hasPort(espalier, intstr.FromString(*monitor.Spec.PodMetricsEndpoints[0].Port)) {
+				t.Errorf("the PodMonitor scrapes %v", monitor.Spec)
+			}
+
+			policy := only[*networkingv1.NetworkPolicy](t, objects).Spec
+			if !selects(t, &policy.PodSelector, template.Labels) {
+				t.Error("the NetworkPolicy does not select the pods")
+			}
+			if len(policy.PolicyTypes) != 2 || len(policy.Egress) != 0 {
+				t.Errorf("the NetworkPolicy lets the server call others: %v", policy)
+			}
+			client := map[string]string{"espalier.dev/client": "true"}
+			for _, rule := range policy.Ingress {
+				if len(rule.From) != 1 || len(rule.Ports) != 1 || !hasPort(espalier, *rule.Ports[0].Port) {
+					t.Fatalf("a rule is not for one port of one kind of pod: %v", rule)
+				}
+				from := rule.From[0]
+				if rule.Ports[0].Port.StrVal != "grpc" {
+					continue
+				}
+				if from.PodSelector == nil || !selects(t, from.PodSelector, client) || selects(t, from.PodSelector, nil) {
+					t.Errorf("who may ask: %v", from)
+				}
+			}
+			if len(policy.Ingress) != 2 {
+				t.Errorf("%d rules, want one for clients and one for Prometheus", len(policy.Ingress))
+			}
+		})
+	}
+}
+
+func TestCudaAsksForADevice(t *testing.T) {
+	espalier := server(t, only[*appsv1.Deployment](t, render(t, "cuda")).Spec.Template.Spec)
+	if device := espalier.Resources.Limits["nvidia.com/gpu"]; device.Value() != 1 {
+		t.Errorf("devices: %v", device)
+	}
+}
+
+// The server itself takes the arguments: with one more that it does not know, it complains of that alone.
+func TestServerTakesTheArguments(t *testing.T) {
+	binary := os.Getenv("ESPALIER")
+	if binary == "" {
+		t.Skip("ESPALIER does not name the command")
+	}
+	for _, overlay := range overlays {
+		t.Run(overlay, func(t *testing.T) {
+			arguments := server(t, only[*appsv1.Deployment](t, render(t, overlay)).Spec.Template.Spec).Args
+			// It complains of what it does not know before it listens.
+			output, err := exec.Command(binary, append(append([]string{}, arguments...), "--unknown")...).CombinedOutput()
+			var exit *exec.ExitError
+			complaint := strings.Split(string(output), "\n")[0]
+			if !errors.As(err, &exit) || exit.ExitCode() != 2 || strings.Count(complaint, "--") != 1 ||
+				!strings.Contains(complaint, "--unknown") {
+				t.Errorf("%v: %v: %s", arguments, err, output)
+			}
+		})
+	}
+}
