@@ -29,13 +29,8 @@ build: setup build/release/build.ninja ## Build build/release/espalier
 	@cmake --build --preset release -j $(JOBS) --target espalier
 
 PREFIX ?= $(HOME)/.local
-SHARE = $(DESTDIR)$(PREFIX)/share
 install: build ## Install espalier, manual pages and completion of bash and fish under PREFIX=~/.local
-	@install -D -m 755 build/release/espalier $(DESTDIR)$(PREFIX)/bin/espalier
-	@install -d $(SHARE)/bash-completion/completions $(SHARE)/fish/vendor_completions.d
-	@build/release/espalier completion bash > $(SHARE)/bash-completion/completions/espalier
-	@build/release/espalier completion fish > $(SHARE)/fish/vendor_completions.d/espalier.fish
-	@release/man_pages.py build/release/espalier $(SHARE)/man/man1
+	@release/install.sh build/release $(DESTDIR)$(PREFIX)
 	@echo "installed $(DESTDIR)$(PREFIX)/bin/espalier"
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; \
 	  *) echo "$(PREFIX)/bin is not on your PATH: export PATH=$(PREFIX)/bin:\$$PATH" ;; esac
