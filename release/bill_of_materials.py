@@ -22,11 +22,24 @@ SHARED, STATIC, HEADERS = "shared", "static", "headers"
 
 # Debian's short names of licences, where SPDX has another one.
 SPDX_NAMES = {
-    "apache-2": "Apache-2.0", "apache-2.0": "Apache-2.0", "bsd-3-clause": "BSD-3-Clause",
-    "bsd-2-clause": "BSD-2-Clause", "bsd-3": "BSD-3-Clause", "expat": "MIT", "mit": "MIT",
-    "zlib": "Zlib", "isc": "ISC", "cc0": "CC0-1.0", "cc0-1.0": "CC0-1.0", "boost": "BSL-1.0",
-    "bsl-1.0": "BSL-1.0", "gpl-2": "GPL-2.0-only", "gpl-2+": "GPL-2.0-or-later",
-    "gpl-3+": "GPL-3.0-or-later", "lgpl-2.1": "LGPL-2.1-only", "lgpl-2.1+": "LGPL-2.1-or-later",
+    "apache-2": "Apache-2.0",
+    "apache-2.0": "Apache-2.0",
+    "bsd-3-clause": "BSD-3-Clause",
+    "bsd-2-clause": "BSD-2-Clause",
+    "bsd-3": "BSD-3-Clause",
+    "expat": "MIT",
+    "mit": "MIT",
+    "zlib": "Zlib",
+    "isc": "ISC",
+    "cc0": "CC0-1.0",
+    "cc0-1.0": "CC0-1.0",
+    "boost": "BSL-1.0",
+    "bsl-1.0": "BSL-1.0",
+    "gpl-2": "GPL-2.0-only",
+    "gpl-2+": "GPL-2.0-or-later",
+    "gpl-3+": "GPL-3.0-or-later",
+    "lgpl-2.1": "LGPL-2.1-only",
+    "lgpl-2.1+": "LGPL-2.1-or-later",
 }
 
 
@@ -93,13 +106,14 @@ def linked_and_compiled(build, target):
 
     def outside(file):
         return file.startswith(toolkit) or not any(file.startswith(folder) for folder in inside)
+
     headers = {str((build / file).resolve()) for file in headers}
     return sorted(filter(outside, archives)), sorted(filter(outside, headers))
 
 
 def spdx_license(text):
     """Returns what a machine-readable copyright file declares for `Files: *`, in SPDX's names."""
-    match = re.search(r"^Files:\s*\*\s*$(.*?)^License:[ \t]*(.+?)[ \t]*$", text, re.M | re.S)
+    match = re.search(r"^Files:\s*\*\s*$(.*?)^License:[ \t]*(.+?)[ \t]*$", text, re.MULTILINE | re.DOTALL)
     if not match:
         return "NOASSERTION"
     return SPDX_NAMES.get(match.group(2).lower(), "NOASSERTION")
@@ -107,16 +121,26 @@ def spdx_license(text):
 
 class DebianPackage:
     def __init__(self, name):
-        query = output_of("dpkg-query", "-W", "-f",
-                          "${Version}\t${Architecture}\t${source:Package}\t${Homepage}", name)
+        query = output_of(
+            "dpkg-query",
+            "-W",
+            "-f",
+            "${Version}\t${Architecture}\t${source:Package}\t${Homepage}",
+            name,
+        )
         self.name = name.split(":")[0]
         self.version, self.architecture, self.source, self.homepage = query.split("\t")
-        release = dict(line.split("=", 1) for line in
-                       pathlib.Path("/etc/os-release").read_text().splitlines() if "=" in line)
+        release = dict(
+            line.split("=", 1)
+            for line in pathlib.Path("/etc/os-release").read_text().splitlines()
+            if "=" in line
+        )
         distribution = release["ID"].strip('"')
-        self.purl = (f"pkg:deb/{distribution}/{self.name}@{self.version.replace('+', '%2B')}"
-                     f"?arch={self.architecture}&distro={distribution}-"
-                     + release.get("VERSION_ID", "").strip('"'))
+        self.purl = (
+            f"pkg:deb/{distribution}/{self.name}@{self.version.replace('+', '%2B')}"
+            f"?arch={self.architecture}&distro={distribution}-"
+            + release.get("VERSION_ID", "").strip('"')
+        )
         self.supplier = f"Organization: {distribution}"
         file = pathlib.Path("/usr/share/doc") / self.name / "copyright"
         if not file.exists():
@@ -128,14 +152,15 @@ class DebianPackage:
 class Wheel:
     def __init__(self, folder):
         meta = (folder / "METADATA").read_text()
-        self.name = re.search(r"^Name: (.+)$", meta, re.M).group(1)
-        self.version = re.search(r"^Version: (.+)$", meta, re.M).group(1)
-        self.homepage = re.search(r"^Home-page: (.+)$", meta, re.M).group(1)
+        self.name = re.search(r"^Name: (.+)$", meta, re.MULTILINE).group(1)
+        self.version = re.search(r"^Version: (.+)$", meta, re.MULTILINE).group(1)
+        self.homepage = re.search(r"^Home-page: (.+)$", meta, re.MULTILINE).group(1)
         self.source = self.name
         self.purl = f"pkg:pypi/{self.name}@{self.version}"
         self.supplier = "Organization: NVIDIA"
-        self.notice = "\n".join(file.read_text(errors="replace")
-                                for file in sorted((folder / "licenses").iterdir()))
+        self.notice = "\n".join(
+            file.read_text(errors="replace") for file in sorted((folder / "licenses").iterdir())
+        )
         self.license = "NOASSERTION"
 
 
@@ -168,16 +193,21 @@ def packages_of(files):
             asked.setdefault(path, file)
     words = sorted(asked)
     for start in range(0, len(words), 500):
-        made = subprocess.run(["dpkg-query", "-S", *words[start:start + 500]], check=False,
-                              capture_output=True, text=True)
+        made = subprocess.run(
+            ["dpkg-query", "-S", *words[start : start + 500]],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
         for line in made.stdout.splitlines():
             owners, path = line.rsplit(": ", 1)
             if path in asked and not owners.startswith("diversion by"):
                 names.add(owners.split(", ")[0])
                 left.discard(asked[path])
     if left:
-        raise Unknown("belongs to no package, so its licence is not known: "
-                      + ", ".join(sorted(left)[:5]))
+        raise Unknown(
+            "belongs to no package, so its licence is not known: " + ", ".join(sorted(left)[:5])
+        )
     return names
 
 
@@ -207,43 +237,73 @@ def spdx(found, version, commit, binary, when):
     relations = {SHARED: "DYNAMIC_LINK", STATIC: "STATIC_LINK", HEADERS: "STATIC_LINK"}
     comments = {HEADERS: "its headers are compiled in"}
     digest = hashlib.sha256(binary.read_bytes()).hexdigest()
-    packages = [{
-        "SPDXID": "SPDXRef-espalier", "name": "espalier", "versionInfo": version,
-        "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
-        "checksums": [{"algorithm": "SHA256", "checksumValue": digest}],
-        "sourceInfo": f"commit {commit}", "licenseConcluded": "Apache-2.0",
-        "licenseDeclared": "Apache-2.0", "copyrightText": "NOASSERTION",
-        "primaryPackagePurpose": "APPLICATION",
-    }]
-    relationships = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",
-                      "relatedSpdxElement": "SPDXRef-espalier"}]
+    packages = [
+        {
+            "SPDXID": "SPDXRef-espalier",
+            "name": "espalier",
+            "versionInfo": version,
+            "downloadLocation": "NOASSERTION",
+            "filesAnalyzed": False,
+            "checksums": [{"algorithm": "SHA256", "checksumValue": digest}],
+            "sourceInfo": f"commit {commit}",
+            "licenseConcluded": "Apache-2.0",
+            "licenseDeclared": "Apache-2.0",
+            "copyrightText": "NOASSERTION",
+            "primaryPackagePurpose": "APPLICATION",
+        }
+    ]
+    relationships = [
+        {
+            "spdxElementId": "SPDXRef-DOCUMENT",
+            "relationshipType": "DESCRIBES",
+            "relatedSpdxElement": "SPDXRef-espalier",
+        }
+    ]
     for component, hows in found.items():
         identifier = "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", component.name)
         package = {
-            "SPDXID": identifier, "name": component.name, "versionInfo": component.version,
-            "supplier": component.supplier, "downloadLocation": "NOASSERTION",
-            "filesAnalyzed": False, "licenseConcluded": "NOASSERTION",
-            "licenseDeclared": component.license, "copyrightText": "NOASSERTION",
+            "SPDXID": identifier,
+            "name": component.name,
+            "versionInfo": component.version,
+            "supplier": component.supplier,
+            "downloadLocation": "NOASSERTION",
+            "filesAnalyzed": False,
+            "licenseConcluded": "NOASSERTION",
+            "licenseDeclared": component.license,
+            "copyrightText": "NOASSERTION",
             "sourceInfo": f"built from {component.source}",
-            "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                              "referenceLocator": component.purl}],
+            "externalRefs": [
+                {
+                    "referenceCategory": "PACKAGE-MANAGER",
+                    "referenceType": "purl",
+                    "referenceLocator": component.purl,
+                }
+            ],
         }
         if component.homepage:
             package["homepage"] = component.homepage
         packages.append(package)
         for how in sorted(hows):
-            relation = {"spdxElementId": "SPDXRef-espalier", "relationshipType": relations[how],
-                        "relatedSpdxElement": identifier}
+            relation = {
+                "spdxElementId": "SPDXRef-espalier",
+                "relationshipType": relations[how],
+                "relatedSpdxElement": identifier,
+            }
             if how in comments:
                 relation["comment"] = comments[how]
             relationships.append(relation)
     return {
-        "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
+        "spdxVersion": "SPDX-2.3",
+        "dataLicense": "CC0-1.0",
+        "SPDXID": "SPDXRef-DOCUMENT",
         "name": f"espalier-{version}",
         "documentNamespace": f"https://espalier.dev/spdx/espalier-{version}-{digest[:16]}",
-        "creationInfo": {"created": when.strftime("%Y-%m-%dT%H:%M:%SZ"),
-                         "creators": ["Tool: espalier-bill-of-materials"]},
-        "packages": packages, "relationships": relationships,
+        "creationInfo": {
+            "created": when.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "creators": ["Tool: espalier-bill-of-materials"],
+        },
+        "packages": packages,
+        "relationships": relationships,
     }
 
 
@@ -253,14 +313,22 @@ def notices(found, shipped):
     for component, hows in found.items():
         if shipped or hows & {STATIC, HEADERS}:
             texts.setdefault(component.notice.strip(), []).append(
-                f"{component.name} {component.version}")
-    parts = ["Espalier is licensed under the Apache License 2.0. It contains parts of the following,\n"
-             "each under the licence that stands below its name."]
+                f"{component.name} {component.version}"
+            )
+    parts = [
+        "Espalier is licensed under the Apache License 2.0. It contains parts of the following,\n"
+        "each under the licence that stands below its name."
+    ]
     for text, names in texts.items():
         parts.append("=" * 100 + "\n" + "\n".join(names) + "\n" + "=" * 100 + "\n\n" + text)
     # Debian's notices point at the licences that many packages share.
-    common = sorted({name.rstrip(".") for text in texts
-                     for name in re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.-]+)", text)})
+    common = sorted(
+        {
+            name.rstrip(".")
+            for text in texts
+            for name in re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.-]+)", text)
+        }
+    )
     for name in common:
         file = pathlib.Path("/usr/share/common-licenses") / name
         if file.is_file():
@@ -281,18 +349,23 @@ def dependencies(binary):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--build", type=pathlib.Path, required=True, help="folder of a ninja build")
-    parser.add_argument("--binary", type=pathlib.Path,
-                        help="what is shipped of it, such as a stripped copy; else BUILD/espalier")
+    parser.add_argument(
+        "--binary",
+        type=pathlib.Path,
+        help="what is shipped of it, such as a stripped copy; else BUILD/espalier",
+    )
     parser.add_argument("--spdx", type=pathlib.Path, help="write the SBOM there")
     parser.add_argument("--notices", type=pathlib.Path, help="write the notices there")
-    parser.add_argument("--shipped", action="store_true",
-                        help="shared libraries go along, so their notices do too")
+    parser.add_argument(
+        "--shipped", action="store_true", help="shared libraries go along, so their notices do too"
+    )
     parser.add_argument("--depends", action="store_true", help="print Depends of a Debian package")
     parser.add_argument("--files", action="store_true", help="print the shared libraries it loads")
     arguments = parser.parse_args()
     binary = arguments.binary or arguments.build / "espalier"
-    when = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")),
-                                           datetime.timezone.utc)
+    when = datetime.datetime.fromtimestamp(
+        int(os.environ.get("SOURCE_DATE_EPOCH", "0")), datetime.timezone.utc
+    )
     first = output_of(binary, "--version").splitlines()[0]
     version, commit = re.fullmatch(r"espalier (\S+) \((.+)\)", first).groups()
     try:
@@ -304,7 +377,8 @@ def main():
             found = components(binary, arguments.build)
             if arguments.spdx:
                 arguments.spdx.write_text(
-                    json.dumps(spdx(found, version, commit, binary, when), indent=2) + "\n")
+                    json.dumps(spdx(found, version, commit, binary, when), indent=2) + "\n"
+                )
             if arguments.notices:
                 arguments.notices.write_text(notices(found, arguments.shipped))
     except Unknown as error:

@@ -25,21 +25,27 @@ def problems(version, root):
     project = re.search(r"project\(espalier VERSION (\S+)", (root / "CMakeLists.txt").read_text())
     if project.group(1) != version:
         found.append(f"CMakeLists.txt: the project's version is {project.group(1)}; want {version}")
-    sections = re.findall(r"^## \[(\d[^\]]*)\]", (root / "CHANGELOG.md").read_text(), re.M)
+    sections = re.findall(r"^## \[(\d[^\]]*)\]", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
     newest = sections[0] if sections else "none"
     if newest != version:
         found.append(f"CHANGELOG.md: the newest section of a version is {newest}; want {version}")
     released = root / "tests/data/wire/released"
     schema = (released / "version").read_text().strip()
     if schema != version or schemas(root / "proto") != schemas(released):
-        found.append(f"tests/data/wire/released: it has not the schema of {version}; copy proto/espalier "
-                     f"there and write {version} into the file version")
+        found.append(
+            f"tests/data/wire/released: it has not the schema of {version}; copy proto/espalier "
+            f"there and write {version} into the file version"
+        )
     return found
 
 
 def main():
     version = sys.argv[1]
-    root = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else pathlib.Path(__file__).resolve().parents[1]
+    root = (
+        pathlib.Path(sys.argv[2])
+        if len(sys.argv) > 2
+        else pathlib.Path(__file__).resolve().parents[1]
+    )
     found = problems(version, root)
     for problem in found:
         print(f"check_version.py: {version}: {problem}", file=sys.stderr)

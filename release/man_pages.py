@@ -33,7 +33,7 @@ def split(text):
     lines = text.rstrip().splitlines()
     usage = next(at for at, line in enumerate(lines) if line.startswith("Usage: "))
     blocks, heading, block = [], None, []
-    for line in lines[usage + 1:] + [""]:
+    for line in lines[usage + 1 :] + [""]:
         match = re.fullmatch(r"([A-Z][a-z]+):", line)
         # A list ends with its first empty line; examples go on to the next line without indent.
         ends = not line and heading not in EXAMPLES
@@ -56,7 +56,7 @@ def entries(lines):
     for line in lines:
         if line.startswith(" " * COLUMN):
             found[-1][1].append(line.strip())
-        elif line[COLUMN - 2:COLUMN] == "  ":
+        elif line[COLUMN - 2 : COLUMN] == "  ":
             found.append((line[:COLUMN].strip(), [line[COLUMN:].strip()]))
         else:
             found.append((line.strip(), []))
@@ -90,9 +90,16 @@ def page(name, help_text, version, date, others):
     """Returns the page of `name`, such as "espalier place"."""
     title = name.replace(" ", "-")
     description, usage, blocks = split(help_text)
-    made = [f'.TH {title.upper()} 1 "{date}" "{escape(version)}" "User Commands"', ".nh", ".ad l",
-            ".SH NAME", f"{escape(title)} \\- {escape(description)}", ".SH SYNOPSIS", ".B " + escape(name),
-            escape(usage.removeprefix(name).strip())]
+    made = [
+        f'.TH {title.upper()} 1 "{date}" "{escape(version)}" "User Commands"',
+        ".nh",
+        ".ad l",
+        ".SH NAME",
+        f"{escape(title)} \\- {escape(description)}",
+        ".SH SYNOPSIS",
+        ".B " + escape(name),
+        escape(usage.removeprefix(name).strip()),
+    ]
     texts, codes, lists, examples = [], [], [], []
     for heading, lines in blocks:
         if heading in LISTS:
@@ -103,7 +110,9 @@ def page(name, help_text, version, date, others):
             with_text = any(line.startswith("    ") for line in lines)
             examples += (example_lines if with_text else short_list_lines)(lines)
         elif heading is not None:
-            raise SystemExit(f"man_pages.py: `{name} --help` has a part {heading!r} of a kind unknown here")
+            raise SystemExit(
+                f"man_pages.py: `{name} --help` has a part {heading!r} of a kind unknown here"
+            )
         else:
             before, mark, after = " ".join(line.strip() for line in lines).partition("Exit codes: ")
             if before.strip():
@@ -123,16 +132,21 @@ def page(name, help_text, version, date, others):
 
 def commands_of(help_text):
     """Returns the names of all commands."""
-    return [term for heading, lines in split(help_text)[2] if heading == "Subcommands"
-            for term, _ in entries(lines)]
+    return [
+        term
+        for heading, lines in split(help_text)[2]
+        if heading == "Subcommands"
+        for term, _ in entries(lines)
+    ]
 
 
 def main():
     espalier, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     version = output_of(espalier, "--version").splitlines()[0].split(" (")[0]
-    date = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")),
-                                           datetime.timezone.utc).date()
+    date = datetime.datetime.fromtimestamp(
+        int(os.environ.get("SOURCE_DATE_EPOCH", "0")), datetime.timezone.utc
+    ).date()
     top = output_of(espalier, "--help")
     commands = commands_of(top)
     pages = [f"espalier-{command}" for command in commands]
@@ -140,7 +154,8 @@ def main():
     for command in commands:
         text = output_of(espalier, command, "--help")
         (folder / f"espalier-{command}.1").write_text(
-            page(f"espalier {command}", text, version, date, ["espalier"]))
+            page(f"espalier {command}", text, version, date, ["espalier"])
+        )
 
 
 if __name__ == "__main__":

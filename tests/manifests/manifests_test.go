@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -67,7 +68,12 @@ func decode(stream []byte) ([]runtime.Object, error) {
 
 func render(t *testing.T, overlay string) []runtime.Object {
 	t.Helper()
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), root+overlay)
+	return renderFolder(t, root+overlay)
+}
+
+func renderFolder(t *testing.T, overlay string) []runtime.Object {
+	t.Helper()
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), overlay)
 	if err != nil {
 		t.Fatalf("%s: %v", overlay, err)
 	}
@@ -312,6 +318,38 @@ func TestStandaloneIsReachedByItsClientsAlone(t *testing.T) {
 				t.Errorf("%d rules, want one for clients and one for Prometheus", len(policy.Ingress))
 			}
 		})
+	}
+}
+
+// The kustomization in docs/deployment.md does what is said there, on the sidecar of this clone.
+func TestDocumentedKustomizationRenders(t *testing.T) {
+	text, err := os.ReadFile("../../docs/deployment.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(string(text))
+	if example == nil {
+		t.Fatal("there is no example")
+	}
+	folder := t.TempDir()
+	here, err := filepath.Abs(root + "sidecar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := filepath.Rel(folder, here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kustomization := regexp.MustCompile(`https://\S+/sidecar\?ref=\S+`).ReplaceAllLiteralString(example[1], relative)
+	kustomization = strings.Replace(kustomization, "- controller_rbac.yaml\n", "", 1)
+	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(kustomization), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pod := only[*appsv1.Deployment](t, renderFolder(t, folder)).Spec.Template.Spec
+	controller := pod.Containers[0]
+	if controller.Image != "registry.example/team/controller:7" || server(t, pod).Image != "registry.example/team/espalier:0.1.0" ||
+		len(controller.Args) != 1 || pod.ServiceAccountName != "controller" {
+		t.Errorf("controller %v of account %s", controller, pod.ServiceAccountName)
 	}
 }
 

@@ -21,7 +21,9 @@ import bill_of_materials
 
 
 def run(*command, **keywords):
-    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT, **keywords).stdout
+    return subprocess.run(
+        command, check=True, capture_output=True, text=True, cwd=ROOT, **keywords
+    ).stdout
 
 
 class BillOfMaterials(unittest.TestCase):
@@ -44,8 +46,10 @@ class BillOfMaterials(unittest.TestCase):
     def test_headers_that_are_compiled_in_are_named(self):
         # The libraries without a shared one: whose code is in the binary, and nowhere else.
         self.assertLessEqual({"libcli11-dev", "libexpected-dev"}, self.names)
-        relations = {(relation["relatedSpdxElement"], relation["relationshipType"])
-                     for relation in self.spdx["relationships"]}
+        relations = {
+            (relation["relatedSpdxElement"], relation["relationshipType"])
+            for relation in self.spdx["relationships"]
+        }
         self.assertIn(("SPDXRef-libcli11-dev", "STATIC_LINK"), relations)
         grpc = {kind for name, kind in relations if re.fullmatch(r"SPDXRef-libgrpc--1\..*", name)}
         self.assertEqual(grpc, {"DYNAMIC_LINK"})
@@ -68,7 +72,9 @@ class BillOfMaterials(unittest.TestCase):
         for package in self.spdx["packages"][1:]:
             self.assertIn(f"\n{package['name']} {package['versionInfo']}\n", notices)
         for name in re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.-]*[A-Za-z0-9])", notices):
-            self.assertIn(f"\n/usr/share/common-licenses/{name}\n", notices, "is named, and its text missing")
+            self.assertIn(
+                f"\n/usr/share/common-licenses/{name}\n", notices, "is named, and its text missing"
+            )
 
     def test_a_file_of_no_package_is_an_error(self):
         with self.assertRaisesRegex(bill_of_materials.Unknown, "schema_of_nobody"):
@@ -76,8 +82,14 @@ class BillOfMaterials(unittest.TestCase):
 
     def test_the_root_of_an_image_is_whole(self):
         # The loader of the root lists what the command of the root loads: nothing comes from outside.
-        listed = run(str(self.root / "usr/lib64/ld-linux-x86-64.so.2"), "--inhibit-cache", "--library-path",
-                     str(self.root / "usr/lib/x86_64-linux-gnu"), "--list", str(self.root / "usr/bin/espalier"))
+        listed = run(
+            str(self.root / "usr/lib64/ld-linux-x86-64.so.2"),
+            "--inhibit-cache",
+            "--library-path",
+            str(self.root / "usr/lib/x86_64-linux-gnu"),
+            "--list",
+            str(self.root / "usr/bin/espalier"),
+        )
         files = [line.split("=>")[1].split()[0] for line in listed.splitlines() if "=>" in line]
         self.assertGreater(len(files), 10)
         for file in files:
@@ -85,8 +97,11 @@ class BillOfMaterials(unittest.TestCase):
                 self.assertTrue(file.startswith(str(self.root)), file)
 
     def test_there_is_one_program_in_it(self):
-        programs = [file for file in self.root.rglob("*")
-                    if file.is_file() and not file.is_symlink() and os.access(file, os.X_OK)]
+        programs = [
+            file
+            for file in self.root.rglob("*")
+            if file.is_file() and not file.is_symlink() and os.access(file, os.X_OK)
+        ]
         self.assertEqual([file.name for file in programs if ".so" not in file.name], ["espalier"])
 
 

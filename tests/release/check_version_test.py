@@ -18,7 +18,10 @@ class CheckVersion(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         self.write("CMakeLists.txt", "project(espalier VERSION 1.2.3 LANGUAGES CXX)\n")
-        self.write("CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-01-01\n\n## [1.2.2]\n")
+        self.write(
+            "CHANGELOG.md",
+            "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-01-01\n\n## [1.2.2]\n",
+        )
         self.write("tests/data/wire/released/version", "1.2.3\n")
         self.write(f"tests/data/wire/released/{SCHEMA}", "message A {}")
         self.write(f"proto/{SCHEMA}", "message A {}")
@@ -39,7 +42,9 @@ class CheckVersion(unittest.TestCase):
         self.assertEqual(self.problems("1.0.0+4"), [])
 
     def test_names_everything_that_is_of_another_version(self):
-        self.assertEqual(self.problems("1.2.4"), ["CMakeLists.txt", "CHANGELOG.md", "tests/data/wire/released"])
+        self.assertEqual(
+            self.problems("1.2.4"), ["CMakeLists.txt", "CHANGELOG.md", "tests/data/wire/released"]
+        )
 
     def test_wants_a_section_of_its_own(self):
         self.write("CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n")

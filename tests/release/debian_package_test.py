@@ -26,8 +26,17 @@ def run(*command, **keywords):
 def make(folder):
     """Makes the package in a folder; returns its path."""
     folder.mkdir()
-    run(ROOT / "release/debian_package.sh", BUILD.resolve(), folder,
-        env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "MAINTAINER": "A <a@example.com>", "LEVEL": "0"})
+    run(
+        ROOT / "release/debian_package.sh",
+        BUILD.resolve(),
+        folder,
+        env={
+            **os.environ,
+            "SOURCE_DATE_EPOCH": "1700000000",
+            "MAINTAINER": "A <a@example.com>",
+            "LEVEL": "0",
+        },
+    )
     return next(folder.glob("*.deb"))
 
 
@@ -68,7 +77,10 @@ class DebianPackage(unittest.TestCase):
         self.assertLessEqual({"espalier.1.gz", "espalier-place.1.gz", "espalier-serve.1.gz"}, pages)
 
     def test_shells_complete_it(self):
-        for path in ["bash-completion/completions/espalier", "fish/vendor_completions.d/espalier.fish"]:
+        for path in [
+            "bash-completion/completions/espalier",
+            "fish/vendor_completions.d/espalier.fish",
+        ]:
             self.assertIn("espalier", (self.root / "usr/share" / path).read_text())
 
     def test_the_unit_is_one(self):
@@ -78,21 +90,34 @@ class DebianPackage(unittest.TestCase):
             self.skipTest("there is no systemd-analyze")
         # It looks for the command where the unit says; here that is in the package.
         moved = self.folder / "espalier.service"
-        moved.write_text(unit.read_text().replace("/usr/bin/espalier", str(self.root / "usr/bin/espalier")))
-        made = subprocess.run(["systemd-analyze", "verify", "--man=no", moved], check=False, capture_output=True,
-                              text=True)
-        self.assertEqual((made.returncode, [line for line in made.stderr.splitlines() if moved.name in line]), (0, []))
+        moved.write_text(
+            unit.read_text().replace("/usr/bin/espalier", str(self.root / "usr/bin/espalier"))
+        )
+        made = subprocess.run(
+            ["systemd-analyze", "verify", "--man=no", moved],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(
+            (made.returncode, [line for line in made.stderr.splitlines() if moved.name in line]),
+            (0, []),
+        )
 
     def test_sums_and_sbom_are_of_what_is_in_it(self):
         sums = (self.root / "DEBIAN/md5sums").read_text().splitlines()
-        files = [file for file in self.root.rglob("*") if file.is_file() and "DEBIAN" not in file.parts]
+        files = [
+            file for file in self.root.rglob("*") if file.is_file() and "DEBIAN" not in file.parts
+        ]
         self.assertEqual(len(sums), len(files))
         for line in sums:
             digest, path = line.split("  ")
             self.assertEqual(hashlib.md5((self.root / path).read_bytes()).hexdigest(), digest, path)
         sbom = json.loads(next(self.package.parent.glob("*.spdx.json")).read_text())
-        self.assertEqual(sbom["packages"][0]["checksums"][0]["checksumValue"],
-                         hashlib.sha256((self.root / "usr/bin/espalier").read_bytes()).hexdigest())
+        self.assertEqual(
+            sbom["packages"][0]["checksums"][0]["checksumValue"],
+            hashlib.sha256((self.root / "usr/bin/espalier").read_bytes()).hexdigest(),
+        )
 
 
 if __name__ == "__main__":

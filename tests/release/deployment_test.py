@@ -18,38 +18,50 @@ ESPALIER = sys.argv.pop(1)
 
 def flags_of_manifests():
     """Returns (flag, file) of every argument in the manifests."""
-    return [(flag, file.relative_to(ROOT)) for file in sorted(KUSTOMIZE.rglob("*.yaml"))
-            for flag in re.findall(r"^\s*- (--[a-z-]+)", file.read_text(), re.M)]
+    return [
+        (flag, file.relative_to(ROOT))
+        for file in sorted(KUSTOMIZE.rglob("*.yaml"))
+        for flag in re.findall(r"^\s*- (--[a-z-]+)", file.read_text(), re.MULTILINE)
+    ]
 
 
 class Deployment(unittest.TestCase):
     def test_flags_are_flags_of_serve(self):
-        text = subprocess.run([ESPALIER, "serve", "--help"], check=True, capture_output=True, text=True).stdout
-        known = set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", text, re.M))
+        text = subprocess.run(
+            [ESPALIER, "serve", "--help"], check=True, capture_output=True, text=True
+        ).stdout
+        known = set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", text, re.MULTILINE))
         self.assertIn("--listen", known)
         unit = (ROOT / "release/espalier.service").read_text()
-        started = re.search(r"^ExecStart=/usr/bin/espalier serve (.*)$", unit, re.M).group(1)
-        used = flags_of_manifests() + [(flag, "release/espalier.service")
-                                       for flag in re.findall(r"--[a-z-]+", started)]
+        started = re.search(r"^ExecStart=/usr/bin/espalier serve (.*)$", unit, re.MULTILINE).group(1)
+        used = flags_of_manifests() + [
+            (flag, "release/espalier.service") for flag in re.findall(r"--[a-z-]+", started)
+        ]
         self.assertGreater(len(used), 5)
         for flag, file in used:
             self.assertIn(flag, known, f"{file}: espalier serve has no such flag")
 
     def test_every_flag_is_explained(self):
         for flag, file in flags_of_manifests():
-            self.assertIn(f"`{flag}", DOCUMENT, f"docs/deployment.md does not say why {file} has this flag")
+            self.assertIn(
+                f"`{flag}", DOCUMENT, f"docs/deployment.md does not say why {file} has this flag"
+            )
 
     def test_every_file_is_part_of_a_kustomization(self):
         for kustomization in sorted(KUSTOMIZE.glob("*/kustomization.yaml")):
             text = kustomization.read_text()
             named = set(re.findall(r"[\w./]+\.yaml", text))
-            there = {file.name for file in kustomization.parent.glob("*.yaml")} - {"kustomization.yaml"}
+            there = {file.name for file in kustomization.parent.glob("*.yaml")} - {
+                "kustomization.yaml"
+            }
             self.assertEqual(named, there, kustomization.relative_to(ROOT))
-            for folder in re.findall(r"^- (\.\./\w+)$", text, re.M):
-                self.assertTrue((kustomization.parent / folder / "kustomization.yaml").exists(), folder)
+            for folder in re.findall(r"^- (\.\./\w+)$", text, re.MULTILINE):
+                self.assertTrue(
+                    (kustomization.parent / folder / "kustomization.yaml").exists(), folder
+                )
 
     def test_image_and_manifests_name_the_same_user(self):
-        image = re.findall(r"^USER (\d+):(\d+)$", (ROOT / "docker/Dockerfile").read_text(), re.M)
+        image = re.findall(r"^USER (\d+):(\d+)$", (ROOT / "docker/Dockerfile").read_text(), re.MULTILINE)
         self.assertEqual(set(image), {("65532", "65532")})
         manifest = (KUSTOMIZE / "base/deployment.yaml").read_text()
         self.assertEqual(re.findall(r"runAs(?:User|Group): (\d+)", manifest), ["65532", "65532"])
@@ -59,7 +71,7 @@ class Deployment(unittest.TestCase):
         finals = [stage for stage in stages if stage.startswith("scratch AS ")]
         self.assertEqual(len(finals), 2)
         for stage in finals:
-            self.assertEqual(len(re.findall(r"^(?:COPY|ADD|RUN)", stage, re.M)), 1, stage)
+            self.assertEqual(len(re.findall(r"^(?:COPY|ADD|RUN)", stage, re.MULTILINE)), 1, stage)
 
 
 if __name__ == "__main__":

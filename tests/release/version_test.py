@@ -27,8 +27,20 @@ class Version(unittest.TestCase):
 
     def git(self, *words):
         return subprocess.run(
-            ["git", "-C", self.source, "-c", "user.name=a", "-c", "user.email=a@example.com", *words],
-            check=True, capture_output=True, text=True).stdout.strip()
+            [
+                "git",
+                "-C",
+                self.source,
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@example.com",
+                *words,
+            ],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
 
     def commit(self, *tags):
         """Adds a commit with these tags; returns its abbreviated name."""
@@ -44,8 +56,16 @@ class Version(unittest.TestCase):
         """Returns version and commit as the build of `source` would have them."""
         output = self.folder / "facts.hpp"
         subprocess.run(
-            [CMAKE, f"-DOUTPUT={output}", f"-DSOURCE_DIR={source or self.source}",
-             "-DBASE_VERSION=0.1.0", "-P", ROOT / "service/cli/write_build_facts.cmake"], check=True)
+            [
+                CMAKE,
+                f"-DOUTPUT={output}",
+                f"-DSOURCE_DIR={source or self.source}",
+                "-DBASE_VERSION=0.1.0",
+                "-P",
+                ROOT / "service/cli/write_build_facts.cmake",
+            ],
+            check=True,
+        )
         values = dict(line.split(" ", 2)[1:] for line in output.read_text().splitlines())
         return tuple(values[name].strip('"') for name in ["ESPALIER_VERSION", "ESPALIER_COMMIT"])
 
@@ -53,8 +73,9 @@ class Version(unittest.TestCase):
         """Returns a folder with what `git archive` makes of HEAD."""
         folder = self.folder / "archive"
         folder.mkdir()
-        made = subprocess.run(["git", "-C", self.source, "archive", "HEAD"], check=True,
-                              capture_output=True).stdout
+        made = subprocess.run(
+            ["git", "-C", self.source, "archive", "HEAD"], check=True, capture_output=True
+        ).stdout
         subprocess.run(["tar", "-x", "-C", folder], input=made, check=True)
         return folder
 
