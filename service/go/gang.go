@@ -67,7 +67,7 @@ func batch(gangs []Gang) *pb.WorkloadBatch {
 			}
 			b.PodSetTopologyRequests = append(b.PodSetTopologyRequests, row)
 			b.PodSetGroups = append(b.PodSetGroups, group)
-			b.PodSetImplied = append(b.PodSetImplied, !isExplicit(asked))
+			b.PodSetImplied = append(b.PodSetImplied, !podSet.AsksForTopology())
 			row = 0
 			if on := t.Constraints(&podSet.Template.Spec); on != nil {
 				row = constraints.ref(on, func() { b.NodeConstraints = append(b.NodeConstraints, on) })
@@ -80,8 +80,10 @@ func batch(gangs []Gang) *pb.WorkloadBatch {
 	return b
 }
 
-// isExplicit returns whether a pod set asks for topology-aware scheduling itself.
-func isExplicit(request *kueue.PodSetTopologyRequest) bool {
+// AsksForTopology returns whether a pod set asks for topology-aware scheduling itself. Others are
+// only placed where all flavors of their queue have a topology.
+func (p *PodSet) AsksForTopology() bool {
+	request := p.TopologyRequest
 	return request != nil && (request.Required != nil || request.Preferred != nil ||
 		request.Unconstrained != nil || request.PodSetSliceRequiredTopology != nil ||
 		request.PodSetSliceSize != nil ||
