@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
@@ -57,6 +58,10 @@ type MirrorOptions struct {
 	// half is left out; 0 reads as 250 ms and 30 s.
 	FirstRetry, LastRetry time.Duration
 
+	// Notify is called after each object that was taken in or, if it was deleted, forgotten; nil:
+	// nobody is.
+	Notify func(object any, deleted bool)
+
 	Clock   clock.Clock  // nil: the real one
 	Logger  *slog.Logger // nil: slog.Default()
 	Metrics *Metrics     // nil: none are kept
@@ -81,6 +86,9 @@ func (o MirrorOptions) withDefaults() MirrorOptions {
 	}
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics()
+	}
+	if o.Notify == nil {
+		o.Notify = func(any, bool) {}
 	}
 	return o
 }
@@ -133,6 +141,7 @@ func (m *Mirror) Set(object any) {
 	}
 	m.options.Metrics.events.WithLabelValues("set").Inc()
 	m.wake()
+	m.options.Notify(object, false)
 }
 
 // Delete forgets an object.
@@ -146,11 +155,12 @@ func (m *Mirror) Delete(object any) {
 	}
 	m.options.Metrics.events.WithLabelValues("delete").Inc()
 	m.wake()
+	m.options.Notify(object, true)
 }
 
 // Assume lets a pod without a node use one from now on: for who decides about pods and has not bound
 // them yet. It ends when the pod is bound, ends or is deleted, and with Forget.
-func (m *Mirror) Assume(pod types.NamespacedName, node string) {
+func (m *Mirror) Assume(pod *corev1.Pod, node string) {
 	m.store.Assume(pod, node)
 	m.wake()
 }

@@ -19,32 +19,29 @@ var topologyAnnotations = []string{
 
 // pod is what a state depends on of a pod that has not ended.
 type pod struct {
-	node    string // empty: neither bound nor assumed
+	node    string // empty: it is not bound
 	usage   resources.Amounts
 	lasting bool // it stays as long as its node does
 	// The Workload that accounts for it, where there is one of the name.
 	workload types.NamespacedName
 }
 
-// setPod takes in a pod. A pod that no node has, and that is not assumed on one, uses nothing.
+// setPod takes in a pod. One that is not bound uses nothing, unless it is assumed to.
 func (s *Store) setPod(object *corev1.Pod) {
 	key := keyOf(object)
 	s.dropPod(key)
-	if object.Status.Phase == corev1.PodSucceeded || object.Status.Phase == corev1.PodFailed {
-		delete(s.assumed, key)
-		return
+	ended := object.Status.Phase == corev1.PodSucceeded || object.Status.Phase == corev1.PodFailed
+	if ended || object.Spec.NodeName != "" {
+		s.forget(key)
 	}
-	if object.Spec.NodeName != "" {
-		delete(s.assumed, key)
+	if ended {
+		return
 	}
 	kind := controllerKind(object)
 	p := pod{
 		node:    object.Spec.NodeName,
-		usage:   resources.OfPod(&object.Spec, resources.Surroundings{Overheads: s.overheads}).OfPods(1),
+		usage:   s.usageOfPod(object),
 		lasting: kind == "DaemonSet" || kind == "Node",
-	}
-	if p.node == "" {
-		p.node = s.assumed[key]
 	}
 	if name := object.Annotations[kueue.WorkloadAnnotation]; name != "" && asksForTopology(object) {
 		p.workload = types.NamespacedName{Namespace: key.Namespace, Name: name}
@@ -54,7 +51,14 @@ func (s *Store) setPod(object *corev1.Pod) {
 		s.waitingForClass[key] = object
 	}
 	s.pods[key] = p
-	s.putOn(p.node, key)
+	if p.node != "" {
+		addTo(s.podsOnNode, p.node, key)
+		s.nodesToSum[p.node] = struct{}{}
+	}
+}
+
+func (s *Store) usageOfPod(object *corev1.Pod) resources.Amounts {
+	return resources.OfPod(&object.Spec, resources.Surroundings{Overheads: s.overheads}).OfPods(1)
 }
 
 func asksForTopology(object *corev1.Pod) bool {
@@ -66,7 +70,7 @@ func asksForTopology(object *corev1.Pod) bool {
 	return false
 }
 
-// dropPod forgets a pod, but not where it is assumed.
+// dropPod forgets a pod, but not what is assumed of it.
 func (s *Store) dropPod(key types.NamespacedName) {
 	p, there := s.pods[key]
 	if !there {
@@ -81,14 +85,6 @@ func (s *Store) dropPod(key types.NamespacedName) {
 	}
 }
 
-func (s *Store) putOn(node string, key types.NamespacedName) {
-	if node == "" {
-		return
-	}
-	addTo(s.podsOnNode, node, key)
-	s.nodesToSum[node] = struct{}{}
-}
-
 // countPodsOf lets the pods of a workload that came or went be counted anew.
 func (s *Store) countPodsOf(workload types.NamespacedName) {
 	for key := range s.podsOfWorkload[workload] {
@@ -98,42 +94,42 @@ func (s *Store) countPodsOf(workload types.NamespacedName) {
 	}
 }
 
-// Assume lets a pod that has no node yet count on one until it is bound, it ends, or Forget. An
-// unknown pod counts once it is known.
-func (s *Store) Assume(key types.NamespacedName, node string) {
+// assumption is where a pod is to go that is not bound yet, and what it uses there.
+type assumption struct {
+	node  string
+	usage resources.Amounts
+}
+
+// Assume lets a pod use a node until it is bound, ends or is deleted, or Forget; also one that Set
+// was not told of yet. One that is bound stays where it is.
+func (s *Store) Assume(object *corev1.Pod, node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.assume(key, node)
+	key := keyOf(object)
+	if s.pods[key].node != "" || s.assumed[key].node == node {
+		return
+	}
+	s.forget(key)
+	s.assumed[key] = assumption{node, s.usageOfPod(object)}
+	addTo(s.assumedOnNode, node, key)
+	s.nodesToSum[node] = struct{}{}
 }
 
 // Forget takes back what Assume said of a pod.
 func (s *Store) Forget(key types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.assume(key, "")
+	s.forget(key)
 }
 
-func (s *Store) assume(key types.NamespacedName, node string) {
-	before := s.assumed[key]
-	p, there := s.pods[key]
-	if there && p.node != before {
-		return // it is bound
-	}
-	if node == "" {
-		delete(s.assumed, key)
-	} else {
-		s.assumed[key] = node
-	}
-	if !there || before == node {
+func (s *Store) forget(key types.NamespacedName) {
+	assumed, there := s.assumed[key]
+	if !there {
 		return
 	}
-	if p.node != "" {
-		removeFrom(s.podsOnNode, p.node, key)
-		s.nodesToSum[p.node] = struct{}{}
-	}
-	p.node = node
-	s.pods[key] = p
-	s.putOn(node, key)
+	delete(s.assumed, key)
+	removeFrom(s.assumedOnNode, assumed.node, key)
+	s.nodesToSum[assumed.node] = struct{}{}
 }
 
 // sumNodes brings the usage of nodes up to their pods.
@@ -152,6 +148,9 @@ func (s *Store) sumNodes() {
 				}
 				sum.lasting.Add(p.usage)
 			}
+		}
+		for key := range s.assumedOnNode[name] {
+			sum.usage.Add(s.assumed[key].usage)
 		}
 		if len(sum.usage) == 0 {
 			s.usage.remove(name)

@@ -32,7 +32,8 @@ type Store struct {
 	pods            map[types.NamespacedName]pod
 	podsOnNode      map[string]map[types.NamespacedName]struct{}
 	podsOfWorkload  map[types.NamespacedName]map[types.NamespacedName]struct{}
-	assumed         map[types.NamespacedName]string
+	assumed         map[types.NamespacedName]assumption
+	assumedOnNode   map[string]map[types.NamespacedName]struct{}
 	waitingForClass map[types.NamespacedName]*corev1.Pod // whose overhead their RuntimeClass says
 
 	topologyObjects map[string]*kueue.Topology
@@ -68,7 +69,8 @@ func New() *Store {
 		pods:            map[types.NamespacedName]pod{},
 		podsOnNode:      map[string]map[types.NamespacedName]struct{}{},
 		podsOfWorkload:  map[types.NamespacedName]map[types.NamespacedName]struct{}{},
-		assumed:         map[types.NamespacedName]string{},
+		assumed:         map[types.NamespacedName]assumption{},
+		assumedOnNode:   map[string]map[types.NamespacedName]struct{}{},
 		waitingForClass: map[types.NamespacedName]*corev1.Pod{},
 		topologyObjects: map[string]*kueue.Topology{},
 		flavorObjects:   map[string]*kueue.ResourceFlavor{},
@@ -132,7 +134,7 @@ func (s *Store) Delete(object any) error {
 	case *corev1.Pod:
 		key := keyOf(o)
 		s.dropPod(key)
-		delete(s.assumed, key)
+		s.forget(key)
 	case *kueue.Topology:
 		delete(s.topologyObjects, o.Name)
 		s.flavorsStale = true

@@ -1,0 +1,466 @@
+// Package gate places gangs of pods that wait behind a scheduling gate: it gives each pod of a gang
+// its node, all of them or none, and opens the gates in the order of ranks.
+//
+// What was decided stands in the pods: first the node of each pod of a gang in an annotation, then,
+// pod by pod, a node selector in the place of the gate. So a bridge that starts anew goes on from
+// the pods alone, and what only some pods of a gang say before the first gate is opened is decided
+// anew.
+package gate
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+
+	"espalier.dev/espalier"
+	"espalier.dev/espalier/internal/bridge/events"
+	"espalier.dev/espalier/internal/resources"
+)
+
+// Placer is the part of a client that is used.
+type Placer interface {
+	Summary(context.Context) (*espalier.Summary, error)
+	Place(context.Context, espalier.PlaceOptions, ...espalier.Gang) (*espalier.Placement, error)
+}
+
+// Books keep room for pods from when they are given a node until they are bound: a Mirror, which is
+// the only writer of the server's state. Holds of the server would stand in its place.
+type Books interface {
+	Assume(pod *corev1.Pod, node string)
+	Forget(pod types.NamespacedName)
+	Flush(context.Context) (espalier.Position, error)
+}
+
+// Options change what a gate does.
+type Options struct {
+	DryRun bool
+	Logger *slog.Logger
+}
+
+// Gate places gangs. One goroutine runs it.
+type Gate struct {
+	client  kubernetes.Interface
+	placer  Placer
+	books   Books
+	pods    corelisters.PodLister
+	nodes   corelisters.NodeLister
+	events  *events.Writer
+	options Options
+	changed chan struct{} // holds a token while there may be something to do
+
+	written map[types.NamespacedName]written
+	assumed map[types.NamespacedName]struct{}
+
+	gangs  *prometheus.GaugeVec
+	opened prometheus.Counter
+	failed prometheus.Counter
+}
+
+// written is what was written into a pod, until the informer shows it.
+type written struct {
+	uid    types.UID
+	node   string
+	opened bool
+}
+
+// New returns a gate. To be called before the informers are started.
+func New(client kubernetes.Interface, placer Placer, books Books, core informers.SharedInformerFactory, events *events.Writer, options Options) *Gate {
+	g := &Gate{
+		client: client, placer: placer, books: books, events: events, options: options,
+		pods: core.Core().V1().Pods().Lister(), nodes: core.Core().V1().Nodes().Lister(),
+		changed: make(chan struct{}, 1),
+		written: map[types.NamespacedName]written{},
+		assumed: map[types.NamespacedName]struct{}{},
+		gangs: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "espalier_gate_gangs", Help: "Gangs behind the gate, by state: incomplete, waiting, wrong, placed.",
+		}, []string{"state"}),
+		opened: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "espalier_gate_pods_opened_total", Help: "Pods whose gate was opened.",
+		}),
+		failed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "espalier_gate_write_failures_total", Help: "Writes to pods that failed; they are done again.",
+		}),
+	}
+	return g
+}
+
+// Notify tells the gate of an object that the books know by now.
+func (g *Gate) Notify(object any, deleted bool) {
+	// Of pods those that wait here, and those that give back room.
+	if p, is := object.(*corev1.Pod); is && !isMember(p) && !deleted &&
+		p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+		return
+	}
+	select {
+	case g.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Collectors returns the metrics.
+func (g *Gate) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{g.gangs, g.opened, g.failed}
+}
+
+// Run places what waits, whenever pods change and at every interval, until the context ends.
+func (g *Gate) Run(ctx context.Context, interval time.Duration) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		if err := g.Round(ctx); err != nil && ctx.Err() == nil {
+			g.options.Logger.Warn("gangs not placed", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.changed:
+		case <-ticker.C:
+		}
+	}
+}
+
+// mostTries bounds how often a round begins anew because the cluster changed under it.
+const mostTries = 5
+
+// Round brings every gang as far as it goes. Errors: the server did not answer.
+func (g *Gate) Round(ctx context.Context) error {
+	for try := 1; ; try++ {
+		err := g.round(ctx)
+		if _, stale := espalier.StaleState(err); !stale || try == mostTries {
+			return err
+		}
+	}
+}
+
+func (g *Gate) round(ctx context.Context) error {
+	members, err := g.members()
+	if err != nil {
+		return err
+	}
+	gangs := gangsOf(members)
+	counts := map[string]int{}
+	var toPlace, toOpen []*plan
+	for _, gang := range gangs {
+		p := g.planOf(gang)
+		switch {
+		case gang.problem != "":
+			counts["wrong"]++
+			g.say(ctx, gang, "TopologyRequestWrong", gang.problem, gang.problem)
+			continue
+		case len(p.place) == 0 && len(p.open) == 0:
+			counts["placed"]++
+		case !gang.complete():
+			counts["incomplete"]++
+			p.place = nil
+			if !p.begun {
+				p.open = nil // all of them or none
+			}
+		case len(p.place) > 0:
+			toPlace = append(toPlace, p)
+		}
+		if len(p.open) > 0 {
+			toOpen = append(toOpen, p)
+		}
+		g.deleteLost(ctx, p)
+	}
+	g.syncBooks(gangs)
+	placed, waiting, err := g.place(ctx, toPlace)
+	counts["waiting"] = len(waiting)
+	counts["placed"] += len(placed)
+	for _, state := range []string{"incomplete", "waiting", "wrong", "placed"} {
+		g.gangs.WithLabelValues(state).Set(float64(counts[state]))
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range placed {
+		if g.annotate(ctx, p) {
+			p.open = append(p.open, p.place...)
+			slices.SortFunc(p.open, byRank)
+			if !slices.Contains(toOpen, p) {
+				toOpen = append(toOpen, p)
+			}
+		}
+	}
+	for _, p := range toOpen {
+		g.open(ctx, p)
+	}
+	for _, p := range waiting {
+		g.say(ctx, p.gang, "TopologyNotPlaced", "", p.reason)
+	}
+	return nil
+}
+
+// members returns all pods of gangs, with what was written into them.
+func (g *Gate) members() ([]member, error) {
+	pods, err := g.pods.List(labels.Everything())
+	if err != nil {
+		return nil, fmt.Errorf("pods: %w", err)
+	}
+	seen := map[types.NamespacedName]struct{}{}
+	var members []member
+	for _, p := range pods {
+		if !isMember(p) {
+			continue
+		}
+		m := member{Pod: p, node: p.Annotations[NodeAnnotation], gated: hasGate(p)}
+		key := m.key()
+		seen[key] = struct{}{}
+		if w, there := g.written[key]; there {
+			if w.uid != p.UID || (w.node == m.node && (!w.opened || !m.gated)) {
+				delete(g.written, key) // the informer shows it
+			} else {
+				m.node = w.node
+				m.gated = m.gated && !w.opened
+			}
+		}
+		members = append(members, m)
+	}
+	for key := range g.written {
+		if _, there := seen[key]; !there {
+			delete(g.written, key)
+		}
+	}
+	return members, nil
+}
+
+// plan is what is to be done about a gang.
+type plan struct {
+	gang   *gang
+	begun  bool     // gates of it were opened
+	place  []member // get a node
+	open   []member // have one, and lose their gate
+	lost   []member // were sent to a node that is no longer there
+	within map[string]string
+	nodes  map[types.NamespacedName]string // of `place`, once they are given
+	reason string                          // why they are given none
+}
+
+// planOf tells what is to be done by what the pods say.
+func (g *Gate) planOf(of *gang) *plan {
+	isThere := func(node string) bool { _, err := g.nodes.Get(node); return err == nil }
+	begun := of.succeeded > 0 || slices.ContainsFunc(of.members, func(m member) bool { return !m.gated })
+	p := &plan{gang: of, begun: begun}
+	undecided := slices.ContainsFunc(of.members, func(m member) bool { return m.gated && (m.node == "" || !isThere(m.node)) })
+	for _, m := range of.members {
+		switch {
+		case m.gated && (m.node == "" || !isThere(m.node)):
+			p.place = append(p.place, m)
+		case m.gated && !begun && undecided:
+			p.place = append(p.place, m) // nobody has started: the gang is placed as a whole
+		case m.gated:
+			p.open = append(p.open, m)
+		case m.Spec.NodeName == "" && m.node != "" && !isThere(m.node):
+			p.lost = append(p.lost, m)
+		}
+	}
+	return p
+}
+
+// survivors returns the members that keep their nodes.
+func (p *plan) survivors() []member {
+	return slices.DeleteFunc(slices.Clone(p.gang.members), func(m member) bool {
+		same := func(other member) bool { return other.UID == m.UID && other.Name == m.Name }
+		return slices.ContainsFunc(p.place, same) || slices.ContainsFunc(p.lost, same)
+	})
+}
+
+// syncBooks lets pods that have been given a node, and are to keep it, use it.
+func (g *Gate) syncBooks(gangs []*gang) {
+	if g.options.DryRun {
+		return
+	}
+	want := map[types.NamespacedName]member{}
+	for _, of := range gangs {
+		p := g.planOf(of)
+		for _, m := range p.survivors() {
+			if m.node != "" && m.Spec.NodeName == "" {
+				want[m.key()] = m
+			}
+		}
+	}
+	for key := range g.assumed {
+		if _, there := want[key]; !there {
+			g.books.Forget(key)
+			delete(g.assumed, key)
+		}
+	}
+	for _, m := range want {
+		g.assume(m, m.node)
+	}
+}
+
+func (g *Gate) assume(m member, node string) {
+	g.books.Assume(m.Pod, node)
+	g.assumed[m.key()] = struct{}{}
+}
+
+// place asks where gangs go, on one flavor after the other. Errors: the server did not answer, or its
+// state changed meanwhile.
+func (g *Gate) place(ctx context.Context, plans []*plan) (placed, waiting []*plan, err error) {
+	position, err := g.books.Flush(ctx)
+	if err != nil || len(plans) == 0 {
+		return nil, nil, err
+	}
+	summary, err := g.placer.Summary(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var reasons []string
+	waiting = plans
+	for _, flavor := range summary.Flavors {
+		if flavor.Levels[len(flavor.Levels)-1] != corev1.LabelHostname {
+			reasons = append(reasons, fmt.Sprintf("flavor %s: the lowest level of its topology is not %s", flavor.Name, corev1.LabelHostname))
+			continue
+		}
+		var asked []*plan
+		var sets [][]podSet
+		var gangs []espalier.Gang
+		for _, p := range waiting {
+			of, err := g.gangOf(p, flavor)
+			if err != nil {
+				p.reason = err.Error()
+				continue
+			}
+			gang := espalier.Gang{Namespace: p.gang.key.Namespace, Name: p.gang.key.Name}
+			for i := range of {
+				of[i].Flavor = flavor.Name
+				gang.PodSets = append(gang.PodSets, of[i].PodSet)
+			}
+			asked, sets, gangs = append(asked, p), append(sets, of), append(gangs, gang)
+		}
+		if len(asked) == 0 {
+			continue
+		}
+		answers, err := g.placer.Place(ctx, espalier.PlaceOptions{State: position, Sequential: true}, gangs...)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, p := range asked {
+			if !answers.Answers[i].Fits() {
+				p.reason = strings.TrimPrefix(p.reason+"; ", "; ") + fmt.Sprintf("flavor %s: %s", flavor.Name, answers.Answers[i].Reason())
+				continue
+			}
+			if p.nodes, err = g.nodesOf(sets[i], &answers.Answers[i]); err != nil {
+				p.reason, p.nodes = err.Error(), nil
+				continue
+			}
+			placed = append(placed, p)
+			if g.options.DryRun {
+				continue
+			}
+			for _, m := range p.place {
+				g.assume(m, p.nodes[m.key()])
+			}
+		}
+		waiting = slices.DeleteFunc(slices.Clone(waiting), func(p *plan) bool { return p.nodes != nil })
+		if len(waiting) == 0 {
+			break
+		}
+		if position, err = g.books.Flush(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, p := range waiting {
+		if p.reason == "" {
+			p.reason = strings.Join(append(reasons, "the state has no flavor with a topology that ends with hosts"), "; ")
+		}
+	}
+	return placed, waiting, nil
+}
+
+// gangOf returns the pods that are to be placed, next to those of the gang that have their nodes.
+func (g *Gate) gangOf(p *plan, flavor espalier.Flavor) ([]podSet, error) {
+	p.within = map[string]string{}
+	for _, survivor := range p.survivors() {
+		request, err := topologyRequest(survivor.Pod)
+		if err != nil {
+			return nil, err
+		}
+		if request.PodSetSliceRequiredTopology != nil {
+			return nil, fmt.Errorf("pods of a gang of slices are not replaced while others of it run: delete all of them to have the gang placed anew")
+		}
+		node, err := g.nodes.Get(survivor.nodeName())
+		if err != nil || request.Required == nil {
+			continue
+		}
+		level := slices.Index(flavor.Levels, *request.Required)
+		for i := 0; i <= level; i++ {
+			p.within[flavor.Levels[i]] = node.Labels[flavor.Levels[i]]
+		}
+		break
+	}
+	return podSetsOf(p.place, p.within)
+}
+
+func (m *member) nodeName() string {
+	if m.Spec.NodeName != "" {
+		return m.Spec.NodeName
+	}
+	return m.node
+}
+
+// nodesOf gives the pods of each set, by rank, the nodes of its assignment in order. Errors: a node
+// is no longer there.
+func (g *Gate) nodesOf(sets []podSet, answer *espalier.Answer) (map[types.NamespacedName]string, error) {
+	nodes := map[types.NamespacedName]string{}
+	for i, set := range sets {
+		members := set.members
+		for _, domain := range espalier.Domains(answer.PodSets[i].Assignment) {
+			host := domain.Values[len(domain.Values)-1]
+			node, err := g.nodeOf(host)
+			if err != nil {
+				return nil, err
+			}
+			for range domain.Count {
+				if len(members) == 0 {
+					return nil, fmt.Errorf("the assignment has more places than pods")
+				}
+				nodes[members[0].key()] = node
+				members = members[1:]
+			}
+		}
+		if len(members) > 0 {
+			return nil, fmt.Errorf("the assignment has no place for %d pods", len(members))
+		}
+	}
+	return nodes, nil
+}
+
+// nodeOf returns the name of the node with a hostname, which mostly are the same.
+func (g *Gate) nodeOf(host string) (string, error) {
+	if node, err := g.nodes.Get(host); err == nil && node.Labels[corev1.LabelHostname] == host {
+		return host, nil
+	}
+	nodes, err := g.nodes.List(labels.SelectorFromSet(labels.Set{corev1.LabelHostname: host}))
+	if err != nil || len(nodes) != 1 {
+		return "", fmt.Errorf("%d nodes have the label %s=%s; want one", len(nodes), corev1.LabelHostname, host)
+	}
+	return nodes[0].Name, nil
+}
+
+// say writes an Event on the first pod of a gang that waits.
+func (g *Gate) say(ctx context.Context, of *gang, reason, topic, message string) {
+	m := &of.members[0]
+	if at := slices.IndexFunc(of.members, func(m member) bool { return m.gated }); at >= 0 {
+		m = &of.members[at]
+	}
+	g.events.Write(ctx, corev1.ObjectReference{
+		APIVersion: "v1", Kind: "Pod", Namespace: m.Namespace, Name: m.Name, UID: m.UID,
+	}, corev1.EventTypeWarning, reason, topic, message)
+}
+
+func resourcesOf(spec *corev1.PodSpec) resources.Amounts {
+	return resources.OfPod(spec, resources.Surroundings{})
+}
