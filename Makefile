@@ -1,7 +1,7 @@
 # A thin front for CMake and ctest. Every target first does what it needs, and is quick when there
 # is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup build install dist images demo test test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
+.PHONY: help setup build install dist images demo test test-go generate-go bridge test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
 SHELL := /bin/bash
 
 JOBS ?= $(shell nproc)
@@ -51,6 +51,16 @@ demo: build ## Place the pending workloads of a real cluster's dump and draw the
 test: setup build/release/build.ninja ## Build everything and run all tests
 	@cmake --build --preset release -j $(JOBS)
 	@ctest --preset release -j $(JOBS)
+	@service/go/test.sh --if-possible
+
+test-go: build ## Check and test the Go module; needs Go, and fetches modules
+	@service/go/test.sh
+
+generate-go: ## Write the generated code of the Go module anew; needs Go and protoc
+	@service/go/generate.sh
+
+bridge: ## Build build/espalier-bridge; needs Go, and fetches modules
+	@cd service/go && CGO_ENABLED=0 go build -trimpath -ldflags=-s -o ../../build/espalier-bridge ./cmd/espalier-bridge
 
 test-report: setup build/release/build.ninja ## Test --report in a browser; installs Chromium's headless shell (300 MB)
 	@command -v chromium chromium-headless-shell >/dev/null || \
