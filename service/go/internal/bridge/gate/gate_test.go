@@ -409,6 +409,39 @@ func TestABridgeThatStartsAnewGoesOnFromThePods(t *testing.T) {
 	}
 }
 
+func TestAPodThatGoesBeforeTheFirstGateIsOpenedKeepsAllClosed(t *testing.T) {
+	w := newWorld(t, 2, 4, gate.Options{})
+	w.failFrom = 3 // all of them have a node, and none is open
+	w.createGang("a", 3)
+	w.round()
+	w.failFrom = -1
+	w.delete("a-1")
+	w.restart(gate.Options{})
+	w.round()
+	if got := w.nodesOf("a"); len(got) != 0 {
+		t.Errorf("%v are open although a pod is missing", got)
+	}
+	w.create(pod("a", 1, 3, nil))
+	w.round()
+	if got := w.nodesOf("a"); len(got) != 3 {
+		t.Errorf("a is on %v", got)
+	}
+}
+
+func TestFlavorsOfTheSameNodesDoNotGiveRoomTwice(t *testing.T) {
+	w := newWorld(t, 1, 4, gate.Options{})
+	_, spare := cluster.WithoutKueue(&config.Topology{})
+	spare.Name = "spare"
+	w.mirror.Set(spare)
+	delete(w.view.known, "*v1beta2.ResourceFlavor spare") // shows counts one flavor
+	w.createGang("a", 3)
+	w.createGang("b", 3)
+	w.round()
+	if a, b := w.nodesOf("a"), w.nodesOf("b"); len(a) != 3 || len(b) != 0 {
+		t.Errorf("a is on %v and b on %v, want a alone", a, b)
+	}
+}
+
 func urgent(p *corev1.Pod) { p.Spec.Priority = ptr.To(int32(1000)) }
 
 func TestAPodOfALostNodeIsReplacedInTheDomainOfTheOthers(t *testing.T) {
