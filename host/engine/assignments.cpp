@@ -94,6 +94,44 @@ AssumedUsage::AssumedUsage(const std::vector<LeafUsage>& usage) {
   for (const LeafUsage& entry : usage) AddTo(by_leaf_[entry.leaf], entry.usage);
 }
 
+AssumedUsage::AssumedUsage(const AssumedUsage& all, const FlavorSnapshot& snapshot) {
+  all.ForEachOn(snapshot, [this](const std::string& id, const Resources& usage) {
+    by_leaf_.emplace(id, usage);
+  });
+}
+
+// In time that follows the smaller of the two: a workload may have many flavors of few leaves.
+template <class Visit>
+void AssumedUsage::ForEachOn(const FlavorSnapshot& snapshot, const Visit& visit) const {
+  const std::int32_t leaves = snapshot.leaf_count();
+  if (by_leaf_.size() <= static_cast<std::size_t>(leaves)) {
+    for (const auto& [id, usage] : by_leaf_) {
+      if (snapshot.FindLeaf(id).valid()) visit(id, usage);
+    }
+    return;
+  }
+  for (std::int32_t leaf = 0; leaf < leaves; ++leaf) {
+    const auto found = by_leaf_.find(snapshot.LeafIdText(LeafId(leaf)));
+    // A vacant leaf still has the name of the node that it had.
+    if (found != by_leaf_.end() && snapshot.FindLeaf(found->first) == LeafId(leaf)) {
+      visit(found->first, found->second);
+    }
+  }
+}
+
+void AssumedUsage::BookOn(FlavorState* state) {
+  booked_on_ = state;
+  bound_to_ = nullptr;  // what is booked is not bound
+  bound_ = {};
+  changed_.clear();
+  if (state == nullptr) return;
+  std::vector<LeafChange> changes;
+  ForEachOn(state->snapshot(), [&](const std::string& id, const Resources& usage) {
+    changes.push_back({state->snapshot().FindLeaf(id), &usage});
+  });
+  state->Add(changes);
+}
+
 void AssumedUsage::Add(const TopologyAssignment& assignment, const Resources& requests) {
   std::unordered_map<std::string, std::int32_t> counts;
   counts.reserve(assignment.domains.size());
@@ -101,8 +139,14 @@ void AssumedUsage::Add(const TopologyAssignment& assignment, const Resources& re
     counts.insert_or_assign(DomainIdText(domain.values), domain.count);
   }
   for (const auto& [leaf, count] : counts) {
-    AddTo(by_leaf_[leaf], UsageOfPods(requests, count));
-    changed_.push_back(leaf);
+    const Resources usage = UsageOfPods(requests, count);
+    AddTo(by_leaf_[leaf], usage);
+    if (booked_on_ == nullptr) {
+      changed_.push_back(leaf);
+      continue;
+    }
+    const LeafId booked = booked_on_->snapshot().FindLeaf(leaf);
+    if (booked.valid()) booked_on_->Add(booked, usage);
   }
 }
 
@@ -116,7 +160,8 @@ AssumedLeaves AssumedUsage::Bind(const FlavorSnapshot& snapshot) {
     bound_to_ = &snapshot;
     bound_ = {};
     changed_.clear();
-    for (const auto& [id, usage] : by_leaf_) changed_.push_back(id);
+    ForEachOn(snapshot,
+              [this](const std::string& id, const Resources&) { changed_.push_back(id); });
   }
   if (changed_.empty()) return bound_;
   std::vector<AssumedLeaf>& bound = bound_.Mutable();

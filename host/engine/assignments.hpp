@@ -11,6 +11,7 @@
 #include "host/engine/backend.hpp"
 #include "host/engine/request.hpp"
 #include "host/packing/flavor_snapshot.hpp"
+#include "host/packing/flavor_state.hpp"
 
 namespace espalier {
 
@@ -59,6 +60,8 @@ class AssumedUsage {
  public:
   AssumedUsage() = default;
   explicit AssumedUsage(const std::vector<LeafUsage>& usage);
+  // Takes over what `all` assumes on the leaves of a snapshot.
+  AssumedUsage(const AssumedUsage& all, const FlavorSnapshot& snapshot);
 
   // Adds count * requests and the pod slots for each domain; of a domain that is listed twice only
   // the last entry counts.
@@ -70,11 +73,20 @@ class AssumedUsage {
   // Takes little time when little was added since the last call for the same snapshot.
   AssumedLeaves Bind(const FlavorSnapshot& snapshot);
 
+  // Books everything on `state`, and what is added later at once, so that nothing needs to be bound
+  // to its snapshot; null: nowhere any more. The state must outlive this or the next call.
+  void BookOn(FlavorState* state);
+
  private:
+  // Calls visit(id, usage) for every leaf with usage that the snapshot has, in no order.
+  template <class Visit>
+  void ForEachOn(const FlavorSnapshot& snapshot, const Visit& visit) const;
+
   std::unordered_map<std::string, Resources> by_leaf_;
   const FlavorSnapshot* bound_to_ = nullptr;
   AssumedLeaves bound_;
   std::vector<std::string> changed_;  // leaves added to since
+  FlavorState* booked_on_ = nullptr;
 };
 
 // Returns what `count` pods use, pod slots included.

@@ -29,6 +29,19 @@ std::vector<StateRequest> OnOneState(const ClusterState& state,
   return asked;
 }
 
+bool HasManyPodSets(const WorkloadRequest& request) {
+  return request.pod_sets.size() > WorkloadPlacement::kManyPodSets;
+}
+
+// Returns how many of the first requests are opened together: those of few pod sets, or one of
+// many.
+template <class Requests, class RequestOf>
+std::size_t OpenedTogether(const Requests& requests, const RequestOf& request_of) {
+  const auto end = std::ranges::find_if(
+      requests, [&](const auto& one) { return HasManyPodSets(request_of(one)); });
+  return std::max<std::size_t>(static_cast<std::size_t>(end - requests.begin()), 1);
+}
+
 // The workloads of a call.
 class Workloads final : public PlacementRequests {
  public:
@@ -49,6 +62,7 @@ class Workloads final : public PlacementRequests {
     std::iota(asking_.begin(), asking_.end(), first);
     for (const std::size_t request : asking_) {
       open_.emplace_back(*requests_[request].request, *requests_[request].state, gates_, budget_);
+      if (count == 1) open_.back().BookManyPodSets();  // its jobs are not kept
     }
   }
   void AppendJobs(RequestJobs& jobs) override {
@@ -157,9 +171,20 @@ std::vector<WorkloadAnswer> Engine::Nominate(std::span<const StateRequest> reque
                                              const AnsweredProgress& progress) const {
   const auto is_tree = [](const StateRequest& one) { return one.request->tree.has_value(); };
   if (std::ranges::any_of(requests, is_tree)) return NominateApart(requests, progress);
-  Workloads workloads(requests, nullptr, gates_, budget_);
-  NominateInRounds(*backend_, workloads, kNominateBatch, budget_, progress);
-  return workloads.TakeAnswers();
+  std::vector<WorkloadAnswer> answers;
+  answers.reserve(requests.size());
+  while (answers.size() < requests.size() && budget_.Pause()) {
+    const std::size_t done = answers.size();
+    const auto left = requests.subspan(done);
+    const auto together = OpenedTogether(
+        left, [](const StateRequest& one) -> const auto& { return *one.request; });
+    Workloads workloads(left.first(together), nullptr, gates_, budget_);
+    NominateInRounds(*backend_, workloads, kNominateBatch, budget_, [&](std::size_t more) {
+      if (progress) progress(done + more);
+    });
+    std::ranges::move(workloads.TakeAnswers(), std::back_inserter(answers));
+  }
+  return answers;
 }
 
 std::vector<WorkloadAnswer> Engine::NominateApart(std::span<const StateRequest> requests,
@@ -208,7 +233,9 @@ std::vector<WorkloadAnswer> Engine::PlaceInOrder(ClusterState& state,
       if (progress) progress(answers.size());
       continue;
     }
-    const std::vector<StateRequest> asked = OnOneState(state, run);
+    const auto together = OpenedTogether(
+        run, [](const WorkloadRequest& one) -> const auto& { return one; });
+    const std::vector<StateRequest> asked = OnOneState(state, run.first(together));
     Workloads workloads(asked, &state, gates_, budget_);
     PlaceInRounds(*backend_, workloads, budget_, [&](std::size_t more) {
       if (progress) progress(done + more);

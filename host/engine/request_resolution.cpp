@@ -1,6 +1,7 @@
 #include "host/engine/request_resolution.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -15,20 +16,42 @@ namespace {
 
 using Failure = tl::unexpected<std::string>;
 
-// Unites two maps; a key with different values on both sides is an error (R6.10). The smallest
-// offending key is reported (section 24).
-tl::expected<void, std::string> Merge(StringMap& into, const StringMap& update,
-                                      std::string_view what) {
-  for (const auto& [key, value] : update) {
-    const std::string* present = into.Find(key);
-    if (present != nullptr && *present != value) {
-      return Failure(fmt::format("conflict for {}: conflict for key={}, value1={}, value2={}", what,
-                                 key, *present, value));
+// A map that others are united with, one after the other; there may be thousands.
+class United {
+ public:
+  United(StringMap& into, std::string_view what) : into_(into), what_(what) {}
+
+  // Unites it with one more; a key with different values on both sides is an error (R6.10). The
+  // smallest offending key is reported (section 24).
+  tl::expected<void, std::string> With(const StringMap& update) {
+    for (const auto& [key, value] : update) {
+      const std::string* present = into_.Find(key);
+      if (present == nullptr) {
+        const auto added = added_.find(key);
+        if (added != added_.end()) present = &added->second;
+      }
+      if (present != nullptr && *present != value) {
+        return Failure(fmt::format("conflict for {}: conflict for key={}, value1={}, value2={}",
+                                   what_, key, *present, value));
+      }
     }
+    for (const auto& [key, value] : update) added_.insert_or_assign(key, value);
+    return {};
   }
-  into.Merge(update, [](std::string& value, const std::string& merged) { value = merged; });
-  return {};
-}
+
+  // Gives the map what it was united with.
+  void Finish() {
+    if (added_.empty()) return;
+    std::vector<StringMap::Entry> entries(added_.begin(), added_.end());
+    into_.Merge(StringMap(std::move(entries)),
+                [](std::string& value, const std::string& merged) { value = merged; });
+  }
+
+ private:
+  StringMap& into_;
+  std::string_view what_;
+  std::map<std::string, std::string> added_;
+};
 
 // What tolerations are compared by: an empty operator reads as Equal.
 using TolerationWords =
@@ -41,20 +64,20 @@ TolerationWords WordsOf(const Toleration& toleration) {
 
 tl::expected<PodTemplate, std::string> ApplyUpdates(const PodSetRequest& pod_set) {
   PodTemplate merged = pod_set.pod_template;
+  if (pod_set.updates.empty()) return merged;
   std::set<TolerationWords> present;
-  if (!pod_set.updates.empty()) {
-    for (const Toleration& toleration : pod_set.pod_template.tolerations) {
-      present.insert(WordsOf(toleration));
-    }
+  for (const Toleration& toleration : pod_set.pod_template.tolerations) {
+    present.insert(WordsOf(toleration));
   }
+  United annotations(merged.annotations, "annotations");
+  United labels(merged.labels, "labels");
+  United node_selector(merged.node_selector, "nodeSelector");
   for (const PodSetUpdate& update : pod_set.updates) {
-    const std::pair<StringMap*, const StringMap*> maps[] = {
-        {&merged.annotations, &update.annotations},
-        {&merged.labels, &update.labels},
-        {&merged.node_selector, &update.node_selector}};
-    constexpr std::string_view kNames[] = {"annotations", "labels", "nodeSelector"};
-    for (std::size_t i = 0; i < std::size(maps); ++i) {
-      const auto result = Merge(*maps[i].first, *maps[i].second, kNames[i]);
+    const std::pair<United*, const StringMap*> maps[] = {{&annotations, &update.annotations},
+                                                         {&labels, &update.labels},
+                                                         {&node_selector, &update.node_selector}};
+    for (const auto& [united, more] : maps) {
+      const auto result = united->With(*more);
       if (!result) {
         return Failure(
             fmt::format("invalid podSetUpdate for PodSet {}, error: invalid admission check "
@@ -66,6 +89,9 @@ tl::expected<PodTemplate, std::string> ApplyUpdates(const PodSetRequest& pod_set
       if (present.insert(WordsOf(toleration)).second) merged.tolerations.push_back(toleration);
     }
   }
+  annotations.Finish();
+  labels.Finish();
+  node_selector.Finish();
   return merged;
 }
 

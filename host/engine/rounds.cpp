@@ -34,7 +34,7 @@ class Rounds {
         budget_(budget),
         memory_(std::exchange(kept_, {})) {}
   ~Rounds() {
-    memory_.asked.Clear();  // lets go of the shapes
+    ClearJobs();  // lets go of the shapes
     std::size_t shares = 0;
     for (const PlacementResult& result : memory_.results) shares += result.shares.capacity();
     if (shares <= kMostKeptShares) kept_ = std::move(memory_);
@@ -50,26 +50,28 @@ class Rounds {
     if (!asked.jobs.empty()) backend_.Prepare(asked.jobs);
   }
 
-  // Decides the requests [first, first + count), on the state as it is. Returns false when the work
-  // is to stop.
-  bool Decide(std::size_t first, std::size_t count) {
+  // Decides the requests [first, first + count), on the state as it is. Keeps the jobs where
+  // StillValid is to be asked. Returns false when the work is to stop.
+  bool Decide(std::size_t first, std::size_t count, bool keep_jobs) {
     std::vector<PlacementJob>& jobs = memory_.asked.jobs;
     std::vector<PlacementResult>& results = memory_.results;
-    memory_.asked.Clear();
+    ClearJobs();
     requests_.Open(first, count);
     bool several_rounds = false;
     for (;;) {
+      if (!keep_jobs) ClearJobs();
       const std::size_t begin = jobs.size();
       requests_.AppendJobs(memory_.asked);
       if (budget_.stopped()) return false;
       if (jobs.size() == begin) break;
+      if (keep_jobs && !ChargeFrom(begin)) return false;
       results.resize(std::max(results.size(), jobs.size()));
       const std::span<PlacementResult> round(results.data() + begin, jobs.size() - begin);
       backend_.Evaluate(std::span(jobs).subspan(begin), round);
       if (budget_.stopped() || !requests_.Accept(round)) return false;
       several_rounds = begin > 0;
     }
-    if (count > 1) SortJobs(several_rounds);
+    if (keep_jobs) SortJobs(several_rounds);
     return true;
   }
 
@@ -86,6 +88,25 @@ class Rounds {
   }
 
  private:
+  void ClearJobs() {
+    memory_.asked.Clear();
+    budget_.Release(std::exchange(kept_bytes_, 0));
+  }
+
+  // Charges the jobs from `begin` on, each with a list of what it assumes. Returns false when the
+  // work is to stop.
+  bool ChargeFrom(std::size_t begin) {
+    std::int64_t bytes = 0;
+    for (const PlacementJob& job : std::span(memory_.asked.jobs).subspan(begin)) {
+      const std::size_t columns = job.state->snapshot().resources().size();
+      bytes += static_cast<std::int64_t>(sizeof(PlacementJob) + sizeof(PlacementResult) +
+                                         job.assumed.size() *
+                                             (sizeof(AssumedLeaf) + columns * sizeof(Amount)));
+    }
+    kept_bytes_ += bytes;
+    return budget_.Charge(bytes);
+  }
+
   // Sorts the decided jobs by their requests.
   void SortJobs(bool several_rounds) {
     next_ = 0;
@@ -102,6 +123,7 @@ class Rounds {
   PlacementRequests& requests_;
   WorkBudget& budget_;
   RoundMemory memory_;
+  std::int64_t kept_bytes_ = 0;          // charged for kept jobs
   std::vector<std::size_t> by_request_;  // jobs, by their requests
   std::size_t next_ = 0;                 // of those
 };
@@ -116,7 +138,7 @@ void NominateInRounds(Backend& backend, PlacementRequests& requests, std::size_t
   Chunks chunks(budget, most_at_once);
   for (std::size_t done = 0; done < requests.size() && chunks.Begin();) {
     const std::size_t end = done + std::min(chunks.size(), requests.size() - done);
-    if (!rounds.Decide(done, end - done)) return;
+    if (!rounds.Decide(done, end - done, false)) return;
     for (; done < end; ++done) {
       if (!requests.Keep(done)) return;
     }
@@ -133,7 +155,7 @@ void PlaceInRounds(Backend& backend, PlacementRequests& requests, WorkBudget& bu
     if (!budget.Pause()) return;
     const std::size_t count = std::min({ahead, backend.lookahead(), requests.size() - done});
     if (count == 1 && done % kPrepareBatch == 0) rounds.Prepare(done);
-    if (!rounds.Decide(done, count)) return;
+    if (!rounds.Decide(done, count, count > 1)) return;
     std::size_t kept = 0;
     for (; kept < count; ++kept) {
       const std::size_t request = done + kept;

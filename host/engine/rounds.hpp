@@ -38,7 +38,8 @@ class PlacementRequests {
   // Returns how many requests there are. They are numbered from 0.
   virtual std::size_t size() const = 0;
 
-  // Opens the requests [first, first + count), and closes those that were open.
+  // Opens the requests [first, first + count), and closes those that were open. The jobs of one
+  // that is opened alone are gone before it has the next.
   virtual void Open(std::size_t first, std::size_t count) = 0;
   // Appends the next job of every open request that has one left, requests ascending.
   virtual void AppendJobs(RequestJobs& jobs) = 0;

@@ -15,6 +15,25 @@
 
 namespace espalier {
 
+namespace {
+
+// Takes the usage of every leaf away.
+void RemoveUsage(FlavorState& state) {
+  const FlavorSnapshot& snapshot = state.snapshot();
+  const auto columns = static_cast<std::int32_t>(snapshot.resources().size());
+  for (std::int32_t leaf = 0; leaf < snapshot.leaf_count(); ++leaf) {
+    Resources used;
+    for (std::int32_t column = 0; column < columns; ++column) {
+      const Amount amount =
+          state.Usage(static_cast<std::size_t>(column * snapshot.stride() + leaf));
+      if (amount != 0) used.Set(snapshot.resources()[static_cast<std::size_t>(column)], amount);
+    }
+    if (!used.empty()) state.Remove(LeafId(leaf), used);
+  }
+}
+
+}  // namespace
+
 bool ChargeDomains(std::size_t domains, WorkBudget& budget) {
   constexpr std::int64_t kBytesOfDomain = 160;
   constexpr std::int64_t kLeastAnswerBytesOfDomain = 2;
@@ -26,7 +45,10 @@ bool ChargeDomains(std::size_t domains, WorkBudget& budget) {
 WorkloadPlacement::WorkloadPlacement(const WorkloadRequest& request, const ClusterState& state,
                                      const FeatureGates& gates, WorkBudget& budget)
     : request_(request), gates_(gates), budget_(budget) {
-  if (gates_.handle_overlapping_flavors) shared_ = AssumedUsage(request.assumed_usage);
+  if (gates_.handle_overlapping_flavors) {
+    given_ = AssumedUsage(request.assumed_usage);
+    shared_ = given_;
+  }
   if (request.replacement) admitted_ = ByName(request.replacement->admitted);
   SplitByFlavor(state);
   if (request.previous_pods_first) {
@@ -67,12 +89,29 @@ void WorkloadPlacement::EnterFlavor() {
   group_ = 0;
   if (part_ == parts_.size()) return;
   shares_usage_ = SharesUsage();
-  private_ =
-      gates_.handle_overlapping_flavors ? AssumedUsage(request_.assumed_usage) : AssumedUsage();
+  private_ = shares_usage_ ? AssumedUsage() : AssumedUsage(given_, snapshot());
   if (request_.previous_pods_first && !shares_usage_) AssumePreviousPods(private_);
 }
 
+void WorkloadPlacement::LeaveFlavor() {
+  if (own_.state == nullptr) return;
+  assumed().BookOn(nullptr);
+  own_.state.reset();
+  budget_.Release(std::exchange(own_.bytes, 0));
+}
+
+bool WorkloadPlacement::MakeOwnState() {
+  const FlavorState& state = *parts_[part_].state;
+  own_.bytes = state.Bytes();
+  if (!budget_.Charge(own_.bytes)) return false;
+  own_.state = state.Branch();
+  if (SimulatesEmpty()) RemoveUsage(*own_.state);
+  assumed().BookOn(own_.state.get());
+  return true;
+}
+
 void WorkloadPlacement::EndFlavor() {
+  LeaveFlavor();
   ++part_;
   EnterFlavor();
 }
@@ -168,6 +207,10 @@ void WorkloadPlacement::KeepPrevious(std::int64_t previous_pods) {
   const SharedValue<TopologyAssignment>& previous = workers_->previous_assignment;
   SharedValue<TopologyAssignment> kept = previous;
   if (workers_->count < previous_pods) kept = Truncate(*previous, workers_->count);
+  // What stays is part of the answer.
+  std::size_t domains = kept->domains.size();
+  if (leader_ != nullptr) domains += leader_->previous_assignment->domains.size();
+  if (!ChargeDomains(domains, budget_)) return;
   if (request_.previous_pods_first) {  // they are assumed already
     Answer(*workers_, std::move(kept));
     if (leader_ != nullptr) Answer(*leader_, leader_->previous_assignment);
@@ -189,11 +232,15 @@ void WorkloadPlacement::StartPlacement(Purpose purpose, const PodSetRequest& pod
     }
     return FailGroup(failure);
   }
-  PlacementJob& job = job_.emplace(MakeJob(*resolved, *parts_[part_].state,
+  const FlavorPart& part = parts_[part_];
+  const bool own = books_ && part.groups.size() > kManyPodSets && part.state->IsExact();
+  if (own && own_.state == nullptr && !MakeOwnState()) return;
+  PlacementJob& job = job_.emplace(MakeJob(*resolved, own ? *own_.state : *part.state,
                                            snapshot().FilterOf(*resolved->shape, budget_),
                                            std::max<Count>(pods, 0), budget_));
-  job.simulate_empty = request_.simulate_empty && !request_.replacement;
+  job.simulate_empty = !own && SimulatesEmpty();
   job.affinity_scores = !request_.affinity_scores_consumed;
+  if (own) return;
   assumed_bytes_ = assumed().BoundBytes(snapshot());
   if (!budget_.Charge(assumed_bytes_)) return;
   job.assumed = assumed().Bind(snapshot());

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,11 +27,20 @@ bool ChargeDomains(std::size_t domains, WorkBudget& budget);
 
 class WorkloadPlacement {
  public:
+  // What is many pod sets, for BookManyPodSets.
+  static constexpr std::size_t kManyPodSets = 64;
+
   // Starts the placement of one workload. All four must outlive this object; the state must not
   // change while a job is unanswered. Once `budget` is stopped there is no next job, and the answer
   // is meaningless.
   WorkloadPlacement(const WorkloadRequest& request, const ClusterState& state,
                     const FeatureGates& gates, WorkBudget& budget = WorkBudget::Unlimited());
+
+  // Has what pod sets assume of those before them booked on copies of the state of each flavor that
+  // has many of them, instead of handed on with every job: the work for a pod set then does not
+  // grow with their number. A job must not outlive the next one, nor this object. Call it before
+  // the first.
+  void BookManyPodSets() { books_ = true; }
 
   // Returns the next job, or null when the answer is complete. Call Accept before asking again.
   const PlacementJob* NextJob();
@@ -48,10 +59,19 @@ class WorkloadPlacement {
     const FlavorState* state = nullptr;
     std::vector<Group> groups;
   };
+  // A state of one flavor on which all that is assumed is booked, and what was charged for it.
+  struct OwnState {
+    std::unique_ptr<FlavorState> state;
+    std::int64_t bytes = 0;
+  };
   enum class Purpose { kPlace, kScaleUp, kReplace, kReplaceJointly };
 
   void SplitByFlavor(const ClusterState& state);
   void EnterFlavor();
+  void LeaveFlavor();
+  // Makes the own state of the current flavor. Returns false when the work is to stop.
+  bool MakeOwnState();
+  bool SimulatesEmpty() const { return request_.simulate_empty && !request_.replacement; }
   // Starts the current group: either it is answered at once, or `job_` is set.
   void StartGroup(const Group& group);
   void StartReplacement(const PodSetRequest& pod_set);
@@ -94,6 +114,9 @@ class WorkloadPlacement {
   std::unordered_map<std::string_view, const PodSetAssignment*> admitted_;
   std::size_t part_ = 0;
   std::size_t group_ = 0;
+  bool books_ = false;
+  OwnState own_;               // null: what is assumed goes with each job
+  AssumedUsage given_;         // the request's, by sibling flavors
   AssumedUsage shared_;        // by flavors with a host topology (R15.3)
   AssumedUsage private_;       // of the current flavor otherwise
   bool shares_usage_ = false;  // which of the two is in use

@@ -7,6 +7,7 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/conformance/case_file.hpp"
 #include "host/conformance/difference.hpp"
+#include "host/engine/workload_placement.hpp"
 #include "tests/differential/check.hpp"
 #include "tests/differential/generator.hpp"
 #include "tests/differential/large_cluster.hpp"
@@ -35,6 +36,28 @@ TEST_P(Seeds, EngineAgreesWithOracle) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Thousands, Seeds, testing::Range(std::uint64_t{0}, kTests));
+
+// Many times the same pod sets under other names: each sees the usage of all before it, which is
+// booked on a state of their own.
+TEST(ManyPodSets, EngineAgreesWithOracle) {
+  const auto backend = MakeCpuBackend(1);
+  for (std::uint64_t seed = 0; seed < kSeedsPerTest; ++seed) {
+    Instance instance = Generate(seed);
+    WorkloadRequest& request = instance.request;
+    if (request.replacement) continue;
+    const std::vector<PodSetRequest> few = std::move(request.pod_sets);
+    request.pod_sets.clear();
+    for (int i = 0; request.pod_sets.size() <= 2 * WorkloadPlacement::kManyPodSets; ++i) {
+      for (PodSetRequest pod_set : few) {
+        pod_set.name += fmt::format("-{}", i);
+        if (pod_set.group) *pod_set.group += fmt::format("-{}", i);
+        request.pod_sets.push_back(std::move(pod_set));
+      }
+    }
+    const auto difference = Difference(AskOracle(instance), AskEngine(instance, backend));
+    ASSERT_EQ(difference, std::nullopt) << "seed " << seed << "\n" << *difference;
+  }
+}
 
 // Runs and groups of leaves, several tiles, more classes than are kept, one level: and what was
 // known before a change is used after it.
