@@ -1,5 +1,6 @@
 #include "host/model/excerpt.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 
@@ -10,8 +11,29 @@ namespace {
 
 constexpr std::string_view kMore = "...";
 
+struct CodeRange {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+// Characters that nobody sees, or that change how others are shown: of the categories Cf, Zl and Zp
+// of Unicode 14, or ignored where they cannot be shown (Default_Ignorable_Code_Point).
+constexpr CodeRange kInvisible[] = {
+    {0xad, 0xad},       {0x34f, 0x34f},     {0x600, 0x605},     {0x61c, 0x61c},
+    {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},
+    {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},
+    {0x2028, 0x202e},   {0x2060, 0x206f},   {0x3164, 0x3164},   {0xfe00, 0xfe0f},
+    {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb},   {0x110bd, 0x110bd},
+    {0x110cd, 0x110cd}, {0x13430, 0x13438}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+    {0xe0000, 0xe0fff}};
+
+bool IsInvisible(std::uint32_t code) {
+  const CodeRange* range = std::ranges::lower_bound(kInvisible, code, {}, &CodeRange::last);
+  return range != std::end(kInvisible) && range->first <= code;
+}
+
 // Returns the number of bytes of the UTF-8 character that `text` begins with; 0 when it begins with
-// a control character or with no UTF-8. `text` is not empty.
+// a control character, an invisible one or no UTF-8. `text` is not empty.
 std::size_t PrintableBytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -25,7 +47,9 @@ std::size_t PrintableBytes(std::string_view text) {
   }
   constexpr std::uint32_t kLeast[] = {0xa0, 0x800, 0x10000};  // behind C1; of no shorter form
   const bool surrogate = code >= 0xd800 && code < 0xe000;
-  return code < kLeast[size - 2] || code > 0x10ffff || surrogate ? 0 : size;
+  const bool shown =
+      code >= kLeast[size - 2] && code <= 0x10ffff && !surrogate && !IsInvisible(code);
+  return shown ? size : 0;
 }
 
 void AppendEscaped(std::string& out, char c) {

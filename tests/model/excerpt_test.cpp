@@ -24,6 +24,23 @@ TEST(Excerpt, EscapesWhatSteersATerminalOrForgesALine) {
   EXPECT_EQ(EscapeControls("\xc2\xa0"), "\xc2\xa0");  // the first character behind C1
 }
 
+TEST(Excerpt, EscapesWhatNobodySeesAndWhatTurnsTextAround) {
+  EXPECT_EQ(EscapeControls("a\u202eb"), "a\\xe2\\x80\\xaeb");  // right to left from here on
+  EXPECT_EQ(EscapeControls("a\u2028b"), "a\\xe2\\x80\\xa8b");  // a line ends
+  EXPECT_EQ(EscapeControls("a\u200bb"), "a\\xe2\\x80\\x8bb");  // no width
+  EXPECT_EQ(EscapeControls("\ufeffa"), "\\xef\\xbb\\xbfa");    // order of bytes
+  for (const char* text : {"\u00ad", "\u034f", "\u061c", "\u115f", "\u180e", "\u200d", "\u200f",
+                           "\u2029", "\u202a", "\u2060", "\u2066", "\u2069", "\u3164", "\ufe0f",
+                           "\uffa0", "\ufff9", "\U000e0001", "\U000e0041", "\U000e0100"}) {
+    EXPECT_EQ(EscapeControls(text).find_first_not_of("\\x0123456789abcdef"), std::string::npos);
+    EXPECT_EQ(EscapeControls(text).front(), '\\');
+  }
+  for (const char* text : {"\u00ac", "\u00ae", "\u200a", "\u2010", "\u2027", "\u202f", "\u205f",
+                           "\u2070", "\ufe10", "\ufffd", "\U0001f600"}) {
+    EXPECT_EQ(EscapeControls(text), text);  // their neighbours
+  }
+}
+
 TEST(Excerpt, EscapesWhatIsNoUtf8) {
   EXPECT_EQ(EscapeControls("\xff"), "\\xff");
   EXPECT_EQ(EscapeControls("\x80"), "\\x80");             // no first byte
