@@ -1127,6 +1127,110 @@ func (x *FlavorSummary) GetResources() []string {
 	return nil
 }
 
+type ReadStateRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"` // absent: whatever is current
+	StateName     string                 `protobuf:"bytes,2,opt,name=state_name,json=stateName,proto3" json:"state_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadStateRequest) Reset() {
+	*x = ReadStateRequest{}
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadStateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadStateRequest) ProtoMessage() {}
+
+func (x *ReadStateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadStateRequest.ProtoReflect.Descriptor instead.
+func (*ReadStateRequest) Descriptor() ([]byte, []int) {
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ReadStateRequest) GetState() *StatePosition {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+func (x *ReadStateRequest) GetStateName() string {
+	if x != nil {
+		return x.StateName
+	}
+	return ""
+}
+
+type ReadStateResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	Chunk         *LoadStateRequest      `protobuf:"bytes,2,opt,name=chunk,proto3" json:"chunk,omitempty"` // the last one has `end`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadStateResponse) Reset() {
+	*x = ReadStateResponse{}
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadStateResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadStateResponse) ProtoMessage() {}
+
+func (x *ReadStateResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadStateResponse.ProtoReflect.Descriptor instead.
+func (*ReadStateResponse) Descriptor() ([]byte, []int) {
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ReadStateResponse) GetState() *StatePosition {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+func (x *ReadStateResponse) GetChunk() *LoadStateRequest {
+	if x != nil {
+		return x.Chunk
+	}
+	return nil
+}
+
 type ListLeavesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	State         *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`   // absent: whatever is current
@@ -1140,7 +1244,7 @@ type ListLeavesRequest struct {
 
 func (x *ListLeavesRequest) Reset() {
 	*x = ListLeavesRequest{}
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[14]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1256,7 @@ func (x *ListLeavesRequest) String() string {
 func (*ListLeavesRequest) ProtoMessage() {}
 
 func (x *ListLeavesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[14]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1269,7 @@ func (x *ListLeavesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeavesRequest.ProtoReflect.Descriptor instead.
 func (*ListLeavesRequest) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{14}
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListLeavesRequest) GetState() *StatePosition {
@@ -1217,7 +1321,7 @@ type ListLeavesResponse struct {
 
 func (x *ListLeavesResponse) Reset() {
 	*x = ListLeavesResponse{}
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[15]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1229,7 +1333,7 @@ func (x *ListLeavesResponse) String() string {
 func (*ListLeavesResponse) ProtoMessage() {}
 
 func (x *ListLeavesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[15]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1242,7 +1346,7 @@ func (x *ListLeavesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeavesResponse.ProtoReflect.Descriptor instead.
 func (*ListLeavesResponse) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{15}
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListLeavesResponse) GetState() *StatePosition {
@@ -1372,7 +1476,14 @@ const file_espalier_v1_cluster_state_proto_rawDesc = "" +
 	"\x06levels\x18\x02 \x03(\tR\x06levels\x12#\n" +
 	"\rdomain_counts\x18\x03 \x03(\x03R\fdomainCounts\x12\x14\n" +
 	"\x05nodes\x18\x04 \x01(\x03R\x05nodes\x12\x1c\n" +
-	"\tresources\x18\x05 \x03(\tR\tresources\"\xa8\x01\n" +
+	"\tresources\x18\x05 \x03(\tR\tresources\"c\n" +
+	"\x10ReadStateRequest\x120\n" +
+	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12\x1d\n" +
+	"\n" +
+	"state_name\x18\x02 \x01(\tR\tstateName\"z\n" +
+	"\x11ReadStateResponse\x120\n" +
+	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x123\n" +
+	"\x05chunk\x18\x02 \x01(\v2\x1d.espalier.v1.LoadStateRequestR\x05chunk\"\xa8\x01\n" +
 	"\x11ListLeavesRequest\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12\x16\n" +
 	"\x06flavor\x18\x02 \x01(\tR\x06flavor\x12\x14\n" +
@@ -1384,13 +1495,14 @@ const file_espalier_v1_cluster_state_proto_rawDesc = "" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12\x16\n" +
 	"\x06levels\x18\x02 \x03(\tR\x06levels\x12\x14\n" +
 	"\x05total\x18\x03 \x01(\rR\x05total\x12\x16\n" +
-	"\x06values\x18\x04 \x03(\tR\x06values2\xfc\x03\n" +
+	"\x06values\x18\x04 \x03(\tR\x06values2\xca\x04\n" +
 	"\fClusterState\x12L\n" +
 	"\tLoadState\x12\x1d.espalier.v1.LoadStateRequest\x1a\x1e.espalier.v1.LoadStateResponse(\x01\x12P\n" +
 	"\vUpdateState\x12\x1f.espalier.v1.UpdateStateRequest\x1a .espalier.v1.UpdateStateResponse\x12\\\n" +
 	"\x0fGetStateSummary\x12#.espalier.v1.GetStateSummaryRequest\x1a$.espalier.v1.GetStateSummaryResponse\x12M\n" +
 	"\n" +
-	"ListLeaves\x12\x1e.espalier.v1.ListLeavesRequest\x1a\x1f.espalier.v1.ListLeavesResponse\x12M\n" +
+	"ListLeaves\x12\x1e.espalier.v1.ListLeavesRequest\x1a\x1f.espalier.v1.ListLeavesResponse\x12L\n" +
+	"\tReadState\x12\x1d.espalier.v1.ReadStateRequest\x1a\x1e.espalier.v1.ReadStateResponse0\x01\x12M\n" +
 	"\n" +
 	"ListStates\x12\x1e.espalier.v1.ListStatesRequest\x1a\x1f.espalier.v1.ListStatesResponse\x12P\n" +
 	"\vUnloadState\x12\x1f.espalier.v1.UnloadStateRequest\x1a .espalier.v1.UnloadStateResponseB2Z0espalier.dev/espalier/gen/espalier/v1;espalierv1b\x06proto3"
@@ -1407,7 +1519,7 @@ func file_espalier_v1_cluster_state_proto_rawDescGZIP() []byte {
 	return file_espalier_v1_cluster_state_proto_rawDescData
 }
 
-var file_espalier_v1_cluster_state_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_espalier_v1_cluster_state_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_espalier_v1_cluster_state_proto_goTypes = []any{
 	(*Node)(nil),                    // 0: espalier.v1.Node
 	(*Topology)(nil),                // 1: espalier.v1.Topology
@@ -1423,28 +1535,30 @@ var file_espalier_v1_cluster_state_proto_goTypes = []any{
 	(*GetStateSummaryRequest)(nil),  // 11: espalier.v1.GetStateSummaryRequest
 	(*GetStateSummaryResponse)(nil), // 12: espalier.v1.GetStateSummaryResponse
 	(*FlavorSummary)(nil),           // 13: espalier.v1.FlavorSummary
-	(*ListLeavesRequest)(nil),       // 14: espalier.v1.ListLeavesRequest
-	(*ListLeavesResponse)(nil),      // 15: espalier.v1.ListLeavesResponse
-	(*StringMap)(nil),               // 16: espalier.v1.StringMap
-	(*Taint)(nil),                   // 17: espalier.v1.Taint
-	(*ResourceVector)(nil),          // 18: espalier.v1.ResourceVector
-	(*Toleration)(nil),              // 19: espalier.v1.Toleration
-	(*StatePosition)(nil),           // 20: espalier.v1.StatePosition
-	(*ListStatesRequest)(nil),       // 21: espalier.v1.ListStatesRequest
-	(*UnloadStateRequest)(nil),      // 22: espalier.v1.UnloadStateRequest
-	(*ListStatesResponse)(nil),      // 23: espalier.v1.ListStatesResponse
-	(*UnloadStateResponse)(nil),     // 24: espalier.v1.UnloadStateResponse
+	(*ReadStateRequest)(nil),        // 14: espalier.v1.ReadStateRequest
+	(*ReadStateResponse)(nil),       // 15: espalier.v1.ReadStateResponse
+	(*ListLeavesRequest)(nil),       // 16: espalier.v1.ListLeavesRequest
+	(*ListLeavesResponse)(nil),      // 17: espalier.v1.ListLeavesResponse
+	(*StringMap)(nil),               // 18: espalier.v1.StringMap
+	(*Taint)(nil),                   // 19: espalier.v1.Taint
+	(*ResourceVector)(nil),          // 20: espalier.v1.ResourceVector
+	(*Toleration)(nil),              // 21: espalier.v1.Toleration
+	(*StatePosition)(nil),           // 22: espalier.v1.StatePosition
+	(*ListStatesRequest)(nil),       // 23: espalier.v1.ListStatesRequest
+	(*UnloadStateRequest)(nil),      // 24: espalier.v1.UnloadStateRequest
+	(*ListStatesResponse)(nil),      // 25: espalier.v1.ListStatesResponse
+	(*UnloadStateResponse)(nil),     // 26: espalier.v1.UnloadStateResponse
 }
 var file_espalier_v1_cluster_state_proto_depIdxs = []int32{
-	16, // 0: espalier.v1.Node.labels:type_name -> espalier.v1.StringMap
-	17, // 1: espalier.v1.Node.taints:type_name -> espalier.v1.Taint
-	18, // 2: espalier.v1.Node.allocatable:type_name -> espalier.v1.ResourceVector
-	16, // 3: espalier.v1.ResourceFlavor.node_labels:type_name -> espalier.v1.StringMap
-	17, // 4: espalier.v1.ResourceFlavor.node_taints:type_name -> espalier.v1.Taint
-	19, // 5: espalier.v1.ResourceFlavor.tolerations:type_name -> espalier.v1.Toleration
-	18, // 6: espalier.v1.NodeUsage.usage:type_name -> espalier.v1.ResourceVector
-	18, // 7: espalier.v1.NodeUsage.lasting:type_name -> espalier.v1.ResourceVector
-	18, // 8: espalier.v1.FlavorLeafUsage.usage:type_name -> espalier.v1.ResourceVector
+	18, // 0: espalier.v1.Node.labels:type_name -> espalier.v1.StringMap
+	19, // 1: espalier.v1.Node.taints:type_name -> espalier.v1.Taint
+	20, // 2: espalier.v1.Node.allocatable:type_name -> espalier.v1.ResourceVector
+	18, // 3: espalier.v1.ResourceFlavor.node_labels:type_name -> espalier.v1.StringMap
+	19, // 4: espalier.v1.ResourceFlavor.node_taints:type_name -> espalier.v1.Taint
+	21, // 5: espalier.v1.ResourceFlavor.tolerations:type_name -> espalier.v1.Toleration
+	20, // 6: espalier.v1.NodeUsage.usage:type_name -> espalier.v1.ResourceVector
+	20, // 7: espalier.v1.NodeUsage.lasting:type_name -> espalier.v1.ResourceVector
+	20, // 8: espalier.v1.FlavorLeafUsage.usage:type_name -> espalier.v1.ResourceVector
 	4,  // 9: espalier.v1.AdmittedWorkload.usage:type_name -> espalier.v1.FlavorLeafUsage
 	1,  // 10: espalier.v1.LoadStateRequest.topologies:type_name -> espalier.v1.Topology
 	2,  // 11: espalier.v1.LoadStateRequest.flavors:type_name -> espalier.v1.ResourceFlavor
@@ -1453,36 +1567,41 @@ var file_espalier_v1_cluster_state_proto_depIdxs = []int32{
 	4,  // 14: espalier.v1.LoadStateRequest.tas_usage:type_name -> espalier.v1.FlavorLeafUsage
 	7,  // 15: espalier.v1.LoadStateRequest.end:type_name -> espalier.v1.LoadStateEnd
 	5,  // 16: espalier.v1.LoadStateRequest.workloads:type_name -> espalier.v1.AdmittedWorkload
-	20, // 17: espalier.v1.LoadStateResponse.state:type_name -> espalier.v1.StatePosition
-	20, // 18: espalier.v1.UpdateStateRequest.base:type_name -> espalier.v1.StatePosition
+	22, // 17: espalier.v1.LoadStateResponse.state:type_name -> espalier.v1.StatePosition
+	22, // 18: espalier.v1.UpdateStateRequest.base:type_name -> espalier.v1.StatePosition
 	0,  // 19: espalier.v1.UpdateStateRequest.upsert_nodes:type_name -> espalier.v1.Node
 	3,  // 20: espalier.v1.UpdateStateRequest.set_non_tas_usage:type_name -> espalier.v1.NodeUsage
 	4,  // 21: espalier.v1.UpdateStateRequest.set_tas_usage:type_name -> espalier.v1.FlavorLeafUsage
 	1,  // 22: espalier.v1.UpdateStateRequest.upsert_topologies:type_name -> espalier.v1.Topology
 	2,  // 23: espalier.v1.UpdateStateRequest.upsert_flavors:type_name -> espalier.v1.ResourceFlavor
 	5,  // 24: espalier.v1.UpdateStateRequest.set_workloads:type_name -> espalier.v1.AdmittedWorkload
-	20, // 25: espalier.v1.UpdateStateResponse.state:type_name -> espalier.v1.StatePosition
-	20, // 26: espalier.v1.GetStateSummaryResponse.state:type_name -> espalier.v1.StatePosition
+	22, // 25: espalier.v1.UpdateStateResponse.state:type_name -> espalier.v1.StatePosition
+	22, // 26: espalier.v1.GetStateSummaryResponse.state:type_name -> espalier.v1.StatePosition
 	13, // 27: espalier.v1.GetStateSummaryResponse.flavors:type_name -> espalier.v1.FlavorSummary
-	20, // 28: espalier.v1.ListLeavesRequest.state:type_name -> espalier.v1.StatePosition
-	20, // 29: espalier.v1.ListLeavesResponse.state:type_name -> espalier.v1.StatePosition
-	6,  // 30: espalier.v1.ClusterState.LoadState:input_type -> espalier.v1.LoadStateRequest
-	9,  // 31: espalier.v1.ClusterState.UpdateState:input_type -> espalier.v1.UpdateStateRequest
-	11, // 32: espalier.v1.ClusterState.GetStateSummary:input_type -> espalier.v1.GetStateSummaryRequest
-	14, // 33: espalier.v1.ClusterState.ListLeaves:input_type -> espalier.v1.ListLeavesRequest
-	21, // 34: espalier.v1.ClusterState.ListStates:input_type -> espalier.v1.ListStatesRequest
-	22, // 35: espalier.v1.ClusterState.UnloadState:input_type -> espalier.v1.UnloadStateRequest
-	8,  // 36: espalier.v1.ClusterState.LoadState:output_type -> espalier.v1.LoadStateResponse
-	10, // 37: espalier.v1.ClusterState.UpdateState:output_type -> espalier.v1.UpdateStateResponse
-	12, // 38: espalier.v1.ClusterState.GetStateSummary:output_type -> espalier.v1.GetStateSummaryResponse
-	15, // 39: espalier.v1.ClusterState.ListLeaves:output_type -> espalier.v1.ListLeavesResponse
-	23, // 40: espalier.v1.ClusterState.ListStates:output_type -> espalier.v1.ListStatesResponse
-	24, // 41: espalier.v1.ClusterState.UnloadState:output_type -> espalier.v1.UnloadStateResponse
-	36, // [36:42] is the sub-list for method output_type
-	30, // [30:36] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	22, // 28: espalier.v1.ReadStateRequest.state:type_name -> espalier.v1.StatePosition
+	22, // 29: espalier.v1.ReadStateResponse.state:type_name -> espalier.v1.StatePosition
+	6,  // 30: espalier.v1.ReadStateResponse.chunk:type_name -> espalier.v1.LoadStateRequest
+	22, // 31: espalier.v1.ListLeavesRequest.state:type_name -> espalier.v1.StatePosition
+	22, // 32: espalier.v1.ListLeavesResponse.state:type_name -> espalier.v1.StatePosition
+	6,  // 33: espalier.v1.ClusterState.LoadState:input_type -> espalier.v1.LoadStateRequest
+	9,  // 34: espalier.v1.ClusterState.UpdateState:input_type -> espalier.v1.UpdateStateRequest
+	11, // 35: espalier.v1.ClusterState.GetStateSummary:input_type -> espalier.v1.GetStateSummaryRequest
+	16, // 36: espalier.v1.ClusterState.ListLeaves:input_type -> espalier.v1.ListLeavesRequest
+	14, // 37: espalier.v1.ClusterState.ReadState:input_type -> espalier.v1.ReadStateRequest
+	23, // 38: espalier.v1.ClusterState.ListStates:input_type -> espalier.v1.ListStatesRequest
+	24, // 39: espalier.v1.ClusterState.UnloadState:input_type -> espalier.v1.UnloadStateRequest
+	8,  // 40: espalier.v1.ClusterState.LoadState:output_type -> espalier.v1.LoadStateResponse
+	10, // 41: espalier.v1.ClusterState.UpdateState:output_type -> espalier.v1.UpdateStateResponse
+	12, // 42: espalier.v1.ClusterState.GetStateSummary:output_type -> espalier.v1.GetStateSummaryResponse
+	17, // 43: espalier.v1.ClusterState.ListLeaves:output_type -> espalier.v1.ListLeavesResponse
+	15, // 44: espalier.v1.ClusterState.ReadState:output_type -> espalier.v1.ReadStateResponse
+	25, // 45: espalier.v1.ClusterState.ListStates:output_type -> espalier.v1.ListStatesResponse
+	26, // 46: espalier.v1.ClusterState.UnloadState:output_type -> espalier.v1.UnloadStateResponse
+	40, // [40:47] is the sub-list for method output_type
+	33, // [33:40] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_espalier_v1_cluster_state_proto_init() }
@@ -1501,7 +1620,7 @@ func file_espalier_v1_cluster_state_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_espalier_v1_cluster_state_proto_rawDesc), len(file_espalier_v1_cluster_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

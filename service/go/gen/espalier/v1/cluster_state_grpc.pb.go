@@ -30,6 +30,7 @@ const (
 	ClusterState_UpdateState_FullMethodName     = "/espalier.v1.ClusterState/UpdateState"
 	ClusterState_GetStateSummary_FullMethodName = "/espalier.v1.ClusterState/GetStateSummary"
 	ClusterState_ListLeaves_FullMethodName      = "/espalier.v1.ClusterState/ListLeaves"
+	ClusterState_ReadState_FullMethodName       = "/espalier.v1.ClusterState/ReadState"
 	ClusterState_ListStates_FullMethodName      = "/espalier.v1.ClusterState/ListStates"
 	ClusterState_UnloadState_FullMethodName     = "/espalier.v1.ClusterState/UnloadState"
 )
@@ -49,6 +50,10 @@ type ClusterStateClient interface {
 	GetStateSummary(ctx context.Context, in *GetStateSummaryRequest, opts ...grpc.CallOption) (*GetStateSummaryResponse, error)
 	// Names of leaves by index, page by page, for answers that name leaves by index.
 	ListLeaves(ctx context.Context, in *ListLeavesRequest, opts ...grpc.CallOption) (*ListLeavesResponse, error)
+	// The state as chunks of LoadState that would load it anew, workloads that it knows by key
+	// included. UNAVAILABLE of memory as any call; the state may change meanwhile, what is sent is of
+	// one position.
+	ReadState(ctx context.Context, in *ReadStateRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadStateResponse], error)
 	// Which named states there are.
 	ListStates(ctx context.Context, in *ListStatesRequest, opts ...grpc.CallOption) (*ListStatesResponse, error)
 	// Forgets a named state and frees its memory once the calls that read it are over.
@@ -106,6 +111,25 @@ func (c *clusterStateClient) ListLeaves(ctx context.Context, in *ListLeavesReque
 	return out, nil
 }
 
+func (c *clusterStateClient) ReadState(ctx context.Context, in *ReadStateRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadStateResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ClusterState_ServiceDesc.Streams[1], ClusterState_ReadState_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ReadStateRequest, ReadStateResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ClusterState_ReadStateClient = grpc.ServerStreamingClient[ReadStateResponse]
+
 func (c *clusterStateClient) ListStates(ctx context.Context, in *ListStatesRequest, opts ...grpc.CallOption) (*ListStatesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListStatesResponse)
@@ -141,6 +165,10 @@ type ClusterStateServer interface {
 	GetStateSummary(context.Context, *GetStateSummaryRequest) (*GetStateSummaryResponse, error)
 	// Names of leaves by index, page by page, for answers that name leaves by index.
 	ListLeaves(context.Context, *ListLeavesRequest) (*ListLeavesResponse, error)
+	// The state as chunks of LoadState that would load it anew, workloads that it knows by key
+	// included. UNAVAILABLE of memory as any call; the state may change meanwhile, what is sent is of
+	// one position.
+	ReadState(*ReadStateRequest, grpc.ServerStreamingServer[ReadStateResponse]) error
 	// Which named states there are.
 	ListStates(context.Context, *ListStatesRequest) (*ListStatesResponse, error)
 	// Forgets a named state and frees its memory once the calls that read it are over.
@@ -166,6 +194,9 @@ func (UnimplementedClusterStateServer) GetStateSummary(context.Context, *GetStat
 }
 func (UnimplementedClusterStateServer) ListLeaves(context.Context, *ListLeavesRequest) (*ListLeavesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLeaves not implemented")
+}
+func (UnimplementedClusterStateServer) ReadState(*ReadStateRequest, grpc.ServerStreamingServer[ReadStateResponse]) error {
+	return status.Error(codes.Unimplemented, "method ReadState not implemented")
 }
 func (UnimplementedClusterStateServer) ListStates(context.Context, *ListStatesRequest) (*ListStatesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListStates not implemented")
@@ -255,6 +286,17 @@ func _ClusterState_ListLeaves_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ClusterState_ReadState_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ReadStateRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ClusterStateServer).ReadState(m, &grpc.GenericServerStream[ReadStateRequest, ReadStateResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ClusterState_ReadStateServer = grpc.ServerStreamingServer[ReadStateResponse]
+
 func _ClusterState_ListStates_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListStatesRequest)
 	if err := dec(in); err != nil {
@@ -324,6 +366,11 @@ var ClusterState_ServiceDesc = grpc.ServiceDesc{
 			StreamName:    "LoadState",
 			Handler:       _ClusterState_LoadState_Handler,
 			ClientStreams: true,
+		},
+		{
+			StreamName:    "ReadState",
+			Handler:       _ClusterState_ReadState_Handler,
+			ServerStreams: true,
 		},
 	},
 	Metadata: "espalier/v1/cluster_state.proto",

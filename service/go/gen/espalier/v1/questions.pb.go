@@ -425,7 +425,11 @@ type FindVictimsRequest struct {
 	Strings       []string `protobuf:"bytes,10,rep,name=strings,proto3" json:"strings,omitempty"`                                  // that upserted_nodes refer to
 	UpsertedNodes []*Node  `protobuf:"bytes,11,rep,name=upserted_nodes,json=upsertedNodes,proto3" json:"upserted_nodes,omitempty"` // that come, or take the place of those of the same name
 	// Answers with `domains` instead of the fewest from the front.
-	Cheapest      bool `protobuf:"varint,12,opt,name=cheapest,proto3" json:"cheapest,omitempty"`
+	Cheapest bool `protobuf:"varint,12,opt,name=cheapest,proto3" json:"cheapest,omitempty"`
+	// What else changes before anybody goes. Has no base, state_name, set_tas_usage and
+	// set_kueue_configuration. Its set_non_tas_usage comes on top of what pods of no topology-aware
+	// workload use of a node; amounts below 0 are taken away, no more than there is.
+	Change        *UpdateStateRequest `protobuf:"bytes,13,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -542,6 +546,13 @@ func (x *FindVictimsRequest) GetCheapest() bool {
 		return x.Cheapest
 	}
 	return false
+}
+
+func (x *FindVictimsRequest) GetChange() *UpdateStateRequest {
+	if x != nil {
+		return x.Change
+	}
+	return nil
 }
 
 type FindVictimsResponse struct {
@@ -773,13 +784,15 @@ type CountGangsRequest struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	State        *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
 	FeatureGates map[string]bool        `protobuf:"bytes,2,rep,name=feature_gates,json=featureGates,proto3" json:"feature_gates,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	// One pod set each, with a count of 1 or more. Their topology requests are not looked at.
-	Shapes        *WorkloadBatch `protobuf:"bytes,3,opt,name=shapes,proto3" json:"shapes,omitempty"`
-	Levels        []string       `protobuf:"bytes,4,rep,name=levels,proto3" json:"levels,omitempty"`                                 // label keys wanted; empty: all
-	DrainedNodes  []string       `protobuf:"bytes,5,rep,name=drained_nodes,json=drainedNodes,proto3" json:"drained_nodes,omitempty"` // counts as if these were cordoned; NOT_FOUND when unknown
-	Domains       bool           `protobuf:"varint,6,opt,name=domains,proto3" json:"domains,omitempty"`                              // also each domain with room for a pod
-	StateName     string         `protobuf:"bytes,7,opt,name=state_name,json=stateName,proto3" json:"state_name,omitempty"`          // which of the server's states (cluster_state.proto)
-	AllDomains    bool           `protobuf:"varint,8,opt,name=all_domains,json=allDomains,proto3" json:"all_domains,omitempty"`      // each domain, with room or without
+	// One of one pod set with a count of 1 or more is a gang whose topology request is not looked at.
+	// Any other is counted as a whole, as it asks to be placed, on the whole flavor and up to 4,096.
+	Shapes        *WorkloadBatch      `protobuf:"bytes,3,opt,name=shapes,proto3" json:"shapes,omitempty"`
+	Levels        []string            `protobuf:"bytes,4,rep,name=levels,proto3" json:"levels,omitempty"`                                 // label keys wanted; empty: all
+	DrainedNodes  []string            `protobuf:"bytes,5,rep,name=drained_nodes,json=drainedNodes,proto3" json:"drained_nodes,omitempty"` // counts as if these were cordoned; NOT_FOUND when unknown
+	Domains       bool                `protobuf:"varint,6,opt,name=domains,proto3" json:"domains,omitempty"`                              // also each domain with room for a pod
+	StateName     string              `protobuf:"bytes,7,opt,name=state_name,json=stateName,proto3" json:"state_name,omitempty"`          // which of the server's states (cluster_state.proto)
+	AllDomains    bool                `protobuf:"varint,8,opt,name=all_domains,json=allDomains,proto3" json:"all_domains,omitempty"`      // each domain, with room or without
+	Change        *UpdateStateRequest `protobuf:"bytes,9,opt,name=change,proto3" json:"change,omitempty"`                                 // as FindVictimsRequest.change
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -868,6 +881,13 @@ func (x *CountGangsRequest) GetAllDomains() bool {
 		return x.AllDomains
 	}
 	return false
+}
+
+func (x *CountGangsRequest) GetChange() *UpdateStateRequest {
+	if x != nil {
+		return x.Change
+	}
+	return nil
 }
 
 type CountGangsResponse struct {
@@ -2505,8 +2525,8 @@ type ReplayRequest struct {
 	State        *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
 	FeatureGates map[string]bool        `protobuf:"bytes,2,rep,name=feature_gates,json=featureGates,proto3" json:"feature_gates,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	DomainNaming DomainNaming           `protobuf:"varint,3,opt,name=domain_naming,json=domainNaming,proto3,enum=espalier.v1.DomainNaming" json:"domain_naming,omitempty"`
-	// In the order in which they are decided. Their own usage, where the state knows them, counts as
-	// free at the start.
+	// In the order in which they are decided; one that may go to several flavors may stand several
+	// times. Their own usage, where the state knows them, counts as free at the start.
 	Workloads     *WorkloadBatch  `protobuf:"bytes,4,opt,name=workloads,proto3" json:"workloads,omitempty"`
 	Strings       []string        `protobuf:"bytes,5,rep,name=strings,proto3" json:"strings,omitempty"`                      // that `chosen` refers to
 	Chosen        []*ChosenPlace  `protobuf:"bytes,6,rep,name=chosen,proto3" json:"chosen,omitempty"`                        // ascending by workload, at most one for each
@@ -2761,7 +2781,7 @@ const file_espalier_v1_questions_proto_rawDesc = "" +
 	"\x0eWhatIfResponse\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12\x12\n" +
 	"\x04fits\x18\x02 \x03(\bR\x04fits\x122\n" +
-	"\aanswers\x18\x03 \x01(\v2\x18.espalier.v1.AnswerBatchR\aanswers\"\x8f\x05\n" +
+	"\aanswers\x18\x03 \x01(\v2\x18.espalier.v1.AnswerBatchR\aanswers\"\xc8\x05\n" +
 	"\x12FindVictimsRequest\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12V\n" +
 	"\rfeature_gates\x18\x02 \x03(\v21.espalier.v1.FindVictimsRequest.FeatureGatesEntryR\ffeatureGates\x12>\n" +
@@ -2776,7 +2796,8 @@ const file_espalier_v1_questions_proto_rawDesc = "" +
 	"\astrings\x18\n" +
 	" \x03(\tR\astrings\x128\n" +
 	"\x0eupserted_nodes\x18\v \x03(\v2\x11.espalier.v1.NodeR\rupsertedNodes\x12\x1a\n" +
-	"\bcheapest\x18\f \x01(\bR\bcheapest\x1a?\n" +
+	"\bcheapest\x18\f \x01(\bR\bcheapest\x127\n" +
+	"\x06change\x18\r \x01(\v2\x1f.espalier.v1.UpdateStateRequestR\x06change\x1a?\n" +
 	"\x11FeatureGatesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\bR\x05value:\x028\x01\"\x93\x02\n" +
@@ -2796,7 +2817,7 @@ const file_espalier_v1_questions_proto_rawDesc = "" +
 	"\tVictimSet\x12\x18\n" +
 	"\avictims\x18\x01 \x03(\rR\avictims\x12\x1a\n" +
 	"\bpriority\x18\x02 \x01(\x03R\bpriority\x12\"\n" +
-	"\faccelerators\x18\x03 \x01(\x03R\faccelerators\"\xa8\x03\n" +
+	"\faccelerators\x18\x03 \x01(\x03R\faccelerators\"\xe1\x03\n" +
 	"\x11CountGangsRequest\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12U\n" +
 	"\rfeature_gates\x18\x02 \x03(\v20.espalier.v1.CountGangsRequest.FeatureGatesEntryR\ffeatureGates\x122\n" +
@@ -2807,7 +2828,8 @@ const file_espalier_v1_questions_proto_rawDesc = "" +
 	"\n" +
 	"state_name\x18\a \x01(\tR\tstateName\x12\x1f\n" +
 	"\vall_domains\x18\b \x01(\bR\n" +
-	"allDomains\x1a?\n" +
+	"allDomains\x127\n" +
+	"\x06change\x18\t \x01(\v2\x1f.espalier.v1.UpdateStateRequestR\x06change\x1a?\n" +
 	"\x11FeatureGatesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\bR\x05value:\x028\x01\"\xa8\x01\n" +
@@ -3057,11 +3079,12 @@ var file_espalier_v1_questions_proto_goTypes = []any{
 	(*WorkloadBatch)(nil),       // 43: espalier.v1.WorkloadBatch
 	(*Node)(nil),                // 44: espalier.v1.Node
 	(*AnswerBatch)(nil),         // 45: espalier.v1.AnswerBatch
-	(*ResourceVector)(nil),      // 46: espalier.v1.ResourceVector
-	(*TopologyRequest)(nil),     // 47: espalier.v1.TopologyRequest
-	(*NodeConstraints)(nil),     // 48: espalier.v1.NodeConstraints
-	(*TopologyAssignment)(nil),  // 49: espalier.v1.TopologyAssignment
-	(*Workload)(nil),            // 50: espalier.v1.Workload
+	(*UpdateStateRequest)(nil),  // 46: espalier.v1.UpdateStateRequest
+	(*ResourceVector)(nil),      // 47: espalier.v1.ResourceVector
+	(*TopologyRequest)(nil),     // 48: espalier.v1.TopologyRequest
+	(*NodeConstraints)(nil),     // 49: espalier.v1.NodeConstraints
+	(*TopologyAssignment)(nil),  // 50: espalier.v1.TopologyAssignment
+	(*Workload)(nil),            // 51: espalier.v1.Workload
 }
 var file_espalier_v1_questions_proto_depIdxs = []int32{
 	1,  // 0: espalier.v1.Victims.usage:type_name -> espalier.v1.VictimUsage
@@ -3080,86 +3103,88 @@ var file_espalier_v1_questions_proto_depIdxs = []int32{
 	43, // 13: espalier.v1.FindVictimsRequest.workloads:type_name -> espalier.v1.WorkloadBatch
 	0,  // 14: espalier.v1.FindVictimsRequest.victims:type_name -> espalier.v1.Victims
 	44, // 15: espalier.v1.FindVictimsRequest.upserted_nodes:type_name -> espalier.v1.Node
-	41, // 16: espalier.v1.FindVictimsResponse.state:type_name -> espalier.v1.StatePosition
-	45, // 17: espalier.v1.FindVictimsResponse.answers:type_name -> espalier.v1.AnswerBatch
-	6,  // 18: espalier.v1.FindVictimsResponse.domains:type_name -> espalier.v1.DomainVictims
-	7,  // 19: espalier.v1.DomainVictims.sets:type_name -> espalier.v1.VictimSet
-	41, // 20: espalier.v1.CountGangsRequest.state:type_name -> espalier.v1.StatePosition
-	34, // 21: espalier.v1.CountGangsRequest.feature_gates:type_name -> espalier.v1.CountGangsRequest.FeatureGatesEntry
-	43, // 22: espalier.v1.CountGangsRequest.shapes:type_name -> espalier.v1.WorkloadBatch
-	41, // 23: espalier.v1.CountGangsResponse.state:type_name -> espalier.v1.StatePosition
-	10, // 24: espalier.v1.CountGangsResponse.levels:type_name -> espalier.v1.LevelCensus
-	41, // 25: espalier.v1.ExplainRequest.state:type_name -> espalier.v1.StatePosition
-	35, // 26: espalier.v1.ExplainRequest.feature_gates:type_name -> espalier.v1.ExplainRequest.FeatureGatesEntry
-	42, // 27: espalier.v1.ExplainRequest.domain_naming:type_name -> espalier.v1.DomainNaming
-	43, // 28: espalier.v1.ExplainRequest.workloads:type_name -> espalier.v1.WorkloadBatch
-	0,  // 29: espalier.v1.ExplainRequest.victims:type_name -> espalier.v1.Victims
-	41, // 30: espalier.v1.ExplainResponse.state:type_name -> espalier.v1.StatePosition
-	45, // 31: espalier.v1.ExplainResponse.answers:type_name -> espalier.v1.AnswerBatch
-	45, // 32: espalier.v1.ExplainResponse.empty:type_name -> espalier.v1.AnswerBatch
-	18, // 33: espalier.v1.ExplainResponse.near_miss:type_name -> espalier.v1.NearMiss
-	17, // 34: espalier.v1.ExplainResponse.gone:type_name -> espalier.v1.WorkloadName
-	13, // 35: espalier.v1.ExplainResponse.labelled:type_name -> espalier.v1.LabelledNodes
-	14, // 36: espalier.v1.ExplainResponse.lower_requests:type_name -> espalier.v1.LowerRequest
-	15, // 37: espalier.v1.ExplainResponse.left_out:type_name -> espalier.v1.LeftOutNodes
-	19, // 38: espalier.v1.NearMiss.binding:type_name -> espalier.v1.BindingResource
-	16, // 39: espalier.v1.NearMiss.ruled_out:type_name -> espalier.v1.RuledOut
-	41, // 40: espalier.v1.ValidateRequest.state:type_name -> espalier.v1.StatePosition
-	36, // 41: espalier.v1.ValidateRequest.feature_gates:type_name -> espalier.v1.ValidateRequest.FeatureGatesEntry
-	46, // 42: espalier.v1.ValidateRequest.resources:type_name -> espalier.v1.ResourceVector
-	47, // 43: espalier.v1.ValidateRequest.topology_requests:type_name -> espalier.v1.TopologyRequest
-	48, // 44: espalier.v1.ValidateRequest.node_constraints:type_name -> espalier.v1.NodeConstraints
-	49, // 45: espalier.v1.ValidateRequest.assignments:type_name -> espalier.v1.TopologyAssignment
-	50, // 46: espalier.v1.ValidateRequest.workloads:type_name -> espalier.v1.Workload
-	41, // 47: espalier.v1.ValidateResponse.state:type_name -> espalier.v1.StatePosition
-	22, // 48: espalier.v1.ValidateResponse.faults:type_name -> espalier.v1.AssignmentFault
-	17, // 49: espalier.v1.AssignmentFault.workload:type_name -> espalier.v1.WorkloadName
-	41, // 50: espalier.v1.DrainRequest.state:type_name -> espalier.v1.StatePosition
-	37, // 51: espalier.v1.DrainRequest.feature_gates:type_name -> espalier.v1.DrainRequest.FeatureGatesEntry
-	42, // 52: espalier.v1.DrainRequest.domain_naming:type_name -> espalier.v1.DomainNaming
-	43, // 53: espalier.v1.DrainRequest.workloads:type_name -> espalier.v1.WorkloadBatch
-	41, // 54: espalier.v1.DrainResponse.state:type_name -> espalier.v1.StatePosition
-	25, // 55: espalier.v1.DrainResponse.hits:type_name -> espalier.v1.HitWorkload
-	45, // 56: espalier.v1.DrainResponse.answers:type_name -> espalier.v1.AnswerBatch
-	17, // 57: espalier.v1.HitWorkload.workload:type_name -> espalier.v1.WorkloadName
-	41, // 58: espalier.v1.DefragmentRequest.state:type_name -> espalier.v1.StatePosition
-	38, // 59: espalier.v1.DefragmentRequest.feature_gates:type_name -> espalier.v1.DefragmentRequest.FeatureGatesEntry
-	42, // 60: espalier.v1.DefragmentRequest.domain_naming:type_name -> espalier.v1.DomainNaming
-	43, // 61: espalier.v1.DefragmentRequest.workloads:type_name -> espalier.v1.WorkloadBatch
-	41, // 62: espalier.v1.DefragmentResponse.state:type_name -> espalier.v1.StatePosition
-	28, // 63: espalier.v1.DefragmentResponse.freed:type_name -> espalier.v1.FreedDomain
-	45, // 64: espalier.v1.DefragmentResponse.answers:type_name -> espalier.v1.AnswerBatch
-	17, // 65: espalier.v1.DefragmentResponse.staying:type_name -> espalier.v1.WorkloadName
-	41, // 66: espalier.v1.ReplayRequest.state:type_name -> espalier.v1.StatePosition
-	39, // 67: espalier.v1.ReplayRequest.feature_gates:type_name -> espalier.v1.ReplayRequest.FeatureGatesEntry
-	42, // 68: espalier.v1.ReplayRequest.domain_naming:type_name -> espalier.v1.DomainNaming
-	43, // 69: espalier.v1.ReplayRequest.workloads:type_name -> espalier.v1.WorkloadBatch
-	30, // 70: espalier.v1.ReplayRequest.chosen:type_name -> espalier.v1.ChosenPlace
-	17, // 71: espalier.v1.ReplayRequest.ended:type_name -> espalier.v1.WorkloadName
-	40, // 72: espalier.v1.ChosenPlace.usage:type_name -> espalier.v1.FlavorLeafUsage
-	41, // 73: espalier.v1.ReplayResponse.state:type_name -> espalier.v1.StatePosition
-	45, // 74: espalier.v1.ReplayResponse.answers:type_name -> espalier.v1.AnswerBatch
-	2,  // 75: espalier.v1.Questions.WhatIf:input_type -> espalier.v1.WhatIfRequest
-	4,  // 76: espalier.v1.Questions.FindVictims:input_type -> espalier.v1.FindVictimsRequest
-	8,  // 77: espalier.v1.Questions.CountGangs:input_type -> espalier.v1.CountGangsRequest
-	11, // 78: espalier.v1.Questions.Explain:input_type -> espalier.v1.ExplainRequest
-	20, // 79: espalier.v1.Questions.Validate:input_type -> espalier.v1.ValidateRequest
-	23, // 80: espalier.v1.Questions.Drain:input_type -> espalier.v1.DrainRequest
-	26, // 81: espalier.v1.Questions.Defragment:input_type -> espalier.v1.DefragmentRequest
-	29, // 82: espalier.v1.Questions.Replay:input_type -> espalier.v1.ReplayRequest
-	3,  // 83: espalier.v1.Questions.WhatIf:output_type -> espalier.v1.WhatIfResponse
-	5,  // 84: espalier.v1.Questions.FindVictims:output_type -> espalier.v1.FindVictimsResponse
-	9,  // 85: espalier.v1.Questions.CountGangs:output_type -> espalier.v1.CountGangsResponse
-	12, // 86: espalier.v1.Questions.Explain:output_type -> espalier.v1.ExplainResponse
-	21, // 87: espalier.v1.Questions.Validate:output_type -> espalier.v1.ValidateResponse
-	24, // 88: espalier.v1.Questions.Drain:output_type -> espalier.v1.DrainResponse
-	27, // 89: espalier.v1.Questions.Defragment:output_type -> espalier.v1.DefragmentResponse
-	31, // 90: espalier.v1.Questions.Replay:output_type -> espalier.v1.ReplayResponse
-	83, // [83:91] is the sub-list for method output_type
-	75, // [75:83] is the sub-list for method input_type
-	75, // [75:75] is the sub-list for extension type_name
-	75, // [75:75] is the sub-list for extension extendee
-	0,  // [0:75] is the sub-list for field type_name
+	46, // 16: espalier.v1.FindVictimsRequest.change:type_name -> espalier.v1.UpdateStateRequest
+	41, // 17: espalier.v1.FindVictimsResponse.state:type_name -> espalier.v1.StatePosition
+	45, // 18: espalier.v1.FindVictimsResponse.answers:type_name -> espalier.v1.AnswerBatch
+	6,  // 19: espalier.v1.FindVictimsResponse.domains:type_name -> espalier.v1.DomainVictims
+	7,  // 20: espalier.v1.DomainVictims.sets:type_name -> espalier.v1.VictimSet
+	41, // 21: espalier.v1.CountGangsRequest.state:type_name -> espalier.v1.StatePosition
+	34, // 22: espalier.v1.CountGangsRequest.feature_gates:type_name -> espalier.v1.CountGangsRequest.FeatureGatesEntry
+	43, // 23: espalier.v1.CountGangsRequest.shapes:type_name -> espalier.v1.WorkloadBatch
+	46, // 24: espalier.v1.CountGangsRequest.change:type_name -> espalier.v1.UpdateStateRequest
+	41, // 25: espalier.v1.CountGangsResponse.state:type_name -> espalier.v1.StatePosition
+	10, // 26: espalier.v1.CountGangsResponse.levels:type_name -> espalier.v1.LevelCensus
+	41, // 27: espalier.v1.ExplainRequest.state:type_name -> espalier.v1.StatePosition
+	35, // 28: espalier.v1.ExplainRequest.feature_gates:type_name -> espalier.v1.ExplainRequest.FeatureGatesEntry
+	42, // 29: espalier.v1.ExplainRequest.domain_naming:type_name -> espalier.v1.DomainNaming
+	43, // 30: espalier.v1.ExplainRequest.workloads:type_name -> espalier.v1.WorkloadBatch
+	0,  // 31: espalier.v1.ExplainRequest.victims:type_name -> espalier.v1.Victims
+	41, // 32: espalier.v1.ExplainResponse.state:type_name -> espalier.v1.StatePosition
+	45, // 33: espalier.v1.ExplainResponse.answers:type_name -> espalier.v1.AnswerBatch
+	45, // 34: espalier.v1.ExplainResponse.empty:type_name -> espalier.v1.AnswerBatch
+	18, // 35: espalier.v1.ExplainResponse.near_miss:type_name -> espalier.v1.NearMiss
+	17, // 36: espalier.v1.ExplainResponse.gone:type_name -> espalier.v1.WorkloadName
+	13, // 37: espalier.v1.ExplainResponse.labelled:type_name -> espalier.v1.LabelledNodes
+	14, // 38: espalier.v1.ExplainResponse.lower_requests:type_name -> espalier.v1.LowerRequest
+	15, // 39: espalier.v1.ExplainResponse.left_out:type_name -> espalier.v1.LeftOutNodes
+	19, // 40: espalier.v1.NearMiss.binding:type_name -> espalier.v1.BindingResource
+	16, // 41: espalier.v1.NearMiss.ruled_out:type_name -> espalier.v1.RuledOut
+	41, // 42: espalier.v1.ValidateRequest.state:type_name -> espalier.v1.StatePosition
+	36, // 43: espalier.v1.ValidateRequest.feature_gates:type_name -> espalier.v1.ValidateRequest.FeatureGatesEntry
+	47, // 44: espalier.v1.ValidateRequest.resources:type_name -> espalier.v1.ResourceVector
+	48, // 45: espalier.v1.ValidateRequest.topology_requests:type_name -> espalier.v1.TopologyRequest
+	49, // 46: espalier.v1.ValidateRequest.node_constraints:type_name -> espalier.v1.NodeConstraints
+	50, // 47: espalier.v1.ValidateRequest.assignments:type_name -> espalier.v1.TopologyAssignment
+	51, // 48: espalier.v1.ValidateRequest.workloads:type_name -> espalier.v1.Workload
+	41, // 49: espalier.v1.ValidateResponse.state:type_name -> espalier.v1.StatePosition
+	22, // 50: espalier.v1.ValidateResponse.faults:type_name -> espalier.v1.AssignmentFault
+	17, // 51: espalier.v1.AssignmentFault.workload:type_name -> espalier.v1.WorkloadName
+	41, // 52: espalier.v1.DrainRequest.state:type_name -> espalier.v1.StatePosition
+	37, // 53: espalier.v1.DrainRequest.feature_gates:type_name -> espalier.v1.DrainRequest.FeatureGatesEntry
+	42, // 54: espalier.v1.DrainRequest.domain_naming:type_name -> espalier.v1.DomainNaming
+	43, // 55: espalier.v1.DrainRequest.workloads:type_name -> espalier.v1.WorkloadBatch
+	41, // 56: espalier.v1.DrainResponse.state:type_name -> espalier.v1.StatePosition
+	25, // 57: espalier.v1.DrainResponse.hits:type_name -> espalier.v1.HitWorkload
+	45, // 58: espalier.v1.DrainResponse.answers:type_name -> espalier.v1.AnswerBatch
+	17, // 59: espalier.v1.HitWorkload.workload:type_name -> espalier.v1.WorkloadName
+	41, // 60: espalier.v1.DefragmentRequest.state:type_name -> espalier.v1.StatePosition
+	38, // 61: espalier.v1.DefragmentRequest.feature_gates:type_name -> espalier.v1.DefragmentRequest.FeatureGatesEntry
+	42, // 62: espalier.v1.DefragmentRequest.domain_naming:type_name -> espalier.v1.DomainNaming
+	43, // 63: espalier.v1.DefragmentRequest.workloads:type_name -> espalier.v1.WorkloadBatch
+	41, // 64: espalier.v1.DefragmentResponse.state:type_name -> espalier.v1.StatePosition
+	28, // 65: espalier.v1.DefragmentResponse.freed:type_name -> espalier.v1.FreedDomain
+	45, // 66: espalier.v1.DefragmentResponse.answers:type_name -> espalier.v1.AnswerBatch
+	17, // 67: espalier.v1.DefragmentResponse.staying:type_name -> espalier.v1.WorkloadName
+	41, // 68: espalier.v1.ReplayRequest.state:type_name -> espalier.v1.StatePosition
+	39, // 69: espalier.v1.ReplayRequest.feature_gates:type_name -> espalier.v1.ReplayRequest.FeatureGatesEntry
+	42, // 70: espalier.v1.ReplayRequest.domain_naming:type_name -> espalier.v1.DomainNaming
+	43, // 71: espalier.v1.ReplayRequest.workloads:type_name -> espalier.v1.WorkloadBatch
+	30, // 72: espalier.v1.ReplayRequest.chosen:type_name -> espalier.v1.ChosenPlace
+	17, // 73: espalier.v1.ReplayRequest.ended:type_name -> espalier.v1.WorkloadName
+	40, // 74: espalier.v1.ChosenPlace.usage:type_name -> espalier.v1.FlavorLeafUsage
+	41, // 75: espalier.v1.ReplayResponse.state:type_name -> espalier.v1.StatePosition
+	45, // 76: espalier.v1.ReplayResponse.answers:type_name -> espalier.v1.AnswerBatch
+	2,  // 77: espalier.v1.Questions.WhatIf:input_type -> espalier.v1.WhatIfRequest
+	4,  // 78: espalier.v1.Questions.FindVictims:input_type -> espalier.v1.FindVictimsRequest
+	8,  // 79: espalier.v1.Questions.CountGangs:input_type -> espalier.v1.CountGangsRequest
+	11, // 80: espalier.v1.Questions.Explain:input_type -> espalier.v1.ExplainRequest
+	20, // 81: espalier.v1.Questions.Validate:input_type -> espalier.v1.ValidateRequest
+	23, // 82: espalier.v1.Questions.Drain:input_type -> espalier.v1.DrainRequest
+	26, // 83: espalier.v1.Questions.Defragment:input_type -> espalier.v1.DefragmentRequest
+	29, // 84: espalier.v1.Questions.Replay:input_type -> espalier.v1.ReplayRequest
+	3,  // 85: espalier.v1.Questions.WhatIf:output_type -> espalier.v1.WhatIfResponse
+	5,  // 86: espalier.v1.Questions.FindVictims:output_type -> espalier.v1.FindVictimsResponse
+	9,  // 87: espalier.v1.Questions.CountGangs:output_type -> espalier.v1.CountGangsResponse
+	12, // 88: espalier.v1.Questions.Explain:output_type -> espalier.v1.ExplainResponse
+	21, // 89: espalier.v1.Questions.Validate:output_type -> espalier.v1.ValidateResponse
+	24, // 90: espalier.v1.Questions.Drain:output_type -> espalier.v1.DrainResponse
+	27, // 91: espalier.v1.Questions.Defragment:output_type -> espalier.v1.DefragmentResponse
+	31, // 92: espalier.v1.Questions.Replay:output_type -> espalier.v1.ReplayResponse
+	85, // [85:93] is the sub-list for method output_type
+	77, // [77:85] is the sub-list for method input_type
+	77, // [77:77] is the sub-list for extension type_name
+	77, // [77:77] is the sub-list for extension extendee
+	0,  // [0:77] is the sub-list for field type_name
 }
 
 func init() { file_espalier_v1_questions_proto_init() }
