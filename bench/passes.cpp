@@ -21,7 +21,7 @@
 #include "fallback_cpu/simd_implementation.hpp"
 #include "host/engine/engine.hpp"
 #include "host/engine/request_resolution.hpp"
-#include "host/kueue/certificate.hpp"
+#include "host/kueue/validation/certificate.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "host/what_if/census.hpp"
 #include "kernels/decisions/choose_level.hpp"

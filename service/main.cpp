@@ -13,11 +13,11 @@
 
 #include "host/model/excerpt.hpp"
 #include "host/model/nearest_name.hpp"
-#include "service/cli/commands.hpp"
-#include "service/cli/exit_code.hpp"
-#include "service/cli/input.hpp"
-#include "service/cli/standard_output.hpp"
-#include "service/cli/version.hpp"
+#include "service/cli/commands/commands.hpp"
+#include "service/cli/commands/version.hpp"
+#include "service/cli/options/input.hpp"
+#include "service/cli/terminal/exit_code.hpp"
+#include "service/cli/terminal/standard_output.hpp"
 
 namespace {
 

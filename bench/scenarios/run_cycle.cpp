@@ -12,7 +12,7 @@
 #include "bench/scenarios/queues.hpp"
 #include "bench/scenarios/run_gangs.hpp"
 #include "host/engine/assignments.hpp"
-#include "host/kueue/scheduling_cycle.hpp"
+#include "host/kueue/cycle/scheduling_cycle.hpp"
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "host/conformance/case_json.hpp"
-#include "host/kueue/cluster_input.hpp"
-#include "host/kueue/workload_requests.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
+#include "host/kueue/objects/workload_requests.hpp"
 
 namespace espalier {
 namespace {

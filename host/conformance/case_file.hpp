@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "host/engine/engine.hpp"
-#include "host/kueue/assignment_encoding.hpp"
-#include "host/kueue/ungater.hpp"
+#include "host/kueue/objects/assignment_encoding.hpp"
+#include "host/kueue/objects/ungater.hpp"
 #include "host/model/workload.hpp"
 #include "host/readers/input_bytes.hpp"
 #include "host/readers/json_fields.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/engine/feature_gates.hpp"
-#include "host/kueue/assignment_encoding.hpp"
+#include "host/kueue/objects/assignment_encoding.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 
 namespace espalier {

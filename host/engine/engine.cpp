@@ -173,7 +173,7 @@ std::vector<WorkloadAnswer> Engine::Nominate(std::span<const StateRequest> reque
   if (std::ranges::any_of(requests, is_tree)) return NominateApart(requests, progress);
   std::vector<WorkloadAnswer> answers;
   answers.reserve(requests.size());
-  while (answers.size() < requests.size() && budget_.Pause()) {
+  while (answers.size() < requests.size() && !budget_.stopped()) {
     const std::size_t done = answers.size();
     const auto left = requests.subspan(done);
     const auto together = OpenedTogether(

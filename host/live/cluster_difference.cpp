@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 #include "host/live/admitted_workloads.hpp"
 #include "host/live/usage_by_key.hpp"
 

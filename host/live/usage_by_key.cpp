@@ -5,10 +5,10 @@
 #include <iterator>
 #include <utility>
 
-#include "host/kueue/cluster_input.hpp"
-#include "host/kueue/cluster_lookup.hpp"
-#include "host/kueue/preemption.hpp"
-#include "host/kueue/workload_status.hpp"
+#include "host/kueue/cycle/preemption.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
+#include "host/kueue/objects/cluster_lookup.hpp"
+#include "host/kueue/objects/workload_status.hpp"
 
 namespace espalier {
 namespace {

@@ -7,12 +7,12 @@
 #include <optional>
 #include <utility>
 
-#include "host/kueue/assignment_check.hpp"
-#include "host/kueue/cluster_input.hpp"
-#include "host/kueue/flavor_choice.hpp"
-#include "host/kueue/placement_plan.hpp"
-#include "host/kueue/queue_order.hpp"
-#include "host/kueue/workload_status.hpp"
+#include "host/kueue/cycle/flavor_choice.hpp"
+#include "host/kueue/cycle/queue_order.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
+#include "host/kueue/objects/workload_status.hpp"
+#include "host/kueue/planning/placement_plan.hpp"
+#include "host/kueue/validation/assignment_check.hpp"
 #include "host/model/by_name.hpp"
 
 namespace espalier {

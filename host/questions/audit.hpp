@@ -7,7 +7,7 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/request.hpp"
-#include "host/kueue/assignment_check.hpp"
+#include "host/kueue/validation/assignment_check.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
 #include "host/questions/questions.hpp"

@@ -7,9 +7,9 @@
 #include <utility>
 #include <variant>
 
-#include "host/kueue/drain.hpp"
-#include "host/kueue/preemption.hpp"
-#include "host/kueue/workload_status.hpp"
+#include "host/kueue/cycle/preemption.hpp"
+#include "host/kueue/objects/workload_status.hpp"
+#include "host/kueue/planning/drain.hpp"
 
 namespace espalier {
 namespace {

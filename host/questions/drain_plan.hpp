@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/engine/feature_gates.hpp"
-#include "host/kueue/placement_plan.hpp"
+#include "host/kueue/planning/placement_plan.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
 #include "host/questions/questions.hpp"

@@ -13,8 +13,8 @@
 
 #include "host/engine/assignments.hpp"
 #include "host/engine/nested_request.hpp"
-#include "host/kueue/cluster_input.hpp"
-#include "host/kueue/drain.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
+#include "host/kueue/planning/drain.hpp"
 #include "host/live/usage_by_key.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/what_if/census.hpp"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "host/engine/request.hpp"
-#include "host/kueue/assignment_check.hpp"
-#include "host/kueue/certificate.hpp"
+#include "host/kueue/validation/assignment_check.hpp"
+#include "host/kueue/validation/certificate.hpp"
 #include "host/live/proposed_change.hpp"
 #include "host/model/result.hpp"
 #include "host/packing/cluster_state.hpp"

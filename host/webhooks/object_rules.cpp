@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "host/kueue/assignment_encoding.hpp"
+#include "host/kueue/objects/assignment_encoding.hpp"
 #include "host/model/kueue_keys.hpp"
 #include "host/model/label_key.hpp"
 #include "host/webhooks/topology_annotations.hpp"

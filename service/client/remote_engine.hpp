@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "host/engine/engine.hpp"
-#include "host/kueue/scheduling_cycle.hpp"
-#include "host/kueue/ungater.hpp"
+#include "host/kueue/cycle/scheduling_cycle.hpp"
+#include "host/kueue/objects/ungater.hpp"
 #include "host/live/admitted_usage.hpp"
 #include "host/model/result.hpp"
 #include "host/what_if/dispatch.hpp"

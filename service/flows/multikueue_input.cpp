@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/kueue/job_slices.hpp"
-#include "host/kueue/resize_plan.hpp"
-#include "host/kueue/ungater.hpp"
-#include "host/kueue/workload_slices.hpp"
+#include "host/kueue/elastic/job_slices.hpp"
+#include "host/kueue/elastic/resize_plan.hpp"
+#include "host/kueue/elastic/workload_slices.hpp"
+#include "host/kueue/objects/ungater.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/readers/scale_request.hpp"
 #include "service/flows/owned_jobs.hpp"

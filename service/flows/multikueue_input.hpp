@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/kueue/multikueue_flow.hpp"
+#include "host/kueue/multikueue/multikueue_flow.hpp"
 #include "host/model/result.hpp"
 #include "host/readers/cluster_files.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "host/kueue/workload_slices.hpp"
-#include "host/kueue/workload_status.hpp"
+#include "host/kueue/elastic/workload_slices.hpp"
+#include "host/kueue/objects/workload_status.hpp"
 
 namespace espalier {
 namespace {

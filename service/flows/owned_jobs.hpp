@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "host/kueue/multikueue_flow.hpp"
-#include "host/kueue/resize_plan.hpp"
+#include "host/kueue/elastic/resize_plan.hpp"
+#include "host/kueue/multikueue/multikueue_flow.hpp"
 #include "host/readers/cluster_files.hpp"
 
 namespace espalier {

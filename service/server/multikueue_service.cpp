@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "host/kueue/resize_plan.hpp"
+#include "host/kueue/elastic/resize_plan.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/readers/input_bytes.hpp"
 #include "service/flows/multikueue_input.hpp"

@@ -8,7 +8,7 @@
 #include <google/protobuf/repeated_field.h>
 
 #include "espalier/v1/questions.pb.h"
-#include "host/kueue/certificate.hpp"
+#include "host/kueue/validation/certificate.hpp"
 #include "host/live/proposed_change.hpp"
 #include "host/live/state_store.hpp"
 #include "service/wire/decoder.hpp"

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/kueue/assignment_check.hpp"
-#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
+#include "host/kueue/validation/assignment_check.hpp"
 #include "host/model/excerpt.hpp"
 #include "service/server/asked_workloads.hpp"
 #include "service/server/move_plans.hpp"

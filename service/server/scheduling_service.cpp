@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "host/kueue/cluster_input.hpp"
-#include "host/kueue/scheduling_cycle.hpp"
+#include "host/kueue/cycle/scheduling_cycle.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 #include "service/server/found_state.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/resizing.hpp"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/kueue/placement_plan.hpp"
-#include "host/kueue/planned_answers.hpp"
+#include "host/kueue/planning/placement_plan.hpp"
+#include "host/kueue/planning/planned_answers.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/what_if/empty_nodes.hpp"
 #include "service/server/batch_checks.hpp"

@@ -1,6 +1,6 @@
 #include "service/wire/feature_gates.hpp"
 
-#include "host/kueue/resize_plan.hpp"
+#include "host/kueue/elastic/resize_plan.hpp"
 
 namespace espalier {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "espalier/v1/multikueue.pb.h"
-#include "host/kueue/multikueue_flow.hpp"
+#include "host/kueue/multikueue/multikueue_flow.hpp"
 
 namespace espalier {
 

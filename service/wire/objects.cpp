@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/kueue/ungater.hpp"
+#include "host/kueue/objects/ungater.hpp"
 
 namespace espalier {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "espalier/v1/questions.pb.h"
-#include "host/kueue/assignment_check.hpp"
-#include "host/kueue/certificate.hpp"
-#include "host/kueue/cluster_lookup.hpp"
+#include "host/kueue/objects/cluster_lookup.hpp"
+#include "host/kueue/validation/assignment_check.hpp"
+#include "host/kueue/validation/certificate.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 #include "host/questions/questions.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "espalier/v1/scheduling.pb.h"
-#include "host/kueue/resize_plan.hpp"
+#include "host/kueue/elastic/resize_plan.hpp"
 #include "service/wire/decoder.hpp"
 
 namespace espalier {

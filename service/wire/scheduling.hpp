@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "espalier/v1/scheduling.pb.h"
-#include "host/kueue/scheduling_cycle.hpp"
+#include "host/kueue/cycle/scheduling_cycle.hpp"
 #include "host/model/cluster.hpp"
 #include "service/wire/decoder.hpp"
 

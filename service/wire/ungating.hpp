@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "espalier/v1/ungating.pb.h"
-#include "host/kueue/ungater.hpp"
+#include "host/kueue/objects/ungater.hpp"
 #include "service/wire/decoder.hpp"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "service/cli/brace_text.hpp"
+#include "service/cli/options/brace_text.hpp"
 
 #include <vector>
 

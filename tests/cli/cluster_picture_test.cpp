@@ -1,4 +1,4 @@
-#include "service/cli/cluster_picture.hpp"
+#include "service/cli/reports/cluster_picture.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/cli/amount_text.hpp"
+#include "service/cli/reports/amount_text.hpp"
 
 namespace espalier {
 namespace {

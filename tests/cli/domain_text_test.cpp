@@ -1,4 +1,4 @@
-#include "service/cli/domain_text.hpp"
+#include "service/cli/reports/domain_text.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

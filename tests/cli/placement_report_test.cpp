@@ -1,4 +1,4 @@
-#include "service/cli/placement_report.hpp"
+#include "service/cli/reports/placement_report.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

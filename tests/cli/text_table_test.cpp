@@ -1,11 +1,11 @@
-#include "service/cli/text_table.hpp"
+#include "service/cli/terminal/text_table.hpp"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "service/cli/object_writer.hpp"
-#include "service/cli/progress_bar.hpp"
+#include "service/cli/reports/object_writer.hpp"
+#include "service/cli/terminal/progress_bar.hpp"
 
 namespace espalier {
 namespace {

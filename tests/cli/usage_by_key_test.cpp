@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/kueue/cluster_input.hpp"
-#include "host/kueue/workload_slices.hpp"
+#include "host/kueue/elastic/workload_slices.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 #include "tests/kueue/objects.hpp"
 
 namespace espalier {

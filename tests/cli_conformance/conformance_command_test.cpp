@@ -1,4 +1,4 @@
-#include "service/cli/conformance_command.hpp"
+#include "service/cli/commands/conformance_command.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "service/cli/exit_code.hpp"
+#include "service/cli/terminal/exit_code.hpp"
 
 namespace espalier {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "service/cli/reported_gangs.hpp"
+#include "service/cli/reports/reported_gangs.hpp"
 #include "tests/server/small_cluster.hpp"
 
 namespace espalier {

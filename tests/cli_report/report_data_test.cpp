@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "service/cli/html_report.hpp"
+#include "service/cli/html_report/html_report.hpp"
 
 namespace espalier {
 namespace {

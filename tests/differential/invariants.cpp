@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "host/kueue/assignment_encoding.hpp"
+#include "host/kueue/objects/assignment_encoding.hpp"
 #include "tests/oracle/cluster.hpp"
 #include "tests/oracle/demand.hpp"
 #include "tests/oracle/oracle_input.hpp"

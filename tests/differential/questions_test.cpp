@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/kueue/certificate.hpp"
-#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
+#include "host/kueue/validation/certificate.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "host/what_if/victim_sets.hpp"
 #include "tests/differential/small_racks.hpp"

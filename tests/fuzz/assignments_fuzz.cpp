@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "host/conformance/case_json.hpp"
-#include "host/kueue/assignment_encoding.hpp"
+#include "host/kueue/objects/assignment_encoding.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

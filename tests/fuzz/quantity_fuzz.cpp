@@ -1,7 +1,7 @@
 // The quantity grammar and its canonical amounts (R1.8).
 #include <limits>
 
-#include "host/kueue/quantity_text.hpp"
+#include "host/kueue/objects/quantity_text.hpp"
 #include "host/model/quantity.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,5 +1,5 @@
 // R21.14: what keeps a workload from being looked at, with Kueue's texts, in their order.
-#include "host/kueue/admissibility.hpp"
+#include "host/kueue/cycle/admissibility.hpp"
 
 #include <functional>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "host/kueue/assignment_check.hpp"
+#include "host/kueue/validation/assignment_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

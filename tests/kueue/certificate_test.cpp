@@ -1,4 +1,4 @@
-#include "host/kueue/certificate.hpp"
+#include "host/kueue/validation/certificate.hpp"
 
 #include <algorithm>
 #include <random>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 #include "tests/engine/requests.hpp"
 #include "tests/questions/explain_in.hpp"
 

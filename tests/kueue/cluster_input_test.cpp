@@ -1,4 +1,4 @@
-#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Scheduling cycles in which workloads end, are evicted or are evaluated once more.
 #include <gmock/gmock.h>
 
-#include "host/kueue/workload_slices.hpp"
+#include "host/kueue/elastic/workload_slices.hpp"
 #include "tests/kueue/scheduling_cycle_fixture.hpp"
 
 namespace espalier {

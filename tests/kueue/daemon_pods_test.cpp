@@ -1,10 +1,10 @@
 // W8.8: pods of a DaemonSet that are not bound yet take room.
-#include "host/kueue/daemon_pods.hpp"
+#include "host/kueue/objects/daemon_pods.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 
 namespace espalier {
 namespace {

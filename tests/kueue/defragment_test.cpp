@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/kueue/admitted_gangs.hpp"
-#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
+#include "host/kueue/planning/admitted_gangs.hpp"
 #include "tests/engine/requests.hpp"
 #include "tests/kueue/running_cluster.hpp"
 

@@ -10,11 +10,11 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/engine.hpp"
-#include "host/kueue/cluster_input.hpp"
-#include "host/kueue/placement_plan.hpp"
-#include "host/kueue/queue_order.hpp"
-#include "host/kueue/scheduling_cycle.hpp"
-#include "host/kueue/workload_status.hpp"
+#include "host/kueue/cycle/queue_order.hpp"
+#include "host/kueue/cycle/scheduling_cycle.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
+#include "host/kueue/objects/workload_status.hpp"
+#include "host/kueue/planning/placement_plan.hpp"
 #include "host/readers/cluster_files.hpp"
 
 namespace espalier {

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/kueue/preemption.hpp"
-#include "host/kueue/resize_plan.hpp"
-#include "host/kueue/workload_slices.hpp"
+#include "host/kueue/cycle/preemption.hpp"
+#include "host/kueue/elastic/resize_plan.hpp"
+#include "host/kueue/elastic/workload_slices.hpp"
 #include "tests/kueue/objects.hpp"
 
 namespace espalier {

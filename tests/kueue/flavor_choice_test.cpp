@@ -1,9 +1,9 @@
-#include "host/kueue/flavor_choice.hpp"
+#include "host/kueue/cycle/flavor_choice.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/kueue/topology_request.hpp"
+#include "host/kueue/objects/topology_request.hpp"
 #include "tests/kueue/objects.hpp"
 
 namespace espalier {

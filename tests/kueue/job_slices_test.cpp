@@ -1,11 +1,11 @@
-#include "host/kueue/job_slices.hpp"
+#include "host/kueue/elastic/job_slices.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/kueue/workload_slices.hpp"
-#include "host/kueue/workload_status.hpp"
+#include "host/kueue/elastic/workload_slices.hpp"
+#include "host/kueue/objects/workload_status.hpp"
 #include "tests/kueue/objects.hpp"
 
 namespace espalier {

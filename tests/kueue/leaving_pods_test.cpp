@@ -1,4 +1,4 @@
-#include "host/kueue/leaving_pods.hpp"
+#include "host/kueue/objects/leaving_pods.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "host/kueue/missing_queue.hpp"
+#include "host/kueue/objects/missing_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "host/kueue/multikueue_flow.hpp"
+#include "host/kueue/multikueue/multikueue_flow.hpp"
 
 #include <fstream>
 #include <iterator>
@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/kueue/folded_slices.hpp"
-#include "host/kueue/resize_plan.hpp"
-#include "host/kueue/workload_slices.hpp"
+#include "host/kueue/elastic/folded_slices.hpp"
+#include "host/kueue/elastic/resize_plan.hpp"
+#include "host/kueue/elastic/workload_slices.hpp"
 #include "tests/kueue/objects.hpp"
 
 namespace espalier {

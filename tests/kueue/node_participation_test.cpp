@@ -1,4 +1,4 @@
-#include "host/kueue/node_participation.hpp"
+#include "host/kueue/objects/node_participation.hpp"
 
 #include <gtest/gtest.h>
 

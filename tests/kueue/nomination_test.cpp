@@ -1,4 +1,4 @@
-#include "host/kueue/nomination.hpp"
+#include "host/kueue/cycle/nomination.hpp"
 
 #include <limits>
 
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 #include "tests/kueue/objects.hpp"
 
 namespace espalier {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "host/kueue/workload_status.hpp"
+#include "host/kueue/objects/workload_status.hpp"
 #include "host/model/cluster.hpp"
 
 namespace espalier {

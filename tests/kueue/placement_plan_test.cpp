@@ -1,4 +1,4 @@
-#include "host/kueue/placement_plan.hpp"
+#include "host/kueue/planning/placement_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "host/kueue/preemption.hpp"
+#include "host/kueue/cycle/preemption.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/kueue/workload_slices.hpp"
+#include "host/kueue/elastic/workload_slices.hpp"
 #include "tests/kueue/objects.hpp"
 
 namespace espalier {

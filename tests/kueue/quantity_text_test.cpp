@@ -1,4 +1,4 @@
-#include "host/kueue/quantity_text.hpp"
+#include "host/kueue/objects/quantity_text.hpp"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "host/kueue/queue_order.hpp"
+#include "host/kueue/cycle/queue_order.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
-#include "host/kueue/quota_requests.hpp"
+#include "host/kueue/cycle/quota_requests.hpp"
 
 #include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/kueue/flavor_choice.hpp"
-#include "host/kueue/preemption.hpp"
+#include "host/kueue/cycle/flavor_choice.hpp"
+#include "host/kueue/cycle/preemption.hpp"
 #include "host/model/quantity.hpp"
 #include "tests/kueue/objects.hpp"
 

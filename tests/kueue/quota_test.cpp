@@ -1,4 +1,4 @@
-#include "host/kueue/quota.hpp"
+#include "host/kueue/cycle/quota.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "host/kueue/resize_plan.hpp"
+#include "host/kueue/elastic/resize_plan.hpp"
 
 #include <set>
 
@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/kueue/folded_slices.hpp"
-#include "host/kueue/scheduling_cycle.hpp"
-#include "host/kueue/workload_slices.hpp"
+#include "host/kueue/cycle/scheduling_cycle.hpp"
+#include "host/kueue/elastic/folded_slices.hpp"
+#include "host/kueue/elastic/workload_slices.hpp"
 #include "tests/kueue/objects.hpp"
 
 namespace espalier {

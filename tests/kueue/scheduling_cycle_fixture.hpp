@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/kueue/scheduling_cycle.hpp"
+#include "host/kueue/cycle/scheduling_cycle.hpp"
 #include "tests/kueue/objects.hpp"
 
 namespace espalier {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 #include "tests/kueue/scheduling_cycle_fixture.hpp"
 
 namespace espalier {

@@ -1,8 +1,8 @@
-#include "host/kueue/usage_check.hpp"
+#include "host/kueue/validation/usage_check.hpp"
 
 #include <gtest/gtest.h>
 
-#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 #include "tests/kueue/objects.hpp"
 
 namespace espalier {

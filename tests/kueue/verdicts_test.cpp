@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/kueue/certificate.hpp"
-#include "host/kueue/cluster_input.hpp"
-#include "host/kueue/planned_answers.hpp"
-#include "host/kueue/pods_without_node.hpp"
-#include "host/kueue/room_holders.hpp"
+#include "host/kueue/cycle/room_holders.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
+#include "host/kueue/planning/planned_answers.hpp"
+#include "host/kueue/validation/certificate.hpp"
+#include "host/kueue/validation/pods_without_node.hpp"
 #include "host/what_if/empty_nodes.hpp"
 #include "tests/kueue/scheduling_cycle_fixture.hpp"
 #include "tests/questions/explain_in.hpp"

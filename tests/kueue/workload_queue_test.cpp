@@ -1,4 +1,4 @@
-#include "host/kueue/workload_queue.hpp"
+#include "host/kueue/cycle/workload_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "host/kueue/workload_requests.hpp"
+#include "host/kueue/objects/workload_requests.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "host/kueue/assignment_encoding.hpp"
+#include "host/kueue/objects/assignment_encoding.hpp"
 
 #include <functional>
 #include <limits>

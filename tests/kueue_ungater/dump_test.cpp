@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/kueue/ungater.hpp"
+#include "host/kueue/objects/ungater.hpp"
 #include "host/readers/cluster_files.hpp"
 
 namespace espalier {

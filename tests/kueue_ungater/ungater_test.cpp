@@ -1,4 +1,4 @@
-#include "host/kueue/ungater.hpp"
+#include "host/kueue/objects/ungater.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/kueue/preemption.hpp"
-#include "host/kueue/scheduling_cycle.hpp"
-#include "host/kueue/ungater.hpp"
-#include "host/kueue/workload_slices.hpp"
+#include "host/kueue/cycle/preemption.hpp"
+#include "host/kueue/cycle/scheduling_cycle.hpp"
+#include "host/kueue/elastic/workload_slices.hpp"
+#include "host/kueue/objects/ungater.hpp"
 #include "tests/kueue/objects.hpp"
 #include "tests/oracle/elastic_workloads.hpp"
 #include "tests/oracle/resizes.hpp"

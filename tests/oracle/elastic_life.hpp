@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "host/engine/engine.hpp"
-#include "host/kueue/preemption.hpp"
-#include "host/kueue/resize_plan.hpp"
+#include "host/kueue/cycle/preemption.hpp"
+#include "host/kueue/elastic/resize_plan.hpp"
 #include "host/model/cluster.hpp"
 #include "tests/differential/random.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "host/kueue/workload_status.hpp"
+#include "host/kueue/objects/workload_status.hpp"
 
 namespace espalier::oracle {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/kueue/resize_plan.hpp"
+#include "host/kueue/elastic/resize_plan.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/workload.hpp"
 #include "tests/oracle/resizes.hpp"

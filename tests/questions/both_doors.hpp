@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 #include "host/live/usage_by_key.hpp"
 #include "host/questions/local_questions.hpp"
 #include "service/client/remote_questions.hpp"

@@ -2,7 +2,7 @@
 #include "service/wire/multikueue.hpp"
 
 #include "espalier/v1/multikueue.grpc.pb.h"
-#include "host/kueue/resize_plan.hpp"
+#include "host/kueue/elastic/resize_plan.hpp"
 #include "service/flows/multikueue_input.hpp"
 #include "tests/cli_cycle/files.hpp"
 #include "tests/server/test_server.hpp"

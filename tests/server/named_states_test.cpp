@@ -4,7 +4,7 @@
 #include <future>
 
 #include "espalier/v1/scheduling.grpc.pb.h"
-#include "host/kueue/cluster_input.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 #include "service/wire/scheduling.hpp"
 #include "tests/kueue/objects.hpp"
 #include "tests/server/test_server.hpp"

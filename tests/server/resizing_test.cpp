@@ -2,8 +2,8 @@
 #include "service/wire/resizing.hpp"
 
 #include "espalier/v1/scheduling.grpc.pb.h"
-#include "host/kueue/cluster_input.hpp"
-#include "host/kueue/workload_slices.hpp"
+#include "host/kueue/elastic/workload_slices.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 #include "service/client/remote_engine.hpp"
 #include "service/wire/scheduling.hpp"
 #include "tests/kueue/objects.hpp"

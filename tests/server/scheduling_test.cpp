@@ -2,8 +2,8 @@
 #include "service/wire/scheduling.hpp"
 
 #include "espalier/v1/scheduling.grpc.pb.h"
-#include "host/kueue/cluster_input.hpp"
-#include "host/kueue/workload_status.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
+#include "host/kueue/objects/workload_status.hpp"
 #include "host/readers/cluster_files.hpp"
 #include "service/client/remote_engine.hpp"
 #include "tests/kueue/objects.hpp"

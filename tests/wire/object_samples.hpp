@@ -1,7 +1,7 @@
 // Objects that use every field the wire carries.
 #pragma once
 
-#include "host/kueue/ungater.hpp"
+#include "host/kueue/objects/ungater.hpp"
 #include "host/model/cluster.hpp"
 #include "tests/wire/wire_samples.hpp"
 

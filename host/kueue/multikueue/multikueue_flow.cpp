@@ -1,0 +1,642 @@
+#include "host/kueue/multikueue/multikueue_flow.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "host/kueue/elastic/folded_slices.hpp"
+#include "host/kueue/elastic/job_slices.hpp"
+#include "host/kueue/elastic/resize_plan.hpp"
+#include "host/kueue/elastic/workload_slices.hpp"
+#include "host/kueue/multikueue/flow_writes.hpp"
+#include "host/kueue/multikueue/manager_capacity.hpp"
+#include "host/kueue/objects/workload_status.hpp"
+#include "host/model/excerpt.hpp"
+
+namespace espalier {
+namespace {
+
+// The slices of a workload that is one of `workloads`.
+std::vector<std::size_t> SlicesOf(const Workload& workload,
+                                  const std::vector<Workload>& workloads) {
+  return SlicesOf(static_cast<std::size_t>(&workload - workloads.data()), workloads);
+}
+
+class Flow {
+ public:
+  Flow(MultiKueueState& state, const Engine& engine, ManagerCapacity& capacity)
+      : state_(state), engine_(engine), capacity_(capacity) {}
+
+  Result<std::optional<FlowStep>> Next() {
+    if (auto ready = FindObjects(); !ready) return tl::unexpected(ready.error());
+    CheckSlices();
+    if (error_) return tl::unexpected(*error_);
+    if (waiting_) return Waiting();
+    for (const auto decide :
+         {&Flow::FinishOldSlice, &Flow::SyncReplicas, &Flow::FoldReplicas, &Flow::AnswerRequest,
+          &Flow::AdmitSlice, &Flow::AdmitReplicas, &Flow::SyncWorkload, &Flow::MoveRequest,
+          &Flow::ReportRequest, &Flow::StartOrEndPods}) {
+      std::optional<FlowStep> step = (this->*decide)();
+      if (error_) return tl::unexpected(*error_);
+      if (!step) continue;
+      Finish(*step);
+      return step;
+    }
+    NoteQuota();
+    return Waiting();
+  }
+
+ private:
+  const std::string& worker() const { return state_.worker.name; }
+  const ScaledJob& job() const { return state_.worker.job; }
+
+  // W8.10.
+  Result<void> FindObjects() {
+    const std::string name = fmt::format("{} {} of worker {}", job().kind,
+                                         Excerpt(job().key.ToString()), Excerpt(worker()));
+    if (!job().elastic) {
+      return BadInput(fmt::format("{} lacks the annotation {}: \"true\": it cannot change its size",
+                                  name, kElasticJobAnnotation));
+    }
+    if (job().prebuilt_workload.empty()) {
+      return BadInput(fmt::format("{} lacks the label {}: it was not sent by MultiKueue", name,
+                                  kPrebuiltWorkload));
+    }
+    const ObjectKey key{job().key.namespace_, job().prebuilt_workload};
+    workload_ = Find(state_.worker.workloads, key);
+    if (workload_ == nullptr) {
+      return BadInput(
+          fmt::format("{} belongs to Workload {}, which is not among the objects of "
+                      "the worker",
+                      name, Excerpt(key.ToString())));
+    }
+    const Workload* copied = Find(state_.manager.workloads, key);
+    if (copied == nullptr) {
+      return BadInput(
+          fmt::format("Workload {} of worker {} is not among the objects of the "
+                      "manager",
+                      Excerpt(key.ToString()), Excerpt(worker())));
+    }
+    return FindSlices(*copied);
+  }
+
+  // The slices of the job, and those of the manager that have not finished.
+  Result<void> FindSlices(const Workload& copied) {
+    std::vector<Workload>& workloads = state_.manager.workloads;
+    const std::vector<std::size_t> slices = SlicesOf(copied, workloads);
+    for (const std::size_t i : slices) slices_.insert(workloads[i].key);
+    for (const std::size_t i : SlicesOf(*workload_, state_.worker.workloads)) {
+      slices_.insert(state_.worker.workloads[i].key);
+    }
+    const UnfinishedSlices unfinished = UnfinishedOf(slices, workloads);
+    for (const std::size_t i : unfinished.chain) chain_.push_back(&workloads[i]);
+    if (state_.slices == SliceMode::kPerReplica) {
+      for (const std::size_t i : unfinished.replicas) replicas_.push_back(&workloads[i]);
+    }
+    if (chain_.empty()) {
+      return tl::unexpected(Error{
+          ErrorClass::kNotFound,
+          fmt::format("Workload {} of the manager has finished", Excerpt(copied.key.ToString()))});
+    }
+    newest_ = chain_.back();
+    if (chain_.size() > 1) old_ = chain_[chain_.size() - 2];
+    return {};
+  }
+
+  // Slices that contradict each other are for somebody else to end, as when one is resized.
+  void CheckSlices() {
+    if (chain_.size() < 2) return;
+    const bool contradict =
+        HasReservation(*old_) && HasReservation(*newest_) && !Replaces(*newest_, *old_);
+    if (chain_.size() == 2 && !contradict) return;
+    auto plan = Plan(*newest_, CountsOf(*newest_));
+    if (plan) {
+      Wait(kManager, SlicesText(), fmt::format("refused: {}", plan->reason));
+    } else {
+      error_ = plan.error();
+    }
+  }
+
+  std::string SlicesText() const {
+    std::vector<std::string> names;
+    for (const Workload* slice : chain_) names.push_back(slice->key.ToString());
+    return fmt::format("slices {} have not ended", fmt::join(names, ", "));
+  }
+
+  // The counts of the newest slice once the slices per replica that wait are folded into it.
+  PodCounts CountsToCome() const {
+    PodCounts counts = CountsOf(*newest_);
+    for (const Workload* replica : replicas_) {
+      if (HasReservation(*replica)) continue;  // which is folded before anything is asked
+      for (const PodSet& pod_set : replica->pod_sets) {
+        const auto count = counts.find(pod_set.name);
+        if (count != counts.end()) count->second += pod_set.count;
+      }
+    }
+    return counts;
+  }
+
+  // Those counts with the ones of a request in their place.
+  PodCounts Wanted(const PodCounts& request) const {
+    PodCounts counts = CountsToCome();
+    for (const auto& [name, count] : request) {
+      if (counts.contains(name)) counts[name] = count;
+    }
+    return counts;
+  }
+
+  Result<ResizePlan> Plan(const Workload& workload, const PodCounts& counts) {
+    const SliceMode mode = old_ == nullptr ? state_.slices : SliceMode::kReplacement;
+    ResizeRequest request{workload.key, {}, mode, ResizeProfile::kKueue};
+    request.counts.assign(counts.begin(), counts.end());
+    const PodCounts has = CountsOf(workload);
+    const bool grows = std::ranges::any_of(counts, [&](const auto& entry) {
+      const auto count = has.find(entry.first);
+      return count != has.end() && entry.second > count->second;
+    });
+    if (!grows) return PlanResize(state_.manager, engine_, request);  // no place is looked for
+    auto capacity = capacity_.Copy(state_.manager);
+    if (!capacity) return tl::unexpected(capacity.error());
+    return PlanResize(state_.manager, *std::move(capacity), engine_, request);
+  }
+
+  // Says whether the job wants another count by now than was asked for: the request is late.
+  bool IsLate(const PodCounts& request) const {
+    return std::ranges::any_of(request, [&](const auto& entry) {
+      const auto wanted = job().counts.find(entry.first);
+      return wanted != job().counts.end() && wanted->second != entry.second;
+    });
+  }
+
+  void Wait(std::string at, std::string event, std::string decision) {
+    if (!waiting_) waiting_ = FlowStep{std::move(at), std::move(event), std::move(decision)};
+  }
+
+  std::optional<FlowStep> Waiting() {
+    if (waiting_) Finish(*waiting_);
+    return std::move(waiting_);
+  }
+
+  // The manager makes a slice of a scale request, or writes lower counts (W6.3). What an old slice
+  // carries was answered by the newest one, or came too late.
+  std::optional<FlowStep> AnswerRequest() {
+    for (const Workload* slice : {old_, newest_}) {
+      if (slice == nullptr) continue;
+      const auto request = state_.manager_requests.find(slice->key);
+      if (request == state_.manager_requests.end() || request->second.empty()) continue;
+      FlowStep step{kManager, fmt::format("workload {} carries the scale request {}",
+                                          slice->key.ToString(), Text(request->second))};
+      const PodCounts wanted = Wanted(request->second);
+      if (wanted == CountsToCome()) {
+        step.decision = "none: answered before";
+      } else if (slice == old_) {
+        step.decision = "dropped: the slice is being replaced";
+      } else if (IsLate(request->second)) {
+        step.decision = "dropped: the job wants other counts by now";
+      } else if (!Answer(wanted, step)) {
+        return std::nullopt;
+      }
+      step.writes.push_back(ClearRequest(kManager, slice->key));
+      return step;
+    }
+    return std::nullopt;
+  }
+
+  // False when the manager does not, with why.
+  bool Answer(const PodCounts& wanted, FlowStep& step) {
+    auto plan = Plan(*newest_, wanted);
+    if (!plan) {
+      error_ = plan.error();
+      return false;
+    }
+    if (plan->decision == ResizeDecision::kRefused) {
+      Wait(kManager, step.event, fmt::format("refused: {}", plan->reason));
+      return false;
+    }
+    step.decision = ToString(plan->decision);
+    if (plan->decision == ResizeDecision::kInPlace) {
+      step.writes.push_back(WriteCounts(kManager, *newest_, *plan->after));
+    }
+    if (plan->decision == ResizeDecision::kSlicesPerReplica &&
+        !AskForReplicas(*plan, wanted, step)) {
+      return false;
+    }
+    EndSurplus(*plan, step);
+    if (plan->decision == ResizeDecision::kNewSlice) {
+      Workload created = plan->slices.front().workload;  // the scheduler admits it later
+      created.admission.reset();
+      created.conditions.clear();
+      step.writes.push_back(WriteWorkload(kManager, std::move(created), "",
+                                          fmt::format("replaces {}", newest_->key.ToString())));
+    }
+    return true;
+  }
+
+  // A slice for each new replica, which the scheduler admits later. Counts that fall travel with
+  // the request.
+  bool AskForReplicas(const ResizePlan& plan, const PodCounts& wanted, FlowStep& step) {
+    PodCounts lower = CountsOf(*newest_);
+    for (auto& [name, count] : lower) count = std::min(count, wanted.at(name));
+    Workload parent = *newest_;
+    if (lower != CountsOf(parent)) {
+      auto shrunk = Plan(parent, lower);
+      if (!shrunk) {
+        error_ = shrunk.error();
+        return false;
+      }
+      if (shrunk->after) parent = *std::move(shrunk->after);
+      step.writes.push_back(WriteCounts(kManager, *newest_, parent));
+    }
+    for (const PlannedSlice& slice : plan.slices) {
+      if (Find(state_.manager.workloads, slice.workload.key) != nullptr) continue;
+      Workload created = slice.workload;
+      created.admission.reset();
+      created.conditions.clear();
+      step.writes.push_back(WriteWorkload(kManager, std::move(created), "",
+                                          fmt::format("a replica of {}", newest_->key.ToString())));
+    }
+    if (!HasCondition(parent, kResizeRequested)) {
+      step.writes.push_back(WriteResizing(std::move(parent), true));
+    }
+    return true;
+  }
+
+  // Slices that wait for replicas that nobody wants any more end.
+  void EndSurplus(const ResizePlan& plan, FlowStep& step) const {
+    const Workload& parent = plan.after ? *plan.after : *newest_;
+    if (plan.slices.empty() && HasCondition(parent, kResizeRequested)) {
+      step.writes.push_back(WriteResizing(parent, false));
+    }
+    for (const Workload* replica : replicas_) {
+      const bool is_used = std::ranges::any_of(plan.slices, [&](const PlannedSlice& slice) {
+        return slice.workload.key == replica->key;
+      });
+      if (is_used || HasReservation(*replica)) continue;
+      step.writes.push_back(FinishWrite(*replica, kManager, "OutOfSync"));
+    }
+  }
+
+  std::optional<FlowStep> FinishOldSlice() {
+    if (old_ == nullptr) return std::nullopt;
+    const std::string event = fmt::format(
+        "slice {} {}, and {} has not ended", newest_->key.ToString(),
+        HasReservation(*newest_) ? "holds quota" : "asks for quota", old_->key.ToString());
+    if (HasReservation(*newest_)) {
+      return FlowStep{
+          kManager, event, "the old slice ends", {FinishWrite(*old_, kManager, kReplaced)}};
+    }
+    if (HasReservation(*old_) && !HasCondition(*old_, kEvicted)) return std::nullopt;
+    return FlowStep{kManager,
+                    event,
+                    "the old slice ends, as it has lost its quota",
+                    {FinishWrite(*old_, kManager, "OutOfSync")}};
+  }
+
+  // The manager's scheduler admits a slice for the difference (R21.13).
+  std::optional<FlowStep> AdmitSlice() {
+    if (old_ == nullptr || HasReservation(*newest_) || !Replaces(*newest_, *old_)) {
+      return std::nullopt;
+    }
+    // As when the slice is asked for: the answer is the same as long as the objects are.
+    Workload admitted = *newest_;
+    SetCondition(*newest_, {std::string(kFinished), "True", "", ""});  // passed over for the moment
+    auto plan = Plan(*old_, CountsOf(admitted));
+    *newest_ = admitted;
+    if (!plan) {
+      error_ = plan.error();
+      return std::nullopt;
+    }
+    const std::string event = fmt::format("slice {} asks for quota", newest_->key.ToString());
+    const Workload* like = nullptr;  // has the quota and the places that the slice gets
+    if (plan->decision == ResizeDecision::kNone) like = old_;
+    if (plan->decision == ResizeDecision::kInPlace) like = &*plan->after;
+    if (plan->decision == ResizeDecision::kNewSlice && plan->slices.front().admitted) {
+      like = &plan->slices.front().workload;
+    }
+    if (like == nullptr) {
+      Wait(kManager, event, fmt::format("waits: {}", plan->reason));
+      return std::nullopt;
+    }
+    admitted.admission = like->admission;
+    admitted.conditions = like->conditions;
+    return FlowStep{
+        kManager,
+        event,
+        "admitted",
+        {WriteWorkload(kManager, std::move(admitted), "status.conditions[QuotaReserved]", "True"),
+         FinishWrite(*old_, kManager, kReplaced)}};
+  }
+
+  // The manager's scheduler admits as many slices per replica as fit.
+  std::optional<FlowStep> AdmitReplicas() {
+    if (old_ != nullptr || replicas_.empty() || !HasReservation(*newest_)) return std::nullopt;
+    auto plan = Plan(*newest_, CountsToCome());
+    if (!plan) {
+      error_ = plan.error();
+      return std::nullopt;
+    }
+    FlowStep step{kManager, fmt::format("{} {} for quota", NamesOfReplicas(),
+                                        replicas_.size() == 1 ? "asks" : "ask")};
+    for (const PlannedSlice& slice : plan->slices) {
+      if (!slice.admitted) continue;
+      step.writes.push_back(
+          WriteWorkload(kManager, slice.workload, "status.conditions[QuotaReserved]", "True"));
+    }
+    if (step.writes.empty()) {
+      Wait(kManager, step.event, fmt::format("waits: {}", plan->reason));
+      return std::nullopt;
+    }
+    step.decision = fmt::format("{} of {} admitted", step.writes.size(), replicas_.size());
+    return step;
+  }
+
+  // "slices a, b"
+  std::string NamesOfReplicas() const {
+    constexpr std::size_t kMostNamed = 5;
+    std::vector<std::string> names;
+    for (const Workload* replica : replicas_) {
+      if (names.size() < kMostNamed) names.push_back(replica->key.ToString());
+    }
+    const std::size_t more = replicas_.size() - names.size();
+    return fmt::format("{} {}{}", replicas_.size() == 1 ? "slice" : "slices",
+                       fmt::join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+  }
+
+  // Slices per replica go into both clusters (KEP-77).
+  std::optional<FlowStep> SyncReplicas() {
+    FlowStep step{"multikueue"};
+    for (const Workload* replica : replicas_) {
+      if (!HasReservation(*replica)) continue;
+      if (Find(state_.worker.workloads, replica->key) != nullptr) continue;
+      step.writes.push_back(WriteWorkload(worker(), *replica, "", "copied from the manager"));
+    }
+    if (step.writes.empty()) return std::nullopt;
+    step.event = fmt::format("{} admitted in the manager, and not in the worker",
+                             Counted(step.writes.size(), "slice"));
+    step.decision = "synced";
+    return step;
+  }
+
+  // The manager counts admitted slices per replica in their workload, each once, before they end
+  // (W5.7).
+  std::optional<FlowStep> FoldReplicas() {
+    Workload parent = *newest_;
+    FoldedSlices folded(parent);
+    FlowStep step{kManager};
+    std::vector<FlowWrite> ends;
+    for (const Workload* replica : replicas_) {
+      if (!HasReservation(*replica)) continue;
+      folded.Fold(*replica, parent);
+      ends.push_back(FinishWrite(*replica, kManager, kFolded));
+    }
+    if (ends.empty()) return std::nullopt;
+    if (parent != *newest_) {
+      FlowWrite counts = WriteCounts(kManager, *newest_, parent);
+      counts.field += ", " + AnnotationField(kFoldedSlicesAnnotation);
+      counts.value += ", " + *parent.annotations.Find(kFoldedSlicesAnnotation);
+      step.writes.push_back(std::move(counts));
+    }
+    step.event = fmt::format("{} admitted", Counted(ends.size(), "slice"));
+    step.decision = fmt::format("folded into {}", newest_->key.ToString());
+    const bool waits = ends.size() < replicas_.size();
+    if (HasCondition(parent, kResizeRequested) != waits) {
+      step.writes.push_back(WriteResizing(std::move(parent), waits));
+    }
+    std::ranges::move(ends, std::back_inserter(step.writes));
+    return step;
+  }
+
+  // "1 slice is", "2 slices are"
+  static std::string Counted(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? " is" : "s are");
+  }
+
+  // The worker's copy of the newest slice, with the counts of the manager's: those of its slices
+  // per replica that the manager has folded are folded here too.
+  Workload CopyInSync(const Workload& copy) const {
+    Workload synced = copy;
+    FoldedSlices folded(synced);
+    for (const Workload& workload : state_.worker.workloads) {
+      if (slices_.contains(workload.key) && HasReservation(workload) && IsFoldedThere(workload)) {
+        folded.Fold(workload, synced);
+      }
+    }
+    return WithCountsOf(std::move(synced), *newest_);
+  }
+
+  bool IsFoldedThere(const Workload& replica) const {
+    const Workload* original = Find(state_.manager.workloads, replica.key);
+    return original != nullptr && HasCondition(*original, kFinished) && EndOf(*original) == kFolded;
+  }
+
+  // The reason why a workload has finished.
+  static std::string EndOf(const Workload& finished) {
+    return FindCondition(finished, kFinished)->reason;
+  }
+
+  // MultiKueue copies the manager's workload to the worker, and tells the job its name: without
+  // that the job would still be compared with the old one (W6.3).
+  std::optional<FlowStep> SyncWorkload() {
+    if (!HasReservation(*newest_)) return std::nullopt;
+    FlowStep step{"multikueue"};
+    const Workload* copy = Find(state_.worker.workloads, newest_->key);
+    if (copy == nullptr) {
+      step.writes.push_back(WriteWorkload(worker(), *newest_, "", "copied from the manager"));
+    } else if (NamesOf(*copy) != NamesOf(*newest_)) {
+      error_ =
+          Error{ErrorClass::kBadInput,
+                fmt::format("Workload {} has the pod sets {} in the manager and {} in worker "
+                            "{}; want the same in both",
+                            Excerpt(newest_->key.ToString()), fmt::join(NamesOf(*newest_), ", "),
+                            fmt::join(NamesOf(*copy), ", "), Excerpt(worker()))};
+      return std::nullopt;
+    } else if (CountsOf(*copy) != CountsOf(*newest_)) {
+      step.writes.push_back(WriteCounts(worker(), *copy, CopyInSync(*copy)));
+    }
+    if (job().prebuilt_workload != newest_->key.name) {
+      ScaledJob told = job();
+      told.prebuilt_workload = newest_->key.name;
+      step.writes.push_back({worker(), job().kind, job().key,
+                             fmt::format("metadata.labels[{}]", kPrebuiltWorkload),
+                             newest_->key.name, std::move(told)});
+    }
+    for (const Workload& workload : state_.worker.workloads) {
+      if (!slices_.contains(workload.key) || workload.key == newest_->key) continue;
+      if (HasCondition(workload, kFinished)) continue;
+      const Workload* original = Find(state_.manager.workloads, workload.key);
+      if (original != nullptr && HasCondition(*original, kFinished)) {
+        step.writes.push_back(FinishWrite(workload, worker(),
+                                          IsReplicaSlice(workload) ? EndOf(*original) : kReplaced));
+      }
+    }
+    if (step.writes.empty()) return std::nullopt;
+    step.event = fmt::format("workload {} of the manager is not as it is in the worker",
+                             newest_->key.ToString());
+    step.decision = "synced";
+    return step;
+  }
+
+  // MultiKueue moves a request once: it comes to the manager before it goes from the worker, and
+  // one that was answered already, or that an old slice carries, only goes (W6.2).
+  std::optional<FlowStep> MoveRequest() {
+    for (const auto& [key, request] : state_.worker.requests) {
+      if (request.empty() || !slices_.contains(key)) continue;
+      FlowStep step{"multikueue", fmt::format("workload {} of the worker carries the scale request "
+                                              "{}",
+                                              key.ToString(), Text(request))};
+      const auto there = state_.manager_requests.find(newest_->key);
+      const bool is_there = there != state_.manager_requests.end() && there->second == request;
+      if (key != workload_->key) {
+        step.decision = "dropped: the slice was replaced";
+      } else if (!NamesAny(*workload_, request)) {
+        step.decision = "dropped: it names no pod set of the workload";
+      } else if (IsLate(request)) {
+        step.decision = "dropped: the job wants other counts by now";
+      } else if (is_there || Wanted(request) == CountsToCome()) {
+        step.decision = "moved before";
+      } else {
+        step.decision = "moved to the manager";
+        step.writes.push_back(SetRequest(kManager, newest_->key, request));
+      }
+      step.writes.push_back(ClearRequest(worker(), key));
+      return step;
+    }
+    return std::nullopt;
+  }
+
+  // The worker reports counts that differ, and the job runs on (W6.1).
+  std::optional<FlowStep> ReportRequest() {
+    const PodCounts has = CountsOf(*workload_);
+    const PodCounts wants = With(*workload_, job().counts);
+    const PodCounts to_come = CountsToCome();
+    if (wants == to_come) return std::nullopt;  // they are, or are under way
+    if (wants == has && replicas_.empty()) return std::nullopt;
+    const auto asked = state_.manager_requests.find(newest_->key);
+    if (asked != state_.manager_requests.end() && Wanted(asked->second) == wants) {
+      return std::nullopt;
+    }
+    PodCounts request;
+    bool grows = false;
+    for (const auto& [name, count] : wants) {
+      const auto later = to_come.find(name);
+      const bool waits_for_more = later != to_come.end() && later->second > has.at(name);
+      if (count == has.at(name) && !(waits_for_more && !replicas_.empty())) continue;
+      request[name] = count;
+      grows = grows || count > has.at(name);
+    }
+    return FlowStep{"worker",
+                    fmt::format("{} {} wants {}, its workload has {}", job().kind,
+                                job().key.ToString(), Text(wants), Text(has)),
+                    grows ? "scale-up: reported" : "scale-down: reported",
+                    {SetRequest(worker(), workload_->key, request)}};
+  }
+
+  // Counts agree: gated pods start, pods beyond the counts end (W6.4).
+  std::optional<FlowStep> StartOrEndPods() {
+    const PodCounts has = CountsOf(*workload_);
+    const PodCounts wants = With(*workload_, job().counts);
+    const bool waits_for_more = !replicas_.empty() && wants == CountsToCome();
+    if ((wants != has && !waits_for_more) || With(*workload_, job().runs) == has) {
+      return std::nullopt;
+    }
+    if (!HasReservation(*workload_)) return std::nullopt;
+    if (job().suspended) {
+      Wait("worker", fmt::format("{} {} is suspended", job().kind, job().key.ToString()),
+           "waits: for the worker's job controller");
+      return std::nullopt;
+    }
+    std::vector<std::string> changes;
+    for (const auto& [name, count] : has) {
+      const auto running = job().runs.find(name);
+      const std::int64_t more = count - (running == job().runs.end() ? 0 : running->second);
+      if (more > 0) changes.push_back(fmt::format("{} of {} start", more, name));
+      if (more < 0) changes.push_back(fmt::format("{} of {} end", -more, name));
+    }
+    ScaledJob runs = job();
+    runs.runs = has;
+    return FlowStep{"worker",
+                    waits_for_more ? fmt::format("workload {} has {}, and its job wants more",
+                                                 workload_->key.ToString(), Text(has))
+                                   : fmt::format("{} {} and its workload have {}", job().kind,
+                                                 job().key.ToString(), Text(has)),
+                    fmt::format("pods: {}", fmt::join(changes, ", ")),
+                    {{worker(), job().kind, job().key, "pods", Text(has), std::move(runs)}}};
+  }
+
+  // Whose quota it is that everything else waits for.
+  void NoteQuota() {
+    if (!HasReservation(*newest_)) {
+      Wait(kManager, fmt::format("workload {} asks for quota", newest_->key.ToString()),
+           "waits: for the manager's scheduler");
+    } else if (!HasReservation(*workload_)) {
+      Wait("worker", fmt::format("workload {} asks for quota", workload_->key.ToString()),
+           "waits: for the worker's scheduler");
+    }
+  }
+
+  void Finish(FlowStep& step) const {
+    const ScaledJob* after = &job();
+    for (const FlowWrite& write : step.writes) {
+      if (const auto* changed = std::get_if<ScaledJob>(&write.after)) after = changed;
+    }
+    step.in_sync = after->elastic && !after->prebuilt_workload.empty();
+    step.suspended = after->suspended;
+    step.runs = after->runs;
+  }
+
+  static constexpr const char* kReplaced = "WorkloadSliceReplaced";
+  static constexpr const char* kFolded = "Folded";
+
+  MultiKueueState& state_;
+  const Engine& engine_;
+  ManagerCapacity& capacity_;
+  const Workload* workload_ = nullptr;  // of the worker: that the job belongs to
+  std::set<ObjectKey> slices_;          // of the job, in either cluster
+  std::vector<Workload*> replicas_;     // of the manager: slices per replica that have not ended
+  std::vector<Workload*> chain_;        // of the manager: those that have not ended, oldest first
+  Workload* newest_ = nullptr;          // the last of the chain
+  Workload* old_ = nullptr;             // the one before it; null: none
+  std::optional<FlowStep> waiting_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<std::optional<FlowStep>> NextFlowStep(MultiKueueState& state, const Engine& engine) {
+  ManagerCapacity capacity(engine);
+  return Flow(state, engine, capacity).Next();
+}
+
+Result<std::vector<FlowStep>> PlanFlow(MultiKueueState state, const Engine& engine) {
+  constexpr std::size_t kMostSteps = 1000;  // none is taken twice, so that this is not reached
+  std::vector<FlowStep> steps;
+  ManagerCapacity capacity(engine);
+  while (true) {
+    if (steps.size() == kMostSteps) {
+      return tl::unexpected(Error{ErrorClass::kInternal,
+                                  fmt::format("the flow has not ended after {} steps; the last is: "
+                                              "{}",
+                                              kMostSteps, steps.back().decision)});
+    }
+    auto step = Flow(state, engine, capacity).Next();
+    if (!step) return tl::unexpected(step.error());
+    if (!*step) break;
+    steps.push_back(**std::move(step));
+    if (steps.back().writes.empty()) break;
+    for (const FlowWrite& write : steps.back().writes) {
+      const auto* workload = std::get_if<Workload>(&write.after);
+      if (workload != nullptr && write.cluster == kManager) {
+        capacity.Follow(*workload, state.manager);
+      }
+    }
+    CarryOut(steps.back(), steps.back().writes.size(), state);
+    if (!engine.budget().Pause()) return tl::unexpected(engine.budget().Check().error());
+  }
+  return steps;
+}
+
+}  // namespace espalier

@@ -1,0 +1,616 @@
+// espalier place: where would the pending workloads of a saved cluster go?
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "host/engine/engine.hpp"
+#include "host/gangs/expand.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
+#include "host/kueue/objects/node_participation.hpp"
+#include "host/kueue/objects/running_gangs.hpp"
+#include "host/kueue/planning/placement_plan.hpp"
+#include "host/kueue/planning/planned_answers.hpp"
+#include "host/kueue/validation/pods_without_node.hpp"
+#include "host/live/usage_by_key.hpp"
+#include "host/model/excerpt.hpp"
+#include "host/what_if/empty_nodes.hpp"
+#include "service/backends/backends.hpp"
+#include "service/cli/commands/commands.hpp"
+#include "service/cli/commands/dispatch_clusters.hpp"
+#include "service/cli/commands/state_of_server.hpp"
+#include "service/cli/html_report/html_report.hpp"
+#include "service/cli/options/address_option.hpp"
+#include "service/cli/options/backend_options.hpp"
+#include "service/cli/options/input.hpp"
+#include "service/cli/reports/cluster_picture.hpp"
+#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/dispatch_report.hpp"
+#include "service/cli/reports/model_text.hpp"
+#include "service/cli/reports/placement_report.hpp"
+#include "service/cli/reports/reported_gangs.hpp"
+#include "service/cli/terminal/progress_bar.hpp"
+#include "service/cli/terminal/report_error.hpp"
+#include "service/cli/terminal/standard_output.hpp"
+#include "service/cli/terminal/terminal.hpp"
+#include "service/client/remote_engine.hpp"
+#include "service/client/remote_questions.hpp"
+
+namespace espalier {
+namespace {
+
+// --picture without a resource: the one that matters most.
+constexpr const char* kChooseResource = "auto";
+
+struct PlaceOptions {
+  InputOptions input;
+  std::string mode = "sequential";  // or nominate
+  std::string feature_gates;
+  BackendOptions backend;
+  std::string output = "table";  // or wide, json, yaml
+  std::string color = "auto";
+  std::string workload;
+  std::string connect;  // address of a server; empty: decide here
+  std::string state;    // of the server, by name; empty: the one without a name
+  bool load = false;    // make the files the state of the server
+  std::string picture;  // a resource, kChooseResource, or empty for no picture
+  std::string report;   // file; empty: none
+  bool simulate_empty = false;
+  bool guess_flavor = false;
+  bool show_model = false;
+  std::vector<std::string> clusters;  // NAME=FILE; empty: the files are the cluster
+};
+
+constexpr const char* kExamples = R"(Examples:
+  Save a cluster, and see where every pending workload would go:
+    espalier snapshot -o cluster.json.gz
+    espalier place cluster.json.gz
+
+  Many files or folders, plain or gzip, JSON or YAML; - is standard input:
+    espalier place nodes.json.gz queues/ job.yaml
+    kubectl get ... -o json | espalier place -
+
+  Why does one workload not fit, and would it fit on an empty cluster?
+    espalier place cluster.json.gz --workload team-a/job-train-1f2e3
+    espalier place cluster.json.gz --workload team-a/job-train-1f2e3 --simulate-empty
+
+  Everything for a script:
+    espalier place cluster.json.gz -o json | jq '.items[] | select(.status.admission)'
+
+  No queues at hand? Take the only flavor that has a topology, and be told where that is a guess:
+    espalier place nodes.json job.yaml --guess-flavor
+
+  What was understood of a JobSet, a LeaderWorkerSet, a Workload of scheduling.k8s.io, ...?
+    espalier place manifests/ --show-model -o yaml
+
+  Place replicas, ranks and groups inside groups as they ask, each level of them:
+    espalier place cluster.json.gz manifests/ --profile espalier
+
+  How full would the racks be?
+    espalier place cluster.json.gz --picture
+    espalier place cluster.json.gz --picture=cpu
+
+  The whole cluster in a browser, with every gang, and why each of the others waits:
+    espalier place cluster.json.gz --report cluster.html
+
+  Ask a running server about the state that it holds; nothing is changed there:
+    espalier place queues.json --connect unix:/run/espalier/espalier.sock
+
+  Replace the state of a server by that of the files, and ask; the output is as without a server:
+    espalier place cluster.json.gz --connect unix:/tmp/espalier.sock --load
+
+  Which of several clusters can hold the workloads now, and how well?
+    espalier place jobs.yaml --cluster east=east.json.gz --cluster west=west.json.gz
+
+  The same of the states that a server holds by name, from files that have queues and flavors:
+    espalier place jobs.yaml queues.yaml --connect HOST:PORT --state east,west
+
+Workloads are taken by priority, then age, then uid. A stopped queue counts as open, and quota is
+not looked at: the question is where pods would go, not whose turn it is.
+
+Exit codes: 0 all placed; 1 some not; 2 wrong command line; 3 wrong input;
+4 no server, GPU or memory, or output lost; 5 internal error.)";
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class PlaceRun {
+ public:
+  explicit PlaceRun(const PlaceOptions& options)
+      : options_(options), style_(OutputStyle(options.color, options.output == "wide")) {}
+
+  ExitCode Run() {
+    InputOptions input = options_.input;
+    if (!options_.connect.empty() && !options_.load) {
+      auto of_state = ConfigurationOfState(options_.connect, options_.state);
+      if (!of_state) return ReportError(of_state.error());
+      input.of_state = *std::move(of_state);
+    }
+    Result<ClusterRead> read = ReadInput(input);
+    if (!read) return ReportError(read.error());
+    cluster_ = std::move(read->cluster);
+    const Result<FeatureGates> gates = GatesOf(cluster_, options_.feature_gates);
+    if (!gates) return ReportError(gates.error());
+    gates_ = *gates;
+    if (!options_.workload.empty()) {
+      Result<ObjectKey> workload = FindWorkload(cluster_, options_.workload);
+      if (!workload) return ReportError(workload.error());
+      only_ = *std::move(workload);
+    }
+    if (options_.show_model) return ShowModel(*read);
+    TellGangNotes(read->gang_workloads);
+    if (options_.load) gangs_ = std::move(read->gang_workloads);
+    if (const Result<void> connected = Connect(); !connected) {
+      return ReportError(connected.error());
+    }
+    if (const auto known = CheckPictured(); !known) return ReportError(known.error());
+    const std::string node_lines = asks_ ? state_lines_ : NodeLines(cluster_);
+    // Planning looks at no node, and they are most of the memory: one copy of them is enough.
+    std::vector<Node> nodes = std::exchange(cluster_.nodes, {});
+    Result<PlacementPlan> plan = PlanPlacement(cluster_, {.gates = gates_,
+                                                          .only = only_,
+                                                          .simulate_empty = options_.simulate_empty,
+                                                          .guess_flavor = options_.guess_flavor,
+                                                          .tree_rules = Rules()});
+    if (!plan) return ReportError(plan.error());
+    plan->state.nodes = std::move(nodes);
+    const Result<void> decided = Decide(*plan);
+    if (!decided) return ReportError(decided.error());
+    NotePodsWithoutNode(*plan);
+    if (const Result<void> named = NameNodes(plan->state); !named) {
+      return ReportError(named.error());
+    }
+    const PlacementReport report{
+        cluster_,   plan->state,       plan->workloads,       planned_.answers,
+        node_lines, planned_.verdicts, planned_.other_answers};
+    Print(report);
+    if (!options_.picture.empty()) PrintPicture(*plan);
+    const OutcomeCounts counts = CountOutcomes(report);
+    if (!options_.report.empty()) {
+      const auto written = WriteReport(*std::move(plan), node_lines);
+      if (!written) return ReportError(written.error());
+    }
+    const std::size_t not_as_asked =
+        counts.not_as_asked + counts.left_behind + (counts.lost_pods > 0 ? 1 : 0);
+    const std::size_t no = counts.not_placed + (options_.input.best_effort ? 0 : not_as_asked);
+    return no == 0 ? kExitOk : kExitNo;
+  }
+
+ private:
+  ExitCode ShowModel(ClusterRead& read) const {
+    std::vector<GangWorkload> workloads;
+    for (std::size_t i = 0; i < read.kueue_workloads && i < cluster_.workloads.size(); ++i) {
+      workloads.push_back(FromKueueWorkload(cluster_.workloads[i]));
+    }
+    std::ranges::move(read.gang_workloads, std::back_inserter(workloads));
+    if (only_) {
+      std::erase_if(workloads, [&](const GangWorkload& one) { return !IsPartOf(*only_, one); });
+    }
+    WriteOutput(ModelText(workloads, options_.output, style_));
+    return kExitOk;
+  }
+
+  // Whether what is placed under this name is the workload or a part of it.
+  static bool IsPartOf(const ObjectKey& key, const GangWorkload& workload) {
+    return key.namespace_ == workload.head.key.namespace_ &&
+           (key.name == workload.head.key.name ||
+            key.name.starts_with(workload.head.key.name + "-"));
+  }
+
+  // Without --load the state of the server is asked, and the files only say what about.
+  Result<void> Connect() {
+    if (options_.connect.empty()) return {};
+    Result<RemoteEngine> remote = RemoteEngine::Connect(options_.connect);
+    if (!remote) return tl::unexpected(remote.error());
+    remote_ = *std::move(remote);
+    remote_->UseState(options_.state);
+    Result<RemoteState> state = remote_->UseStateOfServer();
+    if (state) {
+      state_ = *std::move(state);
+    } else if (!options_.load || state.error().error_class != ErrorClass::kNotFound) {
+      return tl::unexpected(state.error());
+    }
+    if (options_.load) return {};
+    asks_ = true;
+    state_lines_ = StateLines(state_, options_.connect, cluster_);
+    const auto notes = MatchToState(state_, options_.connect, cluster_);
+    if (!notes) return tl::unexpected(notes.error());
+    for (const std::string& note : *notes) Tell(note);
+    return {};
+  }
+
+  // The nodes that answers name are those of the state that was asked.
+  Result<void> NameNodes(ClusterStateInput& state) {
+    if (!asks_) return {};
+    Result<std::vector<Node>> nodes = NodesOfState(state_, *remote_);
+    if (!nodes) return tl::unexpected(nodes.error());
+    state.nodes = *std::move(nodes);
+    return {};
+  }
+
+  Result<void> Decide(PlacementPlan& plan) {
+    auto planned = options_.connect.empty() ? DecideHere(plan) : DecideThere(plan);
+    if (!planned) return tl::unexpected(planned.error());
+    planned_ = *std::move(planned);
+    return {};
+  }
+
+  Result<PlannedAnswers> DecideHere(PlacementPlan& plan) {
+    std::optional<ProgressBar> packing(std::in_place, "packing");
+    const Result<ClusterState> state = ClusterState::Build(plan.state);
+    packing.reset();
+    if (!state) return tl::unexpected(state.error());
+    const std::size_t at_once = Mode() == PlacementMode::kNominate ? plan.workloads.size() : 1;
+    const auto backend = MakeBackend(options_.backend.name, options_.backend.threads, at_once);
+    if (!backend) return tl::unexpected(backend.error());
+    const Engine engine(*backend, gates_);
+    EmptyNodes empty(*state, plan.state, engine);
+    auto planned = AnswerPlan(
+        plan, Timed([&](const std::vector<WorkloadRequest>& requests) {
+          ClusterState scratch = state->Branch();
+          ProgressBar progress("placing", requests.size());
+          return Result<std::vector<WorkloadAnswer>>(engine.Place(
+              scratch, requests, Mode(), [&](std::size_t done) { progress.Update(done); }));
+        }),
+        [&](std::vector<WorkloadRequest> requests) { return empty.Nominate(std::move(requests)); });
+    ReportDeviceFault(**backend);
+    if (options_.input.verbose) Tell("decided on " + DescribeBackend(**backend));
+    return planned;
+  }
+
+  Result<PlannedAnswers> DecideThere(PlacementPlan& plan) {
+    if (options_.load) {
+      if (auto loaded = Load(plan.state); !loaded) return tl::unexpected(loaded.error());
+    }
+    if (asks_) LeaveOutUnknownFlavors(plan);
+    auto questions = RemoteQuestions::Connect(options_.connect, options_.state, gates_);
+    if (!questions) return tl::unexpected(questions.error());
+    return AnswerPlan(plan, Timed([this](const std::vector<WorkloadRequest>& requests) {
+                        return remote_->Place(requests, Mode(), gates_);
+                      }),
+                      [&](const std::vector<WorkloadRequest>& requests) {
+                        return (*questions)->NominateOnEmpty(requests);
+                      });
+  }
+
+  // Pods that their domain has room for, and no node of it.
+  void NotePodsWithoutNode(const PlacementPlan& plan) {
+    PodsWithoutNode without(cluster_, plan.state.nodes);
+    for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
+      const auto* request = std::get_if<WorkloadRequest>(&plan.workloads[i].plan);
+      if (request == nullptr) continue;
+      std::ranges::move(
+          without.Find(*request, planned_.answers[i]),
+          std::back_inserter(cluster_.workloads[plan.workloads[i].index].not_honoured));
+    }
+  }
+
+  // A state is not asked about flavors that it does not have, but for the first of a workload.
+  void LeaveOutUnknownFlavors(PlacementPlan& plan) const {
+    std::set<std::string> left_out;
+    const auto is_unknown = [&](const PodSetRequest& pod_set) {
+      const bool known = std::ranges::any_of(
+          state_.flavors, [&](const auto& flavor) { return flavor.name == pod_set.flavor; });
+      if (!known) left_out.insert(pod_set.flavor);
+      return !known;
+    };
+    for (PlannedWorkload& planned : plan.workloads) {
+      std::erase_if(planned.others, [&](const WorkloadRequest& other) {
+        return std::ranges::any_of(other.pod_sets, is_unknown);
+      });
+    }
+    for (const std::string& flavor : left_out) {
+      Tell(fmt::format("flavor {} is not tried: the state of {} does not have it", Excerpt(flavor),
+                       options_.connect));
+    }
+  }
+
+  Result<void> Load(const ClusterStateInput& input) {
+    ClusterStateInput sent = input;
+    const std::vector<AdmittedUsage> workloads = AdmittedIn(sent);
+    const std::string configuration = cluster_.configuration ? cluster_.configuration->json : "";
+    if (auto loaded = remote_->Load(sent, workloads, configuration); !loaded) return loaded;
+    Tell(fmt::format("replaced the state of {} (generation {}, {}) by that of the files ({})",
+                     options_.connect, state_.generation, Counted(state_.nodes, "node"),
+                     Counted(static_cast<std::int64_t>(input.nodes.size()), "node")));
+    return {};
+  }
+
+  // Says how long an answer took, where that is wanted.
+  Nominate Timed(Nominate place) const {
+    return [this, place = std::move(place)](std::vector<WorkloadRequest> requests) {
+      const std::size_t asked = requests.size();
+      const Clock::time_point start = Clock::now();
+      auto answered = place(std::move(requests));
+      if (answered && options_.input.verbose) {
+        Tell(fmt::format("answered {} workloads in {:.1f} ms", asked, SecondsSince(start) * 1e3));
+      }
+      return answered;
+    };
+  }
+
+  // Takes what admitted workloads and gangs whose pods run use from the state, by their keys.
+  std::vector<AdmittedUsage> AdmittedIn(ClusterStateInput& state) const {
+    if (gangs_.empty()) return TakeUsageByKey(cluster_, state);
+    Cluster cluster = cluster_;
+    cluster.nodes = std::move(state.nodes);
+    AdmitRunningGangs(gangs_, TreesOf(options_.input.profile), cluster);
+    state = BuildClusterStateInput(cluster, gates_);
+    return TakeUsageByKey(cluster, state);
+  }
+
+  void Print(const PlacementReport& report) const {
+    for (const std::string& note : NotesOf(report)) Tell(note);
+    if (options_.output == "table") {
+      WriteOutput(PlacementTable(report, Detail::kShort, style_));
+    } else if (options_.output == "wide") {
+      WriteOutput(PlacementTable(report, Detail::kFull, style_));
+    } else {
+      const auto writer = options_.output == "json" ? MakeJsonWriter() : MakeYamlWriter();
+      WritePlacementObjects(report, gates_, *writer);
+      WriteOutput(writer->Finish());
+      Tell(report.nodes);
+    }
+  }
+
+  // The resource to draw must be on some node.
+  Result<void> CheckPictured() const {
+    if (options_.picture.empty() || options_.picture == kChooseResource) return {};
+    std::set<std::string> known;
+    for (const Node& node : cluster_.nodes) {
+      for (const auto& [resource, amount] : node.allocatable) known.insert(resource);
+    }
+    if (known.contains(options_.picture)) return {};
+    return tl::unexpected(Error{ErrorClass::kNotFound,
+                                fmt::format("--picture: no node has {}; there are {}",
+                                            Excerpt(options_.picture), fmt::join(known, ", "))});
+  }
+
+  // Returns what all that were placed use.
+  std::vector<FlavorLeafUsage> Booked(const PlacementPlan& plan) const {
+    std::vector<FlavorLeafUsage> booked;
+    for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
+      const auto* request = std::get_if<WorkloadRequest>(&plan.workloads[i].plan);
+      const WorkloadAnswer& answer = planned_.answers[i];
+      if (request != nullptr && answer.FirstFailure() == nullptr) {
+        std::ranges::move(BookedUsage(*request, answer), std::back_inserter(booked));
+      }
+    }
+    return booked;
+  }
+
+  // Near misses are those on what is left once all that could be placed are.
+  Result<void> WriteReport(PlacementPlan plan, const std::string& node_lines) const {
+    std::ranges::move(Booked(plan), std::back_inserter(plan.state.tas_usage));
+    const Result<ClusterState> state = ClusterState::Build(plan.state);
+    if (!state) return tl::unexpected(state.error());
+    const auto backend = MakeBackend("cpu", options_.backend.threads);
+    if (!backend) return tl::unexpected(backend.error());
+    const Engine engine(*backend, gates_);
+    NearMissReader misses(*state, engine);
+    HtmlReport report{.command = "espalier place",
+                      .facts = node_lines,
+                      .about = only_ ? only_->ToString() : "",
+                      .state = std::move(plan.state),
+                      .gangs = {}};
+    if (!options_.simulate_empty) report.gangs = RunningGangs(cluster_);
+    const NamesByFlavor names(report.state.flavors, report.state.topologies, {});
+    for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
+      report.gangs.push_back(GangOf(plan.workloads[i], planned_.answers[i], names, misses));
+    }
+    return WriteHtmlReport(std::move(report), options_.report);
+  }
+
+  ReportedGang GangOf(const PlannedWorkload& planned, const WorkloadAnswer& answer,
+                      const NamesByFlavor& names, NearMissReader& misses) const {
+    const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
+    ReportedGang gang =
+        WaitingGang(cluster_.workloads[planned.index], planned.cluster_queue, request, names);
+    switch (OutcomeOf(planned, answer)) {
+      case Outcome::kPlaced:
+        gang.state = ReportedGang::State::kPlaced;
+        gang.status = "placed" + GuessText(planned);
+        gang.pod_sets = PlacedPodSets(*request, answer, names);
+        break;
+      case Outcome::kNothingToPlace:
+        gang.state = ReportedGang::State::kPlaced;
+        gang.status = ReasonOf(planned, answer);
+        break;
+      case Outcome::kNotPlaced:
+        gang.status = "not placed";
+        gang.reasons.push_back(ReasonOf(planned, answer));
+        if (request != nullptr) misses.Read(*request, gang);
+        break;
+    }
+    return gang;
+  }
+
+  void PrintPicture(const PlacementPlan& plan) const {
+    const std::vector<FlavorLeafUsage> booked = Booked(plan);
+    const std::string resource =
+        options_.picture == kChooseResource ? MostRequestedDevice(plan) : options_.picture;
+    for (const ResourceFlavor& flavor : plan.state.flavors) {
+      const std::string picture =
+          RenderPicture(UsageByRack(plan.state, booked, flavor.name, resource), flavor.name,
+                        resource, only_.has_value(), style_);
+      if (!picture.empty()) WriteOutput("\n" + picture);
+    }
+  }
+
+  PlacementMode Mode() const {
+    return options_.mode == "nominate" ? PlacementMode::kNominate : PlacementMode::kSequential;
+  }
+
+  NestedProfile Rules() const {
+    return options_.input.profile == "kep5732" ? NestedProfile::kKep5732 : NestedProfile::kEspalier;
+  }
+
+  const PlaceOptions& options_;
+  FeatureGates gates_;
+  TextStyle style_;
+  std::optional<ObjectKey> only_;
+  Cluster cluster_;
+  std::vector<GangWorkload> gangs_;  // of the files, to be loaded
+  PlannedAnswers planned_;
+  std::optional<RemoteEngine> remote_;
+  RemoteState state_;        // of the server, before this
+  bool asks_ = false;        // about the state of the server
+  std::string state_lines_;  // what it holds, where it is asked
+};
+
+bool AsksManyStates(const PlaceOptions& options) {
+  return options.state.find(',') != std::string::npos;
+}
+
+int RunDispatch(const PlaceOptions& options) {
+  const auto clusters = ParseClusterFiles(options.clusters);
+  if (!clusters) {
+    ReportError(Error{clusters.error().error_class, "--cluster: " + clusters.error().message});
+    return kExitUsage;
+  }
+  const auto dispatched = DispatchWorkloads({.input = options.input,
+                                             .clusters = *clusters,
+                                             .workload = options.workload,
+                                             .simulate_empty = options.simulate_empty,
+                                             .guess_flavor = options.guess_flavor,
+                                             .feature_gates = options.feature_gates,
+                                             .backend = options.backend,
+                                             .connect = options.connect,
+                                             .states = options.state});
+  if (!dispatched) return ReportError(dispatched.error());
+  if (options.output == "json") {
+    WriteOutput(DispatchObject(*dispatched, *MakeJsonWriter()));
+  } else if (options.output == "yaml") {
+    WriteOutput(DispatchObject(*dispatched, *MakeYamlWriter()));
+  } else {
+    WriteOutput(DispatchTable(*dispatched, OutputStyle(options.color, options.output == "wide")));
+  }
+  return CountFitting(*dispatched) == dispatched->workloads.size() ? kExitOk : kExitNo;
+}
+
+int RunPlace(const PlaceOptions& options) {
+  if (const auto named = ParseFeatureGates(options.feature_gates); !named) {
+    ReportError(named.error());
+    return kExitUsage;
+  }
+  if (!options.clusters.empty() || AsksManyStates(options)) return RunDispatch(options);
+  return PlaceRun(options).Run();
+}
+
+}  // namespace
+
+void AddPlaceCommand(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<PlaceOptions>();
+  CLI::App* place = app.add_subcommand(
+      "place", "Show where every pending workload of a saved cluster would go, or why it cannot");
+  place->footer(kExamples);
+
+  AddInputOptions(*place, options->input);
+  place
+      ->add_option("--mode", options->mode,
+                   "sequential: a placed workload takes its room from those after it;\n"
+                   "nominate: each on its own")
+      ->check(CLI::IsMember({"sequential", "nominate"}))
+      ->capture_default_str();
+  AddProfileOptions(*place, options->input, {"kueue", "espalier", "kep5732"});
+  place->add_option("--feature-gates", options->feature_gates,
+                    "Kueue's gates that change a decision: Name=true,Other=false");
+  AddBackendOptions(*place, options->backend);
+  place
+      ->add_option("-o,--output", options->output,
+                   "table; wide: with hosts by name; json, yaml: status fields for scripts")
+      ->check(CLI::IsMember({"table", "wide", "json", "yaml"}))
+      ->capture_default_str();
+  place
+      ->add_option("--workload", options->workload,
+                   "Only this one: NAMESPACE/NAME or NAME, of the Workload or of its job")
+      ->check(CLI::Validator(CheckWorkloadName, "NAME"));
+  place->add_flag("--simulate-empty", options->simulate_empty,
+                  "As if no admitted workload used anything");
+  place->add_flag("--guess-flavor", options->guess_flavor,
+                  "Where a workload's queue is not in the input, take the only flavor that has a\n"
+                  "topology; every line that rests on it says so");
+  place->add_flag("--show-model", options->show_model,
+                  "Print what was understood of every workload instead of placing it: gangs,\n"
+                  "ranks, shapes of pods and topology requests; -o json and yaml for scripts");
+  place->add_flag("--picture{auto}", options->picture,
+                  "Draw how full zones, blocks and racks are before and after;\n"
+                  "--picture=RESOURCE counts that resource instead of the device most asked for");
+  AddReportOption(*place, options->report);
+  AddColorOption(*place, options->color);
+  place
+      ->add_option("--connect", options->connect,
+                   "Ask the server at unix:PATH or HOST:PORT about the state that it holds;\n"
+                   "nodes of the files only tell why nodes are left out, pods are not looked at")
+      ->check(IsAddress());
+  place->add_option(
+      "--state", options->state,
+      "With --connect: the server's state of that name instead of the one without;\n"
+      "NAME,NAME,...: answer which of them can hold each workload, as --cluster does");
+  place->add_flag("--load", options->load,
+                  "With --connect: replace the state of the server by that of the files first");
+  CLI::Option* cluster = place->add_option(
+      "--cluster", options->clusters,
+      "NAME=FILE, several times for several clusters, or files of one: answer which of them can\n"
+      "hold each workload of FILES on its own; NAME= is a cluster of which nothing is known");
+  cluster->allow_extra_args(false);
+  for (const char* other : {"--connect", "--picture", "--show-model", "--mode"}) {
+    cluster->excludes(place->get_option(other));
+  }
+
+  place->callback([options, place, &exit_code] {
+    // Trees, and where each workload goes, are of one state.
+    const bool asks_many = !options->clusters.empty() || AsksManyStates(*options);
+    const char* many = options->clusters.empty() ? "several states" : "--cluster";
+    if (asks_many && options->input.profile != "kueue") {
+      throw CLI::ValidationError(
+          "--profile", fmt::format("{} does not go with {}, which are asked by Kueue's rules",
+                                   options->input.profile, many));
+    }
+    if (asks_many && !options->report.empty()) {
+      throw CLI::ValidationError("--report", fmt::format("does not go with {}", many));
+    }
+    if (!options->picture.empty() && options->output != "table" && options->output != "wide") {
+      throw CLI::ValidationError("--picture", "goes with --output table or wide");
+    }
+    for (const auto& [flag, given] : {std::pair("--picture", !options->picture.empty()),
+                                      std::pair("--report", !options->report.empty())}) {
+      if (!given) continue;
+      if (options->mode == "nominate") {
+        throw CLI::ValidationError(
+            flag, "needs --mode sequential: in nominate mode the workloads do not add up");
+      }
+      if (!options->connect.empty() && !options->load) {
+        throw CLI::ValidationError(flag, "is drawn from the files: with --connect it needs --load");
+      }
+    }
+    if (!options->report.empty() && options->show_model) {
+      throw CLI::ValidationError("--report", "does not go with --show-model, which places nothing");
+    }
+    if (!options->state.empty() && options->connect.empty()) {
+      throw CLI::ValidationError("--state", "goes with --connect");
+    }
+    if (options->load && options->connect.empty()) {
+      throw CLI::ValidationError("--load", "goes with --connect");
+    }
+    if (AsksManyStates(*options)) {
+      for (const char* other : {"--load", "--picture", "--show-model", "--mode"}) {
+        if (place->count(other) == 0) continue;
+        throw CLI::ValidationError(other, "does not go with several states");
+      }
+    }
+    exit_code = RunPlace(*options);
+  });
+}
+
+}  // namespace espalier

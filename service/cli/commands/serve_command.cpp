@@ -1,0 +1,218 @@
+#include "service/cli/commands/serve_command.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "host/model/excerpt.hpp"
+#include "service/backends/backends.hpp"
+#include "service/cli/commands/commands.hpp"
+#include "service/cli/commands/version.hpp"
+#include "service/cli/options/address_option.hpp"
+#include "service/cli/options/gang_text.hpp"
+#include "service/cli/terminal/exit_code.hpp"
+#include "service/cli/terminal/report_error.hpp"
+#include "service/server/serve_until_signal.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  Beside a controller in one pod, over a shared volume:
+    espalier serve --listen unix:/run/espalier/espalier.sock
+
+  A socket and a TCP port at once; port 0 takes a free one and prints it:
+    espalier serve --listen unix:/tmp/espalier.sock --listen 127.0.0.1:0
+
+  For others on a network that is trusted, as there is no encryption and no password:
+    espalier serve --listen 0.0.0.0:7878 --insecure
+
+  With metrics for Prometheus, at http://HOST:9464/metrics:
+    espalier serve --listen unix:/run/espalier/espalier.sock --metrics 0.0.0.0:9464
+
+  And among them how many more of some gangs fit, one a line as 8x{cpu=16,nvidia.com/gpu=8}:
+    espalier serve --listen unix:/run/espalier/espalier.sock --metrics 0.0.0.0:9464 \
+      --capacity-shapes shapes.txt
+
+  Ask it what `espalier place` would answer:
+    espalier place --connect unix:/tmp/espalier.sock cluster.json
+
+SIGTERM and SIGINT drain: health says "not serving", running calls finish, then it exits.
+A second one ends it at once; SIGHUP, SIGPIPE, SIGUSR1 and SIGUSR2 do nothing.
+Exit codes: 0 drained, 1 calls were cut off, 2 wrong command line, 4 an address is taken or
+does not exist, or there is no GPU.)";
+
+void PrintAddresses(const Server& server) {
+  spdlog::info("{}", server.DescribeLimits());
+  std::string lines;
+  for (const std::string& address : server.addresses()) {
+    lines += fmt::format("listening on {}\n", EscapeControls(address));
+  }
+  if (const std::string metrics = server.metrics_address(); !metrics.empty()) {
+    lines += fmt::format("metrics on http://{}/metrics\n", metrics);
+  }
+  std::fputs(lines.c_str(), stdout);  // a server goes on when nobody listens to it, fmt would throw
+  std::fflush(stdout);                // whoever started us waits for these lines
+}
+
+}  // namespace
+
+int RunServeCommand(const ServeCommandOptions& options) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("espalier"));
+  const auto make_backend = [&]() -> Result<std::shared_ptr<Backend>> {
+    auto backend = MakeBackend(options.backend.name, options.backend.threads);
+    if (backend) spdlog::info("back end: {}", DescribeBackend(**backend));
+    return backend;
+  };
+  const auto clean =
+      ServeUntilSignal(options.server, options.drain_patience, make_backend, PrintAddresses);
+  if (!clean) {
+    const ExitCode code = ReportError(clean.error());
+    return code == kExitBadInput ? kExitUsage : code;  // all its input are options
+  }
+  // A call that was cut off may still be computing, on objects an orderly exit would destroy.
+  if (!*clean) std::_Exit(kExitNo);
+  return kExitOk;
+}
+
+// Reads the shapes of a file, one a line; # begins a comment. An empty path is none.
+static std::vector<CapacityShape> ReadShapes(const std::string& path, const std::string& metrics) {
+  constexpr const char* kOption = "--capacity-shapes";
+  std::vector<CapacityShape> shapes;
+  if (path.empty()) return shapes;
+  if (metrics.empty()) throw CLI::ValidationError(kOption, "needs --metrics, where they are told");
+  std::ifstream file(path);
+  std::set<std::string> seen;
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    const std::string text = CLI::detail::trim_copy(line.substr(0, line.find('#')));
+    if (text.empty()) continue;
+    const auto wrong = [&](const std::string& problem) {
+      throw CLI::ValidationError(kOption,
+                                 fmt::format("{}, line {}: {}", Excerpt(path), number, problem));
+    };
+    Result<PodSetRequest> gang = ParseGang(text);
+    if (!gang) wrong(gang.error().message);
+    if (!seen.insert(text).second) wrong(fmt::format("{} is there twice", Excerpt(text)));
+    shapes.push_back({text, *std::move(gang)});
+  }
+  return shapes;
+}
+
+void AddServeCommand(CLI::App& app, int& exit_code) {
+  struct Flags {
+    ServeCommandOptions options;
+    std::string feature_gates;
+    std::string capacity_shapes;  // file
+    double drain_seconds = 30;
+    double idle_seconds = 30;
+    std::uint64_t memory = 0;
+    std::uint64_t call_memory = 0;
+    std::uint64_t max_message_bytes = std::uint64_t{64} << 20;
+  };
+  const auto flags = std::make_shared<Flags>();
+  ServerOptions& server = flags->options.server;
+  const CLI::Range kByteRange(std::uint64_t{0}, std::uint64_t{1} << 62);  // -1 reads as 2^64 - 1
+  CLI::App* command = app.add_subcommand("serve", "Answer placements over gRPC until told to stop");
+  command
+      ->add_option("--listen", server.listen,
+                   "unix:/path/to/socket or HOST:PORT; several times for several addresses")
+      ->required()
+      ->check(IsAddress());
+  command->add_flag("--insecure", server.insecure,
+                    "Listen without encryption and passwords on addresses that others on the\n"
+                    "network can reach as well; not needed for --metrics");
+  command
+      ->add_option("--metrics", server.metrics,
+                   "HOST:PORT to serve Prometheus metrics on, over HTTP at /metrics")
+      ->check(IsTcpAddress());
+  command
+      ->add_option("--capacity-shapes", flags->capacity_shapes,
+                   "A file of gangs, one a line as 8x{cpu=16,nvidia.com/gpu=8}: the metrics tell\n"
+                   "how many more of each fit; needs --metrics")
+      ->check(CLI::ExistingFile);
+  command->add_flag("--reflection", server.reflection, "Offer gRPC reflection, as for grpcurl");
+  AddBackendOptions(*command, flags->options.backend);
+  command
+      ->add_option("--max-calls", server.workers,
+                   "Calls computed at once; 0: one per core, at least 2")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command
+      ->add_option("--max-queued-calls", server.max_queued_calls,
+                   "Calls that may wait; more are refused with RESOURCE_EXHAUSTED")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--max-states", server.max_states,
+                   "States of clusters by name that may be loaded beside the one without a name")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command
+      ->add_option("--max-message-bytes", flags->max_message_bytes,
+                   "Largest message, either way; 64MiB and the like are understood")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(kByteRange)
+      ->capture_default_str();
+  command
+      ->add_option("--memory", flags->memory,
+                   "Bytes that all calls and the loaded state may take together; beyond, calls are "
+                   "refused with RESOURCE_EXHAUSTED; 0: three quarters of what the machine and the "
+                   "control group allow")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(kByteRange)
+      ->capture_default_str();
+  command
+      ->add_option("--call-memory", flags->call_memory,
+                   "Bytes that one call may take, a load of a state too; 0: half of --memory")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(kByteRange)
+      ->capture_default_str();
+  command
+      ->add_option("--idle-seconds", flags->idle_seconds,
+                   "How long a client may leave a stream without progress, or an answer unread")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str();
+  command
+      ->add_option("--drain-seconds", flags->drain_seconds,
+                   "How long running calls may take to finish after a signal")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->capture_default_str();
+  command->add_option(
+      "--feature-gates", flags->feature_gates,
+      "Kueue's feature gates where a request names none, as in Name=true,Other=false; they win\n"
+      "over those of a Configuration that is loaded with a state");
+  command->footer(kExamples);
+  command->callback([flags, &exit_code] {
+    const auto gates = ParseFeatureGates(flags->feature_gates);
+    if (!gates) throw CLI::ValidationError("--feature-gates", gates.error().message);
+    flags->options.server.gates = *gates;
+    flags->options.server.named_gates = flags->feature_gates;
+    flags->options.server.capacity_shapes =
+        ReadShapes(flags->capacity_shapes, flags->options.server.metrics);
+    flags->options.server.version = Version();
+    flags->options.server.commit = Commit();
+    const auto milliseconds = [](double seconds) {
+      return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+    };
+    flags->options.drain_patience = milliseconds(flags->drain_seconds);
+    ServerOptions& limits = flags->options.server;
+    limits.memory = static_cast<std::int64_t>(flags->memory);
+    limits.call_memory = static_cast<std::int64_t>(flags->call_memory);
+    limits.max_message_bytes = static_cast<std::int64_t>(flags->max_message_bytes);
+    limits.patience = milliseconds(flags->idle_seconds);
+    exit_code = RunServeCommand(flags->options);
+  });
+}
+
+}  // namespace espalier
