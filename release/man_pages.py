@@ -110,9 +110,7 @@ def page(name, help_text, version, date, others):
             with_text = any(line.startswith("    ") for line in lines)
             examples += (example_lines if with_text else short_list_lines)(lines)
         elif heading is not None:
-            raise SystemExit(
-                f"man_pages.py: `{name} --help` has a part {heading!r} of a kind unknown here"
-            )
+            lists += [f".SH {heading.upper()}", *literal(lines)]
         else:
             before, mark, after = " ".join(line.strip() for line in lines).partition("Exit codes: ")
             if before.strip():
