@@ -10,21 +10,22 @@ import (
 
 // Room says how many more gangs of a shape fit.
 type Room struct {
-	Failure string // why none can be placed, whatever is free; then there are no levels
-	Levels  []RoomOfLevel
+	Failure string        `json:"failure,omitempty"` // why none can be placed, whatever is free
+	Levels  []RoomOfLevel `json:"levels,omitempty"`  // the whole flavor first; none with a failure
 }
 
 // RoomOfLevel says how many gangs fit that may not leave a domain of one level.
 type RoomOfLevel struct {
-	Level   string // key of a label; empty: anywhere in the flavor
-	Gangs   int64  // side by side, in all domains
-	Domains []RoomOfDomain
+	Level   string         `json:"level,omitempty"` // key of a label; empty: anywhere in the flavor
+	Gangs   int64          `json:"gangs"`           // side by side, in all domains
+	Domains []RoomOfDomain `json:"domains,omitempty"`
 }
 
 // RoomOfDomain says how many gangs, or single pods, one domain holds.
 type RoomOfDomain struct {
-	Values      []string // coarsest first
-	Gangs, Pods int64
+	Values []string `json:"values"` // coarsest first
+	Gangs  int64    `json:"gangs"`
+	Pods   int64    `json:"pods"`
 }
 
 // CountGangs answers how many more gangs of each shape fit, a gang of one pod set each. Domains are

@@ -132,10 +132,10 @@ func (p Position) String() string { return fmt.Sprintf("%016x/%d", p.Epoch, p.Ge
 
 // Flavor outlines a flavor with a topology in a state.
 type Flavor struct {
-	Name    string
-	Levels  []string // keys of labels, coarsest first
-	Domains []int64  // per level
-	Nodes   int64    // available ones
+	Name    string   `json:"name"`
+	Levels  []string `json:"levels"`  // keys of labels, coarsest first
+	Domains []int64  `json:"domains"` // per level
+	Nodes   int64    `json:"nodes"`   // available ones
 }
 
 // Summary outlines the state that a server holds.

@@ -34,14 +34,16 @@ type Explanation struct {
 
 // NearMiss is a domain that does not hold what is asked for.
 type NearMiss struct {
-	PodSet, Flavor string
-	Level          string   // key of a label; empty: the whole flavor is not enough
-	Values         []string // of the domain, coarsest first
-	Fit, Pods      int64    // pods that it holds, and that were to fit
+	PodSet string   `json:"podSet"`
+	Flavor string   `json:"flavor"`
+	Level  string   `json:"level,omitempty"`  // key of a label; empty: the whole flavor is not enough
+	Values []string `json:"values,omitempty"` // of the domain, coarsest first
+	Fit    int64    `json:"fit"`              // pods that it holds
+	Pods   int64    `json:"pods"`             // that were to fit
 	// Binding are the resources that are short, the scarcest first.
-	Binding []string
+	Binding []string `json:"binding,omitempty"`
 	// RuledOut says what of selector, affinity and taints keeps pods from its nodes, most first.
-	RuledOut []string
+	RuledOut []string `json:"ruledOut,omitempty"`
 }
 
 // Explain answers why gangs do not fit, in their order. Quota is not looked at.

@@ -21,8 +21,6 @@ const (
 	component = "espalier-bridge"
 	// mostBytes is the most that the API takes of a message.
 	mostBytes = 1024
-	// burst is how many Events may be written at once.
-	burst = 25
 	// repeatAfter is when something is said again that still holds: API servers keep Events for an
 	// hour.
 	repeatAfter = 45 * time.Minute
@@ -39,11 +37,11 @@ type Writer struct {
 	written map[string]struct{}
 }
 
-// New returns a writer of at most perMinute Events a minute. It is for one goroutine.
+// New returns a writer of at most perMinute Events a minute, and as many at once. It is for one goroutine.
 func New(client kubernetes.Interface, perMinute int, dryRun bool, logger *slog.Logger) *Writer {
 	return &Writer{
 		client:  client,
-		limiter: flowcontrol.NewTokenBucketPassiveRateLimiter(float32(perMinute)/60, burst),
+		limiter: flowcontrol.NewTokenBucketPassiveRateLimiter(float32(perMinute)/60, perMinute),
 		now:     time.Now,
 		dryRun:  dryRun,
 		logger:  logger,

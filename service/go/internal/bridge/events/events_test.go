@@ -68,12 +68,13 @@ func TestTheSameIsSaidOnceAlsoAfterARestart(t *testing.T) {
 
 func TestEventsAreLimitedAndDryRunsWriteNone(t *testing.T) {
 	client := fake.NewClientset()
-	w := writer(client, 1, false)
+	const most = 10
+	w := writer(client, most, false)
 	results := map[Result]int{}
-	for i := range burst + 5 {
+	for i := range most + 5 {
 		results[w.Write(t.Context(), about, "Normal", "NotNow", strings.Repeat("x", i+1), "")]++
 	}
-	if results[Written] != burst || results[Limited] != 5 || len(list(t, client)) != burst {
+	if results[Written] != most || results[Limited] != 5 || len(list(t, client)) != most {
 		t.Errorf("%v, and %d events", results, len(list(t, client)))
 	}
 	dry := fake.NewClientset()

@@ -25,8 +25,13 @@ import (
 	"espalier.dev/espalier/internal/bridge/events"
 )
 
-// gangsPerCall bounds how long one call works.
-const gangsPerCall = 32
+const (
+	// gangsPerCall bounds how long one call works.
+	gangsPerCall = 32
+	// workloadsPerRound bounds how much a server that has other things to do is asked: of more that
+	// wait those are asked about that were not for longest.
+	workloadsPerRound = 256
+)
 
 // Report says why a workload waits.
 type Report struct {
@@ -157,19 +162,17 @@ func (e *Explainer) Round(ctx context.Context) error {
 	}
 	var reports []Report
 	var questions []question
-	for _, w := range all {
-		if !Waits(w) {
-			continue
-		}
+	asked, others := e.turn(slices.DeleteFunc(all, func(w *kueue.Workload) bool { return !Waits(w) }))
+	for _, w := range asked {
 		report, gangs := e.ask(w)
 		for _, gang := range gangs {
 			questions = append(questions, question{len(reports), gang})
 		}
 		reports = append(reports, report)
 	}
-	for asked := range slices.Chunk(questions, gangsPerCall) {
-		gangs := make([]espalier.Gang, 0, len(asked))
-		for _, q := range asked {
+	for chunk := range slices.Chunk(questions, gangsPerCall) {
+		gangs := make([]espalier.Gang, 0, len(chunk))
+		for _, q := range chunk {
 			gangs = append(gangs, q.gang)
 		}
 		explanations, err := e.client.Explain(ctx, espalier.PlaceOptions{}, gangs...)
@@ -177,7 +180,7 @@ func (e *Explainer) Round(ctx context.Context) error {
 			return err
 		}
 		for i, explanation := range explanations {
-			report := &reports[asked[i].report]
+			report := &reports[chunk[i].report]
 			report.Flavors = append(report.Flavors, OfFlavor{
 				Flavor:  gangs[i].PodSets[0].Flavor,
 				Verdict: explanation.Verdict,
@@ -187,11 +190,39 @@ func (e *Explainer) Round(ctx context.Context) error {
 			})
 		}
 	}
+	for i := range reports {
+		reports[i].conclude()
+	}
+	reports = append(reports, others...)
 	e.keep(reports)
 	for i := range reports {
 		e.say(ctx, &reports[i])
 	}
 	return nil
+}
+
+// turn returns the workloads that are asked about now, and the reports of the others.
+func (e *Explainer) turn(waiting []*kueue.Workload) (now []*kueue.Workload, others []Report) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	last := func(w *kueue.Workload) Report {
+		r := e.reports[types.NamespacedName{Namespace: w.Namespace, Name: w.Name}]
+		if r.uid != w.UID {
+			return Report{}
+		}
+		return r
+	}
+	slices.SortFunc(waiting, func(a, b *kueue.Workload) int {
+		return cmp.Or(last(a).At.Compare(last(b).At),
+			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	now = waiting[:min(len(waiting), workloadsPerRound)]
+	for _, w := range waiting[len(now):] {
+		if r := last(w); r.uid == w.UID {
+			others = append(others, r)
+		}
+	}
+	return now, others
 }
 
 // ask returns a workload on each of the flavors that its queue would try, or a report of why there
@@ -287,7 +318,6 @@ func (e *Explainer) keep(reports []Report) {
 	kept := make(map[types.NamespacedName]Report, len(reports))
 	counts := map[espalier.Verdict]int{}
 	for i := range reports {
-		reports[i].conclude()
 		kept[types.NamespacedName{Namespace: reports[i].Namespace, Name: reports[i].Name}] = reports[i]
 		counts[reports[i].Verdict]++
 	}

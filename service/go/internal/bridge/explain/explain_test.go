@@ -2,6 +2,7 @@ package explain_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -27,11 +28,13 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
+var clock = testclock.NewFakeClock(time.Unix(1, 0))
+
 // start returns an explainer of Kueue's objects, whose informers have listed them.
 func start(t *testing.T, asker explain.Asker, client *fake.Clientset, objects ...runtime.Object) *explain.Explainer {
 	t.Helper()
 	factory := externalversions.NewSharedInformerFactory(kueuefake.NewSimpleClientset(objects...), 0)
-	e := explain.New(asker, factory, events.New(client, 600, false, quiet), testclock.NewFakeClock(time.Unix(0, 0)), quiet)
+	e := explain.New(asker, factory, events.New(client, 6000, false, quiet), clock, quiet)
 	factory.Start(t.Context().Done())
 	for kind, synced := range factory.WaitForCacheSync(t.Context().Done()) {
 		if !synced {
@@ -197,6 +200,48 @@ func TestReportsAreAboutTheFlavorThatTellsMost(t *testing.T) {
 			t.Errorf("%s: %+v", name, report)
 		}
 	}
+}
+
+func TestOfManyThatWaitAllAreExplainedInTurn(t *testing.T) {
+	const many = 600
+	objects := queues()
+	for i := range many {
+		objects = append(objects, workload(fmt.Sprintf("w%03d", i), nil))
+	}
+	asker := &counting{answers: answers{"new": {Verdict: espalier.Never}, "old": {Verdict: espalier.Never}}}
+	e := start(t, asker, fake.NewClientset(), objects...)
+	for round, want := range []int{256, 512, many, many} {
+		if err := e.Round(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		clock.Step(time.Minute)
+		if got := len(e.Reports()); got != want {
+			t.Errorf("round %d: %d reports, want %d", round+1, got, want)
+		}
+	}
+	for name, asked := range asker.asked {
+		if asked < 1 || asked > 2 {
+			t.Errorf("%s was asked about %d times in 4 rounds", name, asked)
+		}
+	}
+}
+
+// counting counts how often workloads are asked about.
+type counting struct {
+	answers
+	asked map[string]int
+}
+
+func (c *counting) Explain(ctx context.Context, options espalier.PlaceOptions, gangs ...espalier.Gang) ([]espalier.Explanation, error) {
+	if c.asked == nil {
+		c.asked = map[string]int{}
+	}
+	for _, gang := range gangs {
+		if gang.PodSets[0].Flavor == "old" {
+			c.asked[gang.Name]++
+		}
+	}
+	return c.answers.Explain(ctx, options, gangs...)
 }
 
 func TestAnotherVerdictIsAnotherEvent(t *testing.T) {
