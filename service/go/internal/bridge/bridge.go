@@ -29,6 +29,7 @@ import (
 	"espalier.dev/espalier/internal/bridge/events"
 	"espalier.dev/espalier/internal/bridge/explain"
 	"espalier.dev/espalier/internal/bridge/gate"
+	"espalier.dev/espalier/internal/bridge/shadow"
 	"espalier.dev/espalier/internal/bridge/web"
 )
 
@@ -54,6 +55,7 @@ type bridge struct {
 	cluster  *cluster.Cluster
 	mirror   *espalier.Mirror
 	explain  *explain.Explainer // nil: workloads are not explained
+	shadow   *shadow.Shadow     // nil: decisions are not compared
 	gate     *gate.Gate         // nil: pods are not placed
 	registry *prometheus.Registry
 	acts     atomic.Bool // false: another replica does
@@ -114,8 +116,12 @@ func (b *bridge) build() error {
 		Logger:        b.logger,
 		Metrics:       espalier.NewMetrics(),
 		Notify: func(object any, deleted bool) {
-			if b.gate != nil { // before the informers are started
+			// All of them are there before the informers are started.
+			if b.gate != nil {
 				b.gate.Notify(object, deleted)
+			}
+			if b.shadow != nil {
+				b.shadow.Notify(object, deleted)
 			}
 		},
 	}
@@ -147,6 +153,12 @@ func (b *bridge) build() error {
 	} else if b.config.Explain.Enabled {
 		b.explain = explain.New(b.client, b.cluster.Kueue, writer(), clock.RealClock{}, b.logger)
 		b.registry.MustRegister(b.explain.Collectors()...)
+	}
+	if b.config.Shadow.Enabled && b.clients.Kueue == nil {
+		b.logger.Warn("no decisions are compared, as the cluster has no Kueue")
+	} else if b.config.Shadow.Enabled {
+		b.shadow = shadow.New(b.client, b.mirror, b.cluster.Kueue, clock.RealClock{}, b.logger)
+		b.registry.MustRegister(b.shadow.Collectors()...)
 	}
 	if b.config.Gate.Enabled {
 		b.gate = gate.New(b.clients.Kubernetes, b.client, b.mirror, b.cluster.Core, writer(),
@@ -187,7 +199,7 @@ func (b *bridge) act(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { _ = b.mirror.Run(ctx) })
-	if b.explain == nil && b.gate == nil {
+	if b.explain == nil && b.gate == nil && b.shadow == nil {
 		return
 	}
 	if err := b.cluster.WaitForSync(ctx); err != nil {
@@ -198,6 +210,10 @@ func (b *bridge) act(ctx context.Context) {
 	}
 	if b.explain != nil {
 		running.Go(func() { b.explain.Run(ctx, b.config.Explain.Interval.Duration) })
+	}
+	if b.shadow != nil {
+		b.shadow.Begin()
+		running.Go(func() { b.shadow.Run(ctx) })
 	}
 	if b.gate != nil {
 		running.Go(func() { b.gate.Run(ctx, b.config.Gate.Interval.Duration) })

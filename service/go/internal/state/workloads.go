@@ -155,15 +155,23 @@ func (s *Store) computeUsage(object *kueue.Workload) map[leaf]resources.Amounts 
 	return usage
 }
 
-// topologyFlavor returns the flavor of an assignment that has a topology; of several that of the
-// resource whose name is first.
-func (s *Store) topologyFlavor(assigned kueue.PodSetAssignment) (flavor, bool) {
+// FlavorOf returns the flavor of an assignment that has a topology, or an empty text; of several that
+// of the resource whose name is first.
+func FlavorOf(assigned kueue.PodSetAssignment, hasTopology func(flavor string) bool) string {
 	for _, resource := range slices.Sorted(maps.Keys(assigned.Flavors)) {
-		if f, there := s.flavors.want[string(assigned.Flavors[resource])]; there {
-			return f, true
+		if name := string(assigned.Flavors[resource]); hasTopology(name) {
+			return name
 		}
 	}
-	return flavor{}, false
+	return ""
+}
+
+func (s *Store) topologyFlavor(assigned kueue.PodSetAssignment) (flavor, bool) {
+	f, there := s.flavors.want[FlavorOf(assigned, func(name string) bool {
+		_, has := s.flavors.want[name]
+		return has
+	})]
+	return f, there
 }
 
 func quotaReservedAt(object *kueue.Workload) int64 {

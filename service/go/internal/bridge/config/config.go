@@ -33,6 +33,7 @@ type Config struct {
 	LeaderElection LeaderElection `json:"leaderElection,omitempty"`
 	Mirror         Mirror         `json:"mirror,omitempty"`
 	Explain        Explain        `json:"explain,omitempty"`
+	Shadow         Shadow         `json:"shadow,omitempty"`
 	Gate           Gate           `json:"gate,omitempty"`
 	Topology       *Topology      `json:"topology,omitempty"`
 }
@@ -58,6 +59,11 @@ type Explain struct {
 	Interval metav1.Duration `json:"interval,omitempty"`
 	// EventsPerMinute bounds the Events that are written.
 	EventsPerMinute int `json:"eventsPerMinute,omitempty"`
+}
+
+// Shadow says whether Kueue's decisions are compared.
+type Shadow struct {
+	Enabled bool `json:"enabled,omitempty"`
 }
 
 // Gate says how gated pods are placed.
@@ -95,7 +101,7 @@ func Read(arguments []string) (Config, error) {
 	c := Default()
 	flags := flag.NewFlagSet("espalier-bridge", flag.ContinueOnError)
 	file := flags.String("config", "", "`FILE` with the configuration, as YAML (docs/bridge.md); flags win over it")
-	modes := flags.String("modes", "mirror", "what to do, as `LIST` of mirror, explain, gate; mirror is always on")
+	modes := flags.String("modes", "mirror", "what to do, as `LIST` of mirror, explain, shadow, gate; mirror is always on")
 	flags.StringVar(&c.Server, "server", c.Server, "`ADDRESS` of the server: unix:/path/to/socket or HOST:PORT")
 	flags.StringVar(&c.State, "state", c.State, "`NAME` of the server's state to keep; empty: the one without a name")
 	flags.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig, "`FILE` of the cluster; empty: the pod's service account, else $KUBECONFIG or ~/.kube/config")
@@ -137,16 +143,18 @@ func Read(arguments []string) (Config, error) {
 }
 
 func (c *Config) setModes(list string) error {
-	c.Explain.Enabled, c.Gate.Enabled = false, false
+	c.Explain.Enabled, c.Shadow.Enabled, c.Gate.Enabled = false, false, false
 	for mode := range strings.SplitSeq(list, ",") {
 		switch mode {
 		case "mirror":
 		case "explain":
 			c.Explain.Enabled = true
+		case "shadow":
+			c.Shadow.Enabled = true
 		case "gate":
 			c.Gate.Enabled = true
 		default:
-			return fmt.Errorf("--modes: %q: want mirror, explain or gate", mode)
+			return fmt.Errorf("--modes: %q: want mirror, explain, shadow or gate", mode)
 		}
 	}
 	return nil
