@@ -1,7 +1,7 @@
 # A thin front for CMake and ctest. Every target first does what it needs, and is quick when there
 # is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup build install dist images demo test test-go generate-go bridge test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
+.PHONY: help setup build install dist images demo test test-go generate-go bridge test-python python-messages test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
 SHELL := /bin/bash
 
 JOBS ?= $(shell nproc)
@@ -68,6 +68,26 @@ test-report: setup build/release/build.ninja ## Test --report in a browser; inst
 	    --no-install-recommends chromium-headless-shell fonts-dejavu-core; }
 	@cmake --build --preset release -j $(JOBS) --target espalier cli_report_test
 	@ctest --preset release -R '^(cli_report|ReportData|ReportProcess)\.'
+
+PYTHON_ENV := build/python
+# Made anew when a pin changes. Without a network there is nothing to run with.
+$(PYTHON_ENV)/ready: service/python/requirements.txt
+	@rm -rf $(PYTHON_ENV)
+	@python3 -m venv $(PYTHON_ENV) || { rm -rf $(PYTHON_ENV); \
+	  echo "python: cannot make $(PYTHON_ENV); want python3 3.10 to 3.13 with python3-venv"; exit 1; }
+	@echo "python: fetching what service/python/requirements.txt pins (about 200 MB)"
+	@$(PYTHON_ENV)/bin/pip install --quiet --disable-pip-version-check --only-binary :all: \
+	  --requirement service/python/requirements.txt || { rm -rf $(PYTHON_ENV); exit 1; }
+	@touch $@
+
+test-python: build ## Check and test the Python package; fetches packages from PyPI (200 MB)
+	@if ! $(MAKE) --no-print-directory --silent $(PYTHON_ENV)/ready; then \
+	  echo "test-python: SKIPPED, the packages it needs could not be had (see above)"; exit 0; fi; \
+	  cd service/python && bin=$(CURDIR)/$(PYTHON_ENV)/bin && $$bin/ruff format --check . && \
+	  $$bin/ruff check . && $$bin/mypy && $$bin/python -m pytest
+
+python-messages: $(PYTHON_ENV)/ready ## Make the Python messages of proto/ anew
+	@PYTHON=$(PYTHON_ENV)/bin/python service/python/make_messages.sh
 
 asan tsan: %: setup build/%/build.ninja
 	@cmake --build --preset $@ -j $(JOBS)
