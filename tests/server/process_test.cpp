@@ -7,8 +7,11 @@
 #include <string>
 #include <vector>
 
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include "espalier/v1/workloads.grpc.pb.h"
 
 namespace espalier {
 namespace {
@@ -47,6 +50,48 @@ TEST_F(ServeProcess, GivesTheSameBytesAsALocalRun) {
       EXPECT_EQ(RunToEnd(arguments), local) << mode << " " << form;
     }
   }
+}
+
+// Queues name flavors without a topology too, on which there is nothing to place.
+TEST_F(ServeProcess, LoadsEveryFlavorOfTheFiles) {
+  const auto server = Serve(address_);
+  RunToEnd({"place", kDump + "before.json.gz", "--connect", address_, "--load"});
+  const auto stub =
+      v1::Workloads::NewStub(grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
+  v1::PlaceObjectsRequest request;
+  request.set_mode(v1::PLACEMENT_MODE_SEQUENTIAL);
+  request.set_objects(R"(
+kind: ClusterQueue
+apiVersion: kueue.x-k8s.io/v1beta2
+metadata: {name: etl}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+    - coveredResources: [cpu]
+      flavors: [{name: cpu, resources: [{name: cpu, nominalQuota: 8}]}]
+---
+kind: LocalQueue
+apiVersion: kueue.x-k8s.io/v1beta2
+metadata: {name: etl, namespace: team}
+spec: {clusterQueue: etl}
+---
+kind: Workload
+apiVersion: kueue.x-k8s.io/v1beta2
+metadata: {name: copy, namespace: team}
+spec:
+  queueName: etl
+  podSets:
+    - name: main
+      count: 1
+      template: {spec: {containers: [{name: main, resources: {requests: {cpu: 1}}}]}}
+)");
+  grpc::ClientContext context;
+  v1::PlaceObjectsResponse response;
+  const grpc::Status status = stub->PlaceObjects(&context, request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  ASSERT_EQ(response.workloads_size(), 1);
+  const v1::ObjectWorkload& workload = response.workloads(0);
+  EXPECT_EQ(workload.outcome(), v1::OBJECT_OUTCOME_NOTHING_TO_PLACE) << workload.reason();
 }
 
 TEST_F(ServeProcess, DrainsOnASignalAndRemovesItsSocket) {

@@ -318,6 +318,9 @@ class PlaceRun {
   Result<void> Load(const ClusterStateInput& input) {
     ClusterStateInput sent = input;
     const std::vector<AdmittedUsage> workloads = AdmittedIn(sent);
+    // Nothing is placed on flavors without a topology, but queues of later questions name them.
+    std::ranges::copy_if(cluster_.flavors, std::back_inserter(sent.flavors),
+                         [](const ResourceFlavor& flavor) { return !flavor.topology_name; });
     const std::string configuration = cluster_.configuration ? cluster_.configuration->json : "";
     if (auto loaded = remote_->Load(sent, workloads, configuration); !loaded) return loaded;
     Tell(fmt::format("replaced the state of {} (generation {}, {}) by that of the files ({})",
