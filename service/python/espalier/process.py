@@ -21,6 +21,8 @@ StrPath = str | os.PathLike[str]
 # The server lives as long as the pipe that is this shell's input: it ends with the process that
 # holds the other end, however that dies, and whichever of its threads started it.
 _WATCHED = """
+folder=$1
+shift
 "$@" &
 server=$!
 echo "pid $server"
@@ -28,6 +30,9 @@ exec >&-
 read -r _
 kill -TERM "$server" 2>&-
 wait "$server"
+code=$?
+rm -rf -- "$folder"
+exit "$code"
 """
 _LISTENING = "listening on "
 _PID = "pid "
@@ -88,13 +93,13 @@ class Server:
     ) -> None:
         """Starts `espalier serve` with more `arguments`, and waits until it listens: at a unix
         socket of its own, unless `listen` says otherwise. CommandError where it does not start."""
-        self._folder = tempfile.TemporaryDirectory(prefix="espalier-")
-        self._log = Path(self._folder.name) / "log"
+        folder = tempfile.mkdtemp(prefix="espalier-")
+        self._log = Path(folder, "log")
         words = [find_binary(binary), "serve", "--listen"]
-        words += [listen or f"unix:{self._folder.name}/socket", *arguments]
+        words += [listen or f"unix:{folder}/socket", *arguments]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                ["/bin/sh", "-c", _WATCHED, "sh", *words],
+                ["/bin/sh", "-c", _WATCHED, "sh", folder, *words],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -127,7 +132,7 @@ class Server:
         return not self._ended.is_set()
 
     def log(self) -> str:
-        """Returns what the server wrote to standard error."""
+        """Returns what the server wrote to standard error, until it is stopped."""
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
     def stop(self) -> int:
@@ -135,9 +140,7 @@ class Server:
         ended, 128 and its number."""
         if self._process.stdin is not None:
             self._process.stdin.close()
-        code = self._process.wait()
-        self._folder.cleanup()
-        return code
+        return self._process.wait()
 
     def _drain_output(self) -> None:
         assert self._process.stdout is not None

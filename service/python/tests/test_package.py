@@ -40,7 +40,7 @@ def test_a_wheel_is_pure_python_and_typed(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name.endswith("-py3-none-any.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {"espalier/py.typed", "espalier/v1/types_pb2.pyi"} <= names
+    assert {"espalier/py.typed", "espalier/study.py", "espalier/v1/types_pb2.pyi"} <= names
     committed = {
         str(one.relative_to(PACKAGE))
         for one in (PACKAGE / "espalier").rglob("*")
