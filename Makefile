@@ -1,7 +1,7 @@
 # A thin front for CMake and ctest. Every target first does what it needs, and is quick when there
 # is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup build install dist images demo test test-go generate-go bridge test-python python-messages test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
+.PHONY: help setup build install dist images demo test test-go generate-go bridge test-python python-proto test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
 SHELL := /bin/bash
 
 JOBS ?= $(shell nproc)
@@ -86,7 +86,7 @@ test-python: build ## Check and test the Python package; fetches packages from P
 	  cd service/python && bin=$(CURDIR)/$(PYTHON_ENV)/bin && $$bin/ruff format --check . && \
 	  $$bin/ruff check . && $$bin/mypy && $$bin/python -m pytest
 
-python-messages: $(PYTHON_ENV)/ready ## Make the Python messages of proto/ anew
+python-proto: $(PYTHON_ENV)/ready ## Make the Python messages of proto/ anew
 	@PYTHON=$(PYTHON_ENV)/bin/python service/python/make_messages.sh
 
 asan tsan: %: setup build/%/build.ninja

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Makes espalier/v1 of proto/, below the folder that is given or in the place of what is committed.
-# PYTHON has to have the grpcio-tools of requirements.txt: `make python-messages` sees to that.
+# PYTHON has to have the grpcio-tools of requirements.txt: `make python-proto` sees to that.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here}

@@ -26,7 +26,7 @@ def test_messages_are_those_of_proto(tmp_path: Path) -> None:
         for one in (PACKAGE / "espalier/v1").iterdir()
         if "_pb2.py" in one.name
     }
-    assert made == kept, "`make python-messages` makes them anew"
+    assert made == kept, "`make python-proto` makes them anew"
 
 
 def test_a_wheel_is_pure_python_and_typed(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""The messages of espalier.v1, made of proto/ by `make python-messages`."""
+"""The messages of espalier.v1, made of proto/ by `make python-proto`."""
