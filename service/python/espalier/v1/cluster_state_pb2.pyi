@@ -202,6 +202,22 @@ class FlavorSummary(_message.Message):
     resources: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, name: _Optional[str] = ..., levels: _Optional[_Iterable[str]] = ..., domain_counts: _Optional[_Iterable[int]] = ..., nodes: _Optional[int] = ..., resources: _Optional[_Iterable[str]] = ...) -> None: ...
 
+class ReadStateRequest(_message.Message):
+    __slots__ = ("state", "state_name")
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    STATE_NAME_FIELD_NUMBER: _ClassVar[int]
+    state: _types_pb2.StatePosition
+    state_name: str
+    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., state_name: _Optional[str] = ...) -> None: ...
+
+class ReadStateResponse(_message.Message):
+    __slots__ = ("state", "chunk")
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_FIELD_NUMBER: _ClassVar[int]
+    state: _types_pb2.StatePosition
+    chunk: LoadStateRequest
+    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., chunk: _Optional[_Union[LoadStateRequest, _Mapping]] = ...) -> None: ...
+
 class ListLeavesRequest(_message.Message):
     __slots__ = ("state", "flavor", "first", "limit", "state_name")
     STATE_FIELD_NUMBER: _ClassVar[int]

@@ -91,7 +91,7 @@ class WhatIfResponse(_message.Message):
     def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., fits: _Optional[_Iterable[bool]] = ..., answers: _Optional[_Union[_workload_pb2.AnswerBatch, _Mapping]] = ...) -> None: ...
 
 class FindVictimsRequest(_message.Message):
-    __slots__ = ("state", "feature_gates", "domain_naming", "workloads", "victims", "victim_offsets", "workload_victims", "state_name", "drained_nodes", "strings", "upserted_nodes", "cheapest")
+    __slots__ = ("state", "feature_gates", "domain_naming", "workloads", "victims", "victim_offsets", "workload_victims", "state_name", "drained_nodes", "strings", "upserted_nodes", "cheapest", "change")
     class FeatureGatesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -111,6 +111,7 @@ class FindVictimsRequest(_message.Message):
     STRINGS_FIELD_NUMBER: _ClassVar[int]
     UPSERTED_NODES_FIELD_NUMBER: _ClassVar[int]
     CHEAPEST_FIELD_NUMBER: _ClassVar[int]
+    CHANGE_FIELD_NUMBER: _ClassVar[int]
     state: _types_pb2.StatePosition
     feature_gates: _containers.ScalarMap[str, bool]
     domain_naming: _placement_pb2.DomainNaming
@@ -123,7 +124,8 @@ class FindVictimsRequest(_message.Message):
     strings: _containers.RepeatedScalarFieldContainer[str]
     upserted_nodes: _containers.RepeatedCompositeFieldContainer[_cluster_state_pb2.Node]
     cheapest: bool
-    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., feature_gates: _Optional[_Mapping[str, bool]] = ..., domain_naming: _Optional[_Union[_placement_pb2.DomainNaming, str]] = ..., workloads: _Optional[_Union[_workload_pb2.WorkloadBatch, _Mapping]] = ..., victims: _Optional[_Union[Victims, _Mapping]] = ..., victim_offsets: _Optional[_Iterable[int]] = ..., workload_victims: _Optional[_Iterable[int]] = ..., state_name: _Optional[str] = ..., drained_nodes: _Optional[_Iterable[str]] = ..., strings: _Optional[_Iterable[str]] = ..., upserted_nodes: _Optional[_Iterable[_Union[_cluster_state_pb2.Node, _Mapping]]] = ..., cheapest: bool = ...) -> None: ...
+    change: _cluster_state_pb2.UpdateStateRequest
+    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., feature_gates: _Optional[_Mapping[str, bool]] = ..., domain_naming: _Optional[_Union[_placement_pb2.DomainNaming, str]] = ..., workloads: _Optional[_Union[_workload_pb2.WorkloadBatch, _Mapping]] = ..., victims: _Optional[_Union[Victims, _Mapping]] = ..., victim_offsets: _Optional[_Iterable[int]] = ..., workload_victims: _Optional[_Iterable[int]] = ..., state_name: _Optional[str] = ..., drained_nodes: _Optional[_Iterable[str]] = ..., strings: _Optional[_Iterable[str]] = ..., upserted_nodes: _Optional[_Iterable[_Union[_cluster_state_pb2.Node, _Mapping]]] = ..., cheapest: bool = ..., change: _Optional[_Union[_cluster_state_pb2.UpdateStateRequest, _Mapping]] = ...) -> None: ...
 
 class FindVictimsResponse(_message.Message):
     __slots__ = ("state", "workload", "fits", "prefix", "targets", "answers", "domains")
@@ -166,7 +168,7 @@ class VictimSet(_message.Message):
     def __init__(self, victims: _Optional[_Iterable[int]] = ..., priority: _Optional[int] = ..., accelerators: _Optional[int] = ...) -> None: ...
 
 class CountGangsRequest(_message.Message):
-    __slots__ = ("state", "feature_gates", "shapes", "levels", "drained_nodes", "domains", "state_name", "all_domains")
+    __slots__ = ("state", "feature_gates", "shapes", "levels", "drained_nodes", "domains", "state_name", "all_domains", "change")
     class FeatureGatesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -182,6 +184,7 @@ class CountGangsRequest(_message.Message):
     DOMAINS_FIELD_NUMBER: _ClassVar[int]
     STATE_NAME_FIELD_NUMBER: _ClassVar[int]
     ALL_DOMAINS_FIELD_NUMBER: _ClassVar[int]
+    CHANGE_FIELD_NUMBER: _ClassVar[int]
     state: _types_pb2.StatePosition
     feature_gates: _containers.ScalarMap[str, bool]
     shapes: _workload_pb2.WorkloadBatch
@@ -190,7 +193,8 @@ class CountGangsRequest(_message.Message):
     domains: bool
     state_name: str
     all_domains: bool
-    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., feature_gates: _Optional[_Mapping[str, bool]] = ..., shapes: _Optional[_Union[_workload_pb2.WorkloadBatch, _Mapping]] = ..., levels: _Optional[_Iterable[str]] = ..., drained_nodes: _Optional[_Iterable[str]] = ..., domains: bool = ..., state_name: _Optional[str] = ..., all_domains: bool = ...) -> None: ...
+    change: _cluster_state_pb2.UpdateStateRequest
+    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., feature_gates: _Optional[_Mapping[str, bool]] = ..., shapes: _Optional[_Union[_workload_pb2.WorkloadBatch, _Mapping]] = ..., levels: _Optional[_Iterable[str]] = ..., drained_nodes: _Optional[_Iterable[str]] = ..., domains: bool = ..., state_name: _Optional[str] = ..., all_domains: bool = ..., change: _Optional[_Union[_cluster_state_pb2.UpdateStateRequest, _Mapping]] = ...) -> None: ...
 
 class CountGangsResponse(_message.Message):
     __slots__ = ("state", "shape", "failure", "levels")
