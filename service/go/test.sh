@@ -11,6 +11,8 @@ if ! command -v go >/dev/null; then
   missing="there is no Go here"
 elif ! said=$(go list -deps -test ./... 2>&1 >/dev/null); then
   missing="Go is older than go.mod wants, or modules cannot be fetched: $(echo "$said" | tail -n 1)"
+elif ! said=$(go run $STATICCHECK -version 2>&1); then
+  missing="staticcheck cannot be fetched: $(echo "$said" | tail -n 1)"
 fi
 if [ -n "$missing" ]; then
   echo "test-go: NOT RUN: $missing"
