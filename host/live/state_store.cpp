@@ -298,12 +298,12 @@ Result<StateDelta> StateStore::Resolved(ProposedChange change) const {
       AddTo(sum.usage, used->usage);
       AddTo(sum.lasting, used->lasting);
     }
-    for (const auto& [resource, amount] : sum.usage) {
-      if (amount >= 0) continue;
+    for (const auto& [resource, amount] : more) {  // the rest may be below 0 as it was loaded
+      if (amount >= 0 || *sum.usage.Find(resource) >= 0) continue;
       return BadInput(fmt::format(
           "node {}: {} {} is to be taken away, more than its pods of no topology-aware workload "
           "use",
-          Excerpt(sum.node), SaturatingSubtract(0, *more.Find(resource)), Excerpt(resource)));
+          Excerpt(sum.node), SaturatingSubtract(0, amount), Excerpt(resource)));
     }
     sum.usage = WithoutZeros(sum.usage);
   }

@@ -47,7 +47,6 @@ struct Census {
     questions.emplace(asked.MakeQuestions());
     if (auto supposed = questions->Suppose(*std::move(change)); !supposed) return supposed;
     for (std::size_t i = 0; i < asked.workloads.size(); ++i) {
-      if (!IsGang(asked.workloads[i])) continue;
       if (auto sound = CheckShape(asked.workloads[i], i); !sound) return sound;
     }
     if (!asked.budget->Charge(BytesOfCounts())) return asked.budget->Check();
@@ -60,11 +59,17 @@ struct Census {
   }
 
   Result<void> CheckShape(const WorkloadRequest& shape, std::size_t position) const {
-    if (shape.pod_sets.front().count < 1) {
-      return BadInput(fmt::format("shapes: {} (position {}) has {} pods; want 1 or more",
-                                  Excerpt(shape.key.ToString()), position,
-                                  shape.pod_sets.front().count));
+    if (shape.tree) return {};
+    if (shape.pod_sets.empty()) {
+      return BadInput(fmt::format("shapes: {} (position {}) has no pod sets; want 1 or more",
+                                  Excerpt(shape.key.ToString()), position));
     }
+    for (const PodSetRequest& pods : shape.pod_sets) {
+      if (pods.count >= 1) continue;
+      return BadInput(fmt::format("shapes: {} (position {}) has {} pods; want 1 or more",
+                                  Excerpt(shape.key.ToString()), position, pods.count));
+    }
+    if (!IsGang(shape)) return {};
     const FlavorSnapshot& flavor = state().Find(shape.pod_sets.front().flavor)->snapshot();
     for (const std::string& level : levels) {
       if (level.empty() || flavor.FindLevel(level) >= 0) continue;

@@ -199,6 +199,17 @@ TEST_F(OneRack, CountsHowManyMoreFit) {
   EXPECT_EQ(responses[1].levels(0).gangs(), 1);
   request.add_drained_nodes("host-3");
   EXPECT_EQ(Read(&v1::Questions::Stub::CountGangs, request)[1].levels(0).gangs(), 0);
+  v1::CountGangsRequest without_pods;
+  WorkloadRequest pair = MakeGang("pair", 1);
+  pair.pod_sets.push_back(pair.pod_sets[0]);
+  pair.pod_sets[1].name = "none";
+  pair.pod_sets[1].count = 0;
+  *without_pods.mutable_shapes() = *ToProto(std::vector{pair});
+  ExpectRefused(&v1::Questions::Stub::CountGangs, without_pods, grpc::INVALID_ARGUMENT,
+                "pair (position 0) has 0 pods; want 1 or more");
+  *without_pods.mutable_shapes() = *ToProto(std::vector{WorkloadRequest{.key = {"team", "none"}}});
+  ExpectRefused(&v1::Questions::Stub::CountGangs, without_pods, grpc::INVALID_ARGUMENT,
+                "none (position 0) has no pod sets; want 1 or more");
   request.add_levels("row");
   ExpectRefused(&v1::Questions::Stub::CountGangs, request, grpc::INVALID_ARGUMENT,
                 "flavor main has no level row");

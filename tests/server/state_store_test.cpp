@@ -112,6 +112,26 @@ TEST(StateStoreTest, WhatIsStoppedHasNoEffect) {
 }
 
 // What is known goes on, whether amounts change or nodes.
+// Whoever loads a state may say that pods use less than nothing.
+TEST(StateStoreTest, OnlyWhatAChangeTakesAwayIsHeldToWhatIsThere) {
+  StateStore store;
+  ClusterStateInput input = SharedHosts(true);
+  const std::string node = input.nodes[0].name;
+  input.non_tas_usage = {{node, {{"cpu", -1}, {"gpu", 1}}}};
+  ASSERT_TRUE(store.Load(input));
+  const auto with = [&](const Resources& more) {
+    ProposedChange change;
+    change.delta.set_non_tas_usage = {{node, more}};
+    return store.With(store.Current()->position, change);
+  };
+  EXPECT_TRUE(with({{"gpu", -1}}));
+  const auto refused = with({{"gpu", -2}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "node " + node +
+                                         ": 2 gpu is to be taken away, more than its pods of no "
+                                         "topology-aware workload use");
+}
+
 TEST(StateStoreTest, ChangedNodesKeepWhatIsKnown) {
   StateStore store;
   StatePosition position = *store.Load(SharedHosts(true));
