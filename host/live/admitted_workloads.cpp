@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "host/model/excerpt.hpp"
+#include "host/packing/usage_by_leaf.hpp"
 
 namespace espalier {
 namespace {
@@ -17,15 +18,6 @@ const ObjectKey& KeyOf(const std::shared_ptr<const AdmittedUsage>& workload) {
 }
 
 }  // namespace
-
-Resources WithoutZeros(const Resources& usage) {
-  if (std::ranges::find(usage.values(), Amount{0}) == usage.values().end()) return usage;
-  Resources kept;
-  for (const auto& [name, amount] : usage) {
-    if (amount != 0) kept.Set(name, amount);
-  }
-  return kept;
-}
 
 std::size_t AdmittedWorkloads::ShardOf(const ObjectKey& key) {
   const std::hash<std::string_view> hash;
@@ -112,23 +104,6 @@ std::shared_ptr<const AdmittedUsage> AdmittedWorkloads::Exchange(AdmittedUsage w
     ++size_;
   }
   return before;
-}
-
-void UsageByLeaf::Add(const std::vector<FlavorLeafUsage>& usage, Amount sign) {
-  for (const FlavorLeafUsage& entry : usage) {
-    Leaves& leaves = flavors_[entry.flavor];
-    Resources& sum = leaves[entry.leaf];
-    AddTo(sum, Times(entry.usage, sign));
-    sum = WithoutZeros(sum);
-    if (sum.empty()) leaves.erase(entry.leaf);
-  }
-}
-
-const Resources* UsageByLeaf::Of(std::string_view flavor, std::string_view leaf) const {
-  const auto leaves = flavors_.find(flavor);
-  if (leaves == flavors_.end()) return nullptr;
-  const auto found = leaves->second.find(leaf);
-  return found == leaves->second.end() ? nullptr : &found->second;
 }
 
 AdmittedUsage InOrder(AdmittedUsage workload) {

@@ -1,16 +1,13 @@
-// Keeps the admitted workloads that a state knows by key, and the sum of their usage.
+// Keeps the admitted workloads that a state knows by key.
 #pragma once
 
 #include <array>
 #include <cstddef>
-#include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "host/live/admitted_usage.hpp"
@@ -85,30 +82,6 @@ class AdmittedWorkloads {
   std::array<Shared<std::set<Entry, ByJob>>, kShards> slices_;
   std::size_t size_ = 0;
 };
-
-// Sums of usage by flavor and leaf.
-class UsageByLeaf {
- public:
-  // Adds usage (`sign` 1), or subtracts usage that was added (-1).
-  void Add(const std::vector<FlavorLeafUsage>& usage, Amount sign);
-
-  // Returns the sum on a leaf, or null when there is none.
-  const Resources* Of(std::string_view flavor, std::string_view leaf) const;
-
- private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>()(text);
-    }
-  };
-  using Leaves = std::unordered_map<std::string, Resources, Hash, std::equal_to<>>;
-
-  std::map<std::string, Leaves, std::less<>> flavors_;
-};
-
-// Returns usage without amounts of 0.
-Resources WithoutZeros(const Resources& usage);
 
 // Returns the workload with one entry per leaf, in order, without amounts of 0, and without a job
 // that has its own name.

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "host/kueue/objects/cluster_input.hpp"
-#include "host/live/admitted_workloads.hpp"
 #include "host/live/usage_by_key.hpp"
+#include "host/packing/usage_by_leaf.hpp"
 
 namespace espalier {
 namespace {
@@ -36,24 +36,16 @@ void Compare(const std::vector<Object>& before, std::vector<Object> after,
   for (const auto& [name, object] : known) removed.emplace_back(name);
 }
 
-void AddSigned(Resources& sum, const Resources& amounts, bool is_less) {
-  for (const auto& [resource, amount] : amounts) {
-    const Amount* now = sum.Find(resource);
-    const Amount before = now == nullptr ? 0 : *now;
-    sum.Set(resource, is_less ? SaturatingSubtract(before, amount) : SaturatingAdd(before, amount));
-  }
-}
-
 std::vector<NodeUsage> MoreUsage(const std::vector<NodeUsage>& before,
                                  const std::vector<NodeUsage>& after) {
   std::map<std::string, NodeUsage> more;
-  const auto add = [&](const NodeUsage& usage, bool is_less) {
+  const auto add = [&](const NodeUsage& usage, Amount sign) {
     NodeUsage& sum = more[usage.node];
-    AddSigned(sum.usage, usage.usage, is_less);
-    AddSigned(sum.lasting, usage.lasting, is_less);
+    AddTo(sum.usage, Times(usage.usage, sign));
+    AddTo(sum.lasting, Times(usage.lasting, sign));
   };
-  for (const NodeUsage& usage : before) add(usage, /*is_less=*/true);
-  for (const NodeUsage& usage : after) add(usage, /*is_less=*/false);
+  for (const NodeUsage& usage : before) add(usage, -1);
+  for (const NodeUsage& usage : after) add(usage, 1);
   std::vector<NodeUsage> changed;
   for (auto& [node, sum] : more) {
     sum.node = node;

@@ -10,6 +10,7 @@
 #include "host/live/state_delta.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "host/packing/name_index.hpp"
+#include "host/packing/usage_by_leaf.hpp"
 
 namespace espalier {
 

@@ -157,10 +157,7 @@ Result<StateStore::Contents> StateStore::ContentsAt(const std::optional<StatePos
   for (FlavorLeafUsage& entry : contents.loaded.input.tas_usage) {
     const Resources* theirs = input_->UsedByWorkloads(entry.flavor, entry.leaf);
     if (theirs == nullptr) continue;
-    for (const auto& [resource, amount] : *theirs) {
-      const Amount* all = entry.usage.Find(resource);
-      entry.usage.Set(resource, SaturatingSubtract(all == nullptr ? 0 : *all, amount));
-    }
+    AddTo(entry.usage, Times(*theirs, -1));
     entry.usage = WithoutZeros(entry.usage);
   }
   std::erase_if(contents.loaded.input.tas_usage,
@@ -261,14 +258,6 @@ Result<std::vector<Node>> StateStore::NodesAt(const StatePosition& position,
   return nodes;
 }
 
-Result<ClusterState> StateStore::With(const StatePosition& position, StateDelta delta,
-                                      WorkBudget& budget) {
-  const std::lock_guard lock(change_mutex_);
-  const auto current = At(position);
-  if (!current) return tl::unexpected(current.error());
-  return WithDelta(std::move(delta), budget);
-}
-
 Result<ClusterState> StateStore::With(const StatePosition& position, ProposedChange change,
                                       WorkBudget& budget) {
   const std::lock_guard lock(change_mutex_);
@@ -276,7 +265,12 @@ Result<ClusterState> StateStore::With(const StatePosition& position, ProposedCha
   if (!current) return tl::unexpected(current.error());
   auto delta = Resolved(std::move(change));
   if (!delta) return tl::unexpected(delta.error());
-  return WithDelta(*std::move(delta), budget);
+  const UnloadOnThrow unload(*this);
+  Result<StateDelta> undo = input_->Apply(*std::move(delta));
+  if (!undo) return tl::unexpected(undo.error());
+  Result<ClusterState> changed = Changed(*undo, budget);
+  input_->TakeBack(*std::move(undo));
+  return changed;
 }
 
 Result<StateDelta> StateStore::Resolved(ProposedChange change) const {
@@ -308,15 +302,6 @@ Result<StateDelta> StateStore::Resolved(ProposedChange change) const {
     sum.usage = WithoutZeros(sum.usage);
   }
   return delta;
-}
-
-Result<ClusterState> StateStore::WithDelta(StateDelta delta, WorkBudget& budget) {
-  const UnloadOnThrow unload(*this);
-  Result<StateDelta> undo = input_->Apply(std::move(delta));
-  if (!undo) return tl::unexpected(undo.error());
-  Result<ClusterState> changed = Changed(*undo, budget);
-  input_->TakeBack(*std::move(undo));
-  return changed;
 }
 
 Result<ClusterState> StateStore::Changed(const StateDelta& undo, WorkBudget& budget) {

@@ -107,11 +107,6 @@ class StateStore {
   Result<std::vector<Node>> NodesAt(const StatePosition& position,
                                     const std::vector<std::string>& names) const;
 
-  // Returns the state at `position` as Update would make it, without changing it. Errors are those
-  // of Update.
-  Result<ClusterState> With(const StatePosition& position, StateDelta delta,
-                            WorkBudget& budget = WorkBudget::Unlimited());
-
   // Returns the state at `position` after a proposed change, without changing it. Errors are those
   // of Update; kNotFound for a drained node that does not exist; kBadInput for a node that changes
   // twice, and where more usage of a node is taken away than there is.
@@ -135,8 +130,6 @@ class StateStore {
   Result<LoadedInput> Copied(const StatePosition& position, WorkBudget& budget);
   // Returns a proposed change as one of the input.
   Result<StateDelta> Resolved(ProposedChange change) const;
-  // Returns the state of the current input after `delta`, which is taken back.
-  Result<ClusterState> WithDelta(StateDelta delta, WorkBudget& budget);
   // Returns the state of `input_`.
   Result<ClusterState> BuildAnew(WorkBudget& budget);
   // Adds to `input_` all that was booked, and charges what it grows by. The error is why `budget`

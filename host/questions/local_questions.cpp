@@ -151,9 +151,9 @@ Result<void> LocalQuestions::CheckFlavors(std::span<const WorkloadRequest> reque
 }
 
 Result<ClusterStateInput> LocalQuestions::ReadInput() {
-  const auto input = Input();
-  if (!input) return tl::unexpected(input.error());
-  return **input;
+  auto loaded = store_->LoadedAt(snapshot_->position, engine_.budget());
+  if (!loaded) return tl::unexpected(loaded.error());
+  return std::move(loaded->input);
 }
 
 Result<void> LocalQuestions::Suppose(ProposedChange change) {

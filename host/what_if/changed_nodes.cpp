@@ -16,23 +16,12 @@ const Resources* ChangedNodes::OtherUsageOf(std::string_view node) const {
   return used == other_usage_.end() ? nullptr : &used->second->usage;
 }
 
-const ChangedNodes::Usages& ChangedNodes::UsageByLeaf() {
-  if (usage_.empty()) {
-    for (const FlavorLeafUsage& entry : input_.tas_usage) {
-      AddTo(usage_[entry.flavor][entry.leaf], entry.usage);
-    }
-  }
-  return usage_;
-}
-
 Result<ClusterState> ChangedNodes::Apply(StateChange change,
                                          const std::function<ClusterStateInput()>& changed,
                                          WorkBudget& budget) {
   change.usage_on = [this](std::string_view flavor, std::string_view leaf) -> const Resources* {
-    const auto of_flavor = UsageByLeaf().find(flavor);
-    if (of_flavor == usage_.end()) return nullptr;
-    const auto used = of_flavor->second.find(leaf);
-    return used == of_flavor->second.end() ? nullptr : &used->second;
+    if (!usage_) usage_.emplace().Add(input_.tas_usage, 1);
+    return usage_->Of(flavor, leaf);
   };
   if (!state_.CanApply(change)) return ClusterState::Build(changed(), budget);
   Result<ClusterState> branch = state_.Branch(budget);

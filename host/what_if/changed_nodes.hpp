@@ -2,7 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +12,7 @@
 #include "host/model/result.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/cluster_state.hpp"
+#include "host/packing/usage_by_leaf.hpp"
 
 namespace espalier {
 
@@ -31,12 +32,8 @@ class ChangedNodes {
   Result<ClusterState> WithoutOtherPods(WorkBudget& budget);
 
  private:
-  using Usages =
-      std::map<std::string_view, std::unordered_map<std::string_view, Resources>, std::less<>>;
-
   void IndexNodes();
   const Resources* OtherUsageOf(std::string_view node) const;
-  const Usages& UsageByLeaf();
   Result<ClusterState> Apply(StateChange change, const std::function<ClusterStateInput()>& changed,
                              WorkBudget& budget);
 
@@ -45,7 +42,7 @@ class ChangedNodes {
   // Of `input_`, once they are needed.
   std::unordered_map<std::string_view, const Node*> nodes_;
   std::unordered_map<std::string_view, const NodeUsage*> other_usage_;
-  Usages usage_;
+  std::optional<UsageByLeaf> usage_;
 };
 
 }  // namespace espalier

@@ -191,7 +191,7 @@ Result<ClusterState> WhatIfAnswers::StateOf(std::size_t question) {
       nodes.empty()
           ? this->state().Branch(*asked_.budget)
           : asked_.found.store->With(asked_.found.position(),
-                                     StateDelta{.upsert_nodes = std::move(nodes)}, *asked_.budget);
+                                     {.delta = {.upsert_nodes = std::move(nodes)}}, *asked_.budget);
   if (!state) return state;
   for (const std::uint32_t victim : gone_[question]) {
     state->ChangeUsage(victims_[victim].victim.usage, -1, asked_.shares_usage());

@@ -160,7 +160,7 @@ TEST_F(StateStoreOutOfMemory, NeverKeepsHalfOfABookingOrAQuestion) {
   Node joins = SmallCluster().nodes[1];
   joins.allocatable.Set("gpu", 1);
   FailEach([&](StateStore& store) {
-    static_cast<void>(store.With(store.Current()->position, StateDelta{.upsert_nodes = {joins}}));
+    static_cast<void>(store.With(store.Current()->position, {.delta = {.upsert_nodes = {joins}}}));
   });
 }
 

@@ -185,9 +185,7 @@ class Victims {
   static ProposedChange PodsAsUsage(const HeldRoom& room) {
     ProposedChange change;
     for (const NodeUsage& node : room.pods_on_nodes) {
-      NodeUsage& less = change.delta.set_non_tas_usage.emplace_back();
-      less.node = node.node;
-      for (const auto& [resource, amount] : node.usage) less.usage.Set(resource, -amount);
+      change.delta.set_non_tas_usage.push_back({node.node, Times(node.usage, -1)});
     }
     if (room.pods_on_leaves.empty()) return change;
     AdmittedUsage pods;
