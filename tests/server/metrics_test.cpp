@@ -271,6 +271,10 @@ TEST(Metrics, ShowWhatRunsWaitsAndIsRefusedAndStayUpDuringTheDrain) {
 
 // The calls on the state have a queue of their own.
 TEST(Metrics, CountWhatWaitsForTheStateToo) {
+  // What the tasks use outlives the queue that runs them, to the last in its destructor.
+  WorkBudget budget;
+  std::promise<void> begun;
+  std::promise<void> end;
   WorkQueue queue(1, 10);
   WorkQueue state_queue(1, 10);
   Calls calls(queue, state_queue, {.memory = 1 << 20, .call_memory = 1 << 20});
@@ -287,9 +291,6 @@ TEST(Metrics, CountWhatWaitsForTheStateToo) {
                                                                         .version = "",
                                                                         .commit = ""});
   ASSERT_TRUE(metrics) << metrics.error().message;
-  WorkBudget budget;
-  std::promise<void> begun;
-  std::promise<void> end;
   ASSERT_TRUE(state_queue.TryPost({"", &budget,
                                    [&] {
                                      begun.set_value();
