@@ -225,8 +225,10 @@ func (s *Store) refresh() {
 		flavors := make(map[string]flavor, len(s.flavorObjects))
 		for name, object := range s.flavorObjects {
 			f := flavorOf(object)
-			if _, there := topologies[f.topology]; there {
-				flavors[name] = f // no state is built for others
+			// Nothing is placed on a flavor without a topology, but queues of questions name it. One
+			// whose topology is not there is left out: no state is built for it.
+			if _, there := topologies[f.topology]; there || f.topology == "" {
+				flavors[name] = f
 			}
 		}
 		changed := s.topologies.replace(topologies)

@@ -277,6 +277,18 @@ func TestAdmittedWorkloadsUseTheirLeavesOnFlavorsWithATopology(t *testing.T) {
 	expect(t, s, "without the topology", "-topology default", "-flavor gpu", "workload ns/w 0:")
 }
 
+// Queues of later questions name flavors that nothing is placed on.
+func TestFlavorsWithoutATopologyAreSentAndHoldNothing(t *testing.T) {
+	s := New()
+	plain := &kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: "a-plain"}}
+	foreign := &kueue.ResourceFlavor{ObjectMeta: metav1.ObjectMeta{Name: "foreign"}}
+	foreign.Spec.TopologyName = ptr.To(kueue.TopologyReference("nowhere"))
+	set(t, s, append(flavors(), plain, foreign, admitted("w", 2, func(w *kueue.Workload) {
+		w.Status.Admission.PodSetAssignments[0].Flavors["a-first"] = "a-plain"
+	}))...)
+	expect(t, s, "both flavors", "topology default", "flavor a-plain", "flavor gpu", "workload ns/w 7: gpu h cpu=4000 pods=2")
+}
+
 func TestSlicesOfAJobAreOneEntryUnderTheNewest(t *testing.T) {
 	s := New()
 	set(t, s, flavors()...)

@@ -168,8 +168,7 @@ func FlavorOf(assigned kueue.PodSetAssignment, hasTopology func(flavor string) b
 
 func (s *Store) topologyFlavor(assigned kueue.PodSetAssignment) (flavor, bool) {
 	f, there := s.flavors.want[FlavorOf(assigned, func(name string) bool {
-		_, has := s.flavors.want[name]
-		return has
+		return s.flavors.want[name].topology != ""
 	})]
 	return f, there
 }
