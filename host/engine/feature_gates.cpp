@@ -17,8 +17,11 @@ namespace espalier {
 namespace {
 
 constexpr std::string_view kTopologyAwareScheduling = "TopologyAwareScheduling";
-// Of the Configuration alone: with it off resources.quotaCheckStrategy has no effect (R30.6).
-constexpr std::string_view kQuotaCheckStrategy = "QuotaCheckStrategy";
+// Gates of the Configuration alone, which say what quota counts (R30.6, R30.7).
+constexpr std::string_view kOfQuota[] = {
+    "KueueDRAIntegration", "KueueDRAIntegrationExtendedResource",
+    "KueueDRAIntegrationPartitionableDevices", "KueueDRARejectWorkloadsWhenDRADisabled",
+    "QuotaCheckStrategy"};
 constexpr std::string_view kElasticJobs = "ElasticJobsViaWorkloadSlices";
 
 struct Gate {
@@ -162,7 +165,7 @@ std::vector<std::string> SetKnownFeatureGates(const std::map<std::string, bool>&
                                               FeatureGates& gates) {
   std::vector<std::string> unknown;
   for (const auto& [name, value] : values) {
-    if (name == kQuotaCheckStrategy) continue;
+    if (std::ranges::find(kOfQuota, name) != std::end(kOfQuota)) continue;
     if (FindGate(name) != nullptr) {
       std::ignore = SetFeatureGate(gates, name, value);
       continue;

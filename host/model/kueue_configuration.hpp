@@ -20,6 +20,15 @@ struct ResourceTransformation {
   bool operator==(const ResourceTransformation&) const = default;
 };
 
+// The resource as which quota counts the devices of some DeviceClasses (R30.7).
+struct DeviceClassMapping {
+  std::string resource;
+  std::vector<std::string> device_classes;  // each in one mapping
+  // Whether quota counts what the devices have of a counter or a capacity, not how many they are.
+  bool has_sources = false;
+  bool operator==(const DeviceClassMapping&) const = default;
+};
+
 struct KueueConfiguration {
   // Where it was read: "cluster.json, object 3: ConfigMap kueue-system/kueue-manager-config".
   std::string place;
@@ -27,6 +36,7 @@ struct KueueConfiguration {
 
   std::vector<std::string> excluded_prefixes;           // of resources that quota does not look at
   std::vector<ResourceTransformation> transformations;  // each input once
+  std::vector<DeviceClassMapping> device_classes;       // each resource once
   // Whether quota leaves out resources that a ClusterQueue does not cover.
   bool ignore_undeclared = false;
 

@@ -57,6 +57,13 @@ struct Pod {
   bool operator==(const Pod&) const = default;
 };
 
+// A claim in the spec of a pod (spec.resourceClaims); one of the names is set at most.
+struct PodResourceClaim {
+  std::string claim;           // resourceClaimName: a claim that pods may share
+  std::string claim_template;  // resourceClaimTemplateName: each pod has a claim of its own
+  bool operator==(const PodResourceClaim&) const = default;
+};
+
 // The part of a pod set's template that matters to placement.
 struct PodTemplate {
   StringMap labels;
@@ -67,6 +74,11 @@ struct PodTemplate {
   Resources requests;  // effective requests per pod (R20.4)
   // Constraints of the pods that placement ignores: "pod anti-affinity", "1 host port".
   std::vector<std::string> ignored_constraints;
+  std::vector<PodResourceClaim> resource_claims = {};  // in the order of the spec
+  // Requests, per pod, of resources that stand for devices of a DeviceClass, which quota counts as
+  // `devices` (R30.7).
+  Resources device_backed = {};
+  Resources devices = {};  // what quota counts for the devices of a pod, besides its requests
   bool operator==(const PodTemplate&) const = default;
 };
 

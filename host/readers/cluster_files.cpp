@@ -19,6 +19,7 @@
 #include "host/gangs/gang_counts.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/kueue_keys.hpp"
+#include "host/readers/device_charges.hpp"
 #include "host/readers/input_bytes.hpp"
 #include "host/readers/kai_queues.hpp"
 #include "host/readers/key_check.hpp"
@@ -68,7 +69,7 @@ class Converter {
   // What pods and workloads depend on: to be called before they are read.
   void ReadDefaults(const Cluster& cluster, const std::vector<NetworkTier>& tiers) {
     defaults_.network_tiers = tiers;
-    ReadClaims(cluster.topologies);
+    ReadClaims(cluster);
     for (const LocalQueue& queue : cluster.local_queues) {
       if (queue.key.name != kDefaultLocalQueue) continue;
       defaults_.namespaces_with_default_queue.insert(queue.key.namespace_);
@@ -214,17 +215,35 @@ class Converter {
   }
 
  private:
-  void ReadClaims(const std::vector<Topology>& topologies) {
+  void ReadClaims(const Cluster& cluster) {
     std::vector<DeviceClass> classes;
     ForEach(ObjectKind::kDeviceClass, [&](JsonValue object, const ReadContext& context) {
       classes.push_back(ReadDeviceClass(object, context));
     });
-    const ClaimSurroundings around = SurroundingsOf(classes, topologies);
+    // Of several for a resource Kubernetes takes the newest, and of those the first by name.
+    for (const DeviceClass& one : classes) {
+      if (one.extended_resource.empty()) continue;
+      const auto [taken, is_new] = defaults_.class_of_resource.emplace(one.extended_resource, one);
+      const auto order = [](const DeviceClass& device_class) {
+        return std::pair(-device_class.creation_seconds, std::string_view(device_class.name));
+      };
+      if (!is_new && order(one) < order(taken->second)) taken->second = one;
+    }
+    const ClaimSurroundings around = SurroundingsOf(classes, cluster.topologies);
     const auto read = [&](ObjectKind kind, auto& places) {
       ForEach(kind, [&](JsonValue object, const ReadContext& context) {
         const bool is_template = kind == ObjectKind::kResourceClaimTemplate;
-        places.emplace(ReadObjectKey(object, context),
-                       ReadResourceClaim(object, is_template, around, context));
+        const ObjectKey key = ReadObjectKey(object, context);
+        places.emplace(key, ReadResourceClaim(object, is_template, around, context));
+        if (!is_template) return;
+        ClaimedDevices devices = ReadClaimedDevices(object, context);
+        if (cluster.configuration && devices.has_selectors && devices.problem.empty()) {
+          context.Warn(object,
+                       "selectors of its requests are not evaluated for quota: Kueue also refuses "
+                       "workloads while ResourceSlices have too few devices that match",
+                       "");
+        }
+        defaults_.claimed_devices.emplace(key, std::move(devices));
       });
     };
     read(ObjectKind::kResourceClaim, defaults_.claims.claims);
@@ -499,6 +518,9 @@ Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& d
     gangs.workloads = std::move(sources.workloads);
     gangs.owned = std::move(sources.owned);
     if (!left_out_pods.empty()) AddLeftOut(std::move(left_out_pods), cluster, gangs);
+  }
+  if (managed_only) {
+    ChargeDevices(defaults, options.trees != Trees::kNone, cluster, diagnostics);
   }
   advance(ObjectKind::kJob);
   for (const ObjectKind kind : kOfDefaults) advance(kind);

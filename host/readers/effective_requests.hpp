@@ -9,6 +9,7 @@
 #include <string>
 
 #include "host/model/resources.hpp"
+#include "host/readers/device_charges.hpp"
 #include "host/readers/json_fields.hpp"
 #include "host/readers/resource_claims.hpp"
 
@@ -46,6 +47,10 @@ struct ClusterDefaults {
   // The value of the PriorityClass that is globalDefault, the lowest of several.
   std::optional<std::int64_t> default_priority;
   ResourceClaims claims;
+  std::map<ObjectKey, ClaimedDevices> claimed_devices;  // of ResourceClaimTemplates
+  // By the resource that stands for its devices (spec.extendedResourceName): the DeviceClass that
+  // Kubernetes takes them from.
+  std::map<std::string, DeviceClass, std::less<>> class_of_resource;
   std::vector<NetworkTier> network_tiers;  // ascending
 
   // Returns what the LimitRanges of the namespace say; null when it has none.

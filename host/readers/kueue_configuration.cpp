@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include <fmt/ranges.h>
 #include <simdjson.h>
 
+#include "host/model/excerpt.hpp"
 #include "host/model/nearest_name.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/readers/json_numbers.hpp"
@@ -57,10 +59,12 @@ constexpr KnownFields::Field kTransformationFields[] = {
     {"input"}, {"strategy"}, {"multiplyBy"}, {"outputs"}};
 constexpr KnownFields kTransformation = {kTransformationFields, std::size(kTransformationFields),
                                          false, true};
+constexpr KnownFields::Field kMappingFields[] = {{"name"}, {"deviceClassNames"}, {"sources"}};
+constexpr KnownFields kMapping = {kMappingFields, std::size(kMappingFields), false, true};
 constexpr KnownFields::Field kResourcesFields[] = {{"excludeResourcePrefixes"},
                                                    {"transformations", &kTransformation},
                                                    {"quotaCheckStrategy"},
-                                                   {"deviceClassMappings"}};
+                                                   {"deviceClassMappings", &kMapping}};
 constexpr KnownFields kResources = {kResourcesFields, std::size(kResourcesFields), false, true};
 constexpr KnownFields::Field kIntegrationsFields[] = {
     {"frameworks"}, {"externalFrameworks"}, {"podOptions"}, {"labelKeysToCopy"}};
@@ -122,6 +126,62 @@ ResourceTransformation ReadTransformation(JsonValue object, const ReadContext& c
   return transformation;
 }
 
+// Kueue does not start with mappings that it does not allow.
+DeviceClassMapping ReadMapping(JsonValue object, const ReadContext& context,
+                               std::map<std::string, std::string>& resource_of_class) {
+  constexpr std::size_t kMostClasses = 8;
+  DeviceClassMapping mapping;
+  mapping.resource = RequiredText(object, "name", context);
+  if (mapping.resource == kPodsResource) {
+    context.Warn(*Member(object, "name"), "quota counts pods by their number, whatever this says",
+                 "another resource");
+  }
+  mapping.device_classes = TextListMember(object, "deviceClassNames", context);
+  const JsonValue at = Member(object, "deviceClassNames").value_or(object);
+  if (mapping.device_classes.empty() || mapping.device_classes.size() > kMostClasses) {
+    context.Error(at, fmt::format("it names {} DeviceClasses", mapping.device_classes.size()),
+                  fmt::format("1 to {}", kMostClasses));
+  }
+  const auto sources = ArrayMember(object, "sources", context);
+  mapping.has_sources = sources && sources->size() > 0;
+  if (mapping.has_sources) {
+    context.Warn(*Member(object, "sources"),
+                 "what devices have of counters and capacities is not read, so that workloads that "
+                 "claim devices of these classes are not decided",
+                 "");
+  }
+  for (const std::string& name : mapping.device_classes) {
+    const auto [known, is_new] = resource_of_class.emplace(name, mapping.resource);
+    // By counters a device can count as several resources.
+    if (is_new || (mapping.has_sources && known->second != mapping.resource)) continue;
+    context.Error(at,
+                  fmt::format("DeviceClass {} is mapped to {} already", Excerpt(name),
+                              Excerpt(known->second)),
+                  "each DeviceClass once");
+  }
+  return mapping;
+}
+
+std::vector<DeviceClassMapping> ReadMappings(JsonValue resources, const ReadContext& context) {
+  constexpr std::size_t kMostMappings = 16;
+  std::map<std::string, std::string> resource_of_class;
+  std::set<std::string> names;
+  auto mappings = ReadList(resources, "deviceClassMappings", context, [&](JsonValue object) {
+    DeviceClassMapping mapping = ReadMapping(object, context, resource_of_class);
+    if (!mapping.resource.empty() && !names.insert(mapping.resource).second) {
+      context.Error(*Member(object, "name"), "another mapping has this name",
+                    "one mapping for each resource");
+    }
+    return mapping;
+  });
+  if (mappings.size() > kMostMappings) {
+    context.Error(*Member(resources, "deviceClassMappings"),
+                  fmt::format("it has {} mappings", mappings.size()),
+                  fmt::format("at most {}", kMostMappings));
+  }
+  return mappings;
+}
+
 void ReadResources(JsonValue resources, const ReadContext& context,
                    KueueConfiguration& configuration) {
   configuration.excluded_prefixes = TextListMember(resources, "excludeResourcePrefixes", context);
@@ -155,8 +215,7 @@ void ReadResources(JsonValue resources, const ReadContext& context,
                   "IgnoreUndeclared",
                   "one of the two");
   }
-  WarnOfUnhonoured(resources, "deviceClassMappings",
-                   "it is not honoured: quota counts no devices of resource claims", context);
+  configuration.device_classes = ReadMappings(resources, context);
 }
 
 void ReadFeatureGates(JsonValue object, const ReadContext& context,

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/jobset_keys.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
 
@@ -17,7 +18,8 @@ StringMap KueueAnnotations(JsonValue metadata, const ReadContext& context) {
   if (!annotations) return kept;
   for (const auto [name, value] : Fields(*annotations)) {
     std::string_view text;
-    if (name.starts_with(kKueuePrefix) && value.get(text) == simdjson::SUCCESS) {
+    const bool is_read = name.starts_with(kKueuePrefix) || name == kExclusiveTopology;
+    if (is_read && value.get(text) == simdjson::SUCCESS) {
       kept.Set(name, std::string(text));
     }
   }
@@ -130,8 +132,14 @@ PodTemplate ReadPodSpec(JsonValue spec, const ReadContext& context, const Cluste
     pod_template.affinity = ReadNodeAffinity(*affinity, context);
   }
   pod_template.ignored_constraints = IgnoredConstraints(spec);
-  pod_template.requests =
-      EffectiveRequests(spec, context, defaults, defaults.LimitsOf(name_space), origin);
+  const NamespaceLimits* limits = defaults.LimitsOf(name_space);
+  pod_template.requests = EffectiveRequests(spec, context, defaults, limits, origin);
+  if (origin == PodOrigin::kWrapped) return pod_template;
+  pod_template.device_backed = DeviceBackedRequests(spec, context, defaults, limits);
+  pod_template.resource_claims = ReadList(spec, "resourceClaims", context, [&](JsonValue claim) {
+    return PodResourceClaim{TextMember(claim, "resourceClaimName", context),
+                            TextMember(claim, "resourceClaimTemplateName", context)};
+  });
   return pod_template;
 }
 

@@ -58,7 +58,7 @@ bool IsKeptField(std::string_view field) {
       "subGroupPolicyType mpiImplementation requiredTopologyLevel preferredTopologyLevel "
       "submissionMode path preemptibility rankFrom matchAttribute distinctAttribute driver "
       "allocationMode input strategy multiplyBy excludeResourcePrefixes quotaCheckStrategy "
-      "frameworks externalFrameworks labelKeysToCopy");
+      "frameworks externalFrameworks labelKeysToCopy extendedResourceName");
   return kWords.contains(field);
 }
 
@@ -213,8 +213,8 @@ class Redaction::Walk {
     if (field == "uid") redaction_.uids_.emplace(text);
     // The name of a quota is that of a resource, as is that of Spark's GPUs.
     const bool kept = IsKeptField(field) || IsSparkQuantity(field, text) ||
-                      (field == "name" &&
-                       (around == "resources" || around == "schedulingGates" || around == "gpu")) ||
+                      (field == "name" && (around == "resources" || around == "schedulingGates" ||
+                                           around == "gpu" || around == "deviceClassMappings")) ||
                       ((IsQuantityField(field) || HoldsQuantities(around)) && ParseQuantity(text));
     if (kept) return std::string(text);
     const bool of_part = (field == "name" && HoldsParts(around)) || IsPartReference(field);

@@ -273,8 +273,12 @@ const ClaimedPlace* ResourceClaims::Find(const std::string& name_space, const st
 
 DeviceClass ReadDeviceClass(JsonValue object, const ReadContext& context) {
   DeviceClass read{ReadObjectName(object, context), {}};
+  if (const auto metadata = ObjectMember(object, "metadata", context)) {
+    read.creation_seconds = TimeMember(*metadata, "creationTimestamp", context).value_or(0);
+  }
   const auto spec = ObjectMember(object, "spec", context);
   if (!spec) return read;
+  read.extended_resource = TextMember(*spec, "extendedResourceName", context);
   read.selectors = ReadList(*spec, "selectors", context, [&](JsonValue selector) {
     const auto cel = ObjectMember(selector, "cel", context);
     return cel ? TextMember(*cel, "expression", context) : std::string();

@@ -43,6 +43,8 @@ struct ResourceClaims {
 struct DeviceClass {
   std::string name;
   std::vector<std::string> selectors;  // CEL expressions, AND-ed
+  std::string extended_resource = {};  // resource by which pods ask for its devices; empty: none
+  std::int64_t creation_seconds = 0;   // Unix seconds
 };
 
 DeviceClass ReadDeviceClass(JsonValue object, const ReadContext& context);

@@ -152,6 +152,51 @@ auto Rank(const ClusterFit& fit) {
   return std::tuple(fit.status, height, domains, left_over);
 }
 
+// Fits that the engine decides, by the same gates.
+struct OpenFits {
+  std::vector<StateRequest> requests;
+  std::vector<ClusterFit*> fits;
+};
+
+// Sets the fits of a cluster that are known, and collects the others.
+void Collect(const DispatchCluster& cluster, std::size_t position,
+             std::vector<std::vector<ClusterFit>>& fits, OpenFits& open) {
+  auto known = cluster.known.begin();
+  for (std::size_t w = 0; w < fits.size(); ++w) {
+    ClusterFit& fit = fits[w][position];
+    fit.cluster = position;
+    if (cluster.state == nullptr) {
+      fit.reason = "nothing is known of its state";
+    } else if (known != cluster.known.end() && known->workload == w) {
+      fit.status = known->status;
+      fit.reason = known->reason;
+      ++known;
+    } else {
+      open.requests.push_back({&cluster.requests[w], cluster.state});
+      open.fits.push_back(&fit);
+    }
+  }
+}
+
+void Decide(const OpenFits& open, const Engine& engine) {
+  WorkBudget& budget = engine.budget();
+  for (std::size_t first = 0; first < open.requests.size() && !budget.stopped();) {
+    const auto rest = std::span<const StateRequest>(open.requests).subspan(first);
+    const Chunk chunk = FirstChunk(rest);
+    if (!budget.Charge(chunk.kept_bytes + chunk.open_bytes)) break;
+    const std::vector<WorkloadAnswer> answers = engine.Nominate(rest.first(chunk.requests));
+    for (std::size_t i = 0; i < answers.size() && budget.Pause(); ++i) {
+      ClusterFit& fit = *open.fits[first + i];
+      const std::size_t cluster = fit.cluster;
+      fit = FitOf(*rest[i].state, *rest[i].request, answers[i]);
+      fit.cluster = cluster;
+      budget.Charge(static_cast<std::int64_t>(fit.reason.size()));
+    }
+    budget.Release(chunk.open_bytes);
+    first += chunk.requests;
+  }
+}
+
 }  // namespace
 
 void SortFits(std::span<const std::string> names, std::vector<ClusterFit>& fits) {
@@ -163,47 +208,24 @@ void SortFits(std::span<const std::string> names, std::vector<ClusterFit>& fits)
 }
 
 std::vector<std::vector<ClusterFit>> Dispatch(std::span<const DispatchCluster> clusters,
-                                              std::size_t workloads, const Engine& engine) {
-  WorkBudget& budget = engine.budget();
+                                              std::size_t workloads,
+                                              const std::shared_ptr<Backend>& backend,
+                                              WorkBudget& budget) {
   if (!budget.Charge(static_cast<std::int64_t>(workloads * clusters.size()) * kBytesOfFit)) {
     return {};
   }
   std::vector<std::vector<ClusterFit>> fits(workloads);
-  std::vector<StateRequest> asked;
-  std::vector<ClusterFit*> answered;
   for (std::vector<ClusterFit>& of_workload : fits) of_workload.resize(clusters.size());
-  for (std::size_t c = 0; c < clusters.size(); ++c) {
-    const DispatchCluster& cluster = clusters[c];
-    auto known = cluster.known.begin();
-    for (std::size_t w = 0; w < workloads; ++w) {
-      ClusterFit& fit = fits[w][c];
-      fit.cluster = c;
-      if (cluster.state == nullptr) {
-        fit.reason = "nothing is known of its state";
-      } else if (known != cluster.known.end() && known->workload == w) {
-        fit.status = known->status;
-        fit.reason = known->reason;
-        ++known;
-      } else {
-        asked.push_back({&cluster.requests[w], cluster.state});
-        answered.push_back(&fit);
-      }
+  std::vector<bool> is_decided(clusters.size());
+  for (std::size_t first = 0; first < clusters.size(); ++first) {
+    if (is_decided[first]) continue;
+    OpenFits open;
+    for (std::size_t c = first; c < clusters.size(); ++c) {
+      if (clusters[c].gates != clusters[first].gates) continue;
+      is_decided[c] = true;
+      Collect(clusters[c], c, fits, open);
     }
-  }
-  for (std::size_t first = 0; first < asked.size() && !budget.stopped();) {
-    const auto rest = std::span<const StateRequest>(asked).subspan(first);
-    const Chunk chunk = FirstChunk(rest);
-    if (!budget.Charge(chunk.kept_bytes + chunk.open_bytes)) break;
-    const std::vector<WorkloadAnswer> answers = engine.Nominate(rest.first(chunk.requests));
-    for (std::size_t i = 0; i < answers.size() && budget.Pause(); ++i) {
-      ClusterFit& fit = *answered[first + i];
-      const std::size_t cluster = fit.cluster;
-      fit = FitOf(*rest[i].state, *rest[i].request, answers[i]);
-      fit.cluster = cluster;
-      budget.Charge(static_cast<std::int64_t>(fit.reason.size()));
-    }
-    budget.Release(chunk.open_bytes);
-    first += chunk.requests;
+    Decide(open, Engine(backend, clusters[first].gates, budget));
   }
   std::vector<std::string> names;
   for (const DispatchCluster& cluster : clusters) names.push_back(cluster.name);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ struct DispatchCluster {
   // The request of each workload for this cluster.
   std::span<const WorkloadRequest> requests;
   std::vector<KnownFit> known;  // ascending by workload; their requests are ignored
+  FeatureGates gates = {};      // by which the cluster's own Kueue decides
 };
 
 // Orders the fits of one workload as Dispatch does; `names` are those of the clusters.
@@ -59,9 +61,11 @@ void SortFits(std::span<const std::string> names, std::vector<ClusterFit>& fits)
 // then the unknown ones, then the others. Those that hold it are ordered by how close together the
 // pods are, then by the fewest domains, then by the least capacity left over, then by name.
 // Workloads and clusters are independent of each other and are answered in parallel; the answers
-// are those of Engine::Nominate on each cluster. Charges the engine's budget for the fits, and for
-// what is decided at a time.
+// are those of Engine::Nominate on each cluster, by its gates. Charges the budget for the fits, and
+// for what is decided at a time.
 std::vector<std::vector<ClusterFit>> Dispatch(std::span<const DispatchCluster> clusters,
-                                              std::size_t workloads, const Engine& engine);
+                                              std::size_t workloads,
+                                              const std::shared_ptr<Backend>& backend,
+                                              WorkBudget& budget);
 
 }  // namespace espalier

@@ -59,7 +59,9 @@ func TestPlaceGivesTheAssignmentsOfTheCommand(t *testing.T) {
 		}
 		gang := espalier.GangOf(workload, "")
 		for i := range gang.PodSets {
-			gang.PodSets[i].Flavor = string(item.Status.Admission.PodSetAssignments[i].Flavors["cpu"])
+			assigned := item.Status.Admission.PodSetAssignments[i]
+			gang.PodSets[i].Flavor = string(assigned.Flavors["cpu"])
+			gang.PodSets[i].Count = *assigned.Count // fewer where it is admitted in part
 		}
 		gangs, want = append(gangs, gang), append(want, item)
 	}

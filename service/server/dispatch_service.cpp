@@ -99,8 +99,6 @@ grpc::Status DispatchService::Answer(const v1::DispatchRequest& request, WorkBud
                                      v1::DispatchResponse& response) {
   std::vector<AskedState> asked;
   if (grpc::Status found = FindAskedStates(states_, request, asked); !found.ok()) return found;
-  const auto gates = ApplyFeatureGates(request.feature_gates(), gates_);
-  if (!gates) return ToStatus(gates.error());
   const auto workloads = FromProto(request.workloads(), budget);
   if (!workloads) return ToStatus(workloads.error());
   if (const auto checked = CheckUnplaced(*workloads); !checked) return ToStatus(checked.error());
@@ -109,13 +107,17 @@ grpc::Status DispatchService::Answer(const v1::DispatchRequest& request, WorkBud
   for (const AskedState& state : asked) {
     DispatchCluster& cluster = clusters.emplace_back();
     cluster.name = state.name;
+    const auto gates = ApplyFeatureGates(
+        request.feature_gates(),
+        state.snapshot == nullptr ? gates_ : GatesOf(state.snapshot->configuration, gates_));
+    if (!gates) return ToStatus(gates.error());
     if (state.snapshot == nullptr) continue;
+    cluster.gates = *gates;
     cluster.state = &state.snapshot->state;
     cluster.requests = *workloads;
     cluster.known = WithoutFlavor(*workloads, state.snapshot->state, budget);
   }
-  const Engine engine(backend_, *gates, budget);
-  const auto dispatched = espalier::Dispatch(clusters, workloads->size(), engine);
+  const auto dispatched = espalier::Dispatch(clusters, workloads->size(), backend_, budget);
   if (const auto done = budget.Check(); !done) return ToStatus(done.error());
   response = ToProto(dispatched);
   for (const AskedState& state : asked) {

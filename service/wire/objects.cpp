@@ -64,6 +64,13 @@ PodSet ObjectReader::Read(const v1::PodSet& message, const FieldPath& path) {
   pod_set.pod_template.requests =
       tables_.resources.Get(message.requests(), FieldPath(path, "requests"), decoder_);
   CheckRequests(pod_set.pod_template.requests, FieldPath(path, "requests"), decoder_);
+  pod_set.pod_template.devices =
+      tables_.resources.Get(message.devices(), FieldPath(path, "devices"), decoder_);
+  CheckRequests(pod_set.pod_template.devices, FieldPath(path, "devices"), decoder_);
+  for (const std::string& resource : Texts(message.device_backed(), path, "device_backed")) {
+    const Amount* amount = pod_set.pod_template.requests.Find(resource);
+    pod_set.pod_template.device_backed.Set(resource, amount == nullptr ? 0 : *amount);
+  }
   pod_set.pod_template.labels = FromProto(message.labels(), FieldPath(path, "labels"), decoder_);
   pod_set.pod_template.annotations =
       FromProto(message.annotations(), FieldPath(path, "annotations"), decoder_);
@@ -196,6 +203,12 @@ v1::PodSet ToProto(const PodSet& pod_set, WorkloadTablesWriter& tables) {
   if (pod_set.min_count) message.set_min_count(*pod_set.min_count);
   message.set_topology_request(tables.Ref(pod_set.topology_request));
   message.set_requests(tables.Ref(pod_set.pod_template.requests));
+  if (!pod_set.pod_template.devices.empty()) {
+    message.set_devices(tables.Ref(pod_set.pod_template.devices));
+  }
+  for (const auto& [resource, amount] : pod_set.pod_template.device_backed) {
+    message.add_device_backed(tables.strings.Ref(resource));
+  }
   message.set_node_constraints(tables.Ref(pod_set.pod_template));
   *message.mutable_labels() = ToProto(pod_set.pod_template.labels, tables.strings);
   *message.mutable_annotations() = ToProto(pod_set.pod_template.annotations, tables.strings);

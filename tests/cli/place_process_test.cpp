@@ -84,9 +84,9 @@ TEST(PlaceOutput, OfTheRealClusterCoversItsPendingWorkloads) {
   const ProcessResult result = RunEspalier(With(kRealCluster, {"--picture"}));
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.output,
-              HasSubstr("team-nlp/job-llm-pretrain-02-f23d8  main     24    required block"));
+              HasSubstr("team-nlp/job-llm-pretrain-02-f23d8  main     24       required block"));
   EXPECT_THAT(result.output, HasSubstr("us-east-1a/use1a-b04/r{02..04}: 24 hosts x 1"));
-  EXPECT_THAT(result.output, HasSubstr("43 placed, 23 not placed, 3 with nothing to place"));
+  EXPECT_THAT(result.output, HasSubstr("47 placed, 19 not placed, 3 with nothing to place"));
   EXPECT_THAT(result.output, HasSubstr("nvidia.com/gpu of flavor gpu-h100"));
   EXPECT_THAT(result.errors, Not(HasSubstr("skipped")));
 }

@@ -103,7 +103,7 @@ TEST(Snapshot, WithoutNamesIsAnsweredAsWithThem) {
                                " ;; *) echo '{\"kind\": \"List\", \"items\": []}' ;; esac\n";
   const ProcessResult result = WithKubectl(
       stand_in, "$E snapshot --redact -o $d/c.json.gz; zcat $d/c.json.gz; $E place $d/c.json.gz");
-  EXPECT_THAT(result.output, HasSubstr("43 placed, 23 not placed, 3 with nothing to place"));
+  EXPECT_THAT(result.output, HasSubstr("47 placed, 19 not placed, 3 with nothing to place"));
   for (const char* name : {"team-nlp", "llm-pretrain", "use1a-b01", "gpu-h100\"", "us-east-1a"}) {
     EXPECT_THAT(result.output, Not(HasSubstr(name)));
   }
@@ -229,7 +229,8 @@ TEST(Snapshot, WithoutNamesDecidesAsWithThem) {
                 {"nodeSelectorTerms": [{"matchExpressions":
                   [{"key": "speed", "operator": "Gt", "values": ["95"]}]}]}}}, )"),
       racks + Queued("ray.io/v1", "RayJob",
-                     R"({"submissionMode": "K8sJobMode", "rayClusterSpec": {
+                     R"({"submissionMode": "K8sJobMode", "shutdownAfterJobFinishes": true,
+          "rayClusterSpec": {
           "headGroupSpec": {"template": )" +
                          kPods + R"(}, "workerGroupSpecs": [
             {"groupName": "w", "replicas": 1, "template": )" +

@@ -8,19 +8,23 @@
 namespace espalier {
 namespace {
 
-// `racks` racks of 2 hosts with `cpu` cores each.
-ClusterState RackCluster(int racks, Amount cpu) {
+// Racks of 2 hosts with these cores each.
+ClusterState ClusterOf(const std::vector<Amount>& cores) {
   ClusterStateInput input;
   input.topologies = {{"tree", {"rack", std::string(kHostnameLabel)}}};
   input.flavors = {{"main", {}, {}, {}, "tree"}};
-  for (int i = 0; i < racks * 2; ++i) {
+  for (std::size_t i = 0; i < cores.size(); ++i) {
     Node& node = input.nodes.emplace_back();
     node.name = "host-" + std::to_string(i);
     node.labels = {{"rack", "r" + std::to_string(i / 2)}, {std::string(kHostnameLabel), node.name}};
     node.ready = true;
-    node.allocatable = {{"cpu", cpu * 1000}, {"pods", 110}};
+    node.allocatable = {{"cpu", cores[i] * 1000}, {"pods", 110}};
   }
   return *ClusterState::Build(input);
+}
+
+ClusterState RackCluster(int racks, Amount cpu) {
+  return ClusterOf(std::vector<Amount>(static_cast<std::size_t>(racks) * 2, cpu));
 }
 
 WorkloadRequest Gang(const std::string& name, std::int32_t count) {
@@ -43,7 +47,7 @@ class DispatchTest : public testing::Test {
 
   // The names of the clusters for a workload, best first.
   std::vector<std::string> Order(std::size_t workload) {
-    fits_ = Dispatch(clusters_, requests_.size(), Engine(MakeCpuBackend(2), {}));
+    fits_ = Dispatch(clusters_, requests_.size(), MakeCpuBackend(2), WorkBudget::Unlimited());
     std::vector<std::string> names;
     for (const ClusterFit& fit : fits_[workload]) names.push_back(clusters_[fit.cluster].name);
     return names;
@@ -150,6 +154,21 @@ TEST_F(DispatchTest, ManyPodSetsInManyClustersAreAnsweredAsInEachAlone) {
   }
 }
 
+// Without constraints the hosts with the least room are filled, or by TASProfileMixed=false one
+// host is taken that holds all pods (R9.6).
+TEST_F(DispatchTest, AsksEachClusterByItsOwnGates) {
+  const ClusterState state = ClusterOf({2, 3, 4});
+  requests_ = {Gang("a", 5)};
+  TopologyRequest& asked = *requests_[0].pod_sets[0].topology_request;
+  asked.preferred.reset();
+  asked.unconstrained = true;
+  for (const std::string name : {"a", "b-mixed", "c", "d-mixed"}) {
+    Add(name, &state);
+    clusters_.back().gates.profile_mixed = name.ends_with("mixed");
+  }
+  EXPECT_THAT(Order(0), testing::ElementsAre("b-mixed", "d-mixed", "a", "c"));
+}
+
 TEST_F(DispatchTest, ChargesEachPodSetInEachCluster) {
   const ClusterState state = RackCluster(1, 8);
   requests_[0].pod_sets.assign(1000, requests_[0].pod_sets[0]);
@@ -159,12 +178,12 @@ TEST_F(DispatchTest, ChargesEachPodSetInEachCluster) {
   }
   for (int c = 0; c < 50; ++c) Add(std::to_string(c), &state);
   WorkBudget enough(std::int64_t{64} << 20);
-  const auto fits = Dispatch(clusters_, 1, Engine(MakeCpuBackend(2), {}, enough));
+  const auto fits = Dispatch(clusters_, 1, MakeCpuBackend(2), enough);
   ASSERT_TRUE(enough.Check());
   EXPECT_EQ(fits[0][49].pod_sets.size(), 1000U);
   EXPECT_GE(enough.charged(), static_cast<std::int64_t>(50 * 1000 * sizeof(PodSetFit)));
   WorkBudget less(std::int64_t{8} << 20);
-  Dispatch(clusters_, 1, Engine(MakeCpuBackend(2), {}, less));
+  Dispatch(clusters_, 1, MakeCpuBackend(2), less);
   ASSERT_FALSE(less.Check());
   EXPECT_EQ(less.Check().error().error_class, ErrorClass::kExhausted);
 }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/kueue/cycle/partial_counts.hpp"
 #include "host/kueue/objects/cluster_input.hpp"
 #include "tests/kueue/objects.hpp"
 

@@ -115,6 +115,18 @@ TEST(QuotaRequests, CountNoAllowanceBelowZero) {
   EXPECT_EQ(Counted({{"b", 2}, {"c", 5}}, configuration), (Resources{{"c", 5}}));
 }
 
+// R30.7
+TEST(QuotaRequests, CountDevicesInThePlaceOfWhatStandsForThem) {
+  PodTemplate pods;
+  pods.requests = {{"cpu", 1000}, {"vendor.com/gpu", 3}};
+  pods.device_backed = {{"vendor.com/gpu", 2}};
+  pods.devices = {{"gpu", 2}, {"nic", 1}};
+  KueueConfiguration configuration;
+  configuration.excluded_prefixes = {"gpu", "vendor.com/"};
+  EXPECT_EQ(QuotaRequests(pods, pods.requests, &configuration),
+            (Resources{{"cpu", 1000}, {"gpu", 2}, {"nic", 1}}));
+}
+
 TEST(QuotaRequests, StayAtTheLimitOfAmounts) {
   const auto by = [](const std::string& factor, const std::string& multiplier) {
     return With({{"a", false, multiplier, {{"c", Amounting(factor)}}}});

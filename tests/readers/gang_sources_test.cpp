@@ -296,6 +296,43 @@ TEST(KaiPodGroups, AreTrees) {
   EXPECT_THAT(tree->cluster.workloads.at(0).not_honoured, IsEmpty());
 }
 
+// W4.3: also where all pods are in groups inside the group.
+TEST(KaiPodGroups, HaveTheQueueOfTheirPods) {
+  const auto pod = [](const std::string& name, const std::string& queue) {
+    return PodText(name, "",
+                   R"(, "annotations": {"pod-group-name": "k"}, "labels":
+                      {"kai.scheduler/subgroup-name": "a", "kai.scheduler/queue": ")" +
+                       queue + R"("})");
+  };
+  const std::string spec = R"("subGroups": [{"name": "a", "minMember": 1}])";
+  const auto queue_of = [](const std::string& text) {
+    const ClusterRead read = Read(text);
+    return read.cluster.workloads.empty() ? "none" : read.cluster.workloads[0].queue_name;
+  };
+  EXPECT_EQ(queue_of(KaiGroup(spec) + pod("a0", "of-pod")), "of-pod");
+  EXPECT_EQ(queue_of(KaiGroup(R"("queue": "of-group", )" + spec) + pod("a0", "of-pod")),
+            "of-group");
+}
+
+TEST(PodGroups, BelowACompositeGiveItTheirQueue) {
+  const auto group = [](const std::string& labels) {
+    return R"({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
+      "metadata": {"name": "g", "namespace": "team")" +
+           labels + R"(}, "spec": {
+        "parentCompositePodGroupName": "c", "schedulingPolicy": {"gang": {"minCount": 1}}}})" +
+           "\n";
+  };
+  const std::string pod = PodText("p", R"("schedulingGroup": {"podGroupName": "g"}, )",
+                                  R"(, "labels": {"kai.scheduler/queue": "of-pod"})");
+  EXPECT_EQ(Read(Composite("c", "") + group("") + pod).cluster.workloads.at(0).queue_name,
+            "of-pod");
+  EXPECT_EQ(
+      Read(Composite("c", "") + group(R"(, "labels": {"kai.scheduler/queue": "of-group"})") + pod)
+          .cluster.workloads.at(0)
+          .queue_name,
+      "of-group");
+}
+
 TEST(KaiPodGroups, DoWithoutAGroupWhosePodsAreMissing) {
   const std::string group = KaiGroup(R"("minSubGroup": 2, "subGroups": [
       {"name": "a", "minMember": 1}, {"name": "b", "minMember": 2}, {"name": "c", "minMember": 1}])");
@@ -306,6 +343,34 @@ TEST(KaiPodGroups, DoWithoutAGroupWhosePodsAreMissing) {
                        "do"));
   EXPECT_THAT(Units(Read(group + KaiPod("a0", "a") + KaiPod("b0", "b"))),
               ElementsAre("k:1 of the 2 pods of subgroup b are there: it waits for the others"));
+}
+
+// W4.8
+TEST(KaiMinMember, OfAJobIsHowManyOfItsPodsStartTogether) {
+  const auto job = [](const std::string& least) {
+    return R"({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace":
+        "team", "labels": {"kai.scheduler/queue": "q"}, "annotations":
+        {"kai.scheduler/batch-min-member": ")" +
+           least + R"("}}, "spec": {"parallelism": 6, "template": {"spec": {"containers":
+        [{"name": "c"}]}}}})";
+  };
+  const auto read = [](const std::string& text, Trees trees = Trees::kNested) {
+    return ReadClusterText("f", text, {.trees = trees});
+  };
+  const auto two = read(job("2"));
+  ASSERT_TRUE(two) << two.error().message;
+  const GangGroup& gang = two->gang_workloads.at(0).gang_groups.at(0);
+  EXPECT_EQ(gang.mode, GangMode::kGang);
+  EXPECT_EQ(gang.min_count, 2);
+  EXPECT_EQ(gang.max_count, 6);
+  EXPECT_THAT(read(job("7"))->cluster.workloads.at(0).refusal,
+              HasSubstr("batch-min-member wants 7 pods, and it has 6"));
+  for (const std::string wrong : {"0", "-1", "two", "99999999999"}) {
+    EXPECT_THAT(read(job(wrong))->gang_workloads.at(0).notes,
+                Contains(HasSubstr("it is not honoured, as that is no number of pods")));
+  }
+  EXPECT_THAT(read(job("2"), Trees::kNone)->gang_workloads.at(0).notes,
+              Contains(HasSubstr("it is not honoured, as Kueue places all pods of a job")));
 }
 
 TEST(KaiPodGroups, SayThatTheirParentsAreWrong) {

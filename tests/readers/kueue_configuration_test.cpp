@@ -159,7 +159,7 @@ waitForPodsReady: {timeout: 5m}
 fairSharing: {preemptionStrategies: [LessThanInitialShare]}
 integrations: {podOptions: {podSelector: {matchLabels: {a: b}}}, newOption: 1}
 resources:
-  deviceClassMappings: [{name: example.com/gpus, deviceClassNames: [gpu.example.com]}]
+  deviceClassMappings: [{name: m, deviceClassNames: [mig], sources: [{counter: {name: c}}], more: 1}]
   excludeResourcePrefix: [x]
 manageEverything: true
 )"));
@@ -170,7 +170,9 @@ manageEverything: true
            "fairSharing: it is not simulated",
            "integrations.podOptions: it is not honoured",
            "integrations.newOption: the key newOption is unknown, and not honoured",
-           "resources.deviceClassMappings: it is not honoured",
+           "resources.deviceClassMappings[0].sources: what devices have of counters and "
+           "capacities is not read",
+           "resources.deviceClassMappings[0].more: the key more is unknown, and not honoured",
            "resources.excludeResourcePrefix: the key excludeResourcePrefix is unknown",
            "manageEverything: the key manageEverything is unknown, and not honoured",
        }) {
@@ -182,6 +184,33 @@ manageEverything: true
       "waitForPodsReady: {timeout: 5m}\nfairSharing: {enable: false}\n",
       /*strict=*/true);
   EXPECT_TRUE(off) << ErrorOf(off);
+}
+
+// R30.7
+TEST(KueueConfiguration, MapsEachDeviceClassOnce) {
+  const auto mappings = [](const std::string& list) {
+    return fmt::format(
+        "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+        "resources: {{deviceClassMappings: [{}]}}\n",
+        list);
+  };
+  const auto read = Read(mappings("{name: acme.com/gpu, deviceClassNames: [a, b]}"));
+  ASSERT_TRUE(read) << ErrorOf(read);
+  EXPECT_EQ(read->cluster.configuration->device_classes,
+            (std::vector<DeviceClassMapping>{{"acme.com/gpu", {"a", "b"}}}));
+  EXPECT_EQ(read->diagnostics.RenderWarnings(), "");
+  for (const auto& [list, error] : std::vector<std::pair<std::string, std::string>>{
+           {"{name: x, deviceClassNames: [a]}, {name: y, deviceClassNames: [b, a]}",
+            "deviceClassMappings[1].deviceClassNames: DeviceClass a is mapped to x already"},
+           {"{name: x, deviceClassNames: [a, a]}", "DeviceClass a is mapped to x already"},
+           {"{name: x, deviceClassNames: [a]}, {name: x, deviceClassNames: [b]}",
+            "deviceClassMappings[1].name: another mapping has this name"},
+           {"{name: x}", "deviceClassMappings[0]: it names 0 DeviceClasses; want 1 to 8"},
+           {"{deviceClassNames: [a]}", "name"},
+           {"{name: x, deviceClassNames: [a, b, c, d, e, f, g, h, i]}", "it names 9 DeviceClasses"},
+       }) {
+    EXPECT_THAT(ErrorOf(Read(mappings(list))), HasSubstr(error));
+  }
 }
 
 TEST(KueueConfiguration, ThatSaysNothingBecauseOfAGateIsSaid) {

@@ -46,6 +46,17 @@ TEST(Redaction, KeepsTheResourcesOfQuotas) {
             R"("nominalQuota":"8"}]}],"podSetAssignments":[{"flavors":{"cpu":"n00000001"}}]})");
 }
 
+// What quota counts stays, and so does which DeviceClass it is of.
+TEST(Redaction, KeepsTheResourcesOfDevices) {
+  EXPECT_EQ(
+      Redacted(
+          R"({"deviceClassMappings": [{"name": "acme.com/gpu", "deviceClassNames": ["b", "a"]}],
+      "spec": {"extendedResourceName": "vendor.com/gpu", "exactly": {"deviceClassName": "a"}}})"),
+      R"({"deviceClassMappings":[{"name":"acme.com/gpu","deviceClassNames":["n00000002",)"
+      R"("n00000001"]}],"spec":{"extendedResourceName":"vendor.com/gpu",)"
+      R"("exactly":{"deviceClassName":"n00000001"}}})");
+}
+
 // Keys of labels are no fields, and their values keep their order whatever they look like.
 TEST(Redaction, NumbersAllValuesOfLabels) {
   EXPECT_EQ(

@@ -1,4 +1,7 @@
 // Kueue's Configuration as a part of a loaded state.
+#include <map>
+
+#include "espalier/v1/dispatch.grpc.pb.h"
 #include "espalier/v1/scheduling.grpc.pb.h"
 #include "espalier/v1/workloads.grpc.pb.h"
 #include "fallback_cpu/cpu_backend.hpp"
@@ -32,13 +35,13 @@ std::string WithGates(const std::string& gates) {
 class LoadedConfigurations : public testing::Test {
  protected:
   grpc::Status Load(const ClusterStateInput& input, const std::string& configuration,
-                    TestServer& server) {
+                    TestServer& server, const std::string& state_name = "") {
     grpc::ClientContext context;
     v1::LoadStateResponse response;
     const auto writer = server.cluster_state->LoadState(&context, &response);
     ToChunks(
-        input, [&](const v1::LoadStateRequest& chunk) { return writer->Write(chunk); }, "", {},
-        configuration);
+        input, [&](const v1::LoadStateRequest& chunk) { return writer->Write(chunk); }, state_name,
+        {}, configuration);
     writer->WritesDone();
     const grpc::Status status = writer->Finish();
     warnings_ = {response.warnings().begin(), response.warnings().end()};
@@ -180,6 +183,41 @@ TEST_F(LoadedConfigurations, SayWhatIsWrongWithThem) {
               ElementsAre(HasSubstr("feature gate LocalQueueMetrics is not known here"),
                           HasSubstr("feature gate TASBalancedPlacemnt is not known here, and not "
                                     "honoured; did you mean TASBalancedPlacement?")));
+}
+
+// Each of several states is asked by the gates of its own Configuration; those of a call win.
+TEST_F(LoadedConfigurations, SayHowEachStateIsDispatchedTo) {
+  ClusterStateInput uneven = SmallCluster(1);
+  uneven.nodes[0].allocatable.Set("cpu", 8000);
+  uneven.nodes[1].allocatable.Set("cpu", 12000);
+  for (const std::size_t i : {2, 3}) uneven.nodes[i].allocatable.Set("cpu", 16000);
+  const std::string off = WithGates("TASProfileMixed: false");
+  ASSERT_TRUE(Load(uneven, "", server_, "a-mixed").ok());
+  ASSERT_TRUE(Load(uneven, off, server_, "b-off").ok());
+  WorkloadRequest gang = MakeGang("a", 5);
+  TopologyRequest& topology = *gang.pod_sets[0].topology_request;
+  topology.required.reset();
+  topology.unconstrained = true;
+  // The hosts with the least room are filled, or that with the most, and then one in part (R9.6).
+  const auto left_over = [&](bool with_gate) {
+    v1::DispatchRequest request;
+    *request.mutable_workloads() = *ToProto(std::vector<WorkloadRequest>{gang});
+    if (with_gate) (*request.mutable_feature_gates())["TASProfileMixed"] = false;
+    grpc::ClientContext context;
+    v1::DispatchResponse response;
+    const grpc::Status status =
+        v1::Dispatching::NewStub(server_.channel)->Dispatch(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    std::map<std::string, std::int64_t> found;
+    for (const v1::StateFit& fit : response.workloads(0).fits()) {
+      found[response.states(static_cast<int>(fit.state())).state_name()] =
+          fit.pod_sets(0).left_over();
+    }
+    return found;
+  };
+  using LeftOver = std::map<std::string, std::int64_t>;
+  EXPECT_EQ(left_over(false), (LeftOver{{"a-mixed", 0}, {"b-off", 1}}));
+  EXPECT_EQ(left_over(true), (LeftOver{{"a-mixed", 1}, {"b-off", 1}}));
 }
 
 TEST_F(LoadedConfigurations, SayWhichJobsAreManaged) {

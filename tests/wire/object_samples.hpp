@@ -43,6 +43,8 @@ inline Workload SampleWorkload(std::mt19937& random) {
     pod_set.topology_request = request.topology_request;
     pod_set.pod_template = request.pod_template;
     pod_set.pod_template.requests = request.requests;
+    if (random() % 2) pod_set.pod_template.devices = {{"gpu", 3}};
+    if (random() % 2) pod_set.pod_template.device_backed = request.requests;
   }
   if (random() % 2) {
     Admission& admission = workload.admission.emplace();

@@ -87,7 +87,8 @@ Resources QuotaRequests(const PodSet& pod_set, std::int32_t count, const GroupsC
                         const KueueConfiguration* configuration) {
   Resources requests;
   for (const auto& [resource, amount] :
-       Times(QuotaRequests(pod_set.pod_template.requests, configuration), count)) {
+       Times(QuotaRequests(pod_set.pod_template, pod_set.pod_template.requests, configuration),
+             count)) {
     if (amount != 0 || groups.contains(resource)) requests.Set(resource, amount);
   }
   if (groups.contains(kPodsResource)) requests.Set(kPodsResource, count);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/engine/assignments.hpp"
+#include "host/kueue/cycle/partial_counts.hpp"
 #include "host/kueue/objects/delayed_topology.hpp"
 #include "host/model/by_name.hpp"
 
@@ -78,26 +79,16 @@ Nomination Nominator::Nominate(const Workload& workload, const FlavorChoiceConte
   const PartialCounts partial(workload);
   if (full.mode == AssignmentMode::kFit || partial.Range() == 0) return full;
 
-  // The search assumes that fewer pods always fit where more do; Kueue's does too.
   std::optional<Nomination> last_fit;
-  std::int64_t last_index = 0;
-  std::int64_t low = 0;
-  std::int64_t high = partial.Range() + 1;
-  while (low < high) {
-    const std::int64_t middle = low + (high - low) / 2;
+  const std::int64_t found = FindPartialCounts(partial, [&](std::int64_t index) {
     Nomination attempt =
-        Judge(workload, context.queue, ChooseFlavors(workload, partial.At(middle), context),
+        Judge(workload, context.queue, ChooseFlavors(workload, partial.At(index), context),
               EmptyState::kSkip);
-    if (attempt.mode == AssignmentMode::kFit) {
-      last_fit = std::move(attempt);
-      last_index = middle;
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  if (last_fit && last_index == low) return *std::move(last_fit);
-  return full;
+    if (attempt.mode != AssignmentMode::kFit) return false;
+    last_fit = std::move(attempt);
+    return true;
+  });
+  return found <= partial.Range() ? *std::move(last_fit) : full;
 }
 
 Nomination Nominator::NominateOn(const Workload& workload, const ClusterQueue& queue,
@@ -150,25 +141,6 @@ WorkloadAnswer Nominator::Evaluate(const Workload& workload, WorkloadRequest& re
   const bool seen = !workload.uid.empty() && !evaluated_.insert(workload.uid).second;
   request.affinity_scores_consumed = seen && engine_.gates().cache_node_match_results;
   return engine_.NominateOne(state_, request);
-}
-
-PartialCounts::PartialCounts(const Workload& workload) {
-  for (const PodSet& pod_set : workload.pod_sets) {
-    const std::int32_t minimum = pod_set.min_count.value_or(pod_set.count);
-    full_.push_back(pod_set.count);
-    deltas_.push_back(std::max<std::int64_t>(std::int64_t{pod_set.count} - minimum, 0));
-    range_ += deltas_.back();
-  }
-}
-
-std::vector<std::int32_t> PartialCounts::At(std::int64_t index) const {
-  std::vector<std::int32_t> counts;
-  for (std::size_t i = 0; i < full_.size(); ++i) {
-    __extension__ using Wide = __int128;  // the product of two sums of counts
-    const auto less = static_cast<std::int64_t>(Wide{deltas_[i]} * index / range_);
-    counts.push_back(static_cast<std::int32_t>(full_[i] - less));
-  }
-  return counts;
 }
 
 }  // namespace espalier

@@ -58,18 +58,4 @@ class Nominator {
   std::set<std::string> evaluated_;  // uids
 };
 
-// The counts that partial admission tries, numbered from 0 for the counts of the spec to Range()
-// for the minimum of every pod set (R21.11). Reclaimable pods do not lower them, as in Kueue.
-class PartialCounts {
- public:
-  explicit PartialCounts(const Workload& workload);
-  std::int64_t Range() const { return range_; }  // 0 when no pod set can shrink
-  std::vector<std::int32_t> At(std::int64_t index) const;
-
- private:
-  std::vector<std::int32_t> full_;
-  std::vector<std::int64_t> deltas_;
-  std::int64_t range_ = 0;
-};
-
 }  // namespace espalier

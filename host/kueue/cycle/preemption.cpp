@@ -22,7 +22,8 @@ using FlavorResources = std::set<std::pair<std::string, std::string>>;
 FlavorResources AskedFor(const WorkloadRequest& request, const KueueConfiguration* configuration) {
   FlavorResources asked;
   for (const PodSetRequest& pod_set : request.pod_sets) {
-    for (const auto& [resource, amount] : QuotaRequests(pod_set.requests, configuration)) {
+    for (const auto& [resource, amount] :
+         QuotaRequests(pod_set.pod_template, pod_set.requests, configuration)) {
       asked.emplace(pod_set.flavor, resource);
     }
   }

@@ -97,4 +97,12 @@ Resources QuotaRequests(const Resources& requests, const KueueConfiguration* con
   return counted;
 }
 
+Resources QuotaRequests(const PodTemplate& pods, const Resources& requests,
+                        const KueueConfiguration* configuration) {
+  Resources counted = QuotaRequests(requests, configuration);
+  for (const auto& [resource, amount] : pods.device_backed) counted.Erase(resource);
+  AddTo(counted, pods.devices);
+  return counted;
+}
+
 }  // namespace espalier

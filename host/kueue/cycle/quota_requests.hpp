@@ -4,6 +4,7 @@
 
 #include "host/model/kueue_configuration.hpp"
 #include "host/model/resources.hpp"
+#include "host/model/workload.hpp"
 
 namespace espalier {
 
@@ -14,5 +15,10 @@ namespace espalier {
 // rounded up once, and one outside of int64 stays at its limit. Null: Kueue's defaults, by which
 // quota counts what is requested.
 Resources QuotaRequests(const Resources& requests, const KueueConfiguration* configuration);
+
+// Returns the same of a pod of this template that requests so much: what stands for devices is
+// counted as those, and claimed devices besides (R30.7).
+Resources QuotaRequests(const PodTemplate& pods, const Resources& requests,
+                        const KueueConfiguration* configuration);
 
 }  // namespace espalier

@@ -32,9 +32,13 @@ std::int64_t BytesOf(const NodeSelectorTerm& term) {
 }
 
 std::int64_t BytesOf(const PodTemplate& pods) {
-  std::int64_t bytes = BytesOf(pods.labels) + BytesOf(pods.annotations) +
-                       BytesOf(pods.node_selector) +
-                       static_cast<std::int64_t>(sizeof(Amount) * pods.requests.size());
+  std::int64_t bytes =
+      BytesOf(pods.labels) + BytesOf(pods.annotations) + BytesOf(pods.node_selector) +
+      static_cast<std::int64_t>(sizeof(Amount) * (pods.requests.size() + pods.devices.size() +
+                                                  pods.device_backed.size()));
+  for (const PodResourceClaim& claim : pods.resource_claims) {
+    bytes += sizeof(claim) + claim.claim.size() + claim.claim_template.size();
+  }
   for (const Toleration& toleration : pods.tolerations) {
     bytes += sizeof(toleration) + toleration.key.size() + toleration.value.size();
   }
@@ -96,7 +100,8 @@ std::int64_t ReplicaSliceBytes(const Workload& parent, std::size_t pod_set) {
 void KeepAddedPod(const Nomination& nomination, const PodSet& pod_set,
                   const KueueConfiguration* configuration, PodSetAssignment& assignment) {
   assignment.count = 1;
-  assignment.resource_usage = QuotaRequests(pod_set.pod_template.requests, configuration);
+  assignment.resource_usage =
+      QuotaRequests(pod_set.pod_template, pod_set.pod_template.requests, configuration);
   if (!assignment.topology_assignment) return;
   TopologyAssignment added{assignment.topology_assignment->levels, {}};
   for (const AddedPods& pods : PodsAdded(nomination.request, nomination.answer)) {

@@ -4,9 +4,12 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "host/engine/assignments.hpp"
+#include "host/kueue/objects/cluster_input.hpp"
 #include "host/kueue/objects/workload_status.hpp"
 
 namespace espalier {
@@ -86,6 +89,17 @@ std::vector<WorkloadOnNodes> WorkloadsOn(const Cluster& cluster,
     if (counts.pods_there > 0) hit.push_back(counts);
   }
   return hit;
+}
+
+OtherPods OtherPodsOn(const Cluster& cluster, std::span<const std::size_t> nodes) {
+  std::unordered_set<std::string_view> names;
+  for (const std::size_t node : nodes) names.insert(cluster.nodes[node].name);
+  OtherPods others;
+  for (const Pod& pod : cluster.pods) {
+    if (!IsOtherPod(pod) || !names.contains(pod.node_name)) continue;
+    ++(NeverEnds(pod) ? others.lasting : others.ending);
+  }
+  return others;
 }
 
 Result<std::vector<PlannedWorkload>> PlanMoves(const Cluster& cluster,

@@ -35,6 +35,15 @@ struct WorkloadOnNodes {
 std::vector<WorkloadOnNodes> WorkloadsOn(const Cluster& cluster,
                                          std::span<const std::size_t> nodes);
 
+// Pods on some nodes that no admitted workload with a topology accounts for (IsOtherPod).
+struct OtherPods {
+  std::int64_t ending = 0;   // pods that end, or go elsewhere, as the nodes are drained
+  std::int64_t lasting = 0;  // pods of DaemonSets and of the nodes themselves, which stay
+};
+
+// Counts the other pods on the nodes. Where they would go is nowhere looked at.
+OtherPods OtherPodsOn(const Cluster& cluster, std::span<const std::size_t> nodes);
+
 // Plans the requests of some admitted workloads, given as indices, as if all of those were pending
 // and the nodes cordoned: in queue order. One that is not pending then is left out. Errors are
 // those of PlanPlacement.

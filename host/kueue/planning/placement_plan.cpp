@@ -78,7 +78,13 @@ class Planner {
       return;
     }
     planned.plan = std::move(*first);
-    if (!std::holds_alternative<WorkloadRequest>(planned.plan)) return;
+    const auto* chosen = std::get_if<WorkloadRequest>(&planned.plan);
+    if (chosen == nullptr) return;
+    FewerPods fewer{PartialCounts(workload), {}};
+    for (const PodSet& pod_set : workload.pod_sets) fewer.pod_sets.push_back(pod_set.name);
+    if (slice == nullptr && !chosen->tree && fewer.counts.Range() > 0) {
+      planned.fewer = std::move(fewer);
+    }
     for (auto plan = first + 1; plan != plans.end(); ++plan) {
       auto* request = std::get_if<WorkloadRequest>(&*plan);
       if (request == nullptr) continue;
@@ -179,6 +185,16 @@ std::vector<const WorkloadRequest*> PlannedWorkload::Choices() const {
   if (const auto* request = std::get_if<WorkloadRequest>(&plan)) choices.push_back(request);
   for (const WorkloadRequest& other : others) choices.push_back(&other);
   return choices;
+}
+
+WorkloadRequest WithFewer(WorkloadRequest request, const FewerPods& fewer, std::int64_t index) {
+  const std::vector<std::int32_t> counts = fewer.counts.At(index);
+  for (PodSetRequest& pod_set : request.pod_sets) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (fewer.pod_sets[i] == pod_set.name) pod_set.count = counts[i];
+    }
+  }
+  return request;
 }
 
 std::string FlavorsText(const WorkloadRequest& request) {

@@ -9,6 +9,7 @@
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/nested_request.hpp"
 #include "host/engine/request.hpp"
+#include "host/kueue/cycle/partial_counts.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
 #include "host/packing/cluster_state.hpp"
@@ -37,6 +38,12 @@ struct NothingToPlace {
   std::string reason;
 };
 
+// The numbers of pods with which a workload is tried where all have no place (R21.11).
+struct FewerPods {
+  PartialCounts counts;
+  std::vector<std::string> pod_sets;  // names, in the order of the counts
+};
+
 struct PlannedWorkload {
   std::size_t index = 0;      // into cluster.workloads
   std::string cluster_queue;  // empty when it is not known
@@ -45,10 +52,15 @@ struct PlannedWorkload {
   // The same request on the flavors that the queue tries after those of `plan` where these have no
   // place, in that order (R21.12); none unless `plan` is a request.
   std::vector<WorkloadRequest> others = {};
+  std::optional<FewerPods> fewer = {};  // absent: all its pods are admitted, or none
+  bool admits_fewer = false;            // `plan` is for fewer pods than the workload asks for
 
   // Returns all requests, in the order in which they are tried.
   std::vector<const WorkloadRequest*> Choices() const;
 };
+
+// Returns a request for the counts of that index.
+WorkloadRequest WithFewer(WorkloadRequest request, const FewerPods& fewer, std::int64_t index);
 
 // Returns the flavors of a request, each once, as "a" or "a and b".
 std::string FlavorsText(const WorkloadRequest& request);

@@ -15,7 +15,8 @@ bool Fits(const WorkloadAnswer& answer) { return answer.FirstFailure() == nullpt
 
 // A planned workload with requests, and how many of them are asked.
 struct Asked {
-  std::size_t workload = 0;  // position in the plan
+  std::size_t workload = 0;            // position in the plan
+  std::vector<WorkloadRequest> fewer;  // `choices` for fewer pods; empty: for all
   std::vector<const WorkloadRequest*> choices;
   std::size_t tried = 1;
   std::vector<WorkloadAnswer> answers;  // to the choices that were tried
@@ -27,21 +28,77 @@ struct Asked {
 // the first one that does is final, so this ends; mostly after a time or two.
 class ChoiceSearch {
  public:
-  ChoiceSearch(const PlacementPlan& plan, const Nominate& place) : place_(place) {
+  ChoiceSearch(const PlacementPlan& plan, const Nominate& place) : plan_(plan), place_(place) {
     for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
       auto choices = plan.workloads[i].Choices();
-      if (!choices.empty()) asked_.push_back({i, std::move(choices), 1, {}});
+      if (!choices.empty()) asked_.push_back({i, {}, std::move(choices), 1, {}});
     }
   }
 
   Result<std::vector<Asked>> Run() {
-    do {
-      if (auto answered = AskAll(); !answered) return tl::unexpected(answered.error());
-    } while (Adjust());
+    if (auto answered = AskUntilSettled(); !answered) return tl::unexpected(answered.error());
+    // Workloads before one that is tried with fewer pods stay as they are; those after it find
+    // less room.
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+      const auto& fewer = plan_.workloads[asked_[i].workload].fewer;
+      if (!fewer || Fits(asked_[i].answers.back())) continue;
+      if (auto tried = TryFewer(*fewer, i); !tried) return tl::unexpected(tried.error());
+      // Also where they have no place: what is asked last is what is answered.
+      if (auto answered = AskUntilSettled(); !answered) return tl::unexpected(answered.error());
+    }
     return std::move(asked_);
   }
 
  private:
+  Result<void> AskUntilSettled() {
+    do {
+      if (auto answered = AskAll(); !answered) return answered;
+    } while (Adjust());
+    return {};
+  }
+
+  // Asks for fewer pods of the workload at this position, after those before it, and makes the
+  // most that have a place its choices.
+  Result<void> TryFewer(const FewerPods& fewer_pods, std::size_t position) {
+    std::vector<WorkloadRequest> before;
+    for (std::size_t i = 0; i < position; ++i) {
+      for (std::size_t c = 0; c < asked_[i].tried; ++c) before.push_back(*asked_[i].choices[c]);
+    }
+    Asked& asked = asked_[position];
+    const std::vector<const WorkloadRequest*> full = asked.choices;
+    std::optional<Error> error;
+    std::vector<WorkloadRequest> found;
+    const std::int64_t index = FindPartialCounts(fewer_pods.counts, [&](std::int64_t tried) {
+      std::vector<WorkloadRequest> fewer;
+      for (const WorkloadRequest* request : full) {
+        fewer.push_back(WithFewer(*request, fewer_pods, tried));
+      }
+      std::vector<WorkloadRequest> requests = before;
+      std::ranges::copy(fewer, std::back_inserter(requests));
+      const auto answers =
+          error ? std::vector<WorkloadAnswer>() : Answers(std::move(requests), error);
+      const bool fits =
+          !error && std::ranges::any_of(answers.begin() + std::ssize(before), answers.end(), Fits);
+      if (fits) found = std::move(fewer);
+      return fits;
+    });
+    if (error) return tl::unexpected(*std::move(error));
+    if (index > fewer_pods.counts.Range()) return {};
+    asked.fewer = std::move(found);
+    asked.choices.clear();
+    for (const WorkloadRequest& request : asked.fewer) asked.choices.push_back(&request);
+    asked.tried = 1;
+    return {};
+  }
+
+  std::vector<WorkloadAnswer> Answers(std::vector<WorkloadRequest> requests,
+                                      std::optional<Error>& error) const {
+    auto answers = place_(std::move(requests));
+    if (answers) return *std::move(answers);
+    error = std::move(answers.error());
+    return {};
+  }
+
   Result<void> AskAll() {
     std::vector<WorkloadRequest> requests;
     for (const Asked& asked : asked_) {
@@ -74,6 +131,7 @@ class ChoiceSearch {
     return adjusted;
   }
 
+  const PlacementPlan& plan_;
   const Nominate& place_;
   std::vector<Asked> asked_;
 };
@@ -87,6 +145,14 @@ void Choose(std::size_t choice, PlannedWorkload& planned) {
   planned.plan = std::move(requests[choice]);
   requests.erase(requests.begin() + static_cast<std::ptrdiff_t>(choice));
   planned.others = std::move(requests);
+}
+
+// Makes requests for fewer pods those of a workload.
+void TakeFewer(std::vector<WorkloadRequest> fewer, PlannedWorkload& planned) {
+  planned.admits_fewer = true;
+  planned.plan = std::move(fewer.front());
+  fewer.erase(fewer.begin());
+  planned.others = std::move(fewer);
 }
 
 template <class Value>
@@ -169,6 +235,7 @@ Result<PlannedAnswers> AnswerPlan(PlacementPlan& plan, const Nominate& place,
     }
     if (Fits(one.answers.back())) {
       planned.answers[i] = std::move(one.answers.back());
+      if (!one.fewer.empty()) TakeFewer(std::move(one.fewer), plan.workloads[i]);
       Choose(one.tried - 1, plan.workloads[i]);
       continue;
     }

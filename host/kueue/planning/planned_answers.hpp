@@ -41,6 +41,10 @@ std::vector<std::string> OtherReasons(const PlannedWorkload& planned,
 // on empty nodes, for the verdicts. Of each workload the request that holds it becomes its `plan`,
 // those before it stay among `others`; where none does, the first one that empty nodes hold or else
 // the first. Errors are theirs.
+//
+// A workload that none of its flavors holds and that may be admitted in part is tried with fewer
+// pods, as a cycle tries it, on all of its flavors in turn; where that holds it, its `plan` is for
+// so many.
 Result<PlannedAnswers> AnswerPlan(PlacementPlan& plan, const Nominate& place,
                                   const Nominate& on_empty);
 

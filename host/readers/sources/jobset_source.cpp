@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/jobset_keys.hpp"
 #include "host/readers/sources/job_state.hpp"
 #include "host/readers/sources/pods_of_job.hpp"
 #include "host/readers/sources/replicated_jobs.hpp"
@@ -12,7 +13,6 @@ namespace espalier {
 namespace {
 
 constexpr std::string_view kJobIndex = "jobset.sigs.k8s.io/job-index";
-constexpr std::string_view kExclusiveTopology = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 
 bool StartsInOrder(JsonValue spec, const ReadContext& context) {
   const auto policy = ObjectMember(spec, "startupPolicy", context);
@@ -97,7 +97,9 @@ void ReadJobSet(JsonValue object, const SourceContext& context,
   const std::string exclusive(AnnotationOf(object, kExclusiveTopology));
   if (!exclusive.empty()) {
     workload.notes.push_back(fmt::format(
-        "annotation {}: pods of others may be in the domains of its Jobs", kExclusiveTopology));
+        "annotation {}: pods that no JobSet has may be in the domains of its Jobs; those of other "
+        "JobSets may too, but where place answers in profile espalier",
+        kExclusiveTopology));
   }
   const bool in_order =
       StartsInOrder(*spec, context.read) || std::ranges::any_of(jobs, &ReplicatedJob::waits);

@@ -185,18 +185,32 @@ static void ApplyKaiLevels(const std::vector<JsonValue>& chain, GroupTopologyReq
   if (!preferred.empty()) request.levels->preferred = preferred;
 }
 
+// Takes the queue of the first of the objects that names one.
+static void TakeQueue(const std::vector<JsonValue>& chain, Workload& head) {
+  for (const std::string_view key : {kQueueNameLabel, std::string_view("kai.scheduler/queue")}) {
+    if (const auto queue = FirstMarked(chain, key); !queue.empty()) {
+      head.queue_name = queue;
+      return;
+    }
+  }
+}
+
+// Takes the queue from members of a group inside another one, where the outer one has none.
+static void TakeQueueOfPods(const PartMembers& members, Workload& head) {
+  if (!head.queue_name.empty()) return;
+  std::vector<JsonValue> chain;
+  if (members.owner) chain.push_back(*members.owner);
+  if (members.pod != nullptr) chain.push_back(members.pod->value);
+  TakeQueue(chain, head);
+}
+
 void ApplyKaiMetadata(JsonValue described_by, const PartMembers* members,
                       const SourceContext& context, GangWorkload& workload) {
   std::vector<JsonValue> chain = {described_by};
   if (members != nullptr && members->owner) chain.push_back(*members->owner);
   const std::size_t without_pod = chain.size();
   if (members != nullptr && members->pod != nullptr) chain.push_back(members->pod->value);
-  for (const std::string_view key : {kQueueNameLabel, std::string_view("kai.scheduler/queue")}) {
-    if (const auto queue = FirstMarked(chain, key); !queue.empty()) {
-      workload.head.queue_name = queue;
-      break;
-    }
-  }
+  TakeQueue(chain, workload.head);
   if (const auto name = FirstMarked(chain, "priorityClassName"); !name.empty()) {
     workload.head.priority_class = name;
   } else if (members != nullptr && members->pod != nullptr &&
@@ -398,6 +412,8 @@ void ReadCompositePodGroup(JsonValue object, const ChildGroups& groups,
       ReadPolicy(*child_spec, "schedulingPolicy", child_context, leaf);
       ReadConstraints(*child_spec, child_context, group.topology_request);
       const PartMembers taken = TakeMembers(members, name_space, {Kind::kPodGroup, name});
+      if (workload.head.queue_name.empty()) TakeQueue({child.value}, workload.head);
+      TakeQueueOfPods(taken, workload.head);
       TakePods(taken, group.pods.emplace());
       group.min_pods = leaf.min_count.value_or(1);
       group.seen = taken.Seen();
@@ -527,7 +543,11 @@ void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& me
     TakePods(taken, group.pods.emplace());
     group.seen = taken.Seen();
     group.bound = taken.Bound();
-    if (part.empty()) ApplyKaiMetadata(object, &taken, context, workload);
+    if (part.empty()) {
+      ApplyKaiMetadata(object, &taken, context, workload);
+    } else {
+      TakeQueueOfPods(taken, workload.head);
+    }
   };
   std::vector<std::pair<NamedGroup, std::string>> sub_groups;
   ReadList(*spec, "subGroups", context.read, [&](JsonValue sub_group) {

@@ -319,7 +319,9 @@ std::int64_t CreationOf(JsonValue pod, const ObjectIndex& index, const IndexedOb
 bool AreAlike(const PodTemplate& a, const PodTemplate& b) {
   return a.node_selector == b.node_selector && a.tolerations == b.tolerations &&
          a.affinity == b.affinity && a.requests == b.requests &&
-         a.ignored_constraints == b.ignored_constraints;
+         a.ignored_constraints == b.ignored_constraints && a.device_backed == b.device_backed &&
+         std::ranges::equal(a.resource_claims, b.resource_claims, {},
+                            &PodResourceClaim::claim_template, &PodResourceClaim::claim_template);
 }
 
 PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,

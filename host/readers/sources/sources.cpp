@@ -22,6 +22,7 @@
 #include "host/readers/sources/gang_api_join.hpp"
 #include "host/readers/sources/job_object.hpp"
 #include "host/readers/sources/job_state.hpp"
+#include "host/readers/sources/kai_min_member.hpp"
 #include "host/readers/sources/left_out.hpp"
 #include "host/readers/sources/level_check.hpp"
 #include "host/readers/sources/managed_jobs.hpp"
@@ -713,6 +714,7 @@ class SourcesReader {
       if (read.asker != nullptr && !IsGangWorkload(*read.asker) && read.asker->kind != "PodGroup" &&
           read.asker->kind != "CompositePodGroup") {
         ApplyKaiTopology(read.asker->object.value, workload);
+        ApplyKaiMinMember(read.asker->object.value, AsKueue(), workload);
       }
       Expand(workload);
       ResolveKeys(cluster_.topologies, workload);

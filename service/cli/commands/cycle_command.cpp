@@ -168,6 +168,7 @@ ExitCode RunCycle(const CycleOptions& options) {
   }
   InputOptions input = options.input;
   input.with_owned_jobs = true;
+  input.feature_gates = options.feature_gates;
   input.now_seconds = NowSeconds(options.now);
   Result<ClusterRead> read = ReadInput(input);
   if (!read) return ReportError(read.error());

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,16 +23,19 @@ struct ReadCluster {
   std::optional<ClusterState> state;                  // absent: nothing is known
   std::vector<std::vector<WorkloadRequest>> choices;  // of each workload, in the order of its queue
   std::vector<KnownFit> known;                        // of those without choices
+  FeatureGates gates;                                 // by which its own Kueue decides
 };
 
-// The workloads that are asked about, and the gates they are decided by.
+// The workloads that are asked about, and the gates of clusters that have no Configuration.
 struct Asked {
   std::vector<Workload> workloads;
   FeatureGates gates;
 };
 
 Result<Asked> PendingWorkloads(const DispatchOptions& options) {
-  Result<ClusterRead> read = ReadInput(options.input);
+  InputOptions input = options.input;
+  input.feature_gates = options.feature_gates;
+  Result<ClusterRead> read = ReadInput(input);
   if (!read) return tl::unexpected(read.error());
   const Result<FeatureGates> gates = GatesOf(read->cluster, options.feature_gates);
   if (!gates) return tl::unexpected(gates.error());
@@ -61,19 +66,17 @@ Result<ReadCluster> ReadOne(const ClusterFiles& files, const Asked& asked,
   input.files = files.files;
   Result<ClusterRead> read = ReadInput(input);
   if (!read) return tl::unexpected(read.error());
-  const Result<FeatureGates> gates = GatesOf(read->cluster, options.feature_gates);
-  if (!gates) return tl::unexpected(gates.error());
-  if (*gates != asked.gates) {
-    Tell(
-        fmt::format("cluster {}: its own Configuration has other feature gates, which do not "
-                    "count: all clusters are asked with those of FILES and of --feature-gates",
-                    Excerpt(files.name)));
+  cluster.gates = asked.gates;
+  if (read->cluster.configuration) {
+    const Result<FeatureGates> gates = GatesOf(read->cluster, options.feature_gates);
+    if (!gates) return tl::unexpected(gates.error());
+    cluster.gates = *gates;
   }
   std::vector<Workload> running = std::move(read->cluster.workloads);
   std::erase_if(running, IsPending);
   read->cluster.workloads = workloads;
   std::ranges::move(running, std::back_inserter(read->cluster.workloads));
-  const auto plan = PlanPlacement(read->cluster, {.gates = asked.gates,
+  const auto plan = PlanPlacement(read->cluster, {.gates = cluster.gates,
                                                   .only = std::nullopt,
                                                   .simulate_empty = options.simulate_empty,
                                                   .guess_flavor = options.guess_flavor});
@@ -210,12 +213,12 @@ Result<Dispatched> DispatchWorkloads(const DispatchOptions& options) {
   for (const std::size_t of_workload : rows_of) all_rows += of_workload;
   for (std::size_t i = 0; i < read.size(); ++i) {
     asked.push_back({dispatched.clusters[i], read[i].state ? &*read[i].state : nullptr,
-                     rows[i].requests, std::move(rows[i].known)});
+                     rows[i].requests, std::move(rows[i].known), read[i].gates});
   }
   const auto backend =
       MakeBackend(options.backend.name, options.backend.threads, all_rows * asked.size());
   if (!backend) return tl::unexpected(backend.error());
-  const auto fits = Dispatch(asked, all_rows, Engine(*backend, pending->gates));
+  const auto fits = Dispatch(asked, all_rows, *backend, WorkBudget::Unlimited());
   for (std::size_t w = 0, row = 0; w < rows_of.size(); row += rows_of[w++]) {
     std::vector<std::string> flavors(rows_of[w]);
     for (std::size_t c = 0; c < rows_of[w]; ++c) {

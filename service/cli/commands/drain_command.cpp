@@ -77,7 +77,8 @@ bool IsAllRight(const DrainOptions& options, const Cluster& cluster,
   });
 }
 
-void PrintTable(const Question& question, std::size_t nodes, const std::vector<Move>& moves) {
+void PrintTable(const Question& question, const std::vector<std::size_t>& nodes,
+                const std::vector<Move>& moves) {
   const Cluster& cluster = question.cluster;
   const NamesByFlavor names(cluster.flavors, cluster.topologies, cluster.nodes);
   std::vector<TableRow> rows;
@@ -95,8 +96,9 @@ void PrintTable(const Question& question, std::size_t nodes, const std::vector<M
         "\n");
   }
   WriteOutput(fmt::format("{} drained; {} hit, {} without a place\n",
-                          Counted(static_cast<std::int64_t>(nodes), "node"),
+                          Counted(std::ssize(nodes), "node"),
                           Counted(std::ssize(moves), "admitted workload"), without_place));
+  WriteOutput(OtherPodsLine(question, cluster, nodes));
 }
 
 std::vector<std::string> NamesOf(const Cluster& cluster, const std::vector<std::size_t>& nodes) {
@@ -109,6 +111,7 @@ void Write(const Question& question, const std::vector<std::size_t>& nodes,
            const std::vector<Move>& moves, ObjectWriter& out) {
   out.Key("nodes");
   WriteTexts(NamesOf(question.cluster, nodes), out);
+  WriteOtherPods(question.cluster, nodes, out);
   out.Key("workloads");
   out.BeginList();
   for (const Move& move : moves) {
@@ -139,7 +142,7 @@ ExitCode RunDrain(const DrainOptions& options) {
   const auto plan = PlanDrain(question->cluster, *nodes, *question->asked, question->gates);
   if (!plan) return ReportError(plan.error());
   if (options.question.output == "table") {
-    PrintTable(*question, nodes->size(), *plan);
+    PrintTable(*question, *nodes, *plan);
   } else {
     PrintObject(options.question.output,
                 [&](ObjectWriter& out) { Write(*question, *nodes, *plan, out); });

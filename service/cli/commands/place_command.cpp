@@ -16,6 +16,7 @@
 #include "host/kueue/objects/cluster_input.hpp"
 #include "host/kueue/objects/node_participation.hpp"
 #include "host/kueue/objects/running_gangs.hpp"
+#include "host/kueue/planning/exclusive_domains.hpp"
 #include "host/kueue/planning/placement_plan.hpp"
 #include "host/kueue/planning/planned_answers.hpp"
 #include "host/kueue/validation/pods_without_node.hpp"
@@ -131,6 +132,7 @@ class PlaceRun {
 
   ExitCode Run() {
     InputOptions input = options_.input;
+    input.feature_gates = options_.feature_gates;
     if (!options_.connect.empty() && !options_.load) {
       auto of_state = ConfigurationOfState(options_.connect, options_.state);
       if (!of_state) return ReportError(of_state.error());
@@ -255,14 +257,16 @@ class PlaceRun {
     if (!backend) return tl::unexpected(backend.error());
     const Engine engine(*backend, gates_);
     EmptyNodes empty(*state, plan.state, engine);
-    auto planned = AnswerPlan(
-        plan, Timed([&](const std::vector<WorkloadRequest>& requests) {
-          ClusterState scratch = state->Branch();
-          ProgressBar progress("placing", requests.size());
-          return Result<std::vector<WorkloadAnswer>>(engine.Place(
-              scratch, requests, Mode(), [&](std::size_t done) { progress.Update(done); }));
-        }),
-        [&](std::vector<WorkloadRequest> requests) { return empty.Nominate(std::move(requests)); });
+    const Nominate place = Timed([&](const std::vector<WorkloadRequest>& requests) {
+      ClusterState scratch = state->Branch();
+      ProgressBar progress("placing", requests.size());
+      return Result<std::vector<WorkloadAnswer>>(engine.Place(
+          scratch, requests, Mode(), [&](std::size_t done) { progress.Update(done); }));
+    });
+    const Nominate on_empty = [&](std::vector<WorkloadRequest> requests) {
+      return empty.Nominate(std::move(requests));
+    };
+    auto planned = Answer(plan, place, on_empty);
     ReportDeviceFault(**backend);
     if (options_.input.verbose) Tell("decided on " + DescribeBackend(**backend));
     return planned;
@@ -275,12 +279,19 @@ class PlaceRun {
     if (asks_) LeaveOutUnknownFlavors(plan);
     auto questions = RemoteQuestions::Connect(options_.connect, options_.state, gates_);
     if (!questions) return tl::unexpected(questions.error());
-    return AnswerPlan(plan, Timed([this](const std::vector<WorkloadRequest>& requests) {
-                        return remote_->Place(requests, Mode(), gates_);
-                      }),
-                      [&](const std::vector<WorkloadRequest>& requests) {
-                        return (*questions)->NominateOnEmpty(requests);
-                      });
+    return Answer(plan, Timed([this](const std::vector<WorkloadRequest>& requests) {
+                    return remote_->Place(requests, Mode(), gates_);
+                  }),
+                  [&](const std::vector<WorkloadRequest>& requests) {
+                    return (*questions)->NominateOnEmpty(requests);
+                  });
+  }
+
+  Result<PlannedAnswers> Answer(PlacementPlan& plan, const Nominate& place,
+                                const Nominate& on_empty) {
+    if (options_.input.profile != "espalier") return AnswerPlan(plan, place, on_empty);
+    return AnswerPlanApart(plan, cluster_, plan.state.nodes, Mode() == PlacementMode::kSequential,
+                           place, on_empty);
   }
 
   // Pods that their domain has room for, and no node of it.

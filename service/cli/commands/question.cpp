@@ -9,6 +9,7 @@
 
 #include "host/kueue/objects/assignment_encoding.hpp"
 #include "host/kueue/objects/running_gangs.hpp"
+#include "host/kueue/planning/drain.hpp"
 #include "host/kueue/validation/pods_without_node.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/nearest_name.hpp"
@@ -17,6 +18,7 @@
 #include "service/cli/commands/state_of_server.hpp"
 #include "service/cli/options/address_option.hpp"
 #include "service/cli/reports/admission_writer.hpp"
+#include "service/cli/reports/counted.hpp"
 #include "service/cli/terminal/standard_output.hpp"
 #include "service/client/remote_engine.hpp"
 #include "service/client/remote_questions.hpp"
@@ -138,6 +140,7 @@ void AddQuestionOptions(CLI::App& command, QuestionOptions& options) {
 
 Result<Question> OpenQuestion(const QuestionOptions& options) {
   InputOptions input = options.input;
+  input.feature_gates = options.feature_gates;
   if (!options.connect.empty()) {
     auto of_state = ConfigurationOfState(options.connect, options.state);
     if (!of_state) return tl::unexpected(of_state.error());
@@ -314,6 +317,30 @@ Result<std::vector<std::size_t>> FindNodes(const Cluster& cluster, const std::st
   }
   return NotFound(fmt::format("no topology has a level {}; there are {}", Excerpt(level),
                               known.empty() ? "none" : FirstOf(known)));
+}
+
+std::string OtherPodsLine(const Question& question, const Cluster& cluster,
+                          std::span<const std::size_t> nodes) {
+  if (question.backend == nullptr) {
+    Tell("other pods on drained nodes: those of the files; a server does not know them one by one");
+  }
+  const OtherPods others = OtherPodsOn(cluster, nodes);
+  std::string line;
+  if (others.ending > 0) {
+    line = fmt::format("{}, which {} too (to where is not looked at)",
+                       Counted(others.ending, "other pod"), others.ending == 1 ? "goes" : "go");
+  }
+  if (others.lasting > 0) {
+    line += fmt::format("{}{} of DaemonSets or of the nodes themselves", line.empty() ? "" : "; ",
+                        Counted(others.lasting, "pod"));
+  }
+  return line.empty() ? "" : "also there: " + line + "\n";
+}
+
+void WriteOtherPods(const Cluster& cluster, std::span<const std::size_t> nodes, ObjectWriter& out) {
+  const OtherPods others = OtherPodsOn(cluster, nodes);
+  out.Field("otherPods", others.ending);
+  out.Field("daemonPods", others.lasting);
 }
 
 }  // namespace espalier

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -126,5 +127,12 @@ Result<void> CheckNodes(const Question& question);
 // path: rack=r05, rack=use1a-b01/r05. Errors: a name or value that does not exist (kNotFound; the
 // message lists those that do), a value that several domains have (kBadInput).
 Result<std::vector<std::size_t>> FindNodes(const Cluster& cluster, const std::string& text);
+
+// Returns a line that counts the pods of the files on drained nodes beside those of admitted
+// workloads; "" where there are none. Tells that a server does not know them.
+std::string OtherPodsLine(const Question& question, const Cluster& cluster,
+                          std::span<const std::size_t> nodes);
+// Writes the same as fields of an object.
+void WriteOtherPods(const Cluster& cluster, std::span<const std::size_t> nodes, ObjectWriter& out);
 
 }  // namespace espalier

@@ -303,6 +303,7 @@ class WhatIf {
           fmt::format("drained: {}, with pods of {}{}\n", Counted(std::ssize(drained_), "node"),
                       Counted(std::ssize(hit_), "admitted workload"),
                       hit_.empty() ? "" : " (espalier drain says where they would go)");
+      lines += OtherPodsLine(question_, changed_, drained_);
     }
     if (!options_.without.empty()) lines += WithoutLine();
     if (!lines.empty()) WriteOutput("\n" + lines);
@@ -350,6 +351,7 @@ class WhatIf {
     WriteTexts(nodes, out);
     out.Key("workloads");
     WriteTexts(workloads, out);
+    WriteOtherPods(changed_, drained_, out);
     out.EndMap();
   }
 

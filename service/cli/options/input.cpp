@@ -15,6 +15,7 @@
 #include "host/kueue/objects/workload_status.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/nearest_name.hpp"
+#include "host/webhooks/refused_jobs.hpp"
 #include "service/cli/reports/counted.hpp"
 #include "service/cli/terminal/exit_code.hpp"
 #include "service/cli/terminal/progress_bar.hpp"
@@ -185,6 +186,15 @@ Result<ClusterRead> ReadInput(const InputOptions& options,
   const bool keep_errors = on_job != nullptr;
   const auto configuration = ConfigurationOf(options);
   if (!configuration) return tl::unexpected(configuration.error());
+  RefusedJobs refused;
+  std::optional<FeatureGates> gates;  // wrong ones are told by the command
+  std::function<void(const JobObject&)> look = on_job;
+  if (!keep_errors && TreesOf(options.profile) == Trees::kNone) {
+    look = [&](const JobObject& job) {
+      if (!gates) gates = GatesOf(job.cluster, options.feature_gates).value_or(FeatureGates());
+      refused.Look(job, *gates);
+    };
+  }
   std::optional<ProgressBar> bar(std::in_place, "reading");  // waiting for a pipe, too
   std::string current;
   Result<ClusterRead> read =
@@ -194,7 +204,7 @@ Result<ClusterRead> ReadInput(const InputOptions& options,
                         .with_owned_jobs = options.with_owned_jobs,
                         .keep_errors = keep_errors,
                         .trees = TreesOf(options.profile),
-                        .on_job = on_job,
+                        .on_job = look,
                         .now_seconds = options.now_seconds,
                         .max_input = options.max_input,
                         .configuration = *configuration},
@@ -205,6 +215,7 @@ Result<ClusterRead> ReadInput(const InputOptions& options,
   bar.reset();
   if (read) {
     AddDaemonPods(read->daemon_sets, read->cluster);
+    if (!keep_errors && TreesOf(options.profile) == Trees::kNone) refused.Refuse(read->cluster);
     if (read->diagnostics.left_out_count() > 0) objects_left_out = true;
     if (options.of_state != nullptr && options.kueue_config.empty() &&
         HasConfiguration(read->facts)) {

@@ -25,6 +25,7 @@ struct InputOptions {
   std::string profile = "kueue";  // or espalier, kep5732: which gang workloads are placed as trees
   bool best_effort = false;       // what is placed otherwise than it asks counts as placed
   bool verbose = false;
+  std::string feature_gates;  // value of --feature-gates; only webhooks of jobs go by it here
   std::string kueue_config;  // file of --kueue-config; empty: the Configuration of the input counts
   // The Configuration of a server's state, in the place of that of the input; null: none.
   std::shared_ptr<const KueueConfiguration> of_state = nullptr;
@@ -53,7 +54,8 @@ bool IsAsAsked(const Workload& workload, const InputOptions& options);
 // Reads the files, adds the pods that DaemonSets are about to have, and shows a progress bar when
 // that takes long. Skipped kinds, what is left out, warnings and, when verbose, sizes and speed go
 // to standard error. With `on_job`, which is as in ReadOptions, errors are kept; without it,
-// objects that are wrong are left out.
+// objects that are wrong are left out and, in profile kueue, jobs that Kueue's webhooks refuse are
+// workloads that are refused.
 Result<ClusterRead> ReadInput(const InputOptions& options,
                               const std::function<void(const JobObject&)>& on_job = {});
 

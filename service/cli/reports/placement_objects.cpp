@@ -25,7 +25,7 @@ class Writer {
     Text("name", key.name);
     Text("namespace", key.namespace_);
     const auto& not_honoured = report.cluster.workloads[planned.index].not_honoured;
-    Annotations(planned.guessed_flavor, report.VerdictAt(index),
+    Annotations(planned.guessed_flavor, report.VerdictAt(index), planned.admits_fewer,
                 OutcomeOf(report, index) == Outcome::kPlaced
                     ? fmt::format("{}", fmt::join(not_honoured, "; "))
                     : std::string());
@@ -51,12 +51,13 @@ class Writer {
   void Text(std::string_view key, std::string_view value) { out_.Field(key, value); }
 
   void Annotations(const std::string& guessed_flavor, std::optional<NestedStatus> verdict,
-                   const std::string& not_honoured) {
-    if (guessed_flavor.empty() && !verdict && not_honoured.empty()) return;
+                   bool admits_fewer, const std::string& not_honoured) {
+    if (guessed_flavor.empty() && !verdict && !admits_fewer && not_honoured.empty()) return;
     out_.Key("annotations");
     out_.BeginMap();
     if (!guessed_flavor.empty()) Text("espalier.dev/guessed-flavor", guessed_flavor);
     if (verdict) Text("espalier.dev/verdict", Name(*verdict));
+    if (admits_fewer) Text("espalier.dev/fewer-pods", "true");
     if (!not_honoured.empty()) Text("espalier.dev/not-honoured", not_honoured);
     out_.EndMap();
   }

@@ -133,6 +133,7 @@ OutcomeCounts CountOutcomes(const PlacementReport& report) {
     switch (OutcomeOf(report, i)) {
       case Outcome::kPlaced:
         ++counts.placed;
+        if (workload.admits_fewer) ++counts.with_fewer;
         if (!report.cluster.workloads[workload.index].not_honoured.empty()) ++counts.not_as_asked;
         if (const auto tree = report.TreeAt(i)) {
           if (tree->answer.status != NestedStatus::kPlacedInPart) break;
@@ -164,6 +165,9 @@ std::string SummaryLine(const OutcomeCounts& counts) {
                         counts.lost_pods == 1 ? "" : "s");
   }
   if (counts.in_part > 0) line += fmt::format("; {} of the placed in part", counts.in_part);
+  if (counts.with_fewer > 0) {
+    line += fmt::format("; {} of the placed with fewer pods", counts.with_fewer);
+  }
   if (counts.not_as_asked > 0) {
     line += fmt::format("; {} of the placed not as asked", counts.not_as_asked);
   }

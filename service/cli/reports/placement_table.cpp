@@ -1,4 +1,5 @@
 // The table form of a placement report.
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -13,6 +14,11 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kLinesPerPodSet = 4;  // of domains, in the short form
+
+std::int64_t PodsOfSpec(const Workload& workload, const std::string& pod_set) {
+  const auto found = std::ranges::find(workload.pod_sets, pod_set, &PodSet::name);
+  return found == workload.pod_sets.end() ? 0 : found->count;
+}
 
 class Rows {
  public:
@@ -59,11 +65,12 @@ class Rows {
     const PlannedWorkload& planned = report_.workloads[index];
     const auto* request = std::get_if<WorkloadRequest>(&planned.plan);
     const std::string flavors = planned.others.empty() ? "" : FlavorsText(*request);
-    if (OutcomeOf(report_, index) == Outcome::kPlaced) {
-      if (flavors.empty()) return {};
-      return {"on " + flavors};
-    }
     std::vector<std::string> lines;
+    if (OutcomeOf(report_, index) == Outcome::kPlaced) {
+      if (planned.admits_fewer) lines.emplace_back("with fewer pods, as its minimum allows");
+      if (!flavors.empty()) lines.push_back("on " + flavors);
+      return lines;
+    }
     if (!flavors.empty()) lines.push_back("  that is on " + flavors);
     for (const std::string& reason : report_.OtherReasonsAt(index)) lines.push_back("  " + reason);
     const std::string verdict = VerdictText(report_.VerdictAt(index), flavors);
@@ -125,9 +132,12 @@ class Rows {
       }
     }
     for (std::string& line : placement.lines) line += GuessText(planned);
+    const std::int64_t asked =
+        planned.admits_fewer ? PodsOfSpec(workload, pod_set.name) : pod_set.count;
     AddRow(planned, workload, pod_set.flavor, pod_set.name,
-           lost == 0 ? std::to_string(pod_set.count)
-                     : fmt::format("{} of {}", pod_set.count - lost, pod_set.count),
+           lost == 0 && asked == pod_set.count
+               ? std::to_string(pod_set.count)
+               : fmt::format("{} of {}", pod_set.count - lost, asked),
            RequestText(pod_set.topology_request, names), reached, placement);
   }
 

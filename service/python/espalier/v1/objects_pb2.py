@@ -26,7 +26,7 @@ from espalier.v1 import types_pb2 as espalier_dot_v1_dot_types__pb2
 from espalier.v1 import workload_pb2 as espalier_dot_v1_dot_workload__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x65spalier/v1/objects.proto\x12\x0b\x65spalier.v1\x1a\x17\x65spalier/v1/types.proto\x1a\x1a\x65spalier/v1/workload.proto\"\xc2\x04\n\x08Workload\x12\x11\n\tnamespace\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\r\x12\x0b\n\x03uid\x18\x03 \x01(\r\x12+\n\x0b\x61nnotations\x18\x04 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12+\n\x06owners\x18\x05 \x03(\x0b\x32\x1b.espalier.v1.OwnerReference\x12\x18\n\x10\x63reation_seconds\x18\x06 \x01(\x03\x12\x10\n\x08priority\x18\x07 \x01(\x03\x12\x12\n\nqueue_name\x18\x08 \x01(\r\x12\x13\n\x0b\x64\x65\x61\x63tivated\x18\t \x01(\x08\x12%\n\x08pod_sets\x18\n \x03(\x0b\x32\x13.espalier.v1.PodSet\x12)\n\tadmission\x18\x0b \x01(\x0b\x32\x16.espalier.v1.Admission\x12*\n\nconditions\x18\x0c \x03(\x0b\x32\x16.espalier.v1.Condition\x12\x17\n\x0funhealthy_nodes\x18\r \x03(\r\x12\x35\n\x10reclaimable_pods\x18\x0e \x03(\x0b\x32\x1b.espalier.v1.ReclaimablePod\x12:\n\x10\x61\x64mission_checks\x18\x0f \x03(\x0b\x32 .espalier.v1.AdmissionCheckState\x12\x1f\n\x12requeue_at_seconds\x18\x10 \x01(\x03H\x00\x88\x01\x01\x12\x17\n\x0fresources_error\x18\x11 \x01(\rB\x15\n\x13_requeue_at_seconds\"b\n\x0eOwnerReference\x12\x13\n\x0b\x61pi_version\x18\x01 \x01(\r\x12\x0c\n\x04kind\x18\x02 \x01(\r\x12\x0c\n\x04name\x18\x03 \x01(\r\x12\x0b\n\x03uid\x18\x04 \x01(\r\x12\x12\n\ncontroller\x18\x05 \x01(\x08\"\xe6\x01\n\x06PodSet\x12\x0c\n\x04name\x18\x01 \x01(\r\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\x12\x16\n\tmin_count\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x18\n\x10topology_request\x18\x04 \x01(\r\x12\x10\n\x08requests\x18\x05 \x01(\r\x12\x18\n\x10node_constraints\x18\x06 \x01(\r\x12&\n\x06labels\x18\x07 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12+\n\x0b\x61nnotations\x18\x08 \x01(\x0b\x32\x16.espalier.v1.StringMapB\x0c\n\n_min_count\"\\\n\tAdmission\x12\x15\n\rcluster_queue\x18\x01 \x01(\r\x12\x38\n\x13pod_set_assignments\x18\x02 \x03(\x0b\x32\x1b.espalier.v1.AdmittedPodSet\"g\n\tCondition\x12\x0c\n\x04type\x18\x01 \x01(\r\x12\x0e\n\x06status\x18\x02 \x01(\r\x12\x0e\n\x06reason\x18\x03 \x01(\r\x12\x1a\n\rsince_seconds\x18\x04 \x01(\x03H\x00\x88\x01\x01\x42\x10\n\x0e_since_seconds\"-\n\x0eReclaimablePod\x12\x0c\n\x04name\x18\x01 \x01(\r\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\"f\n\x13\x41\x64missionCheckState\x12\x0c\n\x04name\x18\x01 \x01(\r\x12\r\n\x05state\x18\x02 \x01(\r\x12\x32\n\x0fpod_set_updates\x18\x03 \x03(\x0b\x32\x19.espalier.v1.PodSetUpdate\"\xc0\x02\n\x0c\x43lusterQueue\x12\x0c\n\x04name\x18\x01 \x01(\r\x12\x0e\n\x06\x63ohort\x18\x02 \x01(\r\x12\x19\n\x11queueing_strategy\x18\x03 \x01(\r\x12\x13\n\x0bstop_policy\x18\x04 \x01(\r\x12\x33\n\x0fresource_groups\x18\x05 \x03(\x0b\x32\x1a.espalier.v1.ResourceGroup\x12\x38\n\x10\x61\x64mission_checks\x18\x06 \x03(\x0b\x32\x1e.espalier.v1.ClusterQueueCheck\x12\x1c\n\x14within_cluster_queue\x18\x07 \x01(\r\x12\x1d\n\x15reclaim_within_cohort\x18\x08 \x01(\r\x12\x36\n\x12namespace_selector\x18\t \x01(\x0b\x32\x1a.espalier.v1.LabelSelector\"U\n\rResourceGroup\x12\x19\n\x11\x63overed_resources\x18\x01 \x03(\r\x12)\n\x07\x66lavors\x18\x02 \x03(\x0b\x32\x18.espalier.v1.FlavorQuota\"K\n\x0b\x46lavorQuota\x12\x0e\n\x06\x66lavor\x18\x01 \x01(\r\x12,\n\x07nominal\x18\x02 \x01(\x0b\x32\x1b.espalier.v1.ResourceVector\"2\n\x11\x43lusterQueueCheck\x12\x0c\n\x04name\x18\x01 \x01(\r\x12\x0f\n\x07\x66lavors\x18\x02 \x03(\r\"~\n\rLabelSelector\x12,\n\x0cmatch_labels\x18\x01 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12?\n\x11match_expressions\x18\x02 \x03(\x0b\x32$.espalier.v1.NodeSelectorRequirement\"A\n\tNamespace\x12\x0c\n\x04name\x18\x01 \x01(\r\x12&\n\x06labels\x18\x02 \x01(\x0b\x32\x16.espalier.v1.StringMap\"Y\n\nLocalQueue\x12\x11\n\tnamespace\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\r\x12\x15\n\rcluster_queue\x18\x03 \x01(\r\x12\x13\n\x0bstop_policy\x18\x04 \x01(\r\"W\n\x0e\x41\x64missionCheck\x12\x0c\n\x04name\x18\x01 \x01(\r\x12\x17\n\x0f\x63ontroller_name\x18\x02 \x01(\r\x12\x13\n\x06\x61\x63tive\x18\x03 \x01(\x08H\x00\x88\x01\x01\x42\t\n\x07_active\"\xfd\x01\n\x03Pod\x12\x11\n\tnamespace\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\r\x12&\n\x06labels\x18\x03 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12+\n\x0b\x61nnotations\x18\x04 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12-\n\rnode_selector\x18\x05 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12\r\n\x05phase\x18\x06 \x01(\r\x12\r\n\x05gated\x18\x07 \x01(\x08\x12\x15\n\relastic_gated\x18\x08 \x01(\x08\x12\x1c\n\x14ungating_unconfirmed\x18\t \x01(\x08\x42\x32Z0espalier.dev/espalier/gen/espalier/v1;espalierv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x65spalier/v1/objects.proto\x12\x0b\x65spalier.v1\x1a\x17\x65spalier/v1/types.proto\x1a\x1a\x65spalier/v1/workload.proto\"\xc2\x04\n\x08Workload\x12\x11\n\tnamespace\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\r\x12\x0b\n\x03uid\x18\x03 \x01(\r\x12+\n\x0b\x61nnotations\x18\x04 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12+\n\x06owners\x18\x05 \x03(\x0b\x32\x1b.espalier.v1.OwnerReference\x12\x18\n\x10\x63reation_seconds\x18\x06 \x01(\x03\x12\x10\n\x08priority\x18\x07 \x01(\x03\x12\x12\n\nqueue_name\x18\x08 \x01(\r\x12\x13\n\x0b\x64\x65\x61\x63tivated\x18\t \x01(\x08\x12%\n\x08pod_sets\x18\n \x03(\x0b\x32\x13.espalier.v1.PodSet\x12)\n\tadmission\x18\x0b \x01(\x0b\x32\x16.espalier.v1.Admission\x12*\n\nconditions\x18\x0c \x03(\x0b\x32\x16.espalier.v1.Condition\x12\x17\n\x0funhealthy_nodes\x18\r \x03(\r\x12\x35\n\x10reclaimable_pods\x18\x0e \x03(\x0b\x32\x1b.espalier.v1.ReclaimablePod\x12:\n\x10\x61\x64mission_checks\x18\x0f \x03(\x0b\x32 .espalier.v1.AdmissionCheckState\x12\x1f\n\x12requeue_at_seconds\x18\x10 \x01(\x03H\x00\x88\x01\x01\x12\x17\n\x0fresources_error\x18\x11 \x01(\rB\x15\n\x13_requeue_at_seconds\"b\n\x0eOwnerReference\x12\x13\n\x0b\x61pi_version\x18\x01 \x01(\r\x12\x0c\n\x04kind\x18\x02 \x01(\r\x12\x0c\n\x04name\x18\x03 \x01(\r\x12\x0b\n\x03uid\x18\x04 \x01(\r\x12\x12\n\ncontroller\x18\x05 \x01(\x08\"\x8e\x02\n\x06PodSet\x12\x0c\n\x04name\x18\x01 \x01(\r\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\x12\x16\n\tmin_count\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x18\n\x10topology_request\x18\x04 \x01(\r\x12\x10\n\x08requests\x18\x05 \x01(\r\x12\x18\n\x10node_constraints\x18\x06 \x01(\r\x12&\n\x06labels\x18\x07 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12+\n\x0b\x61nnotations\x18\x08 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12\x0f\n\x07\x64\x65vices\x18\t \x01(\r\x12\x15\n\rdevice_backed\x18\n \x03(\rB\x0c\n\n_min_count\"\\\n\tAdmission\x12\x15\n\rcluster_queue\x18\x01 \x01(\r\x12\x38\n\x13pod_set_assignments\x18\x02 \x03(\x0b\x32\x1b.espalier.v1.AdmittedPodSet\"g\n\tCondition\x12\x0c\n\x04type\x18\x01 \x01(\r\x12\x0e\n\x06status\x18\x02 \x01(\r\x12\x0e\n\x06reason\x18\x03 \x01(\r\x12\x1a\n\rsince_seconds\x18\x04 \x01(\x03H\x00\x88\x01\x01\x42\x10\n\x0e_since_seconds\"-\n\x0eReclaimablePod\x12\x0c\n\x04name\x18\x01 \x01(\r\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\"f\n\x13\x41\x64missionCheckState\x12\x0c\n\x04name\x18\x01 \x01(\r\x12\r\n\x05state\x18\x02 \x01(\r\x12\x32\n\x0fpod_set_updates\x18\x03 \x03(\x0b\x32\x19.espalier.v1.PodSetUpdate\"\xc0\x02\n\x0c\x43lusterQueue\x12\x0c\n\x04name\x18\x01 \x01(\r\x12\x0e\n\x06\x63ohort\x18\x02 \x01(\r\x12\x19\n\x11queueing_strategy\x18\x03 \x01(\r\x12\x13\n\x0bstop_policy\x18\x04 \x01(\r\x12\x33\n\x0fresource_groups\x18\x05 \x03(\x0b\x32\x1a.espalier.v1.ResourceGroup\x12\x38\n\x10\x61\x64mission_checks\x18\x06 \x03(\x0b\x32\x1e.espalier.v1.ClusterQueueCheck\x12\x1c\n\x14within_cluster_queue\x18\x07 \x01(\r\x12\x1d\n\x15reclaim_within_cohort\x18\x08 \x01(\r\x12\x36\n\x12namespace_selector\x18\t \x01(\x0b\x32\x1a.espalier.v1.LabelSelector\"U\n\rResourceGroup\x12\x19\n\x11\x63overed_resources\x18\x01 \x03(\r\x12)\n\x07\x66lavors\x18\x02 \x03(\x0b\x32\x18.espalier.v1.FlavorQuota\"K\n\x0b\x46lavorQuota\x12\x0e\n\x06\x66lavor\x18\x01 \x01(\r\x12,\n\x07nominal\x18\x02 \x01(\x0b\x32\x1b.espalier.v1.ResourceVector\"2\n\x11\x43lusterQueueCheck\x12\x0c\n\x04name\x18\x01 \x01(\r\x12\x0f\n\x07\x66lavors\x18\x02 \x03(\r\"~\n\rLabelSelector\x12,\n\x0cmatch_labels\x18\x01 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12?\n\x11match_expressions\x18\x02 \x03(\x0b\x32$.espalier.v1.NodeSelectorRequirement\"A\n\tNamespace\x12\x0c\n\x04name\x18\x01 \x01(\r\x12&\n\x06labels\x18\x02 \x01(\x0b\x32\x16.espalier.v1.StringMap\"Y\n\nLocalQueue\x12\x11\n\tnamespace\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\r\x12\x15\n\rcluster_queue\x18\x03 \x01(\r\x12\x13\n\x0bstop_policy\x18\x04 \x01(\r\"W\n\x0e\x41\x64missionCheck\x12\x0c\n\x04name\x18\x01 \x01(\r\x12\x17\n\x0f\x63ontroller_name\x18\x02 \x01(\r\x12\x13\n\x06\x61\x63tive\x18\x03 \x01(\x08H\x00\x88\x01\x01\x42\t\n\x07_active\"\xfd\x01\n\x03Pod\x12\x11\n\tnamespace\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\r\x12&\n\x06labels\x18\x03 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12+\n\x0b\x61nnotations\x18\x04 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12-\n\rnode_selector\x18\x05 \x01(\x0b\x32\x16.espalier.v1.StringMap\x12\r\n\x05phase\x18\x06 \x01(\r\x12\r\n\x05gated\x18\x07 \x01(\x08\x12\x15\n\relastic_gated\x18\x08 \x01(\x08\x12\x1c\n\x14ungating_unconfirmed\x18\t \x01(\x08\x42\x32Z0espalier.dev/espalier/gen/espalier/v1;espalierv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,31 +39,31 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_OWNERREFERENCE']._serialized_start=676
   _globals['_OWNERREFERENCE']._serialized_end=774
   _globals['_PODSET']._serialized_start=777
-  _globals['_PODSET']._serialized_end=1007
-  _globals['_ADMISSION']._serialized_start=1009
-  _globals['_ADMISSION']._serialized_end=1101
-  _globals['_CONDITION']._serialized_start=1103
-  _globals['_CONDITION']._serialized_end=1206
-  _globals['_RECLAIMABLEPOD']._serialized_start=1208
-  _globals['_RECLAIMABLEPOD']._serialized_end=1253
-  _globals['_ADMISSIONCHECKSTATE']._serialized_start=1255
-  _globals['_ADMISSIONCHECKSTATE']._serialized_end=1357
-  _globals['_CLUSTERQUEUE']._serialized_start=1360
-  _globals['_CLUSTERQUEUE']._serialized_end=1680
-  _globals['_RESOURCEGROUP']._serialized_start=1682
-  _globals['_RESOURCEGROUP']._serialized_end=1767
-  _globals['_FLAVORQUOTA']._serialized_start=1769
-  _globals['_FLAVORQUOTA']._serialized_end=1844
-  _globals['_CLUSTERQUEUECHECK']._serialized_start=1846
-  _globals['_CLUSTERQUEUECHECK']._serialized_end=1896
-  _globals['_LABELSELECTOR']._serialized_start=1898
-  _globals['_LABELSELECTOR']._serialized_end=2024
-  _globals['_NAMESPACE']._serialized_start=2026
-  _globals['_NAMESPACE']._serialized_end=2091
-  _globals['_LOCALQUEUE']._serialized_start=2093
-  _globals['_LOCALQUEUE']._serialized_end=2182
-  _globals['_ADMISSIONCHECK']._serialized_start=2184
-  _globals['_ADMISSIONCHECK']._serialized_end=2271
-  _globals['_POD']._serialized_start=2274
-  _globals['_POD']._serialized_end=2527
+  _globals['_PODSET']._serialized_end=1047
+  _globals['_ADMISSION']._serialized_start=1049
+  _globals['_ADMISSION']._serialized_end=1141
+  _globals['_CONDITION']._serialized_start=1143
+  _globals['_CONDITION']._serialized_end=1246
+  _globals['_RECLAIMABLEPOD']._serialized_start=1248
+  _globals['_RECLAIMABLEPOD']._serialized_end=1293
+  _globals['_ADMISSIONCHECKSTATE']._serialized_start=1295
+  _globals['_ADMISSIONCHECKSTATE']._serialized_end=1397
+  _globals['_CLUSTERQUEUE']._serialized_start=1400
+  _globals['_CLUSTERQUEUE']._serialized_end=1720
+  _globals['_RESOURCEGROUP']._serialized_start=1722
+  _globals['_RESOURCEGROUP']._serialized_end=1807
+  _globals['_FLAVORQUOTA']._serialized_start=1809
+  _globals['_FLAVORQUOTA']._serialized_end=1884
+  _globals['_CLUSTERQUEUECHECK']._serialized_start=1886
+  _globals['_CLUSTERQUEUECHECK']._serialized_end=1936
+  _globals['_LABELSELECTOR']._serialized_start=1938
+  _globals['_LABELSELECTOR']._serialized_end=2064
+  _globals['_NAMESPACE']._serialized_start=2066
+  _globals['_NAMESPACE']._serialized_end=2131
+  _globals['_LOCALQUEUE']._serialized_start=2133
+  _globals['_LOCALQUEUE']._serialized_end=2222
+  _globals['_ADMISSIONCHECK']._serialized_start=2224
+  _globals['_ADMISSIONCHECK']._serialized_end=2311
+  _globals['_POD']._serialized_start=2314
+  _globals['_POD']._serialized_end=2567
 # @@protoc_insertion_point(module_scope)

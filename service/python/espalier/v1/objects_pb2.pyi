@@ -61,7 +61,7 @@ class OwnerReference(_message.Message):
     def __init__(self, api_version: _Optional[int] = ..., kind: _Optional[int] = ..., name: _Optional[int] = ..., uid: _Optional[int] = ..., controller: bool = ...) -> None: ...
 
 class PodSet(_message.Message):
-    __slots__ = ("name", "count", "min_count", "topology_request", "requests", "node_constraints", "labels", "annotations")
+    __slots__ = ("name", "count", "min_count", "topology_request", "requests", "node_constraints", "labels", "annotations", "devices", "device_backed")
     NAME_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
     MIN_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -70,6 +70,8 @@ class PodSet(_message.Message):
     NODE_CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     LABELS_FIELD_NUMBER: _ClassVar[int]
     ANNOTATIONS_FIELD_NUMBER: _ClassVar[int]
+    DEVICES_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_BACKED_FIELD_NUMBER: _ClassVar[int]
     name: int
     count: int
     min_count: int
@@ -78,7 +80,9 @@ class PodSet(_message.Message):
     node_constraints: int
     labels: _types_pb2.StringMap
     annotations: _types_pb2.StringMap
-    def __init__(self, name: _Optional[int] = ..., count: _Optional[int] = ..., min_count: _Optional[int] = ..., topology_request: _Optional[int] = ..., requests: _Optional[int] = ..., node_constraints: _Optional[int] = ..., labels: _Optional[_Union[_types_pb2.StringMap, _Mapping]] = ..., annotations: _Optional[_Union[_types_pb2.StringMap, _Mapping]] = ...) -> None: ...
+    devices: int
+    device_backed: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, name: _Optional[int] = ..., count: _Optional[int] = ..., min_count: _Optional[int] = ..., topology_request: _Optional[int] = ..., requests: _Optional[int] = ..., node_constraints: _Optional[int] = ..., labels: _Optional[_Union[_types_pb2.StringMap, _Mapping]] = ..., annotations: _Optional[_Union[_types_pb2.StringMap, _Mapping]] = ..., devices: _Optional[int] = ..., device_backed: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Admission(_message.Message):
     __slots__ = ("cluster_queue", "pod_set_assignments")

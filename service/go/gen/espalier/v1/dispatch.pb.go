@@ -78,8 +78,8 @@ func (FitStatus) EnumDescriptor() ([]byte, []int) {
 type DispatchRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	States []*DispatchState       `protobuf:"bytes,1,rep,name=states,proto3" json:"states,omitempty"` // distinct; none: all named states, by name
-	// Kueue's feature gates by name; those not named are as the server was started with, whatever the
-	// Configurations of the states say.
+	// Kueue's feature gates by name, for all states; those not named are, of each state, as its
+	// Configuration says, else as the server was started with.
 	FeatureGates  map[string]bool `protobuf:"bytes,2,rep,name=feature_gates,json=featureGates,proto3" json:"feature_gates,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	Workloads     *WorkloadBatch  `protobuf:"bytes,3,opt,name=workloads,proto3" json:"workloads,omitempty"`
 	unknownFields protoimpl.UnknownFields

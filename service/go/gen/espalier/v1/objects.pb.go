@@ -287,8 +287,13 @@ type PodSet struct {
 	Requests        uint32                 `protobuf:"varint,5,opt,name=requests,proto3" json:"requests,omitempty"`                                      // reference into resources: one pod, without `pods`
 	NodeConstraints uint32                 `protobuf:"varint,6,opt,name=node_constraints,json=nodeConstraints,proto3" json:"node_constraints,omitempty"` // reference into node_constraints
 	// Of the pod template.
-	Labels        *StringMap `protobuf:"bytes,7,opt,name=labels,proto3" json:"labels,omitempty"`
-	Annotations   *StringMap `protobuf:"bytes,8,opt,name=annotations,proto3" json:"annotations,omitempty"`
+	Labels      *StringMap `protobuf:"bytes,7,opt,name=labels,proto3" json:"labels,omitempty"`
+	Annotations *StringMap `protobuf:"bytes,8,opt,name=annotations,proto3" json:"annotations,omitempty"`
+	// What quota counts for the devices that one pod claims, by Kueue's deviceClassMappings: a
+	// reference into resources; 0: nothing.
+	Devices uint32 `protobuf:"varint,9,opt,name=devices,proto3" json:"devices,omitempty"`
+	// Resources among `requests` that stand for such devices and are not counted besides: references.
+	DeviceBacked  []uint32 `protobuf:"varint,10,rep,packed,name=device_backed,json=deviceBacked,proto3" json:"device_backed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -375,6 +380,20 @@ func (x *PodSet) GetLabels() *StringMap {
 func (x *PodSet) GetAnnotations() *StringMap {
 	if x != nil {
 		return x.Annotations
+	}
+	return nil
+}
+
+func (x *PodSet) GetDevices() uint32 {
+	if x != nil {
+		return x.Devices
+	}
+	return 0
+}
+
+func (x *PodSet) GetDeviceBacked() []uint32 {
+	if x != nil {
+		return x.DeviceBacked
 	}
 	return nil
 }
@@ -1258,7 +1277,7 @@ const file_espalier_v1_objects_proto_rawDesc = "" +
 	"\x03uid\x18\x04 \x01(\rR\x03uid\x12\x1e\n" +
 	"\n" +
 	"controller\x18\x05 \x01(\bR\n" +
-	"controller\"\xbe\x02\n" +
+	"controller\"\xfd\x02\n" +
 	"\x06PodSet\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\rR\x04name\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\x12 \n" +
@@ -1267,7 +1286,10 @@ const file_espalier_v1_objects_proto_rawDesc = "" +
 	"\brequests\x18\x05 \x01(\rR\brequests\x12)\n" +
 	"\x10node_constraints\x18\x06 \x01(\rR\x0fnodeConstraints\x12.\n" +
 	"\x06labels\x18\a \x01(\v2\x16.espalier.v1.StringMapR\x06labels\x128\n" +
-	"\vannotations\x18\b \x01(\v2\x16.espalier.v1.StringMapR\vannotationsB\f\n" +
+	"\vannotations\x18\b \x01(\v2\x16.espalier.v1.StringMapR\vannotations\x12\x18\n" +
+	"\adevices\x18\t \x01(\rR\adevices\x12#\n" +
+	"\rdevice_backed\x18\n" +
+	" \x03(\rR\fdeviceBackedB\f\n" +
 	"\n" +
 	"_min_count\"}\n" +
 	"\tAdmission\x12#\n" +

@@ -1,0 +1,270 @@
+#include "host/kueue/planning/exclusive_domains.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "host/kueue/planning/drain.hpp"
+#include "host/model/excerpt.hpp"
+#include "host/model/jobset_keys.hpp"
+
+namespace espalier {
+namespace {
+
+// A JobSet, where some of its pods are: values of labels, and whether it holds one exclusively.
+struct Place {
+  ObjectKey job_set;
+  const StringMap* labels = nullptr;  // of its node
+  std::string exclusive_level;        // empty: none
+};
+
+// Values of labels that nodes must not have.
+using Forbidden = std::map<std::string, std::set<std::string>>;
+
+std::optional<ObjectKey> JobSetOf(const Workload& workload) {
+  for (const OwnerReference& owner : workload.owners) {
+    if (owner.kind == "JobSet") return ObjectKey{workload.key.namespace_, owner.name};
+  }
+  return std::nullopt;
+}
+
+std::string TextOf(const StringMap& map, std::string_view key) {
+  const std::string* text = map.Find(key);
+  return text == nullptr ? "" : *text;
+}
+
+// Where pods of JobSets run.
+std::vector<Place> RunningPlaces(const Cluster& cluster, std::span<const Node> nodes) {
+  std::unordered_map<std::string_view, const Node*> by_name;
+  for (const Node& node : nodes) by_name.emplace(node.name, &node);
+  std::vector<Place> places;
+  for (const Pod& pod : cluster.pods) {
+    const bool ended = pod.phase == "Succeeded" || pod.phase == "Failed";
+    if (ended || pod.node_name.empty() || !pod.labels.Contains(kJobSetJobKey)) continue;
+    const auto node = by_name.find(pod.node_name);
+    if (node == by_name.end()) continue;
+    places.push_back({{pod.key.namespace_, TextOf(pod.labels, kJobSetName)},
+                      &node->second->labels,
+                      TextOf(pod.annotations, kExclusiveTopology)});
+  }
+  return places;
+}
+
+// Finds the nodes of domains.
+class NodesOfDomains {
+ public:
+  explicit NodesOfDomains(std::span<const Node> nodes) : nodes_(nodes) {}
+
+  const std::vector<const Node*>& Of(const std::vector<std::string>& levels,
+                                     const std::vector<std::string>& values) {
+    const auto [known, is_new] = by_levels_.try_emplace(levels);
+    if (is_new) {
+      for (const Node& node : nodes_) known->second[LevelValues(node, levels)].push_back(&node);
+    }
+    return known->second[values];
+  }
+
+ private:
+  using ByValues = std::map<std::vector<std::string>, std::vector<const Node*>>;
+  std::span<const Node> nodes_;
+  std::map<std::vector<std::string>, ByValues> by_levels_;
+};
+
+// Adds the nodes of the domains that a workload is placed in.
+void AddPlaces(const Workload& workload, const ObjectKey& job_set, const WorkloadAnswer& answer,
+               NodesOfDomains& nodes, std::vector<Place>& places) {
+  const std::string level = TextOf(workload.annotations, kExclusiveTopology);
+  for (const PodSetAnswer& placed : answer.pod_sets) {
+    if (!placed.assignment) continue;
+    for (const TopologyDomainAssignment& domain : placed.assignment->domains) {
+      for (const Node* node : nodes.Of(placed.assignment->levels, domain.values)) {
+        places.push_back({job_set, &node->labels, level});
+      }
+    }
+  }
+}
+
+void Forbid(const std::string& level, const Place& place, Forbidden& forbidden) {
+  const std::string* value = place.labels->Find(level);
+  if (value != nullptr) forbidden[level].insert(*value);
+}
+
+// What the places of others keep a workload from.
+Forbidden ForbiddenTo(const Workload& workload, const ObjectKey& job_set,
+                      const std::vector<Place>& places) {
+  Forbidden forbidden;
+  const std::string level = TextOf(workload.annotations, kExclusiveTopology);
+  for (const Place& place : places) {
+    if (place.job_set == job_set) continue;
+    if (!level.empty()) Forbid(level, place, forbidden);
+    if (!place.exclusive_level.empty()) Forbid(place.exclusive_level, place, forbidden);
+  }
+  return forbidden;
+}
+
+// A term without conditions matches no node, and stays as it is.
+bool IsEmpty(const NodeSelectorTerm& term) {
+  return term.match_expressions.empty() && term.match_fields.empty();
+}
+
+void Apply(const Forbidden& forbidden, PodTemplate& pods) {
+  const auto apply = [&](NodeSelectorTerm& term) {
+    for (const auto& [level, values] : forbidden) {
+      term.match_expressions.push_back({level, "NotIn", {values.begin(), values.end()}});
+    }
+  };
+  if (!pods.affinity.required) {
+    apply(pods.affinity.required.emplace(1).front());
+    return;
+  }
+  for (NodeSelectorTerm& term : *pods.affinity.required) {
+    if (!IsEmpty(term)) apply(term);
+  }
+}
+
+// Undoes Apply.
+void Lift(const Forbidden& forbidden, PodTemplate& pods) {
+  auto& terms = *pods.affinity.required;
+  for (NodeSelectorTerm& term : terms) {
+    if (IsEmpty(term)) continue;
+    term.match_expressions.resize(term.match_expressions.size() - forbidden.size());
+    if (IsEmpty(term)) {
+      pods.affinity.required.reset();
+      return;
+    }
+  }
+}
+
+// Calls change(forbidden, pod_template) for all pods of a request.
+template <class Change>
+void ChangePods(const Forbidden& forbidden, const Change& change, NestedGroup& group) {
+  if (group.pods) change(forbidden, group.pods->pod_template);
+  for (NestedGroup& below : group.groups) ChangePods(forbidden, change, below);
+}
+
+template <class Change>
+void ChangePods(const Forbidden& forbidden, const Change& change, WorkloadRequest& request) {
+  if (forbidden.empty()) return;
+  for (PodSetRequest& pod_set : request.pod_sets) change(forbidden, pod_set.pod_template);
+  if (request.tree) {
+    NestedRequest tree = *request.tree;
+    ChangePods(forbidden, change, tree.root);
+    request.tree = std::move(tree);
+  }
+}
+
+constexpr auto kApply = [](const Forbidden& forbidden, PodTemplate& pods) {
+  Apply(forbidden, pods);
+};
+constexpr auto kLift = [](const Forbidden& forbidden, PodTemplate& pods) { Lift(forbidden, pods); };
+
+// Answers a plan again and again, until what is forbidden follows from what is placed. What is
+// forbidden to a workload follows from those before it, so that this ends.
+class ApartSearch {
+ public:
+  ApartSearch(PlacementPlan& plan, Cluster& cluster, std::span<const Node> nodes, bool in_order)
+      : plan_(plan),
+        cluster_(cluster),
+        in_order_(in_order),
+        nodes_(nodes),
+        running_(RunningPlaces(cluster, nodes)),
+        planned_(plan.workloads) {
+    for (std::size_t i = 0; i < planned_.size(); ++i) positions_.emplace(WorkloadAt(i).key, i);
+  }
+
+  Result<PlannedAnswers> Run(const Nominate& place, const Nominate& on_empty) {
+    std::vector<Forbidden> applied = ForbiddenToAll({});
+    while (true) {
+      plan_.workloads = planned_;
+      for (std::size_t i = 0; i < applied.size(); ++i) {
+        PlannedWorkload& planned = plan_.workloads[i];
+        if (auto* request = std::get_if<WorkloadRequest>(&planned.plan)) {
+          ChangePods(applied[i], kApply, *request);
+        }
+        for (WorkloadRequest& other : planned.others) ChangePods(applied[i], kApply, other);
+      }
+      // On empty nodes no JobSet runs.
+      const auto on_free = [&](std::vector<WorkloadRequest> requests) {
+        for (WorkloadRequest& request : requests) {
+          if (const auto found = positions_.find(request.key); found != positions_.end()) {
+            ChangePods(applied[found->second], kLift, request);
+          }
+        }
+        return on_empty(std::move(requests));
+      };
+      auto answers = AnswerPlan(plan_, place, on_free);
+      if (!answers) return answers;
+      std::vector<Forbidden> wanted = ForbiddenToAll(answers->answers);
+      if (wanted == applied) {
+        NoteBroken(applied, answers->answers);
+        return answers;
+      }
+      applied = std::move(wanted);
+    }
+  }
+
+ private:
+  const Workload& WorkloadAt(std::size_t i) const { return cluster_.workloads[planned_[i].index]; }
+
+  // `answers` of all workloads, or of none.
+  std::vector<Forbidden> ForbiddenToAll(const std::vector<WorkloadAnswer>& answers) {
+    std::vector<Forbidden> forbidden(planned_.size());
+    std::vector<Place> places = running_;
+    for (std::size_t i = 0; i < planned_.size(); ++i) {
+      const Workload& workload = WorkloadAt(i);
+      const auto job_set = JobSetOf(workload);
+      if (!job_set) continue;
+      forbidden[i] = ForbiddenTo(workload, *job_set, places);
+      const bool placed = !answers.empty() && answers[i].FirstFailure() == nullptr;
+      if (placed && in_order_) AddPlaces(workload, *job_set, answers[i], nodes_, places);
+    }
+    return forbidden;
+  }
+
+  void NoteBroken(const std::vector<Forbidden>& forbidden,
+                  const std::vector<WorkloadAnswer>& answers) {
+    for (std::size_t i = 0; i < forbidden.size(); ++i) {
+      Workload& workload = cluster_.workloads[planned_[i].index];
+      std::vector<Place> places;
+      if (forbidden[i].empty() || answers[i].FirstFailure() != nullptr) continue;
+      AddPlaces(workload, workload.key, answers[i], nodes_, places);
+      std::set<std::string> said;
+      for (const Place& place : places) {
+        for (const auto& [level, values] : forbidden[i]) {
+          const std::string* value = place.labels->Find(level);
+          if (value == nullptr || !values.contains(*value) || !said.insert(*value).second) continue;
+          workload.not_honoured.push_back(
+              fmt::format("{} {} is not free of pods of other JobSets (annotation {})",
+                          Excerpt(level), Excerpt(*value), kExclusiveTopology));
+        }
+      }
+    }
+  }
+
+  PlacementPlan& plan_;
+  Cluster& cluster_;
+  const bool in_order_;
+  NodesOfDomains nodes_;
+  const std::vector<Place> running_;
+  const std::vector<PlannedWorkload> planned_;
+  std::map<ObjectKey, std::size_t> positions_;
+};
+
+}  // namespace
+
+Result<PlannedAnswers> AnswerPlanApart(PlacementPlan& plan, Cluster& cluster,
+                                       std::span<const Node> nodes, bool in_order,
+                                       const Nominate& place, const Nominate& on_empty) {
+  return ApartSearch(plan, cluster, nodes, in_order).Run(place, on_empty);
+}
+
+}  // namespace espalier

@@ -1,0 +1,22 @@
+// Keeps domains that a Job of a JobSet has to itself free of Jobs of other JobSets (W8.11).
+#pragma once
+
+#include <span>
+
+#include "host/kueue/planning/planned_answers.hpp"
+#include "host/model/cluster.hpp"
+
+namespace espalier {
+
+// Answers a plan as AnswerPlan does, and keeps exclusive domains besides, as JobSet's pod affinity
+// does: no Job of an exclusive JobSet goes to a domain, told by the value of that label alone, with
+// pods of another JobSet, and no pod of a JobSet to a domain that another one holds exclusively.
+// Pods that are of no JobSet count for nothing. Counted are pods that run on `nodes`, and with
+// `in_order` the workloads that the plan places before.
+//
+// What cannot be kept, as nodes are not told apart, is added to the workloads' `not_honoured`.
+Result<PlannedAnswers> AnswerPlanApart(PlacementPlan& plan, Cluster& cluster,
+                                       std::span<const Node> nodes, bool in_order,
+                                       const Nominate& place, const Nominate& on_empty);
+
+}  // namespace espalier
