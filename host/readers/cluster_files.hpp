@@ -37,8 +37,8 @@ struct ReadOptions {
   // Which gang workloads are placed as trees, each as one unit. With kNone each job is read as
   // Kueue reads it (R30.1).
   Trees trees = Trees::kNone;
-  // With keep_errors: called with each object of a kind that Kueue makes Workloads of, one at a
-  // time, for what Kueue's webhooks say of it.
+  // Called with each object of a kind that Kueue makes Workloads of, one at a time, for what
+  // Kueue's webhooks say of it.
   std::function<void(const JobObject&)> on_job = {};
   // Takes pods that hold room for nothing off their nodes where the time that their gang has to be
   // scheduled has passed by then, in Unix seconds; absent: they stay.

@@ -10,6 +10,7 @@
 #include "host/kueue/planning/placement_plan.hpp"
 #include "host/kueue/planning/planned_answers.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/webhooks/refused_jobs.hpp"
 #include "host/what_if/empty_nodes.hpp"
 #include "service/server/batch_checks.hpp"
 #include "service/server/found_state.hpp"
@@ -219,14 +220,21 @@ grpc::Status Decide(const v1::PlaceObjectsRequest& request, Placing& placing, Wo
   auto flavors = placing.found.store->FlavorsAt(placing.found.position());
   if (!flavors) return StoreStatus(flavors.error(), *placing.found.store);
   const SharedConfiguration& of_state = placing.found.snapshot->configuration;
+  RefusedJobs refused;
+  std::function<void(const JobObject&)> look;
+  if (placing.profile.trees == Trees::kNone) {
+    look = [&](const JobObject& job) { refused.Look(job, placing.engine.gates()); };
+  }
   Result<ClusterRead> read =
       ReadObjectText("objects", request.objects(),
                      {.strict = request.strict(),
                       .trees = placing.profile.trees,
+                      .on_job = look,
                       .configuration = of_state == nullptr ? nullptr : &of_state->configuration},
                      budget);
   if (!read) return ToStatus(read.error());
   Cluster& cluster = read->cluster;
+  if (look) refused.Refuse(cluster);
   cluster.topologies = std::move(flavors->topologies);
   cluster.flavors = std::move(flavors->flavors);
   cluster.nodes.clear();

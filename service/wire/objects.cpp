@@ -55,7 +55,12 @@ PodSet ObjectReader::Read(const v1::PodSet& message, const FieldPath& path) {
   pod_set.name = Text(message.name(), path, "name");
   pod_set.count = PodCount(message.count(), FieldPath(path, "count"), decoder_);
   if (message.has_min_count()) {
-    pod_set.min_count = PodCount(message.min_count(), FieldPath(path, "min_count"), decoder_);
+    const FieldPath min_path(path, "min_count");
+    pod_set.min_count = PodCount(message.min_count(), min_path, decoder_);
+    if (*pod_set.min_count > pod_set.count) {
+      decoder_.Fail(min_path, "is {}; 0 to the count of the pod set, {}, expected",
+                    *pod_set.min_count, pod_set.count);
+    }
   }
   pod_set.topology_request = tables_.topology_requests.GetOptional(
       message.topology_request(), FieldPath(path, "topology_request"), decoder_);
@@ -157,7 +162,9 @@ ResourceGroup ObjectReader::Read(const v1::ResourceGroup& message, const FieldPa
 FlavorQuota ObjectReader::Read(const v1::FlavorQuota& message, const FieldPath& path) {
   FlavorQuota quota;
   quota.flavor = Text(message.flavor(), path, "flavor");
-  const Resources nominal = FromProto(message.nominal(), FieldPath(path, "nominal"), decoder_);
+  const FieldPath nominal_path(path, "nominal");
+  const Resources nominal = FromProto(message.nominal(), nominal_path, decoder_);
+  CheckAmounts(nominal, nominal_path, decoder_);
   for (const auto& [resource, amount] : nominal) {
     quota.resources.push_back({resource, amount, std::nullopt});
   }

@@ -1,7 +1,9 @@
 #include "service/wire/scheduling.hpp"
 
+#include <map>
 #include <utility>
 
+#include "host/model/excerpt.hpp"
 #include "service/wire/objects.hpp"
 #include "service/wire/shared_rows.hpp"
 
@@ -69,6 +71,20 @@ Decision DecisionFromProto(const v1::Decision& message, const AssignmentTables& 
   return decision;
 }
 
+// Fails when two objects in the list `field` have the same name; `kind` is what one is called.
+template <class Object>
+void CheckNames(const std::vector<Object>& objects, std::string_view kind, const FieldPath& parent,
+                std::string_view field, Decoder& decoder) {
+  std::map<std::string_view, std::size_t> positions;
+  for (std::size_t i = 0; i < objects.size() && decoder.ok(); ++i) {
+    const auto [first, fresh] = positions.emplace(objects[i].name, i);
+    if (fresh) continue;
+    decoder.Fail(FieldPath(parent, field, static_cast<std::int64_t>(i)),
+                 "is {} as {}[{}] is; send each {} once", Excerpt(objects[i].name), field,
+                 first->second, kind);
+  }
+}
+
 }  // namespace
 
 Result<Cluster> FromProto(const v1::CycleRequest& message, WorkBudget& budget,
@@ -80,12 +96,16 @@ Result<Cluster> FromProto(const v1::CycleRequest& message, WorkBudget& budget,
   Cluster cluster;
   cluster.cluster_queues =
       reader.ReadList<ClusterQueue>(message.cluster_queues(), root, "cluster_queues");
+  CheckNames(cluster.cluster_queues, "queue", root, "cluster_queues", decoder);
   cluster.local_queues = reader.ReadList<LocalQueue>(message.local_queues(), root, "local_queues");
+  CheckKeys(cluster.local_queues, "queue", root, "local_queues", decoder);
   cluster.admission_checks =
       reader.ReadList<AdmissionCheck>(message.admission_checks(), root, "admission_checks");
+  CheckNames(cluster.admission_checks, "check", root, "admission_checks", decoder);
   cluster.workloads = reader.ReadList<Workload>(message.workloads(), root, "workloads");
   CheckKeys(cluster.workloads, "workload", root, "workloads", decoder);
   cluster.namespaces = reader.ReadList<Namespace>(message.namespaces(), root, "namespaces");
+  CheckNames(cluster.namespaces, "namespace", root, "namespaces", decoder);
   if (!decoder.ok()) return tl::unexpected(decoder.error());
   return cluster;
 }

@@ -57,6 +57,12 @@ std::optional<std::string> OptionalString(std::uint32_t reference, const FieldPa
 
 }  // namespace
 
+void CheckAmounts(const Resources& amounts, const FieldPath& path, Decoder& decoder) {
+  for (const auto& [resource, amount] : amounts) {
+    if (amount < 0) decoder.Fail(path, "has {} {}; 0 or more expected", amount, Excerpt(resource));
+  }
+}
+
 void CheckRequests(const Resources& requests, const FieldPath& path, Decoder& decoder) {
   if (requests.size() <= kMaxRequestedResources) return;
   decoder.Fail(path, "has {} resources; at most {} expected", requests.size(),

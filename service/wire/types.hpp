@@ -26,6 +26,9 @@ TopologyRequest FromProto(const v1::TopologyRequest& message, const FieldPath& p
 TopologyAssignment FromProto(const v1::TopologyAssignment& message, const FieldPath& path,
                              Decoder& decoder);
 
+// Fails when an amount is negative.
+void CheckAmounts(const Resources& amounts, const FieldPath& path, Decoder& decoder);
+
 // Fails when there are more resources than one pod can request.
 void CheckRequests(const Resources& requests, const FieldPath& path, Decoder& decoder);
 

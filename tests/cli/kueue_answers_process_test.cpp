@@ -83,6 +83,23 @@ TEST(FewerPods, ArePlacedWhereAllHaveNoRoom) {
               AllOf(HasSubstr("\"count\": 4"), HasSubstr("espalier.dev/fewer-pods")));
 }
 
+TEST(FewerPods, AreExplained) {
+  const std::string input =
+      kCluster + Job(6, ", annotations: {kueue.x-k8s.io/job-min-parallelism: \"2\"}");
+  const ProcessResult result = RunEspalier({"explain", "job", "-"}, input);
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+  EXPECT_THAT(result.output, AllOf(HasSubstr("with 4 of 6 pods, as its minimum allows"),
+                                   HasSubstr("n1: 1 host x 4"),
+                                   HasSubstr("allows to fit only 4 out of 6 pod(s)")));
+  EXPECT_THAT(RunEspalier({"explain", "job", "-", "-o", "json"}, input).output,
+              AllOf(HasSubstr("\"fewerPods\": true"), HasSubstr("\"fits\": true")));
+  const ProcessResult above =
+      RunEspalier({"explain", "job", "-"},
+                  kCluster + Job(6, ", annotations: {kueue.x-k8s.io/job-min-parallelism: \"5\"}"));
+  EXPECT_EQ(above.exit_code, 1);
+  EXPECT_THAT(above.output, Not(HasSubstr("as its minimum allows")));
+}
+
 TEST(FewerPods, AreNotPlacedBelowTheMinimum) {
   const ProcessResult result =
       RunEspalier({"place", "-"},

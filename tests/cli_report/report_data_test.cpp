@@ -100,6 +100,14 @@ TEST(ReportData, NoTextCanEndItsElement) {
                               R"(\u003c!--\u000a\"\\")")));
 }
 
+TEST(ReportData, ShowsWhatNobodySees) {
+  HtmlReport report = SmallReport("example.com/gpu", 8);
+  report.gangs = {GangOn("c", "example.com/gpu", 4)};
+  report.gangs[0].name = "team/Z\u00fcrich-\u202egnorw\u200b";
+  EXPECT_THAT(DataOf(report),
+              HasSubstr("\"team/Z\u00fcrich-\\\\xe2\\\\x80\\\\xaegnorw\\\\xe2\\\\x80\\\\x8b\""));
+}
+
 TEST(ReportData, AmountsAtTheLimitsStayWhole) {
   HtmlReport report = SmallReport("example.com/gpu", kMost);
   report.gangs = {GangOn("a", "example.com/gpu", kMost)};

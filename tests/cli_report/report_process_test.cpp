@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "tests/cli/process.hpp"
 
@@ -125,6 +126,24 @@ TEST_F(ReportProcess, ThatCannotBeWrittenIsAnError) {
     EXPECT_EQ(full.exit_code, 4) << command[0];
     EXPECT_THAT(full.errors, HasSubstr("full.html: cannot be written: "));
   }
+}
+
+TEST_F(ReportProcess, NeitherWaitsForAReaderNorWritesWhatIsNoFile) {
+  const auto refused = [&](const std::string& what) {
+    const auto run = Run({"place", kSmall});
+    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_THAT(run.errors, HasSubstr(file_ + ": cannot be written: it is a " + what +
+                                      "; want the name of a file"));
+  };
+  file_ = folder_ + "/pipe.html";
+  ASSERT_EQ(::mkfifo(file_.c_str(), 0600), 0);
+  refused("pipe");
+  file_ = folder_ + "/folder.html";
+  ASSERT_EQ(::mkdir(file_.c_str(), 0700), 0);
+  refused("directory");
+  file_ = folder_ + "/socket.html";
+  ASSERT_EQ(::mknod(file_.c_str(), S_IFSOCK | 0600, 0), 0);
+  refused("socket");
 }
 
 TEST_F(ReportProcess, WrongUseIsExitCodeTwo) {

@@ -263,14 +263,16 @@ TEST_F(SchedulingService, KnowsTwoProfiles) {
               testing::HasSubstr("profile: is 3; KUEUE (1) or ESPALIER (2) expected"));
 }
 
-// Objects that refer to nothing, to each other twice or to what is not there.
+// Objects that refer to nothing, to others twice or to what is not there.
 TEST_F(SchedulingService, SurvivesObjectsThatMakeNoSense) {
   ASSERT_TRUE(server_.Load(SmallCluster()).ok());
   Cluster cluster;
   cluster.cluster_queues.resize(2);
+  cluster.cluster_queues[1].name = "other";
   cluster.cluster_queues[0].resource_groups = {{{"cpu", ""}, {{"main", {}}, {"main", {}}, {}}}, {}};
   cluster.cluster_queues[0].admission_checks = {"", ""};
   cluster.local_queues.resize(2);
+  cluster.local_queues[1].key.name = "other";
   cluster.workloads.resize(3);
   for (Workload& workload : cluster.workloads) {
     workload.key.name =
@@ -308,9 +310,12 @@ TEST_F(SchedulingService, AnswersRandomObjectsAsHere) {
     Cluster cluster = SampleCluster(seed);
     for (const Workload& workload : cluster.workloads) {
       if (cluster.cluster_queues.empty()) break;
-      cluster.local_queues.push_back({{workload.key.namespace_, workload.queue_name},
-                                      cluster.cluster_queues.front().name,
-                                      ""});
+      const ObjectKey key = {workload.key.namespace_, workload.queue_name};
+      if (std::ranges::find(cluster.local_queues, key, &LocalQueue::key) !=
+          cluster.local_queues.end()) {
+        continue;
+      }
+      cluster.local_queues.push_back({key, cluster.cluster_queues.front().name, ""});
     }
     auto request = *ToProto(cluster);
     request.set_until_stable(true);

@@ -62,6 +62,18 @@ TEST_F(PlaceObjects, AnswersWhereTheirWorkloadsGo) {
   EXPECT_EQ(response.answers().outcomes_size(), 1);
 }
 
+// As nobody could create them.
+TEST_F(PlaceObjects, RefusesJobsThatKueuesWebhooksRefuse) {
+  std::string two = kJobSet;
+  const std::string one = "kueue.x-k8s.io/podset-required-topology: rack";
+  two.replace(two.find(one), one.size(), one + ", kueue.x-k8s.io/podset-preferred-topology: rack");
+  v1::PlaceObjectsResponse response;
+  ASSERT_TRUE(Call(two, response).ok());
+  ASSERT_EQ(response.workloads_size(), 1);
+  EXPECT_EQ(response.workloads(0).outcome(), v1::OBJECT_OUTCOME_WAITING);
+  EXPECT_THAT(response.workloads(0).reason(), HasSubstr("podset-preferred-topology"));
+}
+
 // W4.4: what pods wait for, and that it is placed as soon as that comes along.
 TEST_F(PlaceObjects, SaysWhatItWaitsFor) {
   const std::string pods = R"(

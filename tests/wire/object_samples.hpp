@@ -81,7 +81,7 @@ inline ClusterQueue SampleClusterQueue(std::mt19937& random) {
     FlavorQuota& quota = group.flavors.emplace_back();
     quota.flavor = SampleText(random, "flavor-");
     for (const auto& [resource, amount] : SampleResources(random)) {
-      quota.resources.push_back({resource, amount, std::nullopt});
+      if (amount >= 0) quota.resources.push_back({resource, amount, std::nullopt});
     }
   }
   if (random() % 2) {
@@ -102,14 +102,17 @@ inline Cluster SampleCluster(std::uint32_t seed) {
   Cluster cluster;
   for (auto i = 0ul, n = random() % 4; i < n; ++i) {
     cluster.cluster_queues.push_back(SampleClusterQueue(random));
-    cluster.local_queues.push_back({{SampleText(random, "ns-"), SampleText(random, "queue-")},
-                                    SampleText(random, "cq-"),
-                                    SampleText(random, "stop-")});
+    cluster.cluster_queues.back().name += SampleSuffix(i);
+    cluster.local_queues.push_back(
+        {{SampleText(random, "ns-"), SampleText(random, "queue-") + SampleSuffix(i)},
+         SampleText(random, "cq-"),
+         SampleText(random, "stop-")});
     AdmissionCheck& check = cluster.admission_checks.emplace_back();
-    check.name = SampleText(random, "check-");
+    check.name = SampleText(random, "check-") + SampleSuffix(i);
     check.controller_name = SampleText(random, "controller-");
     if (random() % 2) check.active = random() % 2 != 0;
-    cluster.namespaces.push_back({SampleText(random, "ns-"), SampleMap(random, "l")});
+    cluster.namespaces.push_back(
+        {SampleText(random, "ns-") + SampleSuffix(i), SampleMap(random, "l")});
   }
   for (auto i = 0ul, n = random() % 9; i < n; ++i) {
     cluster.workloads.push_back(SampleWorkload(random));

@@ -151,6 +151,43 @@ INSTANTIATE_TEST_SUITE_P(
                     },
                     "cluster_queues[0].resource_groups[0].flavors[0].nominal: has the key "
                     "\"cpu\" twice"},
+        HostileCase{"NegativeQuota",
+                    [](auto& r) {
+                      r.mutable_cluster_queues(0)
+                          ->mutable_resource_groups(0)
+                          ->mutable_flavors(0)
+                          ->mutable_nominal()
+                          ->set_amounts(0, -1);
+                    },
+                    "cluster_queues[0].resource_groups[0].flavors[0].nominal: has -1 cpu; 0 or "
+                    "more expected"},
+        HostileCase{"MinimumAboveTheCount", [](auto& r) { PodSetOf(r).set_min_count(4); },
+                    "workloads[0].pod_sets[0].min_count: is 4; 0 to the count of the pod set, 3, "
+                    "expected"},
+        HostileCase{"ClusterQueueTwice",
+                    [](auto& r) {
+                      r.mutable_cluster_queues(0)->set_name(1);
+                      r.add_cluster_queues()->set_name(1);
+                    },
+                    "cluster_queues[1]: is main as cluster_queues[0] is; send each queue once"},
+        HostileCase{"LocalQueueTwice",
+                    [](auto& r) {
+                      r.mutable_local_queues(0)->set_name(1);
+                      r.add_local_queues()->set_name(1);
+                    },
+                    "local_queues[1]: is main as local_queues[0] is; send each queue once"},
+        HostileCase{"AdmissionCheckTwice",
+                    [](auto& r) {
+                      r.add_admission_checks()->set_name(1);
+                      r.add_admission_checks()->set_name(1);
+                    },
+                    "admission_checks[1]: is main as admission_checks[0] is; send each check once"},
+        HostileCase{"NamespaceTwice",
+                    [](auto& r) {
+                      r.add_namespaces()->set_name(1);
+                      r.add_namespaces()->set_name(1);
+                    },
+                    "namespaces[1]: is main as namespaces[0] is; send each namespace once"},
         HostileCase{
             "CheckOutOfRange",
             [](auto& r) { r.mutable_cluster_queues(0)->add_admission_checks()->add_flavors(7); },

@@ -2,9 +2,13 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "host/kueue/objects/cluster_input.hpp"
 #include "host/kueue/objects/node_participation.hpp"
@@ -41,15 +45,17 @@ NEAREST is the domain that comes nearest to holding it, BINDS what is short ther
 selector, affinity and taints keeps the pods from its nodes, LEFT OUT which nodes of the flavor take no
 part. Each line of WOULD FIT is a change that was tried and that suffices alone. EVER tells what can
 never be placed on these nodes from what only waits: an empty node has pods of DaemonSets alone. All
-flavors that the queue would try are looked at. Quota is not.
+flavors that the queue would try are looked at, and of a workload that may be admitted in part fewer
+pods. Quota is not.
 
 Exit codes: 0 it fits; 1 it does not; 2 wrong command line; 3 wrong input;
 4 no GPU or memory, or output lost; 5 internal error.)";
 
 // What was found on one of the flavors that the queue tries.
 struct OnFlavors {
-  const WorkloadRequest* request = nullptr;
+  WorkloadRequest request;
   Certificate found;
+  bool with_fewer = false;  // pods than the workload asks for
 
   bool fits() const { return found.fits; }
 };
@@ -63,6 +69,12 @@ const OnFlavors& BestOf(const std::vector<OnFlavors>& tried) {
     return one.found.undecided ? 2 : 3;
   };
   return *std::ranges::min_element(tried, {}, rank);
+}
+
+std::int64_t PodsOf(const WorkloadRequest& request) {
+  std::int64_t pods = 0;
+  for (const PodSetRequest& pod_set : request.pod_sets) pods += pod_set.count;
+  return pods;
 }
 
 std::string EverText(const Certificate& found) {
@@ -86,7 +98,12 @@ class Table {
 
   std::string Render(const TextStyle& style) {
     TableCell now = AnswerCell(found_.answer, names_);
-    if (several_) now.lines.front() = On(*best_.request) + now.lines.front();
+    if (several_) now.lines.front() = On(best_.request) + now.lines.front();
+    if (best_.with_fewer) {
+      now.lines.insert(now.lines.begin(),
+                       fmt::format("with {} of {} pods, as its minimum allows:",
+                                   PodsOf(best_.request), PodsOf(asked_.request)));
+    }
     rows_.push_back({"NOW", std::move(now)});
     for (const std::string& line : NotHonouredLines(*asked_.workload)) {
       rows_.push_back({"", TableCell(line, Color::kBad)});
@@ -94,7 +111,7 @@ class Table {
     for (const OnFlavors& other : tried_) {
       if (&other == &best_) continue;
       TableCell cell = AnswerCell(other.found.answer, names_);
-      cell.lines.front() = On(*other.request) + cell.lines.front();
+      cell.lines.front() = On(other.request) + cell.lines.front();
       rows_.push_back({"", std::move(cell)});
     }
     if (!found_.fits) {
@@ -127,14 +144,14 @@ class Table {
     for (const OnFlavors& one : tried_) {
       PossibleChanges changes = one.found.changes;
       changes.other_flavors.clear();
-      for (const std::string& line : ChangeLines(changes, *one.request, names_)) {
-        lines.push_back(several_ ? On(*one.request) + line : line);
+      for (const std::string& line : ChangeLines(changes, one.request, names_)) {
+        lines.push_back(several_ ? On(one.request) + line : line);
       }
     }
     PossibleChanges flavors;  // of all that are tried the same
     flavors.other_flavors = found_.changes.other_flavors;
     std::erase_if(flavors.other_flavors, [&](const auto& flavor) { return IsTried(flavor); });
-    std::ranges::move(ChangeLines(flavors, *best_.request, names_), std::back_inserter(lines));
+    std::ranges::move(ChangeLines(flavors, best_.request, names_), std::back_inserter(lines));
     if (lines.empty()) lines.emplace_back("no single change of these kinds is enough");
     return lines;
   }
@@ -149,7 +166,7 @@ class Table {
 
   TableCell Ever() const {
     const bool only_one = !several_ || found_.never;  // the best is never: so are all
-    TableCell cell = (only_one ? "" : On(*best_.request)) + EverText(found_);
+    TableCell cell = (only_one ? "" : On(best_.request)) + EverText(found_);
     if (found_.never) cell.color = Color::kBad;
     return cell;
   }
@@ -275,7 +292,11 @@ void Write(const std::vector<OnFlavors>& tried, const AskedWorkload& asked,
            const FeatureGates& gates, ObjectWriter& out) {
   const OnFlavors& best = BestOf(tried);
   out.Field("workload", std::string_view(asked.workload->key.ToString()));
-  out.Field("flavor", std::string_view(FlavorsText(*best.request)));
+  out.Field("flavor", std::string_view(FlavorsText(best.request)));
+  if (best.with_fewer) {
+    out.Key("fewerPods");
+    out.Flag(true);
+  }
   WriteFound(best.found, gates, out);
   WriteNotHonoured(*asked.workload, out);
   if (tried.size() == 1) return;
@@ -284,7 +305,7 @@ void Write(const std::vector<OnFlavors>& tried, const AskedWorkload& asked,
   for (const OnFlavors& other : tried) {
     if (&other == &best) continue;
     out.BeginMap();
-    out.Field("flavor", std::string_view(FlavorsText(*other.request)));
+    out.Field("flavor", std::string_view(FlavorsText(other.request)));
     WriteFound(other.found, gates, out);
     out.EndMap();
   }
@@ -302,21 +323,51 @@ Result<void> WriteReport(const std::vector<OnFlavors>& tried, const AskedWorkloa
                     .about = asked.workload->key.ToString(),
                     .state = *std::move(input),
                     .gangs = RunningGangs(cluster)};
-  const auto& [request, found] = BestOf(tried);
+  const auto& [request, found, with_fewer] = BestOf(tried);
   ReportedGang& gang =
-      report.gangs.emplace_back(WaitingGang(*asked.workload, asked.cluster_queue, request, names));
+      report.gangs.emplace_back(WaitingGang(*asked.workload, asked.cluster_queue, &request, names));
   if (found.fits) {
     gang.state = ReportedGang::State::kPlaced;
-    gang.status = "would fit";
-    gang.pod_sets = PlacedPodSets(*request, found.answer, names);
+    gang.status = with_fewer ? "would fit, with fewer pods" : "would fit";
+    gang.pod_sets = PlacedPodSets(request, found.answer, names);
   } else {
     gang.reasons.push_back(found.answer.FirstFailure()->failure->reason);
     if (found.never) gang.reasons.emplace_back("never on these nodes, whatever ends");
     gang.nearest = found.near_miss;
     gang.nearest_when = found.never ? "with nothing running" : "now";
-    gang.changes = ChangeLines(found.changes, *request, names);
+    gang.changes = ChangeLines(found.changes, request, names);
   }
   return WriteHtmlReport(std::move(report), file);
+}
+
+// Adds, where none of those that were tried holds a workload that may be admitted in part, how most
+// of its pods are held (R21.11).
+Result<void> TryFewer(const Question& question, const FewerPods& fewer,
+                      std::vector<OnFlavors>& tried) {
+  std::optional<Error> error;
+  std::optional<WorkloadRequest> held;
+  const std::int64_t index = FindPartialCounts(fewer.counts, [&](std::int64_t counts) {
+    if (error) return false;
+    std::vector<WorkloadRequest> requests;
+    for (const OnFlavors& one : tried) requests.push_back(WithFewer(one.request, fewer, counts));
+    const auto answers = question.asked->Nominate(requests);
+    if (!answers) {
+      error = answers.error();
+      return false;
+    }
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if ((*answers)[i].FirstFailure() != nullptr) continue;
+      held = std::move(requests[i]);
+      return true;
+    }
+    return false;
+  });
+  if (error) return tl::unexpected(*std::move(error));
+  if (!held || index > fewer.counts.Range()) return {};
+  auto found = question.asked->Explain(*held, {});
+  if (!found) return tl::unexpected(found.error());
+  tried.push_back({*std::move(held), *std::move(found), true});
+  return {};
 }
 
 // On each of the flavors that the queue tries, up to one that holds it.
@@ -330,8 +381,13 @@ Result<std::vector<OnFlavors>> ExplainEach(const Question& question, const Asked
     auto found = question.asked->Explain(*request, of_files);
     if (!found && IsNotTried(asked, *request, found.error())) continue;
     if (!found) return tl::unexpected(found.error());
-    tried.push_back({request, *std::move(found)});
-    if (tried.back().fits()) break;
+    tried.push_back({*request, *std::move(found)});
+    if (tried.back().fits()) return tried;
+  }
+  if (asked.fewer) {
+    if (auto held = TryFewer(question, *asked.fewer, tried); !held) {
+      return tl::unexpected(held.error());
+    }
   }
   return tried;
 }
@@ -346,7 +402,7 @@ ExitCode RunExplain(const ExplainOptions& options) {
   if (!tried) return ReportError(tried.error());
   Workload workload = *asked->workload;
   const OnFlavors& best = BestOf(*tried);
-  NotePodsWithoutNode(cluster, *best.request, best.found.answer, workload);
+  NotePodsWithoutNode(cluster, best.request, best.found.answer, workload);
   asked->workload = &workload;
   if (options.question.output == "table") {
     const NamesByFlavor names(cluster.flavors, cluster.topologies, cluster.nodes);

@@ -195,7 +195,7 @@ Result<AskedWorkload> AskAbout(const Cluster& cluster, const FeatureGates& gates
   }
   return AskedWorkload{&cluster.workloads[planned.index], planned.cluster_queue,
                        std::get<WorkloadRequest>(std::move(planned.plan)),
-                       std::move(planned.others)};
+                       std::move(planned.others), std::move(planned.fewer)};
 }
 
 std::vector<const WorkloadRequest*> AskedWorkload::Choices() const {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -85,6 +86,7 @@ struct AskedWorkload {
   WorkloadRequest request;
   // The same on the flavors that the queue tries after those of `request`, in that order.
   std::vector<WorkloadRequest> others;
+  std::optional<FewerPods> fewer;  // absent: all its pods are admitted, or none
 
   // Returns all requests, in the order in which they are tried.
   std::vector<const WorkloadRequest*> Choices() const;

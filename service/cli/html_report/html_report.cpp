@@ -294,16 +294,33 @@ class GangWriter {
   ObjectWriter& out_;
 };
 
-// In JSON it stands in texts only; there it could end the script element or begin a comment.
-std::string WithoutAngles(const std::string& json) {
+// Appends characters that are not ASCII, of a text in JSON: those that nobody sees as \xHH, as they
+// are shown everywhere.
+void AppendShown(std::string_view characters, std::string& json) {
+  for (const char c : EscapeControls(characters)) {
+    if (c == '\\') json += '\\';
+    json += c;
+  }
+}
+
+// In JSON an angle stands in texts only; there it could end the script element or begin a comment.
+// So do characters that are not ASCII.
+std::string SafeInPage(std::string_view json) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   std::string safe;
   safe.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
+  while (!json.empty()) {
+    const auto ascii = std::ranges::find_if_not(json, is_ascii);
+    for (const char c : json.substr(0, static_cast<std::size_t>(ascii - json.begin()))) {
+      if (c == '<') {
+        safe += "\\u003c";
+      } else {
+        safe += c;
+      }
     }
+    const auto end = std::find_if(ascii, json.end(), is_ascii);
+    AppendShown({ascii, end}, safe);
+    json = {end, json.end()};
   }
   return safe;
 }
@@ -351,13 +368,13 @@ Result<std::string> ReportData(HtmlReport report) {
   for (const ReportedGang& gang : report.gangs) gangs.Write(gang);
   out->EndList();
   out->EndMap();
-  return WithoutAngles(out->Finish());
+  return SafeInPage(out->Finish());
 }
 
 Result<void> WriteHtmlReport(HtmlReport report, const std::string& path) {
   const Result<std::string> data = ReportData(std::move(report));
   if (!data) return tl::unexpected(data.error());
-  Result<OutputFile> file = OutputFile::Create(path);
+  Result<OutputFile> file = OutputFile::CreateFile(path);
   if (!file) return tl::unexpected(file.error());
   for (const std::string_view part : {kPageBeforeData, std::string_view(*data), kPageBehindData}) {
     file->Write(part);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 namespace espalier {
@@ -36,6 +37,22 @@ Result<OutputFile> OutputFile::Create(const std::string& path) {
   stream->file = gzopen(path.c_str(), path.ends_with(".gz") ? "wb6" : "wbT");  // T: as it is
   if (stream->file == nullptr) return CannotWrite(ErrorClass::kBadInput, path, errno);
   return OutputFile(std::move(stream));
+}
+
+Result<OutputFile> OutputFile::CreateFile(const std::string& path) {
+  const auto refuse = [&](std::string_view why) {
+    return tl::unexpected(
+        Error{ErrorClass::kBadInput,
+              fmt::format("{}: cannot be written: {}; want the name of a file", path, why)});
+  };
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (S_ISFIFO(status.st_mode)) return refuse("it is a pipe");
+    if (S_ISSOCK(status.st_mode)) return refuse("it is a socket");
+    if (S_ISDIR(status.st_mode)) return refuse("it is a directory");
+    if (S_ISBLK(status.st_mode)) return refuse("it is a disk");
+  }
+  return Create(path);
 }
 
 OutputFile::OutputFile(std::unique_ptr<Stream> stream) : stream_(std::move(stream)) {}

@@ -14,6 +14,9 @@ class OutputFile {
   // Creates the file, or replaces the one that exists. Errors (kBadInput: it cannot be created)
   // name the file and say why.
   static Result<OutputFile> Create(const std::string& path);
+  // Does the same, but refuses a pipe, where it would wait for somebody to read, and what else is
+  // there and neither a file nor a character device.
+  static Result<OutputFile> CreateFile(const std::string& path);
   OutputFile(OutputFile&&) noexcept;
   ~OutputFile();
 

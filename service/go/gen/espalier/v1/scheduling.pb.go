@@ -250,7 +250,7 @@ type CycleRequest struct {
 	TopologyRequests []*TopologyRequest    `protobuf:"bytes,6,rep,name=topology_requests,json=topologyRequests,proto3" json:"topology_requests,omitempty"`
 	NodeConstraints  []*NodeConstraints    `protobuf:"bytes,7,rep,name=node_constraints,json=nodeConstraints,proto3" json:"node_constraints,omitempty"`
 	Assignments      []*TopologyAssignment `protobuf:"bytes,8,rep,name=assignments,proto3" json:"assignments,omitempty"`
-	// Of two objects of one name the first counts.
+	// Each object once; quotas are 0 or more.
 	ClusterQueues   []*ClusterQueue   `protobuf:"bytes,9,rep,name=cluster_queues,json=clusterQueues,proto3" json:"cluster_queues,omitempty"`
 	LocalQueues     []*LocalQueue     `protobuf:"bytes,10,rep,name=local_queues,json=localQueues,proto3" json:"local_queues,omitempty"`
 	AdmissionChecks []*AdmissionCheck `protobuf:"bytes,11,rep,name=admission_checks,json=admissionChecks,proto3" json:"admission_checks,omitempty"`

@@ -31,8 +31,8 @@ const (
 	ObjectOutcome_OBJECT_OUTCOME_NOT_PLACED  ObjectOutcome = 2
 	// Nothing of it needs a topology, or it has no pods.
 	ObjectOutcome_OBJECT_OUTCOME_NOTHING_TO_PLACE ObjectOutcome = 3
-	// Not asked about: `reason` says what it waits for, or what of it is not understood. Sent again
-	// together with what is missing, it is placed.
+	// Not asked about: `reason` says what it waits for, what of it is not understood, or which webhook
+	// of Kueue's refuses it. Sent again together with what is missing, it is placed.
 	ObjectOutcome_OBJECT_OUTCOME_WAITING ObjectOutcome = 4
 )
 
