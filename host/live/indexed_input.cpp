@@ -113,6 +113,14 @@ std::int64_t BytesOf(const AdmittedUsage& workload) {
   return bytes;
 }
 
+std::int64_t BytesOf(const Hold& hold) {
+  std::int64_t bytes = static_cast<std::int64_t>(sizeof(Hold)) + kBytesOfIndexEntry +
+                       2 * BytesOf(hold.id) + BytesOf(hold.workload.namespace_) +
+                       BytesOf(hold.workload.name) + BytesOf(hold.owner);
+  for (const FlavorLeafUsage& usage : hold.usage) bytes += 2 * BytesOf(usage);
+  return bytes;
+}
+
 // What a key has no value for, as a change that takes it back.
 void Forget(StateDelta& undo, const Node& node) { undo.remove_nodes.push_back(node.name); }
 void Forget(StateDelta& undo, const NodeUsage& usage) {
@@ -378,20 +386,53 @@ std::vector<AdmittedUsage> IndexedInput::SetWorkloads(std::vector<AdmittedUsage>
     if (known == nullptr ? workload.usage.empty() : *known == workload) continue;
     if (!workload.usage.empty()) {
       Note(workload, 1);
-      used_by_workloads_.Add(workload.usage, 1);
+      used_by_key_.Add(workload.usage, 1);
     }
     before.push_back({workload.key, 0, 0, {}});
     const auto replaced = workloads_.Exchange(std::move(workload));
     if (replaced == nullptr) continue;
     Note(*replaced, -1);
-    used_by_workloads_.Add(replaced->usage, -1);
+    used_by_key_.Add(replaced->usage, -1);
     before.back() = *replaced;
   }
   return before;
 }
 
-Result<std::vector<AdmittedUsage>> IndexedInput::TakeWorkloads(StateDelta& delta) {
-  if (workloads_.size() == 0 && delta.set_workloads.empty()) return std::vector<AdmittedUsage>();
+std::vector<Hold> IndexedInput::SetHolds(std::vector<Hold> holds) {
+  std::vector<Hold> before;
+  for (Hold& given : holds) {
+    const auto known = holds_.find(given.id);
+    if (known == holds_.end() && given.usage.empty()) continue;
+    before.emplace_back().id = given.id;
+    if (known != holds_.end()) {
+      before.back() = *known->second;
+      Note(*known->second, -1);
+      used_by_key_.Add(known->second->usage, -1);
+      holds_.erase(known);
+    }
+    if (given.usage.empty()) continue;
+    Note(given, 1);
+    used_by_key_.Add(given.usage, 1);
+    std::string id = given.id;
+    holds_.emplace(std::move(id), std::make_shared<const Hold>(std::move(given)));
+  }
+  return before;
+}
+
+void IndexedInput::ExtendHold(const std::string& hold, HoldClock::TimePoint expires) {
+  std::shared_ptr<const Hold>& known = holds_.find(hold)->second;
+  Hold extended = *known;
+  extended.expires = expires;
+  known = std::make_shared<const Hold>(std::move(extended));
+}
+
+IndexedInput::Keyed IndexedInput::Set(Keyed keyed) {
+  return {SetWorkloads(std::move(keyed.workloads)), SetHolds(std::move(keyed.holds))};
+}
+
+Result<IndexedInput::Keyed> IndexedInput::TakeKeyed(StateDelta& delta) {
+  const bool changes = !delta.set_workloads.empty() || !delta.set_holds.empty();
+  if (workloads_.size() == 0 && holds_.empty() && !changes) return Keyed();
   if (auto once = CheckNamedOnce(delta.set_workloads); !once) return tl::unexpected(once.error());
   std::map<std::pair<std::string, std::string>, Resources> others;  // that are no workload's
   for (FlavorLeafUsage& set : delta.set_tas_usage) {
@@ -404,7 +445,7 @@ Result<std::vector<AdmittedUsage>> IndexedInput::TakeWorkloads(StateDelta& delta
           fresh ? FindIn(input_.tas_usage, tas_usage_, KeyOf(entry)) : nullptr;
       if (all == nullptr) continue;
       it->second = all->usage;
-      const Resources* theirs = used_by_workloads_.Of(entry.flavor, entry.leaf);
+      const Resources* theirs = used_by_key_.Of(entry.flavor, entry.leaf);
       if (theirs != nullptr) AddTo(it->second, Times(*theirs, -1));
     }
   };
@@ -412,17 +453,24 @@ Result<std::vector<AdmittedUsage>> IndexedInput::TakeWorkloads(StateDelta& delta
     keep_others(workload.usage);
     if (const AdmittedUsage* known = workloads_.Find(workload.key)) keep_others(known->usage);
   }
-  std::vector<AdmittedUsage> before = SetWorkloads(std::exchange(delta.set_workloads, {}));
+  for (const Hold& hold : delta.set_holds) {
+    keep_others(hold.usage);
+    if (const auto known = holds_.find(hold.id); known != holds_.end()) {
+      keep_others(known->second->usage);
+    }
+  }
+  Keyed before = Set({std::exchange(delta.set_workloads, {}), std::exchange(delta.set_holds, {})});
   delta.set_tas_usage.clear();
   for (auto& [key, usage] : others) {
-    const Resources* theirs = used_by_workloads_.Of(key.first, key.second);
+    const Resources* theirs = used_by_key_.Of(key.first, key.second);
     if (theirs != nullptr) AddTo(usage, *theirs);
     if (const std::string* most = theirs == nullptr ? nullptr : SaturatedIn(usage)) {
-      SetWorkloads(std::move(before));
-      return BadInput(fmt::format(
-          "the usage of leaf {} in flavor {}, with that of its workloads, is more {} than an int64 "
-          "holds; send what is in use",
-          Excerpt(key.second), Excerpt(key.first), Excerpt(*most)));
+      Set(std::move(before));
+      return BadInput(
+          fmt::format("the usage of leaf {} in flavor {}, with that of its workloads and holds, is "
+                      "more {} than an int64 "
+                      "holds; send what is in use",
+                      Excerpt(key.second), Excerpt(key.first), Excerpt(*most)));
     }
     delta.set_tas_usage.push_back({key.first, key.second, WithoutZeros(usage)});
   }
@@ -440,15 +488,16 @@ Result<StateDelta> IndexedInput::Apply(StateDelta delta) {
                      [&](const auto& name) { return FindIn(input_.flavors, flavors_, {name}); })}) {
     if (!check) return tl::unexpected<Error>(check.error());
   }
-  Result<std::vector<AdmittedUsage>> workloads = TakeWorkloads(delta);
-  if (!workloads) return tl::unexpected<Error>(workloads.error());
+  Result<Keyed> keyed = TakeKeyed(delta);
+  if (!keyed) return tl::unexpected<Error>(keyed.error());
   StateDelta undo = Change(std::move(delta));
-  undo.set_workloads = *std::move(workloads);
+  undo.set_workloads = std::move(keyed->workloads);
+  undo.set_holds = std::move(keyed->holds);
   return undo;
 }
 
 void IndexedInput::TakeBack(StateDelta undo) {
-  SetWorkloads(std::exchange(undo.set_workloads, {}));
+  Set({std::exchange(undo.set_workloads, {}), std::exchange(undo.set_holds, {})});
   Change(std::move(undo));
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/live/admitted_workloads.hpp"
+#include "host/live/hold.hpp"
 #include "host/live/state_delta.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "host/packing/name_index.hpp"
@@ -19,11 +20,16 @@ class IndexedInput {
   // Indexes `input`; usage given in several parts is added up.
   explicit IndexedInput(ClusterStateInput input);
 
-  // Returns the input; its usage of leaves includes that of the workloads.
+  // Returns the input; its usage of leaves includes that of the workloads and of the holds.
   const ClusterStateInput& input() const { return input_; }
 
   // Returns the workloads that are known by key, as they are now.
   std::shared_ptr<const AdmittedWorkloads> ShareWorkloads() { return workloads_.Share(); }
+
+  const Holds& holds() const { return holds_; }
+
+  // Sets when a hold, which is there, expires; nothing else changes.
+  void ExtendHold(const std::string& hold, HoldClock::TimePoint expires);
 
   // Returns the node of a name, or null.
   const Node* FindNode(const std::string& name) const;
@@ -31,9 +37,9 @@ class IndexedInput {
   // Returns what pods of no topology-aware workload use of a node, or null.
   const NodeUsage* FindNonTasUsage(const std::string& node) const;
 
-  // Returns what the workloads use on a leaf together, or null.
-  const Resources* UsedByWorkloads(std::string_view flavor, std::string_view leaf) const {
-    return used_by_workloads_.Of(flavor, leaf);
+  // Returns what the workloads and holds use on a leaf together, or null.
+  const Resources* UsedByKey(std::string_view flavor, std::string_view leaf) const {
+    return used_by_key_.Of(flavor, leaf);
   }
 
   // Returns the change from the state before Apply returned `undo` to the current one. It refers to
@@ -47,9 +53,9 @@ class IndexedInput {
   std::uint64_t checksum() const { return checksum_; }
 
   // Applies the whole delta or, on an error, nothing. Returns the delta that undoes it, whose usage
-  // of leaves includes that of the workloads. Errors: kBadInput when it removes something that does
-  // not exist, names a workload twice, or usage of workloads on a leaf exceeds an int64 of a
-  // resource.
+  // of leaves includes that of the workloads and of the holds. Errors: kBadInput when it removes
+  // something that does not exist, names a workload twice, or usage of workloads and holds on a
+  // leaf exceeds an int64 of a resource.
   Result<StateDelta> Apply(StateDelta delta);
 
   // Undoes the Apply that returned `undo`.
@@ -61,14 +67,22 @@ class IndexedInput {
   template <class Value>
   class List;
 
-  // Makes all changes but those of workloads.
+  // What uses leaves under a key of its own.
+  struct Keyed {
+    std::vector<AdmittedUsage> workloads;
+    std::vector<Hold> holds;
+  };
+
+  // Makes all changes but those of workloads and holds.
   StateDelta Change(StateDelta delta);
-  // Replaces the workloads, whose usage of leaves must not be in input_ meanwhile. Returns the
-  // former ones.
+  // Replace the workloads and the holds, whose usage of leaves must not be in input_ meanwhile.
+  // Return the former ones.
+  Keyed Set(Keyed keyed);
   std::vector<AdmittedUsage> SetWorkloads(std::vector<AdmittedUsage> workloads);
-  // Applies the workloads of a delta, and adds that of all workloads to its usage of leaves.
-  // Returns the former workloads; on an error nothing has changed.
-  Result<std::vector<AdmittedUsage>> TakeWorkloads(StateDelta& delta);
+  std::vector<Hold> SetHolds(std::vector<Hold> holds);
+  // Applies the workloads and holds of a delta, and adds that of all of them to its usage of
+  // leaves. Returns the former ones; on an error nothing has changed.
+  Result<Keyed> TakeKeyed(StateDelta& delta);
 
   template <class Value>
   void Note(const Value& value, int sign);
@@ -88,7 +102,8 @@ class IndexedInput {
   NameIndex non_tas_usage_;
   NameIndex tas_usage_;
   AdmittedWorkloads workloads_;
-  UsageByLeaf used_by_workloads_;
+  Holds holds_;
+  UsageByLeaf used_by_key_;  // by both
   std::int64_t bytes_ = 0;
   std::uint64_t checksum_;
 };

@@ -50,12 +50,14 @@ Result<void> NamedStates::CheckLoad(const std::string& name) const {
 
 Result<StatePosition> NamedStates::Load(const std::string& name, ClusterStateInput input,
                                         WorkBudget& budget, std::vector<AdmittedUsage> workloads,
-                                        SharedConfiguration configuration) {
+                                        SharedConfiguration configuration,
+                                        std::vector<LostHold>* dropped) {
   if (const auto store = FindOrNull(name)) {
-    return store->Load(std::move(input), budget, std::move(workloads), std::move(configuration));
+    return store->Load(std::move(input), budget, std::move(workloads), std::move(configuration),
+                       dropped);
   }
   if (const auto checked = CheckLoad(name); !checked) return tl::unexpected(checked.error());
-  const auto store = std::make_shared<StateStore>();
+  const auto store = std::make_shared<StateStore>(hold_counts_);
   auto loaded =
       store->Load(std::move(input), budget, std::move(workloads), std::move(configuration));
   if (!loaded) return loaded;

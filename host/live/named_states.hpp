@@ -20,6 +20,9 @@ class NamedStates {
 
   std::size_t most() const { return most_; }
 
+  // Returns what became of the holds of all states, of those that were unloaded too.
+  const HoldCounts& hold_counts() const { return *hold_counts_; }
+
   // Returns the state of that name; the one without a name always exists. Errors: kNotFound, which
   // lists those that exist.
   Result<std::shared_ptr<StateStore>> Find(const std::string& name) const;
@@ -33,7 +36,8 @@ class NamedStates {
   Result<StatePosition> Load(const std::string& name, ClusterStateInput input,
                              WorkBudget& budget = WorkBudget::Unlimited(),
                              std::vector<AdmittedUsage> workloads = {},
-                             SharedConfiguration configuration = nullptr);
+                             SharedConfiguration configuration = nullptr,
+                             std::vector<LostHold>* dropped = nullptr);
 
   // Removes the state of that name. Errors: kBadInput for an empty name, kNotFound as in Find.
   Result<void> Unload(const std::string& name);
@@ -52,7 +56,8 @@ class NamedStates {
   std::shared_ptr<StateStore> FindOrNull(const std::string& name) const;
 
   const std::size_t most_;
-  const std::shared_ptr<StateStore> unnamed_ = std::make_shared<StateStore>();
+  const std::shared_ptr<HoldCounts> hold_counts_ = std::make_shared<HoldCounts>();
+  const std::shared_ptr<StateStore> unnamed_ = std::make_shared<StateStore>(hold_counts_);
   mutable std::mutex mutex_;  // guards named_; held for lookups only
   std::map<std::string, std::shared_ptr<StateStore>> named_;
 };

@@ -16,7 +16,8 @@ enum class Kind : std::uint64_t {
   kFlavor,
   kSharing,
   kWorkload,
-  kConfiguration
+  kConfiguration,
+  kHold
 };
 
 // Mixes words one after the other: the two halves of a product, folded.
@@ -96,6 +97,14 @@ bool AddUsage(const Resources& usage, Mixer& mixer) {
   return any;
 }
 
+void AddLeaves(const std::vector<FlavorLeafUsage>& usage, Mixer& mixer) {
+  for (const FlavorLeafUsage& entry : usage) {
+    mixer.Add(entry.flavor);
+    mixer.Add(entry.leaf);
+    AddUsage(entry.usage, mixer);
+  }
+}
+
 template <class Value>
 std::uint64_t SumOf(const std::vector<Value>& values) {
   std::uint64_t sum = 0;
@@ -158,11 +167,16 @@ std::uint64_t ChecksumOf(const AdmittedUsage& workload) {
   mixer.Add(Amount{workload.priority});
   mixer.Add(workload.quota_reserved_seconds);
   mixer.Add(workload.job);
-  for (const FlavorLeafUsage& entry : workload.usage) {
-    mixer.Add(entry.flavor);
-    mixer.Add(entry.leaf);
-    AddUsage(entry.usage, mixer);
-  }
+  AddLeaves(workload.usage, mixer);
+  return mixer.Take();
+}
+
+std::uint64_t ChecksumOf(const Hold& hold) {
+  Mixer mixer(Kind::kHold);
+  mixer.Add(hold.id);
+  mixer.Add(hold.workload.namespace_);
+  mixer.Add(hold.workload.name);
+  AddLeaves(hold.usage, mixer);
   return mixer.Take();
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "host/live/admitted_usage.hpp"
+#include "host/live/hold.hpp"
 #include "host/model/kueue_configuration.hpp"
 #include "host/packing/cluster_state.hpp"
 
@@ -19,6 +20,9 @@ std::uint64_t ChecksumOf(const Topology& topology);
 std::uint64_t ChecksumOf(const ResourceFlavor& flavor);
 // Returns the checksum of a workload, which must be as InOrder returns it.
 std::uint64_t ChecksumOf(const AdmittedUsage& workload);
+// Returns the checksum of what a hold holds for whom. Its owner and its times change no answer, and
+// are not the same in two servers: they do not count.
+std::uint64_t ChecksumOf(const Hold& hold);
 
 // Returns the checksum of what is beside the objects.
 std::uint64_t ChecksumOf(const KueueConfiguration& configuration);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/live/admitted_usage.hpp"
+#include "host/live/hold.hpp"
 #include "host/packing/cluster_state.hpp"
 
 namespace espalier {
@@ -20,6 +21,7 @@ struct StateDelta {
   std::vector<std::string> remove_flavors;
   std::vector<ResourceFlavor> upsert_flavors;
   std::vector<AdmittedUsage> set_workloads;  // each once; without usage: forget it
+  std::vector<Hold> set_holds;               // each once; without usage: it ends
 
   bool operator==(const StateDelta&) const = default;
 

@@ -78,7 +78,10 @@ bool CopyInput(const ClusterStateInput& from, ClusterStateInput& to, const WorkB
 
 }  // namespace
 
-StateStore::StateStore() : current_(Empty()), unloaded_(Empty()) {}
+StateStore::StateStore(std::shared_ptr<HoldCounts> counts)
+    : current_(Empty()),
+      unloaded_(Empty()),
+      hold_counts_(counts != nullptr ? std::move(counts) : std::make_shared<HoldCounts>()) {}
 
 // Unloads a store whose change ends with an exception.
 class StateStore::UnloadOnThrow {
@@ -97,6 +100,7 @@ class StateStore::UnloadOnThrow {
 };
 
 void StateStore::Unload() {
+  if (input_ != nullptr) hold_counts_->CountEnd(HoldEnd::kDropped, input_->holds().size());
   input_ = nullptr;
   admitted_ = nullptr;
   configuration_ = nullptr;
@@ -140,6 +144,7 @@ Result<LoadedInput> StateStore::Copied(const StatePosition& position, WorkBudget
   if (auto taken = TakeInBooked(budget); !taken) return tl::unexpected(taken.error());
   if (!budget.Charge(input_->bytes())) return tl::unexpected(budget.Check().error());
   LoadedInput loaded{position, {}, configuration_};
+  for (const auto& [id, hold] : input_->holds()) loaded.holds.push_back(hold);
   if (!CopyInput(input_->input(), loaded.input, budget)) {
     return tl::unexpected(budget.Check().error());
   }
@@ -153,9 +158,9 @@ Result<StateStore::Contents> StateStore::ContentsAt(const std::optional<StatePos
   if (!current) return tl::unexpected(current.error());
   auto loaded = Copied((*current)->position, budget);
   if (!loaded) return tl::unexpected(loaded.error());
-  Contents contents{*std::move(loaded), {}};
+  Contents contents{*std::move(loaded), {}, {}};
   for (FlavorLeafUsage& entry : contents.loaded.input.tas_usage) {
-    const Resources* theirs = input_->UsedByWorkloads(entry.flavor, entry.leaf);
+    const Resources* theirs = input_->UsedByKey(entry.flavor, entry.leaf);
     if (theirs == nullptr) continue;
     AddTo(entry.usage, Times(*theirs, -1));
     entry.usage = WithoutZeros(entry.usage);
@@ -168,6 +173,13 @@ Result<StateStore::Contents> StateStore::ContentsAt(const std::optional<StatePos
     if (!budget.Pause()) return tl::unexpected(budget.Check().error());
     contents.workloads.push_back(*workload);
   }
+  AdmittedUsage held;  // of nobody
+  for (const auto& hold : contents.loaded.holds) {
+    budget.Charge(static_cast<std::int64_t>(hold->usage.size() * sizeof(FlavorLeafUsage)));
+    if (!budget.Pause()) return tl::unexpected(budget.Check().error());
+    held.usage.insert(held.usage.end(), hold->usage.begin(), hold->usage.end());
+  }
+  contents.held = InOrder(std::move(held)).usage;
   return contents;
 }
 
@@ -183,13 +195,17 @@ Result<ClusterStateInput> StateStore::FlavorsAt(const std::optional<StatePositio
 
 void StateStore::Close() {
   const std::lock_guard change_lock(change_mutex_);
+  if (input_ != nullptr && !closed_) {
+    hold_counts_->CountEnd(HoldEnd::kDropped, input_->holds().size());
+  }
   const std::lock_guard lock(mutex_);
   closed_ = true;
 }
 
 Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budget,
                                        std::vector<AdmittedUsage> workloads,
-                                       SharedConfiguration configuration) {
+                                       SharedConfiguration configuration,
+                                       std::vector<LostHold>* dropped) {
   auto loaded = std::make_unique<IndexedInput>(std::move(input));
   if (const auto added = loaded->Apply({.set_workloads = std::move(workloads)}); !added) {
     return tl::unexpected(added.error());
@@ -198,6 +214,10 @@ Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budg
   if (!built) return tl::unexpected(built.error());
   const std::lock_guard lock(change_mutex_);
   if (closed_) return Closed();
+  std::vector<LostHold> lost;
+  if (auto kept = KeepHolds(*loaded, *built, budget, lost); !kept) {
+    return tl::unexpected(kept.error());
+  }
   if (unloaded_ == nullptr) unloaded_ = Empty();
   const UnloadOnThrow unload(*this);
   std::swap(input_, loaded);
@@ -207,17 +227,32 @@ Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budg
   admitted_ = input_->ShareWorkloads();
   configuration_ = std::move(configuration);
   input_memory_ = budget.HandOver(input_->bytes());
+  NoteLost(lost, HoldEnd::kDropped, dropped);
   return Publish(*std::move(built), std::make_shared<ResolvedShapeCache>());
 }
 
 Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta delta,
                                          WorkBudget& budget,
-                                         std::optional<SharedConfiguration> configuration) {
+                                         std::optional<SharedConfiguration> configuration,
+                                         std::vector<LostHold>* broken) {
   const std::lock_guard lock(change_mutex_);
-  const UnloadOnThrow unload(*this);
   const auto current = At(base);
   if (!current) return tl::unexpected(current.error());
-  if (delta.set_workloads.empty()) {
+  return MakeChange(**current, std::move(delta), budget, std::move(configuration), broken);
+}
+
+Result<StatePosition> StateStore::MakeChange(const Snapshot& current, StateDelta delta,
+                                             WorkBudget& budget,
+                                             std::optional<SharedConfiguration> configuration,
+                                             std::vector<LostHold>* broken) {
+  const UnloadOnThrow unload(*this);
+  std::vector<LostHold> lost = HoldsLostBy(delta, *input_);
+  const auto ends = [&](const LostHold& hold) {
+    return std::ranges::find(delta.set_holds, hold.id, &Hold::id) != delta.set_holds.end();
+  };
+  std::erase_if(lost, ends);
+  for (const LostHold& hold : lost) delta.set_holds.emplace_back().id = hold.id;
+  if (delta.set_workloads.empty() && delta.set_holds.empty()) {
     TakeInBooked(delta);
   } else {
     TakeInBooked();
@@ -238,10 +273,11 @@ Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta d
   if (!undo->set_workloads.empty()) {
     admitted_ = input_->ShareWorkloads();
   }
+  NoteLost(lost, HoldEnd::kBroken, broken);
   // Resolved shapes go on where the resources do.
-  const bool same_resources = changed->IsBranchOf((*current)->state);
+  const bool same_resources = changed->IsBranchOf(current.state);
   return Publish(*std::move(changed),
-                 same_resources ? (*current)->shapes : std::make_shared<ResolvedShapeCache>());
+                 same_resources ? current.shapes : std::make_shared<ResolvedShapeCache>());
 }
 
 Result<std::vector<Node>> StateStore::NodesAt(const StatePosition& position,
@@ -300,6 +336,9 @@ Result<StateDelta> StateStore::Resolved(ProposedChange change) const {
           Excerpt(sum.node), SaturatingSubtract(0, amount), Excerpt(resource)));
     }
     sum.usage = WithoutZeros(sum.usage);
+  }
+  for (const LostHold& hold : HoldsLostBy(delta, *input_)) {
+    delta.set_holds.emplace_back().id = hold.id;
   }
   return delta;
 }
@@ -387,7 +426,8 @@ StatePosition StateStore::Publish(ClusterState state, std::shared_ptr<ResolvedSh
   auto snapshot = std::make_shared<const Snapshot>(
       Snapshot{next, std::move(state), static_cast<std::int64_t>(input_->input().nodes.size()),
                std::chrono::system_clock::now(), std::move(shapes),
-               input_->input().share_usage_between_flavors, admitted_, configuration_});
+               input_->input().share_usage_between_flavors, admitted_, configuration_,
+               std::ssize(input_->holds())});
   const std::lock_guard lock(mutex_);
   current_.swap(snapshot);  // the old one is freed after the lock, or by its last reader
   return next;

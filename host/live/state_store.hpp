@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "host/engine/resolved_shape_cache.hpp"
+#include "host/live/ended_holds.hpp"
+#include "host/live/hold_changes.hpp"
 #include "host/live/indexed_input.hpp"
 #include "host/live/loaded_configuration.hpp"
+#include "host/live/lost_holds.hpp"
 #include "host/live/proposed_change.hpp"
 #include "host/live/state_delta.hpp"
 #include "host/live/state_position.hpp"
@@ -33,13 +36,15 @@ struct Snapshot {
   // The workloads whose usage is in `state`; never null.
   std::shared_ptr<const AdmittedWorkloads> admitted = std::make_shared<AdmittedWorkloads>();
   SharedConfiguration configuration = nullptr;
+  std::int64_t holds = 0;  // whose usage is in `state`
 };
 
 // The input that the state of a position was built from.
 struct LoadedInput {
   StatePosition position;
-  ClusterStateInput input;
+  ClusterStateInput input;  // its usage of leaves includes that of workloads by key and of holds
   SharedConfiguration configuration = nullptr;
+  std::vector<std::shared_ptr<const Hold>> holds = {};  // by id
 };
 
 // Thread-safe. Changes happen one after the other and in whole: a change that fails, or whose work
@@ -48,7 +53,8 @@ struct LoadedInput {
 // to the budget of the call that makes it, and then handed over to the state.
 class StateStore {
  public:
-  StateStore();
+  // Counts what becomes of holds in `counts`, where that is not null.
+  explicit StateStore(std::shared_ptr<HoldCounts> counts = nullptr);
 
   // A state and the checksum of its contents.
   struct Checked {
@@ -71,10 +77,12 @@ class StateStore {
   Result<LoadedInput> LoadedAt(const std::optional<StatePosition>& position,
                                WorkBudget& budget = WorkBudget::Unlimited());
 
-  // Returns the same without what the workloads that are known by key use, and those workloads.
+  // Returns the same without what the workloads that are known by key and the holds use, and those
+  // workloads.
   struct Contents {
     LoadedInput loaded;
     std::vector<AdmittedUsage> workloads;  // by key
+    std::vector<FlavorLeafUsage> held;     // what the holds use together, one entry per leaf
   };
   Result<Contents> ContentsAt(const std::optional<StatePosition>& position,
                               WorkBudget& budget = WorkBudget::Unlimited());
@@ -87,20 +95,59 @@ class StateStore {
   // for a change in flight.
   void Close();
 
-  // Replaces everything. `budget` must have been charged for `input` and `workloads`, whose usage
-  // comes on top of that of `input`. Errors: kBadInput as in ClusterState::Build, or when a
-  // workload is named twice.
+  // Replaces everything but the holds, which are kept as long as their nodes are there: those that
+  // are not are appended to `dropped`, where that is not null. `budget` must have been charged for
+  // `input` and `workloads`, whose usage comes on top of that of `input`. Errors: kBadInput as in
+  // ClusterState::Build, or when a workload is named twice.
   Result<StatePosition> Load(ClusterStateInput input, WorkBudget& budget = WorkBudget::Unlimited(),
                              std::vector<AdmittedUsage> workloads = {},
-                             SharedConfiguration configuration = nullptr);
+                             SharedConfiguration configuration = nullptr,
+                             std::vector<LostHold>* dropped = nullptr);
 
   // Extends the state at `base`, gives it another Configuration where one is named, and lets
   // flavors on the same nodes see what was booked since the last update (R5.6, R5.7). Takes as long
-  // as ClusterState::Apply when that can be used. Errors: kStale; kBadInput when it removes a node
-  // that does not exist.
+  // as ClusterState::Apply when that can be used. Holds that it takes a leaf of away end with it
+  // and are appended to `broken`, where that is not null. Errors: kStale; kBadInput when it removes
+  // a node that does not exist.
   Result<StatePosition> Update(const StatePosition& base, StateDelta delta,
                                WorkBudget& budget = WorkBudget::Unlimited(),
-                               std::optional<SharedConfiguration> configuration = std::nullopt);
+                               std::optional<SharedConfiguration> configuration = std::nullopt,
+                               std::vector<LostHold>* broken = nullptr);
+
+  // Extends the state at `base` by holds, as Update. Each must have an id that no other ever had.
+  // Problems: a workload has a hold already.
+  HoldResult PlaceHolds(const StatePosition& base, std::vector<Hold> holds,
+                        WorkBudget& budget = WorkBudget::Unlimited());
+
+  // Ends holds and makes the change that reports usage in their place, in one generation. Problems:
+  // holds that are not there, or that have expired by `now`. Errors: those of Update, and kBadInput
+  // of CheckHoldIds and CheckReported.
+  HoldResult ConfirmHolds(HoldConfirmation confirmation, HoldClock::TimePoint now,
+                          WorkBudget& budget = WorkBudget::Unlimited(),
+                          std::vector<LostHold>* broken = nullptr);
+
+  // Ends holds. Problems and errors as above.
+  HoldResult ReleaseHolds(const std::vector<std::string>& ids, HoldClock::TimePoint now,
+                          WorkBudget& budget = WorkBudget::Unlimited());
+
+  // Lets holds expire at `expires`; the state stays at its generation. Problems and errors as
+  // above.
+  HoldResult ExtendHolds(const std::vector<std::string>& ids, HoldClock::TimePoint now,
+                         HoldClock::TimePoint expires);
+
+  // Ends all holds that have expired by `now`, in one generation, if there are any. Returns when
+  // the next one expires, or TimePoint::max(). The error is why `budget` was stopped; then none has
+  // ended.
+  Result<HoldClock::TimePoint> ExpireHolds(HoldClock::TimePoint now,
+                                           WorkBudget& budget = WorkBudget::Unlimited());
+
+  // Returns the holds, by id, and the position of the state that they are of. Waits for a change in
+  // flight. Errors: kStale when nothing is loaded.
+  struct HoldsAt {
+    StatePosition position;
+    std::vector<std::shared_ptr<const Hold>> holds;
+  };
+  Result<HoldsAt> ListHolds();
 
   // Returns nodes of the state at `position` by their names. Errors: kStale; kNotFound for one that
   // does not exist.
@@ -123,6 +170,21 @@ class StateStore {
 
   // Forgets everything, as if nothing had been loaded. Allocates nothing.
   void Unload();
+  // Makes the change that Update describes to the current state.
+  Result<StatePosition> MakeChange(const Snapshot& current, StateDelta delta, WorkBudget& budget,
+                                   std::optional<SharedConfiguration> configuration = std::nullopt,
+                                   std::vector<LostHold>* broken = nullptr);
+  // Returns what is wrong with the holds of these ids.
+  std::vector<HoldProblem> ProblemsOf(const std::vector<std::string>& ids,
+                                      HoldClock::TimePoint now) const;
+  // Note that holds, which are not in `input_` any more, have ended, and append them to `told`,
+  // where that is not null.
+  void NoteEnded(const std::vector<std::string>& ids, HoldEnd how);
+  void NoteLost(const std::vector<LostHold>& lost, HoldEnd how, std::vector<LostHold>* told);
+  // Adds to a built state and to its input the holds of the current one that it can keep, and
+  // appends the others to `dropped`.
+  Result<void> KeepHolds(IndexedInput& input, ClusterState& state, WorkBudget& budget,
+                         std::vector<LostHold>& dropped);
   // Returns the state of the changed `input_`, of which `undo` is the way back. `change_mutex_`
   // must be held, as for all functions below.
   Result<ClusterState> Changed(const StateDelta& undo, WorkBudget& budget);
@@ -153,7 +215,9 @@ class StateStore {
   SharedConfiguration configuration_;                  // beside it
   BookedAmounts booked_;                               // what is not in `input_` yet
   BookedAmounts not_shared_;  // booked since the last update, to be seen by other flavors
-  MemoryHold booked_memory_;  // of both, on first use
+  EndedHolds ended_holds_;
+  const std::shared_ptr<HoldCounts> hold_counts_;  // never null
+  MemoryHold booked_memory_;                       // of both, on first use
   MemoryHold input_memory_;
 };
 

@@ -36,12 +36,14 @@ class RemoteQuestions::Impl {
     const auto reader = stub->ReadState(&context, asked);
     ClusterStateInput input;
     std::vector<AdmittedUsage> workloads;
+    std::vector<FlavorLeafUsage> held;
     Result<void> sound;
     std::int64_t chunk = 0;
     bool is_whole = false;
     for (v1::ReadStateResponse response; reader->Read(&response); ++chunk) {
       WorkBudget budget(kMaxAnswerBytes);
       if (sound) sound = AppendChunk(response.chunk(), chunk, budget, input, workloads);
+      if (sound) sound = AppendHeld(response, budget, held);
       is_whole = response.chunk().has_end();
     }
     if (auto ended = connection_.Check(reader->Finish()); !ended) {
@@ -54,6 +56,7 @@ class RemoteQuestions::Impl {
     for (AdmittedUsage& workload : workloads) {
       std::ranges::move(workload.usage, std::back_inserter(input.tas_usage));
     }
+    std::ranges::move(held, std::back_inserter(input.tas_usage));
     return input;
   }
 

@@ -14,6 +14,7 @@
 #include "service/server/found_state.hpp"
 #include "service/server/read_configuration.hpp"
 #include "service/wire/cluster_state.hpp"
+#include "service/wire/holds.hpp"
 
 namespace espalier {
 namespace {
@@ -50,9 +51,11 @@ grpc::Status UpdateState(const NamedStates& states, const std::string& feature_g
     configuration = *std::move(read);
     AddWarnings(*configuration, response);
   }
+  std::vector<LostHold> broken;
   const auto updated = (*store)->Update(FromProto(request.base()), *std::move(delta), budget,
-                                        std::move(configuration));
+                                        std::move(configuration), &broken);
   if (!updated) return StoreStatus(updated.error(), **store);
+  for (const LostHold& hold : broken) *response.add_broken_holds() = ToProto(hold);
   *response.mutable_state() = ToProto(*updated);
   return grpc::Status::OK;
 }
@@ -71,7 +74,19 @@ struct SentState {
   const std::string state_name;
   const std::string configuration;
   StateChunks chunks;
+  std::size_t held = 0;  // entries that were sent
 };
+
+// Sends the next of what holds use, before the chunks. Returns false when all of it was sent.
+bool SendHeld(SentState& sent, v1::ReadStateResponse& response) {
+  constexpr std::size_t kEntries = 2000;
+  const std::vector<FlavorLeafUsage>& held = sent.contents.held;
+  if (sent.held == held.size()) return false;
+  const std::size_t end = std::min(sent.held + kEntries, held.size());
+  StringTable strings(response.mutable_chunk()->mutable_strings());
+  for (; sent.held < end; ++sent.held) Fill(held[sent.held], strings, *response.add_held_usage());
+  return true;
+}
 
 grpc::Status Summarize(const NamedStates& states, const v1::GetStateSummaryRequest& request,
                        WorkBudget& budget, v1::GetStateSummaryResponse& response) {
@@ -91,6 +106,7 @@ grpc::Status Summarize(const NamedStates& states, const v1::GetStateSummaryReque
     response.set_kueue_configuration(json);
   }
   response.set_workloads(static_cast<std::int64_t>(snapshot.admitted->size()));
+  response.set_holds(snapshot.holds);
   for (const std::string_view name : snapshot.state.FlavorNames()) {
     const FlavorSnapshot& flavor = snapshot.state.Find(name)->snapshot();
     v1::FlavorSummary& summary = *response.add_flavors();
@@ -294,10 +310,12 @@ class ClusterStateService::LoadReactor final : public Calls::Call,
     const auto configuration =
         ReadConfiguration(kueue_configuration_, service_.feature_gates_, budget());
     if (!configuration) return ToStatus(configuration.error());
+    std::vector<LostHold> dropped;
     const auto loaded = service_.states_.Load(name_, std::move(input_), budget(),
-                                              std::move(workloads_), *configuration);
+                                              std::move(workloads_), *configuration, &dropped);
     if (!loaded) return ToStatus(loaded.error());
     v1::LoadStateResponse response;
+    for (const LostHold& hold : dropped) *response.add_dropped_holds() = ToProto(hold);
     AddWarnings(*configuration, response);
     *response.mutable_state() = ToProto(*loaded);
     response_ = ToBytes(response);
@@ -375,7 +393,7 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ClusterStateService::ReadState(
         auto sent = std::make_shared<SentState>(*std::move(contents), message.state_name());
         next = [sent](v1::ReadStateResponse& response, bool& more) {
           *response.mutable_state() = ToProto(sent->contents.loaded.position);
-          more = sent->chunks.Next(*response.mutable_chunk());
+          more = SendHeld(*sent, response) || sent->chunks.Next(*response.mutable_chunk());
           return grpc::Status::OK;
         };
         return grpc::Status::OK;

@@ -46,11 +46,18 @@ grpc::Status Commits::Answer(
 grpc::Status Commits::Book(const CommittedReplies::Key& key, const grpc::ByteBuffer& reply,
                            StateStore& store, const StatePosition& base, ClusterState booked,
                            WorkBudget& budget) {
+  return Book(key, reply, [&] {
+    const auto committed = store.Book(base, std::move(booked), budget);
+    return committed ? grpc::Status::OK : StoreStatus(committed.error(), store);
+  });
+}
+
+grpc::Status Commits::Book(const CommittedReplies::Key& key, const grpc::ByteBuffer& reply,
+                           const std::function<grpc::Status()>& book) {
   const std::lock_guard lock(mutex_);
-  const auto committed = store.Book(base, std::move(booked), budget);
-  if (!committed) return StoreStatus(committed.error(), store);
-  replies_.Keep(key, reply);
-  return grpc::Status::OK;
+  const grpc::Status booked = book();
+  if (booked.ok()) replies_.Keep(key, reply);
+  return booked;
 }
 
 }  // namespace espalier

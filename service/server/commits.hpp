@@ -41,6 +41,9 @@ class Commits {
     return Answer(CommittedReplies::KeyOf(request.commit_token(), request), reply, decide);
   }
 
+  // Books with `book` and keeps the reply for the request of `key` where that says OK.
+  grpc::Status Book(const CommittedReplies::Key& key, const grpc::ByteBuffer& reply,
+                    const std::function<grpc::Status()>& book);
   // Publishes `booked`, as StateStore::Book does, and keeps the reply for the request of `key`.
   grpc::Status Book(const CommittedReplies::Key& key, const grpc::ByteBuffer& reply,
                     StateStore& store, const StatePosition& base, ClusterState booked,

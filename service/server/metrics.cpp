@@ -174,6 +174,8 @@ class ReadValues final : public prometheus::Collectable {
                                          kType,
                                          {}};
     prometheus::MetricFamily nodes{"espalier_state_nodes", "Nodes of the cluster state", kType, {}};
+    prometheus::MetricFamily holds{
+        "espalier_holds", "Holds whose usage is in the cluster state", kType, {}};
     prometheus::MetricFamily changes{"espalier_state_changed_timestamp_seconds",
                                      "When the cluster state changed last; 0: none is loaded",
                                      kType,
@@ -184,9 +186,29 @@ class ReadValues final : public prometheus::Collectable {
       generations.metric.push_back(
           Sample(kType, static_cast<double>(snapshot->position.generation), labels));
       nodes.metric.push_back(Sample(kType, static_cast<double>(snapshot->nodes), labels));
+      holds.metric.push_back(Sample(kType, static_cast<double>(snapshot->holds), labels));
       changes.metric.push_back(Sample(kType, SinceEpoch(snapshot->published), labels));
     }
-    for (auto* family : {&generations, &nodes, &changes}) families.push_back(std::move(*family));
+    for (auto* family : {&generations, &nodes, &holds, &changes}) {
+      families.push_back(std::move(*family));
+    }
+    AddEndedHolds(families);
+  }
+
+  void AddEndedHolds(std::vector<prometheus::MetricFamily>& families) const {
+    constexpr auto kType = prometheus::MetricType::Counter;
+    const HoldCounts& counts = sources_.states.hold_counts();
+    families.push_back(
+        Counter("espalier_holds_made_total", "Holds made", static_cast<double>(counts.made)));
+    prometheus::MetricFamily ended{"espalier_holds_ended_total", "Holds that ended", kType, {}};
+    for (const auto& [name, how] :
+         {std::pair("confirmed", HoldEnd::kConfirmed), std::pair("released", HoldEnd::kReleased),
+          std::pair("expired", HoldEnd::kExpired), std::pair("broken", HoldEnd::kBroken),
+          std::pair("dropped", HoldEnd::kDropped)}) {
+      const auto count = counts.ended[static_cast<std::size_t>(how)].load();
+      ended.metric.push_back(Sample(kType, static_cast<double>(count), {{"how", name}}));
+    }
+    families.push_back(std::move(ended));
   }
 
   void AddCapacity(std::vector<prometheus::MetricFamily>& families) const {

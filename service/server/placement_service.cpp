@@ -1,6 +1,7 @@
 #include "service/server/placement_service.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "host/model/excerpt.hpp"
 #include "service/server/batch_checks.hpp"
 #include "service/server/found_state.hpp"
+#include "service/server/hold_calls.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/gangs.hpp"
@@ -28,6 +30,7 @@ constexpr std::int64_t kMostBytesOfShare = 10;
 struct Answered {
   v1::AnswerBatch answers;             // of gangs: the rows alone
   std::optional<ClusterState> booked;  // the state with what was placed, in order
+  std::vector<WorkloadAnswer> placed;  // of workloads that are held
 };
 
 Result<void> OnlyWithPodsInPlace(const std::vector<WorkloadRequest>& workloads) {
@@ -70,19 +73,19 @@ Result<Answered> AnswerGangs(const GangRequests& requests, const Snapshot& snaps
     GangBatch batch(state, requests.shapes, budget);
     batch.Nominate(backend, requests.gangs, answers);
     if (budget.stopped()) return tl::unexpected(budget.Check().error());
-    return Answered{RowsToProto(requests, batch, answers, state, budget), std::nullopt};
+    return Answered{RowsToProto(requests, batch, answers, state, budget), std::nullopt, {}};
   }
   Result<ClusterState> scratch = state.Branch(budget);
   if (!scratch) return tl::unexpected(scratch.error());
   GangBatch batch(*scratch, requests.shapes, budget);
   batch.PlaceInOrder(backend, *scratch, requests.gangs, answers);
   if (budget.stopped()) return tl::unexpected(budget.Check().error());
-  return Answered{RowsToProto(requests, batch, answers, state, budget), *std::move(scratch)};
+  return Answered{RowsToProto(requests, batch, answers, state, budget), *std::move(scratch), {}};
 }
 
 Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
                                  const Snapshot& snapshot, const Engine& engine, PlacementMode mode,
-                                 const LeafIndex& leaf_index) {
+                                 const LeafIndex& leaf_index, bool held) {
   std::vector<WorkloadAnswer> answers;
   std::optional<ClusterState> booked;
   if (mode == PlacementMode::kNominate) {
@@ -96,18 +99,22 @@ Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
   if (engine.budget().stopped()) return tl::unexpected(engine.budget().Check().error());
   auto batch = ToProto(workloads, answers, leaf_index, engine.budget());
   if (!batch) return tl::unexpected(batch.error());
-  return Answered{*std::move(batch), std::move(booked)};
+  if (!held) answers.clear();
+  return Answered{*std::move(batch), std::move(booked), std::move(answers)};
 }
 
 }  // namespace
 
 PlacementService::PlacementService(Calls& calls, NamedStates& states, Commits& commits,
-                                   std::shared_ptr<Backend> backend, FeatureGates gates)
+                                   HoldExpiry& expiry, std::shared_ptr<Backend> backend,
+                                   FeatureGates gates, std::string feature_gates)
     : calls_(calls),
       states_(states),
       commits_(commits),
+      expiry_(expiry),
       backend_(std::move(backend)),
-      gates_(gates) {}
+      gates_(gates),
+      feature_gates_(std::move(feature_gates)) {}
 
 grpc::ServerUnaryReactor* PlacementService::Place(grpc::CallbackServerContext* context,
                                                   const grpc::ByteBuffer* request,
@@ -126,21 +133,69 @@ grpc::ServerUnaryReactor* PlacementService::Run(grpc::CallbackServerContext* con
                                                 grpc::ByteBuffer* response) {
   return calls_.RunParsed<v1::PlaceRequest>(
       context, calls_.queue(), request,
-      [this, which, response](const v1::PlaceRequest& message, WorkBudget& budget) {
-        return Answer(message, which, budget, *response);
+      [this, which, response, peer = context->peer()](const v1::PlaceRequest& message,
+                                                      WorkBudget& budget) {
+        return Answer(message, peer, which, budget, *response);
       });
 }
 
-grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, Workloads which,
-                                      WorkBudget& budget, grpc::ByteBuffer& bytes) {
+grpc::ServerUnaryReactor* PlacementService::ConfirmHolds(grpc::CallbackServerContext* context,
+                                                         const grpc::ByteBuffer* request,
+                                                         grpc::ByteBuffer* response) {
+  return calls_.RunParsed<v1::ConfirmHoldsRequest, v1::ConfirmHoldsResponse>(
+      context, calls_.state_queue(), request, response,
+      [this](const v1::ConfirmHoldsRequest& message, WorkBudget& budget,
+             v1::ConfirmHoldsResponse& answer) {
+        return espalier::ConfirmHolds(states_, expiry_.clock(), feature_gates_, message, budget,
+                                      answer);
+      });
+}
+
+grpc::ServerUnaryReactor* PlacementService::ReleaseHolds(grpc::CallbackServerContext* context,
+                                                         const grpc::ByteBuffer* request,
+                                                         grpc::ByteBuffer* response) {
+  return calls_.RunParsed<v1::ReleaseHoldsRequest, v1::ReleaseHoldsResponse>(
+      context, calls_.state_queue(), request, response,
+      [this](const v1::ReleaseHoldsRequest& message, WorkBudget& budget,
+             v1::ReleaseHoldsResponse& answer) {
+        return espalier::ReleaseHolds(states_, expiry_.clock(), message, budget, answer);
+      });
+}
+
+grpc::ServerUnaryReactor* PlacementService::ExtendHolds(grpc::CallbackServerContext* context,
+                                                        const grpc::ByteBuffer* request,
+                                                        grpc::ByteBuffer* response) {
+  return calls_.RunParsed<v1::ExtendHoldsRequest, v1::ExtendHoldsResponse>(
+      context, calls_.state_queue(), request, response,
+      [this](const v1::ExtendHoldsRequest& message, WorkBudget&, v1::ExtendHoldsResponse& answer) {
+        return espalier::ExtendHolds(states_, expiry_, message, answer);
+      });
+}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* PlacementService::ListHolds(
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
+  return calls_.StreamParsed<v1::ListHoldsRequest, v1::ListHoldsResponse>(
+      context, calls_.state_queue(), request,
+      [this](const v1::ListHoldsRequest& message, WorkBudget& budget,
+             Calls::NextMessage<v1::ListHoldsResponse>& next) {
+        return espalier::ListHolds(states_, expiry_.clock(), message, budget, next);
+      });
+}
+
+grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, const std::string& peer,
+                                      Workloads which, WorkBudget& budget,
+                                      grpc::ByteBuffer& bytes) {
   return commits_.Answer(request, bytes, [&](const CommittedReplies::Key& key) {
-    return Decide(request, key, which, budget, bytes);
+    return Decide(request, key, peer, which, budget, bytes);
   });
 }
 
 grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
-                                      const CommittedReplies::Key& key, Workloads which,
-                                      WorkBudget& budget, grpc::ByteBuffer& bytes) {
+                                      const CommittedReplies::Key& key, const std::string& peer,
+                                      Workloads which, WorkBudget& budget,
+                                      grpc::ByteBuffer& bytes) {
+  if (const auto checked = CheckHoldRequest(request); !checked) return ToStatus(checked.error());
+  const bool held = request.hold_seconds() != 0;
   FoundState found;
   if (const grpc::Status status = FindState(states_, request, found); !status.ok()) return status;
   const Snapshot& snapshot = *found.snapshot;
@@ -157,7 +212,8 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
   Result<Answered> answered;
   std::optional<GangRequests> gangs;
   AnswersOfThisThread gang_answers;
-  if (which == Workloads::kAny && *leaf_index) {
+  std::optional<std::vector<WorkloadRequest>> workloads;
+  if (which == Workloads::kAny && *leaf_index && !held) {  // what is held has names
     const std::int64_t before = budget.charged();
     gangs = ReadGangs(request.workloads(), state, *gates, *snapshot.shapes, budget);
     if (!gangs) budget.Release(budget.charged() - before);
@@ -165,8 +221,9 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
   if (gangs) {
     answered = AnswerGangs(*gangs, snapshot, *backend_, *mode, budget, gang_answers.Get());
   } else {
-    const auto workloads = FromProto(request.workloads(), budget);
-    if (!workloads) return ToStatus(workloads.error());
+    auto read = FromProto(request.workloads(), budget);
+    if (!read) return ToStatus(read.error());
+    workloads = *std::move(read);
     if (which == Workloads::kWithPodsInPlace) {
       if (const auto checked = OnlyWithPodsInPlace(*workloads); !checked) {
         return ToStatus(checked.error());
@@ -175,8 +232,8 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
     if (const auto checked = CheckFlavors(*workloads, state); !checked) {
       return ToStatus(checked.error());
     }
-    answered =
-        AnswerWorkloads(*workloads, snapshot, Engine(backend_, *gates, budget), *mode, *leaf_index);
+    answered = AnswerWorkloads(*workloads, snapshot, Engine(backend_, *gates, budget), *mode,
+                               *leaf_index, held);
   }
   if (!answered) return ToStatus(answered.error());
   if (!budget.Pause()) return ToStatus(budget.Check().error());
@@ -184,7 +241,16 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
   // The whole answer is made before anything is booked: whatever can be refused is refused now.
   v1::PlaceResponse response;
   *response.mutable_state() = ToProto(snapshot.position);
-  if (request.commit()) *response.mutable_committed() = ToProto(Next(snapshot.position));
+  const StatePosition next = Next(snapshot.position);
+  if (request.commit()) *response.mutable_committed() = ToProto(next);
+  const HoldClock::TimePoint now = expiry_.clock().Now();
+  std::vector<Hold> holds;
+  if (held) {
+    auto made = HoldsOf(request, *workloads, answered->placed, next.generation, peer, now, budget,
+                        response);
+    if (!made) return ToStatus(made.error());
+    holds = *std::move(made);
+  }
   if (gangs) {
     const auto shares = static_cast<std::int64_t>(gang_answers.Get().shares.size());
     if (!budget.Charge(shares * kMostBytesOfShare)) return ToStatus(budget.Check().error());
@@ -200,6 +266,15 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
     bytes = ToBytes(response);
   }
   if (!request.commit()) return grpc::Status::OK;
+  if (held) {
+    const auto expires = now + std::chrono::seconds(request.hold_seconds());
+    const grpc::Status booked = commits_.Book(key, bytes, [&] {
+      const auto placed = found.store->PlaceHolds(snapshot.position, std::move(holds), budget);
+      return placed ? grpc::Status::OK : HoldStatus(placed.error(), *found.store);
+    });
+    if (booked.ok()) expiry_.Expect(expires);
+    return booked;
+  }
   return commits_.Book(key, bytes, *found.store, snapshot.position, *std::move(answered->booked),
                        budget);
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "espalier/v1/placement.grpc.pb.h"
 #include "host/engine/engine.hpp"
+#include "host/live/hold_expiry.hpp"
 #include "host/live/named_states.hpp"
 #include "service/server/calls.hpp"
 #include "service/server/commits.hpp"
@@ -14,13 +16,18 @@ namespace espalier {
 
 // Reads and writes bytes itself, as most of the time of a large call is spent between them and
 // integers.
-class PlacementService final
-    : public v1::Placement::WithRawCallbackMethod_Place<
-          v1::Placement::WithRawCallbackMethod_Replace<v1::Placement::Service>> {
+class PlacementService final : public v1::Placement::WithRawCallbackMethod_Place<
+                                   v1::Placement::WithRawCallbackMethod_Replace<
+                                       v1::Placement::WithRawCallbackMethod_ConfirmHolds<
+                                           v1::Placement::WithRawCallbackMethod_ReleaseHolds<
+                                               v1::Placement::WithRawCallbackMethod_ExtendHolds<
+                                                   v1::Placement::WithRawCallbackMethod_ListHolds<
+                                                       v1::Placement::Service>>>>>> {
  public:
-  // `calls`, `states` and `commits` outlive the service; `gates` hold where a request names none.
-  PlacementService(Calls& calls, NamedStates& states, Commits& commits,
-                   std::shared_ptr<Backend> backend, FeatureGates gates);
+  // `calls`, `states`, `commits` and `expiry` outlive the service; `gates` hold where a request
+  // names none; `feature_gates` is the value of the server's flag.
+  PlacementService(Calls& calls, NamedStates& states, Commits& commits, HoldExpiry& expiry,
+                   std::shared_ptr<Backend> backend, FeatureGates gates, std::string feature_gates);
 
   grpc::ServerUnaryReactor* Place(grpc::CallbackServerContext* context,
                                   const grpc::ByteBuffer* request,
@@ -28,6 +35,17 @@ class PlacementService final
   grpc::ServerUnaryReactor* Replace(grpc::CallbackServerContext* context,
                                     const grpc::ByteBuffer* request,
                                     grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* ConfirmHolds(grpc::CallbackServerContext* context,
+                                         const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* ReleaseHolds(grpc::CallbackServerContext* context,
+                                         const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* ExtendHolds(grpc::CallbackServerContext* context,
+                                        const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* ListHolds(grpc::CallbackServerContext* context,
+                                                        const grpc::ByteBuffer* request) override;
 
  private:
   // The workloads a call takes.
@@ -36,16 +54,20 @@ class PlacementService final
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context,
                                 const grpc::ByteBuffer* request, Workloads which,
                                 grpc::ByteBuffer* response);
-  grpc::Status Answer(const v1::PlaceRequest& request, Workloads which, WorkBudget& budget,
-                      grpc::ByteBuffer& bytes);
+  // `peer` is the client's address.
+  grpc::Status Answer(const v1::PlaceRequest& request, const std::string& peer, Workloads which,
+                      WorkBudget& budget, grpc::ByteBuffer& bytes);
   grpc::Status Decide(const v1::PlaceRequest& request, const CommittedReplies::Key& key,
-                      Workloads which, WorkBudget& budget, grpc::ByteBuffer& bytes);
+                      const std::string& peer, Workloads which, WorkBudget& budget,
+                      grpc::ByteBuffer& bytes);
 
   Calls& calls_;
   NamedStates& states_;
   Commits& commits_;
+  HoldExpiry& expiry_;
   std::shared_ptr<Backend> backend_;
   FeatureGates gates_;
+  const std::string feature_gates_;
 };
 
 }  // namespace espalier

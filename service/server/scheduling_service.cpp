@@ -2,12 +2,15 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "host/kueue/cycle/scheduling_cycle.hpp"
 #include "host/kueue/objects/cluster_input.hpp"
+#include "host/kueue/objects/cluster_lookup.hpp"
 #include "service/server/found_state.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/resizing.hpp"
@@ -16,16 +19,36 @@
 namespace espalier {
 namespace {
 
+// Returns what is held, but for workloads that the cluster has with usage of their own: their
+// controller reports them here, whether or not it has confirmed their holds.
+std::vector<FlavorLeafUsage> HeldBesides(const Cluster& cluster, const LoadedInput& loaded) {
+  std::vector<FlavorLeafUsage> held;
+  if (loaded.holds.empty()) return held;
+  const ClusterLookup lookup(cluster);
+  std::set<ObjectKey> reported;
+  for (const Workload& workload : cluster.workloads) {
+    if (!TasUsage(workload, lookup).empty()) reported.insert(workload.key);
+  }
+  for (const auto& hold : loaded.holds) {
+    if (reported.contains(hold->workload)) continue;
+    held.insert(held.end(), hold->usage.begin(), hold->usage.end());
+  }
+  return held;
+}
+
 // Gives `cluster`, which has queues and workloads, the nodes, topologies, flavors and Configuration
-// that were loaded; the state has the usage of its workloads and of the pods of no workload that
-// were loaded.
+// that were loaded; the state has the usage of its workloads, of the pods of no workload that were
+// loaded, and of holds.
 Result<ClusterState> StateOf(Cluster& cluster, LoadedInput loaded, const Engine& engine) {
   cluster.topologies = std::move(loaded.input.topologies);
   cluster.flavors = std::move(loaded.input.flavors);
   cluster.nodes = std::move(loaded.input.nodes);
   if (loaded.configuration != nullptr) cluster.configuration = loaded.configuration->configuration;
-  return BuildState(cluster, engine.gates(), engine.budget(),
-                    std::move(loaded.input.non_tas_usage));
+  const std::vector<FlavorLeafUsage> held = HeldBesides(cluster, loaded);
+  auto state =
+      BuildState(cluster, engine.gates(), engine.budget(), std::move(loaded.input.non_tas_usage));
+  if (state) state->ChangeUsage(held, 1, engine.gates().handle_overlapping_flavors);
+  return state;
 }
 
 Result<SchedulingCyclesResult> RunOnLoaded(Cluster cluster, LoadedInput loaded,

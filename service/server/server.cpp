@@ -14,6 +14,7 @@
 #include <grpcpp/impl/server_builder_option.h>
 #include <spdlog/spdlog.h>
 
+#include "host/live/hold_expiry.hpp"
 #include "host/live/named_states.hpp"
 #include "host/model/machine_memory.hpp"
 #include "service/backends/backends.hpp"
@@ -158,7 +159,11 @@ class Server::Impl {
         states_(static_cast<std::size_t>(options.max_states)),
         cluster_state_(calls_, states_, options.named_gates,
                        [this] { SetLoaded(states_.AnyLoaded()); }),
-        placement_(calls_, states_, commits_, backend, options.gates),
+        hold_clock_(options.hold_clock != nullptr ? options.hold_clock
+                                                  : std::make_shared<MachineHoldClock>()),
+        hold_expiry_(states_, *hold_clock_, calls_.memory()),
+        placement_(calls_, states_, commits_, hold_expiry_, backend, options.gates,
+                   options.named_gates),
         questions_(calls_, states_, backend, options.gates),
         scheduling_(calls_, states_, backend, options.gates),
         ungating_(calls_),
@@ -321,6 +326,8 @@ class Server::Impl {
   NamedStates states_;
   ClusterStateService cluster_state_;
   Commits commits_;
+  const std::shared_ptr<HoldClock> hold_clock_;
+  HoldExpiry hold_expiry_;
   PlacementService placement_;
   QuestionsService questions_;
   SchedulingService scheduling_;

@@ -14,6 +14,7 @@
 namespace espalier {
 
 class Backend;
+class HoldClock;
 
 struct ServerOptions {
   // Addresses, at least one: "unix:/path/to/socket" or "HOST:PORT" ("[::1]:PORT"); port 0 takes a
@@ -38,6 +39,7 @@ struct ServerOptions {
   // HOST:PORT of Prometheus metrics, at /metrics; port 0 takes a free one. Empty: none.
   std::string metrics;
   std::vector<CapacityShape> capacity_shapes;  // whose capacity is among the metrics
+  std::shared_ptr<HoldClock> hold_clock;       // by which holds expire; null: the machine's
   std::string version;                         // version of the program, for the metrics
   std::string commit;
 };

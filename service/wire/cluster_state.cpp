@@ -192,6 +192,14 @@ Result<void> AppendChunk(const v1::LoadStateRequest& message, std::int64_t chunk
   return {};
 }
 
+Result<void> AppendHeld(const v1::ReadStateResponse& message, WorkBudget& budget,
+                        std::vector<FlavorLeafUsage>& held) {
+  Decoder decoder(message.chunk().strings(), budget);
+  AppendFromProto(message.held_usage(), FieldPath("state"), "held_usage", decoder, held);
+  if (!decoder.ok()) return tl::unexpected(decoder.error());
+  return {};
+}
+
 Result<StateDelta> FromProto(const v1::UpdateStateRequest& message, WorkBudget& budget) {
   Decoder decoder(message.strings(), budget);
   const FieldPath path("update");

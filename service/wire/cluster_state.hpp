@@ -24,6 +24,10 @@ Result<void> AppendChunk(const v1::LoadStateRequest& message, std::int64_t chunk
                          WorkBudget& budget, ClusterStateInput& input,
                          std::vector<AdmittedUsage>& workloads);
 
+// Appends what holds use, which the state of the chunk has on top. Errors as above.
+Result<void> AppendHeld(const v1::ReadStateResponse& message, WorkBudget& budget,
+                        std::vector<FlavorLeafUsage>& held);
+
 Node FromProto(const v1::Node& message, const FieldPath& path, Decoder& decoder);
 FlavorLeafUsage FromProto(const v1::FlavorLeafUsage& message, const FieldPath& path,
                           Decoder& decoder);

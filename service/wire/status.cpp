@@ -25,6 +25,8 @@ constexpr std::array kCodes = {
     std::pair{ErrorClass::kCancelled, grpc::StatusCode::CANCELLED},
     std::pair{ErrorClass::kCancelled, grpc::StatusCode::DEADLINE_EXCEEDED},
     std::pair{ErrorClass::kNotFound, grpc::StatusCode::UNIMPLEMENTED},
+    std::pair{ErrorClass::kBadInput, grpc::StatusCode::ALREADY_EXISTS},  // of holds
+    std::pair{ErrorClass::kNotFound, grpc::StatusCode::ABORTED},         // of holds
 };
 
 }  // namespace
