@@ -3,6 +3,7 @@ package espalier
 import (
 	"context"
 	"fmt"
+	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -18,12 +19,22 @@ type PlaceOptions struct {
 	Sequential bool
 	// FeatureGates of Kueue by name; those not named are as the server was started with.
 	FeatureGates map[string]bool
+	// Hold, in whole seconds from 1 to 86,400, books each gang that is placed as a hold, which counts
+	// as usage until it is confirmed, released or expires. It needs Sequential. 0: nothing is booked.
+	Hold time.Duration
+	// HoldOwner says who holds, for people; empty: the address of this client.
+	HoldOwner string
 }
 
 // Placement holds the answers to gangs, in their order.
 type Placement struct {
 	State   Position // they were computed on
 	Answers []Answer
+	// Holds are the ids of what is held, by gang, with PlaceOptions.Hold; empty where a gang is not
+	// placed.
+	Holds []string
+	// Committed is the state with the holds. Zero: nothing was booked.
+	Committed Position
 }
 
 // Answer says where a gang goes, or why it does not.
@@ -65,13 +76,21 @@ func (a *Answer) Reason() string {
 	return ""
 }
 
-// Place answers where gangs go. A gang that does not fit is an answer. Nothing is booked.
+// Place answers where gangs go. A gang that does not fit is an answer. Nothing is booked but with
+// PlaceOptions.Hold.
 func (c *Client) Place(ctx context.Context, options PlaceOptions, gangs ...Gang) (*Placement, error) {
 	mode := pb.PlacementMode_PLACEMENT_MODE_NOMINATE
 	if options.Sequential {
 		mode = pb.PlacementMode_PLACEMENT_MODE_SEQUENTIAL
 	}
+	hold, err := wholeSeconds(options.Hold)
+	if err != nil {
+		return nil, fmt.Errorf("place: %w", err)
+	}
 	reply, err := c.placement.Place(ctx, &pb.PlaceRequest{
+		Commit:       hold != 0,
+		HoldSeconds:  hold,
+		HoldOwner:    options.HoldOwner,
 		State:        options.State.message(),
 		Mode:         mode,
 		DomainNaming: pb.DomainNaming_DOMAIN_NAMING_NAME,
@@ -86,7 +105,10 @@ func (c *Client) Place(ctx context.Context, options PlaceOptions, gangs ...Gang)
 	if err != nil {
 		return nil, fmt.Errorf("place: %w", err)
 	}
-	return &Placement{State: positionOf(reply.GetState()), Answers: answers}, nil
+	return &Placement{
+		State: positionOf(reply.GetState()), Answers: answers,
+		Holds: reply.GetHoldIds(), Committed: positionOf(reply.GetCommitted()),
+	}, nil
 }
 
 // decode reads the answers to gangs. Errors: they are not the answers to these.

@@ -121,12 +121,24 @@ class LoadStateEnd(_message.Message):
     def __init__(self, nodes: _Optional[int] = ..., non_tas_usage: _Optional[int] = ..., tas_usage: _Optional[int] = ..., workloads: _Optional[int] = ...) -> None: ...
 
 class LoadStateResponse(_message.Message):
-    __slots__ = ("state", "warnings")
+    __slots__ = ("state", "warnings", "dropped_holds")
     STATE_FIELD_NUMBER: _ClassVar[int]
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_HOLDS_FIELD_NUMBER: _ClassVar[int]
     state: _types_pb2.StatePosition
     warnings: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+    dropped_holds: _containers.RepeatedCompositeFieldContainer[LostHold]
+    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ..., dropped_holds: _Optional[_Iterable[_Union[LostHold, _Mapping]]] = ...) -> None: ...
+
+class LostHold(_message.Message):
+    __slots__ = ("id", "flavor", "leaf")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    FLAVOR_FIELD_NUMBER: _ClassVar[int]
+    LEAF_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    flavor: str
+    leaf: str
+    def __init__(self, id: _Optional[str] = ..., flavor: _Optional[str] = ..., leaf: _Optional[str] = ...) -> None: ...
 
 class UpdateStateRequest(_message.Message):
     __slots__ = ("base", "strings", "remove_nodes", "upsert_nodes", "set_non_tas_usage", "set_tas_usage", "remove_topologies", "upsert_topologies", "remove_flavors", "upsert_flavors", "set_workloads", "state_name", "set_kueue_configuration")
@@ -159,12 +171,14 @@ class UpdateStateRequest(_message.Message):
     def __init__(self, base: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., strings: _Optional[_Iterable[str]] = ..., remove_nodes: _Optional[_Iterable[int]] = ..., upsert_nodes: _Optional[_Iterable[_Union[Node, _Mapping]]] = ..., set_non_tas_usage: _Optional[_Iterable[_Union[NodeUsage, _Mapping]]] = ..., set_tas_usage: _Optional[_Iterable[_Union[FlavorLeafUsage, _Mapping]]] = ..., remove_topologies: _Optional[_Iterable[int]] = ..., upsert_topologies: _Optional[_Iterable[_Union[Topology, _Mapping]]] = ..., remove_flavors: _Optional[_Iterable[int]] = ..., upsert_flavors: _Optional[_Iterable[_Union[ResourceFlavor, _Mapping]]] = ..., set_workloads: _Optional[_Iterable[_Union[AdmittedWorkload, _Mapping]]] = ..., state_name: _Optional[str] = ..., set_kueue_configuration: _Optional[str] = ...) -> None: ...
 
 class UpdateStateResponse(_message.Message):
-    __slots__ = ("state", "warnings")
+    __slots__ = ("state", "warnings", "broken_holds")
     STATE_FIELD_NUMBER: _ClassVar[int]
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    BROKEN_HOLDS_FIELD_NUMBER: _ClassVar[int]
     state: _types_pb2.StatePosition
     warnings: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+    broken_holds: _containers.RepeatedCompositeFieldContainer[LostHold]
+    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ..., broken_holds: _Optional[_Iterable[_Union[LostHold, _Mapping]]] = ...) -> None: ...
 
 class GetStateSummaryRequest(_message.Message):
     __slots__ = ("state_name",)
@@ -173,20 +187,22 @@ class GetStateSummaryRequest(_message.Message):
     def __init__(self, state_name: _Optional[str] = ...) -> None: ...
 
 class GetStateSummaryResponse(_message.Message):
-    __slots__ = ("state", "nodes", "flavors", "checksum", "workloads", "kueue_configuration")
+    __slots__ = ("state", "nodes", "flavors", "checksum", "workloads", "kueue_configuration", "holds")
     STATE_FIELD_NUMBER: _ClassVar[int]
     NODES_FIELD_NUMBER: _ClassVar[int]
     FLAVORS_FIELD_NUMBER: _ClassVar[int]
     CHECKSUM_FIELD_NUMBER: _ClassVar[int]
     WORKLOADS_FIELD_NUMBER: _ClassVar[int]
     KUEUE_CONFIGURATION_FIELD_NUMBER: _ClassVar[int]
+    HOLDS_FIELD_NUMBER: _ClassVar[int]
     state: _types_pb2.StatePosition
     nodes: int
     flavors: _containers.RepeatedCompositeFieldContainer[FlavorSummary]
     checksum: int
     workloads: int
     kueue_configuration: str
-    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., nodes: _Optional[int] = ..., flavors: _Optional[_Iterable[_Union[FlavorSummary, _Mapping]]] = ..., checksum: _Optional[int] = ..., workloads: _Optional[int] = ..., kueue_configuration: _Optional[str] = ...) -> None: ...
+    holds: int
+    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., nodes: _Optional[int] = ..., flavors: _Optional[_Iterable[_Union[FlavorSummary, _Mapping]]] = ..., checksum: _Optional[int] = ..., workloads: _Optional[int] = ..., kueue_configuration: _Optional[str] = ..., holds: _Optional[int] = ...) -> None: ...
 
 class FlavorSummary(_message.Message):
     __slots__ = ("name", "levels", "domain_counts", "nodes", "resources")
@@ -211,12 +227,14 @@ class ReadStateRequest(_message.Message):
     def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., state_name: _Optional[str] = ...) -> None: ...
 
 class ReadStateResponse(_message.Message):
-    __slots__ = ("state", "chunk")
+    __slots__ = ("state", "chunk", "held_usage")
     STATE_FIELD_NUMBER: _ClassVar[int]
     CHUNK_FIELD_NUMBER: _ClassVar[int]
+    HELD_USAGE_FIELD_NUMBER: _ClassVar[int]
     state: _types_pb2.StatePosition
     chunk: LoadStateRequest
-    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., chunk: _Optional[_Union[LoadStateRequest, _Mapping]] = ...) -> None: ...
+    held_usage: _containers.RepeatedCompositeFieldContainer[FlavorLeafUsage]
+    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., chunk: _Optional[_Union[LoadStateRequest, _Mapping]] = ..., held_usage: _Optional[_Iterable[_Union[FlavorLeafUsage, _Mapping]]] = ...) -> None: ...
 
 class ListLeavesRequest(_message.Message):
     __slots__ = ("state", "flavor", "first", "limit", "state_name")

@@ -22,11 +22,12 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from espalier.v1 import holds_pb2 as espalier_dot_v1_dot_holds__pb2
 from espalier.v1 import types_pb2 as espalier_dot_v1_dot_types__pb2
 from espalier.v1 import workload_pb2 as espalier_dot_v1_dot_workload__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x65spalier/v1/placement.proto\x12\x0b\x65spalier.v1\x1a\x17\x65spalier/v1/types.proto\x1a\x1a\x65spalier/v1/workload.proto\"\xf7\x02\n\x0cPlaceRequest\x12)\n\x05state\x18\x01 \x01(\x0b\x32\x1a.espalier.v1.StatePosition\x12(\n\x04mode\x18\x02 \x01(\x0e\x32\x1a.espalier.v1.PlacementMode\x12\x0e\n\x06\x63ommit\x18\x03 \x01(\x08\x12\x30\n\rdomain_naming\x18\x04 \x01(\x0e\x32\x19.espalier.v1.DomainNaming\x12\x42\n\rfeature_gates\x18\x05 \x03(\x0b\x32+.espalier.v1.PlaceRequest.FeatureGatesEntry\x12-\n\tworkloads\x18\x06 \x01(\x0b\x32\x1a.espalier.v1.WorkloadBatch\x12\x14\n\x0c\x63ommit_token\x18\x07 \x01(\t\x12\x12\n\nstate_name\x18\x08 \x01(\t\x1a\x33\n\x11\x46\x65\x61tureGatesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x08:\x02\x38\x01\"\x94\x01\n\rPlaceResponse\x12)\n\x05state\x18\x01 \x01(\x0b\x32\x1a.espalier.v1.StatePosition\x12-\n\tcommitted\x18\x02 \x01(\x0b\x32\x1a.espalier.v1.StatePosition\x12)\n\x07\x61nswers\x18\x03 \x01(\x0b\x32\x18.espalier.v1.AnswerBatch*k\n\rPlacementMode\x12\x1e\n\x1aPLACEMENT_MODE_UNSPECIFIED\x10\x00\x12\x1b\n\x17PLACEMENT_MODE_NOMINATE\x10\x01\x12\x1d\n\x19PLACEMENT_MODE_SEQUENTIAL\x10\x02*?\n\x0c\x44omainNaming\x12\x17\n\x13\x44OMAIN_NAMING_INDEX\x10\x00\x12\x16\n\x12\x44OMAIN_NAMING_NAME\x10\x01\x32\x8d\x01\n\tPlacement\x12>\n\x05Place\x12\x19.espalier.v1.PlaceRequest\x1a\x1a.espalier.v1.PlaceResponse\x12@\n\x07Replace\x12\x19.espalier.v1.PlaceRequest\x1a\x1a.espalier.v1.PlaceResponseB2Z0espalier.dev/espalier/gen/espalier/v1;espalierv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x65spalier/v1/placement.proto\x12\x0b\x65spalier.v1\x1a\x17\x65spalier/v1/holds.proto\x1a\x17\x65spalier/v1/types.proto\x1a\x1a\x65spalier/v1/workload.proto\"\xa1\x03\n\x0cPlaceRequest\x12)\n\x05state\x18\x01 \x01(\x0b\x32\x1a.espalier.v1.StatePosition\x12(\n\x04mode\x18\x02 \x01(\x0e\x32\x1a.espalier.v1.PlacementMode\x12\x0e\n\x06\x63ommit\x18\x03 \x01(\x08\x12\x30\n\rdomain_naming\x18\x04 \x01(\x0e\x32\x19.espalier.v1.DomainNaming\x12\x42\n\rfeature_gates\x18\x05 \x03(\x0b\x32+.espalier.v1.PlaceRequest.FeatureGatesEntry\x12-\n\tworkloads\x18\x06 \x01(\x0b\x32\x1a.espalier.v1.WorkloadBatch\x12\x14\n\x0c\x63ommit_token\x18\x07 \x01(\t\x12\x12\n\nstate_name\x18\x08 \x01(\t\x12\x14\n\x0chold_seconds\x18\t \x01(\x03\x12\x12\n\nhold_owner\x18\n \x01(\t\x1a\x33\n\x11\x46\x65\x61tureGatesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x08:\x02\x38\x01\"\xa6\x01\n\rPlaceResponse\x12)\n\x05state\x18\x01 \x01(\x0b\x32\x1a.espalier.v1.StatePosition\x12-\n\tcommitted\x18\x02 \x01(\x0b\x32\x1a.espalier.v1.StatePosition\x12)\n\x07\x61nswers\x18\x03 \x01(\x0b\x32\x18.espalier.v1.AnswerBatch\x12\x10\n\x08hold_ids\x18\x04 \x03(\t*k\n\rPlacementMode\x12\x1e\n\x1aPLACEMENT_MODE_UNSPECIFIED\x10\x00\x12\x1b\n\x17PLACEMENT_MODE_NOMINATE\x10\x01\x12\x1d\n\x19PLACEMENT_MODE_SEQUENTIAL\x10\x02*?\n\x0c\x44omainNaming\x12\x17\n\x13\x44OMAIN_NAMING_INDEX\x10\x00\x12\x16\n\x12\x44OMAIN_NAMING_NAME\x10\x01\x32\xd7\x03\n\tPlacement\x12>\n\x05Place\x12\x19.espalier.v1.PlaceRequest\x1a\x1a.espalier.v1.PlaceResponse\x12@\n\x07Replace\x12\x19.espalier.v1.PlaceRequest\x1a\x1a.espalier.v1.PlaceResponse\x12S\n\x0c\x43onfirmHolds\x12 .espalier.v1.ConfirmHoldsRequest\x1a!.espalier.v1.ConfirmHoldsResponse\x12S\n\x0cReleaseHolds\x12 .espalier.v1.ReleaseHoldsRequest\x1a!.espalier.v1.ReleaseHoldsResponse\x12P\n\x0b\x45xtendHolds\x12\x1f.espalier.v1.ExtendHoldsRequest\x1a .espalier.v1.ExtendHoldsResponse\x12L\n\tListHolds\x12\x1d.espalier.v1.ListHoldsRequest\x1a\x1e.espalier.v1.ListHoldsResponse0\x01\x42\x32Z0espalier.dev/espalier/gen/espalier/v1;espalierv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,16 +37,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'Z0espalier.dev/espalier/gen/espalier/v1;espalierv1'
   _globals['_PLACEREQUEST_FEATUREGATESENTRY']._loaded_options = None
   _globals['_PLACEREQUEST_FEATUREGATESENTRY']._serialized_options = b'8\001'
-  _globals['_PLACEMENTMODE']._serialized_start=626
-  _globals['_PLACEMENTMODE']._serialized_end=733
-  _globals['_DOMAINNAMING']._serialized_start=735
-  _globals['_DOMAINNAMING']._serialized_end=798
-  _globals['_PLACEREQUEST']._serialized_start=98
-  _globals['_PLACEREQUEST']._serialized_end=473
-  _globals['_PLACEREQUEST_FEATUREGATESENTRY']._serialized_start=422
-  _globals['_PLACEREQUEST_FEATUREGATESENTRY']._serialized_end=473
-  _globals['_PLACERESPONSE']._serialized_start=476
-  _globals['_PLACERESPONSE']._serialized_end=624
-  _globals['_PLACEMENT']._serialized_start=801
-  _globals['_PLACEMENT']._serialized_end=942
+  _globals['_PLACEMENTMODE']._serialized_start=711
+  _globals['_PLACEMENTMODE']._serialized_end=818
+  _globals['_DOMAINNAMING']._serialized_start=820
+  _globals['_DOMAINNAMING']._serialized_end=883
+  _globals['_PLACEREQUEST']._serialized_start=123
+  _globals['_PLACEREQUEST']._serialized_end=540
+  _globals['_PLACEREQUEST_FEATUREGATESENTRY']._serialized_start=489
+  _globals['_PLACEREQUEST_FEATUREGATESENTRY']._serialized_end=540
+  _globals['_PLACERESPONSE']._serialized_start=543
+  _globals['_PLACERESPONSE']._serialized_end=709
+  _globals['_PLACEMENT']._serialized_start=886
+  _globals['_PLACEMENT']._serialized_end=1357
 # @@protoc_insertion_point(module_scope)

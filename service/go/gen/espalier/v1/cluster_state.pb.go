@@ -668,9 +668,11 @@ func (x *LoadStateEnd) GetWorkloads() int64 {
 }
 
 type LoadStateResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	State         *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	Warnings      []string               `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"` // what of the Configuration is not honoured, a line each
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	State    *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	Warnings []string               `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"` // what of the Configuration is not honoured, a line each
+	// Holds that ended, as the state has a node of them no more. All others were kept.
+	DroppedHolds  []*LostHold `protobuf:"bytes,3,rep,name=dropped_holds,json=droppedHolds,proto3" json:"dropped_holds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -719,6 +721,74 @@ func (x *LoadStateResponse) GetWarnings() []string {
 	return nil
 }
 
+func (x *LoadStateResponse) GetDroppedHolds() []*LostHold {
+	if x != nil {
+		return x.DroppedHolds
+	}
+	return nil
+}
+
+// A hold that ended because a node of it went.
+type LostHold struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Flavor        string                 `protobuf:"bytes,2,opt,name=flavor,proto3" json:"flavor,omitempty"`
+	Leaf          string                 `protobuf:"bytes,3,opt,name=leaf,proto3" json:"leaf,omitempty"` // the first that it held and that no node is on, as FlavorLeafUsage.leaf
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LostHold) Reset() {
+	*x = LostHold{}
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LostHold) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LostHold) ProtoMessage() {}
+
+func (x *LostHold) ProtoReflect() protoreflect.Message {
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LostHold.ProtoReflect.Descriptor instead.
+func (*LostHold) Descriptor() ([]byte, []int) {
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *LostHold) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *LostHold) GetFlavor() string {
+	if x != nil {
+		return x.Flavor
+	}
+	return ""
+}
+
+func (x *LostHold) GetLeaf() string {
+	if x != nil {
+		return x.Leaf
+	}
+	return ""
+}
+
 // Changes to a state. Applied in the order of the fields; the state they lead to has to be as sound
 // as a loaded one, or nothing changes.
 type UpdateStateRequest struct {
@@ -729,7 +799,7 @@ type UpdateStateRequest struct {
 	UpsertNodes []*Node                `protobuf:"bytes,4,rep,name=upsert_nodes,json=upsertNodes,proto3" json:"upsert_nodes,omitempty"`         // whole nodes, added or replacing those of the same name
 	// The usage of the node or leaf from now on; an empty vector forgets it.
 	SetNonTasUsage []*NodeUsage `protobuf:"bytes,5,rep,name=set_non_tas_usage,json=setNonTasUsage,proto3" json:"set_non_tas_usage,omitempty"`
-	// Of a leaf without what set_workloads says.
+	// Of a leaf without what set_workloads says, and without what holds use.
 	SetTasUsage      []*FlavorLeafUsage `protobuf:"bytes,6,rep,name=set_tas_usage,json=setTasUsage,proto3" json:"set_tas_usage,omitempty"`
 	RemoveTopologies []uint32           `protobuf:"varint,7,rep,packed,name=remove_topologies,json=removeTopologies,proto3" json:"remove_topologies,omitempty"` // references: names; unknown ones are refused
 	UpsertTopologies []*Topology        `protobuf:"bytes,8,rep,name=upsert_topologies,json=upsertTopologies,proto3" json:"upsert_topologies,omitempty"`         // added, or replacing those of the same name
@@ -747,7 +817,7 @@ type UpdateStateRequest struct {
 
 func (x *UpdateStateRequest) Reset() {
 	*x = UpdateStateRequest{}
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[9]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +829,7 @@ func (x *UpdateStateRequest) String() string {
 func (*UpdateStateRequest) ProtoMessage() {}
 
 func (x *UpdateStateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[9]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +842,7 @@ func (x *UpdateStateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateStateRequest.ProtoReflect.Descriptor instead.
 func (*UpdateStateRequest) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{9}
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdateStateRequest) GetBase() *StatePosition {
@@ -867,16 +937,19 @@ func (x *UpdateStateRequest) GetSetKueueConfiguration() string {
 }
 
 type UpdateStateResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	State         *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	Warnings      []string               `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"` // as of LoadStateResponse
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	State    *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	Warnings []string               `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"` // as of LoadStateResponse
+	// Holds that ended, as the update took the last node of a leaf of theirs away: all that they held
+	// is free.
+	BrokenHolds   []*LostHold `protobuf:"bytes,3,rep,name=broken_holds,json=brokenHolds,proto3" json:"broken_holds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UpdateStateResponse) Reset() {
 	*x = UpdateStateResponse{}
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[10]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +961,7 @@ func (x *UpdateStateResponse) String() string {
 func (*UpdateStateResponse) ProtoMessage() {}
 
 func (x *UpdateStateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[10]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +974,7 @@ func (x *UpdateStateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateStateResponse.ProtoReflect.Descriptor instead.
 func (*UpdateStateResponse) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{10}
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *UpdateStateResponse) GetState() *StatePosition {
@@ -918,6 +991,13 @@ func (x *UpdateStateResponse) GetWarnings() []string {
 	return nil
 }
 
+func (x *UpdateStateResponse) GetBrokenHolds() []*LostHold {
+	if x != nil {
+		return x.BrokenHolds
+	}
+	return nil
+}
+
 type GetStateSummaryRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	StateName     string                 `protobuf:"bytes,1,opt,name=state_name,json=stateName,proto3" json:"state_name,omitempty"`
@@ -927,7 +1007,7 @@ type GetStateSummaryRequest struct {
 
 func (x *GetStateSummaryRequest) Reset() {
 	*x = GetStateSummaryRequest{}
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[11]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -939,7 +1019,7 @@ func (x *GetStateSummaryRequest) String() string {
 func (*GetStateSummaryRequest) ProtoMessage() {}
 
 func (x *GetStateSummaryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[11]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -952,7 +1032,7 @@ func (x *GetStateSummaryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStateSummaryRequest.ProtoReflect.Descriptor instead.
 func (*GetStateSummaryRequest) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{11}
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetStateSummaryRequest) GetStateName() string {
@@ -968,20 +1048,22 @@ type GetStateSummaryResponse struct {
 	Nodes   int64                  `protobuf:"varint,2,opt,name=nodes,proto3" json:"nodes,omitempty"`    // as loaded, available or not
 	Flavors []*FlavorSummary       `protobuf:"bytes,3,rep,name=flavors,proto3" json:"flavors,omitempty"` // those with a topology, by name
 	// Tells contents apart: nodes, topologies, flavors, usage, what commits booked included, admitted
-	// workloads, and Kueue's Configuration as its JSON. Equal
+	// workloads, holds (id, workload and usage; neither owner nor times, which change no answer), and
+	// Kueue's Configuration as its JSON. Equal
 	// contents have equal checksums, in whatever order and by whatever changes they came about, in
 	// all servers of one release; different ones have different checksums but for one case in 2^64.
 	// Usage of 0 is no usage. 0 before the first load.
 	Checksum           uint64 `protobuf:"fixed64,4,opt,name=checksum,proto3" json:"checksum,omitempty"`
 	Workloads          int64  `protobuf:"varint,5,opt,name=workloads,proto3" json:"workloads,omitempty"`                                            // admitted, that the state knows by key
 	KueueConfiguration string `protobuf:"bytes,6,opt,name=kueue_configuration,json=kueueConfiguration,proto3" json:"kueue_configuration,omitempty"` // as JSON; empty: none
+	Holds              int64  `protobuf:"varint,7,opt,name=holds,proto3" json:"holds,omitempty"`                                                    // whose usage is in the state
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
 
 func (x *GetStateSummaryResponse) Reset() {
 	*x = GetStateSummaryResponse{}
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[12]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -993,7 +1075,7 @@ func (x *GetStateSummaryResponse) String() string {
 func (*GetStateSummaryResponse) ProtoMessage() {}
 
 func (x *GetStateSummaryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[12]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1006,7 +1088,7 @@ func (x *GetStateSummaryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStateSummaryResponse.ProtoReflect.Descriptor instead.
 func (*GetStateSummaryResponse) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{12}
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetStateSummaryResponse) GetState() *StatePosition {
@@ -1051,6 +1133,13 @@ func (x *GetStateSummaryResponse) GetKueueConfiguration() string {
 	return ""
 }
 
+func (x *GetStateSummaryResponse) GetHolds() int64 {
+	if x != nil {
+		return x.Holds
+	}
+	return 0
+}
+
 type FlavorSummary struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1064,7 +1153,7 @@ type FlavorSummary struct {
 
 func (x *FlavorSummary) Reset() {
 	*x = FlavorSummary{}
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[13]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1165,7 @@ func (x *FlavorSummary) String() string {
 func (*FlavorSummary) ProtoMessage() {}
 
 func (x *FlavorSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[13]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1178,7 @@ func (x *FlavorSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FlavorSummary.ProtoReflect.Descriptor instead.
 func (*FlavorSummary) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{13}
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *FlavorSummary) GetName() string {
@@ -1137,7 +1226,7 @@ type ReadStateRequest struct {
 
 func (x *ReadStateRequest) Reset() {
 	*x = ReadStateRequest{}
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[14]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1149,7 +1238,7 @@ func (x *ReadStateRequest) String() string {
 func (*ReadStateRequest) ProtoMessage() {}
 
 func (x *ReadStateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[14]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1162,7 +1251,7 @@ func (x *ReadStateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadStateRequest.ProtoReflect.Descriptor instead.
 func (*ReadStateRequest) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{14}
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ReadStateRequest) GetState() *StatePosition {
@@ -1180,16 +1269,19 @@ func (x *ReadStateRequest) GetStateName() string {
 }
 
 type ReadStateResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	State         *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	Chunk         *LoadStateRequest      `protobuf:"bytes,2,opt,name=chunk,proto3" json:"chunk,omitempty"` // the last one has `end`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	State *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	Chunk *LoadStateRequest      `protobuf:"bytes,2,opt,name=chunk,proto3" json:"chunk,omitempty"` // the last one has `end`
+	// What holds use of leaves, together and on top of what all chunks say; no load brings it back.
+	// References point into chunk.strings.
+	HeldUsage     []*FlavorLeafUsage `protobuf:"bytes,3,rep,name=held_usage,json=heldUsage,proto3" json:"held_usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReadStateResponse) Reset() {
 	*x = ReadStateResponse{}
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[15]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1293,7 @@ func (x *ReadStateResponse) String() string {
 func (*ReadStateResponse) ProtoMessage() {}
 
 func (x *ReadStateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[15]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1306,7 @@ func (x *ReadStateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadStateResponse.ProtoReflect.Descriptor instead.
 func (*ReadStateResponse) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{15}
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ReadStateResponse) GetState() *StatePosition {
@@ -1227,6 +1319,13 @@ func (x *ReadStateResponse) GetState() *StatePosition {
 func (x *ReadStateResponse) GetChunk() *LoadStateRequest {
 	if x != nil {
 		return x.Chunk
+	}
+	return nil
+}
+
+func (x *ReadStateResponse) GetHeldUsage() []*FlavorLeafUsage {
+	if x != nil {
+		return x.HeldUsage
 	}
 	return nil
 }
@@ -1244,7 +1343,7 @@ type ListLeavesRequest struct {
 
 func (x *ListLeavesRequest) Reset() {
 	*x = ListLeavesRequest{}
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[16]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1256,7 +1355,7 @@ func (x *ListLeavesRequest) String() string {
 func (*ListLeavesRequest) ProtoMessage() {}
 
 func (x *ListLeavesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[16]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1269,7 +1368,7 @@ func (x *ListLeavesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeavesRequest.ProtoReflect.Descriptor instead.
 func (*ListLeavesRequest) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{16}
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListLeavesRequest) GetState() *StatePosition {
@@ -1321,7 +1420,7 @@ type ListLeavesResponse struct {
 
 func (x *ListLeavesResponse) Reset() {
 	*x = ListLeavesResponse{}
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[17]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1333,7 +1432,7 @@ func (x *ListLeavesResponse) String() string {
 func (*ListLeavesResponse) ProtoMessage() {}
 
 func (x *ListLeavesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_cluster_state_proto_msgTypes[17]
+	mi := &file_espalier_v1_cluster_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1346,7 +1445,7 @@ func (x *ListLeavesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeavesResponse.ProtoReflect.Descriptor instead.
 func (*ListLeavesResponse) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{17}
+	return file_espalier_v1_cluster_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListLeavesResponse) GetState() *StatePosition {
@@ -1437,10 +1536,15 @@ const file_espalier_v1_cluster_state_proto_rawDesc = "" +
 	"\x05nodes\x18\x01 \x01(\x03R\x05nodes\x12\"\n" +
 	"\rnon_tas_usage\x18\x02 \x01(\x03R\vnonTasUsage\x12\x1b\n" +
 	"\ttas_usage\x18\x03 \x01(\x03R\btasUsage\x12\x1c\n" +
-	"\tworkloads\x18\x04 \x01(\x03R\tworkloads\"a\n" +
+	"\tworkloads\x18\x04 \x01(\x03R\tworkloads\"\x9d\x01\n" +
 	"\x11LoadStateResponse\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xd4\x05\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\x12:\n" +
+	"\rdropped_holds\x18\x03 \x03(\v2\x15.espalier.v1.LostHoldR\fdroppedHolds\"F\n" +
+	"\bLostHold\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
+	"\x06flavor\x18\x02 \x01(\tR\x06flavor\x12\x12\n" +
+	"\x04leaf\x18\x03 \x01(\tR\x04leaf\"\xd4\x05\n" +
 	"\x12UpdateStateRequest\x12.\n" +
 	"\x04base\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x04base\x12\x18\n" +
 	"\astrings\x18\x02 \x03(\tR\astrings\x12!\n" +
@@ -1457,20 +1561,22 @@ const file_espalier_v1_cluster_state_proto_rawDesc = "" +
 	"\n" +
 	"state_name\x18\f \x01(\tR\tstateName\x12;\n" +
 	"\x17set_kueue_configuration\x18\r \x01(\tH\x00R\x15setKueueConfiguration\x88\x01\x01B\x1a\n" +
-	"\x18_set_kueue_configuration\"c\n" +
+	"\x18_set_kueue_configuration\"\x9d\x01\n" +
 	"\x13UpdateStateResponse\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"7\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\x128\n" +
+	"\fbroken_holds\x18\x03 \x03(\v2\x15.espalier.v1.LostHoldR\vbrokenHolds\"7\n" +
 	"\x16GetStateSummaryRequest\x12\x1d\n" +
 	"\n" +
-	"state_name\x18\x01 \x01(\tR\tstateName\"\x82\x02\n" +
+	"state_name\x18\x01 \x01(\tR\tstateName\"\x98\x02\n" +
 	"\x17GetStateSummaryResponse\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12\x14\n" +
 	"\x05nodes\x18\x02 \x01(\x03R\x05nodes\x124\n" +
 	"\aflavors\x18\x03 \x03(\v2\x1a.espalier.v1.FlavorSummaryR\aflavors\x12\x1a\n" +
 	"\bchecksum\x18\x04 \x01(\x06R\bchecksum\x12\x1c\n" +
 	"\tworkloads\x18\x05 \x01(\x03R\tworkloads\x12/\n" +
-	"\x13kueue_configuration\x18\x06 \x01(\tR\x12kueueConfiguration\"\x94\x01\n" +
+	"\x13kueue_configuration\x18\x06 \x01(\tR\x12kueueConfiguration\x12\x14\n" +
+	"\x05holds\x18\a \x01(\x03R\x05holds\"\x94\x01\n" +
 	"\rFlavorSummary\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06levels\x18\x02 \x03(\tR\x06levels\x12#\n" +
@@ -1480,10 +1586,12 @@ const file_espalier_v1_cluster_state_proto_rawDesc = "" +
 	"\x10ReadStateRequest\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12\x1d\n" +
 	"\n" +
-	"state_name\x18\x02 \x01(\tR\tstateName\"z\n" +
+	"state_name\x18\x02 \x01(\tR\tstateName\"\xb7\x01\n" +
 	"\x11ReadStateResponse\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x123\n" +
-	"\x05chunk\x18\x02 \x01(\v2\x1d.espalier.v1.LoadStateRequestR\x05chunk\"\xa8\x01\n" +
+	"\x05chunk\x18\x02 \x01(\v2\x1d.espalier.v1.LoadStateRequestR\x05chunk\x12;\n" +
+	"\n" +
+	"held_usage\x18\x03 \x03(\v2\x1c.espalier.v1.FlavorLeafUsageR\theldUsage\"\xa8\x01\n" +
 	"\x11ListLeavesRequest\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12\x16\n" +
 	"\x06flavor\x18\x02 \x01(\tR\x06flavor\x12\x14\n" +
@@ -1519,7 +1627,7 @@ func file_espalier_v1_cluster_state_proto_rawDescGZIP() []byte {
 	return file_espalier_v1_cluster_state_proto_rawDescData
 }
 
-var file_espalier_v1_cluster_state_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_espalier_v1_cluster_state_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_espalier_v1_cluster_state_proto_goTypes = []any{
 	(*Node)(nil),                    // 0: espalier.v1.Node
 	(*Topology)(nil),                // 1: espalier.v1.Topology
@@ -1530,35 +1638,36 @@ var file_espalier_v1_cluster_state_proto_goTypes = []any{
 	(*LoadStateRequest)(nil),        // 6: espalier.v1.LoadStateRequest
 	(*LoadStateEnd)(nil),            // 7: espalier.v1.LoadStateEnd
 	(*LoadStateResponse)(nil),       // 8: espalier.v1.LoadStateResponse
-	(*UpdateStateRequest)(nil),      // 9: espalier.v1.UpdateStateRequest
-	(*UpdateStateResponse)(nil),     // 10: espalier.v1.UpdateStateResponse
-	(*GetStateSummaryRequest)(nil),  // 11: espalier.v1.GetStateSummaryRequest
-	(*GetStateSummaryResponse)(nil), // 12: espalier.v1.GetStateSummaryResponse
-	(*FlavorSummary)(nil),           // 13: espalier.v1.FlavorSummary
-	(*ReadStateRequest)(nil),        // 14: espalier.v1.ReadStateRequest
-	(*ReadStateResponse)(nil),       // 15: espalier.v1.ReadStateResponse
-	(*ListLeavesRequest)(nil),       // 16: espalier.v1.ListLeavesRequest
-	(*ListLeavesResponse)(nil),      // 17: espalier.v1.ListLeavesResponse
-	(*StringMap)(nil),               // 18: espalier.v1.StringMap
-	(*Taint)(nil),                   // 19: espalier.v1.Taint
-	(*ResourceVector)(nil),          // 20: espalier.v1.ResourceVector
-	(*Toleration)(nil),              // 21: espalier.v1.Toleration
-	(*StatePosition)(nil),           // 22: espalier.v1.StatePosition
-	(*ListStatesRequest)(nil),       // 23: espalier.v1.ListStatesRequest
-	(*UnloadStateRequest)(nil),      // 24: espalier.v1.UnloadStateRequest
-	(*ListStatesResponse)(nil),      // 25: espalier.v1.ListStatesResponse
-	(*UnloadStateResponse)(nil),     // 26: espalier.v1.UnloadStateResponse
+	(*LostHold)(nil),                // 9: espalier.v1.LostHold
+	(*UpdateStateRequest)(nil),      // 10: espalier.v1.UpdateStateRequest
+	(*UpdateStateResponse)(nil),     // 11: espalier.v1.UpdateStateResponse
+	(*GetStateSummaryRequest)(nil),  // 12: espalier.v1.GetStateSummaryRequest
+	(*GetStateSummaryResponse)(nil), // 13: espalier.v1.GetStateSummaryResponse
+	(*FlavorSummary)(nil),           // 14: espalier.v1.FlavorSummary
+	(*ReadStateRequest)(nil),        // 15: espalier.v1.ReadStateRequest
+	(*ReadStateResponse)(nil),       // 16: espalier.v1.ReadStateResponse
+	(*ListLeavesRequest)(nil),       // 17: espalier.v1.ListLeavesRequest
+	(*ListLeavesResponse)(nil),      // 18: espalier.v1.ListLeavesResponse
+	(*StringMap)(nil),               // 19: espalier.v1.StringMap
+	(*Taint)(nil),                   // 20: espalier.v1.Taint
+	(*ResourceVector)(nil),          // 21: espalier.v1.ResourceVector
+	(*Toleration)(nil),              // 22: espalier.v1.Toleration
+	(*StatePosition)(nil),           // 23: espalier.v1.StatePosition
+	(*ListStatesRequest)(nil),       // 24: espalier.v1.ListStatesRequest
+	(*UnloadStateRequest)(nil),      // 25: espalier.v1.UnloadStateRequest
+	(*ListStatesResponse)(nil),      // 26: espalier.v1.ListStatesResponse
+	(*UnloadStateResponse)(nil),     // 27: espalier.v1.UnloadStateResponse
 }
 var file_espalier_v1_cluster_state_proto_depIdxs = []int32{
-	18, // 0: espalier.v1.Node.labels:type_name -> espalier.v1.StringMap
-	19, // 1: espalier.v1.Node.taints:type_name -> espalier.v1.Taint
-	20, // 2: espalier.v1.Node.allocatable:type_name -> espalier.v1.ResourceVector
-	18, // 3: espalier.v1.ResourceFlavor.node_labels:type_name -> espalier.v1.StringMap
-	19, // 4: espalier.v1.ResourceFlavor.node_taints:type_name -> espalier.v1.Taint
-	21, // 5: espalier.v1.ResourceFlavor.tolerations:type_name -> espalier.v1.Toleration
-	20, // 6: espalier.v1.NodeUsage.usage:type_name -> espalier.v1.ResourceVector
-	20, // 7: espalier.v1.NodeUsage.lasting:type_name -> espalier.v1.ResourceVector
-	20, // 8: espalier.v1.FlavorLeafUsage.usage:type_name -> espalier.v1.ResourceVector
+	19, // 0: espalier.v1.Node.labels:type_name -> espalier.v1.StringMap
+	20, // 1: espalier.v1.Node.taints:type_name -> espalier.v1.Taint
+	21, // 2: espalier.v1.Node.allocatable:type_name -> espalier.v1.ResourceVector
+	19, // 3: espalier.v1.ResourceFlavor.node_labels:type_name -> espalier.v1.StringMap
+	20, // 4: espalier.v1.ResourceFlavor.node_taints:type_name -> espalier.v1.Taint
+	22, // 5: espalier.v1.ResourceFlavor.tolerations:type_name -> espalier.v1.Toleration
+	21, // 6: espalier.v1.NodeUsage.usage:type_name -> espalier.v1.ResourceVector
+	21, // 7: espalier.v1.NodeUsage.lasting:type_name -> espalier.v1.ResourceVector
+	21, // 8: espalier.v1.FlavorLeafUsage.usage:type_name -> espalier.v1.ResourceVector
 	4,  // 9: espalier.v1.AdmittedWorkload.usage:type_name -> espalier.v1.FlavorLeafUsage
 	1,  // 10: espalier.v1.LoadStateRequest.topologies:type_name -> espalier.v1.Topology
 	2,  // 11: espalier.v1.LoadStateRequest.flavors:type_name -> espalier.v1.ResourceFlavor
@@ -1567,41 +1676,44 @@ var file_espalier_v1_cluster_state_proto_depIdxs = []int32{
 	4,  // 14: espalier.v1.LoadStateRequest.tas_usage:type_name -> espalier.v1.FlavorLeafUsage
 	7,  // 15: espalier.v1.LoadStateRequest.end:type_name -> espalier.v1.LoadStateEnd
 	5,  // 16: espalier.v1.LoadStateRequest.workloads:type_name -> espalier.v1.AdmittedWorkload
-	22, // 17: espalier.v1.LoadStateResponse.state:type_name -> espalier.v1.StatePosition
-	22, // 18: espalier.v1.UpdateStateRequest.base:type_name -> espalier.v1.StatePosition
-	0,  // 19: espalier.v1.UpdateStateRequest.upsert_nodes:type_name -> espalier.v1.Node
-	3,  // 20: espalier.v1.UpdateStateRequest.set_non_tas_usage:type_name -> espalier.v1.NodeUsage
-	4,  // 21: espalier.v1.UpdateStateRequest.set_tas_usage:type_name -> espalier.v1.FlavorLeafUsage
-	1,  // 22: espalier.v1.UpdateStateRequest.upsert_topologies:type_name -> espalier.v1.Topology
-	2,  // 23: espalier.v1.UpdateStateRequest.upsert_flavors:type_name -> espalier.v1.ResourceFlavor
-	5,  // 24: espalier.v1.UpdateStateRequest.set_workloads:type_name -> espalier.v1.AdmittedWorkload
-	22, // 25: espalier.v1.UpdateStateResponse.state:type_name -> espalier.v1.StatePosition
-	22, // 26: espalier.v1.GetStateSummaryResponse.state:type_name -> espalier.v1.StatePosition
-	13, // 27: espalier.v1.GetStateSummaryResponse.flavors:type_name -> espalier.v1.FlavorSummary
-	22, // 28: espalier.v1.ReadStateRequest.state:type_name -> espalier.v1.StatePosition
-	22, // 29: espalier.v1.ReadStateResponse.state:type_name -> espalier.v1.StatePosition
-	6,  // 30: espalier.v1.ReadStateResponse.chunk:type_name -> espalier.v1.LoadStateRequest
-	22, // 31: espalier.v1.ListLeavesRequest.state:type_name -> espalier.v1.StatePosition
-	22, // 32: espalier.v1.ListLeavesResponse.state:type_name -> espalier.v1.StatePosition
-	6,  // 33: espalier.v1.ClusterState.LoadState:input_type -> espalier.v1.LoadStateRequest
-	9,  // 34: espalier.v1.ClusterState.UpdateState:input_type -> espalier.v1.UpdateStateRequest
-	11, // 35: espalier.v1.ClusterState.GetStateSummary:input_type -> espalier.v1.GetStateSummaryRequest
-	16, // 36: espalier.v1.ClusterState.ListLeaves:input_type -> espalier.v1.ListLeavesRequest
-	14, // 37: espalier.v1.ClusterState.ReadState:input_type -> espalier.v1.ReadStateRequest
-	23, // 38: espalier.v1.ClusterState.ListStates:input_type -> espalier.v1.ListStatesRequest
-	24, // 39: espalier.v1.ClusterState.UnloadState:input_type -> espalier.v1.UnloadStateRequest
-	8,  // 40: espalier.v1.ClusterState.LoadState:output_type -> espalier.v1.LoadStateResponse
-	10, // 41: espalier.v1.ClusterState.UpdateState:output_type -> espalier.v1.UpdateStateResponse
-	12, // 42: espalier.v1.ClusterState.GetStateSummary:output_type -> espalier.v1.GetStateSummaryResponse
-	17, // 43: espalier.v1.ClusterState.ListLeaves:output_type -> espalier.v1.ListLeavesResponse
-	15, // 44: espalier.v1.ClusterState.ReadState:output_type -> espalier.v1.ReadStateResponse
-	25, // 45: espalier.v1.ClusterState.ListStates:output_type -> espalier.v1.ListStatesResponse
-	26, // 46: espalier.v1.ClusterState.UnloadState:output_type -> espalier.v1.UnloadStateResponse
-	40, // [40:47] is the sub-list for method output_type
-	33, // [33:40] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	23, // 17: espalier.v1.LoadStateResponse.state:type_name -> espalier.v1.StatePosition
+	9,  // 18: espalier.v1.LoadStateResponse.dropped_holds:type_name -> espalier.v1.LostHold
+	23, // 19: espalier.v1.UpdateStateRequest.base:type_name -> espalier.v1.StatePosition
+	0,  // 20: espalier.v1.UpdateStateRequest.upsert_nodes:type_name -> espalier.v1.Node
+	3,  // 21: espalier.v1.UpdateStateRequest.set_non_tas_usage:type_name -> espalier.v1.NodeUsage
+	4,  // 22: espalier.v1.UpdateStateRequest.set_tas_usage:type_name -> espalier.v1.FlavorLeafUsage
+	1,  // 23: espalier.v1.UpdateStateRequest.upsert_topologies:type_name -> espalier.v1.Topology
+	2,  // 24: espalier.v1.UpdateStateRequest.upsert_flavors:type_name -> espalier.v1.ResourceFlavor
+	5,  // 25: espalier.v1.UpdateStateRequest.set_workloads:type_name -> espalier.v1.AdmittedWorkload
+	23, // 26: espalier.v1.UpdateStateResponse.state:type_name -> espalier.v1.StatePosition
+	9,  // 27: espalier.v1.UpdateStateResponse.broken_holds:type_name -> espalier.v1.LostHold
+	23, // 28: espalier.v1.GetStateSummaryResponse.state:type_name -> espalier.v1.StatePosition
+	14, // 29: espalier.v1.GetStateSummaryResponse.flavors:type_name -> espalier.v1.FlavorSummary
+	23, // 30: espalier.v1.ReadStateRequest.state:type_name -> espalier.v1.StatePosition
+	23, // 31: espalier.v1.ReadStateResponse.state:type_name -> espalier.v1.StatePosition
+	6,  // 32: espalier.v1.ReadStateResponse.chunk:type_name -> espalier.v1.LoadStateRequest
+	4,  // 33: espalier.v1.ReadStateResponse.held_usage:type_name -> espalier.v1.FlavorLeafUsage
+	23, // 34: espalier.v1.ListLeavesRequest.state:type_name -> espalier.v1.StatePosition
+	23, // 35: espalier.v1.ListLeavesResponse.state:type_name -> espalier.v1.StatePosition
+	6,  // 36: espalier.v1.ClusterState.LoadState:input_type -> espalier.v1.LoadStateRequest
+	10, // 37: espalier.v1.ClusterState.UpdateState:input_type -> espalier.v1.UpdateStateRequest
+	12, // 38: espalier.v1.ClusterState.GetStateSummary:input_type -> espalier.v1.GetStateSummaryRequest
+	17, // 39: espalier.v1.ClusterState.ListLeaves:input_type -> espalier.v1.ListLeavesRequest
+	15, // 40: espalier.v1.ClusterState.ReadState:input_type -> espalier.v1.ReadStateRequest
+	24, // 41: espalier.v1.ClusterState.ListStates:input_type -> espalier.v1.ListStatesRequest
+	25, // 42: espalier.v1.ClusterState.UnloadState:input_type -> espalier.v1.UnloadStateRequest
+	8,  // 43: espalier.v1.ClusterState.LoadState:output_type -> espalier.v1.LoadStateResponse
+	11, // 44: espalier.v1.ClusterState.UpdateState:output_type -> espalier.v1.UpdateStateResponse
+	13, // 45: espalier.v1.ClusterState.GetStateSummary:output_type -> espalier.v1.GetStateSummaryResponse
+	18, // 46: espalier.v1.ClusterState.ListLeaves:output_type -> espalier.v1.ListLeavesResponse
+	16, // 47: espalier.v1.ClusterState.ReadState:output_type -> espalier.v1.ReadStateResponse
+	26, // 48: espalier.v1.ClusterState.ListStates:output_type -> espalier.v1.ListStatesResponse
+	27, // 49: espalier.v1.ClusterState.UnloadState:output_type -> espalier.v1.UnloadStateResponse
+	43, // [43:50] is the sub-list for method output_type
+	36, // [36:43] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_espalier_v1_cluster_state_proto_init() }
@@ -1613,14 +1725,14 @@ func file_espalier_v1_cluster_state_proto_init() {
 	file_espalier_v1_types_proto_init()
 	file_espalier_v1_cluster_state_proto_msgTypes[0].OneofWrappers = []any{}
 	file_espalier_v1_cluster_state_proto_msgTypes[6].OneofWrappers = []any{}
-	file_espalier_v1_cluster_state_proto_msgTypes[9].OneofWrappers = []any{}
+	file_espalier_v1_cluster_state_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_espalier_v1_cluster_state_proto_rawDesc), len(file_espalier_v1_cluster_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

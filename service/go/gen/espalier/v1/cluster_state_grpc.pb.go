@@ -39,7 +39,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type ClusterStateClient interface {
-	// Replaces the whole state by what the chunks hold together. Nothing changes before the client
+	// Replaces the whole state by what the chunks hold together; holds (holds.proto) are kept beside
+	// it, as long as their nodes are there. Nothing changes before the client
 	// has sent `end`, which says how much it sent, and closed its side, and the state was found
 	// sound. INVALID_ARGUMENT names chunk and field, or says that the stream broke off.
 	LoadState(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[LoadStateRequest, LoadStateResponse], error)
@@ -154,7 +155,8 @@ func (c *clusterStateClient) UnloadState(ctx context.Context, in *UnloadStateReq
 // All implementations must embed UnimplementedClusterStateServer
 // for forward compatibility.
 type ClusterStateServer interface {
-	// Replaces the whole state by what the chunks hold together. Nothing changes before the client
+	// Replaces the whole state by what the chunks hold together; holds (holds.proto) are kept beside
+	// it, as long as their nodes are there. Nothing changes before the client
 	// has sent `end`, which says how much it sent, and closed its side, and the state was found
 	// sound. INVALID_ARGUMENT names chunk and field, or says that the stream broke off.
 	LoadState(grpc.ClientStreamingServer[LoadStateRequest, LoadStateResponse]) error

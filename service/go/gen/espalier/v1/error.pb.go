@@ -4,6 +4,9 @@
 //   INVALID_ARGUMENT     the request is wrong; the message names the field and what would be right
 //   NOT_FOUND            a named flavor does not exist
 //   FAILED_PRECONDITION  the named state is not current; the details hold a StaleState
+//   ALREADY_EXISTS       a hold was confirmed before, or a workload has one; the details hold
+//                        HoldProblems
+//   ABORTED              a hold has ended otherwise; likewise
 //   DEADLINE_EXCEEDED    the deadline passed: work ends, and is not begun, when it has
 //   CANCELLED            the client gave the call up: likewise
 //   RESOURCE_EXHAUSTED   the queue is full, a message is above the size limit, or the call needs

@@ -141,8 +141,14 @@ type PlaceRequest struct {
 	// way to repeat a commit whose reply was lost. The same token with another request is
 	// INVALID_ARGUMENT. The server knows its latest tokens (docs/operations.md, "Limits"); after them
 	// a repeated commit is FAILED_PRECONDITION, as its state is no longer current.
-	CommitToken   string `protobuf:"bytes,7,opt,name=commit_token,json=commitToken,proto3" json:"commit_token,omitempty"`
-	StateName     string `protobuf:"bytes,8,opt,name=state_name,json=stateName,proto3" json:"state_name,omitempty"` // which of the server's states (cluster_state.proto)
+	CommitToken string `protobuf:"bytes,7,opt,name=commit_token,json=commitToken,proto3" json:"commit_token,omitempty"`
+	StateName   string `protobuf:"bytes,8,opt,name=state_name,json=stateName,proto3" json:"state_name,omitempty"` // which of the server's states (cluster_state.proto)
+	// With `commit` only, 1 to 86,400: what is placed is booked as holds (holds.proto), which end after
+	// so many seconds unless they are confirmed, released or extended. ALREADY_EXISTS, and nothing
+	// booked, when a workload that is placed has a hold already. 0: it is booked as usage.
+	HoldSeconds int64 `protobuf:"varint,9,opt,name=hold_seconds,json=holdSeconds,proto3" json:"hold_seconds,omitempty"`
+	// Who holds, at most 253 bytes, for people. Empty: the address of the client.
+	HoldOwner     string `protobuf:"bytes,10,opt,name=hold_owner,json=holdOwner,proto3" json:"hold_owner,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -233,11 +239,28 @@ func (x *PlaceRequest) GetStateName() string {
 	return ""
 }
 
+func (x *PlaceRequest) GetHoldSeconds() int64 {
+	if x != nil {
+		return x.HoldSeconds
+	}
+	return 0
+}
+
+func (x *PlaceRequest) GetHoldOwner() string {
+	if x != nil {
+		return x.HoldOwner
+	}
+	return ""
+}
+
 type PlaceResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	State         *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`         // what the answers were computed on
-	Committed     *StatePosition         `protobuf:"bytes,2,opt,name=committed,proto3" json:"committed,omitempty"` // after a commit: the state with what was placed
-	Answers       *AnswerBatch           `protobuf:"bytes,3,opt,name=answers,proto3" json:"answers,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	State     *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`         // what the answers were computed on
+	Committed *StatePosition         `protobuf:"bytes,2,opt,name=committed,proto3" json:"committed,omitempty"` // after a commit: the state with what was placed
+	Answers   *AnswerBatch           `protobuf:"bytes,3,opt,name=answers,proto3" json:"answers,omitempty"`
+	// With hold_seconds: the id of the hold of each workload, in their order; empty for one that is
+	// not placed or takes nothing.
+	HoldIds       []string `protobuf:"bytes,4,rep,name=hold_ids,json=holdIds,proto3" json:"hold_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -293,11 +316,18 @@ func (x *PlaceResponse) GetAnswers() *AnswerBatch {
 	return nil
 }
 
+func (x *PlaceResponse) GetHoldIds() []string {
+	if x != nil {
+		return x.HoldIds
+	}
+	return nil
+}
+
 var File_espalier_v1_placement_proto protoreflect.FileDescriptor
 
 const file_espalier_v1_placement_proto_rawDesc = "" +
 	"\n" +
-	"\x1bespalier/v1/placement.proto\x12\vespalier.v1\x1a\x17espalier/v1/types.proto\x1a\x1aespalier/v1/workload.proto\"\xd7\x03\n" +
+	"\x1bespalier/v1/placement.proto\x12\vespalier.v1\x1a\x17espalier/v1/holds.proto\x1a\x17espalier/v1/types.proto\x1a\x1aespalier/v1/workload.proto\"\x99\x04\n" +
 	"\fPlaceRequest\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12.\n" +
 	"\x04mode\x18\x02 \x01(\x0e2\x1a.espalier.v1.PlacementModeR\x04mode\x12\x16\n" +
@@ -307,24 +337,33 @@ const file_espalier_v1_placement_proto_rawDesc = "" +
 	"\tworkloads\x18\x06 \x01(\v2\x1a.espalier.v1.WorkloadBatchR\tworkloads\x12!\n" +
 	"\fcommit_token\x18\a \x01(\tR\vcommitToken\x12\x1d\n" +
 	"\n" +
-	"state_name\x18\b \x01(\tR\tstateName\x1a?\n" +
+	"state_name\x18\b \x01(\tR\tstateName\x12!\n" +
+	"\fhold_seconds\x18\t \x01(\x03R\vholdSeconds\x12\x1d\n" +
+	"\n" +
+	"hold_owner\x18\n" +
+	" \x01(\tR\tholdOwner\x1a?\n" +
 	"\x11FeatureGatesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\bR\x05value:\x028\x01\"\xaf\x01\n" +
+	"\x05value\x18\x02 \x01(\bR\x05value:\x028\x01\"\xca\x01\n" +
 	"\rPlaceResponse\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x128\n" +
 	"\tcommitted\x18\x02 \x01(\v2\x1a.espalier.v1.StatePositionR\tcommitted\x122\n" +
-	"\aanswers\x18\x03 \x01(\v2\x18.espalier.v1.AnswerBatchR\aanswers*k\n" +
+	"\aanswers\x18\x03 \x01(\v2\x18.espalier.v1.AnswerBatchR\aanswers\x12\x19\n" +
+	"\bhold_ids\x18\x04 \x03(\tR\aholdIds*k\n" +
 	"\rPlacementMode\x12\x1e\n" +
 	"\x1aPLACEMENT_MODE_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17PLACEMENT_MODE_NOMINATE\x10\x01\x12\x1d\n" +
 	"\x19PLACEMENT_MODE_SEQUENTIAL\x10\x02*?\n" +
 	"\fDomainNaming\x12\x17\n" +
 	"\x13DOMAIN_NAMING_INDEX\x10\x00\x12\x16\n" +
-	"\x12DOMAIN_NAMING_NAME\x10\x012\x8d\x01\n" +
+	"\x12DOMAIN_NAMING_NAME\x10\x012\xd7\x03\n" +
 	"\tPlacement\x12>\n" +
 	"\x05Place\x12\x19.espalier.v1.PlaceRequest\x1a\x1a.espalier.v1.PlaceResponse\x12@\n" +
-	"\aReplace\x12\x19.espalier.v1.PlaceRequest\x1a\x1a.espalier.v1.PlaceResponseB2Z0espalier.dev/espalier/gen/espalier/v1;espalierv1b\x06proto3"
+	"\aReplace\x12\x19.espalier.v1.PlaceRequest\x1a\x1a.espalier.v1.PlaceResponse\x12S\n" +
+	"\fConfirmHolds\x12 .espalier.v1.ConfirmHoldsRequest\x1a!.espalier.v1.ConfirmHoldsResponse\x12S\n" +
+	"\fReleaseHolds\x12 .espalier.v1.ReleaseHoldsRequest\x1a!.espalier.v1.ReleaseHoldsResponse\x12P\n" +
+	"\vExtendHolds\x12\x1f.espalier.v1.ExtendHoldsRequest\x1a .espalier.v1.ExtendHoldsResponse\x12L\n" +
+	"\tListHolds\x12\x1d.espalier.v1.ListHoldsRequest\x1a\x1e.espalier.v1.ListHoldsResponse0\x01B2Z0espalier.dev/espalier/gen/espalier/v1;espalierv1b\x06proto3"
 
 var (
 	file_espalier_v1_placement_proto_rawDescOnce sync.Once
@@ -341,14 +380,22 @@ func file_espalier_v1_placement_proto_rawDescGZIP() []byte {
 var file_espalier_v1_placement_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_espalier_v1_placement_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_espalier_v1_placement_proto_goTypes = []any{
-	(PlacementMode)(0),    // 0: espalier.v1.PlacementMode
-	(DomainNaming)(0),     // 1: espalier.v1.DomainNaming
-	(*PlaceRequest)(nil),  // 2: espalier.v1.PlaceRequest
-	(*PlaceResponse)(nil), // 3: espalier.v1.PlaceResponse
-	nil,                   // 4: espalier.v1.PlaceRequest.FeatureGatesEntry
-	(*StatePosition)(nil), // 5: espalier.v1.StatePosition
-	(*WorkloadBatch)(nil), // 6: espalier.v1.WorkloadBatch
-	(*AnswerBatch)(nil),   // 7: espalier.v1.AnswerBatch
+	(PlacementMode)(0),           // 0: espalier.v1.PlacementMode
+	(DomainNaming)(0),            // 1: espalier.v1.DomainNaming
+	(*PlaceRequest)(nil),         // 2: espalier.v1.PlaceRequest
+	(*PlaceResponse)(nil),        // 3: espalier.v1.PlaceResponse
+	nil,                          // 4: espalier.v1.PlaceRequest.FeatureGatesEntry
+	(*StatePosition)(nil),        // 5: espalier.v1.StatePosition
+	(*WorkloadBatch)(nil),        // 6: espalier.v1.WorkloadBatch
+	(*AnswerBatch)(nil),          // 7: espalier.v1.AnswerBatch
+	(*ConfirmHoldsRequest)(nil),  // 8: espalier.v1.ConfirmHoldsRequest
+	(*ReleaseHoldsRequest)(nil),  // 9: espalier.v1.ReleaseHoldsRequest
+	(*ExtendHoldsRequest)(nil),   // 10: espalier.v1.ExtendHoldsRequest
+	(*ListHoldsRequest)(nil),     // 11: espalier.v1.ListHoldsRequest
+	(*ConfirmHoldsResponse)(nil), // 12: espalier.v1.ConfirmHoldsResponse
+	(*ReleaseHoldsResponse)(nil), // 13: espalier.v1.ReleaseHoldsResponse
+	(*ExtendHoldsResponse)(nil),  // 14: espalier.v1.ExtendHoldsResponse
+	(*ListHoldsResponse)(nil),    // 15: espalier.v1.ListHoldsResponse
 }
 var file_espalier_v1_placement_proto_depIdxs = []int32{
 	5,  // 0: espalier.v1.PlaceRequest.state:type_name -> espalier.v1.StatePosition
@@ -361,10 +408,18 @@ var file_espalier_v1_placement_proto_depIdxs = []int32{
 	7,  // 7: espalier.v1.PlaceResponse.answers:type_name -> espalier.v1.AnswerBatch
 	2,  // 8: espalier.v1.Placement.Place:input_type -> espalier.v1.PlaceRequest
 	2,  // 9: espalier.v1.Placement.Replace:input_type -> espalier.v1.PlaceRequest
-	3,  // 10: espalier.v1.Placement.Place:output_type -> espalier.v1.PlaceResponse
-	3,  // 11: espalier.v1.Placement.Replace:output_type -> espalier.v1.PlaceResponse
-	10, // [10:12] is the sub-list for method output_type
-	8,  // [8:10] is the sub-list for method input_type
+	8,  // 10: espalier.v1.Placement.ConfirmHolds:input_type -> espalier.v1.ConfirmHoldsRequest
+	9,  // 11: espalier.v1.Placement.ReleaseHolds:input_type -> espalier.v1.ReleaseHoldsRequest
+	10, // 12: espalier.v1.Placement.ExtendHolds:input_type -> espalier.v1.ExtendHoldsRequest
+	11, // 13: espalier.v1.Placement.ListHolds:input_type -> espalier.v1.ListHoldsRequest
+	3,  // 14: espalier.v1.Placement.Place:output_type -> espalier.v1.PlaceResponse
+	3,  // 15: espalier.v1.Placement.Replace:output_type -> espalier.v1.PlaceResponse
+	12, // 16: espalier.v1.Placement.ConfirmHolds:output_type -> espalier.v1.ConfirmHoldsResponse
+	13, // 17: espalier.v1.Placement.ReleaseHolds:output_type -> espalier.v1.ReleaseHoldsResponse
+	14, // 18: espalier.v1.Placement.ExtendHolds:output_type -> espalier.v1.ExtendHoldsResponse
+	15, // 19: espalier.v1.Placement.ListHolds:output_type -> espalier.v1.ListHoldsResponse
+	14, // [14:20] is the sub-list for method output_type
+	8,  // [8:14] is the sub-list for method input_type
 	8,  // [8:8] is the sub-list for extension type_name
 	8,  // [8:8] is the sub-list for extension extendee
 	0,  // [0:8] is the sub-list for field type_name
@@ -375,6 +430,7 @@ func file_espalier_v1_placement_proto_init() {
 	if File_espalier_v1_placement_proto != nil {
 		return
 	}
+	file_espalier_v1_holds_proto_init()
 	file_espalier_v1_types_proto_init()
 	file_espalier_v1_workload_proto_init()
 	type x struct{}

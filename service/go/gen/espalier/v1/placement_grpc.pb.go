@@ -21,8 +21,12 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Placement_Place_FullMethodName   = "/espalier.v1.Placement/Place"
-	Placement_Replace_FullMethodName = "/espalier.v1.Placement/Replace"
+	Placement_Place_FullMethodName        = "/espalier.v1.Placement/Place"
+	Placement_Replace_FullMethodName      = "/espalier.v1.Placement/Replace"
+	Placement_ConfirmHolds_FullMethodName = "/espalier.v1.Placement/ConfirmHolds"
+	Placement_ReleaseHolds_FullMethodName = "/espalier.v1.Placement/ReleaseHolds"
+	Placement_ExtendHolds_FullMethodName  = "/espalier.v1.Placement/ExtendHolds"
+	Placement_ListHolds_FullMethodName    = "/espalier.v1.Placement/ListHolds"
 )
 
 // PlacementClient is the client API for Placement service.
@@ -39,6 +43,16 @@ type PlacementClient interface {
 	// domain: all that is to be booked, and all that a commit books. INVALID_ARGUMENT for a workload
 	// without pods in place, which Place would take for a new one.
 	Replace(ctx context.Context, in *PlaceRequest, opts ...grpc.CallOption) (*PlaceResponse, error)
+	// Ends holds (holds.proto) in whose place the controller reports usage, in one generation: nothing
+	// is counted twice, and nothing in between is free. Codes of holds that cannot be confirmed:
+	// HoldProblemReason.
+	ConfirmHolds(ctx context.Context, in *ConfirmHoldsRequest, opts ...grpc.CallOption) (*ConfirmHoldsResponse, error)
+	// Ends holds whose room is free again.
+	ReleaseHolds(ctx context.Context, in *ReleaseHoldsRequest, opts ...grpc.CallOption) (*ReleaseHoldsResponse, error)
+	// Sets when holds expire.
+	ExtendHolds(ctx context.Context, in *ExtendHoldsRequest, opts ...grpc.CallOption) (*ExtendHoldsResponse, error)
+	// The holds of a state.
+	ListHolds(ctx context.Context, in *ListHoldsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ListHoldsResponse], error)
 }
 
 type placementClient struct {
@@ -69,6 +83,55 @@ func (c *placementClient) Replace(ctx context.Context, in *PlaceRequest, opts ..
 	return out, nil
 }
 
+func (c *placementClient) ConfirmHolds(ctx context.Context, in *ConfirmHoldsRequest, opts ...grpc.CallOption) (*ConfirmHoldsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ConfirmHoldsResponse)
+	err := c.cc.Invoke(ctx, Placement_ConfirmHolds_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *placementClient) ReleaseHolds(ctx context.Context, in *ReleaseHoldsRequest, opts ...grpc.CallOption) (*ReleaseHoldsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReleaseHoldsResponse)
+	err := c.cc.Invoke(ctx, Placement_ReleaseHolds_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *placementClient) ExtendHolds(ctx context.Context, in *ExtendHoldsRequest, opts ...grpc.CallOption) (*ExtendHoldsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExtendHoldsResponse)
+	err := c.cc.Invoke(ctx, Placement_ExtendHolds_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *placementClient) ListHolds(ctx context.Context, in *ListHoldsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ListHoldsResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Placement_ServiceDesc.Streams[0], Placement_ListHolds_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ListHoldsRequest, ListHoldsResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Placement_ListHoldsClient = grpc.ServerStreamingClient[ListHoldsResponse]
+
 // PlacementServer is the server API for Placement service.
 // All implementations must embed UnimplementedPlacementServer
 // for forward compatibility.
@@ -83,6 +146,16 @@ type PlacementServer interface {
 	// domain: all that is to be booked, and all that a commit books. INVALID_ARGUMENT for a workload
 	// without pods in place, which Place would take for a new one.
 	Replace(context.Context, *PlaceRequest) (*PlaceResponse, error)
+	// Ends holds (holds.proto) in whose place the controller reports usage, in one generation: nothing
+	// is counted twice, and nothing in between is free. Codes of holds that cannot be confirmed:
+	// HoldProblemReason.
+	ConfirmHolds(context.Context, *ConfirmHoldsRequest) (*ConfirmHoldsResponse, error)
+	// Ends holds whose room is free again.
+	ReleaseHolds(context.Context, *ReleaseHoldsRequest) (*ReleaseHoldsResponse, error)
+	// Sets when holds expire.
+	ExtendHolds(context.Context, *ExtendHoldsRequest) (*ExtendHoldsResponse, error)
+	// The holds of a state.
+	ListHolds(*ListHoldsRequest, grpc.ServerStreamingServer[ListHoldsResponse]) error
 	mustEmbedUnimplementedPlacementServer()
 }
 
@@ -98,6 +171,18 @@ func (UnimplementedPlacementServer) Place(context.Context, *PlaceRequest) (*Plac
 }
 func (UnimplementedPlacementServer) Replace(context.Context, *PlaceRequest) (*PlaceResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Replace not implemented")
+}
+func (UnimplementedPlacementServer) ConfirmHolds(context.Context, *ConfirmHoldsRequest) (*ConfirmHoldsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ConfirmHolds not implemented")
+}
+func (UnimplementedPlacementServer) ReleaseHolds(context.Context, *ReleaseHoldsRequest) (*ReleaseHoldsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReleaseHolds not implemented")
+}
+func (UnimplementedPlacementServer) ExtendHolds(context.Context, *ExtendHoldsRequest) (*ExtendHoldsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExtendHolds not implemented")
+}
+func (UnimplementedPlacementServer) ListHolds(*ListHoldsRequest, grpc.ServerStreamingServer[ListHoldsResponse]) error {
+	return status.Error(codes.Unimplemented, "method ListHolds not implemented")
 }
 func (UnimplementedPlacementServer) mustEmbedUnimplementedPlacementServer() {}
 func (UnimplementedPlacementServer) testEmbeddedByValue()                   {}
@@ -156,6 +241,71 @@ func _Placement_Replace_Handler(srv interface{}, ctx context.Context, dec func(i
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Placement_ConfirmHolds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ConfirmHoldsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlacementServer).ConfirmHolds(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Placement_ConfirmHolds_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlacementServer).ConfirmHolds(ctx, req.(*ConfirmHoldsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Placement_ReleaseHolds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReleaseHoldsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlacementServer).ReleaseHolds(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Placement_ReleaseHolds_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlacementServer).ReleaseHolds(ctx, req.(*ReleaseHoldsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Placement_ExtendHolds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExtendHoldsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlacementServer).ExtendHolds(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Placement_ExtendHolds_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlacementServer).ExtendHolds(ctx, req.(*ExtendHoldsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Placement_ListHolds_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ListHoldsRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(PlacementServer).ListHolds(m, &grpc.GenericServerStream[ListHoldsRequest, ListHoldsResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Placement_ListHoldsServer = grpc.ServerStreamingServer[ListHoldsResponse]
+
 // Placement_ServiceDesc is the grpc.ServiceDesc for Placement service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -171,7 +321,25 @@ var Placement_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "Replace",
 			Handler:    _Placement_Replace_Handler,
 		},
+		{
+			MethodName: "ConfirmHolds",
+			Handler:    _Placement_ConfirmHolds_Handler,
+		},
+		{
+			MethodName: "ReleaseHolds",
+			Handler:    _Placement_ReleaseHolds_Handler,
+		},
+		{
+			MethodName: "ExtendHolds",
+			Handler:    _Placement_ExtendHolds_Handler,
+		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "ListHolds",
+			Handler:       _Placement_ListHolds_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "espalier/v1/placement.proto",
 }

@@ -1,0 +1,64 @@
+package espalier_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"k8s.io/apimachinery/pkg/types"
+
+	"espalier.dev/espalier"
+	pb "espalier.dev/espalier/gen/espalier/v1"
+)
+
+func TestHoldsCountUntilTheyEnd(t *testing.T) {
+	client, _, workloads := loaded(t, dumps(t, "before.json.gz", "extra.json")...)
+	key := types.NamespacedName{Namespace: "team-nlp", Name: "job-cbonly-01-56345"}
+	gang := espalier.GangOf(workloads[key], "cpu")
+	options := espalier.PlaceOptions{Sequential: true, Hold: time.Minute, HoldOwner: "tester"}
+	placed, err := client.Place(background(t), options, gang)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(placed.Holds) != 1 || placed.Holds[0] == "" {
+		t.Fatalf("holds %q of %s", placed.Holds, text(t, placed.Answers))
+	}
+	id := placed.Holds[0]
+	holds, err := client.Holds(background(t))
+	if err != nil || len(holds) != 1 || holds[0].ID != id || holds[0].Workload != key ||
+		holds[0].Owner != "tester" || holds[0].Pods == 0 {
+		t.Errorf("%+v, %v", holds, err)
+	}
+	if summary, err := client.Summary(background(t)); err != nil || summary.Position != placed.Committed {
+		t.Errorf("%+v, %v; want %v", summary, err, placed.Committed)
+	}
+	_, err = client.Place(background(t), options, gang)
+	expectProblem(t, err, codes.AlreadyExists, id, pb.HoldProblemReason_HOLD_PROBLEM_REASON_HELD)
+	if err := client.ExtendHolds(background(t), time.Hour, id); err != nil {
+		t.Error(err)
+	}
+	_, err = client.ConfirmHolds(background(t), &pb.UpdateStateRequest{}, id)
+	if status.Code(err) != codes.InvalidArgument {
+		t.Errorf("confirmed by nothing: %v", err)
+	}
+	if _, err := client.ConfirmHolds(background(t), nil, id); err != nil {
+		t.Error(err)
+	}
+	_, err = client.ReleaseHolds(background(t), id)
+	expectProblem(t, err, codes.AlreadyExists, id, pb.HoldProblemReason_HOLD_PROBLEM_REASON_CONFIRMED)
+	err = client.ExtendHolds(background(t), time.Second, "none@1")
+	expectProblem(t, err, codes.NotFound, "none@1", pb.HoldProblemReason_HOLD_PROBLEM_REASON_UNKNOWN)
+	if err := client.ExtendHolds(background(t), time.Millisecond, id); err == nil {
+		t.Error("a millisecond is held")
+	}
+}
+
+func expectProblem(t *testing.T, err error, code codes.Code, id string, reason pb.HoldProblemReason) {
+	t.Helper()
+	want := []espalier.HoldProblem{{ID: id, Reason: reason}}
+	if got := espalier.HoldProblems(err); !reflect.DeepEqual(got, want) || status.Code(err) != code {
+		t.Errorf("%v: %v, want %v", err, got, want)
+	}
+}
