@@ -77,6 +77,7 @@ int Run(int argc, char** argv) {
   espalier::AddResizeCommand(app, exit_code);
   espalier::AddServeCommand(app, exit_code);
   espalier::AddSnapshotCommand(app, exit_code);
+  espalier::AddStatusCommand(app, exit_code);
   espalier::AddUngateCommand(app, exit_code);
   espalier::AddValidateCommand(app, exit_code);
   espalier::AddValidateObjectsCommand(app, exit_code);

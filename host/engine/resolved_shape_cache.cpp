@@ -10,6 +10,11 @@ std::shared_ptr<const ResolvedGangShape> ResolvedShapeCache::Find(const std::str
   return it == shapes_.end() ? nullptr : it->second;
 }
 
+std::size_t ResolvedShapeCache::size() const {
+  const std::lock_guard lock(mutex_);
+  return shapes_.size();
+}
+
 void ResolvedShapeCache::Keep(std::string key, std::shared_ptr<const ResolvedGangShape> shape) {
   if (key.size() > kMostBytes) return;
   const std::lock_guard lock(mutex_);

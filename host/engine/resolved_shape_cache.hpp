@@ -22,6 +22,8 @@ class ResolvedShapeCache {
 
   // Returns the shape with this canonical key, or null when it is not cached.
   std::shared_ptr<const ResolvedGangShape> Find(const std::string& key) const;
+  // Returns the number of shapes.
+  std::size_t size() const;
   // Adds a shape; does nothing when its key alone exceeds the maximum of bytes.
   void Keep(std::string key, std::shared_ptr<const ResolvedGangShape> shape);
 

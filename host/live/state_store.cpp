@@ -370,6 +370,16 @@ Result<ClusterState> StateStore::BuildAnew(WorkBudget& budget) {
 
 Result<StateStore::Checked> StateStore::CurrentChecked(WorkBudget& budget) {
   const std::lock_guard lock(change_mutex_);
+  return WithChecksum(budget);
+}
+
+Result<std::optional<StateStore::Checked>> StateStore::TryCurrentChecked(WorkBudget& budget) {
+  const std::unique_lock lock(change_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return std::nullopt;
+  return WithChecksum(budget);
+}
+
+Result<StateStore::Checked> StateStore::WithChecksum(WorkBudget& budget) {
   if (input_ == nullptr) return Checked{Current(), 0};
   if (auto taken = TakeInBooked(budget); !taken) return tl::unexpected(taken.error());
   const std::uint64_t of_configuration =

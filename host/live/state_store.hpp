@@ -64,6 +64,8 @@ class StateStore {
   // Returns the current state and its checksum. Takes time that grows with what was booked since
   // the last call; waits for a change in flight.
   Result<Checked> CurrentChecked(WorkBudget& budget = WorkBudget::Unlimited());
+  // Returns the same, or nullopt at once while a change is in flight.
+  Result<std::optional<Checked>> TryCurrentChecked(WorkBudget& budget);
 
   // Returns the current state, never null; before the first load an empty state of generation 0.
   std::shared_ptr<const Snapshot> Current() const;
@@ -194,6 +196,8 @@ class StateStore {
   Result<StateDelta> Resolved(ProposedChange change) const;
   // Returns the state of `input_`.
   Result<ClusterState> BuildAnew(WorkBudget& budget);
+  // Returns the current state and its checksum.
+  Result<Checked> WithChecksum(WorkBudget& budget);
   // Adds to `input_` all that was booked, and charges what it grows by. The error is why `budget`
   // was stopped.
   Result<void> TakeInBooked(WorkBudget& budget);

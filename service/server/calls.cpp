@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <grpcpp/server_context.h>
 #include <malloc.h>
-#include <spdlog/spdlog.h>
 
 #include "host/model/excerpt.hpp"
 
@@ -42,7 +41,6 @@ grpc::Status RunGuarded(const std::function<grpc::Status()>& work) {
   } catch (const std::bad_alloc&) {
     return {grpc::StatusCode::RESOURCE_EXHAUSTED, "out of memory; ask for less at once"};
   } catch (const std::exception& error) {
-    spdlog::error("a call failed: {}", Excerpt(error.what()));
     return {grpc::StatusCode::INTERNAL, Excerpt(error.what())};
   }
 }
@@ -92,7 +90,7 @@ void Calls::Call::Post(std::function<grpc::Status()> work,
     }
   };
   if (!queue_.TryPost({context_.peer(), &budget_, run, [this, done] { done(result_); }})) {
-    done({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls are waiting; retry later"});
+    done({grpc::StatusCode::RESOURCE_EXHAUSTED, kQueueFull});
   }
 }
 

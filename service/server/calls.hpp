@@ -23,6 +23,9 @@
 
 namespace espalier {
 
+// What a call is told that finds the queue full.
+inline constexpr const char* kQueueFull = "too many calls are waiting; retry later";
+
 class Calls {
  public:
   struct Limits {

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "service/backends/backends.hpp"
+#include "service/server/call_line.hpp"
 #include "service/server/listen.hpp"
 
 namespace espalier {
@@ -27,36 +28,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr std::array kCodeNames = {
-    "OK",
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
-};
+constexpr std::size_t kCodes = grpc::StatusCode::UNAUTHENTICATED + 1;
 constexpr std::size_t kCancelled = grpc::StatusCode::CANCELLED;
 constexpr std::size_t kDeadlineExceeded = grpc::StatusCode::DEADLINE_EXCEEDED;
 constexpr std::size_t kUnknown = grpc::StatusCode::UNKNOWN;
-static_assert(kCodeNames.size() == grpc::StatusCode::UNAUTHENTICATED + 1);
 
 // Upper bounds in seconds: a warm placement takes some 100 us, a load of a large cluster seconds.
 constexpr std::array kDurations = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                    0.1,    0.25,    0.5,    1.0,   2.5,    5.0,   10.0, 30.0};
 
 struct MethodCounts {
-  std::array<prometheus::Counter*, kCodeNames.size()> calls;
+  std::array<prometheus::Counter*, kCodes> calls;
   prometheus::Histogram* durations;
 };
 
@@ -75,7 +57,7 @@ class CountedCall final : public grpc::experimental::Interceptor {
     using grpc::experimental::InterceptionHookPoints;
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
       const auto code = static_cast<std::size_t>(methods->GetSendStatus().error_code());
-      answered_ = code < kCodeNames.size() ? code : kUnknown;
+      answered_ = code < kCodes ? code : kUnknown;
     }
     // Whatever was answered, a client that is gone did not see it.
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_CLOSE) &&
@@ -158,7 +140,21 @@ class ReadValues final : public prometheus::Collectable {
                              static_cast<double>(sources_.calls.memory().limit())));
     families.push_back(Gauge("espalier_memory_held_bytes", "Memory that calls and states hold",
                              static_cast<double>(sources_.calls.memory().held())));
+    AddRefusals(families);
     AddStates(families);
+  }
+
+  // A sample for every cause from the start, so that the first of a kind is an increase.
+  void AddRefusals(std::vector<prometheus::MetricFamily>& families) const {
+    constexpr auto kType = prometheus::MetricType::Counter;
+    prometheus::MetricFamily family{
+        "espalier_refusals_total", "Calls that ended with an error, by its cause", kType, {}};
+    const auto failures = sources_.journal.ByCause();
+    for (std::size_t i = 0; i < failures.size(); ++i) {
+      family.metric.push_back(Sample(kType, static_cast<double>(failures[i].calls),
+                                     {{"cause", CallJournal::kCauses[i]}}));
+    }
+    families.push_back(std::move(family));
   }
 
   // A sample per state, as many as --max-states allows; the state without a name has no label.
@@ -296,8 +292,8 @@ class Metrics::CallCounts {
       for (int i = 0; i < service->method_count(); ++i) {
         const std::string method = name + "/" + service->method(i)->name();
         MethodCounts& counts = methods_["/" + method];
-        for (std::size_t code = 0; code < kCodeNames.size(); ++code) {
-          counts.calls[code] = &calls.Add({{"method", method}, {"code", kCodeNames[code]}});
+        for (std::size_t code = 0; code < kCodes; ++code) {
+          counts.calls[code] = &calls.Add({{"method", method}, {"code", std::string(CodeName(static_cast<grpc::StatusCode>(code)))}});
         }
         counts.durations = &durations.Add({{"method", method}}, upper_bounds);
       }

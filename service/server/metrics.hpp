@@ -8,6 +8,7 @@
 #include <grpcpp/support/server_interceptor.h>
 
 #include "host/live/named_states.hpp"
+#include "service/server/call_journal.hpp"
 #include "service/server/calls.hpp"
 #include "service/server/capacity_gauges.hpp"
 #include "service/server/work_queue.hpp"
@@ -34,6 +35,7 @@ class Metrics {
     const WorkQueue& state_queue;
     const Backend& backend;
     const CapacityGauges& capacity;
+    const CallJournal& journal;
     std::vector<std::string> services;  // full names of services whose calls are counted
     std::string version;
     std::string commit;

@@ -18,6 +18,7 @@
 #include "host/live/named_states.hpp"
 #include "host/model/machine_memory.hpp"
 #include "service/backends/backends.hpp"
+#include "service/server/call_journal.hpp"
 #include "service/server/calls.hpp"
 #include "service/server/capacity_gauges.hpp"
 #include "service/server/cluster_state_service.hpp"
@@ -28,6 +29,7 @@
 #include "service/server/placement_service.hpp"
 #include "service/server/questions_service.hpp"
 #include "service/server/scheduling_service.hpp"
+#include "service/server/server_service.hpp"
 #include "service/server/ungating_service.hpp"
 #include "service/server/work_queue.hpp"
 #include "service/server/workloads_service.hpp"
@@ -153,6 +155,7 @@ class Server::Impl {
  public:
   Impl(const ServerOptions& options, const std::shared_ptr<Backend>& backend)
       : backend_(backend),
+        journal_(std::make_shared<CallJournal>(options.logged_calls)),
         queue_(WorkerCount(options), options.max_queued_calls),
         state_queue_(1, options.max_queued_calls),
         calls_(queue_, state_queue_, LimitsOf(options)),
@@ -170,6 +173,11 @@ class Server::Impl {
         dispatching_(calls_, states_, backend, options.gates),
         multikueue_(calls_, backend, options.gates),
         workloads_(calls_, states_, commits_, backend, options.gates),
+        about_(calls_, {.states = states_,
+                        .queue = queue_,
+                        .state_queue = state_queue_,
+                        .backend = *backend_,
+                        .journal = *journal_}),
         capacity_(**states_.Find(""), options.capacity_shapes, options.gates, backend_) {}
 
   ~Impl() {
@@ -189,10 +197,12 @@ class Server::Impl {
          .state_queue = state_queue_,
          .backend = *backend_,
          .capacity = capacity_,
+         .journal = *journal_,
          .services = {v1::ClusterState::service_full_name(), v1::Placement::service_full_name(),
                       v1::Questions::service_full_name(), v1::Scheduling::service_full_name(),
                       v1::Ungating::service_full_name(), v1::Dispatching::service_full_name(),
-                      v1::MultiKueue::service_full_name(), v1::Workloads::service_full_name()},
+                      v1::MultiKueue::service_full_name(), v1::Workloads::service_full_name(),
+                      v1::Server::service_full_name()},
          .version = options.version,
          .commit = options.commit});
     if (!started) return tl::unexpected(started.error());
@@ -231,20 +241,22 @@ class Server::Impl {
     builder.RegisterService(&dispatching_);
     builder.RegisterService(&multikueue_);
     builder.RegisterService(&workloads_);
-    if (metrics_) {
-      std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counters;
-      counters.push_back(metrics_->MakeCallCounter());
-      builder.experimental().SetInterceptorCreators(std::move(counters));
-    }
+    builder.RegisterService(&about_);
+    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> watchers;
+    watchers.push_back(journal_->MakeInterceptor());
+    if (metrics_) watchers.push_back(metrics_->MakeCallCounter());
+    builder.experimental().SetInterceptorCreators(std::move(watchers));
     server_ = builder.BuildAndStart();
     if (!server_) return BindFailure(addresses, ports);
     for (const auto& listener : unix_listeners_) listener->Start(*server_);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       addresses_.push_back(addresses[i].ToString(ports[i]));
     }
+    about_.Describe(Describe(options));
     grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
     health.SetServingStatus(v1::ClusterState::service_full_name(), true);
     health.SetServingStatus(v1::Ungating::service_full_name(), true);
+    health.SetServingStatus(v1::Server::service_full_name(), true);
     health.SetServingStatus(v1::MultiKueue::service_full_name(), true);
     SetLoaded(false);
     WatchDevice(*backend_, [this](const DeviceStatus& status) { NoteDevice(status); });
@@ -278,6 +290,29 @@ class Server::Impl {
     return tl::unexpected<Error>(Error{
         ErrorClass::kUnavailable,
         fmt::format("cannot listen on {}: {}", address.ToString(), ExplainBindFailure(address))});
+  }
+
+  v1::ServerInfoResponse Describe(const ServerOptions& options) const {
+    v1::ServerInfoResponse info;
+    info.set_version(options.version);
+    info.set_commit(options.commit);
+    info.set_backend(DescribeBackend(*backend_));
+    info.set_started_ms(std::chrono::duration_cast<std::chrono::milliseconds>(
+                            std::chrono::system_clock::now().time_since_epoch())
+                            .count());
+    info.mutable_addresses()->Add(addresses_.begin(), addresses_.end());
+    info.set_metrics_address(metrics_address());
+    const Calls::Limits& limits = calls_.limits();
+    v1::ServerLimits& told = *info.mutable_limits();
+    told.set_memory_bytes(limits.memory);
+    told.set_connection_memory_bytes(ConnectionMemory(limits));
+    told.set_call_memory_bytes(limits.call_memory);
+    told.set_message_bytes(limits.message_bytes);
+    told.set_calls(WorkerCount(options));
+    told.set_queued_calls(options.max_queued_calls);
+    told.set_named_states(options.max_states);
+    told.set_idle_ms(limits.patience.count());
+    return info;
   }
 
   // While the device is away the CPU answers, so that nothing else stops serving.
@@ -320,6 +355,7 @@ class Server::Impl {
   }
 
   std::shared_ptr<Backend> backend_;
+  const std::shared_ptr<CallJournal> journal_;
   WorkQueue queue_;
   WorkQueue state_queue_;  // so that changes to the state do not wait for placements
   Calls calls_;
@@ -335,6 +371,7 @@ class Server::Impl {
   DispatchService dispatching_;
   MultiKueueService multikueue_;
   WorkloadsService workloads_;
+  ServerService about_;
   CapacityGauges capacity_;
   std::unique_ptr<Metrics> metrics_;  // null: none; outlives the drain, which people watch on it
   std::unique_ptr<grpc::Server> server_;

@@ -9,6 +9,7 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/model/result.hpp"
+#include "service/server/call_journal.hpp"
 #include "service/server/capacity_shape.hpp"
 
 namespace espalier {
@@ -40,7 +41,8 @@ struct ServerOptions {
   std::string metrics;
   std::vector<CapacityShape> capacity_shapes;  // whose capacity is among the metrics
   std::shared_ptr<HoldClock> hold_clock;       // by which holds expire; null: the machine's
-  std::string version;                         // version of the program, for the metrics
+  LoggedCalls logged_calls = LoggedCalls::kNone;
+  std::string version;  // of the program, for the metrics and Info
   std::string commit;
 };
 

@@ -22,6 +22,7 @@ void AddPlaceCommand(CLI::App& app, int& exit_code);
 void AddResizeCommand(CLI::App& app, int& exit_code);
 void AddServeCommand(CLI::App& app, int& exit_code);
 void AddSnapshotCommand(CLI::App& app, int& exit_code);
+void AddStatusCommand(CLI::App& app, int& exit_code);
 void AddUngateCommand(CLI::App& app, int& exit_code);
 void AddValidateCommand(CLI::App& app, int& exit_code);
 void AddValidateObjectsCommand(CLI::App& app, int& exit_code);

@@ -1,0 +1,310 @@
+#include "service/cli/reports/status_report.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <vector>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "host/kueue/objects/quantity_text.hpp"
+#include "host/model/excerpt.hpp"
+#include "host/model/work_budget.hpp"
+#include "service/cli/reports/amount_text.hpp"
+#include "service/cli/terminal/text_table.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::int64_t kMillisecondsOfSecond = 1000;
+
+// "3d 4h", "5m 20s", "7s".
+std::string DurationText(std::int64_t milliseconds) {
+  constexpr std::int64_t kMinute = 60;
+  constexpr std::int64_t kHour = 60 * kMinute;
+  constexpr std::int64_t kDay = 24 * kHour;
+  const std::int64_t seconds = std::max(milliseconds, std::int64_t{0}) / kMillisecondsOfSecond;
+  if (seconds < kMinute) return fmt::format("{}s", seconds);
+  if (seconds < kHour) return fmt::format("{}m {}s", seconds / kMinute, seconds % kMinute);
+  if (seconds < kDay) return fmt::format("{}h {}m", seconds / kHour, seconds % kHour / kMinute);
+  return fmt::format("{}d {}h", seconds / kDay, seconds % kDay / kHour);
+}
+
+// In UTC, as Kubernetes writes times.
+std::string TimeText(std::int64_t milliseconds) {
+  const std::time_t seconds = milliseconds / kMillisecondsOfSecond;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
+}
+
+bool IsLoaded(const v1::StateStatus& state) { return state.state().generation() != 0; }
+
+std::string NameText(const v1::StateStatus& state) {
+  return state.state_name().empty() ? "-" : state.state_name();
+}
+
+std::string ChecksumText(const v1::StateStatus& state) {
+  return state.has_checksum() ? fmt::format("{:016x}", state.checksum()) : "changing";
+}
+
+std::string StateText(const v1::StateStatus& state) {
+  return state.state_name().empty() ? "the state"
+                                    : fmt::format("state {}", Excerpt(state.state_name()));
+}
+
+// The limits that were used up say which flag moves them.
+std::string Lines(const ServerReport& report) {
+  const v1::ServerInfoResponse& info = report.info;
+  const v1::ServerStatusResponse& status = report.status;
+  const v1::ServerLimits& limits = info.limits();
+  std::string lines;
+  const auto line = [&](std::string_view name, const std::string& text) {
+    lines += fmt::format("{:<9} {}\n", name, EscapeControls(text));
+  };
+  line("server", fmt::format("{}: espalier {}, commit {}", report.address, info.version(),
+                             info.commit()));
+  line("up", fmt::format("{}, since {}", DurationText(status.now_ms() - info.started_ms()),
+                         TimeText(info.started_ms())));
+  line("listens", fmt::format("{}{}", fmt::join(info.addresses(), ", "),
+                              info.metrics_address().empty()
+                                  ? ""
+                                  : fmt::format("; metrics on http://{}/metrics",
+                                                info.metrics_address())));
+  line("decides", fmt::format("on {}", info.backend()));
+  if (status.has_device()) {
+    const v1::DeviceState& device = status.device();
+    line("device", fmt::format("{}, failed {} times{}{}",
+                               device.ready() ? "answers" : "is away, the CPU answers",
+                               device.faults(), device.last_fault().empty() ? "" : ", last: ",
+                               device.last_fault()));
+  }
+  line("calls", fmt::format("{} under way, {} of them waiting; {} at once and {} waiting may be",
+                            status.calls_under_way(), status.calls_waiting(), limits.calls(),
+                            limits.queued_calls()));
+  line("memory", fmt::format("{} held of {}; {} may be for one call, {} in one message",
+                             BytesText(status.memory_held_bytes()),
+                             BytesText(limits.memory_bytes()),
+                             BytesText(limits.call_memory_bytes()),
+                             BytesText(limits.message_bytes())));
+  return lines;
+}
+
+void AddUse(const v1::StateStatus& state, std::vector<TableRow>& resources,
+            std::vector<TableRow>& levels) {
+  for (const v1::FlavorUse& flavor : state.flavors()) {
+    for (const v1::ResourceUse& use : flavor.resources()) {
+      if (use.capacity() == 0 && use.used() == 0) continue;
+      const double share = use.capacity() <= 0 ? 100.0
+                                               : 100.0 * static_cast<double>(use.used()) /
+                                                     static_cast<double>(use.capacity());
+      resources.push_back({NameText(state), flavor.name(), std::to_string(flavor.nodes()),
+                           use.resource(), fmt::format("{:.0f}%", share),
+                           AmountsText(use.resource(), use.used(), use.capacity())});
+    }
+    for (const v1::LevelUse& level : flavor.levels()) {
+      std::vector<std::string> most;
+      const int known = std::min(level.most_free_size(), flavor.resources_size());
+      for (int i = 0; i < known; ++i) {
+        if (level.most_free(i) == 0) continue;
+        const std::string& resource = flavor.resources(i).resource();
+        most.push_back(
+            fmt::format("{}={}", resource, QuantityText(resource, level.most_free(i))));
+      }
+      levels.push_back({NameText(state), flavor.name(), level.level(),
+                        std::to_string(level.domains()), std::to_string(level.unused_domains()),
+                        most.empty() ? "nothing" : fmt::format("{}", fmt::join(most, ", "))});
+    }
+  }
+}
+
+void WriteUse(const v1::FlavorUse& flavor, ObjectWriter& out) {
+  out.BeginMap();
+  out.Field("name", std::string_view(flavor.name()));
+  out.Field("nodes", std::int64_t{flavor.nodes()});
+  out.Key("resources");
+  out.BeginList();
+  for (const v1::ResourceUse& use : flavor.resources()) {
+    out.BeginMap();
+    out.Field("resource", std::string_view(use.resource()));
+    out.Field("capacity", std::string_view(QuantityText(use.resource(), use.capacity())));
+    out.Field("used", std::string_view(QuantityText(use.resource(), use.used())));
+    out.EndMap();
+  }
+  out.EndList();
+  out.Key("levels");
+  out.BeginList();
+  for (const v1::LevelUse& level : flavor.levels()) {
+    out.BeginMap();
+    out.Field("level", std::string_view(level.level()));
+    out.Field("domains", std::int64_t{level.domains()});
+    out.Field("unusedDomains", std::int64_t{level.unused_domains()});
+    out.Key("mostFree");
+    out.BeginMap();
+    const int known = std::min(level.most_free_size(), flavor.resources_size());
+    for (int i = 0; i < known; ++i) {
+      const std::string& resource = flavor.resources(i).resource();
+      out.Field(resource, std::string_view(QuantityText(resource, level.most_free(i))));
+    }
+    out.EndMap();
+    out.EndMap();
+  }
+  out.EndList();
+  out.EndMap();
+}
+
+void WriteState(const v1::StateStatus& state, std::int64_t now_ms, ObjectWriter& out) {
+  out.BeginMap();
+  out.Field("name", std::string_view(state.state_name()));
+  out.Key("loaded");
+  out.Flag(IsLoaded(state));
+  // As text: numbers of 64 bits are not kept by all who read JSON.
+  out.Field("epoch", std::string_view(fmt::format("{:016x}", state.state().epoch())));
+  out.Field("generation", static_cast<std::int64_t>(state.state().generation()));
+  if (state.has_checksum()) out.Field("checksum", std::string_view(ChecksumText(state)));
+  if (IsLoaded(state)) {
+    out.Field("changed", std::string_view(TimeText(state.changed_ms())));
+    out.Field("ageMilliseconds", std::max(now_ms - state.changed_ms(), std::int64_t{0}));
+  }
+  out.Field("nodes", std::int64_t{state.nodes()});
+  out.Field("workloads", std::int64_t{state.workloads()});
+  out.Field("warmShapes", std::int64_t{state.warm_shapes()});
+  out.Key("flavors");
+  out.BeginList();
+  for (const v1::FlavorUse& flavor : state.flavors()) WriteUse(flavor, out);
+  out.EndList();
+  out.EndMap();
+}
+
+void WriteLimits(const v1::ServerLimits& limits, ObjectWriter& out) {
+  out.BeginMap();
+  out.Field("memoryBytes", std::int64_t{limits.memory_bytes()});
+  out.Field("connectionMemoryBytes", std::int64_t{limits.connection_memory_bytes()});
+  out.Field("callMemoryBytes", std::int64_t{limits.call_memory_bytes()});
+  out.Field("messageBytes", std::int64_t{limits.message_bytes()});
+  out.Field("calls", std::int64_t{limits.calls()});
+  out.Field("queuedCalls", std::int64_t{limits.queued_calls()});
+  out.Field("namedStates", std::int64_t{limits.named_states()});
+  out.Field("idleMilliseconds", std::int64_t{limits.idle_ms()});
+  out.EndMap();
+}
+
+}  // namespace
+
+std::string WhyNotServing(const v1::ServerStatusResponse& status, const ServingRule& rule) {
+  bool any = false;
+  for (const v1::StateStatus& state : status.states()) {
+    if (rule.state && state.state_name() != *rule.state) continue;
+    if (!IsLoaded(state)) continue;
+    any = true;
+    const std::int64_t age = status.now_ms() - state.changed_ms();
+    if (rule.max_age_seconds &&
+        static_cast<double>(age) > *rule.max_age_seconds * kMillisecondsOfSecond) {
+      return fmt::format("{} changed {} ago, more than {} s", StateText(state), DurationText(age),
+                         *rule.max_age_seconds);
+    }
+  }
+  if (any) return "";
+  if (!rule.state) return "no state is loaded";
+  return rule.state->empty() ? "no state without a name is loaded"
+                             : fmt::format("no state {} is loaded", Excerpt(*rule.state));
+}
+
+std::string RenderStatus(const ServerReport& report, const std::string& why_not,
+                         const TextStyle& style) {
+  const v1::ServerStatusResponse& status = report.status;
+  std::string text = Lines(report);
+  std::vector<TableRow> states;
+  std::vector<TableRow> resources;
+  std::vector<TableRow> levels;
+  for (const v1::StateStatus& state : status.states()) {
+    const bool loaded = IsLoaded(state);
+    states.push_back({NameText(state), std::to_string(state.state().generation()),
+                      fmt::format("{:016x}", state.state().epoch()), ChecksumText(state),
+                      loaded ? DurationText(status.now_ms() - state.changed_ms()) : "not loaded",
+                      std::to_string(state.nodes()), std::to_string(state.workloads()),
+                      std::to_string(state.warm_shapes())});
+    AddUse(state, resources, levels);
+  }
+  text += "\n" + RenderTable({"STATE", "GENERATION", "EPOCH", "CHECKSUM", "AGE", "NODES",
+                              "WORKLOADS", "WARM SHAPES"},
+                             states, style);
+  if (!resources.empty()) {
+    text += "\n" + RenderTable({"STATE", "FLAVOR", "NODES", "RESOURCE", "USED", "OF"}, resources,
+                               style);
+  }
+  if (!levels.empty()) {
+    text += "\n" + RenderTable({"STATE", "FLAVOR", "LEVEL", "DOMAINS", "UNUSED",
+                                "MOST FREE IN ONE"},
+                               levels, style);
+  }
+  std::vector<TableRow> refusals;
+  for (const v1::Refusals& refused : status.refusals()) {
+    const v1::RefusedCall& last = refused.last();
+    refusals.push_back({refused.cause(), std::to_string(refused.calls()),
+                        DurationText(status.now_ms() - last.time_ms()) + " ago",
+                        std::to_string(last.call()), last.method(), last.message()});
+  }
+  if (!refusals.empty()) {
+    text += "\n" + RenderTable({"REFUSED", "CALLS", "LAST", "CALL", "METHOD", "MESSAGE"},
+                               refusals, style);
+  }
+  return text + "\n" + (why_not.empty() ? style.Paint("serving", Color::kGood)
+                                        : style.Paint("not serving: " + why_not, Color::kBad)) +
+         "\n";
+}
+
+void WriteStatus(const ServerReport& report, const std::string& why_not, ObjectWriter& out) {
+  const v1::ServerInfoResponse& info = report.info;
+  const v1::ServerStatusResponse& status = report.status;
+  out.Field("address", std::string_view(report.address));
+  out.Key("serving");
+  out.Flag(why_not.empty());
+  if (!why_not.empty()) out.Field("reason", std::string_view(why_not));
+  out.Field("version", std::string_view(info.version()));
+  out.Field("commit", std::string_view(info.commit()));
+  out.Field("backend", std::string_view(info.backend()));
+  if (status.has_device()) {
+    out.Key("device");
+    out.BeginMap();
+    out.Field("name", std::string_view(status.device().name()));
+    out.Key("ready");
+    out.Flag(status.device().ready());
+    out.Field("faults", std::int64_t{status.device().faults()});
+    out.Field("lastFault", std::string_view(status.device().last_fault()));
+    out.EndMap();
+  }
+  out.Field("started", std::string_view(TimeText(info.started_ms())));
+  out.Key("listens");
+  out.BeginList();
+  for (const std::string& address : info.addresses()) out.Value(std::string_view(address));
+  out.EndList();
+  out.Field("metrics", std::string_view(info.metrics_address()));
+  out.Key("limits");
+  WriteLimits(info.limits(), out);
+  out.Field("callsUnderWay", std::int64_t{status.calls_under_way()});
+  out.Field("callsWaiting", std::int64_t{status.calls_waiting()});
+  out.Field("memoryHeldBytes", std::int64_t{status.memory_held_bytes()});
+  out.Key("states");
+  out.BeginList();
+  for (const v1::StateStatus& state : status.states()) WriteState(state, status.now_ms(), out);
+  out.EndList();
+  out.Key("refusals");
+  out.BeginList();
+  for (const v1::Refusals& refused : status.refusals()) {
+    out.BeginMap();
+    out.Field("cause", std::string_view(refused.cause()));
+    out.Field("calls", std::int64_t{refused.calls()});
+    out.Key("last");
+    out.BeginMap();
+    out.Field("call", std::int64_t{refused.last().call()});
+    out.Field("method", std::string_view(refused.last().method()));
+    out.Field("time", std::string_view(TimeText(refused.last().time_ms())));
+    out.Field("message", std::string_view(refused.last().message()));
+    out.EndMap();
+    out.EndMap();
+  }
+  out.EndList();
+}
+
+}  // namespace espalier
