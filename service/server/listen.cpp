@@ -1,7 +1,6 @@
 #include "service/server/listen.hpp"
 
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -9,7 +8,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <grpcpp/server_posix.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/file.h>
@@ -155,7 +153,7 @@ UnixSocketClaim::~UnixSocketClaim() {
 Result<std::unique_ptr<UnixListener>> UnixListener::Bind(const std::string& path) {
   auto claim = UnixSocketClaim::Make(path);
   if (!claim) return tl::unexpected(claim.error());
-  Socket socket(AF_UNIX);
+  Socket socket(AF_UNIX, SOCK_NONBLOCK);
   if (const int error = WithPath(&::bind, socket.descriptor(), path); error != 0) {
     return CannotListen(path, std::strerror(error));
   }
@@ -168,33 +166,13 @@ Result<std::unique_ptr<UnixListener>> UnixListener::Bind(const std::string& path
 UnixListener::UnixListener(UnixSocketClaim claim, std::string path, int socket)
     : claim_(std::move(claim)), path_(std::move(path)), socket_(socket) {}
 
-UnixListener::~UnixListener() { Stop(); }
-
-void UnixListener::Start(grpc::Server& server) {
-  thread_ = std::thread([this, &server] { Accept(server); });
+UnixListener::~UnixListener() {
+  Stop();
+  if (socket_ >= 0) ::close(socket_);
 }
 
 void UnixListener::Stop() {
-  if (socket_ < 0) return;
-  ::unlink(path_.c_str());
-  ::shutdown(socket_, SHUT_RDWR);  // wakes the thread
-  if (thread_.joinable()) thread_.join();
-  ::close(std::exchange(socket_, -1));
-}
-
-// Until the socket is shut down.
-void UnixListener::Accept(grpc::Server& server) {
-  constexpr auto kOutOfDescriptors = std::chrono::milliseconds(10);
-  while (true) {
-    const int connection = ::accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (connection >= 0) {
-      grpc::AddInsecureChannelFromFd(&server, connection);
-    } else if (errno == EINVAL) {
-      return;
-    } else if (errno != ECONNABORTED && errno != EINTR) {
-      std::this_thread::sleep_for(kOutOfDescriptors);
-    }
-  }
+  if (!path_.empty()) ::unlink(std::exchange(path_, {}).c_str());
 }
 
 Result<void> CheckIsLocal(const Address& address) {

@@ -3,9 +3,7 @@
 
 #include <memory>
 #include <string>
-#include <thread>
-
-#include <grpcpp/server.h>
+#include <utility>
 
 #include "service/wire/address.hpp"
 
@@ -32,9 +30,7 @@ class UnixSocketClaim {
   int lock_;  // descriptor; negative: moved from
 };
 
-// A unix socket that accepts connections for a gRPC server. gRPC's own listeners give all
-// connections of a socket the same name; here each has its own (`peer()` of a call's context), like
-// those over TCP, so that clients can be told apart.
+// A unix socket that listens, under a path of its own.
 class UnixListener {
  public:
   // Claims and binds the path. Connections wait to be accepted from then on. Errors: kUnavailable.
@@ -43,19 +39,17 @@ class UnixListener {
   UnixListener(const UnixListener&) = delete;
   UnixListener& operator=(const UnixListener&) = delete;
 
-  // Passes all connections to `server`, which must be started and must outlive Stop.
-  void Start(grpc::Server& server);
-  // Stops accepting connections and removes the socket. Open connections stay.
+  // Hands the descriptor over to the caller, who closes it.
+  int Release() { return std::exchange(socket_, -1); }
+  // Removes the socket from its path.
   void Stop();
 
  private:
   UnixListener(UnixSocketClaim claim, std::string path, int socket);
-  void Accept(grpc::Server& server);
 
   UnixSocketClaim claim_;
-  const std::string path_;
-  int socket_;  // negative: stopped
-  std::thread thread_;
+  std::string path_;  // empty: removed
+  int socket_;        // negative: released
 };
 
 // Checks that nobody on the network can reach `address`: a unix socket, or a host of which every

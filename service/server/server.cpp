@@ -18,6 +18,8 @@
 #include "host/live/named_states.hpp"
 #include "host/model/machine_memory.hpp"
 #include "service/backends/backends.hpp"
+#include "service/server/acceptor.hpp"
+#include "service/server/arrivals.hpp"
 #include "service/server/call_journal.hpp"
 #include "service/server/calls.hpp"
 #include "service/server/capacity_gauges.hpp"
@@ -42,6 +44,9 @@ constexpr int kMaxStates = 1024;
 constexpr std::int64_t kLeastMemory = std::int64_t{16} << 20;
 constexpr const char* kDeviceHealth = "device";  // name of a health status
 constexpr int kMostStreams = 1024;               // of one connection at a time
+constexpr int kMostCalls = 2 * kMostStreams;     // of one connection, with those it has reset
+// A TCP connection that has not begun to speak after so long is closed.
+constexpr int kHandshakeMilliseconds = 10'000;
 constexpr int kKeepaliveMilliseconds = 30'000;
 constexpr auto kAfterPatience = std::chrono::seconds(1);
 // For what is open at the end of a drain: watches of the health service, reflection.
@@ -141,6 +146,7 @@ void BoundConnections(grpc::ServerBuilder& builder, const Calls::Limits& limits)
   quota.Resize(static_cast<std::size_t>(ConnectionMemory(limits)));
   builder.SetResourceQuota(quota);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreams);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMilliseconds);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMilliseconds);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -178,7 +184,8 @@ class Server::Impl {
                         .state_queue = state_queue_,
                         .backend = *backend_,
                         .journal = *journal_}),
-        capacity_(**states_.Find(""), options.capacity_shapes, options.gates, backend_) {}
+        capacity_(**states_.Find(""), options.capacity_shapes, options.gates, backend_),
+        acceptor_(RaiseDescriptorLimit()) {}
 
   ~Impl() {
     if (!server_) return;
@@ -215,24 +222,29 @@ class Server::Impl {
       if (!address.is_unix()) continue;
       auto listener = UnixListener::Bind(address.path);
       if (!listener) return tl::unexpected(listener.error());
+      acceptor_.AddUnix((*listener)->Release());
       unix_listeners_.push_back(*std::move(listener));
+    }
+    std::vector<int> ports(addresses.size(), 0);
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      if (addresses[i].is_unix()) continue;
+      const auto port = acceptor_.BindTcp(addresses[i]);
+      if (!port) {
+        return tl::unexpected<Error>(Error{
+            ErrorClass::kUnavailable,
+            fmt::format("cannot listen on {}: {}", addresses[i].ToString(), port.error().message)});
+      }
+      ports[i] = *port;
     }
     grpc::EnableDefaultHealthCheckService(true);
     grpc::ServerBuilder builder;
-    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     BoundConnections(builder, calls_.limits());
     builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
     builder.SetMaxSendMessageSize(static_cast<int>(options.max_message_bytes));
     if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
-    std::vector<int> ports(addresses.size(), 0);
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
-      if (addresses[i].is_unix()) {
-        ports[i] = 1;  // of no meaning; 0: cannot be bound
-        continue;
-      }
-      builder.AddListeningPort(addresses[i].GrpcTarget(), grpc::InsecureServerCredentials(),
-                               &ports[i]);
-    }
+    auto tcp = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        grpc::InsecureServerCredentials());
     builder.RegisterService(&cluster_state_);
     builder.RegisterService(&placement_);
     builder.RegisterService(&questions_);
@@ -243,12 +255,15 @@ class Server::Impl {
     builder.RegisterService(&workloads_);
     builder.RegisterService(&about_);
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> watchers;
+    watchers.push_back(MakeArrivals(acceptor_, kMostCalls));
     watchers.push_back(journal_->MakeInterceptor());
     if (metrics_) watchers.push_back(metrics_->MakeCallCounter());
     builder.experimental().SetInterceptorCreators(std::move(watchers));
     server_ = builder.BuildAndStart();
-    if (!server_) return BindFailure(addresses, ports);
-    for (const auto& listener : unix_listeners_) listener->Start(*server_);
+    if (!server_) {
+      return tl::unexpected<Error>(Error{ErrorClass::kInternal, "gRPC does not start a server"});
+    }
+    acceptor_.Start(*server_, std::move(tcp));
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       addresses_.push_back(addresses[i].ToString(ports[i]));
     }
@@ -282,16 +297,6 @@ class Server::Impl {
   }
 
  private:
-  // Addresses are bound in order, up to the first that fails.
-  static tl::unexpected<Error> BindFailure(const std::vector<Address>& addresses,
-                                           const std::vector<int>& ports) {
-    const auto failed = static_cast<std::size_t>(std::ranges::find(ports, 0) - ports.begin());
-    const Address& address = addresses[std::min(failed, addresses.size() - 1)];
-    return tl::unexpected<Error>(Error{
-        ErrorClass::kUnavailable,
-        fmt::format("cannot listen on {}: {}", address.ToString(), ExplainBindFailure(address))});
-  }
-
   v1::ServerInfoResponse Describe(const ServerOptions& options) const {
     v1::ServerInfoResponse info;
     info.set_version(options.version);
@@ -348,6 +353,7 @@ class Server::Impl {
     // came while it is under way would be told CANCELLED, behind it UNAVAILABLE.
     shutdown_ = std::async(std::launch::async, [this] {
       for (const auto& listener : unix_listeners_) listener->Stop();
+      acceptor_.Stop();
       server_->Shutdown(std::chrono::system_clock::now() + kLastGoodbye);
     });
     shutdown_.wait_for(kAfterPatience);
@@ -374,6 +380,7 @@ class Server::Impl {
   ServerService about_;
   CapacityGauges capacity_;
   std::unique_ptr<Metrics> metrics_;  // null: none; outlives the drain, which people watch on it
+  Acceptor acceptor_;                 // outlives all calls
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::unique_ptr<UnixListener>> unix_listeners_;
   std::vector<std::string> addresses_;

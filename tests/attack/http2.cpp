@@ -12,7 +12,9 @@ namespace {
 
 constexpr int kData = 0;
 constexpr int kHeaders = 1;
+constexpr int kRstStream = 3;
 constexpr int kSettings = 4;
+constexpr int kCancel = 8;  // code of a reset
 constexpr int kEndStream = 1;
 constexpr int kEndHeaders = 4;
 
@@ -30,21 +32,28 @@ std::string Header(const std::string& name, const std::string& value) {
   return std::string(1, '\0') + text(name) + text(value);
 }
 
-}  // namespace
-
-DeafConnection::DeafConnection(const std::string& socket_path)
-    : socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+int ConnectTo(const std::string& socket_path) {
+  const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   std::copy_n(socket_path.begin(), std::min(socket_path.size(), sizeof address.sun_path - 1),
               address.sun_path);
-  if (connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    close(socket_);
+  if (connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    close(connection);
     throw std::runtime_error("cannot connect to " + socket_path);
   }
+  return connection;
+}
+
+}  // namespace
+
+DeafConnection::DeafConnection(const std::string& socket_path)
+    : DeafConnection(ConnectTo(socket_path)) {}
+
+DeafConnection::DeafConnection(int socket) : socket_(socket) {
   const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
   if (send(socket_, preface.data(), preface.size(), MSG_NOSIGNAL) < 0) {
-    throw std::runtime_error("cannot send to " + socket_path);
+    throw std::runtime_error("cannot send to a server");
   }
   SendFrame(kSettings, 0, 0, "");
 }
@@ -64,6 +73,14 @@ void DeafConnection::Ask(const std::string& method, const std::string& message) 
   StartCall(method);
   SendFrame(kData, kEndStream, stream,
             std::string(1, '\0') + BigEndian(message.size(), 4) + message);
+}
+
+void DeafConnection::Reset() { SendFrame(kRstStream, 0, next_stream_ - 2, BigEndian(kCancel, 4)); }
+
+void DeafConnection::WaitUntilClosed() {
+  char bytes[4096];
+  while (recv(socket_, bytes, sizeof bytes, 0) > 0) {
+  }
 }
 
 void DeafConnection::SendFrame(int type, int flags, std::uint32_t stream,

@@ -10,6 +10,8 @@ class DeafConnection {
  public:
   // Connects to a Unix socket. Throws where nobody listens.
   explicit DeafConnection(const std::string& socket_path);
+  // Takes over a socket that is connected.
+  explicit DeafConnection(int socket);
   ~DeafConnection();
   DeafConnection(const DeafConnection&) = delete;
   DeafConnection& operator=(const DeafConnection&) = delete;
@@ -18,6 +20,10 @@ class DeafConnection {
   void StartCall(const std::string& method);
   // Starts a call and asks for all that `message` asks for; at most 16,000 bytes.
   void Ask(const std::string& method, const std::string& message);
+  // Takes the call back that was started last.
+  void Reset();
+  // Waits until the other side has closed the connection.
+  void WaitUntilClosed();
 
  private:
   void SendFrame(int type, int flags, std::uint32_t stream, const std::string& payload);

@@ -1,0 +1,100 @@
+#include "service/server/arrivals.hpp"
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "host/model/excerpt.hpp"
+#include "service/server/acceptor.hpp"
+
+namespace espalier {
+namespace {
+
+// gRPC does not tell handlers which method is called. It hands them the metadata of the client,
+// among which this is put; what a client sends under that name is taken out.
+constexpr const char* kMethodKey = "espalier-method";
+
+// Calls under way by connection.
+class CallsOfConnections {
+ public:
+  CallsOfConnections(Acceptor& acceptor, int most) : acceptor_(acceptor), most_(most) {}
+
+  void Begin(const std::string& peer) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (++calls_[peer] != most_ + 1) return;
+    }
+    spdlog::warn("{} has more than {} calls under way, most of them taken back; it is closed",
+                 Excerpt(peer), most_);
+    acceptor_.Close(peer);
+  }
+
+  void End(const std::string& peer) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = calls_.find(peer); --found->second == 0) calls_.erase(found);
+  }
+
+ private:
+  Acceptor& acceptor_;
+  const int most_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, int> calls_;
+};
+
+// Lives as long as gRPC keeps the call.
+class Arrival final : public grpc::experimental::Interceptor {
+ public:
+  Arrival(std::shared_ptr<CallsOfConnections> calls, grpc::experimental::ServerRpcInfo& call)
+      : calls_(std::move(calls)), method_(call.method()), peer_(call.server_context()->peer()) {
+    calls_->Begin(peer_);
+  }
+  ~Arrival() override { calls_->End(peer_); }
+
+  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+    using grpc::experimental::InterceptionHookPoints;
+    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_INITIAL_METADATA)) {
+      auto& metadata = *methods->GetRecvInitialMetadata();
+      metadata.erase(kMethodKey);
+      metadata.emplace(kMethodKey, method_);
+    }
+    methods->Proceed();
+  }
+
+ private:
+  const std::shared_ptr<CallsOfConnections> calls_;
+  const std::string method_;
+  const std::string peer_;
+};
+
+class Arrivals final : public grpc::experimental::ServerInterceptorFactoryInterface {
+ public:
+  Arrivals(Acceptor& acceptor, int most)
+      : calls_(std::make_shared<CallsOfConnections>(acceptor, most)) {}
+
+  grpc::experimental::Interceptor* CreateServerInterceptor(
+      grpc::experimental::ServerRpcInfo* call) override {
+    return new Arrival(calls_, *call);  // gRPC deletes it
+  }
+
+ private:
+  const std::shared_ptr<CallsOfConnections> calls_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeArrivals(
+    Acceptor& acceptor, int most) {
+  return std::make_unique<Arrivals>(acceptor, most);
+}
+
+std::string_view MethodOf(const grpc::CallbackServerContext& context) {
+  const auto found = context.client_metadata().find(kMethodKey);
+  if (found == context.client_metadata().end()) return {};
+  return {found->second.data(), found->second.size()};
+}
+
+}  // namespace espalier
