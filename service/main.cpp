@@ -73,6 +73,7 @@ int Run(int argc, char** argv) {
   espalier::AddDrainCommand(app, exit_code);
   espalier::AddExplainCommand(app, exit_code);
   espalier::AddGenerateCommand(app, exit_code);
+  espalier::AddHoldsCommand(app, exit_code);
   espalier::AddPlaceCommand(app, exit_code);
   espalier::AddResizeCommand(app, exit_code);
   espalier::AddServeCommand(app, exit_code);

@@ -119,6 +119,7 @@ Result<void> ServerService::AddState(const std::string& name, StateStore& store,
   status.set_changed_ms(Milliseconds(snapshot->published));
   status.set_nodes(snapshot->nodes);
   status.set_workloads(static_cast<std::int64_t>(snapshot->admitted->size()));
+  status.set_holds(snapshot->holds);
   status.set_warm_shapes(static_cast<std::int64_t>(snapshot->shapes->size()));
   if (!with_use) return {};
   for (const std::string_view flavor : snapshot->state.FlavorNames()) {

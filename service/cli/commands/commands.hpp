@@ -18,6 +18,7 @@ void AddDefragmentCommand(CLI::App& app, int& exit_code);
 void AddDrainCommand(CLI::App& app, int& exit_code);
 void AddExplainCommand(CLI::App& app, int& exit_code);
 void AddGenerateCommand(CLI::App& app, int& exit_code);
+void AddHoldsCommand(CLI::App& app, int& exit_code);
 void AddPlaceCommand(CLI::App& app, int& exit_code);
 void AddResizeCommand(CLI::App& app, int& exit_code);
 void AddServeCommand(CLI::App& app, int& exit_code);
