@@ -75,6 +75,7 @@ int Run(int argc, char** argv) {
   espalier::AddGenerateCommand(app, exit_code);
   espalier::AddHoldsCommand(app, exit_code);
   espalier::AddPlaceCommand(app, exit_code);
+  espalier::AddReplayCommand(app, exit_code);
   espalier::AddResizeCommand(app, exit_code);
   espalier::AddServeCommand(app, exit_code);
   espalier::AddSnapshotCommand(app, exit_code);

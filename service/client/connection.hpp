@@ -17,7 +17,8 @@ inline constexpr std::int64_t kMaxAnswerBytes = std::int64_t{8} << 30;
 
 class Connection {
  public:
-  // Opens a channel, which connects with the first call. `timeout` bounds each call. The error is
+  // Opens a channel, which connects with the first call. `timeout` bounds each call. Calls carry
+  // the trace context of TRACEPARENT, if that is one. The error is
   // kBadInput for an address that is none.
   static Result<Connection> Open(const std::string& address, std::chrono::milliseconds timeout);
 

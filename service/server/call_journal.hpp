@@ -9,12 +9,14 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include <grpcpp/support/server_interceptor.h>
 #include <grpcpp/support/status.h>
 
 namespace espalier {
+
+class RequestLog;
 
 // Which calls get a line in the log; one that ends with INTERNAL always has one.
 enum class LoggedCalls { kNone, kFailed, kAll };
@@ -23,12 +25,16 @@ enum class LoggedCalls { kNone, kFailed, kAll };
 // whoever watches calls shares it. Thread-safe.
 class CallJournal : public std::enable_shared_from_this<CallJournal> {
  public:
-  explicit CallJournal(LoggedCalls logged) : logged_(logged) {}
+  // `requests` gets every call but those that ask how the server fares; null: none.
+  explicit CallJournal(LoggedCalls logged, std::shared_ptr<RequestLog> requests = nullptr)
+      : logged_(logged), requests_(std::move(requests)) {}
+
+  RequestLog* requests() const { return requests_.get(); }
 
   // Why calls fail. The names are those of Refusals in server.proto.
-  static constexpr std::array kCauses = {
-      "bad_request", "not_found", "stale",       "denied",   "queue_full", "limits",
-      "draining",    "deadline",  "client_left", "internal", "other"};
+  static constexpr std::array kCauses = {"bad_request", "not_found", "stale",    "denied",
+                                         "queue_full",  "limits",    "draining", "deadline",
+                                         "client_left", "internal",  "other"};
   static constexpr std::size_t kCauseCount = kCauses.size();
 
   struct Failure {
@@ -53,6 +59,7 @@ class CallJournal : public std::enable_shared_from_this<CallJournal> {
   void NoteEnd(std::int64_t call, std::string_view method, const grpc::Status& status);
 
   const LoggedCalls logged_;
+  const std::shared_ptr<RequestLog> requests_;
   std::atomic<std::int64_t> last_call_ = 0;
   mutable std::mutex mutex_;  // guards the rest
   std::array<Failures, kCauseCount> failures_;

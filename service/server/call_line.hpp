@@ -8,18 +8,9 @@
 
 #include <grpcpp/support/status.h>
 
+#include "service/wire/trace_context.hpp"
+
 namespace espalier {
-
-// Where a call stands in a trace that its client takes (W3C Trace Context); empty: in none.
-struct TraceContext {
-  std::string trace_id;   // 32 hex digits
-  std::string parent_id;  // 16: the client's span
-
-  bool operator==(const TraceContext&) const = default;
-};
-
-// Reads the value of `traceparent`. A value that the recommendation calls invalid is no context.
-TraceContext ReadTraceParent(std::string_view text);
 
 // A call that ended, as the log tells it.
 struct CallLine {

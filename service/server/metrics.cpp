@@ -21,6 +21,7 @@
 #include "service/backends/backends.hpp"
 #include "service/server/call_line.hpp"
 #include "service/server/listen.hpp"
+#include "service/server/request_log.hpp"
 
 namespace espalier {
 namespace {
@@ -142,6 +143,14 @@ class ReadValues final : public prometheus::Collectable {
                              static_cast<double>(sources_.calls.memory().held())));
     AddRefusals(families);
     AddStates(families);
+    if (const RequestLog* log = sources_.journal.requests()) {
+      families.push_back(Counter("espalier_request_log_bytes_total",
+                                 "Bytes that were written to the log of requests",
+                                 static_cast<double>(log->bytes_written())));
+      families.push_back(Gauge("espalier_request_log_failed",
+                               "1: requests are not logged any more, as something failed",
+                               log->failed() ? 1 : 0));
+    }
   }
 
   // A sample for every cause from the start, so that the first of a kind is an increase.
@@ -293,7 +302,9 @@ class Metrics::CallCounts {
         const std::string method = name + "/" + service->method(i)->name();
         MethodCounts& counts = methods_["/" + method];
         for (std::size_t code = 0; code < kCodes; ++code) {
-          counts.calls[code] = &calls.Add({{"method", method}, {"code", std::string(CodeName(static_cast<grpc::StatusCode>(code)))}});
+          counts.calls[code] =
+              &calls.Add({{"method", method},
+                          {"code", std::string(CodeName(static_cast<grpc::StatusCode>(code)))}});
         }
         counts.durations = &durations.Add({{"method", method}}, upper_bounds);
       }

@@ -33,7 +33,8 @@ void BoundAllocator() {
 }
 
 void IgnoreOtherSignals() {
-  for (const int signal : {SIGPIPE, SIGHUP, SIGUSR1, SIGUSR2}) std::signal(signal, SIG_IGN);
+  for (const int signal : {SIGPIPE, SIGHUP, SIGUSR1, SIGUSR2, SIGXFSZ})
+    std::signal(signal, SIG_IGN);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include "host/live/hold_expiry.hpp"
 #include "host/live/named_states.hpp"
+#include "host/model/excerpt.hpp"
 #include "host/model/machine_memory.hpp"
 #include "service/backends/backends.hpp"
 #include "service/server/acceptor.hpp"
@@ -30,11 +31,13 @@
 #include "service/server/multikueue_service.hpp"
 #include "service/server/placement_service.hpp"
 #include "service/server/questions_service.hpp"
+#include "service/server/request_log.hpp"
 #include "service/server/scheduling_service.hpp"
 #include "service/server/server_service.hpp"
 #include "service/server/ungating_service.hpp"
 #include "service/server/work_queue.hpp"
 #include "service/server/workloads_service.hpp"
+#include "service/wire/cluster_state.hpp"
 
 namespace espalier {
 namespace {
@@ -42,6 +45,7 @@ namespace {
 constexpr int kMaxWorkers = 1024;
 constexpr int kMaxStates = 1024;
 constexpr std::int64_t kLeastMemory = std::int64_t{16} << 20;
+constexpr std::int64_t kLeastLog = std::int64_t{64} << 10;
 constexpr const char* kDeviceHealth = "device";  // name of a health status
 constexpr int kMostStreams = 1024;               // of one connection at a time
 constexpr int kMostCalls = 2 * kMostStreams;     // of one connection, with those it has reset
@@ -91,6 +95,13 @@ Result<Addresses> CheckOptions(const ServerOptions& options) {
       (options.call_memory != 0 && options.call_memory < least)) {
     return BadInput(fmt::format("the memory limits are {} and {} bytes; {} or more expected",
                                 options.memory, options.call_memory, least));
+  }
+  if (!options.requests.folder.empty() &&
+      (options.requests.bytes < kLeastLog || options.requests.files < 2)) {
+    return BadInput(
+        fmt::format("the log of requests may have {} bytes in {} files; {} or more in "
+                    "2 or more expected",
+                    options.requests.bytes, options.requests.files, kLeastLog));
   }
   if (options.patience <= std::chrono::milliseconds(0)) {
     return BadInput("the time to wait for clients is 0 or less; more expected");
@@ -159,9 +170,11 @@ void BoundConnections(grpc::ServerBuilder& builder, const Calls::Limits& limits)
 
 class Server::Impl {
  public:
-  Impl(const ServerOptions& options, const std::shared_ptr<Backend>& backend)
+  // `requests` may be null.
+  Impl(const ServerOptions& options, const std::shared_ptr<Backend>& backend,
+       std::shared_ptr<RequestLog> requests)
       : backend_(backend),
-        journal_(std::make_shared<CallJournal>(options.logged_calls)),
+        journal_(std::make_shared<CallJournal>(options.logged_calls, std::move(requests))),
         queue_(WorkerCount(options), options.max_queued_calls),
         state_queue_(1, options.max_queued_calls),
         calls_(queue_, state_queue_, LimitsOf(options)),
@@ -185,13 +198,17 @@ class Server::Impl {
                         .backend = *backend_,
                         .journal = *journal_}),
         capacity_(**states_.Find(""), options.capacity_shapes, options.gates, backend_),
-        acceptor_(RaiseDescriptorLimit()) {}
+        acceptor_(RaiseDescriptorLimit()) {
+    if (RequestLog* log = journal_->requests()) log->OnNewFile([this] { return LogStates(); });
+  }
 
   ~Impl() {
-    if (!server_) return;
-    WatchDevice(*backend_, {});
-    Drain(std::chrono::milliseconds(0));
-    shutdown_.wait();
+    if (server_) {
+      WatchDevice(*backend_, {});
+      Drain(std::chrono::milliseconds(0));
+      shutdown_.wait();
+    }
+    if (RequestLog* log = journal_->requests()) log->Close();
   }
 
   // Before Listen, which has calls counted.
@@ -332,6 +349,43 @@ class Server::Impl {
     }
   }
 
+  // Writes all states into the log of requests, on the worker of the state. Returns false when that
+  // is not possible now.
+  bool LogStates() {
+    auto budget = std::make_shared<WorkBudget>(calls_.memory(), calls_.limits().call_memory);
+    WorkBudget* const bound = budget.get();
+    return state_queue_.TryPost({"", bound,
+                                 [this, bound] {
+                                   LogState("", **states_.Find(""), *bound);
+                                   for (const auto& [name, store] : states_.All()) {
+                                     LogState(name, *store, *bound);
+                                   }
+                                 },
+                                 [this, budget] { journal_->requests()->Restored(); }});
+  }
+
+  void LogState(const std::string& name, StateStore& store, WorkBudget& budget) {
+    if (store.Current()->position.generation == 0) return;
+    const std::int64_t before = budget.charged();
+    const auto contents = store.ContentsAt(std::nullopt, budget);
+    if (!contents) {
+      spdlog::warn("the log of requests lacks the state \"{}\", from here on: {}", Excerpt(name),
+                   contents.error().message);
+      return;
+    }
+    const LoadedInput& loaded = contents->loaded;
+    const std::string configuration =
+        loaded.configuration == nullptr ? "" : loaded.configuration->configuration.json;
+    StateChunks chunks(loaded.input, contents->workloads, name, configuration);
+    journal_->requests()->Restore(loaded.position, [&](grpc::ByteBuffer& bytes) {
+      v1::LoadStateRequest chunk;
+      const bool more = chunks.Next(chunk);
+      bytes = ToBytes(chunk);
+      return more;
+    });
+    budget.Release(budget.charged() - before);
+  }
+
   // The services that need a state serve while any is loaded.
   void SetLoaded(bool loaded) {
     grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
@@ -393,7 +447,17 @@ Result<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
                                               std::shared_ptr<Backend> backend) {
   auto addresses = CheckOptions(options);
   if (!addresses) return tl::unexpected(addresses.error());
-  auto impl = std::make_unique<Impl>(options, backend);
+  std::shared_ptr<RequestLog> requests;
+  if (!options.requests.folder.empty()) {
+    v1::RequestLogFile file;
+    file.set_version(options.version);
+    file.set_commit(options.commit);
+    file.set_feature_gates(options.named_gates);
+    auto opened = RequestLog::Open(options.requests, std::move(file));
+    if (!opened) return tl::unexpected(opened.error());
+    requests = *std::move(opened);
+  }
+  auto impl = std::make_unique<Impl>(options, backend, std::move(requests));
   if (addresses->metrics) {
     if (auto serving = impl->StartMetrics(options, *addresses->metrics); !serving) {
       return tl::unexpected(serving.error());

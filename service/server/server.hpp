@@ -11,6 +11,7 @@
 #include "host/model/result.hpp"
 #include "service/server/call_journal.hpp"
 #include "service/server/capacity_shape.hpp"
+#include "service/server/request_log.hpp"
 
 namespace espalier {
 
@@ -41,6 +42,7 @@ struct ServerOptions {
   std::string metrics;
   std::vector<CapacityShape> capacity_shapes;  // whose capacity is among the metrics
   std::shared_ptr<HoldClock> hold_clock;       // by which holds expire; null: the machine's
+  RequestLogOptions requests;                  // where requests are logged, if they are
   LoggedCalls logged_calls = LoggedCalls::kNone;
   std::string version;  // of the program, for the metrics and Info
   std::string commit;

@@ -353,6 +353,26 @@ func TestDocumentedKustomizationRenders(t *testing.T) {
 	}
 }
 
+// The rules are those of a PrometheusRule, and nothing in them is unknown to it.
+func TestRulesAreOfTheApi(t *testing.T) {
+	text, err := os.ReadFile("../../docker/monitoring/rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	indented := "  " + strings.ReplaceAll(string(text), "\n", "\n  ")
+	objects, err := decode([]byte("apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata: {name: espalier}\nspec:\n" + indented))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range only[*monitoringv1.PrometheusRule](t, objects).Spec.Groups {
+		for _, rule := range group.Rules {
+			if rule.Alert == "" || rule.Expr.String() == "" || rule.Labels["severity"] == "" || rule.Annotations["summary"] == "" {
+				t.Errorf("rule %v", rule)
+			}
+		}
+	}
+}
+
 func TestCudaAsksForADevice(t *testing.T) {
 	espalier := server(t, only[*appsv1.Deployment](t, render(t, "cuda")).Spec.Template.Spec)
 	if device := espalier.Resources.Limits["nvidia.com/gpu"]; device.Value() != 1 {

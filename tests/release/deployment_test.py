@@ -41,6 +41,22 @@ class Deployment(unittest.TestCase):
         for flag, file in used:
             self.assertIn(flag, known, f"{file}: espalier serve has no such flag")
 
+    def test_probes_ask_where_the_server_listens(self):
+        text = subprocess.run(
+            [ESPALIER, "status", "--help"], check=True, capture_output=True, text=True
+        ).stdout
+        known = set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", text, re.MULTILINE))
+        for file, probes in (("base/probes.yaml", 3), ("standalone/network.yaml", 2)):
+            manifest = (KUSTOMIZE / file).read_text()
+            commands = re.findall(r"^ *command: \[/usr/bin/espalier, status, (.*)\]$", manifest, re.MULTILINE)
+            self.assertEqual(len(commands), probes, file)
+            listens = KUSTOMIZE / file.replace("probes", "deployment")
+            address = re.search(r"^ *- --listen=(\S+)$", listens.read_text(), re.MULTILINE).group(1)
+            for command in commands:
+                flags = dict(re.findall(r"(--[a-z-]+)(?:=(\S+))?(?:, |$)", command))
+                self.assertLessEqual(set(flags), known, file)
+                self.assertEqual(flags["--connect"], address.replace("0.0.0.0", "127.0.0.1"), file)
+
     def test_every_flag_is_explained(self):
         for flag, file in flags_of_manifests():
             self.assertIn(

@@ -491,7 +491,7 @@ TEST(Holds, LeaveTheStateThatTheirRestMakes) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
-    const Engine engine(MakeCpuBackend(1));
+    const Engine engine(MakeCpuBackend(1), {});
     ClusterStateInput input = SmallCluster(6);
     StateStore store;
     StatePosition position = *store.Load(input);

@@ -120,6 +120,15 @@ TEST(Metrics, CountCallsByMethodAndCode) {
   EXPECT_EQ(series.at(CallsTotal("Ungating/Ungate", "OK")), 0);
 }
 
+TEST(Metrics, CountRefusalsByCause) {
+  TestServer server(WithMetrics());
+  EXPECT_EQ(server.Place(MakePlaceRequest({MakeGang("a", 1)})).error_code(),
+            grpc::FAILED_PRECONDITION);
+  const Series series = Scrape(*server.server);
+  EXPECT_EQ(series.at("espalier_refusals_total{cause=\"stale\"}"), 1);
+  EXPECT_EQ(series.at("espalier_refusals_total{cause=\"internal\"}"), 0);
+}
+
 TEST(Metrics, CountNeitherHealthNorWhatDoesNotExist) {
   TestServer server(WithMetrics());
   EXPECT_EQ(HealthClient(server.channel).Check(""), "SERVING");
@@ -281,12 +290,14 @@ TEST(Metrics, CountWhatWaitsForTheStateToo) {
   const NamedStates states(1);
   const std::shared_ptr<Backend> backend = MakeCpuBackend(1);
   const CapacityGauges capacity(**states.Find(""), {}, {}, backend);
+  const CallJournal journal(LoggedCalls::kNone);
   const auto metrics = Metrics::Start(*ParseTcpAddress("127.0.0.1:0"), {.states = states,
                                                                         .calls = calls,
                                                                         .queue = queue,
                                                                         .state_queue = state_queue,
                                                                         .backend = *backend,
                                                                         .capacity = capacity,
+                                                                        .journal = journal,
                                                                         .services = {},
                                                                         .version = "",
                                                                         .commit = ""});

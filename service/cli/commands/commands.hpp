@@ -20,6 +20,7 @@ void AddExplainCommand(CLI::App& app, int& exit_code);
 void AddGenerateCommand(CLI::App& app, int& exit_code);
 void AddHoldsCommand(CLI::App& app, int& exit_code);
 void AddPlaceCommand(CLI::App& app, int& exit_code);
+void AddReplayCommand(CLI::App& app, int& exit_code);
 void AddResizeCommand(CLI::App& app, int& exit_code);
 void AddServeCommand(CLI::App& app, int& exit_code);
 void AddSnapshotCommand(CLI::App& app, int& exit_code);

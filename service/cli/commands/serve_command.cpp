@@ -20,6 +20,7 @@
 #include "service/cli/options/address_option.hpp"
 #include "service/cli/options/gang_text.hpp"
 #include "service/cli/terminal/exit_code.hpp"
+#include "service/cli/terminal/json_log.hpp"
 #include "service/cli/terminal/report_error.hpp"
 #include "service/server/serve_until_signal.hpp"
 
@@ -43,13 +44,16 @@ constexpr const char* kExamples = R"(Examples:
     espalier serve --listen unix:/run/espalier/espalier.sock --metrics 0.0.0.0:9464 \
       --capacity-shapes shapes.txt
 
+  With all that it is asked and answers in files, for `espalier replay`:
+    espalier serve --listen unix:/run/espalier/espalier.sock --log-requests /var/log/espalier
+
   Ask it what `espalier place` would answer:
     espalier place --connect unix:/tmp/espalier.sock cluster.json
 
 SIGTERM and SIGINT drain: health says "not serving", running calls finish, then it exits.
-A second one ends it at once; SIGHUP, SIGPIPE, SIGUSR1 and SIGUSR2 do nothing.
+A second one ends it at once; SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2 and SIGXFSZ do nothing.
 Exit codes: 0 drained, 1 calls were cut off, 2 wrong command line, 4 an address is taken or
-does not exist, or there is no GPU.)";
+does not exist, requests cannot be logged, or there is no GPU.)";
 
 void PrintAddresses(const Server& server) {
   spdlog::info("{}", server.DescribeLimits());
@@ -68,6 +72,7 @@ void PrintAddresses(const Server& server) {
 
 int RunServeCommand(const ServeCommandOptions& options) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("espalier"));
+  if (options.log_format == "json") spdlog::set_formatter(MakeJsonLogFormatter());
   const auto make_backend = [&]() -> Result<std::shared_ptr<Backend>> {
     auto backend = MakeBackend(options.backend.name, options.backend.threads);
     if (backend) spdlog::info("back end: {}", DescribeBackend(**backend));
@@ -113,11 +118,13 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
   struct Flags {
     ServeCommandOptions options;
     std::string feature_gates;
-    std::string capacity_shapes;  // file
+    std::string capacity_shapes;     // file
+    std::string log_calls = "none";  // or failed, all
     double drain_seconds = 30;
     double idle_seconds = 30;
     std::uint64_t memory = 0;
     std::uint64_t call_memory = 0;
+    std::uint64_t log_bytes = std::uint64_t{1} << 30;
     std::uint64_t max_message_bytes = std::uint64_t{64} << 20;
   };
   const auto flags = std::make_shared<Flags>();
@@ -142,6 +149,33 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
                    "how many more of each fit; needs --metrics")
       ->check(CLI::ExistingFile);
   command->add_flag("--reflection", server.reflection, "Offer gRPC reflection, as for grpcurl");
+  command
+      ->add_option("--log-format", flags->options.log_format,
+                   "text; json: an object a line, with the parts of lines about calls as fields")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--log-calls", flags->log_calls,
+          "Which calls get a line with number, method, code, time and trace; one that ends\n"
+          "with INTERNAL always does")
+      ->check(CLI::IsMember({"none", "failed", "all"}))
+      ->capture_default_str();
+  command->add_option(
+      "--log-requests", server.requests.folder,
+      "Write all calls as they come over the wire to files in this folder, for\n"
+      "`espalier replay`: states, changes, questions and answers. That is the whole\n"
+      "cluster, with all names: as confidential as a dump. Only the owner reads it");
+  command
+      ->add_option("--log-requests-bytes", flags->log_bytes,
+                   "Bytes that these files may have together; the oldest are removed")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{64} << 10, std::uint64_t{1} << 50))
+      ->default_str("1GiB");
+  command
+      ->add_option("--log-requests-files", server.requests.files, "Among how many files they are")
+      ->check(CLI::Range(2, 10000))
+      ->capture_default_str();
   AddBackendOptions(*command, flags->options.backend);
   command
       ->add_option("--max-calls", server.workers,
@@ -200,6 +234,9 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
     flags->options.server.named_gates = flags->feature_gates;
     flags->options.server.capacity_shapes =
         ReadShapes(flags->capacity_shapes, flags->options.server.metrics);
+    flags->options.server.logged_calls = flags->log_calls == "all"      ? LoggedCalls::kAll
+                                         : flags->log_calls == "failed" ? LoggedCalls::kFailed
+                                                                        : LoggedCalls::kNone;
     flags->options.server.version = Version();
     flags->options.server.commit = Commit();
     const auto milliseconds = [](double seconds) {
@@ -210,6 +247,7 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
     limits.memory = static_cast<std::int64_t>(flags->memory);
     limits.call_memory = static_cast<std::int64_t>(flags->call_memory);
     limits.max_message_bytes = static_cast<std::int64_t>(flags->max_message_bytes);
+    limits.requests.bytes = static_cast<std::int64_t>(flags->log_bytes);
     limits.patience = milliseconds(flags->idle_seconds);
     exit_code = RunServeCommand(flags->options);
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "service/cli/options/backend_options.hpp"
 #include "service/server/server.hpp"
@@ -12,6 +13,7 @@ struct ServeCommandOptions {
   ServerOptions server;
   BackendOptions backend;  // its threads are shared by all calls
   std::chrono::milliseconds drain_patience{30'000};
+  std::string log_format = "text";  // or json
 };
 
 // Serves until a signal. Once calls are taken, prints "listening on ADDRESS" to standard output, a

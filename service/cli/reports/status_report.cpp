@@ -62,31 +62,30 @@ std::string Lines(const ServerReport& report) {
   const auto line = [&](std::string_view name, const std::string& text) {
     lines += fmt::format("{:<9} {}\n", name, EscapeControls(text));
   };
-  line("server", fmt::format("{}: espalier {}, commit {}", report.address, info.version(),
-                             info.commit()));
+  line("server",
+       fmt::format("{}: espalier {}, commit {}", report.address, info.version(), info.commit()));
   line("up", fmt::format("{}, since {}", DurationText(status.now_ms() - info.started_ms()),
                          TimeText(info.started_ms())));
-  line("listens", fmt::format("{}{}", fmt::join(info.addresses(), ", "),
-                              info.metrics_address().empty()
-                                  ? ""
-                                  : fmt::format("; metrics on http://{}/metrics",
-                                                info.metrics_address())));
+  line("listens",
+       fmt::format("{}{}", fmt::join(info.addresses(), ", "),
+                   info.metrics_address().empty()
+                       ? ""
+                       : fmt::format("; metrics on http://{}/metrics", info.metrics_address())));
   line("decides", fmt::format("on {}", info.backend()));
   if (status.has_device()) {
     const v1::DeviceState& device = status.device();
-    line("device", fmt::format("{}, failed {} times{}{}",
-                               device.ready() ? "answers" : "is away, the CPU answers",
-                               device.faults(), device.last_fault().empty() ? "" : ", last: ",
-                               device.last_fault()));
+    line("device",
+         fmt::format("{}, failed {} times{}{}",
+                     device.ready() ? "answers" : "is away, the CPU answers", device.faults(),
+                     device.last_fault().empty() ? "" : ", last: ", device.last_fault()));
   }
   line("calls", fmt::format("{} under way, {} of them waiting; {} at once and {} waiting may be",
                             status.calls_under_way(), status.calls_waiting(), limits.calls(),
                             limits.queued_calls()));
-  line("memory", fmt::format("{} held of {}; {} may be for one call, {} in one message",
-                             BytesText(status.memory_held_bytes()),
-                             BytesText(limits.memory_bytes()),
-                             BytesText(limits.call_memory_bytes()),
-                             BytesText(limits.message_bytes())));
+  line("memory",
+       fmt::format("{} held of {}; {} may be for one call, {} in one message",
+                   BytesText(status.memory_held_bytes()), BytesText(limits.memory_bytes()),
+                   BytesText(limits.call_memory_bytes()), BytesText(limits.message_bytes())));
   return lines;
 }
 
@@ -108,8 +107,7 @@ void AddUse(const v1::StateStatus& state, std::vector<TableRow>& resources,
       for (int i = 0; i < known; ++i) {
         if (level.most_free(i) == 0) continue;
         const std::string& resource = flavor.resources(i).resource();
-        most.push_back(
-            fmt::format("{}={}", resource, QuantityText(resource, level.most_free(i))));
+        most.push_back(fmt::format("{}={}", resource, QuantityText(resource, level.most_free(i))));
       }
       levels.push_back({NameText(state), flavor.name(), level.level(),
                         std::to_string(level.domains()), std::to_string(level.unused_domains()),
@@ -168,6 +166,7 @@ void WriteState(const v1::StateStatus& state, std::int64_t now_ms, ObjectWriter&
   }
   out.Field("nodes", std::int64_t{state.nodes()});
   out.Field("workloads", std::int64_t{state.workloads()});
+  out.Field("holds", std::int64_t{state.holds()});
   out.Field("warmShapes", std::int64_t{state.warm_shapes()});
   out.Key("flavors");
   out.BeginList();
@@ -223,20 +222,20 @@ std::string RenderStatus(const ServerReport& report, const std::string& why_not,
                       fmt::format("{:016x}", state.state().epoch()), ChecksumText(state),
                       loaded ? DurationText(status.now_ms() - state.changed_ms()) : "not loaded",
                       std::to_string(state.nodes()), std::to_string(state.workloads()),
-                      std::to_string(state.warm_shapes())});
+                      std::to_string(state.holds()), std::to_string(state.warm_shapes())});
     AddUse(state, resources, levels);
   }
   text += "\n" + RenderTable({"STATE", "GENERATION", "EPOCH", "CHECKSUM", "AGE", "NODES",
-                              "WORKLOADS", "WARM SHAPES"},
+                              "WORKLOADS", "HOLDS", "WARM SHAPES"},
                              states, style);
   if (!resources.empty()) {
-    text += "\n" + RenderTable({"STATE", "FLAVOR", "NODES", "RESOURCE", "USED", "OF"}, resources,
-                               style);
+    text += "\n" +
+            RenderTable({"STATE", "FLAVOR", "NODES", "RESOURCE", "USED", "OF"}, resources, style);
   }
   if (!levels.empty()) {
-    text += "\n" + RenderTable({"STATE", "FLAVOR", "LEVEL", "DOMAINS", "UNUSED",
-                                "MOST FREE IN ONE"},
-                               levels, style);
+    text +=
+        "\n" + RenderTable({"STATE", "FLAVOR", "LEVEL", "DOMAINS", "UNUSED", "MOST FREE IN ONE"},
+                           levels, style);
   }
   std::vector<TableRow> refusals;
   for (const v1::Refusals& refused : status.refusals()) {
@@ -246,11 +245,12 @@ std::string RenderStatus(const ServerReport& report, const std::string& why_not,
                         std::to_string(last.call()), last.method(), last.message()});
   }
   if (!refusals.empty()) {
-    text += "\n" + RenderTable({"REFUSED", "CALLS", "LAST", "CALL", "METHOD", "MESSAGE"},
-                               refusals, style);
+    text += "\n" +
+            RenderTable({"REFUSED", "CALLS", "LAST", "CALL", "METHOD", "MESSAGE"}, refusals, style);
   }
-  return text + "\n" + (why_not.empty() ? style.Paint("serving", Color::kGood)
-                                        : style.Paint("not serving: " + why_not, Color::kBad)) +
+  return text + "\n" +
+         (why_not.empty() ? style.Paint("serving", Color::kGood)
+                          : style.Paint("not serving: " + why_not, Color::kBad)) +
          "\n";
 }
 

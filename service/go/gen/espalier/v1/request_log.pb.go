@@ -28,9 +28,11 @@ type RequestLogPiece_Kind int32
 
 const (
 	RequestLogPiece_KIND_UNSPECIFIED RequestLogPiece_Kind = 0
-	RequestLogPiece_KIND_REQUEST     RequestLogPiece_Kind = 1 // the payload is a message of the client; empty streams have none
-	RequestLogPiece_KIND_ANSWER      RequestLogPiece_Kind = 2 // the payload is a message of the server
-	RequestLogPiece_KIND_END         RequestLogPiece_Kind = 3
+	// The payload is a message of the client. One that is there twice, as it was under way when a file
+	// was begun, is the same.
+	RequestLogPiece_KIND_REQUEST RequestLogPiece_Kind = 1
+	RequestLogPiece_KIND_ANSWER  RequestLogPiece_Kind = 2 // the payload is a message of the server
+	RequestLogPiece_KIND_END     RequestLogPiece_Kind = 3
 )
 
 // Enum value maps for RequestLogPiece_Kind.
@@ -153,11 +155,12 @@ func (x *RequestLogFile) GetFeatureGates() string {
 	return ""
 }
 
-// A message or the end of a call. Pieces of several calls follow one another as they come.
+// A message or the end of a call. Pieces of several calls follow one another as they come. A call that
+// has no end was under way when the server ended.
 type RequestLogPiece struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
-	Call   int64                  `protobuf:"varint,1,opt,name=call,proto3" json:"call,omitempty"`                   // number in the run, from 1
-	Method string                 `protobuf:"bytes,2,opt,name=method,proto3" json:"method,omitempty"`                // in the first piece of a call: /espalier.v1.Placement/Place
+	Call   int64                  `protobuf:"varint,1,opt,name=call,proto3" json:"call,omitempty"`                   // number in the run, from 1; below 0: a load that the log made
+	Method string                 `protobuf:"bytes,2,opt,name=method,proto3" json:"method,omitempty"`                // espalier.v1.Placement/Place
 	TimeNs int64                  `protobuf:"varint,3,opt,name=time_ns,json=timeNs,proto3" json:"time_ns,omitempty"` // nanoseconds since 1970
 	Kind   RequestLogPiece_Kind   `protobuf:"varint,4,opt,name=kind,proto3,enum=espalier.v1.RequestLogPiece_Kind" json:"kind,omitempty"`
 	// Of an end: the status that the server gave.

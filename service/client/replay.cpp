@@ -1,0 +1,460 @@
+#include "service/client/replay.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/dynamic_message.h>
+#include <google/protobuf/util/message_differencer.h>
+
+#include "espalier/v1/cluster_state.pb.h"
+#include "espalier/v1/error.pb.h"
+#include "host/model/excerpt.hpp"
+#include "service/client/state_positions.hpp"
+
+namespace espalier {
+namespace {
+
+using google::protobuf::Message;
+
+constexpr std::string_view kLoadState = "espalier.v1.ClusterState/LoadState";
+constexpr std::string_view kUpdateState = "espalier.v1.ClusterState/UpdateState";
+constexpr std::string_view kUnloadState = "espalier.v1.ClusterState/UnloadState";
+constexpr const char* kReadState = "espalier.v1.ClusterState/ReadState";
+constexpr auto kTimeout = std::chrono::minutes(10);
+
+const google::protobuf::MethodDescriptor* FindMethod(const std::string& method) {
+  std::string name = method;
+  std::ranges::replace(name, '/', '.');
+  return google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(name);
+}
+
+// Null: the bytes are none.
+std::unique_ptr<Message> Read(const google::protobuf::Descriptor& type, std::string_view bytes) {
+  std::unique_ptr<Message> message(
+      google::protobuf::MessageFactory::generated_factory()->GetPrototype(&type)->New());
+  if (!message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return nullptr;
+  return message;
+}
+
+// The position in a field of that name; null: there is none.
+const v1::StatePosition* PositionIn(const Message& message, const char* field_name) {
+  const auto* field = message.GetDescriptor()->FindFieldByName(field_name);
+  if (field == nullptr || field->message_type() != v1::StatePosition::descriptor() ||
+      field->is_repeated() || !message.GetReflection()->HasField(message, field)) {
+    return nullptr;
+  }
+  return &static_cast<const v1::StatePosition&>(
+      message.GetReflection()->GetMessage(message, field));
+}
+
+// The state that an answer says its call led to; null: none.
+const v1::StatePosition* Produced(std::string_view method, const Message& answer) {
+  const bool is_change = method == kLoadState || method == kUpdateState;
+  return PositionIn(answer, is_change ? "state" : "committed");
+}
+
+std::string NameOfUnloaded(const LoggedCall& call) {
+  v1::UnloadStateRequest request;
+  if (!call.requests.empty()) {
+    const std::string_view bytes = call.requests.front();
+    request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  }
+  return request.state_name();
+}
+
+// The state that a refused call was told is the current one.
+std::optional<v1::StatePosition> CurrentIn(const grpc::Status& status) {
+  v1::ErrorStatus details;
+  v1::StaleState stale;
+  if (status.error_code() != grpc::StatusCode::FAILED_PRECONDITION ||
+      !details.ParseFromString(status.error_details()) || details.details_size() != 1 ||
+      !details.details(0).UnpackTo(&stale)) {
+    return std::nullopt;
+  }
+  return stale.current();
+}
+
+std::string StatusText(const grpc::Status& status) {
+  if (status.ok()) return "OK";
+  return fmt::format("code {} ({})", static_cast<int>(status.error_code()),
+                     Excerpt(status.error_message()));
+}
+
+}  // namespace
+
+Replay::Replay(std::shared_ptr<grpc::Channel> channel, const LoggedRun& run)
+    : channel_(std::move(channel)), calls_(run.calls), visited_(run.calls.size()) {
+  places_.reserve(calls_.size());
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    Place place = PlaceOf(calls_[i]);
+    if (place.produces) {
+      if (calls_[i].restores) {
+        anew_.emplace(*place.produces, i);
+      } else if (!producers_.emplace(*place.produces, i).second) {
+        place = {};  // a commit that was repeated: it is told of the first one
+      } else if (place.loads) {
+        anew_.emplace(*place.produces, i);
+      }
+    }
+    // One without an end may not have been worked on; it is made last.
+    for (const Key& key : place.on) {
+      if (calls_[i].ended) asked_on_[key].push_back(i);
+    }
+    places_.push_back(std::move(place));
+  }
+}
+
+Replay::Place Replay::PlaceOf(const LoggedCall& call) const {
+  Place place;
+  const auto add = [&](const v1::StatePosition& position) {
+    const Key key(position.epoch(), position.generation());
+    if (position.generation() > 0 && std::ranges::count(place.on, key) == 0) {
+      place.on.push_back(key);
+    }
+  };
+  place.loads = call.method == kLoadState;
+  if (call.restores) {
+    place.produces = {call.restores->epoch(), call.restores->generation()};
+    return place;
+  }
+  const auto* method = FindMethod(call.method);
+  if (method == nullptr) return place;
+  switch (call.status.error_code()) {
+    case grpc::StatusCode::CANCELLED:
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+    case grpc::StatusCode::UNAVAILABLE:
+      place.repeatable = false;
+      return place;
+    default:
+      break;
+  }
+  if (call.ended && call.status.ok()) {
+    if (call.answers.empty() || !HasPositions(*method->output_type())) return place;
+    const auto answer = Read(*method->output_type(), call.answers.front());
+    if (answer == nullptr) return place;
+    if (const v1::StatePosition* produced = Produced(call.method, *answer)) {
+      place.produces = {produced->epoch(), produced->generation()};
+    } else {
+      ForEachPosition(*answer, add);
+    }
+    return place;
+  }
+  if (const auto current = CurrentIn(call.status)) {
+    add(*current);
+  } else if (!call.requests.empty() && HasPositions(*method->input_type())) {
+    const auto request = Read(*method->input_type(), call.requests.front());
+    if (request != nullptr) ForEachPosition(*request, add);
+  }
+  return place;
+}
+
+Result<std::optional<ReplayDifference>> Replay::Run() {
+  start_ = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < calls_.size() && !Over(); ++i) {
+    if (!calls_[i].restores) Visit(i);
+  }
+  if (unreachable_) return tl::unexpected(*unreachable_);
+  return difference_;
+}
+
+void Replay::Visit(std::size_t position) {
+  if (visited_[position] || Over()) return;
+  if (!places_[position].repeatable) {
+    visited_[position] = true;
+    ++counts_.not_repeatable;
+  } else if (Prepare(position)) {
+    Make(position);
+  } else if (!Over()) {
+    ++counts_.out_of_reach;
+  }
+}
+
+// Leads to the states that a call is to be made on. Returns whether that was possible.
+bool Replay::Prepare(std::size_t position) {
+  visited_[position] = true;
+  const Place& place = places_[position];
+  if (place.produces) {
+    const Key before(place.produces->first, place.produces->second - 1);
+    const bool there = before.second == 0 || Reach(before);
+    if (Over() || (!there && !place.loads)) return false;
+    if (const auto held = held_.find(before.first); held != held_.end()) {
+      AskAllOn({before.first, held->second.generation});
+    }
+  }
+  for (const Key& key : place.on) {
+    if (!Reach(key)) return false;
+  }
+  if (calls_[position].method == kUnloadState) {
+    const std::string name = NameOfUnloaded(calls_[position]);
+    for (const auto& [epoch, held] : held_) {
+      if (held.name == name) AskAllOn({epoch, held.generation});
+    }
+  }
+  const auto is_current = [&](const Key& key) {
+    const auto held = held_.find(key.first);
+    return held != held_.end() && held->second.generation == key.second;
+  };
+  return !Over() && std::ranges::all_of(place.on, is_current);
+}
+
+// Makes the changes that lead to a state. Returns whether the server has it.
+bool Replay::Reach(const Key& key) {
+  while (!Over()) {
+    const auto held = held_.find(key.first);
+    const std::uint64_t now = held == held_.end() ? 0 : held->second.generation;
+    if (now >= key.second) return now == key.second;
+    const Key next(key.first, now + 1);
+    auto step = producers_.find(next);
+    if (step == producers_.end() || visited_[step->second]) {
+      // A state that is made anew comes behind what is missing.
+      step = anew_.lower_bound(next);
+      while (step != anew_.end() && visited_[step->second]) ++step;
+      if (step == anew_.end() || step->first.first != key.first ||
+          step->first.second > key.second) {
+        return false;
+      }
+    }
+    if (now > 0) AskAllOn({key.first, now});
+    if (visited_[step->second]) continue;
+    visited_[step->second] = true;
+    Make(step->second);
+    const auto made = held_.find(key.first);
+    if (made == held_.end() || made->second.generation != step->first.second) return false;
+  }
+  return false;
+}
+
+// Before the state changes, makes the calls that were answered on it.
+void Replay::AskAllOn(const Key& key) {
+  if (!ask_all_) return;
+  const auto asked = asked_on_.find(key);
+  if (asked == asked_on_.end()) return;
+  for (const std::size_t position : asked->second) Visit(position);
+}
+
+void Replay::WaitForTurn(const LoggedCall& call) {
+  if (speed_ <= 0 || calls_.empty()) return;
+  const std::int64_t first = std::ranges::min(calls_, {}, &LoggedCall::time_ns).time_ns;
+  const std::chrono::duration<double, std::nano> behind(static_cast<double>(call.time_ns - first) /
+                                                        speed_);
+  std::this_thread::sleep_until(
+      start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(behind));
+}
+
+void Replay::Make(std::size_t position) {
+  const LoggedCall& call = calls_[position];
+  WaitForTurn(call);
+  const std::vector<std::string> translated = Translated(call);
+  const std::vector<std::string_view> requests(translated.begin(), translated.end());
+  const RawAnswer answer =
+      CallRaw(channel_, call.method, translated.empty() ? call.requests : requests, kTimeout);
+  if (answer.status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    unreachable_ = {ErrorClass::kUnavailable,
+                    fmt::format("the server that call {} is made on does not answer: {}", call.call,
+                                answer.status.error_message())};
+    return;
+  }
+  Learn(call, places_[position], answer);
+  if (call.method == kUnloadState && answer.status.ok()) {
+    const std::string name = NameOfUnloaded(call);
+    std::erase_if(held_, [&](const auto& held) { return held.second.name == name; });
+  }
+  if (!call.ended && !call.restores) {
+    unanswered_.push_back({&call, StatusText(answer.status)});
+    return;
+  }
+  std::string difference;
+  if (!call.restores) {
+    difference = Compare(call, answer);
+  } else if (!answer.status.ok()) {
+    difference =
+        fmt::format("the state of the log cannot be loaded: {}", StatusText(answer.status));
+  }
+  if (!difference.empty()) {
+    difference_ = {&call, std::move(difference)};
+  } else if (!call.restores) {
+    ++counts_.same;
+  }
+}
+
+// Learns how the server calls a state.
+void Replay::Learn(const LoggedCall& call, const Place& place, const RawAnswer& answer) {
+  if (!place.produces || !answer.status.ok() || answer.messages.empty()) return;
+  const auto* method = FindMethod(call.method);
+  const auto message = Read(*method->output_type(), answer.messages.front());
+  const v1::StatePosition* there = message ? Produced(call.method, *message) : nullptr;
+  if (there == nullptr) return;
+  Held& held = held_[place.produces->first];
+  held.generation = place.produces->second;
+  held.there = *there;
+  logged_epochs_[there->epoch()] = place.produces->first;
+  if (place.loads) {
+    held.changes.clear();
+    if (!call.requests.empty()) {
+      v1::LoadStateRequest chunk;
+      chunk.ParseFromArray(call.requests.front().data(),
+                           static_cast<int>(call.requests.front().size()));
+      held.name = chunk.state_name();
+    }
+  }
+  held.changes.push_back(&call);
+}
+
+void Replay::ToServer(v1::StatePosition& position) const {
+  const auto found = held_.find(position.epoch());
+  if (found == held_.end()) return;
+  const Held& held = found->second;
+  position.set_epoch(held.there.epoch());
+  position.set_generation(position.generation() + held.there.generation() - held.generation);
+}
+
+void Replay::ToLogged(v1::StatePosition& position) const {
+  const auto epoch = logged_epochs_.find(position.epoch());
+  if (epoch == logged_epochs_.end() || !held_.contains(epoch->second)) return;
+  const Held& held = held_.at(epoch->second);
+  position.set_epoch(epoch->second);
+  position.set_generation(position.generation() - held.there.generation() + held.generation);
+}
+
+// Returns the messages with the positions that the server knows; none: they are as logged.
+std::vector<std::string> Replay::Translated(const LoggedCall& call) const {
+  std::vector<std::string> translated;
+  const auto* method = FindMethod(call.method);
+  if (method == nullptr || !HasPositions(*method->input_type())) return translated;
+  for (const std::string_view bytes : call.requests) {
+    const auto message = Read(*method->input_type(), bytes);
+    if (message == nullptr) {
+      translated.emplace_back(bytes);
+      continue;
+    }
+    ForEachPosition(*message, [this](v1::StatePosition& position) { ToServer(position); });
+    translated.push_back(message->SerializeAsString());
+  }
+  return translated;
+}
+
+std::string Replay::Compare(const LoggedCall& call, const RawAnswer& answer) const {
+  if (call.status.error_code() != answer.status.error_code()) {
+    return fmt::format("it ended with {}, now with {}", StatusText(call.status),
+                       StatusText(answer.status));
+  }
+  if (auto logged = CurrentIn(call.status)) {
+    auto now = CurrentIn(answer.status);  // the message names epochs
+    if (now) ToLogged(*now);
+    const bool nothing_loaded = now && logged->generation() == 0 && now->generation() == 0;
+    if (nothing_loaded ||
+        (now && now->epoch() == logged->epoch() && now->generation() == logged->generation())) {
+      return "";
+    }
+    return "the state that it was told is the current one is another";
+  }
+  if (call.status.error_message() != answer.status.error_message()) {
+    return fmt::format("message: \"{}\", now \"{}\"", Excerpt(call.status.error_message()),
+                       Excerpt(answer.status.error_message()));
+  }
+  for (std::size_t i = 0; i < std::min(call.answers.size(), answer.messages.size()); ++i) {
+    const std::string what = CompareMessages(call, call.answers[i], answer.messages[i]);
+    if (what.empty()) continue;
+    return call.answers.size() == 1 ? what : fmt::format("answer {}: {}", i + 1, what);
+  }
+  if (call.answers.size() == answer.messages.size()) return "";
+  return fmt::format("it had {} answers, now {}", call.answers.size(), answer.messages.size());
+}
+
+std::string Replay::CompareMessages(const LoggedCall& call, std::string_view logged,
+                                    std::string_view now) const {
+  if (logged == now) return "";
+  const auto* method = FindMethod(call.method);
+  const auto before = method ? Read(*method->output_type(), logged) : nullptr;
+  const auto after = method ? Read(*method->output_type(), now) : nullptr;
+  if (before == nullptr || after == nullptr) return "the answers are different bytes";
+  // Nothing is loaded: which epoch that is says nothing.
+  const auto forget = [](v1::StatePosition& position) {
+    if (position.generation() == 0) position.set_epoch(0);
+  };
+  ForEachPosition(*after, [&](v1::StatePosition& position) {
+    ToLogged(position);
+    forget(position);
+  });
+  ForEachPosition(*before, forget);
+  std::string differences;
+  google::protobuf::util::MessageDifferencer differencer;
+  differencer.ReportDifferencesToString(&differences);
+  if (differencer.Compare(*before, *after)) return "";
+  constexpr std::size_t kMostBytes = 1000;
+  return Excerpt(differences.substr(0, differences.find('\n')), kMostBytes);
+}
+
+Result<Replay::State> Replay::ReadState(const Held& held, const Key& key) const {
+  v1::ReadStateRequest request;
+  request.set_state_name(held.name);
+  const std::string bytes = request.SerializeAsString();
+  const RawAnswer answer = CallRaw(channel_, kReadState, {bytes}, kTimeout);
+  if (!answer.status.ok()) {
+    return tl::unexpected(Error{ErrorClass::kUnavailable, answer.status.error_message()});
+  }
+  State state;
+  state.position.set_epoch(key.first);
+  state.position.set_generation(key.second);
+  for (const std::string& message : answer.messages) {
+    v1::ReadStateResponse chunk;
+    chunk.ParseFromString(message);
+    state.chunks.push_back(chunk.chunk().SerializeAsString());
+  }
+  return state;
+}
+
+Result<Replay::Cut> Replay::CutTo(std::int64_t number) {
+  const auto found = std::ranges::find(calls_, number, &LoggedCall::call);
+  if (found == calls_.end() || found->restores) {
+    return tl::unexpected(
+        Error{ErrorClass::kNotFound, fmt::format("there is no call {} in the log", number)});
+  }
+  const auto position = static_cast<std::size_t>(found - calls_.begin());
+  const Place& place = places_[position];
+  ask_all_ = false;
+  std::vector<Key> needed = place.on;
+  if (place.produces && !place.loads) {
+    needed = {{place.produces->first, place.produces->second - 1}};
+  }
+  // One that names no state may depend on any.
+  const bool on_any = needed.empty() && !place.loads;
+  if (on_any) {
+    for (std::size_t i = 0; i < position && !Over(); ++i) {
+      if (places_[i].produces || calls_[i].method == kUnloadState) Visit(i);
+    }
+  }
+  const bool prepared = Prepare(position);
+  if (unreachable_) return tl::unexpected(*unreachable_);
+  if (difference_) {
+    return tl::unexpected(Error{
+        ErrorClass::kNotFound,
+        fmt::format("call {}, which leads to the state of call {}, already differs: {}; cut to "
+                    "that one",
+                    difference_->call->call, number, difference_->what)});
+  }
+  if (!prepared) {
+    return tl::unexpected(
+        Error{ErrorClass::kNotFound,
+              fmt::format("nothing in the log leads to the state that call {} is about", number)});
+  }
+  Cut cut;
+  cut.call = &*found;
+  for (const auto& [epoch, held] : held_) {
+    const Key key(epoch, held.generation);
+    if (!on_any && std::ranges::count(needed, key) == 0) continue;
+    cut.changes.insert(cut.changes.end(), held.changes.begin(), held.changes.end());
+    auto state = ReadState(held, key);
+    if (!state) return tl::unexpected(state.error());
+    cut.states.push_back(*std::move(state));
+  }
+  Make(position);
+  if (unreachable_) return tl::unexpected(*unreachable_);
+  if (difference_) cut.difference = difference_->what;
+  return cut;
+}
+
+}  // namespace espalier
