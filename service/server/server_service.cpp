@@ -76,8 +76,7 @@ grpc::Status ServerService::Answer(const v1::ServerStatusRequest& request, WorkB
   std::vector<NamedStates::Named> states = sources_.states.All();
   if (const auto unnamed = sources_.states.Find("")) states.insert(states.begin(), {"", *unnamed});
   for (const auto& [name, store] : states) {
-    const auto added =
-        AddState(name, *store, request.with_use(), budget, *response.add_states());
+    const auto added = AddState(name, *store, request.with_use(), budget, *response.add_states());
     if (!added) return ToStatus(added.error());
   }
   response.set_calls_under_way(calls_.in_flight() - 1);
@@ -123,8 +122,7 @@ Result<void> ServerService::AddState(const std::string& name, StateStore& store,
   status.set_warm_shapes(static_cast<std::int64_t>(snapshot->shapes->size()));
   if (!with_use) return {};
   for (const std::string_view flavor : snapshot->state.FlavorNames()) {
-    const auto added =
-        AddUse(*snapshot->state.Find(flavor), flavor, budget, *status.add_flavors());
+    const auto added = AddUse(*snapshot->state.Find(flavor), flavor, budget, *status.add_flavors());
     if (!added) return added;
   }
   return {};

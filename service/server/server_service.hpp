@@ -16,9 +16,8 @@
 namespace espalier {
 
 // Answers on a queue of its own, however long the others are.
-class ServerService final
-    : public v1::Server::WithRawCallbackMethod_Info<
-          v1::Server::WithRawCallbackMethod_Status<v1::Server::Service>> {
+class ServerService final : public v1::Server::WithRawCallbackMethod_Info<
+                                v1::Server::WithRawCallbackMethod_Status<v1::Server::Service>> {
  public:
   // Where values are read from; all must outlive the service.
   struct Sources {
@@ -44,7 +43,7 @@ class ServerService final
   grpc::Status Answer(const v1::ServerStatusRequest& request, WorkBudget& budget,
                       v1::ServerStatusResponse& response) const;
   static Result<void> AddState(const std::string& name, StateStore& store, bool with_use,
-                        WorkBudget& budget, v1::StateStatus& status);
+                               WorkBudget& budget, v1::StateStatus& status);
 
   Calls& calls_;
   const Sources sources_;

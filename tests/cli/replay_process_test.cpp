@@ -22,7 +22,7 @@ class ReplayProcess : public testing::Test {
     const std::string address = SocketAddress();
     BackgroundEspalier server({"serve", "--listen", address, "--log-requests", folder_});
     ASSERT_THAT(server.ReadLine(), HasSubstr(address));
-    const std::string small = ESPALIER_SOURCE_DIR "/tests/cli/data/small.json";
+    const std::string small = ESPALIER_SOURCE_DIR "/tests/cli/data/fits.yaml";
     RunEspalier({"place", small, "--connect", address, "--load"});
     RunEspalier({"place", small, "--connect", address});
     RunEspalier({"capacity", small, "--connect", address, "--shape", "1x{cpu=1}"});

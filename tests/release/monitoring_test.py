@@ -39,7 +39,7 @@ def scraped():
         try:
             server.stdout.readline()
             url = server.stdout.readline().removeprefix("metrics on ").strip()
-            file = ROOT / "tests/cli/data/small.json"
+            file = ROOT / "tests/cli/data/fits.yaml"
             for state in ([], ["--state", "west"]):
                 subprocess.run(
                     [ESPALIER, "place", file, "--connect", address, "--load", *state],

@@ -133,16 +133,17 @@ TEST(ProcessLog, IsJsonWhereThatIsWanted) {
   std::istringstream lines(log);
   int of_calls = 0;
   for (std::string line; std::getline(lines, line);) {
-    EXPECT_THAT(line, testing::StartsWith("{\"time\":\""));
-    EXPECT_THAT(line, HasSubstr("\"level\":\"info\",\"message\":\""));
+    EXPECT_THAT(line, testing::StartsWith("{\"time\": \""));
+    EXPECT_THAT(line, HasSubstr("\"level\": \"info\", \"message\": \""));
     EXPECT_THAT(line, testing::EndsWith("}"));
     if (line.find("\"call\":") == std::string::npos) continue;
     ++of_calls;
     EXPECT_THAT(
-        line, HasSubstr(R"("message":"no cluster state is loaded; load one first","call":1,)"
-                        R"("method":"espalier.v1.Placement/Place","code":"FAILED_PRECONDITION",)"));
-    EXPECT_THAT(line,
-                HasSubstr(R"(,"traceId":")" + kTrace + R"(","parentSpanId":"00f067aa0ba902b7"})"));
+        line,
+        HasSubstr(R"("message": "no cluster state is loaded; load one first", "call": 1, )"
+                  R"("method": "espalier.v1.Placement/Place", "code": "FAILED_PRECONDITION",)"));
+    EXPECT_THAT(line, HasSubstr(R"(, "traceId": ")" + kTrace +
+                                R"(", "parentSpanId": "00f067aa0ba902b7"})"));
   }
   EXPECT_EQ(of_calls, 1);
 }

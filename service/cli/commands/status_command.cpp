@@ -139,23 +139,23 @@ void AddStatusCommand(CLI::App& app, int& exit_code) {
   status->add_option("--connect", options->address, "The server: unix:PATH or HOST:PORT")
       ->required()
       ->check(IsAddress());
-  CLI::Option* state = status->add_option(
-      "--state", options->state, "The exit code is about the state of this name; \"\": without one");
-  CLI::Option* max_age = status->add_option(
-      "--max-age", options->max_age_seconds,
-      "A state that changed longer ago counts as stale, as 90s, 10m or 2h");
+  CLI::Option* state =
+      status->add_option("--state", options->state,
+                         "The exit code is about the state of this name; \"\": without one");
+  CLI::Option* max_age =
+      status->add_option("--max-age", options->max_age_seconds,
+                         "A state that changed longer ago counts as stale, as 90s, 10m or 2h");
   max_age
-      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{
-          {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}))
+      ->transform(CLI::AsNumberWithUnit(
+          std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}))
       ->check(CLI::NonNegativeNumber)
       ->type_name("TIME");
-  CLI::Option* watch =
-      status->add_option("--watch", options->watch_seconds, "Ask again and again, every so many seconds");
+  CLI::Option* watch = status->add_option("--watch", options->watch_seconds,
+                                          "Ask again and again, every so many seconds");
   watch->expected(0, 1)->default_str("2")->check(CLI::Range(0.01, 86400.0));
   status->add_flag("--alive", options->alive,
                    "Exit with 0 wherever the server answers, whatever it has loaded");
-  status
-      ->add_option("--timeout", options->timeout_seconds, "Seconds that the server has to answer")
+  status->add_option("--timeout", options->timeout_seconds, "Seconds that the server has to answer")
       ->check(CLI::Range(0.001, 86400.0))
       ->capture_default_str();
   status->add_option("-o,--output", options->output, "table; json, yaml: for scripts")
