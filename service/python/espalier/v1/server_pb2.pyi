@@ -74,7 +74,7 @@ class ServerStatusResponse(_message.Message):
     def __init__(self, now_ms: _Optional[int] = ..., states: _Optional[_Iterable[_Union[StateStatus, _Mapping]]] = ..., calls_under_way: _Optional[int] = ..., calls_waiting: _Optional[int] = ..., memory_held_bytes: _Optional[int] = ..., device: _Optional[_Union[DeviceState, _Mapping]] = ..., refusals: _Optional[_Iterable[_Union[Refusals, _Mapping]]] = ...) -> None: ...
 
 class StateStatus(_message.Message):
-    __slots__ = ("state_name", "state", "checksum", "changed_ms", "nodes", "workloads", "warm_shapes", "flavors")
+    __slots__ = ("state_name", "state", "checksum", "changed_ms", "nodes", "workloads", "warm_shapes", "flavors", "holds")
     STATE_NAME_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     CHECKSUM_FIELD_NUMBER: _ClassVar[int]
@@ -83,6 +83,7 @@ class StateStatus(_message.Message):
     WORKLOADS_FIELD_NUMBER: _ClassVar[int]
     WARM_SHAPES_FIELD_NUMBER: _ClassVar[int]
     FLAVORS_FIELD_NUMBER: _ClassVar[int]
+    HOLDS_FIELD_NUMBER: _ClassVar[int]
     state_name: str
     state: _types_pb2.StatePosition
     checksum: int
@@ -91,7 +92,8 @@ class StateStatus(_message.Message):
     workloads: int
     warm_shapes: int
     flavors: _containers.RepeatedCompositeFieldContainer[FlavorUse]
-    def __init__(self, state_name: _Optional[str] = ..., state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., checksum: _Optional[int] = ..., changed_ms: _Optional[int] = ..., nodes: _Optional[int] = ..., workloads: _Optional[int] = ..., warm_shapes: _Optional[int] = ..., flavors: _Optional[_Iterable[_Union[FlavorUse, _Mapping]]] = ...) -> None: ...
+    holds: int
+    def __init__(self, state_name: _Optional[str] = ..., state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., checksum: _Optional[int] = ..., changed_ms: _Optional[int] = ..., nodes: _Optional[int] = ..., workloads: _Optional[int] = ..., warm_shapes: _Optional[int] = ..., flavors: _Optional[_Iterable[_Union[FlavorUse, _Mapping]]] = ..., holds: _Optional[int] = ...) -> None: ...
 
 class FlavorUse(_message.Message):
     __slots__ = ("name", "nodes", "resources", "levels")

@@ -400,6 +400,7 @@ type StateStatus struct {
 	Workloads     int64        `protobuf:"varint,6,opt,name=workloads,proto3" json:"workloads,omitempty"`                     // admitted, that the state knows by key
 	WarmShapes    int64        `protobuf:"varint,7,opt,name=warm_shapes,json=warmShapes,proto3" json:"warm_shapes,omitempty"` // shapes of gangs that need not be resolved again
 	Flavors       []*FlavorUse `protobuf:"bytes,8,rep,name=flavors,proto3" json:"flavors,omitempty"`                          // those with a topology, by name
+	Holds         int64        `protobuf:"varint,9,opt,name=holds,proto3" json:"holds,omitempty"`                             // whose usage is in the state
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -488,6 +489,13 @@ func (x *StateStatus) GetFlavors() []*FlavorUse {
 		return x.Flavors
 	}
 	return nil
+}
+
+func (x *StateStatus) GetHolds() int64 {
+	if x != nil {
+		return x.Holds
+	}
+	return 0
 }
 
 // Amounts are in canonical units: milli-cores of cpu, bytes of memory, else numbers.
@@ -921,7 +929,7 @@ const file_espalier_v1_server_proto_rawDesc = "" +
 	"\rcalls_waiting\x18\x04 \x01(\x03R\fcallsWaiting\x12*\n" +
 	"\x11memory_held_bytes\x18\x05 \x01(\x03R\x0fmemoryHeldBytes\x120\n" +
 	"\x06device\x18\x06 \x01(\v2\x18.espalier.v1.DeviceStateR\x06device\x121\n" +
-	"\brefusals\x18\a \x03(\v2\x15.espalier.v1.RefusalsR\brefusals\"\xb2\x02\n" +
+	"\brefusals\x18\a \x03(\v2\x15.espalier.v1.RefusalsR\brefusals\"\xc8\x02\n" +
 	"\vStateStatus\x12\x1d\n" +
 	"\n" +
 	"state_name\x18\x01 \x01(\tR\tstateName\x120\n" +
@@ -933,7 +941,8 @@ const file_espalier_v1_server_proto_rawDesc = "" +
 	"\tworkloads\x18\x06 \x01(\x03R\tworkloads\x12\x1f\n" +
 	"\vwarm_shapes\x18\a \x01(\x03R\n" +
 	"warmShapes\x120\n" +
-	"\aflavors\x18\b \x03(\v2\x16.espalier.v1.FlavorUseR\aflavorsB\v\n" +
+	"\aflavors\x18\b \x03(\v2\x16.espalier.v1.FlavorUseR\aflavors\x12\x14\n" +
+	"\x05holds\x18\t \x01(\x03R\x05holdsB\v\n" +
 	"\t_checksum\"\x9c\x01\n" +
 	"\tFlavorUse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
