@@ -16,7 +16,7 @@ import (
 func TestHoldsCountUntilTheyEnd(t *testing.T) {
 	client, _, workloads := loaded(t, dumps(t, "before.json.gz", "extra.json")...)
 	key := types.NamespacedName{Namespace: "team-nlp", Name: "job-cbonly-01-56345"}
-	gang := espalier.GangOf(workloads[key], "cpu")
+	gang := espalier.GangOf(workloads[key], "gpu-h100")
 	options := espalier.PlaceOptions{Sequential: true, Hold: time.Minute, HoldOwner: "tester"}
 	placed, err := client.Place(background(t), options, gang)
 	if err != nil {
