@@ -332,7 +332,7 @@ def test_files_are_read_as_the_command_reads_them(server: espalier.Server) -> No
         if "admission" in one["status"]
     }
     assert {one.key for one in here if one.placed} == admitted
-    assert len(admitted) == 43
+    assert len(admitted) == 47
     nothing = [one for one in here if one.outcome is ObjectOutcome.NOTHING_TO_PLACE]
     assert len(nothing) == 3  # on a flavor without a topology
 

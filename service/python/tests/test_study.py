@@ -158,7 +158,7 @@ def test_clusters_of_files(tmp_path: Path) -> None:
     )
     with threads() as executor:
         (row,) = run(study, tmp_path, on=executor).table.to_pylist()
-    assert (row["nodes"], row["placed"], row["not_placed"]) == (336, 43, 23)
+    assert (row["nodes"], row["placed"], row["not_placed"]) == (336, 47, 19)
 
 
 def test_one_task_that_fails_does_not_hide_the_rest(tmp_path: Path) -> None:
