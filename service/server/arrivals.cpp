@@ -17,20 +17,25 @@ namespace {
 // gRPC does not tell handlers which method is called. It hands them the metadata of the client,
 // among which this is put; what a client sends under that name is taken out.
 constexpr const char* kMethodKey = "espalier-method";
+constexpr const char* kTooManyKey = "espalier-too-many";  // is there or not
 
 // Calls under way by connection.
 class CallsOfConnections {
  public:
   CallsOfConnections(Acceptor& acceptor, int most) : acceptor_(acceptor), most_(most) {}
 
-  void Begin(const std::string& peer) {
+  // Returns false for a call that is one of too many.
+  bool Begin(const std::string& peer) {
     {
       const std::lock_guard lock(mutex_);
-      if (++calls_[peer] != most_ + 1) return;
+      const int calls = ++calls_[peer];
+      if (calls <= most_) return true;
+      if (calls > most_ + 1) return false;
     }
     spdlog::warn("{} has more than {} calls under way, most of them taken back; it is closed",
                  Excerpt(peer), most_);
     acceptor_.Close(peer);
+    return false;
   }
 
   void End(const std::string& peer) {
@@ -50,7 +55,7 @@ class Arrival final : public grpc::experimental::Interceptor {
  public:
   Arrival(std::shared_ptr<CallsOfConnections> calls, grpc::experimental::ServerRpcInfo& call)
       : calls_(std::move(calls)), method_(call.method()), peer_(call.server_context()->peer()) {
-    calls_->Begin(peer_);
+    too_many_ = !calls_->Begin(peer_);
   }
   ~Arrival() override { calls_->End(peer_); }
 
@@ -59,7 +64,9 @@ class Arrival final : public grpc::experimental::Interceptor {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_INITIAL_METADATA)) {
       auto& metadata = *methods->GetRecvInitialMetadata();
       metadata.erase(kMethodKey);
+      metadata.erase(kTooManyKey);
       metadata.emplace(kMethodKey, method_);
+      if (too_many_) metadata.emplace(kTooManyKey, "");
     }
     methods->Proceed();
   }
@@ -68,6 +75,7 @@ class Arrival final : public grpc::experimental::Interceptor {
   const std::shared_ptr<CallsOfConnections> calls_;
   const std::string method_;
   const std::string peer_;
+  bool too_many_ = false;
 };
 
 class Arrivals final : public grpc::experimental::ServerInterceptorFactoryInterface {
@@ -89,6 +97,10 @@ class Arrivals final : public grpc::experimental::ServerInterceptorFactoryInterf
 std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeArrivals(
     Acceptor& acceptor, int most) {
   return std::make_unique<Arrivals>(acceptor, most);
+}
+
+bool IsOneOfTooMany(const grpc::CallbackServerContext& context) {
+  return context.client_metadata().contains(kTooManyKey);
 }
 
 std::string_view MethodOf(const grpc::CallbackServerContext& context) {

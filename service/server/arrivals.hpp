@@ -18,6 +18,10 @@ class Acceptor;
 std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeArrivals(
     Acceptor& acceptor, int most);
 
+// Returns whether a call is beyond what its connection may have under way, so that no work should
+// go into it.
+bool IsOneOfTooMany(const grpc::CallbackServerContext& context);
+
 // Returns the method that a call of a server with such an interceptor is of, as gRPC names it,
 // "/service/method"; empty without one.
 std::string_view MethodOf(const grpc::CallbackServerContext& context);

@@ -11,6 +11,7 @@
 #include <malloc.h>
 
 #include "host/model/excerpt.hpp"
+#include "service/server/arrivals.hpp"
 
 namespace espalier {
 namespace {
@@ -67,6 +68,9 @@ Calls::Call::~Call() {
 }
 
 grpc::Status Calls::Call::Admit(std::size_t request_bytes) {
+  if (IsOneOfTooMany(context_)) {
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "the connection has too many calls under way"};
+  }
   {
     const std::lock_guard lock(calls_.mutex_);
     if (calls_.draining_) {

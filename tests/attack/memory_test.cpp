@@ -100,21 +100,6 @@ TEST_F(MemoryAttack, OfAClientThatAsksAndNeverReads) {
   EXPECT_TRUE(server_->ResidentFallsTo(before + 128 * kMiB));
 }
 
-// Streams that are taken back at once are no longer among those that a connection may have.
-TEST_F(MemoryAttack, OfCallsThatAreTakenBackAtOnce) {
-  Start(1000, {.all = 512 * kMiB, .call = 256 * kMiB});
-  ASSERT_TRUE(bystander_->AnsweredOnceMore());
-  const std::int64_t before = server_->ResidentBytes();
-  const std::string request = Gangs({.gangs = 10}).SerializeAsString();
-  DeafConnection connection(server_->socket_path());
-  for (int i = 0; i < 30'000; ++i) {
-    connection.Ask(kPlace, request);
-    connection.Reset();
-  }
-  ASSERT_TRUE(bystander_->AnsweredOnceMore());
-  EXPECT_LE(server_->PeakBytes(), before + 128 * kMiB);
-}
-
 TEST_F(MemoryAttack, OfBigCallsLeavesNothingBehind) {
   Start(131'072, {.all = 2048 * kMiB, .call = 1024 * kMiB});
   ASSERT_TRUE(bystander_->AnsweredOnceMore());
