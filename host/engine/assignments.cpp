@@ -12,6 +12,11 @@ std::string DomainIdText(const std::vector<std::string>& values) {
   return fmt::format("{}", fmt::join(values, ","));
 }
 
+std::string LeafIdText(const std::vector<std::string>& values,
+                       const std::vector<std::string>& levels) {
+  return levels.back() == kHostnameLabel ? values.back() : DomainIdText(values);
+}
+
 const TopologyDomainAssignment* FirstStaleDomain(const TopologyAssignment& assignment,
                                                  const FlavorSnapshot& snapshot) {
   DomainIds ids;

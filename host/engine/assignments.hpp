@@ -19,7 +19,12 @@ namespace espalier {
 // R5.4).
 std::string DomainIdText(const std::vector<std::string>& values);
 
-// Makes the same id as a view, without a text of its own for most domains.
+// Returns the id of a leaf by its values at the levels of its topology, coarsest first: of a host
+// its name alone (R4.1).
+std::string LeafIdText(const std::vector<std::string>& values,
+                       const std::vector<std::string>& levels);
+
+// Makes the id of a domain as a view, without a text of its own for most domains.
 class DomainIds {
  public:
   // Returns the id of a domain. The view is valid as long as the values, and until the next call.

@@ -1,9 +1,5 @@
 #include "host/live/hold_changes.hpp"
 
-#include <algorithm>
-#include <set>
-#include <string_view>
-
 #include <fmt/format.h>
 
 #include "host/model/excerpt.hpp"
@@ -72,16 +68,19 @@ Result<void> CheckHoldSeconds(std::int64_t seconds) {
       fmt::format("hold_seconds: is {}; {} to {} expected", seconds, kShortestHold, kLongestHold));
 }
 
-Result<void> CheckReported(const Hold& hold, const StateDelta& delta) {
-  const auto is_hers = [&](const AdmittedUsage& workload) {
-    return workload.key == hold.workload && !workload.usage.empty();
-  };
-  if (std::ranges::any_of(delta.set_workloads, is_hers)) return {};
+ReportedUsage::ReportedUsage(const StateDelta& delta) {
+  for (const AdmittedUsage& workload : delta.set_workloads) {
+    if (!workload.usage.empty()) workloads_.insert(workload.key);
+  }
+  for (const FlavorLeafUsage& entry : delta.set_tas_usage) {
+    leaves_.emplace(entry.flavor, entry.leaf);
+  }
+}
+
+Result<void> ReportedUsage::CheckIsOf(const Hold& hold) const {
+  if (workloads_.contains(hold.workload)) return {};
   for (const FlavorLeafUsage& entry : hold.usage) {
-    const auto is_same = [&](const FlavorLeafUsage& set) {
-      return set.flavor == entry.flavor && set.leaf == entry.leaf;
-    };
-    if (std::ranges::any_of(delta.set_tas_usage, is_same)) continue;
+    if (leaves_.contains({entry.flavor, entry.leaf})) continue;
     return BadInput(fmt::format(
         "update: reports neither workload {} with its usage nor the usage of leaf {} of flavor {}, "
         "which hold {} holds; send either, or set `reported` where the state has it already",

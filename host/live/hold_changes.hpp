@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,9 +56,18 @@ Result<void> CheckHoldIds(const std::vector<std::string>& ids);
 // Checks that a hold may last so many seconds. Errors: kBadInput.
 Result<void> CheckHoldSeconds(std::int64_t seconds);
 
-// Checks that `delta` reports usage in the place of a hold: its workload by key, or each leaf of
-// it. Errors: kBadInput.
-Result<void> CheckReported(const Hold& hold, const StateDelta& delta);
+// The usage that a change reports. Refers to the change.
+class ReportedUsage {
+ public:
+  explicit ReportedUsage(const StateDelta& delta);
+  // Checks that there is usage in the place of a hold: its workload by key, or each leaf of it.
+  // Errors: kBadInput.
+  Result<void> CheckIsOf(const Hold& hold) const;
+
+ private:
+  std::set<ObjectKey> workloads_;                                   // with usage
+  std::set<std::pair<std::string_view, std::string_view>> leaves_;  // flavor and leaf
+};
 
 // Says of a hold why it is none.
 HoldProblem ProblemOf(const std::string& id, std::optional<HoldEnd> ended);

@@ -41,8 +41,7 @@ void HoldExpiry::Run() {
 
 HoldClock::TimePoint HoldExpiry::ExpireAll() {
   HoldClock::TimePoint next = HoldClock::TimePoint::max();
-  if (const auto unnamed = states_.Find("")) next = Expire(**unnamed);
-  for (const auto& [name, store] : states_.All()) next = std::min(next, Expire(*store));
+  for (const auto& [name, store] : states_.WithUnnamed()) next = std::min(next, Expire(*store));
   return next;
 }
 

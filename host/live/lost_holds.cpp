@@ -9,8 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "host/engine/assignments.hpp"
+#include "host/packing/node_match.hpp"
 
 namespace espalier {
 namespace {
@@ -21,19 +21,9 @@ using Leaves = std::map<std::string, std::set<std::string, std::less<>>, std::le
 // Returns the leaf of a node in a flavor (R3.1, R4.1), were the node available.
 std::optional<std::string> LeafOf(const Node& node, const ResourceFlavor& flavor,
                                   const Topology& topology) {
-  for (const auto& [key, value] : flavor.node_labels) {
-    const std::string* label = node.labels.Find(key);
-    if (label == nullptr ? !value.empty() : *label != value) return std::nullopt;
-  }
-  std::vector<std::string_view> path;
-  for (const std::string& level : topology.levels) {
-    const std::string* value = node.labels.Find(level);
-    if (value == nullptr) return std::nullopt;
-    path.emplace_back(*value);
-  }
-  if (path.empty()) return std::nullopt;
-  if (topology.levels.back() == kHostnameLabel) return std::string(path.back());
-  return fmt::format("{}", fmt::join(path, ","));
+  const auto path = PathInFlavor(node, flavor, topology.levels);
+  if (!path || path->empty()) return std::nullopt;
+  return LeafIdText(*path, topology.levels);
 }
 
 template <class Value>

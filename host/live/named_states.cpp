@@ -97,6 +97,12 @@ std::vector<NamedStates::Named> NamedStates::All() const {
   return all;
 }
 
+std::vector<NamedStates::Named> NamedStates::WithUnnamed() const {
+  std::vector<Named> all = All();
+  all.insert(all.begin(), {"", unnamed_});
+  return all;
+}
+
 bool NamedStates::AnyLoaded() const {
   if (unnamed_->Current()->position.generation > 0) return true;
   const std::lock_guard lock(mutex_);

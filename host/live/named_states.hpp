@@ -48,6 +48,8 @@ class NamedStates {
   };
   // Returns the states that have a name, by name.
   std::vector<Named> All() const;
+  // Returns the state without a name, then those.
+  std::vector<Named> WithUnnamed() const;
 
   // Returns whether any state is loaded, named or not.
   bool AnyLoaded() const;

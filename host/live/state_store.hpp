@@ -123,7 +123,7 @@ class StateStore {
 
   // Ends holds and makes the change that reports usage in their place, in one generation. Problems:
   // holds that are not there, or that have expired by `now`. Errors: those of Update, and kBadInput
-  // of CheckHoldIds and CheckReported.
+  // of CheckHoldIds and ReportedUsage.
   HoldResult ConfirmHolds(HoldConfirmation confirmation, HoldClock::TimePoint now,
                           WorkBudget& budget = WorkBudget::Unlimited(),
                           std::vector<LostHold>* broken = nullptr);

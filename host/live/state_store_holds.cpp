@@ -88,13 +88,14 @@ HoldResult StateStore::ConfirmHolds(HoldConfirmation confirmation, HoldClock::Ti
   if (!current) return Refused(current.error());
   if (auto problems = ProblemsOf(ids, now); !problems.empty()) return Refused(std::move(problems));
   StateDelta delta = std::move(confirmation.delta);
-  for (const std::string& id : ids) {
-    const Hold& hold = *input_->holds().find(id)->second;
-    if (!confirmation.reported) {
-      if (auto checked = CheckReported(hold, delta); !checked) return Refused(checked.error());
+  if (!confirmation.reported) {
+    const ReportedUsage reported(delta);
+    for (const std::string& id : ids) {
+      const auto checked = reported.CheckIsOf(*input_->holds().find(id)->second);
+      if (!checked) return Refused(checked.error());
     }
-    delta.set_holds.emplace_back().id = id;
   }
+  for (const std::string& id : ids) delta.set_holds.emplace_back().id = id;
   const auto changed = MakeChange(**current, std::move(delta), budget,
                                   std::move(confirmation.configuration), broken);
   if (changed) NoteEnded(ids, HoldEnd::kConfirmed);

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "host/packing/node_match.hpp"
 #include "host/packing/parallel_for.hpp"
 #include "host/packing/path_order.hpp"
 
@@ -361,18 +362,10 @@ std::shared_ptr<const FlavorSnapshot> FlavorSnapshot::With(
 
 std::optional<NodePlace> FlavorSnapshot::PlaceOf(const Node& node) const {
   if (node.unschedulable || !node.ready) return std::nullopt;
-  for (const auto& [key, value] : flavor_.node_labels) {
-    const std::string* label = node.labels.Find(key);
-    if (label == nullptr ? !value.empty() : *label != value) return std::nullopt;
-  }
-  NodePlace place;
-  for (const std::string& key : levels()) {
-    const std::string* value = node.labels.Find(key);
-    if (value == nullptr) return std::nullopt;
-    place.path.push_back(*value);
-  }
-  place.leaf = tree_->FindPath(place.path);
-  return place;
+  auto path = PathInFlavor(node, flavor_, levels());
+  if (!path) return std::nullopt;
+  const LeafId leaf = tree_->FindPath(*path);
+  return NodePlace{*std::move(path), leaf};
 }
 
 std::int32_t FlavorSnapshot::FindLevel(std::string_view key) const {

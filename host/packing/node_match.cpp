@@ -62,6 +62,21 @@ bool MatchesSelector(const StringMap& labels, const StringMap& selector) {
   });
 }
 
+std::optional<std::vector<std::string>> PathInFlavor(const Node& node, const ResourceFlavor& flavor,
+                                                     const std::vector<std::string>& levels) {
+  for (const auto& [key, value] : flavor.node_labels) {
+    const std::string* label = node.labels.Find(key);
+    if (label == nullptr ? !value.empty() : *label != value) return std::nullopt;
+  }
+  std::vector<std::string> path;
+  for (const std::string& level : levels) {
+    const std::string* value = node.labels.Find(level);
+    if (value == nullptr) return std::nullopt;
+    path.push_back(*value);
+  }
+  return path;
+}
+
 bool RequirementHolds(const NodeSelectorRequirement& requirement, const std::string* value) {
   const std::string& operation = requirement.operation;
   if (operation == "Exists") return value != nullptr;

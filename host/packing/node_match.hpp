@@ -9,6 +9,7 @@
 
 #include "host/model/node.hpp"
 #include "host/model/result.hpp"
+#include "host/model/topology.hpp"
 #include "host/model/work_budget.hpp"
 
 namespace espalier {
@@ -29,6 +30,11 @@ std::string TaintText(const Taint& taint);
 
 // Returns whether every key is present with exactly that value (R7.4).
 bool MatchesSelector(const StringMap& labels, const StringMap& selector);
+
+// Returns the values of a node at `levels`, coarsest first; nullopt where it lacks one of them or
+// not all labels are those of the flavor (R3.1). Whether it is available does not matter.
+std::optional<std::vector<std::string>> PathInFlavor(const Node& node, const ResourceFlavor& flavor,
+                                                     const std::vector<std::string>& levels);
 
 // Returns whether one requirement holds for a label's value; null: the label is absent. The
 // requirement is taken to be well formed.

@@ -60,7 +60,6 @@ class Acceptor {
   // not over.
   void Close(std::string_view peer);
 
-  std::int64_t accepted() const { return accepted_; }
   // Returns how many connections were closed because there were too many.
   std::int64_t refused() const { return refused_; }
 
@@ -85,7 +84,6 @@ class Acceptor {
   std::vector<Listener> listeners_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> tcp_;
   std::thread thread_;
-  std::atomic<std::int64_t> accepted_ = 0;
   std::atomic<std::int64_t> refused_ = 0;
   bool refuses_ = false;  // the latest one
 

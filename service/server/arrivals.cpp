@@ -14,10 +14,9 @@
 namespace espalier {
 namespace {
 
-// gRPC does not tell handlers which method is called. It hands them the metadata of the client,
-// among which this is put; what a client sends under that name is taken out.
-constexpr const char* kMethodKey = "espalier-method";
-constexpr const char* kTooManyKey = "espalier-too-many";  // is there or not
+// gRPC hands handlers the metadata of the client, among which this is put for a call that is one of
+// too many; what a client sends under that name is taken out.
+constexpr const char* kTooManyKey = "espalier-too-many";
 
 // Calls under way by connection.
 class CallsOfConnections {
@@ -54,18 +53,16 @@ class CallsOfConnections {
 class Arrival final : public grpc::experimental::Interceptor {
  public:
   Arrival(std::shared_ptr<CallsOfConnections> calls, grpc::experimental::ServerRpcInfo& call)
-      : calls_(std::move(calls)), method_(call.method()), peer_(call.server_context()->peer()) {
-    too_many_ = !calls_->Begin(peer_);
-  }
+      : calls_(std::move(calls)),
+        peer_(call.server_context()->peer()),
+        too_many_(!calls_->Begin(peer_)) {}
   ~Arrival() override { calls_->End(peer_); }
 
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     using grpc::experimental::InterceptionHookPoints;
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_INITIAL_METADATA)) {
       auto& metadata = *methods->GetRecvInitialMetadata();
-      metadata.erase(kMethodKey);
       metadata.erase(kTooManyKey);
-      metadata.emplace(kMethodKey, method_);
       if (too_many_) metadata.emplace(kTooManyKey, "");
     }
     methods->Proceed();
@@ -73,9 +70,8 @@ class Arrival final : public grpc::experimental::Interceptor {
 
  private:
   const std::shared_ptr<CallsOfConnections> calls_;
-  const std::string method_;
   const std::string peer_;
-  bool too_many_ = false;
+  const bool too_many_;
 };
 
 class Arrivals final : public grpc::experimental::ServerInterceptorFactoryInterface {
@@ -101,12 +97,6 @@ std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeArriv
 
 bool IsOneOfTooMany(const grpc::CallbackServerContext& context) {
   return context.client_metadata().contains(kTooManyKey);
-}
-
-std::string_view MethodOf(const grpc::CallbackServerContext& context) {
-  const auto found = context.client_metadata().find(kMethodKey);
-  if (found == context.client_metadata().end()) return {};
-  return {found->second.data(), found->second.size()};
 }
 
 }  // namespace espalier

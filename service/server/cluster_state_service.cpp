@@ -25,13 +25,6 @@ constexpr std::uint32_t kMaxLeaves = 100'000;
 // Bytes that a row of an answer takes besides its texts.
 constexpr std::int64_t kBytesOfRow = 64;
 
-// Says in a response what of a Configuration is not honoured.
-template <class Response>
-void AddWarnings(const SharedConfiguration& configuration, Response& response) {
-  if (configuration == nullptr) return;
-  for (const std::string& warning : configuration->warnings) response.add_warnings(warning);
-}
-
 grpc::Status UpdateState(const NamedStates& states, const std::string& feature_gates,
                          const v1::UpdateStateRequest& request, WorkBudget& budget,
                          v1::UpdateStateResponse& response) {

@@ -170,11 +170,7 @@ grpc::Status ConfirmHolds(const NamedStates& states, HoldClock& clock,
     auto read = ReadConfiguration(update.set_kueue_configuration(), feature_gates, budget);
     if (!read) return ToStatus({read.error().error_class, "update.set_" + read.error().message});
     confirmation.configuration = *std::move(read);
-    if (*confirmation.configuration != nullptr) {
-      for (const std::string& warning : (*confirmation.configuration)->warnings) {
-        response.add_warnings(warning);
-      }
-    }
+    AddWarnings(*confirmation.configuration, response);
   }
   std::vector<LostHold> broken;
   const auto confirmed =

@@ -169,11 +169,9 @@ class ReadValues final : public prometheus::Collectable {
   // A sample per state, as many as --max-states allows; the state without a name has no label.
   void AddStates(std::vector<prometheus::MetricFamily>& families) const {
     constexpr auto kType = prometheus::MetricType::Gauge;
-    std::vector<NamedStates::Named> states = sources_.states.All();
+    const std::vector<NamedStates::Named> states = sources_.states.WithUnnamed();
     families.push_back(Gauge("espalier_named_states", "Cluster states that have a name",
-                             static_cast<double>(states.size())));
-    if (const auto unnamed = sources_.states.Find(""))
-      states.insert(states.begin(), {"", *unnamed});
+                             static_cast<double>(states.size() - 1)));
     prometheus::MetricFamily generations{"espalier_state_generation",
                                          "Generation of the cluster state; 0: none is loaded",
                                          kType,

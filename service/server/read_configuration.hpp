@@ -15,4 +15,11 @@ namespace espalier {
 Result<SharedConfiguration> ReadConfiguration(const std::string& text, const std::string& flag,
                                               WorkBudget& budget);
 
+// Adds what is not honoured of a Configuration, if there is one, to the warnings of a response.
+template <class Response>
+void AddWarnings(const SharedConfiguration& configuration, Response& response) {
+  if (configuration == nullptr) return;
+  for (const std::string& warning : configuration->warnings) response.add_warnings(warning);
+}
+
 }  // namespace espalier

@@ -356,8 +356,7 @@ class Server::Impl {
     WorkBudget* const bound = budget.get();
     return state_queue_.TryPost({"", bound,
                                  [this, bound] {
-                                   LogState("", **states_.Find(""), *bound);
-                                   for (const auto& [name, store] : states_.All()) {
+                                   for (const auto& [name, store] : states_.WithUnnamed()) {
                                      LogState(name, *store, *bound);
                                    }
                                  },

@@ -73,9 +73,7 @@ grpc::ServerUnaryReactor* ServerService::Status(grpc::CallbackServerContext* con
 grpc::Status ServerService::Answer(const v1::ServerStatusRequest& request, WorkBudget& budget,
                                    v1::ServerStatusResponse& response) const {
   response.set_now_ms(Milliseconds(std::chrono::system_clock::now()));
-  std::vector<NamedStates::Named> states = sources_.states.All();
-  if (const auto unnamed = sources_.states.Find("")) states.insert(states.begin(), {"", *unnamed});
-  for (const auto& [name, store] : states) {
+  for (const auto& [name, store] : sources_.states.WithUnnamed()) {
     const auto added = AddState(name, *store, request.with_use(), budget, *response.add_states());
     if (!added) return ToStatus(added.error());
   }

@@ -13,6 +13,7 @@
 #include "host/engine/assignments.hpp"
 #include "host/kueue/cycle/cycle_state.hpp"
 #include "host/kueue/objects/cluster_input.hpp"
+#include "host/packing/node_match.hpp"
 
 namespace espalier {
 namespace {
@@ -66,17 +67,9 @@ class HolderFinder {
   std::optional<std::string> LeafOf(const Node& node, const ResourceFlavor& flavor) const {
     const Topology* topology = lookup_.TopologyOf(flavor);
     if (topology == nullptr || !node.ready || node.unschedulable) return std::nullopt;
-    for (const auto& [key, wanted] : flavor.node_labels) {
-      const std::string* value = node.labels.Find(key);
-      if (value == nullptr ? !wanted.empty() : *value != wanted) return std::nullopt;
-    }
-    std::vector<std::string> values;
-    for (const std::string& level : topology->levels) {
-      const std::string* value = node.labels.Find(level);
-      if (value == nullptr) return std::nullopt;
-      values.push_back(*value);
-    }
-    return topology->levels.back() == kHostnameLabel ? values.back() : DomainIdText(values);
+    const auto path = PathInFlavor(node, flavor, topology->levels);
+    if (!path) return std::nullopt;
+    return LeafIdText(*path, topology->levels);
   }
 
   void AddPod(const Pod& pod) {

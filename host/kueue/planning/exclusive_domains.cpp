@@ -144,15 +144,16 @@ void Lift(const Forbidden& forbidden, PodTemplate& pods) {
   }
 }
 
-// Calls change(forbidden, pod_template) for all pods of a request.
-template <class Change>
-void ChangePods(const Forbidden& forbidden, const Change& change, NestedGroup& group) {
+// Apply or Lift.
+using Change = void(const Forbidden& forbidden, PodTemplate& pods);
+
+void ChangePods(const Forbidden& forbidden, Change& change, NestedGroup& group) {
   if (group.pods) change(forbidden, group.pods->pod_template);
   for (NestedGroup& below : group.groups) ChangePods(forbidden, change, below);
 }
 
-template <class Change>
-void ChangePods(const Forbidden& forbidden, const Change& change, WorkloadRequest& request) {
+// Changes all pods of a request.
+void ChangePods(const Forbidden& forbidden, Change& change, WorkloadRequest& request) {
   if (forbidden.empty()) return;
   for (PodSetRequest& pod_set : request.pod_sets) change(forbidden, pod_set.pod_template);
   if (request.tree) {
@@ -162,10 +163,15 @@ void ChangePods(const Forbidden& forbidden, const Change& change, WorkloadReques
   }
 }
 
-constexpr auto kApply = [](const Forbidden& forbidden, PodTemplate& pods) {
-  Apply(forbidden, pods);
-};
-constexpr auto kLift = [](const Forbidden& forbidden, PodTemplate& pods) { Lift(forbidden, pods); };
+// Returns whether a pod or a workload asks for a domain to itself; else nothing is kept apart.
+bool AnyExclusive(const PlacementPlan& plan, const Cluster& cluster) {
+  return std::ranges::any_of(
+             cluster.pods,
+             [](const Pod& pod) { return pod.annotations.Contains(kExclusiveTopology); }) ||
+         std::ranges::any_of(plan.workloads, [&](const PlannedWorkload& planned) {
+           return cluster.workloads[planned.index].annotations.Contains(kExclusiveTopology);
+         });
+}
 
 // Answers a plan again and again, until what is forbidden follows from what is placed. What is
 // forbidden to a workload follows from those before it, so that this ends.
@@ -188,15 +194,15 @@ class ApartSearch {
       for (std::size_t i = 0; i < applied.size(); ++i) {
         PlannedWorkload& planned = plan_.workloads[i];
         if (auto* request = std::get_if<WorkloadRequest>(&planned.plan)) {
-          ChangePods(applied[i], kApply, *request);
+          ChangePods(applied[i], Apply, *request);
         }
-        for (WorkloadRequest& other : planned.others) ChangePods(applied[i], kApply, other);
+        for (WorkloadRequest& other : planned.others) ChangePods(applied[i], Apply, other);
       }
       // On empty nodes no JobSet runs.
       const auto on_free = [&](std::vector<WorkloadRequest> requests) {
         for (WorkloadRequest& request : requests) {
           if (const auto found = positions_.find(request.key); found != positions_.end()) {
-            ChangePods(applied[found->second], kLift, request);
+            ChangePods(applied[found->second], Lift, request);
           }
         }
         return on_empty(std::move(requests));
@@ -264,6 +270,7 @@ class ApartSearch {
 Result<PlannedAnswers> AnswerPlanApart(PlacementPlan& plan, Cluster& cluster,
                                        std::span<const Node> nodes, bool in_order,
                                        const Nominate& place, const Nominate& on_empty) {
+  if (!AnyExclusive(plan, cluster)) return AnswerPlan(plan, place, on_empty);
   return ApartSearch(plan, cluster, nodes, in_order).Run(place, on_empty);
 }
 

@@ -178,6 +178,17 @@ Result<std::size_t> FindPending(const Cluster& cluster, const ObjectKey& key) {
   return static_cast<std::size_t>(it - cluster.workloads.begin());
 }
 
+// Returns a request for the counts of that index.
+WorkloadRequest WithFewer(WorkloadRequest request, const FewerPods& fewer, std::int64_t index) {
+  const std::vector<std::int32_t> counts = fewer.counts.At(index);
+  for (PodSetRequest& pod_set : request.pod_sets) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (fewer.pod_sets[i] == pod_set.name) pod_set.count = counts[i];
+    }
+  }
+  return request;
+}
+
 }  // namespace
 
 std::vector<const WorkloadRequest*> PlannedWorkload::Choices() const {
@@ -187,14 +198,26 @@ std::vector<const WorkloadRequest*> PlannedWorkload::Choices() const {
   return choices;
 }
 
-WorkloadRequest WithFewer(WorkloadRequest request, const FewerPods& fewer, std::int64_t index) {
-  const std::vector<std::int32_t> counts = fewer.counts.At(index);
-  for (PodSetRequest& pod_set : request.pod_sets) {
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (fewer.pod_sets[i] == pod_set.name) pod_set.count = counts[i];
+Result<std::vector<WorkloadRequest>> FindFewer(
+    const FewerPods& fewer, const std::vector<const WorkloadRequest*>& choices,
+    const std::function<Result<bool>(const std::vector<WorkloadRequest>&)>& holds) {
+  std::optional<Error> error;
+  std::vector<WorkloadRequest> held;
+  const std::int64_t index = FindPartialCounts(fewer.counts, [&](std::int64_t tried) {
+    if (error) return false;
+    std::vector<WorkloadRequest> requests;
+    for (const WorkloadRequest* request : choices) {
+      requests.push_back(WithFewer(*request, fewer, tried));
     }
-  }
-  return request;
+    const Result<bool> is_held = holds(requests);
+    if (!is_held) error = is_held.error();
+    if (error || !*is_held) return false;
+    held = std::move(requests);
+    return true;
+  });
+  if (error) return tl::unexpected(*std::move(error));
+  if (index > fewer.counts.Range()) held.clear();
+  return held;
 }
 
 std::string FlavorsText(const WorkloadRequest& request) {

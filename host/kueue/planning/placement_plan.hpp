@@ -1,6 +1,7 @@
 // Plans the requests that place all pending workloads of a cluster, quota aside.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -59,8 +60,12 @@ struct PlannedWorkload {
   std::vector<const WorkloadRequest*> Choices() const;
 };
 
-// Returns a request for the counts of that index.
-WorkloadRequest WithFewer(WorkloadRequest request, const FewerPods& fewer, std::int64_t index);
+// Finds the most pods with which a workload is held (R21.11): calls `holds` with all of its
+// requests for fewer pods, and returns those that were held with the most, or none. Errors are
+// those of `holds`.
+Result<std::vector<WorkloadRequest>> FindFewer(
+    const FewerPods& fewer, const std::vector<const WorkloadRequest*>& choices,
+    const std::function<Result<bool>(const std::vector<WorkloadRequest>&)>& holds);
 
 // Returns the flavors of a request, each once, as "a" or "a and b".
 std::string FlavorsText(const WorkloadRequest& request);

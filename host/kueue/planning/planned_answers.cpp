@@ -65,37 +65,20 @@ class ChoiceSearch {
       for (std::size_t c = 0; c < asked_[i].tried; ++c) before.push_back(*asked_[i].choices[c]);
     }
     Asked& asked = asked_[position];
-    const std::vector<const WorkloadRequest*> full = asked.choices;
-    std::optional<Error> error;
-    std::vector<WorkloadRequest> found;
-    const std::int64_t index = FindPartialCounts(fewer_pods.counts, [&](std::int64_t tried) {
-      std::vector<WorkloadRequest> fewer;
-      for (const WorkloadRequest* request : full) {
-        fewer.push_back(WithFewer(*request, fewer_pods, tried));
-      }
-      std::vector<WorkloadRequest> requests = before;
-      std::ranges::copy(fewer, std::back_inserter(requests));
-      const auto answers =
-          error ? std::vector<WorkloadAnswer>() : Answers(std::move(requests), error);
-      const bool fits =
-          !error && std::ranges::any_of(answers.begin() + std::ssize(before), answers.end(), Fits);
-      if (fits) found = std::move(fewer);
-      return fits;
-    });
-    if (error) return tl::unexpected(*std::move(error));
-    if (index > fewer_pods.counts.Range()) return {};
-    asked.fewer = std::move(found);
+    auto found = FindFewer(
+        fewer_pods, asked.choices, [&](const std::vector<WorkloadRequest>& fewer) -> Result<bool> {
+          std::vector<WorkloadRequest> requests = before;
+          std::ranges::copy(fewer, std::back_inserter(requests));
+          const auto answers = place_(std::move(requests));
+          if (!answers) return tl::unexpected(answers.error());
+          return std::any_of(answers->begin() + std::ssize(before), answers->end(), Fits);
+        });
+    if (!found) return tl::unexpected(found.error());
+    if (found->empty()) return {};
+    asked.fewer = *std::move(found);
     asked.choices.clear();
     for (const WorkloadRequest& request : asked.fewer) asked.choices.push_back(&request);
     asked.tried = 1;
-    return {};
-  }
-
-  std::vector<WorkloadAnswer> Answers(std::vector<WorkloadRequest> requests,
-                                      std::optional<Error>& error) const {
-    auto answers = place_(std::move(requests));
-    if (answers) return *std::move(answers);
-    error = std::move(answers.error());
     return {};
   }
 

@@ -40,7 +40,6 @@ struct CycleOptions {
   bool until_stable = false;
   bool release_stopped = false;
   std::string now;  // RFC 3339; empty: now
-  std::string feature_gates;
   BackendOptions backend;
   std::string output = "table";  // or wide, json, jsonl
   std::string color = "auto";
@@ -162,17 +161,16 @@ Result<void> WriteReport(const SchedulingCyclesResult& result, const CycleOption
 }
 
 ExitCode RunCycle(const CycleOptions& options) {
-  if (const auto named = ParseFeatureGates(options.feature_gates); !named) {
+  if (const auto named = ParseFeatureGates(options.input.feature_gates); !named) {
     ReportError(named.error());
     return kExitUsage;
   }
   InputOptions input = options.input;
   input.with_owned_jobs = true;
-  input.feature_gates = options.feature_gates;
   input.now_seconds = NowSeconds(options.now);
   Result<ClusterRead> read = ReadInput(input);
   if (!read) return ReportError(read.error());
-  const Result<FeatureGates> gates = GatesOf(read->cluster, options.feature_gates);
+  const Result<FeatureGates> gates = GatesOf(read->cluster, input.feature_gates);
   if (!gates) return ReportError(gates.error());
   for (const std::string& note : OptIn(*read)) Tell(note);
   TellGangNotes(read->gang_workloads);
@@ -233,7 +231,7 @@ void AddCycleCommand(CLI::App& app, int& exit_code) {
                    "The time by which requeueAt of workloads is judged, as 2026-01-31T12:00:00Z;\n"
                    "by default the time it is")
       ->check(CheckTime);
-  cycle->add_option("--feature-gates", options->feature_gates,
+  cycle->add_option("--feature-gates", options->input.feature_gates,
                     "Kueue's gates that change a decision: Name=true,Other=false");
   AddProfileOptions(*cycle, options->input);
   AddBackendOptions(*cycle, options->backend);

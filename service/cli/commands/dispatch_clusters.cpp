@@ -33,11 +33,9 @@ struct Asked {
 };
 
 Result<Asked> PendingWorkloads(const DispatchOptions& options) {
-  InputOptions input = options.input;
-  input.feature_gates = options.feature_gates;
-  Result<ClusterRead> read = ReadInput(input);
+  Result<ClusterRead> read = ReadInput(options.input);
   if (!read) return tl::unexpected(read.error());
-  const Result<FeatureGates> gates = GatesOf(read->cluster, options.feature_gates);
+  const Result<FeatureGates> gates = GatesOf(read->cluster, options.input.feature_gates);
   if (!gates) return tl::unexpected(gates.error());
   Asked asked{{}, *gates};
   std::vector<Workload>& pending = asked.workloads;
@@ -68,7 +66,7 @@ Result<ReadCluster> ReadOne(const ClusterFiles& files, const Asked& asked,
   if (!read) return tl::unexpected(read.error());
   cluster.gates = asked.gates;
   if (read->cluster.configuration) {
-    const Result<FeatureGates> gates = GatesOf(read->cluster, options.feature_gates);
+    const Result<FeatureGates> gates = GatesOf(read->cluster, options.input.feature_gates);
     if (!gates) return tl::unexpected(gates.error());
     cluster.gates = *gates;
   }

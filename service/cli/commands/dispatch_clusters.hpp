@@ -32,7 +32,6 @@ struct DispatchOptions {
   std::string workload;  // value of --workload; empty: all pending ones
   bool simulate_empty = false;
   bool guess_flavor = false;
-  std::string feature_gates;  // value of --feature-gates
   BackendOptions backend;
   std::string connect;  // address of a server, whose states are asked instead of clusters
   std::string states;   // NAME,NAME,... of them; empty: clusters are asked

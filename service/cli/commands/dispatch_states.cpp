@@ -65,7 +65,7 @@ Result<Dispatched> DispatchStates(const DispatchOptions& options) {
     if (!key) return tl::unexpected(key.error());
     only = *std::move(key);
   }
-  const Result<FeatureGates> gates = GatesOf(read->cluster, options.feature_gates);
+  const Result<FeatureGates> gates = GatesOf(read->cluster, options.input.feature_gates);
   if (!gates) return tl::unexpected(gates.error());
   const auto plan = PlanPlacement(read->cluster, {.gates = *gates,
                                                   .only = only,

@@ -344,29 +344,25 @@ Result<void> WriteReport(const std::vector<OnFlavors>& tried, const AskedWorkloa
 // of its pods are held (R21.11).
 Result<void> TryFewer(const Question& question, const FewerPods& fewer,
                       std::vector<OnFlavors>& tried) {
-  std::optional<Error> error;
-  std::optional<WorkloadRequest> held;
-  const std::int64_t index = FindPartialCounts(fewer.counts, [&](std::int64_t counts) {
-    if (error) return false;
-    std::vector<WorkloadRequest> requests;
-    for (const OnFlavors& one : tried) requests.push_back(WithFewer(one.request, fewer, counts));
-    const auto answers = question.asked->Nominate(requests);
-    if (!answers) {
-      error = answers.error();
-      return false;
-    }
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      if ((*answers)[i].FirstFailure() != nullptr) continue;
-      held = std::move(requests[i]);
-      return true;
-    }
-    return false;
-  });
-  if (error) return tl::unexpected(*std::move(error));
-  if (!held || index > fewer.counts.Range()) return {};
-  auto found = question.asked->Explain(*held, {});
+  std::vector<const WorkloadRequest*> choices;
+  for (const OnFlavors& one : tried) choices.push_back(&one.request);
+  std::size_t holding = 0;  // the first of the requests that is held
+  auto held =
+      FindFewer(fewer, choices, [&](const std::vector<WorkloadRequest>& requests) -> Result<bool> {
+        const auto answers = question.asked->Nominate(requests);
+        if (!answers) return tl::unexpected(answers.error());
+        const auto found = std::ranges::find_if(*answers, [](const WorkloadAnswer& answer) {
+          return answer.FirstFailure() == nullptr;
+        });
+        if (found == answers->end()) return false;
+        holding = static_cast<std::size_t>(found - answers->begin());
+        return true;
+      });
+  if (!held) return tl::unexpected(held.error());
+  if (held->empty()) return {};
+  auto found = question.asked->Explain((*held)[holding], {});
   if (!found) return tl::unexpected(found.error());
-  tried.push_back({*std::move(held), *std::move(found), true});
+  tried.push_back({std::move((*held)[holding]), *std::move(found), true});
   return {};
 }
 

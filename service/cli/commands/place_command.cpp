@@ -53,7 +53,6 @@ constexpr const char* kChooseResource = "auto";
 struct PlaceOptions {
   InputOptions input;
   std::string mode = "sequential";  // or nominate
-  std::string feature_gates;
   BackendOptions backend;
   std::string output = "table";  // or wide, json, yaml
   std::string color = "auto";
@@ -132,7 +131,6 @@ class PlaceRun {
 
   ExitCode Run() {
     InputOptions input = options_.input;
-    input.feature_gates = options_.feature_gates;
     if (!options_.connect.empty() && !options_.load) {
       auto of_state = ConfigurationOfState(options_.connect, options_.state);
       if (!of_state) return ReportError(of_state.error());
@@ -141,7 +139,7 @@ class PlaceRun {
     Result<ClusterRead> read = ReadInput(input);
     if (!read) return ReportError(read.error());
     cluster_ = std::move(read->cluster);
-    const Result<FeatureGates> gates = GatesOf(cluster_, options_.feature_gates);
+    const Result<FeatureGates> gates = GatesOf(cluster_, options_.input.feature_gates);
     if (!gates) return ReportError(gates.error());
     gates_ = *gates;
     if (!options_.workload.empty()) {
@@ -497,7 +495,6 @@ int RunDispatch(const PlaceOptions& options) {
                                              .workload = options.workload,
                                              .simulate_empty = options.simulate_empty,
                                              .guess_flavor = options.guess_flavor,
-                                             .feature_gates = options.feature_gates,
                                              .backend = options.backend,
                                              .connect = options.connect,
                                              .states = options.state});
@@ -513,7 +510,7 @@ int RunDispatch(const PlaceOptions& options) {
 }
 
 int RunPlace(const PlaceOptions& options) {
-  if (const auto named = ParseFeatureGates(options.feature_gates); !named) {
+  if (const auto named = ParseFeatureGates(options.input.feature_gates); !named) {
     ReportError(named.error());
     return kExitUsage;
   }
@@ -537,7 +534,7 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"sequential", "nominate"}))
       ->capture_default_str();
   AddProfileOptions(*place, options->input, {"kueue", "espalier", "kep5732"});
-  place->add_option("--feature-gates", options->feature_gates,
+  place->add_option("--feature-gates", options->input.feature_gates,
                     "Kueue's gates that change a decision: Name=true,Other=false");
   AddBackendOptions(*place, options->backend);
   place

@@ -129,7 +129,7 @@ void AddQuestionOptions(CLI::App& command, QuestionOptions& options) {
     return gates ? std::string() : gates.error().message;
   };
   command
-      .add_option("--feature-gates", options.feature_gates,
+      .add_option("--feature-gates", options.input.feature_gates,
                   "Kueue's gates that change a decision: Name=true,Other=false")
       ->check(CLI::Validator(check_gates, "GATES"));
   command.add_option("-o,--output", options.output, "table; json, yaml: for scripts")
@@ -140,7 +140,6 @@ void AddQuestionOptions(CLI::App& command, QuestionOptions& options) {
 
 Result<Question> OpenQuestion(const QuestionOptions& options) {
   InputOptions input = options.input;
-  input.feature_gates = options.feature_gates;
   if (!options.connect.empty()) {
     auto of_state = ConfigurationOfState(options.connect, options.state);
     if (!of_state) return tl::unexpected(of_state.error());
@@ -148,7 +147,7 @@ Result<Question> OpenQuestion(const QuestionOptions& options) {
   }
   Result<ClusterRead> read = ReadInput(input);
   if (!read) return tl::unexpected(read.error());
-  const Result<FeatureGates> gates = GatesOf(read->cluster, options.feature_gates);
+  const Result<FeatureGates> gates = GatesOf(read->cluster, input.feature_gates);
   if (!gates) return tl::unexpected(gates.error());
   if (options.moves_gangs) {
     AdmitRunningGangs(read->gang_workloads, TreesOf(options.input.profile), read->cluster);

@@ -29,7 +29,6 @@ namespace espalier {
 
 struct QuestionOptions {
   InputOptions input;
-  std::string feature_gates;
   BackendOptions backend;
   std::string output = "table";  // or json, yaml
   std::string color = "auto";

@@ -40,7 +40,6 @@ struct ResizeOptions {
   std::vector<std::string> worker;     // NAME=FILE, and further files of that cluster
   std::string slices = "replacement";  // or per-replica
   std::string profile = "kueue";       // or espalier
-  std::string feature_gates;
   BackendOptions backend;
   std::string output = "table";  // or wide, json, yaml
   std::string color = "auto";
@@ -160,7 +159,7 @@ ExitCode RunFlow(const ResizeOptions& options) {
   input.files = options.manager;
   Result<ClusterRead> manager = ReadInput(input);
   if (!manager) return ReportError(manager.error());
-  const auto gates = ResizeGatesOf(manager->cluster, options.feature_gates);
+  const auto gates = ResizeGatesOf(manager->cluster, options.input.feature_gates);
   if (!gates) return ReportError(gates.error());
   std::vector<WorkerRead> workers;
   for (const WorkerFiles& files : *worker_files) {
@@ -191,7 +190,7 @@ ExitCode RunFlow(const ResizeOptions& options) {
 }
 
 ExitCode RunResize(const ResizeOptions& options) {
-  if (const auto named = ParseFeatureGates(options.feature_gates); !named) {
+  if (const auto named = ParseFeatureGates(options.input.feature_gates); !named) {
     ReportError(named.error());
     return kExitUsage;
   }
@@ -200,7 +199,7 @@ ExitCode RunResize(const ResizeOptions& options) {
   input.with_owned_jobs = true;
   Result<ClusterRead> read = ReadInput(input);
   if (!read) return ReportError(read.error());
-  const Result<FeatureGates> gates = ResizeGatesOf(read->cluster, options.feature_gates);
+  const Result<FeatureGates> gates = ResizeGatesOf(read->cluster, options.input.feature_gates);
   if (!gates) return ReportError(gates.error());
   for (const std::string& note : OptIn(*read)) Tell(note);
   const Result<ObjectKey> key = FindSlice(read->cluster, options.workload);
@@ -273,7 +272,7 @@ void AddResizeCommand(CLI::App& app, int& exit_code) {
   resize->add_option("--profile", options->profile, "Rules to decide by")
       ->check(CLI::IsMember({"kueue", "espalier"}))
       ->capture_default_str();
-  resize->add_option("--feature-gates", options->feature_gates,
+  resize->add_option("--feature-gates", options->input.feature_gates,
                      "Kueue's gates that change a decision: Name=true,Other=false");
   AddBackendOptions(*resize, options->backend);
   resize

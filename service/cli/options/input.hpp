@@ -25,7 +25,7 @@ struct InputOptions {
   std::string profile = "kueue";  // or espalier, kep5732: which gang workloads are placed as trees
   bool best_effort = false;       // what is placed otherwise than it asks counts as placed
   bool verbose = false;
-  std::string feature_gates;  // value of --feature-gates; only webhooks of jobs go by it here
+  std::string feature_gates;  // value of --feature-gates (GatesOf)
   std::string kueue_config;  // file of --kueue-config; empty: the Configuration of the input counts
   // The Configuration of a server's state, in the place of that of the input; null: none.
   std::shared_ptr<const KueueConfiguration> of_state = nullptr;
