@@ -149,7 +149,7 @@ auto Rank(const ClusterFit& fit) {
     domains += pod_set.domains;
     left_over += pod_set.left_over;
   }
-  return std::tuple(fit.status, height, domains, left_over);
+  return std::tuple(fit.status, fit.left_out, height, domains, left_over);
 }
 
 // Fits that the engine decides, by the same gates.

@@ -35,6 +35,8 @@ struct ClusterFit {
   FitStatus status = FitStatus::kUnknown;
   std::string reason;               // why it does not fit, or is not known
   std::vector<PodSetFit> pod_sets;  // in spec order; set when it fits
+  // Pods that are left out where it fits with fewer, as it may be admitted in part (R21.11).
+  std::int64_t left_out = 0;
   bool operator==(const ClusterFit&) const = default;
 };
 
@@ -58,11 +60,11 @@ struct DispatchCluster {
 void SortFits(std::span<const std::string> names, std::vector<ClusterFit>& fits);
 
 // Returns for each of `workloads` workloads one entry per cluster, best first: those that hold it,
-// then the unknown ones, then the others. Those that hold it are ordered by how close together the
-// pods are, then by the fewest domains, then by the least capacity left over, then by name.
-// Workloads and clusters are independent of each other and are answered in parallel; the answers
-// are those of Engine::Nominate on each cluster, by its gates. Charges the budget for the fits, and
-// for what is decided at a time.
+// then the unknown ones, then the others. Those that hold it are ordered by the fewest pods left
+// out (none by Dispatch), how close together the pods are, then by the fewest domains, then by the
+// least capacity left over, then by name. Workloads and clusters are independent of each other and
+// are answered in parallel; the answers are those of Engine::Nominate on each cluster, by its
+// gates. Charges the budget for the fits, and for what is decided at a time.
 std::vector<std::vector<ClusterFit>> Dispatch(std::span<const DispatchCluster> clusters,
                                               std::size_t workloads,
                                               const std::shared_ptr<Backend>& backend,

@@ -122,5 +122,35 @@ TEST(ExclusiveDomains, ThatRunAreKeptFromOthers) {
               AllOf(HasSubstr("r2"), Not(HasSubstr("r1")), HasSubstr("exit 0")));
 }
 
+// One verdict: where place sends it, and that it may fit later.
+TEST(ExclusiveDomains, AreClosedInOtherQuestions) {
+  const std::string held =
+      RunningPod(kOfJobSet, "alpha.jobset.sigs.k8s.io/exclusive-topology: rack");
+  const std::string one = Racks() + held + JobSet("a", false, 1);
+  const auto ask = [](const std::vector<std::string>& question, const std::string& input) {
+    std::vector<std::string> words = question;
+    words.insert(words.end(), {"-", "--profile", "espalier"});
+    const ProcessResult result = RunEspalier(words, input);
+    return result.output + fmt::format("exit {}\n", result.exit_code);
+  };
+  for (const auto& question : {std::vector<std::string>{"explain", "a"},
+                               {"what-if", "a", "--drain", "r2-n2"},
+                               {"victims", "a"}}) {
+    EXPECT_THAT(ask(question, one),
+                AllOf(HasSubstr("r2"), Not(HasSubstr("r1")), HasSubstr("exit 0")))
+        << question.front();
+  }
+  std::string other = held;
+  other.replace(other.rfind("r1-n1"), 5, "r2-n1");
+  other.replace(other.rfind("name: runs"), 10, "name: runs-too");
+  const std::string none = Racks() + held + other + JobSet("a", false, 1);
+  EXPECT_THAT(ask({"explain", "a"}, none),
+              AllOf(HasSubstr("does not fit"), HasSubstr("yes, once enough of what runs has ended"),
+                    Not(HasSubstr("never")), HasSubstr("exit 1")));
+  EXPECT_THAT(ask({"what-if", "a", "--drain", "r2-n2"}, none), HasSubstr("exit 1"));
+  // Kueue does not look at it.
+  EXPECT_EQ(RunEspalier({"explain", "a", "-"}, none).exit_code, 0);
+}
+
 }  // namespace
 }  // namespace espalier

@@ -171,6 +171,29 @@ TEST_F(TwoClusters, GoByTheGatesOfTheirOwnConfigurations) {
   EXPECT_LT(same.output.find("east"), same.output.find("west")) << same.output;
 }
 
+// The cluster with the most pods comes first, and one that holds the minimum of no flavor last.
+TEST_F(TwoClusters, HoldFewerPodsWhereTheyMay) {
+  const auto with_cpu = [&](const std::string& name, int cpu) {
+    return name + "=" +
+           Write(name + ".yaml", QueueOfOne(fmt::format("cpu: \"{}\"", cpu), "cpu: 100"));
+  };
+  const std::string jobs = Write(
+      "jobs.yaml", kCluster + Job(6, ", annotations: {kueue.x-k8s.io/job-min-parallelism: \"2\"}"));
+  std::vector<std::string> words = {"place", jobs};
+  for (const auto& [name, cpu] : {std::pair("a", 3), std::pair("b", 5), std::pair("c", 1)}) {
+    words.insert(words.end(), {"--cluster", with_cpu(name, cpu)});
+  }
+  const ProcessResult table = RunEspalier(words);
+  EXPECT_EQ(table.exit_code, 0) << table.output << table.errors;
+  EXPECT_LT(table.output.find("1 pod fewer than it asks for, as its minimum allows"),
+            table.output.find("3 pods fewer than it asks for, as its minimum allows"))
+      << table.output;
+  EXPECT_THAT(table.output, AllOf(HasSubstr("does-not-fit"),
+                                  HasSubstr("1 of 1 workload can be held by a cluster")));
+  words.insert(words.end(), {"-o", "json"});
+  EXPECT_THAT(RunEspalier(words).output, HasSubstr("\"podsLeftOut\": 1"));
+}
+
 TEST(DrainedNodes, HaveOtherPodsToo) {
   const auto pod = [](const std::string& name, const std::string& metadata) {
     return fmt::format(

@@ -27,9 +27,6 @@ struct Place {
   std::string exclusive_level;        // empty: none
 };
 
-// Values of labels that nodes must not have.
-using Forbidden = std::map<std::string, std::set<std::string>>;
-
 std::optional<ObjectKey> JobSetOf(const Workload& workload) {
   for (const OwnerReference& owner : workload.owners) {
     if (owner.kind == "JobSet") return ObjectKey{workload.key.namespace_, owner.name};
@@ -93,22 +90,22 @@ void AddPlaces(const Workload& workload, const ObjectKey& job_set, const Workloa
   }
 }
 
-void Forbid(const std::string& level, const Place& place, Forbidden& forbidden) {
+void Close(const std::string& level, const Place& place, ClosedDomains& closed) {
   const std::string* value = place.labels->Find(level);
-  if (value != nullptr) forbidden[level].insert(*value);
+  if (value != nullptr) closed[level].insert(*value);
 }
 
-// What the places of others keep a workload from.
-Forbidden ForbiddenTo(const Workload& workload, const ObjectKey& job_set,
-                      const std::vector<Place>& places) {
-  Forbidden forbidden;
+// What the places of others keep a workload out of.
+ClosedDomains ClosedTo(const Workload& workload, const ObjectKey& job_set,
+                       const std::vector<Place>& places) {
+  ClosedDomains closed;
   const std::string level = TextOf(workload.annotations, kExclusiveTopology);
   for (const Place& place : places) {
     if (place.job_set == job_set) continue;
-    if (!level.empty()) Forbid(level, place, forbidden);
-    if (!place.exclusive_level.empty()) Forbid(place.exclusive_level, place, forbidden);
+    if (!level.empty()) Close(level, place, closed);
+    if (!place.exclusive_level.empty()) Close(place.exclusive_level, place, closed);
   }
-  return forbidden;
+  return closed;
 }
 
 // A term without conditions matches no node, and stays as it is.
@@ -116,9 +113,9 @@ bool IsEmpty(const NodeSelectorTerm& term) {
   return term.match_expressions.empty() && term.match_fields.empty();
 }
 
-void Apply(const Forbidden& forbidden, PodTemplate& pods) {
+void Apply(const ClosedDomains& closed, PodTemplate& pods) {
   const auto apply = [&](NodeSelectorTerm& term) {
-    for (const auto& [level, values] : forbidden) {
+    for (const auto& [level, values] : closed) {
       term.match_expressions.push_back({level, "NotIn", {values.begin(), values.end()}});
     }
   };
@@ -132,11 +129,11 @@ void Apply(const Forbidden& forbidden, PodTemplate& pods) {
 }
 
 // Undoes Apply.
-void Lift(const Forbidden& forbidden, PodTemplate& pods) {
+void Lift(const ClosedDomains& closed, PodTemplate& pods) {
   auto& terms = *pods.affinity.required;
   for (NodeSelectorTerm& term : terms) {
     if (IsEmpty(term)) continue;
-    term.match_expressions.resize(term.match_expressions.size() - forbidden.size());
+    term.match_expressions.resize(term.match_expressions.size() - closed.size());
     if (IsEmpty(term)) {
       pods.affinity.required.reset();
       return;
@@ -145,20 +142,20 @@ void Lift(const Forbidden& forbidden, PodTemplate& pods) {
 }
 
 // Apply or Lift.
-using Change = void(const Forbidden& forbidden, PodTemplate& pods);
+using Change = void(const ClosedDomains& closed, PodTemplate& pods);
 
-void ChangePods(const Forbidden& forbidden, Change& change, NestedGroup& group) {
-  if (group.pods) change(forbidden, group.pods->pod_template);
-  for (NestedGroup& below : group.groups) ChangePods(forbidden, change, below);
+void ChangePods(const ClosedDomains& closed, Change& change, NestedGroup& group) {
+  if (group.pods) change(closed, group.pods->pod_template);
+  for (NestedGroup& below : group.groups) ChangePods(closed, change, below);
 }
 
 // Changes all pods of a request.
-void ChangePods(const Forbidden& forbidden, Change& change, WorkloadRequest& request) {
-  if (forbidden.empty()) return;
-  for (PodSetRequest& pod_set : request.pod_sets) change(forbidden, pod_set.pod_template);
+void ChangePods(const ClosedDomains& closed, Change& change, WorkloadRequest& request) {
+  if (closed.empty()) return;
+  for (PodSetRequest& pod_set : request.pod_sets) change(closed, pod_set.pod_template);
   if (request.tree) {
     NestedRequest tree = *request.tree;
-    ChangePods(forbidden, change, tree.root);
+    ChangePods(closed, change, tree.root);
     request.tree = std::move(tree);
   }
 }
@@ -173,8 +170,8 @@ bool AnyExclusive(const PlacementPlan& plan, const Cluster& cluster) {
          });
 }
 
-// Answers a plan again and again, until what is forbidden follows from what is placed. What is
-// forbidden to a workload follows from those before it, so that this ends.
+// Answers a plan again and again, until what is closed follows from what is placed. What is
+// closed to a workload follows from those before it, so that this ends.
 class ApartSearch {
  public:
   ApartSearch(PlacementPlan& plan, Cluster& cluster, std::span<const Node> nodes, bool in_order)
@@ -188,28 +185,28 @@ class ApartSearch {
   }
 
   Result<PlannedAnswers> Run(const Nominate& place, const Nominate& on_empty) {
-    std::vector<Forbidden> applied = ForbiddenToAll({});
+    std::vector<ClosedDomains> applied = ClosedToAll({});
     while (true) {
       plan_.workloads = planned_;
       for (std::size_t i = 0; i < applied.size(); ++i) {
         PlannedWorkload& planned = plan_.workloads[i];
         if (auto* request = std::get_if<WorkloadRequest>(&planned.plan)) {
-          ChangePods(applied[i], Apply, *request);
+          KeepOut(applied[i], *request);
         }
-        for (WorkloadRequest& other : planned.others) ChangePods(applied[i], Apply, other);
+        for (WorkloadRequest& other : planned.others) KeepOut(applied[i], other);
       }
       // On empty nodes no JobSet runs.
       const auto on_free = [&](std::vector<WorkloadRequest> requests) {
         for (WorkloadRequest& request : requests) {
           if (const auto found = positions_.find(request.key); found != positions_.end()) {
-            ChangePods(applied[found->second], Lift, request);
+            LetIn(applied[found->second], request);
           }
         }
         return on_empty(std::move(requests));
       };
       auto answers = AnswerPlan(plan_, place, on_free);
       if (!answers) return answers;
-      std::vector<Forbidden> wanted = ForbiddenToAll(answers->answers);
+      std::vector<ClosedDomains> wanted = ClosedToAll(answers->answers);
       if (wanted == applied) {
         NoteBroken(applied, answers->answers);
         return answers;
@@ -222,30 +219,30 @@ class ApartSearch {
   const Workload& WorkloadAt(std::size_t i) const { return cluster_.workloads[planned_[i].index]; }
 
   // `answers` of all workloads, or of none.
-  std::vector<Forbidden> ForbiddenToAll(const std::vector<WorkloadAnswer>& answers) {
-    std::vector<Forbidden> forbidden(planned_.size());
+  std::vector<ClosedDomains> ClosedToAll(const std::vector<WorkloadAnswer>& answers) {
+    std::vector<ClosedDomains> closed(planned_.size());
     std::vector<Place> places = running_;
     for (std::size_t i = 0; i < planned_.size(); ++i) {
       const Workload& workload = WorkloadAt(i);
       const auto job_set = JobSetOf(workload);
       if (!job_set) continue;
-      forbidden[i] = ForbiddenTo(workload, *job_set, places);
+      closed[i] = ClosedTo(workload, *job_set, places);
       const bool placed = !answers.empty() && answers[i].FirstFailure() == nullptr;
       if (placed && in_order_) AddPlaces(workload, *job_set, answers[i], nodes_, places);
     }
-    return forbidden;
+    return closed;
   }
 
-  void NoteBroken(const std::vector<Forbidden>& forbidden,
+  void NoteBroken(const std::vector<ClosedDomains>& closed,
                   const std::vector<WorkloadAnswer>& answers) {
-    for (std::size_t i = 0; i < forbidden.size(); ++i) {
+    for (std::size_t i = 0; i < closed.size(); ++i) {
       Workload& workload = cluster_.workloads[planned_[i].index];
       std::vector<Place> places;
-      if (forbidden[i].empty() || answers[i].FirstFailure() != nullptr) continue;
+      if (closed[i].empty() || answers[i].FirstFailure() != nullptr) continue;
       AddPlaces(workload, workload.key, answers[i], nodes_, places);
       std::set<std::string> said;
       for (const Place& place : places) {
-        for (const auto& [level, values] : forbidden[i]) {
+        for (const auto& [level, values] : closed[i]) {
           const std::string* value = place.labels->Find(level);
           if (value == nullptr || !values.contains(*value) || !said.insert(*value).second) continue;
           workload.not_honoured.push_back(
@@ -266,6 +263,21 @@ class ApartSearch {
 };
 
 }  // namespace
+
+ClosedDomains DomainsClosedTo(const Workload& workload, const Cluster& cluster,
+                              std::span<const Node> nodes) {
+  const auto job_set = JobSetOf(workload);
+  if (!job_set) return {};
+  return ClosedTo(workload, *job_set, RunningPlaces(cluster, nodes));
+}
+
+void KeepOut(const ClosedDomains& closed, WorkloadRequest& request) {
+  ChangePods(closed, Apply, request);
+}
+
+void LetIn(const ClosedDomains& closed, WorkloadRequest& request) {
+  ChangePods(closed, Lift, request);
+}
 
 Result<PlannedAnswers> AnswerPlanApart(PlacementPlan& plan, Cluster& cluster,
                                        std::span<const Node> nodes, bool in_order,

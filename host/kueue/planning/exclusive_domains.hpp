@@ -1,12 +1,29 @@
 // Keeps domains that a Job of a JobSet has to itself free of Jobs of other JobSets (W8.11).
 #pragma once
 
+#include <map>
+#include <set>
 #include <span>
+#include <string>
 
+#include "host/engine/request.hpp"
 #include "host/kueue/planning/planned_answers.hpp"
 #include "host/model/cluster.hpp"
 
 namespace espalier {
+
+// Domains that a workload is kept out of: labels of nodes, and their values there.
+using ClosedDomains = std::map<std::string, std::set<std::string>>;
+
+// Returns the domains that JobSets whose pods run on `nodes` keep a workload out of: none unless it
+// is of a JobSet.
+ClosedDomains DomainsClosedTo(const Workload& workload, const Cluster& cluster,
+                              std::span<const Node> nodes);
+
+// Lets the pods of a request go to no node of closed domains.
+void KeepOut(const ClosedDomains& closed, WorkloadRequest& request);
+// Undoes KeepOut.
+void LetIn(const ClosedDomains& closed, WorkloadRequest& request);
 
 // Answers a plan as AnswerPlan does, and keeps exclusive domains besides, as JobSet's pod affinity
 // does: no Job of an exclusive JobSet goes to a domain, told by the value of that label alone, with

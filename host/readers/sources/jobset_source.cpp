@@ -98,7 +98,8 @@ void ReadJobSet(JsonValue object, const SourceContext& context,
   if (!exclusive.empty()) {
     workload.notes.push_back(fmt::format(
         "annotation {}: pods that no JobSet has may be in the domains of its Jobs; those of other "
-        "JobSets may too, but where place answers in profile espalier",
+        "JobSets may too in profile kueue; in profile espalier domains where they run stay closed "
+        "to it, whoever goes",
         kExclusiveTopology));
   }
   const bool in_order =

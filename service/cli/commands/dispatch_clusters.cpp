@@ -22,6 +22,7 @@ namespace {
 struct ReadCluster {
   std::optional<ClusterState> state;                  // absent: nothing is known
   std::vector<std::vector<WorkloadRequest>> choices;  // of each workload, in the order of its queue
+  std::vector<std::optional<FewerPods>> fewer;        // as PlannedWorkload's
   std::vector<KnownFit> known;                        // of those without choices
   FeatureGates gates;                                 // by which its own Kueue decides
 };
@@ -80,6 +81,7 @@ Result<ReadCluster> ReadOne(const ClusterFiles& files, const Asked& asked,
                                                   .guess_flavor = options.guess_flavor});
   if (!plan) return tl::unexpected(plan.error());
   cluster.choices.resize(workloads.size());
+  cluster.fewer.resize(workloads.size());
   for (const PlannedWorkload& planned : plan->workloads) {
     if (planned.index >= workloads.size()) continue;
     if (auto known = KnownOf(planned)) {
@@ -88,6 +90,7 @@ Result<ReadCluster> ReadOne(const ClusterFiles& files, const Asked& asked,
       for (const WorkloadRequest* request : planned.Choices()) {
         cluster.choices[planned.index].push_back(*request);
       }
+      cluster.fewer[planned.index] = planned.fewer;
     }
   }
   std::ranges::sort(cluster.known, {}, &KnownFit::workload);
@@ -123,6 +126,33 @@ ChoicesInRows InRows(const ReadCluster& cluster, const std::vector<std::size_t>&
   return rows;
 }
 
+std::int64_t PodsOf(const WorkloadRequest& request) {
+  std::int64_t pods = 0;
+  for (const PodSetRequest& pod_set : request.pod_sets) pods += pod_set.count;
+  return pods;
+}
+
+// Tries fewer pods in each cluster of `fits` that does not hold all of a workload.
+Result<void> TryFewerInEach(std::size_t workload, const std::vector<DispatchCluster>& asked,
+                            const std::vector<ReadCluster>& read,
+                            const std::shared_ptr<Backend>& backend,
+                            std::vector<ClusterFit>& fits) {
+  for (ClusterFit& fit : fits) {
+    const ReadCluster& cluster = read[fit.cluster];
+    if (cluster.fewer.empty() || !cluster.fewer[workload]) continue;
+    std::vector<const WorkloadRequest*> choices;
+    for (const WorkloadRequest& choice : cluster.choices[workload]) choices.push_back(&choice);
+    const FitsInOne ask = [&](const std::vector<WorkloadRequest>& requests) {
+      DispatchCluster one = asked[fit.cluster];
+      one.requests = requests;
+      one.known = {};
+      return Dispatch({&one, 1}, requests.size(), backend, WorkBudget::Unlimited());
+    };
+    if (auto tried = TryFewer(*cluster.fewer[workload], choices, ask, fit); !tried) return tried;
+  }
+  return {};
+}
+
 const ClusterFit& FitIn(std::size_t cluster, const std::vector<ClusterFit>& fits) {
   return *std::ranges::find(fits, cluster, &ClusterFit::cluster);
 }
@@ -148,6 +178,28 @@ std::vector<ClusterFit> BestOfChoices(std::span<const std::vector<ClusterFit>> f
     if (found.status == FitStatus::kDoesNotFit) found.reason += reasons;
   }
   return best;
+}
+
+Result<void> TryFewer(const FewerPods& fewer, const std::vector<const WorkloadRequest*>& choices,
+                      const FitsInOne& ask, ClusterFit& fit) {
+  if (fit.status != FitStatus::kDoesNotFit) return {};
+  const std::size_t cluster = fit.cluster;
+  auto held =
+      FindFewer(fewer, choices, [&](const std::vector<WorkloadRequest>& requests) -> Result<bool> {
+        auto fits = ask(requests);
+        if (!fits) return tl::unexpected(fits.error());
+        for (std::size_t c = 0; c < fits->size(); ++c) {
+          ClusterFit& found = (*fits)[c].front();
+          if (found.status != FitStatus::kFits) continue;
+          fit = std::move(found);
+          fit.cluster = cluster;
+          fit.left_out = PodsOf(*choices[c]) - PodsOf(requests[c]);
+          return true;
+        }
+        return false;
+      });
+  if (!held) return tl::unexpected(held.error());
+  return {};
 }
 
 std::optional<KnownFit> KnownOf(const PlannedWorkload& planned) {
@@ -225,6 +277,9 @@ Result<Dispatched> DispatchWorkloads(const DispatchOptions& options) {
       }
     }
     dispatched.fits.push_back(BestOfChoices(std::span(fits).subspan(row, rows_of[w]), flavors));
+    if (auto tried = TryFewerInEach(w, asked, read, *backend, dispatched.fits.back()); !tried) {
+      return tl::unexpected(tried.error());
+    }
     SortFits(dispatched.clusters, dispatched.fits.back());
   }
   ReportDeviceFault(**backend);

@@ -2,6 +2,7 @@
 // pending workloads.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,6 +52,16 @@ std::optional<KnownFit> KnownOf(const PlannedWorkload& planned);
 // are the fits of choice `c`, in any order, and at least one; `flavors[c]` are its flavors.
 std::vector<ClusterFit> BestOfChoices(std::span<const std::vector<ClusterFit>> fits,
                                       std::span<const std::string> flavors);
+
+// Answers requests in one cluster: for each its only fit.
+using FitsInOne =
+    std::function<Result<std::vector<std::vector<ClusterFit>>>(std::vector<WorkloadRequest>)>;
+
+// Replaces the fit of a workload that a cluster does not hold, and that may be admitted in part, by
+// that with the most pods that it holds (R21.11), if any. `choices` are all requests for the
+// workload. Errors are those of `ask`.
+Result<void> TryFewer(const FewerPods& fewer, const std::vector<const WorkloadRequest*>& choices,
+                      const FitsInOne& ask, ClusterFit& fit);
 
 // Asks each cluster about each workload, which takes the place of the pending ones of the cluster
 // and goes through the cluster's own queues. A workload whose queue the cluster's files do not have

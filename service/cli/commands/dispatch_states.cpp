@@ -74,10 +74,12 @@ Result<Dispatched> DispatchStates(const DispatchOptions& options) {
   if (!plan) return tl::unexpected(plan.error());
   Dispatched dispatched{states, {}, {}};
   std::vector<WorkloadRequest> requests;
-  std::vector<std::size_t> asked;  // workloads that the requests are of, each in a row
+  std::vector<std::size_t> asked;               // workloads that the requests are of, each in a row
+  std::vector<std::optional<FewerPods>> fewer;  // by workload, as PlannedWorkload's
   for (const PlannedWorkload& planned : plan->workloads) {
     dispatched.workloads.push_back(read->cluster.workloads[planned.index].key);
     std::vector<ClusterFit>& fits = dispatched.fits.emplace_back();
+    fewer.push_back(planned.fewer);
     if (const auto known = KnownOf(planned)) {
       for (std::size_t i = 0; i < states.size(); ++i) {
         fits.push_back({i, known->status, known->reason, {}});
@@ -97,13 +99,29 @@ Result<Dispatched> DispatchStates(const DispatchOptions& options) {
   for (std::size_t i = 0; i < asked.size();) {
     std::vector<std::string> flavors;
     const std::size_t first = i;
+    std::vector<const WorkloadRequest*> choices;
     for (; i < asked.size() && asked[i] == asked[first]; ++i) {
+      choices.push_back(&requests[i]);
       for (ClusterFit& fit : (*answered)[i]) NamePodSets(requests[i], lookup, fit);
       flavors.push_back(FlavorsText(requests[i]));
     }
     const auto of_workload = std::span(*answered).subspan(first, i - first);
-    dispatched.fits[asked[first]] = BestOfChoices(of_workload, flavors);
-    SortFits(states, dispatched.fits[asked[first]]);
+    std::vector<ClusterFit>& fits = dispatched.fits[asked[first]];
+    fits = BestOfChoices(of_workload, flavors);
+    for (ClusterFit& fit : fits) {
+      if (!fewer[asked[first]]) break;
+      const FitsInOne ask = [&](const std::vector<WorkloadRequest>& of_fewer) {
+        auto found = remote->Dispatch({&states[fit.cluster], 1}, of_fewer, *gates);
+        for (std::size_t c = 0; found && c < of_fewer.size(); ++c) {
+          NamePodSets(of_fewer[c], lookup, (*found)[c].front());
+        }
+        return found;
+      };
+      if (auto tried = TryFewer(*fewer[asked[first]], choices, ask, fit); !tried) {
+        return tl::unexpected(tried.error());
+      }
+    }
+    SortFits(states, fits);
   }
   return dispatched;
 }

@@ -366,6 +366,20 @@ Result<void> TryFewer(const Question& question, const FewerPods& fewer,
   return {};
 }
 
+// Explains a request. On empty nodes nobody holds a domain that others are kept out of.
+Result<Certificate> ExplainOne(const Question& question, const AskedWorkload& asked,
+                               const WorkloadRequest& request,
+                               std::optional<std::span<const RunningWorkload>> running) {
+  auto found = question.asked->Explain(request, running);
+  if (!found || asked.closed.empty() || !(found->never || found->undecided)) return found;
+  WorkloadRequest let_in = request;
+  LetIn(asked.closed, let_in);
+  const auto on_empty = question.asked->NominateOnEmpty({&let_in, 1});
+  if (!on_empty) return tl::unexpected(on_empty.error());
+  if (on_empty->front().FirstFailure() == nullptr) found->never = found->undecided = false;
+  return found;
+}
+
 // On each of the flavors that the queue tries, up to one that holds it.
 Result<std::vector<OnFlavors>> ExplainEach(const Question& question, const AskedWorkload& asked) {
   const std::vector<RunningWorkload> running =
@@ -374,7 +388,7 @@ Result<std::vector<OnFlavors>> ExplainEach(const Question& question, const Asked
   if (!running.empty()) of_files = running;
   std::vector<OnFlavors> tried;
   for (const WorkloadRequest* request : asked.Choices()) {
-    auto found = question.asked->Explain(*request, of_files);
+    auto found = ExplainOne(question, asked, *request, of_files);
     if (!found && IsNotTried(asked, *request, found.error())) continue;
     if (!found) return tl::unexpected(found.error());
     tried.push_back({*request, *std::move(found)});
@@ -392,7 +406,7 @@ ExitCode RunExplain(const ExplainOptions& options) {
   const Result<Question> question = OpenQuestion(options.question);
   if (!question) return ReportError(question.error());
   const Cluster& cluster = question->cluster;
-  auto asked = AskAbout(cluster, question->gates, options.workload);
+  auto asked = AskAbout(*question, cluster, options.workload);
   if (!asked) return ReportError(asked.error());
   const auto tried = ExplainEach(*question, *asked);
   if (!tried) return ReportError(tried.error());

@@ -152,8 +152,13 @@ Result<Question> OpenQuestion(const QuestionOptions& options) {
   if (options.moves_gangs) {
     AdmitRunningGangs(read->gang_workloads, TreesOf(options.input.profile), read->cluster);
   }
-  Question question{std::move(read->cluster),          nullptr, nullptr, *gates,
-                    OutputStyle(options.color, false), {}};
+  Question question{.cluster = std::move(read->cluster),
+                    .asked = nullptr,
+                    .backend = nullptr,
+                    .gates = *gates,
+                    .style = OutputStyle(options.color, false),
+                    .keeps_domains = options.input.profile == "espalier",
+                    .why_not_nodes = {}};
   if (!options.connect.empty()) {
     if (auto connected = Connect(options, question); !connected) {
       return tl::unexpected(connected.error());
@@ -176,11 +181,11 @@ Result<std::shared_ptr<Questions>> AskedAt(const Question& question, const Clust
   return *std::move(asked);
 }
 
-Result<AskedWorkload> AskAbout(const Cluster& cluster, const FeatureGates& gates,
+Result<AskedWorkload> AskAbout(const Question& question, const Cluster& cluster,
                                const std::string& workload) {
   const Result<ObjectKey> key = FindWorkload(cluster, workload);
   if (!key) return tl::unexpected(key.error());
-  Result<PlacementPlan> plan = PlanPlacement(cluster, {.gates = gates, .only = *key});
+  Result<PlacementPlan> plan = PlanPlacement(cluster, {.gates = question.gates, .only = *key});
   if (!plan) return tl::unexpected(plan.error());
   PlannedWorkload& planned = plan->workloads.front();
   const auto cannot = [&](const std::string& why) {
@@ -192,9 +197,15 @@ Result<AskedWorkload> AskAbout(const Cluster& cluster, const FeatureGates& gates
   if (const auto* nothing = std::get_if<NothingToPlace>(&planned.plan)) {
     return cannot(nothing->reason);
   }
-  return AskedWorkload{&cluster.workloads[planned.index], planned.cluster_queue,
-                       std::get<WorkloadRequest>(std::move(planned.plan)),
-                       std::move(planned.others), std::move(planned.fewer)};
+  AskedWorkload asked{&cluster.workloads[planned.index], planned.cluster_queue,
+                      std::get<WorkloadRequest>(std::move(planned.plan)), std::move(planned.others),
+                      std::move(planned.fewer)};
+  if (question.keeps_domains) {
+    asked.closed = DomainsClosedTo(*asked.workload, cluster, cluster.nodes);
+    KeepOut(asked.closed, asked.request);
+    for (WorkloadRequest& other : asked.others) KeepOut(asked.closed, other);
+  }
+  return asked;
 }
 
 std::vector<const WorkloadRequest*> AskedWorkload::Choices() const {

@@ -13,6 +13,7 @@
 
 #include "host/engine/engine.hpp"
 #include "host/engine/feature_gates.hpp"
+#include "host/kueue/planning/exclusive_domains.hpp"
 #include "host/kueue/planning/placement_plan.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
@@ -55,7 +56,8 @@ struct Question {
   std::shared_ptr<Backend> backend;  // null where a server is asked
   FeatureGates gates;
   TextStyle style;
-  std::string why_not_nodes;  // why the cluster's nodes are none of the server's; empty: they are
+  bool keeps_domains = false;  // that JobSets have to themselves, from others (W8.11)
+  std::string why_not_nodes;   // why the cluster's nodes are none of the server's; empty: they are
 
   Engine MakeEngine() const { return Engine(backend, gates); }
 };
@@ -86,15 +88,16 @@ struct AskedWorkload {
   // The same on the flavors that the queue tries after those of `request`, in that order.
   std::vector<WorkloadRequest> others;
   std::optional<FewerPods> fewer;  // absent: all its pods are admitted, or none
+  ClosedDomains closed;            // that the requests are kept out of, whoever ends
 
   // Returns all requests, in the order in which they are tried.
   std::vector<const WorkloadRequest*> Choices() const;
 };
 
-// Returns a pending workload of the cluster by its own name or its job's. Errors: none or several
-// of that name (kNotFound); not pending, without a matching flavor, or on flavors without a
-// topology (kBadInput).
-Result<AskedWorkload> AskAbout(const Cluster& cluster, const FeatureGates& gates,
+// Returns a pending workload of a cluster, which is the question's or what becomes of it, by its
+// own name or its job's. Errors: none or several of that name (kNotFound); not pending, without a
+// matching flavor, or on flavors without a topology (kBadInput).
+Result<AskedWorkload> AskAbout(const Question& question, const Cluster& cluster,
                                const std::string& workload);
 
 // Returns whether an answer is missing because a server does not have the flavors of a request that

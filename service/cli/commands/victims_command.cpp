@@ -87,7 +87,7 @@ class Victims {
       : options_(options), question_(std::move(question)) {}
 
   Result<ExitCode> Run() {
-    auto asked = AskAbout(question_.cluster, question_.gates, options_.workload);
+    auto asked = AskAbout(question_, question_.cluster, options_.workload);
     if (!asked) return tl::unexpected(asked.error());
     asked_ = *std::move(asked);
     workload_ = *asked_.workload;

@@ -164,7 +164,7 @@ class WhatIf {
   }
 
   Result<void> AnswerNow() {
-    const auto asked = AskAbout(question_.cluster, question_.gates, options_.workload);
+    const auto asked = AskAbout(question_, question_.cluster, options_.workload);
     if (!asked) return tl::unexpected(asked.error());
     workload_ = *asked->workload;
     key_ = workload_.key;
@@ -207,7 +207,7 @@ class WhatIf {
   }
 
   Result<void> AnswerThen() {
-    const auto asked = AskAbout(changed_, question_.gates, key_.ToString());
+    const auto asked = AskAbout(question_, changed_, key_.ToString());
     if (!asked) return tl::unexpected(asked.error());
     const auto victims = Victims();
     if (!victims) return tl::unexpected(victims.error());
@@ -242,7 +242,7 @@ class WhatIf {
       }
     }
     if (!any) return {};
-    const auto asked = AskAbout(changed_, question_.gates, key_.ToString());
+    const auto asked = AskAbout(question_, changed_, key_.ToString());
     if (!asked) return tl::unexpected(asked.error());
     auto found = FindOnAny(*asked, victims, largest_on_);
     if (!found) return tl::unexpected(found.error());

@@ -43,7 +43,9 @@ TableRow RowOf(std::string workload, const std::string& cluster, const ClusterFi
           std::move(levels),
           std::move(domains),
           std::move(left_over),
-          fit.reason};
+          fit.left_out > 0
+              ? Counted(fit.left_out, "pod") + " fewer than it asks for, as its minimum allows"
+              : fit.reason};
 }
 
 void WritePodSets(const std::vector<PodSetFit>& pod_sets, ObjectWriter& out) {
@@ -66,6 +68,7 @@ void WriteFit(const std::string& cluster, const ClusterFit& fit, ObjectWriter& o
   out.Field("cluster", std::string_view(cluster));
   out.Field("status", StatusText(fit.status));
   if (!fit.reason.empty()) out.Field("reason", std::string_view(fit.reason));
+  if (fit.left_out > 0) out.Field("podsLeftOut", fit.left_out);
   if (!fit.pod_sets.empty()) WritePodSets(fit.pod_sets, out);
   out.EndMap();
 }

@@ -16,7 +16,7 @@ std::size_t CountFitting(const Dispatched& dispatched);
 std::string DispatchTable(const Dispatched& dispatched, const TextStyle& style = {});
 
 // Writes `{"workloads": [{"namespace", "name", "clusters": [{"cluster", "status": "fits" |
-// "unknown" | "does-not-fit", "reason", "podSets": [{"name", "level", "domains",
+// "unknown" | "does-not-fit", "reason", "podsLeftOut", "podSets": [{"name", "level", "domains",
 // "leftOver"}]}]}]}`, clusters best first.
 std::string DispatchObject(const Dispatched& dispatched, ObjectWriter& out);
 
