@@ -37,7 +37,7 @@ std::vector<LeafShare> ToShares(const TopologyAssignment& assignment,
   return shares;
 }
 
-TopologyAssignment ToAssignment(const std::vector<LeafShare>& shares, bool leaders,
+TopologyAssignment ToAssignment(std::span<const LeafShare> shares, bool leaders,
                                 const FlavorSnapshot& snapshot) {
   TopologyAssignment assignment;
   assignment.levels = snapshot.host_topology() ? std::vector<std::string>{snapshot.levels().back()}

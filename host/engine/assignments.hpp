@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -48,7 +49,7 @@ std::vector<LeafShare> ToShares(const TopologyAssignment& assignment,
 
 // Returns the assignment of shares in path order; `leaders` selects the leader's share (R13.7,
 // R13.8).
-TopologyAssignment ToAssignment(const std::vector<LeafShare>& shares, bool leaders,
+TopologyAssignment ToAssignment(std::span<const LeafShare> shares, bool leaders,
                                 const FlavorSnapshot& snapshot);
 
 // Returns both lists merged in path order, with the shares of equal leaves added up (MERGE, R16.7).

@@ -7,6 +7,7 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/request.hpp"
+#include "host/engine/state_request.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "host/packing/flavor_state.hpp"
@@ -18,12 +19,6 @@ class Backend;
 enum class PlacementMode {
   kNominate,    // every workload on the same state, independently, in parallel
   kSequential,  // in order; a placed workload's usage is booked before the next is answered
-};
-
-// A workload and the state that its request is answered on; both must outlive it.
-struct StateRequest {
-  const WorkloadRequest* request = nullptr;
-  const ClusterState* state = nullptr;
 };
 
 class Engine {
@@ -74,22 +69,5 @@ class Engine {
   FeatureGates gates_;
   WorkBudget& budget_;
 };
-
-// Pods of one pod set that an answer adds to one leaf.
-struct AddedPods {
-  const PodSetRequest* pod_set = nullptr;  // in the request
-  std::string leaf;                        // as in R4.1
-  std::int64_t count = 0;                  // positive
-};
-
-// Returns what an answer adds, per pod set and domain in their order: for a replacement only the
-// pods that moved, for a resize only those beyond the previous assignment (R21.8). Points into
-// `request`.
-std::vector<AddedPods> PodsAdded(const WorkloadRequest& request, const WorkloadAnswer& answer);
-
-// Returns the usage that an answer books: per flavor and leaf id, pods * requests and the pod slots
-// (R5.4). For replacements and resizes only the added pods count.
-std::vector<FlavorLeafUsage> BookedUsage(const WorkloadRequest& request,
-                                         const WorkloadAnswer& answer);
 
 }  // namespace espalier

@@ -1,10 +1,14 @@
 #include "host/engine/gang_batch.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "host/engine/assignments.hpp"
+#include "host/engine/booked_usage.hpp"
 #include "host/engine/failure_text.hpp"
 #include "host/engine/rounds.hpp"
+#include "host/engine/workload_placement.hpp"
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {
@@ -14,6 +18,8 @@ namespace {
 // Gangs nominated together: enough to keep every thread and a device busy, few enough to bound
 // memory.
 constexpr std::size_t kNominateBatch = 8192;
+// The same where stepped workloads are among them, which take more.
+constexpr std::size_t kNominateSteppedBatch = 1024;
 // Bytes of memory that a share takes in the answers, while they grow, and at least on the wire.
 constexpr std::int64_t kBytesOfShare = 3 * sizeof(LeafShare);
 constexpr std::int64_t kLeastAnswerBytesOfShare = 2;
@@ -48,6 +54,7 @@ void Clear(std::size_t gangs, GangAnswers& answers) {
   answers.share_end.clear();
   answers.shares.clear();
   answers.failures.clear();
+  answers.stepped.clear();
   answers.status.reserve(gangs);
   answers.level.reserve(gangs);
   answers.share_end.reserve(gangs);
@@ -55,7 +62,7 @@ void Clear(std::size_t gangs, GangAnswers& answers) {
 
 }  // namespace
 
-// The gangs of a call.
+// The gangs and stepped workloads of a call.
 class GangBatch::Requests final : public PlacementRequests {
  public:
   // `state` is that of the batch where placements are to be booked, else null.
@@ -68,35 +75,53 @@ class GangBatch::Requests final : public PlacementRequests {
   std::size_t size() const override { return gangs_.size(); }
 
   void Open(std::size_t first, std::size_t count) override {
+    opened_ = gangs_.subspan(first, count);
     first_ = first;
-    count_ = count;
+    fresh_ = true;
     results_ = {};
+    steps_.Open(*this);
   }
   void AppendJobs(RequestJobs& jobs) override {
-    for (; count_ > 0; --count_, ++first_) {
-      if (batch_.Resolved(gangs_[first_])) jobs.Add(batch_.JobOf(gangs_[first_]), first_);
+    if (steps_.none()) {
+      for (std::size_t i = 0; fresh_ && i < opened_.size(); ++i) {
+        if (batch_.Resolved(opened_[i])) jobs.Add(batch_.JobOf(opened_[i]), first_ + i);
+      }
+    } else {
+      steps_.AppendJobs(*this, jobs);
     }
+    fresh_ = false;
   }
   bool Accept(std::span<PlacementResult> results) override {
+    if (!steps_.none()) return steps_.Accept(*this, results);
     results_ = results;
     return true;
   }
 
-  bool Keep(std::size_t gang) override {
-    if (!batch_.Resolved(gangs_[gang])) {
+  bool Keep(std::size_t request) override {
+    const Gang& gang = gangs_[request];
+    if (gang.is_stepped()) return KeepStepped(steps_.Take(request - first_));
+    if (!batch_.Resolved(gang)) {
       PlacementResult unresolved;
-      return Append(gang, unresolved, batch_.budget_, answers_);
+      return Append(request, unresolved, batch_.budget_, answers_);
+    }
+    if (!steps_.none()) {
+      return Append(request, steps_.ResultOf(request - first_), batch_.budget_, answers_);
     }
     PlacementResult& result = results_.front();
     results_ = results_.subspan(1);
-    return Append(gang, result, batch_.budget_, answers_);
+    return Append(request, result, batch_.budget_, answers_);
   }
-  void Book(std::size_t gang, BookedLeaves* booked) override {
-    if (answers_.status[gang] != PlacementStatus::kPlaced) return;
-    const std::span<const LeafShare> shares = answers_.SharesOf(gang);
-    const ResolvedGangShape& shape = batch_.ShapeOf(gangs_[gang]);
+  void Book(std::size_t request, BookedLeaves* booked) override {
+    if (answers_.status[request] != PlacementStatus::kPlaced) return;
+    const Gang& gang = gangs_[request];
+    if (gang.is_stepped()) {
+      const WorkloadRequest& workload = *batch_.stepped_[gang.stepped_index()].request;
+      return BookNamed(BookedUsage(workload, answers_.stepped.back()), booked);
+    }
+    const std::span<const LeafShare> shares = answers_.SharesOf(request);
+    const ResolvedGangShape& shape = batch_.ShapeOf(gang);
     if (booked != nullptr) {
-      const FlavorState& flavor = *batch_.StateOf(gangs_[gang]);
+      const FlavorState& flavor = *batch_.StateOf(gang);
       for (const LeafShare& share : shares) booked->Note(flavor, share.leaf);
     }
     state_->Find(shape.specification.workers.flavor)->Book(shares, *shape.resolved.shape);
@@ -106,7 +131,7 @@ class GangBatch::Requests final : public PlacementRequests {
   // reasons are counted where it may fail.
   void AppendUpcoming(std::size_t first, std::size_t count, RequestJobs& jobs) const override {
     for (std::size_t gang = first; gang < first + count; ++gang) {
-      if (!batch_.Resolved(gangs_[gang])) continue;
+      if (gangs_[gang].is_stepped() || !batch_.Resolved(gangs_[gang])) continue;
       const auto known = std::ranges::find(jobs.requests, gangs_[gang].shape,
                                            [&](std::size_t other) { return gangs_[other].shape; });
       if (known == jobs.requests.end()) {
@@ -119,19 +144,112 @@ class GangBatch::Requests final : public PlacementRequests {
   }
 
  private:
+  // What is open where stepped workloads are among it, by position.
+  class Steps {
+   public:
+    bool none() const { return workloads_.empty(); }
+
+    void Open(const Requests& of) {
+      asking_.clear();
+      workloads_.clear();
+      results_.clear();
+      const auto stepped = std::ranges::count_if(of.opened_, &Gang::is_stepped);
+      if (stepped == 0) return;
+      workloads_.reserve(static_cast<std::size_t>(stepped));
+      workload_at_.resize(of.opened_.size());
+      results_.resize(of.opened_.size());
+      for (std::size_t i = 0; i < of.opened_.size(); ++i) {
+        const Gang& gang = of.opened_[i];
+        if (gang.is_stepped()) {
+          const StateRequest& asked = of.batch_.stepped_[gang.stepped_index()];
+          workload_at_[i] = workloads_.size();
+          workloads_.emplace_back(*asked.request, *asked.state, of.batch_.gates_,
+                                  of.batch_.budget_);
+          // The jobs of one that is opened alone are not kept.
+          if (of.opened_.size() == 1) workloads_.back().BookManyPodSets();
+          asking_.push_back(i);
+        } else if (of.batch_.Resolved(gang)) {
+          asking_.push_back(i);
+        }
+      }
+    }
+
+    void AppendJobs(const Requests& of, RequestJobs& jobs) {
+      std::erase_if(asking_, [&](std::size_t i) {
+        const Gang& gang = of.opened_[i];
+        if (!gang.is_stepped()) {
+          if (of.fresh_) jobs.Add(of.batch_.JobOf(gang), of.first_ + i);
+          return !of.fresh_;
+        }
+        const PlacementJob* job = of.batch_.budget_.stopped() ? nullptr : WorkloadAt(i).NextJob();
+        if (job != nullptr) jobs.Add(*job, of.first_ + i);
+        return job == nullptr;
+      });
+    }
+
+    // Copies the results of gangs: a later round takes their place.
+    bool Accept(const Requests& of, std::span<const PlacementResult> results) {
+      for (std::size_t r = 0; r < results.size(); ++r) {
+        const std::size_t i = asking_[r];
+        if (!of.opened_[i].is_stepped()) {
+          results_[i] = results[r];
+          continue;
+        }
+        if (!ChargeDomains(results[r].shares.size(), of.batch_.budget_)) return false;
+        WorkloadAt(i).Accept(results[r]);
+      }
+      return true;
+    }
+
+    PlacementResult& ResultOf(std::size_t position) { return results_[position]; }
+    WorkloadAnswer Take(std::size_t position) { return WorkloadAt(position).TakeAnswer(); }
+
+   private:
+    WorkloadPlacement& WorkloadAt(std::size_t position) {
+      return workloads_[workload_at_[position]];
+    }
+
+    std::vector<std::size_t> asking_;  // positions that may have a job left
+    std::vector<WorkloadPlacement> workloads_;
+    std::vector<std::size_t> workload_at_;  // by position, of those that are stepped
+    std::vector<PlacementResult> results_;  // by position, of gangs
+  };
+
+  bool KeepStepped(WorkloadAnswer answer) {
+    answers_.status.push_back(answer.FirstFailure() == nullptr ? PlacementStatus::kPlaced
+                                                               : PlacementStatus::kDoesNotFit);
+    answers_.level.push_back(0);
+    answers_.share_end.push_back(static_cast<std::uint32_t>(answers_.shares.size()));
+    answers_.stepped.push_back(std::move(answer));
+    return true;
+  }
+
+  void BookNamed(const std::vector<FlavorLeafUsage>& usage, BookedLeaves* booked) {
+    for (const FlavorLeafUsage& entry : usage) {
+      if (booked == nullptr) break;
+      const FlavorState* flavor = std::as_const(*state_).Find(entry.flavor);
+      const LeafId leaf = flavor != nullptr ? flavor->snapshot().FindLeaf(entry.leaf) : LeafId();
+      if (leaf.valid()) booked->Note(*flavor, leaf);
+    }
+    state_->AddUsage(usage);
+  }
+
   const GangBatch& batch_;
   std::span<const Gang> gangs_;
   ClusterState* state_;
   GangAnswers& answers_;
-  std::size_t first_ = 0;
-  std::size_t count_ = 0;               // of the open gangs, until they have given their jobs
-  std::span<PlacementResult> results_;  // of those that have not been kept
+  std::span<const Gang> opened_;
+  std::size_t first_ = 0;               // the number of the first of them
+  bool fresh_ = false;                  // they have given no jobs yet
+  std::span<PlacementResult> results_;  // of those that have not been kept, without steps
+  Steps steps_;
 };
 
 ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const FeatureGates& gates,
                           WorkBudget& budget) {
   ResolvedGangShape result{std::move(shape), {}, {}};
-  const auto& [workers, leader] = result.specification;
+  const PodSetRequest& workers = result.specification.workers;
+  const std::optional<PodSetRequest>& leader = result.specification.leader;
   const FlavorState* flavor = state.Find(workers.flavor);
   if (flavor == nullptr) {
     result.failure = UnknownFlavorText(workers.flavor);
@@ -151,13 +269,24 @@ GangBatch::GangBatch(const ClusterState& state, Shapes shapes, WorkBudget& budge
     : shapes_(std::move(shapes)), budget_(budget) {
   states_.reserve(shapes_.size());
   filters_.reserve(shapes_.size());
-  for (const auto& shape : shapes_) {
-    const FlavorState* flavor =
-        shape->failure.empty() ? state.Find(shape->specification.workers.flavor) : nullptr;
-    states_.push_back(flavor);
-    filters_.push_back(
-        flavor == nullptr ? nullptr : flavor->snapshot().FilterOf(*shape->resolved.shape, budget_));
-  }
+  for (const auto& shape : shapes_) AddShape(state, *shape);
+}
+
+GangBatch::GangBatch(std::span<const ClusterState* const> states, Shapes shapes,
+                     std::span<const StateRequest> stepped, const FeatureGates& gates,
+                     WorkBudget& budget)
+    : shapes_(std::move(shapes)), stepped_(stepped), gates_(gates), budget_(budget) {
+  states_.reserve(shapes_.size());
+  filters_.reserve(shapes_.size());
+  for (std::size_t i = 0; i < shapes_.size(); ++i) AddShape(*states[i], *shapes_[i]);
+}
+
+void GangBatch::AddShape(const ClusterState& state, const ResolvedGangShape& shape) {
+  const FlavorState* flavor =
+      shape.failure.empty() ? state.Find(shape.specification.workers.flavor) : nullptr;
+  states_.push_back(flavor);
+  filters_.push_back(
+      flavor == nullptr ? nullptr : flavor->snapshot().FilterOf(*shape.resolved.shape, budget_));
 }
 
 GangBatch::GangBatch(const ClusterState& state, const FeatureGates& gates,
@@ -172,19 +301,25 @@ GangBatch::GangBatch(const ClusterState& state, const FeatureGates& gates,
       }()) {}
 
 PlacementJob GangBatch::JobOf(const Gang& gang) const {
-  return MakeJob(ShapeOf(gang).resolved, *StateOf(gang),
-                 filters_[static_cast<std::size_t>(gang.shape)], gang.pods, budget_);
+  const ResolvedGangShape& shape = ShapeOf(gang);
+  PlacementJob job = MakeJob(shape.resolved, *StateOf(gang),
+                             filters_[static_cast<std::size_t>(gang.shape)], gang.pods, budget_);
+  job.simulate_empty = shape.specification.simulate_empty;
+  job.affinity_scores = !shape.specification.affinity_scores_consumed;
+  return job;
 }
 
-void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers) {
+void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers,
+                         const AnsweredProgress& progress) {
   Requests requests(*this, gangs, nullptr, answers);
-  NominateInRounds(backend, requests, kNominateBatch, budget_);
+  NominateInRounds(backend, requests, stepped_.empty() ? kNominateBatch : kNominateSteppedBatch,
+                   budget_, progress);
 }
 
 void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
-                             GangAnswers& answers) {
+                             GangAnswers& answers, const AnsweredProgress& progress) {
   Requests requests(*this, gangs, &state, answers);
-  PlaceInRounds(backend, requests, budget_);
+  PlaceInRounds(backend, requests, budget_, progress);
 }
 
 PlacementFailure GangBatch::Describe(std::span<const Gang> gangs,
@@ -192,6 +327,36 @@ PlacementFailure GangBatch::Describe(std::span<const Gang> gangs,
   const Gang& gang = gangs[static_cast<std::size_t>(failure.gang)];
   if (!Resolved(gang)) return {ShapeOf(gang).failure, std::nullopt};
   return DescribeFailure(JobOf(gang), failure.result);
+}
+
+std::vector<WorkloadAnswer> GangBatch::TakeNamed(std::span<const Gang> gangs,
+                                                 GangAnswers& answers) const {
+  std::vector<WorkloadAnswer> named;
+  named.reserve(answers.status.size());
+  auto failure = answers.failures.begin();
+  auto stepped = std::make_move_iterator(answers.stepped.begin());
+  for (std::size_t g = 0; g < answers.status.size() && !budget_.stopped(); ++g) {
+    if (gangs[g].is_stepped()) {
+      named.push_back(*stepped++);
+      continue;
+    }
+    const GangShape& shape = ShapeOf(gangs[g]).specification;
+    std::vector<PodSetAnswer>& pod_sets = named.emplace_back().pod_sets;
+    pod_sets.push_back({shape.workers.name, shape.workers.flavor, {}, {}});
+    if (shape.leader) pod_sets.push_back({shape.leader->name, shape.leader->flavor, {}, {}});
+    if (answers.status[g] == PlacementStatus::kPlaced) {
+      const std::span<const LeafShare> shares = answers.SharesOf(g);
+      const FlavorSnapshot& snapshot = StateOf(gangs[g])->snapshot();
+      if (!ChargeNames(shares.size(), budget_)) break;
+      pod_sets.front().assignment = ToAssignment(shares, false, snapshot);
+      if (shape.leader) pod_sets.back().assignment = ToAssignment(shares, true, snapshot);
+    } else {
+      const PlacementFailure why = Describe(gangs, *failure++);
+      for (PodSetAnswer& pod_set : pod_sets) pod_set.failure = why;
+    }
+    if (shape.leader_first) std::swap(pod_sets.front(), pod_sets.back());
+  }
+  return named;
 }
 
 }  // namespace espalier

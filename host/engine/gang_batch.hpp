@@ -1,6 +1,7 @@
-// Answers thousands of gangs as integers: names are resolved once per shape, a gang is a shape and
-// a number of pods, and answers are columns. The decisions are those of Engine on workloads of one
-// pod set, or of one with a leader.
+// Answers thousands of requests in the form that they are decided in. Gangs, which are workloads of
+// one pod set, or of one with a leader, are integers: names are resolved once per shape, a gang is
+// a shape and a number of pods, and answers are columns. Workloads that take several steps stand
+// among them as they are.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/request.hpp"
 #include "host/engine/request_resolution.hpp"
+#include "host/engine/state_request.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/cluster_state.hpp"
 
@@ -24,6 +26,10 @@ namespace espalier {
 struct GangShape {
   PodSetRequest workers;
   std::optional<PodSetRequest> leader;  // one pod, on the flavor of the workers
+  bool leader_first = false;            // in the order of pod sets
+  // As those of a WorkloadRequest.
+  bool simulate_empty = false;
+  bool affinity_scores_consumed = false;
 };
 
 // A shape with its names resolved to integers.
@@ -39,11 +45,17 @@ ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const Feat
                           WorkBudget& budget = WorkBudget::Unlimited());
 
 struct Gang {
-  std::int32_t shape = 0;  // index into the batch's shapes
-  std::int32_t pods = 0;   // workers, >= 0
+  std::int32_t shape = 0;  // index into the batch's shapes, or of a stepped workload
+  std::int32_t pods = 0;   // workers, >= 0; 0 of a stepped workload
+
+  // Returns what stands for a workload that takes several steps, by its index among these.
+  static Gang Stepped(std::size_t index) { return {~static_cast<std::int32_t>(index), 0}; }
+  bool is_stepped() const { return shape < 0; }
+  std::size_t stepped_index() const { return static_cast<std::size_t>(~shape); }
 };
 
-// Answers of G gangs with S shares between them.
+// Answers of G gangs with S shares between them. Of a stepped workload the level is 0, there are no
+// shares, and the status tells whether it was placed.
 struct GangAnswers {
   std::vector<PlacementStatus> status;   // [G]
   std::vector<std::int8_t> level;        // [G] reached, or where the search ended
@@ -54,7 +66,8 @@ struct GangAnswers {
     PlacementResult result;
     bool operator==(const Failure&) const = default;
   };
-  std::vector<Failure> failures;  // gangs ascend: every gang whose status is not kPlaced
+  std::vector<Failure> failures;        // gangs ascend: every gang whose status is not kPlaced
+  std::vector<WorkloadAnswer> stepped;  // in the order of their gangs
 
   std::span<const LeafShare> SharesOf(std::size_t gang) const {
     const std::uint32_t begin = gang == 0 ? 0 : share_end[gang - 1];
@@ -76,18 +89,35 @@ class GangBatch {
   // Resolves the shapes and takes them.
   GangBatch(const ClusterState& state, const FeatureGates& gates,
             std::span<const GangShape> shapes);
+  // Takes shapes on states of their own, as above: `states[i]` is that of `shapes[i]`. The batch
+  // may have stepped workloads, which are placed by `gates`; all must outlive it.
+  GangBatch(std::span<const ClusterState* const> states, Shapes shapes,
+            std::span<const StateRequest> stepped, const FeatureGates& gates, WorkBudget& budget);
 
   // Answers every gang on the same state, independently. Overwrites `answers` and reuses its
   // memory.
-  void Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers);
+  void Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers,
+                const AnsweredProgress& progress = {});
   // Answers in order: books the placement of a gang into `state`, the one given to the constructor,
   // before the next is answered. Where the back end looks ahead, several are decided together; the
   // answers are the same.
   void PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
-                    GangAnswers& answers);
+                    GangAnswers& answers, const AnsweredProgress& progress = {});
+
+  // Returns the shape of a gang, which is no stepped workload, and the state of its flavor; null:
+  // the shape has a failure text.
+  const ResolvedGangShape& ShapeOf(const Gang& gang) const {
+    return *shapes_[static_cast<std::size_t>(gang.shape)];
+  }
+  const FlavorState* StateOf(const Gang& gang) const {
+    return states_[static_cast<std::size_t>(gang.shape)];
+  }
 
   // Returns Kueue's text for a failure of these answers (section 18).
   PlacementFailure Describe(std::span<const Gang> gangs, const GangAnswers::Failure& failure) const;
+  // Returns all answers with names, stepped ones moved out of `answers`. Charges the names; returns
+  // nothing sensible once the budget is stopped.
+  std::vector<WorkloadAnswer> TakeNamed(std::span<const Gang> gangs, GangAnswers& answers) const;
 
  private:
   class Requests;
@@ -95,14 +125,11 @@ class GangBatch {
   // Returns the job of a gang whose shape could be resolved.
   PlacementJob JobOf(const Gang& gang) const;
   bool Resolved(const Gang& gang) const { return StateOf(gang) != nullptr; }
-  const FlavorState* StateOf(const Gang& gang) const {
-    return states_[static_cast<std::size_t>(gang.shape)];
-  }
-  const ResolvedGangShape& ShapeOf(const Gang& gang) const {
-    return *shapes_[static_cast<std::size_t>(gang.shape)];
-  }
+  void AddShape(const ClusterState& state, const ResolvedGangShape& shape);
 
   Shapes shapes_;
+  std::span<const StateRequest> stepped_;
+  FeatureGates gates_;
   WorkBudget& budget_;
   std::vector<const FlavorState*> states_;  // [shapes] null: the shape has a failure text
   std::vector<std::shared_ptr<const NodeFilter>> filters_;  // [shapes]

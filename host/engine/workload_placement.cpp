@@ -34,12 +34,15 @@ void RemoveUsage(FlavorState& state) {
 
 }  // namespace
 
-bool ChargeDomains(std::size_t domains, WorkBudget& budget) {
+bool ChargeNames(std::size_t domains, WorkBudget& budget) {
   constexpr std::int64_t kBytesOfDomain = 160;
+  return budget.Charge(static_cast<std::int64_t>(domains) * kBytesOfDomain);
+}
+
+bool ChargeDomains(std::size_t domains, WorkBudget& budget) {
   constexpr std::int64_t kLeastAnswerBytesOfDomain = 2;
-  const auto count = static_cast<std::int64_t>(domains);
-  return budget.Charge(count * kBytesOfDomain) &&
-         budget.ChargeAnswer(count * kLeastAnswerBytesOfDomain);
+  return ChargeNames(domains, budget) &&
+         budget.ChargeAnswer(static_cast<std::int64_t>(domains) * kLeastAnswerBytesOfDomain);
 }
 
 WorkloadPlacement::WorkloadPlacement(const WorkloadRequest& request, const ClusterState& state,

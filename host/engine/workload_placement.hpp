@@ -21,7 +21,10 @@
 
 namespace espalier {
 
-// Charges the memory of `domains` named domains of an answer, and their minimum on the wire.
+// Charges the memory of `domains` named domains of an answer. Returns false when the work is to
+// stop.
+bool ChargeNames(std::size_t domains, WorkBudget& budget);
+// Charges the same, and their minimum on the wire.
 // Returns false when the work is to stop.
 bool ChargeDomains(std::size_t domains, WorkBudget& budget);
 

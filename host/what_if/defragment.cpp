@@ -1,3 +1,4 @@
+#include "host/engine/booked_usage.hpp"
 #include "host/what_if/defragment.hpp"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "espalier/v1/error.pb.h"
+#include "host/engine/booked_usage.hpp"
 #include "host/engine/engine.hpp"
 #include "host/model/excerpt.hpp"
 #include "service/server/read_configuration.hpp"

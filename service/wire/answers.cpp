@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/engine/assignments.hpp"
+#include "host/engine/booked_usage.hpp"
 #include "host/engine/engine.hpp"
 #include "host/engine/nested_request.hpp"
 #include "host/model/excerpt.hpp"

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "host/engine/compiled_requests.hpp"
 #include "service/wire/columns.hpp"
 #include "service/wire/workloads.hpp"
 
@@ -85,23 +86,6 @@ void AddPodSet(const v1::WorkloadBatch& message, int p, std::uint32_t* reference
   *references++ = EntryOf(message.pod_set_node_constraints(), p);
 }
 
-// The workload is placed as one: one pod set, or two of one group on one flavor. Names tell answers
-// apart.
-bool IsGang(const WorkloadRequest& request, const ClusterState& state) {
-  const PodSetRequest& first = request.pod_sets.front();
-  const PodSetRequest& last = request.pod_sets.back();
-  return state.Find(first.flavor) != nullptr &&
-         (&first == &last || (first.group && first.group == last.group &&
-                              first.flavor == last.flavor && first.name != last.name));
-}
-
-GangShape ToShape(WorkloadRequest&& request, bool leader_first) {
-  GangShape shape;
-  if (request.pod_sets.size() > 1) shape.leader = std::move(request.pod_sets[leader_first ? 0 : 1]);
-  shape.workers = std::move(leader_first ? request.pod_sets.back() : request.pod_sets.front());
-  return shape;
-}
-
 }  // namespace
 
 std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const ClusterState& state,
@@ -117,6 +101,7 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
   requests.gangs.reserve(static_cast<std::size_t>(workloads));
   ShapeNumbers numbers(message.resources_size());
   std::vector<int> first_of;  // by shape: its first workload
+  std::vector<bool> leads;    // by shape: the leader is before the workers
   for (int w = 0; w < workloads; ++w) {
     const auto p = static_cast<int>(offsets[w]);
     const auto pod_sets = static_cast<int>(offsets[w + 1]) - p;
@@ -130,7 +115,7 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
     const auto [shape, added] = numbers.Of(references);
     if (added) {
       first_of.push_back(w);
-      requests.leader_first.push_back(leader_first);
+      leads.push_back(leader_first);
     }
     requests.gangs.push_back({shape, message.pod_set_counts(leader_first ? p + 1 : p)});
   }
@@ -139,7 +124,7 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
   std::string key;
   const auto read = [&](std::size_t s) {
     const bool sound = reader.Read(first_of[s], key);
-    key.push_back(requests.leader_first[s] ? 1 : 0);
+    key.push_back(leads[s] ? 1 : 0);
     return sound;
   };
   std::vector<int> unknown;  // their first workloads
@@ -155,10 +140,10 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
   for (std::size_t s = 0; s < first_of.size(); ++s) {
     if (requests.shapes[s]) continue;
     if (!budget.Pause()) return std::nullopt;
-    if (!IsGang(*next, state)) return std::nullopt;
-    GangShape shape = ToShape(std::move(*next++), requests.leader_first[s]);
-    requests.shapes[s] =
-        std::make_shared<const ResolvedGangShape>(Resolve(std::move(shape), state, gates, budget));
+    const auto gang = AsGang(*next, state);
+    if (!gang) return std::nullopt;
+    requests.shapes[s] = std::make_shared<const ResolvedGangShape>(
+        Resolve(ShapeOf(*next++, *gang), state, gates, budget));
     if (!budget.stopped() && read(s)) known.Keep(key, requests.shapes[s]);
   }
   return requests;

@@ -17,14 +17,13 @@ namespace espalier {
 
 struct GangRequests {
   GangBatch::Shapes shapes;
-  std::vector<bool> leader_first;  // [shapes] the leader comes before the workers
-  std::vector<Gang> gangs;         // [workloads]
+  std::vector<Gang> gangs;  // [workloads]
 
   // Returns how many pod sets a workload of a shape has, and whether the one at a position is the
   // leader.
   int PodSets(std::int32_t shape) const { return At(shape).leader ? 2 : 1; }
   bool IsLeader(std::int32_t shape, int position) const {
-    return At(shape).leader && (position == 0) == leader_first[static_cast<std::size_t>(shape)];
+    return At(shape).leader && (position == 0) == At(shape).leader_first;
   }
   const GangShape& At(std::int32_t shape) const {
     return shapes[static_cast<std::size_t>(shape)]->specification;

@@ -48,7 +48,7 @@ TEST_F(AssignmentsTest, R13_8_WholePathsOutsideHostTopologies) {
   input.topologies[0].levels = {"block", "rack"};
   const ClusterState racks = BuildState(input);
   const TopologyAssignment assignment =
-      ToAssignment({{LeafId(0), 0, 2}}, false, racks.Find("tas")->snapshot());
+      ToAssignment(std::vector<LeafShare>{{LeafId(0), 0, 2}}, false, racks.Find("tas")->snapshot());
   EXPECT_EQ(assignment, (TopologyAssignment{{"block", "rack"}, {{{"b1", "r1"}, 2}}}));
 }
 

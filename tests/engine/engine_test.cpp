@@ -1,3 +1,4 @@
+#include "host/engine/booked_usage.hpp"
 #include "host/engine/engine.hpp"
 
 #include <gmock/gmock.h>

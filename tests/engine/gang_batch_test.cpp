@@ -5,6 +5,7 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/assignments.hpp"
+#include "host/engine/compiled_requests.hpp"
 #include "host/engine/engine.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 #include "tests/differential/random.hpp"
@@ -144,11 +145,41 @@ void ExpectSame(const Question& question, const ClusterState& state, const GangB
   EXPECT_EQ(failure, answers.failures.size());
 }
 
+// Answers requests with names: those for which `is_stepped` as stepped workloads, the others as
+// Compile has them. `booked` is the state where placements are to be booked, or null.
+template <class IsStepped>
+std::vector<WorkloadAnswer> Answer(Backend& backend, std::span<const WorkloadRequest> requests,
+                                   const ClusterState& state, ClusterState* booked,
+                                   const IsStepped& is_stepped) {
+  std::vector<StateRequest> asked;
+  for (const WorkloadRequest& request : requests) asked.push_back({&request, &state});
+  CompiledRequests compiled = Compile(asked, {}, WorkBudget::Unlimited());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (!is_stepped(i)) continue;
+    compiled.gangs[i] = Gang::Stepped(compiled.stepped.size());
+    compiled.stepped.push_back(asked[i]);
+  }
+  GangBatch batch(compiled.states, std::move(compiled.shapes), compiled.stepped, {},
+                  WorkBudget::Unlimited());
+  GangAnswers answers;
+  if (booked == nullptr) {
+    batch.Nominate(backend, compiled.gangs, answers);
+  } else {
+    batch.PlaceInOrder(backend, *booked, compiled.gangs, answers);
+  }
+  return batch.TakeNamed(compiled.gangs, answers);
+}
+
+std::vector<WorkloadAnswer> AnswerInSteps(Backend& backend,
+                                          std::span<const WorkloadRequest> requests,
+                                          const ClusterState& state, ClusterState* booked) {
+  return Answer(backend, requests, state, booked, [](std::size_t) { return true; });
+}
+
 class GangBatchTest : public ::testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(GangBatchTest, AnswersLikeTheSameGangsAsRequests) {
+TEST_P(GangBatchTest, AnswersLikeTheSameGangsInSteps) {
   const std::shared_ptr<Backend> backend = MakeCpuBackend(2);
-  const Engine engine(backend, {});
   for (std::uint64_t seed = GetParam() * 100; seed < GetParam() * 100 + 100; ++seed) {
     SCOPED_TRACE(seed);
     Question question = RandomQuestion(seed);
@@ -160,14 +191,62 @@ TEST_P(GangBatchTest, AnswersLikeTheSameGangsAsRequests) {
     GangBatch batch(state, {}, question.shapes);
     GangAnswers answers;
     batch.Nominate(*backend, question.gangs, answers);
-    ExpectSame(question, state, batch, answers, engine.Nominate(copy, requests));
+    const auto nominate = [&] { return AnswerInSteps(*backend, requests, copy, nullptr); };
+    ExpectSame(question, state, batch, answers, nominate());
     batch.PlaceInOrder(*backend, state, question.gangs, answers);
-    ExpectSame(question, state, batch, answers, engine.PlaceInOrder(copy, requests));
+    ExpectSame(question, state, batch, answers, AnswerInSteps(*backend, requests, copy, &copy));
     EXPECT_EQ(state.Find("tas")->remaining(), copy.Find("tas")->remaining());
     batch.Nominate(*backend, question.gangs, answers);
-    ExpectSame(question, state, batch, answers, engine.Nominate(copy, requests));
+    ExpectSame(question, state, batch, answers, nominate());
     if (::testing::Test::HasFailure()) return;
   }
+}
+
+// Gangs, and among them workloads that are answered in steps, one by one and several at once.
+TEST_P(GangBatchTest, MayHaveSteppedWorkloadsAmongGangs) {
+  const std::shared_ptr<Backend> backend = MakeCpuBackend(2);
+  LookaheadBackend ahead(backend, 16);
+  for (std::uint64_t seed = GetParam() * 25; seed < GetParam() * 25 + 25; ++seed) {
+    SCOPED_TRACE(seed);
+    const Question question = RandomQuestion(seed);
+    std::vector<WorkloadRequest> requests = AsRequests(question);
+    for (std::size_t i = 0; i < requests.size(); i += 3) requests[i].simulate_empty = true;
+    const ClusterState state = BuildState(question.cluster);
+    const auto every_second = [](std::size_t i) { return i % 2 == 0; };
+    EXPECT_EQ(Answer(*backend, requests, state, nullptr, every_second),
+              AnswerInSteps(*backend, requests, state, nullptr));
+    ClusterState in_steps = state.Clone();
+    const auto expected = AnswerInSteps(*backend, requests, in_steps, &in_steps);
+    ClusterState mixed = state.Clone();
+    EXPECT_EQ(Answer(*backend, requests, mixed, &mixed, every_second), expected);
+    EXPECT_EQ(mixed.Find("tas")->remaining(), in_steps.Find("tas")->remaining());
+    ClusterState together = state.Clone();
+    EXPECT_EQ(Answer(ahead, requests, together, &together, every_second), expected);
+    EXPECT_EQ(Engine(backend, {}).Nominate(state, requests),
+              AnswerInSteps(*backend, requests, state, nullptr));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+// Workloads of one shape become one, whatever their keys and numbers of pods.
+TEST(CompiledRequestsTest, HaveAShapeForAllAlike) {
+  const ClusterState state = BuildState(Gpus({{"r1/x1", 4}, {"r2/x0", 4}}));
+  std::vector<WorkloadRequest> requests(6, MakeWorkload({MakePodSet(1, Required("rack"))}));
+  requests[1].key.name = "other";
+  requests[1].pod_sets[0].count = 3;
+  requests[2].pod_sets[0].requests.Set("cpu", 1);
+  requests[3].simulate_empty = true;
+  requests[4].pod_sets[0].previous_assignment = OnHosts({{"x1", 1}});
+  requests[5].pod_sets[0].flavor = "unknown";
+  std::vector<StateRequest> asked;
+  for (const WorkloadRequest& request : requests) asked.push_back({&request, &state});
+  const CompiledRequests compiled = Compile(asked, {}, WorkBudget::Unlimited());
+  EXPECT_EQ(compiled.shapes.size(), 3u);
+  EXPECT_EQ(compiled.gangs[0].shape, compiled.gangs[1].shape);
+  EXPECT_EQ(compiled.gangs[1].pods, 3);
+  ASSERT_EQ(compiled.stepped.size(), 2u);
+  EXPECT_TRUE(compiled.gangs[4].is_stepped() && compiled.gangs[5].is_stepped());
+  EXPECT_EQ(compiled.stepped[1].request, &requests[5]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, GangBatchTest, ::testing::Range<std::uint64_t>(0, 4));

@@ -1,4 +1,5 @@
 // Nested gangs by hand: for each rule of section 25 the smallest cluster that shows it.
+#include "host/engine/booked_usage.hpp"
 #include "host/nested/place_nested.hpp"
 
 #include <algorithm>

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/engine/booked_usage.hpp"
 #include "host/engine/engine.hpp"
 #include "host/live/state_checksum.hpp"
 #include "host/live/state_store.hpp"

@@ -11,6 +11,7 @@
 
 #include "espalier/v1/holds.pb.h"
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/engine/booked_usage.hpp"
 #include "host/engine/engine.hpp"
 #include "host/live/lost_holds.hpp"
 #include "host/live/state_checksum.hpp"

@@ -1,6 +1,7 @@
 // espalier.v1.Placement over a connection.
 #include <thread>
 
+#include "host/engine/booked_usage.hpp"
 #include "host/engine/engine.hpp"
 #include "service/wire/answers.hpp"
 #include "tests/server/test_server.hpp"

@@ -46,7 +46,8 @@ TEST(ReadGangs, WordsStandOncePerShape) {
   EXPECT_FALSE(gangs->shapes[0]->specification.leader);
   EXPECT_EQ(gangs->shapes[1]->specification.workers, requests[2].pod_sets[1]);
   EXPECT_EQ(gangs->shapes[1]->specification.leader, requests[2].pod_sets[0]);
-  EXPECT_THAT(gangs->leader_first, testing::ElementsAre(false, true));
+  EXPECT_FALSE(gangs->shapes[0]->specification.leader_first);
+  EXPECT_TRUE(gangs->shapes[1]->specification.leader_first);
   ASSERT_EQ(gangs->gangs.size(), 3u);
   for (std::size_t g = 0; g < 3; ++g) {
     EXPECT_EQ(gangs->gangs[g].shape, g == 2 ? 1 : 0);
@@ -61,7 +62,7 @@ TEST(ReadGangs, CountsSayWhoLeads) {
   auto gangs = Read(*ToProto(requests));
   ASSERT_TRUE(gangs);
   EXPECT_EQ(gangs->shapes[1]->specification.workers, requests[2].pod_sets[0]);
-  EXPECT_FALSE(gangs->leader_first[1]);
+  EXPECT_FALSE(gangs->shapes[1]->specification.leader_first);
 }
 
 TEST(ReadGangs, AnEmptyBatchHasNone) {

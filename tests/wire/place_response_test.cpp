@@ -58,8 +58,8 @@ TEST(PlaceResponseBytes, OfGangsAreThoseOfTheMessage) {
     ResolvedGangShape resolved;
     resolved.specification.workers.flavor = "tas";
     if (shape > 0) resolved.specification.leader.emplace();
+    resolved.specification.leader_first = shape == 2;
     requests.shapes.push_back(std::make_shared<const ResolvedGangShape>(std::move(resolved)));
-    requests.leader_first.push_back(shape == 2);
   }
   for (const int count : {0, 1, 3000}) {
     requests.gangs.clear();

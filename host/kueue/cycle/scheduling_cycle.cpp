@@ -1,3 +1,4 @@
+#include "host/engine/booked_usage.hpp"
 #include "host/kueue/cycle/scheduling_cycle.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+#include "host/engine/booked_usage.hpp"
 #include "host/kueue/elastic/new_slices.hpp"
 
 #include <iterator>

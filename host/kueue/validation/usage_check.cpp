@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/engine/booked_usage.hpp"
 #include "host/engine/engine.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "kernels/decisions/fits.hpp"

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/engine/booked_usage.hpp"
 #include "host/engine/engine.hpp"
 #include "host/gangs/expand.hpp"
 #include "host/kueue/objects/cluster_input.hpp"
