@@ -28,7 +28,8 @@ constexpr std::int64_t kMostBytesOfShare = 10;
 
 // A batch as it was answered.
 struct Answered {
-  v1::AnswerBatch answers;             // of gangs: the rows alone
+  v1::AnswerBatch answers;             // of workloads
+  GangRows rows;                       // of gangs
   std::optional<ClusterState> booked;  // the state with what was placed, in order
   std::vector<WorkloadAnswer> placed;  // of workloads that are held
 };
@@ -66,21 +67,22 @@ class AnswersOfThisThread {
 thread_local GangAnswers AnswersOfThisThread::answers_;
 
 Result<Answered> AnswerGangs(const GangRequests& requests, const Snapshot& snapshot,
-                             Backend& backend, PlacementMode mode, WorkBudget& budget,
+                             Backend& backend, PlacementMode mode, bool by_name, WorkBudget& budget,
                              GangAnswers& answers) {
   const ClusterState& state = snapshot.state;
   if (mode == PlacementMode::kNominate) {
     GangBatch batch(state, requests.shapes, budget);
     batch.Nominate(backend, requests.gangs, answers);
     if (budget.stopped()) return tl::unexpected(budget.Check().error());
-    return Answered{RowsToProto(requests, batch, answers, state, budget), std::nullopt, {}};
+    return Answered{.rows = RowsToProto(requests, batch, answers, state, by_name, budget)};
   }
   Result<ClusterState> scratch = state.Branch(budget);
   if (!scratch) return tl::unexpected(scratch.error());
   GangBatch batch(*scratch, requests.shapes, budget);
   batch.PlaceInOrder(backend, *scratch, requests.gangs, answers);
   if (budget.stopped()) return tl::unexpected(budget.Check().error());
-  return Answered{RowsToProto(requests, batch, answers, state, budget), *std::move(scratch), {}};
+  return Answered{.rows = RowsToProto(requests, batch, answers, state, by_name, budget),
+                  .booked = *std::move(scratch)};
 }
 
 Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
@@ -100,7 +102,8 @@ Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
   auto batch = ToProto(workloads, answers, leaf_index, engine.budget());
   if (!batch) return tl::unexpected(batch.error());
   if (!held) answers.clear();
-  return Answered{*std::move(batch), std::move(booked), std::move(answers)};
+  return Answered{
+      .answers = *std::move(batch), .booked = std::move(booked), .placed = std::move(answers)};
 }
 
 }  // namespace
@@ -213,13 +216,14 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
   std::optional<GangRequests> gangs;
   AnswersOfThisThread gang_answers;
   std::optional<std::vector<WorkloadRequest>> workloads;
-  if (which == Workloads::kAny && *leaf_index && !held) {  // what is held has names
+  if (which == Workloads::kAny && !held) {  // what is held has names
     const std::int64_t before = budget.charged();
     gangs = ReadGangs(request.workloads(), state, *gates, *snapshot.shapes, budget);
     if (!gangs) budget.Release(budget.charged() - before);
   }
   if (gangs) {
-    answered = AnswerGangs(*gangs, snapshot, *backend_, *mode, budget, gang_answers.Get());
+    answered =
+        AnswerGangs(*gangs, snapshot, *backend_, *mode, !*leaf_index, budget, gang_answers.Get());
   } else {
     auto read = FromProto(request.workloads(), budget);
     if (!read) return ToStatus(read.error());
@@ -254,7 +258,7 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
   if (gangs) {
     const auto shares = static_cast<std::int64_t>(gang_answers.Get().shares.size());
     if (!budget.Charge(shares * kMostBytesOfShare)) return ToStatus(budget.Check().error());
-    bytes = ToBytes(response, answered->answers, *gangs, gang_answers.Get(), state);
+    bytes = ToBytes(response, answered->rows, *gangs, gang_answers.Get(), state);
     if (const auto fits = calls_.CheckAnswer(bytes.Length(), budget); !fits) {
       return ToStatus(fits.error());
     }

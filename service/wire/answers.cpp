@@ -66,8 +66,10 @@ class AnswerEncoder {
     return std::move(message_);
   }
 
-  v1::AnswerBatch EncodeRows(const GangRequests& requests, const GangBatch& batch,
-                             const GangAnswers& answers, const ClusterState& state) {
+  GangRows EncodeRows(const GangRequests& requests, const GangBatch& batch,
+                      const GangAnswers& answers, const ClusterState& state, bool by_name) {
+    std::optional<NamedLeaves> named;
+    if (by_name) named.emplace();
     const auto gangs = static_cast<int>(requests.gangs.size());
     message_.mutable_outcomes()->Reserve(gangs);
     message_.mutable_levels()->Reserve(gangs);
@@ -85,20 +87,40 @@ class AnswerEncoder {
         for (int p = 0; p < pod_sets; ++p) EndPodSet(v1::POD_SET_OUTCOME_FAILED, 0, row, domains);
         continue;
       }
+      const FlavorSnapshot& flavor = state.Find(requests.At(shape).workers.flavor)->snapshot();
       std::uint32_t& shape_levels = levels[static_cast<std::size_t>(shape)];
-      if (shape_levels == 0) {
-        const FlavorState& flavor = *state.Find(requests.At(shape).workers.flavor);
-        shape_levels = LevelsRef(ToAssignment({}, false, flavor.snapshot()).levels);
-      }
+      if (shape_levels == 0) shape_levels = LevelsRef(ToAssignment({}, false, flavor).levels);
+      if (named && !NameLeaves(answers.SharesOf(g), flavor, (*named)[&flavor])) break;
       for (int p = 0; p < pod_sets; ++p) {
         domains += DomainsOf(answers.SharesOf(g), pod_sets, requests.IsLeader(shape, p));
         EndPodSet(v1::POD_SET_OUTCOME_PLACED, shape_levels, 0, domains);
       }
     }
-    return std::move(message_);
+    return {std::move(message_), std::move(named)};
   }
 
  private:
+  // Adds rows for those leaves that have none yet. Returns false when the work is to stop.
+  bool NameLeaves(std::span<const LeafShare> shares, const FlavorSnapshot& flavor,
+                  std::vector<std::uint32_t>& rows) {
+    constexpr std::int64_t kBytesOfName = 160;
+    rows.resize(static_cast<std::size_t>(flavor.leaf_count()));
+    for (const LeafShare& share : shares) {
+      std::uint32_t& known = rows[static_cast<std::size_t>(share.leaf.value)];
+      if (known != 0) continue;
+      if (!budget_.Charge(kBytesOfName)) return false;
+      const DomainId domain = flavor.LeafDomain(share.leaf);
+      auto [row, reference] = named_domains_.AddNew();
+      known = reference;
+      if (flavor.host_topology()) {
+        row.add_values(strings_.Ref(flavor.Value(domain)));
+      } else {
+        for (const std::string& value : flavor.Path(domain)) row.add_values(strings_.Ref(value));
+      }
+    }
+    return true;
+  }
+
   // The pod sets of an answer are some of its request's, in the same order.
   bool WriteWorkload(const WorkloadRequest& request, const WorkloadAnswer& answer) {
     AddedCounts added(request, answer);
@@ -365,10 +387,10 @@ Result<v1::AnswerBatch> ToProto(std::span<const WorkloadRequest> requests,
   return AnswerEncoder(leaf_index, budget).Encode(requests, answers);
 }
 
-v1::AnswerBatch RowsToProto(const GangRequests& requests, const GangBatch& batch,
-                            const GangAnswers& answers, const ClusterState& state,
-                            WorkBudget& budget) {
-  return AnswerEncoder(LeafIndex(), budget).EncodeRows(requests, batch, answers, state);
+GangRows RowsToProto(const GangRequests& requests, const GangBatch& batch,
+                     const GangAnswers& answers, const ClusterState& state, bool by_name,
+                     WorkBudget& budget) {
+  return AnswerEncoder(LeafIndex(), budget).EncodeRows(requests, batch, answers, state, by_name);
 }
 
 Result<std::vector<WorkloadAnswer>> FromProto(std::span<const WorkloadRequest> requests,

@@ -5,10 +5,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "espalier/v1/workload.pb.h"
 #include "host/engine/request.hpp"
+#include "host/packing/flavor_snapshot.hpp"
 #include "service/wire/decoder.hpp"
 #include "service/wire/gangs.hpp"
 
@@ -27,12 +29,22 @@ Result<v1::AnswerBatch> ToProto(std::span<const WorkloadRequest> requests,
                                 const LeafIndex& leaf_index,
                                 WorkBudget& budget = WorkBudget::Unlimited());
 
-// Returns the message with the answers of gangs, without the columns of domains and their counts,
-// which ToBytes (place_response.hpp) writes. `answers` are those of `batch`, which was made of the
-// shapes of `requests`, on `state`.
-v1::AnswerBatch RowsToProto(const GangRequests& requests, const GangBatch& batch,
-                            const GangAnswers& answers, const ClusterState& state,
-                            WorkBudget& budget = WorkBudget::Unlimited());
+// The rows of leaves in an answer's table of named domains, by flavor and leaf; 0: the leaf is not
+// in the answer.
+using NamedLeaves = std::unordered_map<const FlavorSnapshot*, std::vector<std::uint32_t>>;
+
+// The answers of gangs without the columns of domains and their counts, which ToBytes
+// (place_response.hpp) writes.
+struct GangRows {
+  v1::AnswerBatch message;
+  std::optional<NamedLeaves> named;  // absent: domains go by leaf index
+};
+
+// Returns the rows for the answers of gangs, which are those of `batch`, which was made of the
+// shapes of `requests`, on `state`. With `by_name` domains are named by their values.
+GangRows RowsToProto(const GangRequests& requests, const GangBatch& batch,
+                     const GangAnswers& answers, const ClusterState& state, bool by_name,
+                     WorkBudget& budget = WorkBudget::Unlimited());
 
 // Reads what ToProto writes, for answers that name every domain by its values. Errors: kBadInput
 // with the path of the field.

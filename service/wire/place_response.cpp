@@ -58,9 +58,21 @@ inline std::uint8_t* WriteVarint(std::uint32_t value, std::uint8_t* end) {
 // Gangs whose part of the columns one thread writes.
 constexpr std::size_t kGangsOfPart = 512;
 
-// The part of the gangs from `first` on.
+// What stands for the leaves of a flavor.
+struct LeafNumbers {
+  const FlavorSnapshot* flavor = nullptr;             // null: nothing is placed on it
+  const std::vector<std::uint32_t>* named = nullptr;  // null: leaves go by their index
+
+  std::int32_t Of(LeafId leaf) const {
+    return named == nullptr
+               ? flavor->IndexOf(leaf)
+               : -static_cast<std::int32_t>((*named)[static_cast<std::size_t>(leaf.value)]);
+  }
+};
+
+// The part of the gangs from `first` on; `numbers` by shape.
 void WriteColumns(std::size_t first, const GangRequests& requests, const GangAnswers& gangs,
-                  const std::vector<const FlavorSnapshot*>& flavors, grpc::Slice& domains,
+                  const std::vector<LeafNumbers>& numbers, grpc::Slice& domains,
                   grpc::Slice& counts) {
   const std::size_t end = std::min(first + kGangsOfPart, requests.gangs.size());
   std::size_t entries = 0;
@@ -74,14 +86,14 @@ void WriteColumns(std::size_t first, const GangRequests& requests, const GangAns
   for (std::size_t g = first; g < end; ++g) {
     if (gangs.status[g] != PlacementStatus::kPlaced) continue;
     const std::int32_t shape = requests.gangs[g].shape;
-    const FlavorSnapshot& flavor = *flavors[static_cast<std::size_t>(shape)];
+    const LeafNumbers& leaves = numbers[static_cast<std::size_t>(shape)];
     for (int p = 0; p < requests.PodSets(shape); ++p) {
       const bool leader = requests.IsLeader(shape, p);
       for (const LeafShare& share : gangs.SharesOf(g)) {
         const Count count = leader ? share.leaders : share.pods;
         if (count == 0) continue;
         domains_end =
-            WriteVarint(WireFormatLite::ZigZagEncode32(flavor.IndexOf(share.leaf)), domains_end);
+            WriteVarint(WireFormatLite::ZigZagEncode32(leaves.Of(share.leaf)), domains_end);
         counts_end = WriteVarint(static_cast<std::uint32_t>(count), counts_end);
       }
     }
@@ -92,21 +104,26 @@ void WriteColumns(std::size_t first, const GangRequests& requests, const GangAns
 
 }  // namespace
 
-grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const v1::AnswerBatch& answers,
+grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const GangRows& rows,
                          const GangRequests& requests, const GangAnswers& gangs,
                          const ClusterState& state) {
-  std::vector<const FlavorSnapshot*> flavors;  // by shape
+  std::vector<LeafNumbers> numbers;  // by shape
   for (const auto& shape : requests.shapes) {
+    LeafNumbers& leaves = numbers.emplace_back();
     const FlavorState* flavor = state.Find(shape->specification.workers.flavor);
-    flavors.push_back(flavor == nullptr ? nullptr : &flavor->snapshot());
+    if (flavor == nullptr) continue;
+    leaves.flavor = &flavor->snapshot();
+    if (!rows.named) continue;
+    const auto named = rows.named->find(leaves.flavor);
+    if (named != rows.named->end()) leaves.named = &named->second;
   }
   const std::size_t parts = (requests.gangs.size() + kGangsOfPart - 1) / kGangsOfPart;
   std::vector<grpc::Slice> domains(parts);
   std::vector<grpc::Slice> counts(parts);
   ParallelFor(parts, gangs.shares.size(), [&](std::size_t part) {
-    WriteColumns(part * kGangsOfPart, requests, gangs, flavors, domains[part], counts[part]);
+    WriteColumns(part * kGangsOfPart, requests, gangs, numbers, domains[part], counts[part]);
   });
-  std::vector<grpc::Slice> fields = {ToSlice(answers)};
+  std::vector<grpc::Slice> fields = {ToSlice(rows.message)};
   AddField(v1::AnswerBatch::kDomainsFieldNumber, domains, fields);
   AddField(v1::AnswerBatch::kCountsFieldNumber, counts, fields);
   std::vector<grpc::Slice> response = {ToSlice(head)};

@@ -5,14 +5,15 @@
 #include <grpcpp/support/byte_buffer.h>
 
 #include "espalier/v1/placement.pb.h"
+#include "service/wire/answers.hpp"
 #include "service/wire/gangs.hpp"
 
 namespace espalier {
 
-// Returns the bytes of a response. `head` is the response without answers. `answers` is all of them
-// but the columns of domains and their counts, which are those of `gangs` by leaf index. `state` is
-// the one they were placed on, or a branch.
-grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const v1::AnswerBatch& answers,
+// Returns the bytes of a response. `head` is the response without answers, `rows` are these but for
+// the columns of domains and their counts, which are those of `gangs`. `state` is the one that the
+// rows were made for.
+grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const GangRows& rows,
                          const GangRequests& requests, const GangAnswers& gangs,
                          const ClusterState& state);
 

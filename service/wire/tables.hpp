@@ -92,6 +92,12 @@ class RowTable {
     return it->second;
   }
 
+  // Adds a row that is known to be none of those that were there, and returns it and its reference.
+  std::pair<Row&, std::uint32_t> AddNew() {
+    Row& row = *rows_.Add();
+    return {row, static_cast<std::uint32_t>(rows_.size())};
+  }
+
  private:
   google::protobuf::RepeatedPtrField<Row>& rows_;
   std::unordered_map<std::string, std::uint32_t> refs_;

@@ -92,7 +92,7 @@ void Place(const v1::WorkloadBatch& message, const std::vector<WorkloadRequest>&
   Expect(again && again->shapes == gangs->shapes, "shapes are known again");
   const auto written = [&](const GangBatch& batch, const GangAnswers& answers) {
     grpc::ByteBuffer bytes =
-        ToBytes({}, RowsToProto(*gangs, batch, answers, *state), *gangs, answers, *state);
+        ToBytes({}, RowsToProto(*gangs, batch, answers, *state, false), *gangs, answers, *state);
     v1::PlaceResponse response;
     Expect(grpc::SerializationTraits<v1::PlaceResponse>::Deserialize(&bytes, &response).ok(),
            "answers can be read");

@@ -94,7 +94,8 @@ TEST(PlaceResponseBytes, OfGangsAreThoseOfTheMessage) {
     }
     v1::PlaceResponse only_head;
     ASSERT_TRUE(only_head.ParseFromString(head));
-    EXPECT_EQ(Text(ToBytes(only_head, rows, requests, gangs, state)), message.SerializeAsString())
+    EXPECT_EQ(Text(ToBytes(only_head, {rows, std::nullopt}, requests, gangs, state)),
+              message.SerializeAsString())
         << count;
   }
 }

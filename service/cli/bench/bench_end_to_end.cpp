@@ -163,7 +163,7 @@ Result<void> RunEndToEnd(const LoadedScenario& loaded, const RunOptions& options
         ReadGangs(batch, loaded.state, loaded.mix.gates, known, fresh);
       });
       times.Time("serialise", [&] {
-        ToBytes({}, RowsToProto(*read, gang_batch, gangs, loaded.state), *read, gangs,
+        ToBytes({}, RowsToProto(*read, gang_batch, gangs, loaded.state, false), *read, gangs,
                 loaded.state);
       });
     }
