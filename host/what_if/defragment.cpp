@@ -1,4 +1,3 @@
-#include "host/engine/booked_usage.hpp"
 #include "host/what_if/defragment.hpp"
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/engine/booked_usage.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/packing/flavor_state.hpp"
 

@@ -1,10 +1,10 @@
-#include "host/engine/booked_usage.hpp"
 #include "host/engine/engine.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/engine/booked_usage.hpp"
 #include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"

@@ -1,5 +1,4 @@
 // Nested gangs by hand: for each rule of section 25 the smallest cluster that shows it.
-#include "host/engine/booked_usage.hpp"
 #include "host/nested/place_nested.hpp"
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "fallback_cpu/nested_cpu.hpp"
 #include "host/engine/assignments.hpp"
+#include "host/engine/booked_usage.hpp"
 #include "tests/nested/nested_cluster.hpp"
 
 namespace espalier {

@@ -1,4 +1,3 @@
-#include "host/engine/booked_usage.hpp"
 #include "host/kueue/cycle/scheduling_cycle.hpp"
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "host/engine/booked_usage.hpp"
 #include "host/kueue/cycle/cycle_state.hpp"
 #include "host/kueue/cycle/cycle_victims.hpp"
 #include "host/kueue/cycle/nomination.hpp"

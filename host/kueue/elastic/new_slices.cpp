@@ -1,10 +1,10 @@
-#include "host/engine/booked_usage.hpp"
 #include "host/kueue/elastic/new_slices.hpp"
 
 #include <iterator>
 #include <utility>
 
 #include "host/engine/assignments.hpp"
+#include "host/engine/booked_usage.hpp"
 #include "host/kueue/cycle/quota_requests.hpp"
 #include "host/kueue/elastic/workload_slices.hpp"
 
