@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kImages = 3;
 
-// Who wrote which field, as `--show-managed-fields` or a client of the API server leaves it in.
+// Returns a field that tells who wrote what, as `--show-managed-fields` or a client of the API
+// server leaves it in.
 const std::string& ManagedFields() {
   static const std::string fields = [] {
     std::string json;

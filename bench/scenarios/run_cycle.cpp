@@ -44,7 +44,7 @@ std::size_t GangOf(const Decision& decision) {
   return gang;
 }
 
-// What was admitted, in order, as answers to the gangs it was admitted for.
+// Returns what was admitted, in order, as answers to the gangs it was admitted for.
 std::vector<std::string> CheckAdmissions(const LoadedScenario& loaded,
                                          const SchedulingCyclesResult& cycles) {
   const FlavorSnapshot& snapshot = loaded.flavor().snapshot();

@@ -95,7 +95,7 @@ constexpr std::int64_t kChangedStates = 10'000;
 constexpr std::int64_t kMostNodes = 64;
 constexpr std::size_t kCheckedStates = 100;
 
-// What runs on 1 to 64 nodes from a random one on, for each changed state.
+// Returns what runs on 1 to 64 nodes from a random one on, for each changed state.
 std::vector<Victim> ChangedStates(const LoadedScenario& loaded, std::uint64_t seed) {
   const std::vector<FlavorLeafUsage> usage = UsageOf(loaded.prefill, loaded.cluster);
   SplitMix64 random(seed);

@@ -32,8 +32,8 @@ struct NamedAmount {
   Amount amount = 0;
 };
 
-// What a cluster of R resources has beside the four of NodeVector. Requests are small multiples of
-// a unit, so that no extra resource alone fills a node before its accelerators do.
+// Returns what a cluster of R resources has beside the four of NodeVector. Requests are small
+// multiples of a unit, so that no extra resource alone fills a node before its accelerators do.
 std::vector<NamedAmount> Extras(int resources) {
   std::vector<NamedAmount> extras;
   if (resources >= 8) {

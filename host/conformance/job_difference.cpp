@@ -140,7 +140,7 @@ std::optional<std::string> Difference(const Workload& expected, const Workload& 
   return Differs("inadmissible", expected.resources_error, got.resources_error);
 }
 
-// Where the controller was told that the webhook of Workloads refuses what it made, nothing is
+// Returns whether the webhook of Workloads refused what the controller made, so that nothing was
 // made; here it is made, with what is wrong.
 bool IsRefusedOnItsWay(const JobCase& expected, const JobRead& got) {
   const std::string denied = fmt::format(

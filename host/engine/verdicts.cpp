@@ -133,7 +133,8 @@ Result<void> DecideParts(std::span<const WorkloadRequest> requests,
   return {};
 }
 
-// Whether empty nodes might say otherwise: what fits without admitted workloads fits them too.
+// Returns whether empty nodes might say otherwise: what fits without admitted workloads fits them
+// too.
 bool MayFitEmpty(NestedStatus status) {
   return status == NestedStatus::kNever || status == NestedStatus::kUndecided;
 }

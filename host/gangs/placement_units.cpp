@@ -23,7 +23,7 @@ std::string LevelText(const TopologyRequest& request) {
   return request.unconstrained ? "unconstrained" : "slices";
 }
 
-// Whether pods may not be elsewhere than a request says.
+// Returns whether pods may not be elsewhere than a request says.
 bool IsRequirement(const TopologyRequest& request) {
   return request.required.has_value() || HasSlices(request);
 }
@@ -41,8 +41,8 @@ std::int64_t Sum(const std::vector<std::int32_t>& counts) {
   return sum;
 }
 
-// Whether a request at some level of the gang binds its pods to each other. Of pods that are
-// replicas, that of an equivalence group is each pod's own, as in Kueue.
+// Returns whether a request at some level of the gang binds its pods to each other. Of pods that
+// are replicas, that of an equivalence group is each pod's own, as in Kueue.
 bool IsBound(const GangWorkload& workload, const GangGroup& gang) {
   if (Binds(workload.topology_request) || Binds(gang.topology_request)) return true;
   if (std::ranges::any_of(gang.middle_groups,
@@ -63,8 +63,8 @@ bool IsPodByPod(const GangWorkload& workload, const GangGroup& gang) {
          (!workload.whole && RunsEnough(gang) && !IsBound(workload, gang));
 }
 
-// Whether pods of the gang that run bind others to where they are (R25.12). Of several replicas it
-// is not known which the pods belong to.
+// Returns whether pods of the gang that run bind others to where they are (R25.12). Of several
+// replicas it is not known which the pods belong to.
 bool RunningPodsBind(const GangWorkload& workload, const GangGroup& gang) {
   if (RunningPodsOf(gang) == 0) return false;
   if (workload.replica_mode == ReplicaMode::kReplicatedPods) return false;
@@ -74,7 +74,7 @@ bool RunningPodsBind(const GangWorkload& workload, const GangGroup& gang) {
   return IsBound(workload, gang);
 }
 
-// Whether running pods bind more than one gang of the workload, or its only one.
+// Returns whether running pods bind more than one gang of the workload, or its only one.
 bool RunningPodsBindAll(const GangWorkload& workload) {
   const bool together =
       workload.whole || workload.gang_groups.size() == 1 || Binds(workload.topology_request);
@@ -98,7 +98,7 @@ std::int32_t SliceSizeOf(const PodSet& pod_set) {
   return request.slice_topology ? request.slice_size.value_or(1) : 1;
 }
 
-// How many pods are behind the last whole slice.
+// Returns how many pods are behind the last whole slice.
 std::int32_t PodsBeyondSlices(const PodSet& pod_set) {
   const std::int32_t size = SliceSizeOf(pod_set);
   return size > 1 ? pod_set.count % size : 0;
@@ -150,7 +150,7 @@ class Units {
     return unit;
   }
 
-  // Whether units of flat requests leave out something that the workload asks for.
+  // Returns whether units of flat requests leave out something that the workload asks for.
   bool LeaveOutAnything() {
     NoteWhatIsLeftOut();
     const std::span<const GangGroup> gangs = workload_.gang_groups;
@@ -569,7 +569,7 @@ class Units {
     return group.max_count.value_or(group.min_count.value_or(0));
   }
 
-  // How many runs of pods of a gang are to have domains to themselves.
+  // Returns how many runs of pods of a gang are to have domains to themselves.
   static std::int64_t RunsApart(const GangGroup& gang) {
     std::int64_t runs = 0;
     for (const EqGroup* group : GroupsOf(gang)) {
@@ -655,7 +655,7 @@ class Units {
   std::vector<std::string> broken_;
 };
 
-// Whether ranks run through several equivalence groups.
+// Returns whether ranks run through several equivalence groups.
 bool HasRanksOverGroups(const GangWorkload& workload) {
   return std::ranges::any_of(workload.gang_groups, [](const GangGroup& gang) {
     return std::ranges::any_of(gang.ranked_groups, [](const RankedGroup& ranked) {

@@ -30,7 +30,7 @@ std::string TooLong(std::size_t most) { return fmt::format("must be no more than
 
 bool IsAlphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// Whether the characters are those of a name, which may be of any length.
+// Returns whether the characters are those of a name, which may be of any length.
 bool HasNameCharacters(std::string_view text) {
   return !text.empty() && IsAlphanumeric(text.front()) && IsAlphanumeric(text.back()) &&
          std::ranges::all_of(

@@ -98,7 +98,7 @@ class AnswerMaker {
     return status;
   }
 
-  // What a pod set got, in the order of its ranks.
+  // Returns what a pod set got, in the order of its ranks.
   std::vector<LeafShare> SharesOf(std::int32_t step) const {
     const std::vector<LeafShare>& takes = takes_of_[At(step)];
     const NestedStep* const group = RankedGroupOf(steps_, step);

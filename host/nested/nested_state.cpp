@@ -14,7 +14,7 @@ constexpr std::int64_t kMostCountsBytes = std::int64_t{256} << 20;
 NestedState::NestedState(const FlavorState& state, bool empty, bool totals, WorkBudget& budget)
     : flavor_(state), empty_(empty), totals_(totals), budget_(budget) {}
 
-// Where a column of the snapshot lies among those that are asked for; -1 stays -1.
+// Returns where a column of the snapshot lies among those that are asked for; -1 stays -1.
 std::int32_t NestedState::Column(std::int32_t column) {
   if (column < 0) return column;
   const auto next = static_cast<std::int32_t>(column_of_.size());

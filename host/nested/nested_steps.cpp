@@ -121,7 +121,8 @@ class Resolver {
     return {};
   }
 
-  // Whether the group says for itself where its pods go, so that the group around it cannot.
+  // Returns whether the group says for itself where its pods go, so that the group around it
+  // cannot.
   static bool HasPlaceOfItsOwn(const NestedGroup& group) {
     return group.required || group.preferred || group.copies != 1 || group.min_copies != 1 ||
            group.ranks != RankPlacement::kByPath || !group.running_on.empty() ||
@@ -431,8 +432,8 @@ class Resolver {
     }
   }
 
-  // Whether all pod sets are of one shape and no group has children of which one may be in the
-  // other's way.
+  // Returns whether all pod sets are of one shape and no group has children of which one may be in
+  // the other's way.
   bool IsUniform(const NestedGroup& group) const {
     if (out_.shapes.size() > 1 || group.ranks != RankPlacement::kByPath) return false;
     if (!group.running_on.empty()) return false;

@@ -43,8 +43,8 @@ NestedGroup OnlyWith(const NestedSteps& steps, std::int32_t step) {
   }
 }
 
-// Whether a step that is not required of the root might have been placed, had something placed
-// before it gone elsewhere: the domain of a group around it, or another group.
+// Returns whether a step that is not required of the root might have been placed, had something
+// placed before it gone elsewhere: the domain of a group around it, or another group.
 bool MayHaveBeenInTheWay(const NestedSteps& steps, std::int32_t step) {
   for (std::int32_t s = steps.steps[static_cast<std::size_t>(step)].parent; s >= 0;
        s = steps.steps[static_cast<std::size_t>(s)].parent) {

@@ -173,7 +173,7 @@ class CompiledConstraints {
   // Requirements that a node is held against at most.
   std::size_t requirements() const { return requirements_; }
 
-  // Whether a node matches; otherwise the counter of what excludes it goes up.
+  // Returns whether a node matches; otherwise the counter of what excludes it goes up.
   bool Matches(std::size_t node, NodeFilter& counters) {
     const auto taints = static_cast<std::size_t>(nodes_.taint_set_of[node]);
     if (repelled_by_[taints] != nullptr) {

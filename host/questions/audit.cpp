@@ -57,7 +57,7 @@ bool Same(const WorkloadAnswer& chosen, const WorkloadAnswer& here) {
   });
 }
 
-// Whether a workload is admitted at one moment and not at a later one.
+// Returns whether a workload is admitted at one moment and not at a later one.
 bool HasEnded(const Workload& workload, const ClusterLookup& later) {
   const Workload* then = later.FindWorkload(workload.key);
   return HasReservation(workload) && (then == nullptr || !HasReservation(*then));

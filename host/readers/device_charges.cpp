@@ -189,7 +189,8 @@ class Charger {
     return "";
   }
 
-  // What a counter or a capacity says is not known here, so that no verdict would be right.
+  // Says that what a counter or a capacity asks for is not known here, so that no verdict would be
+  // right.
   static std::string CountedBySources(const std::string& field, const std::string& device_class,
                                       const DeviceClassMapping& mapping) {
     return fmt::format(

@@ -32,7 +32,7 @@ std::errc Parse(std::string_view token) {
   return end == token.data() + token.size() ? code : std::errc::invalid_argument;
 }
 
-// What stands for a number in the new text.
+// Returns what stands for a number in the new text.
 std::string Rewritten(std::string_view token) {
   const bool integer = token.find_first_of(".eE") == std::string_view::npos;
   if (integer && (Parse<std::int64_t>(token) == std::errc::result_out_of_range &&

@@ -129,7 +129,7 @@ NextBlock BlocksOf(std::string_view text) {
   };
 }
 
-// Whether what came before each document are items of a list.
+// Returns whether what came before each document are items of a list.
 bool ItemsAreOfLists(const std::vector<ParsedPiece>& pieces) {
   bool has_items = false;
   for (const ParsedPiece& piece : pieces) {

@@ -51,7 +51,7 @@ std::int64_t CountVolumeClaims(JsonValue pod_spec) {
   });
 }
 
-// Whether the member of `parent` holds anything.
+// Returns whether the member of `parent` holds anything.
 bool HasAny(JsonValue parent, std::string_view name) {
   const auto value = Member(parent, name);
   if (!value) return false;
@@ -71,7 +71,8 @@ std::vector<OwnerReference> ControllerOf(JsonValue metadata, const ReadContext& 
   return owners;
 }
 
-// What the API server writes into each pod; else that of the class, or of the default class.
+// Returns what the API server writes into each pod; else that of the class, or of the default
+// class.
 std::int64_t PriorityOf(JsonValue pod_spec, const ReadContext& context,
                         const ClusterDefaults& defaults) {
   if (const auto priority = Int64Member(pod_spec, "priority", context)) return *priority;

@@ -112,7 +112,7 @@ bool IsQuantityField(std::string_view field) {
   return kWords.contains(field);
 }
 
-// Whether the text is a quantity that Spark's pods ask for, in the field that says so.
+// Returns whether the text is a quantity that Spark's pods ask for, in the field that says so.
 bool IsSparkQuantity(std::string_view field, std::string_view text) {
   return std::ranges::any_of(kSparkQuantities, [&](const SparkQuantity& quantity) {
     return quantity.field == field && ParseQuantity(KubernetesText(quantity, text));

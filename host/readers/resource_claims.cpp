@@ -111,7 +111,7 @@ std::string Plain(std::string_view key) {
   return plain;
 }
 
-// Whether the expression has both halves of the level's key in it.
+// Returns whether the expression has both halves of the level's key in it.
 bool Mentions(std::string_view expression, std::string_view level) {
   const std::string plain = Plain(expression);
   const std::size_t slash = std::min(level.find('/'), level.size());

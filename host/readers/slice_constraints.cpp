@@ -16,7 +16,7 @@ bool ReadMember(simdjson::dom::element object, const char* name, const Read& rea
   return read(value);
 }
 
-// Whether the text ends before what it has begun, which has an own message in Go.
+// Returns whether the text ends before what it has begun, which has an own message in Go.
 bool IsCutShort(std::string_view json) {
   int open = 0;
   bool in_string = false;

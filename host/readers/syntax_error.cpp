@@ -37,7 +37,7 @@ std::string Picture(std::string_view line, std::size_t at) {
                      end < line.size() ? "..." : "", "", cut.size() + Characters(before));
 }
 
-// What the parser means.
+// Returns what the parser means.
 std::string_view InPlainWords(std::string_view problem) {
   if (problem == "end of map flow not found") return "nothing closes a { before this";
   if (problem == "end of sequence flow not found") return "nothing closes a [ before this";

@@ -43,7 +43,7 @@ std::vector<SliceConstraint> ReadConstraints(JsonValue annotations, std::string_
   return {};
 }
 
-// Whether no webhook of Kueue's looks at the annotations in objects of the kind.
+// Returns whether no webhook of Kueue's looks at the annotations in objects of the kind.
 bool IsUnchecked(std::string_view kind) {
   return kind == "Workload" || kind == "StatefulSet" || kind == "AppWrapper";
 }

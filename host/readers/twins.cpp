@@ -11,7 +11,7 @@ namespace {
 
 bool SaySameValue(JsonValue a, JsonValue b);
 
-// Whether what the API server notes of its own work, which says nothing of the object.
+// Returns whether what the API server notes of its own work, which says nothing of the object.
 bool IsBookkeeping(std::string_view field) {
   return field == "resourceVersion" || field == "generation" || field == "managedFields" ||
          field == "selfLink" || field == "kubectl.kubernetes.io/last-applied-configuration";

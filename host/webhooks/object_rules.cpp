@@ -151,7 +151,7 @@ void MoveTo(std::vector<Violation>& all, std::vector<Violation> more) {
   std::ranges::move(more, std::back_inserter(all));
 }
 
-// What must stay the same of an admission: all but the two fields named in R23.13.
+// Returns what must stay the same of an admission: all but the two fields named in R23.13.
 Admission FixedPart(Admission admission) {
   for (PodSetAssignment& assignment : admission.pod_set_assignments) {
     assignment.topology_assignment.reset();

@@ -30,7 +30,7 @@ class EmptyNodes {
   WorkloadRequest Request(WorkloadRequest request) const;
 
  private:
-  // Whether `state_` itself, without usage of admitted workloads, is empty.
+  // Returns whether `state_` itself, without usage of admitted workloads, is empty.
   bool NothingElseEnds() const;
 
   const ClusterState& state_;

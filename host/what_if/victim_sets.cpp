@@ -192,7 +192,7 @@ class ByDomain {
   }
 
  private:
-  // What a victim holds in the domain.
+  // Returns what a victim holds in the domain.
   std::span<const LeafAmount> Inside(std::size_t victim) const {
     if (held_ == nullptr) return {};
     const std::span<const LeafAmount> all = held_->Of(victim);

@@ -239,7 +239,7 @@ class Chooser {
             static_cast<std::size_t>(&covering - context_.queue.resource_groups.data())};
   }
 
-  // What more is asked for than is held already; never negative (R21.13).
+  // Returns what more is asked for than is held already; never negative (R21.13).
   static Amount Growth(Amount asked, Amount held) {
     return std::max<Amount>(SaturatingSubtract(asked, held), 0);
   }

@@ -62,7 +62,7 @@ class PreemptionRules {
 
  private:
   std::string RuleFor(const RoomHolder& holder, std::map<std::string, Quota>& quotas) const;
-  // Whether the queue uses more than its nominal quota of anything that is asked for.
+  // Returns whether the queue uses more than its nominal quota of anything that is asked for.
   bool Borrows(const std::string& queue, const std::map<std::string, Quota>& quotas) const;
   bool FitsNominal() const;
 

@@ -10,7 +10,7 @@
 namespace espalier {
 namespace {
 
-// What a slice is folded by, once.
+// Returns what a slice is folded by, once.
 std::string_view FoldName(const Workload& slice) {
   return slice.uid.empty() ? slice.key.name : slice.uid;
 }

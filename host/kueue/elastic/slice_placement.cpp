@@ -15,7 +15,7 @@ std::optional<std::size_t> LevelOf(const Topology& topology, const std::string& 
   return static_cast<std::size_t>(found - topology.levels.begin());
 }
 
-// How many values all paths have in common at their start.
+// Returns how many values all paths have in common at their start.
 std::size_t CommonLevels(const std::vector<std::vector<std::string>>& paths) {
   if (paths.empty()) return 0;
   std::size_t common = paths.front().size();

@@ -28,7 +28,8 @@ std::string_view TasFlavor(const PodSetAssignment& assignment, const ClusterLook
   return {};
 }
 
-// What usage takes in memory. Its map has keys of its own, as the slot of the pod joins them.
+// Returns what usage takes in memory. Its map has keys of its own, as the slot of the pod joins
+// them.
 std::int64_t BytesOf(const FlavorLeafUsage& usage) {
   constexpr std::int64_t kBytesOfAKey = sizeof(std::string) + sizeof(Amount);
   constexpr std::int64_t kBytesOfAllocations = 4 * 16 + sizeof(std::vector<std::string>);

@@ -11,7 +11,7 @@
 namespace espalier {
 namespace {
 
-// What the DaemonSet controller adds to each of its pods.
+// Returns what the DaemonSet controller adds to each of its pods.
 std::vector<Toleration> TolerationsOf(const PodTemplate& pods) {
   std::vector<Toleration> tolerations = pods.tolerations;
   for (const char* key : {"not-ready", "unreachable"}) {

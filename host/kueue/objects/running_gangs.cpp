@@ -205,7 +205,7 @@ class Admitter {
     SetCondition(unit, {std::string(kAdmitted), "True", "", ""});
   }
 
-  // Where pods are; those on nodes that are not in the input are left out.
+  // Returns where pods are; those on nodes that are not in the input are left out.
   TopologyAssignment AssignmentOf(const ResourceFlavor* flavor,
                                   std::span<const PlacedPod> pods) const {
     TopologyAssignment assignment;

@@ -23,7 +23,7 @@ bool HasAnnotation(const Workload& workload, std::string_view key, std::string_v
   return found != nullptr && *found == value;
 }
 
-// Whether sections 15 to 17 treat the workload as elastic (R16.1).
+// Returns whether sections 15 to 17 treat the workload as elastic (R16.1).
 bool IsElasticWithTas(const Workload& workload, const FeatureGates& gates) {
   return gates.elastic_jobs_via_workload_slices &&
          gates.elastic_jobs_via_workload_slices_with_tas && IsElasticJob(workload);

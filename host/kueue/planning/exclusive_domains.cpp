@@ -39,7 +39,7 @@ std::string TextOf(const StringMap& map, std::string_view key) {
   return text == nullptr ? "" : *text;
 }
 
-// Where pods of JobSets run.
+// Returns where pods of JobSets run.
 std::vector<Place> RunningPlaces(const Cluster& cluster, std::span<const Node> nodes) {
   std::unordered_map<std::string_view, const Node*> by_name;
   for (const Node& node : nodes) by_name.emplace(node.name, &node);
@@ -95,7 +95,7 @@ void Close(const std::string& level, const Place& place, ClosedDomains& closed) 
   if (value != nullptr) closed[level].insert(*value);
 }
 
-// What the places of others keep a workload out of.
+// Returns what the places of others keep a workload out of.
 ClosedDomains ClosedTo(const Workload& workload, const ObjectKey& job_set,
                        const std::vector<Place>& places) {
   ClosedDomains closed;

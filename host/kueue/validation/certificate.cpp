@@ -224,7 +224,7 @@ class Explainer {
   }
 
  private:
-  // Where nothing runs that could end.
+  // Tries nodes where nothing runs that could end.
   Result<void> TryEmpty(const ClusterState& state, const ClusterStateInput& input) {
     EmptyNodes nodes(state, input, engine_);
     const auto on_empty = [&](std::vector<WorkloadRequest> requests) {

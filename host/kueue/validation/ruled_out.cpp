@@ -43,7 +43,7 @@ std::string SelectorText(const std::string& key, const std::string& value) {
   return fmt::format("nodeSelector {}={}", key, value);
 }
 
-// What nodes have of a label that is asked for.
+// Returns what nodes have of a label that is asked for.
 std::string ValuesText(const std::string& key, std::span<const Node* const> nodes) {
   std::set<std::string> values;
   for (const Node* node : nodes) {

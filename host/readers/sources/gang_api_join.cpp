@@ -87,7 +87,8 @@ std::vector<Part> PartsOf(GangWorkload& workload) {
   return parts;
 }
 
-// Whether the path names the part or one that holds it; names that a path leaves out match any.
+// Returns whether the path names the part or one that holds it; names that a path leaves out match
+// any.
 bool Names(std::string_view reference, std::string_view path) {
   while (!reference.empty()) {
     const std::string_view name = reference.substr(0, reference.find('/'));
@@ -110,7 +111,7 @@ bool HasLabels(const PodTemplate& pod, const StringMap& labels) {
   });
 }
 
-// Whether every selector on the way to the part has the pod.
+// Returns whether every selector on the way to the part has the pod.
 bool IsSelected(const PodTemplate& pod, const Part& part, const PartSelectors& selectors) {
   return std::ranges::all_of(selectors, [&](const auto& selector) {
     const bool on_the_way =

@@ -88,7 +88,7 @@ class Adder {
     return Bounded(sum);
   }
 
-  // How many of its groups it needs, where that is not all of them.
+  // Returns how many of its groups it needs, where that is not all of them.
   static std::optional<std::int32_t> FewerOf(const NamedGroup& group) {
     return LeastOf(group) < std::ssize(group.groups) ? group.min_groups : std::nullopt;
   }

@@ -26,7 +26,7 @@ class ManagedJobs {
  private:
   std::string WhyNot(std::string_view framework, std::string_view group, std::string_view kind,
                      Workload& head) const;
-  // Whether the namespace is selected; what its labels do not tell counts as selected.
+  // Returns whether the namespace is selected; what its labels do not tell counts as selected.
   bool IsSelected(const std::string& name_space) const;
 
   const KueueConfiguration* configuration_ = nullptr;

@@ -29,10 +29,9 @@ constexpr std::string_view kAdmissionGate = "kueue.x-k8s.io/admission";
 
 bool HasEnded(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
 
-// Whether a pod counts among those of its group, which is where it is known how many of them are
-// there or run. Pods that failed, were evicted, are being deleted, or whose node does not answer do
-// not: those that replace them count at once (W8.5). Kueue counts pods that go as long as they have
-// a node.
+// Returns whether a pod counts where it is told how many pods of its group are there or run. Pods
+// that failed, were evicted, are being deleted, or whose node does not answer do not: those that
+// replace them count at once (W8.5). Kueue counts pods that go as long as they have a node.
 bool IsOfItsGang(const Pod& pod, bool is_deleted, Kind kind) {
   if (HasEnded(pod)) return false;
   if (kind == Kind::kKueuePodGroup) return !is_deleted || !pod.node_name.empty();
@@ -174,7 +173,7 @@ GangWorkload PodAlone(JsonValue pod, const ReadContext& context, const ClusterDe
   return workload;
 }
 
-// How many pods the group of the pod is to have; nullopt where the pod does not say it.
+// Returns how many pods the group of the pod is to have; nullopt where the pod does not say it.
 std::optional<std::int32_t> TotalCount(JsonValue pod) {
   const auto total = ParseInteger<std::int32_t>(AnnotationOf(pod, kPodGroupTotalCount));
   return total && *total >= 1 ? total : std::nullopt;
@@ -289,8 +288,8 @@ PartMembers MembersOf(std::vector<GangPod> pods, const MemberRules& rules, const
   return members;
 }
 
-// Whether a Workload in the input stands for the pod, alone or in its group; `group` is the name of
-// Kueue's pod group, empty for none.
+// Returns whether a Workload in the input stands for the pod, alone or in its group; `group` is the
+// name of Kueue's pod group, empty for none.
 bool HasWorkload(const Pod& pod, JsonValue object, std::string_view group,
                  const OwnerIndex& owners) {
   const std::string& name_space = pod.key.namespace_;

@@ -223,7 +223,8 @@ void AppendContainers(std::string& json, JsonValue pod_spec, std::string_view na
   json += ']';
 }
 
-// What of a PodSpec bears on admission. Names come in the order of the alphabet, as of a map.
+// Returns what of a PodSpec bears on admission. Names come in the order of the alphabet, as of a
+// map.
 std::string Shape(JsonValue spec) {
   std::string json = "{\"spec\":{\"affinity\":";
   AppendMember(json, spec, "affinity", kAffinity);

@@ -21,7 +21,7 @@ namespace {
 
 using Kind = PartReference::Kind;
 
-// What the pods of a gang request in all, those that run included.
+// Returns what the pods of a gang request in all, those that run included.
 Resources RequestsOf(const GangGroup& gang) {
   Resources requests;
   for (const EqGroup* group : GroupsOf(gang)) {

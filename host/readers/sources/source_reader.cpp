@@ -18,8 +18,8 @@
 namespace espalier {
 namespace {
 
-// Whether an expression of a label selector holds for the labels of a pod; also where it cannot be
-// read, as what is not known may bind.
+// Returns whether an expression of a label selector holds for the labels of a pod; also where it
+// cannot be read, as what is not known may bind.
 bool Holds(JsonValue expression, JsonValue pod) {
   const std::string_view key = TextOf(expression, "key");
   const std::string_view op = TextOf(expression, "operator");
@@ -40,7 +40,8 @@ bool Holds(JsonValue expression, JsonValue pod) {
   return op == "NotIn" ? !listed : listed;
 }
 
-// Whether the label selector of a term matches the pods that it is of. None matches nothing.
+// Returns whether the label selector of a term matches the pods that it is of. None matches
+// nothing.
 bool SelectsItself(JsonValue term, JsonValue pod) {
   const auto selector = Member(term, "labelSelector");
   if (!selector || !selector->is_object()) return false;

@@ -152,8 +152,8 @@ class SourcesReader {
     }
   }
 
-  // Whether the object is read as Kueue does (R30.1): with a Workload of the gang API its gangs
-  // count.
+  // Returns whether the object is read as Kueue does (R30.1): with a Workload of the gang API its
+  // gangs count.
   bool IsAsKueue(const PodAsker& asker) const {
     if (!AsKueue()) return false;
     const auto metadata = Member(asker.object.value, "metadata");
@@ -283,7 +283,7 @@ class SourcesReader {
     }
   }
 
-  // What is wrong with an object is Kueue's affair here: it was admitted.
+  // Reads an object that was admitted: what is wrong with it is Kueue's affair.
   std::vector<GangWorkload> ReadAdmitted(const PodAsker& asker) const {
     Diagnostics findings(false);
     std::vector<GangWorkload> read;
@@ -392,7 +392,7 @@ class SourcesReader {
     workloads_ = std::move(left);
   }
 
-  // Whether pods name an object that is a group of them.
+  // Returns whether pods name an object that is a group of them.
   static bool IsPodGroup(Kind kind) {
     return kind == Kind::kPodGroup || kind == Kind::kCoschedulingPodGroup ||
            kind == Kind::kVolcanoPodGroup;
@@ -780,7 +780,7 @@ class SourcesReader {
     }
   }
 
-  // Whether the units of a workload may take the memory that they need.
+  // Returns whether the units of a workload may take the memory that they need.
   bool HasRoom(const Read& read) {
     constexpr std::int64_t kAlwaysRoom = 64;
     // With its template, its texts and what is answered.

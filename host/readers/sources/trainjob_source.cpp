@@ -61,7 +61,7 @@ bool IsMpi(JsonValue runtime_spec) {
   return policy && Member(*policy, "mpi").has_value();
 }
 
-// Whether the Job prepares the data or the model before training starts.
+// Returns whether the Job prepares the data or the model before training starts.
 bool IsInitializer(const ReplicatedJob& job) {
   const std::string_view step = LabelOf(job.job_template, kStep);
   return step.ends_with("initializer") || job.name.ends_with("initializer");
@@ -78,7 +78,7 @@ std::optional<std::int32_t> TimeoutOf(JsonValue runtime_spec, const ReadContext&
   return std::nullopt;
 }
 
-// Whether the Job holds the nodes that train.
+// Returns whether the Job holds the nodes that train.
 bool IsNode(const ReplicatedJob& job, bool is_mpi) {
   return job.name == "node" || (!is_mpi && LabelOf(job.job_template, kStep) == "trainer");
 }
