@@ -194,4 +194,10 @@ std::vector<PodCounts> PodCountsOf(const GangWorkload& workload, const GangGroup
   return counts;
 }
 
+std::int64_t TotalOf(const std::vector<std::int32_t>& counts) {
+  std::int64_t sum = 0;
+  for (const std::int32_t count : counts) sum += count;
+  return sum;
+}
+
 }  // namespace espalier

@@ -57,6 +57,9 @@ bool RunsWhole(const GangWorkload& workload, const GangGroup& gang);
 // where it runs already; without those that run, and never above a maximum.
 std::vector<std::int32_t> CountsOf(const GangWorkload& workload, const GangGroup& gang);
 
+// Returns the sum of counts.
+std::int64_t TotalOf(const std::vector<std::int32_t>& counts);
+
 struct PodCounts {
   std::int32_t required = 0;
   std::int32_t most = 0;  // at least as many

@@ -12,33 +12,16 @@
 #include <fmt/format.h>
 
 #include "host/gangs/gang_counts.hpp"
+#include "host/gangs/left_out_notes.hpp"
 
 namespace espalier {
 namespace {
-
-// "required example.com/rack"
-std::string LevelText(const TopologyRequest& request) {
-  if (request.required) return "required " + *request.required;
-  if (request.preferred) return "preferred " + *request.preferred;
-  return request.unconstrained ? "unconstrained" : "slices";
-}
-
-// Returns whether pods may not be elsewhere than a request says.
-bool IsRequirement(const TopologyRequest& request) {
-  return request.required.has_value() || HasSlices(request);
-}
 
 bool HasKnownShape(const GangWorkload& workload) {
   return std::ranges::any_of(workload.gang_groups, [](const GangGroup& gang) {
     return std::ranges::any_of(gang.ranked_groups,
                                [](const RankedGroup& ranked) { return !ranked.eq_groups.empty(); });
   });
-}
-
-std::int64_t Sum(const std::vector<std::int32_t>& counts) {
-  std::int64_t sum = 0;
-  for (const std::int32_t count : counts) sum += count;
-  return sum;
 }
 
 // Returns whether a request at some level of the gang binds its pods to each other. Of pods that
@@ -87,7 +70,7 @@ std::int64_t PodsOf(const GangWorkload& workload, const GangGroup& gang) {
   if (workload.replica_mode == ReplicaMode::kReplicatedPods && workload.replicas) {
     return *workload.replicas;
   }
-  return Sum(CountsOf(workload, gang));
+  return TotalOf(CountsOf(workload, gang));
 }
 
 // Pods of the outermost slices of a request, or 1.
@@ -107,12 +90,12 @@ std::int32_t PodsBeyondSlices(const PodSet& pod_set) {
 // Makes the units of one workload.
 class Units {
  public:
-  explicit Units(GangWorkload& workload) : workload_(workload) {}
+  explicit Units(GangWorkload& workload) : workload_(workload), notes_(workload) {}
 
   std::vector<Workload> Make() {
     if (auto known = WithoutPods()) return {*std::move(known)};
-    NoteWhatNoneHonours();
-    NoteWhatIsLeftOut();
+    notes_.NoteWhatNoneHonours();
+    notes_.NoteWhatFlatUnitsLeaveOut();
     const bool one_unit = workload_.whole || workload_.gang_groups.size() == 1;
     // Replicas are placed one by one, each as a whole.
     if (workload_.whole && workload_.replica_mode != ReplicaMode::kReplicatedGangs) {
@@ -123,7 +106,7 @@ class Units {
     if (units_.size() > 1) Number();
     if (units_.empty()) units_.push_back(workload_.head);  // of no pods
     for (Workload& unit : units_) {
-      unit.not_honoured = broken_;
+      unit.not_honoured = notes_.broken();
       SayWhatSlicesLeaveOut(unit);
     }
     return std::move(units_);
@@ -131,8 +114,8 @@ class Units {
 
   Workload MakeTree() {
     if (auto known = WithoutPods()) return *std::move(known);
-    NoteWhatNoneHonours();
-    for (const GangGroup& gang : workload_.gang_groups) NotePreferences(gang);
+    notes_.NoteWhatNoneHonours();
+    for (const GangGroup& gang : workload_.gang_groups) notes_.NotePreferences(gang);
     for (const GangGroup& gang : workload_.gang_groups) {
       if (workload_.replica_mode == ReplicaMode::kReplicatedPods) break;
       if (std::string why = WhyNotPlaceable(gang); !why.empty()) return Refused(std::move(why));
@@ -152,14 +135,14 @@ class Units {
 
   // Returns whether units of flat requests leave out something that the workload asks for.
   bool LeaveOutAnything() {
-    NoteWhatIsLeftOut();
+    notes_.NoteWhatFlatUnitsLeaveOut();
     const std::span<const GangGroup> gangs = workload_.gang_groups;
     if (workload_.whole) {
       PodSets(gangs, true);
     } else {
       for (const GangGroup& gang : gangs) PodSets({&gang, 1}, gangs.size() == 1);
     }
-    return left_out_;
+    return left_out_ || notes_.any();
   }
 
  private:
@@ -179,7 +162,7 @@ class Units {
     if (!gang.min_count) {
       return fmt::format("how many pods gangGroup {} needs is not known", gang.name);
     }
-    const std::int64_t pods = Sum(CountsOf(workload_, gang)) + RunningPodsOf(gang);
+    const std::int64_t pods = TotalOf(CountsOf(workload_, gang)) + RunningPodsOf(gang);
     if (*gang.min_count <= pods) return {};
     return fmt::format("gangGroup {} needs {} pods, but its eqGroups have {}", gang.name,
                        *gang.min_count, pods);
@@ -385,8 +368,9 @@ class Units {
   // A request holds either a required or a preferred level.
   void DropSecond(std::optional<TopologyRequest>& request, const std::string& of) {
     if (!request || !request->required || !request->preferred) return;
-    LeaveOut(fmt::format("topologyRequest of {}: preferred {} is not honoured beside required {}",
-                         of, *request->preferred, *request->required));
+    notes_.LeaveOut(
+        fmt::format("topologyRequest of {}: preferred {} is not honoured beside required {}", of,
+                    *request->preferred, *request->required));
     request->preferred.reset();
   }
 
@@ -412,7 +396,7 @@ class Units {
           pod_set_groups_ == 0 ? "group" : fmt::format("group-{}", pod_set_groups_);
       ++pod_set_groups_;
     } else {
-      LeaveOut(
+      notes_.LeaveOut(
           fmt::format("topologyRequest of {}: {} holds for each of its {} pod sets, not for all of "
                       "them together",
                       of, LevelText(*outer), pod_sets.size()),
@@ -429,7 +413,7 @@ class Units {
     if (request->required) return;
     if (request->preferred) {
       if (!outer.required) return;
-      LeaveOut(
+      notes_.LeaveOut(
           fmt::format("topologyRequest of {}: preferred {} inside it is not honoured beside "
                       "required {}",
                       of, *request->preferred, *outer.required));
@@ -451,10 +435,11 @@ class Units {
                      TopologyRequest& request) {
     if (!HasSlices(outer) || HasSlices(request)) return;
     if (request.required) {
-      LeaveOut(fmt::format("topologyRequest of {}: its slices are not honoured beside required {} "
-                           "inside it",
-                           of, *request.required),
-               true);
+      notes_.LeaveOut(
+          fmt::format("topologyRequest of {}: its slices are not honoured beside required {} "
+                      "inside it",
+                      of, *request.required),
+          true);
       return;
     }
     request.slice_topology = outer.slice_topology;
@@ -486,173 +471,11 @@ class Units {
     }
   }
 
-  // What neither flat requests nor trees say.
-  void NoteWhatNoneHonours() {
-    for (const GangGroup& gang : workload_.gang_groups) {
-      for (const RankedGroup& ranked : gang.ranked_groups) {
-        if (ranked.eq_groups.empty()) {
-          Note(fmt::format("rankedGroup {} has no pods of its own: nothing says which they are",
-                           ranked.name));
-        }
-      }
-    }
-    if (workload_.replica_mode == ReplicaMode::kReplicatedGangs && !workload_.replicas) {
-      Note("the number of replicas is not known: one is placed");
-    }
-  }
-
-  void NoteWhatIsLeftOut() {
-    const bool many = !workload_.whole &&
-                      (workload_.gang_groups.size() > 1 || workload_.replicas.value_or(1) > 1);
-    if (many && AsksForLevels(workload_.topology_request)) {
-      LeaveOut(fmt::format(
-                   "topologyRequest of the workload: {} is not honoured, as its parts are placed "
-                   "one by one",
-                   LevelText(*workload_.topology_request.levels)),
-               IsRequirement(*workload_.topology_request.levels));
-    }
-    if (!workload_.whole && workload_.gang_groups.size() > 1) {
-      LeaveOut("its gangGroups are placed one after the other, each on its own");
-    }
-    const auto& level = workload_.exclusive_level;
-    const bool has_domain = std::ranges::any_of(workload_.gang_groups, [&](const GangGroup& gang) {
-      return gang.topology_request.levels && gang.topology_request.levels->required == level;
-    });
-    if (!level.empty() && (!has_domain || workload_.replicas.value_or(1) > 1)) {
-      LeaveOut(fmt::format("that each replica has a domain of {} to itself is not honoured", level),
-               true);
-    }
-    NoteSegments(workload_.topology_request, "the workload");
-    for (const GangGroup& gang : workload_.gang_groups) {
-      for (const EqGroup* group : GroupsOf(gang)) {
-        NoteSegments(group->topology_request, "eqGroup " + group->name);
-        NoteApart(*group, RunsApart(gang) > 1);
-      }
-      NoteRanks(gang.ranks, "gangGroup " + gang.name);
-      for (const RankedGroup& ranked : gang.ranked_groups) {
-        NoteRanks(ranked.ranks, "rankedGroup " + ranked.name);
-      }
-      NoteSpareGroups(gang);
-      if (!workload_.whole) NoteGang(gang);
-    }
-  }
-
-  // Notes where fewer groups would do than there are: all are placed.
-  void NoteSpareGroups(const GangGroup& gang) {
-    const auto note = [&](std::int32_t middle, const std::optional<std::int32_t>& least,
-                          const std::string& name) {
-      std::set<std::pair<std::int32_t, const RankedGroup*>> inside;
-      for (const RankedGroup& ranked : gang.ranked_groups) {
-        std::int32_t child = -1;
-        std::int32_t at = ranked.within;
-        for (; at >= 0 && at != middle; at = Middle(gang, at).within) child = at;
-        if (at == middle) inside.emplace(child, child < 0 ? &ranked : nullptr);
-      }
-      if (!least || *least >= std::ssize(inside)) return;
-      LeaveOut(fmt::format("all {} groups of {} are placed together; {} would do", inside.size(),
-                           name, *least));
-    };
-    note(-1, gang.min_groups, workload_.head.key.name);
-    for (std::size_t m = 0; m < gang.middle_groups.size(); ++m) {
-      note(static_cast<std::int32_t>(m), gang.middle_groups[m].min_groups,
-           gang.middle_groups[m].name);
-    }
-  }
-
-  void NoteRanks(const RankRequest& ranks, const std::string& of) {
-    if (ranks.placement == RankPlacement::kByPath) return;
-    LeaveOut(fmt::format("rankPlacement of {}: {}{} is not honoured", of, ToString(ranks.placement),
-                         ranks.level ? " over " + *ranks.level : ""));
-  }
-
-  static std::int32_t PodsIn(const EqGroup& group) {
-    return group.max_count.value_or(group.min_count.value_or(0));
-  }
-
-  // Returns how many runs of pods of a gang are to have domains to themselves.
-  static std::int64_t RunsApart(const GangGroup& gang) {
-    std::int64_t runs = 0;
-    for (const EqGroup* group : GroupsOf(gang)) {
-      if (!group->apart || group->apart->size < 1) continue;
-      runs += (std::int64_t{PodsIn(*group)} + group->apart->size - 1) / group->apart->size;
-    }
-    return runs;
-  }
-
-  void NoteApart(const EqGroup& group, bool several) {
-    const std::int32_t pods = PodsIn(group);
-    if (group.apart && (several || group.apart->size > 1)) {
-      LeaveOut(fmt::format("that {} of eqGroup {} {} a domain of {} to {} is not honoured",
-                           group.apart->size == 1 ? "each pod"
-                                                  : fmt::format("each {} pods", group.apart->size),
-                           group.name, group.apart->size == 1 ? "has" : "have",
-                           group.apart->topology, group.apart->size == 1 ? "itself" : "themselves"),
-               true);
-    }
-    if (pods < 2) return;
-    for (const std::string& kept_apart : group.kept_apart) {
-      LeaveOut(fmt::format("{} of eqGroup {} is not honoured", kept_apart, group.name), true);
-    }
-  }
-
-  void NoteSegments(const GroupTopologyRequest& request, const std::string& of) {
-    if (!request.segments) return;
-    LeaveOut(fmt::format("segments of {} pods of {} in one domain of {} each are not honoured",
-                         request.segments->size, of, request.segments->topology),
-             true);
-  }
-
-  void NoteGang(const GangGroup& gang) {
-    if (!gang.waits_for.empty() || RunsEnough(gang)) return;
-    const std::int64_t placed = Sum(CountsOf(workload_, gang)) + RunningPodsOf(gang);
-    if (gang.mode == GangMode::kGang && gang.max_count && *gang.max_count > placed) {
-      LeaveOut(
-          fmt::format("gangGroup {}: {} of its at most {} pods are placed, as many as it needs",
-                      gang.name, placed, *gang.max_count));
-    }
-  }
-
-  // What TreeOf does with preferred levels of pods that are best effort.
-  void NotePreferences(const GangGroup& gang) {
-    if (!IsBestEffort(workload_, gang)) return;
-    NotePreference(workload_.topology_request, "the workload");
-    NotePreference(gang.topology_request, "gangGroup " + gang.name);
-    NoteRanks(gang.ranks, "gangGroup " + gang.name);
-    for (const RankedGroup& ranked : gang.ranked_groups) {
-      NoteRanks(ranked.ranks, "rankedGroup " + ranked.name);
-      NotePreference(ranked.topology_request, "rankedGroup " + ranked.name);
-      for (const EqGroup& group : ranked.eq_groups) {
-        NotePreference(group.topology_request, "eqGroup " + group.name);
-      }
-    }
-  }
-
-  void NotePreference(const GroupTopologyRequest& request, const std::string& of) {
-    if (!request.levels || !request.levels->preferred) return;
-    Note(
-        fmt::format("topologyRequest of {}: none of its pods needs another, so that preferred {} "
-                    "keeps none of them back: they are packed into as few domains as hold them",
-                    of, *request.levels->preferred));
-  }
-
-  // Notes what a tree would say; `broken`: where pods go may be against it.
-  void LeaveOut(std::string text, bool broken = false) {
-    left_out_ = true;
-    if (broken && std::ranges::find(broken_, text) == broken_.end()) broken_.push_back(text);
-    Note(std::move(text));
-  }
-
-  void Note(std::string text) {
-    if (std::ranges::find(workload_.notes, text) == workload_.notes.end()) {
-      workload_.notes.push_back(std::move(text));
-    }
-  }
-
   GangWorkload& workload_;
   std::vector<Workload> units_;
-  bool left_out_ = false;
+  LeftOutNotes notes_;
+  bool left_out_ = false;   // pods beyond whole slices, of which the units tell
   int pod_set_groups_ = 0;  // made so far
-  std::vector<std::string> broken_;
 };
 
 // Returns whether ranks run through several equivalence groups.
