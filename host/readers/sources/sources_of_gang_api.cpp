@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "host/gangs/gang_counts.hpp"
+#include "host/model/excerpt.hpp"
+#include "host/readers/sources/replicas.hpp"
+#include "host/readers/sources/sources_reader.hpp"
+#include "host/readers/sources/template_source.hpp"
+
+namespace espalier {
+namespace {
+
+using Kind = PartReference::Kind;
+
+}  // namespace
+
+void SourcesReader::MoveTemplatesToParts() {
+  std::vector<SourceRead> left;
+  for (SourceRead& read : workloads_) {
+    if (!MoveToParts(read)) left.push_back(std::move(read));
+  }
+  workloads_ = std::move(left);
+}
+
+bool SourcesReader::MoveToParts(SourceRead& read) {
+  GangWorkload& workload = read.workload;
+  std::vector<EqGroup*> groups;
+  for (GangGroup& gang : workload.gang_groups) {
+    for (RankedGroup& ranked : gang.ranked_groups) {
+      for (EqGroup& group : ranked.eq_groups) groups.push_back(&group);
+    }
+  }
+  const bool names_parts = !groups.empty() && std::ranges::all_of(groups, [](const EqGroup* group) {
+    return group->part_of.kind == Kind::kWorkloadPodGroup || IsPodGroup(group->part_of.kind);
+  });
+  if (!names_parts || read.asker == nullptr) return false;
+  std::set<PartReference> with_pods;
+  for (const auto& [key, value] : members_) with_pods.insert(key.second);
+  for (EqGroup* group : groups) {
+    if (with_pods.contains(group->part_of)) continue;
+    PartMembers& members = members_[{workload.head.key.namespace_, group->part_of}];
+    MemberPods pods{*group};
+    const bool of_one = !workload.whole || workload.replica_mode == ReplicaMode::kReplicatedGangs;
+    if (workload.replicas && of_one) {
+      pods.group.max_count = pods.group.max_count.value_or(1) * *workload.replicas;
+    }
+    members.owner = read.asker->object.value;
+    members.owner_title = fmt::format("{} {}", read.asker->kind, workload.head.key.ToString());
+    members.pods.push_back(std::move(pods));
+  }
+  return true;
+}
+
+void SourcesReader::ReadGangApiWorkloads() {
+  Referring referring;
+  for (std::size_t i = 0; i < workloads_.size(); ++i) NoteReferences(i, referring);
+  std::vector<std::pair<GangApiWorkload, const PodAsker*>> users;
+  std::size_t next = 0;
+  while (const PodAsker* asker = EachOf("Workload", "scheduling", next)) {
+    if (!IsGangApiWorkload(asker->object.value)) continue;
+    const std::string why = WithFindings(*asker, [&](const SourceContext& context) {
+      users.emplace_back(ReadGangApiWorkload(asker->object.value, context), asker);
+    });
+    if (why.empty() || users.empty() || users.back().second != asker) {
+      if (!why.empty()) workloads_.push_back({LeftOut(*asker, why), asker});
+      continue;
+    }
+    LeaveOut(why, users.back().first.workload);
+  }
+  // An owner has one Workload (003): that which its template names, else the oldest.
+  std::ranges::sort(users, {}, [&](const auto& user) {
+    const Workload& head = user.first.workload.head;
+    const bool is_named = referring.contains(Reference(head.key.namespace_, "", "", head.key.name));
+    return std::tuple(!is_named, head.creation_seconds, head.key);
+  });
+  std::map<Reference, std::string> described;  // true workload -> its Workload
+  for (auto& [user, asker] : users) {
+    GangWorkload& workload = user.workload;
+    const ObjectKey& key = workload.head.key;
+    const auto& of = workload.true_workload;
+    if (of && described.contains(ReferenceTo(key.namespace_, *of))) {
+      workload.waits_for =
+          fmt::format("Workload {} describes {} {}, which has one Workload, already",
+                      described[ReferenceTo(key.namespace_, *of)], of->kind, of->name);
+    } else {
+      TakeTheDefault(workload, referring);
+      if (of) described.emplace(ReferenceTo(key.namespace_, *of), key.name);
+    }
+    for (GangWorkload& joined : JoinReplicas(std::move(user), members_)) {
+      workloads_.push_back({std::move(joined), asker});
+    }
+  }
+  std::erase_if(workloads_, [](const SourceRead& read) { return read.taken; });
+}
+
+void SourcesReader::HoldBackTemplates() {
+  for (SourceRead& read : workloads_) {
+    GangWorkload& workload = read.workload;
+    if (read.asker == nullptr || IsGangWorkload(*read.asker)) continue;
+    for (const GangGroup& gang : workload.gang_groups) {
+      for (const EqGroup* group : GroupsOf(gang)) HoldBack(*group, workload);
+    }
+  }
+}
+
+void SourcesReader::HoldBack(const EqGroup& group, GangWorkload& workload) const {
+  const PartReference& part = group.part_of;
+  const bool of_workload = part.kind == Kind::kWorkload || part.kind == Kind::kWorkloadPodGroup;
+  if (!workload.waits_for.empty() || (!of_workload && !IsPodGroup(part.kind))) return;
+  const std::string_view kind = of_workload ? "Workload" : "PodGroup";
+  const bool there = find_(kind, workload.head.key.namespace_, part.name).has_value();
+  workload.waits_for = fmt::format(
+      "its template names {} {}, which {}; its pods wait for it", kind, Excerpt(part.name),
+      there ? "does not describe all of its pods" : "is not in the input");
+}
+
+SourcesReader::Reference SourcesReader::ReferenceTo(const std::string& name_space,
+                                                    const TrueWorkload& of) {
+  return {name_space, of.api_group, of.kind, of.name};
+}
+
+void SourcesReader::NoteReferences(std::size_t index, Referring& referring) const {
+  const SourceRead& read = workloads_[index];
+  if (read.asker == nullptr) return;
+  const std::string& name_space = read.workload.head.key.namespace_;
+  if (const auto& of = read.workload.true_workload) {
+    referring.emplace(ReferenceTo(name_space, *of), index);
+  }
+  for (const GangGroup& gang : read.workload.gang_groups) {
+    for (const RankedGroup& ranked : gang.ranked_groups) {
+      for (const EqGroup& group : ranked.eq_groups) {
+        if (group.part_of.kind != Kind::kWorkload) continue;
+        referring.emplace(Reference(name_space, "", "", group.part_of.name), index);
+      }
+    }
+  }
+}
+
+void SourcesReader::TakeTheDefault(GangWorkload& user, const Referring& referring) {
+  const std::string& name_space = user.head.key.namespace_;
+  std::size_t first = workloads_.size();
+  const auto look_at = [&](const Reference& reference) {
+    const auto [begin, end] = referring.equal_range(reference);
+    for (auto it = begin; it != end; ++it) {
+      if (!workloads_[it->second].taken) first = std::min(first, it->second);
+    }
+  };
+  look_at(Reference(name_space, "", "", user.head.key.name));
+  if (user.true_workload) look_at(ReferenceTo(name_space, *user.true_workload));
+  if (first == workloads_.size()) return;
+  SourceRead& of_default = workloads_[first];
+  if (of_default.asker->source == nullptr) ReadItsTemplates(of_default);
+  if (!user.true_workload) user.true_workload = of_default.workload.true_workload;
+  AdoptDefaults(user, of_default.workload);
+  of_default.taken = true;
+}
+
+void SourcesReader::ReadItsTemplates(SourceRead& read) const {
+  const PodAsker& asker = *read.asker;
+  const ReadContext context = ContextOf(asker, diagnostics_);
+  if (context.HasUnreadableNumber()) return;
+  GangWorkload& workload = read.workload;
+  ReadByTemplates(
+      asker.object.value,
+      {context, defaults_, find_, asker.kind, asker.version, workload.true_workload->api_group},
+      workload);
+  workload.running = owners_->HasBoundPods(asker);
+}
+
+}  // namespace espalier

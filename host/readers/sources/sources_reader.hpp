@@ -1,0 +1,230 @@
+// Reads the gang workloads of an input step by step; ReadSources is its only user.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "host/readers/sources/gang_api_join.hpp"
+#include "host/readers/sources/job_object.hpp"
+#include "host/readers/sources/left_out.hpp"
+#include "host/readers/sources/managed_jobs.hpp"
+#include "host/readers/sources/owners.hpp"
+#include "host/readers/sources/pod_members.hpp"
+#include "host/readers/sources/running_pods.hpp"
+#include "host/readers/sources/source_kinds.hpp"
+#include "host/readers/sources/sources.hpp"
+
+namespace espalier {
+
+// A gang workload and the object that it comes from.
+struct SourceRead {
+  GangWorkload workload;
+  const PodAsker* asker = nullptr;
+  bool taken = false;  // a Workload of the user's takes its place
+};
+
+// See ReadSources.
+class SourcesReader {
+ public:
+  SourcesReader(const ObjectIndex& index, const Cluster& cluster, const ClusterDefaults& defaults,
+                const SourcesOptions& options, Diagnostics& diagnostics);
+
+  SourcesRead Run();
+
+ private:
+  ReadContext ContextOf(const PodAsker& asker, Diagnostics& diagnostics) const;
+
+  FoundObject Found(const PodAsker& asker) const;
+
+  // Leaves out all but the first of objects with the same identity.
+  void LeaveOutTwins();
+
+  // What names an object: namespace, kind and name.
+  using ObjectName = std::tuple<std::string_view, std::string_view, std::string_view>;
+
+  static std::string_view NamespaceIn(JsonValue object);
+
+  // Notes the objects that Workloads of the gang API describe.
+  void NoteDescribed();
+
+  // Returns whether the object is read as Kueue does (R30.1): with a Workload of the gang API its
+  // gangs count.
+  bool IsAsKueue(const PodAsker& asker) const;
+
+  // Returns a workload that stands for an object that is left out.
+  GangWorkload LeftOut(const PodAsker& asker, const std::string& why) const;
+
+  // Does as With. Returns why the object is left out; "" when it is not.
+  template <class ReadOne>
+  std::string WithFindings(const PodAsker& asker, ReadOne read) {
+    Diagnostics findings(diagnostics_.strict());
+    With(asker, findings, read);
+    const auto known = left_out_.find(&asker);
+    return known != left_out_.end() ? known->second
+                                    : diagnostics_.AppendObject(std::move(findings));
+  }
+
+  // Reads what an object describes, with `read(context, workloads)`.
+  template <class ReadOne>
+  void Add(const PodAsker& asker, ReadOne read) {
+    std::vector<GangWorkload> workloads;
+    const std::string why =
+        WithFindings(asker, [&](const SourceContext& context) { read(context, workloads); });
+    if (!why.empty() && workloads.empty()) workloads.push_back(LeftOut(asker, why));
+    for (GangWorkload& workload : workloads) {
+      LeaveOut(why, workload);
+      workloads_.push_back({std::move(workload), &asker});
+    }
+  }
+
+  // Calls `read(context)` for one object, unless reading was stopped.
+  template <class ReadOne>
+  void With(const PodAsker& asker, Diagnostics& diagnostics, ReadOne read) const {
+    if (index_.abandoned()) return;
+    const ReadContext context = ContextOf(asker, diagnostics);
+    read(SourceContext{context, defaults_, find_, asker.source->kind,
+                       asker.version.empty() ? KnownVersion(*asker.source) : asker.version,
+                       asker.source->group, IsAsKueue(asker)});
+  }
+
+  // Returns whether everything is read as Kueue does.
+  bool AsKueue() const { return options_.trees == Trees::kNone; }
+
+  static std::string_view KnownVersion(const SourceKind& kind);
+
+  static bool IsGangWorkload(const PodAsker& asker);
+
+  // Returns the kind of an object, for people, with its group where it is a Workload of another.
+  static std::string Name(const PodAsker& asker);
+
+  // Returns why an object is not read by itself; empty: it is.
+  std::string WhyLeftOut(const PodAsker& asker) const;
+
+  void ReadPods();
+
+  // Shows `on_job` the pods that are yet to be placed.
+  void ShowPods();
+
+  // Reads what jobs and the like that a Workload of Kueue's stands for ask for now.
+  void ReadOwned();
+
+  // Reads an object that was admitted: what is wrong with it is Kueue's affair.
+  std::vector<GangWorkload> ReadAdmitted(const PodAsker& asker) const;
+
+  void ReadAll();
+
+  // Says whether pods of a Deployment or the like have nodes. Kueue makes Workloads of its pods, so
+  // that its status may know of none that is ready yet.
+  bool RunsByItsPods(const PodAsker& asker) const;
+
+  // Names objects of kinds that are not known but ask for pods; they are not placed.
+  void ReadUnknown();
+
+  // Has pods whose template says that they are part of another description placed as that says.
+  void MoveTemplatesToParts();
+
+  // Returns whether pods name an object that is a group of them.
+  static bool IsPodGroup(PartReference::Kind kind);
+
+  bool MoveToParts(SourceRead& read);
+
+  const PodAsker* EachOf(std::string_view kind, std::string_view group, std::size_t& next) const;
+
+  void ReadGangApiWorkloads();
+
+  // Lets pods whose template names what is not in the input, or what does not take them, wait for
+  // it: they are never placed without it (W3.5, W4.4).
+  void HoldBackTemplates();
+
+  void HoldBack(const EqGroup& group, GangWorkload& workload) const;
+
+  // What workloads refer to, by namespace: a true workload, by its group, kind and name, or the
+  // user's own Workload, by its name alone.
+  using Reference = std::tuple<std::string, std::string, std::string, std::string>;
+  using Referring = std::multimap<Reference, std::size_t>;
+
+  static Reference ReferenceTo(const std::string& name_space, const TrueWorkload& of);
+
+  // Adds what the workload at the index refers to.
+  void NoteReferences(std::size_t index, Referring& referring) const;
+
+  // Puts the user's own Workload in the place of what its true workload would give.
+  void TakeTheDefault(GangWorkload& user, const Referring& referring);
+
+  // Gives an object of a kind that is not known the pods of the templates that it holds.
+  void ReadItsTemplates(SourceRead& read) const;
+
+  void ReadGroups();
+
+  // Reads the pod groups of another scheduler. One of which no pod is there is what the object that
+  // made it asks for, where that is in the input.
+  template <class ReadGroup>
+  void ReadSchedulerGroups(std::string_view group, ReadGroup read_group) {
+    std::size_t next = 0;
+    while (const PodAsker* asker = EachOf("PodGroup", group, next)) {
+      Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
+        read_group(asker->object.value, context, members_, read);
+      });
+      GangWorkload& added = workloads_.back().workload;
+      const bool has_pods = !added.gang_groups.empty() &&
+                            !added.gang_groups.front().ranked_groups.empty() &&
+                            !added.gang_groups.front().ranked_groups.front().eq_groups.empty();
+      if (workloads_.back().asker != asker || has_pods || !owners_->HasController(*asker)) continue;
+      workloads_.pop_back();
+      ++result_.skipped["PodGroup of another object"];
+    }
+  }
+
+  static bool HasParent(JsonValue object);
+
+  void ReadComposites();
+
+  void ReadKueuePodGroups();
+
+  // Reports pods that name what is not in the input and stay pending, in one line for each thing
+  // that they name.
+  void ReportStrays();
+
+  void Finish();
+
+  // Lets a job that names the Workload that stands for it wait for that one. Of kinds whose
+  // Workloads Kueue makes by rules of their own the name is not looked at.
+  void NotePrebuilt(Workload& head) const;
+
+  // Tells whether Kueue manages a job; descriptions of gangs that are no jobs of its integrations
+  // are nobody's to manage.
+  void JudgeManaged(SourceRead& read) const;
+
+  void TakeBack(std::int64_t now, GangWorkload& workload);
+
+  void AddUnits(SourceRead& read);
+
+  // Returns whether the units of a workload may take the memory that they need.
+  bool HasRoom(const SourceRead& read);
+
+  const ObjectIndex& index_;
+  const Cluster& cluster_;
+  const ClusterDefaults& defaults_;
+  const SourcesOptions options_;
+  Diagnostics& diagnostics_;
+  std::vector<PodAsker> askers_;
+  std::set<ObjectName> described_;
+  std::optional<OwnerIndex> owners_;
+  FindObject find_;
+  NodeLabels nodes_;
+  ManagedJobs managed_;
+  Members members_;
+  // Why objects are left out whose gangs are read after that was found.
+  std::map<const PodAsker*, std::string> left_out_;
+  std::vector<SourceRead> workloads_;
+  SourcesRead result_;
+};
+
+}  // namespace espalier
