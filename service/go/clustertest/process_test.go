@@ -1,0 +1,172 @@
+//go:build cluster
+
+package clustertest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// process is a program that the test started. It ends with the test, however that ends.
+type process struct {
+	t         testing.TB
+	name      string
+	path      string
+	arguments []string
+	log       *log
+
+	mu      sync.Mutex
+	command *exec.Cmd
+	ended   chan struct{} // closed once the command that runs has ended
+	stopped bool          // it is not to be started again
+}
+
+// log is a file of what a program says that tells of lines with a text.
+type log struct {
+	mu    sync.Mutex
+	file  *os.File
+	seen  strings.Builder
+	tells []tell
+}
+
+type tell struct {
+	text string
+	from int
+	said chan struct{}
+}
+
+func (l *log) Write(bytes []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen.Write(bytes)
+	kept := l.tells[:0]
+	for _, t := range l.tells {
+		if strings.Contains(l.seen.String()[t.from:], t.text) {
+			close(t.said)
+		} else {
+			kept = append(kept, t)
+		}
+	}
+	l.tells = kept
+	return l.file.Write(bytes)
+}
+
+// says returns a channel that is closed once the program says a text.
+func (l *log) says(text string) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := tell{text, l.seen.Len(), make(chan struct{})}
+	l.tells = append(l.tells, t)
+	return t.said
+}
+
+func (l *log) tail() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := l.seen.String()
+	return all[max(0, len(all)-3000):]
+}
+
+func newProcess(t testing.TB, folder, name, path string, arguments ...string) *process {
+	t.Helper()
+	file, err := os.Create(filepath.Join(folder, name+".log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, name: name, path: path, arguments: arguments, log: &log{file: file}}
+	t.Cleanup(func() {
+		p.stop()
+		if t.Failed() {
+			t.Logf("the end of what %s said:\n%s", name, p.log.tail())
+		}
+		_ = file.Close()
+	})
+	return p
+}
+
+// start starts the program, which must not run.
+func (p *process) start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.startLocked(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *process) startLocked() error {
+	p.command = exec.Command(p.path, p.arguments...)
+	p.command.Stdout, p.command.Stderr = p.log, p.log
+	// If the test is ended by force, what it started ends too.
+	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.command.Start(); err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	ended := make(chan struct{})
+	p.ended = ended
+	go func(command *exec.Cmd) {
+		_ = command.Wait()
+		close(ended)
+	}(p.command)
+	return nil
+}
+
+// signal sends a signal, if the program runs.
+func (p *process) signal(signal syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.command != nil {
+		_ = p.command.Process.Signal(signal)
+	}
+}
+
+// kill ends the program at once.
+func (p *process) kill() {
+	p.signal(syscall.SIGKILL)
+	p.mu.Lock()
+	ended := p.ended
+	p.mu.Unlock()
+	if ended != nil {
+		<-ended
+	}
+}
+
+// supervise starts the program, and again whenever it ends, as a Deployment does, until stop.
+func (p *process) supervise() {
+	p.start()
+	go func() {
+		for {
+			p.mu.Lock()
+			ended := p.ended
+			p.mu.Unlock()
+			<-ended
+			p.mu.Lock()
+			stopped := p.stopped
+			var err error
+			if !stopped {
+				err = p.startLocked()
+			}
+			p.mu.Unlock()
+			if stopped {
+				return
+			}
+			if err != nil {
+				p.t.Error(err)
+				return
+			}
+		}
+	}()
+}
+
+// stop ends the program for good.
+func (p *process) stop() {
+	p.mu.Lock()
+	p.stopped = true
+	p.mu.Unlock()
+	p.kill()
+}
