@@ -1,16 +1,20 @@
 package espalier_test
 
 import (
+	"context"
 	"reflect"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"espalier.dev/espalier"
 	pb "espalier.dev/espalier/gen/espalier/v1"
+	"espalier.dev/espalier/internal/servertest"
 )
 
 func TestHoldsCountUntilTheyEnd(t *testing.T) {
@@ -52,6 +56,54 @@ func TestHoldsCountUntilTheyEnd(t *testing.T) {
 	expectProblem(t, err, codes.NotFound, "none@1", pb.HoldProblemReason_HOLD_PROBLEM_REASON_UNKNOWN)
 	if err := client.ExtendHolds(background(t), time.Millisecond, id); err == nil {
 		t.Error("a millisecond is held")
+	}
+}
+
+func TestAMirrorGoesOnFromHoldsThatAreMadeWithinChange(t *testing.T) {
+	server := servertest.Start(t)
+	client := dial(t, server.Address)
+	mirror := startMirror(t, client, espalier.MirrorOptions{})
+	workloads := map[types.NamespacedName]*kueue.Workload{}
+	for _, object := range servertest.Objects(t, dumps(t, "before.json.gz", "extra.json")...) {
+		if workload, is := object.(*kueue.Workload); is {
+			workloads[types.NamespacedName{Namespace: workload.Namespace, Name: workload.Name}] = workload
+		}
+		set(mirror, object)
+	}
+	gang := espalier.GangOf(workloads[types.NamespacedName{Namespace: "team-nlp", Name: "job-cbonly-01-56345"}], "gpu-h100")
+	hold := func() error {
+		return mirror.Change(background(t), func(ctx context.Context, now *espalier.Summary) (espalier.Position, error) {
+			placed, err := client.Place(ctx, espalier.PlaceOptions{State: now.Position, Sequential: true, Hold: time.Minute}, gang)
+			if err != nil {
+				return espalier.Position{}, err
+			}
+			return placed.Committed, nil
+		})
+	}
+	if err := hold(); err != nil {
+		t.Fatal(err)
+	}
+	held, _ := mirror.Position()
+	node := &corev1.Node{}
+	node.Name = "later"
+	mirror.Set(node)
+	// A load would be a generation of its own.
+	if got, want := flush(t, mirror), (espalier.Position{Epoch: held.Epoch, Generation: held.Generation + 1}); got != want {
+		t.Errorf("position %v after the next update, want %v", got, want)
+	}
+	// What fails, and what somebody else changes, is mended by the next call.
+	if err := hold(); len(espalier.HoldProblems(err)) != 1 {
+		t.Errorf("held twice: %v", err)
+	}
+	holds, err := client.Holds(background(t))
+	if err != nil || len(holds) != 1 {
+		t.Fatalf("%+v, %v", holds, err)
+	}
+	if _, err := client.ReleaseHolds(background(t), holds[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := hold(); err != nil {
+		t.Error(err)
 	}
 }
 

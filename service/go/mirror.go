@@ -95,7 +95,7 @@ func (o MirrorOptions) withDefaults() MirrorOptions {
 
 // Mirror keeps the state of a server that of a cluster: it loads the whole once and then sends what
 // changed. Where the server was started anew, or somebody else changed the state, it loads again.
-// It has to be the only one that changes the state.
+// It has to be the only one that changes the state, but for those who do so within Change.
 type Mirror struct {
 	client  *Client
 	options MirrorOptions
@@ -103,6 +103,7 @@ type Mirror struct {
 	synced  []cache.InformerSynced
 	changed chan struct{}      // holds one token while there may be something to send
 	flushes chan chan Position // who waits for what there is to be sent
+	talking sync.Mutex         // held while the server is told or asked something that position depends on
 
 	mu       sync.Mutex
 	position Position
@@ -203,6 +204,39 @@ func (m *Mirror) Flush(ctx context.Context) (Position, error) {
 	}
 }
 
+// Change waits as Flush does, and then calls a function that changes the state: by what it places with
+// a hold, or by holds that it ends. The function is given what the server holds, which the mirror leaves
+// alone meanwhile, and returns the position that it made, which is the mirror's from then on; zero if
+// it changed nothing. Errors: those of Flush, and of the function; of StaleState the mirror loads anew,
+// so that another try is of use.
+func (m *Mirror) Change(ctx context.Context, do func(context.Context, *Summary) (Position, error)) error {
+	for {
+		if _, err := m.Flush(ctx); err != nil {
+			return err
+		}
+		if done, err := m.change(ctx, do); done || err != nil {
+			return err
+		}
+	}
+}
+
+// change returns false where the state is to be loaded anew first.
+func (m *Mirror) change(ctx context.Context, do func(context.Context, *Summary) (Position, error)) (bool, error) {
+	m.talking.Lock()
+	defer m.talking.Unlock()
+	summary, err := m.check(ctx)
+	if summary == nil {
+		return false, err
+	}
+	after, err := do(ctx, summary)
+	if current, stale := StaleState(err); stale {
+		m.resync(reasonOf(summary.Position, current), current)
+	} else if after != (Position{}) {
+		m.setPosition(after)
+	}
+	return true, err
+}
+
 func (m *Mirror) notFlushed(ctx context.Context) error {
 	_, err := m.Position()
 	return errors.Join(fmt.Errorf("the server was not told of all changes: %w", ctx.Err()), err)
@@ -272,7 +306,14 @@ func (m *Mirror) await(ctx context.Context, waiting *[]chan Position) bool {
 		case <-m.changed:
 			return m.gather(ctx, waiting)
 		case <-check.C():
-			m.check(ctx)
+			m.talking.Lock()
+			_, err := m.check(ctx)
+			m.talking.Unlock()
+			if err != nil {
+				// The next message tells whether it is still there.
+				m.setError(err)
+				m.options.Logger.Warn("state not checked", "err", err)
+			}
 			return ctx.Err() == nil
 		}
 	}
@@ -292,8 +333,9 @@ func (m *Mirror) gather(ctx context.Context, waiting *[]chan Position) bool {
 	return true
 }
 
-// check asks whether the server still has the state, and has it loaded anew where it has not.
-func (m *Mirror) check(ctx context.Context) {
+// check returns what the server holds. Where that is not what the mirror sent last it returns nil, and has
+// the state loaded anew. Errors: the server did not answer. To be called while nobody else talks.
+func (m *Mirror) check(ctx context.Context) (*Summary, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.options.CallTimeout)
 	defer cancel()
 	summary, err := m.client.Summary(ctx)
@@ -301,13 +343,14 @@ func (m *Mirror) check(ctx context.Context) {
 	switch {
 	case codeOf(err) == codes.NotFound:
 		m.resync("unloaded", Position{})
+		return nil, nil
 	case err != nil:
-		// The next message tells whether it is still there.
-		m.setError(err)
-		m.options.Logger.Warn("state not checked", "err", err)
+		return nil, err
 	case summary.Position != position:
 		m.resync(reasonOf(position, summary.Position), summary.Position)
+		return nil, nil
 	}
+	return summary, nil
 }
 
 func reasonOf(ours, current Position) string {
@@ -342,6 +385,8 @@ func (m *Mirror) setPosition(position Position) {
 
 // send tells the server what it has not been told.
 func (m *Mirror) send(ctx context.Context) error {
+	m.talking.Lock()
+	defer m.talking.Unlock()
 	base, _ := m.Position()
 	if base == (Position{}) {
 		return m.load(ctx)

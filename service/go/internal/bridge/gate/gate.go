@@ -4,7 +4,7 @@
 // What was decided stands in the pods: first the node of each pod of a gang in an annotation, then,
 // pod by pod, a node selector in the place of the gate. So a bridge that starts anew goes on from
 // the pods alone, and what only some pods of a gang say before the first gate is opened is decided
-// anew.
+// anew. Between the placement and then, a hold of the server keeps the room.
 package gate
 
 import (
@@ -24,22 +24,25 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 
 	"espalier.dev/espalier"
+	pb "espalier.dev/espalier/gen/espalier/v1"
 	"espalier.dev/espalier/internal/bridge/events"
 	"espalier.dev/espalier/internal/resources"
 )
 
 // Placer is the part of a client that is used.
 type Placer interface {
-	Summary(context.Context) (*espalier.Summary, error)
 	Place(context.Context, espalier.PlaceOptions, ...espalier.Gang) (*espalier.Placement, error)
+	Holds(context.Context) ([]espalier.Hold, error)
+	ConfirmHolds(context.Context, *pb.UpdateStateRequest, ...string) (espalier.Position, error)
+	ReleaseHolds(context.Context, ...string) (espalier.Position, error)
 }
 
-// Books keep room for pods from when they are given a node until they are bound: a Mirror, which is
-// the only writer of the server's state. Holds of the server would stand in its place.
+// Books keep room for pods from when all of their gang say their nodes until they are bound: a Mirror,
+// which is the only writer of the server's state, but for what Change lets others do.
 type Books interface {
 	Assume(pod *corev1.Pod, node string)
 	Forget(pod types.NamespacedName)
-	Flush(context.Context) (espalier.Position, error)
+	Change(context.Context, func(context.Context, *espalier.Summary) (espalier.Position, error)) error
 }
 
 // Options change what a gate does.
@@ -61,6 +64,8 @@ type Gate struct {
 
 	written map[types.NamespacedName]written
 	assumed map[types.NamespacedName]struct{}
+	// The server may have holds of ours: of this round, or of a bridge that ended in the middle of one.
+	holds bool
 
 	gangs  *prometheus.GaugeVec
 	opened prometheus.Counter
@@ -82,6 +87,7 @@ func New(client kubernetes.Interface, placer Placer, books Books, core informers
 		changed: make(chan struct{}, 1),
 		written: map[types.NamespacedName]written{},
 		assumed: map[types.NamespacedName]struct{}{},
+		holds:   !options.DryRun,
 		gangs: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "espalier_gate_gangs", Help: "Gangs behind the gate, by state: incomplete, waiting, wrong, placed.",
 		}, []string{"state"}),
@@ -175,6 +181,10 @@ func (g *Gate) round(ctx context.Context) error {
 		g.deleteLost(ctx, p)
 	}
 	g.syncBooks(gangs)
+	// Those that are left from before are of gangs that are decided anew, or that say their nodes.
+	if err := g.endHolds(ctx, nil); err != nil {
+		return err
+	}
 	placed, waiting, err := g.place(ctx, toPlace)
 	counts["waiting"] = len(waiting)
 	counts["placed"] += len(placed)
@@ -184,14 +194,19 @@ func (g *Gate) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	written := map[string]struct{}{} // holds of gangs whose pods all say their nodes
 	for _, p := range placed {
 		if g.annotate(ctx, p) {
+			written[p.hold] = struct{}{}
 			p.open = append(p.open, p.place...)
 			slices.SortFunc(p.open, byRank)
 			if !slices.Contains(toOpen, p) {
 				toOpen = append(toOpen, p)
 			}
 		}
+	}
+	if err := g.endHolds(ctx, written); err != nil {
+		g.options.Logger.Warn("holds not ended; the next round does", "err", err)
 	}
 	for _, p := range toOpen {
 		g.open(ctx, p)
@@ -244,6 +259,7 @@ type plan struct {
 	lost   []member // were sent to a node that is no longer there
 	within map[string]string
 	nodes  map[types.NamespacedName]string // of `place`, once they are given
+	hold   string                          // of the server, that keeps their room
 	reason string                          // why they are given none
 }
 
@@ -306,78 +322,136 @@ func (g *Gate) assume(m member, node string) {
 	g.assumed[m.key()] = struct{}{}
 }
 
-// place asks where gangs go, on one flavor after the other. Errors: the server did not answer, or its
-// state changed meanwhile.
+// Holds are of an owner, and expire after a time in which a round is surely over: it ends them.
+const (
+	holdOwner = "espalier-bridge"
+	holdTime  = 10 * time.Minute
+)
+
+// place asks where gangs go, on one flavor after the other, and holds their room. Errors: the server
+// did not answer, or its state changed meanwhile.
 func (g *Gate) place(ctx context.Context, plans []*plan) (placed, waiting []*plan, err error) {
-	position, err := g.books.Flush(ctx)
-	if err != nil || len(plans) == 0 {
-		return nil, nil, err
+	if len(plans) == 0 {
+		return nil, nil, nil
 	}
-	summary, err := g.placer.Summary(ctx)
+	waiting = plans
+	err = g.books.Change(ctx, func(ctx context.Context, summary *espalier.Summary) (espalier.Position, error) {
+		position := summary.Position
+		var reasons []string
+		for _, flavor := range summary.Flavors {
+			if len(waiting) == 0 {
+				break
+			}
+			if flavor.Levels[len(flavor.Levels)-1] != corev1.LabelHostname {
+				reasons = append(reasons, fmt.Sprintf("flavor %s: the lowest level of its topology is not %s", flavor.Name, corev1.LabelHostname))
+				continue
+			}
+			after, err := g.placeOn(ctx, flavor, position, waiting)
+			if err != nil {
+				return position, err
+			}
+			if after != (espalier.Position{}) {
+				position = after
+			}
+			waiting = slices.DeleteFunc(slices.Clone(waiting), func(p *plan) bool { return p.nodes != nil })
+		}
+		for _, p := range waiting {
+			if p.reason == "" {
+				p.reason = strings.Join(append(reasons, "the state has no flavor with a topology that ends with hosts"), "; ")
+			}
+		}
+		return position, nil
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	var reasons []string
-	waiting = plans
-	for _, flavor := range summary.Flavors {
-		if flavor.Levels[len(flavor.Levels)-1] != corev1.LabelHostname {
-			reasons = append(reasons, fmt.Sprintf("flavor %s: the lowest level of its topology is not %s", flavor.Name, corev1.LabelHostname))
-			continue
-		}
-		var asked []*plan
-		var sets [][]podSet
-		var gangs []espalier.Gang
-		for _, p := range waiting {
-			of, err := g.gangOf(p, flavor)
-			if err != nil {
-				p.reason = err.Error()
-				continue
-			}
-			gang := espalier.Gang{Namespace: p.gang.key.Namespace, Name: p.gang.key.Name}
-			for i := range of {
-				of[i].Flavor = flavor.Name
-				gang.PodSets = append(gang.PodSets, of[i].PodSet)
-			}
-			asked, sets, gangs = append(asked, p), append(sets, of), append(gangs, gang)
-		}
-		if len(asked) == 0 {
-			continue
-		}
-		answers, err := g.placer.Place(ctx, espalier.PlaceOptions{State: position, Sequential: true}, gangs...)
+	return slices.DeleteFunc(slices.Clone(plans), func(p *plan) bool { return p.nodes == nil }), waiting, nil
+}
+
+// placeOn asks where gangs go on a flavor: those that fit are given nodes and hold their room. It
+// returns the position of the state with the holds; the zero one where there are none. Errors: as place.
+func (g *Gate) placeOn(ctx context.Context, flavor espalier.Flavor, position espalier.Position, plans []*plan) (espalier.Position, error) {
+	var asked []*plan
+	var sets [][]podSet
+	var gangs []espalier.Gang
+	for _, p := range plans {
+		of, err := g.gangOf(p, flavor)
 		if err != nil {
-			return nil, nil, err
+			p.reason = err.Error()
+			continue
 		}
-		for i, p := range asked {
-			if !answers.Answers[i].Fits() {
-				p.reason = strings.TrimPrefix(p.reason+"; ", "; ") + fmt.Sprintf("flavor %s: %s", flavor.Name, answers.Answers[i].Reason())
-				continue
-			}
-			if p.nodes, err = g.nodesOf(sets[i], &answers.Answers[i]); err != nil {
-				p.reason, p.nodes = err.Error(), nil
-				continue
-			}
-			placed = append(placed, p)
-			if g.options.DryRun {
-				continue
-			}
-			for _, m := range p.place {
-				g.assume(m, p.nodes[m.key()])
-			}
+		gang := espalier.Gang{Namespace: p.gang.key.Namespace, Name: p.gang.key.Name}
+		for i := range of {
+			of[i].Flavor = flavor.Name
+			gang.PodSets = append(gang.PodSets, of[i].PodSet)
 		}
-		waiting = slices.DeleteFunc(slices.Clone(waiting), func(p *plan) bool { return p.nodes != nil })
-		if len(waiting) == 0 {
-			break
+		asked, sets, gangs = append(asked, p), append(sets, of), append(gangs, gang)
+	}
+	if len(asked) == 0 {
+		return espalier.Position{}, nil
+	}
+	options := espalier.PlaceOptions{State: position, Sequential: true}
+	if !g.options.DryRun {
+		options.Hold, options.HoldOwner = holdTime, holdOwner
+		g.holds = true // whatever becomes of the call
+	}
+	answers, err := g.placer.Place(ctx, options, gangs...)
+	if err != nil {
+		return espalier.Position{}, err
+	}
+	for i, p := range asked {
+		if !answers.Answers[i].Fits() {
+			p.reason = strings.TrimPrefix(p.reason+"; ", "; ") + fmt.Sprintf("flavor %s: %s", flavor.Name, answers.Answers[i].Reason())
+			continue
 		}
-		if position, err = g.books.Flush(ctx); err != nil {
-			return nil, nil, err
+		if p.nodes, err = g.nodesOf(sets[i], &answers.Answers[i]); err != nil {
+			p.reason, p.nodes = err.Error(), nil
+		} else if len(answers.Holds) > 0 {
+			p.hold = answers.Holds[i]
 		}
 	}
-	for _, p := range waiting {
-		if p.reason == "" {
-			p.reason = strings.Join(append(reasons, "the state has no flavor with a topology that ends with hosts"), "; ")
-		}
+	return answers.Committed, nil
+}
+
+// endHolds ends all holds of this owner: those of gangs whose pods say their nodes are confirmed, as the
+// mirror has reported these pods as usage; the others are released. Errors: the server did not answer.
+func (g *Gate) endHolds(ctx context.Context, written map[string]struct{}) error {
+	if !g.holds {
+		return nil
 	}
-	return placed, waiting, nil
+	err := g.books.Change(ctx, func(ctx context.Context, summary *espalier.Summary) (espalier.Position, error) {
+		position := summary.Position
+		// Asked, as a server that was started anew has none, and one of a bridge that ended may have some.
+		holds, err := g.placer.Holds(ctx)
+		if err != nil {
+			return position, err
+		}
+		var confirmed, released []string
+		for _, hold := range holds {
+			if _, is := written[hold.ID]; is {
+				confirmed = append(confirmed, hold.ID)
+			} else if hold.Owner == holdOwner {
+				released = append(released, hold.ID)
+			}
+		}
+		if len(confirmed) > 0 {
+			after, err := g.placer.ConfirmHolds(ctx, nil, confirmed...)
+			if err != nil {
+				return position, err
+			}
+			position = after
+		}
+		if len(released) > 0 {
+			after, err := g.placer.ReleaseHolds(ctx, released...)
+			if err != nil {
+				return position, err
+			}
+			position = after
+		}
+		return position, nil
+	})
+	g.holds = err != nil
+	return err
 }
 
 // gangOf returns the pods that are to be placed, next to those of the gang that have their nodes.

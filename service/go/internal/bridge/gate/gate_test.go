@@ -37,7 +37,8 @@ type world struct {
 	t       *testing.T
 	ctx     context.Context
 	client  *fake.Clientset
-	address string
+	server  *servertest.Server
+	asker   *espalier.Client // of the tests' own
 	gate    *gate.Gate
 	cluster *cluster.Cluster
 	mirror  *espalier.Mirror
@@ -47,6 +48,7 @@ type world struct {
 	mu       sync.Mutex
 	failFrom int // patches from this one on fail; -1: none
 	patches  []string
+	onPatch  func(before int) // called with how many there were; nil: nothing is
 }
 
 // newWorld returns a cluster of racks of hosts with 8 cores each.
@@ -54,7 +56,13 @@ func newWorld(t *testing.T, racks, hosts int, options gate.Options) *world {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
-	w := &world{t: t, ctx: ctx, client: fake.NewClientset(), address: servertest.Start(t).Address, failFrom: -1}
+	w := &world{t: t, ctx: ctx, client: fake.NewClientset(), server: servertest.Start(t), failFrom: -1}
+	asker, err := espalier.Dial(w.server.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = asker.Close() })
+	w.asker = asker
 	for r := range racks {
 		for h := range hosts {
 			w.addNode(fmt.Sprintf("r%d-h%d", r, h), fmt.Sprintf("r%d", r))
@@ -65,6 +73,9 @@ func newWorld(t *testing.T, racks, hosts int, options gate.Options) *world {
 		defer w.mu.Unlock()
 		if w.failFrom >= 0 && len(w.patches) >= w.failFrom {
 			return true, nil, errors.New("the API server is away")
+		}
+		if w.onPatch != nil {
+			w.onPatch(len(w.patches))
 		}
 		w.patches = append(w.patches, action.(clienttesting.PatchAction).GetName())
 		return false, nil, nil
@@ -88,7 +99,7 @@ func (w *world) addNode(name, rack string) {
 func (w *world) start(options gate.Options) {
 	w.t.Helper()
 	options.Logger = quiet
-	client, err := espalier.Dial(w.address)
+	client, err := espalier.Dial(w.server.Address)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -11,7 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// annotate writes into each pod of a gang which node it is given, and returns whether all say so.
+// annotate writes into each pod of a gang which node it is given, and returns whether all say so: then
+// they use these nodes.
 func (g *Gate) annotate(ctx context.Context, p *plan) bool {
 	for i := range p.place {
 		m := &p.place[i]
@@ -26,6 +27,11 @@ func (g *Gate) annotate(ctx context.Context, p *plan) bool {
 		}
 		m.node = node
 		g.note(m, false)
+	}
+	if !g.options.DryRun {
+		for _, m := range p.place {
+			g.assume(m, m.node)
+		}
 	}
 	return true
 }
