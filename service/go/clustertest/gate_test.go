@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"espalier.dev/espalier"
 	"espalier.dev/espalier/internal/servertest"
 )
 
@@ -169,6 +169,7 @@ func TestGangsAreBoundWithinTheirDomainsWhateverEnds(t *testing.T) {
 			c.create(random, more[5:])
 			w.await("gangs are bound after the API server was started anew", missingOf(more))
 			w.checkDomains(append(slices.Clone(gangs), more...))
+			c.awaitNoHolds(server)
 			w.await("nothing is bound of the gang that has no room", func(pods map[types.NamespacedName]*corev1.Pod) int {
 				return never.pods - never.missing(pods)
 			})
@@ -177,8 +178,8 @@ func TestGangsAreBoundWithinTheirDomainsWhateverEnds(t *testing.T) {
 	}
 }
 
-// killNode deletes a node with pods of gangs that need a rack, where the rest of the rack has room for them,
-// and does what controllers do: its pods go, and others come in their place.
+// killNode deletes a node with pods of gangs that need a rack, where the rest of the rack has room for them.
+// As in a cluster its pods go then, and others come in their place.
 func (w *watcher) killNode(gangs []gang) {
 	w.t.Helper()
 	w.mu.Lock()
@@ -212,6 +213,7 @@ func (w *watcher) killNode(gangs []gang) {
 		}
 	}
 	lost := on[best]
+	w.repairs = byName
 	w.mu.Unlock()
 	if best == "" {
 		w.t.Fatal("no node is left whose gangs have room elsewhere")
@@ -226,14 +228,6 @@ func (w *watcher) killNode(gangs []gang) {
 		if err := client.Pods(p.Namespace).Delete(ctx, p.Name, now); err != nil {
 			w.t.Fatal(err)
 		}
-		g := byName[p.Labels[groupLabel]]
-		index, err := strconv.Atoi(p.Labels[indexLabel])
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if _, err := client.Pods(p.Namespace).Create(ctx, g.pod(index, "-again"), metav1.CreateOptions{}); err != nil {
-			w.t.Fatal(err)
-		}
 	}
 	w.await("the pods of the dead node are gone", func(pods map[types.NamespacedName]*corev1.Pod) int {
 		left := 0
@@ -243,5 +237,19 @@ func (w *watcher) killNode(gangs []gang) {
 			}
 		}
 		return left
+	})
+}
+
+// awaitNoHolds waits until nothing is held: what was decided is in the pods.
+func (c *cluster) awaitNoHolds(server *servertest.Server) {
+	c.t.Helper()
+	client, err := espalier.Dial(server.Address)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer client.Close()
+	await(c.t, "nothing is held any more", func(ctx context.Context) (bool, error) {
+		holds, err := client.Holds(ctx)
+		return err == nil && len(holds) == 0, nil
 	})
 }

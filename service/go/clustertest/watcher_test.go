@@ -5,14 +5,17 @@ package clustertest
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"espalier.dev/espalier/internal/bridge/gate"
 )
@@ -37,7 +40,14 @@ type watcher struct {
 	writes  int              // of a gate into pods
 	changed chan struct{}    // closed with the next change
 	points  []point          // what is to happen, in the order of writes
-	running chan *corev1.Pod
+	todo    chan chore
+	repairs map[string]gang // by name: whose pods come anew when they go
+}
+
+// chore is what a kubelet does for a pod that is bound, or a controller in the place of one that is gone.
+type chore struct {
+	pod  *corev1.Pod
+	gang gang // of a pod that comes anew
 }
 
 // point is something that happens once a gate has written so often.
@@ -53,7 +63,7 @@ func (c *cluster) watch(points []point) *watcher {
 	w := &watcher{
 		t: c.t, cluster: c, ctx: ctx, points: points, changed: make(chan struct{}),
 		pods: map[types.NamespacedName]*corev1.Pod{}, nodes: map[string]*corev1.Node{}, used: map[string]int64{},
-		running: make(chan *corev1.Pod, 100_000),
+		todo: make(chan chore, 100_000), repairs: map[string]gang{},
 	}
 	factory := informers.NewSharedInformerFactory(c.client, 0)
 	handle := func(informer cache.SharedIndexInformer, handler cache.ResourceEventHandlerFuncs) {
@@ -77,31 +87,45 @@ func (c *cluster) watch(points []point) *watcher {
 	})
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
-	var kubelets sync.WaitGroup
+	var workers sync.WaitGroup
 	for range 8 {
-		kubelets.Go(w.runPods)
+		workers.Go(w.work)
 	}
 	c.t.Cleanup(func() {
 		stop()
 		factory.Shutdown()
-		kubelets.Wait()
+		workers.Wait()
 	})
 	return w
 }
 
-// runPods plays kubelets.
-func (w *watcher) runPods() {
+// work plays kubelets and controllers.
+func (w *watcher) work() {
 	for {
 		select {
 		case <-w.ctx.Done():
 			return
-		case pod := <-w.running:
-			err := w.cluster.setRunning(w.ctx, pod)
-			if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) && w.ctx.Err() == nil {
-				w.running <- pod // the API server is away
+		case what := <-w.todo:
+			err := w.do(what)
+			done := err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) || apierrors.IsAlreadyExists(err)
+			if !done && w.ctx.Err() == nil {
+				w.todo <- what // the API server is away
 			}
 		}
 	}
+}
+
+func (w *watcher) do(what chore) error {
+	if what.gang.name == "" {
+		return w.cluster.setRunning(w.ctx, what.pod)
+	}
+	index, err := strconv.Atoi(what.pod.Labels[indexLabel])
+	if err != nil {
+		return err
+	}
+	anew := what.gang.pod(index, "-after-"+string(what.pod.UID)[:8])
+	_, err = w.cluster.client.CoreV1().Pods(anew.Namespace).Create(w.ctx, anew, metav1.CreateOptions{})
+	return err
 }
 
 func keyOf(p *corev1.Pod) types.NamespacedName {
@@ -149,7 +173,7 @@ func (w *watcher) set(pod *corev1.Pod) {
 			w.t.Errorf("node %s is used by %d GPUs of %d", node, w.used[node], gpusOfNode)
 		}
 		if pod.Status.Phase == corev1.PodPending {
-			w.running <- pod
+			w.todo <- chore{pod: pod}
 		}
 	}
 	w.pods[keyOf(pod)] = pod
@@ -169,6 +193,9 @@ func (w *watcher) removeLocked(pod *corev1.Pod) {
 		return
 	}
 	delete(w.pods, keyOf(pod))
+	if g, is := w.repairs[known.Labels[groupLabel]]; is {
+		w.todo <- chore{pod: known, gang: g}
+	}
 	if known.Spec.NodeName != "" {
 		w.used[known.Spec.NodeName] -= gpusOf(known)
 	}
@@ -267,6 +294,9 @@ func (g gang) pod(index int, suffix string) *corev1.Pod {
 	p.Name = fmt.Sprintf("%s-%d%s", g.name, index, suffix)
 	p.Labels = map[string]string{groupLabel: g.name, indexLabel: fmt.Sprint(index)}
 	p.Annotations = map[string]string{countLabel: fmt.Sprint(g.pods), "kueue.x-k8s.io/podset-required-topology": g.level}
+	p.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: "batch/v1", Kind: "Job", Name: g.name, UID: types.UID(g.name), Controller: ptr.To(true),
+	}}
 	p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: gate.Name}}
 	p.Spec.RestartPolicy = corev1.RestartPolicyNever
 	p.Spec.Containers = []corev1.Container{container(g.gpus)}

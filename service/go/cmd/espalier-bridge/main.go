@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -89,7 +90,10 @@ func connect(kubeconfig string) (bridge.Clients, error) {
 	}
 	loaded.QPS, loaded.Burst = requestsPerSecond, burst
 	loaded.UserAgent = "espalier-bridge"
-	core, err := kubernetes.NewForConfig(loaded)
+	// A third of the bytes of JSON; Kueue's objects have no other form than JSON.
+	binary := rest.CopyConfig(loaded)
+	binary.AcceptContentTypes, binary.ContentType = runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON, runtime.ContentTypeProtobuf
+	core, err := kubernetes.NewForConfig(binary)
 	if err != nil {
 		return bridge.Clients{}, fmt.Errorf("cluster: %w", err)
 	}

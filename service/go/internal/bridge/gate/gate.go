@@ -166,7 +166,7 @@ func (g *Gate) round(ctx context.Context) error {
 			continue
 		case len(p.place) == 0 && len(p.open) == 0:
 			counts["placed"]++
-		case !gang.complete():
+		case !gang.complete() || p.away: // before all have come anew it is not known which domain they need
 			counts["incomplete"]++
 			p.place = nil
 			if !p.begun {
@@ -257,6 +257,7 @@ type plan struct {
 	place  []member // get a node
 	open   []member // have one, and lose their gate
 	lost   []member // were sent to a node that is no longer there
+	away   bool     // nodes of members that have no gate are gone: so will these pods be
 	within map[string]string
 	nodes  map[types.NamespacedName]string // of `place`, once they are given
 	hold   string                          // of the server, that keeps their room
@@ -277,8 +278,11 @@ func (g *Gate) planOf(of *gang) *plan {
 			p.place = append(p.place, m) // nobody has started: the gang is placed as a whole
 		case m.gated:
 			p.open = append(p.open, m)
-		case m.Spec.NodeName == "" && m.node != "" && !isThere(m.node):
-			p.lost = append(p.lost, m)
+		case m.nodeName() != "" && !isThere(m.nodeName()):
+			p.away = true
+			if m.Spec.NodeName == "" {
+				p.lost = append(p.lost, m)
+			}
 		}
 	}
 	return p

@@ -485,6 +485,33 @@ func TestAPodOfALostNodeIsReplacedInTheDomainOfTheOthers(t *testing.T) {
 	}
 }
 
+func TestAGangIsRepairedOnceAllPodsOfALostNodeAreGone(t *testing.T) {
+	oneHost := func(p *corev1.Pod) {
+		p.Annotations[kueue.PodSetRequiredTopologyAnnotation] = corev1.LabelHostname
+		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("3")}
+	}
+	w := newWorld(t, 1, 4, gate.Options{})
+	w.create(pod("a", 0, 2, oneHost), pod("a", 1, 2, oneHost))
+	w.round()
+	w.bind()
+	w.seen()
+	if err := w.client.CoreV1().Nodes().Delete(w.ctx, w.nodesOf("a")[0], metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.delete("a-0")
+	w.create(pod("a", 0, 2, oneHost))
+	w.round()
+	if a := w.nodesOf("a"); len(a) != 1 {
+		t.Fatalf("a is on %v while the domain of the other pod is gone", a)
+	}
+	w.delete("a-1")
+	w.create(pod("a", 1, 2, oneHost))
+	w.round()
+	if a := w.nodesOf("a"); len(a) != 2 || a[0] != a[1] {
+		t.Errorf("a is on %v, want one host", a)
+	}
+}
+
 func TestPodsThatWaitForANodeThatIsGone(t *testing.T) {
 	w := newWorld(t, 1, 4, gate.Options{})
 	owned := func(p *corev1.Pod) {
