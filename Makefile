@@ -40,9 +40,10 @@ dist: build ## Make a release in build/dist: tarball, Debian package, SBOM, chec
 
 IMAGE ?= espalier
 DOCKER ?= docker
-images: ## Build the images IMAGE=espalier and IMAGE:cuda with DOCKER=docker
+images: ## Build the images IMAGE=espalier, IMAGE:cuda and IMAGE-bridge with DOCKER=docker
 	git archive HEAD | $(DOCKER) build --target cpu -t $(IMAGE) -f docker/Dockerfile -
 	git archive HEAD | $(DOCKER) build --target cuda -t $(IMAGE):cuda -f docker/Dockerfile -
+	git archive HEAD | $(DOCKER) build --target bridge -t $(IMAGE)-bridge -f docker/Dockerfile -
 
 demo: build ## Place the pending workloads of a real cluster's dump and draw the racks
 	@echo '$$ espalier place --picture $(DUMP)'

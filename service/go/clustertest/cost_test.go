@@ -184,8 +184,9 @@ func TestWhatTheBridgeCosts(t *testing.T) {
 			c.makeQueue("team")
 			server := servertest.Start(t)
 			p := startProxy(t, c.address)
+			var bridge *process
 			t.Logf("start: %v", c.costOf(p, func() {
-				c.startBridge(p.address, server, "explain: {enabled: true}\nshadow: {enabled: true}\n"+gateConfiguration)
+				bridge = c.startBridge(p.address, server, "explain: {enabled: true}\nshadow: {enabled: true}\n"+gateConfiguration)
 				c.awaitSame(server, "the mirror holds the nodes")
 			}))
 			t.Logf("a heartbeat of each node: %v", c.costOf(p, func() {
@@ -212,6 +213,7 @@ func TestWhatTheBridgeCosts(t *testing.T) {
 				case <-t.Context().Done():
 				}
 			}))
+			t.Logf("the bridge took %s of memory at most", bridge.peakMemory())
 			c.checkRights()
 		})
 	}

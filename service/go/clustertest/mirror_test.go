@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"espalier.dev/espalier"
@@ -187,20 +188,50 @@ func (m *changer) change(ctx context.Context) error {
 		p.Status.Phase = corev1.PodSucceeded
 		_, err = core.Pods("team").UpdateStatus(ctx, p, metav1.UpdateOptions{})
 		return err
-	case 8: // a workload comes
+	case 8: // a workload comes, and may be admitted
 		m.made++
 		w := workload("team", fmt.Sprintf("job-%d-%d", m.worker, m.made), rackLevel, 1+m.random.Int32N(8), 1+m.random.Int64N(4))
 		m.jobs = append(m.jobs, w.Name)
-		_, err := kinds.Workloads("team").Create(ctx, w, metav1.CreateOptions{})
+		created, err := kinds.Workloads("team").Create(ctx, w, metav1.CreateOptions{})
+		if err != nil || m.random.IntN(3) == 0 {
+			return err
+		}
+		admit(created, node(index))
+		_, err = kinds.Workloads("team").UpdateStatus(ctx, created, metav1.UpdateOptions{})
 		return err
-	default: // a workload goes
+	default: // a workload goes, or loses its admission
 		if len(m.jobs) == 0 {
 			return m.change(ctx)
 		}
 		at := m.random.IntN(len(m.jobs))
 		job := m.jobs[at]
+		if m.random.IntN(3) == 0 {
+			w, err := kinds.Workloads("team").Get(ctx, job, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			w.Status.Admission, w.Status.Conditions = nil, nil
+			_, err = kinds.Workloads("team").UpdateStatus(ctx, w, metav1.UpdateOptions{})
+			return err
+		}
 		m.jobs = append(m.jobs[:at], m.jobs[at+1:]...)
 		return kinds.Workloads("team").Delete(ctx, job, metav1.DeleteOptions{})
+	}
+}
+
+// admit gives all pods of a workload a node, as Kueue would.
+func admit(w *kueue.Workload, n *corev1.Node) {
+	set := w.Spec.PodSets[0]
+	each := set.Template.Spec.Containers[0].Resources.Requests[gpu]
+	w.Status.Admission = &kueue.Admission{ClusterQueue: "all", PodSetAssignments: []kueue.PodSetAssignment{{
+		Name: set.Name, Count: ptr.To(set.Count),
+		Flavors:       map[corev1.ResourceName]kueue.ResourceFlavorReference{gpu: "gpus"},
+		ResourceUsage: corev1.ResourceList{gpu: *resource.NewQuantity(each.Value()*int64(set.Count), resource.DecimalSI)},
+		TopologyAssignment: espalier.NewTopologyAssignment([]string{corev1.LabelHostname},
+			[]espalier.Domain{{Values: []string{n.Name}, Count: set.Count}}),
+	}}}
+	for _, condition := range []string{kueue.WorkloadQuotaReserved, kueue.WorkloadAdmitted} {
+		meta.SetStatusCondition(&w.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue, Reason: "Admitted"})
 	}
 }
 
@@ -253,6 +284,9 @@ func TestTheMirrorHoldsWhatALoadOfADumpHolds(t *testing.T) {
 				}
 			}
 
+			checkDescription(t, c, "large", "TopologyNever")
+			c.checkManifests()
+
 			var changers []*changer
 			const workers = 10
 			for i := range workers {
@@ -264,12 +298,15 @@ func TestTheMirrorHoldsWhatALoadOfADumpHolds(t *testing.T) {
 			t.Log("the bridge sleeps while its watches expire")
 			lists := c.calls()[call{"list", "nodes", 200}]
 			bridge.signal(syscall.SIGSTOP)
+			c.restartAPIServer() // what is sent to it does not wait in a connection
 			c.changeAtRandom(changers, 500)
 			c.restartAPIServer()
 			c.changeAtRandom(changers, 400)
 			bridge.signal(syscall.SIGCONT)
 			c.awaitSame(server, "the mirror holds what happened meanwhile")
-			t.Logf("nodes were listed %d times before and %d times after", lists, c.calls()[call{"list", "nodes", 200}])
+			if after := c.calls()[call{"list", "nodes", 200}]; after <= lists {
+				t.Errorf("nodes were listed %d times before, and %d times after: no watch had expired (410)", lists, after)
+			}
 
 			server.Restart()
 			c.changeAtRandom(changers, 100)

@@ -170,3 +170,16 @@ func (p *process) stop() {
 	p.mu.Unlock()
 	p.kill()
 }
+
+// peakMemory returns the most memory that the program took, as the kernel prints it.
+func (p *process) peakMemory() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	if err != nil {
+		return err.Error()
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	peak, _, _ := strings.Cut(after, "\n")
+	return strings.TrimSpace(peak)
+}

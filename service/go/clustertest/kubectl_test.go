@@ -1,0 +1,66 @@
+//go:build cluster
+
+package clustertest
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"espalier.dev/espalier/internal/servertest"
+)
+
+// kubectl runs kubectl as an administrator, with a text as its input, and returns what it prints; empty
+// where there is none.
+func (c *cluster) kubectl(input string, arguments ...string) string {
+	c.t.Helper()
+	path, err := exec.LookPath("kubectl")
+	if err != nil {
+		c.t.Logf("NOT TESTED: %v", err)
+		return ""
+	}
+	command := exec.CommandContext(until(c.t), path, append([]string{"--kubeconfig", c.admin}, arguments...)...)
+	command.Stdin = strings.NewReader(input)
+	var said bytes.Buffer
+	command.Stderr = &said
+	output, err := command.Output()
+	if err != nil {
+		c.t.Errorf("kubectl %v: %v\n%s%s", arguments, err, output, said.Bytes())
+	}
+	return string(output)
+}
+
+// checkManifests lets the API server judge what the kustomizations make.
+func (c *cluster) checkManifests() {
+	c.t.Helper()
+	folders, err := filepath.Glob(filepath.Join(servertest.Repository(c.t), "docker/kustomize/*"))
+	if err != nil || len(folders) == 0 {
+		c.t.Fatalf("no kustomizations (%v)", err)
+	}
+	for _, folder := range folders {
+		var known []string
+		for document := range strings.SplitSeq(c.kubectl("", "kustomize", folder), "\n---\n") {
+			if !strings.Contains(document, "apiVersion: monitoring.coreos.com/") { // Prometheus' operator is not here
+				known = append(known, document)
+			}
+		}
+		text := c.kubectl(strings.Join(known, "\n---\n"), "apply", "--server-side", "--dry-run=server", "--force-conflicts", "--validate=strict", "-f", "-")
+		c.t.Logf("%s: %s", filepath.Base(folder), strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
+	}
+}
+
+// checkDescription holds what users see of a workload to an Event.
+func checkDescription(t testing.TB, c *cluster, workload, reason string) {
+	t.Helper()
+	text := c.kubectl("", "describe", "workload", "--namespace", "team", workload)
+	if text == "" {
+		return
+	}
+	_, events, _ := strings.Cut(text, "\nEvents:")
+	t.Logf("kubectl describe workload --namespace team %s\nEvents:%s", workload, events)
+	if !strings.Contains(events, reason) {
+		t.Errorf("kubectl describe does not say %s:\n%s", reason, text)
+	}
+}
