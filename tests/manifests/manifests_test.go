@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,14 +33,14 @@ import (
 
 const root = "../../docker/kustomize/"
 
-var overlays = []string{"sidecar", "standalone", "cuda"}
+var overlays = []string{"sidecar", "standalone", "cuda", "bridge"}
 
 // decode reads every document of a stream as the type that it names, and refuses what that has not:
 // unknown fields, duplicates, values of another type.
 func decode(stream []byte) ([]runtime.Object, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
+		corev1.AddToScheme, appsv1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme, rbacv1.AddToScheme,
 		monitoringv1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
@@ -267,6 +269,73 @@ func TestSidecarSharesTheSocket(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(pod.InitContainers[0].Args, " "), "--listen=unix:/run/espalier/") {
 		t.Error("the server does not listen on the socket that is shared")
+	}
+}
+
+func TestBridgeAloneHasTheRightsOfItsAccount(t *testing.T) {
+	objects := render(t, "bridge")
+	pod := only[*appsv1.Deployment](t, objects).Spec.Template.Spec
+	if account := only[*corev1.ServiceAccount](t, objects).Name; pod.ServiceAccountName != account {
+		t.Errorf("the pod runs as %s, not as %s", pod.ServiceAccountName, account)
+	}
+	if len(pod.Containers) != 1 || len(pod.InitContainers) != 1 || pod.InitContainers[0].Name != "espalier" {
+		t.Fatal("the server is not the sidecar of the bridge")
+	}
+	for _, container := range containers(pod) {
+		token := 0
+		for _, mount := range container.VolumeMounts {
+			if mount.MountPath == "/var/run/secrets/kubernetes.io/serviceaccount" {
+				token++
+			}
+		}
+		if (token == 1) != (container.Name == "bridge") {
+			t.Errorf("%s has the token %d times", container.Name, token)
+		}
+	}
+	bridge := pod.Containers[0]
+	for _, probe := range []*corev1.Probe{bridge.StartupProbe, bridge.LivenessProbe, bridge.ReadinessProbe} {
+		if probe == nil || probe.HTTPGet == nil || !hasPort(bridge, probe.HTTPGet.Port) {
+			t.Errorf("probe %v", probe)
+		}
+	}
+	if !strings.Contains(strings.Join(bridge.Args, " "), "--server=unix:/run/espalier/") {
+		t.Error("the bridge does not ask at the socket that is shared")
+	}
+}
+
+// rights returns what rules allow, a line each.
+func rights(lists ...[]rbacv1.PolicyRule) map[string]bool {
+	all := map[string]bool{}
+	for _, rules := range lists {
+		for _, rule := range rules {
+			for _, group := range rule.APIGroups {
+				for _, resource := range rule.Resources {
+					for _, verb := range rule.Verbs {
+						all[fmt.Sprintf("%s %s.%s", verb, resource, group)] = true
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+func TestDocumentedRightsAreThoseOfTheBridge(t *testing.T) {
+	objects := render(t, "bridge")
+	have := rights(only[*rbacv1.ClusterRole](t, objects).Rules, only[*rbacv1.Role](t, objects).Rules)
+	text, err := os.ReadFile("../../docs/bridge.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```yaml\nrules:\n")
+	block, _, _ = strings.Cut(block, "```")
+	role, err := decode([]byte("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nrules:\n" + block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := rights(only[*rbacv1.ClusterRole](t, role).Rules)
+	if len(want) < 10 || !reflect.DeepEqual(have, want) {
+		t.Errorf("docker/kustomize/bridge allows %v\ndocs/bridge.md says %v", have, want)
 	}
 }
 

@@ -81,6 +81,8 @@ func (s *Server) Restart() {
 	s.t.Helper()
 	s.Kill()
 	s.command = exec.Command(Binary(s.t), "serve", "--listen", s.Address, "--threads", "2")
+	// If the test is ended by force, so is the server.
+	s.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	output, err := s.command.StderrPipe()
 	if err != nil {
 		s.t.Fatal(err)
