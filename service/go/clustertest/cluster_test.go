@@ -440,15 +440,15 @@ func (c *cluster) kubeconfig(name, address string, as identity) string {
 
 // startBridge starts a bridge with the rights of the manifests, and starts it again whenever it ends.
 // A text is the rest of its configuration.
-func (c *cluster) startBridge(address string, server *servertest.Server, rest string) *process {
+func (c *cluster) startBridge(name, address string, server *servertest.Server, rest string) *process {
 	c.t.Helper()
 	binary := os.Getenv("ESPALIER_BRIDGE")
 	if binary == "" {
 		binary = filepath.Join(servertest.Repository(c.t), "build", "espalier-bridge")
 	}
-	kubeconfig := c.kubeconfig("bridge", address, c.ca.issue("bridge", bridgeUser, "system:serviceaccounts"))
-	c.write("bridge.yaml", fmt.Sprintf("server: %s\nkubeconfig: %s\nlisten: 127.0.0.1:0\n%s", server.Address, kubeconfig, rest))
-	bridge := newProcess(c.t, c.folder, "espalier-bridge", binary, "--config", c.path("bridge.yaml"))
+	kubeconfig := c.kubeconfig(name, address, c.ca.issue(name, bridgeUser, "system:serviceaccounts"))
+	c.write(name+".yaml", fmt.Sprintf("server: %s\nkubeconfig: %s\nlisten: 127.0.0.1:0\n%s", server.Address, kubeconfig, rest))
+	bridge := newProcess(c.t, c.folder, name, binary, "--config", c.path(name+".yaml"))
 	bridge.supervise()
 	return bridge
 }

@@ -186,7 +186,7 @@ func TestWhatTheBridgeCosts(t *testing.T) {
 			p := startProxy(t, c.address)
 			var bridge *process
 			t.Logf("start: %v", c.costOf(p, func() {
-				bridge = c.startBridge(p.address, server, "explain: {enabled: true}\nshadow: {enabled: true}\n"+gateConfiguration)
+				bridge = c.startBridge("bridge", p.address, server, "explain: {enabled: true}\nshadow: {enabled: true}\n"+gateConfiguration)
 				c.awaitSame(server, "the mirror holds the nodes")
 			}))
 			t.Logf("a heartbeat of each node: %v", c.costOf(p, func() {

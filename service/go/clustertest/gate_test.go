@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -102,7 +103,7 @@ func TestGangsAreBoundWithinTheirDomainsWhateverEnds(t *testing.T) {
 			doomed := randomGangs(random, "doomed", 3)
 			never := gang{namespace: "team", name: "never", level: corev1.LabelHostname, pods: gpusOfNode + 1, gpus: 1}
 
-			bridge := (*process)(nil)
+			var replicas [2]*process
 			writes := 0
 			for _, g := range gangs {
 				writes += 2 * g.pods // a node, and the gate
@@ -111,8 +112,9 @@ func TestGangsAreBoundWithinTheirDomainsWhateverEnds(t *testing.T) {
 			at := func(what string, do func()) {
 				points = append(points, point{1 + random.IntN(writes-1), what, do})
 			}
-			for range 3 {
-				at("kill -9 of the bridge", func() { bridge.signal(9) })
+			for i := range 3 {
+				replica := i % len(replicas)
+				at(fmt.Sprintf("kill -9 of bridge %d", replica), func() { replicas[replica].signal(syscall.SIGKILL) })
 			}
 			// One after the other: starting again is not for two at once.
 			ends := make(chan struct{}, 2)
@@ -124,7 +126,9 @@ func TestGangsAreBoundWithinTheirDomainsWhateverEnds(t *testing.T) {
 			}
 			slices.SortStableFunc(points, func(a, b point) int { return a.writes - b.writes })
 			w := c.watch(points)
-			bridge = c.startBridge(c.address, server, gateConfiguration)
+			for i := range replicas {
+				replicas[i] = c.startBridge(fmt.Sprintf("bridge-%d", i), c.address, server, gateConfiguration)
+			}
 			restarted := make(chan struct{})
 			go func() {
 				defer close(restarted)

@@ -257,7 +257,7 @@ func TestTheMirrorHoldsWhatALoadOfADumpHolds(t *testing.T) {
 			c.makeNodes(nodes, nil)
 			c.makeQueue("team")
 			server := servertest.Start(t)
-			bridge := c.startBridge(c.address, server, "explain: {enabled: true, interval: 1s}\n")
+			bridge := c.startBridge("bridge", c.address, server, "explain: {enabled: true, interval: 1s}\n")
 			c.awaitSame(server, "the mirror holds the nodes")
 
 			events := map[string]<-chan *corev1.Event{}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -245,24 +246,29 @@ func (w *watcher) tell() {
 	w.changed = make(chan struct{})
 }
 
-// await waits until something holds of the pods, or ends the test. It prints how many are missing
-// whenever a tenth of them came.
+// await waits until something holds of the pods, or ends the test where for long none came. It prints how
+// many are missing whenever a fifth of them came.
 func (w *watcher) await(what string, missing func(pods map[types.NamespacedName]*corev1.Pod) int) {
 	w.t.Helper()
-	ctx := until(w.t)
-	first, last := -1, -1
+	stuck := time.NewTimer(patience)
+	defer stuck.Stop()
+	first, fewest, last := -1, -1, -1
 	for {
 		w.mu.Lock()
 		left := missing(w.pods)
 		changed := w.changed
 		w.mu.Unlock()
 		if first < 0 {
-			first, last = left, left
+			first, fewest, last = left, left, left
 			w.t.Logf("%s: %d to come", what, left)
 		}
 		if left == 0 {
 			w.t.Logf("%s: done", what)
 			return
+		}
+		if left < fewest {
+			fewest = left
+			stuck.Reset(patience)
 		}
 		if last-left > first/5 {
 			last = left
@@ -270,8 +276,10 @@ func (w *watcher) await(what string, missing func(pods map[types.NamespacedName]
 		}
 		select {
 		case <-changed:
-		case <-ctx.Done():
-			w.t.Fatalf("%s: %d are missing: %v", what, left, ctx.Err())
+		case <-stuck.C:
+			w.t.Fatalf("%s: %d are missing, and none came for %v", what, left, patience)
+		case <-w.t.Context().Done():
+			w.t.Fatalf("%s: %d are missing: %v", what, left, w.t.Context().Err())
 		}
 	}
 }
