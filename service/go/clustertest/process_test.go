@@ -19,7 +19,7 @@ type process struct {
 	name      string
 	path      string
 	arguments []string
-	log       *log
+	log       *os.File
 
 	mu      sync.Mutex
 	command *exec.Cmd
@@ -27,50 +27,13 @@ type process struct {
 	stopped bool          // it is not to be started again
 }
 
-// log is a file of what a program says that tells of lines with a text.
-type log struct {
-	mu    sync.Mutex
-	file  *os.File
-	seen  strings.Builder
-	tells []tell
-}
-
-type tell struct {
-	text string
-	from int
-	said chan struct{}
-}
-
-func (l *log) Write(bytes []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.seen.Write(bytes)
-	kept := l.tells[:0]
-	for _, t := range l.tells {
-		if strings.Contains(l.seen.String()[t.from:], t.text) {
-			close(t.said)
-		} else {
-			kept = append(kept, t)
-		}
+// tail returns the end of what the program said.
+func (p *process) tail() string {
+	all, err := os.ReadFile(p.log.Name())
+	if err != nil {
+		return err.Error()
 	}
-	l.tells = kept
-	return l.file.Write(bytes)
-}
-
-// says returns a channel that is closed once the program says a text.
-func (l *log) says(text string) <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t := tell{text, l.seen.Len(), make(chan struct{})}
-	l.tells = append(l.tells, t)
-	return t.said
-}
-
-func (l *log) tail() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := l.seen.String()
-	return all[max(0, len(all)-3000):]
+	return string(all[max(0, len(all)-3000):])
 }
 
 func newProcess(t testing.TB, folder, name, path string, arguments ...string) *process {
@@ -79,11 +42,11 @@ func newProcess(t testing.TB, folder, name, path string, arguments ...string) *p
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, name: name, path: path, arguments: arguments, log: &log{file: file}}
+	p := &process{t: t, name: name, path: path, arguments: arguments, log: file}
 	t.Cleanup(func() {
 		p.stop()
 		if t.Failed() {
-			t.Logf("the end of what %s said:\n%s", name, p.log.tail())
+			t.Logf("the end of what %s said:\n%s", name, p.tail())
 		}
 		_ = file.Close()
 	})
