@@ -90,7 +90,7 @@ func connect(kubeconfig string) (bridge.Clients, error) {
 	}
 	loaded.QPS, loaded.Burst = requestsPerSecond, burst
 	loaded.UserAgent = "espalier-bridge"
-	// A third of the bytes of JSON; Kueue's objects have no other form than JSON.
+	// Smaller than JSON, which is the only form of Kueue's objects.
 	binary := rest.CopyConfig(loaded)
 	binary.AcceptContentTypes, binary.ContentType = runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON, runtime.ContentTypeProtobuf
 	core, err := kubernetes.NewForConfig(binary)

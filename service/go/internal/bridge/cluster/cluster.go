@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,10 +44,13 @@ func HasKueue(client kubernetes.Interface) (bool, error) {
 	return true, nil
 }
 
-// withoutManagedFields drops what is the larger part of many objects and is not looked at.
-func withoutManagedFields(object any) (any, error) {
+// slim drops what is the larger part of many objects and is not looked at.
+func slim(object any) (any, error) {
 	if o, err := meta.Accessor(object); err == nil {
 		o.SetManagedFields(nil)
+	}
+	if node, is := object.(*corev1.Node); is {
+		node.Status.Images = nil
 	}
 	return object, nil
 }
@@ -56,11 +60,11 @@ func New(client kubernetes.Interface, kueueClient versioned.Interface) *Cluster 
 	c := &Cluster{
 		Kubernetes: client,
 		Core: informers.NewSharedInformerFactoryWithOptions(client, 0,
-			informers.WithTransform(withoutManagedFields)),
+			informers.WithTransform(slim)),
 	}
 	if kueueClient != nil {
 		c.Kueue = externalversions.NewSharedInformerFactoryWithOptions(kueueClient, 0,
-			externalversions.WithTransform(withoutManagedFields))
+			externalversions.WithTransform(slim))
 	}
 	return c
 }

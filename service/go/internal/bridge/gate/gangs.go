@@ -68,6 +68,26 @@ func gangKey(p *corev1.Pod) types.NamespacedName {
 	return types.NamespacedName{Namespace: p.Namespace, Name: "pod/" + p.Name}
 }
 
+// groupNotRead returns how a pod names a group of another API, which is not read here; empty: it names
+// none, or one that is.
+func groupNotRead(p *corev1.Pod) string {
+	if p.Labels[groupLabel] != "" {
+		return ""
+	}
+	if p.Spec.WorkloadRef != nil {
+		return "spec.workloadRef"
+	}
+	for _, name := range []string{
+		"pod-group-name" /* KAI */, "scheduling.k8s.io/workload",
+		"scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name",
+	} {
+		if p.Annotations[name] != "" {
+			return "annotation " + name
+		}
+	}
+	return ""
+}
+
 // gangsOf returns the gangs of pods, in the order in which they get their room: by priority, then by
 // age.
 func gangsOf(members []member) []*gang {
@@ -107,6 +127,11 @@ func (g *gang) priority() int32 { return ptr.Deref(g.members[0].Spec.Priority, 0
 // readTotal reads how many pods the gang is to have.
 func (g *gang) readTotal() {
 	first := &g.members[0]
+	if by := groupNotRead(first.Pod); by != "" {
+		g.problem = fmt.Sprintf("pod %s: names its group by %s, which is not read here; want label %s and annotation %s",
+			first.Name, by, groupLabel, groupCountAnnotation)
+		return
+	}
 	if first.Labels[groupLabel] == "" {
 		return
 	}

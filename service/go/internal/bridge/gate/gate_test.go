@@ -549,6 +549,10 @@ func TestWhatIsWrongWithAGangIsToldAndOthersGoOn(t *testing.T) {
 		pod("differ", 0, 2, nil), pod("differ", 1, 3, nil),
 		pod("slice", 0, 1, annotate(kueue.PodSetSliceSizeAnnotation, "2")),
 		pod("level", 0, 1, annotate(kueue.PodSetRequiredTopologyAnnotation, "row")),
+		pod("kai", 0, 1, func(p *corev1.Pod) { p.Labels, p.Annotations["pod-group-name"] = nil, "train" }),
+		pod("upstream", 0, 1, func(p *corev1.Pod) {
+			p.Labels, p.Spec.WorkloadRef = nil, &corev1.WorkloadReference{Name: "train", PodGroup: "workers"}
+		}),
 		pod("good", 0, 1, nil),
 	)
 	w.round()
@@ -559,6 +563,9 @@ func TestWhatIsWrongWithAGangIsToldAndOthersGoOn(t *testing.T) {
 		"count-0":  `total-count is "many"; want the number of pods of its group`,
 		"many-0":   "it has 2 pods, and annotation kueue.x-k8s.io/pod-group-total-count says 1",
 		"differ-0": "is 2 and 3; want the same",
+
+		"kai-0":      "names its group by annotation pod-group-name, which is not read here",
+		"upstream-0": "names its group by spec.workloadRef, which is not read here",
 	} {
 		if !slices.ContainsFunc(w.events("TopologyRequestWrong"), func(e corev1.Event) bool {
 			return e.InvolvedObject.Name == name && strings.Contains(e.Message, want)
