@@ -131,6 +131,7 @@ rules: [{level: Metadata, users: ["`+bridgeUser+`"]}, {level: None}]
 		"--service-account-signing-key-file="+server.key,
 		// No controllers are there that make accounts and say which nodes are ready.
 		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+		"--feature-gates=GenericWorkload=true", "--runtime-config=scheduling.k8s.io/v1alpha1=true",
 		"--etcd-compaction-interval=0", "--profiling=false", "--cert-dir="+folder,
 		"--audit-policy-file="+c.path("audit.yaml"), "--audit-log-path="+c.path("audit.log"))
 	c.apiServer.start()

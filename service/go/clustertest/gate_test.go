@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha1 "k8s.io/api/scheduling/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -32,6 +33,15 @@ func (c *cluster) create(random *rand.Rand, gangs []gang) {
 	c.t.Helper()
 	var pods []*corev1.Pod
 	for _, g := range gangs {
+		if g.upstream {
+			w := &schedulingv1alpha1.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: g.namespace, Name: g.name}}
+			w.Spec.PodGroups = []schedulingv1alpha1.PodGroup{{Name: "pods", Policy: schedulingv1alpha1.PodGroupPolicy{
+				Gang: &schedulingv1alpha1.GangSchedulingPolicy{MinCount: int32(g.pods)},
+			}}}
+			if _, err := c.client.SchedulingV1alpha1().Workloads(g.namespace).Create(until(c.t), w, metav1.CreateOptions{}); err != nil {
+				c.t.Fatal(err)
+			}
+		}
 		for i := range g.pods {
 			pods = append(pods, g.pod(i, ""))
 		}
@@ -48,7 +58,7 @@ var now = metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))}
 
 func (c *cluster) deleteGang(g gang) {
 	err := c.client.CoreV1().Pods(g.namespace).DeleteCollection(context.Background(), now,
-		metav1.ListOptions{LabelSelector: groupLabel + "=" + g.name})
+		metav1.ListOptions{LabelSelector: gangLabel + "=" + g.name})
 	if err != nil {
 		c.t.Errorf("delete of gang %s: %v", g.name, err)
 	}
@@ -57,7 +67,7 @@ func (c *cluster) deleteGang(g gang) {
 func randomGangs(random *rand.Rand, prefix string, count int) []gang {
 	var gangs []gang
 	for i := range count {
-		g := gang{namespace: "team", name: fmt.Sprintf("%s-%03d", prefix, i), pods: 2 + random.IntN(7), gpus: 1 + random.Int64N(2), level: rackLevel}
+		g := gang{namespace: "team", name: fmt.Sprintf("%s-%03d", prefix, i), pods: 2 + random.IntN(7), gpus: 1 + random.Int64N(2), level: rackLevel, upstream: i%4 == 0}
 		switch random.IntN(5) {
 		case 0:
 			g.level = blockLevel
@@ -210,7 +220,7 @@ func (w *watcher) killNode(gangs []gang) {
 	}
 	best, bestFree := "", int64(-1)
 	for name, pods := range on {
-		racks := slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return byName[p.Labels[groupLabel]].level == rackLevel })
+		racks := slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return byName[p.Labels[gangLabel]].level == rackLevel })
 		left := free(w.nodes[name].Labels[rackLevel], name) - 2*int64(len(pods))
 		if racks && (left > bestFree || left == bestFree && name < best) {
 			best, bestFree = name, left

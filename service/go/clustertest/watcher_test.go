@@ -22,6 +22,7 @@ import (
 )
 
 const (
+	gangLabel  = "example.com/gang" // of the test's own: which gang a pod is of
 	groupLabel = "kueue.x-k8s.io/pod-group-name"
 	indexLabel = "kueue.x-k8s.io/pod-group-pod-index"
 	countLabel = "kueue.x-k8s.io/pod-group-total-count"
@@ -47,8 +48,9 @@ type watcher struct {
 
 // chore is what a kubelet does for a pod that is bound, or a controller in the place of one that is gone.
 type chore struct {
-	pod  *corev1.Pod
-	gang gang // of a pod that comes anew
+	pod     *corev1.Pod
+	gang    gang // of a pod that comes anew
+	suspect bool // the pod seems to have been let go too early
 }
 
 // point is something that happens once a gate has written so often.
@@ -116,7 +118,35 @@ func (w *watcher) work() {
 	}
 }
 
+func hasNoNode(p *corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && !ended(p) && p.Annotations[gate.NodeAnnotation] == ""
+}
+
+// judge holds what the API server had when a pod was let go to the rule that all pods of its gang have a
+// node by then. What is heard after watches have expired comes in any order, and proves nothing by itself.
+func (w *watcher) judge(pod *corev1.Pod) error {
+	then, err := w.cluster.client.CoreV1().Pods(pod.Namespace).List(w.ctx, metav1.ListOptions{
+		ResourceVersion: pod.ResourceVersion, ResourceVersionMatch: metav1.ResourceVersionMatchExact,
+		LabelSelector: gangLabel + "=" + pod.Labels[gangLabel],
+	})
+	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		return nil // forgotten with what else could be watched
+	}
+	if err != nil {
+		return err
+	}
+	for i := range then.Items {
+		if other := &then.Items[i]; hasNoNode(other) {
+			w.t.Errorf("pod %s is let go while %s of its gang has no node", pod.Name, other.Name)
+		}
+	}
+	return nil
+}
+
 func (w *watcher) do(what chore) error {
+	if what.suspect {
+		return w.judge(what.pod)
+	}
 	if what.gang.name == "" {
 		return w.cluster.setRunning(w.ctx, what.pod)
 	}
@@ -194,7 +224,7 @@ func (w *watcher) removeLocked(pod *corev1.Pod) {
 		return
 	}
 	delete(w.pods, keyOf(pod))
-	if g, is := w.repairs[known.Labels[groupLabel]]; is {
+	if g, is := w.repairs[known.Labels[gangLabel]]; is {
 		w.todo <- chore{pod: known, gang: g}
 	}
 	if known.Spec.NodeName != "" {
@@ -204,7 +234,7 @@ func (w *watcher) removeLocked(pod *corev1.Pod) {
 
 // check holds a change of a pod of a gang to what a gate may do.
 func (w *watcher) check(before, pod *corev1.Pod) {
-	group := pod.Labels[groupLabel]
+	group := pod.Labels[gangLabel]
 	if group == "" {
 		return
 	}
@@ -225,9 +255,9 @@ func (w *watcher) check(before, pod *corev1.Pod) {
 	}
 	if opens {
 		for _, other := range w.pods {
-			if other.Namespace == pod.Namespace && other.Labels[groupLabel] == group && other.DeletionTimestamp == nil && !ended(other) &&
-				other.Annotations[gate.NodeAnnotation] == "" {
-				w.t.Errorf("pod %s is let go while %s of its gang has no node", pod.Name, other.Name)
+			if other.Namespace == pod.Namespace && other.Labels[gangLabel] == group && hasNoNode(other) {
+				w.todo <- chore{pod: pod, suspect: true}
+				break
 			}
 		}
 	}
@@ -289,6 +319,7 @@ type gang struct {
 	namespace, name, level string
 	pods                   int
 	gpus                   int64
+	upstream               bool // a Workload of scheduling.k8s.io describes it, else Kueue's label
 }
 
 func (g gang) String() string {
@@ -300,8 +331,13 @@ func (g gang) pod(index int, suffix string) *corev1.Pod {
 	p := &corev1.Pod{}
 	p.Namespace = g.namespace
 	p.Name = fmt.Sprintf("%s-%d%s", g.name, index, suffix)
-	p.Labels = map[string]string{groupLabel: g.name, indexLabel: fmt.Sprint(index)}
-	p.Annotations = map[string]string{countLabel: fmt.Sprint(g.pods), "kueue.x-k8s.io/podset-required-topology": g.level}
+	p.Labels = map[string]string{gangLabel: g.name, indexLabel: fmt.Sprint(index)}
+	p.Annotations = map[string]string{"kueue.x-k8s.io/podset-required-topology": g.level}
+	if g.upstream {
+		p.Spec.WorkloadRef = &corev1.WorkloadReference{Name: g.name, PodGroup: "pods"}
+	} else {
+		p.Labels[groupLabel], p.Annotations[countLabel] = g.name, fmt.Sprint(g.pods)
+	}
 	p.OwnerReferences = []metav1.OwnerReference{{
 		APIVersion: "batch/v1", Kind: "Job", Name: g.name, UID: types.UID(g.name), Controller: ptr.To(true),
 	}}
@@ -315,7 +351,7 @@ func (g gang) pod(index int, suffix string) *corev1.Pod {
 func (g gang) missing(pods map[types.NamespacedName]*corev1.Pod) int {
 	bound := 0
 	for _, p := range pods {
-		if p.Namespace == g.namespace && p.Labels[groupLabel] == g.name && p.Spec.NodeName != "" && p.DeletionTimestamp == nil {
+		if p.Namespace == g.namespace && p.Labels[gangLabel] == g.name && p.Spec.NodeName != "" && p.DeletionTimestamp == nil {
 			bound++
 		}
 	}
@@ -333,7 +369,7 @@ func missingOf(gangs []gang) func(map[types.NamespacedName]*corev1.Pod) int {
 	return func(pods map[types.NamespacedName]*corev1.Pod) int {
 		bound := 0
 		for _, p := range pods {
-			_, is := of[types.NamespacedName{Namespace: p.Namespace, Name: p.Labels[groupLabel]}]
+			_, is := of[types.NamespacedName{Namespace: p.Namespace, Name: p.Labels[gangLabel]}]
 			if is && p.Spec.NodeName != "" && p.DeletionTimestamp == nil {
 				bound++
 			}
@@ -353,7 +389,7 @@ func (w *watcher) checkDomains(gangs []gang) {
 		}
 		domains := map[string]int{}
 		for _, p := range w.pods {
-			if p.Namespace == g.namespace && p.Labels[groupLabel] == g.name {
+			if p.Namespace == g.namespace && p.Labels[gangLabel] == g.name {
 				domains[w.nodes[p.Spec.NodeName].Labels[g.level]]++
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -98,6 +99,9 @@ func connect(kubeconfig string) (bridge.Clients, error) {
 		return bridge.Clients{}, fmt.Errorf("cluster: %w", err)
 	}
 	clients := bridge.Clients{Kubernetes: core}
+	if clients.Dynamic, err = dynamic.NewForConfig(loaded); err != nil {
+		return bridge.Clients{}, fmt.Errorf("cluster: %w", err)
+	}
 	hasKueue, err := cluster.HasKueue(core)
 	if err != nil {
 		return bridge.Clients{}, fmt.Errorf("cluster: %w", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -44,6 +45,7 @@ const (
 type Clients struct {
 	Kubernetes kubernetes.Interface
 	Kueue      versioned.Interface // nil: the cluster has no Kueue
+	Dynamic    dynamic.Interface   // nil: no groups of other APIs are read
 }
 
 // bridge is one that runs.
@@ -57,6 +59,7 @@ type bridge struct {
 	explain  *explain.Explainer // nil: workloads are not explained
 	shadow   *shadow.Shadow     // nil: decisions are not compared
 	gate     *gate.Gate         // nil: pods are not placed
+	groups   *gate.Groups       // nil: those of other APIs are not read
 	registry *prometheus.Registry
 	acts     atomic.Bool // false: another replica does
 }
@@ -164,6 +167,12 @@ func (b *bridge) build() error {
 		b.gate = gate.New(b.clients.Kubernetes, b.client, b.mirror, b.cluster.Core, writer(),
 			gate.Options{DryRun: b.config.DryRun, Logger: b.logger})
 		b.registry.MustRegister(b.gate.Collectors()...)
+		if b.clients.Dynamic != nil {
+			if b.groups, err = gate.NewGroups(b.clients.Kubernetes.Discovery(), b.clients.Dynamic, b.gate.Wake); err != nil {
+				return err
+			}
+			b.gate.UseGroups(b.groups)
+		}
 	}
 	return nil
 }
@@ -207,6 +216,11 @@ func (b *bridge) act(ctx context.Context) {
 	}
 	if _, err := b.mirror.Flush(ctx); err != nil { // nothing is asked of an empty state
 		return
+	}
+	if b.groups != nil {
+		if err := b.groups.Start(ctx); err != nil {
+			return
+		}
 	}
 	if b.explain != nil {
 		running.Go(func() { b.explain.Run(ctx, b.config.Explain.Interval.Duration) })

@@ -34,6 +34,7 @@ type member struct {
 	*corev1.Pod
 	node  string // it was given; empty: none
 	gated bool
+	group group
 }
 
 func (m *member) key() types.NamespacedName {
@@ -43,10 +44,12 @@ func (m *member) key() types.NamespacedName {
 // gang are pods that are placed together or not at all.
 type gang struct {
 	key       types.NamespacedName
-	total     int // pods that it is to have
+	fixed     bool // it has total pods; else those are the fewest that are placed together
+	total     int
 	succeeded int
 	members   []member // that have not ended, by rank
 	problem   string   // why it cannot be placed, whatever is free
+	missing   string   // what it waits for beside its pods
 }
 
 // isMember returns whether a pod waits for its node here, or was given one.
@@ -59,45 +62,15 @@ func hasGate(p *corev1.Pod) bool {
 	return slices.Contains(p.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: Name})
 }
 
-// gangKey returns the gang of a pod: its group, or the pod itself.
-func gangKey(p *corev1.Pod) types.NamespacedName {
-	if group := p.Labels[groupLabel]; group != "" {
-		return types.NamespacedName{Namespace: p.Namespace, Name: group}
-	}
-	// No group is called so.
-	return types.NamespacedName{Namespace: p.Namespace, Name: "pod/" + p.Name}
-}
-
-// groupNotRead returns how a pod names a group of another API, which is not read here; empty: it names
-// none, or one that is.
-func groupNotRead(p *corev1.Pod) string {
-	if p.Labels[groupLabel] != "" {
-		return ""
-	}
-	if p.Spec.WorkloadRef != nil {
-		return "spec.workloadRef"
-	}
-	for _, name := range []string{
-		"pod-group-name" /* KAI */, "scheduling.k8s.io/workload",
-		"scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name",
-	} {
-		if p.Annotations[name] != "" {
-			return "annotation " + name
-		}
-	}
-	return ""
-}
-
 // gangsOf returns the gangs of pods, in the order in which they get their room: by priority, then by
 // age.
 func gangsOf(members []member) []*gang {
 	byKey := map[types.NamespacedName]*gang{}
 	for _, m := range members {
-		key := gangKey(m.Pod)
-		g := byKey[key]
+		g := byKey[m.group.key]
 		if g == nil {
-			g = &gang{key: key, total: 1}
-			byKey[key] = g
+			g = &gang{key: m.group.key, fixed: m.group.fixed, total: m.group.minimum, problem: m.group.problem, missing: m.group.missing}
+			byKey[m.group.key] = g
 		}
 		switch {
 		case m.Status.Phase == corev1.PodSucceeded:
@@ -126,15 +99,10 @@ func (g *gang) priority() int32 { return ptr.Deref(g.members[0].Spec.Priority, 0
 
 // readTotal reads how many pods the gang is to have.
 func (g *gang) readTotal() {
+	if !g.fixed {
+		return
+	}
 	first := &g.members[0]
-	if by := groupNotRead(first.Pod); by != "" {
-		g.problem = fmt.Sprintf("pod %s: names its group by %s, which is not read here; want label %s and annotation %s",
-			first.Name, by, groupLabel, groupCountAnnotation)
-		return
-	}
-	if first.Labels[groupLabel] == "" {
-		return
-	}
 	for i := range g.members {
 		m := &g.members[i]
 		text := m.Annotations[groupCountAnnotation]
@@ -156,8 +124,8 @@ func (g *gang) readTotal() {
 	}
 }
 
-// complete returns whether all pods are there.
-func (g *gang) complete() bool { return len(g.members)+g.succeeded == g.total }
+// complete returns whether all pods are there that are placed together.
+func (g *gang) complete() bool { return g.missing == "" && len(g.members)+g.succeeded >= g.total }
 
 // byRank orders pods by their index, where both have one, then by name.
 func byRank(a, b member) int {
@@ -188,8 +156,12 @@ func rank(p *corev1.Pod) (int64, bool) {
 	return 0, false
 }
 
-// topologyRequest reads the annotations of a pod. Errors: what is wrong with them, naming the pod.
-func topologyRequest(p *corev1.Pod) (*kueue.PodSetTopologyRequest, error) {
+// topologyRequest returns what the group of a pod asks for, else what its annotations do. Errors: what is
+// wrong with them, naming the pod.
+func topologyRequest(p *member) (*kueue.PodSetTopologyRequest, error) {
+	if p.group.request != nil {
+		return p.group.request, nil
+	}
 	r := &kueue.PodSetTopologyRequest{}
 	text := func(name string) *string {
 		if value := p.Annotations[name]; value != "" {
@@ -234,7 +206,7 @@ func podSetsOf(members []member, within map[string]string) ([]podSet, error) {
 	var sets []podSet
 	at := map[string]int{}
 	for _, m := range members {
-		request, err := topologyRequest(m.Pod)
+		request, err := topologyRequest(&m)
 		if err != nil {
 			return nil, err
 		}

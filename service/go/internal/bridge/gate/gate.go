@@ -58,6 +58,7 @@ type Gate struct {
 	books   Books
 	pods    corelisters.PodLister
 	nodes   corelisters.NodeLister
+	groups  *Groups
 	events  *events.Writer
 	options Options
 	changed chan struct{} // holds a token while there may be something to do
@@ -79,11 +80,12 @@ type written struct {
 	opened bool
 }
 
-// New returns a gate. To be called before the informers are started.
+// New returns a gate. To be called before the informers are started, as UseGroups.
 func New(client kubernetes.Interface, placer Placer, books Books, core informers.SharedInformerFactory, events *events.Writer, options Options) *Gate {
 	g := &Gate{
 		client: client, placer: placer, books: books, events: events, options: options,
-		pods: core.Core().V1().Pods().Lister(), nodes: core.Core().V1().Nodes().Lister(),
+		groups: &Groups{},
+		pods:   core.Core().V1().Pods().Lister(), nodes: core.Core().V1().Nodes().Lister(),
 		changed: make(chan struct{}, 1),
 		written: map[types.NamespacedName]written{},
 		assumed: map[types.NamespacedName]struct{}{},
@@ -101,6 +103,17 @@ func New(client kubernetes.Interface, placer Placer, books Books, core informers
 	return g
 }
 
+// UseGroups lets the gate read groups of other APIs.
+func (g *Gate) UseGroups(groups *Groups) { g.groups = groups }
+
+// Wake lets the gate look at everything anew.
+func (g *Gate) Wake() {
+	select {
+	case g.changed <- struct{}{}:
+	default:
+	}
+}
+
 // Notify tells the gate of an object that the books know by now.
 func (g *Gate) Notify(object any, deleted bool) {
 	// Of pods those that wait here, and those that give back room.
@@ -108,10 +121,7 @@ func (g *Gate) Notify(object any, deleted bool) {
 		p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
 		return
 	}
-	select {
-	case g.changed <- struct{}{}:
-	default:
-	}
+	g.Wake()
 }
 
 // Collectors returns the metrics.
@@ -163,6 +173,10 @@ func (g *Gate) round(ctx context.Context) error {
 		case gang.problem != "":
 			counts["wrong"]++
 			g.say(ctx, gang, "TopologyRequestWrong", gang.problem, gang.problem)
+			continue
+		case gang.missing != "" && !p.begun:
+			counts["incomplete"]++
+			g.say(ctx, gang, "TopologyNotPlaced", gang.missing, gang.missing)
 			continue
 		case len(p.place) == 0 && len(p.open) == 0:
 			counts["placed"]++
@@ -229,7 +243,7 @@ func (g *Gate) members() ([]member, error) {
 		if !isMember(p) {
 			continue
 		}
-		m := member{Pod: p, node: p.Annotations[NodeAnnotation], gated: hasGate(p)}
+		m := member{Pod: p, node: p.Annotations[NodeAnnotation], gated: hasGate(p), group: g.groups.groupOf(p)}
 		key := m.key()
 		seen[key] = struct{}{}
 		if w, there := g.written[key]; there {
@@ -256,6 +270,7 @@ type plan struct {
 	begun  bool     // gates of it were opened
 	place  []member // get a node
 	open   []member // have one, and lose their gate
+	keep   []member // have a node and keep it
 	lost   []member // were sent to a node that is no longer there
 	away   bool     // nodes of members that have no gate are gone: so will these pods be
 	within map[string]string
@@ -267,33 +282,47 @@ type plan struct {
 // planOf tells what is to be done by what the pods say.
 func (g *Gate) planOf(of *gang) *plan {
 	isThere := func(node string) bool { _, err := g.nodes.Get(node); return err == nil }
-	begun := of.succeeded > 0 || slices.ContainsFunc(of.members, func(m member) bool { return !m.gated })
-	p := &plan{gang: of, begun: begun}
-	undecided := slices.ContainsFunc(of.members, func(m member) bool { return m.gated && (m.node == "" || !isThere(m.node)) })
+	p := &plan{gang: of, begun: of.succeeded > 0}
+	var undecided, decided []member // of those with a gate
+	have := of.succeeded            // pods that have their place
 	for _, m := range of.members {
 		switch {
 		case m.gated && (m.node == "" || !isThere(m.node)):
-			p.place = append(p.place, m)
-		case m.gated && !begun && undecided:
-			p.place = append(p.place, m) // nobody has started: the gang is placed as a whole
+			undecided = append(undecided, m)
 		case m.gated:
-			p.open = append(p.open, m)
+			decided = append(decided, m)
 		case m.nodeName() != "" && !isThere(m.nodeName()):
-			p.away = true
+			p.begun, p.away = true, true
 			if m.Spec.NodeName == "" {
 				p.lost = append(p.lost, m)
 			}
+		default:
+			p.begun = true
+			p.keep = append(p.keep, m)
+			have++
 		}
 	}
+	together := of.total - have - len(decided) // how many more are needed
+	switch {
+	case !p.begun && len(undecided) > 0 && (of.fixed || together > 0):
+		// Nobody has started: it is placed as a whole. Those that were given a node are of it, so that none
+		// keeps what was decided for others.
+		p.place = append(decided, undecided...)
+		if !of.fixed {
+			p.place = p.place[:min(len(p.place), of.total)]
+		}
+		slices.SortFunc(p.place, byRank)
+		return p
+	case of.fixed:
+		p.place = undecided
+	case p.begun && together > 0:
+		p.place = undecided[:min(len(undecided), together)]
+	case p.begun:
+		p.place = undecided[:min(len(undecided), 1)] // beside those that are needed each goes by itself
+	}
+	p.open = decided
+	p.keep = append(p.keep, decided...)
 	return p
-}
-
-// survivors returns the members that keep their nodes.
-func (p *plan) survivors() []member {
-	return slices.DeleteFunc(slices.Clone(p.gang.members), func(m member) bool {
-		same := func(other member) bool { return other.UID == m.UID && other.Name == m.Name }
-		return slices.ContainsFunc(p.place, same) || slices.ContainsFunc(p.lost, same)
-	})
 }
 
 // syncBooks lets pods that have been given a node, and are to keep it, use it.
@@ -304,7 +333,7 @@ func (g *Gate) syncBooks(gangs []*gang) {
 	want := map[types.NamespacedName]member{}
 	for _, of := range gangs {
 		p := g.planOf(of)
-		for _, m := range p.survivors() {
+		for _, m := range p.keep {
 			if m.node != "" && m.Spec.NodeName == "" {
 				want[m.key()] = m
 			}
@@ -461,8 +490,8 @@ func (g *Gate) endHolds(ctx context.Context, written map[string]struct{}) error 
 // gangOf returns the pods that are to be placed, next to those of the gang that have their nodes.
 func (g *Gate) gangOf(p *plan, flavor espalier.Flavor) ([]podSet, error) {
 	p.within = map[string]string{}
-	for _, survivor := range p.survivors() {
-		request, err := topologyRequest(survivor.Pod)
+	for _, survivor := range p.keep {
+		request, err := topologyRequest(&survivor)
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
@@ -37,6 +38,7 @@ type world struct {
 	t       *testing.T
 	ctx     context.Context
 	client  *fake.Clientset
+	dynamic dynamic.Interface // nil: no groups of other APIs are read
 	server  *servertest.Server
 	asker   *espalier.Client // of the tests' own
 	gate    *gate.Gate
@@ -118,6 +120,16 @@ func (w *world) start(options gate.Options) {
 		defer close(ended)
 		_ = w.mirror.Run(ctx)
 	}()
+	if w.dynamic != nil {
+		groups, err := gate.NewGroups(w.client.Discovery(), w.dynamic, w.gate.Wake)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.gate.UseGroups(groups)
+		if err := groups.Start(ctx); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	w.cluster.Start(ctx)
 	if err := w.cluster.WaitForSync(ctx); err != nil {
 		w.t.Fatal(err)
@@ -549,10 +561,7 @@ func TestWhatIsWrongWithAGangIsToldAndOthersGoOn(t *testing.T) {
 		pod("differ", 0, 2, nil), pod("differ", 1, 3, nil),
 		pod("slice", 0, 1, annotate(kueue.PodSetSliceSizeAnnotation, "2")),
 		pod("level", 0, 1, annotate(kueue.PodSetRequiredTopologyAnnotation, "row")),
-		pod("kai", 0, 1, func(p *corev1.Pod) { p.Labels, p.Annotations["pod-group-name"] = nil, "train" }),
-		pod("upstream", 0, 1, func(p *corev1.Pod) {
-			p.Labels, p.Spec.WorkloadRef = nil, &corev1.WorkloadReference{Name: "train", PodGroup: "workers"}
-		}),
+		pod("other", 0, 1, func(p *corev1.Pod) { p.Labels, p.Annotations["scheduling.k8s.io/group-name"] = nil, "train" }),
 		pod("good", 0, 1, nil),
 	)
 	w.round()
@@ -563,9 +572,7 @@ func TestWhatIsWrongWithAGangIsToldAndOthersGoOn(t *testing.T) {
 		"count-0":  `total-count is "many"; want the number of pods of its group`,
 		"many-0":   "it has 2 pods, and annotation kueue.x-k8s.io/pod-group-total-count says 1",
 		"differ-0": "is 2 and 3; want the same",
-
-		"kai-0":      "names its group by annotation pod-group-name, which is not read here",
-		"upstream-0": "names its group by spec.workloadRef, which is not read here",
+		"other-0":  "names its group by annotation scheduling.k8s.io/group-name, which is not read here",
 	} {
 		if !slices.ContainsFunc(w.events("TopologyRequestWrong"), func(e corev1.Event) bool {
 			return e.InvolvedObject.Name == name && strings.Contains(e.Message, want)
