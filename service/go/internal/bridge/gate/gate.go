@@ -166,7 +166,7 @@ func (g *Gate) round(ctx context.Context) error {
 	}
 	gangs := gangsOf(members)
 	counts := map[string]int{}
-	var toPlace, toOpen []*plan
+	var toPlace []*plan
 	for _, gang := range gangs {
 		p := g.planOf(gang)
 		switch {
@@ -189,8 +189,8 @@ func (g *Gate) round(ctx context.Context) error {
 		case len(p.place) > 0:
 			toPlace = append(toPlace, p)
 		}
-		if len(p.open) > 0 {
-			toOpen = append(toOpen, p)
+		if len(p.place) == 0 {
+			g.open(ctx, p) // whether the server answers or not: all of it was decided before
 		}
 		g.deleteLost(ctx, p)
 	}
@@ -214,15 +214,12 @@ func (g *Gate) round(ctx context.Context) error {
 			written[p.hold] = struct{}{}
 			p.open = append(p.open, p.place...)
 			slices.SortFunc(p.open, byRank)
-			if !slices.Contains(toOpen, p) {
-				toOpen = append(toOpen, p)
-			}
 		}
 	}
 	if err := g.endHolds(ctx, written); err != nil {
 		g.options.Logger.Warn("holds not ended; the next round does", "err", err)
 	}
-	for _, p := range toOpen {
+	for _, p := range toPlace {
 		g.open(ctx, p)
 	}
 	for _, p := range waiting {

@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -122,6 +123,31 @@ func TestAServerThatStartsAnewInTheMiddleOfARoundHoldsNothingAndKnowsAll(t *test
 			}
 			w.expectHolds("in the end")
 		})
+	}
+}
+
+func TestGatesOfGangsThatAreDecidedAreOpenedWithoutTheServer(t *testing.T) {
+	const pods = 4
+	w := newWorld(t, 1, 4, gate.Options{})
+	w.createGang("a", pods)
+	w.createGang("b", 1)
+	w.failFrom = pods // all of a have a node, and none is open; b has no room
+	w.round()
+	w.failFrom = -1
+	w.server.Kill()
+	ctx, cancel := context.WithCancel(w.ctx)
+	opened := 0
+	w.onPatch = func(int) {
+		if opened++; opened == pods {
+			cancel() // the server would be waited for
+		}
+	}
+	if err := w.gate.Round(ctx); err == nil {
+		t.Error("a round ended well without a server")
+	}
+	w.seen()
+	if a, b := w.nodesOf("a"), w.nodesOf("b"); len(a) != pods || len(b) != 0 {
+		t.Errorf("a is on %v and b on %v", a, b)
 	}
 }
 
