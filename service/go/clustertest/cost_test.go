@@ -4,6 +4,7 @@ package clustertest
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -53,7 +54,7 @@ func startProxy(t testing.TB, to string) *proxy {
 				}
 			}
 			if err != nil {
-				if err != io.EOF && ctx.Err() == nil {
+				if err != io.EOF && !errors.Is(err, net.ErrClosed) && ctx.Err() == nil {
 					t.Logf("connection of the bridge: %v", err)
 				}
 				return
