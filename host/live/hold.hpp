@@ -22,6 +22,7 @@ struct Hold {
   std::string id;      // NAMESPACE/NAME@GENERATION or POSITION@GENERATION
   ObjectKey workload;  // may be empty
   std::string owner;   // for people
+  std::string maker;   // who placed it, as access rules name them; empty: who that was is not known
   // One entry per leaf, ordered by flavor and leaf, amounts from 1 to kMostAdmitted; empty in a
   // change: the hold ends.
   std::vector<FlavorLeafUsage> usage;

@@ -116,7 +116,7 @@ std::int64_t BytesOf(const AdmittedUsage& workload) {
 std::int64_t BytesOf(const Hold& hold) {
   std::int64_t bytes = static_cast<std::int64_t>(sizeof(Hold)) + kBytesOfIndexEntry +
                        2 * BytesOf(hold.id) + BytesOf(hold.workload.namespace_) +
-                       BytesOf(hold.workload.name) + BytesOf(hold.owner);
+                       BytesOf(hold.workload.name) + BytesOf(hold.owner) + BytesOf(hold.maker);
   for (const FlavorLeafUsage& usage : hold.usage) bytes += 2 * BytesOf(usage);
   return bytes;
 }

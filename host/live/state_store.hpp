@@ -151,6 +151,11 @@ class StateStore {
   };
   Result<HoldsAt> ListHolds();
 
+  // Returns the first of these holds that is there and was made by none of `makers`, or null. One
+  // whose maker is not known is everybody's.
+  std::shared_ptr<const Hold> FindHoldOfOthers(std::span<const std::string> ids,
+                                               std::span<const std::string> makers);
+
   // Returns nodes of the state at `position` by their names. Errors: kStale; kNotFound for one that
   // does not exist.
   Result<std::vector<Node>> NodesAt(const StatePosition& position,

@@ -154,6 +154,18 @@ Result<StateStore::HoldsAt> StateStore::ListHolds() {
   return listed;
 }
 
+std::shared_ptr<const Hold> StateStore::FindHoldOfOthers(std::span<const std::string> ids,
+                                                         std::span<const std::string> makers) {
+  const std::lock_guard lock(change_mutex_);
+  if (input_ == nullptr) return nullptr;
+  for (const std::string& id : ids) {
+    const auto found = input_->holds().find(id);
+    if (found == input_->holds().end() || found->second->maker.empty()) continue;
+    if (std::ranges::find(makers, found->second->maker) == makers.end()) return found->second;
+  }
+  return nullptr;
+}
+
 Result<void> StateStore::KeepHolds(IndexedInput& input, ClusterState& state, WorkBudget& budget,
                                    std::vector<LostHold>& dropped) {
   if (input_ == nullptr || input_->holds().empty()) return {};

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "service/tls/pem_files.hpp"
 #include "service/wire/address.hpp"
 #include "service/wire/status.hpp"
 #include "service/wire/trace_context.hpp"
@@ -37,19 +38,46 @@ void HandOnTrace() {
   });
 }
 
+Result<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(const Address& address,
+                                                                  const ClientTls& tls) {
+  if (!tls.any()) return grpc::InsecureChannelCredentials();
+  if (address.is_unix()) return BadInput("a unix socket has no TLS; leave --tls-... out");
+  if (tls.ca.empty()) {
+    return BadInput("TLS needs --tls-ca, the authorities that the server's certificate is of");
+  }
+  if (tls.certificate.empty() != tls.key.empty()) {
+    return BadInput("a certificate needs both --tls-cert and --tls-key");
+  }
+  grpc::SslCredentialsOptions options;
+  auto authorities = ReadAuthorities(tls.ca);
+  if (!authorities) return tl::unexpected(authorities.error());
+  options.pem_root_certs = std::move(authorities->certificates);
+  if (!tls.certificate.empty()) {
+    auto identity = ReadIdentity(tls.certificate, tls.key);
+    if (!identity) return tl::unexpected(identity.error());
+    options.pem_cert_chain = std::move(identity->certificates);
+    options.pem_private_key = std::move(identity->key);
+  }
+  return grpc::SslCredentials(options);
+}
+
 }  // namespace
 
-Result<Connection> Connection::Open(const std::string& address, std::chrono::milliseconds timeout) {
+Result<Connection> Connection::Open(const std::string& address, std::chrono::milliseconds timeout,
+                                    const ClientTls& tls) {
   const auto parsed = ParseAddress(address);
   if (!parsed) return tl::unexpected(parsed.error());
+  const auto credentials = MakeCredentials(*parsed, tls);
+  if (!credentials) return tl::unexpected(credentials.error());
   HandOnTrace();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(std::numeric_limits<int>::max());
+  if (!tls.server_name.empty()) arguments.SetSslTargetNameOverride(tls.server_name);
   Connection connection;
   connection.address_ = parsed->ToString();
+  connection.has_tls_ = tls.any();
   connection.timeout_ = timeout;
-  connection.channel_ = grpc::CreateCustomChannel(parsed->GrpcTarget(),
-                                                  grpc::InsecureChannelCredentials(), arguments);
+  connection.channel_ = grpc::CreateCustomChannel(parsed->GrpcTarget(), *credentials, arguments);
   return connection;
 }
 
@@ -65,7 +93,9 @@ Result<void> Connection::Check(const grpc::Status& status) const {
 std::string Connection::Explain(const grpc::Status& status) const {
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
-      return fmt::format("no server answers at {}: {}", address_, status.error_message());
+      return fmt::format("no server answers at {}{}: {}", address_,
+                         has_tls_ ? " over TLS, or it refuses the certificate" : "",
+                         status.error_message());
     case grpc::StatusCode::UNIMPLEMENTED:
       return fmt::format(
           "the server at {} does not offer this call of espalier.v1; is it an "

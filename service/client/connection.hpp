@@ -15,12 +15,28 @@ namespace espalier {
 // What an answer may take in memory.
 inline constexpr std::int64_t kMaxAnswerBytes = std::int64_t{8} << 30;
 
+// How long a call may take where nobody says otherwise.
+inline constexpr std::chrono::milliseconds kCallTimeout = std::chrono::minutes(5);
+
+// PEM files of a client; all empty: no TLS.
+struct ClientTls {
+  std::string ca;           // authorities of the server's certificate; needed for TLS
+  std::string certificate;  // what the client shows, with its key; both or none
+  std::string key;
+  std::string server_name;  // the name in the server's certificate; empty: the host of the address
+
+  bool any() const {
+    return !ca.empty() || !certificate.empty() || !key.empty() || !server_name.empty();
+  }
+};
+
 class Connection {
  public:
   // Opens a channel, which connects with the first call. `timeout` bounds each call. Calls carry
-  // the trace context of TRACEPARENT, if that is one. The error is
-  // kBadInput for an address that is none.
-  static Result<Connection> Open(const std::string& address, std::chrono::milliseconds timeout);
+  // the trace context of TRACEPARENT, if that is one. Errors: kBadInput for an address that is none
+  // or that has no TLS, kUnavailable for files that cannot be used.
+  static Result<Connection> Open(const std::string& address, std::chrono::milliseconds timeout,
+                                 const ClientTls& tls = {});
 
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   std::chrono::milliseconds timeout() const { return timeout_; }
@@ -45,6 +61,7 @@ class Connection {
   std::string Explain(const grpc::Status& status) const;
 
   std::string address_;
+  bool has_tls_ = false;
   std::chrono::milliseconds timeout_{};
   std::shared_ptr<grpc::Channel> channel_;
 };

@@ -228,8 +228,9 @@ class RemoteEngine::Impl {
 };
 
 Result<RemoteEngine> RemoteEngine::Connect(const std::string& address,
-                                           std::chrono::milliseconds timeout) {
-  auto connection = Connection::Open(address, timeout);
+                                           std::chrono::milliseconds timeout,
+                                           const ClientTls& tls) {
+  auto connection = Connection::Open(address, timeout, tls);
   if (!connection) return tl::unexpected(connection.error());
   auto impl = std::make_unique<Impl>(*std::move(connection));
   if (auto probed = impl->Probe(); !probed) return tl::unexpected(probed.error());

@@ -14,6 +14,7 @@
 #include "host/live/admitted_usage.hpp"
 #include "host/model/result.hpp"
 #include "host/what_if/dispatch.hpp"
+#include "service/client/connection.hpp"
 
 namespace espalier {
 
@@ -36,7 +37,8 @@ class RemoteEngine {
   // answers there within `timeout`, kNotFound when the peer does not speak espalier.v1. `timeout`
   // also bounds each later call.
   static Result<RemoteEngine> Connect(const std::string& address,
-                                      std::chrono::milliseconds timeout = std::chrono::minutes(5));
+                                      std::chrono::milliseconds timeout = kCallTimeout,
+                                      const ClientTls& tls = {});
 
   RemoteEngine(RemoteEngine&&) noexcept;
   RemoteEngine& operator=(RemoteEngine&&) noexcept;

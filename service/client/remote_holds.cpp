@@ -117,8 +117,8 @@ class RemoteHolds::Impl {
 };
 
 Result<RemoteHolds> RemoteHolds::Connect(const std::string& address, std::string state_name,
-                                         std::chrono::milliseconds timeout) {
-  auto connection = Connection::Open(address, timeout);
+                                         std::chrono::milliseconds timeout, const ClientTls& tls) {
+  auto connection = Connection::Open(address, timeout, tls);
   if (!connection) return tl::unexpected(connection.error());
   return RemoteHolds(std::make_unique<Impl>(*std::move(connection), std::move(state_name)));
 }

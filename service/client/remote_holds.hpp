@@ -14,6 +14,7 @@
 #include "host/live/state_delta.hpp"
 #include "host/model/result.hpp"
 #include "host/model/workload.hpp"
+#include "service/client/connection.hpp"
 
 namespace espalier {
 
@@ -33,9 +34,10 @@ struct RemoteHold {
 class RemoteHolds {
  public:
   // Opens a channel to the state of a name; empty: the one without. `timeout` bounds each call.
-  // Errors: kBadInput for an address that is none.
+  // Errors: those of Connection::Open.
   static Result<RemoteHolds> Connect(const std::string& address, std::string state_name,
-                                     std::chrono::milliseconds timeout = std::chrono::minutes(5));
+                                     std::chrono::milliseconds timeout = kCallTimeout,
+                                     const ClientTls& tls = {});
 
   RemoteHolds(RemoteHolds&&) noexcept;
   RemoteHolds& operator=(RemoteHolds&&) noexcept;

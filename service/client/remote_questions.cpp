@@ -413,10 +413,12 @@ class RemoteQuestions::Impl {
   std::optional<v1::StatePosition> replayed_on_;  // of the last Replay
 };
 
-Result<std::unique_ptr<RemoteQuestions>> RemoteQuestions::Connect(
-    const std::string& address, std::string state_name, const FeatureGates& gates,
-    std::chrono::milliseconds timeout) {
-  auto connection = Connection::Open(address, timeout);
+Result<std::unique_ptr<RemoteQuestions>> RemoteQuestions::Connect(const std::string& address,
+                                                                  std::string state_name,
+                                                                  const FeatureGates& gates,
+                                                                  std::chrono::milliseconds timeout,
+                                                                  const ClientTls& tls) {
+  auto connection = Connection::Open(address, timeout, tls);
   if (!connection) return tl::unexpected(connection.error());
   return std::unique_ptr<RemoteQuestions>(new RemoteQuestions(
       std::make_unique<Impl>(*std::move(connection), std::move(state_name), gates)));

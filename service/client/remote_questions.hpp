@@ -7,6 +7,7 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/questions/questions.hpp"
+#include "service/client/connection.hpp"
 
 namespace espalier {
 
@@ -16,7 +17,7 @@ class RemoteQuestions final : public Questions {
   // Errors as RemoteEngine::Connect, but that it is not seen here whether a server answers.
   static Result<std::unique_ptr<RemoteQuestions>> Connect(
       const std::string& address, std::string state_name, const FeatureGates& gates,
-      std::chrono::milliseconds timeout = std::chrono::minutes(5));
+      std::chrono::milliseconds timeout = kCallTimeout, const ClientTls& tls = {});
 
   ~RemoteQuestions() override;
 

@@ -126,6 +126,7 @@ Replay::Place Replay::PlaceOf(const LoggedCall& call) const {
     case grpc::StatusCode::DEADLINE_EXCEEDED:
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
     case grpc::StatusCode::UNAVAILABLE:
+    case grpc::StatusCode::PERMISSION_DENIED:  // of the client, whom the log does not know
       place.repeatable = false;
       return place;
     default:

@@ -21,7 +21,8 @@ namespace espalier {
 
 struct ReplayCounts {
   std::int64_t same = 0;
-  // Ended as they did for want of time, room or a client, which is not the same every time.
+  // Ended as they did for want of time, room, a client or a permission, which is not the same every
+  // time.
   std::int64_t not_repeatable = 0;
   std::int64_t out_of_reach = 0;  // about a state that nothing in the log leads to
 };

@@ -26,6 +26,7 @@ type Client struct {
 	questions  pb.QuestionsClient
 	stateName  string
 	maxMessage int
+	tls        *TLS // nil: plain text
 	grpc       []grpc.DialOption
 }
 
@@ -40,15 +41,15 @@ func WithState(name string) Option { return func(c *Client) { c.stateName = name
 // the server does.
 func WithMaxMessageBytes(bytes int) Option { return func(c *Client) { c.maxMessage = bytes } }
 
-// WithGRPC adds options of gRPC, such as transport credentials, which replace the plain text that is
-// the default.
+// WithGRPC adds options of gRPC, such as transport credentials of your own, which replace those of
+// WithTLS and the plain text that is the default.
 func WithGRPC(options ...grpc.DialOption) Option {
 	return func(c *Client) { c.grpc = append(c.grpc, options...) }
 }
 
 // Dial returns a client of the server at an address as `espalier serve --listen` takes it:
 // unix:/path/to/socket or HOST:PORT. It does not wait for the server; the first call does. Errors:
-// the address is neither.
+// the address is neither, or files of WithTLS cannot be used.
 func Dial(address string, options ...Option) (*Client, error) {
 	target, err := target(address)
 	if err != nil {
@@ -58,8 +59,17 @@ func Dial(address string, options ...Option) (*Client, error) {
 	for _, option := range options {
 		option(c)
 	}
+	transport := grpc.WithTransportCredentials(insecure.NewCredentials())
+	if c.tls != nil {
+		if strings.HasPrefix(address, "unix:") {
+			return nil, fmt.Errorf("address %q: a unix socket has no TLS", address)
+		}
+		if transport, err = c.tls.transport(); err != nil {
+			return nil, err
+		}
+	}
 	dial := append([]grpc.DialOption{
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		transport,
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(c.maxMessage), grpc.MaxCallSendMsgSize(c.maxMessage)),
 	}, c.grpc...)
 	conn, err := grpc.NewClient(target, dial...)

@@ -190,6 +190,7 @@ bool Acceptor::Accept(const Listener& listener, grpc::Server& server) {
     return true;
   }
   refuses_ = false;
+  ++accepted_;
   if (listener.is_unix) {
     Remember(fmt::format("fd:{}", connection), {connection, UserAt(connection)});
     grpc::AddInsecureChannelFromFd(&server, connection);

@@ -52,6 +52,9 @@ class Acceptor {
   // Stops listening. Open connections stay. Must be called before the server is shut down.
   void Stop();
 
+  // Returns whether the connection of that name is one of a unix socket.
+  static bool IsUnix(std::string_view peer) { return peer.starts_with("fd:"); }
+
   // Returns the user at the other end of a unix socket, by the name of the connection; nullopt for
   // a connection of another kind. The connection must have a call that is not over.
   std::optional<uid_t> UserOf(std::string_view peer) const;
@@ -60,6 +63,8 @@ class Acceptor {
   // not over.
   void Close(std::string_view peer);
 
+  // Returns how many connections were accepted and not closed at once.
+  std::int64_t accepted() const { return accepted_; }
   // Returns how many connections were closed because there were too many.
   std::int64_t refused() const { return refused_; }
 
@@ -84,6 +89,7 @@ class Acceptor {
   std::vector<Listener> listeners_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> tcp_;
   std::thread thread_;
+  std::atomic<std::int64_t> accepted_ = 0;
   std::atomic<std::int64_t> refused_ = 0;
   bool refuses_ = false;  // the latest one
 

@@ -1,8 +1,10 @@
 #include "service/server/arrivals.hpp"
 
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -10,13 +12,23 @@
 
 #include "host/model/excerpt.hpp"
 #include "service/server/acceptor.hpp"
+#include "service/server/access.hpp"
 
 namespace espalier {
 namespace {
 
-// gRPC hands handlers the metadata of the client, among which this is put for a call that is one of
-// too many; what a client sends under that name is taken out.
-constexpr const char* kTooManyKey = "espalier-too-many";
+constexpr std::string_view kOurs = "/espalier.v1.";
+
+// What is known of a call that has arrived.
+struct ArrivedCall {
+  bool too_many = false;     // of its connection
+  Access* access = nullptr;  // null: nobody is asked whether it may be made
+  CallAccess may = {};
+};
+
+// gRPC hands handlers the metadata of the client, among which the address of an ArrivedCall is put;
+// what a client sends under that name is taken out.
+constexpr const char* kArrivedKey = "espalier-arrived";
 
 // Calls under way by connection.
 class CallsOfConnections {
@@ -52,51 +64,102 @@ class CallsOfConnections {
 // Lives as long as gRPC keeps the call.
 class Arrival final : public grpc::experimental::Interceptor {
  public:
-  Arrival(std::shared_ptr<CallsOfConnections> calls, grpc::experimental::ServerRpcInfo& call)
-      : calls_(std::move(calls)),
-        peer_(call.server_context()->peer()),
-        too_many_(!calls_->Begin(peer_)) {}
+  Arrival(std::shared_ptr<CallsOfConnections> calls, const Acceptor& acceptor,
+          std::shared_ptr<Access> access, grpc::experimental::ServerRpcInfo& call)
+      : calls_(std::move(calls)), access_(std::move(access)), peer_(call.server_context()->peer()) {
+    arrived_.too_many = !calls_->Begin(peer_);
+    const std::string_view method = call.method();
+    if (arrived_.too_many || !method.starts_with(kOurs)) return;  // health and reflection are open
+    arrived_.access = access_.get();
+    arrived_.may = access_->Judge(Recognise(acceptor.UserOf(peer_), Acceptor::IsUnix(peer_),
+                                            call.server_context()->auth_context().get()),
+                                  method.substr(1));
+  }
   ~Arrival() override { calls_->End(peer_); }
 
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     using grpc::experimental::InterceptionHookPoints;
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_INITIAL_METADATA)) {
       auto& metadata = *methods->GetRecvInitialMetadata();
-      metadata.erase(kTooManyKey);
-      if (too_many_) metadata.emplace(kTooManyKey, "");
+      metadata.erase(kArrivedKey);
+      metadata.emplace(kArrivedKey, grpc::string_ref(reinterpret_cast<const char*>(&address_),
+                                                     sizeof(address_)));
     }
     methods->Proceed();
   }
 
  private:
   const std::shared_ptr<CallsOfConnections> calls_;
+  const std::shared_ptr<Access> access_;
   const std::string peer_;
-  const bool too_many_;
+  ArrivedCall arrived_;
+  const ArrivedCall* const address_ = &arrived_;
 };
 
 class Arrivals final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  Arrivals(Acceptor& acceptor, int most)
-      : calls_(std::make_shared<CallsOfConnections>(acceptor, most)) {}
+  Arrivals(Acceptor& acceptor, int most, std::shared_ptr<Access> access)
+      : acceptor_(acceptor),
+        calls_(std::make_shared<CallsOfConnections>(acceptor, most)),
+        access_(std::move(access)) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* call) override {
-    return new Arrival(calls_, *call);  // gRPC deletes it
+    return new Arrival(calls_, acceptor_, access_, *call);  // gRPC deletes it
   }
 
  private:
+  const Acceptor& acceptor_;
   const std::shared_ptr<CallsOfConnections> calls_;
+  const std::shared_ptr<Access> access_;
 };
+
+// Of a server without such an interceptor nothing is known.
+const ArrivedCall& ArrivedCallOf(const grpc::CallbackServerContext& context) {
+  static const ArrivedCall unknown;
+  const auto found = context.client_metadata().find(kArrivedKey);
+  const ArrivedCall* arrived = nullptr;
+  if (found == context.client_metadata().end() || found->second.size() != sizeof(arrived)) {
+    return unknown;
+  }
+  std::memcpy(&arrived, found->second.data(), sizeof(arrived));
+  return *arrived;
+}
 
 }  // namespace
 
 std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeArrivals(
-    Acceptor& acceptor, int most) {
-  return std::make_unique<Arrivals>(acceptor, most);
+    Acceptor& acceptor, int most, std::shared_ptr<Access> access) {
+  return std::make_unique<Arrivals>(acceptor, most, std::move(access));
 }
 
-bool IsOneOfTooMany(const grpc::CallbackServerContext& context) {
-  return context.client_metadata().contains(kTooManyKey);
+grpc::Status CheckArrival(const grpc::CallbackServerContext& context) {
+  const ArrivedCall& call = ArrivedCallOf(context);
+  if (call.too_many) {
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "the connection has too many calls under way"};
+  }
+  return call.access == nullptr ? grpc::Status::OK : call.access->Check(call.may);
+}
+
+grpc::Status CheckRequest(const grpc::CallbackServerContext& context,
+                          const google::protobuf::Message& request) {
+  const ArrivedCall& call = ArrivedCallOf(context);
+  return call.access == nullptr ? grpc::Status::OK : call.access->CheckFields(call.may, request);
+}
+
+bool HasPermission(const grpc::CallbackServerContext& context, Permission permission) {
+  const ArrivedCall& call = ArrivedCallOf(context);
+  return call.access == nullptr || call.may.may.Has(permission);
+}
+
+grpc::Status CheckPermission(const grpc::CallbackServerContext& context, Permission permission,
+                             const std::string& why) {
+  const ArrivedCall& call = ArrivedCallOf(context);
+  return call.access == nullptr ? grpc::Status::OK : call.access->Check(call.may, permission, why);
+}
+
+const Caller& CallerOf(const grpc::CallbackServerContext& context) {
+  return ArrivedCallOf(context).may.caller;
 }
 
 }  // namespace espalier

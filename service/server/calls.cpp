@@ -11,7 +11,6 @@
 #include <malloc.h>
 
 #include "host/model/excerpt.hpp"
-#include "service/server/arrivals.hpp"
 
 namespace espalier {
 namespace {
@@ -68,9 +67,7 @@ Calls::Call::~Call() {
 }
 
 grpc::Status Calls::Call::Admit(std::size_t request_bytes) {
-  if (IsOneOfTooMany(context_)) {
-    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "the connection has too many calls under way"};
-  }
+  if (const grpc::Status refusal = CheckArrival(context_); !refusal.ok()) return refusal;
   {
     const std::lock_guard lock(calls_.mutex_);
     if (calls_.draining_) {

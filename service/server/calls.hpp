@@ -17,6 +17,7 @@
 #include <grpcpp/support/server_callback.h>
 
 #include "host/model/work_budget.hpp"
+#include "service/server/arrivals.hpp"
 #include "service/server/work_queue.hpp"
 #include "service/wire/message_bytes.hpp"
 #include "service/wire/status.hpp"
@@ -49,9 +50,10 @@ class Calls {
     const grpc::CallbackServerContext& context() const { return context_; }
 
    protected:
-    // Returns why the call is refused, or OK. It is refused when it arrives while the server drains
-    // (UNAVAILABLE), when its client does not wait any more (DEADLINE_EXCEEDED, CANCELLED), or when
-    // there is no memory for it and its `request_bytes` (RESOURCE_EXHAUSTED).
+    // Returns why the call is refused, or OK. It is refused when CheckArrival says so, when it
+    // arrives while the server drains (UNAVAILABLE), when its client does not wait any more
+    // (DEADLINE_EXCEEDED, CANCELLED), or when there is no memory for it and its `request_bytes`
+    // (RESOURCE_EXHAUSTED).
     grpc::Status Admit(std::size_t request_bytes);
 
     // Runs `work` on a worker, or refuses it when the queue is full (RESOURCE_EXHAUSTED), and
@@ -115,11 +117,13 @@ class Calls {
       std::function<grpc::Status(const Request&, WorkBudget&)> work) {
     // The message goes with the work, after the answer went out.
     return Run(context, queue, *request,
-               [request, work = std::move(work),
+               [context, request, work = std::move(work),
                 parsed_into = std::make_shared<ParsedInto<Request>>()](WorkBudget& budget) {
                  Request& message = *parsed_into->message;
                  const auto parsed = Parse(*request, budget, message);
-                 return parsed ? work(message, budget) : ToStatus(parsed.error());
+                 if (!parsed) return ToStatus(parsed.error());
+                 const grpc::Status may = CheckRequest(*context, message);
+                 return may.ok() ? work(message, budget) : may;
                });
   }
 
@@ -153,11 +157,13 @@ class Calls {
     auto message = std::make_shared<Request>();
     auto next = std::make_shared<NextMessage<Response>>();
     return Stream(context, queue, *request,
-                  [this, request, begin = std::move(begin), message, next](
+                  [this, context, request, begin = std::move(begin), message, next](
                       WorkBudget& budget, grpc::ByteBuffer& bytes, bool& more) {
                     if (!*next) {
                       const auto parsed = Parse(*request, budget, *message);
                       if (!parsed) return ToStatus(parsed.error());
+                      const grpc::Status may = CheckRequest(*context, *message);
+                      if (!may.ok()) return may;
                       const grpc::Status begun = begin(*message, budget, *next);
                       if (!begun.ok() || !*next) return begun;
                     }

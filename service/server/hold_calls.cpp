@@ -11,6 +11,8 @@
 #include "host/engine/booked_usage.hpp"
 #include "host/engine/engine.hpp"
 #include "host/model/excerpt.hpp"
+#include "service/server/access.hpp"
+#include "service/server/arrivals.hpp"
 #include "service/server/read_configuration.hpp"
 #include "service/server/store_status.hpp"
 #include "service/wire/cluster_state.hpp"
@@ -108,8 +110,8 @@ Result<std::vector<Hold>> HoldsOf(const v1::PlaceRequest& request,
                                   const std::vector<WorkloadRequest>& workloads,
                                   const std::vector<WorkloadAnswer>& answers,
                                   std::uint64_t generation, const std::string& peer,
-                                  HoldClock::TimePoint now, WorkBudget& budget,
-                                  v1::PlaceResponse& response) {
+                                  const std::string& maker, HoldClock::TimePoint now,
+                                  WorkBudget& budget, v1::PlaceResponse& response) {
   std::vector<Hold> holds;
   std::set<std::string> ids;
   for (std::size_t i = 0; i < workloads.size() && budget.Pause(); ++i) {
@@ -132,6 +134,7 @@ Result<std::vector<Hold>> HoldsOf(const v1::PlaceRequest& request,
     hold.id = HoldId(key, i, generation);
     hold.workload = key;
     hold.owner = request.hold_owner().empty() ? peer : request.hold_owner();
+    hold.maker = maker;
     hold.usage = std::move(used.usage);
     hold.made = now;
     hold.expires = now + std::chrono::seconds(request.hold_seconds());
@@ -145,6 +148,19 @@ Result<std::vector<Hold>> HoldsOf(const v1::PlaceRequest& request,
   }
   if (budget.stopped()) return tl::unexpected(budget.Check().error());
   return holds;
+}
+
+grpc::Status CheckMakers(const grpc::CallbackServerContext& context, const NamedStates& states,
+                         const std::string& state_name,
+                         const google::protobuf::RepeatedPtrField<std::string>& ids) {
+  if (HasPermission(context, Permission::kAdmin)) return grpc::Status::OK;
+  const auto store = states.Find(state_name);
+  if (!store) return grpc::Status::OK;  // the call says so
+  const auto hold = (*store)->FindHoldOfOthers(IdsOf(ids), CallerOf(context).Names());
+  if (hold == nullptr) return grpc::Status::OK;
+  return CheckPermission(
+      context, Permission::kAdmin,
+      fmt::format("as {} made the hold {}", Excerpt(hold->maker), Excerpt(hold->id)));
 }
 
 grpc::Status ConfirmHolds(const NamedStates& states, HoldClock& clock,

@@ -23,14 +23,21 @@ grpc::Status HoldStatus(const HoldRefusal& refusal, const StateStore& store);
 Result<void> CheckHoldRequest(const v1::PlaceRequest& request);
 
 // Returns the holds of the workloads that are placed, which a change to `generation` begins, and
-// writes their ids to `response`. `peer` owns them where the request names nobody. Errors:
+// writes their ids to `response`. `peer` owns them where the request names nobody; `maker` is as in
+// Hold. Errors:
 // kBadInput for two workloads of one name, a name that is too long, or amounts that cannot be held.
 Result<std::vector<Hold>> HoldsOf(const v1::PlaceRequest& request,
                                   const std::vector<WorkloadRequest>& workloads,
                                   const std::vector<WorkloadAnswer>& answers,
                                   std::uint64_t generation, const std::string& peer,
-                                  HoldClock::TimePoint now, WorkBudget& budget,
-                                  v1::PlaceResponse& response);
+                                  const std::string& maker, HoldClock::TimePoint now,
+                                  WorkBudget& budget, v1::PlaceResponse& response);
+
+// Checks that the client of a call may end or extend these holds: they are its own, or it has the
+// permission for those of others. PERMISSION_DENIED.
+grpc::Status CheckMakers(const grpc::CallbackServerContext& context, const NamedStates& states,
+                         const std::string& state_name,
+                         const google::protobuf::RepeatedPtrField<std::string>& ids);
 
 // `feature_gates` is the value of the server's flag.
 grpc::Status ConfirmHolds(const NamedStates& states, HoldClock& clock,

@@ -1,6 +1,7 @@
 #include "service/server/listen.hpp"
 
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <grp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/file.h>
@@ -15,6 +17,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "host/model/excerpt.hpp"
 
 namespace espalier {
 namespace {
@@ -150,12 +154,34 @@ UnixSocketClaim::~UnixSocketClaim() {
   ::close(lock_);
 }
 
-Result<std::unique_ptr<UnixListener>> UnixListener::Bind(const std::string& path) {
+Result<gid_t> FindGroup(const std::string& group) {
+  gid_t number = 0;
+  const auto [end, error] = std::from_chars(group.data(), group.data() + group.size(), number);
+  if (error == std::errc() && end == group.data() + group.size()) return number;
+  if (const struct group* found = ::getgrnam(group.c_str())) return found->gr_gid;
+  return BadInput(
+      fmt::format("there is no group \"{}\"; want the name or number of one", Excerpt(group)));
+}
+
+Result<std::unique_ptr<UnixListener>> UnixListener::Bind(const std::string& path,
+                                                         const SocketAccess& access) {
   auto claim = UnixSocketClaim::Make(path);
   if (!claim) return tl::unexpected(claim.error());
   Socket socket(AF_UNIX, SOCK_NONBLOCK);
   if (const int error = WithPath(&::bind, socket.descriptor(), path); error != 0) {
     return CannotListen(path, std::strerror(error));
+  }
+  // Nobody can connect before it listens.
+  if (access.group && ::chown(path.c_str(), static_cast<uid_t>(-1), *access.group) != 0) {
+    const std::string why = std::strerror(errno);
+    ::unlink(path.c_str());
+    return CannotListen(path,
+                        fmt::format("it cannot be given to group {}: {}", *access.group, why));
+  }
+  if (access.mode && ::chmod(path.c_str(), *access.mode) != 0) {
+    const std::string why = std::strerror(errno);
+    ::unlink(path.c_str());
+    return CannotListen(path, fmt::format("its mode cannot be set: {}", why));
   }
   if (::listen(socket.descriptor(), SOMAXCONN) != 0) {
     return CannotListen(path, std::strerror(errno));
@@ -175,7 +201,7 @@ void UnixListener::Stop() {
   if (!path_.empty()) ::unlink(std::exchange(path_, {}).c_str());
 }
 
-Result<void> CheckIsLocal(const Address& address) {
+Result<void> CheckIsLocal(const Address& address, Reached what) {
   if (address.is_unix()) return {};
   const auto found = Resolve(address);
   if (!found) {
@@ -185,11 +211,18 @@ Result<void> CheckIsLocal(const Address& address) {
   }
   for (const addrinfo* each = found->get(); each != nullptr; each = each->ai_next) {
     if (IsLoopback(*each->ai_addr)) continue;
-    return BadInput(fmt::format(
-        "{} can be reached from the network, where everyone could read and change what is sent "
-        "without encryption; listen on a unix socket or a loopback address such as 127.0.0.1:{}, "
-        "or allow it with --insecure",
-        address.ToString(), address.port));
+    return BadInput(
+        what == Reached::kMetrics
+            ? fmt::format("{} can be reached from the network, and metrics have no encryption; "
+                          "serve them on a loopback address such as 127.0.0.1:{}, or allow it with "
+                          "--insecure-metrics",
+                          address.ToString(), address.port)
+            : fmt::format(
+                  "{} can be reached from the network, where everyone could read and change "
+                  "what is sent without encryption; give --tls-cert, --tls-key and "
+                  "--tls-client-ca, listen on a unix socket or a loopback address such as "
+                  "127.0.0.1:{}, or allow it with --insecure",
+                  address.ToString(), address.port));
   }
   return {};
 }

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+
+#include <sys/types.h>
 
 #include "service/wire/address.hpp"
 
@@ -30,11 +33,22 @@ class UnixSocketClaim {
   int lock_;  // descriptor; negative: moved from
 };
 
+// Who may connect to a unix socket, as its file says.
+struct SocketAccess {
+  std::optional<mode_t> mode;  // nullopt: what the umask leaves
+  std::optional<gid_t> group;  // nullopt: that of the process
+};
+
+// Returns the group of that name or number. kBadInput when there is none.
+Result<gid_t> FindGroup(const std::string& group);
+
 // A unix socket that listens, under a path of its own.
 class UnixListener {
  public:
-  // Claims and binds the path. Connections wait to be accepted from then on. Errors: kUnavailable.
-  static Result<std::unique_ptr<UnixListener>> Bind(const std::string& path);
+  // Claims and binds the path. Connections wait to be accepted from then on, of those whom `access`
+  // lets in. Errors: kUnavailable.
+  static Result<std::unique_ptr<UnixListener>> Bind(const std::string& path,
+                                                    const SocketAccess& access = {});
   ~UnixListener();  // calls Stop
   UnixListener(const UnixListener&) = delete;
   UnixListener& operator=(const UnixListener&) = delete;
@@ -52,10 +66,13 @@ class UnixListener {
   int socket_;        // negative: released
 };
 
+// What is behind an address; for error messages only.
+enum class Reached { kCalls, kMetrics };
+
 // Checks that nobody on the network can reach `address`: a unix socket, or a host of which every
 // address is a loopback address. Errors: kBadInput when somebody may, kUnavailable when the host is
 // unknown.
-Result<void> CheckIsLocal(const Address& address);
+Result<void> CheckIsLocal(const Address& address, Reached what = Reached::kCalls);
 
 // Returns why binding the TCP address fails, in words of the operating system; for error messages
 // only.

@@ -19,9 +19,12 @@
 #include <unistd.h>
 
 #include "service/backends/backends.hpp"
+#include "service/server/acceptor.hpp"
+#include "service/server/access.hpp"
 #include "service/server/call_line.hpp"
 #include "service/server/listen.hpp"
 #include "service/server/request_log.hpp"
+#include "service/server/server_tls.hpp"
 
 namespace espalier {
 namespace {
@@ -125,6 +128,8 @@ class ReadValues final : public prometheus::Collectable {
     AddCallsAndState(families);
     if (const auto device = StatusOfDevice(sources_.backend)) AddDevice(*device, families);
     AddCapacity(families);
+    AddConnections(families);
+    AddAccess(families);
     AddProcess(families);
     return families;
   }
@@ -227,6 +232,69 @@ class ReadValues final : public prometheus::Collectable {
                  {{"shape", value.shape}, {"flavor", value.flavor}, {"level", value.level}}));
     }
     if (!family.metric.empty()) families.push_back(std::move(family));
+  }
+
+  // A scrape looks at the files too, so that wrong ones show where nobody connects.
+  void AddConnections(std::vector<prometheus::MetricFamily>& families) const {
+    families.push_back(Counter("espalier_connections_total", "Connections that were accepted",
+                               static_cast<double>(sources_.acceptor.accepted())));
+    families.push_back(Counter("espalier_connections_refused_total",
+                               "Connections that were closed because there were too many",
+                               static_cast<double>(sources_.acceptor.refused())));
+    if (sources_.tls != nullptr) AddTls(families);
+  }
+
+  void AddTls(std::vector<prometheus::MetricFamily>& families) const {
+    sources_.tls->Refresh();
+    const ServerTls::Status status = sources_.tls->status();
+    constexpr auto kType = prometheus::MetricType::Gauge;
+    prometheus::MetricFamily expiry{
+        "espalier_tls_expiry_timestamp_seconds",
+        "When the certificate in use expires",
+        kType,
+        {Sample(kType, SinceEpoch(status.expires), {{"of", "server"}})}};
+    if (status.ca_expires != std::chrono::system_clock::time_point()) {
+      expiry.metric.push_back(Sample(kType, SinceEpoch(status.ca_expires), {{"of", "client-ca"}}));
+    }
+    families.push_back(std::move(expiry));
+    families.push_back(Gauge("espalier_tls_files_wrong",
+                             "1: the present files cannot be used, and those before them are; 0: "
+                             "the present files are in use",
+                             status.error.empty() ? 0 : 1));
+    families.push_back(Reloads("espalier_tls_reloads_total", status.reloads, status.failures));
+  }
+
+  static prometheus::MetricFamily Reloads(const char* name, std::int64_t used, std::int64_t wrong) {
+    constexpr auto kType = prometheus::MetricType::Counter;
+    return {name,
+            "Times that changed files were read",
+            kType,
+            {Sample(kType, static_cast<double>(used), {{"result", "used"}}),
+             Sample(kType, static_cast<double>(wrong), {{"result", "wrong"}})}};
+  }
+
+  void AddAccess(std::vector<prometheus::MetricFamily>& families) const {
+    sources_.access.Refresh();
+    const Access::Status status = sources_.access.status();
+    constexpr auto kType = prometheus::MetricType::Counter;
+    prometheus::MetricFamily denied{"espalier_calls_denied_total",
+                                    "Calls that were refused as the client lacks a permission",
+                                    kType,
+                                    {}};
+    for (const Access::Denied& each : status.denied) {
+      denied.metric.push_back(
+          Sample(kType, static_cast<double>(each.calls),
+                 {{"method", each.method}, {"permission", std::string(Name(each.missing))}}));
+    }
+    if (!denied.metric.empty()) families.push_back(std::move(denied));
+    if (!status.has_file) return;
+    families.push_back(Gauge("espalier_access_rules", "Rules of the file of --access in use",
+                             static_cast<double>(status.rules)));
+    families.push_back(Gauge("espalier_access_file_wrong",
+                             "1: the present file cannot be used, and that before it is; 0: it is "
+                             "in use",
+                             status.error.empty() ? 0 : 1));
+    families.push_back(Reloads("espalier_access_reloads_total", status.reloads, status.failures));
   }
 
   static void AddDevice(const DeviceStatus& device,

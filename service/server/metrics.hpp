@@ -21,7 +21,10 @@ class Exposer;
 
 namespace espalier {
 
+class Acceptor;
+class Access;
 class Backend;
+class ServerTls;
 
 // The metrics of a server, all of which docs/operations.md lists. Calls are counted here; all other
 // values are read from where they are kept when someone asks.
@@ -36,6 +39,9 @@ class Metrics {
     const Backend& backend;
     const CapacityGauges& capacity;
     const CallJournal& journal;
+    const Acceptor& acceptor;
+    Access& access;                     // looked at with each scrape, as `tls`
+    ServerTls* tls = nullptr;           // null: none
     std::vector<std::string> services;  // full names of services whose calls are counted
     std::string version;
     std::string commit;

@@ -10,6 +10,8 @@
 #include <grpcpp/grpcpp.h>
 
 #include "host/model/excerpt.hpp"
+#include "service/server/access.hpp"
+#include "service/server/arrivals.hpp"
 #include "service/server/batch_checks.hpp"
 #include "service/server/found_state.hpp"
 #include "service/server/hold_calls.hpp"
@@ -136,9 +138,8 @@ grpc::ServerUnaryReactor* PlacementService::Run(grpc::CallbackServerContext* con
                                                 grpc::ByteBuffer* response) {
   return calls_.RunParsed<v1::PlaceRequest>(
       context, calls_.queue(), request,
-      [this, which, response, peer = context->peer()](const v1::PlaceRequest& message,
-                                                      WorkBudget& budget) {
-        return Answer(message, peer, which, budget, *response);
+      [this, which, response, context](const v1::PlaceRequest& message, WorkBudget& budget) {
+        return Answer(message, *context, which, budget, *response);
       });
 }
 
@@ -147,8 +148,11 @@ grpc::ServerUnaryReactor* PlacementService::ConfirmHolds(grpc::CallbackServerCon
                                                          grpc::ByteBuffer* response) {
   return calls_.RunParsed<v1::ConfirmHoldsRequest, v1::ConfirmHoldsResponse>(
       context, calls_.state_queue(), request, response,
-      [this](const v1::ConfirmHoldsRequest& message, WorkBudget& budget,
-             v1::ConfirmHoldsResponse& answer) {
+      [this, context](const v1::ConfirmHoldsRequest& message, WorkBudget& budget,
+                      v1::ConfirmHoldsResponse& answer) {
+        const grpc::Status may =
+            CheckMakers(*context, states_, message.state_name(), message.ids());
+        if (!may.ok()) return may;
         return espalier::ConfirmHolds(states_, expiry_.clock(), feature_gates_, message, budget,
                                       answer);
       });
@@ -159,8 +163,11 @@ grpc::ServerUnaryReactor* PlacementService::ReleaseHolds(grpc::CallbackServerCon
                                                          grpc::ByteBuffer* response) {
   return calls_.RunParsed<v1::ReleaseHoldsRequest, v1::ReleaseHoldsResponse>(
       context, calls_.state_queue(), request, response,
-      [this](const v1::ReleaseHoldsRequest& message, WorkBudget& budget,
-             v1::ReleaseHoldsResponse& answer) {
+      [this, context](const v1::ReleaseHoldsRequest& message, WorkBudget& budget,
+                      v1::ReleaseHoldsResponse& answer) {
+        const grpc::Status may =
+            CheckMakers(*context, states_, message.state_name(), message.ids());
+        if (!may.ok()) return may;
         return espalier::ReleaseHolds(states_, expiry_.clock(), message, budget, answer);
       });
 }
@@ -170,7 +177,11 @@ grpc::ServerUnaryReactor* PlacementService::ExtendHolds(grpc::CallbackServerCont
                                                         grpc::ByteBuffer* response) {
   return calls_.RunParsed<v1::ExtendHoldsRequest, v1::ExtendHoldsResponse>(
       context, calls_.state_queue(), request, response,
-      [this](const v1::ExtendHoldsRequest& message, WorkBudget&, v1::ExtendHoldsResponse& answer) {
+      [this, context](const v1::ExtendHoldsRequest& message, WorkBudget&,
+                      v1::ExtendHoldsResponse& answer) {
+        const grpc::Status may =
+            CheckMakers(*context, states_, message.state_name(), message.ids());
+        if (!may.ok()) return may;
         return espalier::ExtendHolds(states_, expiry_, message, answer);
       });
 }
@@ -185,18 +196,18 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* PlacementService::ListHolds(
       });
 }
 
-grpc::Status PlacementService::Answer(const v1::PlaceRequest& request, const std::string& peer,
-                                      Workloads which, WorkBudget& budget,
-                                      grpc::ByteBuffer& bytes) {
+grpc::Status PlacementService::Answer(const v1::PlaceRequest& request,
+                                      const grpc::CallbackServerContext& context, Workloads which,
+                                      WorkBudget& budget, grpc::ByteBuffer& bytes) {
   return commits_.Answer(request, bytes, [&](const CommittedReplies::Key& key) {
-    return Decide(request, key, peer, which, budget, bytes);
+    return Decide(request, key, context, which, budget, bytes);
   });
 }
 
 grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
-                                      const CommittedReplies::Key& key, const std::string& peer,
-                                      Workloads which, WorkBudget& budget,
-                                      grpc::ByteBuffer& bytes) {
+                                      const CommittedReplies::Key& key,
+                                      const grpc::CallbackServerContext& context, Workloads which,
+                                      WorkBudget& budget, grpc::ByteBuffer& bytes) {
   if (const auto checked = CheckHoldRequest(request); !checked) return ToStatus(checked.error());
   const bool held = request.hold_seconds() != 0;
   FoundState found;
@@ -250,8 +261,8 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
   const HoldClock::TimePoint now = expiry_.clock().Now();
   std::vector<Hold> holds;
   if (held) {
-    auto made = HoldsOf(request, *workloads, answered->placed, next.generation, peer, now, budget,
-                        response);
+    auto made = HoldsOf(request, *workloads, answered->placed, next.generation, context.peer(),
+                        CallerOf(context).Maker(), now, budget, response);
     if (!made) return ToStatus(made.error());
     holds = *std::move(made);
   }

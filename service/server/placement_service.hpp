@@ -54,12 +54,12 @@ class PlacementService final : public v1::Placement::WithRawCallbackMethod_Place
   grpc::ServerUnaryReactor* Run(grpc::CallbackServerContext* context,
                                 const grpc::ByteBuffer* request, Workloads which,
                                 grpc::ByteBuffer* response);
-  // `peer` is the client's address.
-  grpc::Status Answer(const v1::PlaceRequest& request, const std::string& peer, Workloads which,
-                      WorkBudget& budget, grpc::ByteBuffer& bytes);
+  // `context` tells who asks.
+  grpc::Status Answer(const v1::PlaceRequest& request, const grpc::CallbackServerContext& context,
+                      Workloads which, WorkBudget& budget, grpc::ByteBuffer& bytes);
   grpc::Status Decide(const v1::PlaceRequest& request, const CommittedReplies::Key& key,
-                      const std::string& peer, Workloads which, WorkBudget& budget,
-                      grpc::ByteBuffer& bytes);
+                      const grpc::CallbackServerContext& context, Workloads which,
+                      WorkBudget& budget, grpc::ByteBuffer& bytes);
 
   Calls& calls_;
   NamedStates& states_;

@@ -20,6 +20,7 @@
 #include "host/model/machine_memory.hpp"
 #include "service/backends/backends.hpp"
 #include "service/server/acceptor.hpp"
+#include "service/server/access.hpp"
 #include "service/server/arrivals.hpp"
 #include "service/server/call_journal.hpp"
 #include "service/server/calls.hpp"
@@ -109,18 +110,35 @@ Result<Addresses> CheckOptions(const ServerOptions& options) {
   if (auto checked = CheckFeatureGateDependencies(options.gates); !checked) {
     return tl::unexpected(checked.error());
   }
+  const bool has_tls = !options.tls.certificate.empty() && !options.tls.key.empty();
+  if (options.tls.any() && !has_tls) {
+    return BadInput("TLS needs both --tls-cert and --tls-key");
+  }
+  const bool is_mutual = has_tls && !options.tls.client_ca.empty();
   Addresses addresses;
+  bool any_unix = false;
+  bool any_tcp = false;
   for (const std::string& text : options.listen) {
     auto address = ParseAddress(text);
     if (!address) return tl::unexpected(address.error());
-    if (!options.insecure) {
+    if (!options.insecure && !is_mutual) {
       if (auto local = CheckIsLocal(*address); !local) return tl::unexpected(local.error());
     }
+    (address->is_unix() ? any_unix : any_tcp) = true;
     addresses.listen.push_back(*std::move(address));
+  }
+  if (has_tls && !any_tcp) return BadInput("TLS is for TCP: --listen names no HOST:PORT");
+  if ((options.socket_mode || !options.socket_group.empty()) && !any_unix) {
+    return BadInput("--socket-mode and --socket-group are for unix sockets; --listen names none");
   }
   if (!options.metrics.empty()) {
     auto address = ParseTcpAddress(options.metrics);
     if (!address) return tl::unexpected(address.error());
+    if (!options.insecure_metrics) {
+      if (auto local = CheckIsLocal(*address, Reached::kMetrics); !local) {
+        return tl::unexpected(local.error());
+      }
+    }
     addresses.metrics = *std::move(address);
   }
   return addresses;
@@ -211,6 +229,20 @@ class Server::Impl {
     if (RequestLog* log = journal_->requests()) log->Close();
   }
 
+  // Reads certificates and access rules. Before StartMetrics and Listen.
+  Result<void> ReadFiles(const ServerOptions& options) {
+    auto access = Access::Open(options.access);
+    if (!access) return tl::unexpected(access.error());
+    access_ = *std::move(access);
+    if (options.tls.any()) {
+      auto tls = ServerTls::Open(options.tls);
+      if (!tls) return tl::unexpected(tls.error());
+      tls_ = *std::move(tls);
+    }
+    about_.Watch(*access_, tls_.get());
+    return {};
+  }
+
   // Before Listen, which has calls counted.
   Result<void> StartMetrics(const ServerOptions& options, const Address& address) {
     Result<std::unique_ptr<Metrics>> started = Metrics::Start(
@@ -222,6 +254,9 @@ class Server::Impl {
          .backend = *backend_,
          .capacity = capacity_,
          .journal = *journal_,
+         .acceptor = acceptor_,
+         .access = *access_,
+         .tls = tls_.get(),
          .services = {v1::ClusterState::service_full_name(), v1::Placement::service_full_name(),
                       v1::Questions::service_full_name(), v1::Scheduling::service_full_name(),
                       v1::Ungating::service_full_name(), v1::Dispatching::service_full_name(),
@@ -235,9 +270,15 @@ class Server::Impl {
   }
 
   Result<void> Listen(const ServerOptions& options, const std::vector<Address>& addresses) {
+    SocketAccess access{options.socket_mode, std::nullopt};
+    if (!options.socket_group.empty()) {
+      const auto group = FindGroup(options.socket_group);
+      if (!group) return tl::unexpected(group.error());
+      access.group = *group;
+    }
     for (const Address& address : addresses) {
       if (!address.is_unix()) continue;
-      auto listener = UnixListener::Bind(address.path);
+      auto listener = UnixListener::Bind(address.path, access);
       if (!listener) return tl::unexpected(listener.error());
       acceptor_.AddUnix((*listener)->Release());
       unix_listeners_.push_back(*std::move(listener));
@@ -261,7 +302,7 @@ class Server::Impl {
     if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
     auto tcp = builder.experimental().AddExternalConnectionAcceptor(
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-        grpc::InsecureServerCredentials());
+        tls_ ? tls_->MakeCredentials() : grpc::InsecureServerCredentials());
     builder.RegisterService(&cluster_state_);
     builder.RegisterService(&placement_);
     builder.RegisterService(&questions_);
@@ -272,7 +313,7 @@ class Server::Impl {
     builder.RegisterService(&workloads_);
     builder.RegisterService(&about_);
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> watchers;
-    watchers.push_back(MakeArrivals(acceptor_, kMostCalls));
+    watchers.push_back(MakeArrivals(acceptor_, kMostCalls, access_));
     watchers.push_back(journal_->MakeInterceptor());
     if (metrics_) watchers.push_back(metrics_->MakeCallCounter());
     builder.experimental().SetInterceptorCreators(std::move(watchers));
@@ -433,6 +474,8 @@ class Server::Impl {
   ServerService about_;
   CapacityGauges capacity_;
   std::unique_ptr<Metrics> metrics_;  // null: none; outlives the drain, which people watch on it
+  std::unique_ptr<ServerTls> tls_;    // null: none
+  std::shared_ptr<Access> access_;    // calls share it
   Acceptor acceptor_;                 // outlives all calls
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::unique_ptr<UnixListener>> unix_listeners_;
@@ -457,6 +500,7 @@ Result<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
     requests = *std::move(opened);
   }
   auto impl = std::make_unique<Impl>(options, backend, std::move(requests));
+  if (auto read = impl->ReadFiles(options); !read) return tl::unexpected(read.error());
   if (addresses->metrics) {
     if (auto serving = impl->StartMetrics(options, *addresses->metrics); !serving) {
       return tl::unexpected(serving.error());

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "service/server/call_journal.hpp"
 #include "service/server/capacity_shape.hpp"
 #include "service/server/request_log.hpp"
+#include "service/server/server_tls.hpp"
 
 namespace espalier {
 
@@ -22,7 +24,12 @@ struct ServerOptions {
   // Addresses, at least one: "unix:/path/to/socket" or "HOST:PORT" ("[::1]:PORT"); port 0 takes a
   // free one.
   std::vector<std::string> listen;
-  bool insecure = false;  // allows addresses that are not loopback, without TLS
+  bool insecure = false;              // allows addresses that are not loopback without mutual TLS
+  TlsPaths tls;                       // of all TCP addresses
+  bool insecure_metrics = false;      // allows metrics on addresses that are not loopback
+  std::string access;                 // file that says who may do what; empty: see class Access
+  std::optional<mode_t> socket_mode;  // of the files of unix sockets; nullopt: by the umask
+  std::string socket_group;           // name or number; empty: that of the process
   bool reflection = false;
   std::int64_t max_message_bytes = std::int64_t{64} << 20;  // 1 KiB to 2 GiB - 1, either way
   int workers = 0;             // calls computed at once, 1 to 1024; 0: one per core, at least 2
@@ -54,7 +61,8 @@ struct ServerOptions {
 class Server {
  public:
   // Starts a server that listens on every address, or on none. Errors: kBadInput for options out of
-  // range, kUnavailable for an address that is taken or not available. `backend` is never null.
+  // range, kUnavailable for an address that is taken or not available, and for certificates and
+  // access rules that cannot be used. `backend` is never null.
   static Result<std::unique_ptr<Server>> Start(const ServerOptions& options,
                                                std::shared_ptr<Backend> backend);
 

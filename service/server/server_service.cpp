@@ -14,6 +14,7 @@ namespace {
 
 // Bytes that a row of an answer takes besides its texts.
 constexpr std::int64_t kBytesOfRow = 64;
+constexpr std::size_t kErrorBytes = 1024;
 
 std::int64_t Milliseconds(std::chrono::system_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
@@ -88,6 +89,7 @@ grpc::Status ServerService::Answer(const v1::ServerStatusRequest& request, WorkB
     state.set_faults(static_cast<std::int64_t>(device->faults));
     if (device->fault) state.set_last_fault(Excerpt(device->fault->message));
   }
+  AddFiles(response);
   const auto failures = sources_.journal.ByCause();
   for (std::size_t i = 0; i < failures.size(); ++i) {
     if (failures[i].calls == 0) continue;
@@ -101,6 +103,31 @@ grpc::Status ServerService::Answer(const v1::ServerStatusRequest& request, WorkB
     last.set_message(failures[i].last.message);
   }
   return grpc::Status::OK;
+}
+
+// Looks at the files, so that wrong ones show where nobody connects.
+void ServerService::AddFiles(v1::ServerStatusResponse& response) const {
+  if (tls_ != nullptr) {
+    tls_->Refresh();
+    const ServerTls::Status status = tls_->status();
+    v1::TlsState& tls = *response.mutable_tls();
+    tls.set_expires_ms(Milliseconds(status.expires));
+    tls.set_client_ca_expires_ms(Milliseconds(status.ca_expires));
+    tls.set_reloads(status.reloads);
+    tls.set_failed_reloads(status.failures);
+    tls.set_error(Excerpt(status.error, kErrorBytes));
+  }
+  access_->Refresh();
+  const Access::Status status = access_->status();
+  v1::AccessState& access = *response.mutable_access();
+  access.set_has_file(status.has_file);
+  access.set_rules(status.rules);
+  access.set_reloads(status.reloads);
+  access.set_failed_reloads(status.failures);
+  access.set_error(Excerpt(status.error, kErrorBytes));
+  std::int64_t denied = 0;
+  for (const Access::Denied& each : status.denied) denied += each.calls;
+  access.set_denied_calls(denied);
 }
 
 Result<void> ServerService::AddState(const std::string& name, StateStore& store, bool with_use,

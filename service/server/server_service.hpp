@@ -9,8 +9,10 @@
 #include "espalier/v1/server.grpc.pb.h"
 #include "host/engine/backend.hpp"
 #include "host/live/named_states.hpp"
+#include "service/server/access.hpp"
 #include "service/server/call_journal.hpp"
 #include "service/server/calls.hpp"
+#include "service/server/server_tls.hpp"
 #include "service/server/work_queue.hpp"
 
 namespace espalier {
@@ -29,6 +31,13 @@ class ServerService final : public v1::Server::WithRawCallbackMethod_Info<
   };
   ServerService(Calls& calls, const Sources& sources) : calls_(calls), sources_(sources) {}
 
+  // Sets, before any call comes, where certificates and access rules are told from; `tls` may be
+  // null. Both must outlive the service.
+  void Watch(Access& access, ServerTls* tls) {
+    access_ = &access;
+    tls_ = tls;
+  }
+
   // Sets, once, what Info answers; calls of it that came before wait for it.
   void Describe(v1::ServerInfoResponse info) { info_.set_value(std::move(info)); }
 
@@ -42,11 +51,14 @@ class ServerService final : public v1::Server::WithRawCallbackMethod_Info<
  private:
   grpc::Status Answer(const v1::ServerStatusRequest& request, WorkBudget& budget,
                       v1::ServerStatusResponse& response) const;
+  void AddFiles(v1::ServerStatusResponse& response) const;
   static Result<void> AddState(const std::string& name, StateStore& store, bool with_use,
                                WorkBudget& budget, v1::StateStatus& status);
 
   Calls& calls_;
   const Sources sources_;
+  Access* access_ = nullptr;
+  ServerTls* tls_ = nullptr;
   std::promise<v1::ServerInfoResponse> info_;
   const std::shared_future<v1::ServerInfoResponse> described_ = info_.get_future().share();
   WorkQueue queue_{1, 64};

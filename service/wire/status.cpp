@@ -27,6 +27,7 @@ constexpr std::array kCodes = {
     std::pair{ErrorClass::kNotFound, grpc::StatusCode::UNIMPLEMENTED},
     std::pair{ErrorClass::kBadInput, grpc::StatusCode::ALREADY_EXISTS},  // of holds
     std::pair{ErrorClass::kNotFound, grpc::StatusCode::ABORTED},         // of holds
+    std::pair{ErrorClass::kUnavailable, grpc::StatusCode::PERMISSION_DENIED},
 };
 
 }  // namespace

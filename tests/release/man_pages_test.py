@@ -82,7 +82,7 @@ class ManPages(unittest.TestCase):
 
     def test_options_are_entries_of_their_own(self):
         page = (self.pages / "espalier-serve.1").read_text()
-        self.assertIn(".TP\n.B \\-\\-insecure\nListen without encryption", page)
+        self.assertIn(".TP\n.B \\-\\-insecure\nListen on addresses that others", page)
         self.assertIn(
             ".TP\n.B \\-\\-listen TEXT:ADDRESS ... REQUIRED\nunix:/path/to/socket or HOST:PORT",
             page,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "service/server/acceptor.hpp"
+#include "service/server/access.hpp"
 #include "service/server/arrivals.hpp"
 #include "service/server/listen.hpp"
 #include "tests/attack/http2.hpp"
@@ -123,7 +124,7 @@ class Accepting {
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
         grpc::InsecureServerCredentials());
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> watchers;
-    watchers.push_back(MakeArrivals(acceptor, most_calls));
+    watchers.push_back(MakeArrivals(acceptor, most_calls, *Access::Open("")));
     builder.experimental().SetInterceptorCreators(std::move(watchers));
     server_ = builder.BuildAndStart();
     Address address;

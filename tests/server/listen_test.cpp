@@ -243,6 +243,18 @@ TEST(Listen, PlaintextToTheNetworkIsAskedFor) {
   EXPECT_EQ(TestServer(options).Summary().nodes(), 0);
 }
 
+TEST(Listen, MetricsToTheNetworkAreAskedFor) {
+  ServerOptions options = ListenOn({"127.0.0.1:0"});
+  options.metrics = "0.0.0.0:0";
+  options.insecure = true;  // says nothing of metrics
+  const std::string error = StartError(options);
+  EXPECT_EQ(error.rfind("0.0.0.0:0 can be reached from the network, and metrics have no ", 0), 0u)
+      << error;
+  EXPECT_NE(error.find("or allow it with --insecure-metrics"), std::string::npos) << error;
+  options.insecure_metrics = true;
+  EXPECT_EQ(StartError(options), "no error");
+}
+
 TEST(Listen, LoopbackNeedsNoPermission) {
   for (const char* address : {"127.0.0.1:0", "127.8.9.10:0", "[::ffff:127.0.0.1]:0"}) {
     EXPECT_EQ(StartError(ListenOn({address})), "no error") << address;

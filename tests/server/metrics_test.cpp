@@ -14,10 +14,13 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "service/server/acceptor.hpp"
+#include "service/server/access.hpp"
 #include "service/wire/address.hpp"
 #include "tests/server/faulty_backend.hpp"
 #include "tests/server/health_client.hpp"
 #include "tests/server/test_server.hpp"
+#include "tests/server/tls_files.hpp"
 
 namespace espalier {
 namespace {
@@ -291,6 +294,8 @@ TEST(Metrics, CountWhatWaitsForTheStateToo) {
   const std::shared_ptr<Backend> backend = MakeCpuBackend(1);
   const CapacityGauges capacity(**states.Find(""), {}, {}, backend);
   const CallJournal journal(LoggedCalls::kNone);
+  const Acceptor acceptor(1);
+  const auto access = *Access::Open("");
   const auto metrics = Metrics::Start(*ParseTcpAddress("127.0.0.1:0"), {.states = states,
                                                                         .calls = calls,
                                                                         .queue = queue,
@@ -298,6 +303,8 @@ TEST(Metrics, CountWhatWaitsForTheStateToo) {
                                                                         .backend = *backend,
                                                                         .capacity = capacity,
                                                                         .journal = journal,
+                                                                        .acceptor = acceptor,
+                                                                        .access = *access,
                                                                         .services = {},
                                                                         .version = "",
                                                                         .commit = ""});
@@ -399,6 +406,51 @@ TEST(Metrics, AreAllDocumented) {
     ++documented;
   }
   EXPECT_GT(documented, 100);
+}
+
+using MetricsOfFiles = TlsFiles;
+
+TEST_F(MetricsOfFiles, TellOfCertificatesAndRefusals) {
+  WriteAll();
+  ServerOptions options = WithMetrics();
+  options.listen = {"127.0.0.1:0"};
+  options.tls = ServerPaths();
+  options.access = Write("access.yaml", "rules: [{who: any-certificate, may: [read]}]");
+  const auto started = Server::Start(options, MakeCpuBackend(1));
+  ASSERT_TRUE(started) << started.error().message;
+  auto engine = *RemoteEngine::Connect((*started)->addresses()[0], kCallTimeout, ClientPaths());
+  EXPECT_FALSE(engine.Load(SmallCluster()));
+  Series series = Scrape(**started);
+  EXPECT_EQ(series.at("espalier_calls_denied_total{method=\"espalier.v1.ClusterState/LoadState\","
+                      "permission=\"write-state\"}"),
+            1);
+  EXPECT_EQ(series.at("espalier_access_rules"), 1);
+  EXPECT_EQ(series.at("espalier_access_file_wrong"), 0);
+  EXPECT_EQ(series.at("espalier_tls_files_wrong"), 0);
+  EXPECT_GE(series.at("espalier_connections_total"), 1);
+  const auto now = static_cast<double>(::time(nullptr));
+  EXPECT_GT(series.at("espalier_tls_expiry_timestamp_seconds{of=\"server\"}"), now);
+  EXPECT_GT(series.at("espalier_tls_expiry_timestamp_seconds{of=\"client-ca\"}"), now);
+  // A scrape looks at files that changed.
+  Write("access.yaml", "rules: []");
+  Write("server.key", "no key");
+  series = Scrape(**started);
+  EXPECT_EQ(series.at("espalier_access_rules"), 0);
+  EXPECT_EQ(series.at("espalier_access_reloads_total{result=\"used\"}"), 1);
+  EXPECT_EQ(series.at("espalier_tls_files_wrong"), 1);
+  EXPECT_EQ(series.at("espalier_tls_reloads_total{result=\"wrong\"}"), 1);
+  Write("access.yaml", "rules: {}");
+  series = Scrape(**started);
+  EXPECT_EQ(series.at("espalier_access_file_wrong"), 1);
+  EXPECT_EQ(series.at("espalier_access_reloads_total{result=\"wrong\"}"), 1);
+  std::ostringstream docs;
+  docs << std::ifstream(ESPALIER_SOURCE_DIR "/docs/operations.md").rdbuf();
+  for (const auto& [name, value] : series) {
+    if (!name.starts_with("espalier_")) continue;
+    const std::string family =
+        std::regex_replace(name, std::regex("(_bucket|_count|_sum)?(\\{.*)?$"), "");
+    EXPECT_NE(docs.str().find("`" + family + "`"), std::string::npos) << name;
+  }
 }
 
 TEST(Metrics, NameTheProgramAndNoDeviceWhereThereIsNone) {

@@ -14,6 +14,7 @@
 #include "host/what_if/dispatch.hpp"
 #include "service/cli/options/backend_options.hpp"
 #include "service/cli/options/input.hpp"
+#include "service/client/connection.hpp"
 
 namespace espalier {
 
@@ -35,6 +36,7 @@ struct DispatchOptions {
   bool guess_flavor = false;
   BackendOptions backend;
   std::string connect;  // address of a server, whose states are asked instead of clusters
+  ClientTls tls = {};   // to that server
   std::string states;   // NAME,NAME,... of them; empty: clusters are asked
 };
 

@@ -91,7 +91,7 @@ Result<Dispatched> DispatchStates(const DispatchOptions& options) {
       }
     }
   }
-  auto remote = RemoteEngine::Connect(options.connect);
+  auto remote = RemoteEngine::Connect(options.connect, kCallTimeout, options.tls);
   if (!remote) return tl::unexpected(remote.error());
   auto answered = remote->Dispatch(states, requests, *gates);
   if (!answered) return tl::unexpected(answered.error());

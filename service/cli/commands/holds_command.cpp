@@ -9,6 +9,7 @@
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/commands/question.hpp"
 #include "service/cli/options/address_option.hpp"
+#include "service/cli/options/tls_options.hpp"
 #include "service/cli/reports/counted.hpp"
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/standard_output.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 struct HoldsOptions {
   std::string connect;
+  ClientTls tls;
   std::string state;
   std::string output = "table";
   std::vector<std::string> release;
@@ -70,7 +72,8 @@ void Write(const std::vector<RemoteHold>& holds, ObjectWriter& out) {
 }
 
 ExitCode RunHolds(const HoldsOptions& options) {
-  Result<RemoteHolds> remote = RemoteHolds::Connect(options.connect, options.state);
+  Result<RemoteHolds> remote =
+      RemoteHolds::Connect(options.connect, options.state, kCallTimeout, options.tls);
   if (!remote) return ReportError(remote.error());
   if (!options.release.empty()) {
     if (auto released = remote->Release(options.release); !released) {
@@ -96,9 +99,11 @@ void AddHoldsCommand(CLI::App& app, int& exit_code) {
   CLI::App* holds =
       app.add_subcommand("holds", "What is held for whom in the state of a server; releases it");
   holds->footer(kExamples);
-  holds->add_option("--connect", options->connect, "Server: unix:PATH or HOST:PORT")
-      ->required()
-      ->check(IsAddress());
+  CLI::Option* connect =
+      holds->add_option("--connect", options->connect, "Server: unix:PATH or HOST:PORT")
+          ->required()
+          ->check(IsAddress());
+  AddTlsOptions(*holds, connect, options->tls);
   holds->add_option("--state", options->state, "The server's state of that name");
   holds->add_option("-o,--output", options->output, "table, json or yaml")
       ->check(CLI::IsMember({"table", "json", "yaml"}));

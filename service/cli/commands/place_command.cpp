@@ -32,6 +32,7 @@
 #include "service/cli/options/address_option.hpp"
 #include "service/cli/options/backend_options.hpp"
 #include "service/cli/options/input.hpp"
+#include "service/cli/options/tls_options.hpp"
 #include "service/cli/reports/cluster_picture.hpp"
 #include "service/cli/reports/counted.hpp"
 #include "service/cli/reports/dispatch_report.hpp"
@@ -59,6 +60,7 @@ struct PlaceOptions {
   std::string color = "auto";
   std::string workload;
   std::string connect;  // address of a server; empty: decide here
+  ClientTls tls;        // to that server
   std::string state;    // of the server, by name; empty: the one without a name
   bool load = false;    // make the files the state of the server
   std::string picture;  // a resource, kChooseResource, or empty for no picture
@@ -133,7 +135,7 @@ class PlaceRun {
   ExitCode Run() {
     InputOptions input = options_.input;
     if (!options_.connect.empty() && !options_.load) {
-      auto of_state = ConfigurationOfState(options_.connect, options_.state);
+      auto of_state = ConfigurationOfState(options_.connect, options_.state, options_.tls);
       if (!of_state) return ReportError(of_state.error());
       input.of_state = *std::move(of_state);
     }
@@ -211,7 +213,8 @@ class PlaceRun {
   // Without --load the state of the server is asked, and the files only say what about.
   Result<void> Connect() {
     if (options_.connect.empty()) return {};
-    Result<RemoteEngine> remote = RemoteEngine::Connect(options_.connect);
+    Result<RemoteEngine> remote =
+        RemoteEngine::Connect(options_.connect, kCallTimeout, options_.tls);
     if (!remote) return tl::unexpected(remote.error());
     remote_ = *std::move(remote);
     remote_->UseState(options_.state);
@@ -276,7 +279,8 @@ class PlaceRun {
       if (auto loaded = Load(plan.state); !loaded) return tl::unexpected(loaded.error());
     }
     if (asks_) LeaveOutUnknownFlavors(plan);
-    auto questions = RemoteQuestions::Connect(options_.connect, options_.state, gates_);
+    auto questions = RemoteQuestions::Connect(options_.connect, options_.state, gates_,
+                                              kCallTimeout, options_.tls);
     if (!questions) return tl::unexpected(questions.error());
     return Answer(plan, Timed([this](const std::vector<WorkloadRequest>& requests) {
                     return remote_->Place(requests, Mode(), gates_);
@@ -498,6 +502,7 @@ int RunDispatch(const PlaceOptions& options) {
                                              .guess_flavor = options.guess_flavor,
                                              .backend = options.backend,
                                              .connect = options.connect,
+                                             .tls = options.tls,
                                              .states = options.state});
   if (!dispatched) return ReportError(dispatched.error());
   if (options.output == "json") {
@@ -560,11 +565,14 @@ void AddPlaceCommand(CLI::App& app, int& exit_code) {
                   "--picture=RESOURCE counts that resource instead of the device most asked for");
   AddReportOption(*place, options->report);
   AddColorOption(*place, options->color);
-  place
-      ->add_option("--connect", options->connect,
-                   "Ask the server at unix:PATH or HOST:PORT about the state that it holds;\n"
-                   "nodes of the files only tell why nodes are left out, pods are not looked at")
-      ->check(IsAddress());
+  CLI::Option* connect =
+      place
+          ->add_option(
+              "--connect", options->connect,
+              "Ask the server at unix:PATH or HOST:PORT about the state that it holds;\n"
+              "nodes of the files only tell why nodes are left out, pods are not looked at")
+          ->check(IsAddress());
+  AddTlsOptions(*place, connect, options->tls);
   place->add_option(
       "--state", options->state,
       "With --connect: the server's state of that name instead of the one without;\n"

@@ -17,6 +17,7 @@
 #include "service/backends/backends.hpp"
 #include "service/cli/commands/state_of_server.hpp"
 #include "service/cli/options/address_option.hpp"
+#include "service/cli/options/tls_options.hpp"
 #include "service/cli/reports/admission_writer.hpp"
 #include "service/cli/reports/counted.hpp"
 #include "service/cli/terminal/standard_output.hpp"
@@ -78,7 +79,7 @@ bool IsEndOf(const std::string& path, const std::string& end) {
 }
 
 Result<void> Connect(const QuestionOptions& options, Question& question) {
-  Result<RemoteEngine> engine = RemoteEngine::Connect(options.connect);
+  Result<RemoteEngine> engine = RemoteEngine::Connect(options.connect, kCallTimeout, options.tls);
   if (!engine) return tl::unexpected(engine.error());
   engine->UseState(options.state);
   const Result<RemoteState> state = engine->UseStateOfServer();
@@ -92,7 +93,8 @@ Result<void> Connect(const QuestionOptions& options, Question& question) {
     question.cluster.nodes = *std::move(nodes);
     question.why_not_nodes = WhyNotNodes(*state, options.connect);
   }
-  auto remote = RemoteQuestions::Connect(options.connect, options.state, question.gates);
+  auto remote = RemoteQuestions::Connect(options.connect, options.state, question.gates,
+                                         kCallTimeout, options.tls);
   if (!remote) return tl::unexpected(remote.error());
   question.asked = *std::move(remote);
   return {};
@@ -107,6 +109,7 @@ void AddConnectOptions(CLI::App& command, QuestionOptions& options) {
                       "Ask the server at unix:PATH or HOST:PORT about the state that it holds;\n"
                       "the files say what is asked, and who runs")
           ->check(IsAddress());
+  AddTlsOptions(command, connect, options.tls);
   command
       .add_option("--state", options.state,
                   "With --connect: the server's state of that name instead of the one without")
@@ -141,7 +144,7 @@ void AddQuestionOptions(CLI::App& command, QuestionOptions& options) {
 Result<Question> OpenQuestion(const QuestionOptions& options) {
   InputOptions input = options.input;
   if (!options.connect.empty()) {
-    auto of_state = ConfigurationOfState(options.connect, options.state);
+    auto of_state = ConfigurationOfState(options.connect, options.state, options.tls);
     if (!of_state) return tl::unexpected(of_state.error());
     input.of_state = *std::move(of_state);
   }

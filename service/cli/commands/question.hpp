@@ -25,6 +25,7 @@
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/terminal.hpp"
 #include "service/cli/terminal/text_table.hpp"
+#include "service/client/connection.hpp"
 
 namespace espalier {
 
@@ -34,6 +35,7 @@ struct QuestionOptions {
   std::string output = "table";  // or json, yaml
   std::string color = "auto";
   std::string connect;       // address of a server; empty: decide here
+  ClientTls tls;             // to that server
   std::string state;         // the server's state of that name
   bool moves_gangs = false;  // gangs whose pods run count as admitted workloads (AdmitRunningGangs)
   bool needs_nodes = true;   // false: those of a server are not read, which takes long
@@ -43,7 +45,7 @@ struct QuestionOptions {
 // that place something also declare the back end's options.
 void AddQuestionOptions(CLI::App& command, QuestionOptions& options);
 
-// Declares --connect and --state.
+// Declares --connect, --tls-... and --state.
 void AddConnectOptions(CLI::App& command, QuestionOptions& options);
 
 // Declares the positional WORKLOAD, which comes before FILES; declare it first.

@@ -49,8 +49,9 @@ constexpr const char* kExamples = R"(Examples:
 
 Every start of a server that is in the log is replayed on a server of its own in this process, from its
 first call, or from the first state that a file of the log begins with. Calls are made one after the
-other, each on the state that its answer was given on. Those that ended for want of time, room or a
-client are not made again, nor are those on a state that nothing in the log leads to; both are counted.
+other, each on the state that its answer was given on. Those that ended for want of time, room, a
+client or a permission are not made again, nor are those on a state that nothing in the log leads to;
+both are counted.
 What came over the wire is as confidential as a dump of the cluster, and so is a cut log.
 
 Exit codes: 0 all answers are the same; 1 one differs, none was replayed or the log's end is missing; 2

@@ -34,14 +34,22 @@ constexpr const char* kExamples = R"(Examples:
   A socket and a TCP port at once; port 0 takes a free one and prints it:
     espalier serve --listen unix:/tmp/espalier.sock --listen 127.0.0.1:0
 
-  For others on a network that is trusted, as there is no encryption and no password:
+  For others on the network, encrypted, and only for those with a certificate:
+    espalier serve --listen 0.0.0.0:7878 --tls-cert tls.crt --tls-key tls.key \
+      --tls-client-ca ca.crt
+
+  And who of them may do more than read and place:
+    espalier serve --listen 0.0.0.0:7878 --tls-cert tls.crt --tls-key tls.key \
+      --tls-client-ca ca.crt --access access.yaml
+
+  For others on a network that is trusted, without encryption and certificates:
     espalier serve --listen 0.0.0.0:7878 --insecure
 
-  With metrics for Prometheus, at http://HOST:9464/metrics:
-    espalier serve --listen unix:/run/espalier/espalier.sock --metrics 0.0.0.0:9464
+  With metrics for Prometheus, at http://127.0.0.1:9464/metrics:
+    espalier serve --listen unix:/run/espalier/espalier.sock --metrics 127.0.0.1:9464
 
   And among them how many more of some gangs fit, one a line as 8x{cpu=16,nvidia.com/gpu=8}:
-    espalier serve --listen unix:/run/espalier/espalier.sock --metrics 0.0.0.0:9464 \
+    espalier serve --listen unix:/run/espalier/espalier.sock --metrics 127.0.0.1:9464 \
       --capacity-shapes shapes.txt
 
   With all that it is asked and answers in files, for `espalier replay`:
@@ -53,7 +61,8 @@ constexpr const char* kExamples = R"(Examples:
 SIGTERM and SIGINT drain: health says "not serving", running calls finish, then it exits.
 A second one ends it at once; SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2 and SIGXFSZ do nothing.
 Exit codes: 0 drained, 1 calls were cut off, 2 wrong command line, 4 an address is taken or
-does not exist, requests cannot be logged, or there is no GPU.)";
+does not exist, a certificate or access rules cannot be used, requests cannot be logged, or there
+is no GPU.)";
 
 void PrintAddresses(const Server& server) {
   spdlog::info("{}", server.DescribeLimits());
@@ -137,12 +146,48 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
       ->required()
       ->check(IsAddress());
   command->add_flag("--insecure", server.insecure,
-                    "Listen without encryption and passwords on addresses that others on the\n"
-                    "network can reach as well; not needed for --metrics");
+                    "Listen on addresses that others on the network can reach as well, where\n"
+                    "clients show no certificate");
+  command->add_option(
+      "--tls-cert", server.tls.certificate,
+      "A PEM file with the server's certificate and those that vouch for it: encrypt\n"
+      "all TCP addresses (TLS 1.2 or newer); read anew when it changes");
+  command->add_option("--tls-key", server.tls.key, "A PEM file with the key of --tls-cert");
+  command->add_option("--tls-client-ca", server.tls.client_ca,
+                      "A PEM file with authorities: take only clients that show a certificate of\n"
+                      "one of them");
+  command
+      ->add_option_function<std::string>(
+          "--socket-mode",
+          [&server](const std::string& text) {
+            server.socket_mode = static_cast<mode_t>(std::stoul(text, nullptr, 8));
+          },
+          "Mode of the files of unix sockets, as 0660; whoever may write may connect")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            const bool is_octal = !text.empty() && text.size() <= 4 &&
+                                  text.find_first_not_of("01234567") == std::string::npos;
+            return is_octal && std::stoul(text, nullptr, 8) <= 0777
+                       ? std::string()
+                       : fmt::format("\"{}\" is not a mode; want octal digits up to 0777, as 0660",
+                                     Excerpt(text));
+          },
+          "MODE"));
+  command->add_option("--socket-group", server.socket_group,
+                      "Group of the files of unix sockets, by name or number");
+  command
+      ->add_option("--access", server.access,
+                   "A YAML file that says who may do what; read anew when it changes. Without it\n"
+                   "the owner of a unix socket may do everything, whoever shows a certificate may\n"
+                   "read and place, and without TLS everyone on TCP may do everything")
+      ->type_name("FILE");
   command
       ->add_option("--metrics", server.metrics,
-                   "HOST:PORT to serve Prometheus metrics on, over HTTP at /metrics")
+                   "HOST:PORT to serve Prometheus metrics on, over HTTP at /metrics; without\n"
+                   "encryption, so on a loopback address")
       ->check(IsTcpAddress());
+  command->add_flag("--insecure-metrics", server.insecure_metrics,
+                    "Serve metrics on an address that others on the network can reach as well");
   command
       ->add_option("--capacity-shapes", flags->capacity_shapes,
                    "A file of gangs, one a line as 8x{cpu=16,nvidia.com/gpu=8}: the metrics tell\n"

@@ -72,8 +72,8 @@ std::string WhyLeftOut(const RemoteState& state, const Cluster& files) {
 }  // namespace
 
 Result<std::shared_ptr<const KueueConfiguration>> ConfigurationOfState(
-    const std::string& address, const std::string& state_name) {
-  Result<RemoteEngine> remote = RemoteEngine::Connect(address);
+    const std::string& address, const std::string& state_name, const ClientTls& tls) {
+  Result<RemoteEngine> remote = RemoteEngine::Connect(address, kCallTimeout, tls);
   if (!remote) return tl::unexpected(remote.error());
   remote->UseState(state_name);
   const Result<RemoteState> state = remote->UseStateOfServer();

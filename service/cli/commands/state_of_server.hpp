@@ -14,7 +14,7 @@ namespace espalier {
 // Returns Kueue's Configuration that the server at `address` holds with its state of that name;
 // null: none. Errors: as RemoteEngine::Connect; another server's Configuration that cannot be read.
 Result<std::shared_ptr<const KueueConfiguration>> ConfigurationOfState(
-    const std::string& address, const std::string& state_name);
+    const std::string& address, const std::string& state_name, const ClientTls& tls);
 
 // Compares the flavors of files with those of a server's state: their topologies must have the same
 // levels. Files without flavors get those of the state, those without topologies their levels.

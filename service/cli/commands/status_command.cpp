@@ -11,6 +11,7 @@
 #include "espalier/v1/server.grpc.pb.h"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/options/address_option.hpp"
+#include "service/cli/options/tls_options.hpp"
 #include "service/cli/reports/status_report.hpp"
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/standard_output.hpp"
@@ -21,6 +22,7 @@ namespace {
 
 struct StatusOptions {
   std::string address;
+  ClientTls tls;
   std::string state;
   std::string output = "table";  // or json, yaml
   std::string color = "auto";
@@ -125,7 +127,7 @@ class StatusAsker {
 ExitCode RunStatusCommand(const StatusOptions& options) {
   const std::chrono::milliseconds timeout(
       static_cast<std::int64_t>(options.timeout_seconds * 1000));
-  auto connection = Connection::Open(options.address, timeout);
+  auto connection = Connection::Open(options.address, timeout, options.tls);
   if (!connection) return ReportError(connection.error());
   return StatusAsker(options, *std::move(connection)).Run();
 }
@@ -136,9 +138,11 @@ void AddStatusCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* status = app.add_subcommand("status", "How a server fares; a probe's exit code");
   status->footer(kExamples);
-  status->add_option("--connect", options->address, "The server: unix:PATH or HOST:PORT")
-      ->required()
-      ->check(IsAddress());
+  CLI::Option* connect =
+      status->add_option("--connect", options->address, "The server: unix:PATH or HOST:PORT")
+          ->required()
+          ->check(IsAddress());
+  AddTlsOptions(*status, connect, options->tls);
   CLI::Option* state =
       status->add_option("--state", options->state,
                          "The exit code is about the state of this name; \"\": without one");

@@ -53,6 +53,60 @@ std::string StateText(const v1::StateStatus& state) {
                                     : fmt::format("state {}", Excerpt(state.state_name()));
 }
 
+std::string ErrorText(const std::string& error) {
+  return error.empty() ? "" : fmt::format("; the present files cannot be used: {}", error);
+}
+
+std::string ExpiryText(std::int64_t expires_ms, std::int64_t now_ms) {
+  if (expires_ms <= now_ms) return fmt::format("expired at {}", TimeText(expires_ms));
+  return fmt::format("expires in {}, at {}", DurationText(expires_ms - now_ms),
+                     TimeText(expires_ms));
+}
+
+std::string TlsText(const v1::ServerStatusResponse& status) {
+  const v1::TlsState& tls = status.tls();
+  return fmt::format(
+      "the certificate {}; {}{}", ExpiryText(tls.expires_ms(), status.now_ms()),
+      tls.client_ca_expires_ms() == 0
+          ? "clients show none"
+          : "the authority of clients " + ExpiryText(tls.client_ca_expires_ms(), status.now_ms()),
+      ErrorText(tls.error()));
+}
+
+std::string AccessText(const v1::AccessState& access) {
+  return fmt::format("{}; {} calls denied{}",
+                     access.has_file() ? fmt::format("{} rules", access.rules()) : "by default",
+                     access.denied_calls(), ErrorText(access.error()));
+}
+
+void WriteReloads(std::int64_t reloads, std::int64_t failed, const std::string& error,
+                  ObjectWriter& out) {
+  out.Field("reloads", reloads);
+  out.Field("failedReloads", failed);
+  if (!error.empty()) out.Field("error", std::string_view(error));
+}
+
+void WriteFiles(const v1::ServerStatusResponse& status, ObjectWriter& out) {
+  if (status.has_tls()) {
+    const v1::TlsState& tls = status.tls();
+    out.Key("tls");
+    out.BeginMap();
+    out.Field("expires", std::string_view(TimeText(tls.expires_ms())));
+    if (tls.client_ca_expires_ms() != 0) {
+      out.Field("clientCaExpires", std::string_view(TimeText(tls.client_ca_expires_ms())));
+    }
+    WriteReloads(tls.reloads(), tls.failed_reloads(), tls.error(), out);
+    out.EndMap();
+  }
+  const v1::AccessState& access = status.access();
+  out.Key("access");
+  out.BeginMap();
+  if (access.has_file()) out.Field("rules", std::int64_t{access.rules()});
+  WriteReloads(access.reloads(), access.failed_reloads(), access.error(), out);
+  out.Field("deniedCalls", std::int64_t{access.denied_calls()});
+  out.EndMap();
+}
+
 // The limits that were used up say which flag moves them.
 std::string Lines(const ServerReport& report) {
   const v1::ServerInfoResponse& info = report.info;
@@ -71,6 +125,8 @@ std::string Lines(const ServerReport& report) {
                    info.metrics_address().empty()
                        ? ""
                        : fmt::format("; metrics on http://{}/metrics", info.metrics_address())));
+  if (status.has_tls()) line("tls", TlsText(status));
+  line("access", AccessText(status.access()));
   line("decides", fmt::format("on {}", info.backend()));
   if (status.has_device()) {
     const v1::DeviceState& device = status.device();
@@ -280,6 +336,7 @@ void WriteStatus(const ServerReport& report, const std::string& why_not, ObjectW
   for (const std::string& address : info.addresses()) out.Value(std::string_view(address));
   out.EndList();
   out.Field("metrics", std::string_view(info.metrics_address()));
+  WriteFiles(status, out);
   out.Key("limits");
   WriteLimits(info.limits(), out);
   out.Field("callsUnderWay", std::int64_t{status.calls_under_way()});

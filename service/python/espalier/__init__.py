@@ -9,6 +9,7 @@ docs/python.md shows the rest.
 
 from espalier import kueue
 from espalier.client import Client, load, read_objects
+from espalier.connection import TLS
 from espalier.errors import CallError, CommandError, EspalierError, StaleStateError
 from espalier.model import (
     AdmittedPodSet,
@@ -48,6 +49,7 @@ from espalier.process import CommandResult, Server, command, find_binary, serve
 from espalier.state import State
 
 __all__ = [
+    "TLS",
     "AdmittedPodSet",
     "AdmittedWorkload",
     "Assignment",

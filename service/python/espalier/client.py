@@ -11,7 +11,7 @@ from types import TracebackType
 import grpc
 
 from espalier import encode, kueue, model, results
-from espalier.connection import Connection
+from espalier.connection import TLS, Connection
 from espalier.decode import Texts, position
 from espalier.model import WorkloadKey
 from espalier.process import CommandResult, Server, StrPath, command
@@ -33,7 +33,7 @@ _FITS = {
 
 class Client:
     """Asks the server at `unix:PATH` or `HOST:PORT`; it may be used by several threads. `timeout`
-    bounds each call, in seconds."""
+    bounds each call, in seconds. `tls` encrypts, and `credentials` do so in a way of your own."""
 
     def __init__(
         self,
@@ -41,8 +41,9 @@ class Client:
         *,
         timeout: float = 300,
         credentials: grpc.ChannelCredentials | None = None,
+        tls: TLS | None = None,
     ) -> None:
-        self._connection = Connection(address, timeout, credentials)
+        self._connection = Connection(address, timeout, credentials, tls)
 
     @property
     def address(self) -> str:

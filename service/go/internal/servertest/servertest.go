@@ -46,6 +46,7 @@ func Binary(t testing.TB) string {
 type Server struct {
 	Address string
 	t       testing.TB
+	flags   []string
 	command *exec.Cmd
 }
 
@@ -66,6 +67,16 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
+// StartTCP starts a server on a port of its own with more flags, such as those of TLS, and waits until
+// it listens. It ends with the test.
+func StartTCP(t testing.TB, flags ...string) *Server {
+	t.Helper()
+	s := &Server{t: t, Address: "127.0.0.1:0", flags: flags}
+	t.Cleanup(s.Kill)
+	s.Restart()
+	return s
+}
+
 // Kill ends the server at once, if it runs.
 func (s *Server) Kill() {
 	if s.command == nil {
@@ -80,7 +91,7 @@ func (s *Server) Kill() {
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.Kill()
-	s.command = exec.Command(Binary(s.t), "serve", "--listen", s.Address, "--threads", "2")
+	s.command = exec.Command(Binary(s.t), append([]string{"serve", "--listen", s.Address, "--threads", "2"}, s.flags...)...)
 	// If the test is ended by force, so is the server.
 	s.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	output, err := s.command.StderrPipe()
@@ -95,7 +106,8 @@ func (s *Server) Restart() {
 	var said []string
 	for lines.Scan() {
 		said = append(said, lines.Text())
-		if strings.Contains(lines.Text(), "listening") {
+		if _, address, listens := strings.Cut(lines.Text(), "listening on "); listens {
+			s.Address = address
 			go func() { // so that the server never waits for a reader
 				for lines.Scan() {
 					continue

@@ -56,7 +56,7 @@ class ServerStatusRequest(_message.Message):
     def __init__(self, with_use: bool = ...) -> None: ...
 
 class ServerStatusResponse(_message.Message):
-    __slots__ = ("now_ms", "states", "calls_under_way", "calls_waiting", "memory_held_bytes", "device", "refusals")
+    __slots__ = ("now_ms", "states", "calls_under_way", "calls_waiting", "memory_held_bytes", "device", "refusals", "tls", "access")
     NOW_MS_FIELD_NUMBER: _ClassVar[int]
     STATES_FIELD_NUMBER: _ClassVar[int]
     CALLS_UNDER_WAY_FIELD_NUMBER: _ClassVar[int]
@@ -64,6 +64,8 @@ class ServerStatusResponse(_message.Message):
     MEMORY_HELD_BYTES_FIELD_NUMBER: _ClassVar[int]
     DEVICE_FIELD_NUMBER: _ClassVar[int]
     REFUSALS_FIELD_NUMBER: _ClassVar[int]
+    TLS_FIELD_NUMBER: _ClassVar[int]
+    ACCESS_FIELD_NUMBER: _ClassVar[int]
     now_ms: int
     states: _containers.RepeatedCompositeFieldContainer[StateStatus]
     calls_under_way: int
@@ -71,7 +73,9 @@ class ServerStatusResponse(_message.Message):
     memory_held_bytes: int
     device: DeviceState
     refusals: _containers.RepeatedCompositeFieldContainer[Refusals]
-    def __init__(self, now_ms: _Optional[int] = ..., states: _Optional[_Iterable[_Union[StateStatus, _Mapping]]] = ..., calls_under_way: _Optional[int] = ..., calls_waiting: _Optional[int] = ..., memory_held_bytes: _Optional[int] = ..., device: _Optional[_Union[DeviceState, _Mapping]] = ..., refusals: _Optional[_Iterable[_Union[Refusals, _Mapping]]] = ...) -> None: ...
+    tls: TlsState
+    access: AccessState
+    def __init__(self, now_ms: _Optional[int] = ..., states: _Optional[_Iterable[_Union[StateStatus, _Mapping]]] = ..., calls_under_way: _Optional[int] = ..., calls_waiting: _Optional[int] = ..., memory_held_bytes: _Optional[int] = ..., device: _Optional[_Union[DeviceState, _Mapping]] = ..., refusals: _Optional[_Iterable[_Union[Refusals, _Mapping]]] = ..., tls: _Optional[_Union[TlsState, _Mapping]] = ..., access: _Optional[_Union[AccessState, _Mapping]] = ...) -> None: ...
 
 class StateStatus(_message.Message):
     __slots__ = ("state_name", "state", "checksum", "changed_ms", "nodes", "workloads", "warm_shapes", "flavors", "holds")
@@ -162,3 +166,33 @@ class RefusedCall(_message.Message):
     time_ms: int
     message: str
     def __init__(self, call: _Optional[int] = ..., method: _Optional[str] = ..., time_ms: _Optional[int] = ..., message: _Optional[str] = ...) -> None: ...
+
+class TlsState(_message.Message):
+    __slots__ = ("expires_ms", "client_ca_expires_ms", "reloads", "failed_reloads", "error")
+    EXPIRES_MS_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_CA_EXPIRES_MS_FIELD_NUMBER: _ClassVar[int]
+    RELOADS_FIELD_NUMBER: _ClassVar[int]
+    FAILED_RELOADS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    expires_ms: int
+    client_ca_expires_ms: int
+    reloads: int
+    failed_reloads: int
+    error: str
+    def __init__(self, expires_ms: _Optional[int] = ..., client_ca_expires_ms: _Optional[int] = ..., reloads: _Optional[int] = ..., failed_reloads: _Optional[int] = ..., error: _Optional[str] = ...) -> None: ...
+
+class AccessState(_message.Message):
+    __slots__ = ("has_file", "rules", "reloads", "failed_reloads", "error", "denied_calls")
+    HAS_FILE_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    RELOADS_FIELD_NUMBER: _ClassVar[int]
+    FAILED_RELOADS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    DENIED_CALLS_FIELD_NUMBER: _ClassVar[int]
+    has_file: bool
+    rules: int
+    reloads: int
+    failed_reloads: int
+    error: str
+    denied_calls: int
+    def __init__(self, has_file: bool = ..., rules: _Optional[int] = ..., reloads: _Optional[int] = ..., failed_reloads: _Optional[int] = ..., error: _Optional[str] = ..., denied_calls: _Optional[int] = ...) -> None: ...

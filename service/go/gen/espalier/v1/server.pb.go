@@ -306,6 +306,8 @@ type ServerStatusResponse struct {
 	MemoryHeldBytes int64                  `protobuf:"varint,5,opt,name=memory_held_bytes,json=memoryHeldBytes,proto3" json:"memory_held_bytes,omitempty"` // by calls and states
 	Device          *DeviceState           `protobuf:"bytes,6,opt,name=device,proto3" json:"device,omitempty"`                                             // absent: the back end has none
 	Refusals        []*Refusals            `protobuf:"bytes,7,rep,name=refusals,proto3" json:"refusals,omitempty"`                                         // causes that have occurred since the start, by name
+	Tls             *TlsState              `protobuf:"bytes,8,opt,name=tls,proto3" json:"tls,omitempty"`                                                   // absent: TCP is not encrypted
+	Access          *AccessState           `protobuf:"bytes,9,opt,name=access,proto3" json:"access,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -385,6 +387,20 @@ func (x *ServerStatusResponse) GetDevice() *DeviceState {
 func (x *ServerStatusResponse) GetRefusals() []*Refusals {
 	if x != nil {
 		return x.Refusals
+	}
+	return nil
+}
+
+func (x *ServerStatusResponse) GetTls() *TlsState {
+	if x != nil {
+		return x.Tls
+	}
+	return nil
+}
+
+func (x *ServerStatusResponse) GetAccess() *AccessState {
+	if x != nil {
+		return x.Access
 	}
 	return nil
 }
@@ -896,6 +912,168 @@ func (x *RefusedCall) GetMessage() string {
 	return ""
 }
 
+// The certificates of a server.
+type TlsState struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	ExpiresMs         int64                  `protobuf:"varint,1,opt,name=expires_ms,json=expiresMs,proto3" json:"expires_ms,omitempty"`                             // the server's own, milliseconds since 1970
+	ClientCaExpiresMs int64                  `protobuf:"varint,2,opt,name=client_ca_expires_ms,json=clientCaExpiresMs,proto3" json:"client_ca_expires_ms,omitempty"` // the last authority of clients; 0: none shows a certificate
+	Reloads           int64                  `protobuf:"varint,3,opt,name=reloads,proto3" json:"reloads,omitempty"`                                                  // times that changed files were taken up
+	FailedReloads     int64                  `protobuf:"varint,4,opt,name=failed_reloads,json=failedReloads,proto3" json:"failed_reloads,omitempty"`                 // times that they could not be
+	Error             string                 `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`                                                       // of the present files; empty: they are in use
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *TlsState) Reset() {
+	*x = TlsState{}
+	mi := &file_espalier_v1_server_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TlsState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TlsState) ProtoMessage() {}
+
+func (x *TlsState) ProtoReflect() protoreflect.Message {
+	mi := &file_espalier_v1_server_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TlsState.ProtoReflect.Descriptor instead.
+func (*TlsState) Descriptor() ([]byte, []int) {
+	return file_espalier_v1_server_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *TlsState) GetExpiresMs() int64 {
+	if x != nil {
+		return x.ExpiresMs
+	}
+	return 0
+}
+
+func (x *TlsState) GetClientCaExpiresMs() int64 {
+	if x != nil {
+		return x.ClientCaExpiresMs
+	}
+	return 0
+}
+
+func (x *TlsState) GetReloads() int64 {
+	if x != nil {
+		return x.Reloads
+	}
+	return 0
+}
+
+func (x *TlsState) GetFailedReloads() int64 {
+	if x != nil {
+		return x.FailedReloads
+	}
+	return 0
+}
+
+func (x *TlsState) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+// What decides who may do what.
+type AccessState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	HasFile       bool                   `protobuf:"varint,1,opt,name=has_file,json=hasFile,proto3" json:"has_file,omitempty"` // false: the defaults alone
+	Rules         int64                  `protobuf:"varint,2,opt,name=rules,proto3" json:"rules,omitempty"`                    // of the file, in use
+	Reloads       int64                  `protobuf:"varint,3,opt,name=reloads,proto3" json:"reloads,omitempty"`                // as of TlsState, also the next two
+	FailedReloads int64                  `protobuf:"varint,4,opt,name=failed_reloads,json=failedReloads,proto3" json:"failed_reloads,omitempty"`
+	Error         string                 `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
+	DeniedCalls   int64                  `protobuf:"varint,6,opt,name=denied_calls,json=deniedCalls,proto3" json:"denied_calls,omitempty"` // since the start
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AccessState) Reset() {
+	*x = AccessState{}
+	mi := &file_espalier_v1_server_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AccessState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AccessState) ProtoMessage() {}
+
+func (x *AccessState) ProtoReflect() protoreflect.Message {
+	mi := &file_espalier_v1_server_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AccessState.ProtoReflect.Descriptor instead.
+func (*AccessState) Descriptor() ([]byte, []int) {
+	return file_espalier_v1_server_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *AccessState) GetHasFile() bool {
+	if x != nil {
+		return x.HasFile
+	}
+	return false
+}
+
+func (x *AccessState) GetRules() int64 {
+	if x != nil {
+		return x.Rules
+	}
+	return 0
+}
+
+func (x *AccessState) GetReloads() int64 {
+	if x != nil {
+		return x.Reloads
+	}
+	return 0
+}
+
+func (x *AccessState) GetFailedReloads() int64 {
+	if x != nil {
+		return x.FailedReloads
+	}
+	return 0
+}
+
+func (x *AccessState) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *AccessState) GetDeniedCalls() int64 {
+	if x != nil {
+		return x.DeniedCalls
+	}
+	return 0
+}
+
 var File_espalier_v1_server_proto protoreflect.FileDescriptor
 
 const file_espalier_v1_server_proto_rawDesc = "" +
@@ -921,7 +1099,7 @@ const file_espalier_v1_server_proto_rawDesc = "" +
 	"\fnamed_states\x18\a \x01(\x03R\vnamedStates\x12\x17\n" +
 	"\aidle_ms\x18\b \x01(\x03R\x06idleMs\"0\n" +
 	"\x13ServerStatusRequest\x12\x19\n" +
-	"\bwith_use\x18\x01 \x01(\bR\awithUse\"\xbd\x02\n" +
+	"\bwith_use\x18\x01 \x01(\bR\awithUse\"\x98\x03\n" +
 	"\x14ServerStatusResponse\x12\x15\n" +
 	"\x06now_ms\x18\x01 \x01(\x03R\x05nowMs\x120\n" +
 	"\x06states\x18\x02 \x03(\v2\x18.espalier.v1.StateStatusR\x06states\x12&\n" +
@@ -929,7 +1107,9 @@ const file_espalier_v1_server_proto_rawDesc = "" +
 	"\rcalls_waiting\x18\x04 \x01(\x03R\fcallsWaiting\x12*\n" +
 	"\x11memory_held_bytes\x18\x05 \x01(\x03R\x0fmemoryHeldBytes\x120\n" +
 	"\x06device\x18\x06 \x01(\v2\x18.espalier.v1.DeviceStateR\x06device\x121\n" +
-	"\brefusals\x18\a \x03(\v2\x15.espalier.v1.RefusalsR\brefusals\"\xc8\x02\n" +
+	"\brefusals\x18\a \x03(\v2\x15.espalier.v1.RefusalsR\brefusals\x12'\n" +
+	"\x03tls\x18\b \x01(\v2\x15.espalier.v1.TlsStateR\x03tls\x120\n" +
+	"\x06access\x18\t \x01(\v2\x18.espalier.v1.AccessStateR\x06access\"\xc8\x02\n" +
 	"\vStateStatus\x12\x1d\n" +
 	"\n" +
 	"state_name\x18\x01 \x01(\tR\tstateName\x120\n" +
@@ -972,7 +1152,21 @@ const file_espalier_v1_server_proto_rawDesc = "" +
 	"\x04call\x18\x01 \x01(\x03R\x04call\x12\x16\n" +
 	"\x06method\x18\x02 \x01(\tR\x06method\x12\x17\n" +
 	"\atime_ms\x18\x03 \x01(\x03R\x06timeMs\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage2\xa0\x01\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\"\xb1\x01\n" +
+	"\bTlsState\x12\x1d\n" +
+	"\n" +
+	"expires_ms\x18\x01 \x01(\x03R\texpiresMs\x12/\n" +
+	"\x14client_ca_expires_ms\x18\x02 \x01(\x03R\x11clientCaExpiresMs\x12\x18\n" +
+	"\areloads\x18\x03 \x01(\x03R\areloads\x12%\n" +
+	"\x0efailed_reloads\x18\x04 \x01(\x03R\rfailedReloads\x12\x14\n" +
+	"\x05error\x18\x05 \x01(\tR\x05error\"\xb8\x01\n" +
+	"\vAccessState\x12\x19\n" +
+	"\bhas_file\x18\x01 \x01(\bR\ahasFile\x12\x14\n" +
+	"\x05rules\x18\x02 \x01(\x03R\x05rules\x12\x18\n" +
+	"\areloads\x18\x03 \x01(\x03R\areloads\x12%\n" +
+	"\x0efailed_reloads\x18\x04 \x01(\x03R\rfailedReloads\x12\x14\n" +
+	"\x05error\x18\x05 \x01(\tR\x05error\x12!\n" +
+	"\fdenied_calls\x18\x06 \x01(\x03R\vdeniedCalls2\xa0\x01\n" +
 	"\x06Server\x12G\n" +
 	"\x04Info\x12\x1e.espalier.v1.ServerInfoRequest\x1a\x1f.espalier.v1.ServerInfoResponse\x12M\n" +
 	"\x06Status\x12 .espalier.v1.ServerStatusRequest\x1a!.espalier.v1.ServerStatusResponseB2Z0espalier.dev/espalier/gen/espalier/v1;espalierv1b\x06proto3"
@@ -989,7 +1183,7 @@ func file_espalier_v1_server_proto_rawDescGZIP() []byte {
 	return file_espalier_v1_server_proto_rawDescData
 }
 
-var file_espalier_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_espalier_v1_server_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_espalier_v1_server_proto_goTypes = []any{
 	(*ServerInfoRequest)(nil),    // 0: espalier.v1.ServerInfoRequest
 	(*ServerInfoResponse)(nil),   // 1: espalier.v1.ServerInfoResponse
@@ -1003,27 +1197,31 @@ var file_espalier_v1_server_proto_goTypes = []any{
 	(*DeviceState)(nil),          // 9: espalier.v1.DeviceState
 	(*Refusals)(nil),             // 10: espalier.v1.Refusals
 	(*RefusedCall)(nil),          // 11: espalier.v1.RefusedCall
-	(*StatePosition)(nil),        // 12: espalier.v1.StatePosition
+	(*TlsState)(nil),             // 12: espalier.v1.TlsState
+	(*AccessState)(nil),          // 13: espalier.v1.AccessState
+	(*StatePosition)(nil),        // 14: espalier.v1.StatePosition
 }
 var file_espalier_v1_server_proto_depIdxs = []int32{
 	2,  // 0: espalier.v1.ServerInfoResponse.limits:type_name -> espalier.v1.ServerLimits
 	5,  // 1: espalier.v1.ServerStatusResponse.states:type_name -> espalier.v1.StateStatus
 	9,  // 2: espalier.v1.ServerStatusResponse.device:type_name -> espalier.v1.DeviceState
 	10, // 3: espalier.v1.ServerStatusResponse.refusals:type_name -> espalier.v1.Refusals
-	12, // 4: espalier.v1.StateStatus.state:type_name -> espalier.v1.StatePosition
-	6,  // 5: espalier.v1.StateStatus.flavors:type_name -> espalier.v1.FlavorUse
-	7,  // 6: espalier.v1.FlavorUse.resources:type_name -> espalier.v1.ResourceUse
-	8,  // 7: espalier.v1.FlavorUse.levels:type_name -> espalier.v1.LevelUse
-	11, // 8: espalier.v1.Refusals.last:type_name -> espalier.v1.RefusedCall
-	0,  // 9: espalier.v1.Server.Info:input_type -> espalier.v1.ServerInfoRequest
-	3,  // 10: espalier.v1.Server.Status:input_type -> espalier.v1.ServerStatusRequest
-	1,  // 11: espalier.v1.Server.Info:output_type -> espalier.v1.ServerInfoResponse
-	4,  // 12: espalier.v1.Server.Status:output_type -> espalier.v1.ServerStatusResponse
-	11, // [11:13] is the sub-list for method output_type
-	9,  // [9:11] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	12, // 4: espalier.v1.ServerStatusResponse.tls:type_name -> espalier.v1.TlsState
+	13, // 5: espalier.v1.ServerStatusResponse.access:type_name -> espalier.v1.AccessState
+	14, // 6: espalier.v1.StateStatus.state:type_name -> espalier.v1.StatePosition
+	6,  // 7: espalier.v1.StateStatus.flavors:type_name -> espalier.v1.FlavorUse
+	7,  // 8: espalier.v1.FlavorUse.resources:type_name -> espalier.v1.ResourceUse
+	8,  // 9: espalier.v1.FlavorUse.levels:type_name -> espalier.v1.LevelUse
+	11, // 10: espalier.v1.Refusals.last:type_name -> espalier.v1.RefusedCall
+	0,  // 11: espalier.v1.Server.Info:input_type -> espalier.v1.ServerInfoRequest
+	3,  // 12: espalier.v1.Server.Status:input_type -> espalier.v1.ServerStatusRequest
+	1,  // 13: espalier.v1.Server.Info:output_type -> espalier.v1.ServerInfoResponse
+	4,  // 14: espalier.v1.Server.Status:output_type -> espalier.v1.ServerStatusResponse
+	13, // [13:15] is the sub-list for method output_type
+	11, // [11:13] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_espalier_v1_server_proto_init() }
@@ -1039,7 +1237,7 @@ func file_espalier_v1_server_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_espalier_v1_server_proto_rawDesc), len(file_espalier_v1_server_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
