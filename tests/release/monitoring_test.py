@@ -21,8 +21,19 @@ OF_PROMETHEUS = {"instance", "le"}  # labels that a server does not write itself
 
 
 def scraped():
-    """Returns {metric: its labels} of a server that has a device, a state and shapes to count."""
+    """Returns {metric: its labels} of a server that has a device, a state, shapes to count,
+    certificates and access rules."""
     with tempfile.TemporaryDirectory() as folder:
+        certificate, key, rules = (f"{folder}/{name}" for name in ("crt", "key", "rules"))
+        subprocess.run(
+            [
+                *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
+                *("-nodes", "-subj", "/CN=a", "-keyout", key, "-out", certificate),
+            ],
+            check=True,
+            capture_output=True,
+        )
+        pathlib.Path(rules).write_text("rules: []\n")
         shapes = pathlib.Path(folder) / "shapes"
         shapes.write_text("1x{cpu=1}\n")
         address = f"unix:{folder}/socket"
@@ -31,12 +42,15 @@ def scraped():
                 *(ESPALIER, "serve", "--listen", address, "--metrics", "127.0.0.1:0"),
                 *("--backend", "emulated", "--capacity-shapes", shapes),
                 *("--log-requests", pathlib.Path(folder) / "requests"),
+                *("--listen", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", key),
+                *("--tls-client-ca", certificate, "--access", rules),
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
         )
         try:
+            server.stdout.readline()
             server.stdout.readline()
             url = server.stdout.readline().removeprefix("metrics on ").strip()
             file = ROOT / "tests/cli/data/fits.yaml"
