@@ -75,7 +75,11 @@ Result<Connection> Connection::Open(const std::string& address, std::chrono::mil
   if (!tls.server_name.empty()) arguments.SetSslTargetNameOverride(tls.server_name);
   Connection connection;
   connection.address_ = parsed->ToString();
-  connection.has_tls_ = tls.any();
+  if (tls.any()) {
+    connection.unreachable_ = tls.certificate.empty()
+                                  ? " over TLS, or it wants a certificate (--tls-cert, --tls-key)"
+                                  : " over TLS, or it refuses the certificate";
+  }
   connection.timeout_ = timeout;
   connection.channel_ = grpc::CreateCustomChannel(parsed->GrpcTarget(), *credentials, arguments);
   return connection;
@@ -93,8 +97,7 @@ Result<void> Connection::Check(const grpc::Status& status) const {
 std::string Connection::Explain(const grpc::Status& status) const {
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
-      return fmt::format("no server answers at {}{}: {}", address_,
-                         has_tls_ ? " over TLS, or it refuses the certificate" : "",
+      return fmt::format("no server answers at {}{}: {}", address_, unreachable_,
                          status.error_message());
     case grpc::StatusCode::UNIMPLEMENTED:
       return fmt::format(

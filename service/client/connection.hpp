@@ -61,7 +61,7 @@ class Connection {
   std::string Explain(const grpc::Status& status) const;
 
   std::string address_;
-  bool has_tls_ = false;
+  std::string unreachable_;  // what else may be why nobody answers
   std::chrono::milliseconds timeout_{};
   std::shared_ptr<grpc::Channel> channel_;
 };

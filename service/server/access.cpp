@@ -22,10 +22,16 @@ constexpr auto kBetweenLines = std::chrono::seconds(1);
 
 std::vector<std::string> Values(const grpc::AuthContext& context, const char* property) {
   std::vector<std::string> values;
-  for (const grpc::string_ref value : context.FindPropertyValues(property)) {
+  for (const grpc::string_ref& value : context.FindPropertyValues(property)) {
     values.emplace_back(value.data(), value.size());
   }
   return values;
+}
+
+// For the log and tables.
+std::string OnOneLine(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\n', at)) != text.npos;) text.replace(at, 1, "; ");
+  return text;
 }
 
 bool Applies(const AccessRule& rule, const Caller& caller) {
@@ -100,14 +106,14 @@ void Access::Refresh() {
   stamp_ = stamp;
   auto rules = ReadAccessFile(path_);
   ++(rules ? status_.reloads : status_.failures);
-  status_.error = rules ? std::string() : rules.error().message;
+  status_.error = rules ? std::string() : OnOneLine(rules.error().message);
   if (!rules) {
     spdlog::error("access: {}; the rules that were read before stay in use", status_.error);
     return;
   }
   rules_ = *std::move(rules);
   status_.rules = std::ssize(rules_.rules);
-  spdlog::info("access: the file has changed; its {} rules are in use", status_.rules);
+  spdlog::info("access: the file has changed and is in use; rules: {}", status_.rules);
 }
 
 Permissions Access::MayOf(const Caller& caller) const {
@@ -155,7 +161,8 @@ grpc::Status Access::Check(const CallAccess& call, Permission permission, const 
       "--access "
       "can say otherwise",
       call.needs->method, is_of_field ? fmt::format(" with `{}`", call.needs->field) : "",
-      espalier::Name(permission), why.empty() ? "" : ", " + why, name, call.may.ToString());
+      espalier::Name(permission), why.empty() ? "" : ", " + why, name,
+      call.may == Permissions() ? "do nothing" : call.may.ToString());
   {
     const std::lock_guard lock(mutex_);
     ++denied_[{call.needs->method, permission}];

@@ -69,7 +69,7 @@ TEST_F(AccessFile, IsJsonToo) {
 }
 
 TEST_F(AccessFile, NobodyIsNamedByMistake) {
-  for (const char* who : {"certifcate:a", "certificate:", "\"certificate:a b\"", "spiffe://",
+  for (const char* who : {"certifcate:a", "\"certificate:\"", "\"certificate:a b\"", "spiffe://",
                           "user:root", "user:-1", "user:4294967295", "user:4294967296",
                           "\"user: 1\"", "Anyone", "certificate:spiffe://a/b"}) {
     EXPECT_THAT(ErrorOf("rules: [{who: " + std::string(who) + ", may: [read]}]"),

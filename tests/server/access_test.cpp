@@ -414,10 +414,11 @@ TEST_F(AccessRefusals, EndTheCommandWithExitCodeFour) {
                                 "needs the permission write-state; certificate:client may read;"));
   const auto [status_code, status, status_errors] = run({"status", "--alive"});
   EXPECT_EQ(status_code, 0) << status_errors;
-  EXPECT_THAT(status, AllOf(HasSubstr("access    1 rules; 1 calls denied\n"),
+  EXPECT_THAT(status, AllOf(HasSubstr("access    1 rule; 1 call denied\n"),
                             HasSubstr("tls       the certificate expires in 59m ")));
   const auto [holds_code, holds, holds_errors] = run({"holds"});
-  EXPECT_EQ(holds_code, 3) << holds_errors;  // nothing is loaded, and that may be known
+  EXPECT_NE(holds_code, 0);
+  EXPECT_THAT(holds_errors, HasSubstr("no cluster state is loaded"));  // which may be known
   server.Kill(SIGTERM);
   EXPECT_EQ(server.Wait(), 0);
 

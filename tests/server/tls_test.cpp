@@ -22,7 +22,9 @@ TEST_F(Tls, ServesThoseWithACertificate) {
 
   ClientTls without = ClientPaths();
   without.certificate = without.key = "";
-  EXPECT_THAT(ConnectError(address, without), HasSubstr("no server answers at " + address));
+  EXPECT_THAT(ConnectError(address, without),
+              HasSubstr("no server answers at " + address +
+                        " over TLS, or it wants a certificate (--tls-cert, --tls-key): "));
   EXPECT_THAT(ConnectError(address, {}), HasSubstr("no server answers at " + address));
 
   const TestCertificate other({.common_name = "authority", .is_authority = true});
