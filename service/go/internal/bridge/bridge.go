@@ -110,7 +110,11 @@ func Run(ctx context.Context, c config.Config, clients Clients, logger *slog.Log
 
 func (b *bridge) build() error {
 	var err error
-	if b.client, err = espalier.Dial(b.config.Server, espalier.WithState(b.config.State)); err != nil {
+	dial := []espalier.Option{espalier.WithState(b.config.State)}
+	if files := b.config.TLS; files.CA != "" {
+		dial = append(dial, espalier.WithTLS(espalier.TLS(files)))
+	}
+	if b.client, err = espalier.Dial(b.config.Server, dial...); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
 	options := espalier.MirrorOptions{

@@ -19,6 +19,8 @@ import (
 type Config struct {
 	// Server is the address of the server: unix:/path/to/socket or HOST:PORT.
 	Server string `json:"server"`
+	// TLS is how a server at HOST:PORT is reached that has a certificate; empty: in plain text.
+	TLS TLS `json:"tls,omitempty"`
 	// State is the name of the server's state to keep; empty: the one without a name.
 	State string `json:"state,omitempty"`
 	// Kubeconfig is a file; empty: that of the pod's service account, else $KUBECONFIG or ~/.kube/config.
@@ -36,6 +38,14 @@ type Config struct {
 	Shadow         Shadow         `json:"shadow,omitempty"`
 	Gate           Gate           `json:"gate,omitempty"`
 	Topology       *Topology      `json:"topology,omitempty"`
+}
+
+// TLS names PEM files, as --tls-... of the commands do.
+type TLS struct {
+	CA         string `json:"ca,omitempty"`
+	Cert       string `json:"cert,omitempty"`
+	Key        string `json:"key,omitempty"`
+	ServerName string `json:"serverName,omitempty"`
 }
 
 // LeaderElection lets one of several replicas act.
@@ -103,6 +113,10 @@ func Read(arguments []string) (Config, error) {
 	file := flags.String("config", "", "`FILE` with the configuration, as YAML (docs/bridge.md); flags win over it")
 	modes := flags.String("modes", "mirror", "what to do, as `LIST` of mirror, explain, shadow, gate; mirror is always on")
 	flags.StringVar(&c.Server, "server", c.Server, "`ADDRESS` of the server: unix:/path/to/socket or HOST:PORT")
+	flags.StringVar(&c.TLS.CA, "tls-ca", c.TLS.CA, "PEM `FILE` with the authorities of the server's certificate; empty: plain text")
+	flags.StringVar(&c.TLS.Cert, "tls-cert", c.TLS.Cert, "PEM `FILE` with the certificate to show to the server")
+	flags.StringVar(&c.TLS.Key, "tls-key", c.TLS.Key, "PEM `FILE` with its key")
+	flags.StringVar(&c.TLS.ServerName, "tls-server-name", c.TLS.ServerName, "`NAME` that the server's certificate has; empty: the host of --server")
 	flags.StringVar(&c.State, "state", c.State, "`NAME` of the server's state to keep; empty: the one without a name")
 	flags.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig, "`FILE` of the cluster; empty: the pod's service account, else $KUBECONFIG or ~/.kube/config")
 	flags.StringVar(&c.Listen, "listen", c.Listen, "`ADDRESS` of health, metrics and reports; empty: none")
@@ -169,6 +183,8 @@ func (c *Config) check() error {
 		}
 	}
 	is(c.Server == "", "server: is empty; want unix:/path/to/socket or HOST:PORT")
+	is(c.TLS.CA == "" && c.TLS != (TLS{}), "tls.ca: is empty; want the authorities of the server's certificate")
+	is((c.TLS.Cert == "") != (c.TLS.Key == ""), "tls: has one of cert and key; want both or neither")
 	for name, duration := range map[string]metav1.Duration{
 		"mirror.batchWindow": c.Mirror.BatchWindow, "mirror.checkInterval": c.Mirror.CheckInterval,
 		"explain.interval": c.Explain.Interval, "gate.interval": c.Gate.Interval,

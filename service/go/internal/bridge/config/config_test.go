@@ -37,6 +37,11 @@ topology: {levels: [rack, kubernetes.io/hostname]}
 	if err != nil || c.Explain.Enabled || !c.Gate.Enabled || !c.LeaderElection.Enabled {
 		t.Errorf("%+v, %v: want gate alone, with a leader", c, err)
 	}
+	file = write(t, "tls: {ca: ca.crt, cert: a, key: b}")
+	c, err = Read([]string{"--config", file, "--tls-key", "other", "--tls-server-name", "s"})
+	if want := (TLS{CA: "ca.crt", Cert: "a", Key: "other", ServerName: "s"}); err != nil || c.TLS != want {
+		t.Errorf("%+v, %v: want %+v", c.TLS, err, want)
+	}
 	c, err = Read([]string{"--modes", "gate", "--dry-run"})
 	if err != nil || c.LeaderElection.Enabled {
 		t.Errorf("%+v, %v: who writes nothing needs no lease", c, err)
@@ -56,6 +61,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{nil, "server: ''\nexplain: {interval: -1s, eventsPerMinute: 0}", []string{
 			"server: is empty", "explain.interval: is -1s", "explain.eventsPerMinute: is 0",
 		}},
+		{[]string{"--tls-cert", "c", "--tls-server-name", "s"}, "", []string{"tls.ca: is empty", "tls: has one of cert and key"}},
 		{nil, "topology: {levels: [a, a]}", []string{`topology.levels[1]: "a" is there already`, "the last is not kubernetes.io/hostname"}},
 		{nil, "topology: {levels: []}", []string{"topology.levels: has 0 entries; want 1 to 16"}},
 	} {
