@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -252,6 +253,7 @@ class IndexedInput::List {
       Forget(undo_, values_.back());
     } else {
       Value& before = values_[static_cast<std::size_t>(position)];
+      input_.Keep(values_, static_cast<std::size_t>(position));
       input_.Note(before, -1);
       Restore(undo_, std::exchange(before, std::move(value)));
     }
@@ -265,6 +267,8 @@ class IndexedInput::List {
     Value& erased = values_[static_cast<std::size_t>(position)];
     input_.Note(erased, -1);
     const auto last = static_cast<std::int32_t>(values_.size()) - 1;
+    input_.Keep(values_, static_cast<std::size_t>(position));
+    input_.Keep(values_, static_cast<std::size_t>(last));
     if (position != last) {
       index_.Move(HashOf(KeyOf(values_.back())), last, position);
       std::swap(erased, values_.back());
@@ -305,6 +309,7 @@ void IndexedInput::Add(std::vector<Usage>& usages, NameIndex& index, Usage usage
     usages.push_back(std::move(usage));
   } else {
     Usage& sum = usages[static_cast<std::size_t>(position)];
+    Keep(usages, static_cast<std::size_t>(position));
     if constexpr (requires { sum.lasting; }) {
       Note(sum, -1);
       AddTo(sum.lasting, usage.lasting);
@@ -459,6 +464,12 @@ Result<IndexedInput::Keyed> IndexedInput::TakeKeyed(StateDelta& delta) {
       keep_others(known->second->usage);
     }
   }
+  for (const auto& [key, usage] : others) {
+    const Key of_leaf = {key.first, key.second};
+    const std::int32_t position =
+        PositionOf(input_.tas_usage, tas_usage_, of_leaf, HashOf(of_leaf));
+    if (position >= 0) Keep(input_.tas_usage, static_cast<std::size_t>(position));
+  }
   Keyed before = Set({std::exchange(delta.set_workloads, {}), std::exchange(delta.set_holds, {})});
   delta.set_tas_usage.clear();
   for (auto& [key, usage] : others) {
@@ -545,6 +556,58 @@ StateChange IndexedInput::ChangeFrom(const StateDelta& undo) const {
     return usage == nullptr ? nullptr : &usage->usage;
   };
   return change;
+}
+
+template <class Value>
+Value IndexedInput::AsRead(const Value& value) const {
+  if constexpr (std::is_same_v<Value, FlavorLeafUsage>) {
+    const Resources* theirs = used_by_key_.Of(value.flavor, value.leaf);
+    if (theirs == nullptr) return value;
+    Resources others = value.usage;
+    AddTo(others, Times(*theirs, -1));
+    return {value.flavor, value.leaf, WithoutZeros(others)};
+  } else {
+    return value;
+  }
+}
+
+template <class Value>
+void IndexedInput::Keep(const std::vector<Value>& values, std::size_t position) {
+  if (reading_ == nullptr || !reading_->Wants<Value>(position)) return;
+  reading_->Of<Value>().before.emplace(position, AsRead(values[position]));
+}
+
+std::shared_ptr<InputAsOf> IndexedInput::BeginReading() {
+  reading_ = std::make_shared<InputAsOf>(input_);
+  return reading_;
+}
+
+std::optional<bool> IndexedInput::ReadOn(InputAsOf& reading, std::size_t most,
+                                         ClusterStateInput& part) {
+  if (reading_.get() != &reading) return std::nullopt;
+  part.share_usage_between_flavors = input_.share_usage_between_flavors;
+  const auto read = [&]<class Value>(const std::vector<Value>& from, std::vector<Value>& to) {
+    InputAsOf::List<Value>& list = reading.Of<Value>();
+    for (; list.next < list.end && most > 0; ++list.next, --most) {
+      const auto before = list.before.find(list.next);
+      if (before == list.before.end()) {
+        to.push_back(AsRead(from[list.next]));
+      } else {
+        to.push_back(std::move(before->second));
+        list.before.erase(before);
+      }
+      if constexpr (std::is_same_v<Value, FlavorLeafUsage>) {
+        if (to.back().usage.empty()) to.pop_back();  // all of it was of workloads and holds
+      }
+    }
+    return list.next == list.end;
+  };
+  const bool all = read(input_.topologies, part.topologies) && read(input_.flavors, part.flavors) &&
+                   read(input_.nodes, part.nodes) &&
+                   read(input_.non_tas_usage, part.non_tas_usage) &&
+                   read(input_.tas_usage, part.tas_usage);
+  if (all) reading_ = nullptr;
+  return !all;
 }
 
 void IndexedInput::AddTasUsage(const std::vector<FlavorLeafUsage>& usage) {

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "host/live/admitted_workloads.hpp"
 #include "host/live/hold.hpp"
+#include "host/live/input_as_of.hpp"
 #include "host/live/state_delta.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "host/packing/name_index.hpp"
@@ -63,6 +66,14 @@ class IndexedInput {
 
   void AddTasUsage(const std::vector<FlavorLeafUsage>& usage);
 
+  // Begins to read the input as it is now, which ends the reading before.
+  std::shared_ptr<InputAsOf> BeginReading();
+
+  // Appends the next `most` values of a reading to `part`, in the order of StateChunks; the usage
+  // of leaves is without that of workloads and holds. Returns whether more follow, or nullopt when
+  // the reading is not of this input, or was ended.
+  std::optional<bool> ReadOn(InputAsOf& reading, std::size_t most, ClusterStateInput& part);
+
  private:
   template <class Value>
   class List;
@@ -94,7 +105,16 @@ class IndexedInput {
   template <class Value>
   void IndexAll(std::vector<Value>& values, NameIndex& index);
 
+  // Keeps for the reader the value at a position of its list, which is about to change. What
+  // workloads and holds use of a leaf must not have changed before.
+  template <class Value>
+  void Keep(const std::vector<Value>& values, std::size_t position);
+  // Returns a value as a reader gets it.
+  template <class Value>
+  Value AsRead(const Value& value) const;
+
   ClusterStateInput input_;
+  std::shared_ptr<InputAsOf> reading_;  // null: nobody reads
   // Positions in the lists of input_, by the keys of their values.
   NameIndex nodes_;
   NameIndex topologies_;

@@ -71,6 +71,21 @@ Result<StatePosition> NamedStates::Load(const std::string& name, ClusterStateInp
   return loaded;
 }
 
+Result<StatePosition> NamedStates::Restore(const std::string& name,
+                                           const StateStore::Restored& restored,
+                                           ClusterStateInput input, WorkBudget& budget,
+                                           std::vector<AdmittedUsage> workloads,
+                                           SharedConfiguration configuration) {
+  if (const auto checked = CheckLoad(name); !checked) return tl::unexpected(checked.error());
+  const auto store = name.empty() ? unnamed_ : std::make_shared<StateStore>(hold_counts_);
+  auto position = store->Restore(restored, std::move(input), budget, std::move(workloads),
+                                 std::move(configuration));
+  if (!position || name.empty()) return position;
+  const std::lock_guard lock(mutex_);
+  named_[name] = store;
+  return position;
+}
+
 Result<void> NamedStates::Unload(const std::string& name) {
   if (name.empty()) {
     return BadInput(

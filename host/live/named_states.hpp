@@ -39,6 +39,13 @@ class NamedStates {
                              SharedConfiguration configuration = nullptr,
                              std::vector<LostHold>* dropped = nullptr);
 
+  // Loads the state of that name that a server before this one had. There must be none of the name.
+  // Errors are those of CheckLoad and StateStore::Restore.
+  Result<StatePosition> Restore(const std::string& name, const StateStore::Restored& restored,
+                                ClusterStateInput input, WorkBudget& budget,
+                                std::vector<AdmittedUsage> workloads,
+                                SharedConfiguration configuration);
+
   // Removes the state of that name. Errors: kBadInput for an empty name, kNotFound as in Find.
   Result<void> Unload(const std::string& name);
 

@@ -6,7 +6,8 @@
 namespace espalier {
 
 struct StatePosition {
-  std::uint64_t epoch = 0;       // identifies one start of a server; never 0
+  // Identifies one start of a server, which may begin with a state of the start before; never 0.
+  std::uint64_t epoch = 0;
   std::uint64_t generation = 0;  // 0: nothing loaded yet
   bool operator==(const StatePosition&) const = default;
 };

@@ -37,6 +37,11 @@ tl::unexpected<Error> Stale(const StatePosition& named, const StatePosition& cur
     message =
         fmt::format("the state is of epoch {:x}, not {:x} (the server was restarted); load it anew",
                     current.epoch, named.epoch);
+  } else if (named.generation > current.generation) {
+    message = fmt::format(
+        "the state is at generation {}, not {} (the server was restarted with an older one); load "
+        "it anew",
+        current.generation, named.generation);
   } else {
     message = fmt::format(
         "the state is at generation {}, not {} (someone else changed it); send what changed or "
@@ -55,6 +60,11 @@ tl::unexpected<Error> NoSuchNode(const std::string& name) {
   return tl::unexpected(
       Error{ErrorClass::kNotFound,
             fmt::format("node {}: the state has no node of this name", Excerpt(name))});
+}
+
+// Returns the checksum of what is beside the input.
+std::uint64_t ChecksumOfBeside(const SharedConfiguration& configuration) {
+  return configuration == nullptr ? 0 : ChecksumOf(configuration->configuration);
 }
 
 template <class Value>
@@ -104,6 +114,7 @@ void StateStore::Unload() {
   input_ = nullptr;
   admitted_ = nullptr;
   configuration_ = nullptr;
+  next_epoch_.reset();
   booked_ = {};
   not_shared_ = {};
   booked_memory_ = {};
@@ -183,6 +194,25 @@ Result<StateStore::Contents> StateStore::ContentsAt(const std::optional<StatePos
   return contents;
 }
 
+Result<StateStore::Reading> StateStore::BeginReading(WorkBudget& budget) {
+  const std::lock_guard lock(change_mutex_);
+  const auto current = At(std::nullopt);
+  if (!current) return tl::unexpected(current.error());
+  const auto checked = WithChecksum(budget);
+  if (!checked) return tl::unexpected(checked.error());
+  return Reading{
+      (*current)->position, checked->checksum,     std::ssize(input_->holds()), admitted_,
+      configuration_,       (*current)->published, input_->BeginReading()};
+}
+
+Result<bool> StateStore::ReadOn(Reading& reading, std::size_t most, ClusterStateInput& part) {
+  const std::lock_guard lock(change_mutex_);
+  std::optional<bool> more;
+  if (input_ != nullptr && !closed_) more = input_->ReadOn(*reading.input, most, part);
+  if (!more) return Stale(reading.position, Current()->position);
+  return *more;
+}
+
 Result<ClusterStateInput> StateStore::FlavorsAt(const std::optional<StatePosition>& position) {
   const std::lock_guard lock(change_mutex_);
   const auto current = At(position);
@@ -206,9 +236,31 @@ Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budg
                                        std::vector<AdmittedUsage> workloads,
                                        SharedConfiguration configuration,
                                        std::vector<LostHold>* dropped) {
+  return LoadOr(nullptr, std::move(input), budget, std::move(workloads), std::move(configuration),
+                dropped);
+}
+
+Result<StatePosition> StateStore::Restore(const Restored& restored, ClusterStateInput input,
+                                          WorkBudget& budget, std::vector<AdmittedUsage> workloads,
+                                          SharedConfiguration configuration) {
+  return LoadOr(&restored, std::move(input), budget, std::move(workloads), std::move(configuration),
+                nullptr);
+}
+
+Result<StatePosition> StateStore::LoadOr(const Restored* restored, ClusterStateInput input,
+                                         WorkBudget& budget, std::vector<AdmittedUsage> workloads,
+                                         SharedConfiguration configuration,
+                                         std::vector<LostHold>* dropped) {
   auto loaded = std::make_unique<IndexedInput>(std::move(input));
   if (const auto added = loaded->Apply({.set_workloads = std::move(workloads)}); !added) {
     return tl::unexpected(added.error());
+  }
+  if (restored != nullptr && restored->checksum) {
+    const std::uint64_t checksum = loaded->checksum() + ChecksumOfBeside(configuration);
+    if (checksum != *restored->checksum) {
+      return BadInput(fmt::format("the state has the checksum {:x} here, not {:x}", checksum,
+                                  *restored->checksum));
+    }
   }
   Result<ClusterState> built = ClusterState::Build(loaded->input(), budget);
   if (!built) return tl::unexpected(built.error());
@@ -228,7 +280,15 @@ Result<StatePosition> StateStore::Load(ClusterStateInput input, WorkBudget& budg
   configuration_ = std::move(configuration);
   input_memory_ = budget.HandOver(input_->bytes());
   NoteLost(lost, HoldEnd::kDropped, dropped);
-  return Publish(*std::move(built), std::make_shared<ResolvedShapeCache>());
+  StatePosition position = NextPosition();
+  if (restored != nullptr) {
+    if (restored->last) next_epoch_ = position.epoch;
+    position = {restored->last ? restored->position.epoch : position.epoch,
+                restored->position.generation};
+  }
+  return PublishAt(position,
+                   restored != nullptr ? restored->published : std::chrono::system_clock::now(),
+                   *std::move(built), std::make_shared<ResolvedShapeCache>());
 }
 
 Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta delta,
@@ -382,9 +442,7 @@ Result<std::optional<StateStore::Checked>> StateStore::TryCurrentChecked(WorkBud
 Result<StateStore::Checked> StateStore::WithChecksum(WorkBudget& budget) {
   if (input_ == nullptr) return Checked{Current(), 0};
   if (auto taken = TakeInBooked(budget); !taken) return tl::unexpected(taken.error());
-  const std::uint64_t of_configuration =
-      configuration_ == nullptr ? 0 : ChecksumOf(configuration_->configuration);
-  return Checked{Current(), input_->checksum() + of_configuration};
+  return Checked{Current(), input_->checksum() + ChecksumOfBeside(configuration_)};
 }
 
 Result<void> StateStore::TakeInBooked(WorkBudget& budget) {
@@ -431,13 +489,25 @@ void StateStore::HoldInput(WorkBudget& budget) {
   }
 }
 
+StatePosition StateStore::NextPosition() {
+  StatePosition next = Next(Current()->position);
+  if (next_epoch_) next.epoch = *std::exchange(next_epoch_, std::nullopt);
+  return next;
+}
+
 StatePosition StateStore::Publish(ClusterState state, std::shared_ptr<ResolvedShapeCache> shapes) {
-  const StatePosition next = Next(Current()->position);
+  return PublishAt(NextPosition(), std::chrono::system_clock::now(), std::move(state),
+                   std::move(shapes));
+}
+
+StatePosition StateStore::PublishAt(const StatePosition& next,
+                                    std::chrono::system_clock::time_point published,
+                                    ClusterState state,
+                                    std::shared_ptr<ResolvedShapeCache> shapes) {
   auto snapshot = std::make_shared<const Snapshot>(
       Snapshot{next, std::move(state), static_cast<std::int64_t>(input_->input().nodes.size()),
-               std::chrono::system_clock::now(), std::move(shapes),
-               input_->input().share_usage_between_flavors, admitted_, configuration_,
-               std::ssize(input_->holds())});
+               published, std::move(shapes), input_->input().share_usage_between_flavors, admitted_,
+               configuration_, std::ssize(input_->holds())});
   const std::lock_guard lock(mutex_);
   current_.swap(snapshot);  // the old one is freed after the lock, or by its last reader
   return next;

@@ -89,6 +89,24 @@ class StateStore {
   Result<Contents> ContentsAt(const std::optional<StatePosition>& position,
                               WorkBudget& budget = WorkBudget::Unlimited());
 
+  // A reading of the state as it was at a position, a part at a time, while it changes in between.
+  struct Reading {
+    StatePosition position;
+    std::uint64_t checksum = 0;  // that of the holds included
+    std::int64_t holds = 0;      // which no part has
+    std::shared_ptr<const AdmittedWorkloads> workloads;
+    SharedConfiguration configuration;
+    std::chrono::system_clock::time_point published;
+    std::shared_ptr<InputAsOf> input;
+  };
+  // Begins to read the current state, which ends the reading before. Takes as long as
+  // CurrentChecked. Errors: kStale when nothing is loaded.
+  Result<Reading> BeginReading(WorkBudget& budget = WorkBudget::Unlimited());
+  // Appends the next `most` values to `part`: no change waits for more than those. The usage of
+  // leaves is without that of workloads by key and of holds. Returns whether more follow. Errors:
+  // kStale when the state was loaded anew, or another reading was begun.
+  Result<bool> ReadOn(Reading& reading, std::size_t most, ClusterStateInput& part);
+
   // Returns only the topologies and flavors of that input. Waits as LoadedAt. Errors: kStale as in
   // At.
   Result<ClusterStateInput> FlavorsAt(const std::optional<StatePosition>& position);
@@ -105,6 +123,21 @@ class StateStore {
                              std::vector<AdmittedUsage> workloads = {},
                              SharedConfiguration configuration = nullptr,
                              std::vector<LostHold>* dropped = nullptr);
+
+  // What is known of a state that a server before this one had.
+  struct Restored {
+    StatePosition position;
+    // Whether nothing came after that position. If so it stays the position of the state, and the
+    // next change begins an epoch; else the state has an epoch of its own, at that generation.
+    bool last = false;
+    std::optional<std::uint64_t> checksum;  // that the contents must have
+    std::chrono::system_clock::time_point published;
+  };
+  // Loads such a state into a store that has none. Errors as in Load; kBadInput when the contents
+  // have another checksum.
+  Result<StatePosition> Restore(const Restored& restored, ClusterStateInput input,
+                                WorkBudget& budget, std::vector<AdmittedUsage> workloads,
+                                SharedConfiguration configuration);
 
   // Extends the state at `base`, gives it another Configuration where one is named, and lets
   // flavors on the same nodes see what was booked since the last update (R5.6, R5.7). Takes as long
@@ -175,6 +208,9 @@ class StateStore {
  private:
   class UnloadOnThrow;
 
+  Result<StatePosition> LoadOr(const Restored* restored, ClusterStateInput input,
+                               WorkBudget& budget, std::vector<AdmittedUsage> workloads,
+                               SharedConfiguration configuration, std::vector<LostHold>* dropped);
   // Forgets everything, as if nothing had been loaded. Allocates nothing.
   void Unload();
   // Makes the change that Update describes to the current state.
@@ -209,8 +245,13 @@ class StateStore {
   // Adds to `input_` what was booked, either all of it or where `delta` sets something else.
   void TakeInBooked();
   void TakeInBooked(const StateDelta& delta);
+  // Returns the position that follows the current one.
+  StatePosition NextPosition();
   // Publishes `state`, which was made of the current `input_`.
   StatePosition Publish(ClusterState state, std::shared_ptr<ResolvedShapeCache> shapes);
+  StatePosition PublishAt(const StatePosition& position,
+                          std::chrono::system_clock::time_point published, ClusterState state,
+                          std::shared_ptr<ResolvedShapeCache> shapes);
   // Takes over from `budget` the charged growth of `input_`.
   void HoldInput(WorkBudget& budget);
 
@@ -224,6 +265,7 @@ class StateStore {
   SharedConfiguration configuration_;                  // beside it
   BookedAmounts booked_;                               // what is not in `input_` yet
   BookedAmounts not_shared_;  // booked since the last update, to be seen by other flavors
+  std::optional<std::uint64_t> next_epoch_;  // of the next change, where it begins one
   EndedHolds ended_holds_;
   const std::shared_ptr<HoldCounts> hold_counts_;  // never null
   MemoryHold booked_memory_;                       // of both, on first use

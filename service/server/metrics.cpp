@@ -156,6 +156,14 @@ class ReadValues final : public prometheus::Collectable {
                                "1: requests are not logged any more, as something failed",
                                log->failed() ? 1 : 0));
     }
+    if (const StateKeeper* keeper = sources_.keeper) {
+      families.push_back(Counter("espalier_state_dir_bytes_total",
+                                 "Bytes of states that were written to disk",
+                                 static_cast<double>(keeper->bytes_written())));
+      families.push_back(Gauge("espalier_state_dir_failed",
+                               "1: the last attempt to write a state to disk failed",
+                               keeper->failed() ? 1 : 0));
+    }
   }
 
   // A sample for every cause from the start, so that the first of a kind is an increase.

@@ -11,6 +11,7 @@
 #include "service/server/call_journal.hpp"
 #include "service/server/calls.hpp"
 #include "service/server/capacity_gauges.hpp"
+#include "service/server/state_keeper.hpp"
 #include "service/server/work_queue.hpp"
 #include "service/wire/address.hpp"
 
@@ -40,9 +41,10 @@ class Metrics {
     const CapacityGauges& capacity;
     const CallJournal& journal;
     const Acceptor& acceptor;
-    Access& access;                     // looked at with each scrape, as `tls`
-    ServerTls* tls = nullptr;           // null: none
-    std::vector<std::string> services;  // full names of services whose calls are counted
+    Access& access;                       // looked at with each scrape, as `tls`
+    ServerTls* tls = nullptr;             // null: none
+    const StateKeeper* keeper = nullptr;  // null: no state is kept on disk
+    std::vector<std::string> services;    // full names of services whose calls are counted
     std::string version;
     std::string commit;
   };

@@ -35,6 +35,7 @@
 #include "service/server/request_log.hpp"
 #include "service/server/scheduling_service.hpp"
 #include "service/server/server_service.hpp"
+#include "service/server/state_keeper.hpp"
 #include "service/server/ungating_service.hpp"
 #include "service/server/work_queue.hpp"
 #include "service/server/workloads_service.hpp"
@@ -47,9 +48,11 @@ constexpr int kMaxWorkers = 1024;
 constexpr int kMaxStates = 1024;
 constexpr std::int64_t kLeastMemory = std::int64_t{16} << 20;
 constexpr std::int64_t kLeastLog = std::int64_t{64} << 10;
-constexpr const char* kDeviceHealth = "device";  // name of a health status
-constexpr int kMostStreams = 1024;               // of one connection at a time
-constexpr int kMostCalls = 2 * kMostStreams;     // of one connection, with those it has reset
+constexpr std::int64_t kLeastStateBytes = std::int64_t{1} << 20;
+constexpr auto kLastWrite = std::chrono::seconds(5);  // of the states, at the end of a drain
+constexpr const char* kDeviceHealth = "device";       // name of a health status
+constexpr int kMostStreams = 1024;                    // of one connection at a time
+constexpr int kMostCalls = 2 * kMostStreams;          // of one connection, with those it has reset
 // A TCP connection that has not begun to speak after so long is closed.
 constexpr int kHandshakeMilliseconds = 10'000;
 constexpr int kKeepaliveMilliseconds = 30'000;
@@ -103,6 +106,10 @@ Result<Addresses> CheckOptions(const ServerOptions& options) {
         fmt::format("the log of requests may have {} bytes in {} files; {} or more in "
                     "2 or more expected",
                     options.requests.bytes, options.requests.files, kLeastLog));
+  }
+  if (!options.state_dir.folder.empty() && options.state_dir.bytes < kLeastStateBytes) {
+    return BadInput(fmt::format("the states on disk may have {} bytes; {} or more expected",
+                                options.state_dir.bytes, kLeastStateBytes));
   }
   if (options.patience <= std::chrono::milliseconds(0)) {
     return BadInput("the time to wait for clients is 0 or less; more expected");
@@ -188,15 +195,19 @@ void BoundConnections(grpc::ServerBuilder& builder, const Calls::Limits& limits)
 
 class Server::Impl {
  public:
-  // `requests` may be null.
+  // `requests` and `folder` may be null.
   Impl(const ServerOptions& options, const std::shared_ptr<Backend>& backend,
-       std::shared_ptr<RequestLog> requests)
+       std::shared_ptr<RequestLog> requests, std::unique_ptr<StateFolder> folder)
       : backend_(backend),
         journal_(std::make_shared<CallJournal>(options.logged_calls, std::move(requests))),
         queue_(WorkerCount(options), options.max_queued_calls),
         state_queue_(1, options.max_queued_calls),
         calls_(queue_, state_queue_, LimitsOf(options)),
         states_(static_cast<std::size_t>(options.max_states)),
+        keeper_(folder == nullptr
+                    ? nullptr
+                    : std::make_unique<StateKeeper>(std::move(folder), options.state_dir.rest,
+                                                    states_, calls_.memory())),
         cluster_state_(calls_, states_, options.named_gates,
                        [this] { SetLoaded(states_.AnyLoaded()); }),
         hold_clock_(options.hold_clock != nullptr ? options.hold_clock
@@ -214,7 +225,8 @@ class Server::Impl {
                         .queue = queue_,
                         .state_queue = state_queue_,
                         .backend = *backend_,
-                        .journal = *journal_}),
+                        .journal = *journal_,
+                        .keeper = keeper_.get()}),
         capacity_(**states_.Find(""), options.capacity_shapes, options.gates, backend_),
         acceptor_(RaiseDescriptorLimit()) {
     if (RequestLog* log = journal_->requests()) log->OnNewFile([this] { return LogStates(); });
@@ -257,6 +269,7 @@ class Server::Impl {
          .acceptor = acceptor_,
          .access = *access_,
          .tls = tls_.get(),
+         .keeper = keeper_.get(),
          .services = {v1::ClusterState::service_full_name(), v1::Placement::service_full_name(),
                       v1::Questions::service_full_name(), v1::Scheduling::service_full_name(),
                       v1::Ungating::service_full_name(), v1::Dispatching::service_full_name(),
@@ -267,6 +280,12 @@ class Server::Impl {
     if (!started) return tl::unexpected(started.error());
     metrics_ = *std::move(started);
     return {};
+  }
+
+  void RestoreStates(const ServerOptions& options) {
+    if (keeper_ == nullptr) return;
+    keeper_->Restore(options.named_gates);
+    if (journal_->requests() != nullptr && states_.AnyLoaded()) LogStates();
   }
 
   Result<void> Listen(const ServerOptions& options, const std::vector<Address>& addresses) {
@@ -317,6 +336,9 @@ class Server::Impl {
     watchers.push_back(journal_->MakeInterceptor());
     if (metrics_) watchers.push_back(metrics_->MakeCallCounter());
     builder.experimental().SetInterceptorCreators(std::move(watchers));
+    if (keeper_ != nullptr) {
+      if (auto keeping = keeper_->Start(); !keeping) return keeping;
+    }
     server_ = builder.BuildAndStart();
     if (!server_) {
       return tl::unexpected<Error>(Error{ErrorClass::kInternal, "gRPC does not start a server"});
@@ -331,7 +353,7 @@ class Server::Impl {
     health.SetServingStatus(v1::Ungating::service_full_name(), true);
     health.SetServingStatus(v1::Server::service_full_name(), true);
     health.SetServingStatus(v1::MultiKueue::service_full_name(), true);
-    SetLoaded(false);
+    SetLoaded(states_.AnyLoaded());
     WatchDevice(*backend_, [this](const DeviceStatus& status) { NoteDevice(status); });
     return {};
   }
@@ -437,12 +459,13 @@ class Server::Impl {
   }
 
   // Order: health first, so that nobody new is sent here; then admission; then, once no call is
-  // left or the patience is over, the connections.
+  // left or the patience is over, what states are kept on disk; then the connections.
   bool DrainOnce(std::chrono::milliseconds patience) {
     const auto end = std::chrono::steady_clock::now() + patience;
     server_->GetHealthCheckService()->Shutdown();
     calls_.StopAdmission();
     const bool all_finished = calls_.WaitUntilIdle(end);
+    if (keeper_ != nullptr) keeper_->Finish(all_finished, kLastWrite);
     // Shutdown cancels the calls but returns only when their computations have ended. A call that
     // came while it is under way would be told CANCELLED, behind it UNAVAILABLE.
     shutdown_ = std::async(std::launch::async, [this] {
@@ -460,6 +483,7 @@ class Server::Impl {
   WorkQueue state_queue_;  // so that changes to the state do not wait for placements
   Calls calls_;
   NamedStates states_;
+  const std::unique_ptr<StateKeeper> keeper_;  // null: no state is kept on disk
   ClusterStateService cluster_state_;
   Commits commits_;
   const std::shared_ptr<HoldClock> hold_clock_;
@@ -499,8 +523,19 @@ Result<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
     if (!opened) return tl::unexpected(opened.error());
     requests = *std::move(opened);
   }
-  auto impl = std::make_unique<Impl>(options, backend, std::move(requests));
+  std::unique_ptr<StateFolder> folder;
+  if (!options.state_dir.folder.empty()) {
+    v1::RequestLogFile file;
+    file.set_version(options.version);
+    file.set_commit(options.commit);
+    file.set_feature_gates(options.named_gates);
+    auto opened = StateFolder::Open(options.state_dir, std::move(file));
+    if (!opened) return tl::unexpected(opened.error());
+    folder = *std::move(opened);
+  }
+  auto impl = std::make_unique<Impl>(options, backend, std::move(requests), std::move(folder));
   if (auto read = impl->ReadFiles(options); !read) return tl::unexpected(read.error());
+  impl->RestoreStates(options);
   if (addresses->metrics) {
     if (auto serving = impl->StartMetrics(options, *addresses->metrics); !serving) {
       return tl::unexpected(serving.error());

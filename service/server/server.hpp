@@ -14,6 +14,7 @@
 #include "service/server/capacity_shape.hpp"
 #include "service/server/request_log.hpp"
 #include "service/server/server_tls.hpp"
+#include "service/server/state_folder.hpp"
 
 namespace espalier {
 
@@ -50,6 +51,7 @@ struct ServerOptions {
   std::vector<CapacityShape> capacity_shapes;  // whose capacity is among the metrics
   std::shared_ptr<HoldClock> hold_clock;       // by which holds expire; null: the machine's
   RequestLogOptions requests;                  // where requests are logged, if they are
+  StateDirOptions state_dir;                   // where states are kept, if they are
   LoggedCalls logged_calls = LoggedCalls::kNone;
   std::string version;  // of the program, for the metrics and Info
   std::string commit;

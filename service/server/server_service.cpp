@@ -102,6 +102,7 @@ grpc::Status ServerService::Answer(const v1::ServerStatusRequest& request, WorkB
     last.set_time_ms(Milliseconds(failures[i].last.time));
     last.set_message(failures[i].last.message);
   }
+  if (sources_.keeper != nullptr) *response.mutable_state_dir() = sources_.keeper->Status();
   return grpc::Status::OK;
 }
 

@@ -13,6 +13,7 @@
 #include "service/server/call_journal.hpp"
 #include "service/server/calls.hpp"
 #include "service/server/server_tls.hpp"
+#include "service/server/state_keeper.hpp"
 #include "service/server/work_queue.hpp"
 
 namespace espalier {
@@ -28,6 +29,7 @@ class ServerService final : public v1::Server::WithRawCallbackMethod_Info<
     const WorkQueue& state_queue;
     const Backend& backend;
     const CallJournal& journal;
+    const StateKeeper* keeper = nullptr;  // null: no state is kept on disk
   };
   ServerService(Calls& calls, const Sources& sources) : calls_(calls), sources_(sources) {}
 

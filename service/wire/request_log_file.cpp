@@ -98,6 +98,11 @@ Result<void> RequestLogWriter::Write(const v1::RequestLogPiece& piece,
   return Append(piece.SerializeAsString(), slices);
 }
 
+Result<void> RequestLogWriter::Sync() {
+  if (::fsync(descriptor_) != 0) return CannotWrite(path_);
+  return {};
+}
+
 std::int64_t RequestLogWriter::BytesOf(const v1::RequestLogPiece& piece,
                                        const grpc::ByteBuffer& payload) {
   return static_cast<std::int64_t>(kFrame + piece.ByteSizeLong() +
@@ -152,6 +157,12 @@ Result<RequestLogReader> RequestLogReader::Open(const std::string& path) {
   ::close(descriptor);
   if (error != 0) return cannot(error);
   RequestLogReader reader(path, {static_cast<const char*>(mapped), size});
+  constexpr std::string_view kAnyVersion = kMagic.substr(0, kMagic.size() - 1);
+  if (reader.bytes_.starts_with(kAnyVersion) && !reader.bytes_.starts_with(kMagic)) {
+    return BadInput(fmt::format("{}: is of the form \"{}\"; this release reads \"{}\"",
+                                Excerpt(path), Excerpt(reader.bytes_.substr(0, kMagic.size())),
+                                kMagic));
+  }
   if (!reader.bytes_.starts_with(kMagic)) {
     return BadInput(fmt::format("{}: is no file of a request log of this version", Excerpt(path)));
   }

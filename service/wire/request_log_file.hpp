@@ -31,6 +31,9 @@ class RequestLogWriter {
   // the file ends with the record before.
   Result<void> Write(const v1::RequestLogPiece& piece, const grpc::ByteBuffer& payload = {});
 
+  // Waits until all of it is on the disk. Errors (kUnavailable): it cannot be written.
+  Result<void> Sync();
+
   // Returns the bytes that a record with such a payload takes, at most.
   static std::int64_t BytesOf(const v1::RequestLogPiece& piece, const grpc::ByteBuffer& payload);
 

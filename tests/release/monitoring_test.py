@@ -44,6 +44,7 @@ def scraped():
                 *("--log-requests", pathlib.Path(folder) / "requests"),
                 *("--listen", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", key),
                 *("--tls-client-ca", certificate, "--access", rules),
+                *("--state-dir", pathlib.Path(folder) / "states"),
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -52,7 +52,7 @@ LEAVES = ["tests", "bench"]
 RESTRICTED = [
     ("protobuf or gRPC", re.compile(r"^(google/protobuf|grpc|grpcpp|proto)/|\.pb\.h$"),
      ["service", "tests/server", "tests/wire", "tests/fuzz", "tests/cli", "tests/attack",
-      "tests/thread_sanitizer", "bench/fairness.cpp"]),
+      "tests/thread_sanitizer", "bench/fairness.cpp", "bench/warm_start.cpp"]),
     ("simdjson", re.compile(r"^simdjson"),
      ["host/readers", "host/webhooks", "host/conformance", "tests", "bench"]),
     ("prometheus-cpp", re.compile(r"^(prometheus/|civetweb)"), ["service/server"]),

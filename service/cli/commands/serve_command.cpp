@@ -55,14 +55,17 @@ constexpr const char* kExamples = R"(Examples:
   With all that it is asked and answers in files, for `espalier replay`:
     espalier serve --listen unix:/run/espalier/espalier.sock --log-requests /var/log/espalier
 
+  So that it begins with the states that it had when it was stopped:
+    espalier serve --listen unix:/run/espalier/espalier.sock --state-dir /var/lib/espalier
+
   Ask it what `espalier place` would answer:
     espalier place --connect unix:/tmp/espalier.sock cluster.json
 
 SIGTERM and SIGINT drain: health says "not serving", running calls finish, then it exits.
 A second one ends it at once; SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2 and SIGXFSZ do nothing.
 Exit codes: 0 drained, 1 calls were cut off, 2 wrong command line, 4 an address is taken or
-does not exist, a certificate or access rules cannot be used, requests cannot be logged, or there
-is no GPU.)";
+does not exist, a certificate or access rules cannot be used, requests cannot be logged, states
+cannot be kept, or there is no GPU.)";
 
 void PrintAddresses(const Server& server) {
   spdlog::info("{}", server.DescribeLimits());
@@ -134,6 +137,7 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
     std::uint64_t memory = 0;
     std::uint64_t call_memory = 0;
     std::uint64_t log_bytes = std::uint64_t{1} << 30;
+    std::uint64_t state_bytes = std::uint64_t{4} << 30;
     std::uint64_t max_message_bytes = std::uint64_t{64} << 20;
   };
   const auto flags = std::make_shared<Flags>();
@@ -221,6 +225,18 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
       ->add_option("--log-requests-files", server.requests.files, "Among how many files they are")
       ->check(CLI::Range(2, 10000))
       ->capture_default_str();
+  command->add_option(
+      "--state-dir", server.state_dir.folder,
+      "Keep the loaded states in files in this folder while they change, and begin with\n"
+      "them after a start. As confidential as a dump; only the owner reads it. Holds end\n"
+      "with the process");
+  command
+      ->add_option("--state-dir-bytes", flags->state_bytes,
+                   "Bytes that these files may have together, one that is being written\n"
+                   "included; a state that needs more is not written")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{1} << 20, std::uint64_t{1} << 50))
+      ->default_str("4GiB");
   AddBackendOptions(*command, flags->options.backend);
   command
       ->add_option("--max-calls", server.workers,
@@ -293,6 +309,7 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
     limits.call_memory = static_cast<std::int64_t>(flags->call_memory);
     limits.max_message_bytes = static_cast<std::int64_t>(flags->max_message_bytes);
     limits.requests.bytes = static_cast<std::int64_t>(flags->log_bytes);
+    limits.state_dir.bytes = static_cast<std::int64_t>(flags->state_bytes);
     limits.patience = milliseconds(flags->idle_seconds);
     exit_code = RunServeCommand(flags->options);
   });

@@ -245,6 +245,63 @@ void WriteLimits(const v1::ServerLimits& limits, ObjectWriter& out) {
   out.EndMap();
 }
 
+// Returns what is kept on disk, and what of it was of no use.
+std::string RenderStateDir(const v1::ServerStatusResponse& status, const TextStyle& style) {
+  const v1::StateDirStatus& folder = status.state_dir();
+  std::vector<TableRow> rows;
+  for (const v1::KeptState& kept : folder.kept()) {
+    rows.push_back(
+        {kept.state_name().empty() ? "-" : kept.state_name(),
+         std::to_string(kept.state().generation()), fmt::format("{:016x}", kept.state().epoch()),
+         kept.written_ms() == 0 ? "before the start"
+                                : DurationText(status.now_ms() - kept.written_ms()) + " ago",
+         BytesText(kept.bytes())});
+  }
+  std::string text =
+      rows.empty()
+          ? std::string()
+          : RenderTable({"ON DISK", "GENERATION", "EPOCH", "WRITTEN", "SIZE"}, rows, style);
+  text += fmt::format("states are kept in {}\n", EscapeControls(folder.folder()));
+  for (const v1::IgnoredStateFile& file : folder.ignored()) {
+    text += fmt::format("ignored: {}\n", EscapeControls(file.why()));
+  }
+  if (!folder.failure().empty()) {
+    text += style.Paint("not written: " + EscapeControls(folder.failure()), Color::kBad) + "\n";
+  }
+  return text;
+}
+
+void WriteStateDir(const v1::StateDirStatus& folder, ObjectWriter& out) {
+  out.Key("stateDir");
+  out.BeginMap();
+  out.Field("folder", std::string_view(folder.folder()));
+  out.Key("kept");
+  out.BeginList();
+  for (const v1::KeptState& kept : folder.kept()) {
+    out.BeginMap();
+    out.Field("name", std::string_view(kept.state_name()));
+    out.Field("epoch", std::string_view(fmt::format("{:016x}", kept.state().epoch())));
+    out.Field("generation", static_cast<std::int64_t>(kept.state().generation()));
+    if (kept.written_ms() > 0) {
+      out.Field("written", std::string_view(TimeText(kept.written_ms())));
+    }
+    out.Field("bytes", std::int64_t{kept.bytes()});
+    out.EndMap();
+  }
+  out.EndList();
+  out.Key("ignored");
+  out.BeginList();
+  for (const v1::IgnoredStateFile& file : folder.ignored()) {
+    out.BeginMap();
+    out.Field("path", std::string_view(file.path()));
+    out.Field("reason", std::string_view(file.why()));
+    out.EndMap();
+  }
+  out.EndList();
+  if (!folder.failure().empty()) out.Field("failure", std::string_view(folder.failure()));
+  out.EndMap();
+}
+
 }  // namespace
 
 std::string WhyNotServing(const v1::ServerStatusResponse& status, const ServingRule& rule) {
@@ -301,6 +358,7 @@ std::string RenderStatus(const ServerReport& report, const std::string& why_not,
                         DurationText(status.now_ms() - last.time_ms()) + " ago",
                         std::to_string(last.call()), last.method(), last.message()});
   }
+  if (status.has_state_dir()) text += "\n" + RenderStateDir(status, style);
   if (!refusals.empty()) {
     text += "\n" +
             RenderTable({"REFUSED", "CALLS", "LAST", "CALL", "METHOD", "MESSAGE"}, refusals, style);
@@ -347,6 +405,7 @@ void WriteStatus(const ServerReport& report, const std::string& why_not, ObjectW
   out.BeginList();
   for (const v1::StateStatus& state : status.states()) WriteState(state, status.now_ms(), out);
   out.EndList();
+  if (status.has_state_dir()) WriteStateDir(status.state_dir(), out);
   out.Key("refusals");
   out.BeginList();
   for (const v1::Refusals& refused : status.refusals()) {

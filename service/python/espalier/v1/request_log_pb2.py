@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from espalier.v1 import types_pb2 as espalier_dot_v1_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x65spalier/v1/request_log.proto\x12\x0b\x65spalier.v1\x1a\x17\x65spalier/v1/types.proto\"e\n\x0eRequestLogFile\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\x03\x12\x0f\n\x07version\x18\x03 \x01(\t\x12\x0e\n\x06\x63ommit\x18\x04 \x01(\t\x12\x15\n\rfeature_gates\x18\x05 \x01(\t\"\x9e\x02\n\x0fRequestLogPiece\x12\x0c\n\x04\x63\x61ll\x18\x01 \x01(\x03\x12\x0e\n\x06method\x18\x02 \x01(\t\x12\x0f\n\x07time_ns\x18\x03 \x01(\x03\x12/\n\x04kind\x18\x04 \x01(\x0e\x32!.espalier.v1.RequestLogPiece.Kind\x12\x0c\n\x04\x63ode\x18\x05 \x01(\x05\x12\x0f\n\x07message\x18\x06 \x01(\t\x12\x0f\n\x07\x64\x65tails\x18\x07 \x01(\x0c\x12,\n\x08restores\x18\x08 \x01(\x0b\x32\x1a.espalier.v1.StatePosition\"M\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n\x0cKIND_REQUEST\x10\x01\x12\x0f\n\x0bKIND_ANSWER\x10\x02\x12\x0c\n\x08KIND_END\x10\x03\x42\x32Z0espalier.dev/espalier/gen/espalier/v1;espalierv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x65spalier/v1/request_log.proto\x12\x0b\x65spalier.v1\x1a\x17\x65spalier/v1/types.proto\"e\n\x0eRequestLogFile\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\x03\x12\x0f\n\x07version\x18\x03 \x01(\t\x12\x0e\n\x06\x63ommit\x18\x04 \x01(\t\x12\x15\n\rfeature_gates\x18\x05 \x01(\t\"\xc7\x02\n\x0fRequestLogPiece\x12\x0c\n\x04\x63\x61ll\x18\x01 \x01(\x03\x12\x0e\n\x06method\x18\x02 \x01(\t\x12\x0f\n\x07time_ns\x18\x03 \x01(\x03\x12/\n\x04kind\x18\x04 \x01(\x0e\x32!.espalier.v1.RequestLogPiece.Kind\x12\x0c\n\x04\x63ode\x18\x05 \x01(\x05\x12\x0f\n\x07message\x18\x06 \x01(\t\x12\x0f\n\x07\x64\x65tails\x18\x07 \x01(\x0c\x12,\n\x08restores\x18\x08 \x01(\x0b\x32\x1a.espalier.v1.StatePosition\x12\'\n\x04kept\x18\t \x01(\x0b\x32\x19.espalier.v1.KeptStateEnd\"M\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n\x0cKIND_REQUEST\x10\x01\x12\x0f\n\x0bKIND_ANSWER\x10\x02\x12\x0c\n\x08KIND_END\x10\x03\"F\n\x0cKeptStateEnd\x12\x15\n\x08\x63hecksum\x18\x01 \x01(\x06H\x00\x88\x01\x01\x12\x12\n\nchanged_ns\x18\x02 \x01(\x03\x42\x0b\n\t_checksumB2Z0espalier.dev/espalier/gen/espalier/v1;espalierv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,7 +36,9 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REQUESTLOGFILE']._serialized_start=71
   _globals['_REQUESTLOGFILE']._serialized_end=172
   _globals['_REQUESTLOGPIECE']._serialized_start=175
-  _globals['_REQUESTLOGPIECE']._serialized_end=461
-  _globals['_REQUESTLOGPIECE_KIND']._serialized_start=384
-  _globals['_REQUESTLOGPIECE_KIND']._serialized_end=461
+  _globals['_REQUESTLOGPIECE']._serialized_end=502
+  _globals['_REQUESTLOGPIECE_KIND']._serialized_start=425
+  _globals['_REQUESTLOGPIECE_KIND']._serialized_end=502
+  _globals['_KEPTSTATEEND']._serialized_start=504
+  _globals['_KEPTSTATEEND']._serialized_end=574
 # @@protoc_insertion_point(module_scope)

@@ -22,10 +22,11 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from espalier.v1 import state_dir_pb2 as espalier_dot_v1_dot_state__dir__pb2
 from espalier.v1 import types_pb2 as espalier_dot_v1_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x65spalier/v1/server.proto\x12\x0b\x65spalier.v1\x1a\x17\x65spalier/v1/types.proto\"\x13\n\x11ServerInfoRequest\"\xb1\x01\n\x12ServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0e\n\x06\x63ommit\x18\x02 \x01(\t\x12\x0f\n\x07\x62\x61\x63kend\x18\x03 \x01(\t\x12\x12\n\nstarted_ms\x18\x04 \x01(\x03\x12\x11\n\taddresses\x18\x05 \x03(\t\x12\x17\n\x0fmetrics_address\x18\x06 \x01(\t\x12)\n\x06limits\x18\x07 \x01(\x0b\x32\x19.espalier.v1.ServerLimits\"\xc3\x01\n\x0cServerLimits\x12\x14\n\x0cmemory_bytes\x18\x01 \x01(\x03\x12\x1f\n\x17\x63onnection_memory_bytes\x18\x02 \x01(\x03\x12\x19\n\x11\x63\x61ll_memory_bytes\x18\x03 \x01(\x03\x12\x15\n\rmessage_bytes\x18\x04 \x01(\x03\x12\r\n\x05\x63\x61lls\x18\x05 \x01(\x03\x12\x14\n\x0cqueued_calls\x18\x06 \x01(\x03\x12\x14\n\x0cnamed_states\x18\x07 \x01(\x03\x12\x0f\n\x07idle_ms\x18\x08 \x01(\x03\"\'\n\x13ServerStatusRequest\x12\x10\n\x08with_use\x18\x01 \x01(\x08\"\xbc\x02\n\x14ServerStatusResponse\x12\x0e\n\x06now_ms\x18\x01 \x01(\x03\x12(\n\x06states\x18\x02 \x03(\x0b\x32\x18.espalier.v1.StateStatus\x12\x17\n\x0f\x63\x61lls_under_way\x18\x03 \x01(\x03\x12\x15\n\rcalls_waiting\x18\x04 \x01(\x03\x12\x19\n\x11memory_held_bytes\x18\x05 \x01(\x03\x12(\n\x06\x64\x65vice\x18\x06 \x01(\x0b\x32\x18.espalier.v1.DeviceState\x12\'\n\x08refusals\x18\x07 \x03(\x0b\x32\x15.espalier.v1.Refusals\x12\"\n\x03tls\x18\x08 \x01(\x0b\x32\x15.espalier.v1.TlsState\x12(\n\x06\x61\x63\x63\x65ss\x18\t \x01(\x0b\x32\x18.espalier.v1.AccessState\"\xf3\x01\n\x0bStateStatus\x12\x12\n\nstate_name\x18\x01 \x01(\t\x12)\n\x05state\x18\x02 \x01(\x0b\x32\x1a.espalier.v1.StatePosition\x12\x15\n\x08\x63hecksum\x18\x03 \x01(\x06H\x00\x88\x01\x01\x12\x12\n\nchanged_ms\x18\x04 \x01(\x03\x12\r\n\x05nodes\x18\x05 \x01(\x03\x12\x11\n\tworkloads\x18\x06 \x01(\x03\x12\x13\n\x0bwarm_shapes\x18\x07 \x01(\x03\x12\'\n\x07\x66lavors\x18\x08 \x03(\x0b\x32\x16.espalier.v1.FlavorUse\x12\r\n\x05holds\x18\t \x01(\x03\x42\x0b\n\t_checksum\"|\n\tFlavorUse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05nodes\x18\x02 \x01(\x03\x12+\n\tresources\x18\x03 \x03(\x0b\x32\x18.espalier.v1.ResourceUse\x12%\n\x06levels\x18\x04 \x03(\x0b\x32\x15.espalier.v1.LevelUse\"?\n\x0bResourceUse\x12\x10\n\x08resource\x18\x01 \x01(\t\x12\x10\n\x08\x63\x61pacity\x18\x02 \x01(\x03\x12\x0c\n\x04used\x18\x03 \x01(\x03\"U\n\x08LevelUse\x12\r\n\x05level\x18\x01 \x01(\t\x12\x0f\n\x07\x64omains\x18\x02 \x01(\x03\x12\x16\n\x0eunused_domains\x18\x03 \x01(\x03\x12\x11\n\tmost_free\x18\x04 \x03(\x03\"N\n\x0b\x44\x65viceState\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05ready\x18\x02 \x01(\x08\x12\x0e\n\x06\x66\x61ults\x18\x03 \x01(\x03\x12\x12\n\nlast_fault\x18\x04 \x01(\t\"P\n\x08Refusals\x12\r\n\x05\x63\x61use\x18\x01 \x01(\t\x12\r\n\x05\x63\x61lls\x18\x02 \x01(\x03\x12&\n\x04last\x18\x03 \x01(\x0b\x32\x18.espalier.v1.RefusedCall\"M\n\x0bRefusedCall\x12\x0c\n\x04\x63\x61ll\x18\x01 \x01(\x03\x12\x0e\n\x06method\x18\x02 \x01(\t\x12\x0f\n\x07time_ms\x18\x03 \x01(\x03\x12\x0f\n\x07message\x18\x04 \x01(\t\"t\n\x08TlsState\x12\x12\n\nexpires_ms\x18\x01 \x01(\x03\x12\x1c\n\x14\x63lient_ca_expires_ms\x18\x02 \x01(\x03\x12\x0f\n\x07reloads\x18\x03 \x01(\x03\x12\x16\n\x0e\x66\x61iled_reloads\x18\x04 \x01(\x03\x12\r\n\x05\x65rror\x18\x05 \x01(\t\"|\n\x0b\x41\x63\x63\x65ssState\x12\x10\n\x08has_file\x18\x01 \x01(\x08\x12\r\n\x05rules\x18\x02 \x01(\x03\x12\x0f\n\x07reloads\x18\x03 \x01(\x03\x12\x16\n\x0e\x66\x61iled_reloads\x18\x04 \x01(\x03\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x14\n\x0c\x64\x65nied_calls\x18\x06 \x01(\x03\x32\xa0\x01\n\x06Server\x12G\n\x04Info\x12\x1e.espalier.v1.ServerInfoRequest\x1a\x1f.espalier.v1.ServerInfoResponse\x12M\n\x06Status\x12 .espalier.v1.ServerStatusRequest\x1a!.espalier.v1.ServerStatusResponseB2Z0espalier.dev/espalier/gen/espalier/v1;espalierv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x65spalier/v1/server.proto\x12\x0b\x65spalier.v1\x1a\x1b\x65spalier/v1/state_dir.proto\x1a\x17\x65spalier/v1/types.proto\"\x13\n\x11ServerInfoRequest\"\xb1\x01\n\x12ServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0e\n\x06\x63ommit\x18\x02 \x01(\t\x12\x0f\n\x07\x62\x61\x63kend\x18\x03 \x01(\t\x12\x12\n\nstarted_ms\x18\x04 \x01(\x03\x12\x11\n\taddresses\x18\x05 \x03(\t\x12\x17\n\x0fmetrics_address\x18\x06 \x01(\t\x12)\n\x06limits\x18\x07 \x01(\x0b\x32\x19.espalier.v1.ServerLimits\"\xc3\x01\n\x0cServerLimits\x12\x14\n\x0cmemory_bytes\x18\x01 \x01(\x03\x12\x1f\n\x17\x63onnection_memory_bytes\x18\x02 \x01(\x03\x12\x19\n\x11\x63\x61ll_memory_bytes\x18\x03 \x01(\x03\x12\x15\n\rmessage_bytes\x18\x04 \x01(\x03\x12\r\n\x05\x63\x61lls\x18\x05 \x01(\x03\x12\x14\n\x0cqueued_calls\x18\x06 \x01(\x03\x12\x14\n\x0cnamed_states\x18\x07 \x01(\x03\x12\x0f\n\x07idle_ms\x18\x08 \x01(\x03\"\'\n\x13ServerStatusRequest\x12\x10\n\x08with_use\x18\x01 \x01(\x08\"\xec\x02\n\x14ServerStatusResponse\x12\x0e\n\x06now_ms\x18\x01 \x01(\x03\x12(\n\x06states\x18\x02 \x03(\x0b\x32\x18.espalier.v1.StateStatus\x12\x17\n\x0f\x63\x61lls_under_way\x18\x03 \x01(\x03\x12\x15\n\rcalls_waiting\x18\x04 \x01(\x03\x12\x19\n\x11memory_held_bytes\x18\x05 \x01(\x03\x12(\n\x06\x64\x65vice\x18\x06 \x01(\x0b\x32\x18.espalier.v1.DeviceState\x12\'\n\x08refusals\x18\x07 \x03(\x0b\x32\x15.espalier.v1.Refusals\x12\"\n\x03tls\x18\x08 \x01(\x0b\x32\x15.espalier.v1.TlsState\x12(\n\x06\x61\x63\x63\x65ss\x18\t \x01(\x0b\x32\x18.espalier.v1.AccessState\x12.\n\tstate_dir\x18\n \x01(\x0b\x32\x1b.espalier.v1.StateDirStatus\"\xf3\x01\n\x0bStateStatus\x12\x12\n\nstate_name\x18\x01 \x01(\t\x12)\n\x05state\x18\x02 \x01(\x0b\x32\x1a.espalier.v1.StatePosition\x12\x15\n\x08\x63hecksum\x18\x03 \x01(\x06H\x00\x88\x01\x01\x12\x12\n\nchanged_ms\x18\x04 \x01(\x03\x12\r\n\x05nodes\x18\x05 \x01(\x03\x12\x11\n\tworkloads\x18\x06 \x01(\x03\x12\x13\n\x0bwarm_shapes\x18\x07 \x01(\x03\x12\'\n\x07\x66lavors\x18\x08 \x03(\x0b\x32\x16.espalier.v1.FlavorUse\x12\r\n\x05holds\x18\t \x01(\x03\x42\x0b\n\t_checksum\"|\n\tFlavorUse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05nodes\x18\x02 \x01(\x03\x12+\n\tresources\x18\x03 \x03(\x0b\x32\x18.espalier.v1.ResourceUse\x12%\n\x06levels\x18\x04 \x03(\x0b\x32\x15.espalier.v1.LevelUse\"?\n\x0bResourceUse\x12\x10\n\x08resource\x18\x01 \x01(\t\x12\x10\n\x08\x63\x61pacity\x18\x02 \x01(\x03\x12\x0c\n\x04used\x18\x03 \x01(\x03\"U\n\x08LevelUse\x12\r\n\x05level\x18\x01 \x01(\t\x12\x0f\n\x07\x64omains\x18\x02 \x01(\x03\x12\x16\n\x0eunused_domains\x18\x03 \x01(\x03\x12\x11\n\tmost_free\x18\x04 \x03(\x03\"N\n\x0b\x44\x65viceState\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05ready\x18\x02 \x01(\x08\x12\x0e\n\x06\x66\x61ults\x18\x03 \x01(\x03\x12\x12\n\nlast_fault\x18\x04 \x01(\t\"P\n\x08Refusals\x12\r\n\x05\x63\x61use\x18\x01 \x01(\t\x12\r\n\x05\x63\x61lls\x18\x02 \x01(\x03\x12&\n\x04last\x18\x03 \x01(\x0b\x32\x18.espalier.v1.RefusedCall\"M\n\x0bRefusedCall\x12\x0c\n\x04\x63\x61ll\x18\x01 \x01(\x03\x12\x0e\n\x06method\x18\x02 \x01(\t\x12\x0f\n\x07time_ms\x18\x03 \x01(\x03\x12\x0f\n\x07message\x18\x04 \x01(\t\"t\n\x08TlsState\x12\x12\n\nexpires_ms\x18\x01 \x01(\x03\x12\x1c\n\x14\x63lient_ca_expires_ms\x18\x02 \x01(\x03\x12\x0f\n\x07reloads\x18\x03 \x01(\x03\x12\x16\n\x0e\x66\x61iled_reloads\x18\x04 \x01(\x03\x12\r\n\x05\x65rror\x18\x05 \x01(\t\"|\n\x0b\x41\x63\x63\x65ssState\x12\x10\n\x08has_file\x18\x01 \x01(\x08\x12\r\n\x05rules\x18\x02 \x01(\x03\x12\x0f\n\x07reloads\x18\x03 \x01(\x03\x12\x16\n\x0e\x66\x61iled_reloads\x18\x04 \x01(\x03\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x14\n\x0c\x64\x65nied_calls\x18\x06 \x01(\x03\x32\xa0\x01\n\x06Server\x12G\n\x04Info\x12\x1e.espalier.v1.ServerInfoRequest\x1a\x1f.espalier.v1.ServerInfoResponse\x12M\n\x06Status\x12 .espalier.v1.ServerStatusRequest\x1a!.espalier.v1.ServerStatusResponseB2Z0espalier.dev/espalier/gen/espalier/v1;espalierv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,34 +34,34 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'espalier.v1.server_pb2', _g
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'Z0espalier.dev/espalier/gen/espalier/v1;espalierv1'
-  _globals['_SERVERINFOREQUEST']._serialized_start=66
-  _globals['_SERVERINFOREQUEST']._serialized_end=85
-  _globals['_SERVERINFORESPONSE']._serialized_start=88
-  _globals['_SERVERINFORESPONSE']._serialized_end=265
-  _globals['_SERVERLIMITS']._serialized_start=268
-  _globals['_SERVERLIMITS']._serialized_end=463
-  _globals['_SERVERSTATUSREQUEST']._serialized_start=465
-  _globals['_SERVERSTATUSREQUEST']._serialized_end=504
-  _globals['_SERVERSTATUSRESPONSE']._serialized_start=507
-  _globals['_SERVERSTATUSRESPONSE']._serialized_end=823
-  _globals['_STATESTATUS']._serialized_start=826
-  _globals['_STATESTATUS']._serialized_end=1069
-  _globals['_FLAVORUSE']._serialized_start=1071
-  _globals['_FLAVORUSE']._serialized_end=1195
-  _globals['_RESOURCEUSE']._serialized_start=1197
-  _globals['_RESOURCEUSE']._serialized_end=1260
-  _globals['_LEVELUSE']._serialized_start=1262
-  _globals['_LEVELUSE']._serialized_end=1347
-  _globals['_DEVICESTATE']._serialized_start=1349
-  _globals['_DEVICESTATE']._serialized_end=1427
-  _globals['_REFUSALS']._serialized_start=1429
-  _globals['_REFUSALS']._serialized_end=1509
-  _globals['_REFUSEDCALL']._serialized_start=1511
-  _globals['_REFUSEDCALL']._serialized_end=1588
-  _globals['_TLSSTATE']._serialized_start=1590
-  _globals['_TLSSTATE']._serialized_end=1706
-  _globals['_ACCESSSTATE']._serialized_start=1708
-  _globals['_ACCESSSTATE']._serialized_end=1832
-  _globals['_SERVER']._serialized_start=1835
-  _globals['_SERVER']._serialized_end=1995
+  _globals['_SERVERINFOREQUEST']._serialized_start=95
+  _globals['_SERVERINFOREQUEST']._serialized_end=114
+  _globals['_SERVERINFORESPONSE']._serialized_start=117
+  _globals['_SERVERINFORESPONSE']._serialized_end=294
+  _globals['_SERVERLIMITS']._serialized_start=297
+  _globals['_SERVERLIMITS']._serialized_end=492
+  _globals['_SERVERSTATUSREQUEST']._serialized_start=494
+  _globals['_SERVERSTATUSREQUEST']._serialized_end=533
+  _globals['_SERVERSTATUSRESPONSE']._serialized_start=536
+  _globals['_SERVERSTATUSRESPONSE']._serialized_end=900
+  _globals['_STATESTATUS']._serialized_start=903
+  _globals['_STATESTATUS']._serialized_end=1146
+  _globals['_FLAVORUSE']._serialized_start=1148
+  _globals['_FLAVORUSE']._serialized_end=1272
+  _globals['_RESOURCEUSE']._serialized_start=1274
+  _globals['_RESOURCEUSE']._serialized_end=1337
+  _globals['_LEVELUSE']._serialized_start=1339
+  _globals['_LEVELUSE']._serialized_end=1424
+  _globals['_DEVICESTATE']._serialized_start=1426
+  _globals['_DEVICESTATE']._serialized_end=1504
+  _globals['_REFUSALS']._serialized_start=1506
+  _globals['_REFUSALS']._serialized_end=1586
+  _globals['_REFUSEDCALL']._serialized_start=1588
+  _globals['_REFUSEDCALL']._serialized_end=1665
+  _globals['_TLSSTATE']._serialized_start=1667
+  _globals['_TLSSTATE']._serialized_end=1783
+  _globals['_ACCESSSTATE']._serialized_start=1785
+  _globals['_ACCESSSTATE']._serialized_end=1909
+  _globals['_SERVER']._serialized_start=1912
+  _globals['_SERVER']._serialized_end=2072
 # @@protoc_insertion_point(module_scope)

@@ -1,3 +1,4 @@
+from espalier.v1 import state_dir_pb2 as _state_dir_pb2
 from espalier.v1 import types_pb2 as _types_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
@@ -56,7 +57,7 @@ class ServerStatusRequest(_message.Message):
     def __init__(self, with_use: bool = ...) -> None: ...
 
 class ServerStatusResponse(_message.Message):
-    __slots__ = ("now_ms", "states", "calls_under_way", "calls_waiting", "memory_held_bytes", "device", "refusals", "tls", "access")
+    __slots__ = ("now_ms", "states", "calls_under_way", "calls_waiting", "memory_held_bytes", "device", "refusals", "tls", "access", "state_dir")
     NOW_MS_FIELD_NUMBER: _ClassVar[int]
     STATES_FIELD_NUMBER: _ClassVar[int]
     CALLS_UNDER_WAY_FIELD_NUMBER: _ClassVar[int]
@@ -66,6 +67,7 @@ class ServerStatusResponse(_message.Message):
     REFUSALS_FIELD_NUMBER: _ClassVar[int]
     TLS_FIELD_NUMBER: _ClassVar[int]
     ACCESS_FIELD_NUMBER: _ClassVar[int]
+    STATE_DIR_FIELD_NUMBER: _ClassVar[int]
     now_ms: int
     states: _containers.RepeatedCompositeFieldContainer[StateStatus]
     calls_under_way: int
@@ -75,7 +77,8 @@ class ServerStatusResponse(_message.Message):
     refusals: _containers.RepeatedCompositeFieldContainer[Refusals]
     tls: TlsState
     access: AccessState
-    def __init__(self, now_ms: _Optional[int] = ..., states: _Optional[_Iterable[_Union[StateStatus, _Mapping]]] = ..., calls_under_way: _Optional[int] = ..., calls_waiting: _Optional[int] = ..., memory_held_bytes: _Optional[int] = ..., device: _Optional[_Union[DeviceState, _Mapping]] = ..., refusals: _Optional[_Iterable[_Union[Refusals, _Mapping]]] = ..., tls: _Optional[_Union[TlsState, _Mapping]] = ..., access: _Optional[_Union[AccessState, _Mapping]] = ...) -> None: ...
+    state_dir: _state_dir_pb2.StateDirStatus
+    def __init__(self, now_ms: _Optional[int] = ..., states: _Optional[_Iterable[_Union[StateStatus, _Mapping]]] = ..., calls_under_way: _Optional[int] = ..., calls_waiting: _Optional[int] = ..., memory_held_bytes: _Optional[int] = ..., device: _Optional[_Union[DeviceState, _Mapping]] = ..., refusals: _Optional[_Iterable[_Union[Refusals, _Mapping]]] = ..., tls: _Optional[_Union[TlsState, _Mapping]] = ..., access: _Optional[_Union[AccessState, _Mapping]] = ..., state_dir: _Optional[_Union[_state_dir_pb2.StateDirStatus, _Mapping]] = ...) -> None: ...
 
 class StateStatus(_message.Message):
     __slots__ = ("state_name", "state", "checksum", "changed_ms", "nodes", "workloads", "warm_shapes", "flavors", "holds")

@@ -308,6 +308,7 @@ type ServerStatusResponse struct {
 	Refusals        []*Refusals            `protobuf:"bytes,7,rep,name=refusals,proto3" json:"refusals,omitempty"`                                         // causes that have occurred since the start, by name
 	Tls             *TlsState              `protobuf:"bytes,8,opt,name=tls,proto3" json:"tls,omitempty"`                                                   // absent: TCP is not encrypted
 	Access          *AccessState           `protobuf:"bytes,9,opt,name=access,proto3" json:"access,omitempty"`
+	StateDir        *StateDirStatus        `protobuf:"bytes,10,opt,name=state_dir,json=stateDir,proto3" json:"state_dir,omitempty"` // absent: no state is kept on disk
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -401,6 +402,13 @@ func (x *ServerStatusResponse) GetTls() *TlsState {
 func (x *ServerStatusResponse) GetAccess() *AccessState {
 	if x != nil {
 		return x.Access
+	}
+	return nil
+}
+
+func (x *ServerStatusResponse) GetStateDir() *StateDirStatus {
+	if x != nil {
+		return x.StateDir
 	}
 	return nil
 }
@@ -1078,7 +1086,7 @@ var File_espalier_v1_server_proto protoreflect.FileDescriptor
 
 const file_espalier_v1_server_proto_rawDesc = "" +
 	"\n" +
-	"\x18espalier/v1/server.proto\x12\vespalier.v1\x1a\x17espalier/v1/types.proto\"\x13\n" +
+	"\x18espalier/v1/server.proto\x12\vespalier.v1\x1a\x1bespalier/v1/state_dir.proto\x1a\x17espalier/v1/types.proto\"\x13\n" +
 	"\x11ServerInfoRequest\"\xf9\x01\n" +
 	"\x12ServerInfoResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x16\n" +
@@ -1099,7 +1107,7 @@ const file_espalier_v1_server_proto_rawDesc = "" +
 	"\fnamed_states\x18\a \x01(\x03R\vnamedStates\x12\x17\n" +
 	"\aidle_ms\x18\b \x01(\x03R\x06idleMs\"0\n" +
 	"\x13ServerStatusRequest\x12\x19\n" +
-	"\bwith_use\x18\x01 \x01(\bR\awithUse\"\x98\x03\n" +
+	"\bwith_use\x18\x01 \x01(\bR\awithUse\"\xd2\x03\n" +
 	"\x14ServerStatusResponse\x12\x15\n" +
 	"\x06now_ms\x18\x01 \x01(\x03R\x05nowMs\x120\n" +
 	"\x06states\x18\x02 \x03(\v2\x18.espalier.v1.StateStatusR\x06states\x12&\n" +
@@ -1109,7 +1117,9 @@ const file_espalier_v1_server_proto_rawDesc = "" +
 	"\x06device\x18\x06 \x01(\v2\x18.espalier.v1.DeviceStateR\x06device\x121\n" +
 	"\brefusals\x18\a \x03(\v2\x15.espalier.v1.RefusalsR\brefusals\x12'\n" +
 	"\x03tls\x18\b \x01(\v2\x15.espalier.v1.TlsStateR\x03tls\x120\n" +
-	"\x06access\x18\t \x01(\v2\x18.espalier.v1.AccessStateR\x06access\"\xc8\x02\n" +
+	"\x06access\x18\t \x01(\v2\x18.espalier.v1.AccessStateR\x06access\x128\n" +
+	"\tstate_dir\x18\n" +
+	" \x01(\v2\x1b.espalier.v1.StateDirStatusR\bstateDir\"\xc8\x02\n" +
 	"\vStateStatus\x12\x1d\n" +
 	"\n" +
 	"state_name\x18\x01 \x01(\tR\tstateName\x120\n" +
@@ -1199,7 +1209,8 @@ var file_espalier_v1_server_proto_goTypes = []any{
 	(*RefusedCall)(nil),          // 11: espalier.v1.RefusedCall
 	(*TlsState)(nil),             // 12: espalier.v1.TlsState
 	(*AccessState)(nil),          // 13: espalier.v1.AccessState
-	(*StatePosition)(nil),        // 14: espalier.v1.StatePosition
+	(*StateDirStatus)(nil),       // 14: espalier.v1.StateDirStatus
+	(*StatePosition)(nil),        // 15: espalier.v1.StatePosition
 }
 var file_espalier_v1_server_proto_depIdxs = []int32{
 	2,  // 0: espalier.v1.ServerInfoResponse.limits:type_name -> espalier.v1.ServerLimits
@@ -1208,20 +1219,21 @@ var file_espalier_v1_server_proto_depIdxs = []int32{
 	10, // 3: espalier.v1.ServerStatusResponse.refusals:type_name -> espalier.v1.Refusals
 	12, // 4: espalier.v1.ServerStatusResponse.tls:type_name -> espalier.v1.TlsState
 	13, // 5: espalier.v1.ServerStatusResponse.access:type_name -> espalier.v1.AccessState
-	14, // 6: espalier.v1.StateStatus.state:type_name -> espalier.v1.StatePosition
-	6,  // 7: espalier.v1.StateStatus.flavors:type_name -> espalier.v1.FlavorUse
-	7,  // 8: espalier.v1.FlavorUse.resources:type_name -> espalier.v1.ResourceUse
-	8,  // 9: espalier.v1.FlavorUse.levels:type_name -> espalier.v1.LevelUse
-	11, // 10: espalier.v1.Refusals.last:type_name -> espalier.v1.RefusedCall
-	0,  // 11: espalier.v1.Server.Info:input_type -> espalier.v1.ServerInfoRequest
-	3,  // 12: espalier.v1.Server.Status:input_type -> espalier.v1.ServerStatusRequest
-	1,  // 13: espalier.v1.Server.Info:output_type -> espalier.v1.ServerInfoResponse
-	4,  // 14: espalier.v1.Server.Status:output_type -> espalier.v1.ServerStatusResponse
-	13, // [13:15] is the sub-list for method output_type
-	11, // [11:13] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	14, // 6: espalier.v1.ServerStatusResponse.state_dir:type_name -> espalier.v1.StateDirStatus
+	15, // 7: espalier.v1.StateStatus.state:type_name -> espalier.v1.StatePosition
+	6,  // 8: espalier.v1.StateStatus.flavors:type_name -> espalier.v1.FlavorUse
+	7,  // 9: espalier.v1.FlavorUse.resources:type_name -> espalier.v1.ResourceUse
+	8,  // 10: espalier.v1.FlavorUse.levels:type_name -> espalier.v1.LevelUse
+	11, // 11: espalier.v1.Refusals.last:type_name -> espalier.v1.RefusedCall
+	0,  // 12: espalier.v1.Server.Info:input_type -> espalier.v1.ServerInfoRequest
+	3,  // 13: espalier.v1.Server.Status:input_type -> espalier.v1.ServerStatusRequest
+	1,  // 14: espalier.v1.Server.Info:output_type -> espalier.v1.ServerInfoResponse
+	4,  // 15: espalier.v1.Server.Status:output_type -> espalier.v1.ServerStatusResponse
+	14, // [14:16] is the sub-list for method output_type
+	12, // [12:14] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_espalier_v1_server_proto_init() }
@@ -1229,6 +1241,7 @@ func file_espalier_v1_server_proto_init() {
 	if File_espalier_v1_server_proto != nil {
 		return
 	}
+	file_espalier_v1_state_dir_proto_init()
 	file_espalier_v1_types_proto_init()
 	file_espalier_v1_server_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}

@@ -38,7 +38,8 @@ const (
 // Which cluster state something was computed on, or extends.
 type StatePosition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Changes with every start of a server; a state never survives its server. Never 0.
+	// Changes with every start of a server, or with its first change where it offers the state that the
+	// server before it had when it was stopped: a position never names two contents. Never 0.
 	Epoch uint64 `protobuf:"fixed64,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// Version of the state within the epoch: 0 before the first load, then growing by 1 with every
 	// load, update and committed placement.
