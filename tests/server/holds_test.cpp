@@ -512,9 +512,13 @@ TEST(Holds, LeaveTheStateThatTheirRestMakes) {
         if (answers[0].FirstFailure() != nullptr) continue;
         AdmittedUsage used;
         used.usage = BookedUsage(gang, answers[0]);
-        const Hold hold{
-            HoldId(gang.key, 0, position.generation + 1), gang.key, "me", InOrder(used).usage, now,
-            now + std::chrono::seconds(1 + random() % 20)};
+        const Hold hold{HoldId(gang.key, 0, position.generation + 1),
+                        gang.key,
+                        "me",
+                        "user:1",
+                        InOrder(used).usage,
+                        now,
+                        now + std::chrono::seconds(1 + random() % 20)};
         position = *store.PlaceHolds(position, {hold});
         holds[hold.id] = hold;
       } else if (kind == 3) {

@@ -1,6 +1,11 @@
 // Encryption: which certificates a server and a client take, and what is said of others.
 #include <filesystem>
+#include <memory>
 #include <string>
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 
 #include "service/server/server_tls.hpp"
 #include "service/tls/pem_files.hpp"
@@ -80,6 +85,33 @@ TEST_F(Tls, AsksNoCertificateWithoutAnAuthorityForIt) {
   ClientTls without = ClientPaths();
   without.certificate = without.key = "";
   EXPECT_EQ(ConnectError((*started)->addresses()[0], without), "no error");
+}
+
+TEST_F(Tls, VersionsBefore12AreNotSpoken) {
+  WriteAll();
+  const auto started = Server::Start(Options(), MakeCpuBackend(1));
+  ASSERT_TRUE(started) << started.error().message;
+  // Returns why the handshake failed; 0: it did not.
+  const auto handshake = [&](int version) {
+    const std::unique_ptr<SSL_CTX, decltype(&::SSL_CTX_free)> context(
+        ::SSL_CTX_new(::TLS_client_method()), ::SSL_CTX_free);
+    SSL_CTX_set_min_proto_version(context.get(), version);
+    SSL_CTX_set_max_proto_version(context.get(), version);
+    ::SSL_CTX_set_cipher_list(context.get(), "DEFAULT@SECLEVEL=0");  // lets OpenSSL try old ones
+    ::SSL_CTX_set_alpn_protos(context.get(), reinterpret_cast<const unsigned char*>("\x02h2"), 3);
+    ::SSL_CTX_use_certificate_file(context.get(), Path("client.crt").c_str(), SSL_FILETYPE_PEM);
+    ::SSL_CTX_use_PrivateKey_file(context.get(), Path("client.key").c_str(), SSL_FILETYPE_PEM);
+    const std::unique_ptr<BIO, decltype(&::BIO_free_all)> connection(
+        ::BIO_new_ssl_connect(context.get()), ::BIO_free_all);
+    BIO_set_conn_hostname(connection.get(), (*started)->addresses()[0].c_str());
+    ::ERR_clear_error();
+    return BIO_do_connect(connection.get()) == 1 ? 0 : ERR_GET_REASON(::ERR_peek_last_error());
+  };
+  EXPECT_EQ(handshake(TLS1_2_VERSION), 0);
+  EXPECT_EQ(handshake(TLS1_3_VERSION), 0);
+  // The server ends the connection, with or without saying so; the client would have gone on.
+  EXPECT_THAT(handshake(TLS1_1_VERSION), testing::AnyOf(SSL_R_TLSV1_ALERT_PROTOCOL_VERSION,
+                                                        SSL_R_UNEXPECTED_EOF_WHILE_READING));
 }
 
 TEST_F(Tls, WrongFilesEndTheStart) {
