@@ -235,9 +235,9 @@ class Simulation {
     const bool held = WithBudget(
         step,
         [&](WorkBudget& budget) {
-          return Plain(store_->PlaceHolds(decided.on->position,
-                                          {{id, key, "me", UsageOf(decided.usage), now_, expires}},
-                                          budget));
+          return Plain(store_->PlaceHolds(
+              decided.on->position, {{id, key, "me", "", UsageOf(decided.usage), now_, expires}},
+              budget));
         },
         [&](std::set<std::string>&) {
           return model_.Hold(Base(decided.on->position), id,
@@ -425,7 +425,8 @@ class Simulation {
     if (!base) return Fail("a fresh store refuses it: " + base.error().message);
     std::vector<espalier::Hold> holds;
     for (const auto& [id, hold] : model_.holds()) {
-      holds.push_back({id, {"team", hold.workload}, "me", UsageOf(hold.usage), now_, hold.expires});
+      holds.push_back(
+          {id, {"team", hold.workload}, "me", "", UsageOf(hold.usage), now_, hold.expires});
     }
     if (!holds.empty() && !fresh.PlaceHolds(*base, std::move(holds))) {
       return Fail("a fresh store refuses the holds");
