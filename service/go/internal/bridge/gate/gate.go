@@ -9,6 +9,8 @@ package gate
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -410,7 +412,7 @@ func (g *Gate) placeOn(ctx context.Context, flavor espalier.Flavor, position esp
 			p.reason = err.Error()
 			continue
 		}
-		gang := espalier.Gang{Namespace: p.gang.key.Namespace, Name: p.gang.key.Name}
+		gang := espalier.Gang{Namespace: p.gang.key.Namespace, Name: holdName(p.gang.key.Name)}
 		for i := range of {
 			of[i].Flavor = flavor.Name
 			gang.PodSets = append(gang.PodSets, of[i].PodSet)
@@ -441,6 +443,16 @@ func (g *Gate) placeOn(ctx context.Context, flavor espalier.Flavor, position esp
 		}
 	}
 	return answers.Committed, nil
+}
+
+// holdName returns a name for the hold of a gang, which is no longer than the server takes.
+func holdName(name string) string {
+	const most = 253
+	if len(name) <= most {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return name[:most-17] + "-" + hex.EncodeToString(sum[:8])
 }
 
 // endHolds ends all holds of this owner: those of gangs whose pods say their nodes are confirmed, as the

@@ -95,8 +95,7 @@ func (g *Groups) groupOf(p *corev1.Pod) group {
 		return types.NamespacedName{Namespace: p.Namespace, Name: name}
 	}
 	if reference := p.Spec.WorkloadRef; reference != nil {
-		name := strings.TrimSuffix(reference.Name+"-"+reference.PodGroup+"-"+reference.PodGroupReplicaKey, "-")
-		of := group{key: key("workload/" + name)}
+		of := group{key: key(strings.Join([]string{"workload", reference.Name, reference.PodGroup, reference.PodGroupReplicaKey}, "/"))}
 		g.readUpstream(&of, p, reference)
 		return of
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -148,6 +149,23 @@ func TestGatesOfGangsThatAreDecidedAreOpenedWithoutTheServer(t *testing.T) {
 	w.seen()
 	if a, b := w.nodesOf("a"), w.nodesOf("b"); len(a) != pods || len(b) != 0 {
 		t.Errorf("a is on %v and b on %v", a, b)
+	}
+}
+
+func TestPodsOfTheLongestNamesAreHeldApart(t *testing.T) {
+	w := newWorld(t, 1, 2, gate.Options{})
+	alone := func(p *corev1.Pod) { p.Labels = nil }
+	long := strings.Repeat("n", 251)
+	w.create(pod(long, 0, 1, alone), pod(long, 1, 1, alone), pod("short", 0, 1, nil))
+	w.round()
+	open := 0
+	for _, p := range w.pods() {
+		if isOpen(&p) {
+			open++
+		}
+	}
+	if open != 2 {
+		t.Errorf("%d pods are open, want 2 of the three that there is room for", open)
 	}
 }
 
