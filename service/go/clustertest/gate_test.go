@@ -82,7 +82,7 @@ func randomGangs(random *rand.Rand, prefix string, count int) []gang {
 // eventsOn returns a channel of Events of a reason on objects of a kind, from the first one on.
 func (c *cluster) eventsOn(kind, reason string) <-chan *corev1.Event {
 	c.t.Helper()
-	watching, err := c.client.CoreV1().Events("").Watch(until(c.t), metav1.ListOptions{
+	watching, err := c.client.CoreV1().Events("").Watch(c.t.Context(), metav1.ListOptions{
 		FieldSelector: "involvedObject.kind=" + kind + ",reason=" + reason, ResourceVersion: "0",
 	})
 	if err != nil {
@@ -162,8 +162,11 @@ func TestGangsAreBoundWithinTheirDomainsWhateverEnds(t *testing.T) {
 			ctx := until(t)
 			for said := false; !said; {
 				select {
-				case event := <-waiting:
-					if said = event != nil && strings.HasPrefix(event.InvolvedObject.Name, never.name+"-"); said {
+				case event, more := <-waiting:
+					if !more {
+						t.Fatal("Events are no longer heard of")
+					}
+					if said = strings.HasPrefix(event.InvolvedObject.Name, never.name+"-"); said {
 						t.Logf("event on %s: %s", event.InvolvedObject.Name, event.Message)
 					}
 				case <-ctx.Done():
