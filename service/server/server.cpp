@@ -49,10 +49,9 @@ constexpr int kMaxStates = 1024;
 constexpr std::int64_t kLeastMemory = std::int64_t{16} << 20;
 constexpr std::int64_t kLeastLog = std::int64_t{64} << 10;
 constexpr std::int64_t kLeastStateBytes = std::int64_t{1} << 20;
-constexpr auto kLastWrite = std::chrono::seconds(5);  // of the states, at the end of a drain
-constexpr const char* kDeviceHealth = "device";       // name of a health status
-constexpr int kMostStreams = 1024;                    // of one connection at a time
-constexpr int kMostCalls = 2 * kMostStreams;          // of one connection, with those it has reset
+constexpr const char* kDeviceHealth = "device";  // name of a health status
+constexpr int kMostStreams = 1024;               // of one connection at a time
+constexpr int kMostCalls = 2 * kMostStreams;     // of one connection, with those it has reset
 // A TCP connection that has not begun to speak after so long is closed.
 constexpr int kHandshakeMilliseconds = 10'000;
 constexpr int kKeepaliveMilliseconds = 30'000;
@@ -204,6 +203,7 @@ class Server::Impl {
         state_queue_(1, options.max_queued_calls),
         calls_(queue_, state_queue_, LimitsOf(options)),
         states_(static_cast<std::size_t>(options.max_states)),
+        last_write_(options.state_dir.last_write),
         keeper_(folder == nullptr
                     ? nullptr
                     : std::make_unique<StateKeeper>(std::move(folder), options.state_dir.rest,
@@ -465,7 +465,7 @@ class Server::Impl {
     server_->GetHealthCheckService()->Shutdown();
     calls_.StopAdmission();
     const bool all_finished = calls_.WaitUntilIdle(end);
-    if (keeper_ != nullptr) keeper_->Finish(all_finished, kLastWrite);
+    if (keeper_ != nullptr) keeper_->Finish(all_finished, last_write_);
     // Shutdown cancels the calls but returns only when their computations have ended. A call that
     // came while it is under way would be told CANCELLED, behind it UNAVAILABLE.
     shutdown_ = std::async(std::launch::async, [this] {
@@ -483,6 +483,7 @@ class Server::Impl {
   WorkQueue state_queue_;  // so that changes to the state do not wait for placements
   Calls calls_;
   NamedStates states_;
+  const std::chrono::milliseconds last_write_;
   const std::unique_ptr<StateKeeper> keeper_;  // null: no state is kept on disk
   ClusterStateService cluster_state_;
   Commits commits_;

@@ -16,9 +16,10 @@
 namespace espalier {
 
 struct StateDirOptions {
-  std::string folder;                    // empty: no state is kept
-  std::int64_t bytes = 4LL << 30;        // of all files together, 1 MiB or more
-  std::chrono::milliseconds rest{1000};  // between two writes, at least
+  std::string folder;                          // empty: no state is kept
+  std::int64_t bytes = 4LL << 30;              // of all files together, 1 MiB or more
+  std::chrono::milliseconds rest{1000};        // between two writes, at least
+  std::chrono::milliseconds last_write{5000};  // that the last one, of a drain, may take
 };
 
 // A folder of states, a file each: that without a name is `state`, the others are `states/NAME`. A

@@ -86,18 +86,28 @@ TEST(StateReading, EndsWithALoadAndWithTheNextReading) {
 
 class StateDir : public testing::Test {
  protected:
+  static constexpr std::chrono::milliseconds kPatience = std::chrono::minutes(5);
+
   StateDir() { fs::remove_all(folder_); }
   ~StateDir() override { fs::remove_all(folder_); }
 
   static ServerOptions Options(const std::string& folder) {
     ServerOptions options;
     options.listen = {"127.0.0.1:0"};
-    options.state_dir = {.folder = folder, .rest = std::chrono::milliseconds(1)};
+    options.state_dir = {
+        .folder = folder, .rest = std::chrono::milliseconds(1), .last_write = kPatience};
     return options;
   }
-  static std::unique_ptr<TestServer> Serve(const std::string& folder) {
-    return std::make_unique<TestServer>(Options(folder));
-  }
+
+  // Stops a server cleanly: a call that has just been answered may not have ended yet.
+  struct Stop {
+    void operator()(TestServer* server) const {
+      EXPECT_TRUE(server->server->Drain(kPatience));
+      delete server;
+    }
+  };
+  using Served = std::unique_ptr<TestServer, Stop>;
+  static Served Serve(const std::string& folder) { return Served(new TestServer(Options(folder))); }
 
   static v1::StateDirStatus StatusOf(TestServer& server) {
     grpc::ClientContext context;
