@@ -51,7 +51,7 @@ LEAVES = ["tests", "bench"]
 # (what it is, pattern on the included path, folders that may include it)
 RESTRICTED = [
     ("protobuf or gRPC", re.compile(r"^(google/protobuf|grpc|grpcpp|proto)/|\.pb\.h$"),
-     ["service", "tests/server", "tests/wire", "tests/fuzz", "tests/cli", "tests/attack",
+     ["service", "tests/server", "tests/wire", "tests/fuzz", "tests/cli", "tests/attack", "tests/chaos",
       "tests/thread_sanitizer", "bench/fairness.cpp", "bench/warm_start.cpp"]),
     ("simdjson", re.compile(r"^simdjson"),
      ["host/readers", "host/webhooks", "host/conformance", "tests", "bench"]),
