@@ -1,7 +1,7 @@
 # A thin front for CMake and ctest. Every target first does what it needs, and is quick when there
 # is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup build install dist images demo test test-go cluster-test bridge-cost generate-go bridge test-python python-proto test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean
+.PHONY: help setup build install dist images demo test test-go cluster-test bridge-cost generate-go bridge test-python python-proto test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean chaos
 SHELL := /bin/bash
 
 JOBS ?= $(shell nproc)
@@ -116,6 +116,10 @@ soak: setup build/release/build.ninja ## Compare engine and oracle on random que
 attack: setup build/release/build.ninja ## Attack servers with random content for MINUTES=5
 	@cmake --build --preset release -j $(JOBS) --target attack
 	@build/release/attack --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+chaos: setup build/release/build.ninja ## Kill servers under racing controllers for MINUTES=5
+	@cmake --build --preset release -j $(JOBS) --target chaos
+	@build/release/chaos --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) 2>/dev/null
 
 # Not ?=: a shell may have put a SECONDS of its own, the age it counts, into the environment.
 SECONDS = 60

@@ -52,6 +52,7 @@ ServerProcess::~ServerProcess() {
   process_.reset();
   std::error_code ignored;
   std::filesystem::remove(socket_path(), ignored);
+  std::filesystem::remove(socket_path() + ".lock", ignored);  // of one that was killed
 }
 
 void ServerProcess::Restart() {

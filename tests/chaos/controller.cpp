@@ -220,8 +220,8 @@ void Controller::CheckEnd(const char* method, const Reply& reply, std::int64_t l
   if (reply.code() == grpc::CANCELLED) fine = cancelled;
   if (reply.code() == grpc::UNAVAILABLE) client_.reset();
   if (fine) return;
-  arena_.tally.Problem(&Counts::wrong, fmt::format("{} of {} ended with {}", method, name_,
-                                                   reply.Text()));
+  arena_.tally.Problem(&Counts::wrong,
+                       fmt::format("{} of {} ended with {}", method, name_, reply.Text()));
 }
 
 std::optional<StatePosition> Controller::Current() {
@@ -423,10 +423,9 @@ void Controller::Confirm() {
       if (!position) return;
       *request.mutable_update()->mutable_base() = ToProto(*position);
     }
-    const Reply reply = Call(kConfirmHolds, request,
-                             {grpc::FAILED_PRECONDITION, grpc::NOT_FOUND, grpc::ABORTED,
-                              grpc::ALREADY_EXISTS},
-                             false);
+    const Reply reply = Call(
+        kConfirmHolds, request,
+        {grpc::FAILED_PRECONDITION, grpc::NOT_FOUND, grpc::ABORTED, grpc::ALREADY_EXISTS}, false);
     if (reply.ok()) return admit();
     if (IsUnknown(reply)) {
       repeated = true;
@@ -457,9 +456,8 @@ void Controller::Release() {
     arena_.tally.Add(&Counts::releases, std::ssize(ids));
   };
   for (bool repeated = false;;) {
-    const Reply reply =
-        Call(kReleaseHolds, request,
-             {grpc::FAILED_PRECONDITION, grpc::NOT_FOUND, grpc::ABORTED}, false);
+    const Reply reply = Call(kReleaseHolds, request,
+                             {grpc::FAILED_PRECONDITION, grpc::NOT_FOUND, grpc::ABORTED}, false);
     if (reply.ok()) {
       const StatePosition position = FromProto(reply.As<v1::ReleaseHoldsResponse>().state());
       for (const std::string& id : ids) {
@@ -608,17 +606,16 @@ void Controller::LoadAnew() {
 
 void Controller::AskQuestions() {
   const auto question = static_cast<int>(random_() % Questions().size());
-  const v1::PlaceRequest request =
-      PlaceMessage({Questions()[static_cast<std::size_t>(question)]});
-  const Reply reply = Call(attack::kPlace, request,
-                           {grpc::FAILED_PRECONDITION, grpc::NOT_FOUND}, false);
+  const v1::PlaceRequest request = PlaceMessage({Questions()[static_cast<std::size_t>(question)]});
+  const Reply reply =
+      Call(attack::kPlace, request, {grpc::FAILED_PRECONDITION, grpc::NOT_FOUND}, false);
   if (!reply.ok()) return;
   const auto response = reply.As<v1::PlaceResponse>();
   const StatePosition position = FromProto(response.state());
   if (arena_.answers.Agrees(position, question, response.answers().SerializeAsString())) return;
-  arena_.tally.Problem(&Counts::wrong,
-                       fmt::format("question {} was answered in two ways at generation {}",
-                                   question, position.generation));
+  arena_.tally.Problem(
+      &Counts::wrong, fmt::format("question {} was answered in two ways at generation {}", question,
+                                  position.generation));
 }
 
 std::vector<v1::Hold> Controller::ListHolds(StatePosition& position) {

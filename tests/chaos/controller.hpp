@@ -52,7 +52,7 @@ struct Held {
   WorkloadRequest request;
   WorkloadAnswer answer;
   std::vector<FlavorLeafUsage> usage;
-  std::int64_t asked = 0;  // World::Now before it was asked for
+  std::int64_t asked = 0;                              // World::Now before it was asked for
   std::chrono::steady_clock::time_point earliest_end;  // by its seconds
 };
 
@@ -128,7 +128,7 @@ class Controller {
   Random random_;
   int names_ = 0;
   std::unique_ptr<attack::Client> client_;
-  std::int64_t life_ = 0;  // of the server that client_ is connected to
+  std::int64_t life_ = 0;             // of the server that client_ is connected to
   std::map<std::string, Held> held_;  // by id
   std::vector<Held> lost_;            // with their servers
   bool takes_over_ = false;

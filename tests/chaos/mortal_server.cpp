@@ -10,8 +10,8 @@ namespace {
 // All that a server of a run is told, in one place.
 std::vector<std::string> Flags(const std::string& log_folder) {
   if (log_folder.empty()) return {};
-  return {"--log-requests", log_folder, "--log-requests-bytes", "4MiB", "--log-requests-files",
-          "4"};
+  return {"--log-requests",       log_folder, "--log-requests-bytes", "4MiB",
+          "--log-requests-files", "4"};
 }
 
 }  // namespace

@@ -65,8 +65,8 @@ class Strangers {
     arena_.tally.Add(&Counts::half_open);
   }
   void NeverRead(Random& random) {
-    auto& deaf = deaf_.emplace_back(
-        std::make_unique<attack::DeafConnection>(arena_.server.socket_path()));
+    auto& deaf =
+        deaf_.emplace_back(std::make_unique<attack::DeafConnection>(arena_.server.socket_path()));
     const std::string question =
         attack::Gangs({.gangs = static_cast<int>(1 + random() % 20), .pods = 20})
             .SerializeAsString();

@@ -46,7 +46,8 @@ World::Contents World::Read() const {
   const std::lock_guard lock(mutex_);
   Contents contents{fixed_, {}};
   for (const auto& [name, node] : nodes_) contents.input.nodes.push_back(node);
-  for (const auto& [name, usage] : other_pods_) contents.input.non_tas_usage.push_back({name, usage});
+  for (const auto& [name, usage] : other_pods_)
+    contents.input.non_tas_usage.push_back({name, usage});
   for (const auto& [token, usage] : committed_) {
     contents.input.tas_usage.insert(contents.input.tas_usage.end(), usage.begin(), usage.end());
   }
