@@ -48,6 +48,7 @@ struct ScenarioResult {
   LeastWork least;  // least work of the stage `floor_stage`
   std::string floor_stage = "compute";
   std::string digest;
+  std::vector<std::string> notes;     // figures that no stage has, a clause each
   std::vector<std::string> checks;    // checks that passed
   std::vector<std::string> problems;  // checks that failed
   std::vector<QualityFigure> quality;

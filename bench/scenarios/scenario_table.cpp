@@ -124,6 +124,9 @@ constexpr Row kRows[] = {
     {"B53-nested-131k", "empty", kNested, "T-131K", 8, 0, "P0", "X-REPLICAS-128", 8000, 0, {}, "s"},
     {"B53-nested-131k", "busy", kNested, "T-131K", 8, 0, "P70", "X-REPLICAS-16", 8000, 0, {}, "s"},
     {"B54-dispatch", "", kDispatch, "T-1M", 8, 10000, "P70", "X-ACME", 1000, 0, {}, "s"},
+    {"B62-open-loop", "1", kOpenLoop, "T-131K", 8, 0, "P90", "X-ACME", 64},
+    {"B62-open-loop", "8", kOpenLoop, "T-131K", 8, 0, "P90", "X-ACME", 64},
+    {"B62-open-loop", "64", kOpenLoop, "T-131K", 8, 0, "P90", "X-ACME", 64},
 };
 // clang-format on
 
@@ -244,6 +247,8 @@ std::string_view ToString(BenchMode mode) {
       return "controller-cycle";
     case kDispatch:
       return "dispatch";
+    case kOpenLoop:
+      return "open-loop";
     case kNested:
       return "nested";
     case kRecorded:
@@ -257,7 +262,8 @@ std::string_view ToString(BenchMode mode) {
 }
 
 bool IsOverWire(BenchMode mode) {
-  return mode == kEndToEnd || mode == kUpdates || mode == kControllerCycle || mode == kDispatch;
+  return mode == kEndToEnd || mode == kUpdates || mode == kControllerCycle || mode == kDispatch ||
+         mode == kOpenLoop;
 }
 
 const std::vector<Scenario>& AllScenarios() {

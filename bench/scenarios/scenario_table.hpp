@@ -24,6 +24,7 @@ enum class BenchMode {
   kUpdates,          // over gRPC: changes of the state, and a gang right after each
   kControllerCycle,  // over gRPC: a change, all gangs nominated, some committed
   kDispatch,         // over gRPC: which of many named states hold the gangs
+  kOpenLoop,         // over gRPC: calls at fixed moments, whether others are answered or not
   kNested,           // gangs of kReplicasTogether replicas in one block, in order
   kRecorded,         // a recorded sequence, compared with its answers
   kWhatIf,           // which running gangs make room, and which of them may stay

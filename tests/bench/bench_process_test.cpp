@@ -207,6 +207,16 @@ TEST(BenchProcess, JsonHoldsWhatTheScriptsRead) {
   EXPECT_EQ(std::int64_t{result["stages"].at(1)["repeats"]}, 2);
 }
 
+// Whatever comes at whichever rate: answers are those of the state that they name.
+TEST(BenchProcess, AnswersAreRightWhenMoreIsAskedThanCanBeAnswered) {
+  const auto run = RunEspalier({"bench", "B62/8", "--seconds", "1"});
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("right"));
+  EXPECT_THAT(run.output, Not(HasSubstr("WRONG")));
+  EXPECT_THAT(run.output, HasSubstr("B62-open-loop/8: 200 %: "));
+  EXPECT_THAT(run.output, HasSubstr("updates"));
+}
+
 TEST(BenchProcess, WrongNamesAreAWrongCommandLine) {
   const auto unknown = RunEspalier({"bench", "B99"});
   EXPECT_EQ(unknown.exit_code, 2);

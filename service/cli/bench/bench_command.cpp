@@ -12,6 +12,7 @@
 #include "service/backends/backends.hpp"
 #include "service/cli/bench/bench_dispatch.hpp"
 #include "service/cli/bench/bench_end_to_end.hpp"
+#include "service/cli/bench/bench_open_loop.hpp"
 #include "service/cli/bench/bench_report.hpp"
 #include "service/cli/bench/bench_updates.hpp"
 #include "service/cli/commands/commands.hpp"
@@ -128,6 +129,8 @@ class BenchRun {
           return RunUpdates(loaded, run_options, result);
         case BenchMode::kDispatch:
           return RunDispatch(loaded, run_options, result);
+        case BenchMode::kOpenLoop:
+          return RunOpenLoop(loaded, run_options, result);
         case BenchMode::kControllerCycle:
           return RunControllerCycle(loaded, run_options, result);
         default:

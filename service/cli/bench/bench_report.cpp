@@ -165,6 +165,7 @@ void WriteResult(const ScenarioResult& result, const MachineFloors& floors, Obje
   if (const PeerFigure* peer = FindPeer(result.scenario.full_name())) WritePeer(*peer, writer);
   writer.Field("peakMemoryBytes", result.peak_memory_bytes);
   writer.Field("sha256", std::string_view(result.digest));
+  WriteTexts("notes", result.notes, writer);
   WriteTexts("checks", result.checks, writer);
   WriteTexts("problems", result.problems, writer);
   writer.EndMap();
@@ -223,6 +224,11 @@ std::string BenchTable(const BenchReport& report) {
   }
   fmt::format_to(out, "most memory held: {}\n", BytesText(peak));
   text += PeerLines(report);
+  for (const ScenarioResult& result : report.results) {
+    for (const std::string& note : result.notes) {
+      fmt::format_to(out, "{}: {}\n", result.scenario.full_name(), note);
+    }
+  }
   for (const std::string& left_out : report.left_out) fmt::format_to(out, "{}\n", left_out);
   for (const ScenarioResult& result : report.results) {
     for (const std::string& problem : result.problems) {

@@ -58,6 +58,14 @@ Result<std::unique_ptr<BenchServer>> BenchServer::Start(const LoadedScenario& lo
   return bench;
 }
 
+std::unique_ptr<v1::Placement::Stub> BenchServer::NewPlacement() const {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(std::numeric_limits<int>::max());
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return v1::Placement::NewStub(
+      grpc::CreateCustomChannel(folder_.address(), grpc::InsecureChannelCredentials(), arguments));
+}
+
 Result<v1::PlaceRequest> NominateByNumber(std::vector<WorkloadRequest> requests,
                                           const FeatureGates& gates) {
   // Answers come by position: names would only stand in the text of an error.

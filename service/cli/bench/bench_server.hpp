@@ -46,6 +46,8 @@ class BenchServer {
   const std::shared_ptr<Backend>& backend() const { return backend_; }
   RemoteEngine& remote() { return *remote_; }
   v1::Placement::Stub& placement() { return *placement_; }
+  // Returns a client with a connection of its own.
+  std::unique_ptr<v1::Placement::Stub> NewPlacement() const;
   v1::ClusterState::Stub& cluster_state() { return *cluster_state_; }
   v1::Dispatching::Stub& dispatching() { return *dispatching_; }
 
