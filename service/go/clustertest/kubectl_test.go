@@ -54,7 +54,8 @@ func (c *cluster) checkManifests() {
 // checkDescription holds what users see of a workload to an Event.
 func checkDescription(t testing.TB, c *cluster, workload, reason string) {
 	t.Helper()
-	text := c.kubectl("", "describe", "workload", "--namespace", "team", workload)
+	// In full, as this API server has Workloads of scheduling.k8s.io too.
+	text := c.kubectl("", "describe", "workloads.kueue.x-k8s.io", "--namespace", "team", workload)
 	if text == "" {
 		return
 	}
