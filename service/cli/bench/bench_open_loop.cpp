@@ -99,6 +99,21 @@ class TwoStates {
   std::array<std::vector<std::string>, 2> expected_;
 };
 
+// Returns the name of a code with which a server ends calls that are too many: it is full; the call
+// has waited for too long; its connection, which took back too many, was closed. Else null.
+const char* NameOf(grpc::StatusCode code) {
+  switch (code) {
+    case grpc::RESOURCE_EXHAUSTED:
+      return "RESOURCE_EXHAUSTED";
+    case grpc::DEADLINE_EXCEEDED:
+      return "DEADLINE_EXCEEDED";
+    case grpc::UNAVAILABLE:
+      return "UNAVAILABLE";
+    default:
+      return nullptr;
+  }
+}
+
 // What became of the calls of one stage.
 struct Load {
   std::vector<double> seconds;  // of those that were answered
@@ -112,10 +127,8 @@ struct Load {
     std::string text =
         fmt::format("{} calls sent in {:.1f} s, {} answered", sent, duration, seconds.size());
     for (const auto& [code, calls] : failed) {
-      const char* name = code == grpc::RESOURCE_EXHAUSTED  ? "RESOURCE_EXHAUSTED"
-                         : code == grpc::DEADLINE_EXCEEDED ? "DEADLINE_EXCEEDED"
-                                                           : "of another code";
-      text += fmt::format(", {} {}", calls, name);
+      const char* name = NameOf(code);
+      text += fmt::format(", {} {}", calls, name == nullptr ? "of another code" : name);
     }
     if (unsent > 0) text += fmt::format(", {} never sent", unsent);
     return text;
@@ -247,8 +260,8 @@ class Updater {
   Updater(const Updater&) = delete;
   Updater& operator=(const Updater&) = delete;
 
-  // Ends it. Returns how many updates were made; the error is that of the first that failed.
-  Result<std::int64_t> Stop() {
+  // Ends it. Says how many updates were made and refused; the error is that of one that failed.
+  Result<std::string> Stop() {
     {
       const std::lock_guard lock(mutex_);
       stop_ = true;
@@ -256,7 +269,7 @@ class Updater {
     }
     if (thread_.joinable()) thread_.join();
     if (!updated_) return tl::unexpected(updated_.error());
-    return updates_;
+    return fmt::format("{} updates, {} more refused", updates_, refused_);
   }
 
  private:
@@ -268,12 +281,15 @@ class Updater {
       grpc::ClientContext context;
       v1::UpdateStateResponse response;
       const grpc::Status status = server_.cluster_state().UpdateState(&context, update, &response);
-      if (!status.ok()) {
+      if (status.ok()) {
+        position_ = response.state();
+        ++updates_;
+      } else if (status.error_code() == grpc::RESOURCE_EXHAUSTED) {
+        ++refused_;  // nothing has changed
+      } else {
         updated_ = tl::unexpected(Error{ErrorClass::kInternal, status.error_message()});
         return;
       }
-      position_ = response.state();
-      ++updates_;
       changed_.wait_for(lock, kBetweenUpdates, [this] { return stop_; });
     }
   }
@@ -283,6 +299,7 @@ class Updater {
   v1::StatePosition position_;
   Result<void> updated_;
   std::int64_t updates_ = 0;
+  std::int64_t refused_ = 0;
   std::mutex mutex_;  // guards stop_
   std::condition_variable changed_;
   bool stop_ = false;
@@ -332,7 +349,7 @@ Result<void> RunOpenLoop(const LoadedScenario& loaded, const RunOptions& options
         fmt::format("{} %: {}; {} resident", percent, load.Text(), BytesText(ResidentBytes())));
     wrong += load.wrong;
     for (const auto& [code, calls] : load.failed) {
-      if (code == grpc::RESOURCE_EXHAUSTED || code == grpc::DEADLINE_EXCEEDED) continue;
+      if (NameOf(code) != nullptr) continue;
       result.problems.push_back(fmt::format("at {} % {} calls ended with code {}", percent, calls,
                                             static_cast<int>(code)));
     }
@@ -341,7 +358,7 @@ Result<void> RunOpenLoop(const LoadedScenario& loaded, const RunOptions& options
   }
   const auto updates = updater.Stop();
   if (!updates) return tl::unexpected(updates.error());
-  result.notes.push_back(fmt::format("{} resident after the closed loop, {} at the end; {} updates",
+  result.notes.push_back(fmt::format("{} resident after the closed loop, {} at the end; {}",
                                      BytesText(resident), BytesText(ResidentBytes()), *updates));
   result.floor_stage.clear();
   Sha256 sha;
