@@ -48,14 +48,19 @@ std::string ToString(const grpc::ByteBuffer& buffer) {
   return bytes;
 }
 
-std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
+std::shared_ptr<grpc::Channel> Connect(
+    const std::string& address, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   // For the whole process: between clients gRPC would shut down, and wait for calls just cancelled.
   [[maybe_unused]] static const bool initialized = (grpc_init(), true);
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(std::numeric_limits<int>::max());
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // one connection for each client
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  if (credentials == nullptr) {
+    return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  }
+  arguments.SetSslTargetNameOverride(kServerName);
+  return grpc::CreateCustomChannel(address, credentials, arguments);
 }
 
 void SetDeadline(grpc::ClientContext& context, std::chrono::microseconds timeout) {
@@ -143,7 +148,10 @@ bool OpenStream::Next() {
   return queue_.Next(&tag, &ok) && ok;
 }
 
-Client::Client(const std::string& address) : channel_(Connect(address)), stub_(channel_) {}
+Client::Client(const std::string& address) : Client(address, nullptr) {}
+
+Client::Client(const std::string& address, std::shared_ptr<grpc::ChannelCredentials> credentials)
+    : channel_(Connect(address, credentials)), stub_(channel_) {}
 
 Reply Client::Call(const std::string& method, const std::string& request,
                    std::chrono::microseconds timeout) {

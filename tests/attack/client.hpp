@@ -27,10 +27,14 @@ constexpr const char* kPlace = "/espalier.v1.Placement/Place";
 constexpr const char* kReplace = "/espalier.v1.Placement/Replace";
 constexpr const char* kCycle = "/espalier.v1.Scheduling/Cycle";
 constexpr const char* kUngate = "/espalier.v1.Ungating/Ungate";
+constexpr const char* kConfirmHolds = "/espalier.v1.Placement/ConfirmHolds";
+constexpr const char* kReleaseHolds = "/espalier.v1.Placement/ReleaseHolds";
+constexpr const char* kExtendHolds = "/espalier.v1.Placement/ExtendHolds";
 
-// Every unary method.
+// Unary methods that need no hold.
 constexpr const char* kUnaryMethods[] = {kUpdateState, kGetStateSummary, kListLeaves, kPlace,
                                          kReplace,     kCycle,           kUngate};
+constexpr const char* kHoldMethods[] = {kConfirmHolds, kReleaseHolds, kExtendHolds};
 
 struct Reply {
   grpc::Status status;
@@ -103,10 +107,15 @@ class OpenStream {
   bool finished_ = false;
 };
 
+// The name in the certificates of servers.
+constexpr const char* kServerName = "espalier.test";
+
 // Has a connection of its own.
 class Client {
  public:
   explicit Client(const std::string& address);
+  // Connects with credentials to a server that is called kServerName.
+  Client(const std::string& address, std::shared_ptr<grpc::ChannelCredentials> credentials);
 
   Reply Call(const std::string& method, const std::string& request,
              std::chrono::microseconds timeout = kPatience);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "espalier/v1/holds.pb.h"
 #include "tests/attack/client.hpp"
 
 namespace espalier::attack {
@@ -404,6 +405,24 @@ std::string SoundRequest(const std::string& method) {
 
 // Deflated blocks of zeros that end on a byte follow each other like the first; only the last one
 // says so.
+std::string SoundHoldRequest(const std::string& method, const std::string& hold) {
+  if (method == kConfirmHolds) {
+    v1::ConfirmHoldsRequest request;
+    request.add_ids(hold);
+    request.set_reported(true);
+    return request.SerializeAsString();
+  }
+  if (method == kReleaseHolds) {
+    v1::ReleaseHoldsRequest request;
+    request.add_ids(hold);
+    return request.SerializeAsString();
+  }
+  v1::ExtendHoldsRequest request;
+  request.add_ids(hold);
+  request.set_hold_seconds(60);
+  return request.SerializeAsString();
+}
+
 std::string GzipOfZeros(int mebibytes) {
   constexpr std::size_t kBlock = std::size_t{1} << 20;
   std::string zeros(kBlock, '\0');

@@ -56,6 +56,8 @@ std::string UngateOfEmptyPods(int pods);
 
 // Returns a sound request of each unary method on a small Cluster; of LoadState its only chunk.
 std::string SoundRequest(const std::string& method);
+// Returns a sound request of one of kHoldMethods about a hold.
+std::string SoundHoldRequest(const std::string& method, const std::string& hold);
 
 // Returns a gzip member that inflates to so many MiB of zeros, in about a thousandth of that.
 std::string GzipOfZeros(int mebibytes);

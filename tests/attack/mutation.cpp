@@ -8,6 +8,7 @@
 
 #include <google/protobuf/message.h>
 
+#include "espalier/v1/holds.pb.h"
 #include "tests/attack/client.hpp"
 #include "tests/attack/messages.hpp"
 
@@ -25,6 +26,9 @@ std::unique_ptr<Message> NewRequest(const std::string& method) {
   if (method == kCycle) return std::make_unique<v1::CycleRequest>();
   if (method == kUngate) return std::make_unique<v1::UngateRequest>();
   if (method == kGetStateSummary) return std::make_unique<v1::GetStateSummaryRequest>();
+  if (method == kConfirmHolds) return std::make_unique<v1::ConfirmHoldsRequest>();
+  if (method == kReleaseHolds) return std::make_unique<v1::ReleaseHoldsRequest>();
+  if (method == kExtendHolds) return std::make_unique<v1::ExtendHoldsRequest>();
   return std::make_unique<v1::PlaceRequest>();
 }
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -12,6 +15,7 @@
 
 #include "tests/attack/client.hpp"
 #include "tests/attack/http2.hpp"
+#include "tests/attack/identities.hpp"
 #include "tests/attack/messages.hpp"
 #include "tests/attack/mutation.hpp"
 
@@ -23,10 +27,26 @@ constexpr int kPodsPerHost = 2;  // of 4 cpu
 
 // What a server answers that has just loaded a cluster, without what changes from load to load.
 std::string AnswerToASoundRequest(Client& client) {
+  v1::LoadStateRequest nothing;  // which no hold outlives
+  nothing.mutable_end();
+  client.Load({nothing});
   client.Load(Cluster(kSmallCluster));
   const Reply reply = client.Call(kPlace, SoundRequest(kPlace));
   if (!reply.ok()) return reply.Text();
   return reply.As<v1::PlaceResponse>().answers().SerializeAsString();
+}
+
+// Holds the gangs of a sound request and returns the id of the first hold.
+std::string MakeHold(Client& client) {
+  v1::PlaceRequest request;
+  request.ParseFromString(SoundRequest(kPlace));
+  request.set_mode(v1::PLACEMENT_MODE_SEQUENTIAL);
+  request.set_commit(true);
+  request.set_hold_seconds(60);
+  const Reply reply = client.Call(kPlace, request);
+  const auto response = reply.As<v1::PlaceResponse>();
+  if (!reply.ok() || response.hold_ids().empty()) throw std::runtime_error(reply.Text());
+  return response.hold_ids(0);
 }
 
 // Bookings of clients that race each other, and what became wrong.
@@ -211,25 +231,42 @@ std::string AskForALot(const ServerProcess& server, std::uint64_t seed) {
 
 Problems MutationRound(std::uint64_t seed, int calls) {
   Random random(seed);
-  ServerProcess server({"--max-message-bytes", "4MiB"}, {.all = 512 * kMiB, .call = 256 * kMiB});
-  Client client(server.address());
-  const std::string before = AnswerToASoundRequest(client);
+  const Identities identities;
+  std::vector<std::string> flags = {"--max-message-bytes", "4MiB"};
+  std::ranges::move(identities.Flags(), std::back_inserter(flags));
+  ServerProcess server(flags, {.all = 512 * kMiB, .call = 256 * kMiB});
+  Client owner(server.tcp_address(), identities.Owner());
+  Client guest(server.tcp_address(), identities.Guest());
+  const std::string before = AnswerToASoundRequest(owner);
+  std::string hold = MakeHold(owner);
   std::vector<std::string> methods(std::begin(kUnaryMethods), std::end(kUnaryMethods));
+  methods.insert(methods.end(), std::begin(kHoldMethods), std::end(kHoldMethods));
   methods.emplace_back(kLoadState);
   for (int i = 0; i < calls; ++i) {
     const std::string& method = methods[random() % methods.size()];
-    const std::string request = Mutated(method, SoundRequest(method), random);
+    const bool of_hold = std::ranges::find(kHoldMethods, method) != std::end(kHoldMethods);
+    const std::string request =
+        Mutated(method, of_hold ? SoundHoldRequest(method, hold) : SoundRequest(method), random);
+    const bool by_guest = random() % 4 == 0;
+    Client& client = by_guest ? guest : owner;
     const Reply reply = method == kLoadState
                             ? client.Stream(method, std::vector<std::string>{request})
                             : client.Call(method, request);
     const bool known =
         reply.ok() || reply.code() == grpc::INVALID_ARGUMENT || reply.code() == grpc::NOT_FOUND ||
-        reply.code() == grpc::FAILED_PRECONDITION || reply.code() == grpc::RESOURCE_EXHAUSTED;
+        reply.code() == grpc::FAILED_PRECONDITION || reply.code() == grpc::RESOURCE_EXHAUSTED ||
+        (reply.code() == grpc::ALREADY_EXISTS && (of_hold || method == kPlace)) ||
+        (reply.code() == grpc::ABORTED && of_hold) ||
+        (reply.code() == grpc::PERMISSION_DENIED && by_guest);
     if (!known) return {fmt::format("call {}, {}: {}", i, method, reply.Text())};
+    if (by_guest && reply.ok() && (of_hold || method == kLoadState || method == kUpdateState)) {
+      return {fmt::format("call {}: a guest was let into {}", i, method)};
+    }
     if (i % 50 != 49) continue;
-    if (AnswerToASoundRequest(client) != before) {
+    if (AnswerToASoundRequest(owner) != before) {
       return {fmt::format("after call {} a sound request is answered otherwise", i)};
     }
+    hold = MakeHold(owner);
   }
   if (!server.Running()) return {"the server has ended"};
   if (!server.StayedWithinItsMemory()) {

@@ -116,8 +116,8 @@ const std::vector<WorkloadRequest>& Questions() {
   return questions;
 }
 
-Controller::Controller(Arena& arena, std::string name, std::uint64_t seed)
-    : arena_(arena), name_(std::move(name)), random_(seed) {}
+Controller::Controller(Arena& arena, std::string name, std::uint64_t seed, bool encrypted)
+    : arena_(arena), name_(std::move(name)), encrypted_(encrypted), random_(seed) {}
 
 void Controller::Run(const std::atomic<bool>& stop) {
   if (takes_over_) TakeOver();
@@ -168,7 +168,9 @@ attack::Client& Controller::ConnectedClient() {
   const Pulse::Busy busy(arena_.pulse);
   const std::int64_t life = arena_.server.WaitUp();
   if (client_ == nullptr || life != life_) {
-    client_ = std::make_unique<attack::Client>(arena_.server.address());
+    client_ = encrypted_ ? std::make_unique<attack::Client>(arena_.server.tcp_address(),
+                                                            arena_.server.identities().Owner())
+                         : std::make_unique<attack::Client>(arena_.server.address());
     life_ = life;
   }
   return *client_;

@@ -61,7 +61,8 @@ const std::vector<WorkloadRequest>& Questions();
 
 class Controller {
  public:
-  Controller(Arena& arena, std::string name, std::uint64_t seed);
+  // Connects over TCP with a certificate where it is `encrypted`, else by the unix socket.
+  Controller(Arena& arena, std::string name, std::uint64_t seed, bool encrypted = false);
 
   // Does one thing after the other until `stop`. What it has begun is brought to an end.
   void Run(const std::atomic<bool>& stop);
@@ -125,6 +126,7 @@ class Controller {
 
   Arena& arena_;
   const std::string name_;
+  const bool encrypted_;
   Random random_;
   int names_ = 0;
   std::unique_ptr<attack::Client> client_;

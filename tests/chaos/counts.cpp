@@ -13,6 +13,7 @@ constexpr Named kAll[] = {
     {"kills", &Counts::kills},
     {"stops", &Counts::stops},
     {"full disks", &Counts::full_disks},
+    {"certificates", &Counts::certificates},
     {"half-open", &Counts::half_open},
     {"vanished", &Counts::vanished},
     {"calls", &Counts::calls},

@@ -11,10 +11,11 @@ namespace espalier::chaos {
 struct Counts {
   // Faults.
   std::int64_t kills = 0;
-  std::int64_t stops = 0;       // SIGSTOP and SIGCONT
-  std::int64_t full_disks = 0;  // for the log of requests
-  std::int64_t half_open = 0;   // streams that never end, and answers that nobody reads
-  std::int64_t vanished = 0;    // clients, and calls that were taken back
+  std::int64_t stops = 0;         // SIGSTOP and SIGCONT
+  std::int64_t full_disks = 0;    // for the log of requests
+  std::int64_t certificates = 0;  // that took the place of the server's
+  std::int64_t half_open = 0;     // streams that never end, and answers that nobody reads
+  std::int64_t vanished = 0;      // clients, and calls that were taken back
   // What was asked.
   std::int64_t calls = 0;
   std::int64_t loads = 0;

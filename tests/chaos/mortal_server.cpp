@@ -8,15 +8,20 @@ namespace espalier::chaos {
 namespace {
 
 // All that a server of a run is told, in one place.
-std::vector<std::string> Flags(const std::string& log_folder) {
-  if (log_folder.empty()) return {};
-  return {"--log-requests",       log_folder, "--log-requests-bytes", "4MiB",
-          "--log-requests-files", "4"};
+std::vector<std::string> Flags(const std::string& log_folder,
+                               const attack::Identities& identities) {
+  std::vector<std::string> flags = identities.Flags();
+  if (!log_folder.empty()) {
+    flags.insert(flags.end(), {"--log-requests", log_folder, "--log-requests-bytes", "4MiB",
+                               "--log-requests-files", "4"});
+  }
+  return flags;
 }
 
 }  // namespace
 
-MortalServer::MortalServer(const std::string& log_folder) : process_(Flags(log_folder)) {}
+MortalServer::MortalServer(const std::string& log_folder)
+    : process_(Flags(log_folder, identities_)) {}
 
 std::int64_t MortalServer::WaitUp() {
   std::unique_lock lock(mutex_);
@@ -38,6 +43,7 @@ void MortalServer::KillAndRestart() {
   process_.Kill();
   process_.Restart();
   const std::lock_guard lock(mutex_);
+  tcp_address_ = process_.tcp_address();
   up_ = true;
   changed_.notify_all();
 }

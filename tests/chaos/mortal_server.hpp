@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/attack/identities.hpp"
 #include "tests/attack/server_process.hpp"
 
 namespace espalier::chaos {
@@ -17,6 +18,12 @@ class MortalServer {
   explicit MortalServer(const std::string& log_folder);
 
   const std::string& address() const { return process_.address(); }
+  // Returns the address of the server that is up or was last, where its clients show who they are.
+  std::string tcp_address() {
+    const std::lock_guard lock(mutex_);
+    return tcp_address_;
+  }
+  attack::Identities& identities() { return identities_; }
   std::string socket_path() const { return process_.socket_path(); }
   bool Running() { return process_.Running(); }
 
@@ -33,9 +40,11 @@ class MortalServer {
   void FillDisk(std::int64_t bytes);
 
  private:
+  attack::Identities identities_;
   attack::ServerProcess process_;
-  std::mutex mutex_;  // guards both below
+  std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
+  std::string tcp_address_ = process_.tcp_address();
   bool up_ = true;
   std::int64_t life_ = 1;
 };

@@ -107,7 +107,7 @@ void MakeFaults(Arena& arena, Random& random, int kills, bool logs) {
   Strangers strangers(arena);
   for (int killed = 0; killed < kills;) {
     arena.pulse.WaitForMore(static_cast<std::int64_t>(20 + random() % 300));
-    const std::uint64_t kind = random() % 12;
+    const std::uint64_t kind = random() % 13;
     if (kind <= 1) {
       StopForAWhile(arena, random);
       arena.server.Continue();
@@ -118,6 +118,9 @@ void MakeFaults(Arena& arena, Random& random, int kills, bool logs) {
     } else if (kind == 4 && logs) {
       arena.server.FillDisk(static_cast<std::int64_t>(random() % 200'000));
       arena.tally.Add(&Counts::full_disks);
+    } else if (kind == 12) {
+      arena.server.identities().Replace();
+      arena.tally.Add(&Counts::certificates);
     } else {
       if (kind == 5) StopForAWhile(arena, random);
       if (random() % 2 == 0) strangers.Vanish();
@@ -267,7 +270,8 @@ RoundResult ChaosRound(std::uint64_t seed, int episodes, int kills) {
   Arena arena(logs ? folder.path() : "");
   std::vector<std::unique_ptr<Controller>> controllers;
   for (int i = 0; i < kControllers; ++i) {
-    controllers.push_back(std::make_unique<Controller>(arena, fmt::format("c{}", i), random()));
+    controllers.push_back(
+        std::make_unique<Controller>(arena, fmt::format("c{}", i), random(), i % 2 == 1));
   }
   for (int episode = 0; episode < episodes; ++episode) {
     std::atomic<bool> stop = false;
