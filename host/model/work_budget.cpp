@@ -8,8 +8,10 @@
 namespace espalier {
 namespace {
 
-// The pool is asked for so much at a time.
-constexpr std::int64_t kStep = std::int64_t{1} << 20;
+// The pool is asked for so much at a time: little at first, as thousands of small calls may wait,
+// and more the more a computation holds already.
+constexpr std::int64_t kLeastStep = std::int64_t{1} << 16;
+constexpr std::int64_t kMostStep = std::int64_t{1} << 20;
 // A computation that holds more than such a part of the pool is large, and leaves such a part of it
 // to others: dozens that have not become large fit into what is left.
 constexpr std::int64_t kLargeParts = 256;
@@ -45,7 +47,8 @@ void WorkBudget::Reserve() {
       why.message = fmt::format("needs more memory than the {} it may hold; ask for less at once",
                                 BytesText(limit_));
     } else {
-      const std::int64_t wanted = std::min((charged / kStep + 1) * kStep, limit_) - reserved;
+      const std::int64_t step = std::clamp(charged, kLeastStep, kMostStep);
+      const std::int64_t wanted = std::min((charged / step + 1) * step, limit_) - reserved;
       if (pool_->TryTake(
               wanted, charged > pool_->limit() / kLargeParts ? pool_->limit() / kSpareParts : 0)) {
         reserved_.store(reserved + wanted, std::memory_order_relaxed);
