@@ -9,26 +9,12 @@
 #include <grpcpp/grpcpp.h>
 
 #include "host/model/result.hpp"
+#include "service/client/client_options.hpp"
 
 namespace espalier {
 
 // What an answer may take in memory.
 inline constexpr std::int64_t kMaxAnswerBytes = std::int64_t{8} << 30;
-
-// How long a call may take where nobody says otherwise.
-inline constexpr std::chrono::milliseconds kCallTimeout = std::chrono::minutes(5);
-
-// PEM files of a client; all empty: no TLS.
-struct ClientTls {
-  std::string ca;           // authorities of the server's certificate; needed for TLS
-  std::string certificate;  // what the client shows, with its key; both or none
-  std::string key;
-  std::string server_name;  // the name in the server's certificate; empty: the host of the address
-
-  bool any() const {
-    return !ca.empty() || !certificate.empty() || !key.empty() || !server_name.empty();
-  }
-};
 
 class Connection {
  public:

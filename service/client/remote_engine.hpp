@@ -14,7 +14,7 @@
 #include "host/live/admitted_usage.hpp"
 #include "host/model/result.hpp"
 #include "host/what_if/dispatch.hpp"
-#include "service/client/connection.hpp"
+#include "service/client/client_options.hpp"
 
 namespace espalier {
 

@@ -14,7 +14,7 @@
 #include "host/live/state_delta.hpp"
 #include "host/model/result.hpp"
 #include "host/model/workload.hpp"
-#include "service/client/connection.hpp"
+#include "service/client/client_options.hpp"
 
 namespace espalier {
 

@@ -7,7 +7,7 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/questions/questions.hpp"
-#include "service/client/connection.hpp"
+#include "service/client/client_options.hpp"
 
 namespace espalier {
 

@@ -14,7 +14,7 @@
 #include "host/what_if/dispatch.hpp"
 #include "service/cli/options/backend_options.hpp"
 #include "service/cli/options/input.hpp"
-#include "service/client/connection.hpp"
+#include "service/client/client_options.hpp"
 
 namespace espalier {
 

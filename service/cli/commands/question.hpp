@@ -25,7 +25,7 @@
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/terminal.hpp"
 #include "service/cli/terminal/text_table.hpp"
-#include "service/client/connection.hpp"
+#include "service/client/client_options.hpp"
 
 namespace espalier {
 

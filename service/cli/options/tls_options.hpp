@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "service/client/connection.hpp"
+#include "service/client/client_options.hpp"
 
 namespace espalier {
 
