@@ -7,13 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include <tbb/enumerable_thread_specific.h>
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include "fallback_cpu/branch_cache.hpp"
 #include "fallback_cpu/leaf_counter.hpp"
 #include "fallback_cpu/nested_cpu.hpp"
+#include "fallback_cpu/reused.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "fallback_cpu/shape_counts.hpp"
 #include "fallback_cpu/simd_implementation.hpp"
@@ -171,12 +172,6 @@ class BatchOfCall {
   Batch& batch_;
 };
 
-// The memory that one thread works in.
-struct ThreadMemory {
-  Scratch scratch;
-  Batch batch;
-};
-
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(int threads)
@@ -192,15 +187,19 @@ class CpuBackend final : public Backend {
     if (jobs.size() == 1) {
       return EvaluateOne(jobs[0], results[0]);
     }
-    const BatchOfCall batch(memory_.local().batch);
+    const auto lent = batches_.Lend();
+    const BatchOfCall batch(*lent);
     GroupJobs(jobs, *batch);
     arena_.execute([&] {
       WithLocks(*batch, [&] {
         RefreshGroups(jobs, batch->groups());
-        tbb::parallel_for(std::size_t{0}, batch->members().size(), [&](std::size_t i) {
-          const Member& member = batch->members()[i];
-          Decide(jobs[member.job], member.counts(), classes_, memory_.local().scratch,
-                 results[member.job]);
+        const tbb::blocked_range<std::size_t> all(0, batch->members().size());
+        tbb::parallel_for(all, [&](const tbb::blocked_range<std::size_t>& part) {
+          const auto scratch = scratches_.Lend();
+          for (std::size_t i = part.begin(); i < part.end(); ++i) {
+            const Member& member = batch->members()[i];
+            Decide(jobs[member.job], member.counts(), classes_, *scratch, results[member.job]);
+          }
         });
       });
       tbb::parallel_for(std::size_t{0}, batch->alone().size(), [&](std::size_t i) {
@@ -210,7 +209,8 @@ class CpuBackend final : public Backend {
   }
 
   void Prepare(std::span<const PlacementJob> jobs) override {
-    const BatchOfCall batch(memory_.local().batch);
+    const auto lent = batches_.Lend();
+    const BatchOfCall batch(*lent);
     GroupJobs(jobs, *batch);
     arena_.execute([&] { WithLocks(*batch, [&] { RefreshGroups(jobs, batch->groups()); }); });
   }
@@ -261,7 +261,8 @@ class CpuBackend final : public Backend {
   }
 
   void RefreshTogether(std::span<const PlacementJob> jobs, std::span<const Sharers> groups) {
-    CountsStorage& leaves = memory_.local().scratch.leaves();
+    const auto scratch = scratches_.Lend();
+    CountsStorage& leaves = scratch->leaves();
     std::int32_t leaf_groups = 0;  // of the largest snapshot; they may be several
     std::size_t stale = 0;
     for (const Sharers& group : groups) {
@@ -288,21 +289,22 @@ class CpuBackend final : public Backend {
 
   void EvaluateOne(const PlacementJob& job, PlacementResult& result) {
     if (job.budget->stopped()) return;
-    Scratch& scratch = memory_.local().scratch;
+    const auto scratch = scratches_.Lend();
     if (IsPartial(job)) {  // rare, and not worth a place in the cache
       ShapeCounts counts;
-      counts.Refresh(job, scratch.leaves());
-      return Decide(job, counts, classes_, scratch, result);
+      counts.Refresh(job, scratch->leaves());
+      return Decide(job, counts, classes_, *scratch, result);
     }
     const std::shared_ptr<CountsCache::Entry> entry = EntryOf(job);
     const std::lock_guard lock(entry->mutex);
     entry->BeginWithParent(job);
-    entry->value.Refresh(job, scratch.leaves());
-    Decide(job, entry->value, classes_, scratch, result);
+    entry->value.Refresh(job, scratch->leaves());
+    Decide(job, entry->value, classes_, *scratch, result);
   }
 
   tbb::task_arena arena_;
-  tbb::enumerable_thread_specific<ThreadMemory> memory_;
+  Reused<Scratch> scratches_;
+  Reused<Batch> batches_;
   CountsCache cache_;
   ClassesCache classes_;
 };

@@ -34,6 +34,15 @@ grpc::Status CheckTime(const grpc::CallbackServerContext& context) {
   return grpc::Status::OK;
 }
 
+Clock::time_point DeadlineOf(const grpc::CallbackServerContext& context) {
+  using System = std::chrono::system_clock;
+  const System::time_point deadline = context.deadline();
+  constexpr auto kFar = std::chrono::hours(1);  // and no deadline at all
+  const System::time_point now = System::now();
+  if (deadline - kFar > now) return Clock::time_point::max();
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(deadline - now);
+}
+
 // Libraries may throw; our own code returns errors.
 grpc::Status RunGuarded(const std::function<grpc::Status()>& work) {
   try {
@@ -84,13 +93,18 @@ void Calls::Call::Post(std::function<grpc::Status()> work,
                        std::function<void(const grpc::Status&)> done) {
   const auto run = [this, work = std::move(work)] {
     result_ = CheckTime(context_);
+    if (!result_.ok()) StopWork();
     if (result_.ok()) result_ = RunGuarded(work);
     if (budget_.stopped()) result_ = ToStatus(budget_.Check().error());
     if (result_.error_code() == grpc::StatusCode::CANCELLED) {
       if (const grpc::Status late = CheckTime(context_); !late.ok()) result_ = late;
     }
   };
-  if (!queue_.TryPost({context_.peer(), &budget_, run, [this, done] { done(result_); }})) {
+  if (!queue_.TryPost({.client = context_.peer(),
+                       .budget = &budget_,
+                       .run = run,
+                       .done = [this, done] { done(result_); },
+                       .deadline = DeadlineOf(context_)})) {
     done({grpc::StatusCode::RESOURCE_EXHAUSTED, kQueueFull});
   }
 }

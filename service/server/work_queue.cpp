@@ -17,7 +17,8 @@ constexpr std::size_t kShortQueue = 8;
 }  // namespace
 
 WorkQueue::WorkQueue(int turns, int max_waiting)
-    : max_unfinished_(static_cast<std::size_t>(turns) + static_cast<std::size_t>(max_waiting)),
+    : turns_(static_cast<std::size_t>(turns)),
+      max_unfinished_(static_cast<std::size_t>(turns) + static_cast<std::size_t>(max_waiting)),
       max_begun_(static_cast<std::size_t>(turns) + kMostPaused),
       free_turns_(static_cast<std::size_t>(turns)) {}
 
@@ -39,6 +40,7 @@ bool WorkQueue::TryPost(Task task) {
   if (entries_.size() >= max_unfinished_ || (shared_out && held >= max_unfinished_ / 4 * 3)) {
     return false;
   }
+  if (ComesTooLate(task, held)) return false;
   // Level with the least served client that is there.
   Clock::duration served{};
   if (!clients_.empty()) {
@@ -60,6 +62,14 @@ bool WorkQueue::TryPost(Task task) {
 std::size_t WorkQueue::waiting() const {
   const std::lock_guard lock(mutex_);
   return waiting_;
+}
+
+// Turns are shared among clients: each task of a client waits for one of every other client.
+bool WorkQueue::ComesTooLate(const Task& task, std::size_t of_client) const {
+  const std::size_t ahead = std::min(waiting_, of_client * clients_.size());
+  if (ahead == 0 || task.deadline == Clock::time_point::max()) return false;
+  const Clock::duration wait = usual_ * (ahead / turns_);
+  return wait > (task.deadline - Clock::now()) / 2;
 }
 
 bool WorkQueue::GoesBefore(const Entry& a, const Entry& b) const {
@@ -104,7 +114,7 @@ void WorkQueue::GiveTurns() {
     ++begun_;
     --waiting_;
     to_begin_.push_back(next);
-    if (idle_ < to_begin_.size()) {
+    if (idle_ < to_begin_.size() && threads_.size() < max_begun_) {
       threads_.emplace_back([this] { Run(); });
     }
     posted_.notify_one();
@@ -142,6 +152,9 @@ void WorkQueue::Compute(Entries::iterator entry, std::unique_lock<std::mutex>& l
   entry->task.run();
   lock.lock();
   EndTurn(*entry);
+  if (!entry->task.budget->stopped()) {  // what was given up says nothing
+    usual_ = usual_ == Clock::duration() ? entry->served : usual_ + (entry->served - usual_) / 8;
+  }
   // From `done` on nobody may touch the budget.
   Task task = std::move(entry->task);
   if (--entry->client->second.tasks == 0) clients_.erase(entry->client);

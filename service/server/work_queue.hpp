@@ -31,6 +31,8 @@ class WorkQueue {
     WorkBudget* budget = nullptr;  // must live until `done` is called; never null
     std::function<void()> run;     // computes; must not throw
     std::function<void()> done;    // called after `run` has ended and given up its turn
+    // When nobody waits for the task any more.
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   };
 
   // Lets at most `turns` tasks (1 or more) compute at once and `max_waiting` (0 or more) wait
@@ -40,8 +42,10 @@ class WorkQueue {
   // Runs what was posted, then joins the threads.
   ~WorkQueue();
 
-  // Adds a task. Returns false when the queue is full, or a quarter of it is left and a known
-  // client has the rest.
+  // Adds a task. Returns false when the queue is full, when a quarter of it is left and a known
+  // client has the rest, or when the task would wait for more than half of the time to its
+  // deadline: whoever is told at once can do something else, and no turn is spent on what comes too
+  // late.
   bool TryPost(Task task);
 
   // Returns the number of tasks that have not begun.
@@ -74,10 +78,12 @@ class WorkQueue {
   void Pause(Entry& entry);
   void EndTurn(Entry& entry);
   void GiveTurns();
+  bool ComesTooLate(const Task& task, std::size_t of_client) const;
   bool GoesBefore(const Entry& a, const Entry& b) const;
   bool MayHaveTurn(const Entry& entry) const;
   Entries::iterator Next();
 
+  const std::size_t turns_;
   const std::size_t max_unfinished_;
   const std::size_t max_begun_;
   mutable std::mutex mutex_;        // guards all below
@@ -91,6 +97,7 @@ class WorkQueue {
   std::size_t begun_ = 0;    // entries begun
   std::size_t idle_ = 0;     // threads
   std::uint64_t turns_given_ = 0;
+  Clock::duration usual_{};  // that a task computes, of those that somebody waited for
   bool closed_ = false;
   std::vector<std::thread> threads_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <latch>
 #include <memory>
@@ -104,6 +105,37 @@ TEST(WorkQueue, AClientLeavesPlacesToOthers) {
   for (int i = 0; i < 20; ++i) giants.push_back(std::make_unique<Giant>(queue, "a"));
   EXPECT_EQ(std::ranges::count_if(giants, [](const auto& giant) { return giant->posted(); }), 12);
   RunSmall(queue, "b");
+}
+
+// What a task usually computes is known from one that took at least so long.
+TEST(WorkQueue, RefusesWhatWouldComeTooLate) {
+  using Clock = std::chrono::steady_clock;
+  WorkQueue queue(1, 100);
+  WorkBudget budget;
+  std::promise<void> done;
+  const auto compute = [] {
+    for (const auto start = Clock::now(); Clock::now() - start < std::chrono::milliseconds(2);) {
+    }
+  };
+  ASSERT_TRUE(queue.TryPost({"a", &budget, compute, [&] { done.set_value(); }}));
+  done.get_future().wait();
+  Giant giant(queue, "a");
+  giant.WaitBegun();
+  std::latch ended(3);
+  std::vector<WorkBudget> budgets(4);
+  const auto post = [&](std::size_t i, std::string client, Clock::duration until_deadline) {
+    return queue.TryPost({.client = std::move(client),
+                          .budget = &budgets[i],
+                          .run = [] {},
+                          .done = [&] { ended.count_down(); },
+                          .deadline = Clock::now() + until_deadline});
+  };
+  EXPECT_TRUE(post(0, "a", std::chrono::hours(1)));
+  EXPECT_TRUE(post(1, "a", std::chrono::hours(1)));
+  EXPECT_FALSE(post(2, "a", std::chrono::milliseconds(4))) << "2 ms after the giant at least";
+  EXPECT_TRUE(post(3, "b", std::chrono::milliseconds(4))) << "who has nothing waiting is next";
+  giant.End();
+  ended.wait();
 }
 
 TEST(WorkQueue, RunsWhatWasPostedBeforeItEnds) {

@@ -1,0 +1,56 @@
+// Memory that is worth keeping from one use to the next.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace espalier {
+
+// Lends objects as their last user left them. There come to be as many as were ever in use at a
+// time, whatever the number of threads that use one now and then. Thread-safe; must outlive what it
+// lends.
+template <class T>
+class Reused {
+ public:
+  // One object, which goes back when this ends.
+  class Lent {
+   public:
+    Lent(Reused& owner, std::unique_ptr<T> object) : owner_(owner), object_(std::move(object)) {}
+    ~Lent() { owner_.Take(std::move(object_)); }
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+
+    T* operator->() const { return object_.get(); }
+    T& operator*() const { return *object_; }
+
+   private:
+    Reused& owner_;
+    std::unique_ptr<T> object_;
+  };
+
+  // Lends the object that came back last, or a new one where all are in use.
+  Lent Lend() {
+    std::unique_ptr<T> object;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        object = std::move(free_.back());
+        free_.pop_back();
+      }
+    }
+    return Lent(*this, object ? std::move(object) : std::make_unique<T>());
+  }
+
+ private:
+  void Take(std::unique_ptr<T> object) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(object));
+  }
+
+  std::mutex mutex_;  // guards free_
+  std::vector<std::unique_ptr<T>> free_;
+};
+
+}  // namespace espalier
