@@ -38,8 +38,8 @@ gets it until the controller confirms or releases it, or it expires. --release g
 others, even if pods are about to start there: first make sure that their controller is gone. All of
 the holds are released, or none. AGE and LEFT are in seconds.
 
-Exit codes: 0 done; 2 wrong command line; 3 a hold that is not there, or nothing is loaded; 4 no
-server, or output lost; 5 internal error.)";
+Exit codes: 0 done; 2 wrong command line; 3 a hold that is not there; 4 no server, nothing loaded
+there, or output lost; 5 internal error.)";
 
 void PrintTable(const std::vector<RemoteHold>& holds) {
   std::vector<TableRow> rows;
