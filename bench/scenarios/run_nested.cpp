@@ -104,15 +104,14 @@ std::vector<std::string> CheckBlocks(const LoadedScenario& loaded, const GangAns
 
 Result<void> RunNested(const LoadedScenario& loaded, const RunOptions& options,
                        ScenarioResult& result) {
-  const Result<std::unique_ptr<NestedRunner>> runner = options.make_nested_runner();
-  if (!runner) return tl::unexpected(runner.error());
+  const std::unique_ptr<NestedRunner> runner = options.make_nested_runner();
   const std::vector<NestedRequest> requests = NestedRequestsOf(loaded);
   std::optional<ClusterState> state;
   std::vector<NestedAnswer> answers;
   result.stages = Repeat(options.repeat, [&](StageTimes& times) {
     state.emplace(loaded.state.Clone());
     times.Time("compute", [&] {
-      answers = PlaceNested(**runner, *state, requests, PlacementMode::kSequential);
+      answers = PlaceNested(*runner, *state, requests, PlacementMode::kSequential);
     });
   });
   result.least = CountingOnce(loaded);

@@ -24,7 +24,7 @@ struct ScenarioResult;
 struct RunOptions {
   std::function<Result<std::shared_ptr<Backend>>()> make_backend;
   // Makes the runner that decides nested gangs.
-  std::function<Result<std::unique_ptr<NestedRunner>>()> make_nested_runner;
+  std::function<std::unique_ptr<NestedRunner>()> make_nested_runner;
   RepeatOptions repeat;
   std::int64_t gangs = 0;  // only this many, from the first; 0: all
   bool check = true;

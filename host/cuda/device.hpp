@@ -17,7 +17,6 @@
 #include <tl/expected.hpp>
 
 #include "kernels/cuda/decide_blocks.hpp"
-#include "kernels/cuda/nested_blocks.hpp"
 
 namespace espalier {
 
@@ -42,7 +41,7 @@ using DeviceResult = tl::expected<T, DeviceError>;
 
 // A kernel with its arguments.
 using KernelCall = std::variant<ScatterArgs, CountLeavesArgs, CountShapeBatchesArgs, RollUpArgs,
-                                DecideArgs, ExclusionsArgs, OffsetsArgs, CompactArgs, NestedArgs>;
+                                DecideArgs, ExclusionsArgs, OffsetsArgs, CompactArgs>;
 
 inline constexpr std::size_t kKernels = std::variant_size_v<KernelCall>;
 

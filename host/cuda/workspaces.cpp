@@ -42,10 +42,6 @@ Workspace Workspaces::LayOut(const Extent& extent, Packer& packer) {
   return workspace;
 }
 
-Workspace Workspaces::LayOutPlain(const TreeView& tree, Packer& packer) {
-  return LayOut({WidestLevel(tree), 0}, packer);
-}
-
 DeviceResult<void> Workspaces::Prepare(const TreeView& tree, bool balanced, std::int32_t blocks) {
   Extent wanted = extent_;
   wanted.width = std::max(wanted.width, WidestLevel(tree));

@@ -20,10 +20,6 @@ class Workspaces {
   // the host. Earlier work must have been waited for.
   DeviceResult<void> Prepare(const TreeView& tree, bool balanced, std::int32_t blocks);
 
-  // Lays out one workspace for the tree, which is on the host, without the part of balanced
-  // placement.
-  static Workspace LayOutPlain(const TreeView& tree, Packer& packer);
-
   const Workspace* data() const { return workspaces_; }  // on the device
   std::int32_t size() const { return size_; }
 

@@ -1,4 +1,4 @@
-// Runs the decision of a nested gang, on the CPU or on a device.
+// Runs the decision of a nested gang.
 #pragma once
 
 #include <memory>

@@ -6,7 +6,6 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/cuda/decide_blocks.hpp"
-#include "kernels/cuda/nested_blocks.hpp"
 
 namespace espalier {
 
@@ -21,7 +20,6 @@ cudaError_t Launch(const DecideArgs& args, cudaStream_t stream);
 cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream);
 cudaError_t Launch(const OffsetsArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CompactArgs& args, cudaStream_t stream);
-cudaError_t Launch(const NestedArgs& args, cudaStream_t stream);
 
 // Returns why this build has no code for this device, or success when it has; so does
 // CheckDecideKernel.

@@ -8,7 +8,6 @@
 #include "fallback_cpu/nested_cpu.hpp"
 #include "host/cuda/cuda_device.hpp"
 #include "host/cuda/emulated_device.hpp"
-#include "host/cuda/nested_device.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/nested/tree_placer.hpp"
 
@@ -24,14 +23,10 @@ tl::unexpected<Error> UnknownBackend(std::string_view name) {
                               Excerpt(name)));
 }
 
-// Lets a back end on a device place trees there too, or on the CPU once there is no device.
-Result<std::shared_ptr<Backend>> WithTrees(std::string_view name,
-                                           Result<std::shared_ptr<DeviceBackend>> backend) {
+// Lets a back end on a device place trees, which it does on the CPU.
+Result<std::shared_ptr<Backend>> WithTrees(Result<std::shared_ptr<DeviceBackend>> backend) {
   if (!backend) return tl::unexpected(backend.error());
-  (*backend)->SetTrees(MakeTreePlacer([name = std::string(name)] {
-    auto runner = MakeNestedRunner(name);
-    return runner ? *std::move(runner) : MakeNestedCpuRunner();
-  }));
+  (*backend)->SetTrees(MakeTreePlacer(MakeNestedCpuRunner));
   return backend;
 }
 
@@ -47,28 +42,14 @@ Result<std::shared_ptr<Backend>> MakeBackend(std::string_view name, int threads,
     options.lookahead = kLookahead;
   }
   if (name == "emulated") {
-    return WithTrees(name, DeviceBackend::Make(
-                               "emulated", [] { return MakeEmulatedDevice(); }, cpu, options));
+    return WithTrees(DeviceBackend::Make(
+        "emulated", [] { return MakeEmulatedDevice(); }, cpu, options));
   }
   if (name == "cuda" || name == "auto") {
     auto cuda = DeviceBackend::Make(
         "cuda", [] { return OpenCudaDevice(); }, cpu, options);
     if (!cuda && name == "auto") return cpu;
-    return WithTrees(name, std::move(cuda));
-  }
-  return UnknownBackend(name);
-}
-
-Result<std::unique_ptr<NestedRunner>> MakeNestedRunner(std::string_view name) {
-  if (name == "cpu" || name == "auto") return MakeNestedCpuRunner();
-  if (name == "emulated")
-    return MakeNestedDeviceRunner(MakeEmulatedDevice(), MakeNestedCpuRunner());
-  if (name == "cuda") {
-    DeviceResult<std::unique_ptr<Device>> device = OpenCudaDevice();
-    if (device) return MakeNestedDeviceRunner(*std::move(device), MakeNestedCpuRunner());
-    return tl::unexpected<Error>(Error{
-        ErrorClass::kDeviceFault,
-        fmt::format("back end cuda: {}: {}", Name(device.error().fault), device.error().message)});
+    return WithTrees(std::move(cuda));
   }
   return UnknownBackend(name);
 }

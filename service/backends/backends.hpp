@@ -11,7 +11,6 @@
 #include "host/cuda/device_backend.hpp"
 #include "host/engine/backend.hpp"
 #include "host/model/result.hpp"
-#include "host/nested/nested_runner.hpp"
 
 namespace espalier {
 
@@ -21,16 +20,13 @@ namespace espalier {
 //  * "auto" answers batches on a GPU if there is one and they are decided sooner there, as far as
 //    measured, and everything else, also requests in order, on the CPU;
 //  * "emulated" is like "cuda" on a device that the host emulates, for tests.
+// Nested gangs are decided on the CPU by all of them.
 // `threads` is the number of threads of the CPU back end; 0 is one per core. `largest_batch` is the
 // largest batch that is expected: "auto" opens no GPU when it is below kCrossoverBatch. Errors:
 // kBadInput for any other name; kDeviceFault when there is no usable GPU.
 Result<std::shared_ptr<Backend>> MakeBackend(
     std::string_view name, int threads,
     std::size_t largest_batch = std::numeric_limits<std::size_t>::max());
-
-// Makes a runner that decides nested gangs: on the CPU for "auto" and "cpu", on a device for every
-// gang for "cuda" and "emulated". Errors are those of MakeBackend.
-Result<std::unique_ptr<NestedRunner>> MakeNestedRunner(std::string_view name);
 
 // Returns a name for people: "cpu", or the name of the back end and its device.
 std::string DescribeBackend(const Backend& backend);

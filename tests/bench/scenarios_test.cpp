@@ -118,7 +118,7 @@ TEST(RunScenario, NestedGangsAnswerRightOnASmallCluster) {
   scenario.prefill = "P0";
   scenario.mode = BenchMode::kNested;
   RunOptions options = Once();
-  options.make_nested_runner = [] { return MakeNestedCpuRunner(); };
+  options.make_nested_runner = MakeNestedCpuRunner;
   std::int64_t asked = 0;
   std::string digest;
   options.plain_digest = [&](const Scenario&, std::int64_t gangs) -> Result<std::string> {

@@ -1,5 +1,4 @@
-// The engine and the oracle decide random nested gangs alike, on one lane, on threads and on a
-// device.
+// The engine and the oracle decide random nested gangs alike, on one lane and on threads.
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,10 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/nested_cpu.hpp"
-#include "host/cuda/emulated_device.hpp"
-#include "host/cuda/nested_device.hpp"
+#include "fallback_cpu/scratch.hpp"
 #include "host/nested/place_nested.hpp"
-#include "tests/cuda/faulty_device.hpp"
+#include "kernels/nested/place_nested.hpp"
+#include "kernels/team/thread_team.hpp"
 #include "tests/differential/random.hpp"
 #include "tests/nested/nested_generator.hpp"
 #include "tests/oracle/nested.hpp"
@@ -115,34 +114,32 @@ TEST_P(NestedSeeds, EngineAgreesWithOracle) {
   }
 }
 
-// The same bits from threads of a device and from one lane, on the device and back.
-void ExpectEqualOnDevice(std::int32_t lanes, std::uint64_t seeds) {
-  EmulatedDeviceOptions options;
-  options.lanes = lanes;
-  options.guard_memory = true;
-  const auto cpu = MakeNestedCpuRunner();
-  const auto device = MakeNestedDeviceRunner(MakeEmulatedDevice(options), nullptr);
-  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    const NestedInstance instance = GenerateNested(seed);
-    ASSERT_EQ(AskEngine(instance, *cpu), AskEngine(instance, *device)) << "seed " << seed;
+// Decides with several threads, as a device would.
+class ThreadsRunner final : public NestedRunner {
+ public:
+  explicit ThreadsRunner(std::int32_t lanes) : lanes_(lanes) {}
+
+  NestedResult Run(NestedRun run) override {
+    run.workspace = scratch_.Get(run.space.tree, false);
+    run.waited_for = nullptr;  // threads could hear different answers
+    std::vector<NestedResult> results(static_cast<std::size_t>(lanes_));
+    ThreadTeam::Run(lanes_, [&](ThreadTeam& team) {
+      results[static_cast<std::size_t>(team.rank())] = espalier::PlaceNested(team, run);
+    });
+    return results.front();
   }
-}
 
-TEST(NestedOnDevice, OneLaneAnswersAsTheCpu) { ExpectEqualOnDevice(1, 20000); }
-TEST(NestedOnDevice, ThreeLanesAnswerAsTheCpu) { ExpectEqualOnDevice(3, 300); }
+ private:
+  std::int32_t lanes_;
+  Scratch scratch_;
+};
 
-// Whenever the device fails, the CPU answers this request and all behind it.
-TEST(NestedOnDevice, TheCpuTakesOverWhenTheDeviceFails) {
-  const NestedInstance instance = GenerateNested(4);
-  const auto cpu = MakeNestedCpuRunner();
-  const auto expected = AskEngine(instance, *cpu);
-  for (int fail_at = 1; fail_at <= 6; ++fail_at) {
-    const auto plan = std::make_shared<FaultPlan>();
-    plan->fail_at = fail_at;
-    const auto device = MakeNestedDeviceRunner(
-        std::make_unique<FaultyDevice>(MakeEmulatedDevice(), plan), MakeNestedCpuRunner());
-    ASSERT_EQ(expected, AskEngine(instance, *device)) << "call " << fail_at;
-    EXPECT_EQ(plan->calls, fail_at) << "it is not asked again";
+TEST(NestedOnThreads, ThreeLanesAnswerAsOne) {
+  const auto one = MakeNestedCpuRunner();
+  ThreadsRunner three(3);
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const NestedInstance instance = GenerateNested(seed);
+    ASSERT_EQ(AskEngine(instance, *one), AskEngine(instance, three)) << "seed " << seed;
   }
 }
 
@@ -151,7 +148,6 @@ TEST(NestedOnDevice, TheCpuTakesOverWhenTheDeviceFails) {
 TEST(NestedOnChangedNodes, AnswersAreThoseOfAStateBuiltAnew) {
   constexpr std::uint64_t kSeeds = 3000;
   const auto runner = MakeNestedCpuRunner();
-  const auto device = MakeNestedDeviceRunner(MakeEmulatedDevice({.lanes = 1}), nullptr);
   int applied = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     NestedInstance instance = GenerateNested(seed);
@@ -181,19 +177,17 @@ TEST(NestedOnChangedNodes, AnswersAreThoseOfAStateBuiltAnew) {
     ASSERT_TRUE(changed->Apply(change, true, WorkBudget::Unlimited()));
     ++applied;
     const auto expected = AskEngine(instance, *runner);
-    for (NestedRunner* one : {runner.get(), device.get()}) {
-      ClusterState again = changed->Clone();
-      const auto answers = PlaceNested(*one, again, instance.requests, PlacementMode::kSequential);
-      ASSERT_EQ(answers.size(), expected.size());
-      for (std::size_t i = 0; i < answers.size(); ++i) {
-        std::string tree;
-        Describe(instance.requests[i].root, 0, tree);
-        ASSERT_EQ(answers[i], expected[i])
-            << "seed " << seed << " request " << i << " profile "
-            << static_cast<int>(instance.profile) << "\n"
-            << tree << answers[i].reason << " " << Text(answers[i])
-            << "anew: " << expected[i].reason << " " << Text(expected[i]);
-      }
+    const auto answers =
+        PlaceNested(*runner, *changed, instance.requests, PlacementMode::kSequential);
+    ASSERT_EQ(answers.size(), expected.size());
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      std::string tree;
+      Describe(instance.requests[i].root, 0, tree);
+      ASSERT_EQ(answers[i], expected[i])
+          << "seed " << seed << " request " << i << " profile "
+          << static_cast<int>(instance.profile) << "\n"
+          << tree << answers[i].reason << " " << Text(answers[i]) << "anew: " << expected[i].reason
+          << " " << Text(expected[i]);
     }
   }
   EXPECT_GT(applied, static_cast<int>(kSeeds) / 4);

@@ -9,6 +9,7 @@
 
 #include "bench/scenarios/run_scenario.hpp"
 #include "bench/scenarios/scenario_table.hpp"
+#include "fallback_cpu/nested_cpu.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/bench/bench_dispatch.hpp"
 #include "service/cli/bench/bench_end_to_end.hpp"
@@ -118,7 +119,7 @@ class BenchRun {
   RunOptions MakeRunOptions() const {
     RunOptions run;
     run.make_backend = [this] { return MakeBackend(options_.backend, options_.threads); };
-    run.make_nested_runner = [this] { return MakeNestedRunner(options_.backend); };
+    run.make_nested_runner = MakeNestedCpuRunner;
     run.repeat = {options_.repeats, options_.seconds};
     run.gangs = options_.gangs;
     run.check = !options_.no_checks;
