@@ -1,12 +1,15 @@
 #include "host/cuda/cuda_device.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -14,6 +17,7 @@
 
 #include "host/cuda/cuda_fault.hpp"
 #include "host/cuda/repeated_launches.hpp"
+#include "host/cuda/shared_context.hpp"
 #include "kernels/cuda/launch.hpp"
 
 namespace espalier {
@@ -42,6 +46,22 @@ using CudaEvent = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEve
 constexpr std::chrono::milliseconds kEagerWait(2);
 constexpr std::chrono::microseconds kBetweenLooks(50);
 
+// Freed memory that is kept for what is allocated next, instead of going back to the driver at each
+// Synchronize: more than the counts of a few branches take, and little of a GPU that others share.
+constexpr std::uint64_t kKeptBytes = std::uint64_t{256} << 20;
+
+SharedContext& Context() {
+  static SharedContext context;
+  return context;
+}
+
+template <class... Args>
+cudaError_t CheckAllKernels(std::type_identity<std::variant<Args...>> /*calls*/) {
+  cudaError_t found = cudaSuccess;
+  ((found = found == cudaSuccess ? CheckKernel<Args>() : found), ...);
+  return found;
+}
+
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(KernelTimes* times) : times_(times) {}
@@ -53,12 +73,16 @@ class CudaDevice final : public Device {
   }
 
   ~CudaDevice() override {
-    if (stuck_) Abandon();
-    if (stream_ == nullptr || stuck_) return;
-    cudaStreamSynchronize(stream_);
-    repeated_ = {};
-    timed_.clear();
-    cudaStreamDestroy(stream_);
+    if (stuck_) {
+      Abandon();
+    } else if (stream_ != nullptr) {
+      cudaStreamSynchronize(stream_);
+      repeated_ = {};
+      timed_.clear();
+      cudaStreamDestroy(stream_);
+      cudaMemPoolTrimTo(pool_, 0);
+    }
+    if (joined_) Context().Leave();
   }
 
   std::string_view name() const override { return name_; }
@@ -195,8 +219,13 @@ class CudaDevice final : public Device {
 
   DeviceResult<void> Initialise() {
     // A context that an earlier fault broke fails here, and whatever is asked of it: it goes first.
-    if (cudaFree(nullptr) != cudaSuccess) cudaDeviceReset();
+    joined_ =
+        Context().Join([] { return cudaFree(nullptr) == cudaSuccess; }, [] { cudaDeviceReset(); });
     cudaGetLastError();  // what led here, or that there is no device, which the next call says
+    if (!joined_) {
+      return tl::unexpected(DeviceError{
+          DeviceFault::kLost, "a fault broke the context, which another device still uses"});
+    }
     int devices = 0;
     if (auto done = Check(cudaGetDeviceCount(&devices), "looking for a device"); !done) return done;
     if (devices == 0) return tl::unexpected(DeviceError{DeviceFault::kNoDevice, "no CUDA device"});
@@ -209,9 +238,13 @@ class CudaDevice final : public Device {
       return done;
     }
     name_ = properties.name;
-    concurrent_blocks_ = properties.multiProcessorCount * kDecideBlocks;
     if (auto done = CheckCode(properties); !done) return done;
-    if (auto done = KeepFreedMemory(kDevice); !done) return done;
+    int blocks = 0;
+    if (auto done = Check(DecideBlocksPerProcessor(blocks), "reading the occupancy"); !done) {
+      return done;
+    }
+    concurrent_blocks_ = properties.multiProcessorCount * std::max(blocks, 1);
+    if (auto done = LimitKeptMemory(kDevice); !done) return done;
     std::size_t total = 0;
     if (auto done = Check(cudaMemGetInfo(&free_memory_bytes_, &total), "reading the free memory");
         !done) {
@@ -222,8 +255,7 @@ class CudaDevice final : public Device {
 
   // A build may have no code for this device.
   static DeviceResult<void> CheckCode(const cudaDeviceProp& device) {
-    cudaError_t found = CheckBulkKernels();
-    if (found == cudaSuccess) found = CheckDecideKernel();
+    const cudaError_t found = CheckAllKernels(std::type_identity<KernelCall>());
     if (found == cudaSuccess) return {};
     cudaGetLastError();
     return tl::unexpected(
@@ -233,20 +265,18 @@ class CudaDevice final : public Device {
                                 cudaGetErrorName(found))});
   }
 
-  // Freed memory stays in the pool instead of going back to the driver at each Synchronize. What
-  // the pool holds of an earlier session goes back now.
-  static DeviceResult<void> KeepFreedMemory(int device) {
-    cudaMemPool_t pool = nullptr;
-    if (auto done = Check(cudaDeviceGetDefaultMemPool(&pool, device), "the memory pool"); !done) {
+  DeviceResult<void> LimitKeptMemory(int device) {
+    if (auto done = Check(cudaDeviceGetDefaultMemPool(&pool_, device), "the memory pool"); !done) {
       return done;
     }
-    if (auto done = Check(cudaMemPoolTrimTo(pool, 0), "the memory pool"); !done) return done;
-    std::uint64_t threshold = UINT64_MAX;
-    return Check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold),
+    std::uint64_t threshold = kKeptBytes;
+    return Check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &threshold),
                  "the memory pool");
   }
 
+  bool joined_ = false;  // to the context
   cudaStream_t stream_ = nullptr;
+  cudaMemPool_t pool_ = nullptr;
   std::string name_;
   std::int32_t concurrent_blocks_ = 1;
   std::size_t free_memory_bytes_ = 0;

@@ -8,7 +8,9 @@
 namespace espalier {
 
 // Opens the first CUDA device, with a stream of its own. Recreates a context that an earlier fault
-// broke, so devices opened before must be destroyed. Error kNotCompiled: this build has no CUDA.
+// broke; error kLost while another device of this process uses it. Error kNotCompiled: this build
+// has no CUDA. Memory that was freed goes back to the driver when the device is destroyed, and
+// before that as far as it exceeds 256 MiB.
 // When `times` is not null, it gets the time of every kernel, measured by events around each
 // launch.
 DeviceResult<std::unique_ptr<Device>> OpenCudaDevice(KernelTimes* times = nullptr);

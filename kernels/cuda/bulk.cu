@@ -71,9 +71,33 @@ cudaError_t Launch(const CompactArgs& args, cudaStream_t stream) {
   return LaunchChecked(compact_kernel, kBulkThreads, args, stream);
 }
 
-cudaError_t CheckBulkKernels() {
-  return CheckKernels(scatter_kernel, count_leaves_kernel, count_shape_batches_kernel,
-                      roll_up_kernel, exclusions_kernel, offsets_kernel, compact_kernel);
+template <>
+cudaError_t CheckKernel<ScatterArgs>() {
+  return CheckCode(scatter_kernel);
+}
+template <>
+cudaError_t CheckKernel<CountLeavesArgs>() {
+  return CheckCode(count_leaves_kernel);
+}
+template <>
+cudaError_t CheckKernel<CountShapeBatchesArgs>() {
+  return CheckCode(count_shape_batches_kernel);
+}
+template <>
+cudaError_t CheckKernel<RollUpArgs>() {
+  return CheckCode(roll_up_kernel);
+}
+template <>
+cudaError_t CheckKernel<ExclusionsArgs>() {
+  return CheckCode(exclusions_kernel);
+}
+template <>
+cudaError_t CheckKernel<OffsetsArgs>() {
+  return CheckCode(offsets_kernel);
+}
+template <>
+cudaError_t CheckKernel<CompactArgs>() {
+  return CheckCode(compact_kernel);
 }
 
 }  // namespace espalier

@@ -17,6 +17,13 @@ cudaError_t Launch(const DecideArgs& args, cudaStream_t stream) {
   return LaunchChecked(decide_kernel, kDecideThreads, args, stream);
 }
 
-cudaError_t CheckDecideKernel() { return CheckKernels(decide_kernel); }
+template <>
+cudaError_t CheckKernel<DecideArgs>() {
+  return CheckCode(decide_kernel);
+}
+
+cudaError_t DecideBlocksPerProcessor(int& blocks) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, decide_kernel, kDecideThreads, 0);
+}
 
 }  // namespace espalier

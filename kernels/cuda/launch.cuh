@@ -10,6 +10,7 @@ inline constexpr int kBulkThreads = 256;    // passes over leaves, domains and s
 inline constexpr int kDecideThreads = 128;  // one evaluation: lists of dozens to thousands
 // Blocks a processor holds at least: without this the compiler saves registers and spills.
 inline constexpr int kBulkBlocks = 4;
+inline constexpr int kDecideBlocks = 2;
 
 // Queues one kernel and checks that it was accepted; debug builds wait and check that it ran,
 // unless the stream records a graph.
@@ -31,16 +32,11 @@ cudaError_t LaunchChecked(void (*kernel)(Args), int threads, const Args& args,
   return launched;
 }
 
-// Returns success when the current device can run these kernels, or the first error.
-template <class... Kernel>
-cudaError_t CheckKernels(Kernel... kernel) {
-  cudaError_t found = cudaSuccess;
-  const auto check = [&found](const void* one) {
-    cudaFuncAttributes attributes{};
-    if (found == cudaSuccess) found = cudaFuncGetAttributes(&attributes, one);
-  };
-  (check(reinterpret_cast<const void*>(kernel)), ...);
-  return found;
+// Returns success when the current device can run the kernel.
+template <class Args>
+cudaError_t CheckCode(void (*kernel)(Args)) {
+  cudaFuncAttributes attributes{};
+  return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel));
 }
 
 // Runs the body of every kernel: this block's part on a team of all its threads.

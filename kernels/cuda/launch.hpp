@@ -9,9 +9,6 @@
 
 namespace espalier {
 
-// Blocks of the decide kernel that a processor holds at the same time.
-inline constexpr int kDecideBlocks = 2;
-
 cudaError_t Launch(const ScatterArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CountLeavesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CountShapeBatchesArgs& args, cudaStream_t stream);
@@ -21,9 +18,27 @@ cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream);
 cudaError_t Launch(const OffsetsArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CompactArgs& args, cudaStream_t stream);
 
-// Returns why this build has no code for this device, or success when it has; so does
-// CheckDecideKernel.
-cudaError_t CheckBulkKernels();
-cudaError_t CheckDecideKernel();
+// Returns why this build has no code of the kernel for the current device, or success when it has.
+template <class Args>
+cudaError_t CheckKernel();
+template <>
+cudaError_t CheckKernel<ScatterArgs>();
+template <>
+cudaError_t CheckKernel<CountLeavesArgs>();
+template <>
+cudaError_t CheckKernel<CountShapeBatchesArgs>();
+template <>
+cudaError_t CheckKernel<RollUpArgs>();
+template <>
+cudaError_t CheckKernel<DecideArgs>();
+template <>
+cudaError_t CheckKernel<ExclusionsArgs>();
+template <>
+cudaError_t CheckKernel<OffsetsArgs>();
+template <>
+cudaError_t CheckKernel<CompactArgs>();
+
+// Sets how many blocks of the decide kernel a processor of the current device holds at a time.
+cudaError_t DecideBlocksPerProcessor(int& blocks);
 
 }  // namespace espalier
