@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "host/cuda/job_work.hpp"
+
 namespace espalier {
 namespace {
 
@@ -76,15 +78,21 @@ DeviceResult<void> DeviceSession::EvaluateState(std::span<const PlacementJob> jo
   if (auto done = workspaces_.Prepare(state.snapshot().tree(), balanced, blocks); !done) {
     return done;
   }
+  const JobWork work(state.snapshot().tree());
   while (!indices.empty()) {
-    Wave wave(*device_, **mirror, state, counts_bytes_);
-    while (!indices.empty()) {
-      const DeviceResult<bool> added =
-          wave.Add(jobs[indices.front()], indices.front(), counts_cache_);
+    Wave wave(*device_, **mirror, state, counts_bytes_, workspaces_.size());
+    for (; !indices.empty(); indices = indices.subspan(1)) {
+      const std::size_t index = indices.front();
+      const std::int64_t steps = work.Steps(jobs[index]);
+      if (steps > kMaxBlockSteps) {
+        declined.push_back(index);
+        continue;
+      }
+      const DeviceResult<bool> added = wave.Add(jobs[index], index, steps, counts_cache_);
       if (!added) return tl::unexpected(added.error());
       if (!*added) break;
-      indices = indices.subspan(1);
     }
+    if (wave.empty()) break;
     if (auto done = wave.Run(workspaces_, wave_memory_, results, declined); !done) return done;
   }
   return {};

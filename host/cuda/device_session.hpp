@@ -29,8 +29,8 @@ class DeviceSession {
   const Device& device() const { return *device_; }
 
   // Writes the answer of jobs[i] to results[i] and waits for the device. Returns the indices of
-  // jobs for which the device has too little memory; their results are not set. After an error all
-  // results are meaningless and the session must not be used again.
+  // jobs for which the device has too little memory or that are too much work; their results are
+  // not set. After an error all results are meaningless and the session must not be used again.
   DeviceResult<std::vector<std::size_t>> Evaluate(std::span<const PlacementJob> jobs,
                                                   std::span<PlacementResult> results);
 

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "host/cuda/job_work.hpp"
+
 namespace espalier {
 namespace {
 
@@ -34,17 +36,21 @@ std::size_t OffsetOf(const void* array, const DeviceMemory& memory) {
 }  // namespace
 
 Wave::Wave(Device& device, StateMirror& mirror, const FlavorState& state,
-           std::size_t max_counts_bytes)
+           std::size_t max_counts_bytes, std::int32_t blocks)
     : device_(&device),
       mirror_(&mirror),
       state_(&state),
       max_counts_bytes_(max_counts_bytes),
+      block_steps_(static_cast<std::size_t>(blocks), 0),
       counts_(mirror, state) {}
 
-DeviceResult<bool> Wave::Add(const PlacementJob& job, std::size_t index, DeviceCountsCache& cache) {
+DeviceResult<bool> Wave::Add(const PlacementJob& job, std::size_t index, std::int64_t steps,
+                             DeviceCountsCache& cache) {
   const std::int32_t shares = ShareCapacity(job);
+  std::int64_t& block_steps = block_steps_[members_.size() % block_steps_.size()];
   if (!members_.empty()) {
     if (members_.size() == kMaxJobs || share_capacity_ + shares > kMaxShares) return false;
+    if (block_steps + steps > kMaxBlockSteps) return false;
     if (counts_.counts_bytes() + DeviceCountsBytes(job) > max_counts_bytes_) return false;
   }
   DeviceResult<std::shared_ptr<DeviceCounts>> counts = cache.Get(job);
@@ -53,6 +59,7 @@ DeviceResult<bool> Wave::Add(const PlacementJob& job, std::size_t index, DeviceC
   if (!entry) return tl::unexpected(entry.error());
   members_.push_back({&job, index, *entry, shares, share_capacity_});
   share_capacity_ += shares;
+  block_steps += steps;
   return true;
 }
 

@@ -31,12 +31,18 @@ struct WaveMemory {
 
 class Wave {
  public:
-  // Makes an empty wave. The mirror must be up to date with `state`.
-  Wave(Device& device, StateMirror& mirror, const FlavorState& state, std::size_t max_counts_bytes);
+  // Makes an empty wave, whose jobs `blocks` thread blocks decide. The mirror must be up to date
+  // with `state`.
+  Wave(Device& device, StateMirror& mirror, const FlavorState& state, std::size_t max_counts_bytes,
+       std::int32_t blocks);
 
-  // Adds the job with this index, which must be of the wave's state. Returns false when the wave is
-  // full; the first job always has room.
-  DeviceResult<bool> Add(const PlacementJob& job, std::size_t index, DeviceCountsCache& cache);
+  bool empty() const { return members_.empty(); }
+
+  // Adds the job with this index, which must be of the wave's state and takes a thread block so
+  // many steps (JobWork). Returns false when the wave is full, or the block that would decide the
+  // job has enough to do; the first job always has room.
+  DeviceResult<bool> Add(const PlacementJob& job, std::size_t index, std::int64_t steps,
+                         DeviceCountsCache& cache);
 
   // Runs all added jobs and waits. Appends the indices of jobs for which the device has too little
   // memory to `declined`.
@@ -78,6 +84,7 @@ class Wave {
   const FlavorState* state_;
   std::size_t max_counts_bytes_;
   std::int64_t share_capacity_ = 0;
+  std::vector<std::int64_t> block_steps_;  // of the jobs that each block decides
   WaveCounts counts_;
   std::vector<Member> members_;
   Input input_;

@@ -4,12 +4,10 @@
 #include <vector>
 
 #include "host/cuda/device_counts.hpp"
+#include "host/cuda/job_work.hpp"
 
 namespace espalier {
 namespace {
-
-// Jobs that need more are declined.
-constexpr std::size_t kStates = std::size_t{1} << 14;
 
 // Domains of the widest level, at least 1.
 std::size_t WidestLevel(const TreeView& tree) {
@@ -36,8 +34,8 @@ Workspace Workspaces::LayOut(const Extent& extent, Packer& packer) {
   workspace.best = LayOutCounts(extent.domains, true, true, packer);
   workspace.entropy = packer.Leave<double>(extent.width);
   workspace.terms = packer.Leave<Count>(extent.width);
-  workspace.states = packer.Leave<SelectionState>(kStates);
-  workspace.state_capacity = static_cast<std::int32_t>(kStates);
+  workspace.states = packer.Leave<SelectionState>(std::size_t{kDeviceStates});
+  workspace.state_capacity = kDeviceStates;
   workspace.state_heads = packer.Leave<std::int32_t>(2 * (extent.width + 1));
   return workspace;
 }

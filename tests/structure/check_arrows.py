@@ -40,7 +40,7 @@ ROOMS = {
         "kernels", "host/model", "host/packing", "host/engine", "host/what_if", "host/kueue",
         "host/readers", "host/webhooks",
     ],
-    "host/cuda": ["kernels", "host/model", "host/packing", "host/engine", "host/nested"],
+    "host/cuda": ["kernels", "host/model", "host/packing", "host/engine"],
     "fallback_cpu": ["kernels", "host/model", "host/packing", "host/engine", "host/nested"],
     "bench/scenarios": ["kernels", "host"],
     "service": ["kernels", "host", "fallback_cpu", "proto", "bench/scenarios"],
