@@ -1,0 +1,71 @@
+// Predictions are what the arithmetic says: more work takes longer, and the slowest part counts.
+#include "bench/gpu_model/gpu_model.hpp"
+
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "bench/gpu_model/predicting_device.hpp"
+#include "host/cuda/emulated_device.hpp"
+
+namespace espalier {
+namespace {
+
+const ModelSizes kSizes{{16, 256, 8192, 131072}, 8};
+constexpr GpuFigures kH100 = kModelledGpus[0];
+constexpr GpuFigures kH200 = kModelledGpus[1];
+
+CountShapeBatchesArgs Counting(std::int32_t leaves, std::int32_t batches) {
+  CountShapeBatchesArgs args;
+  args.leaves.size = leaves;
+  args.batch_count = batches;
+  return args;
+}
+
+TEST(GpuModelTest, CountingManyShapesIsBoundByInstructions) {
+  const double seconds = KernelSeconds(kH100, kSizes, Counting(131072, 32));
+  // 131,072 leaves x 256 shapes x (8 columns x 17 instructions + 30) by warps of 32.
+  EXPECT_NEAR(seconds, 131072.0 * 256 / 32 * 166 / (132 * 3 * 1.755e9), 1e-9);
+  EXPECT_EQ(seconds, KernelSeconds(kH200, kSizes, Counting(131072, 32)));
+  EXPECT_NEAR(KernelSeconds(kH100, kSizes, Counting(131072, 64)), 2 * seconds, 1e-9);
+}
+
+TEST(GpuModelTest, CountingFewLeavesIsBoundByLatency) {
+  EXPECT_EQ(KernelSeconds(kH100, kSizes, Counting(1024, 1)),
+            KernelSeconds(kH100, kSizes, Counting(2048, 1)));
+}
+
+TEST(GpuModelTest, MovingMuchIsBoundByMemory) {
+  ScatterArgs args;
+  args.size = 1 << 24;
+  args.columns = 8;
+  const double bytes = 20.0 * args.size * args.columns;
+  EXPECT_NEAR(KernelSeconds(kH100, kSizes, args), bytes / 3.35e12, 1e-9);
+  EXPECT_NEAR(KernelSeconds(kH200, kSizes, args), bytes / 4.8e12, 1e-9);
+}
+
+TEST(GpuModelTest, APredictionSumsUpWhatIsQueued) {
+  Predictor predictor;
+  PredictingDevice device(MakeEmulatedDevice(), predictor);
+  predictor.Start(kSizes);
+  const auto memory = device.Allocate(4096);
+  ASSERT_TRUE(memory);
+  const std::array<std::byte, 4096> bytes = {};
+  ASSERT_TRUE(device.CopyToDevice(*memory, bytes.data(), bytes.size()));
+  const KernelCall call =
+      OffsetsArgs{static_cast<JobOutcome*>(*memory), 0, static_cast<std::int64_t*>(*memory)};
+  ASSERT_TRUE(device.Launch({&call, 1}));
+  ASSERT_TRUE(device.Synchronize());
+  device.Free(*memory);
+  const Prediction& on_h100 = predictor.predictions()[0];
+  EXPECT_EQ(on_h100.launches, kH100.launch_seconds);
+  EXPECT_EQ(on_h100.waits, kH100.wait_seconds);
+  EXPECT_GT(on_h100.copies, 4096 / kH100.bus_bytes_per_second);
+  const double kernels = std::accumulate(on_h100.kernels.begin(), on_h100.kernels.end(), 0.0);
+  EXPECT_EQ(on_h100.total(), on_h100.launches + on_h100.copies + on_h100.waits + kernels);
+  predictor.Start(kSizes);
+  EXPECT_EQ(predictor.predictions()[0].total(), 0);
+}
+
+}  // namespace
+}  // namespace espalier
