@@ -1,41 +1,45 @@
 // How long a device takes for scenarios of the benchmark suite, next to the CPU on the same
-// machine, with the same answers. Usage: device_speed BACKEND [--largest NODES] [--kernels]
+// machine, with the same answers, and next to what the model of GPUs predicts.
+// Usage: device_speed DEVICE [--largest NODES] [--seconds S] [--kernels]
 //   --largest: cuts clusters down to so many nodes; 131072 unless told
+//   --seconds: ends after about so many; what is most wanted comes first
 //   --kernels: what each kernel took instead, by the device's own clock
-// Prints one JSON object a line; exit code 1 when an answer differs from the CPU's.
+// Prints one JSON object a line as it is measured; exit code 1 when an answer differs from the
+// CPU's, when the CPU answered a job in place of the device, or after a fault.
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "bench/device/device_jobs.hpp"
+#include "bench/device/open_device.hpp"
+#include "bench/gpu_model/predicting_device.hpp"
 #include "bench/scenarios/loaded_scenario.hpp"
 #include "bench/scenarios/measure.hpp"
 #include "bench/scenarios/scenario_table.hpp"
 #include "fallback_cpu/cpu_backend.hpp"
-#include "host/cuda/cuda_device.hpp"
-#include "host/cuda/emulated_device.hpp"
+#include "host/cuda/device_backend.hpp"
 #include "host/engine/gang_batch.hpp"
 #include "host/packing/flavor_state.hpp"
-#include "service/backends/backends.hpp"
 
 namespace espalier {
 namespace {
 
 // Multiply and minimum for one amount of one node and one shape on an H200, all processors busy.
 constexpr double kCellsPerMillisecond = 1.48e10;
-constexpr RepeatOptions kRepeats = {.repeats = 20};
-constexpr RepeatOptions kRepeatsInOrder = {.repeats = 5};
+// As the service has it for a device that was chosen by name.
+constexpr std::size_t kLookahead = 64;
 
 enum class Kind {
   kCold,     // on a state that nobody has asked before
@@ -55,15 +59,14 @@ class Run {
   Run(const LoadedScenario& loaded, Kind kind, Backend& backend)
       : loaded_(loaded), kind_(kind), backend_(backend) {}
 
-  // Times in milliseconds, ascending.
-  std::vector<double> Measure() {
-    const auto stages =
-        Repeat(kind_ == Kind::kInOrder ? kRepeatsInOrder : kRepeats, [this](StageTimes& times) {
-          Prepare();
-          times.Time("compute", [this] { Ask(); });
-        });
+  // Times in milliseconds, ascending, of as many repeats as fit the seconds, three at least.
+  std::vector<double> Measure(double seconds) {
+    const auto stages = Repeat({.seconds = seconds}, [this](StageTimes& times) {
+      Prepare();
+      times.Time("compute", [this] { Ask(); });
+    });
     std::vector<double> milliseconds;
-    for (const double seconds : stages.front().seconds) milliseconds.push_back(seconds * 1e3);
+    for (const double took : stages.front().seconds) milliseconds.push_back(took * 1e3);
     return milliseconds;
   }
 
@@ -116,20 +119,21 @@ struct Case {
   std::int64_t gangs = 0;  // only the first so many; 0: all
 };
 
+// What is most wanted comes first.
 std::vector<Case> Cases() {
   std::vector<Case> cases;
-  for (const char* scenario : {"B21/R4", "B21/R8", "B21/R30", "B22/R8"}) {
+  for (const char* scenario : {"B21/R8", "B22/R8", "B21/R4", "B21/R30"}) {
     for (const Kind kind : {Kind::kCold, Kind::kWarm, Kind::kChanged}) {
       cases.push_back({scenario, kind});
     }
-  }
-  cases.push_back({"B23/S256", Kind::kInOrder});
-  for (const int nodes : {1024, 10240, 50176}) {
-    cases.push_back({fmt::format("B50/N{}-W256-R8", nodes), Kind::kCold});
+    if (cases.size() == 6) cases.push_back({"B23/S256", Kind::kInOrder});
   }
   // From how many gangs on a device is sooner.
   for (const int gangs : {1, 4, 16, 32, 64, 256, 1024}) {
     cases.push_back({"B21/R8", Kind::kWarm, gangs});
+  }
+  for (const int nodes : {1024, 10240, 50176}) {
+    cases.push_back({fmt::format("B50/N{}-W256-R8", nodes), Kind::kCold});
   }
   return cases;
 }
@@ -137,6 +141,7 @@ std::vector<Case> Cases() {
 // Those whose kernels are looked at one by one.
 std::vector<Case> KernelCases() {
   return {{"B21/R8", Kind::kCold},
+          {"B21/R8", Kind::kWarm},
           {"B21/R8", Kind::kChanged},
           {"B22/R8", Kind::kCold},
           {"B23/S256", Kind::kInOrder}};
@@ -156,49 +161,91 @@ std::string Figures(const std::vector<double>& sorted) {
                      sorted.back());
 }
 
-// Prints the case and returns whether the answers are the same.
-bool Compare(const Case& wanted, const LoadedScenario& loaded, Backend& device, Backend& cpu) {
-  Run right(loaded, wanted.kind, cpu);
-  Run run(loaded, wanted.kind, device);
-  const std::vector<double> cpu_times = right.Measure();
-  const DeviceStatus before = StatusOfDevice(device).value_or(DeviceStatus{});
-  const std::vector<double> times = run.Measure();
-  const DeviceStatus after = StatusOfDevice(device).value_or(DeviceStatus{});
+// Returns what the model must know of a scenario.
+ModelSizes SizesOf(const LoadedScenario& loaded) {
+  ModelSizes sizes;
+  const TreeView tree = loaded.flavor().snapshot().tree();
+  for (std::int32_t level = 0; level < tree.level_count; ++level) {
+    sizes.level_widths.push_back(tree.LevelEnd(level) - tree.LevelBegin(level));
+  }
+  std::size_t requested = 0;
+  for (const GangShape& shape : loaded.mix.shapes) requested += shape.workers.requests.size();
+  const double shapes = static_cast<double>(std::max<std::size_t>(loaded.mix.shapes.size(), 1));
+  sizes.columns = static_cast<std::int32_t>(std::lround(static_cast<double>(requested) / shapes));
+  return sizes;
+}
+
+// Prints the predictions of something as `"NAME":{"H100":1.0,...}`, in milliseconds.
+template <class Seconds>
+std::string ModelFigures(const Predictor& predictor, const Seconds& seconds) {
+  std::string text;
+  for (std::size_t i = 0; i < kModelledGpus.size(); ++i) {
+    text += fmt::format(R"({}"{}":{:.4f})", i == 0 ? "" : ",", kModelledGpus[i].name,
+                        1e3 * seconds(predictor.predictions()[i]));
+  }
+  return fmt::format(R"("model_ms":{{{}}})", text);
+}
+
+// The device under measurement, its back end and the CPU.
+struct Sides {
+  Predictor predictor;
+  KernelTimes times;
+  std::shared_ptr<Backend> cpu = MakeCpuBackend(0);
+  std::shared_ptr<DeviceBackend> device;  // goes first: its device uses the two above
+};
+
+// Prints the case, measured for about so many seconds, and returns whether the answers are the
+// same.
+bool Compare(const Case& wanted, const LoadedScenario& loaded, double seconds, Sides& sides) {
+  Run right(loaded, wanted.kind, *sides.cpu);
+  Run run(loaded, wanted.kind, *sides.device);
+  const std::vector<double> times = run.Measure(seconds / 2);
+  const std::vector<double> cpu_times = right.Measure(seconds / 2);
+  run.Prepare();
+  const DeviceStatus before = sides.device->status();
+  sides.predictor.Start(SizesOf(loaded));
+  run.Ask();
+  const DeviceStatus after = sides.device->status();
   const bool same = run.answers() == right.answers();
   fmt::print(R"({{"bench":"{}","kind":"{}","nodes":{},"gangs":{},"shapes":{},"same_answers":{},)"
-             R"("device_ms":{},"cpu_ms":{},"floor_ms":{:.5f},"batches":{},"decided":{}}})"
+             R"("repeats":{},"device_ms":{},"cpu_ms":{},{},"floor_ms":{:.5f},"batches":{},)"
+             R"("decided":{},"on_cpu":{}}})"
              "\n",
              wanted.scenario, Name(wanted.kind), loaded.cluster.size(), loaded.mix.gangs.size(),
-             loaded.mix.shapes.size(), same, Figures(times), Figures(cpu_times),
+             loaded.mix.shapes.size(), same, times.size(), Figures(times), Figures(cpu_times),
+             ModelFigures(sides.predictor, [](const Prediction& p) { return p.total(); }),
              CountingOnce(loaded).cells / kCellsPerMillisecond,
              after.batches_on_device - before.batches_on_device,
-             after.jobs_on_device - before.jobs_on_device);
+             after.jobs_on_device - before.jobs_on_device, after.jobs_on_cpu - before.jobs_on_cpu);
   return same;
 }
 
-void PrintKernels(const Case& wanted, std::int64_t nodes, const KernelTimes& before,
-                  const KernelTimes& after) {
+// Prints what the kernels of one question take, and what the model adds for all between them.
+void PrintKernels(const Case& wanted, const LoadedScenario& loaded, Sides& sides) {
+  Run run(loaded, wanted.kind, *sides.device);
+  run.Prepare();
+  sides.predictor.Start(SizesOf(loaded));
+  const KernelTimes before = sides.times;
+  run.Ask();
+  const KernelTimes& after = sides.times;
+  const auto print = [&](std::string_view what, std::int64_t launches, std::string_view ms,
+                         const auto& predicted) {
+    fmt::print(R"({{"kernel":"{}","bench":"{}","kind":"{}","nodes":{},"launches":{},"ms":{},{}}})"
+               "\n",
+               what, wanted.scenario, Name(wanted.kind), loaded.cluster.size(), launches, ms,
+               ModelFigures(sides.predictor, predicted));
+  };
+  std::int64_t all = 0;
   for (std::size_t kernel = 0; kernel < kKernels; ++kernel) {
     const std::int64_t launches = after[kernel].launches - before[kernel].launches;
     if (launches == 0) continue;
-    fmt::print(R"({{"kernel":"{}","bench":"{}","kind":"{}","nodes":{},"launches":{},"ms":{:.4f}}})"
-               "\n",
-               KernelName(kernel), wanted.scenario, Name(wanted.kind), nodes, launches,
-               after[kernel].milliseconds - before[kernel].milliseconds);
+    all += launches;
+    print(KernelName(kernel), launches,
+          fmt::format("{:.4f}", after[kernel].milliseconds - before[kernel].milliseconds),
+          [kernel](const Prediction& p) { return p.kernels[kernel]; });
   }
-}
-
-Result<std::shared_ptr<Backend>> MakeTimed(std::string_view name, KernelTimes& times) {
-  DeviceBackendOptions options;
-  options.every_batch = true;
-  options.lookahead = 64;
-  return DeviceBackend::Make(
-      name,
-      [name, &times]() -> DeviceResult<std::unique_ptr<Device>> {
-        if (name == "cuda") return OpenCudaDevice(&times);
-        return MakeEmulatedDevice({.times = &times});
-      },
-      MakeCpuBackend(0), options);
+  print("launches, copies and waits", all, "null",
+        [](const Prediction& p) { return p.launches + p.copies + p.waits; });
 }
 
 int Fail(const Error& error) {
@@ -206,33 +253,41 @@ int Fail(const Error& error) {
   return 2;
 }
 
-int Main(std::string_view name, std::int64_t largest, bool kernels) {
-  KernelTimes times;
-  const auto device = kernels ? MakeTimed(name, times) : MakeBackend(name, 0);
+int Main(std::string_view name, std::int64_t largest, double seconds, bool kernels) {
+  Sides sides;
+  DeviceBackendOptions options;
+  options.every_batch = true;
+  options.lookahead = kLookahead;
+  auto device = DeviceBackend::Make(
+      name,
+      [&]() -> DeviceResult<std::unique_ptr<Device>> {
+        auto opened = OpenDeviceByName(name, kernels ? &sides.times : nullptr);
+        if (!opened) return tl::unexpected(opened.error());
+        return std::make_unique<PredictingDevice>(*std::move(opened), sides.predictor);
+      },
+      sides.cpu, options);
   if (!device) return Fail(device.error());
-  fmt::print(R"({{"backend":"{}","device":"{}","cpu_threads":{}}})"
-             "\n",
-             name, StatusOfDevice(**device).value_or(DeviceStatus{}).device,
-             std::thread::hardware_concurrency());
-  const std::shared_ptr<Backend> cpu = MakeCpuBackend(0);
+  sides.device = *std::move(device);
+  const double end = Now() + seconds;
   bool same = true;
-  for (const Case& wanted : kernels ? KernelCases() : Cases()) {
-    const auto loaded = Load(wanted, largest);
+  const std::vector<Case> cases = kernels ? KernelCases() : Cases();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const double left = end - Now();
+    if (left <= 0) {
+      fmt::print("left out for lack of time: {} of {} cases\n", cases.size() - i, cases.size());
+      break;
+    }
+    const auto loaded = Load(cases[i], largest);
     if (!loaded) return Fail(loaded.error());
-    if (!kernels) {
-      same = Compare(wanted, *loaded, **device, *cpu) && same;
+    if (kernels) {
+      PrintKernels(cases[i], *loaded, sides);
     } else {
-      Run run(*loaded, wanted.kind, **device);
-      run.Prepare();
-      const KernelTimes before = times;
-      run.Ask();
-      PrintKernels(wanted, loaded->cluster.size(), before, times);
+      const double share = (end - Now()) / static_cast<double>(cases.size() - i);
+      same = Compare(cases[i], *loaded, share, sides) && same;
     }
     std::fflush(stdout);  // what was measured is known when time runs out
   }
-  const auto status = StatusOfDevice(**device).value_or(DeviceStatus{});
-  if (status.fault) fmt::print(stderr, "device fault: {}\n", status.fault->message);
-  return same && !status.fault ? 0 : 1;
+  return ReportDeviceJobs(*sides.device) && same ? 0 : 1;
 }
 
 }  // namespace
@@ -241,6 +296,7 @@ int Main(std::string_view name, std::int64_t largest, bool kernels) {
 int main(int argc, char** argv) {
   std::string_view name;
   std::int64_t largest = 131072;
+  double seconds = 1e9;
   bool kernels = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -248,9 +304,11 @@ int main(int argc, char** argv) {
       kernels = true;
     } else if (argument == "--largest" && i + 1 < argc) {
       largest = std::atoll(argv[++i]);
+    } else if (argument == "--seconds" && i + 1 < argc) {
+      seconds = std::atof(argv[++i]);
     } else {
       name = argument;
     }
   }
-  return espalier::Main(name, largest, kernels);
+  return espalier::Main(name, largest, seconds, kernels);
 }

@@ -18,8 +18,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kMemoryBytes = std::size_t{2} << 30;
-
 tl::unexpected<DeviceError> OutOfMemory(std::size_t bytes) {
   return tl::unexpected(DeviceError{DeviceFault::kOutOfMemory,
                                     fmt::format("emulated device: no room for {} bytes", bytes)});
@@ -36,7 +34,7 @@ class EmulatedDevice final : public Device {
   explicit EmulatedDevice(const EmulatedDeviceOptions& options) : options_(options) {}
   std::string_view name() const override { return "emulated"; }
   std::int32_t concurrent_blocks() const override { return options_.concurrent_blocks; }
-  std::size_t free_memory_bytes() const override { return kMemoryBytes; }
+  std::size_t free_memory_bytes() const override { return options_.free_memory_bytes; }
 
   // Pages of its own, so that they can be closed to the host.
   DeviceResult<void*> Allocate(std::size_t bytes) override {

@@ -2,6 +2,7 @@
 // is done at Synchronize, and kernels run one thread block at a time on a team of the host.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -12,9 +13,10 @@ namespace espalier {
 struct EmulatedDeviceOptions {
   std::int32_t lanes = 1;              // threads of a thread block; 1 runs it on the calling one
   std::int32_t concurrent_blocks = 2;  // workspaces that the back end makes
-  bool guard_memory = false;           // makes host code that touches device memory crash
-  int* replays = nullptr;              // counts sequences that ran from a recording
-  KernelTimes* times = nullptr;        // gets the time of each kernel
+  std::size_t free_memory_bytes = std::size_t{2} << 30;  // as the back end is told
+  bool guard_memory = false;     // makes host code that touches device memory crash
+  int* replays = nullptr;        // counts sequences that ran from a recording
+  KernelTimes* times = nullptr;  // gets the time of each kernel
 };
 
 std::unique_ptr<Device> MakeEmulatedDevice(const EmulatedDeviceOptions& options = {});

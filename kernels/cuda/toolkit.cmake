@@ -25,8 +25,12 @@ else()
   set(ESPALIER_NVCC "")
 endif()
 
+set(nvcc_errors "")
+if(ESPALIER_WARNINGS_ARE_ERRORS)
+  set(nvcc_errors -Werror all-warnings)
+endif()
 # No fused multiply-add: scores must be the host's to the last bit.
-set(ESPALIER_NVCC_FLAGS -std=c++20 -O3 --expt-relaxed-constexpr -fmad=false -Werror all-warnings
+set(ESPALIER_NVCC_FLAGS -std=c++20 -O3 --expt-relaxed-constexpr -fmad=false ${nvcc_errors}
   -Xcompiler -Wall,-Wextra,-fvisibility=hidden,-ffp-contract=off $<$<NOT:$<CONFIG:Debug>>:-DNDEBUG>
   -ccbin ${CMAKE_CXX_COMPILER} -I${CMAKE_SOURCE_DIR} -isystem ${ESPALIER_CUDA_INCLUDES}
   -isystem ${ESPALIER_CUDA_INCLUDES}/cccl)

@@ -28,4 +28,11 @@ void DeviceTest::SetUp() {
   GTEST_SKIP() << backend.error().message;
 }
 
+void DeviceTest::ExpectAllOnDevice() const {
+  const DeviceStatus status = backend_->status();
+  EXPECT_GT(status.jobs_on_device, 0u);
+  EXPECT_EQ(status.jobs_on_cpu, 0u);
+  EXPECT_EQ(status.faults, 0u) << status.fault.value_or(DeviceError{}).message;
+}
+
 }  // namespace espalier

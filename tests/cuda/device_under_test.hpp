@@ -22,6 +22,9 @@ class DeviceTest : public testing::Test {
  protected:
   void SetUp() override;
 
+  // Expects that the device answered every job so far, and the CPU none.
+  void ExpectAllOnDevice() const;
+
   std::shared_ptr<DeviceBackend> backend_;
 };
 

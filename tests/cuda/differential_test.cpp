@@ -1,6 +1,8 @@
 // The device answers random questions as the oracle and the CPU do. ESPALIER_SEEDS: how many, 500
-// unless told.
+// unless told. ESPALIER_SECONDS: begins no question of a test after so many, and prints how many
+// were answered.
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <iterator>
 
@@ -22,42 +24,71 @@ namespace {
 
 using DeviceDifferential = DeviceTest;
 
-long Seeds() {
+long MostSeeds() {
   const char* wanted = std::getenv("ESPALIER_SEEDS");
   return wanted == nullptr ? 500 : std::atol(wanted);
 }
 
+// The seeds of a test: from 0, as many as are wanted or as time allows.
+class Seeds {
+ public:
+  explicit Seeds(long most = MostSeeds()) : most_(most) {
+    const char* seconds = std::getenv("ESPALIER_SECONDS");
+    timed_ = seconds != nullptr;
+    if (timed_) end_ = Clock::now() + std::chrono::seconds(std::atol(seconds));
+  }
+  ~Seeds() {
+    if (!timed_) return;
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    fmt::print("{}: {} seeds\n", test->name(), next_);
+  }
+  Seeds(const Seeds&) = delete;
+  Seeds& operator=(const Seeds&) = delete;
+
+  bool More() const { return next_ < most_ && (!timed_ || Clock::now() < end_); }
+  std::uint64_t Next() { return static_cast<std::uint64_t>(next_++); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  long most_;
+  long next_ = 0;
+  bool timed_ = false;
+  Clock::time_point end_;
+};
+
 TEST_F(DeviceDifferential, AgreesWithTheOracle) {
-  for (long seed = 0; seed < Seeds(); ++seed) {
-    const auto report = differential::CheckSeed(static_cast<std::uint64_t>(seed), backend_);
+  for (Seeds seeds; seeds.More();) {
+    const auto report = differential::CheckSeed(seeds.Next(), backend_);
     ASSERT_EQ(report, std::nullopt) << *report;
   }
-  EXPECT_EQ(backend_->status().faults, 0u);
+  ExpectAllOnDevice();
 }
 
 // Several blocks of every kernel, and counts that are brought up to date.
 TEST_F(DeviceDifferential, LargeClustersAgreeWithTheOracle) {
-  for (long seed = 0; seed < std::min(Seeds() / 50, 200L); ++seed) {
-    const auto report = differential::CheckLargeCluster(static_cast<std::uint64_t>(seed), backend_);
+  for (Seeds seeds(std::min(MostSeeds() / 50, 200L)); seeds.More();) {
+    const auto report = differential::CheckLargeCluster(seeds.Next(), backend_);
     ASSERT_EQ(report, std::nullopt) << *report;
   }
-  EXPECT_EQ(backend_->status().faults, 0u);
+  ExpectAllOnDevice();
 }
 
 TEST_F(DeviceDifferential, RemovesTheVictimsThatTheOracleRemoves_R29_3) {
-  for (long seed = 0; seed < Seeds(); ++seed) {
-    const auto report = differential::CheckVictims(static_cast<std::uint64_t>(seed), backend_);
+  for (Seeds seeds; seeds.More();) {
+    const auto report = differential::CheckVictims(seeds.Next(), backend_);
     ASSERT_EQ(report, std::nullopt) << *report;
   }
-  EXPECT_EQ(backend_->status().faults, 0u);
+  ExpectAllOnDevice();
 }
 
 // Each victim gone alone, and the cheapest of all, as the CPU says.
 TEST_F(DeviceDifferential, FindsTheVictimsThatTheCpuFinds) {
   const auto cpu = MakeCpuBackend(1);
-  for (long seed = 0; seed < Seeds(); ++seed) {
+  for (Seeds seeds; seeds.More();) {
+    const std::uint64_t seed = seeds.Next();
     SCOPED_TRACE(seed);
-    const auto made = differential::GenerateVictims(static_cast<std::uint64_t>(seed));
+    const auto made = differential::GenerateVictims(seed);
     const ClusterState state = Build(made.instance.cluster);
     const WorkloadRequest& request = made.instance.request;
     std::vector<PricedVictim> priced;
@@ -80,20 +111,21 @@ TEST_F(DeviceDifferential, FindsTheVictimsThatTheCpuFinds) {
       ASSERT_EQ(sets->domains[i].sets, expected->domains[i].sets);
     }
   }
-  EXPECT_EQ(backend_->status().faults, 0u);
+  ExpectAllOnDevice();
 }
 
 // Batches of changed states, each without some of the victims: whether the request fits, and where
 // it goes, as the CPU says of states that are built so.
 TEST_F(DeviceDifferential, AnswersChangedStatesAsBuiltAnew) {
   const auto cpu = MakeCpuBackend(1);
-  for (long seed = 0; seed < Seeds(); ++seed) {
+  for (Seeds seeds; seeds.More();) {
+    const std::uint64_t seed = seeds.Next();
     SCOPED_TRACE(seed);
-    const auto made = differential::GenerateVictims(static_cast<std::uint64_t>(seed));
+    const auto made = differential::GenerateVictims(seed);
     const ClusterState state = Build(made.instance.cluster);
     const Engine engine(backend_, made.instance.gates);
     const std::vector<WorkloadRequest> asked = {made.instance.request};
-    differential::Random random(static_cast<std::uint64_t>(seed));
+    differential::Random random(seed);
     std::vector<Victim> changes;
     std::vector<bool> expected;
     for (int q = 0; q < 8; ++q) {
@@ -116,21 +148,22 @@ TEST_F(DeviceDifferential, AnswersChangedStatesAsBuiltAnew) {
     ASSERT_TRUE(fits) << fits.error().message;
     ASSERT_EQ(*fits, expected);
   }
-  EXPECT_EQ(backend_->status().faults, 0u);
+  ExpectAllOnDevice();
 }
 
 // Requests in order are decided many at a time and answered as one after the other.
 TEST_F(DeviceDifferential, InOrderAgreesWithTheCpu) {
   const auto cpu = MakeCpuBackend(1);
-  for (long seed = 1; seed <= 4 * Seeds(); ++seed) {
-    const auto queue = differential::GenerateQueue(static_cast<std::uint64_t>(seed), 16);
+  for (Seeds seeds(4 * MostSeeds()); seeds.More();) {
+    const std::uint64_t seed = 1 + seeds.Next();
+    const auto queue = differential::GenerateQueue(seed, 16);
     const auto place = [&](const std::shared_ptr<Backend>& backend) {
       ClusterState state = Build(queue.instance.cluster);
       return Engine(backend, queue.instance.gates).PlaceInOrder(state, queue.requests);
     };
     ASSERT_EQ(place(backend_), place(cpu)) << "seed " << seed;
   }
-  EXPECT_EQ(backend_->status().faults, 0u);
+  ExpectAllOnDevice();
 }
 
 }  // namespace

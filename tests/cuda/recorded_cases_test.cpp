@@ -48,8 +48,7 @@ TEST_P(DeviceRecordedCases, AllAnswersAreRight) {
   EXPECT_TRUE(report.unreadable.empty());
   EXPECT_EQ(report.failed, 0u);
   EXPECT_GT(report.passed, 0u);
-  EXPECT_GT(backend_->status().jobs_on_device, 0u);
-  EXPECT_EQ(backend_->status().faults, 0u);
+  ExpectAllOnDevice();
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, DeviceRecordedCases, testing::ValuesIn(Files()), TestName);

@@ -1,0 +1,21 @@
+#include "bench/device/device_jobs.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "service/backends/backends.hpp"
+
+namespace espalier {
+
+bool ReportDeviceJobs(const Backend& backend) {
+  const auto status = StatusOfDevice(backend);
+  if (!status) return true;
+  fmt::print("device {}: {} jobs there, {} on the CPU, {} faults\n", status->device,
+             status->jobs_on_device, status->jobs_on_cpu, status->faults);
+  if (status->fault) fmt::print("last fault: {}\n", status->fault->message);
+  std::fflush(stdout);
+  return status->jobs_on_cpu == 0 && status->faults == 0;
+}
+
+}  // namespace espalier
