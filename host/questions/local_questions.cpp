@@ -224,6 +224,35 @@ Result<NamedVictimSets> LocalQuestions::FindCheapestVictims(
   return named;
 }
 
+Result<AtlasParts> LocalQuestions::StartAtlas(
+    std::span<const WorkloadRequest> requests,
+    std::optional<std::span<const RunningWorkload>> running) const {
+  if (auto known = CheckFlavors(requests); !known) return tl::unexpected(known.error());
+  return AtlasParts::Start(
+      engine_, supposed(), requests,
+      running ? std::vector(running->begin(), running->end()) : AllAdmitted(*snapshot_->admitted));
+}
+
+Result<NamedAtlas> LocalQuestions::Atlas(std::span<const WorkloadRequest> requests,
+                                         std::optional<std::span<const RunningWorkload>> running,
+                                         const AnsweredProgress& progress) {
+  auto parts = StartAtlas(requests, running);
+  if (!parts) return tl::unexpected(parts.error());
+  NamedAtlas atlas;
+  std::size_t answered = 0;
+  while (true) {
+    auto part = parts->Next();
+    if (!part) return tl::unexpected(part.error());
+    const bool is_last = part->rows.empty();
+    for (const NamedAtlas::Row& row : part->rows) answered += row.requests.size();
+    if (!engine_.budget().Charge(BytesOfRows(*part))) break;
+    Append(*std::move(part), atlas);
+    if (progress) progress(answered);
+    if (is_last) break;
+  }
+  return IfDone(std::move(atlas));
+}
+
 Result<NamedCensus> LocalQuestions::CountGangs(const WorkloadRequest& gang) {
   if (auto known = CheckFlavors({&gang, 1}); !known) return tl::unexpected(known.error());
   if (gang.tree || gang.pod_sets.size() != 1) {

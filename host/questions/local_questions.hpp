@@ -7,6 +7,7 @@
 
 #include "host/engine/engine.hpp"
 #include "host/live/state_store.hpp"
+#include "host/questions/atlas_parts.hpp"
 #include "host/questions/questions.hpp"
 
 namespace espalier {
@@ -35,6 +36,12 @@ class LocalQuestions final : public Questions {
                                    std::span<const RunningWorkload> victims) override;
   Result<NamedVictimSets> FindCheapestVictims(const WorkloadRequest& request,
                                               std::span<const RunningWorkload> victims) override;
+  Result<NamedAtlas> Atlas(std::span<const WorkloadRequest> requests,
+                           std::optional<std::span<const RunningWorkload>> running,
+                           const AnsweredProgress& progress = {}) override;
+  // Starts the same, to be told in parts. `requests` and this object must outlive it.
+  Result<AtlasParts> StartAtlas(std::span<const WorkloadRequest> requests,
+                                std::optional<std::span<const RunningWorkload>> running) const;
   Result<NamedCensus> CountGangs(const WorkloadRequest& gang) override;
   Result<DrainAnswer> Drain(const std::vector<std::string>& nodes,
                             std::span<const WorkloadRequest> requests) override;

@@ -15,6 +15,7 @@
 #include "host/live/proposed_change.hpp"
 #include "host/model/result.hpp"
 #include "host/packing/cluster_state.hpp"
+#include "host/what_if/atlas.hpp"
 #include "host/what_if/defragment.hpp"
 #include "host/what_if/prefix_search.hpp"
 #include "host/what_if/victim_sets.hpp"
@@ -50,6 +51,27 @@ struct NamedDomainVictims {
 struct NamedVictimSets {
   bool fits = false;
   std::vector<NamedDomainVictims> domains;
+};
+
+// The rows of AtlasSearch, domains by their values.
+struct NamedAtlas {
+  struct Level {
+    std::string flavor;
+    std::string level;                              // label key
+    std::vector<std::vector<std::string>> domains;  // in path order, values coarsest first
+  };
+  struct Row {
+    std::vector<std::size_t> requests;  // positions, ascending
+    std::optional<std::size_t> level;   // of `levels`; nullopt: only `anywhere` is told
+    std::vector<PriorityStep> steps;    // by domain of the level
+    PriorityStep anywhere = 0;
+  };
+  std::vector<std::int64_t> priorities;  // distinct, ascending
+  std::vector<Level> levels;             // in the order in which rows first name them
+  std::vector<Row> rows;
+
+  // Returns the step of what does not fit even without everybody.
+  PriorityStep never() const { return static_cast<PriorityStep>(priorities.size()) + 1; }
 };
 
 // An admitted workload with pods on nodes of a drain, slices of a job as one.
@@ -89,8 +111,8 @@ class Questions {
   // Returns what the cluster is made of: what all its workloads use is part of the usage of leaves.
   virtual Result<ClusterStateInput> ReadInput() = 0;
 
-  // Lets the later calls of FindVictims, FindCheapestVictims and CountGangs be answered as if the
-  // cluster were changed so. Replaces what was supposed before.
+  // Lets the later calls of FindVictims, FindCheapestVictims, Atlas and CountGangs be answered as
+  // if the cluster were changed so. Replaces what was supposed before.
   virtual Result<void> Suppose(ProposedChange change) = 0;
 
   // Answers each request on the cluster as it is.
@@ -113,6 +135,12 @@ class Questions {
   // Finds the cheapest victims as FindVictimSets.
   virtual Result<NamedVictimSets> FindCheapestVictims(const WorkloadRequest& request,
                                                       std::span<const RunningWorkload> victims) = 0;
+
+  // Searches as AtlasSearch; without `running` all workloads that are known by key may go, slices
+  // of a job together. Calls `progress` with the number of requests that are answered.
+  virtual Result<NamedAtlas> Atlas(std::span<const WorkloadRequest> requests,
+                                   std::optional<std::span<const RunningWorkload>> running,
+                                   const AnsweredProgress& progress = {}) = 0;
 
   // Counts as espalier::CountGangs. A request of several pod sets, or a tree, is counted as a whole
   // on the flavor, up to kMostCounted.

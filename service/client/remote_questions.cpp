@@ -170,6 +170,38 @@ class RemoteQuestions::Impl {
     return found;
   }
 
+  Result<NamedAtlas> Atlas(std::span<const WorkloadRequest> requests,
+                           std::optional<std::span<const RunningWorkload>> running,
+                           const AnsweredProgress& progress) {
+    v1::AtlasRequest asked;
+    auto batch = ToProto(requests);
+    if (!batch) return tl::unexpected(batch.error());
+    *asked.mutable_workloads() = *std::move(batch);
+    WriteFeatureGates(gates_, *asked.mutable_feature_gates());
+    asked.set_state_name(state_name_);
+    if (running) *asked.mutable_victims() = ToProto(*running);
+    WriteSupposed(asked);
+    grpc::ClientContext context;
+    connection_.SetDeadline(context);
+    const auto reader = stub_->Atlas(&context, asked);
+    NamedAtlas atlas;
+    Result<void> sound;
+    std::size_t answered = 0;
+    for (v1::AtlasResponse response; reader->Read(&response);) {
+      if (sound) sound = AppendFromProto(response, requests.size(), atlas);
+      for (const v1::AtlasRow& row : response.rows()) {
+        answered += static_cast<std::size_t>(row.workloads_size());
+      }
+      if (sound && progress) progress(answered);
+    }
+    if (auto ended = connection_.Check(reader->Finish()); !ended) {
+      return tl::unexpected(ended.error());
+    }
+    if (sound && answered != requests.size()) sound = BadInput("not one row for each workload");
+    if (sound) return atlas;
+    return connection_.Readable(Result<NamedAtlas>(tl::unexpected(sound.error())));
+  }
+
   Result<NamedCensus> CountGangs(const WorkloadRequest& gang) {
     v1::CountGangsRequest asked;
     auto batch = ToProto(std::span(&gang, 1));
@@ -457,6 +489,12 @@ Result<PrefixAnswer> RemoteQuestions::FindVictims(const WorkloadRequest& request
 Result<NamedVictimSets> RemoteQuestions::FindCheapestVictims(
     const WorkloadRequest& request, std::span<const RunningWorkload> victims) {
   return impl_->FindCheapestVictims(request, victims);
+}
+
+Result<NamedAtlas> RemoteQuestions::Atlas(std::span<const WorkloadRequest> requests,
+                                          std::optional<std::span<const RunningWorkload>> running,
+                                          const AnsweredProgress& progress) {
+  return impl_->Atlas(requests, running, progress);
 }
 
 Result<NamedCensus> RemoteQuestions::CountGangs(const WorkloadRequest& gang) {

@@ -32,6 +32,9 @@ class RemoteQuestions final : public Questions {
                                    std::span<const RunningWorkload> victims) override;
   Result<NamedVictimSets> FindCheapestVictims(const WorkloadRequest& request,
                                               std::span<const RunningWorkload> victims) override;
+  Result<NamedAtlas> Atlas(std::span<const WorkloadRequest> requests,
+                           std::optional<std::span<const RunningWorkload>> running,
+                           const AnsweredProgress& progress = {}) override;
   Result<NamedCensus> CountGangs(const WorkloadRequest& gang) override;
   Result<DrainAnswer> Drain(const std::vector<std::string>& nodes,
                             std::span<const WorkloadRequest> requests) override;

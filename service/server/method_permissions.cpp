@@ -28,6 +28,7 @@ constexpr auto kMethods = std::to_array<MethodPermission>({
     {"espalier.v1.Placement/ReleaseHolds", kCommit},
     {"espalier.v1.Placement/ExtendHolds", kCommit},
     {"espalier.v1.Placement/ListHolds", kRead},
+    {"espalier.v1.Questions/Atlas", kPlace},
     {"espalier.v1.Questions/CountGangs", kPlace},
     {"espalier.v1.Questions/Defragment", kPlace},
     {"espalier.v1.Questions/Drain", kPlace},

@@ -13,6 +13,7 @@
 #include "host/kueue/validation/assignment_check.hpp"
 #include "host/model/excerpt.hpp"
 #include "service/server/asked_workloads.hpp"
+#include "service/server/atlas_answers.hpp"
 #include "service/server/move_plans.hpp"
 #include "service/server/question_input.hpp"
 #include "service/server/replay_answers.hpp"
@@ -225,6 +226,26 @@ QuestionsService::Stream* QuestionsService::FindVictims(grpc::CallbackServerCont
         if (!opened.ok()) return opened;
         const std::shared_ptr<StateStore> store = asked.found.store;
         auto answers = std::make_shared<VictimAnswers>(std::move(asked));
+        if (const auto read = answers->Read(message); !read) {
+          return StoreStatus(read.error(), *store);
+        }
+        next = NextOf(answers, store);
+        return grpc::Status::OK;
+      });
+}
+
+QuestionsService::Stream* QuestionsService::Atlas(grpc::CallbackServerContext* context,
+                                                  const grpc::ByteBuffer* request) {
+  return calls_.StreamParsed<v1::AtlasRequest, v1::AtlasResponse>(
+      context, calls_.queue(), request,
+      [this](const v1::AtlasRequest& message, WorkBudget& budget,
+             Calls::NextMessage<v1::AtlasResponse>& next) {
+        AskedWorkloads asked{.backend = backend_, .gates = gates_, .budget = &budget};
+        const grpc::Status opened =
+            OpenQuestion(message, states_, message.workloads(), v1::DOMAIN_NAMING_NAME, asked);
+        if (!opened.ok()) return opened;
+        const std::shared_ptr<StateStore> store = asked.found.store;
+        auto answers = std::make_shared<AtlasAnswers>(std::move(asked));
         if (const auto read = answers->Read(message); !read) {
           return StoreStatus(read.error(), *store);
         }

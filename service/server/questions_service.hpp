@@ -14,13 +14,14 @@ namespace espalier {
 class QuestionsService final
     : public v1::Questions::WithRawCallbackMethod_WhatIf<
           v1::Questions::WithRawCallbackMethod_FindVictims<
-              v1::Questions::WithRawCallbackMethod_CountGangs<
-                  v1::Questions::WithRawCallbackMethod_Explain<
-                      v1::Questions::WithRawCallbackMethod_Validate<
-                          v1::Questions::WithRawCallbackMethod_Drain<
-                              v1::Questions::WithRawCallbackMethod_Defragment<
-                                  v1::Questions::WithRawCallbackMethod_Replay<
-                                      v1::Questions::Service>>>>>>>> {
+              v1::Questions::WithRawCallbackMethod_Atlas<
+                  v1::Questions::WithRawCallbackMethod_CountGangs<
+                      v1::Questions::WithRawCallbackMethod_Explain<
+                          v1::Questions::WithRawCallbackMethod_Validate<
+                              v1::Questions::WithRawCallbackMethod_Drain<
+                                  v1::Questions::WithRawCallbackMethod_Defragment<
+                                      v1::Questions::WithRawCallbackMethod_Replay<
+                                          v1::Questions::Service>>>>>>>>> {
  public:
   // Keeps references to `calls` and `states`, which must outlive the service; `gates` are the
   // defaults of requests.
@@ -32,6 +33,7 @@ class QuestionsService final
   Stream* WhatIf(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
   Stream* FindVictims(grpc::CallbackServerContext* context,
                       const grpc::ByteBuffer* request) override;
+  Stream* Atlas(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
   Stream* CountGangs(grpc::CallbackServerContext* context,
                      const grpc::ByteBuffer* request) override;
   Stream* Explain(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;

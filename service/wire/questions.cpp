@@ -1,5 +1,6 @@
 #include "service/wire/questions.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -164,6 +165,65 @@ void Write(const NamedDomainVictims& domain, std::span<const std::uint32_t> posi
     row.set_accelerators(set.accelerators);
   }
   message.set_exact(domain.exact);
+}
+
+void Write(const NamedAtlas::Level& level, v1::AtlasLevel& message) {
+  message.set_flavor(level.flavor);
+  message.set_level(level.level);
+  message.set_domains(static_cast<std::uint32_t>(level.domains.size()));
+  for (const std::vector<std::string>& values : level.domains) {
+    message.mutable_values()->Add(values.begin(), values.end());
+  }
+}
+
+void Write(const NamedAtlas::Row& row, v1::AtlasRow& message) {
+  message.mutable_workloads()->Add(row.requests.begin(), row.requests.end());
+  if (row.level) message.set_level(static_cast<std::uint32_t>(*row.level));
+  message.mutable_steps()->Add(row.steps.begin(), row.steps.end());
+  message.set_anywhere(static_cast<std::uint32_t>(row.anywhere));
+}
+
+Result<void> AppendFromProto(const v1::AtlasResponse& message, std::size_t requests,
+                             NamedAtlas& atlas) {
+  atlas.priorities.insert(atlas.priorities.end(), message.priorities().begin(),
+                          message.priorities().end());
+  for (const v1::AtlasLevel& row : message.levels()) {
+    const auto domains = static_cast<int>(row.domains());
+    const int depth = domains == 0 ? 0 : row.values_size() / domains;
+    if (row.values_size() != depth * domains) return BadInput("levels: values are missing");
+    NamedAtlas::Level& level = atlas.levels.emplace_back();
+    level.flavor = row.flavor();
+    level.level = row.level();
+    for (int i = 0; i < domains; ++i) {
+      const auto first = row.values().begin() + i * depth;
+      level.domains.emplace_back(first, first + depth);
+    }
+  }
+  const auto is_step = [&](std::uint32_t step) {
+    return step <= static_cast<std::uint32_t>(atlas.never());
+  };
+  for (const v1::AtlasRow& row : message.rows()) {
+    NamedAtlas::Row& read = atlas.rows.emplace_back();
+    const auto is_known = [&](std::uint32_t workload) { return workload < requests; };
+    if (!std::ranges::all_of(row.workloads(), is_known)) {
+      return BadInput("rows: a workload that was not asked about");
+    }
+    read.requests.assign(row.workloads().begin(), row.workloads().end());
+    if (row.has_level()) {
+      if (row.level() >= atlas.levels.size()) return BadInput("rows: a level that was not told");
+      read.level = row.level();
+    }
+    const std::size_t domains = read.level ? atlas.levels[*read.level].domains.size() : 0;
+    if (static_cast<std::size_t>(row.steps_size()) != domains) {
+      return BadInput("rows: want a step for each domain of the level");
+    }
+    if (!is_step(row.anywhere()) || !std::ranges::all_of(row.steps(), is_step)) {
+      return BadInput("rows: a step past the last");
+    }
+    read.steps.assign(row.steps().begin(), row.steps().end());
+    read.anywhere = static_cast<PriorityStep>(row.anywhere());
+  }
+  return {};
 }
 
 Result<void> Write(const GangCensus& census, const FlavorSnapshot& snapshot,

@@ -34,6 +34,15 @@ Certificate FromProto(const v1::ExplainResponse& message);
 void Write(const NamedDomainVictims& domain, std::span<const std::uint32_t> positions,
            v1::DomainVictims& message);
 
+// Write a part of an atlas.
+void Write(const NamedAtlas::Level& level, v1::AtlasLevel& message);
+void Write(const NamedAtlas::Row& row, v1::AtlasRow& message);
+
+// Appends what a message tells of an atlas of `requests` requests to what those before it told.
+// Errors: kBadInput for what does not go together.
+Result<void> AppendFromProto(const v1::AtlasResponse& message, std::size_t requests,
+                             NamedAtlas& atlas);
+
 // Which domains of a census are told.
 enum class CensusDomains { kNone, kWithRoom, kAll };
 

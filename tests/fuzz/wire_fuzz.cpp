@@ -11,6 +11,7 @@
 #include "host/kueue/objects/ungater.hpp"
 #include "host/nested/place_nested.hpp"
 #include "host/packing/flavor_state.hpp"
+#include "service/server/atlas_answers.hpp"
 #include "service/server/move_plans.hpp"
 #include "service/server/replay_answers.hpp"
 #include "service/server/victim_answers.hpp"
@@ -326,6 +327,33 @@ void RunFindVictims(std::string_view bytes) {
   Expect(store->Current()->position.generation == 1, "questions change nothing");
 }
 
+void RunAtlas(std::string_view bytes) {
+  v1::AtlasRequest message;
+  if (!Parse(bytes, message)) return;
+  WorkBudget budget(kBudget);
+  AskedWorkloads asked{
+      .found = StateForQuestions(), .backend = MakeCpuBackend(1), .budget = &budget};
+  const std::shared_ptr<StateStore> store = asked.found.store;
+  const bool is_open =
+      ReadWorkloads(message.feature_gates(), message.workloads(), v1::DOMAIN_NAMING_NAME, asked)
+          .ok();
+  if (!is_open || asked.workloads.size() > 16 || message.victims().names_size() > 8) return;
+  const std::size_t workloads = asked.workloads.size();
+  AtlasAnswers answers(std::move(asked));
+  if (!answers.Read(message)) return;
+  NamedAtlas atlas;
+  const auto append = [&](const v1::AtlasResponse& response) {
+    Expect(AppendFromProto(response, workloads, atlas).has_value(), "a part can be read");
+  };
+  if (!AnswerAll<v1::AtlasResponse>(answers, budget, append)) return;
+  std::vector<int> rows(workloads);
+  for (const NamedAtlas::Row& row : atlas.rows) {
+    for (const std::size_t workload : row.requests) ++rows[workload];
+  }
+  Expect(std::ranges::count(rows, 1) == std::ssize(rows), "each workload has a row");
+  Expect(store->Current()->position.generation == 1, "questions change nothing");
+}
+
 void RunReplay(std::string_view bytes) {
   v1::ReplayRequest message;
   if (!Parse(bytes, message)) return;
@@ -481,6 +509,8 @@ void RunOne(std::string_view bytes) {
       return RunWhatIf(message);
     case 'f':
       return RunFindVictims(message);
+    case 't':
+      return RunAtlas(message);
     case 'r':
       return RunReplay(message);
     case 'k':

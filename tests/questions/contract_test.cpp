@@ -137,6 +137,72 @@ TEST_P(Contract, FindsTheCheapestVictimsOfEachDomain) {
   EXPECT_THAT(DomainsOf(*found), ElementsAre("tas r1: 0", "tas r2: 0", "tas r3: 1"));
 }
 
+TEST_P(Contract, TellsTheAtlas) {
+  const std::vector<WorkloadRequest> requests = {
+      Gang("x", 4, Required("rack")), Gang("y", 6, Unconstrained()), Gang("z", 4, Required("rack")),
+      Gang("w", 3, Preferred("rack")), Gang("v", 13, Required("rack"))};
+  std::size_t answered = 0;
+  const auto atlas =
+      Asked().Atlas(requests, std::nullopt, [&](std::size_t so_far) { answered = so_far; });
+  ASSERT_TRUE(atlas) << atlas.error().message;
+  EXPECT_EQ(answered, requests.size());
+  EXPECT_THAT(atlas->priorities, ElementsAre(1, 2));
+  ASSERT_EQ(atlas->levels.size(), 1u);
+  EXPECT_EQ(atlas->levels[0].flavor, "tas");
+  EXPECT_EQ(atlas->levels[0].level, "rack");
+  EXPECT_THAT(atlas->levels[0].domains,
+              ElementsAre(ElementsAre("r1"), ElementsAre("r2"), ElementsAre("r3")));
+  std::vector<std::vector<int>> rows(requests.size());
+  for (const NamedAtlas::Row& row : atlas->rows) {
+    for (const std::size_t request : row.requests) {
+      rows[request] = {row.steps.begin(), row.steps.end()};
+      rows[request].push_back(row.anywhere);
+      EXPECT_EQ(row.level.has_value(), request != 1);
+    }
+  }
+  EXPECT_THAT(rows, ElementsAre(ElementsAre(1, 1, 2, 1), ElementsAre(0), ElementsAre(1, 1, 2, 1),
+                                ElementsAre(1, 0, 2, 0), ElementsAre(3, 3, 3, 3)));
+}
+
+TEST_P(Contract, TellsTheAtlasOfThoseWhoMayGo) {
+  const std::vector<WorkloadRequest> requests = {Gang("x", 4, Required("rack"))};
+  const std::vector<RunningWorkload> two = {Victim("two")};
+  const auto atlas = Asked().Atlas(requests, two);
+  ASSERT_TRUE(atlas) << atlas.error().message;
+  EXPECT_THAT(atlas->priorities, ElementsAre(2));
+  ASSERT_EQ(atlas->rows.size(), 1u);
+  EXPECT_THAT(atlas->rows[0].steps, ElementsAre(2, 2, 1));
+  const auto nobody = Asked().Atlas(requests, std::span<const RunningWorkload>());
+  ASSERT_TRUE(nobody) << nobody.error().message;
+  EXPECT_THAT(nobody->rows[0].steps, ElementsAre(1, 1, 1));
+  const auto nothing = Asked().Atlas({}, std::nullopt);
+  ASSERT_TRUE(nothing) << nothing.error().message;
+  EXPECT_THAT(nothing->rows, IsEmpty());
+}
+
+TEST_P(Contract, TellsTheAtlasOfWhatIsSupposed) {
+  ASSERT_TRUE(Asked().Suppose({.drained = {"node-a"}}));
+  const auto atlas = Asked().Atlas({{Gang("x", 4, Required("rack"))}}, std::nullopt);
+  ASSERT_TRUE(atlas) << atlas.error().message;
+  EXPECT_THAT(atlas->rows[0].steps, ElementsAre(3, 1, 2));
+}
+
+// More than one message of a server holds.
+TEST_P(Contract, TellsTheAtlasOfMany) {
+  std::vector<WorkloadRequest> requests;
+  for (std::int32_t i = 0; i < 2000; ++i) {
+    requests.push_back(Gang("x" + std::to_string(i), 1 + i % 3, Required("rack")));
+    requests.back().pod_sets.front().requests = {{"gpu", 1}, {"cpu", i}};
+  }
+  const auto atlas = Asked().Atlas(requests, std::nullopt);
+  ASSERT_TRUE(atlas) << atlas.error().message;
+  std::vector<int> seen(requests.size());
+  for (const NamedAtlas::Row& row : atlas->rows) {
+    for (const std::size_t request : row.requests) ++seen[request];
+  }
+  EXPECT_THAT(seen, testing::Each(1));
+}
+
 TEST_P(Contract, CountsGangsByLevel) {
   EXPECT_THAT(CountOf(2), ElementsAre(3, 3, 3));
   EXPECT_THAT(CountOf(3), ElementsAre(2, 1, 1));
@@ -296,6 +362,7 @@ TEST_P(Contract, UnknownFlavorsAreNotFound) {
   expect_unknown(Asked().Explain(request, std::nullopt));
   expect_unknown(Asked().FindVictims(request, {}));
   expect_unknown(Asked().FindCheapestVictims(request, {}));
+  expect_unknown(Asked().Atlas({&request, 1}, std::nullopt));
   expect_unknown(Asked().CountGangs(request));
 }
 

@@ -168,7 +168,7 @@ TEST(Undecodable, MessagesAreInvalidInEveryCall) {
       }
     }
   }
-  EXPECT_EQ(calls, 28 * 3);
+  EXPECT_EQ(calls, 29 * 3);
 }
 
 TEST(Compression, IsRefusedBeforeAnythingInflates) {

@@ -15,6 +15,7 @@ from espalier.v1 import placement_pb2, questions_pb2, scheduling_pb2, workload_p
 AboutState = (
     questions_pb2.WhatIfRequest
     | questions_pb2.FindVictimsRequest
+    | questions_pb2.AtlasRequest
     | questions_pb2.CountGangsRequest
     | questions_pb2.ExplainRequest
     | questions_pb2.ValidateRequest
@@ -135,6 +136,29 @@ def victims(
         )
         for reply in _one_each(replies, len(workloads))
     ]
+
+
+def atlas(replies: Iterable[questions_pb2.AtlasResponse], workloads: int) -> results.Atlas:
+    priorities: list[int] = []
+    levels: list[questions_pb2.AtlasLevel] = []
+    domains: list[list[results.Values]] = []  # by level
+    rows: dict[int, results.AtlasRow] = {}
+    for reply in replies:
+        priorities.extend(reply.priorities)
+        for level in reply.levels:
+            width = len(level.values) // level.domains if level.domains else 0
+            levels.append(level)
+            domains.append(
+                [tuple(level.values[d * width : (d + 1) * width]) for d in range(level.domains)]
+            )
+        for one in reply.rows:
+            row = results.AtlasRow("", "", {}, one.anywhere)
+            if one.HasField("level"):
+                level = levels[one.level]
+                steps = dict(zip(domains[one.level], one.steps, strict=True))
+                row = results.AtlasRow(level.flavor, level.level, steps, one.anywhere)
+            rows.update(dict.fromkeys(one.workloads, row))
+    return results.Atlas(tuple(priorities), tuple(rows[one] for one in range(workloads)))
 
 
 def capacities(

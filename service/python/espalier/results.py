@@ -77,6 +77,28 @@ class Victims:
 
 
 @dataclass(frozen=True)
+class AtlasRow:
+    """Says who has to go for a workload, as steps: with step s everybody of the s lowest
+    priorities of the atlas is gone."""
+
+    flavor: str  # empty: no steps of domains
+    level: str  # key
+    steps: Mapping[Values, int]  # the first at which each domain alone holds the workload
+    anywhere: int  # the first at which it is placed, wherever
+
+
+@dataclass(frozen=True)
+class Atlas:
+    priorities: tuple[int, ...]  # distinct, ascending
+    rows: tuple[AtlasRow, ...]  # one a workload; those that ask for the same share one
+
+    @property
+    def never(self) -> int:
+        """The step of what does not fit even without everybody."""
+        return len(self.priorities) + 1
+
+
+@dataclass(frozen=True)
 class DomainRoom:
     values: Values
     gangs: int

@@ -19,6 +19,7 @@ from espalier.connection import Connection
 from espalier.decode import position
 from espalier.kueue import Queues, Workload, encode_queues, encode_workload
 from espalier.results import (
+    Atlas,
     Capacity,
     Cycles,
     Defragmentation,
@@ -317,6 +318,26 @@ class State:
             "Questions/FindVictims", request, questions_pb2.FindVictimsResponse
         )
         return questions.victims(replies, workloads, candidates)
+
+    def atlas(
+        self,
+        workloads: Sequence[model.WorkloadRequest],
+        *,
+        candidates: Sequence[model.Victim] | None = None,
+        drained: Sequence[str] = (),
+        gates: Gates | None = None,
+    ) -> Atlas:
+        """Answers for each workload and domain up to which priority everybody would have to go, of
+        the candidates alone or of all workloads that the state knows."""
+        request = questions_pb2.AtlasRequest(
+            feature_gates=gates,
+            workloads=encode.workload_batch(workloads),
+            victims=None if candidates is None else encode.victims(candidates),
+            drained_nodes=drained,
+        )
+        self._address(request)
+        replies = self._connection.answers("Questions/Atlas", request, questions_pb2.AtlasResponse)
+        return questions.atlas(replies, len(workloads))
 
     def capacity(
         self,

@@ -196,6 +196,22 @@ def test_victims(state: State) -> None:
     }
 
 
+def test_atlas(state: State) -> None:
+    state.update(
+        Changes(set_workloads=(runs("a", "host-0", priority=5), runs("b", "host-2", priority=1)))
+    )
+    asked = [gang("pair", 2), gang("five", 5), gang("other-pair", 2)]
+    atlas = state.atlas(asked)
+    assert atlas.priorities == (1, 5)
+    pair, five, other = atlas.rows
+    assert (pair.level, pair.anywhere) == ("rack", 1)
+    assert pair.steps == {("rack-0",): 2, ("rack-1",): 1}
+    assert other is pair
+    assert set(five.steps.values()) == {atlas.never}
+    drained = state.atlas(asked[:1], candidates=[Victim("a", "team")], drained=["host-2"])
+    assert drained.rows[0].steps == {("rack-0",): 1, ("rack-1",): 2}
+
+
 def test_capacity(state: State) -> None:
     room = state.capacity([gang("pair", 2)], domains=True)[0]
     assert {one.level: one.gangs for one in room.levels} == {"": 2, "rack": 2, HOST: 0}

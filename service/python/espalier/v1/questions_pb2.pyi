@@ -167,6 +167,67 @@ class VictimSet(_message.Message):
     accelerators: int
     def __init__(self, victims: _Optional[_Iterable[int]] = ..., priority: _Optional[int] = ..., accelerators: _Optional[int] = ...) -> None: ...
 
+class AtlasRequest(_message.Message):
+    __slots__ = ("state", "feature_gates", "workloads", "victims", "state_name", "drained_nodes", "change")
+    class FeatureGatesEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: bool
+        def __init__(self, key: _Optional[str] = ..., value: bool = ...) -> None: ...
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    FEATURE_GATES_FIELD_NUMBER: _ClassVar[int]
+    WORKLOADS_FIELD_NUMBER: _ClassVar[int]
+    VICTIMS_FIELD_NUMBER: _ClassVar[int]
+    STATE_NAME_FIELD_NUMBER: _ClassVar[int]
+    DRAINED_NODES_FIELD_NUMBER: _ClassVar[int]
+    CHANGE_FIELD_NUMBER: _ClassVar[int]
+    state: _types_pb2.StatePosition
+    feature_gates: _containers.ScalarMap[str, bool]
+    workloads: _workload_pb2.WorkloadBatch
+    victims: Victims
+    state_name: str
+    drained_nodes: _containers.RepeatedScalarFieldContainer[str]
+    change: _cluster_state_pb2.UpdateStateRequest
+    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., feature_gates: _Optional[_Mapping[str, bool]] = ..., workloads: _Optional[_Union[_workload_pb2.WorkloadBatch, _Mapping]] = ..., victims: _Optional[_Union[Victims, _Mapping]] = ..., state_name: _Optional[str] = ..., drained_nodes: _Optional[_Iterable[str]] = ..., change: _Optional[_Union[_cluster_state_pb2.UpdateStateRequest, _Mapping]] = ...) -> None: ...
+
+class AtlasResponse(_message.Message):
+    __slots__ = ("state", "priorities", "levels", "rows")
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    PRIORITIES_FIELD_NUMBER: _ClassVar[int]
+    LEVELS_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    state: _types_pb2.StatePosition
+    priorities: _containers.RepeatedScalarFieldContainer[int]
+    levels: _containers.RepeatedCompositeFieldContainer[AtlasLevel]
+    rows: _containers.RepeatedCompositeFieldContainer[AtlasRow]
+    def __init__(self, state: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., priorities: _Optional[_Iterable[int]] = ..., levels: _Optional[_Iterable[_Union[AtlasLevel, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[AtlasRow, _Mapping]]] = ...) -> None: ...
+
+class AtlasLevel(_message.Message):
+    __slots__ = ("flavor", "level", "domains", "values")
+    FLAVOR_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    DOMAINS_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    flavor: str
+    level: str
+    domains: int
+    values: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, flavor: _Optional[str] = ..., level: _Optional[str] = ..., domains: _Optional[int] = ..., values: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class AtlasRow(_message.Message):
+    __slots__ = ("workloads", "level", "steps", "anywhere")
+    WORKLOADS_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    ANYWHERE_FIELD_NUMBER: _ClassVar[int]
+    workloads: _containers.RepeatedScalarFieldContainer[int]
+    level: int
+    steps: _containers.RepeatedScalarFieldContainer[int]
+    anywhere: int
+    def __init__(self, workloads: _Optional[_Iterable[int]] = ..., level: _Optional[int] = ..., steps: _Optional[_Iterable[int]] = ..., anywhere: _Optional[int] = ...) -> None: ...
+
 class CountGangsRequest(_message.Message):
     __slots__ = ("state", "feature_gates", "shapes", "levels", "drained_nodes", "domains", "state_name", "all_domains", "change")
     class FeatureGatesEntry(_message.Message):

@@ -780,6 +780,308 @@ func (x *VictimSet) GetAccelerators() int64 {
 	return 0
 }
 
+type AtlasRequest struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	State        *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	FeatureGates map[string]bool        `protobuf:"bytes,2,rep,name=feature_gates,json=featureGates,proto3" json:"feature_gates,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	Workloads    *WorkloadBatch         `protobuf:"bytes,3,opt,name=workloads,proto3" json:"workloads,omitempty"`
+	// Who may go. Absent: all workloads that the state knows by key, slices of a job together.
+	Victims       *Victims            `protobuf:"bytes,4,opt,name=victims,proto3" json:"victims,omitempty"`
+	StateName     string              `protobuf:"bytes,5,opt,name=state_name,json=stateName,proto3" json:"state_name,omitempty"`          // which of the server's states (cluster_state.proto)
+	DrainedNodes  []string            `protobuf:"bytes,6,rep,name=drained_nodes,json=drainedNodes,proto3" json:"drained_nodes,omitempty"` // as if these were cordoned; NOT_FOUND when unknown
+	Change        *UpdateStateRequest `protobuf:"bytes,7,opt,name=change,proto3" json:"change,omitempty"`                                 // as FindVictimsRequest.change
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AtlasRequest) Reset() {
+	*x = AtlasRequest{}
+	mi := &file_espalier_v1_questions_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AtlasRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AtlasRequest) ProtoMessage() {}
+
+func (x *AtlasRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_espalier_v1_questions_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AtlasRequest.ProtoReflect.Descriptor instead.
+func (*AtlasRequest) Descriptor() ([]byte, []int) {
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *AtlasRequest) GetState() *StatePosition {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+func (x *AtlasRequest) GetFeatureGates() map[string]bool {
+	if x != nil {
+		return x.FeatureGates
+	}
+	return nil
+}
+
+func (x *AtlasRequest) GetWorkloads() *WorkloadBatch {
+	if x != nil {
+		return x.Workloads
+	}
+	return nil
+}
+
+func (x *AtlasRequest) GetVictims() *Victims {
+	if x != nil {
+		return x.Victims
+	}
+	return nil
+}
+
+func (x *AtlasRequest) GetStateName() string {
+	if x != nil {
+		return x.StateName
+	}
+	return ""
+}
+
+func (x *AtlasRequest) GetDrainedNodes() []string {
+	if x != nil {
+		return x.DrainedNodes
+	}
+	return nil
+}
+
+func (x *AtlasRequest) GetChange() *UpdateStateRequest {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
+// A part of the atlas; all parts together are the whole. A step stands for who is gone: step s for
+// everybody of the s lowest of `priorities`, 0 for nobody, and one more than there are priorities
+// for what does not fit even then. Neither quota nor a queue's preemption policy is looked at.
+type AtlasResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	Priorities    []int64                `protobuf:"varint,2,rep,packed,name=priorities,proto3" json:"priorities,omitempty"` // distinct, ascending; only in the first message
+	Levels        []*AtlasLevel          `protobuf:"bytes,3,rep,name=levels,proto3" json:"levels,omitempty"`                 // that rows from here on refer to, counted over all messages
+	Rows          []*AtlasRow            `protobuf:"bytes,4,rep,name=rows,proto3" json:"rows,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AtlasResponse) Reset() {
+	*x = AtlasResponse{}
+	mi := &file_espalier_v1_questions_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AtlasResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AtlasResponse) ProtoMessage() {}
+
+func (x *AtlasResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_espalier_v1_questions_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AtlasResponse.ProtoReflect.Descriptor instead.
+func (*AtlasResponse) Descriptor() ([]byte, []int) {
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *AtlasResponse) GetState() *StatePosition {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+func (x *AtlasResponse) GetPriorities() []int64 {
+	if x != nil {
+		return x.Priorities
+	}
+	return nil
+}
+
+func (x *AtlasResponse) GetLevels() []*AtlasLevel {
+	if x != nil {
+		return x.Levels
+	}
+	return nil
+}
+
+func (x *AtlasResponse) GetRows() []*AtlasRow {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+type AtlasLevel struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Flavor        string                 `protobuf:"bytes,1,opt,name=flavor,proto3" json:"flavor,omitempty"`
+	Level         string                 `protobuf:"bytes,2,opt,name=level,proto3" json:"level,omitempty"` // label key
+	Domains       uint32                 `protobuf:"varint,3,opt,name=domains,proto3" json:"domains,omitempty"`
+	Values        []string               `protobuf:"bytes,4,rep,name=values,proto3" json:"values,omitempty"` // of each domain in path order, one per level down to this one
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AtlasLevel) Reset() {
+	*x = AtlasLevel{}
+	mi := &file_espalier_v1_questions_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AtlasLevel) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AtlasLevel) ProtoMessage() {}
+
+func (x *AtlasLevel) ProtoReflect() protoreflect.Message {
+	mi := &file_espalier_v1_questions_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AtlasLevel.ProtoReflect.Descriptor instead.
+func (*AtlasLevel) Descriptor() ([]byte, []int) {
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *AtlasLevel) GetFlavor() string {
+	if x != nil {
+		return x.Flavor
+	}
+	return ""
+}
+
+func (x *AtlasLevel) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+func (x *AtlasLevel) GetDomains() uint32 {
+	if x != nil {
+		return x.Domains
+	}
+	return 0
+}
+
+func (x *AtlasLevel) GetValues() []string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+type AtlasRow struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Workloads []uint32               `protobuf:"varint,1,rep,packed,name=workloads,proto3" json:"workloads,omitempty"` // positions, ascending, of all that share the row
+	// Position in levels. Absent: no level is asked for, or more than counts of pods decides, as for
+	// several groups of pod sets; then there are no steps.
+	Level         *uint32  `protobuf:"varint,2,opt,name=level,proto3,oneof" json:"level,omitempty"`
+	Steps         []uint32 `protobuf:"varint,3,rep,packed,name=steps,proto3" json:"steps,omitempty"` // the first at which each domain alone holds the workload
+	Anywhere      uint32   `protobuf:"varint,4,opt,name=anywhere,proto3" json:"anywhere,omitempty"`  // the first at which the workload is placed, wherever
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AtlasRow) Reset() {
+	*x = AtlasRow{}
+	mi := &file_espalier_v1_questions_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AtlasRow) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AtlasRow) ProtoMessage() {}
+
+func (x *AtlasRow) ProtoReflect() protoreflect.Message {
+	mi := &file_espalier_v1_questions_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AtlasRow.ProtoReflect.Descriptor instead.
+func (*AtlasRow) Descriptor() ([]byte, []int) {
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *AtlasRow) GetWorkloads() []uint32 {
+	if x != nil {
+		return x.Workloads
+	}
+	return nil
+}
+
+func (x *AtlasRow) GetLevel() uint32 {
+	if x != nil && x.Level != nil {
+		return *x.Level
+	}
+	return 0
+}
+
+func (x *AtlasRow) GetSteps() []uint32 {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *AtlasRow) GetAnywhere() uint32 {
+	if x != nil {
+		return x.Anywhere
+	}
+	return 0
+}
+
 type CountGangsRequest struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	State        *StatePosition         `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
@@ -799,7 +1101,7 @@ type CountGangsRequest struct {
 
 func (x *CountGangsRequest) Reset() {
 	*x = CountGangsRequest{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[8]
+	mi := &file_espalier_v1_questions_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -811,7 +1113,7 @@ func (x *CountGangsRequest) String() string {
 func (*CountGangsRequest) ProtoMessage() {}
 
 func (x *CountGangsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[8]
+	mi := &file_espalier_v1_questions_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -824,7 +1126,7 @@ func (x *CountGangsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountGangsRequest.ProtoReflect.Descriptor instead.
 func (*CountGangsRequest) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{8}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CountGangsRequest) GetState() *StatePosition {
@@ -902,7 +1204,7 @@ type CountGangsResponse struct {
 
 func (x *CountGangsResponse) Reset() {
 	*x = CountGangsResponse{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[9]
+	mi := &file_espalier_v1_questions_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -914,7 +1216,7 @@ func (x *CountGangsResponse) String() string {
 func (*CountGangsResponse) ProtoMessage() {}
 
 func (x *CountGangsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[9]
+	mi := &file_espalier_v1_questions_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -927,7 +1229,7 @@ func (x *CountGangsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountGangsResponse.ProtoReflect.Descriptor instead.
 func (*CountGangsResponse) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{9}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CountGangsResponse) GetState() *StatePosition {
@@ -972,7 +1274,7 @@ type LevelCensus struct {
 
 func (x *LevelCensus) Reset() {
 	*x = LevelCensus{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[10]
+	mi := &file_espalier_v1_questions_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -984,7 +1286,7 @@ func (x *LevelCensus) String() string {
 func (*LevelCensus) ProtoMessage() {}
 
 func (x *LevelCensus) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[10]
+	mi := &file_espalier_v1_questions_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -997,7 +1299,7 @@ func (x *LevelCensus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LevelCensus.ProtoReflect.Descriptor instead.
 func (*LevelCensus) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{10}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LevelCensus) GetLevel() string {
@@ -1053,7 +1355,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[11]
+	mi := &file_espalier_v1_questions_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1065,7 +1367,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[11]
+	mi := &file_espalier_v1_questions_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1078,7 +1380,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{11}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ExplainRequest) GetState() *StatePosition {
@@ -1155,7 +1457,7 @@ type ExplainResponse struct {
 
 func (x *ExplainResponse) Reset() {
 	*x = ExplainResponse{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[12]
+	mi := &file_espalier_v1_questions_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1167,7 +1469,7 @@ func (x *ExplainResponse) String() string {
 func (*ExplainResponse) ProtoMessage() {}
 
 func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[12]
+	mi := &file_espalier_v1_questions_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1180,7 +1482,7 @@ func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainResponse.ProtoReflect.Descriptor instead.
 func (*ExplainResponse) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{12}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ExplainResponse) GetState() *StatePosition {
@@ -1342,7 +1644,7 @@ type LabelledNodes struct {
 
 func (x *LabelledNodes) Reset() {
 	*x = LabelledNodes{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[13]
+	mi := &file_espalier_v1_questions_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1354,7 +1656,7 @@ func (x *LabelledNodes) String() string {
 func (*LabelledNodes) ProtoMessage() {}
 
 func (x *LabelledNodes) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[13]
+	mi := &file_espalier_v1_questions_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1367,7 +1669,7 @@ func (x *LabelledNodes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LabelledNodes.ProtoReflect.Descriptor instead.
 func (*LabelledNodes) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{13}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LabelledNodes) GetLabel() string {
@@ -1403,7 +1705,7 @@ type LowerRequest struct {
 
 func (x *LowerRequest) Reset() {
 	*x = LowerRequest{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[14]
+	mi := &file_espalier_v1_questions_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1415,7 +1717,7 @@ func (x *LowerRequest) String() string {
 func (*LowerRequest) ProtoMessage() {}
 
 func (x *LowerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[14]
+	mi := &file_espalier_v1_questions_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1428,7 +1730,7 @@ func (x *LowerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LowerRequest.ProtoReflect.Descriptor instead.
 func (*LowerRequest) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{14}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LowerRequest) GetResource() string {
@@ -1462,7 +1764,7 @@ type LeftOutNodes struct {
 
 func (x *LeftOutNodes) Reset() {
 	*x = LeftOutNodes{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[15]
+	mi := &file_espalier_v1_questions_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1474,7 +1776,7 @@ func (x *LeftOutNodes) String() string {
 func (*LeftOutNodes) ProtoMessage() {}
 
 func (x *LeftOutNodes) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[15]
+	mi := &file_espalier_v1_questions_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1487,7 +1789,7 @@ func (x *LeftOutNodes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeftOutNodes.ProtoReflect.Descriptor instead.
 func (*LeftOutNodes) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{15}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LeftOutNodes) GetCause() string {
@@ -1516,7 +1818,7 @@ type RuledOut struct {
 
 func (x *RuledOut) Reset() {
 	*x = RuledOut{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[16]
+	mi := &file_espalier_v1_questions_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1528,7 +1830,7 @@ func (x *RuledOut) String() string {
 func (*RuledOut) ProtoMessage() {}
 
 func (x *RuledOut) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[16]
+	mi := &file_espalier_v1_questions_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1541,7 +1843,7 @@ func (x *RuledOut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuledOut.ProtoReflect.Descriptor instead.
 func (*RuledOut) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{16}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RuledOut) GetBy() string {
@@ -1575,7 +1877,7 @@ type WorkloadName struct {
 
 func (x *WorkloadName) Reset() {
 	*x = WorkloadName{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[17]
+	mi := &file_espalier_v1_questions_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1587,7 +1889,7 @@ func (x *WorkloadName) String() string {
 func (*WorkloadName) ProtoMessage() {}
 
 func (x *WorkloadName) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[17]
+	mi := &file_espalier_v1_questions_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1600,7 +1902,7 @@ func (x *WorkloadName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkloadName.ProtoReflect.Descriptor instead.
 func (*WorkloadName) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{17}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WorkloadName) GetNamespace() string {
@@ -1637,7 +1939,7 @@ type NearMiss struct {
 
 func (x *NearMiss) Reset() {
 	*x = NearMiss{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[18]
+	mi := &file_espalier_v1_questions_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1649,7 +1951,7 @@ func (x *NearMiss) String() string {
 func (*NearMiss) ProtoMessage() {}
 
 func (x *NearMiss) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[18]
+	mi := &file_espalier_v1_questions_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1662,7 +1964,7 @@ func (x *NearMiss) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NearMiss.ProtoReflect.Descriptor instead.
 func (*NearMiss) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{18}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *NearMiss) GetPodSet() string {
@@ -1753,7 +2055,7 @@ type BindingResource struct {
 
 func (x *BindingResource) Reset() {
 	*x = BindingResource{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[19]
+	mi := &file_espalier_v1_questions_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1765,7 +2067,7 @@ func (x *BindingResource) String() string {
 func (*BindingResource) ProtoMessage() {}
 
 func (x *BindingResource) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[19]
+	mi := &file_espalier_v1_questions_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1778,7 +2080,7 @@ func (x *BindingResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BindingResource.ProtoReflect.Descriptor instead.
 func (*BindingResource) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{19}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *BindingResource) GetResource() string {
@@ -1822,7 +2124,7 @@ type ValidateRequest struct {
 
 func (x *ValidateRequest) Reset() {
 	*x = ValidateRequest{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[20]
+	mi := &file_espalier_v1_questions_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1834,7 +2136,7 @@ func (x *ValidateRequest) String() string {
 func (*ValidateRequest) ProtoMessage() {}
 
 func (x *ValidateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[20]
+	mi := &file_espalier_v1_questions_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1847,7 +2149,7 @@ func (x *ValidateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateRequest.ProtoReflect.Descriptor instead.
 func (*ValidateRequest) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{20}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ValidateRequest) GetState() *StatePosition {
@@ -1924,7 +2226,7 @@ type ValidateResponse struct {
 
 func (x *ValidateResponse) Reset() {
 	*x = ValidateResponse{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[21]
+	mi := &file_espalier_v1_questions_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1936,7 +2238,7 @@ func (x *ValidateResponse) String() string {
 func (*ValidateResponse) ProtoMessage() {}
 
 func (x *ValidateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[21]
+	mi := &file_espalier_v1_questions_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1949,7 +2251,7 @@ func (x *ValidateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateResponse.ProtoReflect.Descriptor instead.
 func (*ValidateResponse) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{21}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ValidateResponse) GetState() *StatePosition {
@@ -1984,7 +2286,7 @@ type AssignmentFault struct {
 
 func (x *AssignmentFault) Reset() {
 	*x = AssignmentFault{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[22]
+	mi := &file_espalier_v1_questions_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1996,7 +2298,7 @@ func (x *AssignmentFault) String() string {
 func (*AssignmentFault) ProtoMessage() {}
 
 func (x *AssignmentFault) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[22]
+	mi := &file_espalier_v1_questions_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2009,7 +2311,7 @@ func (x *AssignmentFault) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignmentFault.ProtoReflect.Descriptor instead.
 func (*AssignmentFault) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{22}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AssignmentFault) GetWorkload() *WorkloadName {
@@ -2049,7 +2351,7 @@ type DrainRequest struct {
 
 func (x *DrainRequest) Reset() {
 	*x = DrainRequest{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[23]
+	mi := &file_espalier_v1_questions_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2061,7 +2363,7 @@ func (x *DrainRequest) String() string {
 func (*DrainRequest) ProtoMessage() {}
 
 func (x *DrainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[23]
+	mi := &file_espalier_v1_questions_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2074,7 +2376,7 @@ func (x *DrainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainRequest.ProtoReflect.Descriptor instead.
 func (*DrainRequest) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{23}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DrainRequest) GetState() *StatePosition {
@@ -2133,7 +2435,7 @@ type DrainResponse struct {
 
 func (x *DrainResponse) Reset() {
 	*x = DrainResponse{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[24]
+	mi := &file_espalier_v1_questions_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2145,7 +2447,7 @@ func (x *DrainResponse) String() string {
 func (*DrainResponse) ProtoMessage() {}
 
 func (x *DrainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[24]
+	mi := &file_espalier_v1_questions_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2158,7 +2460,7 @@ func (x *DrainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainResponse.ProtoReflect.Descriptor instead.
 func (*DrainResponse) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{24}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DrainResponse) GetState() *StatePosition {
@@ -2201,7 +2503,7 @@ type HitWorkload struct {
 
 func (x *HitWorkload) Reset() {
 	*x = HitWorkload{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[25]
+	mi := &file_espalier_v1_questions_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2213,7 +2515,7 @@ func (x *HitWorkload) String() string {
 func (*HitWorkload) ProtoMessage() {}
 
 func (x *HitWorkload) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[25]
+	mi := &file_espalier_v1_questions_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2226,7 +2528,7 @@ func (x *HitWorkload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HitWorkload.ProtoReflect.Descriptor instead.
 func (*HitWorkload) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{25}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *HitWorkload) GetWorkload() *WorkloadName {
@@ -2275,7 +2577,7 @@ type DefragmentRequest struct {
 
 func (x *DefragmentRequest) Reset() {
 	*x = DefragmentRequest{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[26]
+	mi := &file_espalier_v1_questions_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2287,7 +2589,7 @@ func (x *DefragmentRequest) String() string {
 func (*DefragmentRequest) ProtoMessage() {}
 
 func (x *DefragmentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[26]
+	mi := &file_espalier_v1_questions_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2300,7 +2602,7 @@ func (x *DefragmentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DefragmentRequest.ProtoReflect.Descriptor instead.
 func (*DefragmentRequest) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{26}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *DefragmentRequest) GetState() *StatePosition {
@@ -2376,7 +2678,7 @@ type DefragmentResponse struct {
 
 func (x *DefragmentResponse) Reset() {
 	*x = DefragmentResponse{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[27]
+	mi := &file_espalier_v1_questions_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2388,7 +2690,7 @@ func (x *DefragmentResponse) String() string {
 func (*DefragmentResponse) ProtoMessage() {}
 
 func (x *DefragmentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[27]
+	mi := &file_espalier_v1_questions_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2401,7 +2703,7 @@ func (x *DefragmentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DefragmentResponse.ProtoReflect.Descriptor instead.
 func (*DefragmentResponse) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{27}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DefragmentResponse) GetState() *StatePosition {
@@ -2478,7 +2780,7 @@ type FreedDomain struct {
 
 func (x *FreedDomain) Reset() {
 	*x = FreedDomain{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[28]
+	mi := &file_espalier_v1_questions_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2490,7 +2792,7 @@ func (x *FreedDomain) String() string {
 func (*FreedDomain) ProtoMessage() {}
 
 func (x *FreedDomain) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[28]
+	mi := &file_espalier_v1_questions_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2503,7 +2805,7 @@ func (x *FreedDomain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FreedDomain.ProtoReflect.Descriptor instead.
 func (*FreedDomain) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{28}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *FreedDomain) GetValues() []string {
@@ -2538,7 +2840,7 @@ type ReplayRequest struct {
 
 func (x *ReplayRequest) Reset() {
 	*x = ReplayRequest{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[29]
+	mi := &file_espalier_v1_questions_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2550,7 +2852,7 @@ func (x *ReplayRequest) String() string {
 func (*ReplayRequest) ProtoMessage() {}
 
 func (x *ReplayRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[29]
+	mi := &file_espalier_v1_questions_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2563,7 +2865,7 @@ func (x *ReplayRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplayRequest.ProtoReflect.Descriptor instead.
 func (*ReplayRequest) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{29}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ReplayRequest) GetState() *StatePosition {
@@ -2633,7 +2935,7 @@ type ChosenPlace struct {
 
 func (x *ChosenPlace) Reset() {
 	*x = ChosenPlace{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[30]
+	mi := &file_espalier_v1_questions_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2645,7 +2947,7 @@ func (x *ChosenPlace) String() string {
 func (*ChosenPlace) ProtoMessage() {}
 
 func (x *ChosenPlace) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[30]
+	mi := &file_espalier_v1_questions_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2658,7 +2960,7 @@ func (x *ChosenPlace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChosenPlace.ProtoReflect.Descriptor instead.
 func (*ChosenPlace) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{30}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ChosenPlace) GetWorkload() uint32 {
@@ -2686,7 +2988,7 @@ type ReplayResponse struct {
 
 func (x *ReplayResponse) Reset() {
 	*x = ReplayResponse{}
-	mi := &file_espalier_v1_questions_proto_msgTypes[31]
+	mi := &file_espalier_v1_questions_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2698,7 +3000,7 @@ func (x *ReplayResponse) String() string {
 func (*ReplayResponse) ProtoMessage() {}
 
 func (x *ReplayResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_espalier_v1_questions_proto_msgTypes[31]
+	mi := &file_espalier_v1_questions_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2711,7 +3013,7 @@ func (x *ReplayResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplayResponse.ProtoReflect.Descriptor instead.
 func (*ReplayResponse) Descriptor() ([]byte, []int) {
-	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{31}
+	return file_espalier_v1_questions_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ReplayResponse) GetState() *StatePosition {
@@ -2817,7 +3119,38 @@ const file_espalier_v1_questions_proto_rawDesc = "" +
 	"\tVictimSet\x12\x18\n" +
 	"\avictims\x18\x01 \x03(\rR\avictims\x12\x1a\n" +
 	"\bpriority\x18\x02 \x01(\x03R\bpriority\x12\"\n" +
-	"\faccelerators\x18\x03 \x01(\x03R\faccelerators\"\xe1\x03\n" +
+	"\faccelerators\x18\x03 \x01(\x03R\faccelerators\"\xba\x03\n" +
+	"\fAtlasRequest\x120\n" +
+	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12P\n" +
+	"\rfeature_gates\x18\x02 \x03(\v2+.espalier.v1.AtlasRequest.FeatureGatesEntryR\ffeatureGates\x128\n" +
+	"\tworkloads\x18\x03 \x01(\v2\x1a.espalier.v1.WorkloadBatchR\tworkloads\x12.\n" +
+	"\avictims\x18\x04 \x01(\v2\x14.espalier.v1.VictimsR\avictims\x12\x1d\n" +
+	"\n" +
+	"state_name\x18\x05 \x01(\tR\tstateName\x12#\n" +
+	"\rdrained_nodes\x18\x06 \x03(\tR\fdrainedNodes\x127\n" +
+	"\x06change\x18\a \x01(\v2\x1f.espalier.v1.UpdateStateRequestR\x06change\x1a?\n" +
+	"\x11FeatureGatesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\bR\x05value:\x028\x01\"\xbd\x01\n" +
+	"\rAtlasResponse\x120\n" +
+	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12\x1e\n" +
+	"\n" +
+	"priorities\x18\x02 \x03(\x03R\n" +
+	"priorities\x12/\n" +
+	"\x06levels\x18\x03 \x03(\v2\x17.espalier.v1.AtlasLevelR\x06levels\x12)\n" +
+	"\x04rows\x18\x04 \x03(\v2\x15.espalier.v1.AtlasRowR\x04rows\"l\n" +
+	"\n" +
+	"AtlasLevel\x12\x16\n" +
+	"\x06flavor\x18\x01 \x01(\tR\x06flavor\x12\x14\n" +
+	"\x05level\x18\x02 \x01(\tR\x05level\x12\x18\n" +
+	"\adomains\x18\x03 \x01(\rR\adomains\x12\x16\n" +
+	"\x06values\x18\x04 \x03(\tR\x06values\"\x7f\n" +
+	"\bAtlasRow\x12\x1c\n" +
+	"\tworkloads\x18\x01 \x03(\rR\tworkloads\x12\x19\n" +
+	"\x05level\x18\x02 \x01(\rH\x00R\x05level\x88\x01\x01\x12\x14\n" +
+	"\x05steps\x18\x03 \x03(\rR\x05steps\x12\x1a\n" +
+	"\banywhere\x18\x04 \x01(\rR\banywhereB\b\n" +
+	"\x06_level\"\xe1\x03\n" +
 	"\x11CountGangsRequest\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12U\n" +
 	"\rfeature_gates\x18\x02 \x03(\v20.espalier.v1.CountGangsRequest.FeatureGatesEntryR\ffeatureGates\x122\n" +
@@ -3006,10 +3339,11 @@ const file_espalier_v1_questions_proto_rawDesc = "" +
 	"\x0eReplayResponse\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.espalier.v1.StatePositionR\x05state\x12\x1a\n" +
 	"\bworkload\x18\x02 \x01(\rR\bworkload\x122\n" +
-	"\aanswers\x18\x03 \x01(\v2\x18.espalier.v1.AnswerBatchR\aanswers2\xda\x04\n" +
+	"\aanswers\x18\x03 \x01(\v2\x18.espalier.v1.AnswerBatchR\aanswers2\x9c\x05\n" +
 	"\tQuestions\x12C\n" +
 	"\x06WhatIf\x12\x1a.espalier.v1.WhatIfRequest\x1a\x1b.espalier.v1.WhatIfResponse0\x01\x12R\n" +
-	"\vFindVictims\x12\x1f.espalier.v1.FindVictimsRequest\x1a .espalier.v1.FindVictimsResponse0\x01\x12O\n" +
+	"\vFindVictims\x12\x1f.espalier.v1.FindVictimsRequest\x1a .espalier.v1.FindVictimsResponse0\x01\x12@\n" +
+	"\x05Atlas\x12\x19.espalier.v1.AtlasRequest\x1a\x1a.espalier.v1.AtlasResponse0\x01\x12O\n" +
 	"\n" +
 	"CountGangs\x12\x1e.espalier.v1.CountGangsRequest\x1a\x1f.espalier.v1.CountGangsResponse0\x01\x12F\n" +
 	"\aExplain\x12\x1b.espalier.v1.ExplainRequest\x1a\x1c.espalier.v1.ExplainResponse0\x01\x12G\n" +
@@ -3031,7 +3365,7 @@ func file_espalier_v1_questions_proto_rawDescGZIP() []byte {
 	return file_espalier_v1_questions_proto_rawDescData
 }
 
-var file_espalier_v1_questions_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_espalier_v1_questions_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
 var file_espalier_v1_questions_proto_goTypes = []any{
 	(*Victims)(nil),             // 0: espalier.v1.Victims
 	(*VictimUsage)(nil),         // 1: espalier.v1.VictimUsage
@@ -3041,150 +3375,165 @@ var file_espalier_v1_questions_proto_goTypes = []any{
 	(*FindVictimsResponse)(nil), // 5: espalier.v1.FindVictimsResponse
 	(*DomainVictims)(nil),       // 6: espalier.v1.DomainVictims
 	(*VictimSet)(nil),           // 7: espalier.v1.VictimSet
-	(*CountGangsRequest)(nil),   // 8: espalier.v1.CountGangsRequest
-	(*CountGangsResponse)(nil),  // 9: espalier.v1.CountGangsResponse
-	(*LevelCensus)(nil),         // 10: espalier.v1.LevelCensus
-	(*ExplainRequest)(nil),      // 11: espalier.v1.ExplainRequest
-	(*ExplainResponse)(nil),     // 12: espalier.v1.ExplainResponse
-	(*LabelledNodes)(nil),       // 13: espalier.v1.LabelledNodes
-	(*LowerRequest)(nil),        // 14: espalier.v1.LowerRequest
-	(*LeftOutNodes)(nil),        // 15: espalier.v1.LeftOutNodes
-	(*RuledOut)(nil),            // 16: espalier.v1.RuledOut
-	(*WorkloadName)(nil),        // 17: espalier.v1.WorkloadName
-	(*NearMiss)(nil),            // 18: espalier.v1.NearMiss
-	(*BindingResource)(nil),     // 19: espalier.v1.BindingResource
-	(*ValidateRequest)(nil),     // 20: espalier.v1.ValidateRequest
-	(*ValidateResponse)(nil),    // 21: espalier.v1.ValidateResponse
-	(*AssignmentFault)(nil),     // 22: espalier.v1.AssignmentFault
-	(*DrainRequest)(nil),        // 23: espalier.v1.DrainRequest
-	(*DrainResponse)(nil),       // 24: espalier.v1.DrainResponse
-	(*HitWorkload)(nil),         // 25: espalier.v1.HitWorkload
-	(*DefragmentRequest)(nil),   // 26: espalier.v1.DefragmentRequest
-	(*DefragmentResponse)(nil),  // 27: espalier.v1.DefragmentResponse
-	(*FreedDomain)(nil),         // 28: espalier.v1.FreedDomain
-	(*ReplayRequest)(nil),       // 29: espalier.v1.ReplayRequest
-	(*ChosenPlace)(nil),         // 30: espalier.v1.ChosenPlace
-	(*ReplayResponse)(nil),      // 31: espalier.v1.ReplayResponse
-	nil,                         // 32: espalier.v1.WhatIfRequest.FeatureGatesEntry
-	nil,                         // 33: espalier.v1.FindVictimsRequest.FeatureGatesEntry
-	nil,                         // 34: espalier.v1.CountGangsRequest.FeatureGatesEntry
-	nil,                         // 35: espalier.v1.ExplainRequest.FeatureGatesEntry
-	nil,                         // 36: espalier.v1.ValidateRequest.FeatureGatesEntry
-	nil,                         // 37: espalier.v1.DrainRequest.FeatureGatesEntry
-	nil,                         // 38: espalier.v1.DefragmentRequest.FeatureGatesEntry
-	nil,                         // 39: espalier.v1.ReplayRequest.FeatureGatesEntry
-	(*FlavorLeafUsage)(nil),     // 40: espalier.v1.FlavorLeafUsage
-	(*StatePosition)(nil),       // 41: espalier.v1.StatePosition
-	(DomainNaming)(0),           // 42: espalier.v1.DomainNaming
-	(*WorkloadBatch)(nil),       // 43: espalier.v1.WorkloadBatch
-	(*Node)(nil),                // 44: espalier.v1.Node
-	(*AnswerBatch)(nil),         // 45: espalier.v1.AnswerBatch
-	(*UpdateStateRequest)(nil),  // 46: espalier.v1.UpdateStateRequest
-	(*ResourceVector)(nil),      // 47: espalier.v1.ResourceVector
-	(*TopologyRequest)(nil),     // 48: espalier.v1.TopologyRequest
-	(*NodeConstraints)(nil),     // 49: espalier.v1.NodeConstraints
-	(*TopologyAssignment)(nil),  // 50: espalier.v1.TopologyAssignment
-	(*Workload)(nil),            // 51: espalier.v1.Workload
+	(*AtlasRequest)(nil),        // 8: espalier.v1.AtlasRequest
+	(*AtlasResponse)(nil),       // 9: espalier.v1.AtlasResponse
+	(*AtlasLevel)(nil),          // 10: espalier.v1.AtlasLevel
+	(*AtlasRow)(nil),            // 11: espalier.v1.AtlasRow
+	(*CountGangsRequest)(nil),   // 12: espalier.v1.CountGangsRequest
+	(*CountGangsResponse)(nil),  // 13: espalier.v1.CountGangsResponse
+	(*LevelCensus)(nil),         // 14: espalier.v1.LevelCensus
+	(*ExplainRequest)(nil),      // 15: espalier.v1.ExplainRequest
+	(*ExplainResponse)(nil),     // 16: espalier.v1.ExplainResponse
+	(*LabelledNodes)(nil),       // 17: espalier.v1.LabelledNodes
+	(*LowerRequest)(nil),        // 18: espalier.v1.LowerRequest
+	(*LeftOutNodes)(nil),        // 19: espalier.v1.LeftOutNodes
+	(*RuledOut)(nil),            // 20: espalier.v1.RuledOut
+	(*WorkloadName)(nil),        // 21: espalier.v1.WorkloadName
+	(*NearMiss)(nil),            // 22: espalier.v1.NearMiss
+	(*BindingResource)(nil),     // 23: espalier.v1.BindingResource
+	(*ValidateRequest)(nil),     // 24: espalier.v1.ValidateRequest
+	(*ValidateResponse)(nil),    // 25: espalier.v1.ValidateResponse
+	(*AssignmentFault)(nil),     // 26: espalier.v1.AssignmentFault
+	(*DrainRequest)(nil),        // 27: espalier.v1.DrainRequest
+	(*DrainResponse)(nil),       // 28: espalier.v1.DrainResponse
+	(*HitWorkload)(nil),         // 29: espalier.v1.HitWorkload
+	(*DefragmentRequest)(nil),   // 30: espalier.v1.DefragmentRequest
+	(*DefragmentResponse)(nil),  // 31: espalier.v1.DefragmentResponse
+	(*FreedDomain)(nil),         // 32: espalier.v1.FreedDomain
+	(*ReplayRequest)(nil),       // 33: espalier.v1.ReplayRequest
+	(*ChosenPlace)(nil),         // 34: espalier.v1.ChosenPlace
+	(*ReplayResponse)(nil),      // 35: espalier.v1.ReplayResponse
+	nil,                         // 36: espalier.v1.WhatIfRequest.FeatureGatesEntry
+	nil,                         // 37: espalier.v1.FindVictimsRequest.FeatureGatesEntry
+	nil,                         // 38: espalier.v1.AtlasRequest.FeatureGatesEntry
+	nil,                         // 39: espalier.v1.CountGangsRequest.FeatureGatesEntry
+	nil,                         // 40: espalier.v1.ExplainRequest.FeatureGatesEntry
+	nil,                         // 41: espalier.v1.ValidateRequest.FeatureGatesEntry
+	nil,                         // 42: espalier.v1.DrainRequest.FeatureGatesEntry
+	nil,                         // 43: espalier.v1.DefragmentRequest.FeatureGatesEntry
+	nil,                         // 44: espalier.v1.ReplayRequest.FeatureGatesEntry
+	(*FlavorLeafUsage)(nil),     // 45: espalier.v1.FlavorLeafUsage
+	(*StatePosition)(nil),       // 46: espalier.v1.StatePosition
+	(DomainNaming)(0),           // 47: espalier.v1.DomainNaming
+	(*WorkloadBatch)(nil),       // 48: espalier.v1.WorkloadBatch
+	(*Node)(nil),                // 49: espalier.v1.Node
+	(*AnswerBatch)(nil),         // 50: espalier.v1.AnswerBatch
+	(*UpdateStateRequest)(nil),  // 51: espalier.v1.UpdateStateRequest
+	(*ResourceVector)(nil),      // 52: espalier.v1.ResourceVector
+	(*TopologyRequest)(nil),     // 53: espalier.v1.TopologyRequest
+	(*NodeConstraints)(nil),     // 54: espalier.v1.NodeConstraints
+	(*TopologyAssignment)(nil),  // 55: espalier.v1.TopologyAssignment
+	(*Workload)(nil),            // 56: espalier.v1.Workload
 }
 var file_espalier_v1_questions_proto_depIdxs = []int32{
 	1,  // 0: espalier.v1.Victims.usage:type_name -> espalier.v1.VictimUsage
-	40, // 1: espalier.v1.VictimUsage.usage:type_name -> espalier.v1.FlavorLeafUsage
-	41, // 2: espalier.v1.WhatIfRequest.state:type_name -> espalier.v1.StatePosition
-	32, // 3: espalier.v1.WhatIfRequest.feature_gates:type_name -> espalier.v1.WhatIfRequest.FeatureGatesEntry
-	42, // 4: espalier.v1.WhatIfRequest.domain_naming:type_name -> espalier.v1.DomainNaming
-	43, // 5: espalier.v1.WhatIfRequest.workloads:type_name -> espalier.v1.WorkloadBatch
+	45, // 1: espalier.v1.VictimUsage.usage:type_name -> espalier.v1.FlavorLeafUsage
+	46, // 2: espalier.v1.WhatIfRequest.state:type_name -> espalier.v1.StatePosition
+	36, // 3: espalier.v1.WhatIfRequest.feature_gates:type_name -> espalier.v1.WhatIfRequest.FeatureGatesEntry
+	47, // 4: espalier.v1.WhatIfRequest.domain_naming:type_name -> espalier.v1.DomainNaming
+	48, // 5: espalier.v1.WhatIfRequest.workloads:type_name -> espalier.v1.WorkloadBatch
 	0,  // 6: espalier.v1.WhatIfRequest.victims:type_name -> espalier.v1.Victims
-	44, // 7: espalier.v1.WhatIfRequest.upserted_nodes:type_name -> espalier.v1.Node
-	41, // 8: espalier.v1.WhatIfResponse.state:type_name -> espalier.v1.StatePosition
-	45, // 9: espalier.v1.WhatIfResponse.answers:type_name -> espalier.v1.AnswerBatch
-	41, // 10: espalier.v1.FindVictimsRequest.state:type_name -> espalier.v1.StatePosition
-	33, // 11: espalier.v1.FindVictimsRequest.feature_gates:type_name -> espalier.v1.FindVictimsRequest.FeatureGatesEntry
-	42, // 12: espalier.v1.FindVictimsRequest.domain_naming:type_name -> espalier.v1.DomainNaming
-	43, // 13: espalier.v1.FindVictimsRequest.workloads:type_name -> espalier.v1.WorkloadBatch
+	49, // 7: espalier.v1.WhatIfRequest.upserted_nodes:type_name -> espalier.v1.Node
+	46, // 8: espalier.v1.WhatIfResponse.state:type_name -> espalier.v1.StatePosition
+	50, // 9: espalier.v1.WhatIfResponse.answers:type_name -> espalier.v1.AnswerBatch
+	46, // 10: espalier.v1.FindVictimsRequest.state:type_name -> espalier.v1.StatePosition
+	37, // 11: espalier.v1.FindVictimsRequest.feature_gates:type_name -> espalier.v1.FindVictimsRequest.FeatureGatesEntry
+	47, // 12: espalier.v1.FindVictimsRequest.domain_naming:type_name -> espalier.v1.DomainNaming
+	48, // 13: espalier.v1.FindVictimsRequest.workloads:type_name -> espalier.v1.WorkloadBatch
 	0,  // 14: espalier.v1.FindVictimsRequest.victims:type_name -> espalier.v1.Victims
-	44, // 15: espalier.v1.FindVictimsRequest.upserted_nodes:type_name -> espalier.v1.Node
-	46, // 16: espalier.v1.FindVictimsRequest.change:type_name -> espalier.v1.UpdateStateRequest
-	41, // 17: espalier.v1.FindVictimsResponse.state:type_name -> espalier.v1.StatePosition
-	45, // 18: espalier.v1.FindVictimsResponse.answers:type_name -> espalier.v1.AnswerBatch
+	49, // 15: espalier.v1.FindVictimsRequest.upserted_nodes:type_name -> espalier.v1.Node
+	51, // 16: espalier.v1.FindVictimsRequest.change:type_name -> espalier.v1.UpdateStateRequest
+	46, // 17: espalier.v1.FindVictimsResponse.state:type_name -> espalier.v1.StatePosition
+	50, // 18: espalier.v1.FindVictimsResponse.answers:type_name -> espalier.v1.AnswerBatch
 	6,  // 19: espalier.v1.FindVictimsResponse.domains:type_name -> espalier.v1.DomainVictims
 	7,  // 20: espalier.v1.DomainVictims.sets:type_name -> espalier.v1.VictimSet
-	41, // 21: espalier.v1.CountGangsRequest.state:type_name -> espalier.v1.StatePosition
-	34, // 22: espalier.v1.CountGangsRequest.feature_gates:type_name -> espalier.v1.CountGangsRequest.FeatureGatesEntry
-	43, // 23: espalier.v1.CountGangsRequest.shapes:type_name -> espalier.v1.WorkloadBatch
-	46, // 24: espalier.v1.CountGangsRequest.change:type_name -> espalier.v1.UpdateStateRequest
-	41, // 25: espalier.v1.CountGangsResponse.state:type_name -> espalier.v1.StatePosition
-	10, // 26: espalier.v1.CountGangsResponse.levels:type_name -> espalier.v1.LevelCensus
-	41, // 27: espalier.v1.ExplainRequest.state:type_name -> espalier.v1.StatePosition
-	35, // 28: espalier.v1.ExplainRequest.feature_gates:type_name -> espalier.v1.ExplainRequest.FeatureGatesEntry
-	42, // 29: espalier.v1.ExplainRequest.domain_naming:type_name -> espalier.v1.DomainNaming
-	43, // 30: espalier.v1.ExplainRequest.workloads:type_name -> espalier.v1.WorkloadBatch
-	0,  // 31: espalier.v1.ExplainRequest.victims:type_name -> espalier.v1.Victims
-	41, // 32: espalier.v1.ExplainResponse.state:type_name -> espalier.v1.StatePosition
-	45, // 33: espalier.v1.ExplainResponse.answers:type_name -> espalier.v1.AnswerBatch
-	45, // 34: espalier.v1.ExplainResponse.empty:type_name -> espalier.v1.AnswerBatch
-	18, // 35: espalier.v1.ExplainResponse.near_miss:type_name -> espalier.v1.NearMiss
-	17, // 36: espalier.v1.ExplainResponse.gone:type_name -> espalier.v1.WorkloadName
-	13, // 37: espalier.v1.ExplainResponse.labelled:type_name -> espalier.v1.LabelledNodes
-	14, // 38: espalier.v1.ExplainResponse.lower_requests:type_name -> espalier.v1.LowerRequest
-	15, // 39: espalier.v1.ExplainResponse.left_out:type_name -> espalier.v1.LeftOutNodes
-	19, // 40: espalier.v1.NearMiss.binding:type_name -> espalier.v1.BindingResource
-	16, // 41: espalier.v1.NearMiss.ruled_out:type_name -> espalier.v1.RuledOut
-	41, // 42: espalier.v1.ValidateRequest.state:type_name -> espalier.v1.StatePosition
-	36, // 43: espalier.v1.ValidateRequest.feature_gates:type_name -> espalier.v1.ValidateRequest.FeatureGatesEntry
-	47, // 44: espalier.v1.ValidateRequest.resources:type_name -> espalier.v1.ResourceVector
-	48, // 45: espalier.v1.ValidateRequest.topology_requests:type_name -> espalier.v1.TopologyRequest
-	49, // 46: espalier.v1.ValidateRequest.node_constraints:type_name -> espalier.v1.NodeConstraints
-	50, // 47: espalier.v1.ValidateRequest.assignments:type_name -> espalier.v1.TopologyAssignment
-	51, // 48: espalier.v1.ValidateRequest.workloads:type_name -> espalier.v1.Workload
-	41, // 49: espalier.v1.ValidateResponse.state:type_name -> espalier.v1.StatePosition
-	22, // 50: espalier.v1.ValidateResponse.faults:type_name -> espalier.v1.AssignmentFault
-	17, // 51: espalier.v1.AssignmentFault.workload:type_name -> espalier.v1.WorkloadName
-	41, // 52: espalier.v1.DrainRequest.state:type_name -> espalier.v1.StatePosition
-	37, // 53: espalier.v1.DrainRequest.feature_gates:type_name -> espalier.v1.DrainRequest.FeatureGatesEntry
-	42, // 54: espalier.v1.DrainRequest.domain_naming:type_name -> espalier.v1.DomainNaming
-	43, // 55: espalier.v1.DrainRequest.workloads:type_name -> espalier.v1.WorkloadBatch
-	41, // 56: espalier.v1.DrainResponse.state:type_name -> espalier.v1.StatePosition
-	25, // 57: espalier.v1.DrainResponse.hits:type_name -> espalier.v1.HitWorkload
-	45, // 58: espalier.v1.DrainResponse.answers:type_name -> espalier.v1.AnswerBatch
-	17, // 59: espalier.v1.HitWorkload.workload:type_name -> espalier.v1.WorkloadName
-	41, // 60: espalier.v1.DefragmentRequest.state:type_name -> espalier.v1.StatePosition
-	38, // 61: espalier.v1.DefragmentRequest.feature_gates:type_name -> espalier.v1.DefragmentRequest.FeatureGatesEntry
-	42, // 62: espalier.v1.DefragmentRequest.domain_naming:type_name -> espalier.v1.DomainNaming
-	43, // 63: espalier.v1.DefragmentRequest.workloads:type_name -> espalier.v1.WorkloadBatch
-	41, // 64: espalier.v1.DefragmentResponse.state:type_name -> espalier.v1.StatePosition
-	28, // 65: espalier.v1.DefragmentResponse.freed:type_name -> espalier.v1.FreedDomain
-	45, // 66: espalier.v1.DefragmentResponse.answers:type_name -> espalier.v1.AnswerBatch
-	17, // 67: espalier.v1.DefragmentResponse.staying:type_name -> espalier.v1.WorkloadName
-	41, // 68: espalier.v1.ReplayRequest.state:type_name -> espalier.v1.StatePosition
-	39, // 69: espalier.v1.ReplayRequest.feature_gates:type_name -> espalier.v1.ReplayRequest.FeatureGatesEntry
-	42, // 70: espalier.v1.ReplayRequest.domain_naming:type_name -> espalier.v1.DomainNaming
-	43, // 71: espalier.v1.ReplayRequest.workloads:type_name -> espalier.v1.WorkloadBatch
-	30, // 72: espalier.v1.ReplayRequest.chosen:type_name -> espalier.v1.ChosenPlace
-	17, // 73: espalier.v1.ReplayRequest.ended:type_name -> espalier.v1.WorkloadName
-	40, // 74: espalier.v1.ChosenPlace.usage:type_name -> espalier.v1.FlavorLeafUsage
-	41, // 75: espalier.v1.ReplayResponse.state:type_name -> espalier.v1.StatePosition
-	45, // 76: espalier.v1.ReplayResponse.answers:type_name -> espalier.v1.AnswerBatch
-	2,  // 77: espalier.v1.Questions.WhatIf:input_type -> espalier.v1.WhatIfRequest
-	4,  // 78: espalier.v1.Questions.FindVictims:input_type -> espalier.v1.FindVictimsRequest
-	8,  // 79: espalier.v1.Questions.CountGangs:input_type -> espalier.v1.CountGangsRequest
-	11, // 80: espalier.v1.Questions.Explain:input_type -> espalier.v1.ExplainRequest
-	20, // 81: espalier.v1.Questions.Validate:input_type -> espalier.v1.ValidateRequest
-	23, // 82: espalier.v1.Questions.Drain:input_type -> espalier.v1.DrainRequest
-	26, // 83: espalier.v1.Questions.Defragment:input_type -> espalier.v1.DefragmentRequest
-	29, // 84: espalier.v1.Questions.Replay:input_type -> espalier.v1.ReplayRequest
-	3,  // 85: espalier.v1.Questions.WhatIf:output_type -> espalier.v1.WhatIfResponse
-	5,  // 86: espalier.v1.Questions.FindVictims:output_type -> espalier.v1.FindVictimsResponse
-	9,  // 87: espalier.v1.Questions.CountGangs:output_type -> espalier.v1.CountGangsResponse
-	12, // 88: espalier.v1.Questions.Explain:output_type -> espalier.v1.ExplainResponse
-	21, // 89: espalier.v1.Questions.Validate:output_type -> espalier.v1.ValidateResponse
-	24, // 90: espalier.v1.Questions.Drain:output_type -> espalier.v1.DrainResponse
-	27, // 91: espalier.v1.Questions.Defragment:output_type -> espalier.v1.DefragmentResponse
-	31, // 92: espalier.v1.Questions.Replay:output_type -> espalier.v1.ReplayResponse
-	85, // [85:93] is the sub-list for method output_type
-	77, // [77:85] is the sub-list for method input_type
-	77, // [77:77] is the sub-list for extension type_name
-	77, // [77:77] is the sub-list for extension extendee
-	0,  // [0:77] is the sub-list for field type_name
+	46, // 21: espalier.v1.AtlasRequest.state:type_name -> espalier.v1.StatePosition
+	38, // 22: espalier.v1.AtlasRequest.feature_gates:type_name -> espalier.v1.AtlasRequest.FeatureGatesEntry
+	48, // 23: espalier.v1.AtlasRequest.workloads:type_name -> espalier.v1.WorkloadBatch
+	0,  // 24: espalier.v1.AtlasRequest.victims:type_name -> espalier.v1.Victims
+	51, // 25: espalier.v1.AtlasRequest.change:type_name -> espalier.v1.UpdateStateRequest
+	46, // 26: espalier.v1.AtlasResponse.state:type_name -> espalier.v1.StatePosition
+	10, // 27: espalier.v1.AtlasResponse.levels:type_name -> espalier.v1.AtlasLevel
+	11, // 28: espalier.v1.AtlasResponse.rows:type_name -> espalier.v1.AtlasRow
+	46, // 29: espalier.v1.CountGangsRequest.state:type_name -> espalier.v1.StatePosition
+	39, // 30: espalier.v1.CountGangsRequest.feature_gates:type_name -> espalier.v1.CountGangsRequest.FeatureGatesEntry
+	48, // 31: espalier.v1.CountGangsRequest.shapes:type_name -> espalier.v1.WorkloadBatch
+	51, // 32: espalier.v1.CountGangsRequest.change:type_name -> espalier.v1.UpdateStateRequest
+	46, // 33: espalier.v1.CountGangsResponse.state:type_name -> espalier.v1.StatePosition
+	14, // 34: espalier.v1.CountGangsResponse.levels:type_name -> espalier.v1.LevelCensus
+	46, // 35: espalier.v1.ExplainRequest.state:type_name -> espalier.v1.StatePosition
+	40, // 36: espalier.v1.ExplainRequest.feature_gates:type_name -> espalier.v1.ExplainRequest.FeatureGatesEntry
+	47, // 37: espalier.v1.ExplainRequest.domain_naming:type_name -> espalier.v1.DomainNaming
+	48, // 38: espalier.v1.ExplainRequest.workloads:type_name -> espalier.v1.WorkloadBatch
+	0,  // 39: espalier.v1.ExplainRequest.victims:type_name -> espalier.v1.Victims
+	46, // 40: espalier.v1.ExplainResponse.state:type_name -> espalier.v1.StatePosition
+	50, // 41: espalier.v1.ExplainResponse.answers:type_name -> espalier.v1.AnswerBatch
+	50, // 42: espalier.v1.ExplainResponse.empty:type_name -> espalier.v1.AnswerBatch
+	22, // 43: espalier.v1.ExplainResponse.near_miss:type_name -> espalier.v1.NearMiss
+	21, // 44: espalier.v1.ExplainResponse.gone:type_name -> espalier.v1.WorkloadName
+	17, // 45: espalier.v1.ExplainResponse.labelled:type_name -> espalier.v1.LabelledNodes
+	18, // 46: espalier.v1.ExplainResponse.lower_requests:type_name -> espalier.v1.LowerRequest
+	19, // 47: espalier.v1.ExplainResponse.left_out:type_name -> espalier.v1.LeftOutNodes
+	23, // 48: espalier.v1.NearMiss.binding:type_name -> espalier.v1.BindingResource
+	20, // 49: espalier.v1.NearMiss.ruled_out:type_name -> espalier.v1.RuledOut
+	46, // 50: espalier.v1.ValidateRequest.state:type_name -> espalier.v1.StatePosition
+	41, // 51: espalier.v1.ValidateRequest.feature_gates:type_name -> espalier.v1.ValidateRequest.FeatureGatesEntry
+	52, // 52: espalier.v1.ValidateRequest.resources:type_name -> espalier.v1.ResourceVector
+	53, // 53: espalier.v1.ValidateRequest.topology_requests:type_name -> espalier.v1.TopologyRequest
+	54, // 54: espalier.v1.ValidateRequest.node_constraints:type_name -> espalier.v1.NodeConstraints
+	55, // 55: espalier.v1.ValidateRequest.assignments:type_name -> espalier.v1.TopologyAssignment
+	56, // 56: espalier.v1.ValidateRequest.workloads:type_name -> espalier.v1.Workload
+	46, // 57: espalier.v1.ValidateResponse.state:type_name -> espalier.v1.StatePosition
+	26, // 58: espalier.v1.ValidateResponse.faults:type_name -> espalier.v1.AssignmentFault
+	21, // 59: espalier.v1.AssignmentFault.workload:type_name -> espalier.v1.WorkloadName
+	46, // 60: espalier.v1.DrainRequest.state:type_name -> espalier.v1.StatePosition
+	42, // 61: espalier.v1.DrainRequest.feature_gates:type_name -> espalier.v1.DrainRequest.FeatureGatesEntry
+	47, // 62: espalier.v1.DrainRequest.domain_naming:type_name -> espalier.v1.DomainNaming
+	48, // 63: espalier.v1.DrainRequest.workloads:type_name -> espalier.v1.WorkloadBatch
+	46, // 64: espalier.v1.DrainResponse.state:type_name -> espalier.v1.StatePosition
+	29, // 65: espalier.v1.DrainResponse.hits:type_name -> espalier.v1.HitWorkload
+	50, // 66: espalier.v1.DrainResponse.answers:type_name -> espalier.v1.AnswerBatch
+	21, // 67: espalier.v1.HitWorkload.workload:type_name -> espalier.v1.WorkloadName
+	46, // 68: espalier.v1.DefragmentRequest.state:type_name -> espalier.v1.StatePosition
+	43, // 69: espalier.v1.DefragmentRequest.feature_gates:type_name -> espalier.v1.DefragmentRequest.FeatureGatesEntry
+	47, // 70: espalier.v1.DefragmentRequest.domain_naming:type_name -> espalier.v1.DomainNaming
+	48, // 71: espalier.v1.DefragmentRequest.workloads:type_name -> espalier.v1.WorkloadBatch
+	46, // 72: espalier.v1.DefragmentResponse.state:type_name -> espalier.v1.StatePosition
+	32, // 73: espalier.v1.DefragmentResponse.freed:type_name -> espalier.v1.FreedDomain
+	50, // 74: espalier.v1.DefragmentResponse.answers:type_name -> espalier.v1.AnswerBatch
+	21, // 75: espalier.v1.DefragmentResponse.staying:type_name -> espalier.v1.WorkloadName
+	46, // 76: espalier.v1.ReplayRequest.state:type_name -> espalier.v1.StatePosition
+	44, // 77: espalier.v1.ReplayRequest.feature_gates:type_name -> espalier.v1.ReplayRequest.FeatureGatesEntry
+	47, // 78: espalier.v1.ReplayRequest.domain_naming:type_name -> espalier.v1.DomainNaming
+	48, // 79: espalier.v1.ReplayRequest.workloads:type_name -> espalier.v1.WorkloadBatch
+	34, // 80: espalier.v1.ReplayRequest.chosen:type_name -> espalier.v1.ChosenPlace
+	21, // 81: espalier.v1.ReplayRequest.ended:type_name -> espalier.v1.WorkloadName
+	45, // 82: espalier.v1.ChosenPlace.usage:type_name -> espalier.v1.FlavorLeafUsage
+	46, // 83: espalier.v1.ReplayResponse.state:type_name -> espalier.v1.StatePosition
+	50, // 84: espalier.v1.ReplayResponse.answers:type_name -> espalier.v1.AnswerBatch
+	2,  // 85: espalier.v1.Questions.WhatIf:input_type -> espalier.v1.WhatIfRequest
+	4,  // 86: espalier.v1.Questions.FindVictims:input_type -> espalier.v1.FindVictimsRequest
+	8,  // 87: espalier.v1.Questions.Atlas:input_type -> espalier.v1.AtlasRequest
+	12, // 88: espalier.v1.Questions.CountGangs:input_type -> espalier.v1.CountGangsRequest
+	15, // 89: espalier.v1.Questions.Explain:input_type -> espalier.v1.ExplainRequest
+	24, // 90: espalier.v1.Questions.Validate:input_type -> espalier.v1.ValidateRequest
+	27, // 91: espalier.v1.Questions.Drain:input_type -> espalier.v1.DrainRequest
+	30, // 92: espalier.v1.Questions.Defragment:input_type -> espalier.v1.DefragmentRequest
+	33, // 93: espalier.v1.Questions.Replay:input_type -> espalier.v1.ReplayRequest
+	3,  // 94: espalier.v1.Questions.WhatIf:output_type -> espalier.v1.WhatIfResponse
+	5,  // 95: espalier.v1.Questions.FindVictims:output_type -> espalier.v1.FindVictimsResponse
+	9,  // 96: espalier.v1.Questions.Atlas:output_type -> espalier.v1.AtlasResponse
+	13, // 97: espalier.v1.Questions.CountGangs:output_type -> espalier.v1.CountGangsResponse
+	16, // 98: espalier.v1.Questions.Explain:output_type -> espalier.v1.ExplainResponse
+	25, // 99: espalier.v1.Questions.Validate:output_type -> espalier.v1.ValidateResponse
+	28, // 100: espalier.v1.Questions.Drain:output_type -> espalier.v1.DrainResponse
+	31, // 101: espalier.v1.Questions.Defragment:output_type -> espalier.v1.DefragmentResponse
+	35, // 102: espalier.v1.Questions.Replay:output_type -> espalier.v1.ReplayResponse
+	94, // [94:103] is the sub-list for method output_type
+	85, // [85:94] is the sub-list for method input_type
+	85, // [85:85] is the sub-list for extension type_name
+	85, // [85:85] is the sub-list for extension extendee
+	0,  // [0:85] is the sub-list for field type_name
 }
 
 func init() { file_espalier_v1_questions_proto_init() }
@@ -3197,13 +3546,14 @@ func file_espalier_v1_questions_proto_init() {
 	file_espalier_v1_placement_proto_init()
 	file_espalier_v1_types_proto_init()
 	file_espalier_v1_workload_proto_init()
+	file_espalier_v1_questions_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_espalier_v1_questions_proto_rawDesc), len(file_espalier_v1_questions_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   40,
+			NumMessages:   45,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -26,6 +26,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	Questions_WhatIf_FullMethodName      = "/espalier.v1.Questions/WhatIf"
 	Questions_FindVictims_FullMethodName = "/espalier.v1.Questions/FindVictims"
+	Questions_Atlas_FullMethodName       = "/espalier.v1.Questions/Atlas"
 	Questions_CountGangs_FullMethodName  = "/espalier.v1.Questions/CountGangs"
 	Questions_Explain_FullMethodName     = "/espalier.v1.Questions/Explain"
 	Questions_Validate_FullMethodName    = "/espalier.v1.Questions/Validate"
@@ -48,6 +49,10 @@ type QuestionsClient interface {
 	// may stay after all; and where it goes then. Or for every domain whom it costs least. One message
 	// per workload.
 	FindVictims(ctx context.Context, in *FindVictimsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FindVictimsResponse], error)
+	// For each workload, and each domain of the level that it requires or prefers, the priority up to
+	// which all running workloads would have to go for it to fit there. Workloads that ask for the
+	// same share a row.
+	Atlas(ctx context.Context, in *AtlasRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AtlasResponse], error)
 	// How many more gangs of each shape fit, per level. One message per shape.
 	CountGangs(ctx context.Context, in *CountGangsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[CountGangsResponse], error)
 	// Why workloads do not fit, and what little would change that. One message per workload.
@@ -110,9 +115,28 @@ func (c *questionsClient) FindVictims(ctx context.Context, in *FindVictimsReques
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Questions_FindVictimsClient = grpc.ServerStreamingClient[FindVictimsResponse]
 
+func (c *questionsClient) Atlas(ctx context.Context, in *AtlasRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AtlasResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Questions_ServiceDesc.Streams[2], Questions_Atlas_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[AtlasRequest, AtlasResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Questions_AtlasClient = grpc.ServerStreamingClient[AtlasResponse]
+
 func (c *questionsClient) CountGangs(ctx context.Context, in *CountGangsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[CountGangsResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Questions_ServiceDesc.Streams[2], Questions_CountGangs_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Questions_ServiceDesc.Streams[3], Questions_CountGangs_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +155,7 @@ type Questions_CountGangsClient = grpc.ServerStreamingClient[CountGangsResponse]
 
 func (c *questionsClient) Explain(ctx context.Context, in *ExplainRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExplainResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Questions_ServiceDesc.Streams[3], Questions_Explain_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Questions_ServiceDesc.Streams[4], Questions_Explain_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +204,7 @@ func (c *questionsClient) Defragment(ctx context.Context, in *DefragmentRequest,
 
 func (c *questionsClient) Replay(ctx context.Context, in *ReplayRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReplayResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Questions_ServiceDesc.Streams[4], Questions_Replay_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Questions_ServiceDesc.Streams[5], Questions_Replay_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -211,6 +235,10 @@ type QuestionsServer interface {
 	// may stay after all; and where it goes then. Or for every domain whom it costs least. One message
 	// per workload.
 	FindVictims(*FindVictimsRequest, grpc.ServerStreamingServer[FindVictimsResponse]) error
+	// For each workload, and each domain of the level that it requires or prefers, the priority up to
+	// which all running workloads would have to go for it to fit there. Workloads that ask for the
+	// same share a row.
+	Atlas(*AtlasRequest, grpc.ServerStreamingServer[AtlasResponse]) error
 	// How many more gangs of each shape fit, per level. One message per shape.
 	CountGangs(*CountGangsRequest, grpc.ServerStreamingServer[CountGangsResponse]) error
 	// Why workloads do not fit, and what little would change that. One message per workload.
@@ -240,6 +268,9 @@ func (UnimplementedQuestionsServer) WhatIf(*WhatIfRequest, grpc.ServerStreamingS
 }
 func (UnimplementedQuestionsServer) FindVictims(*FindVictimsRequest, grpc.ServerStreamingServer[FindVictimsResponse]) error {
 	return status.Error(codes.Unimplemented, "method FindVictims not implemented")
+}
+func (UnimplementedQuestionsServer) Atlas(*AtlasRequest, grpc.ServerStreamingServer[AtlasResponse]) error {
+	return status.Error(codes.Unimplemented, "method Atlas not implemented")
 }
 func (UnimplementedQuestionsServer) CountGangs(*CountGangsRequest, grpc.ServerStreamingServer[CountGangsResponse]) error {
 	return status.Error(codes.Unimplemented, "method CountGangs not implemented")
@@ -301,6 +332,17 @@ func _Questions_FindVictims_Handler(srv interface{}, stream grpc.ServerStream) e
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Questions_FindVictimsServer = grpc.ServerStreamingServer[FindVictimsResponse]
+
+func _Questions_Atlas_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(AtlasRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(QuestionsServer).Atlas(m, &grpc.GenericServerStream[AtlasRequest, AtlasResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Questions_AtlasServer = grpc.ServerStreamingServer[AtlasResponse]
 
 func _Questions_CountGangs_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(CountGangsRequest)
@@ -418,6 +460,11 @@ var Questions_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "FindVictims",
 			Handler:       _Questions_FindVictims_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "Atlas",
+			Handler:       _Questions_Atlas_Handler,
 			ServerStreams: true,
 		},
 		{
