@@ -172,19 +172,6 @@ class BatchOfCall {
   Batch& batch_;
 };
 
-// Keeps what is counted, and counts again only what differs.
-class RefreshedCounter final : public DomainCounter {
- public:
-  CountsView Count(const PlacementJob& job) override {
-    thread_local CountsStorage leaves;  // as large as the largest flavor
-    counts_.Refresh(job, leaves);
-    return counts_.SourceFor(job, leaves).stored();
-  }
-
- private:
-  ShapeCounts counts_;
-};
-
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(int threads)
@@ -236,10 +223,6 @@ class CpuBackend final : public Backend {
     counter.Count({0, tree.leaf_count()}, view);
     SerialTeam team;
     RollUp(team, tree, job.shape->slice, view, 0, {0, tree.LevelEnd(0)});
-  }
-
-  std::unique_ptr<DomainCounter> MakeCounter() const override {
-    return std::make_unique<RefreshedCounter>();
   }
 
  private:

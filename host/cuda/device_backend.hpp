@@ -65,7 +65,6 @@ class DeviceBackend final : public Backend {
   void CountDomains(const PlacementJob& job, CountsStorage& counts) const override {
     cpu_->CountDomains(job, counts);
   }
-  std::unique_ptr<DomainCounter> MakeCounter() const override { return cpu_->MakeCounter(); }
   // Returns the lookahead of the options, or 1 while there is no device.
   std::size_t lookahead() const override;
 

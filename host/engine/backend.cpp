@@ -28,29 +28,6 @@ Backend::~Backend() = default;
 
 void Backend::SetTrees(std::unique_ptr<TreePlacer> trees) { trees_ = std::move(trees); }
 
-namespace {
-
-// Counts each state anew.
-class AnewCounter final : public DomainCounter {
- public:
-  explicit AnewCounter(const Backend& backend) : backend_(backend) {}
-
-  CountsView Count(const PlacementJob& job) override {
-    backend_.CountDomains(job, counts_);
-    return counts_.View();
-  }
-
- private:
-  const Backend& backend_;
-  CountsStorage counts_;
-};
-
-}  // namespace
-
-std::unique_ptr<DomainCounter> Backend::MakeCounter() const {
-  return std::make_unique<AnewCounter>(*this);
-}
-
 void Backend::CountDomains(const PlacementJob& job, CountsStorage& counts) const {
   FlatAssumed assumed;
   assumed.Set(job.assumed);

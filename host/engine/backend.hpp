@@ -102,18 +102,6 @@ struct PlacementResult {
 // Makes room for the counts of all domains of a job's flavor, as Backend::CountDomains fills them.
 CountsView ResizeFor(const PlacementJob& job, CountsStorage& counts);
 
-// Counts one shape on one state after the other. Used by one thread at a time.
-class DomainCounter {
- public:
-  virtual ~DomainCounter() = default;
-
-  // Counts as Backend::CountDomains, sooner where the state is a branch of that of the call before
-  // and few leaves differ. Of the leaves, as domains, there are counts only where they are the
-  // level of the query. Jobs differ in nothing but their states, on which their filters stay the
-  // same; the state of the call before still exists, unchanged. Valid until the next call.
-  virtual CountsView Count(const PlacementJob& job) = 0;
-};
-
 class Backend {
  public:
   Backend();
@@ -135,9 +123,6 @@ class Backend {
   // own only where the shape has any, and the leader only where the query has one. Works in the
   // calling thread; several may call it at once. Leaf by leaf unless a back end is sooner.
   virtual void CountDomains(const PlacementJob& job, CountsStorage& counts) const;
-
-  // Returns a counter; the back end must outlive it.
-  virtual std::unique_ptr<DomainCounter> MakeCounter() const;
 
   // Returns how many requests in order should be decided together, before it is known that the
   // later answers are still valid; 1 means one by one.

@@ -259,15 +259,15 @@ class AtlasSearch::Impl {
       if (draft.constant) draft.open.resize(steps_.front().step == 0 ? 1 : 0);
       return;
     }
-    const std::unique_ptr<DomainCounter> counter = engine_.backend().MakeCounter();
+    thread_local CountsStorage counts;  // as large as the largest flavor
     PlacementJob job = *shape.job;
     const FlavorSnapshot& snapshot = job.state->snapshot();
     for (const Step& step : steps_) {
       const auto done = [&](const Draft& draft) { return IsDone(draft, never_); };
       if (budget_.stopped() || std::ranges::all_of(shape.drafts, done)) return;
       job.state = step.state->Find(snapshot.flavor().name);
-      const CountsView counts = counter->Count(job);
-      for (Draft& draft : shape.drafts) Read(snapshot.tree(), counts, step, never_, draft);
+      engine_.backend().CountDomains(job, counts);
+      for (Draft& draft : shape.drafts) Read(snapshot.tree(), counts.View(), step, never_, draft);
     }
   }
 

@@ -95,6 +95,42 @@ TEST(VictimsProcess, NamesTheCheapestOfEachDomain) {
             1);
 }
 
+TEST(VictimsProcess, TellsOfAllWhoWaitUpToWhomTheyWouldGo) {
+  const auto run = RunEspalier({"victims", "--all", kSmall});
+  EXPECT_EQ(run.exit_code, 0) << run.errors;
+  EXPECT_THAT(run.output,
+              AllOf(HasSubstr("WORKLOAD  PRIORITY  FLAVOR  WITHIN"), HasSubstr("team/big"),
+                    HasSubstr("1 workload: 0 fit as it is, 1 once some go, 0 never; ")));
+  const auto json = RunEspalier({"victims", kSmall, "--all", "-o", "json"});
+  EXPECT_EQ(json.exit_code, 0) << json.errors;
+  EXPECT_THAT(json.output,
+              AllOf(HasSubstr("\"workload\": \"team/big\""),
+                    HasSubstr("\"fits\": \"later\",\n      \"withoutPrioritiesUpTo\": 0"),
+                    HasSubstr("\"steps\": [")));
+}
+
+TEST(VictimsProcess, OfAllGoesWithoutAnyOne) {
+  const auto refuse = [](std::vector<std::string> words, const std::string& error) {
+    words.insert(words.begin(), "victims");
+    const auto run = RunEspalier(words);
+    EXPECT_EQ(run.exit_code, 2) << run.errors;
+    EXPECT_THAT(run.errors, HasSubstr(error));
+    EXPECT_THAT(run.output, IsEmpty());
+  };
+  refuse({"--all"}, "FILES");
+  refuse({"--all", kSmall, "--cheapest"}, "--cheapest");
+  refuse({"--all", kSmall, "--policy", "Any"}, "--policy");
+  refuse({"--all", kSmall, "--any-queue"}, "--any-queue");
+  refuse({"big", kSmall, "--report", "x.html"}, "--all");
+  refuse({}, "WORKLOAD");
+  refuse({"big"}, "FILES");
+  const auto nothing =
+      RunEspalier({"victims", "--all", "-"},
+                  R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})");
+  EXPECT_EQ(nothing.exit_code, 3);
+  EXPECT_THAT(nothing.errors, HasSubstr("nothing in the input waits"));
+}
+
 TEST(DefragmentProcess, NamesMovesAndWhatTheyFree) {
   const auto run = RunEspalier({"defragment", "--level", "rack", kSmall});
   EXPECT_THAT(run.output, HasSubstr("racks of flavor tas free of gangs, ")) << run.errors;
@@ -238,6 +274,8 @@ TEST(QuestionsOfAServer, AreAnsweredAsOfFiles) {
       {"victims", "big", "--policy", "Any", "--cheapest"},
       {"victims", "big", "--policy", "Any", "--cheapest", "-o", "json"},
       {"victims", "big", "--policy", "Never", "--cheapest"},
+      {"victims", "--all"},
+      {"victims", "--all", "-o", "json"},
       {"what-if", "big", "--without", "new,old"},
       {"what-if", "big", "--without", "old", "--drain", "block=b1"},
       {"what-if", "big", "--drain", "node-c", "-o", "json"},

@@ -69,6 +69,18 @@ TEST(ReportData, PacksDomainsByLevelAndPodsByLeaf) {
             HasSubstr(R"("each": 4, "lines": ["r2/c: 1 host x 2"], "leaves": [2, 2]})")));
 }
 
+TEST(ReportData, HasAnAtlasWhereThereIsOne) {
+  HtmlReport report = SmallReport("example.com/gpu", 8);
+  EXPECT_THAT(DataOf(report), Not(HasSubstr("\"atlas\"")));
+  report.atlas =
+      ReportedAtlas{{-5, std::numeric_limits<std::int64_t>::max()},
+                    {{"rack of tas", "about </script>", {"team/a"}, {"r1", "r2"}, {{0, 3}}}}};
+  EXPECT_THAT(DataOf(report),
+              HasSubstr(R"("atlas": {"priorities": ["-5", "9223372036854775807"], "sheets": [)"
+                        R"({"name": "rack of tas", "about": "about \u003c/script>", )"
+                        R"("rows": ["team/a"], "columns": ["r1", "r2"], "cells": [[0, 3]]}]})"));
+}
+
 TEST(ReportData, ShowsTheDeviceThatMostAskFor) {
   HtmlReport report = SmallReport("example.com/gpu", 8);
   for (Node& node : report.state.nodes) node.allocatable.Set("example.com/eni", 100);

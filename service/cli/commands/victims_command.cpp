@@ -21,6 +21,8 @@
 #include "host/what_if/victim_sets.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/commands/question.hpp"
+#include "service/cli/commands/victims_of_all.hpp"
+#include "service/cli/html_report/html_report.hpp"
 #include "service/cli/reports/counted.hpp"
 #include "service/cli/terminal/standard_output.hpp"
 
@@ -29,6 +31,8 @@ namespace {
 
 struct VictimsOptions {
   QuestionOptions question;
+  bool all = false;    // workloads that wait
+  std::string report;  // file; empty: none
   std::string workload;
   std::string policy;  // empty: the ClusterQueue's
   bool cheapest = false;
@@ -49,6 +53,11 @@ constexpr const char* kExamples = R"(Examples:
   In which racks is room made most cheaply, whoever holds it, and would Kueue do so?
     espalier victims team-a/train cluster.json.gz --any-queue
 
+  For every workload that waits: in how many racks is room, and up to which priority would all have
+  to go for more? The same as a picture, for a browser:
+    espalier victims --all cluster.json.gz
+    espalier victims --all cluster.json.gz --report atlas.html
+
   Their names alone:
     espalier victims team-a/train cluster.json.gz -o json | jq -r '.victims[].workload'
 
@@ -63,8 +72,17 @@ the rules of the queue by which Kueue would preempt all of a set (withinClusterQ
 reclaimWithinCohort from queues that use more than their nominal quota), or says why it would not.
 borrowWithinCohort, parents of cohorts and fair sharing are not looked at.
 
-Exit codes: 0 it fits, with or without victims; 1 not even without all candidates; 2 wrong command
-line; 3 wrong input; 4 no GPU or memory, or output lost; 5 internal error.)";
+With --all nobody is chosen: whole priorities go, the lowest first, of the admitted workloads of all
+queues that the files or the server know, and room is all that counts, neither quota nor what a queue
+may preempt. A domain is one of the level that a workload requires or, where it requires none,
+prefers. NOW counts the domains that hold all of it as they are, LOWER those that do once all of a
+lower priority than its own are gone, NEVER those that never do. GO says who goes at least for it to
+be placed: nobody, or all of a priority up to this one. That is the highest priority that --cheapest
+tells for the same domain at best.
+
+Exit codes: 0 it fits, with or without victims; 1 not even without all candidates, with --all for any
+workload; 2 wrong command line; 3 wrong input; 4 no GPU or memory, or output lost; 5 internal
+error.)";
 
 // What a victim gives back, as people count it: "16 nvidia.com/gpu", or cpu without any device.
 std::string HeldText(const Victim& victim) {
@@ -453,6 +471,22 @@ class Victims {
   const OnFlavors* best_ = nullptr;  // of `choices_`
 };
 
+// Checks what goes with --all, and without, and gives it a name of its own that it is the first of
+// FILES.
+void CheckVictims(VictimsOptions& options) {
+  std::vector<std::string>& files = options.question.input.files;
+  if (options.all) {
+    if (!options.workload.empty()) files.insert(files.begin(), std::move(options.workload));
+    if (files.empty()) throw CLI::RequiredError("FILES");
+    return;
+  }
+  if (options.workload.empty()) throw CLI::RequiredError("WORKLOAD, or --all,");
+  if (const std::string problem = CheckWorkloadName(options.workload); !problem.empty()) {
+    throw CLI::ValidationError("WORKLOAD", problem);
+  }
+  if (files.empty()) throw CLI::RequiredError("FILES");
+}
+
 }  // namespace
 
 void AddVictimsCommand(CLI::App& app, int& exit_code) {
@@ -460,28 +494,49 @@ void AddVictimsCommand(CLI::App& app, int& exit_code) {
   CLI::App* victims = app.add_subcommand(
       "victims", "Which admitted workloads would have to go for a workload to fit");
   victims->footer(kExamples);
-  AddWorkloadArgument(*victims, options->workload);
+  victims->add_option("WORKLOAD", options->workload,
+                      "A pending workload: NAMESPACE/NAME or NAME, its own or its job's; none\n"
+                      "with --all");
   AddQuestionOptions(*victims, options->question);
+  victims->get_option("FILES")->required(false);
   AddBackendOptions(*victims, options->question.backend);
   AddConnectOptions(*victims, options->question);
+  CLI::Option* all = victims->add_flag(
+      "--all", options->all,
+      "For every workload that waits, and every domain of its level: up to which\n"
+      "priority all would have to go for it to fit");
+  AddReportOption(*victims, options->report);
+  victims->get_option("--report")->needs(all);
   victims
       ->add_option("--policy", options->policy,
                    "Who may be preempted, in place of what the ClusterQueue says:\n"
                    "Never, LowerPriority, LowerOrNewerEqualPriority, or Any")
-      ->check(CLI::IsMember({"Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"}));
-  victims->add_flag("--cheapest", options->cheapest,
-                    "For every domain, the sets of victims of which none is cheaper: by the\n"
-                    "highest priority, their number and the devices they hold");
-  victims->add_flag(
-      "--any-queue", options->any_queue,
-      "In which domains room is made most cheaply, whoever holds it: workloads of all\n"
-      "queues, and pods outside of Kueue; and whether Kueue would preempt them");
+      ->check(CLI::IsMember({"Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"}))
+      ->excludes(all);
+  victims
+      ->add_flag("--cheapest", options->cheapest,
+                 "For every domain, the sets of victims of which none is cheaper: by the\n"
+                 "highest priority, their number and the devices they hold")
+      ->excludes(all);
+  victims
+      ->add_flag("--any-queue", options->any_queue,
+                 "In which domains room is made most cheaply, whoever holds it: workloads of all\n"
+                 "queues, and pods outside of Kueue; and whether Kueue would preempt them")
+      ->excludes(all);
   victims
       ->add_option("--pods-below", options->pods_below,
                    "With --any-queue: pods outside of Kueue below this priority may go;\n"
                    "by default below the workload's")
       ->needs("--any-queue");
-  victims->callback([options, &exit_code] { exit_code = RunQuestion<Victims>(*options); });
+  victims->callback([options, &exit_code] {
+    CheckVictims(*options);
+    if (options->all) {
+      exit_code = RunQuestion<VictimsOfAll>(
+          VictimsOfAllOptions{.question = options->question, .report = options->report});
+    } else {
+      exit_code = RunQuestion<Victims>(*options);
+    }
+  });
 }
 
 }  // namespace espalier

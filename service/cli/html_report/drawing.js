@@ -1,5 +1,5 @@
 // What is drawn, and the words that say the same. The scripts of this folder are one: tree_map.js,
-// drawing.js, page.js.
+// drawing.js, atlas.js, page.js.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 for (const gang of data.gangs) {  // what is empty is left out of the data

@@ -294,6 +294,38 @@ class GangWriter {
   ObjectWriter& out_;
 };
 
+void Write(const ReportedAtlas& atlas, ObjectWriter& out) {
+  out.BeginMap();
+  out.Key("priorities");
+  std::vector<std::string> priorities;  // as texts: numbers would lose digits
+  for (const std::int64_t priority : atlas.priorities) {
+    priorities.push_back(std::to_string(priority));
+  }
+  WriteTexts(priorities, out);
+  out.Key("sheets");
+  out.BeginList();
+  for (const ReportedAtlas::Sheet& sheet : atlas.sheets) {
+    out.BeginMap();
+    out.Field("name", std::string_view(sheet.name));
+    out.Field("about", std::string_view(sheet.about));
+    out.Key("rows");
+    WriteTexts(sheet.rows, out);
+    out.Key("columns");
+    WriteTexts(sheet.columns, out);
+    out.Key("cells");
+    out.BeginList();
+    for (const std::vector<std::int32_t>& row : sheet.cells) {
+      out.BeginList();
+      for (const std::int32_t step : row) out.Value(std::int64_t{step});
+      out.EndList();
+    }
+    out.EndList();
+    out.EndMap();
+  }
+  out.EndList();
+  out.EndMap();
+}
+
 // Appends characters that are not ASCII, of a text in JSON: those that nobody sees as \xHH, as they
 // are shown everywhere.
 void AppendShown(std::string_view characters, std::string& json) {
@@ -367,6 +399,10 @@ Result<std::string> ReportData(HtmlReport report) {
   out->BeginList();
   for (const ReportedGang& gang : report.gangs) gangs.Write(gang);
   out->EndList();
+  if (report.atlas) {
+    out->Key("atlas");
+    Write(*report.atlas, *out);
+  }
   out->EndMap();
   return SafeInPage(out->Finish());
 }

@@ -44,6 +44,20 @@ struct ReportedGang {
   std::vector<ReportedPodSet> otherwise;  // where Espalier would have placed it, if elsewhere
 };
 
+// Who would have to go for workloads to fit in the domains of one level: a picture with a row for
+// each workload and a column for each domain.
+struct ReportedAtlas {
+  struct Sheet {
+    std::string name;   // of the level
+    std::string about;  // what a row, a column and a cell are
+    std::vector<std::string> rows;
+    std::vector<std::string> columns;
+    std::vector<std::vector<std::int32_t>> cells;  // by row and column: a PriorityStep
+  };
+  std::vector<std::int64_t> priorities;  // ascending
+  std::vector<Sheet> sheets;
+};
+
 struct HtmlReport {
   std::string command;  // such as "espalier place"
   std::string facts;    // lines below the title
@@ -52,6 +66,7 @@ struct HtmlReport {
   // `gangs`.
   ClusterStateInput state;
   std::vector<ReportedGang> gangs;
+  std::optional<ReportedAtlas> atlas = {};
 };
 
 // Declares --report FILE.html; `file` must outlive the parse and stays empty when the option is not

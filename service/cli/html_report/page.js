@@ -359,6 +359,7 @@ function start() {
   const about = data.gangs.findIndex((gang) => gang.name === data.about);
   if (about >= 0) chooseGang(about);
   refresh();
+  startAtlas();
   performance.mark("drawn");
 }
 
