@@ -49,6 +49,8 @@ Result<void> Run(const LoadedScenario& loaded, const std::shared_ptr<Backend>& b
       return RunWhatIf(loaded, backend, options, result);
     case BenchMode::kWhatIfBatch:
       return RunWhatIfBatch(loaded, backend, options, result);
+    case BenchMode::kAtlas:
+      return RunAtlas(loaded, backend, options, result);
     case BenchMode::kRecorded:
       break;
   }

@@ -1,6 +1,8 @@
 #include "bench/scenarios/run_what_if.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +11,8 @@
 #include "bench/scenarios/run_gangs.hpp"
 #include "bench/scenarios/splitmix64.hpp"
 #include "host/engine/assignments.hpp"
+#include "host/what_if/atlas.hpp"
+#include "host/what_if/census.hpp"
 #include "host/what_if/prefix_search.hpp"
 
 namespace espalier {
@@ -108,7 +112,121 @@ std::vector<Victim> ChangedStates(const LoadedScenario& loaded, std::uint64_t se
   return states;
 }
 
+constexpr std::int64_t kPriorities = 8;
+constexpr std::size_t kCheckedGangs = 16;
+
+struct Atlas {
+  std::vector<std::int64_t> priorities;
+  std::vector<AtlasRow> rows;
+};
+
+std::string DigestOf(const Atlas& atlas) {
+  Sha256 sha;
+  for (const std::int64_t priority : atlas.priorities) sha.Add(priority);
+  for (const AtlasRow& row : atlas.rows) {
+    for (const std::size_t gang : row.requests) sha.Add(static_cast<std::int64_t>(gang));
+    for (const PriorityStep step : row.steps) sha.Add(std::int64_t{step});
+    sha.Add(std::int64_t{row.anywhere});
+  }
+  return sha.Hex();
+}
+
+// Compares the rows of the first gangs with what is counted in each domain of each state, and
+// whether they are placed on it.
+void CheckAtlas(const LoadedScenario& loaded, const Engine& engine,
+                const std::vector<WorkloadRequest>& requests, const std::vector<Victim>& victims,
+                const std::vector<std::int64_t>& priorities, const Atlas& atlas,
+                ScenarioResult& result) {
+  ClusterState state = loaded.state.Clone();
+  const auto never = static_cast<PriorityStep>(atlas.priorities.size()) + 1;
+  for (PriorityStep step = 0; step < never; ++step) {
+    for (std::size_t v = 0; step > 0 && v < victims.size(); ++v) {
+      if (priorities[v] == atlas.priorities[static_cast<std::size_t>(step) - 1]) {
+        state.RemoveUsage(victims[v].usage);
+      }
+    }
+    for (const AtlasRow& row : atlas.rows) {
+      const std::size_t gang = row.requests.front();
+      if (gang >= kCheckedGangs) continue;
+      const PodSetRequest& pods = requests[gang].pod_sets.front();
+      const GangCensus census =
+          CountGangs(state, {&pods, 1}, CensusDetail::kDomains, engine.gates(), engine.backend())
+              .front();
+      bool same = (engine.NominateOne(state, requests[gang]).FirstFailure() == nullptr) ==
+                  (row.anywhere <= step);
+      for (std::int32_t d = row.domains.begin; d < row.domains.end; ++d) {
+        const PriorityStep first = row.steps[static_cast<std::size_t>(d - row.domains.begin)];
+        same = same && (census.PodsIn(d) >= pods.count) == (first <= step);
+      }
+      if (same) continue;
+      result.problems.push_back(
+          fmt::format("gang {} at step {}: counting and placing find another room", gang, step));
+    }
+  }
+  if (result.problems.empty()) {
+    result.checks.push_back(fmt::format(
+        "counting each domain and placing, at every step, finds the same for the first {} gangs",
+        kCheckedGangs));
+  }
+}
+
 }  // namespace
+
+Result<void> RunAtlas(const LoadedScenario& loaded, std::shared_ptr<Backend> backend,
+                      const RunOptions& options, ScenarioResult& result) {
+  const std::vector<Victim> victims = VictimsOf(loaded, PrefillSeed(result.scenario));
+  SplitMix64 random(PrefillSeed(result.scenario));
+  std::vector<std::int64_t> priorities;
+  for (std::size_t v = 0; v < victims.size(); ++v) priorities.push_back(random.Below(kPriorities));
+  const std::vector<WorkloadRequest> requests = RequestsOf(loaded.mix);
+  const Engine engine(std::move(backend), loaded.mix.gates);
+  Atlas atlas;
+  Result<void> done;
+  result.stages = Repeat(options.repeat, [&](StageTimes& times) {
+    atlas = {};
+    std::vector<Victim> taken = victims;
+    std::optional<AtlasSearch> search;
+    times.Time("prepare", [&] {
+      auto opened = AtlasSearch::Open(engine, loaded.state, requests, std::move(taken), priorities);
+      if (opened) {
+        search = *std::move(opened);
+      } else {
+        done = tl::unexpected(opened.error());
+      }
+    });
+    if (!search) return;
+    atlas.priorities.assign(search->priorities().begin(), search->priorities().end());
+    times.Time("compute", [&] {
+      for (bool more = true; more;) {
+        auto rows = search->Next();
+        if (!rows) {
+          done = tl::unexpected(rows.error());
+          return;
+        }
+        more = !rows->empty();
+        std::ranges::move(*rows, std::back_inserter(atlas.rows));
+      }
+    });
+  });
+  if (!done) return done;
+  result.least = CountingOnce(loaded);
+  result.digest = DigestOf(atlas);
+  std::int64_t domains = 0;
+  std::int64_t never = 0;
+  for (const AtlasRow& row : atlas.rows) {
+    domains += std::ssize(row.steps);
+    never += std::ranges::count(row.steps, std::ssize(atlas.priorities) + 1);
+  }
+  result.quality = {{"running", std::ssize(victims)},
+                    {"rows", std::ssize(atlas.rows)},
+                    {"answers", domains},
+                    {"never", never}};
+  if (!options.check) return {};
+  CheckAtlas(loaded, engine, requests, victims, priorities, atlas, result);
+  ComparePlainForm(
+      options, [&](std::size_t) { return result.digest; }, result);
+  return {};
+}
 
 Result<void> RunWhatIfBatch(const LoadedScenario& loaded, std::shared_ptr<Backend> backend,
                             const RunOptions& options, ScenarioResult& result) {

@@ -18,4 +18,9 @@ Result<void> RunWhatIf(const LoadedScenario& loaded, std::shared_ptr<Backend> ba
 Result<void> RunWhatIfBatch(const LoadedScenario& loaded, std::shared_ptr<Backend> backend,
                             const RunOptions& options, ScenarioResult& result);
 
+// Measures the atlas of all gangs, when each running gang has one of eight priorities, drawn from
+// the scenario's seed: `prepare` takes over who runs, `compute` makes the rows of all gangs.
+Result<void> RunAtlas(const LoadedScenario& loaded, std::shared_ptr<Backend> backend,
+                      const RunOptions& options, ScenarioResult& result);
+
 }  // namespace espalier

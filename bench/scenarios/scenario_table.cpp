@@ -127,6 +127,9 @@ constexpr Row kRows[] = {
     {"B62-open-loop", "1", kOpenLoop, "T-131K", 8, 0, "P90", "X-ACME", 64},
     {"B62-open-loop", "8", kOpenLoop, "T-131K", 8, 0, "P90", "X-ACME", 64},
     {"B62-open-loop", "64", kOpenLoop, "T-131K", 8, 0, "P90", "X-ACME", 64},
+    {"B63-atlas", "S256", kAtlas, "T-131K", 8, 0, "P97", "X-SHAPES(256)", 256},
+    {"B63-atlas", "G5000", kAtlas, "T-131K", 8, 0, "P97", "X-SHAPES(256)", 5000},
+    {"B63-atlas", "S5000", kAtlas, "T-131K", 8, 0, "P97", "X-SHAPES(5000)", 5000},
 };
 // clang-format on
 
@@ -257,6 +260,8 @@ std::string_view ToString(BenchMode mode) {
       return "what-if";
     case kWhatIfBatch:
       return "what-if-batch";
+    case kAtlas:
+      return "atlas";
   }
   return "";
 }

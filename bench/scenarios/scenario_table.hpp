@@ -29,6 +29,7 @@ enum class BenchMode {
   kRecorded,         // a recorded sequence, compared with its answers
   kWhatIf,           // which running gangs make room, and which of them may stay
   kWhatIfBatch,      // thousands of changed states: in which of them does a gang fit?
+  kAtlas,            // up to which of eight priorities all have to go, gang by gang and domain
 };
 // Number of gangs of the mix that make up one workload of kNested.
 inline constexpr std::int64_t kReplicasTogether = 8;

@@ -198,5 +198,16 @@ TEST(RunScenario, ChangedStatesAreHeldAgainstPlacingOnThem) {
   EXPECT_THAT(result->checks, ElementsAre(HasSubstr("the first 100 changed states")));
 }
 
+TEST(RunScenario, AtlasesAreHeldAgainstCountingAndPlacing) {
+  for (const char* mix : {"X-SHAPES(16)", "X-ACME"}) {
+    Scenario scenario = SmallScenario(mix, 40, "P97");
+    scenario.mode = BenchMode::kAtlas;
+    const auto result = RunScenario(scenario, Once());
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_THAT(result->problems, IsEmpty()) << mix;
+    EXPECT_THAT(result->checks, ElementsAre(HasSubstr("at every step")));
+  }
+}
+
 }  // namespace
 }  // namespace espalier
