@@ -16,6 +16,7 @@
 #include "host/gangs/gang_counts.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/kueue_keys.hpp"
+#include "host/model/pod_phase.hpp"
 #include "host/readers/device_charges.hpp"
 #include "host/readers/input_bytes.hpp"
 #include "host/readers/kai_queues.hpp"
@@ -120,7 +121,7 @@ void AddLeftOut(std::vector<PodWithErrors> pods, Cluster& cluster, GangsRead& ga
   std::map<std::string_view, const Node*> nodes;
   for (const Node& node : cluster.nodes) nodes.emplace(node.name, &node);
   for (auto& [pod, why] : pods) {
-    if (pod.phase == "Succeeded" || pod.phase == "Failed") continue;
+    if (HasEnded(pod)) continue;
     if (pod.node_name.empty()) {
       gangs.workloads.push_back(LeftOutPod(pod, why));
       Workload& unit = cluster.workloads.emplace_back(gangs.workloads.back().head);

@@ -235,40 +235,44 @@ class AtlasSearch::Impl {
     return {};
   }
 
-  // Enters into the drafts of a batch what counts tell of the current states.
+  // Enters into the drafts of a batch what counts tell of the current states. One state after the
+  // other, so that all shapes read it while it is in the caches.
   void Count(std::span<ShapeRows> batch) {
-    Chunks chunks(budget_, batch.size());
-    for (std::size_t begin = 0; begin < batch.size() && chunks.Begin();) {
-      const std::size_t end = std::min(begin + chunks.size(), batch.size());
-      std::size_t leaves = 0;
-      for (std::size_t i = begin; i < end; ++i) {
-        if (!batch[i].job) continue;
-        leaves += static_cast<std::size_t>(batch[i].job->state->snapshot().leaf_count());
+    for (ShapeRows& shape : batch) {
+      if (!shape.job) OpenAll(shape.drafts.front());
+    }
+    for (const Step& step : steps_) {
+      Chunks chunks(budget_, batch.size());
+      for (std::size_t begin = 0; begin < batch.size() && chunks.Begin();) {
+        const std::size_t end = std::min(begin + chunks.size(), batch.size());
+        std::size_t leaves = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+          if (!batch[i].job) continue;
+          leaves += static_cast<std::size_t>(batch[i].job->state->snapshot().leaf_count());
+        }
+        ParallelFor(end - begin, leaves,
+                    [&](std::size_t i) { CountShape(batch[begin + i], step); });
+        begin = end;
       }
-      ParallelFor(end - begin, leaves * steps_.size(),
-                  [&](std::size_t i) { CountShape(batch[begin + i]); });
-      begin = end;
     }
   }
 
-  void CountShape(ShapeRows& shape) const {
-    if (!shape.job) {
-      Draft& draft = shape.drafts.front();
-      if (draft.row.anywhere != never_) return;
-      draft.open = steps_;
-      if (draft.constant) draft.open.resize(steps_.front().step == 0 ? 1 : 0);
-      return;
-    }
+  // Leaves a request that no counts help with to placements.
+  void OpenAll(Draft& draft) const {
+    if (draft.row.anywhere != never_) return;
+    draft.open = steps_;
+    if (draft.constant) draft.open.resize(steps_.front().step == 0 ? 1 : 0);
+  }
+
+  void CountShape(ShapeRows& shape, const Step& step) const {
+    const auto done = [&](const Draft& draft) { return IsDone(draft, never_); };
+    if (!shape.job || budget_.stopped() || std::ranges::all_of(shape.drafts, done)) return;
     thread_local CountsStorage counts;  // as large as the largest flavor
     PlacementJob job = *shape.job;
     const FlavorSnapshot& snapshot = job.state->snapshot();
-    for (const Step& step : steps_) {
-      const auto done = [&](const Draft& draft) { return IsDone(draft, never_); };
-      if (budget_.stopped() || std::ranges::all_of(shape.drafts, done)) return;
-      job.state = step.state->Find(snapshot.flavor().name);
-      engine_.backend().CountDomains(job, counts);
-      for (Draft& draft : shape.drafts) Read(snapshot.tree(), counts.View(), step, never_, draft);
-    }
+    job.state = step.state->Find(snapshot.flavor().name);
+    engine_.backend().CountDomains(job, counts);
+    for (Draft& draft : shape.drafts) Read(snapshot.tree(), counts.View(), step, never_, draft);
   }
 
   // Decides the open steps of a batch by placing the requests.

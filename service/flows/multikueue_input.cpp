@@ -12,6 +12,7 @@
 #include "host/kueue/elastic/workload_slices.hpp"
 #include "host/kueue/objects/ungater.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/pod_phase.hpp"
 #include "host/readers/scale_request.hpp"
 #include "service/flows/owned_jobs.hpp"
 
@@ -45,7 +46,7 @@ PodCounts CountRunningPods(const Workload& workload, const std::vector<Pod>& pod
     const std::string* pod_set = pod.labels.Find(kPodSetLabel);
     if (pod_set == nullptr || !counts.contains(*pod_set) || !IsPodOf(workload, pod)) continue;
     seen.insert(*pod_set);
-    if (!IsGated(pod) && pod.phase != "Succeeded" && pod.phase != "Failed") ++counts[*pod_set];
+    if (!IsGated(pod) && !HasEnded(pod)) ++counts[*pod_set];
   }
   if (suspended) return counts;
   for (const PodSet& pod_set : workload.pod_sets) {

@@ -7,7 +7,10 @@
 #include <future>
 #include <latch>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -176,6 +179,35 @@ TEST(WorkQueue, NoMoreTasksComputeAtOnceThanThereAreTurns) {
     }
   }
   EXPECT_EQ(most, 3);
+}
+
+// The memory that a thread works in is worth more than the thread.
+TEST(WorkQueue, StartsNoMoreThreadsThanTasksMayHaveBegun) {
+  constexpr std::size_t kTasks = 200;
+  constexpr std::size_t kMostThreads = 17;  // one turn, and 16 tasks that pause
+  std::set<std::thread::id> threads;
+  std::mutex mutex;
+  std::latch ran(kMostThreads);
+  std::latch released(1);
+  std::vector<WorkBudget> budgets(kTasks);
+  {
+    WorkQueue queue(1, kTasks);
+    for (WorkBudget& budget : budgets) {
+      ASSERT_TRUE(queue.TryPost({.budget = &budget,
+                                 .run =
+                                     [&] {
+                                       const std::lock_guard lock(mutex);
+                                       if (threads.insert(std::this_thread::get_id()).second &&
+                                           threads.size() <= kMostThreads) {
+                                         ran.count_down();
+                                       }
+                                     },
+                                 .done = [&] { released.wait(); }}));
+    }
+    ran.wait();
+    released.count_down();
+  }
+  EXPECT_EQ(threads.size(), kMostThreads);
 }
 
 }  // namespace

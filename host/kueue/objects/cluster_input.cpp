@@ -12,6 +12,7 @@
 #include "host/kueue/objects/workload_status.hpp"
 #include "host/model/by_name.hpp"
 #include "host/model/kueue_keys.hpp"
+#include "host/model/pod_phase.hpp"
 
 namespace espalier {
 namespace {
@@ -52,8 +53,7 @@ bool NeverEnds(const Pod& pod) {
 }
 
 bool IsOtherPod(const Pod& pod) {
-  const bool terminated = pod.phase == "Succeeded" || pod.phase == "Failed";
-  return !pod.node_name.empty() && !terminated && !IsTasPod(pod);
+  return !pod.node_name.empty() && !HasEnded(pod) && !IsTasPod(pod);
 }
 
 std::vector<NodeUsage> NonTasUsage(const std::vector<Pod>& pods) {

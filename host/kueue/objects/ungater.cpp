@@ -13,6 +13,7 @@
 #include "host/model/by_name.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/parse_integer.hpp"
+#include "host/model/pod_phase.hpp"
 
 namespace espalier {
 namespace {
@@ -24,8 +25,6 @@ bool HasGate(const Pod& pod, std::string_view gate) {
 bool HasTopologyGate(const Pod& pod) { return HasGate(pod, kTopologyGate); }
 
 bool HasElasticGate(const Pod& pod) { return HasGate(pod, kElasticJobGate); }
-
-bool IsLive(const Pod& pod) { return pod.phase != "Succeeded" && pod.phase != "Failed"; }
 
 // The gates of the pod that ungating removes.
 std::vector<std::string> GatesOf(const Pod& pod) {
@@ -191,7 +190,7 @@ std::unordered_map<std::string_view, std::vector<const Pod*>> PodsByPodSet(
   std::unordered_map<std::string_view, std::vector<const Pod*>> by_pod_set;
   for (const Pod& pod : pods) {
     const std::string* label = pod.labels.Find(kPodSetLabel);
-    if (label && IsPodOf(workload, pod) && IsLive(pod)) by_pod_set[*label].push_back(&pod);
+    if (label && IsPodOf(workload, pod) && !HasEnded(pod)) by_pod_set[*label].push_back(&pod);
   }
   for (auto& [name, members] : by_pod_set) {
     std::ranges::sort(members, {},
@@ -276,7 +275,7 @@ bool IsPodOf(const Workload& workload, const Pod& pod) {
 
 const Pod* UnconfirmedPod(const Workload& workload, std::span<const Pod> pods) {
   const auto found = std::ranges::find_if(pods, [&](const Pod& pod) {
-    return pod.ungating_unconfirmed && IsGated(pod) && IsLive(pod) && IsPodOf(workload, pod);
+    return pod.ungating_unconfirmed && IsGated(pod) && !HasEnded(pod) && IsPodOf(workload, pod);
   });
   return found == pods.end() ? nullptr : &*found;
 }

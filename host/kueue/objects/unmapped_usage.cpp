@@ -16,6 +16,7 @@
 #include "host/model/by_name.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/kueue_keys.hpp"
+#include "host/model/pod_phase.hpp"
 
 namespace espalier {
 namespace {
@@ -51,8 +52,7 @@ class Finder {
  public:
   explicit Finder(const Cluster& cluster) : cluster_(cluster), lookup_(cluster) {
     for (const Pod& pod : cluster.pods) {
-      const bool ended = pod.phase == "Succeeded" || pod.phase == "Failed";
-      if (pod.node_name.empty() || ended || !IsTasPod(pod)) continue;
+      if (pod.node_name.empty() || HasEnded(pod) || !IsTasPod(pod)) continue;
       const std::string* name = pod.annotations.Find(kWorkloadAnnotation);
       ++on_nodes_[{pod.key.namespace_, name == nullptr ? std::string() : *name}];
     }

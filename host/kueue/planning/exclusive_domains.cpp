@@ -16,6 +16,7 @@
 #include "host/kueue/planning/drain.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/jobset_keys.hpp"
+#include "host/model/pod_phase.hpp"
 
 namespace espalier {
 namespace {
@@ -45,8 +46,7 @@ std::vector<Place> RunningPlaces(const Cluster& cluster, std::span<const Node> n
   for (const Node& node : nodes) by_name.emplace(node.name, &node);
   std::vector<Place> places;
   for (const Pod& pod : cluster.pods) {
-    const bool ended = pod.phase == "Succeeded" || pod.phase == "Failed";
-    if (ended || pod.node_name.empty() || !pod.labels.Contains(kJobSetJobKey)) continue;
+    if (HasEnded(pod) || pod.node_name.empty() || !pod.labels.Contains(kJobSetJobKey)) continue;
     const auto node = by_name.find(pod.node_name);
     if (node == by_name.end()) continue;
     places.push_back({{pod.key.namespace_, TextOf(pod.labels, kJobSetName)},

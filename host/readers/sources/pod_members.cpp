@@ -10,6 +10,7 @@
 #include "host/model/excerpt.hpp"
 #include "host/model/kueue_keys.hpp"
 #include "host/model/parse_integer.hpp"
+#include "host/model/pod_phase.hpp"
 #include "host/readers/job_metadata.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/sources/left_out.hpp"
@@ -26,8 +27,6 @@ using Kind = PartReference::Kind;
 constexpr std::string_view kRoleHash = "kueue.x-k8s.io/role-hash";
 constexpr std::string_view kFastAdmission = "kueue.x-k8s.io/pod-group-fast-admission";
 constexpr std::string_view kAdmissionGate = "kueue.x-k8s.io/admission";
-
-bool HasEnded(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
 
 // Returns whether a pod counts where it is told how many pods of its group are there or run. Pods
 // that failed, were evicted, are being deleted, or whose node does not answer do not: those that

@@ -7,6 +7,7 @@
 
 #include "host/kueue/objects/workload_status.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/pod_phase.hpp"
 #include "service/cli/reports/object_writer.hpp"
 #include "service/cli/terminal/text_table.hpp"
 
@@ -14,8 +15,7 @@ namespace espalier {
 namespace {
 
 bool IsGatedPodOf(const Workload& workload, const Pod& pod) {
-  return IsPodOf(workload, pod) && IsGated(pod) && pod.phase != "Succeeded" &&
-         pod.phase != "Failed";
+  return IsPodOf(workload, pod) && IsGated(pod) && !HasEnded(pod);
 }
 
 bool HasTopologyGate(const Pod& pod) {
