@@ -381,6 +381,35 @@ TEST(KaiPodGroups, SayThatTheirParentsAreWrong) {
               ElementsAre("k:subgroup a names the parent x, which is none of its subgroups"));
   EXPECT_THAT(why(R"({"name": "a", "minMember": 1, "parent": "b"}, {"name": "b", "parent": "a"})"),
               testing::Contains("k:the parents of subgroup a lead back to it"));
+// Each replica is a group by itself, and so is each pod of a Deployment (W4.3).
+TEST(KaiTopology, OfWhatIsReplicatedHoldsForEachOfThem) {
+  const auto read = [](const std::string& version, const std::string& kind,
+                       const std::string& spec) {
+    const auto found = ReadClusterText("f",
+                                       R"({"apiVersion": ")" + version + R"(", "kind": ")" + kind +
+                                           R"(", "metadata":
+          {"name": "w", "labels": {"kai.scheduler/queue": "q"}, "annotations":
+            {"kai.scheduler/topology-required-placement": "rack"}}, "spec": {)" +
+                                           spec + "}}",
+                                       {.trees = Trees::kNone});
+    EXPECT_TRUE(found) << found.error().message;
+    std::vector<std::string> levels;
+    for (const Workload& unit : found->cluster.workloads) {
+      const auto& request = unit.pod_sets.at(0).topology_request;
+      levels.push_back(unit.key.name + " " +
+                       (request && request->required ? *request->required : "anywhere"));
+    }
+    return levels;
+  };
+  const std::string pods = R"({"spec": {"containers": [{}]}})";
+  EXPECT_THAT(
+      read("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet",
+           R"("replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": )" + pods + "}"),
+      ElementsAre("w-0 rack", "w-1 rack"));
+  EXPECT_THAT(read("apps/v1", "Deployment", R"("replicas": 2, "template": )" + pods),
+              ElementsAre("w-0 rack", "w-1 rack"));
+}
+
 }
 
 // The finest of several keys is that which is shared with all above it.

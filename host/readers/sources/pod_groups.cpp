@@ -178,9 +178,9 @@ static void ApplyKaiSegments(const std::vector<JsonValue>& chain, GangWorkload& 
 static void ApplyKaiLevels(const std::vector<JsonValue>& chain, GroupTopologyRequest& request) {
   const auto required = FirstMarked(chain, "kai.scheduler/topology-required-placement");
   const auto preferred = FirstMarked(chain, "kai.scheduler/topology-preferred-placement");
-  if (request.levels || !request.claims.empty()) return;
+  if (AsksForLevels(request) || !request.claims.empty()) return;
   if (required.empty() && preferred.empty()) return;
-  request.levels.emplace();
+  if (!request.levels) request.levels.emplace();
   if (!required.empty()) request.levels->required = required;
   if (!preferred.empty()) request.levels->preferred = preferred;
 }
@@ -234,6 +234,10 @@ void ApplyKaiTopology(JsonValue object, GangWorkload& workload) {
   ApplyKaiSegments(chain, workload);
   if (const auto name = FirstMarked(chain, "kai.scheduler/topology"); !name.empty()) {
     workload.head.topology_name = name;
+  }
+  if (workload.replica_mode == ReplicaMode::kReplicatedGangs) {  // each replica is a group
+    for (GangGroup& gang : workload.gang_groups) ApplyKaiLevels(chain, gang.topology_request);
+    return;
   }
   if (workload.replica_mode != ReplicaMode::kReplicatedPods || workload.whole) {
     return ApplyKaiLevels(chain, workload.topology_request);
