@@ -410,6 +410,45 @@ TEST(KaiTopology, OfWhatIsReplicatedHoldsForEachOfThem) {
               ElementsAre("w-0 rack", "w-1 rack"));
 }
 
+// W1.3: pods of a group that needs none of them are there all the same.
+TEST(PodGroups, ThatNeedNoneStartTheirPodsOneByOne) {
+  const auto units = [](const std::string& version, const std::string& kind,
+                        const std::string& spec, const std::string& pod) {
+    return Units(Read(R"({"apiVersion": ")" + version + R"(", "kind": ")" + kind + R"(",
+        "metadata": {"name": "g", "namespace": "team"}, "spec": {)" +
+                      spec + "}}\n" + pod));
+  };
+  const auto two = [](const std::string& spec, const std::string& metadata) {
+    return PodText("p", spec, metadata) + PodText("q", spec, metadata);
+  };
+  EXPECT_THAT(units("scheduling.x-k8s.io/v1alpha1", "PodGroup", R"("minMember": 0)",
+                    two("", R"(, "labels": {"scheduling.x-k8s.io/pod-group": "g"})")),
+              ElementsAre("g-0: main x 1", "g-1: main x 1"));
+  EXPECT_THAT(units("scheduling.volcano.sh/v1beta1", "PodGroup", R"("minMember": 0)",
+                    two("", R"(, "annotations": {"scheduling.k8s.io/group-name": "g"})")),
+              ElementsAre("g-0: main x 1", "g-1: main x 1"));
+  EXPECT_THAT(units("scheduling/v1alpha1", "Workload", R"("gangGroups": [{"minCount": 0}])",
+                    two(R"("workload": {"name": "g"}, )", "")),
+              ElementsAre("g-0: main x 1", "g-1: main x 1"));
+}
+
+// What Volcano's webhook fills in: what the tasks need, which is all of their pods where they do
+// not say it.
+TEST(VolcanoJobs, NeedWhatTheirTasksNeedWhereTheyDoNotSayIt) {
+  const auto needed = [](const std::string& spec, const std::string& task) {
+    const ClusterRead read = Read(
+        R"({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"},
+            "spec": {)" +
+        spec + R"("tasks": [{"name": "a", )" + task + R"("replicas": 3,
+            "template": {"spec": {"containers": [{}]}}}]}})");
+    return read.gang_workloads.at(0).gang_groups.at(0).min_count;
+  };
+  EXPECT_EQ(needed("", ""), 3);
+  EXPECT_EQ(needed(R"("minAvailable": 0, )", ""), 3);
+  EXPECT_EQ(needed(R"("minAvailable": 0, )", R"("minAvailable": 2, )"), 2);
+  EXPECT_EQ(needed(R"("minAvailable": 1, )", R"("minAvailable": 2, )"), 1);
+}
+
 }
 
 // The finest of several keys is that which is shared with all above it.

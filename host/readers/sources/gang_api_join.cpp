@@ -297,7 +297,7 @@ void JoinPods(GangApiWorkload& user, Members& members) {
     RankedGroup* ranked = parts[i].ranked;
     if (ranked == nullptr) ranked = &parts[i].gang->ranked_groups.emplace_back();
     ranked->eq_groups = std::move(taken.eq_groups);
-    if (parts[i].gang->mode == GangMode::kGang) continue;
+    if (parts[i].gang->mode == GangMode::kGang && parts[i].gang->min_count != 0) continue;
     for (EqGroup& group : ranked->eq_groups) group.min_count = group.max_count;
   }
   std::int64_t running = 0;

@@ -75,6 +75,15 @@ void ReadGroupPriority(JsonValue spec, const SourceContext& context, Workload& h
   if (const auto priority = Int64Member(spec, "priority", context.read)) head.priority = *priority;
 }
 
+void LetStartOneByOne(GangGroup& gang) {
+  if (gang.min_count != 0) return;
+  gang.mode = GangMode::kOff;
+  gang.min_count.reset();
+  for (RankedGroup& ranked : gang.ranked_groups) {
+    for (EqGroup& group : ranked.eq_groups) group.min_count = group.max_count;
+  }
+}
+
 GangWorkload OneGang(const GangWorkload& of_all, GangGroup gang, const PartMembers& members,
                      std::string name) {
   GangWorkload workload = of_all;
@@ -87,6 +96,7 @@ GangWorkload OneGang(const GangWorkload& of_all, GangGroup gang, const PartMembe
     ranked.eq_groups.push_back({.name = "main", .min_count = 0, .max_count = 0});
   }
   workload.gang_groups.push_back(std::move(gang));
+  LetStartOneByOne(workload.gang_groups.back());
   if (!members.owner_title.empty()) {
     workload.notes.push_back(fmt::format("its pods belong to {}", members.owner_title));
   }

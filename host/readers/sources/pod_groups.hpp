@@ -54,6 +54,9 @@ PartMembers TakeMembers(Members& members, const std::string& name_space,
 // Reads a priorityClassName in place of that of the pods.
 void ReadGroupPriority(JsonValue spec, const SourceContext& context, Workload& head);
 
+// Lets all pods of a gang that needs none of them start one by one (W1.3).
+void LetStartOneByOne(GangGroup& gang);
+
 // Returns the gang that the pods of one part make up. It waits where they are too few.
 GangWorkload OneGang(const GangWorkload& of_all, GangGroup gang, const PartMembers& members,
                      std::string name);

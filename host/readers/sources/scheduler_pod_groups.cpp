@@ -327,7 +327,8 @@ void ReadVolcanoPodGroup(JsonValue object, const SourceContext& context, Members
   if (!waits_for.empty()) workload.waits_for = waits_for;
   gang.min_count =
       std::max(Int32Member(*spec, "minMember", context.read).value_or(1), facts.needed);
-  WaitForPods(facts.seen, workload.gang_groups.emplace_back(std::move(gang)), workload);
+  LetStartOneByOne(workload.gang_groups.emplace_back(std::move(gang)));
+  WaitForPods(facts.seen, workload.gang_groups.back(), workload);
   workload.running = facts.seen > 0 && facts.seen == facts.bound;
   NoteMinResources(*spec, context, workload);
   if (facts.seen == 0 && workload.waits_for.empty()) {
@@ -348,7 +349,7 @@ void ReadVolcanoJob(JsonValue object, const SourceContext& context,
                       context.read);
   GangGroup gang;
   gang.name = "gg";
-  std::int64_t all = 0;
+  std::int64_t all = 0;  // that it needs where it does not say how many
   std::vector<JsonValue> templates;
   ReadNetworkTopology(*spec, "the Job", context, workload.topology_request, workload);
   ReadList(*spec, "tasks", context.read, [&](JsonValue task) {
@@ -380,14 +381,16 @@ void ReadVolcanoJob(JsonValue object, const SourceContext& context,
           fmt::format("dependsOn of task {} is not honoured: its pods are placed with the others",
                       Excerpt(name)));
     }
-    all += replicas;
+    all += group.min_count.value_or(replicas);
     templates.push_back(*pods);
     AddRankedGroup(gang, std::move(group), "volcano.sh/task-index");
     return 0;
   });
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  gang.min_count = Int32Member(*spec, "minAvailable", context.read)
-                       .value_or(static_cast<std::int32_t>(std::min(all, kMost)));
+  gang.min_count = Int32Member(*spec, "minAvailable", context.read).value_or(0);
+  if (*gang.min_count == 0) {  // as Volcano's webhook fills it in
+    gang.min_count = static_cast<std::int32_t>(std::min(all, kMost));
+  }
   if (workload.head.queue_name.empty()) {
     workload.head.queue_name = TextMember(*spec, "queue", context.read);
   }
@@ -401,6 +404,7 @@ void ReadVolcanoJob(JsonValue object, const SourceContext& context,
   if (phase == "Completed" || phase == "Failed" || phase == "Terminated" || phase == "Aborted") {
     workload.head.conditions.push_back({"Finished", "True", phase, ""});
   }
+  LetStartOneByOne(gang);
   if (!gang.ranked_groups.empty()) workload.gang_groups.push_back(std::move(gang));
   workloads.push_back(std::move(workload));
 }
