@@ -449,6 +449,13 @@ TEST(VolcanoJobs, NeedWhatTheirTasksNeedWhereTheyDoNotSayIt) {
   EXPECT_EQ(needed(R"("minAvailable": 1, )", R"("minAvailable": 2, )"), 1);
 }
 
+// Pods whose shape nothing tells are not placed as if they asked for nothing.
+TEST(GangApiWorkloads, WaitForTheShapeOfEachOfTheirGroups) {
+  EXPECT_THAT(Units(Read(R"({"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
+      "metadata": {"name": "w"}, "spec": {"gangGroups": [{"eqGroups": [
+        {"name": "a", "count": 1, "template": {"resources": {"requests": {"cpu": 1}}}},
+        {"name": "b", "count": 2}]}]}})")),
+              ElementsAre(HasSubstr("the shape of the pods of eqGroup b is not known")));
 }
 
 // The finest of several keys is that which is shared with all above it.

@@ -15,6 +15,21 @@ namespace {
 
 using Kind = PartReference::Kind;
 
+// Returns why pods of the workload cannot be placed whose shape nothing says; "" where there are
+// none.
+std::string WhyWithoutShape(const GangWorkload& workload) {
+  for (const GangGroup& gang : workload.gang_groups) {
+    for (const EqGroup* group : GroupsOf(gang)) {
+      if (group->pod_template || group->max_count.value_or(1) == 0) continue;
+      return fmt::format(
+          "the shape of the pods of eqGroup {} is not known: it has no template, and neither its "
+          "true workload nor pods of it in the input have one",
+          Excerpt(group->name));
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 void SourcesReader::MoveTemplatesToParts() {
@@ -90,6 +105,7 @@ void SourcesReader::ReadGangApiWorkloads() {
       if (of) described.emplace(ReferenceTo(key.namespace_, *of), key.name);
     }
     for (GangWorkload& joined : JoinReplicas(std::move(user), members_)) {
+      if (joined.waits_for.empty()) joined.waits_for = WhyWithoutShape(joined);
       workloads_.push_back({std::move(joined), asker});
     }
   }
