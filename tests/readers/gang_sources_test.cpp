@@ -432,6 +432,26 @@ TEST(PodGroups, ThatNeedNoneStartTheirPodsOneByOne) {
               ElementsAre("g-0: main x 1", "g-1: main x 1"));
 }
 
+// As JobSet's webhook and schema have it.
+TEST(JobSets, StartInAnOrderThatThereIs) {
+  const auto error = [](const std::string& spec, const std::string& of_b) {
+    const std::string pods =
+        R"("template": {"spec": {"template": {"spec": {"containers": [{}]}}}})";
+    return ErrorOf(R"({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+        "metadata": {"name": "s"}, "spec": {)" +
+                   spec + R"("replicatedJobs": [
+          {"name": "a", )" +
+                   pods + R"(}, {"name": "b", )" + of_b + pods + "}]}}");
+  };
+  EXPECT_EQ(error("", R"("dependsOn": [{"name": "a", "status": "Complete"}], )"), "");
+  EXPECT_THAT(error("", R"("dependsOn": [{"name": "b", "status": "Complete"}], )"),
+              HasSubstr("spec.replicatedJobs[1].dependsOn[0].name: no replicated job before it"));
+  EXPECT_THAT(error("", R"("dependsOn": [{"name": "a", "status": "Done"}], )"),
+              HasSubstr("there is no such status, got \"Done\"; want Ready or Complete"));
+  EXPECT_THAT(error(R"("startupPolicy": {"startupPolicyOrder": "Sorted"}, )", ""),
+              HasSubstr("there is no such startupPolicyOrder"));
+}
+
 // What Volcano's webhook fills in: what the tasks need, which is all of their pods where they do
 // not say it.
 TEST(VolcanoJobs, NeedWhatTheirTasksNeedWhereTheyDoNotSayIt) {

@@ -122,6 +122,13 @@ TEST(RayPods, AJobIsSubmittedByAPodOrInTheHead_R30_3) {
               Contains("spec.submitterPodTemplate is not used with submissionMode SidecarMode"));
 }
 
+TEST(RayPods, AJobIsSubmittedInAKnownWay) {
+  EXPECT_THAT(
+      ErrorOf(Object("ray.io/v1", "RayJob",
+                     R"("submissionMode": "Later", "rayClusterSpec": {)" + Cluster("") + "}")),
+      HasSubstr("spec.submissionMode: there is no such submissionMode, got \"Later\""));
+}
+
 // Where it runs on a cluster that is there, Kueue makes no Workload of it.
 TEST(RayPods, AJobOnAClusterThatIsThereIsLeftAlone) {
   const ClusterRead read =

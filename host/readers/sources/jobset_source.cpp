@@ -16,7 +16,23 @@ constexpr std::string_view kJobIndex = "jobset.sigs.k8s.io/job-index";
 
 bool StartsInOrder(JsonValue spec, const ReadContext& context) {
   const auto policy = ObjectMember(spec, "startupPolicy", context);
-  return policy && StringMember(*policy, "startupPolicyOrder", context).value_or("") == "InOrder";
+  return policy &&
+         ReadWord(*policy, "startupPolicyOrder", {"AnyOrder", "InOrder"}, context) == "InOrder";
+}
+
+// Returns whether a replicated job starts after another one, which is one of those before it.
+bool WaitsForAnother(JsonValue replicated_job, const std::vector<ReplicatedJob>& before,
+                     const ReadContext& context) {
+  const auto read = [&](JsonValue one) {
+    const std::string name = RequiredText(one, "name", context);
+    if (!name.empty() && std::ranges::find(before, name, &ReplicatedJob::name) == before.end()) {
+      context.Error(*Member(one, "name"), "no replicated job before it has that name",
+                    "the name of one before it");
+    }
+    ReadWord(one, "status", {"Ready", "Complete"}, context);
+    return 0;
+  };
+  return !ReadList(replicated_job, "dependsOn", context, read).empty();
 }
 
 // Adds a workload for each Job: they do not run at the same time.
@@ -68,8 +84,7 @@ std::vector<ReplicatedJob> ReadReplicatedJobs(JsonValue job_set_spec,
     job.pod_template = *pods;
     job.pods = PodsOfJob(*spec, context.read);
     job.indexed = IsIndexed(*spec, true);
-    simdjson::dom::array depends_on;
-    job.waits = item["dependsOn"].get(depends_on) == simdjson::SUCCESS && depends_on.size() > 0;
+    job.waits = WaitsForAnother(item, jobs, context.read);
     jobs.push_back(std::move(job));
     return 0;
   });

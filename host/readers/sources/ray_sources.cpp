@@ -113,9 +113,11 @@ void ReadRay(JsonValue object, const SourceContext& context, std::vector<GangWor
   const std::string_view field = context.kind == "RayJob"       ? "rayClusterSpec"
                                  : context.kind == "RayService" ? "rayClusterConfig"
                                                                 : "";
-  std::string_view submission;
+  std::string submission;
   if (context.kind == "RayJob") {
-    submission = StringMember(*spec, "submissionMode", context.read).value_or(kByJob);
+    submission = ReadWord(*spec, "submissionMode",
+                          {kByJob, kBySidecar, "HTTPMode", "InteractiveMode"}, context.read);
+    if (submission.empty()) submission = kByJob;
   }
   std::optional<JsonValue> cluster = spec;
   if (!field.empty()) cluster = ObjectMember(*spec, field, context.read);
