@@ -381,6 +381,16 @@ TEST(KaiPodGroups, SayThatTheirParentsAreWrong) {
               ElementsAre("k:subgroup a names the parent x, which is none of its subgroups"));
   EXPECT_THAT(why(R"({"name": "a", "minMember": 1, "parent": "b"}, {"name": "b", "parent": "a"})"),
               testing::Contains("k:the parents of subgroup a lead back to it"));
+TEST(KaiPodGroups, HaveSubgroupsOfDifferentNames) {
+  const std::string twice = R"("subGroups": [{"name": "a", "minMember": 1}, {"name": "a"}])";
+  EXPECT_THAT(ErrorOf(KaiGroup(twice)),
+              HasSubstr("spec.subGroups[1].name: one before it has that name"));
+  EXPECT_THAT(ErrorOf(R"({"apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "Workload",
+      "metadata": {"name": "w"}, "spec": {"podGroups": [
+        {"name": "g", "policy": {"basic": {}}}, {"name": "g", "policy": {"basic": {}}}]}})"),
+              HasSubstr("spec.podGroups[1].name: one before it has that name"));
+}
+
 // Each replica is a group by itself, and so is each pod of a Deployment (W4.3).
 TEST(KaiTopology, OfWhatIsReplicatedHoldsForEachOfThem) {
   const auto read = [](const std::string& version, const std::string& kind,

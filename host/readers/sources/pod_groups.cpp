@@ -34,6 +34,16 @@ std::string_view FirstMarked(const std::vector<JsonValue>& objects, std::string_
   return "";
 }
 
+// Returns the name of an entry of a list in which each has a name of its own.
+std::string NewName(JsonValue entry, std::set<std::string>& names, const SourceContext& context) {
+  std::string name = RequiredText(entry, "name", context.read);
+  if (!name.empty() && !names.insert(name).second) {
+    context.read.Error(*Member(entry, "name"), "one before it has that name",
+                       "a name of its own for each");
+  }
+  return name;
+}
+
 // Lets a gang of policy basic without any pods ask for none.
 void AskForNone(bool basic, const PartMembers& members, GangGroup& gang) {
   if (!basic || !members.pods.empty()) return;
@@ -279,9 +289,10 @@ void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Member
   ReadGroupPriority(*spec, context, of_all.head);
   const std::string workload_name = of_all.head.key.name;
   const std::string& name_space = of_all.head.key.namespace_;
+  std::set<std::string> names;
   ReadList(*spec, "podGroups", context.read, [&](JsonValue object_of_group) {
     GangGroup gang;
-    gang.name = RequiredText(object_of_group, "name", context.read);
+    gang.name = NewName(object_of_group, names, context);
     WarnOfUnknownFields(object_of_group, {"name", "policy", "schedulingConstraints"}, context.read);
     const bool basic = ReadPolicy(object_of_group, "policy", context, gang);
     ReadConstraints(object_of_group, context, gang.topology_request);
@@ -564,12 +575,13 @@ void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& me
     }
   };
   std::vector<std::pair<NamedGroup, std::string>> sub_groups;
+  std::set<std::string> names;
   ReadList(*spec, "subGroups", context.read, [&](JsonValue sub_group) {
     WarnOfUnknownFields(sub_group,
                         {"name", "parent", "minMember", "minSubGroup", "topologyConstraint"},
                         context.read);
     NamedGroup group;
-    group.name = RequiredText(sub_group, "name", context.read);
+    group.name = NewName(sub_group, names, context);
     constraint(sub_group, group.topology_request);
     group.min_groups = Int32Member(sub_group, "minSubGroup", context.read, 1);
     const auto least = Int32Member(sub_group, "minMember", context.read);
