@@ -363,6 +363,7 @@ TEST(KaiMinMember, OfAJobIsHowManyOfItsPodsStartTogether) {
   EXPECT_EQ(gang.mode, GangMode::kGang);
   EXPECT_EQ(gang.min_count, 2);
   EXPECT_EQ(gang.max_count, 6);
+  EXPECT_THAT(two->gang_workloads.at(0).notes, IsEmpty());
   EXPECT_THAT(read(job("7"))->cluster.workloads.at(0).refusal,
               HasSubstr("batch-min-member wants 7 pods, and it has 6"));
   for (const std::string wrong : {"0", "-1", "two", "99999999999"}) {

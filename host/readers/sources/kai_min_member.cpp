@@ -38,7 +38,7 @@ void ApplyKaiMinMember(JsonValue job, bool as_kueue, GangWorkload& workload) {
   gang.mode = GangMode::kGang;
   gang.min_count = *least;
   gang.max_count = pods;
-  group.min_count = 0;
+  group.min_count = *least;
   group.count = pods;
   workload.whole = false;
 }
