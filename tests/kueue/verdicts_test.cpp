@@ -271,6 +271,14 @@ TEST_F(VerdictsTest, PodsThatNoNodeOfTheirRackHolds_R7_1) {
   EXPECT_THAT(without.Find(std::get<WorkloadRequest>(answered.plan.workloads[0].plan),
                            answered.planned.answers[0]),
               IsEmpty());
+  AddPod("a1", {{"gpu", 1}}, "ReplicaSet", 0);
+  AddPod("a2", {{"gpu", 1}}, "ReplicaSet", 0);
+  answered = PlaceAll();
+  ASSERT_TRUE(answered.Fits(0)) << "as the rack has room for it";
+  PodsWithoutNode beside(cluster_, cluster_.nodes);
+  EXPECT_THAT(beside.Find(std::get<WorkloadRequest>(answered.plan.workloads[0].plan),
+                          answered.planned.answers[0]),
+              ElementsAre(HasSubstr("0 of the 1 pod in r1 fit on one of its 2 nodes")));
 }
 
 class RoomHoldersTest : public VerdictsTest {

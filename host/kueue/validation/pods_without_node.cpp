@@ -19,7 +19,7 @@ namespace espalier {
 PodsWithoutNode::PodsWithoutNode(const Cluster& cluster, std::span<const Node> nodes)
     : nodes_(nodes), lookup_(cluster) {
   for (NodeUsage& usage : NonTasUsage(cluster.pods)) {
-    lasting_.emplace(std::move(usage.node), std::move(usage.lasting));
+    used_.emplace(std::move(usage.node), std::move(usage.usage));
   }
 }
 
@@ -46,14 +46,14 @@ std::int64_t PodsWithoutNode::HeldBy(const Node& node, const PodTemplate& pods,
                                  flavor.tolerations.end());
   const Node* const only = &node;
   if (!WhatRulesOut(constraints, {&only, 1}).empty()) return 0;
-  const auto lasting = lasting_.find(node.name);
+  const auto on_node = used_.find(node.name);
   Resources one = pods.requests;
   one.Set(kPodsResource, 1);
   std::int64_t held = std::numeric_limits<std::int32_t>::max();
   for (const auto& [resource, amount] : one) {
     if (amount <= 0) continue;
     const Amount* all = node.allocatable.Find(resource);
-    const Amount* used = lasting == lasting_.end() ? nullptr : lasting->second.Find(resource);
+    const Amount* used = on_node == used_.end() ? nullptr : on_node->second.Find(resource);
     const Amount left = SaturatingSubtract(all == nullptr ? 0 : *all, used == nullptr ? 0 : *used);
     held = std::min(held, std::max<Amount>(left, 0) / amount);
   }

@@ -22,7 +22,8 @@ class PodsWithoutNode {
   PodsWithoutNode(const Cluster& cluster, std::span<const Node> nodes);
 
   // Returns a text for each pod set of an answer, or of an admission, with more pods in a domain
-  // than its nodes hold when nothing but pods that never end is on them.
+  // than its nodes hold beside the pods of others that are on them. Where pods of workloads with a
+  // topology are is not known there.
   std::vector<std::string> Find(const WorkloadRequest& request, const WorkloadAnswer& answer);
   std::vector<std::string> Find(const Workload& workload,
                                 std::span<const PodSetAssignment> assignments);
@@ -40,7 +41,7 @@ class PodsWithoutNode {
 
   std::span<const Node> nodes_;
   ClusterLookup lookup_;
-  std::map<std::string, Resources, std::less<>> lasting_;  // by node
+  std::map<std::string, Resources, std::less<>> used_;  // by others, by node
   std::map<std::string, NodesByDomain, std::less<>> by_flavor_;
 };
 
