@@ -1,5 +1,6 @@
 // What cannot be honoured, mapped or read is said, and the exit code says no; what can be is
 // honoured by profile espalier (W1.6, W1.8, W4.6).
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,9 @@ TEST(Silence, UsageThatIsNowhereIsTold) {
   const std::string cluster = Node("b1r1", 1, 4) + Job("next", 1, "", "");
   const std::vector<std::vector<std::string>> commands = {
       {"place", "-"}, {"cycle", "-"}, {"explain", "next", "-"}, {"capacity", "-"}};
+  const std::string levels = "levels: [";
+  std::string by_path = Admitted("mpi", "{values: [b1, b1r1, b1r1h1], count: 4}");
+  by_path.insert(by_path.find(levels) + levels.size(), "cloud/block, cloud/rack, ");
   for (const std::vector<std::string>& command : commands) {
     const auto told = [&](const std::string& text) {
       return RunEspalier(command, kQueues + cluster + text).errors;
@@ -145,6 +149,14 @@ TEST(Silence, UsageThatIsNowhereIsTold) {
         told(Admitted("mpi", "{values: [b1r1h1], count: 3}, {values: [gone], count: 1}")),
         HasSubstr("workload default/mpi: 1 pod of pod set main is in gone, where flavor tas "
                   "has no node"));
+    EXPECT_THAT(told(std::regex_replace(Admitted("mpi", "{values: [b1r1h1], count: 4}"),
+                                        std::regex("cpu: tas"), "cpu: gone")),
+                HasSubstr("workload default/mpi: pod set main has places on gone, which is no "
+                          "flavor with a topology in the input"));
+    EXPECT_THAT(told(by_path),
+                HasSubstr("workload default/mpi: 4 pods of pod set main are in b1,b1r1,b1r1h1, "
+                          "where flavor tas has no node"))
+        << "hosts are named by their names alone (R4.1)";
     EXPECT_THAT(told(Admitted("mpi", "{values: [b1r1h1], count: 4}")),
                 Not(HasSubstr("counts as nothing")));
     EXPECT_THAT(

@@ -25,8 +25,7 @@ std::string PodsText(std::int64_t pods) {
   return fmt::format("{} pod{}", pods, pods == 1 ? "" : "s");
 }
 
-// The leaves that nodes of a flavor are in, as assignments name them: by all values, and in a
-// topology of hosts by the host name alone too.
+// The leaves that nodes of a flavor are in, by their ids (R4.1).
 std::set<std::string> LeavesOf(const std::vector<Node>& nodes, const ResourceFlavor& flavor,
                                const Topology& topology) {
   std::set<std::string> leaves;
@@ -42,8 +41,8 @@ std::set<std::string> LeavesOf(const std::vector<Node>& nodes, const ResourceFla
       if (value != nullptr) values.push_back(*value);
     }
     if (values.size() != topology.levels.size()) continue;
-    if (topology.levels.back() == kHostnameLabel) leaves.insert(DomainIdText({values.back()}));
-    leaves.insert(DomainIdText(values));
+    const bool by_host = topology.levels.back() == kHostnameLabel;
+    leaves.insert(DomainIdText(by_host ? std::vector{values.back()} : values));
   }
   return leaves;
 }
@@ -94,6 +93,13 @@ class Finder {
     for (const PodSetAssignment& assignment : workload.admission->pod_set_assignments) {
       const PodSet* pod_set = FindOrNull(pod_sets, assignment.name);
       const ResourceFlavor* flavor = FlavorOf(assignment);
+      if (flavor == nullptr && assignment.topology_assignment && !cluster_.nodes.empty()) {
+        std::set<std::string> flavors;
+        for (const auto& [resource, name] : assignment.flavors) flavors.insert(Excerpt(name));
+        problems.push_back(fmt::format(
+            "pod set {} has places on {}, which is no flavor with a topology in the input",
+            Excerpt(assignment.name), fmt::join(flavors, ", ")));
+      }
       if (flavor == nullptr || assignment.delayed_topology_request == "Pending") continue;
       if (pod_set == nullptr) {
         problems.push_back(fmt::format("pod set {} of its assignment is none of its pod sets",
