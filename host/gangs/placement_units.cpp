@@ -490,15 +490,14 @@ bool HasRanksOverGroups(const GangWorkload& workload) {
 }  // namespace
 
 std::int64_t CountUnits(const GangWorkload& workload) {
-  if (workload.whole) return 1;
+  const bool replicated = workload.replica_mode == ReplicaMode::kReplicatedGangs;
+  if (workload.whole && !replicated) return 1;
   std::int64_t units = 0;
   for (const GangGroup& gang : workload.gang_groups) {
     if (IsBestEffort(workload, gang)) {
       units += PodsOf(workload, gang);
     } else {
-      units += workload.replica_mode == ReplicaMode::kReplicatedGangs
-                   ? workload.replicas.value_or(1)
-                   : 1;
+      units += replicated ? workload.replicas.value_or(1) : 1;
     }
   }
   return std::max<std::int64_t>(units, 1);

@@ -123,6 +123,15 @@ TEST(PlacementUnits, EveryReplicatedPodIsOne) {
   EXPECT_EQ(CountUnits(workload), 3);
 }
 
+// Also where each replica is placed as a whole.
+TEST(PlacementUnits, AreCountedBeforeTheyAreMade) {
+  GangWorkload workload = Named({Gang("gg", {Pods("main", 2)})});
+  workload.replica_mode = ReplicaMode::kReplicatedGangs;
+  workload.replicas = 3;
+  workload.whole = true;
+  EXPECT_EQ(CountUnits(workload), std::ssize(PlacementUnits(workload)));
+}
+
 // W1.2: how many pods the group itself counts does not matter.
 TEST(PlacementUnits, ReplicatedPodsAreOfTheFirstShape) {
   GangWorkload workload = Named({Gang("gg", {Pods("first", 0), Pods("second", 4)})});
