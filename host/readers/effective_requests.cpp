@@ -39,7 +39,13 @@ void ReplaceByPodLevel(JsonValue pod_spec, const ReadContext& context,
   const ContainerResources of_pod =
       CompletedResources(pod_spec, context, limits == nullptr ? nullptr : &limits->pods, origin);
   for (const auto& [name, quantity] : of_pod.requests) {
-    if (HasPodLevel(name)) total.Set(name, quantity);
+    if (HasPodLevel(name)) {
+      total.Set(name, quantity);
+    } else {
+      context.Warn(*Member(pod_spec, "resources"),
+                   fmt::format("{} of a pod as a whole is not known, and not honoured", name),
+                   "cpu, memory or hugepages, or the resource in a container");
+    }
   }
 }
 
@@ -168,7 +174,13 @@ void ReadLimitRange(JsonValue object, const ReadContext& context, ClusterDefault
   NamespaceLimits& limits = defaults.limit_ranges[name_space];
   const auto read_limit = [&](JsonValue limit) {
     const std::string type = TextMember(limit, "type", context);
-    if (type != "Container" && type != "Pod") return false;
+    if (type != "Container" && type != "Pod") {
+      if (type != "PersistentVolumeClaim" && type.find('/') == std::string::npos) {
+        context.Warn(Member(limit, "type").value_or(limit),
+                     "there is no such type of limits: they are not honoured", "Container or Pod");
+      }
+      return false;
+    }
     LimitRangeOf& of = type == "Pod" ? limits.pods : limits.containers;
     const QuantityMap min = ReadNonNegative(limit, "min", context);
     const QuantityMap max = ReadNonNegative(limit, "max", context);

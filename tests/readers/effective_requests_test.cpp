@@ -96,6 +96,24 @@ TEST(EffectiveRequests, PodLevelReplacesCpuMemoryAndHugepages) {
       (Resources{{"cpu", 1000}, {"hugepages-2Mi", 4 << 20}, {"memory", 5}, {"nvidia.com/gpu", 2}}));
 }
 
+TEST(EffectiveRequests, OtherResourcesOfThePodAreAWarning) {
+  JsonText json(R"({"resources": {"limits": {"nvidia.com/gpu": "9"}}, "containers": [{}]})");
+  EXPECT_EQ(EffectiveRequests(json.root(), json.context(), {}, nullptr), Resources());
+  ASSERT_EQ(json.diagnostics.warning_count(), 1u);
+  EXPECT_EQ(json.diagnostics.warnings()[0].problem,
+            "nvidia.com/gpu of a pod as a whole is not known, and not honoured");
+}
+
+TEST(EffectiveRequests, LimitRangesOfAnUnknownTypeAreAWarning) {
+  ClusterDefaults defaults;
+  JsonText limits(R"({"metadata": {"name": "limits"}, "spec": {"limits": [
+      {"type": "container", "defaultRequest": {"cpu": "1"}}, {"max": {"cpu": "1"}},
+      {"type": "PersistentVolumeClaim"}, {"type": "example.com/x"}]}})");
+  ReadLimitRange(limits.root(), limits.context(), defaults);
+  ASSERT_EQ(limits.diagnostics.warning_count(), 2u);
+  EXPECT_EQ(limits.diagnostics.warnings()[0].field, "spec.limits[0].type");
+}
+
 TEST(EffectiveRequests, OverheadIsAddedLast) {
   EXPECT_EQ(Of(R"({"overhead": {"cpu": "250m", "memory": "1"},
                    "resources": {"requests": {"cpu": "1"}},
