@@ -18,11 +18,11 @@
 # every step, so that a call that is cut off leaves what was done. The call ends after LIMIT seconds
 # (570 unless set), which the steps share: what one leaves goes to those behind it. Measuring and
 # comparing stop by themselves when their time is over. A step fails when the CPU answered what the
-# device was to answer. The exit code is 0 only when all steps passed.
+# device could have. The exit code is 0 only when all steps passed.
 #
 # DEVICE=emulated is a rehearsal without a GPU: its figures mean nothing, but all of it runs.
 set -uo pipefail
-cd "$(dirname "$0")/.." || exit
+cd -P "$(dirname "$0")/.." || exit
 
 libraries() {
   local packages=(libfmt-dev libsimdjson-dev libsimdjson14 libyaml-cpp-dev libyaml-cpp0.7
@@ -74,8 +74,8 @@ coming=(configure build)
 for step in "${order[@]}"; do [[ " ${wanted[*]} " == *" $step "* ]] && coming+=("$step"); done
 # Sets `share` to the seconds of the next step.
 next_share() {
-  local sum=0
-  for step in "${coming[@]}"; do ((sum += weight[$step])); done
+  local sum=0 name
+  for name in "${coming[@]}"; do ((sum += weight[$name])); done
   share=$(((limit - SECONDS) * weight[$1] / sum))
   coming=("${coming[@]:1}")
 }
