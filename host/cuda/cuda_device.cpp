@@ -46,9 +46,9 @@ using CudaEvent = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEve
 constexpr std::chrono::milliseconds kEagerWait(2);
 constexpr std::chrono::microseconds kBetweenLooks(50);
 
-// Freed memory that is kept for what is allocated next, instead of going back to the driver at each
-// Synchronize: more than the counts of a few branches take, and little of a GPU that others share.
-constexpr std::uint64_t kKeptBytes = std::uint64_t{256} << 20;
+// Freed memory that is kept for what is allocated next: as much as the counts of a large state
+// take, and little of a GPU that others share.
+constexpr std::uint64_t kKeptBytes = std::uint64_t{512} << 20;
 
 SharedContext& Context() {
   static SharedContext context;
@@ -96,7 +96,9 @@ class CudaDevice final : public Device {
     return memory;
   }
   void Free(void* memory) noexcept override {
-    if (!stuck_) cudaFreeAsync(memory, stream_);
+    if (stuck_) return;
+    cudaFreeAsync(memory, stream_);
+    freed_ = true;
   }
 
   DeviceResult<void*> AllocatePinned(std::size_t bytes) override {
@@ -144,6 +146,7 @@ class CudaDevice final : public Device {
       if (waited > kEagerWait) std::this_thread::sleep_for(kBetweenLooks);
     }
     if (auto done = Check(status, "waiting for the device"); !done) return done;
+    if (auto done = GiveBack(); !done) return done;
     return TakeTimes();
   }
 
@@ -244,7 +247,7 @@ class CudaDevice final : public Device {
       return done;
     }
     concurrent_blocks_ = properties.multiProcessorCount * std::max(blocks, 1);
-    if (auto done = LimitKeptMemory(kDevice); !done) return done;
+    if (auto done = KeepFreedMemory(kDevice); !done) return done;
     std::size_t total = 0;
     if (auto done = Check(cudaMemGetInfo(&free_memory_bytes_, &total), "reading the free memory");
         !done) {
@@ -265,13 +268,31 @@ class CudaDevice final : public Device {
                                 cudaGetErrorName(found))});
   }
 
-  DeviceResult<void> LimitKeptMemory(int device) {
+  // From now on freed memory stays in the pool until GiveBack: the pool's own limit counts what is
+  // in use too.
+  DeviceResult<void> KeepFreedMemory(int device) {
     if (auto done = Check(cudaDeviceGetDefaultMemPool(&pool_, device), "the memory pool"); !done) {
       return done;
     }
-    std::uint64_t threshold = kKeptBytes;
+    std::uint64_t threshold = UINT64_MAX;
     return Check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &threshold),
                  "the memory pool");
+  }
+
+  // Returns freed memory to the driver, but for kKeptBytes.
+  DeviceResult<void> GiveBack() {
+    if (!std::exchange(freed_, false)) return {};
+    std::uint64_t reserved = 0;
+    std::uint64_t used = 0;
+    cudaError_t status =
+        cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &reserved);
+    if (status == cudaSuccess) {
+      status = cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used);
+    }
+    if (status == cudaSuccess && reserved > used + kKeptBytes) {
+      status = cudaMemPoolTrimTo(pool_, used + kKeptBytes);
+    }
+    return Check(status, "giving memory back");
   }
 
   bool joined_ = false;  // to the context
@@ -284,6 +305,7 @@ class CudaDevice final : public Device {
   KernelTimes* times_;
   std::vector<TimedLaunch> timed_;  // since the last wait
   bool stuck_ = false;
+  bool freed_ = false;  // since the last wait
 };
 
 }  // namespace
