@@ -8,6 +8,8 @@
 namespace espalier {
 namespace {
 
+constexpr std::int64_t kBytesOfDomain = 128;  // about what the names of one take
+
 NamedAtlas::Level NamesOf(const FlavorSnapshot& snapshot, DomainRange domains) {
   NamedAtlas::Level level{snapshot.flavor().name, {}, {}};
   for (std::int32_t d = domains.begin; d < domains.end; ++d) {
@@ -30,7 +32,7 @@ Result<AtlasParts> AtlasParts::Start(const Engine& engine, const ClusterState& s
   }
   auto search = AtlasSearch::Open(engine, state, requests, std::move(victims), priorities);
   if (!search) return tl::unexpected(search.error());
-  return AtlasParts(state, *std::move(search));
+  return AtlasParts(state, *std::move(search), engine.budget());
 }
 
 Result<NamedAtlas> AtlasParts::Next() {
@@ -49,10 +51,12 @@ Result<NamedAtlas> AtlasParts::Next() {
     const auto [level, is_new] =
         levels_.try_emplace({row.flavor, row.domains.begin}, levels_.size());
     if (is_new) {
+      if (!budget_->Charge(kBytesOfDomain * row.domains.size())) break;
       part.levels.push_back(NamesOf(state_->Find(row.flavor)->snapshot(), row.domains));
     }
     named.level = level->second;
   }
+  if (auto check = budget_->Check(); !check) return tl::unexpected(check.error());
   return part;
 }
 

@@ -27,15 +27,16 @@ class AtlasParts {
   // Returns the next rows; none once all requests have theirs. Of the rest of the atlas a part has
   // what those before it lack: the first one the priorities, each the levels that its rows are the
   // first to name, which are counted over all parts. The memory of rows is charged until the next
-  // call. Errors: the budget's.
+  // call, that of names for good. Errors: the budget's.
   Result<NamedAtlas> Next();
 
  private:
-  AtlasParts(const ClusterState& state, AtlasSearch search)
-      : state_(&state), search_(std::move(search)) {}
+  AtlasParts(const ClusterState& state, AtlasSearch search, WorkBudget& budget)
+      : state_(&state), search_(std::move(search)), budget_(&budget) {}
 
   const ClusterState* state_;
   AtlasSearch search_;
+  WorkBudget* budget_;
   std::map<std::pair<std::string, std::int32_t>, std::size_t>
       levels_;  // by flavor and first domain
   bool begun_ = false;

@@ -136,12 +136,6 @@ class Questions {
   virtual Result<NamedVictimSets> FindCheapestVictims(const WorkloadRequest& request,
                                                       std::span<const RunningWorkload> victims) = 0;
 
-  // Searches as AtlasSearch; without `running` all workloads that are known by key may go, slices
-  // of a job together. Calls `progress` with the number of requests that are answered.
-  virtual Result<NamedAtlas> Atlas(std::span<const WorkloadRequest> requests,
-                                   std::optional<std::span<const RunningWorkload>> running,
-                                   const AnsweredProgress& progress = {}) = 0;
-
   // Counts as espalier::CountGangs. A request of several pod sets, or a tree, is counted as a whole
   // on the flavor, up to kMostCounted.
   virtual Result<NamedCensus> CountGangs(const WorkloadRequest& gang) = 0;
@@ -165,6 +159,12 @@ class Questions {
   // Checks the assignments of admitted workloads as CheckAssignments, beside all that is known.
   // After a Replay, on the cluster that it was answered on.
   virtual Result<AssignmentCheck> Validate(std::span<const Workload> workloads) = 0;
+
+  // Searches as AtlasSearch; without `running` all workloads that are known by key may go, slices
+  // of a job together. Calls `progress` with the number of requests that are answered.
+  virtual Result<NamedAtlas> Atlas(std::span<const WorkloadRequest> requests,
+                                   std::optional<std::span<const RunningWorkload>> running,
+                                   const AnsweredProgress& progress = {}) = 0;
 };
 
 }  // namespace espalier

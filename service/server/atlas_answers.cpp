@@ -1,5 +1,7 @@
 #include "service/server/atlas_answers.hpp"
 
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "service/server/question_input.hpp"
@@ -9,7 +11,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::int64_t kEnoughBytes = 256 << 10;  // of rows in a message
+constexpr std::size_t kEnoughBytes = 256 << 10;  // of rows in a message
 
 }  // namespace
 

@@ -188,9 +188,13 @@ Result<void> AppendFromProto(const v1::AtlasResponse& message, std::size_t reque
   atlas.priorities.insert(atlas.priorities.end(), message.priorities().begin(),
                           message.priorities().end());
   for (const v1::AtlasLevel& row : message.levels()) {
+    const int values = row.values_size();
+    if (row.domains() == 0 || row.domains() > static_cast<std::uint32_t>(values)) {
+      return BadInput("levels: values are missing");
+    }
     const auto domains = static_cast<int>(row.domains());
-    const int depth = domains == 0 ? 0 : row.values_size() / domains;
-    if (row.values_size() != depth * domains) return BadInput("levels: values are missing");
+    const int depth = values / domains;
+    if (values != depth * domains) return BadInput("levels: values are missing");
     NamedAtlas::Level& level = atlas.levels.emplace_back();
     level.flavor = row.flavor();
     level.level = row.level();

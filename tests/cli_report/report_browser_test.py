@@ -211,6 +211,22 @@ class ReportTest(unittest.TestCase):
         })()""")
         self.assertEqual(self.browser.text("#gangs"), "team/too-big\nnot placed")
 
+    def test_an_atlas_is_told_cell_by_cell(self):
+        self.report("victims", "--all", QUESTIONS)
+        self.assertIn("3 racks of flavor tas across", self.browser.text("#atlas-about"))
+        self.assertIn("all up to 1", self.browser.text("#atlas-legend"))
+        self.browser.run("document.getElementById('atlas-canvas').focus()")
+        self.browser.press("ArrowDown")
+        self.assertEqual(self.browser.text("#atlas-cell"),
+                         "team/big in b1/r1: fits once all of priority 1 or lower are gone")
+        self.browser.press("ArrowRight")
+        self.browser.press("ArrowRight")
+        self.assertEqual(self.browser.text("#atlas-cell"),
+                         "team/big in b2/r1: fits once all of priority 0 or lower are gone")
+        self.report("place", SMALL)
+        self.assertFalse(self.browser.run(
+            "document.getElementById('atlas').checkVisibility()"))
+
     def test_everything_has_a_name_for_those_who_do_not_see_it(self):
         self.report("place", SMALL)
         self.assertEqual(self.browser.run("""[...document.querySelectorAll(

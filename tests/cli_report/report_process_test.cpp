@@ -85,6 +85,20 @@ TEST_F(ReportProcess, OfAuditHoldsWhatWasDecided) {
                             Not(HasSubstr("otherwise here"))));
 }
 
+TEST_F(ReportProcess, OfVictimsOfAllHasTheAtlas) {
+  const auto run = Run({"victims", "--all", kQuestions});
+  EXPECT_EQ(run.exit_code, 0) << run.errors;
+  EXPECT_THAT(
+      Data(),
+      AllOf(
+          HasSubstr(R"("name": "team/big", "state": "waiting")"),
+          HasSubstr(
+              R"("atlas": {"priorities": ["0", "1"], "sheets": [{"name": "rack of tas", "about": )"
+              R"("1 kind of pending workloads down, 3 racks of flavor tas across", )"
+              R"("rows": ["team/big"], "columns": ["b1/r1", "b1/r2", "b2/r1"], )"
+              R"("cells": [[2, 2, 1]]}]})")));
+}
+
 TEST_F(ReportProcess, OfAServersStateIsAsOfItsFiles) {
   const std::string address = SocketAddress();
   BackgroundEspalier server({"serve", "--listen", address});

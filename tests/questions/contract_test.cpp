@@ -182,7 +182,8 @@ TEST_P(Contract, TellsTheAtlasOfThoseWhoMayGo) {
 
 TEST_P(Contract, TellsTheAtlasOfWhatIsSupposed) {
   ASSERT_TRUE(Asked().Suppose({.drained = {"node-a"}}));
-  const auto atlas = Asked().Atlas({{Gang("x", 4, Required("rack"))}}, std::nullopt);
+  const std::vector<WorkloadRequest> requests = {Gang("x", 4, Required("rack"))};
+  const auto atlas = Asked().Atlas(requests, std::nullopt);
   ASSERT_TRUE(atlas) << atlas.error().message;
   EXPECT_THAT(atlas->rows[0].steps, ElementsAre(3, 1, 2));
 }

@@ -471,8 +471,8 @@ class Victims {
   const OnFlavors* best_ = nullptr;  // of `choices_`
 };
 
-// Checks what goes with --all, and without, and gives it a name of its own that it is the first of
-// FILES.
+// Checks what goes with --all, and what without. With it, what was taken for WORKLOAD is the first
+// of FILES.
 void CheckVictims(VictimsOptions& options) {
   std::vector<std::string>& files = options.question.input.files;
   if (options.all) {

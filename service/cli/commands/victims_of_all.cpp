@@ -1,6 +1,7 @@
 #include "service/cli/commands/victims_of_all.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <variant>
