@@ -6,7 +6,7 @@
 namespace espalier {
 
 // Prints how many jobs the device and the CPU answered, and the last fault. Returns whether the
-// device answered all that were asked of it.
+// device answered all that were asked of it, but for those that are too much for it.
 bool ReportDeviceJobs(const Backend& backend);
 
 }  // namespace espalier

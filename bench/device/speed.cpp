@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -171,7 +172,9 @@ ModelSizes SizesOf(const LoadedScenario& loaded) {
   std::size_t requested = 0;
   for (const GangShape& shape : loaded.mix.shapes) requested += shape.workers.requests.size();
   const double shapes = static_cast<double>(std::max<std::size_t>(loaded.mix.shapes.size(), 1));
-  sizes.columns = static_cast<std::int32_t>(std::lround(static_cast<double>(requested) / shapes));
+  // And a place for the pod itself.
+  sizes.columns =
+      1 + static_cast<std::int32_t>(std::lround(static_cast<double>(requested) / shapes));
   return sizes;
 }
 
@@ -268,6 +271,9 @@ int Main(std::string_view name, std::int64_t largest, double seconds, bool kerne
       sides.cpu, options);
   if (!device) return Fail(device.error());
   sides.device = *std::move(device);
+  fmt::print(R"({{"device":"{}","cpu_threads":{}}})"
+             "\n",
+             sides.device->status().device, std::thread::hardware_concurrency());
   const double end = Now() + seconds;
   bool same = true;
   const std::vector<Case> cases = kernels ? KernelCases() : Cases();

@@ -103,7 +103,7 @@ void DeviceBackend::Evaluate(std::span<const PlacementJob> jobs,
   }
   EvaluateOnCpu(jobs, results, *declined);
   if (!away) Learn(Crossover::Side::kDevice, jobs.size(), start);
-  RecordJobs(jobs.size() - declined->size(), declined->size());
+  RecordJobs(jobs.size() - declined->size(), declined->size(), away ? 0 : declined->size());
 }
 
 void DeviceBackend::Prepare(std::span<const PlacementJob> jobs) {
@@ -168,11 +168,12 @@ void DeviceBackend::EvaluateOnCpu(std::span<const PlacementJob> jobs,
   for (std::size_t i = 0; i < indices.size(); ++i) results[indices[i]] = std::move(answers[i]);
 }
 
-void DeviceBackend::RecordJobs(std::size_t on_device, std::size_t on_cpu) {
+void DeviceBackend::RecordJobs(std::size_t on_device, std::size_t on_cpu, std::size_t declined) {
   const std::lock_guard lock(status_mutex_);
   if (on_device > 0) ++status_.batches_on_device;
   status_.jobs_on_device += on_device;
   status_.jobs_on_cpu += on_cpu;
+  status_.jobs_declined += declined;
 }
 
 Crossover::Side DeviceBackend::Choose(std::size_t jobs) {

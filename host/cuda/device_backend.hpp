@@ -41,8 +41,9 @@ struct DeviceStatus {
   std::uint64_t faults = 0;
   std::uint64_t batches_on_device = 0;
   std::uint64_t jobs_on_device = 0;
-  std::uint64_t jobs_on_cpu = 0;   // too few, declined, or while there was no device
-  std::size_t crossover_jobs = 1;  // batches of at least this many jobs go to the device
+  std::uint64_t jobs_on_cpu = 0;    // too few, declined, or while there was no device
+  std::uint64_t jobs_declined = 0;  // of these, too much work or memory for the device
+  std::size_t crossover_jobs = 1;   // batches of at least this many jobs go to the device
 };
 
 class DeviceBackend final : public Backend {
@@ -92,7 +93,7 @@ class DeviceBackend final : public Backend {
   void NoteFault(DeviceError fault);
   void EvaluateOnCpu(std::span<const PlacementJob> jobs, std::span<PlacementResult> results,
                      std::span<const std::size_t> indices);
-  void RecordJobs(std::size_t on_device, std::size_t on_cpu);
+  void RecordJobs(std::size_t on_device, std::size_t on_cpu, std::size_t declined = 0);
   Crossover::Side Choose(std::size_t jobs);
   // Records the time of a batch that began at `start` and ends now.
   void Learn(Crossover::Side side, std::size_t jobs, Clock::time_point start);

@@ -31,7 +31,7 @@ void DeviceTest::SetUp() {
 void DeviceTest::ExpectAllOnDevice() const {
   const DeviceStatus status = backend_->status();
   EXPECT_GT(status.jobs_on_device, 0u);
-  EXPECT_EQ(status.jobs_on_cpu, 0u);
+  EXPECT_EQ(status.jobs_on_cpu, status.jobs_declined);
   EXPECT_EQ(status.faults, 0u) << status.fault.value_or(DeviceError{}).message;
 }
 

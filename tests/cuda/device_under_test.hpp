@@ -22,7 +22,7 @@ class DeviceTest : public testing::Test {
  protected:
   void SetUp() override;
 
-  // Expects that the device answered every job so far, and the CPU none.
+  // Expects that the device answered every job so far, but for those that are too much for it.
   void ExpectAllOnDevice() const;
 
   std::shared_ptr<DeviceBackend> backend_;

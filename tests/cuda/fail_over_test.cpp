@@ -77,6 +77,7 @@ TEST_F(FailOver, TheDeviceIsLeftAloneUntilTheRetry) {
   EXPECT_EQ(Ask(backend), right_);
   EXPECT_EQ(opened_, opened);
   EXPECT_EQ(backend->status().jobs_on_device, 0u);
+  EXPECT_EQ(backend->status().jobs_declined, 0u) << "the device was not asked";
   EXPECT_EQ(backend->status().fault->fault, DeviceFault::kOutOfMemory);
 }
 

@@ -157,6 +157,7 @@ TEST_F(BoundedWork, TheCpuAnswersWhatIsTooMuch) {
   EXPECT_EQ(decided_, std::vector<std::int32_t>{2});
   EXPECT_EQ(device->status().jobs_on_device, 2u);
   EXPECT_EQ(device->status().jobs_on_cpu, 1u);
+  EXPECT_EQ(device->status().jobs_declined, 1u);
 }
 
 // Affinity puts all hosts in order for every gang: a launch has only so many of them.
