@@ -1,9 +1,13 @@
 #include "host/cuda/emulated_device.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <random>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,6 +22,8 @@
 namespace espalier {
 namespace {
 
+constexpr int kPoison = 0xA5;  // a large negative number as a count, a pointer to nowhere
+
 tl::unexpected<DeviceError> OutOfMemory(std::size_t bytes) {
   return tl::unexpected(DeviceError{DeviceFault::kOutOfMemory,
                                     fmt::format("emulated device: no room for {} bytes", bytes)});
@@ -31,7 +37,8 @@ using Pages = std::unique_ptr<void, Unmap>;
 
 class EmulatedDevice final : public Device {
  public:
-  explicit EmulatedDevice(const EmulatedDeviceOptions& options) : options_(options) {}
+  explicit EmulatedDevice(const EmulatedDeviceOptions& options)
+      : options_(options), order_(options.block_order) {}
   std::string_view name() const override { return "emulated"; }
   std::int32_t concurrent_blocks() const override { return options_.concurrent_blocks; }
   std::size_t free_memory_bytes() const override { return options_.free_memory_bytes; }
@@ -42,6 +49,7 @@ class EmulatedDevice final : public Device {
         mmap(nullptr, bytes, Closed(), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return OutOfMemory(bytes);
     Pages pages(memory, Unmap{bytes});
+    if (options_.poison_memory) Queue([=] { std::memset(memory, kPoison, bytes); });
     freed_.reserve(allocated_.size() + 1);  // Free may not fail
     allocated_.emplace(memory, std::move(pages));
     return memory;
@@ -118,9 +126,26 @@ class EmulatedDevice final : public Device {
   template <class Args>
   void RunKernel(const Args& args) {
     const Grid grid = GridOf(args);
+    const bool in_order = options_.block_order == 0 && options_.blocks_at_once == 1;
+    std::vector<Grid> blocks;
     for (std::int32_t y = 0; y < grid.y; ++y) {
-      for (std::int32_t x = 0; x < grid.x; ++x) RunOnTeam(args, {x, y});
+      for (std::int32_t x = 0; x < grid.x; ++x) {
+        if (in_order) {
+          RunOnTeam(args, {x, y});  // allocates nothing
+        } else {
+          blocks.push_back({x, y});
+        }
+      }
     }
+    if (in_order) return;
+    if (options_.block_order != 0) std::ranges::shuffle(blocks, order_);
+    std::atomic<std::size_t> next = 0;
+    const auto run = [&] {
+      for (std::size_t i = next++; i < blocks.size(); i = next++) RunOnTeam(args, blocks[i]);
+    };
+    std::vector<std::jthread> others;
+    for (std::int32_t i = 1; i < options_.blocks_at_once; ++i) others.emplace_back(run);
+    run();
   }
 
   template <class Args>
@@ -143,6 +168,7 @@ class EmulatedDevice final : public Device {
   std::unordered_map<void*, Pages> allocated_;
   std::vector<Freed> freed_;
   RepeatedLaunches<std::vector<KernelCall>> repeated_;
+  std::mt19937_64 order_;
 };
 
 }  // namespace

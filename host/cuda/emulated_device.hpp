@@ -1,5 +1,5 @@
 // A device emulated by the host, so that the whole back end runs where there is no GPU: queued work
-// is done at Synchronize, and kernels run one thread block at a time on a team of the host.
+// is done at Synchronize, and each thread block of a kernel runs on a team of the host.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,13 @@
 namespace espalier {
 
 struct EmulatedDeviceOptions {
-  std::int32_t lanes = 1;              // threads of a thread block; 1 runs it on the calling one
+  std::int32_t lanes = 1;              // threads of a thread block; 1 runs it on one that is there
+  std::int32_t blocks_at_once = 1;     // threads that run the blocks of a kernel
+  std::uint64_t block_order = 0;       // seed of the order that blocks begin in; 0: by position
   std::int32_t concurrent_blocks = 2;  // workspaces that the back end makes
   std::size_t free_memory_bytes = std::size_t{2} << 30;  // as the back end is told
   bool guard_memory = false;     // makes host code that touches device memory crash
+  bool poison_memory = false;    // fills new device memory with bytes that no array begins with
   int* replays = nullptr;        // counts sequences that ran from a recording
   KernelTimes* times = nullptr;  // gets the time of each kernel
 };

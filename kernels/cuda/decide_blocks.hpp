@@ -47,6 +47,15 @@ inline Grid GridOf(const DecideArgs& args) {
   return {args.job_count < args.workspace_count ? args.job_count : args.workspace_count, 1};
 }
 
+// Sets a flag that several blocks may set at the same time.
+ESPALIER_HD inline void Raise(std::int32_t& flag) {
+#ifdef __CUDA_ARCH__
+  atomicExch(&flag, 1);
+#else
+  __atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
+#endif
+}
+
 // Decides one job after the other in the block's own workspace.
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const DecideArgs& args, Grid block) {
@@ -62,7 +71,9 @@ ESPALIER_HD void RunBlock(Team& team, const DecideArgs& args, Grid block) {
       JobOutcome& out = args.outcomes[i];
       static_cast<PlacementOutcome&>(out) = outcome;
       out.share_count = shares;
-      if (outcome.status == PlacementStatus::kDoesNotFit) args.count_job_failed[job.count_job] = 1;
+      if (outcome.status == PlacementStatus::kDoesNotFit) {
+        Raise(args.count_job_failed[job.count_job]);
+      }
     }
     team.sync();
   }

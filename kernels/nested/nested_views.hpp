@@ -129,18 +129,14 @@ struct NestedRun {
   std::int32_t take_capacity = 0;
   Workspace workspace;
   // Returns whether somebody still waits for the decision, given `waiting`; null: somebody does.
-  // Asked on hosts alone, and of one lane.
+  // Asked of one lane.
   bool (*waited_for)(void* waiting) = nullptr;
   void* waiting = nullptr;
 };
 
 // Returns whether to go on with a decision. Once it returns false, what is decided is meaningless.
-ESPALIER_HD inline bool GoesOn([[maybe_unused]] const NestedRun& run) {
-#ifdef __CUDA_ARCH__
-  return true;
-#else
+inline bool GoesOn(const NestedRun& run) {
   return run.waited_for == nullptr || run.waited_for(run.waiting);
-#endif
 }
 
 // What a run answers; takes and choices hold the rest.

@@ -29,11 +29,26 @@ TEST(EmulatedDevice, BlocksOfManyThreads) {
   }
 }
 
-// Host code that follows a device pointer would crash.
+// Blocks of one launch run in any order, several at a time, as on a GPU; run under ThreadSanitizer.
+TEST(EmulatedDevice, BlocksInAnyOrderAtTheSameTime) {
+  const ClusterStateInput cluster = MakeGpuCluster(5, 16, 18, 31);
+  const std::vector<WorkloadRequest> gangs = MakeGangs(200, 32);
+  FeatureGates gates;
+  gates.balanced_placement = true;
+  const auto cpu = Ask(MakeCpuBackend(1), cluster, gangs, PlacementMode::kNominate, gates);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const auto device = MakeEmulated(
+        {.blocks_at_once = 4, .block_order = seed, .concurrent_blocks = 8, .poison_memory = true});
+    ExpectEqual(cpu, Ask(device, cluster, gangs, PlacementMode::kNominate, gates));
+    EXPECT_EQ(device->status().jobs_on_cpu, device->status().jobs_declined);
+  }
+}
+
+// Host code that follows a device pointer would crash, and nothing depends on what new memory has.
 TEST(EmulatedDevice, HostCodeNeverTouchesDeviceMemory) {
   const ClusterStateInput cluster = MakeGpuCluster(2, 4, 6, 9);
   const std::vector<WorkloadRequest> gangs = MakeGangs(60, 10);
-  const EmulatedDeviceOptions guarded{.guard_memory = true};
+  const EmulatedDeviceOptions guarded{.guard_memory = true, .poison_memory = true};
   for (const PlacementMode mode : {PlacementMode::kNominate, PlacementMode::kSequential}) {
     ExpectEqual(Ask(MakeCpuBackend(1), cluster, gangs, mode),
                 Ask(MakeEmulated(guarded), cluster, gangs, mode));
