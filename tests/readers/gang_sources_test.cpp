@@ -382,162 +382,162 @@ TEST(KaiPodGroups, SayThatTheirParentsAreWrong) {
               ElementsAre("k:subgroup a names the parent x, which is none of its subgroups"));
   EXPECT_THAT(why(R"({"name": "a", "minMember": 1, "parent": "b"}, {"name": "b", "parent": "a"})"),
               testing::Contains("k:the parents of subgroup a lead back to it"));
-  TEST(KaiPodGroups, HaveSubgroupsOfDifferentNames) {
-    const std::string twice = R"("subGroups": [{"name": "a", "minMember": 1}, {"name": "a"}])";
-    EXPECT_THAT(ErrorOf(KaiGroup(twice)),
-                HasSubstr("spec.subGroups[1].name: one before it has that name"));
-    EXPECT_THAT(ErrorOf(R"({"apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "Workload",
+}
+
+TEST(KaiPodGroups, HaveSubgroupsOfDifferentNames) {
+  const std::string twice = R"("subGroups": [{"name": "a", "minMember": 1}, {"name": "a"}])";
+  EXPECT_THAT(ErrorOf(KaiGroup(twice)),
+              HasSubstr("spec.subGroups[1].name: one before it has that name"));
+  EXPECT_THAT(ErrorOf(R"({"apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "Workload",
       "metadata": {"name": "w"}, "spec": {"podGroups": [
         {"name": "g", "policy": {"basic": {}}}, {"name": "g", "policy": {"basic": {}}}]}})"),
-                HasSubstr("spec.podGroups[1].name: one before it has that name"));
-  }
+              HasSubstr("spec.podGroups[1].name: one before it has that name"));
+}
 
-  // Each replica is a group by itself, and so is each pod of a Deployment (W4.3).
-  TEST(KaiTopology, OfWhatIsReplicatedHoldsForEachOfThem) {
-    const auto read = [](const std::string& version, const std::string& kind,
-                         const std::string& spec) {
-      const auto found =
-          ReadClusterText("f",
-                          R"({"apiVersion": ")" + version + R"(", "kind": ")" + kind +
-                              R"(", "metadata":
+// Each replica is a group by itself, and so is each pod of a Deployment (W4.3).
+TEST(KaiTopology, OfWhatIsReplicatedHoldsForEachOfThem) {
+  const auto read = [](const std::string& version, const std::string& kind,
+                       const std::string& spec) {
+    const auto found = ReadClusterText("f",
+                                       R"({"apiVersion": ")" + version + R"(", "kind": ")" + kind +
+                                           R"(", "metadata":
           {"name": "w", "labels": {"kai.scheduler/queue": "q"}, "annotations":
             {"kai.scheduler/topology-required-placement": "rack"}}, "spec": {)" +
-                              spec + "}}",
-                          {.trees = Trees::kNone});
-      EXPECT_TRUE(found) << found.error().message;
-      std::vector<std::string> levels;
-      for (const Workload& unit : found->cluster.workloads) {
-        const auto& request = unit.pod_sets.at(0).topology_request;
-        levels.push_back(unit.key.name + " " +
-                         (request && request->required ? *request->required : "anywhere"));
-      }
-      return levels;
-    };
-    const std::string pods = R"({"spec": {"containers": [{}]}})";
-    EXPECT_THAT(read("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet",
-                     R"("replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": )" +
-                         pods + "}"),
-                ElementsAre("w-0 rack", "w-1 rack"));
-    EXPECT_THAT(read("apps/v1", "Deployment", R"("replicas": 2, "template": )" + pods),
-                ElementsAre("w-0 rack", "w-1 rack"));
-  }
+                                           spec + "}}",
+                                       {.trees = Trees::kNone});
+    EXPECT_TRUE(found) << found.error().message;
+    std::vector<std::string> levels;
+    for (const Workload& unit : found->cluster.workloads) {
+      const auto& request = unit.pod_sets.at(0).topology_request;
+      levels.push_back(unit.key.name + " " +
+                       (request && request->required ? *request->required : "anywhere"));
+    }
+    return levels;
+  };
+  const std::string pods = R"({"spec": {"containers": [{}]}})";
+  EXPECT_THAT(
+      read("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet",
+           R"("replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": )" + pods + "}"),
+      ElementsAre("w-0 rack", "w-1 rack"));
+  EXPECT_THAT(read("apps/v1", "Deployment", R"("replicas": 2, "template": )" + pods),
+              ElementsAre("w-0 rack", "w-1 rack"));
+}
 
-  // W1.3: pods of a group that needs none of them are there all the same.
-  TEST(PodGroups, ThatNeedNoneStartTheirPodsOneByOne) {
-    const auto units = [](const std::string& version, const std::string& kind,
-                          const std::string& spec, const std::string& pod) {
-      return Units(Read(R"({"apiVersion": ")" + version + R"(", "kind": ")" + kind + R"(",
+// W1.3: pods of a group that needs none of them are there all the same.
+TEST(PodGroups, ThatNeedNoneStartTheirPodsOneByOne) {
+  const auto units = [](const std::string& version, const std::string& kind,
+                        const std::string& spec, const std::string& pod) {
+    return Units(Read(R"({"apiVersion": ")" + version + R"(", "kind": ")" + kind + R"(",
         "metadata": {"name": "g", "namespace": "team"}, "spec": {)" +
-                        spec + "}}\n" + pod));
-    };
-    const auto two = [](const std::string& spec, const std::string& metadata) {
-      return PodText("p", spec, metadata) + PodText("q", spec, metadata);
-    };
-    EXPECT_THAT(units("scheduling.x-k8s.io/v1alpha1", "PodGroup", R"("minMember": 0)",
-                      two("", R"(, "labels": {"scheduling.x-k8s.io/pod-group": "g"})")),
-                ElementsAre("g-0: main x 1", "g-1: main x 1"));
-    EXPECT_THAT(units("scheduling.volcano.sh/v1beta1", "PodGroup", R"("minMember": 0)",
-                      two("", R"(, "annotations": {"scheduling.k8s.io/group-name": "g"})")),
-                ElementsAre("g-0: main x 1", "g-1: main x 1"));
-    EXPECT_THAT(units("scheduling/v1alpha1", "Workload", R"("gangGroups": [{"minCount": 0}])",
-                      two(R"("workload": {"name": "g"}, )", "")),
-                ElementsAre("g-0: main x 1", "g-1: main x 1"));
-  }
+                      spec + "}}\n" + pod));
+  };
+  const auto two = [](const std::string& spec, const std::string& metadata) {
+    return PodText("p", spec, metadata) + PodText("q", spec, metadata);
+  };
+  EXPECT_THAT(units("scheduling.x-k8s.io/v1alpha1", "PodGroup", R"("minMember": 0)",
+                    two("", R"(, "labels": {"scheduling.x-k8s.io/pod-group": "g"})")),
+              ElementsAre("g-0: main x 1", "g-1: main x 1"));
+  EXPECT_THAT(units("scheduling.volcano.sh/v1beta1", "PodGroup", R"("minMember": 0)",
+                    two("", R"(, "annotations": {"scheduling.k8s.io/group-name": "g"})")),
+              ElementsAre("g-0: main x 1", "g-1: main x 1"));
+  EXPECT_THAT(units("scheduling/v1alpha1", "Workload", R"("gangGroups": [{"minCount": 0}])",
+                    two(R"("workload": {"name": "g"}, )", "")),
+              ElementsAre("g-0: main x 1", "g-1: main x 1"));
+}
 
-  // As JobSet's webhook and schema have it.
-  TEST(JobSets, StartInAnOrderThatThereIs) {
-    const auto error = [](const std::string& spec, const std::string& of_b) {
-      const std::string pods =
-          R"("template": {"spec": {"template": {"spec": {"containers": [{}]}}}})";
-      return ErrorOf(R"({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+// As JobSet's webhook and schema have it.
+TEST(JobSets, StartInAnOrderThatThereIs) {
+  const auto error = [](const std::string& spec, const std::string& of_b) {
+    const std::string pods =
+        R"("template": {"spec": {"template": {"spec": {"containers": [{}]}}}})";
+    return ErrorOf(R"({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
         "metadata": {"name": "s"}, "spec": {)" +
-                     spec + R"("replicatedJobs": [
+                   spec + R"("replicatedJobs": [
           {"name": "a", )" +
-                     pods + R"(}, {"name": "b", )" + of_b + pods + "}]}}");
-    };
-    EXPECT_EQ(error("", R"("dependsOn": [{"name": "a", "status": "Complete"}], )"), "");
-    EXPECT_THAT(error("", R"("dependsOn": [{"name": "b", "status": "Complete"}], )"),
-                HasSubstr("spec.replicatedJobs[1].dependsOn[0].name: no replicated job before it"));
-    EXPECT_THAT(error("", R"("dependsOn": [{"name": "a", "status": "Done"}], )"),
-                HasSubstr("there is no such status, got \"Done\"; want Ready or Complete"));
-    EXPECT_THAT(error(R"("startupPolicy": {"startupPolicyOrder": "Sorted"}, )", ""),
-                HasSubstr("there is no such startupPolicyOrder"));
-  }
+                   pods + R"(}, {"name": "b", )" + of_b + pods + "}]}}");
+  };
+  EXPECT_EQ(error("", R"("dependsOn": [{"name": "a", "status": "Complete"}], )"), "");
+  EXPECT_THAT(error("", R"("dependsOn": [{"name": "b", "status": "Complete"}], )"),
+              HasSubstr("spec.replicatedJobs[1].dependsOn[0].name: no replicated job before it"));
+  EXPECT_THAT(error("", R"("dependsOn": [{"name": "a", "status": "Done"}], )"),
+              HasSubstr("there is no such status, got \"Done\"; want Ready or Complete"));
+  EXPECT_THAT(error(R"("startupPolicy": {"startupPolicyOrder": "Sorted"}, )", ""),
+              HasSubstr("there is no such startupPolicyOrder"));
+}
 
-  // What Volcano's webhook fills in: what the tasks need, which is all of their pods where they do
-  // not say it.
-  TEST(VolcanoJobs, NeedWhatTheirTasksNeedWhereTheyDoNotSayIt) {
-    const auto needed = [](const std::string& spec, const std::string& task) {
-      const ClusterRead read = Read(
-          R"({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"},
+// What Volcano's webhook fills in: what the tasks need, which is all of their pods where they do
+// not say it.
+TEST(VolcanoJobs, NeedWhatTheirTasksNeedWhereTheyDoNotSayIt) {
+  const auto needed = [](const std::string& spec, const std::string& task) {
+    const ClusterRead read = Read(
+        R"({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"},
             "spec": {)" +
-          spec + R"("tasks": [{"name": "a", )" + task + R"("replicas": 3,
+        spec + R"("tasks": [{"name": "a", )" + task + R"("replicas": 3,
             "template": {"spec": {"containers": [{}]}}}]}})");
-      return read.gang_workloads.at(0).gang_groups.at(0).min_count;
-    };
-    EXPECT_EQ(needed("", ""), 3);
-    EXPECT_EQ(needed(R"("minAvailable": 0, )", ""), 3);
-    EXPECT_EQ(needed(R"("minAvailable": 0, )", R"("minAvailable": 2, )"), 2);
-    EXPECT_EQ(needed(R"("minAvailable": 1, )", R"("minAvailable": 2, )"), 1);
-  }
+    return read.gang_workloads.at(0).gang_groups.at(0).min_count;
+  };
+  EXPECT_EQ(needed("", ""), 3);
+  EXPECT_EQ(needed(R"("minAvailable": 0, )", ""), 3);
+  EXPECT_EQ(needed(R"("minAvailable": 0, )", R"("minAvailable": 2, )"), 2);
+  EXPECT_EQ(needed(R"("minAvailable": 1, )", R"("minAvailable": 2, )"), 1);
+}
 
-  // Pods whose shape nothing tells are not placed as if they asked for nothing.
-  TEST(GangApiWorkloads, WaitForTheShapeOfEachOfTheirGroups) {
-    EXPECT_THAT(Units(Read(R"({"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
+// Pods whose shape nothing tells are not placed as if they asked for nothing.
+TEST(GangApiWorkloads, WaitForTheShapeOfEachOfTheirGroups) {
+  EXPECT_THAT(Units(Read(R"({"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
       "metadata": {"name": "w"}, "spec": {"gangGroups": [{"eqGroups": [
         {"name": "a", "count": 1, "template": {"resources": {"requests": {"cpu": 1}}}},
         {"name": "b", "count": 2}]}]}})")),
-                ElementsAre(HasSubstr("the shape of the pods of eqGroup b is not known")));
-  }
+              ElementsAre(HasSubstr("the shape of the pods of eqGroup b is not known")));
+}
 
-  // The finest of several keys is that which is shared with all above it.
-  TEST(PodGroups, RequireAllOfSeveralKeys) {
-    const std::string topology = R"({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Topology",
+// The finest of several keys is that which is shared with all above it.
+TEST(PodGroups, RequireAllOfSeveralKeys) {
+  const std::string topology = R"({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Topology",
       "metadata": {"name": "t"}, "spec": {"levels": [{"nodeLabel": "block"}, {"nodeLabel": "rack"}]}})";
-    const auto group = [](const std::string& keys) {
-      return R"({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
+  const auto group = [](const std::string& keys) {
+    return R"({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
       "metadata": {"name": "g", "namespace": "team"}, "spec": {
         "schedulingConstraints": {"topology": [)" +
-             keys + R"(]}, "schedulingPolicy": {"gang": {"minCount": 1}}}})" + "\n" +
-             PodText("p", R"("schedulingGroup": {"podGroupName": "g"}, )");
-    };
-    const ClusterRead both = Read(topology + group(R"({"key": "rack"}, {"key": "block"})"));
-    EXPECT_EQ(both.cluster.workloads.at(0).pod_sets.at(0).topology_request->required, "rack");
-    EXPECT_THAT(
-        Units(Read(topology + group(R"({"key": "rack"}, {"key": "zone"})"))),
-        ElementsAre("g:gangGroup gg asks for zone, rack, and no topology of the input has all "
-                    "of them"));
-  }
+           keys + R"(]}, "schedulingPolicy": {"gang": {"minCount": 1}}}})" + "\n" +
+           PodText("p", R"("schedulingGroup": {"podGroupName": "g"}, )");
+  };
+  const ClusterRead both = Read(topology + group(R"({"key": "rack"}, {"key": "block"})"));
+  EXPECT_EQ(both.cluster.workloads.at(0).pod_sets.at(0).topology_request->required, "rack");
+  EXPECT_THAT(
+      Units(Read(topology + group(R"({"key": "rack"}, {"key": "zone"})"))),
+      ElementsAre("g:gangGroup gg asks for zone, rack, and no topology of the input has all "
+                  "of them"));
+}
 
-  TEST(KaiPodGroups, SayWhatOfThemIsMissingOrNotHonoured) {
-    const std::string group = R"({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
+TEST(KaiPodGroups, SayWhatOfThemIsMissingOrNotHonoured) {
+  const std::string group = R"({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
       "metadata": {"name": "k", "namespace": "team", "annotations": {
         "kai.scheduler/segment-topology-required-placement": "rack",
         "kai.scheduler/segment-topology-preferred-placement": "host"}},
       "spec": {"minSubGroup": 1, "subGroups": [{"name": "a", "minMember": 1, "maxMember": 2},
                                                {"name": "b", "minMember": 1}]}})"
-                              "\n";
-    const auto pod = [](const std::string& name, const std::string& sub_group) {
-      return PodText(name, "",
-                     R"(, "annotations": {"pod-group-name": "k"},
+                            "\n";
+  const auto pod = [](const std::string& name, const std::string& sub_group) {
+    return PodText(name, "",
+                   R"(, "annotations": {"pod-group-name": "k"},
                                  "labels": {"kai.scheduler/subgroup-name": ")" +
-                         sub_group + R"("})");
-    };
-    const ClusterRead read = Read(group + pod("p", "a") + pod("q", "b") + pod("r", "c"));
-    EXPECT_THAT(Units(read), ElementsAre("k: a x 1 b x 1",
-                                         "k-c:PodGroup k has no subgroup c; 1 pod waits for it"));
-    const auto& notes = read.gang_workloads.at(0).notes;
-    EXPECT_THAT(notes, Contains("all 2 groups of k are placed together; 1 would do"));
-    EXPECT_THAT(notes, Contains("annotation kai.scheduler/segment-topology-preferred-placement is "
-                                "not honoured"));
-    EXPECT_THAT(notes, Contains("annotation kai.scheduler/segment-topology-required-placement is "
-                                "not honoured without kai.scheduler/segment-size"));
-    ASSERT_THAT(read.diagnostics.warnings(), SizeIs(1));
-    EXPECT_THAT(ToString(read.diagnostics.warnings()[0]),
-                HasSubstr("the key maxMember is unknown"));
-  }
+                       sub_group + R"("})");
+  };
+  const ClusterRead read = Read(group + pod("p", "a") + pod("q", "b") + pod("r", "c"));
+  EXPECT_THAT(Units(read), ElementsAre("k: a x 1 b x 1",
+                                       "k-c:PodGroup k has no subgroup c; 1 pod waits for it"));
+  const auto& notes = read.gang_workloads.at(0).notes;
+  EXPECT_THAT(notes, Contains("all 2 groups of k are placed together; 1 would do"));
+  EXPECT_THAT(notes, Contains("annotation kai.scheduler/segment-topology-preferred-placement is "
+                              "not honoured"));
+  EXPECT_THAT(notes, Contains("annotation kai.scheduler/segment-topology-required-placement is "
+                              "not honoured without kai.scheduler/segment-size"));
+  ASSERT_THAT(read.diagnostics.warnings(), SizeIs(1));
+  EXPECT_THAT(ToString(read.diagnostics.warnings()[0]), HasSubstr("the key maxMember is unknown"));
+}
 
-  constexpr const char* kInOrder = R"(
+constexpr const char* kInOrder = R"(
 {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
  "metadata": {"name": "s", "namespace": "team"}, "spec": {"replicatedJobs": [
    {"name": "driver", "template": {"spec": {"template": {"spec": {"containers": [{}]}}}}},
@@ -546,23 +546,23 @@ TEST(KaiPodGroups, SayThatTheirParentsAreWrong) {
                           "template": {"spec": {"containers": [{}]}}}}}]}}
 )";
 
-  // In profile kueue order changes nothing; the gang document's reading is that of the others.
-  TEST(JobSets, AreOneWorkloadWhateverTheirOrder_R30_1) {
-    const ClusterRead read = Read(kInOrder);
-    EXPECT_THAT(Units(read), ElementsAre("s: driver x 1 workers x 4"));  // R30.2
-    const std::vector<PodSet>& pod_sets = read.cluster.workloads[0].pod_sets;
-    EXPECT_EQ(pod_sets[1].topology_request->sub_group_count, 2);
-    EXPECT_EQ(pod_sets[1].topology_request->sub_group_index_label, "jobset.sigs.k8s.io/job-index");
-    const auto as_gangs = ReadClusterText("f", kInOrder, {.trees = Trees::kNested});
-    ASSERT_TRUE(as_gangs) << as_gangs.error().message;
-    EXPECT_THAT(Units(*as_gangs), ElementsAre("s-driver-0: driver x 1", "s-workers-0: workers x 2",
-                                              "s-workers-1: workers x 2"));
-  }
+// In profile kueue order changes nothing; the gang document's reading is that of the others.
+TEST(JobSets, AreOneWorkloadWhateverTheirOrder_R30_1) {
+  const ClusterRead read = Read(kInOrder);
+  EXPECT_THAT(Units(read), ElementsAre("s: driver x 1 workers x 4"));  // R30.2
+  const std::vector<PodSet>& pod_sets = read.cluster.workloads[0].pod_sets;
+  EXPECT_EQ(pod_sets[1].topology_request->sub_group_count, 2);
+  EXPECT_EQ(pod_sets[1].topology_request->sub_group_index_label, "jobset.sigs.k8s.io/job-index");
+  const auto as_gangs = ReadClusterText("f", kInOrder, {.trees = Trees::kNested});
+  ASSERT_TRUE(as_gangs) << as_gangs.error().message;
+  EXPECT_THAT(Units(*as_gangs), ElementsAre("s-driver-0: driver x 1", "s-workers-0: workers x 2",
+                                            "s-workers-1: workers x 2"));
+}
 
-  std::string TrainJob(const std::string& spec) {
-    return R"({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
+std::string TrainJob(const std::string& spec) {
+  return R"({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
       "metadata": {"name": "t", "namespace": "team"}, "spec": {"runtimeRef": {"name": "r"}, )" +
-           spec + R"(}}
+         spec + R"(}}
 {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime",
  "metadata": {"name": "r"}, "spec": {"mlPolicy": {"numNodes": 1}, "template": {"spec": {
    "replicatedJobs": [
@@ -574,47 +574,46 @@ TEST(KaiPodGroups, SayThatTheirParentsAreWrong) {
          {"name": "node", "resources": {"requests": {"cpu": "4", "memory": "8"}}},
          {"name": "side", "resources": {"requests": {"cpu": "1"}}}]}}}}}]}}}}
 )";
-  }
+}
 
-  TEST(TrainJobs, AreOneWorkloadWithTheirInitializers_R30_1) {
-    const std::string job = TrainJob(R"("trainer": {"numNodes": 3})");
-    EXPECT_THAT(Units(Read(job)), ElementsAre("t: dataset-initializer x 1 node x 3"));
-    const auto as_gangs = ReadClusterText("f", job, {.trees = Trees::kNested});
-    ASSERT_TRUE(as_gangs) << as_gangs.error().message;
-    ASSERT_THAT(as_gangs->gang_workloads, SizeIs(1));
-    EXPECT_THAT(as_gangs->gang_workloads[0].gang_groups, SizeIs(2));
-  }
+TEST(TrainJobs, AreOneWorkloadWithTheirInitializers_R30_1) {
+  const std::string job = TrainJob(R"("trainer": {"numNodes": 3})");
+  EXPECT_THAT(Units(Read(job)), ElementsAre("t: dataset-initializer x 1 node x 3"));
+  const auto as_gangs = ReadClusterText("f", job, {.trees = Trees::kNested});
+  ASSERT_TRUE(as_gangs) << as_gangs.error().message;
+  ASSERT_THAT(as_gangs->gang_workloads, SizeIs(1));
+  EXPECT_THAT(as_gangs->gang_workloads[0].gang_groups, SizeIs(2));
+}
 
-  // Resources per node are those of the container that trains, what it does not name stays.
-  TEST(TrainJobs, ChangeTheTemplatesOfTheirRuntime) {
-    const auto node = [](const std::string& spec) {
-      const ClusterRead read = Read(TrainJob(spec));
-      EXPECT_THAT(read.cluster.workloads, SizeIs(1));
-      EXPECT_THAT(read.diagnostics.warnings(), IsEmpty());
-      return read.cluster.workloads.at(0).pod_sets.at(1).pod_template;
-    };
-    const PodTemplate sized =
-        node(R"("trainer": {"resourcesPerNode": {"requests": {"cpu": "6"}}})");
-    EXPECT_EQ(sized.requests, (Resources{{"cpu", 7000}, {"memory", 8}}));
-    const StringMap both = {{"a", "b"}, {"c", "d"}};
-    EXPECT_EQ(node(R"("podTemplateOverrides": [{"targetJobs": [{"name": "node"}, {"name": "gone"}],
+// Resources per node are those of the container that trains, what it does not name stays.
+TEST(TrainJobs, ChangeTheTemplatesOfTheirRuntime) {
+  const auto node = [](const std::string& spec) {
+    const ClusterRead read = Read(TrainJob(spec));
+    EXPECT_THAT(read.cluster.workloads, SizeIs(1));
+    EXPECT_THAT(read.diagnostics.warnings(), IsEmpty());
+    return read.cluster.workloads.at(0).pod_sets.at(1).pod_template;
+  };
+  const PodTemplate sized = node(R"("trainer": {"resourcesPerNode": {"requests": {"cpu": "6"}}})");
+  EXPECT_EQ(sized.requests, (Resources{{"cpu", 7000}, {"memory", 8}}));
+  const StringMap both = {{"a", "b"}, {"c", "d"}};
+  EXPECT_EQ(node(R"("podTemplateOverrides": [{"targetJobs": [{"name": "node"}, {"name": "gone"}],
                      "spec": {"nodeSelector": {"c": "d"}}}])")
-                  .node_selector,
-              both);
-    EXPECT_EQ(node(R"("podSpecOverrides": [{"targetJobs": [{"name": "node"}],
+                .node_selector,
+            both);
+  EXPECT_EQ(node(R"("podSpecOverrides": [{"targetJobs": [{"name": "node"}],
                      "nodeSelector": {"c": "d"}}])")
-                  .node_selector,
-              both);
-    EXPECT_EQ(node(R"("runtimePatches": [{"manager": "m", "trainingRuntimeSpec": {"template": {
+                .node_selector,
+            both);
+  EXPECT_EQ(node(R"("runtimePatches": [{"manager": "m", "trainingRuntimeSpec": {"template": {
                      "spec": {"replicatedJobs": [{"name": "node", "template": {"spec": {"template":
                        {"spec": {"nodeSelector": {"c": "d"}}}}}}]}}}}])")
-                  .node_selector,
-              both);
-  }
+                .node_selector,
+            both);
+}
 
-  // W1.8: nothing that is handed in is passed over in silence.
-  TEST(Sources, ThatAskForNoPodsAreListed) {
-    const auto read = ReadClusterText("f", R"(
+// W1.8: nothing that is handed in is passed over in silence.
+TEST(Sources, ThatAskForNoPodsAreListed) {
+  const auto read = ReadClusterText("f", R"(
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
 metadata: {name: ordered, namespace: team}
@@ -630,49 +629,48 @@ kind: Workload
 metadata: {name: w, namespace: team}
 spec: {podGroups: [{name: basic, policy: {basic: {}}}]}
 )");
-    ASSERT_TRUE(read) << read.error().message;
-    EXPECT_THAT(Units(*read),
-                testing::UnorderedElementsAre("ordered:", "scaled-down:", "w-basic:"));
-  }
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_THAT(Units(*read), testing::UnorderedElementsAre("ordered:", "scaled-down:", "w-basic:"));
+}
 
-  TEST(Sources, AreReadOnce) {
-    const std::string job_set = R"({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+TEST(Sources, AreReadOnce) {
+  const std::string job_set = R"({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
       "metadata": {"name": "s", "namespace": "team", "uid": "u"}, "spec": {"replicatedJobs": [
         {"name": "a", "template": {"spec": {"template": {"spec": {"containers": [{}]}}}}}]}})";
-    const std::string child = R"({"apiVersion": "batch/v1", "kind": "Job", "metadata": {
+  const std::string child = R"({"apiVersion": "batch/v1", "kind": "Job", "metadata": {
       "name": "s-a-0", "namespace": "team", "ownerReferences":
         [{"kind": "JobSet", "name": "s", "controller": true}]},
       "spec": {"template": {"spec": {"containers": [{}]}}}})";
-    EXPECT_THAT(Units(Read(job_set + child)), ElementsAre("s: a x 1"));
-    const std::string workload = R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+  EXPECT_THAT(Units(Read(job_set + child)), ElementsAre("s: a x 1"));
+  const std::string workload = R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
       "metadata": {"name": "jobset-s", "namespace": "team", "ownerReferences":
         [{"kind": "JobSet", "name": "s", "uid": "u", "controller": true}]},
       "spec": {"podSets": [{"name": "a"}]}})";
-    EXPECT_THAT(Units(Read(job_set + workload)), ElementsAre("jobset-s: a x 1"));
-  }
+  EXPECT_THAT(Units(Read(job_set + workload)), ElementsAre("jobset-s: a x 1"));
+}
 
-  TEST(Sources, WhatRunsOrHasEndedIsNotPlaced) {
-    const std::string set = R"({"apiVersion": "apps/v1", "kind": "StatefulSet",
+TEST(Sources, WhatRunsOrHasEndedIsNotPlaced) {
+  const std::string set = R"({"apiVersion": "apps/v1", "kind": "StatefulSet",
       "metadata": {"name": "s"}, "spec": {"template": {"spec": {"containers": [{}]}}},
       "status": {"readyReplicas": 1}})";
-    const std::string job = R"({"apiVersion": "kubeflow.org/v1", "kind": "JAXJob",
+  const std::string job = R"({"apiVersion": "kubeflow.org/v1", "kind": "JAXJob",
       "metadata": {"name": "j"}, "spec": {"jaxReplicaSpecs": {"Worker": {"template": {"spec":
         {"containers": [{}]}}}}},
       "status": {"conditions": [{"type": "Succeeded", "status": "True"}]}})";
-    const ClusterRead read = Read(set + job);
-    EXPECT_THAT(read.gang_workloads, SizeIs(2));
-    EXPECT_THAT(read.cluster.workloads, IsEmpty());
-  }
+  const ClusterRead read = Read(set + job);
+  EXPECT_THAT(read.gang_workloads, SizeIs(2));
+  EXPECT_THAT(read.cluster.workloads, IsEmpty());
+}
 
-  TEST(Sources, AnUnknownVersionIsNamedWithThoseThatAreKnown) {
-    const ClusterRead read = Read(R"({"apiVersion": "jobset.x-k8s.io/v9", "kind": "JobSet",
+TEST(Sources, AnUnknownVersionIsNamedWithThoseThatAreKnown) {
+  const ClusterRead read = Read(R"({"apiVersion": "jobset.x-k8s.io/v9", "kind": "JobSet",
       "metadata": {"name": "s"}, "spec": {"replicatedJobs": []}})");
-    EXPECT_THAT(read.diagnostics.RenderWarnings(),
-                HasSubstr("this version of a JobSet is unknown, got \"jobset.x-k8s.io/v9\"; want "
-                          "jobset.x-k8s.io/v1alpha2, jobset.x-k8s.io/v1"));
-  }
+  EXPECT_THAT(read.diagnostics.RenderWarnings(),
+              HasSubstr("this version of a JobSet is unknown, got \"jobset.x-k8s.io/v9\"; want "
+                        "jobset.x-k8s.io/v1alpha2, jobset.x-k8s.io/v1"));
+}
 
-  constexpr const char* kScaledDeployment = R"(
+constexpr const char* kScaledDeployment = R"(
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: d, namespace: team}
@@ -680,26 +678,26 @@ spec: {replicas: 2, template: {spec: {containers: [{name: c}]}}}
 ---
 )";
 
-  TEST(Autoscaler, WhatIsWrongWithItIsSaidOfIt) {
-    EXPECT_THAT(ErrorOf(std::string(kScaledDeployment) + R"(
+TEST(Autoscaler, WhatIsWrongWithItIsSaidOfIt) {
+  EXPECT_THAT(ErrorOf(std::string(kScaledDeployment) + R"(
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 metadata: {name: h, namespace: team}
 spec: {minReplicas: two, scaleTargetRef: {kind: Deployment, name: d}}
 )"),
-                HasSubstr("f, object 2: HorizontalPodAutoscaler team/h: spec.minReplicas: "));
-  }
+              HasSubstr("f, object 2: HorizontalPodAutoscaler team/h: spec.minReplicas: "));
+}
 
-  TEST(PodGroup, OfNoPodIsNotCalledMissing) {
-    const std::string error = ErrorOf(R"(
+TEST(PodGroup, OfNoPodIsNotCalledMissing) {
+  const std::string error = ErrorOf(R"(
 apiVersion: scheduling.k8s.io/v1alpha2
 kind: PodGroup
 metadata: {name: g, namespace: team}
 spec: {schedulingPolicy: {gang: {minCount: 0}}}
 )");
-    EXPECT_THAT(error, HasSubstr("spec.schedulingPolicy.gang.minCount: it is"));
-    EXPECT_THAT(error, testing::Not(HasSubstr("missing")));
-  }
+  EXPECT_THAT(error, HasSubstr("spec.schedulingPolicy.gang.minCount: it is"));
+  EXPECT_THAT(error, testing::Not(HasSubstr("missing")));
+}
 
 }  // namespace
 }  // namespace espalier
