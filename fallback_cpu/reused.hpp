@@ -1,6 +1,7 @@
 // Memory that is worth keeping from one use to the next.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -32,25 +33,31 @@ class Reused {
 
   // Lends the object that came back last, or a new one where all are in use.
   Lent Lend() {
-    std::unique_ptr<T> object;
     {
       const std::lock_guard lock(mutex_);
       if (!free_.empty()) {
-        object = std::move(free_.back());
+        std::unique_ptr<T> object = std::move(free_.back());
         free_.pop_back();
+        return Lent(*this, std::move(object));
       }
     }
-    return Lent(*this, object ? std::move(object) : std::make_unique<T>());
+    auto object = std::make_unique<T>();
+    const std::lock_guard lock(mutex_);
+    free_.reserve(made_ + 1);
+    ++made_;
+    return Lent(*this, std::move(object));
   }
 
  private:
+  // Needs no memory: there is room for all that were made.
   void Take(std::unique_ptr<T> object) {
     const std::lock_guard lock(mutex_);
     free_.push_back(std::move(object));
   }
 
-  std::mutex mutex_;  // guards free_
+  std::mutex mutex_;  // guards all below
   std::vector<std::unique_ptr<T>> free_;
+  std::size_t made_ = 0;
 };
 
 }  // namespace espalier

@@ -164,7 +164,7 @@ class ReportTest(unittest.TestCase):
             self.browser.press("Tab")
         self.assertIn("zone us-east-1b: ", self.status())
         self.browser.press("ArrowRight")
-        self.assertIn("zone us-east-1a: 17 of 1,167 nvidia.com/gpu free", self.status())
+        self.assertIn("zone us-east-1a: 20 of 1,167 nvidia.com/gpu free", self.status())
         self.browser.press("ArrowRight")  # there is no further one
         self.assertIn("zone us-east-1a: ", self.status())
         self.browser.press("Enter")
