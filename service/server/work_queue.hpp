@@ -26,13 +26,15 @@ namespace espalier {
 // could want a lock that the first one holds.
 class WorkQueue {
  public:
+  using Clock = std::chrono::steady_clock;
+
   struct Task {
     std::string client;            // a connection; empty: no known client
     WorkBudget* budget = nullptr;  // must live until `done` is called; never null
     std::function<void()> run;     // computes; must not throw
     std::function<void()> done;    // called after `run` has ended and given up its turn
     // When nobody waits for the task any more.
-    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+    Clock::time_point deadline = Clock::time_point::max();
   };
 
   // Lets at most `turns` tasks (1 or more) compute at once and `max_waiting` (0 or more) wait
@@ -52,8 +54,6 @@ class WorkQueue {
   std::size_t waiting() const;
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   // The time that the tasks of one client have computed. A new client starts at the value of the
   // least served one that is there, and is removed with its last task.
   struct Client {
