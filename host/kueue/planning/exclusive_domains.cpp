@@ -160,6 +160,14 @@ void ChangePods(const ClosedDomains& closed, Change& change, WorkloadRequest& re
   }
 }
 
+// Lets the pods of a workload go to no node of closed domains, on whatever flavors.
+void KeepOut(const ClosedDomains& closed, PlannedWorkload& planned) {
+  if (auto* request = std::get_if<WorkloadRequest>(&planned.plan)) {
+    ChangePods(closed, Apply, *request);
+  }
+  for (WorkloadRequest& other : planned.others) ChangePods(closed, Apply, other);
+}
+
 // Returns whether a pod or a workload asks for a domain to itself; else nothing is kept apart.
 bool AnyExclusive(const PlacementPlan& plan, const Cluster& cluster) {
   return std::ranges::any_of(
@@ -188,13 +196,7 @@ class ApartSearch {
     std::vector<ClosedDomains> applied = ClosedToAll({});
     while (true) {
       plan_.workloads = planned_;
-      for (std::size_t i = 0; i < applied.size(); ++i) {
-        PlannedWorkload& planned = plan_.workloads[i];
-        if (auto* request = std::get_if<WorkloadRequest>(&planned.plan)) {
-          KeepOut(applied[i], *request);
-        }
-        for (WorkloadRequest& other : planned.others) KeepOut(applied[i], other);
-      }
+      for (std::size_t i = 0; i < applied.size(); ++i) KeepOut(applied[i], plan_.workloads[i]);
       // On empty nodes no JobSet runs.
       const auto on_free = [&](std::vector<WorkloadRequest> requests) {
         for (WorkloadRequest& request : requests) {
@@ -264,15 +266,19 @@ class ApartSearch {
 
 }  // namespace
 
-ClosedDomains DomainsClosedTo(const Workload& workload, const Cluster& cluster,
-                              std::span<const Node> nodes) {
-  const auto job_set = JobSetOf(workload);
-  if (!job_set) return {};
-  return ClosedTo(workload, *job_set, RunningPlaces(cluster, nodes));
-}
-
-void KeepOut(const ClosedDomains& closed, WorkloadRequest& request) {
-  ChangePods(closed, Apply, request);
+std::vector<ClosedDomains> KeepApart(PlacementPlan& plan, const Cluster& cluster,
+                                     std::span<const Node> nodes) {
+  std::vector<ClosedDomains> closed(plan.workloads.size());
+  std::optional<std::vector<Place>> places;  // found when a workload is of a JobSet
+  for (std::size_t i = 0; i < closed.size(); ++i) {
+    const Workload& workload = cluster.workloads[plan.workloads[i].index];
+    const auto job_set = JobSetOf(workload);
+    if (!job_set) continue;
+    if (!places) places = RunningPlaces(cluster, nodes);
+    closed[i] = ClosedTo(workload, *job_set, *places);
+    KeepOut(closed[i], plan.workloads[i]);
+  }
+  return closed;
 }
 
 void LetIn(const ClosedDomains& closed, WorkloadRequest& request) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "host/engine/request.hpp"
 #include "host/kueue/planning/planned_answers.hpp"
@@ -15,14 +16,12 @@ namespace espalier {
 // Domains that a workload is kept out of: labels of nodes, and their values there.
 using ClosedDomains = std::map<std::string, std::set<std::string>>;
 
-// Returns the domains that JobSets whose pods run on `nodes` keep a workload out of: none unless it
-// is of a JobSet.
-ClosedDomains DomainsClosedTo(const Workload& workload, const Cluster& cluster,
-                              std::span<const Node> nodes);
+// Lets the pods of each workload of a plan go to no node of the domains that JobSets whose pods run
+// on `nodes` keep it out of. Returns these by position: none unless the workload is of a JobSet.
+std::vector<ClosedDomains> KeepApart(PlacementPlan& plan, const Cluster& cluster,
+                                     std::span<const Node> nodes);
 
-// Lets the pods of a request go to no node of closed domains.
-void KeepOut(const ClosedDomains& closed, WorkloadRequest& request);
-// Undoes KeepOut.
+// Lets the pods of a request go to domains that KeepApart closed to it.
 void LetIn(const ClosedDomains& closed, WorkloadRequest& request);
 
 // Answers a plan as AnswerPlan does, and keeps exclusive domains besides, as JobSet's pod affinity

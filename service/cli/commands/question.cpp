@@ -200,14 +200,12 @@ Result<AskedWorkload> AskAbout(const Question& question, const Cluster& cluster,
   if (const auto* nothing = std::get_if<NothingToPlace>(&planned.plan)) {
     return cannot(nothing->reason);
   }
+  ClosedDomains closed;
+  if (question.keeps_domains) closed = KeepApart(*plan, cluster, cluster.nodes).front();
   AskedWorkload asked{&cluster.workloads[planned.index], planned.cluster_queue,
                       std::get<WorkloadRequest>(std::move(planned.plan)), std::move(planned.others),
                       std::move(planned.fewer)};
-  if (question.keeps_domains) {
-    asked.closed = DomainsClosedTo(*asked.workload, cluster, cluster.nodes);
-    KeepOut(asked.closed, asked.request);
-    for (WorkloadRequest& other : asked.others) KeepOut(asked.closed, other);
-  }
+  asked.closed = std::move(closed);
   return asked;
 }
 

@@ -42,7 +42,8 @@ Result<void> VictimsOfAll::Plan() {
   auto plan = PlanPlacement(question_.cluster, {.gates = question_.gates});
   if (!plan) return tl::unexpected(plan.error());
   plan_ = *std::move(plan);
-  for (PlannedWorkload& planned : plan_.workloads) {
+  if (question_.keeps_domains) KeepApart(plan_, question_.cluster, question_.cluster.nodes);
+  for (const PlannedWorkload& planned : plan_.workloads) {
     const Workload& workload = question_.cluster.workloads[planned.index];
     AtlasEntry entry{.workload = workload.key.ToString(),
                      .cluster_queue = planned.cluster_queue,
@@ -53,7 +54,6 @@ Result<void> VictimsOfAll::Plan() {
       report_.entries.push_back(std::move(entry));
       requests_.push_back(nullptr);
     }
-    if (question_.keeps_domains) KeepOutOfClosed(planned);
     for (const WorkloadRequest* request : planned.Choices()) {
       entry.flavors = FlavorsText(*request);
       report_.entries.push_back(entry);
@@ -62,14 +62,6 @@ Result<void> VictimsOfAll::Plan() {
   }
   if (!requests_.empty()) return {};
   return BadInput("nothing in the input waits for a place");
-}
-
-void VictimsOfAll::KeepOutOfClosed(PlannedWorkload& planned) const {
-  const Cluster& cluster = question_.cluster;
-  const ClosedDomains closed =
-      DomainsClosedTo(cluster.workloads[planned.index], cluster, cluster.nodes);
-  if (auto* request = std::get_if<WorkloadRequest>(&planned.plan)) KeepOut(closed, *request);
-  for (WorkloadRequest& other : planned.others) KeepOut(closed, other);
 }
 
 Result<void> VictimsOfAll::Ask() {

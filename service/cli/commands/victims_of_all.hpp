@@ -26,8 +26,6 @@ class VictimsOfAll {
  private:
   // Makes an entry of each request of each workload that waits.
   Result<void> Plan();
-  // Keeps the requests of a workload out of domains that others have to themselves.
-  void KeepOutOfClosed(PlannedWorkload& planned) const;
   // Asks for the rows of all entries. Leaves out flavors that a server lacks of workloads that have
   // another flavor, and says so.
   Result<void> Ask();
