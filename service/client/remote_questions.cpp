@@ -173,17 +173,13 @@ class RemoteQuestions::Impl {
   Result<NamedAtlas> Atlas(std::span<const WorkloadRequest> requests,
                            std::optional<std::span<const RunningWorkload>> running,
                            const AnsweredProgress& progress) {
-    v1::AtlasRequest asked;
-    auto batch = ToProto(requests);
-    if (!batch) return tl::unexpected(batch.error());
-    *asked.mutable_workloads() = *std::move(batch);
-    WriteFeatureGates(gates_, *asked.mutable_feature_gates());
-    asked.set_state_name(state_name_);
-    if (running) *asked.mutable_victims() = ToProto(*running);
-    WriteSupposed(asked);
+    auto asked = AskOf<v1::AtlasRequest>(requests);
+    if (!asked) return tl::unexpected(asked.error());
+    if (running) *asked->mutable_victims() = ToProto(*running);
+    WriteSupposed(*asked);
     grpc::ClientContext context;
     connection_.SetDeadline(context);
-    const auto reader = stub_->Atlas(&context, asked);
+    const auto reader = stub_->Atlas(&context, *asked);
     NamedAtlas atlas;
     Result<void> sound;
     std::size_t answered = 0;
@@ -360,16 +356,23 @@ class RemoteQuestions::Impl {
     if (supposed_.delta != StateDelta()) *asked.mutable_change() = ToProto(supposed_.delta);
   }
 
-  // Returns a question about workloads, with domains to be named.
+  // Returns a question about workloads.
   template <class Request>
-  Result<Request> AskAll(std::span<const WorkloadRequest> requests) const {
+  Result<Request> AskOf(std::span<const WorkloadRequest> requests) const {
     Request asked;
     asked.set_state_name(state_name_);
-    asked.set_domain_naming(v1::DOMAIN_NAMING_NAME);
     WriteFeatureGates(gates_, *asked.mutable_feature_gates());
     auto batch = ToProto(requests);
     if (!batch) return tl::unexpected(batch.error());
     *asked.mutable_workloads() = *std::move(batch);
+    return asked;
+  }
+
+  // Returns a question about workloads, with domains to be named.
+  template <class Request>
+  Result<Request> AskAll(std::span<const WorkloadRequest> requests) const {
+    auto asked = AskOf<Request>(requests);
+    if (asked) asked->set_domain_naming(v1::DOMAIN_NAMING_NAME);
     return asked;
   }
 

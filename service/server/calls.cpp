@@ -93,8 +93,11 @@ void Calls::Call::Post(std::function<grpc::Status()> work,
                        std::function<void(const grpc::Status&)> done) {
   const auto run = [this, work = std::move(work)] {
     result_ = CheckTime(context_);
-    if (!result_.ok()) StopWork();
-    if (result_.ok()) result_ = RunGuarded(work);
+    if (result_.ok()) {
+      result_ = RunGuarded(work);
+    } else {
+      StopWork();
+    }
     if (budget_.stopped()) result_ = ToStatus(budget_.Check().error());
     if (result_.error_code() == grpc::StatusCode::CANCELLED) {
       if (const grpc::Status late = CheckTime(context_); !late.ok()) result_ = late;

@@ -177,6 +177,13 @@ auto NextOf(std::shared_ptr<Answers> answers, std::shared_ptr<const StateStore> 
   };
 }
 
+// Returns how a request wants domains to be named; an atlas names them always.
+template <class Request>
+v1::DomainNaming NamingOf(const Request& request) {
+  return request.domain_naming();
+}
+v1::DomainNaming NamingOf(const v1::AtlasRequest& /*request*/) { return v1::DOMAIN_NAMING_NAME; }
+
 grpc::Status CheckProposals(const v1::ValidateRequest& request, const NamedStates& states,
                             AskedWorkloads asked, v1::ValidateResponse& response) {
   const grpc::Status opened = OpenQuestion(request, states, {}, v1::DOMAIN_NAMING_NAME, asked);
@@ -196,62 +203,40 @@ QuestionsService::QuestionsService(Calls& calls, NamedStates& states,
                                    std::shared_ptr<Backend> backend, FeatureGates gates)
     : calls_(calls), states_(states), backend_(std::move(backend)), gates_(gates) {}
 
-QuestionsService::Stream* QuestionsService::WhatIf(grpc::CallbackServerContext* context,
-                                                   const grpc::ByteBuffer* request) {
-  return calls_.StreamParsed<v1::WhatIfRequest, v1::WhatIfResponse>(
+template <class Answers, class Request, class Response>
+QuestionsService::Stream* QuestionsService::AnswerInParts(grpc::CallbackServerContext* context,
+                                                          const grpc::ByteBuffer* request) {
+  return calls_.StreamParsed<Request, Response>(
       context, calls_.queue(), request,
-      [this](const v1::WhatIfRequest& message, WorkBudget& budget,
-             Calls::NextMessage<v1::WhatIfResponse>& next) {
+      [this](const Request& message, WorkBudget& budget, Calls::NextMessage<Response>& next) {
         AskedWorkloads asked{.backend = backend_, .gates = gates_, .budget = &budget};
-        const grpc::Status opened = OpenQuestion(message, states_, asked);
+        const grpc::Status opened =
+            OpenQuestion(message, states_, message.workloads(), NamingOf(message), asked);
         if (!opened.ok()) return opened;
         const std::shared_ptr<StateStore> store = asked.found.store;
-        auto answers = std::make_shared<WhatIfAnswers>(std::move(asked));
+        auto answers = std::make_shared<Answers>(std::move(asked));
         if (const auto read = answers->Read(message); !read) {
           return StoreStatus(read.error(), *store);
         }
         next = NextOf(answers, store);
         return grpc::Status::OK;
       });
+}
+
+QuestionsService::Stream* QuestionsService::WhatIf(grpc::CallbackServerContext* context,
+                                                   const grpc::ByteBuffer* request) {
+  return AnswerInParts<WhatIfAnswers, v1::WhatIfRequest, v1::WhatIfResponse>(context, request);
 }
 
 QuestionsService::Stream* QuestionsService::FindVictims(grpc::CallbackServerContext* context,
                                                         const grpc::ByteBuffer* request) {
-  return calls_.StreamParsed<v1::FindVictimsRequest, v1::FindVictimsResponse>(
-      context, calls_.queue(), request,
-      [this](const v1::FindVictimsRequest& message, WorkBudget& budget,
-             Calls::NextMessage<v1::FindVictimsResponse>& next) {
-        AskedWorkloads asked{.backend = backend_, .gates = gates_, .budget = &budget};
-        const grpc::Status opened = OpenQuestion(message, states_, asked);
-        if (!opened.ok()) return opened;
-        const std::shared_ptr<StateStore> store = asked.found.store;
-        auto answers = std::make_shared<VictimAnswers>(std::move(asked));
-        if (const auto read = answers->Read(message); !read) {
-          return StoreStatus(read.error(), *store);
-        }
-        next = NextOf(answers, store);
-        return grpc::Status::OK;
-      });
+  return AnswerInParts<VictimAnswers, v1::FindVictimsRequest, v1::FindVictimsResponse>(context,
+                                                                                       request);
 }
 
 QuestionsService::Stream* QuestionsService::Atlas(grpc::CallbackServerContext* context,
                                                   const grpc::ByteBuffer* request) {
-  return calls_.StreamParsed<v1::AtlasRequest, v1::AtlasResponse>(
-      context, calls_.queue(), request,
-      [this](const v1::AtlasRequest& message, WorkBudget& budget,
-             Calls::NextMessage<v1::AtlasResponse>& next) {
-        AskedWorkloads asked{.backend = backend_, .gates = gates_, .budget = &budget};
-        const grpc::Status opened =
-            OpenQuestion(message, states_, message.workloads(), v1::DOMAIN_NAMING_NAME, asked);
-        if (!opened.ok()) return opened;
-        const std::shared_ptr<StateStore> store = asked.found.store;
-        auto answers = std::make_shared<AtlasAnswers>(std::move(asked));
-        if (const auto read = answers->Read(message); !read) {
-          return StoreStatus(read.error(), *store);
-        }
-        next = NextOf(answers, store);
-        return grpc::Status::OK;
-      });
+  return AnswerInParts<AtlasAnswers, v1::AtlasRequest, v1::AtlasResponse>(context, request);
 }
 
 QuestionsService::Stream* QuestionsService::CountGangs(grpc::CallbackServerContext* context,

@@ -49,6 +49,10 @@ class QuestionsService final
   Stream* Replay(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
 
  private:
+  // Answers a call about workloads by the messages that `Answers` makes one after the other.
+  template <class Answers, class Request, class Response>
+  Stream* AnswerInParts(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request);
+
   Calls& calls_;
   NamedStates& states_;
   std::shared_ptr<Backend> backend_;
