@@ -337,13 +337,13 @@ void AddFeature(MixMaker& mix, std::int64_t gangs) {
 
 using MakeFunction = void (*)(MixMaker&, std::int64_t);
 
-struct Entry {
+struct MixEntry {
   TopologyLine line;
   MakeFunction make;
 };
 
-const std::vector<Entry>& Entries() {
-  static const std::vector<Entry> entries = {
+const std::vector<MixEntry>& MixEntries() {
+  static const std::vector<MixEntry> entries = {
       {{"X-KUEUE", "2 x 500m, 4 x 1250m, 8 x 2500m cpu; a third each required, preferred, sliced"},
        AddKueue},
       {{"X-KUEUE-ASSIGN", "one gang of 2,304 pods of 8 cpus, preferred rack"},
@@ -458,7 +458,7 @@ std::optional<std::int64_t> ShapeCount(std::string_view name) {
 std::vector<TopologyLine> MixLines() {
   std::vector<TopologyLine> lines = {
       {"X-SHAPES(S)", "S distinct vectors over every resource, 1 to 1,024 pods, preferred rack"}};
-  for (const Entry& entry : Entries()) lines.push_back(entry.line);
+  for (const MixEntry& entry : MixEntries()) lines.push_back(entry.line);
   return lines;
 }
 
@@ -468,9 +468,9 @@ Result<BenchMix> MakeMix(const std::string& name, const BenchCluster& cluster, s
   if (const auto shapes = ShapeCount(name)) {
     AddShapes(maker, gangs, *shapes);
   } else {
-    const auto entry = std::ranges::find(Entries(), std::string_view(name),
-                                         [](const Entry& e) { return e.line.name; });
-    if (entry == Entries().end()) {
+    const auto entry = std::ranges::find(MixEntries(), std::string_view(name),
+                                         [](const MixEntry& e) { return e.line.name; });
+    if (entry == MixEntries().end()) {
       std::string names;
       for (const TopologyLine& line : MixLines()) {
         names += fmt::format("{}{}", names.empty() ? "" : ", ", line.name);

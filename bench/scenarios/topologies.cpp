@@ -290,7 +290,7 @@ BenchCluster MakeRagged(int resources, std::uint64_t seed) {
   return std::move(rows).Finish(kLargeNode);
 }
 
-struct Entry {
+struct TopologyEntry {
   TopologyLine line;
   bool many_resources;  // comes with 8 and 30 resources too
   std::function<BenchCluster(const TopologyChoice&)> make;
@@ -306,8 +306,8 @@ std::function<BenchCluster(const TopologyChoice&)> Tree(std::vector<TreeLevel> l
   };
 }
 
-const std::vector<Entry>& Entries() {
-  static const std::vector<Entry> entries = {
+const std::vector<TopologyEntry>& TopologyEntries() {
+  static const std::vector<TopologyEntry> entries = {
       {{"T-KUEUE640", "1 block x 10 racks x 64 hosts of 96 cpus"},
        false,
        Tree({{"cloud.provider.com/topology-block", "b", 1},
@@ -432,14 +432,14 @@ std::vector<Node> BenchCluster::Nodes() const {
 
 std::vector<TopologyLine> TopologyLines() {
   std::vector<TopologyLine> lines;
-  for (const Entry& entry : Entries()) lines.push_back(entry.line);
+  for (const TopologyEntry& entry : TopologyEntries()) lines.push_back(entry.line);
   return lines;
 }
 
 Result<BenchCluster> MakeBenchCluster(const TopologyChoice& choice) {
-  const auto entry = std::ranges::find(Entries(), std::string_view(choice.name),
-                                       [](const Entry& e) { return e.line.name; });
-  if (entry == Entries().end()) {
+  const auto entry = std::ranges::find(TopologyEntries(), std::string_view(choice.name),
+                                       [](const TopologyEntry& e) { return e.line.name; });
+  if (entry == TopologyEntries().end()) {
     std::string names;
     for (const TopologyLine& line : TopologyLines()) {
       names += fmt::format("{}{}", names.empty() ? "" : ", ", line.name);

@@ -133,6 +133,17 @@ struct WorkloadAnswer {
   bool operator==(const WorkloadAnswer&) const = default;
 };
 
+// Returns how many pods a request is for, of a tree all that it may have.
+inline std::int64_t PodsOf(const WorkloadRequest& request) {
+  if (request.tree) return MostPods(request.tree->root);
+  std::int64_t pods = 0;
+  for (const PodSetRequest& pod_set : request.pod_sets) pods += pod_set.count;
+  return pods;
+}
+
+// Returns whether the workload is placed.
+inline bool Fits(const WorkloadAnswer& answer) { return answer.FirstFailure() == nullptr; }
+
 // Reports how many requests were answered so far; may be empty.
 using AnsweredProgress = std::function<void(std::size_t)>;
 

@@ -6,6 +6,8 @@
 
 namespace espalier {
 
+inline constexpr std::string_view kKueuePrefix = "kueue.x-k8s.io/";  // of all
+
 // Of jobs.
 inline constexpr std::string_view kQueueNameLabel = "kueue.x-k8s.io/queue-name";
 inline constexpr std::string_view kDefaultLocalQueue = "default";  // of jobs that name none
@@ -29,6 +31,8 @@ inline constexpr std::string_view kPodSetGroupName = "kueue.x-k8s.io/podset-grou
 inline constexpr std::string_view kManagedLabel = "kueue.x-k8s.io/managed";
 inline constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";
 inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";
+// Names the first workload of a chain of slices, on its successors and on the pods of all.
+inline constexpr std::string_view kSliceNameAnnotation = "kueue.x-k8s.io/workload-slice-name";
 inline constexpr std::string_view kPodIndexOffsetAnnotation = "kueue.x-k8s.io/pod-index-offset";
 inline constexpr std::string_view kPodGroupTotalCount = "kueue.x-k8s.io/pod-group-total-count";
 

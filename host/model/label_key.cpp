@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
+#include "host/model/ascii.hpp"
+
 namespace espalier {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-bool IsAlphanumeric(char c) { return IsDigit(c) || IsLower(c) || IsUpper(c); }
 
 bool IsName(std::string_view name) {
   const auto allowed = [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.'; };

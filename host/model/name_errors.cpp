@@ -1,10 +1,10 @@
 #include "host/model/name_errors.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
+#include "host/model/ascii.hpp"
 #include "host/model/label_key.hpp"
 
 namespace espalier {
@@ -27,8 +27,6 @@ constexpr std::string_view kLabelValue =
     " or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 std::string TooLong(std::size_t most) { return fmt::format("must be no more than {} bytes", most); }
-
-bool IsAlphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
 // Returns whether the characters are those of a name, which may be of any length.
 bool HasNameCharacters(std::string_view text) {

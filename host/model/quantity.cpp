@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "host/model/ascii.hpp"
 #include "host/model/quantity_text.hpp"
 
 namespace espalier {
@@ -15,8 +16,6 @@ using Nanos = Quantity::Nanos;
 // Symmetric, so that negation is always defined.
 constexpr Nanos kMaxNanos = static_cast<Nanos>((static_cast<unsigned __int128>(1) << 127) - 1);
 constexpr int kNanoDigits = 9;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 Nanos MultiplyAdd(Nanos value, Nanos factor, Nanos summand) {
   Nanos result = 0;

@@ -1,6 +1,13 @@
 #include "host/model/workload.hpp"
 
+#include "host/model/kueue_keys.hpp"
+
 namespace espalier {
+
+std::string_view SliceName(const Workload& workload) {
+  const std::string* name = workload.annotations.Find(kSliceNameAnnotation);
+  return name != nullptr && !name->empty() ? *name : workload.key.name;
+}
 
 const Condition* FindCondition(const Workload& workload, std::string_view type) {
   for (const Condition& condition : workload.conditions) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/model/flat_map.hpp"
@@ -173,6 +174,10 @@ struct Workload {
   std::shared_ptr<const GangWorkload> tree;
   bool operator==(const Workload&) const = default;
 };
+
+// Returns the name of the first workload of the chain of slices that this one is in: its own
+// without one.
+std::string_view SliceName(const Workload& workload);
 
 // Returns the condition of this type where its status is True, or null.
 const Condition* FindCondition(const Workload& workload, std::string_view type);

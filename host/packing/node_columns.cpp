@@ -11,19 +11,12 @@
 #include <fmt/format.h>
 
 #include "host/model/excerpt.hpp"
+#include "host/packing/bytes_of.hpp"
 #include "host/packing/name_index.hpp"
 #include "host/packing/parallel_for.hpp"
 
 namespace espalier {
 namespace {
-
-template <class T>
-std::int64_t BytesOf(std::size_t items) {
-  return static_cast<std::int64_t>(items * sizeof(T));
-}
-std::int64_t BytesOf(const std::string& text) {
-  return static_cast<std::int64_t>(sizeof(text) + text.size());
-}
 
 // Returns the positions of distinct texts in their byte-wise order. Reads texts once for eight
 // bytes behind what all of them begin with, which tell most apart.

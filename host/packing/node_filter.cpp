@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "host/packing/bytes_of.hpp"
 #include "host/packing/node_match.hpp"
 
 namespace espalier {
@@ -36,11 +37,6 @@ class KeyText {
  private:
   fmt::memory_buffer out_;
 };
-
-// Bytes that a text takes, its own included.
-std::int64_t BytesOf(const std::string& text) {
-  return static_cast<std::int64_t>(sizeof(std::string) + text.size());
-}
 
 // Returns whether only the values that a requirement lists can be an exception.
 bool ListsValues(const NodeSelectorRequirement& requirement) {

@@ -81,13 +81,6 @@ Cluster ClusterOf(const ClusterState& state, std::span<const Workload> workloads
   return cluster;
 }
 
-std::int64_t PodsOf(const WorkloadRequest& request) {
-  if (request.tree) return MostPods(request.tree->root);
-  std::int64_t pods = 0;
-  for (const PodSetRequest& pod_set : request.pod_sets) pods += pod_set.count;
-  return pods;
-}
-
 NamedCensus Named(const GangCensus& census, const FlavorSnapshot& snapshot) {
   NamedCensus named{census.failure, {}};
   for (const LevelCensus& level : census.levels) {

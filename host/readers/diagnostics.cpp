@@ -39,12 +39,14 @@ std::string ToString(const Diagnostic& diagnostic) {
 }
 
 void Diagnostics::AddError(Diagnostic diagnostic) {
+  if (std::ranges::find(errors_, diagnostic) != errors_.end()) return;
   ++error_count_;
   if (!errors_full()) errors_.push_back(std::move(diagnostic));
 }
 
 void Diagnostics::AddWarning(Diagnostic diagnostic) {
   if (strict_) return AddError(std::move(diagnostic));
+  if (std::ranges::find(warnings_, diagnostic) != warnings_.end()) return;
   ++warning_count_;
   KeepWarning(std::move(diagnostic));
 }

@@ -26,7 +26,8 @@ struct Diagnostic {
 std::string ToString(const Diagnostic& diagnostic);
 
 // Keeps the first 100 errors and the first 100 warnings, of which at most 10 have the same text, so
-// that a frequent one does not hide another. Counts the rest.
+// that a frequent one does not hide another. Counts the rest. What is said again word for word, as
+// of a part that is read for two purposes, is neither kept nor counted.
 class Diagnostics {
  public:
   static constexpr std::size_t kKept = 100;

@@ -5,17 +5,15 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "host/model/ascii.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/readers/syntax_error.hpp"
 
 namespace espalier {
 namespace {
 
-constexpr std::size_t kMostDepth = 1024;  // as deep as the parser goes
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::size_t kMostDepth = 1024;                     // as deep as the parser goes
 constexpr std::string_view kDelimiters = " \t\r\n,:{}[]\"";  // what may follow a word
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 

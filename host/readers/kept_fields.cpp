@@ -39,46 +39,46 @@ using Unread = UnreadFields::Field;
 
 constexpr Unread kManaged[] = {Unread("managedFields")};
 constexpr Unread kNodeMetadata[] = {Unread("managedFields"), Unread("annotations")};
-constexpr Unread kNodeSpec[] = {Unread("podCIDR"), Unread("podCIDRs"), Unread("providerID")};
+constexpr Unread kKeptNodeSpec[] = {Unread("podCIDR"), Unread("podCIDRs"), Unread("providerID")};
 constexpr Unread kNodeCondition[] = {Unread("lastHeartbeatTime"), Unread("lastTransitionTime"),
                                      Unread("message"), Unread("reason")};
-constexpr Unread kNodeStatus[] = {Unread("addresses"),
-                                  Unread("capacity"),
-                                  Unread("config"),
-                                  Unread("daemonEndpoints"),
-                                  Unread("features"),
-                                  Unread("images"),
-                                  Unread("nodeInfo"),
-                                  Unread("runtimeHandlers"),
-                                  Unread("volumesAttached"),
-                                  Unread("volumesInUse"),
-                                  Unread("conditions", kNodeCondition)};
-constexpr Unread kNode[] = {Unread("metadata", kNodeMetadata), Unread("spec", kNodeSpec),
-                            Unread("status", kNodeStatus)};
+constexpr Unread kKeptNodeStatus[] = {Unread("addresses"),
+                                      Unread("capacity"),
+                                      Unread("config"),
+                                      Unread("daemonEndpoints"),
+                                      Unread("features"),
+                                      Unread("images"),
+                                      Unread("nodeInfo"),
+                                      Unread("runtimeHandlers"),
+                                      Unread("volumesAttached"),
+                                      Unread("volumesInUse"),
+                                      Unread("conditions", kNodeCondition)};
+constexpr Unread kNode[] = {Unread("metadata", kNodeMetadata), Unread("spec", kKeptNodeSpec),
+                            Unread("status", kKeptNodeStatus)};
 
-constexpr Unread kContainer[] = {Unread("args"),          Unread("command"),
-                                 Unread("env"),           Unread("envFrom"),
-                                 Unread("lifecycle"),     Unread("livenessProbe"),
-                                 Unread("ports"),         Unread("readinessProbe"),
-                                 Unread("startupProbe"),  Unread("securityContext"),
-                                 Unread("volumeDevices"), Unread("volumeMounts")};
+constexpr Unread kKeptContainer[] = {Unread("args"),          Unread("command"),
+                                     Unread("env"),           Unread("envFrom"),
+                                     Unread("lifecycle"),     Unread("livenessProbe"),
+                                     Unread("ports"),         Unread("readinessProbe"),
+                                     Unread("startupProbe"),  Unread("securityContext"),
+                                     Unread("volumeDevices"), Unread("volumeMounts")};
 constexpr Unread kPendingContainer[] = {
     Unread("args"),           Unread("command"),      Unread("env"),
     Unread("envFrom"),        Unread("lifecycle"),    Unread("livenessProbe"),
     Unread("readinessProbe"), Unread("startupProbe"), Unread("securityContext"),
     Unread("volumeDevices"),  Unread("volumeMounts")};
-constexpr Unread kPodSpec[] = {Unread("containers", kContainer),
-                               Unread("initContainers", kContainer), Unread("volumes")};
+constexpr Unread kKeptPodSpec[] = {Unread("containers", kKeptContainer),
+                                   Unread("initContainers", kKeptContainer), Unread("volumes")};
 // Of pods without a node more matters: they are still to be placed.
 constexpr Unread kPendingPodSpec[] = {Unread::IfEmpty("volumes"),
                                       Unread("containers", kPendingContainer),
                                       Unread("initContainers", kPendingContainer)};
-constexpr Unread kPodStatus[] = {Unread("conditions"), Unread("containerStatuses"),
-                                 Unread("initContainerStatuses")};
-constexpr Unread kPod[] = {Unread("metadata", kManaged), Unread("spec", kPodSpec),
-                           Unread("status", kPodStatus)};
+constexpr Unread kKeptPodStatus[] = {Unread("conditions"), Unread("containerStatuses"),
+                                     Unread("initContainerStatuses")};
+constexpr Unread kPod[] = {Unread("metadata", kManaged), Unread("spec", kKeptPodSpec),
+                           Unread("status", kKeptPodStatus)};
 constexpr Unread kPendingPod[] = {Unread("metadata", kManaged), Unread("spec", kPendingPodSpec),
-                                  Unread("status", kPodStatus)};
+                                  Unread("status", kKeptPodStatus)};
 constexpr Unread kAny[] = {Unread("metadata", kManaged)};
 
 bool IsEmptyList(JsonValue value) {

@@ -27,7 +27,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kGroup = "config.kueue.x-k8s.io/";
+constexpr std::string_view kConfigurationGroup = "config.kueue.x-k8s.io/";
 constexpr std::string_view kJobs = "batch/job";  // the only framework where none is named
 constexpr std::string_view kPods = "pod";
 
@@ -53,19 +53,21 @@ constexpr auto kFrameworks = std::to_array<Framework>({
     {"workload.codeflare.dev/appwrapper", "workload.codeflare.dev", "AppWrapper"},
 });
 
-constexpr KnownFields::Field kSelectorFields[] = {{"matchLabels"}, {"matchExpressions"}};
-constexpr KnownFields kSelector = {kSelectorFields, std::size(kSelectorFields), false, true};
+constexpr KnownFields::Field kNamespaceSelectorFields[] = {{"matchLabels"}, {"matchExpressions"}};
+constexpr KnownFields kNamespaceSelector = {kNamespaceSelectorFields,
+                                            std::size(kNamespaceSelectorFields), false, true};
 constexpr KnownFields::Field kTransformationFields[] = {
     {"input"}, {"strategy"}, {"multiplyBy"}, {"outputs"}};
 constexpr KnownFields kTransformation = {kTransformationFields, std::size(kTransformationFields),
                                          false, true};
 constexpr KnownFields::Field kMappingFields[] = {{"name"}, {"deviceClassNames"}, {"sources"}};
 constexpr KnownFields kMapping = {kMappingFields, std::size(kMappingFields), false, true};
-constexpr KnownFields::Field kResourcesFields[] = {{"excludeResourcePrefixes"},
-                                                   {"transformations", &kTransformation},
-                                                   {"quotaCheckStrategy"},
-                                                   {"deviceClassMappings", &kMapping}};
-constexpr KnownFields kResources = {kResourcesFields, std::size(kResourcesFields), false, true};
+constexpr KnownFields::Field kResourcesOptionsFields[] = {{"excludeResourcePrefixes"},
+                                                          {"transformations", &kTransformation},
+                                                          {"quotaCheckStrategy"},
+                                                          {"deviceClassMappings", &kMapping}};
+constexpr KnownFields kResourcesOptions = {kResourcesOptionsFields,
+                                           std::size(kResourcesOptionsFields), false, true};
 constexpr KnownFields::Field kIntegrationsFields[] = {
     {"frameworks"}, {"externalFrameworks"}, {"podOptions"}, {"labelKeysToCopy"}};
 constexpr KnownFields kIntegrations = {kIntegrationsFields, std::size(kIntegrationsFields), false,
@@ -76,9 +78,9 @@ constexpr KnownFields::Field kConfigurationFields[] = {
     {"metadata"},
     {"namespace"},
     {"manageJobsWithoutQueueName"},
-    {"managedJobsNamespaceSelector", &kSelector},
+    {"managedJobsNamespaceSelector", &kNamespaceSelector},
     {"integrations", &kIntegrations},
-    {"resources", &kResources},
+    {"resources", &kResourcesOptions},
     {"featureGates"},
     {"waitForPodsReady"},
     {"fairSharing"},
@@ -352,7 +354,7 @@ class Finder {
     }
     const std::optional<JsonValue> root = Parse(documents->front(), budget);
     if (!root) return of_map.Error(at, "it cannot be read", "a Configuration of Kueue");
-    if (!root->is_object() || !TextOf(*root, "apiVersion").starts_with(kGroup)) {
+    if (!root->is_object() || !TextOf(*root, "apiVersion").starts_with(kConfigurationGroup)) {
       if (Member(object.value, "metadata") &&
           TextOf(*Member(object.value, "metadata"), "name") == kConfigurationName) {
         of_map.Error(at, "it is not Kueue's Configuration",

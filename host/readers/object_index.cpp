@@ -36,7 +36,6 @@ std::int64_t ObjectBytes(std::uint64_t input_bytes) {
   return static_cast<std::int64_t>(std::max(kLeast, 4 * std::min(input_bytes, kMost / 4)));
 }
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kLineWithMark = "\n\xEF\xBB\xBF";
 constexpr std::string_view kList = "List";  // ends the kind of a list
 constexpr const char* kWantedInput = "what `kubectl get ... -o json` or `-o yaml` prints";

@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 
 #include "host/model/jobset_keys.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
 
 namespace espalier {
 namespace {
-
-constexpr std::string_view kKueuePrefix = "kueue.x-k8s.io/";
 
 StringMap KueueAnnotations(JsonValue metadata, const ReadContext& context) {
   StringMap kept;

@@ -70,7 +70,6 @@ bool IsKeptOfConfiguration(std::string_view field) {
   return kWords.contains(field);
 }
 
-constexpr std::string_view kKueuePrefix = "kueue.x-k8s.io/";
 constexpr std::string_view kKaiPrefix = "kai.scheduler/";
 constexpr std::string_view kSliceReplaced = "kueue.x-k8s.io/workload-slice-replacement-for";
 

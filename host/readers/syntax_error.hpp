@@ -8,6 +8,7 @@
 
 namespace espalier {
 
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 inline constexpr const char* kByteOrderMarkInside =
     "a byte-order mark stands here, as where two files were joined";
 

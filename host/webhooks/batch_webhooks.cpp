@@ -33,7 +33,7 @@ void CheckSyncedCompletions(const JobCheck& check, const StringMap& annotations,
     return check.found.Invalid(AnnotationPath(kSyncCompletions), *text, synced.error().message);
   }
   if (!*synced) return;
-  if (!IsIndexed(spec, false)) {
+  if (!IsIndexed(spec, false, check.job.context.read)) {
     check.found.Invalid(AnnotationPath(kSyncCompletions), *text,
                         "should not be enabled for NonIndexed jobs");
   }

@@ -38,10 +38,10 @@ Result<std::string> FlavorWithLevel(const ClusterState& state, const DefragmentO
                               Excerpt(fmt::format("{}", fmt::join(with_level, ", "))), level));
 }
 
-class Planner {
+class DefragmentPlanner {
  public:
-  Planner(ClusterState state, std::vector<HoldingGang> gangs, std::string flavor,
-          const DefragmentOptions& options, const Engine& engine)
+  DefragmentPlanner(ClusterState state, std::vector<HoldingGang> gangs, std::string flavor,
+                    const DefragmentOptions& options, const Engine& engine)
       : state_(std::move(state)),
         gangs_(std::move(gangs)),
         options_(options),
@@ -189,7 +189,8 @@ Result<DefragmentPlan> PlanDefragment(ClusterState state, std::vector<HoldingGan
   auto flavor = FlavorWithLevel(state, options);
   if (!flavor) return tl::unexpected(flavor.error());
   DefragmentPlan plan =
-      Planner(std::move(state), std::move(gangs), *std::move(flavor), options, engine).Run();
+      DefragmentPlanner(std::move(state), std::move(gangs), *std::move(flavor), options, engine)
+          .Run();
   if (auto check = engine.budget().Check(); !check) return tl::unexpected(check.error());
   return plan;
 }

@@ -152,10 +152,10 @@ class Search {
 };
 
 // Finds the sets of each domain of a level that one job requires.
-class ByDomain {
+class VictimsByDomain {
  public:
-  ByDomain(const PlacementJob& job, const Backend& backend, const Prices& prices,
-           const HeldOnFlavor* held)
+  VictimsByDomain(const PlacementJob& job, const Backend& backend, const Prices& prices,
+                  const HeldOnFlavor* held)
       : job_(job),
         tree_(job.state->snapshot().tree()),
         tracker_(job, backend),
@@ -240,12 +240,13 @@ Result<VictimSets> FindVictimSets(const Engine& engine, const ClusterState& stat
   if (found.fits) return found;
   if (const auto job = RequiredJob(engine, state, request)) {
     const auto on_flavor = std::ranges::find(*held, job->state, &HeldOnFlavor::flavor);
-    ByDomain(*job, engine.backend(), prices, on_flavor == held->end() ? nullptr : &*on_flavor)
+    VictimsByDomain(*job, engine.backend(), prices,
+                    on_flavor == held->end() ? nullptr : &*on_flavor)
         .Run(most_trials, found);
   } else {
     std::vector<std::size_t> candidates(victims.size());
     for (std::size_t v = 0; v < candidates.size(); ++v) candidates[v] = v;
-    ByDomain::SortByCost(prices, candidates);
+    VictimsByDomain::SortByCost(prices, candidates);
     DomainVictims sets;
     if (!request.pod_sets.empty()) sets.flavor = request.pod_sets.front().flavor;
     const Trial trial{[&](std::size_t victim, bool removed) { whole.Set(victim, removed); },

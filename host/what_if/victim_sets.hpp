@@ -44,7 +44,7 @@ struct VictimSets {
 };
 
 // Number of trials after which the search in one domain returns the best it has found.
-constexpr std::int64_t kMostTrials = 20'000;
+constexpr std::int64_t kMostVictimTrials = 20'000;
 
 // Finds, for every domain of the level that a request requires, the cheapest sets of victims
 // without which it fits there, by trying which of them can be kept, the most expensive first. A
@@ -53,6 +53,6 @@ constexpr std::int64_t kMostTrials = 20'000;
 Result<VictimSets> FindVictimSets(const Engine& engine, const ClusterState& state,
                                   const WorkloadRequest& request,
                                   std::span<const PricedVictim> victims,
-                                  std::int64_t most_trials = kMostTrials);
+                                  std::int64_t most_trials = kMostVictimTrials);
 
 }  // namespace espalier

@@ -12,13 +12,13 @@
 #include "espalier/v1/error.pb.h"
 #include "host/model/excerpt.hpp"
 #include "service/client/state_positions.hpp"
+#include "service/wire/request_log_file.hpp"
 
 namespace espalier {
 namespace {
 
 using google::protobuf::Message;
 
-constexpr std::string_view kLoadState = "espalier.v1.ClusterState/LoadState";
 constexpr std::string_view kUpdateState = "espalier.v1.ClusterState/UpdateState";
 constexpr std::string_view kUnloadState = "espalier.v1.ClusterState/UnloadState";
 constexpr const char* kReadState = "espalier.v1.ClusterState/ReadState";
@@ -51,7 +51,7 @@ const v1::StatePosition* PositionIn(const Message& message, const char* field_na
 
 // The state that an answer says its call led to; null: none.
 const v1::StatePosition* Produced(std::string_view method, const Message& answer) {
-  const bool is_change = method == kLoadState || method == kUpdateState;
+  const bool is_change = method == kLoadStateMethod || method == kUpdateState;
   return PositionIn(answer, is_change ? "state" : "committed");
 }
 
@@ -114,7 +114,7 @@ Replay::Place Replay::PlaceOf(const LoggedCall& call) const {
       place.on.push_back(key);
     }
   };
-  place.loads = call.method == kLoadState;
+  place.loads = call.method == kLoadStateMethod;
   if (call.restores) {
     place.produces = {call.restores->epoch(), call.restores->generation()};
     return place;

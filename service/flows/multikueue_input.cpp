@@ -38,8 +38,9 @@ Result<ScaleRequests> RequestsOf(std::string_view cluster, const std::vector<Wor
   return requests;
 }
 
-PodCounts CountRunningPods(const Workload& workload, const std::vector<Pod>& pods, bool suspended) {
-  PodCounts counts;
+CountsByPodSet CountRunningPods(const Workload& workload, const std::vector<Pod>& pods,
+                                bool suspended) {
+  CountsByPodSet counts;
   std::set<std::string_view> seen;  // pod sets that the files have pods of
   for (const PodSet& pod_set : workload.pod_sets) counts[pod_set.name] = 0;
   for (const Pod& pod : pods) {

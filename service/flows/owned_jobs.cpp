@@ -34,8 +34,8 @@ const Workload* NewestOf(const std::vector<Workload>& workloads, const GangWorkl
 
 }  // namespace
 
-PodCounts CountsOf(const GangWorkload& job) {
-  PodCounts counts;
+CountsByPodSet CountsOf(const GangWorkload& job) {
+  CountsByPodSet counts;
   for (const GangGroup& gang : job.gang_groups) {
     for (const RankedGroup& ranked : gang.ranked_groups) {
       for (const EqGroup& group : ranked.eq_groups) {
@@ -67,7 +67,7 @@ std::vector<ResizeRequest> ResizesOf(const ClusterRead& read) {
   for (const GangWorkload& job : read.owned_jobs) {
     const Workload* workload = NewestOf(read.cluster.workloads, job);
     if (workload == nullptr || !IsElasticJob(*workload)) continue;
-    const PodCounts wanted = CountsOf(job);
+    const CountsByPodSet wanted = CountsOf(job);
     ResizeRequest resize{workload->key, {}, SliceMode::kReplacement, ResizeProfile::kKueue};
     for (const PodSet& pod_set : workload->pod_sets) {
       const auto count = wanted.find(pod_set.name);

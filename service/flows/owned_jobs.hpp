@@ -11,7 +11,7 @@
 namespace espalier {
 
 // Returns the pods that a job requests, by the name of their group.
-PodCounts CountsOf(const GangWorkload& job);
+CountsByPodSet CountsOf(const GangWorkload& job);
 
 // Marks the unfinished workloads of elastic jobs as elastic, where they do not say themselves
 // whether they are: KEP-77 opts in by the job, as by `enableInTreeAutoscaling` of a RayCluster.

@@ -13,11 +13,10 @@
 #include "host/model/excerpt.hpp"
 #include "service/server/acceptor.hpp"
 #include "service/server/access.hpp"
+#include "service/server/method_permissions.hpp"
 
 namespace espalier {
 namespace {
-
-constexpr std::string_view kOurs = "/espalier.v1.";
 
 // What is known of a call that has arrived.
 struct ArrivedCall {
@@ -69,7 +68,8 @@ class Arrival final : public grpc::experimental::Interceptor {
       : calls_(std::move(calls)), access_(std::move(access)), peer_(call.server_context()->peer()) {
     arrived_.too_many = !calls_->Begin(peer_);
     const std::string_view method = call.method();
-    if (arrived_.too_many || !method.starts_with(kOurs)) return;  // health and reflection are open
+    if (arrived_.too_many || !method.starts_with(kMethodPaths))
+      return;  // health and reflection are open
     arrived_.access = access_.get();
     arrived_.may = access_->Judge(Recognise(acceptor.UserOf(peer_), Acceptor::IsUnix(peer_),
                                             call.server_context()->auth_context().get()),

@@ -8,12 +8,12 @@
 #include "host/model/excerpt.hpp"
 #include "service/server/call_line.hpp"
 #include "service/server/calls.hpp"
+#include "service/server/method_permissions.hpp"
 #include "service/server/request_log.hpp"
 
 namespace espalier {
 namespace {
 
-constexpr std::string_view kOurs = "/espalier.v1.";
 constexpr std::string_view kAboutServer = "espalier.v1.Server/";
 constexpr std::size_t kMessageBytes = 256;
 
@@ -129,7 +129,7 @@ CallJournal::MakeInterceptor() {
 
     grpc::experimental::Interceptor* CreateServerInterceptor(
         grpc::experimental::ServerRpcInfo* call) override {
-      if (!std::string_view(call->method()).starts_with(kOurs)) return nullptr;
+      if (!std::string_view(call->method()).starts_with(kMethodPaths)) return nullptr;
       return new WatchedCall(journal_, *call);
     }
 

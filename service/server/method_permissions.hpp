@@ -10,6 +10,9 @@
 
 namespace espalier {
 
+// How gRPC's paths of all methods of espalier.v1 begin, and of no other service.
+inline constexpr std::string_view kMethodPaths = "/espalier.v1.";
+
 struct MethodPermission {
   std::string_view method;  // espalier.v1.Placement/Place
   Permission needs;

@@ -29,7 +29,7 @@
 namespace espalier {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 constexpr std::size_t kCodes = grpc::StatusCode::UNAUTHENTICATED + 1;
@@ -54,7 +54,7 @@ class CountedCall final : public grpc::experimental::Interceptor {
 
   ~CountedCall() override {
     counts_->calls[Code()]->Increment();
-    counts_->durations->Observe(Seconds(Clock::now() - arrival_).count());
+    counts_->durations->Observe(Seconds(SteadyClock::now() - arrival_).count());
   }
 
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
@@ -81,7 +81,7 @@ class CountedCall final : public grpc::experimental::Interceptor {
   }
 
   const std::shared_ptr<const MethodCounts> counts_;
-  const Clock::time_point arrival_ = Clock::now();
+  const SteadyClock::time_point arrival_ = SteadyClock::now();
   grpc::experimental::ServerRpcInfo& call_;
   std::atomic<std::size_t> answered_ = kCancelled;  // a code; kCancelled unless it is answered
   std::chrono::system_clock::time_point deadline_;  // where the client has given up

@@ -27,8 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLoadState = "espalier.v1.ClusterState/LoadState";
-
 std::int64_t Now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::system_clock::now().time_since_epoch())
@@ -45,7 +43,7 @@ v1::RequestLogPiece Piece(std::int64_t call, std::string_view method,
   return piece;
 }
 
-tl::unexpected<Error> Cannot(const std::string& folder, std::string_view why) {
+tl::unexpected<Error> CannotLog(const std::string& folder, std::string_view why) {
   return tl::unexpected(
       Error{ErrorClass::kUnavailable,
             fmt::format("requests cannot be logged in {}: {}", Excerpt(folder), why)});
@@ -56,20 +54,20 @@ tl::unexpected<Error> Cannot(const std::string& folder, std::string_view why) {
 Result<std::unique_ptr<RequestLog>> RequestLog::Open(const RequestLogOptions& options,
                                                      v1::RequestLogFile file) {
   if (::mkdir(options.folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    return Cannot(options.folder, std::strerror(errno));
+    return CannotLog(options.folder, std::strerror(errno));
   }
   const std::string lock_path = options.folder + "/lock";
   const int lock = ::open(lock_path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
-  if (lock < 0) return Cannot(options.folder, std::strerror(errno));
+  if (lock < 0) return CannotLog(options.folder, std::strerror(errno));
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
     ::close(lock);
-    return Cannot(options.folder, "another server does; choose another folder");
+    return CannotLog(options.folder, "another server does; choose another folder");
   }
   file.set_run(fmt::format("{:%Y%m%dT%H%M%SZ}-{}", fmt::gmtime(std::time(nullptr)), ::getpid()));
   std::unique_ptr<RequestLog> log(new RequestLog(options, std::move(file), lock));
   const std::lock_guard guard(log->mutex_);
   log->FindOldFiles();
-  if (!log->Begin()) return Cannot(options.folder, "see the line above");
+  if (!log->Begin()) return CannotLog(options.folder, "see the line above");
   return log;
 }
 
@@ -172,13 +170,13 @@ void RequestLog::Restore(const StatePosition& position,
     const std::lock_guard lock(mutex_);
     if (!writer_) return;
     if (call == 0) call = -++restores_;
-    v1::RequestLogPiece piece = Piece(call, kLoadState, v1::RequestLogPiece::KIND_REQUEST);
+    v1::RequestLogPiece piece = Piece(call, kLoadStateMethod, v1::RequestLogPiece::KIND_REQUEST);
     *piece.mutable_restores() = ToProto(position);
     Write(piece, chunk);
     if (writer_) begun_with_ += RequestLogWriter::BytesOf(piece, chunk);
   }
   const std::lock_guard lock(mutex_);
-  v1::RequestLogPiece piece = Piece(call, kLoadState, v1::RequestLogPiece::KIND_END);
+  v1::RequestLogPiece piece = Piece(call, kLoadStateMethod, v1::RequestLogPiece::KIND_END);
   *piece.mutable_restores() = ToProto(position);
   Write(piece);
 }

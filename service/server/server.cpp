@@ -37,6 +37,7 @@
 #include "service/server/server_service.hpp"
 #include "service/server/state_keeper.hpp"
 #include "service/server/ungating_service.hpp"
+#include "service/server/unix_time.hpp"
 #include "service/server/work_queue.hpp"
 #include "service/server/workloads_service.hpp"
 #include "service/wire/cluster_state.hpp"
@@ -382,9 +383,7 @@ class Server::Impl {
     info.set_version(options.version);
     info.set_commit(options.commit);
     info.set_backend(DescribeBackend(*backend_));
-    info.set_started_ms(std::chrono::duration_cast<std::chrono::milliseconds>(
-                            std::chrono::system_clock::now().time_since_epoch())
-                            .count());
+    info.set_started_ms(UnixMilliseconds(std::chrono::system_clock::now()));
     info.mutable_addresses()->Add(addresses_.begin(), addresses_.end());
     info.set_metrics_address(metrics_address());
     const Calls::Limits& limits = calls_.limits();

@@ -7,18 +7,15 @@
 #include "host/packing/flavor_state.hpp"
 #include "host/what_if/flavor_use.hpp"
 #include "service/backends/backends.hpp"
+#include "service/server/unix_time.hpp"
 #include "service/wire/cluster_state.hpp"
 
 namespace espalier {
 namespace {
 
 // Bytes that a row of an answer takes besides its texts.
-constexpr std::int64_t kBytesOfRow = 64;
+constexpr std::int64_t kBytesOfStatusRow = 64;
 constexpr std::size_t kErrorBytes = 1024;
-
-std::int64_t Milliseconds(std::chrono::system_clock::time_point time) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
-}
 
 Result<void> AddUse(const FlavorState& flavor, std::string_view name, WorkBudget& budget,
                     v1::FlavorUse& answer) {
@@ -29,7 +26,7 @@ Result<void> AddUse(const FlavorState& flavor, std::string_view name, WorkBudget
   answer.set_nodes(snapshot.node_count());
   for (std::size_t i = 0; i < use.capacity.size(); ++i) {
     const std::string& resource = snapshot.resources()[i];
-    const std::int64_t bytes = kBytesOfRow + std::ssize(resource);
+    const std::int64_t bytes = kBytesOfStatusRow + std::ssize(resource);
     if (!budget.Charge(bytes) || !budget.ChargeAnswer(bytes)) return budget.Check();
     v1::ResourceUse& row = *answer.add_resources();
     row.set_resource(resource);
@@ -43,7 +40,7 @@ Result<void> AddUse(const FlavorState& flavor, std::string_view name, WorkBudget
     row.set_domains(level.domains);
     row.set_unused_domains(level.unused_domains);
     row.mutable_most_free()->Add(level.most_free.begin(), level.most_free.end());
-    const std::int64_t bytes = kBytesOfRow + std::ssize(level.most_free) * 10;
+    const std::int64_t bytes = kBytesOfStatusRow + std::ssize(level.most_free) * 10;
     if (!budget.Charge(bytes) || !budget.ChargeAnswer(bytes)) return budget.Check();
   }
   return {};
@@ -73,7 +70,7 @@ grpc::ServerUnaryReactor* ServerService::Status(grpc::CallbackServerContext* con
 
 grpc::Status ServerService::Answer(const v1::ServerStatusRequest& request, WorkBudget& budget,
                                    v1::ServerStatusResponse& response) const {
-  response.set_now_ms(Milliseconds(std::chrono::system_clock::now()));
+  response.set_now_ms(UnixMilliseconds(std::chrono::system_clock::now()));
   for (const auto& [name, store] : sources_.states.WithUnnamed()) {
     const auto added = AddState(name, *store, request.with_use(), budget, *response.add_states());
     if (!added) return ToStatus(added.error());
@@ -99,7 +96,7 @@ grpc::Status ServerService::Answer(const v1::ServerStatusRequest& request, WorkB
     v1::RefusedCall& last = *refusals.mutable_last();
     last.set_call(failures[i].last.call);
     last.set_method(failures[i].last.method);
-    last.set_time_ms(Milliseconds(failures[i].last.time));
+    last.set_time_ms(UnixMilliseconds(failures[i].last.time));
     last.set_message(failures[i].last.message);
   }
   if (sources_.keeper != nullptr) *response.mutable_state_dir() = sources_.keeper->Status();
@@ -112,8 +109,8 @@ void ServerService::AddFiles(v1::ServerStatusResponse& response) const {
     tls_->Refresh();
     const ServerTls::Status status = tls_->status();
     v1::TlsState& tls = *response.mutable_tls();
-    tls.set_expires_ms(Milliseconds(status.expires));
-    tls.set_client_ca_expires_ms(Milliseconds(status.ca_expires));
+    tls.set_expires_ms(UnixMilliseconds(status.expires));
+    tls.set_client_ca_expires_ms(UnixMilliseconds(status.ca_expires));
     tls.set_reloads(status.reloads);
     tls.set_failed_reloads(status.failures);
     tls.set_error(Excerpt(status.error, kErrorBytes));
@@ -133,7 +130,7 @@ void ServerService::AddFiles(v1::ServerStatusResponse& response) const {
 
 Result<void> ServerService::AddState(const std::string& name, StateStore& store, bool with_use,
                                      WorkBudget& budget, v1::StateStatus& status) {
-  const std::int64_t bytes = kBytesOfRow + std::ssize(name);
+  const std::int64_t bytes = kBytesOfStatusRow + std::ssize(name);
   if (!budget.Charge(bytes) || !budget.ChargeAnswer(bytes)) return budget.Check();
   const auto checked = store.TryCurrentChecked(budget);
   if (!checked) return tl::unexpected(checked.error());
@@ -141,7 +138,7 @@ Result<void> ServerService::AddState(const std::string& name, StateStore& store,
   if (*checked) status.set_checksum((*checked)->checksum);
   status.set_state_name(name);
   *status.mutable_state() = ToProto(snapshot->position);
-  status.set_changed_ms(Milliseconds(snapshot->published));
+  status.set_changed_ms(UnixMilliseconds(snapshot->published));
   status.set_nodes(snapshot->nodes);
   status.set_workloads(static_cast<std::int64_t>(snapshot->admitted->size()));
   status.set_holds(snapshot->holds);

@@ -27,11 +27,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLoadState = "espalier.v1.ClusterState/LoadState";
 // Values that are read at once, while changes wait: less than a chunk has room for.
 constexpr std::size_t kPart = 500;
 
-tl::unexpected<Error> Cannot(const std::string& folder, std::string_view why) {
+tl::unexpected<Error> CannotKeep(const std::string& folder, std::string_view why) {
   return tl::unexpected(
       Error{ErrorClass::kUnavailable,
             fmt::format("states cannot be kept in {}: {}", Excerpt(folder), why)});
@@ -59,7 +58,7 @@ std::string LineOf(const std::string& name, const StatePosition& position) {
 v1::RequestLogPiece PieceOf(const StateStore::Reading& reading, v1::RequestLogPiece::Kind kind) {
   v1::RequestLogPiece piece;
   piece.set_call(-1);
-  piece.set_method(kLoadState);
+  piece.set_method(kLoadStateMethod);
   piece.set_kind(kind);
   *piece.mutable_restores() = ToProto(reading.position);
   return piece;
@@ -130,7 +129,7 @@ class StateReader {
 
   Result<void> Take(const v1::RequestLogPiece& piece, std::string_view payload) {
     if (ended_) return BadInput("more follows the end of the state");
-    if (piece.method() != kLoadState || !piece.has_restores()) {
+    if (piece.method() != kLoadStateMethod || !piece.has_restores()) {
       return BadInput("it is a log of requests and no state");
     }
     if (piece.kind() == v1::RequestLogPiece::KIND_END) return TakeEnd(piece);
@@ -192,23 +191,23 @@ class StateReader {
 
 Result<std::unique_ptr<StateFolder>> StateFolder::Open(const StateDirOptions& options,
                                                        v1::RequestLogFile file) {
-  if (!MakeFolder(options.folder)) return Cannot(options.folder, std::strerror(errno));
+  if (!MakeFolder(options.folder)) return CannotKeep(options.folder, std::strerror(errno));
   const std::string lock_path = options.folder + "/lock";
   const int lock = ::open(lock_path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
-  if (lock < 0) return Cannot(options.folder, std::strerror(errno));
+  if (lock < 0) return CannotKeep(options.folder, std::strerror(errno));
   file.set_run("state");
   file.set_number(1);
   std::unique_ptr<StateFolder> folder(new StateFolder(options, std::move(file), lock));
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    return Cannot(options.folder, "another server has it; choose another folder");
+    return CannotKeep(options.folder, "another server has it; choose another folder");
   }
   if (!MakeFolder(options.folder + "/states")) {
-    return Cannot(options.folder, std::strerror(errno));
+    return CannotKeep(options.folder, std::strerror(errno));
   }
   // What a write left behind, and whether writes are possible.
   ::unlink(folder->Next().c_str());
   const int next = ::open(folder->Next().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (next < 0) return Cannot(options.folder, std::strerror(errno));
+  if (next < 0) return CannotKeep(options.folder, std::strerror(errno));
   ::close(next);
   ::unlink(folder->Next().c_str());
   folder->ReadLast();
@@ -322,7 +321,7 @@ Result<void> StateFolder::PutInPlace(const std::string& path) const {
       SyncFolder(fs::path(path).parent_path().string())) {
     return {};
   }
-  return Cannot(options_.folder, std::strerror(errno));
+  return CannotKeep(options_.folder, std::strerror(errno));
 }
 
 void StateFolder::Remove(const std::string& name) { ::unlink(FileOf(name).c_str()); }
@@ -340,20 +339,20 @@ Result<void> StateFolder::NoteLast(const std::vector<Last>& positions) {
   for (const auto& [name, position] : positions) text += LineOf(name, position) + "\n";
   ::unlink(Next().c_str());
   const int next = ::open(Next().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (next < 0) return Cannot(options_.folder, std::strerror(errno));
+  if (next < 0) return CannotKeep(options_.folder, std::strerror(errno));
   const bool written =
       ::write(next, text.data(), text.size()) == std::ssize(text) && ::fsync(next) == 0;
   const int error = errno;
   ::close(next);
-  if (!written) return Cannot(options_.folder, std::strerror(error));
+  if (!written) return CannotKeep(options_.folder, std::strerror(error));
   return PutInPlace(LastFile());
 }
 
 Result<void> StateFolder::ForgetLast() {
   if (::unlink(LastFile().c_str()) != 0 && errno != ENOENT) {
-    return Cannot(options_.folder, std::strerror(errno));
+    return CannotKeep(options_.folder, std::strerror(errno));
   }
-  if (!SyncFolder(options_.folder)) return Cannot(options_.folder, std::strerror(errno));
+  if (!SyncFolder(options_.folder)) return CannotKeep(options_.folder, std::strerror(errno));
   return {};
 }
 

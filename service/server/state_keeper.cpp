@@ -11,6 +11,7 @@
 
 #include "host/model/excerpt.hpp"
 #include "service/server/read_configuration.hpp"
+#include "service/server/unix_time.hpp"
 #include "service/wire/cluster_state.hpp"
 
 namespace espalier {
@@ -18,10 +19,6 @@ namespace {
 
 constexpr int kRestPerWrite = 50;
 constexpr int kNiceness = 10;  // of the thread
-
-std::int64_t Milliseconds(std::chrono::system_clock::time_point time) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -208,7 +205,7 @@ v1::StateDirStatus StateKeeper::Status() const {
     state.set_state_name(name);
     *state.mutable_state() = ToProto(kept.position);
     if (kept.written.time_since_epoch().count() > 0)
-      state.set_written_ms(Milliseconds(kept.written));
+      state.set_written_ms(UnixMilliseconds(kept.written));
     state.set_bytes(kept.bytes);
   }
   for (const v1::IgnoredStateFile& ignored : ignored_) *status.add_ignored() = ignored;

@@ -13,17 +13,17 @@
 namespace espalier {
 namespace {
 
-const FieldPath kRoot("nested");
+const FieldPath kNested("nested");
 
 using References = google::protobuf::RepeatedField<std::uint32_t>;
 
-class BatchDecoder {
+class NestedBatchDecoder {
  public:
-  BatchDecoder(const v1::NestedBatch& message, WorkBudget& budget)
+  NestedBatchDecoder(const v1::NestedBatch& message, WorkBudget& budget)
       : message_(message),
         decoder_(message.strings(), budget),
-        resources_(message.resources(), kRoot, "resources", decoder_),
-        node_constraints_(message.node_constraints(), kRoot, "node_constraints", decoder_) {}
+        resources_(message.resources(), kNested, "resources", decoder_),
+        node_constraints_(message.node_constraints(), kNested, "node_constraints", decoder_) {}
 
   Result<std::vector<NestedRequest>> Decode() {
     CheckColumns();
@@ -41,7 +41,7 @@ class BatchDecoder {
     const int workloads = std::max(0, message_.group_offsets_size() - 1);
     const auto check = [&](const auto& column, int expected, bool may_be_empty,
                            std::string_view field) {
-      decoder_.CheckColumn(column.size(), expected, may_be_empty, FieldPath(kRoot, field));
+      decoder_.CheckColumn(column.size(), expected, may_be_empty, FieldPath(kNested, field));
     };
     check(message_.namespaces(), workloads, true, "namespaces");
     check(message_.names(), workloads, true, "names");
@@ -62,11 +62,11 @@ class BatchDecoder {
     check(message_.pod_sets(), groups, true, "pod_sets");
     check(message_.min_groups(), groups, true, "min_groups");
     check(message_.apart(), groups, true, "apart");
-    decoder_.CheckOffsets(message_.group_offsets(), groups, FieldPath(kRoot, "group_offsets"));
+    decoder_.CheckOffsets(message_.group_offsets(), groups, FieldPath(kNested, "group_offsets"));
   }
 
   const std::string& StringAt(const References& column, int i, std::string_view field) {
-    return decoder_.String(EntryOf(column, i), FieldPath(kRoot, field, i));
+    return decoder_.String(EntryOf(column, i), FieldPath(kNested, field, i));
   }
 
   std::optional<std::string> LevelAt(const References& column, int i, std::string_view field) {
@@ -76,7 +76,7 @@ class BatchDecoder {
 
   NestedRequest ReadWorkload(int w) {
     NestedRequest request;
-    const FieldPath path(kRoot, "group_offsets", w);
+    const FieldPath path(kNested, "group_offsets", w);
     decoder_.Charge(sizeof(NestedRequest), path);
     request.key.namespace_ = StringAt(message_.namespaces(), w, "namespaces");
     request.key.name = StringAt(message_.names(), w, "names");
@@ -89,7 +89,7 @@ class BatchDecoder {
     if (!decoder_.ok()) return request;
     request.root = ReadGroup(0);
     if (next_ < end_) {
-      decoder_.Fail(FieldPath(kRoot, "group_children", next_),
+      decoder_.Fail(FieldPath(kNested, "group_children", next_),
                     "workload {} has {} more groups than are inside its root", w, end_ - next_);
     }
     return request;
@@ -100,8 +100,8 @@ class BatchDecoder {
     const int profile = message_.profiles(w);
     if (profile == v1::PLACEMENT_PROFILE_KEP5732) return NestedProfile::kKep5732;
     if (profile != v1::PLACEMENT_PROFILE_ESPALIER) {
-      decoder_.Fail(FieldPath(kRoot, "profiles", w), "is {}; ESPALIER (2) or KEP5732 (3) expected",
-                    profile);
+      decoder_.Fail(FieldPath(kNested, "profiles", w),
+                    "is {}; ESPALIER (2) or KEP5732 (3) expected", profile);
     }
     return NestedProfile::kEspalier;
   }
@@ -110,7 +110,7 @@ class BatchDecoder {
   NestedGroup ReadGroup(int depth) {
     const int g = next_++;
     NestedGroup group;
-    const FieldPath path(kRoot, "group_names", g);
+    const FieldPath path(kNested, "group_names", g);
     decoder_.Charge(sizeof(NestedGroup), path);
     group.name = StringAt(message_.group_names(), g, "group_names");
     if (!message_.copies().empty()) group.copies = message_.copies(g);
@@ -130,7 +130,7 @@ class BatchDecoder {
 
   void ReadChildren(int g, int depth, NestedGroup& group) {
     const std::uint32_t children = message_.group_children(g);
-    const FieldPath path(kRoot, "group_children", g);
+    const FieldPath path(kNested, "group_children", g);
     if (children > static_cast<std::uint32_t>(end_ - next_)) {
       decoder_.Fail(path, "is {}; its workload has {} more groups", children, end_ - next_);
     } else if (children > 0 && depth + 1 >= kMostNestedDepth) {
@@ -150,7 +150,7 @@ class BatchDecoder {
     if (message_.ranks().empty()) return RankPlacement::kByPath;
     const int ranks = message_.ranks(g);
     if (ranks < v1::NESTED_RANK_PLACEMENT_BY_PATH || ranks > v1::NESTED_RANK_PLACEMENT_STRIPED) {
-      decoder_.Fail(FieldPath(kRoot, "ranks", g), "is {}; 0 to {} expected", ranks,
+      decoder_.Fail(FieldPath(kNested, "ranks", g), "is {}; 0 to {} expected", ranks,
                     static_cast<int>(v1::NESTED_RANK_PLACEMENT_STRIPED));
       return RankPlacement::kByPath;
     }
@@ -159,7 +159,7 @@ class BatchDecoder {
 
   void ReadPods(int g, NestedGroup& group) {
     const std::uint32_t reference = EntryOf(message_.pods(), g);
-    const FieldPath path(kRoot, "pods", g);
+    const FieldPath path(kNested, "pods", g);
     const auto* shape = decoder_.Row(message_.shapes(), reference, path);
     if (shape == nullptr) {
       if (EntryOf(message_.min_counts(), g) != 0 || EntryOf(message_.max_counts(), g) != 0) {
@@ -167,7 +167,7 @@ class BatchDecoder {
       }
       return;
     }
-    const FieldPath shape_path(kRoot, "shapes", static_cast<std::int64_t>(reference) - 1);
+    const FieldPath shape_path(kNested, "shapes", static_cast<std::int64_t>(reference) - 1);
     const FieldPath requests_path(shape_path, "requests");
     if (shape->requests() == 0) {
       decoder_.Fail(requests_path,
@@ -180,12 +180,12 @@ class BatchDecoder {
     pods.pod_template = node_constraints_.Get(shape->node_constraints(),
                                               FieldPath(shape_path, "node_constraints"), decoder_);
     pods.min_count =
-        PodCount(EntryOf(message_.min_counts(), g), FieldPath(kRoot, "min_counts", g), decoder_);
+        PodCount(EntryOf(message_.min_counts(), g), FieldPath(kNested, "min_counts", g), decoder_);
     pods.max_count =
-        PodCount(EntryOf(message_.max_counts(), g), FieldPath(kRoot, "max_counts", g), decoder_);
+        PodCount(EntryOf(message_.max_counts(), g), FieldPath(kNested, "max_counts", g), decoder_);
     const std::uint32_t pod_set = EntryOf(message_.pod_sets(), g);
     if (pod_set > static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max())) {
-      decoder_.Fail(FieldPath(kRoot, "pod_sets", g), "is {}; no workload has as many", pod_set);
+      decoder_.Fail(FieldPath(kNested, "pod_sets", g), "is {}; no workload has as many", pod_set);
       return;
     }
     pods.pod_set = static_cast<std::int32_t>(pod_set) - 1;
@@ -196,7 +196,7 @@ class BatchDecoder {
     const v1::RunningPods& running = message_.running_pods(running_);
     if (static_cast<std::int64_t>(running.group()) > g) return;
     if (static_cast<std::int64_t>(running.group()) < g) return ReadRunning(g);
-    const FieldPath path(kRoot, "running_pods", running_++);
+    const FieldPath path(kNested, "running_pods", running_++);
     for (int i = 0; i < running.leaves_size() && decoder_.ok(); ++i) {
       const FieldPath leaf(path, "leaves", i);
       decoder_.Charge(sizeof(std::string), leaf);
@@ -207,7 +207,7 @@ class BatchDecoder {
   // The next entry is of no group that is still to come; `g`: at which that shows.
   void ReadRunning(int g) {
     const std::uint32_t group = message_.running_pods(running_).group();
-    const FieldPath entry(kRoot, "running_pods", running_);
+    const FieldPath entry(kNested, "running_pods", running_);
     const FieldPath path(entry, "group");
     if (g < 0 && static_cast<std::int64_t>(group) >= message_.group_names_size()) {
       decoder_.Fail(path, "is {}; there are only {}", group, message_.group_names_size());
@@ -225,7 +225,7 @@ class BatchDecoder {
   int running_ = 0;  // of running_pods
 };
 
-class BatchEncoder {
+class NestedBatchEncoder {
  public:
   v1::NestedBatch Encode(std::span<const NestedRequest> requests) {
     message_.add_group_offsets(0);
@@ -299,17 +299,17 @@ std::optional<NestedStatus> StatusOf(int status) {
   return std::nullopt;
 }
 
-class AnswerDecoder {
+class NestedAnswerDecoder {
  public:
-  AnswerDecoder(const v1::NestedAnswerBatch& message, WorkBudget& budget)
+  NestedAnswerDecoder(const v1::NestedAnswerBatch& message, WorkBudget& budget)
       : message_(message), decoder_(message.strings(), budget) {}
 
   Result<std::vector<NestedAnswer>> Decode(std::size_t requests) {
     decoder_.CheckColumn(message_.workloads_size(), static_cast<std::int64_t>(requests), false,
-                         FieldPath(kRoot, "workloads"));
+                         FieldPath(kNested, "workloads"));
     std::vector<NestedAnswer> answers;
     for (int w = 0; w < message_.workloads_size() && decoder_.ok(); ++w) {
-      const FieldPath path(kRoot, "workloads", w);
+      const FieldPath path(kNested, "workloads", w);
       const v1::NestedWorkloadAnswer& workload = message_.workloads(w);
       decoder_.Charge(sizeof(NestedAnswer), path);
       NestedAnswer& answer = answers.emplace_back();
@@ -374,11 +374,11 @@ Result<void> WriteGroup(const NestedGroupAnswer& group, StringTable& strings,
 }  // namespace
 
 Result<std::vector<NestedRequest>> FromProto(const v1::NestedBatch& message, WorkBudget& budget) {
-  return BatchDecoder(message, budget).Decode();
+  return NestedBatchDecoder(message, budget).Decode();
 }
 
 v1::NestedBatch ToProto(std::span<const NestedRequest> requests) {
-  return BatchEncoder().Encode(requests);
+  return NestedBatchEncoder().Encode(requests);
 }
 
 v1::NestedStatus ToProto(NestedStatus status) {
@@ -422,7 +422,7 @@ Result<v1::NestedAnswerBatch> ToProto(std::span<const NestedAnswer> answers, Wor
 
 Result<std::vector<NestedAnswer>> FromProto(const v1::NestedAnswerBatch& message,
                                             std::size_t requests, WorkBudget& budget) {
-  return AnswerDecoder(message, budget).Decode(requests);
+  return NestedAnswerDecoder(message, budget).Decode(requests);
 }
 
 }  // namespace espalier

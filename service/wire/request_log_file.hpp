@@ -15,6 +15,9 @@
 
 namespace espalier {
 
+// The method whose pieces hold a whole state, in request logs and in kept states.
+inline constexpr const char* kLoadStateMethod = "espalier.v1.ClusterState/LoadState";
+
 inline constexpr const char* kRequestLogSuffix = ".requests";
 
 // A file of a request log that is being written.

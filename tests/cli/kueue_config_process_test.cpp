@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/cli/data_folders.hpp"
 #include "tests/cli/process.hpp"
 
 namespace espalier {
@@ -11,7 +12,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string kData = ESPALIER_SOURCE_DIR "/tests/cli/data/";
 const std::string kCluster = kData + "excluded-prefix.yaml";
 const std::string kConfig = kData + "kueue-config.yaml";
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/cli/data_folders.hpp"
 #include "tests/cli/process.hpp"
 
 namespace espalier {
@@ -15,8 +16,6 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-const std::string kData = ESPALIER_SOURCE_DIR "/tests/cli/data/";
-const std::string kDumps = ESPALIER_SOURCE_DIR "/tests/data/dumps/";
 const std::vector<std::string> kRealCluster = {"place", kDumps + "before.json.gz",
                                                kDumps + "extra.json"};
 

@@ -326,6 +326,54 @@ TEST(BestEffort, EveryCommandTellsPodsThatAreLeft) {
               HasSubstr("in part: 2 of 3 pods are placed"));
 }
 
+// R25.3: each replica is a gang of its own, so that one without a place is one that is not placed.
+TEST(Replicas, WithoutAPlaceAreNotPlaced) {
+  const std::string text = Cluster({"b2r1", "b2r2"}) + R"(---
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: l, labels: {kueue.x-k8s.io/queue-name: q}}
+spec:
+  replicas: 3
+  leaderWorkerTemplate:
+    size: 2
+    workerTemplate:
+      metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: cloud/rack}}
+      spec: {containers: [{name: c, resources: {requests: {cpu: 4}}}]}
+)";
+  for (const char* command : {"place", "cycle"}) {
+    const auto run = [&](std::vector<std::string> options) {
+      options.insert(options.begin(), {command, "-", "--profile", "espalier"});
+      return RunEspalier(options, text);
+    };
+    const ProcessResult result = run({});
+    EXPECT_EQ(result.exit_code, 1) << result.output;
+    EXPECT_THAT(result.output, HasSubstr("in part"));
+    EXPECT_EQ(run({"--best-effort"}).exit_code, 0);
+  }
+}
+
+// R21.14.
+TEST(ResourceLimits, HoldForEveryCommand) {
+  const auto job = [](const char* name, const char* cpu) {
+    return std::string("---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: ") + name +
+           ", labels: {kueue.x-k8s.io/queue-name: q}}\nspec: {suspend: true, template: {spec: "
+           "{containers: [{name: c, resources: {requests: {cpu: " +
+           cpu + "}}}]}}}\n";
+  };
+  const std::string text = Cluster({}) +
+                           "---\napiVersion: v1\nkind: LimitRange\nmetadata: {name: l}\nspec: "
+                           "{limits: [{type: Pod, max: {cpu: 3}}]}\n" +
+                           job("four", "4") + job("three", "3");
+  const auto says = AllOf(HasSubstr("resources didn't satisfy LimitRange constraints"),
+                          HasSubstr("requests must not be above the limitRange max"));
+  const ProcessResult place = RunEspalier({"place", "-"}, text);
+  EXPECT_EQ(place.exit_code, 1) << place.errors;
+  EXPECT_THAT(place.output, AllOf(says, HasSubstr("1 placed, 1 not placed")));
+  EXPECT_THAT(RunEspalier({"explain", "four", "-"}, text).errors, says);
+  EXPECT_EQ(RunEspalier({"explain", "three", "-"}, text).exit_code, 0);
+  EXPECT_THAT(RunEspalier({"cycle", "-", "--until-stable"}, text).output, says);
+}
+
 // Pods of a group of Kueue's whose Workload is not in the input use their nodes all the same.
 TEST(RunningGangs, OfKueueUseWhatTheyRequest) {
   std::string text = Cluster({"b1r2", "b2r1", "b2r2"});

@@ -7,12 +7,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "tests/cli/data_folders.hpp"
 #include "tests/cli/process.hpp"
 
 namespace espalier {
 namespace {
-
-const std::string kDumps = ESPALIER_SOURCE_DIR "/tests/data/dumps/";
 
 TEST(ServeProcess, AnswersWithTheSameBytesAsALocalRun) {
   const std::string address = SocketAddress();

@@ -55,7 +55,8 @@ ClusterStateInput FullHosts(const std::vector<std::string>& hosts,
 }
 
 VictimSets Find(const ClusterStateInput& input, const WorkloadRequest& request,
-                const std::vector<PricedVictim>& victims, std::int64_t most_trials = kMostTrials) {
+                const std::vector<PricedVictim>& victims,
+                std::int64_t most_trials = kMostVictimTrials) {
   const ClusterState state = BuildState(input);
   auto found = FindVictimSets(Engine(MakeCpuBackend(1), {}), state, request, victims, most_trials);
   if (!found) ADD_FAILURE() << found.error().message;

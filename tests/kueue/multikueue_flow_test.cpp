@@ -100,7 +100,7 @@ TEST_F(MultiKueueFlowTest, OneToFiveToThree) {  // W6.1 to W6.5
               ElementsAre("worker: scale-up: reported", "multikueue: moved to the manager",
                           "manager: new-slice", "manager: admitted", "multikueue: synced",
                           "worker: pods: 4 of small-group start"));
-  EXPECT_EQ(state_.worker.job.runs, (PodCounts{{"head", 1}, {"small-group", 5}}));
+  EXPECT_EQ(state_.worker.job.runs, (CountsByPodSet{{"head", 1}, {"small-group", 5}}));
   EXPECT_EQ(state_.worker.job.prebuilt_workload, "rayjob-w-slice-2");
   EXPECT_TRUE(HasCondition(Manager("rayjob-w"), kFinished));
   EXPECT_EQ(Manager("rayjob-w-slice-2").pod_sets[1].count, 5);
@@ -111,7 +111,7 @@ TEST_F(MultiKueueFlowTest, OneToFiveToThree) {  // W6.1 to W6.5
   EXPECT_THAT(Run(state_), ElementsAre("worker: scale-down: reported",
                                        "multikueue: moved to the manager", "manager: in-place",
                                        "multikueue: synced", "worker: pods: 2 of small-group end"));
-  EXPECT_EQ(state_.worker.job.runs, (PodCounts{{"head", 1}, {"small-group", 3}}));
+  EXPECT_EQ(state_.worker.job.runs, (CountsByPodSet{{"head", 1}, {"small-group", 3}}));
   EXPECT_EQ(state_.worker.job.prebuilt_workload, "rayjob-w-slice-2");
   EXPECT_EQ(Manager("rayjob-w-slice-2").admission->pod_set_assignments[1].count, 3);
 }
@@ -170,7 +170,7 @@ TEST_F(SlicesPerReplicaTest, GoIntoBothClustersAndAreFoldedThere) {
                           "manager: slices-per-replica", "manager: 3 of 3 admitted",
                           "multikueue: synced", "manager: folded into team/rayjob-w",
                           "multikueue: synced", "worker: pods: 3 of small-group start"));
-  EXPECT_EQ(state_.worker.job.runs, (PodCounts{{"head", 1}, {"small-group", 4}}));
+  EXPECT_EQ(state_.worker.job.runs, (CountsByPodSet{{"head", 1}, {"small-group", 4}}));
   EXPECT_EQ(state_.worker.job.prebuilt_workload, "rayjob-w") << "the workload stays";
   EXPECT_THAT(Unfinished(), ElementsAre("rayjob-w"));
   for (const std::vector<Workload>* workloads :
@@ -202,7 +202,7 @@ TEST_F(SlicesPerReplicaTest, APartStartsWhileTheOthersWait) {
   EXPECT_THAT(lines, Contains("worker: pods: 6 of small-group start"));
   EXPECT_THAT(lines.back(), HasSubstr("manager: waits: couldn't assign flavors to pod set "
                                       "small-group: insufficient unused quota for cpu"));
-  EXPECT_EQ(state_.worker.job.runs, (PodCounts{{"head", 1}, {"small-group", 7}}));
+  EXPECT_EQ(state_.worker.job.runs, (CountsByPodSet{{"head", 1}, {"small-group", 7}}));
   EXPECT_THAT(Unfinished(), ElementsAre("rayjob-w", "rayjob-w-replica-7", "rayjob-w-replica-8"));
   EXPECT_TRUE(HasCondition(Manager("rayjob-w"), kResizeRequested));
   EXPECT_THAT(Run(state_), SizeIs(1)) << "nothing is asked twice";
@@ -276,7 +276,7 @@ TEST_F(MultiKueueFlowTest, TheRequestNamesWhatDiffers) {
   EXPECT_EQ(step->writes[0].cluster, "w1");
   EXPECT_EQ(step->writes[0].field, "metadata.annotations[kueue.x-k8s.io/scale-request]");
   EXPECT_EQ(step->writes[0].value, "{\"small-group\":5}");
-  EXPECT_EQ(step->runs, (PodCounts{{"head", 1}, {"small-group", 1}}));  // it runs on
+  EXPECT_EQ(step->runs, (CountsByPodSet{{"head", 1}, {"small-group", 1}}));  // it runs on
 }
 
 // Somebody stops after any write of any step; whoever comes next knows the objects alone.
@@ -332,7 +332,7 @@ TEST_F(MultiKueueFlowTest, ASliceWithoutQuotaWaitsAndTheJobRunsOn) {
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_THAT(lines[3], HasSubstr("manager: waits: couldn't assign flavors to pod set "
                                   "small-group: insufficient unused quota for cpu"));
-  EXPECT_EQ(state_.worker.job.runs, (PodCounts{{"head", 1}, {"small-group", 1}}));
+  EXPECT_EQ(state_.worker.job.runs, (CountsByPodSet{{"head", 1}, {"small-group", 1}}));
   EXPECT_FALSE(HasCondition(Manager("rayjob-w"), kFinished));
 
   // It scales back before the slice was admitted: the slice changes in place.
@@ -405,7 +405,7 @@ TEST_F(MultiKueueFlowTest, OtherJobsAreLeftAlone) {
 }
 
 TEST_F(MultiKueueFlowTest, ALateRequestChangesNothing) {  // W6.2
-  const PodCounts late = {{"small-group", 4}};
+  const CountsByPodSet late = {{"small-group", 4}};
   for (const std::int64_t wanted : {5, 4, 2}) {
     state_.worker.job.counts["small-group"] = wanted;
     Run(state_);

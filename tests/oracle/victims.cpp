@@ -14,8 +14,6 @@ WorkloadAnswer AnswerWithout(OracleInput input, const WorkloadRequest& request,
   return Answer(input, request);
 }
 
-bool Fits(const WorkloadAnswer& answer) { return answer.FirstFailure() == nullptr; }
-
 }  // namespace
 
 VictimsAnswer FindVictims(const OracleInput& input, const WorkloadRequest& request,

@@ -14,11 +14,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::string ErrorOf(const std::string& text) {
-  const auto read = ReadClusterText("f", text);
-  return read ? "" : read.error().message;
-}
-
 std::string PodText(const std::string& name, const std::string& spec,
                     const std::string& metadata = "") {
   return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
@@ -463,6 +458,21 @@ TEST(JobSets, StartInAnOrderThatThereIs) {
               HasSubstr("there is no such status, got \"Done\"; want Ready or Complete"));
   EXPECT_THAT(error(R"("startupPolicy": {"startupPolicyOrder": "Sorted"}, )", ""),
               HasSubstr("there is no such startupPolicyOrder"));
+}
+
+TEST(Jobs, HaveACompletionModeThatThereIs) {
+  const auto job = [](const std::string& mode) {
+    return R"({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec":
+        {"completionMode": ")" +
+           mode + R"(", "template": {"spec": {"containers": [{}]}}}})";
+  };
+  EXPECT_EQ(ErrorOf(job("Indexed")), "");
+  EXPECT_THAT(ErrorOf(job("Ordered")),
+              HasSubstr("spec.completionMode: there is no such completionMode, got \"Ordered\"; "
+                        "want NonIndexed or Indexed"));
+  const ClusterRead read = Read(job("indexed"));
+  EXPECT_EQ(read.gang_workloads.at(0).gang_groups.at(0).mode, GangMode::kGang);
+  EXPECT_THAT(read.diagnostics.RenderWarnings(), HasSubstr("completionMode"));
 }
 
 // What Volcano's webhook fills in: what the tasks need, which is all of their pods where they do

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/readers/cluster_files.hpp"
 #include "host/readers/redaction.hpp"
+#include "tests/readers/read_text.hpp"
 
 namespace espalier {
 namespace {
@@ -14,17 +14,6 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 constexpr Amount kMi = Amount{1} << 20;
-
-ClusterRead Read(const std::string& text) {
-  auto read = ReadClusterText("f", text);
-  EXPECT_TRUE(read) << read.error().message;
-  return read ? *std::move(read) : ClusterRead();
-}
-
-std::string ErrorOf(const std::string& text) {
-  const auto read = ReadClusterText("f", text);
-  return read ? "" : read.error().message;
-}
 
 // The pod sets of the only workload in the text.
 std::vector<PodSet> PodSetsOf(const std::string& text) {

@@ -106,6 +106,22 @@ TEST(PodWorkloads, StandForTheDeploymentOfThePods) {
   EXPECT_THAT(Units(without), ElementsAre("d-0, q, 0: main x 1 of 1000m"));
 }
 
+// Pods of an elastic job name the first Workload of its chain of slices (W5.1).
+TEST(PodWorkloads, OfAChainOfSlicesStandForItsPods) {
+  const std::string pod =
+      Pod({.name = "p", .annotations = "kueue.x-k8s.io/workload-slice-name: first"});
+  const auto slice = [](const std::string& name, const std::string& of) {
+    return KueueWorkload(name, "annotations: {kueue.x-k8s.io/workload-slice-name: " + of + "}");
+  };
+  for (const std::string& workload : {KueueWorkload("first", ""), slice("second", "first")}) {
+    const ClusterRead read = Read({pod, workload});
+    EXPECT_EQ(read.cluster.workloads.size(), 1u);
+    EXPECT_THAT(read.facts.skipped, IsEmpty());
+  }
+  EXPECT_THAT(Read({pod, slice("second", "other")}).facts.skipped,
+              Contains(Pair("Pod whose Workload is not in the input", 1u)));
+}
+
 TEST(PodWorkloads, OfAGroupStandForTheStatefulSet) {
   const auto pod = [](const std::string& spec) {
     return Pod({.name = "s-0",

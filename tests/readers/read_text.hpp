@@ -17,6 +17,12 @@ inline ClusterRead Read(const std::string& text) {
   return read ? *std::move(read) : ClusterRead();
 }
 
+// Returns why a text is refused; "" when it is not.
+inline std::string ErrorOf(const std::string& text) {
+  const auto read = ReadClusterText("f", text);
+  return read ? "" : read.error().message;
+}
+
 // "name: pod set x count, ...", or why it waits.
 inline std::vector<std::string> Units(const ClusterRead& read) {
   std::vector<std::string> units;

@@ -35,7 +35,7 @@ class RemoteFlow : public testing::Test {
   }
 
   // What the flow in this process says, with these counts of the job.
-  static v1::PlanFlowResponse Here(const PodCounts& counts) {
+  static v1::PlanFlowResponse Here(const CountsByPodSet& counts) {
     const ReadOptions options{.with_owned_jobs = true};
     auto state = MakeMultiKueueState(
         *ReadClusterText("manager", FileText("manager.yaml"), options),

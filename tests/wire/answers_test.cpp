@@ -8,8 +8,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
-
 TEST(AnswerBatch, RoundTripKeepsEveryAnswer) {
   for (std::uint32_t seed = 0; seed < 50; ++seed) {
     const auto requests = SampleRequests(seed, 20);

@@ -7,8 +7,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
-
 void ExpectEqual(const ClusterStateInput& a, const ClusterStateInput& b) {
   EXPECT_EQ(a.nodes, b.nodes);
   EXPECT_EQ(a.topologies, b.topologies);

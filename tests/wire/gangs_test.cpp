@@ -9,11 +9,10 @@
 
 #include "service/wire/workloads.hpp"
 #include "tests/server/small_cluster.hpp"
+#include "tests/wire/wire_samples.hpp"
 
 namespace espalier {
 namespace {
-
-constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
 
 std::vector<WorkloadRequest> ThreeGangs() {
   std::vector<WorkloadRequest> gangs = {MakeGang("a", 2), MakeGang("b", 3), MakeGang("c", 4)};

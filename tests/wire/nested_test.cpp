@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "host/nested/nested_steps.hpp"
+#include "tests/wire/wire_samples.hpp"
 
 namespace espalier {
 namespace {
-
-constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
 
 NestedGroup Pods(std::string name, std::int32_t least, std::int32_t most) {
   NestedGroup group;

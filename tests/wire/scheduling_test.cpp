@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/wire/object_samples.hpp"
+#include "tests/wire/wire_samples.hpp"
 
 namespace espalier {
 namespace {
-
-constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
 
 template <class Message>
 auto Decode(const Message& message, std::int64_t budget_bytes = kPlenty) {

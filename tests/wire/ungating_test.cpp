@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/wire/object_samples.hpp"
+#include "tests/wire/wire_samples.hpp"
 
 namespace espalier {
 namespace {
-
-constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
 
 std::string ErrorOf(const v1::UngateRequest& message) {
   WorkBudget budget(kPlenty);

@@ -1,6 +1,7 @@
 // Values that use every field the wire carries.
 #pragma once
 
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "host/packing/cluster_state.hpp"
 
 namespace espalier {
+
+inline constexpr std::int64_t kPlenty = std::int64_t{1} << 30;  // of memory to decode with
 
 inline StringMap SampleMap(std::mt19937& random, const char* prefix) {
   StringMap map;

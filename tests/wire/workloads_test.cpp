@@ -7,8 +7,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::int64_t kPlenty = std::int64_t{1} << 30;
-
 Result<std::vector<WorkloadRequest>> Decode(const v1::WorkloadBatch& message,
                                             std::int64_t budget_bytes = kPlenty) {
   WorkBudget budget(budget_bytes);

@@ -10,6 +10,7 @@
 
 #include "host/kueue/cycle/preemption.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/names_text.hpp"
 #include "host/what_if/prefix_search.hpp"
 
 namespace espalier {
@@ -69,15 +70,6 @@ class QuotaRoom final : public OtherRoom {
   std::vector<QuotaUsage> usage_;  // of the candidates
 };
 
-std::string Named(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kMostNamed);
-  const std::string more =
-      shown == names.size() ? "" : fmt::format(" and {} more", names.size() - shown);
-  return fmt::format(
-      "{}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-      more);
-}
-
 }  // namespace
 
 std::optional<VictimsAnswer> FindVictims(const NeedsVictims& asked, const ClusterState& state,
@@ -114,9 +106,9 @@ std::optional<VictimsAnswer> FindVictims(const NeedsVictims& asked, const Cluste
   }
   std::vector<std::string> names;
   for (const std::size_t target : found->targets) names.push_back(Excerpt(victims[target].name));
-  return VictimsAnswer{
-      .note = fmt::format("{} would have {} preempted for it: {}", who, names.size(), Named(names)),
-      .placement = std::move(found->answer)};
+  return VictimsAnswer{.note = fmt::format("{} would have {} preempted for it: {}", who,
+                                           names.size(), NamesText(names, kMostNamed)),
+                       .placement = std::move(found->answer)};
 }
 
 }  // namespace espalier

@@ -32,7 +32,7 @@ constexpr std::int64_t kMostNewReplicas = 10000;
 
 using Counts = std::vector<std::int64_t>;  // of pod sets, in spec order
 
-Counts CountsOf(const Workload& workload) {
+Counts PodSetCounts(const Workload& workload) {
   Counts counts;
   for (const PodSet& pod_set : workload.pod_sets) counts.push_back(pod_set.count);
   return counts;
@@ -62,10 +62,10 @@ struct Family {
   std::vector<Workload*> replicas;  // slices per replica, by name
 };
 
-class Planner {
+class ResizePlanner {
  public:
-  Planner(Cluster& cluster, std::optional<ClusterState> state, const Engine& engine,
-          const ResizeRequest& request)
+  ResizePlanner(Cluster& cluster, std::optional<ClusterState> state, const Engine& engine,
+                const ResizeRequest& request)
       : cluster_(cluster),
         engine_(engine),
         request_(request),
@@ -73,11 +73,11 @@ class Planner {
         names_(cluster_.workloads, request.workload.namespace_) {
     if (state) SetState(*std::move(state));
   }
-  Planner(const Planner&) = delete;
-  Planner& operator=(const Planner&) = delete;
+  ResizePlanner(const ResizePlanner&) = delete;
+  ResizePlanner& operator=(const ResizePlanner&) = delete;
 
   // Leaves the cluster as it was.
-  ~Planner() {
+  ~ResizePlanner() {
     for (auto& [index, workload] : before_) cluster_.workloads[index] = std::move(workload);
   }
 
@@ -172,7 +172,7 @@ class Planner {
   }
 
   void Decide(const Family& family, const Counts& wanted) {
-    const Counts counts = CountsOf(*current_);
+    const Counts counts = PodSetCounts(*current_);
     if (wanted == counts) return;
     if (!HasReservation(*current_)) {
       SetCounts(wanted, *current_);
@@ -554,7 +554,7 @@ std::string_view ToString(ResizeDecision decision) {
 
 Result<std::vector<std::int64_t>> WantedCounts(
     const Workload& workload, std::span<const std::pair<std::string, std::int64_t>> named) {
-  Counts counts = CountsOf(workload);
+  Counts counts = PodSetCounts(workload);
   std::set<std::string_view> seen;
   for (const auto& [name, count] : named) {
     if (!seen.insert(name).second) {
@@ -579,12 +579,12 @@ Result<std::vector<std::int64_t>> WantedCounts(
 
 Result<ResizePlan> PlanResize(Cluster& cluster, const Engine& engine,
                               const ResizeRequest& request) {
-  return Planner(cluster, std::nullopt, engine, request).Run();
+  return ResizePlanner(cluster, std::nullopt, engine, request).Run();
 }
 
 Result<ResizePlan> PlanResize(Cluster& cluster, ClusterState state, const Engine& engine,
                               const ResizeRequest& request) {
-  return Planner(cluster, std::move(state), engine, request).Run();
+  return ResizePlanner(cluster, std::move(state), engine, request).Run();
 }
 
 FeatureGates ResizeGates(FeatureGates gates) {

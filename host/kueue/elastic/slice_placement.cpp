@@ -32,7 +32,7 @@ bool HasPods(const PodSetAssignment* assignment) {
 }
 
 // The old pods of one pod set: how far they are together, and where.
-struct Place {
+struct SlicePlace {
   const Topology* topology = nullptr;
   std::vector<std::string> path;  // the values that all of them share
 };
@@ -124,7 +124,7 @@ std::vector<Workload> NearVariants(const Workload& slice, const Workload& old,
     fresh.annotations.Erase(kElasticJobAnnotation);
     return {fresh};
   }
-  std::vector<Place> places(slice.pod_sets.size());
+  std::vector<SlicePlace> places(slice.pod_sets.size());
   Workload free = slice;
   std::size_t most = 0;   // levels that some pod set may be held in
   std::size_t least = 0;  // levels that some pod set must be held in
@@ -144,7 +144,7 @@ std::vector<Workload> NearVariants(const Workload& slice, const Workload& old,
     const Topology* topology = TopologyOf(*assignment, lookup);
     if (!level || topology == nullptr) continue;
     const std::size_t asked = LevelOf(*topology, *level).value_or(0) + 1;
-    Place& place = places[i];
+    SlicePlace& place = places[i];
     place.topology = topology;
     const auto leaves = paths.PathsOf(*assignment->topology_assignment, *topology, cluster);
     if (!leaves.empty()) place.path = leaves.front();
@@ -159,7 +159,7 @@ std::vector<Workload> NearVariants(const Workload& slice, const Workload& old,
   for (std::size_t levels = most + 1; levels-- > least;) {
     Workload& variant = variants.emplace_back(free);
     for (std::size_t i = 0; i < places.size(); ++i) {
-      const Place& place = places[i];
+      const SlicePlace& place = places[i];
       for (std::size_t level = 0; level < std::min(levels, place.path.size()); ++level) {
         variant.pod_sets[i].pod_template.node_selector.Set(place.topology->levels[level],
                                                            place.path[level]);

@@ -6,11 +6,6 @@
 
 namespace espalier {
 
-std::string_view SliceName(const Workload& workload) {
-  const std::string* name = workload.annotations.Find(kSliceNameAnnotation);
-  return name != nullptr && !name->empty() ? *name : workload.key.name;
-}
-
 bool IsElasticJob(const Workload& workload) {
   const std::string* value = workload.annotations.Find(kElasticJobAnnotation);
   return value != nullptr && *value == "true";

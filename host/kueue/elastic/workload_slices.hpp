@@ -13,13 +13,6 @@ namespace espalier {
 inline constexpr std::string_view kSliceReplacementFor =
     "kueue.x-k8s.io/workload-slice-replacement-for";
 
-// The annotation that names the first workload of a chain of slices, on its successors and on the
-// pods of all.
-inline constexpr std::string_view kSliceNameAnnotation = "kueue.x-k8s.io/workload-slice-name";
-
-// Returns the name of the first workload of the chain: that of the workload itself without one.
-std::string_view SliceName(const Workload& workload);
-
 // Returns whether the workload's job may be resized while it runs: whether it carries the
 // annotation `kueue.x-k8s.io/elastic-job: "true"` (W5.1).
 bool IsElasticJob(const Workload& workload);

@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-std::string Json(const PodCounts& counts) {
+std::string Json(const CountsByPodSet& counts) {
   std::vector<std::string> parts;
   for (const auto& [name, count] : counts) parts.push_back(fmt::format("\"{}\":{}", name, count));
   return fmt::format("{{{}}}", fmt::join(parts, ","));
@@ -21,7 +21,7 @@ std::string Json(const PodCounts& counts) {
 
 }  // namespace
 
-std::string Text(const PodCounts& counts) {
+std::string Text(const CountsByPodSet& counts) {
   std::vector<std::string> parts;
   for (const auto& [name, count] : counts) parts.push_back(fmt::format("{}={}", name, count));
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -31,21 +31,21 @@ std::string AnnotationField(std::string_view key) {
   return fmt::format("metadata.annotations[{}]", key);
 }
 
-PodCounts CountsOf(const Workload& workload) {
-  PodCounts counts;
+CountsByPodSet CountsOf(const Workload& workload) {
+  CountsByPodSet counts;
   for (const PodSet& pod_set : workload.pod_sets) counts[pod_set.name] = pod_set.count;
   return counts;
 }
 
-PodCounts With(const Workload& workload, const PodCounts& request) {
-  PodCounts counts = CountsOf(workload);
+CountsByPodSet With(const Workload& workload, const CountsByPodSet& request) {
+  CountsByPodSet counts = CountsOf(workload);
   for (const auto& [name, count] : request) {
     if (counts.contains(name)) counts[name] = count;
   }
   return counts;
 }
 
-bool NamesAny(const Workload& workload, const PodCounts& request) {
+bool NamesAny(const Workload& workload, const CountsByPodSet& request) {
   return std::ranges::any_of(workload.pod_sets,
                              [&](const PodSet& pod_set) { return request.contains(pod_set.name); });
 }
@@ -55,14 +55,16 @@ const Workload* Find(const std::vector<Workload>& workloads, const ObjectKey& ke
   return found == workloads.end() ? nullptr : &*found;
 }
 
-FlowWrite SetRequest(std::string cluster, const ObjectKey& workload, const PodCounts& request) {
-  return {std::move(cluster), "Workload",        workload, AnnotationField(kScaleRequestAnnotation),
-          Json(request),      PodCounts(request)};
+FlowWrite SetRequest(std::string cluster, const ObjectKey& workload,
+                     const CountsByPodSet& request) {
+  return {std::move(cluster), "Workload",
+          workload,           AnnotationField(kScaleRequestAnnotation),
+          Json(request),      CountsByPodSet(request)};
 }
 
 FlowWrite ClearRequest(std::string cluster, const ObjectKey& workload) {
   return {std::move(cluster), "Workload", workload, AnnotationField(kScaleRequestAnnotation), "",
-          PodCounts()};
+          CountsByPodSet()};
 }
 
 FlowWrite WriteWorkload(std::string cluster, Workload workload, std::string field,
@@ -75,7 +77,7 @@ FlowWrite WriteWorkload(std::string cluster, Workload workload, std::string fiel
 FlowWrite WriteCounts(const std::string& cluster, const Workload& from, Workload to) {
   std::vector<std::string> fields;
   std::vector<std::string> values;
-  const PodCounts before = CountsOf(from);
+  const CountsByPodSet before = CountsOf(from);
   for (const auto& [name, count] : CountsOf(to)) {
     const auto known = before.find(name);
     if (known != before.end() && known->second == count) continue;
@@ -93,7 +95,7 @@ std::vector<std::string> NamesOf(const Workload& workload) {
 }
 
 Workload WithCountsOf(Workload workload, const Workload& other) {
-  const PodCounts counts = CountsOf(other);
+  const CountsByPodSet counts = CountsOf(other);
   for (PodSet& pod_set : workload.pod_sets) {
     const auto count = counts.find(pod_set.name);
     if (count != counts.end()) pod_set.count = static_cast<std::int32_t>(count->second);
@@ -126,7 +128,7 @@ void CarryOut(const FlowStep& step, std::size_t writes, MultiKueueState& state) 
     } else if (const auto* job = std::get_if<ScaledJob>(&write.after)) {
       state.worker.job = *job;
     } else {
-      const auto& request = std::get<PodCounts>(write.after);
+      const auto& request = std::get<CountsByPodSet>(write.after);
       ScaleRequests& requests = at_manager ? state.manager_requests : state.worker.requests;
       if (request.empty()) {
         requests.erase(write.object);

@@ -13,19 +13,19 @@ namespace espalier {
 inline constexpr const char* kManager = "manager";
 
 // Returns a text such as "head=1, small-group=5".
-std::string Text(const PodCounts& counts);
+std::string Text(const CountsByPodSet& counts);
 
 // Returns the name of the field of an annotation.
 std::string AnnotationField(std::string_view key);
 
 // Returns the counts of the workload's pod sets.
-PodCounts CountsOf(const Workload& workload);
+CountsByPodSet CountsOf(const Workload& workload);
 
 // Returns the counts of `workload` with those of a request in their place.
-PodCounts With(const Workload& workload, const PodCounts& request);
+CountsByPodSet With(const Workload& workload, const CountsByPodSet& request);
 
 // Returns whether a request names a pod set of the workload.
-bool NamesAny(const Workload& workload, const PodCounts& request);
+bool NamesAny(const Workload& workload, const CountsByPodSet& request);
 
 // Returns the names of the pod sets, in ascending order.
 std::vector<std::string> NamesOf(const Workload& workload);
@@ -37,7 +37,7 @@ Workload WithCountsOf(Workload workload, const Workload& other);
 const Workload* Find(const std::vector<Workload>& workloads, const ObjectKey& key);
 
 // Return writes of the scale request of a workload.
-FlowWrite SetRequest(std::string cluster, const ObjectKey& workload, const PodCounts& request);
+FlowWrite SetRequest(std::string cluster, const ObjectKey& workload, const CountsByPodSet& request);
 FlowWrite ClearRequest(std::string cluster, const ObjectKey& workload);
 
 // Returns a write of a workload, `workload` afterwards.

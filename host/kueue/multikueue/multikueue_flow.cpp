@@ -128,8 +128,8 @@ class Flow {
   }
 
   // The counts of the newest slice once the slices per replica that wait are folded into it.
-  PodCounts CountsToCome() const {
-    PodCounts counts = CountsOf(*newest_);
+  CountsByPodSet CountsToCome() const {
+    CountsByPodSet counts = CountsOf(*newest_);
     for (const Workload* replica : replicas_) {
       if (HasReservation(*replica)) continue;  // which is folded before anything is asked
       for (const PodSet& pod_set : replica->pod_sets) {
@@ -141,19 +141,19 @@ class Flow {
   }
 
   // Those counts with the ones of a request in their place.
-  PodCounts Wanted(const PodCounts& request) const {
-    PodCounts counts = CountsToCome();
+  CountsByPodSet Wanted(const CountsByPodSet& request) const {
+    CountsByPodSet counts = CountsToCome();
     for (const auto& [name, count] : request) {
       if (counts.contains(name)) counts[name] = count;
     }
     return counts;
   }
 
-  Result<ResizePlan> Plan(const Workload& workload, const PodCounts& counts) {
+  Result<ResizePlan> Plan(const Workload& workload, const CountsByPodSet& counts) {
     const SliceMode mode = old_ == nullptr ? state_.slices : SliceMode::kReplacement;
     ResizeRequest request{workload.key, {}, mode, ResizeProfile::kKueue};
     request.counts.assign(counts.begin(), counts.end());
-    const PodCounts has = CountsOf(workload);
+    const CountsByPodSet has = CountsOf(workload);
     const bool grows = std::ranges::any_of(counts, [&](const auto& entry) {
       const auto count = has.find(entry.first);
       return count != has.end() && entry.second > count->second;
@@ -165,7 +165,7 @@ class Flow {
   }
 
   // Says whether the job wants another count by now than was asked for: the request is late.
-  bool IsLate(const PodCounts& request) const {
+  bool IsLate(const CountsByPodSet& request) const {
     return std::ranges::any_of(request, [&](const auto& entry) {
       const auto wanted = job().counts.find(entry.first);
       return wanted != job().counts.end() && wanted->second != entry.second;
@@ -190,7 +190,7 @@ class Flow {
       if (request == state_.manager_requests.end() || request->second.empty()) continue;
       FlowStep step{kManager, fmt::format("workload {} carries the scale request {}",
                                           slice->key.ToString(), Text(request->second))};
-      const PodCounts wanted = Wanted(request->second);
+      const CountsByPodSet wanted = Wanted(request->second);
       if (wanted == CountsToCome()) {
         step.decision = "none: answered before";
       } else if (slice == old_) {
@@ -207,7 +207,7 @@ class Flow {
   }
 
   // False when the manager does not, with why.
-  bool Answer(const PodCounts& wanted, FlowStep& step) {
+  bool Answer(const CountsByPodSet& wanted, FlowStep& step) {
     auto plan = Plan(*newest_, wanted);
     if (!plan) {
       error_ = plan.error();
@@ -238,8 +238,8 @@ class Flow {
 
   // A slice for each new replica, which the scheduler admits later. Counts that fall travel with
   // the request.
-  bool AskForReplicas(const ResizePlan& plan, const PodCounts& wanted, FlowStep& step) {
-    PodCounts lower = CountsOf(*newest_);
+  bool AskForReplicas(const ResizePlan& plan, const CountsByPodSet& wanted, FlowStep& step) {
+    CountsByPodSet lower = CountsOf(*newest_);
     for (auto& [name, count] : lower) count = std::min(count, wanted.at(name));
     Workload parent = *newest_;
     if (lower != CountsOf(parent)) {
@@ -510,16 +510,16 @@ class Flow {
 
   // The worker reports counts that differ, and the job runs on (W6.1).
   std::optional<FlowStep> ReportRequest() {
-    const PodCounts has = CountsOf(*workload_);
-    const PodCounts wants = With(*workload_, job().counts);
-    const PodCounts to_come = CountsToCome();
+    const CountsByPodSet has = CountsOf(*workload_);
+    const CountsByPodSet wants = With(*workload_, job().counts);
+    const CountsByPodSet to_come = CountsToCome();
     if (wants == to_come) return std::nullopt;  // they are, or are under way
     if (wants == has && replicas_.empty()) return std::nullopt;
     const auto asked = state_.manager_requests.find(newest_->key);
     if (asked != state_.manager_requests.end() && Wanted(asked->second) == wants) {
       return std::nullopt;
     }
-    PodCounts request;
+    CountsByPodSet request;
     bool grows = false;
     for (const auto& [name, count] : wants) {
       const auto later = to_come.find(name);
@@ -537,8 +537,8 @@ class Flow {
 
   // Counts agree: gated pods start, pods beyond the counts end (W6.4).
   std::optional<FlowStep> StartOrEndPods() {
-    const PodCounts has = CountsOf(*workload_);
-    const PodCounts wants = With(*workload_, job().counts);
+    const CountsByPodSet has = CountsOf(*workload_);
+    const CountsByPodSet wants = With(*workload_, job().counts);
     const bool waits_for_more = !replicas_.empty() && wants == CountsToCome();
     if ((wants != has && !waits_for_more) || With(*workload_, job().runs) == has) {
       return std::nullopt;

@@ -18,7 +18,7 @@
 
 namespace espalier {
 
-using PodCounts = std::map<std::string, std::int64_t>;  // by pod set
+using CountsByPodSet = std::map<std::string, std::int64_t>;  // by pod set
 
 // The job in the worker cluster.
 struct ScaledJob {
@@ -27,13 +27,13 @@ struct ScaledJob {
   bool elastic = false;           // carries kueue.x-k8s.io/elastic-job: "true"
   std::string prebuilt_workload;  // value of its label; empty: it has none
   bool suspended = false;
-  PodCounts counts;  // desired pods; pod sets that its workload lacks are ignored
-  PodCounts runs;    // pods that are not gated
+  CountsByPodSet counts;  // desired pods; pod sets that its workload lacks are ignored
+  CountsByPodSet runs;    // pods that are not gated
   bool operator==(const ScaledJob&) const = default;
 };
 
 // Scale requests that workloads carry, by workload.
-using ScaleRequests = std::map<ObjectKey, PodCounts>;
+using ScaleRequests = std::map<ObjectKey, CountsByPodSet>;
 
 struct WorkerCluster {
   std::string name;
@@ -60,7 +60,7 @@ struct FlowWrite {
   std::string value;  // empty: removed
   // The object after the write: the workload, the job, or the workload's scale request, which is
   // empty when it was removed.
-  std::variant<Workload, ScaledJob, PodCounts> after;
+  std::variant<Workload, ScaledJob, CountsByPodSet> after;
   bool operator==(const FlowWrite&) const = default;
 };
 
@@ -73,7 +73,7 @@ struct FlowStep {
   // workload or the change is in flight.
   bool in_sync = false;
   bool suspended = false;
-  PodCounts runs;
+  CountsByPodSet runs;
   bool operator==(const FlowStep&) const = default;
 };
 

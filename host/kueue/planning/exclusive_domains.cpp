@@ -22,7 +22,7 @@ namespace espalier {
 namespace {
 
 // A JobSet, where some of its pods are: values of labels, and whether it holds one exclusively.
-struct Place {
+struct JobSetPlace {
   ObjectKey job_set;
   const StringMap* labels = nullptr;  // of its node
   std::string exclusive_level;        // empty: none
@@ -41,10 +41,10 @@ std::string TextOf(const StringMap& map, std::string_view key) {
 }
 
 // Returns where pods of JobSets run.
-std::vector<Place> RunningPlaces(const Cluster& cluster, std::span<const Node> nodes) {
+std::vector<JobSetPlace> RunningPlaces(const Cluster& cluster, std::span<const Node> nodes) {
   std::unordered_map<std::string_view, const Node*> by_name;
   for (const Node& node : nodes) by_name.emplace(node.name, &node);
-  std::vector<Place> places;
+  std::vector<JobSetPlace> places;
   for (const Pod& pod : cluster.pods) {
     if (HasEnded(pod) || pod.node_name.empty() || !pod.labels.Contains(kJobSetJobKey)) continue;
     const auto node = by_name.find(pod.node_name);
@@ -78,7 +78,7 @@ class NodesOfDomains {
 
 // Adds the nodes of the domains that a workload is placed in.
 void AddPlaces(const Workload& workload, const ObjectKey& job_set, const WorkloadAnswer& answer,
-               NodesOfDomains& nodes, std::vector<Place>& places) {
+               NodesOfDomains& nodes, std::vector<JobSetPlace>& places) {
   const std::string level = TextOf(workload.annotations, kExclusiveTopology);
   for (const PodSetAnswer& placed : answer.pod_sets) {
     if (!placed.assignment) continue;
@@ -90,17 +90,17 @@ void AddPlaces(const Workload& workload, const ObjectKey& job_set, const Workloa
   }
 }
 
-void Close(const std::string& level, const Place& place, ClosedDomains& closed) {
+void Close(const std::string& level, const JobSetPlace& place, ClosedDomains& closed) {
   const std::string* value = place.labels->Find(level);
   if (value != nullptr) closed[level].insert(*value);
 }
 
 // Returns what the places of others keep a workload out of.
 ClosedDomains ClosedTo(const Workload& workload, const ObjectKey& job_set,
-                       const std::vector<Place>& places) {
+                       const std::vector<JobSetPlace>& places) {
   ClosedDomains closed;
   const std::string level = TextOf(workload.annotations, kExclusiveTopology);
-  for (const Place& place : places) {
+  for (const JobSetPlace& place : places) {
     if (place.job_set == job_set) continue;
     if (!level.empty()) Close(level, place, closed);
     if (!place.exclusive_level.empty()) Close(place.exclusive_level, place, closed);
@@ -223,7 +223,7 @@ class ApartSearch {
   // `answers` of all workloads, or of none.
   std::vector<ClosedDomains> ClosedToAll(const std::vector<WorkloadAnswer>& answers) {
     std::vector<ClosedDomains> closed(planned_.size());
-    std::vector<Place> places = running_;
+    std::vector<JobSetPlace> places = running_;
     for (std::size_t i = 0; i < planned_.size(); ++i) {
       const Workload& workload = WorkloadAt(i);
       const auto job_set = JobSetOf(workload);
@@ -239,11 +239,11 @@ class ApartSearch {
                   const std::vector<WorkloadAnswer>& answers) {
     for (std::size_t i = 0; i < closed.size(); ++i) {
       Workload& workload = cluster_.workloads[planned_[i].index];
-      std::vector<Place> places;
+      std::vector<JobSetPlace> places;
       if (closed[i].empty() || answers[i].FirstFailure() != nullptr) continue;
       AddPlaces(workload, workload.key, answers[i], nodes_, places);
       std::set<std::string> said;
-      for (const Place& place : places) {
+      for (const JobSetPlace& place : places) {
         for (const auto& [level, values] : closed[i]) {
           const std::string* value = place.labels->Find(level);
           if (value == nullptr || !values.contains(*value) || !said.insert(*value).second) continue;
@@ -259,7 +259,7 @@ class ApartSearch {
   Cluster& cluster_;
   const bool in_order_;
   NodesOfDomains nodes_;
-  const std::vector<Place> running_;
+  const std::vector<JobSetPlace> running_;
   const std::vector<PlannedWorkload> planned_;
   std::map<ObjectKey, std::size_t> positions_;
 };
@@ -269,7 +269,7 @@ class ApartSearch {
 std::vector<ClosedDomains> KeepApart(PlacementPlan& plan, const Cluster& cluster,
                                      std::span<const Node> nodes) {
   std::vector<ClosedDomains> closed(plan.workloads.size());
-  std::optional<std::vector<Place>> places;  // found when a workload is of a JobSet
+  std::optional<std::vector<JobSetPlace>> places;  // found when a workload is of a JobSet
   for (std::size_t i = 0; i < closed.size(); ++i) {
     const Workload& workload = cluster.workloads[plan.workloads[i].index];
     const auto job_set = JobSetOf(workload);

@@ -22,9 +22,9 @@ namespace {
 // round in the product of their lengths.
 constexpr std::size_t kMostChoices = 64;
 
-class Planner {
+class PlacementPlanner {
  public:
-  Planner(const Cluster& cluster, const PlacementPlanOptions& options)
+  PlacementPlanner(const Cluster& cluster, const PlacementPlanOptions& options)
       : cluster_(cluster), options_(options), lookup_(cluster), missing_(cluster, lookup_) {
     for (const ResourceFlavor& flavor : cluster.flavors) {
       if (lookup_.TopologyOf(flavor) != nullptr) tas_flavors_.push_back(&flavor);
@@ -37,6 +37,10 @@ class Planner {
     PlannedWorkload planned{index, queue == nullptr ? "" : queue->name, {}, {}};
     if (!workload.refusal.empty()) {
       planned.plan = RefusedWorkload{workload.refusal};
+      return planned;
+    }
+    if (!workload.resources_error.empty()) {  // R21.14
+      planned.plan = RefusedWorkload{workload.resources_error};
       return planned;
     }
     if (workload.pod_sets.empty()) {
@@ -241,7 +245,7 @@ Result<PlacementPlan> PlanPlacement(const Cluster& cluster, const PlacementPlanO
   }
   PlacementPlan plan;
   plan.state = BuildClusterStateInput(cluster, options.gates);
-  const Planner planner(cluster, options);
+  const PlacementPlanner planner(cluster, options);
   plan.workloads.reserve(pending.size());
   for (const std::size_t index : pending) plan.workloads.push_back(planner.Plan(index));
   return plan;

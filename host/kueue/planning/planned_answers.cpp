@@ -11,8 +11,6 @@
 namespace espalier {
 namespace {
 
-bool Fits(const WorkloadAnswer& answer) { return answer.FirstFailure() == nullptr; }
-
 // A planned workload with requests, and how many of them are asked.
 struct Asked {
   std::size_t workload = 0;            // position in the plan

@@ -18,21 +18,13 @@
 #include "host/kueue/objects/workload_status.hpp"
 #include "host/model/by_name.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/names_text.hpp"
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {
 namespace {
 
-constexpr std::size_t kMostNamed = 3;  // of the things that a sentence names
-
-std::string Named(const std::vector<std::string>& names) {
-  std::vector<std::string> shown(
-      names.begin(),
-      names.begin() + static_cast<std::ptrdiff_t>(std::min(kMostNamed, names.size())));
-  const std::size_t more = names.size() - shown.size();
-  return fmt::format("{}{}", fmt::join(shown, ", "),
-                     more == 0 ? "" : fmt::format(" and {} more", more));
-}
+constexpr std::size_t kMostNamedNodes = 3;  // of the things that a sentence names
 
 // "cpu 2 more than the 64 there are"
 std::string BeyondText(const std::string& resource, Amount used, Amount free) {
@@ -119,7 +111,8 @@ class Checker {
       }
     }
     if (!missing.empty()) {
-      Fault(fmt::format("there is no ready node of its flavor at {}", Named(missing)));
+      Fault(fmt::format("there is no ready node of its flavor at {}",
+                        NamesText(missing, kMostNamedNodes)));
     }
     return MergeShares(ToShares(known, snapshot), {});
   }
@@ -145,7 +138,8 @@ class Checker {
       }
     }
     if (wrong.empty()) return;
-    Fault(fmt::format("its node selector, affinity or tolerations do not allow {}", Named(wrong)));
+    Fault(fmt::format("its node selector, affinity or tolerations do not allow {}",
+                      NamesText(wrong, kMostNamedNodes)));
   }
 
   // Pods by the domain of a level that they are in.
@@ -172,7 +166,7 @@ class Checker {
         std::vector<std::string> domains;
         for (const auto& [domain, count] : pods) domains.push_back(PathText(domain, snapshot));
         Fault(fmt::format("it must share one {}, and is in {}: {}", *request.required, pods.size(),
-                          Named(domains)));
+                          NamesText(domains, kMostNamedNodes)));
       }
     }
     for (const SliceConstraint& slice : SliceConstraints(request)) {
@@ -211,7 +205,7 @@ class Checker {
       }
     }
     if (!beyond.empty()) {
-      Fault(fmt::format("there is not so much room at {}", Named(beyond)));
+      Fault(fmt::format("there is not so much room at {}", NamesText(beyond, kMostNamedNodes)));
     }
   }
 

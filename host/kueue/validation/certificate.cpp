@@ -27,8 +27,6 @@ namespace {
 // What Kubernetes puts on nodes that are cordoned or in trouble.
 constexpr std::string_view kNodeTroubleTaints = "node.kubernetes.io/";
 
-bool Fits(const WorkloadAnswer& answer) { return answer.FirstFailure() == nullptr; }
-
 // Where a request fails.
 struct Failing {
   std::optional<PlacementJob> job;  // absent also where there is no leaf

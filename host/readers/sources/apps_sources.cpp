@@ -8,8 +8,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kPodIndex = "apps.kubernetes.io/pod-index";                 // R22.9
-constexpr std::string_view kWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";  // R22.9
+constexpr std::string_view kPodIndex = "apps.kubernetes.io/pod-index";  // R22.9
 constexpr std::string_view kSubGroupIndex = "leaderworkerset.sigs.k8s.io/subgroup-index";
 
 // Bounds of an autoscaler that scales the object: its minReplicas and maxReplicas. Kueue looks at

@@ -8,6 +8,7 @@
 #include "host/readers/sources/part_reference.hpp"
 #include "host/readers/sources/pods_of_job.hpp"
 #include "host/readers/sources/source_kinds.hpp"
+#include "host/readers/sources/source_reader.hpp"
 #include "host/readers/sources/topology_claims.hpp"
 
 namespace espalier {
@@ -17,10 +18,9 @@ std::int32_t PodsOfJob(JsonValue job_spec, const ReadContext& context) {
   return std::min(parallelism, Int32Member(job_spec, "completions", context).value_or(parallelism));
 }
 
-bool IsIndexed(JsonValue job_spec, bool by_default) {
-  std::string_view mode;
-  if (job_spec["completionMode"].get(mode) != simdjson::SUCCESS) return by_default;
-  return mode == "Indexed";
+bool IsIndexed(JsonValue job_spec, bool by_default, const ReadContext& context) {
+  const std::string mode = ReadWord(job_spec, "completionMode", {"NonIndexed", "Indexed"}, context);
+  return mode.empty() ? by_default : mode == "Indexed";
 }
 
 bool RunsAllAtOnce(JsonValue job_spec, const ReadContext& context) {
@@ -34,7 +34,7 @@ namespace {
 GangGroup GangOfJob(JsonValue job_spec, EqGroup group, const SourceContext& context) {
   GangGroup gang;
   gang.name = "gg";
-  const bool indexed = IsIndexed(job_spec, false);
+  const bool indexed = IsIndexed(job_spec, false, context.read);
   if (!indexed || !RunsAllAtOnce(job_spec, context.read)) gang.mode = GangMode::kOff;
   RankedGroup& ranked =
       AddRankedGroup(gang, std::move(group), indexed ? kCompletionIndexLabel : "");

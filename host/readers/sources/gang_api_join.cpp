@@ -11,6 +11,7 @@
 #include "host/readers/sources/pod_members.hpp"
 #include "host/readers/sources/replicas.hpp"
 #include "host/readers/sources/running_pods.hpp"
+#include "host/readers/sources/source_reader.hpp"
 
 namespace espalier {
 namespace {
@@ -138,7 +139,6 @@ std::optional<std::size_t> PartOfRank(const PodTemplate& pod, const std::vector<
   if (matches.empty()) return std::nullopt;
   const RankedGroup* ranked = parts[matches[0]].ranked;
   if (ranked == nullptr) return std::nullopt;
-  constexpr std::string_view kWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
   std::optional<std::int32_t> rank;
   for (const auto& [label, value] : pod.labels) {
     const bool ranks = ranked->rank_from.empty() ? label == kWorkerIndex

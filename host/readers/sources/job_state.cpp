@@ -9,8 +9,8 @@ namespace espalier {
 namespace {
 
 constexpr std::array<std::string_view, 4> kEnds = {"Complete", "Completed", "Failed", "Succeeded"};
-constexpr std::array<std::string_view, 3> kCounts = {"active", "readyReplicas",
-                                                     "availableReplicas"};
+constexpr std::array<std::string_view, 3> kRunningCounts = {"active", "readyReplicas",
+                                                            "availableReplicas"};
 
 bool IsOneOf(std::string_view text, const auto& words) {
   return std::ranges::find(words, text) != std::end(words);
@@ -29,7 +29,7 @@ void ReadJobState(JsonValue object, const SourceContext& context, GangWorkload& 
     }
     if (condition.type == "Running") workload.running = true;
   }
-  for (const std::string_view count : kCounts) {
+  for (const std::string_view count : kRunningCounts) {
     std::int64_t pods = 0;
     const auto value = Member(*status, count);
     if (value && value->get(pods) == simdjson::SUCCESS && pods > 0) workload.running = true;

@@ -12,8 +12,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kJobIndex = "jobset.sigs.k8s.io/job-index";
-
 bool StartsInOrder(JsonValue spec, const ReadContext& context) {
   const auto policy = ObjectMember(spec, "startupPolicy", context);
   return policy &&
@@ -83,7 +81,7 @@ std::vector<ReplicatedJob> ReadReplicatedJobs(JsonValue job_set_spec,
     job.job_template = *job_template;
     job.pod_template = *pods;
     job.pods = PodsOfJob(*spec, context.read);
-    job.indexed = IsIndexed(*spec, true);
+    job.indexed = IsIndexed(*spec, true, context.read);
     job.waits = WaitsForAnother(item, jobs, context.read);
     jobs.push_back(std::move(job));
     return 0;

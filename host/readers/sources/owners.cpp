@@ -35,6 +35,7 @@ OwnerIndex::OwnerIndex(const std::vector<PodAsker>& askers,
   }
   for (const Workload& workload : workloads) {
     workloads_.emplace(workload.key.namespace_, workload.key.name);
+    slice_names_.emplace(workload.key.namespace_, SliceName(workload));
     for (const OwnerReference& owner : workload.owners) {
       with_workload_.insert({owner.kind, workload.key.namespace_, owner.name});
       if (!owner.uid.empty()) uids_with_workload_.insert(owner.uid);
@@ -86,6 +87,10 @@ bool OwnerIndex::ControllerHasWorkload(JsonValue object) const {
 
 bool OwnerIndex::IsWorkload(std::string_view name_space, std::string_view name) const {
   return workloads_.contains({name_space, name});
+}
+
+bool OwnerIndex::IsSliceName(std::string_view name_space, std::string_view name) const {
+  return slice_names_.contains({name_space, name});
 }
 
 void OwnerIndex::NotePod(JsonValue pod, bool has_workload, bool bound) {

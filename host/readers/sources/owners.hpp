@@ -37,6 +37,10 @@ class OwnerIndex {
   // Returns whether the input has a Kueue Workload of this name.
   bool IsWorkload(std::string_view name_space, std::string_view name) const;
 
+  // Returns whether the input has a Kueue Workload whose chain of slices begins with one of this
+  // name.
+  bool IsSliceName(std::string_view name_space, std::string_view name) const;
+
   // Notes for the topmost owner of a pod whether a Workload stands for the pod, and whether it has
   // a node. Jobs of a CronJob are workloads of their own, so that it is none of its.
   void NotePod(JsonValue pod, bool has_workload, bool bound);
@@ -83,7 +87,9 @@ class OwnerIndex {
   Objects objects_;
   std::set<Key> with_workload_;
   std::set<std::string_view> uids_with_workload_;
-  std::set<std::pair<std::string_view, std::string_view>> workloads_;  // namespace, name
+  // Namespace and name of Workloads; of the first ones of their chains of slices.
+  std::set<std::pair<std::string_view, std::string_view>> workloads_;
+  std::set<std::pair<std::string_view, std::string_view>> slice_names_;
 };
 
 }  // namespace espalier

@@ -292,7 +292,10 @@ PartMembers MembersOf(std::vector<GangPod> pods, const MemberRules& rules, const
 bool HasWorkload(const Pod& pod, JsonValue object, std::string_view group,
                  const OwnerIndex& owners) {
   const std::string& name_space = pod.key.namespace_;
-  if (owners.HasWorkload("Pod", name_space, pod.key.name, pod.uid)) return true;
+  if (owners.HasWorkload("Pod", name_space, pod.key.name, pod.uid) ||
+      owners.IsSliceName(name_space, AnnotationOf(object, kSliceNameAnnotation))) {
+    return true;
+  }
   return std::ranges::any_of(
       std::initializer_list<std::string_view>{AnnotationOf(object, kWorkloadAnnotation),
                                               LabelOf(object, kPrebuiltWorkload), group},
@@ -361,6 +364,7 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
       reference = {};  // W4.5
     }
     const bool of_kueue = has_workload || !AnnotationOf(object, kWorkloadAnnotation).empty() ||
+                          !AnnotationOf(object, kSliceNameAnnotation).empty() ||
                           !LabelOf(object, kPodSetLabel).empty() ||
                           !LabelOf(object, kPrebuiltWorkload).empty();
     if (of_kueue && (reference.kind == Kind::kNone || of_kueue_group || of_other_group)) {

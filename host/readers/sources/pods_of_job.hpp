@@ -11,7 +11,8 @@ namespace espalier {
 std::int32_t PodsOfJob(JsonValue job_spec, const ReadContext& context);
 
 // Returns whether the pods have completion indexes; `by_default` when the spec does not say.
-bool IsIndexed(JsonValue job_spec, bool by_default);
+// Reports a mode that there is not.
+bool IsIndexed(JsonValue job_spec, bool by_default, const ReadContext& context);
 
 // Returns whether as many pods run at once as have to complete.
 bool RunsAllAtOnce(JsonValue job_spec, const ReadContext& context);

@@ -16,11 +16,13 @@
 
 namespace espalier {
 
+// Labels of pods that tell their ranks (R22.9).
 inline constexpr std::string_view kCompletionIndexLabel =
-    "batch.kubernetes.io/job-completion-index";  // R22.9
-
-inline constexpr std::string_view kGroupPodIndexLabel =
-    "kueue.x-k8s.io/pod-group-pod-index";  // R22.9
+    "batch.kubernetes.io/job-completion-index";
+inline constexpr std::string_view kGroupPodIndexLabel = "kueue.x-k8s.io/pod-group-pod-index";
+inline constexpr std::string_view kJobIndex = "jobset.sigs.k8s.io/job-index";
+inline constexpr std::string_view kReplicaIndex = "training.kubeflow.org/replica-index";
+inline constexpr std::string_view kWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
 
 // An object that is read along with another one, and what findings about it name.
 struct FoundObject {

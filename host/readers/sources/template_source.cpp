@@ -13,14 +13,14 @@ namespace {
 constexpr std::string_view kCounts[] = {"replicas", "parallelism", "completions", "numNodes",
                                         "count",    "size",        "instances"};
 
-bool HasContainers(JsonValue pod_spec) {
+bool ListsContainers(JsonValue pod_spec) {
   simdjson::dom::array list;
   return pod_spec["containers"].get(list) == simdjson::SUCCESS && list.size() > 0;
 }
 
 bool IsTemplate(JsonValue value) {
   const auto spec = value.is_object() ? Member(value, "spec") : std::nullopt;
-  return spec && spec->is_object() && HasContainers(*spec);
+  return spec && spec->is_object() && ListsContainers(*spec);
 }
 
 class TemplateReader {

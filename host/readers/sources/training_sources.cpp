@@ -11,8 +11,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kReplicaIndex = "training.kubeflow.org/replica-index";  // R22.9
-
 void CheckTypes(JsonValue specs, const TrainingKind& kind, const ReadContext& context) {
   for (const auto [name, value] : Fields(specs)) {
     if (std::ranges::find(kind.types, name) != kind.types.end()) continue;

@@ -15,12 +15,11 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kPodIndex = "workload.codeflare.dev.appwrapper/tas-pod-index-label";
-constexpr std::string_view kSubGroupIndex =
+constexpr std::string_view kWrapperPodIndex =
+    "workload.codeflare.dev.appwrapper/tas-pod-index-label";
+constexpr std::string_view kWrapperSubGroupIndex =
     "workload.codeflare.dev.appwrapper/tas-sub-group-index-label";
 constexpr std::string_view kSubGroupCount = "workload.codeflare.dev.appwrapper/tas-sub-group-count";
-constexpr std::string_view kReplicaIndex = "training.kubeflow.org/replica-index";  // R22.9
-constexpr std::string_view kJobIndex = "jobset.sigs.k8s.io/job-index";             // R22.9
 
 // Finds the pods of objects of the kinds that Kueue knows.
 class PodFinder {
@@ -108,7 +107,7 @@ class PodFinder {
 // The labels with the pods' indexes, which annotations of a declared pod set name.
 PodIndex IndexOf(JsonValue pod_set) {
   std::string_view texts[3];
-  constexpr std::string_view kKeys[] = {kPodIndex, kSubGroupIndex, kSubGroupCount};
+  constexpr std::string_view kKeys[] = {kWrapperPodIndex, kWrapperSubGroupIndex, kSubGroupCount};
   JsonValue annotations;
   if (pod_set["annotations"].get(annotations) != simdjson::SUCCESS || !annotations.is_object()) {
     return {};

@@ -41,7 +41,7 @@ struct BenchOptions {
   std::string output = "table";
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kBenchExamples = R"(Examples:
   What is there to measure?
     espalier bench --list
 
@@ -71,7 +71,7 @@ digest is that of the same questions on one thread without vector instructions.
 Exit codes: 0 all answers right; 1 some wrong; 2 wrong command line; 3 a scenario named that cannot
 be run; 4 no GPU or memory, or output lost; 5 internal error.)";
 
-std::string ListText() {
+std::string ScenariosText() {
   std::vector<TableRow> rows;
   for (const Scenario& scenario : AllScenarios()) {
     rows.push_back(
@@ -161,7 +161,7 @@ class BenchRun {
 
 ExitCode RunBench(const BenchOptions& options) {
   if (options.list) {
-    WriteOutput(ListText());
+    WriteOutput(ScenariosText());
     return kExitOk;
   }
   if (options.scenarios.empty()) {
@@ -182,7 +182,7 @@ void AddBenchCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* bench = app.add_subcommand(
       "bench", "Measure this machine on named scenarios, hold it to its floors, check the answers");
-  bench->footer(kExamples);
+  bench->footer(kBenchExamples);
   CLI::Option* names = bench->add_option("SCENARIO", options->scenarios,
                                          "B21, B21-nominate-131k or B21/R8; without any, a suite");
   bench->add_option("--suite", options->suite, "smoke (without SCENARIO), gate or full")

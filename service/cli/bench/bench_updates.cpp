@@ -153,14 +153,14 @@ Result<bool> AnswersAsBuilt(const v1::PlaceResponse& response, const ClusterStat
 }
 
 // A server and the question that nominates all gangs.
-struct Asked {
+struct AskedBesideUpdates {
   std::unique_ptr<BenchServer> server;
   std::vector<WorkloadRequest> requests;
   v1::PlaceRequest nominate;
 };
 
-Result<Asked> Start(const LoadedScenario& loaded, const RunOptions& options) {
-  Asked asked;
+Result<AskedBesideUpdates> Start(const LoadedScenario& loaded, const RunOptions& options) {
+  AskedBesideUpdates asked;
   auto server = BenchServer::Start(loaded, options);
   if (!server) return tl::unexpected(server.error());
   asked.server = *std::move(server);
@@ -172,9 +172,9 @@ Result<Asked> Start(const LoadedScenario& loaded, const RunOptions& options) {
 }
 
 // Notes what the server answers at the end, and whether it is right.
-Result<void> CheckAtTheEnd(Controller& controller, Asked& asked, const ClusterStateInput& input,
-                           const LoadedScenario& loaded, const RunOptions& options,
-                           ScenarioResult& result) {
+Result<void> CheckAtTheEnd(Controller& controller, AskedBesideUpdates& asked,
+                           const ClusterStateInput& input, const LoadedScenario& loaded,
+                           const RunOptions& options, ScenarioResult& result) {
   const v1::PlaceResponse& response = controller.Place(asked.nominate);
   if (!controller.result()) return controller.result();
   Sha256 sha;

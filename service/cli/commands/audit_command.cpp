@@ -33,7 +33,7 @@ struct AuditOptions {
   std::string report;  // file; empty: none
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kAuditExamples = R"(Examples:
   What did the scheduler do since yesterday, and was it sound?
     espalier audit yesterday.json.gz today.json.gz
 
@@ -219,7 +219,7 @@ void AddAuditCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<AuditOptions>();
   CLI::App* audit = app.add_subcommand(
       "audit", "What was decided between two dumps, whether it is sound, and what differs here");
-  audit->footer(kExamples);
+  audit->footer(kAuditExamples);
   audit->add_option("BEFORE", options->before, "The cluster before: a file or folder")->required();
   audit->add_option("AFTER", options->after, "The cluster after: a file or folder")->required();
   AddQuestionOptions(*audit, options->question);

@@ -37,7 +37,7 @@ struct CapacityOptions {
   std::vector<std::string> drain;
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCapacityExamples = R"(Examples:
   How many more gangs of 8 pods with 8 GPUs each fit, at every level?
     espalier capacity cluster.json.gz --shape '8x{cpu=16,nvidia.com/gpu=8}'
 
@@ -396,7 +396,7 @@ void AddCapacityCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CapacityOptions>();
   CLI::App* capacity =
       app.add_subcommand("capacity", "How many more gangs of a shape fit, and in which domains");
-  capacity->footer(kExamples);
+  capacity->footer(kCapacityExamples);
   AddQuestionOptions(*capacity, options->question);
   AddConnectOptions(*capacity, options->question);
   const auto check_shape = [](const std::string& text) {

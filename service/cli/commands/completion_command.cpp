@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCompletionExamples = R"(Examples:
   Bash, in ~/.bashrc:
     source <(espalier completion bash)
 
@@ -153,7 +153,7 @@ void AddCompletionCommand(CLI::App& app, int& exit_code) {
   auto shell = std::make_shared<std::string>();
   CLI::App* completion =
       app.add_subcommand("completion", "Print a script that lets a shell complete this command");
-  completion->footer(kExamples);
+  completion->footer(kCompletionExamples);
   completion->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

@@ -46,7 +46,7 @@ struct CycleOptions {
   std::string report;  // file; empty: none
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCycleExamples = R"(Examples:
   What does the next cycle of Kueue's scheduler decide?
     espalier snapshot -o cluster.json.gz
     espalier cycle cluster.json.gz
@@ -219,7 +219,7 @@ void AddCycleCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CycleOptions>();
   CLI::App* cycle = app.add_subcommand(
       "cycle", "Run Kueue's scheduling cycles over a saved cluster: who is admitted, and why not");
-  cycle->footer(kExamples);
+  cycle->footer(kCycleExamples);
 
   AddInputOptions(*cycle, options->input);
   cycle->add_flag("--until-stable", options->until_stable,

@@ -28,7 +28,7 @@ struct DefragmentCommandOptions {
   DefragmentOptions plan;
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kDefragmentExamples = R"(Examples:
   Which gangs would have to move so that racks become free for larger ones?
     espalier defragment --level rack cluster.json.gz
 
@@ -76,12 +76,6 @@ struct Planned {
   DefragmentPlan plan;
   std::vector<std::size_t> unknown;  // gangs that the state does not know by key
 };
-
-std::int64_t PodsOf(const WorkloadRequest& gang) {
-  std::int64_t pods = 0;
-  for (const PodSetRequest& pod_set : gang.pod_sets) pods += pod_set.count;
-  return pods;
-}
 
 std::vector<std::string> TextsOf(const std::vector<ObjectKey>& keys) {
   std::vector<std::string> texts;
@@ -210,7 +204,7 @@ void AddDefragmentCommand(CLI::App& app, int& exit_code) {
   options->question.moves_gangs = true;
   CLI::App* defragment =
       app.add_subcommand("defragment", "Which gangs to move so that whole domains become free");
-  defragment->footer(kExamples);
+  defragment->footer(kDefragmentExamples);
   defragment
       ->add_option("--level", options->plan.level,
                    "The level whose domains to free, by its label or short name: rack")

@@ -19,7 +19,7 @@ namespace espalier {
 namespace {
 
 // A cluster that was read, and what each workload asks for there.
-struct ReadCluster {
+struct ClusterToAsk {
   std::optional<ClusterState> state;                  // absent: nothing is known
   std::vector<std::vector<WorkloadRequest>> choices;  // of each workload, in the order of its queue
   std::vector<std::optional<FewerPods>> fewer;        // as PlannedWorkload's
@@ -28,17 +28,17 @@ struct ReadCluster {
 };
 
 // The workloads that are asked about, and the gates of clusters that have no Configuration.
-struct Asked {
+struct AskedOfClusters {
   std::vector<Workload> workloads;
   FeatureGates gates;
 };
 
-Result<Asked> PendingWorkloads(const DispatchOptions& options) {
+Result<AskedOfClusters> PendingWorkloads(const DispatchOptions& options) {
   Result<ClusterRead> read = ReadInput(options.input);
   if (!read) return tl::unexpected(read.error());
   const Result<FeatureGates> gates = GatesOf(read->cluster, options.input.feature_gates);
   if (!gates) return tl::unexpected(gates.error());
-  Asked asked{{}, *gates};
+  AskedOfClusters asked{{}, *gates};
   std::vector<Workload>& pending = asked.workloads;
   if (options.workload.empty()) {
     for (const std::size_t index : PendingInQueueOrder(read->cluster)) {
@@ -56,10 +56,10 @@ Result<Asked> PendingWorkloads(const DispatchOptions& options) {
   return asked;
 }
 
-Result<ReadCluster> ReadOne(const ClusterFiles& files, const Asked& asked,
-                            const DispatchOptions& options) {
+Result<ClusterToAsk> ReadOne(const ClusterFiles& files, const AskedOfClusters& asked,
+                             const DispatchOptions& options) {
   const std::vector<Workload>& workloads = asked.workloads;
-  ReadCluster cluster;
+  ClusterToAsk cluster;
   if (files.files.empty()) return cluster;
   InputOptions input = options.input;
   input.files = files.files;
@@ -106,7 +106,7 @@ struct ChoicesInRows {
   std::vector<KnownFit> known;
 };
 
-ChoicesInRows InRows(const ReadCluster& cluster, const std::vector<std::size_t>& rows_of) {
+ChoicesInRows InRows(const ClusterToAsk& cluster, const std::vector<std::size_t>& rows_of) {
   ChoicesInRows rows;
   auto known = cluster.known.begin();
   for (std::size_t w = 0; w < rows_of.size(); ++w) {
@@ -126,19 +126,13 @@ ChoicesInRows InRows(const ReadCluster& cluster, const std::vector<std::size_t>&
   return rows;
 }
 
-std::int64_t PodsOf(const WorkloadRequest& request) {
-  std::int64_t pods = 0;
-  for (const PodSetRequest& pod_set : request.pod_sets) pods += pod_set.count;
-  return pods;
-}
-
 // Tries fewer pods in each cluster of `fits` that does not hold all of a workload.
 Result<void> TryFewerInEach(std::size_t workload, const std::vector<DispatchCluster>& asked,
-                            const std::vector<ReadCluster>& read,
+                            const std::vector<ClusterToAsk>& read,
                             const std::shared_ptr<Backend>& backend,
                             std::vector<ClusterFit>& fits) {
   for (ClusterFit& fit : fits) {
-    const ReadCluster& cluster = read[fit.cluster];
+    const ClusterToAsk& cluster = read[fit.cluster];
     if (cluster.fewer.empty() || !cluster.fewer[workload]) continue;
     std::vector<const WorkloadRequest*> choices;
     for (const WorkloadRequest& choice : cluster.choices[workload]) choices.push_back(&choice);
@@ -239,7 +233,7 @@ Result<Dispatched> DispatchWorkloads(const DispatchOptions& options) {
   if (!pending) return tl::unexpected(pending.error());
   Dispatched dispatched;
   for (const Workload& workload : pending->workloads) dispatched.workloads.push_back(workload.key);
-  std::vector<ReadCluster> read;
+  std::vector<ClusterToAsk> read;
   for (const ClusterFiles& files : options.clusters) {
     auto cluster = ReadOne(files, *pending, options);
     if (!cluster) {
@@ -251,13 +245,13 @@ Result<Dispatched> DispatchWorkloads(const DispatchOptions& options) {
     read.push_back(*std::move(cluster));
   }
   std::vector<std::size_t> rows_of(pending->workloads.size(), 1);
-  for (const ReadCluster& cluster : read) {
+  for (const ClusterToAsk& cluster : read) {
     for (std::size_t w = 0; w < cluster.choices.size(); ++w) {
       rows_of[w] = std::max(rows_of[w], cluster.choices[w].size());
     }
   }
   std::vector<ChoicesInRows> rows;
-  for (const ReadCluster& cluster : read) rows.push_back(InRows(cluster, rows_of));
+  for (const ClusterToAsk& cluster : read) rows.push_back(InRows(cluster, rows_of));
   std::vector<DispatchCluster> asked;
   std::size_t all_rows = 0;
   for (const std::size_t of_workload : rows_of) all_rows += of_workload;

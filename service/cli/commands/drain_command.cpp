@@ -27,7 +27,7 @@ struct DrainOptions {
   std::string target;
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kDrainExamples = R"(Examples:
   Which gangs run in a rack, and where would they go if it were drained?
     espalier drain rack=block-2/r05 cluster.json.gz
 
@@ -157,7 +157,7 @@ void AddDrainCommand(CLI::App& app, int& exit_code) {
   options->question.moves_gangs = true;
   CLI::App* drain = app.add_subcommand(
       "drain", "Which gangs a drain of nodes would hit, and where they would go");
-  drain->footer(kExamples);
+  drain->footer(kDrainExamples);
   drain
       ->add_option("TARGET", options->target,
                    "A node, or all of a domain: LEVEL=VALUE as rack=r05 or rack=block-2/r05")

@@ -31,7 +31,7 @@ struct ExplainOptions {
   std::string report;  // file; empty: none
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kExplainExamples = R"(Examples:
   Why is it not placed, and what is the smallest change?
     espalier explain team-a/train cluster.json.gz
 
@@ -69,12 +69,6 @@ const OnFlavors& BestOf(const std::vector<OnFlavors>& tried) {
     return one.found.undecided ? 2 : 3;
   };
   return *std::ranges::min_element(tried, {}, rank);
-}
-
-std::int64_t PodsOf(const WorkloadRequest& request) {
-  std::int64_t pods = 0;
-  for (const PodSetRequest& pod_set : request.pod_sets) pods += pod_set.count;
-  return pods;
 }
 
 std::string EverText(const Certificate& found) {
@@ -434,7 +428,7 @@ void AddExplainCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* explain = app.add_subcommand(
       "explain", "Why a workload is not placed, and which small changes would let it fit");
-  explain->footer(kExamples);
+  explain->footer(kExplainExamples);
   AddWorkloadArgument(*explain, options->workload);
   AddQuestionOptions(*explain, options->question);
   AddReportOption(*explain, options->report);

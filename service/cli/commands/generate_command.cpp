@@ -33,7 +33,7 @@ struct GenerateOptions {
   bool list = false;
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kGenerateExamples = R"(Examples:
   What is there?
     espalier generate --list
 
@@ -58,7 +58,7 @@ their topology assignments. Names that end in .gz are packed; .jsonl is a sequen
 Exit codes: 0 written; 2 wrong command line; 3 nothing of that name, or a file cannot be made;
 4 no memory, or output lost, as on a full disk; 5 internal error.)";
 
-std::string ListText() {
+std::string TopologiesText() {
   const auto rows = [](const std::vector<TopologyLine>& lines) {
     std::vector<TableRow> table;
     for (const TopologyLine& line : lines) {
@@ -164,7 +164,7 @@ Result<void> WriteAsSequence(const LoadedScenario& loaded, const GenerateOptions
 
 ExitCode RunGenerate(const GenerateOptions& options) {
   if (options.list) {
-    WriteOutput(ListText());
+    WriteOutput(TopologiesText());
     return kExitOk;
   }
   const Result<LoadedScenario> loaded = LoadScenario(options.scenario, 0);
@@ -185,7 +185,7 @@ void AddGenerateCommand(CLI::App& app, int& exit_code) {
   scenario.mix = "X-ACME";
   CLI::App* generate =
       app.add_subcommand("generate", "Write a cluster and a queue of the benchmark suite as files");
-  generate->footer(kExamples);
+  generate->footer(kGenerateExamples);
   CLI::Option* topology =
       generate->add_option("TOPOLOGY", scenario.topology.name, "T-DGXB200, T-131K and so on");
   generate->add_option("--resources", scenario.topology.resources, "4, 8 or 30, where there are")

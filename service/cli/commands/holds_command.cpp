@@ -26,7 +26,7 @@ struct HoldsOptions {
   std::vector<std::string> release;
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kHoldsExamples = R"(Examples:
   What is held in the state of a server, for whom, and for how long?
     espalier holds --connect unix:/run/espalier/espalier.sock
 
@@ -98,7 +98,7 @@ void AddHoldsCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<HoldsOptions>();
   CLI::App* holds =
       app.add_subcommand("holds", "What is held for whom in the state of a server; releases it");
-  holds->footer(kExamples);
+  holds->footer(kHoldsExamples);
   CLI::Option* connect =
       holds->add_option("--connect", options->connect, "Server: unix:PATH or HOST:PORT")
           ->required()

@@ -12,7 +12,7 @@
 namespace espalier {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kPlaceOptionsExamples = R"(Examples:
   Save a cluster, and see where every pending workload would go:
     espalier snapshot -o cluster.json.gz
     espalier place cluster.json.gz
@@ -69,7 +69,7 @@ bool AsksManyStates(const PlaceOptions& options) {
 }
 
 void AddPlaceOptions(CLI::App& place, PlaceOptions& options) {
-  place.footer(kExamples);
+  place.footer(kPlaceOptionsExamples);
 
   AddInputOptions(place, options.input);
   place

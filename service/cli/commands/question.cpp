@@ -12,6 +12,7 @@
 #include "host/kueue/planning/drain.hpp"
 #include "host/kueue/validation/pods_without_node.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/names_text.hpp"
 #include "host/model/nearest_name.hpp"
 #include "host/questions/local_questions.hpp"
 #include "service/backends/backends.hpp"
@@ -27,18 +28,11 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kMostLines = 6;  // of where a pod set goes
-constexpr std::size_t kMostNamed = 5;  // in an error
+constexpr std::size_t kMostDomainLines = 6;   // of where a pod set goes
+constexpr std::size_t kMostNamedInError = 5;  // in an error
 
 tl::unexpected<Error> NotFound(std::string message) {
   return tl::unexpected(Error{ErrorClass::kNotFound, std::move(message)});
-}
-
-std::string FirstOf(std::vector<std::string> names) {
-  const std::size_t more = names.size() > kMostNamed ? names.size() - kMostNamed : 0;
-  names.resize(names.size() - more);
-  return fmt::format("{}{}", fmt::join(names, ", "),
-                     more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
 Result<std::vector<std::size_t>> FindNode(const Cluster& cluster, const std::string& name) {
@@ -238,8 +232,8 @@ TableCell AnswerCell(const WorkloadAnswer& answer, const NamesByFlavor& names) {
   std::vector<std::string> lines;
   for (const PodSetAnswer& pod_set : answer.pod_sets) {
     if (!pod_set.assignment) continue;
-    auto domains =
-        DomainLines(*pod_set.assignment, names.Of(pod_set.flavor), Detail::kShort, kMostLines);
+    auto domains = DomainLines(*pod_set.assignment, names.Of(pod_set.flavor), Detail::kShort,
+                               kMostDomainLines);
     for (std::size_t i = 0; i < domains.size(); ++i) {
       lines.push_back((i == 0 ? prefix(pod_set) : std::string(several ? 2 : 0, ' ')) + domains[i]);
     }
@@ -322,12 +316,12 @@ Result<std::vector<std::size_t>> FindNodes(const Cluster& cluster, const std::st
     }
     std::vector<std::string> paths;
     for (const auto& [path, nodes] : found) paths.push_back(Excerpt(path));
-    return BadInput(fmt::format("{}={} is in {} places: {}; want one of them, as {}={}",
-                                Excerpt(level), Excerpt(value), found.size(), FirstOf(paths),
-                                Excerpt(level), paths.front()));
+    return BadInput(fmt::format(
+        "{}={} is in {} places: {}; want one of them, as {}={}", Excerpt(level), Excerpt(value),
+        found.size(), NamesText(paths, kMostNamedInError), Excerpt(level), paths.front()));
   }
   return NotFound(fmt::format("no topology has a level {}; there are {}", Excerpt(level),
-                              known.empty() ? "none" : FirstOf(known)));
+                              known.empty() ? "none" : NamesText(known, kMostNamedInError)));
 }
 
 std::string OtherPodsLine(const Question& question, const Cluster& cluster,

@@ -23,6 +23,7 @@
 #include "service/client/replay.hpp"
 #include "service/server/server.hpp"
 #include "service/wire/address.hpp"
+#include "service/wire/request_log_file.hpp"
 
 namespace espalier {
 namespace {
@@ -35,7 +36,7 @@ struct ReplayOptions {
   std::string file;
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kReplayExamples = R"(Examples:
   Does this version give the answers that a server gave in production?
     espalier serve --listen unix:/tmp/e.sock --log-requests /var/log/espalier
     espalier replay /var/log/espalier
@@ -225,7 +226,7 @@ class RequestReplay {
       for (const Replay::State& state : cut.states) {
         v1::RequestLogPiece piece;
         piece.set_call(-++restores);
-        piece.set_method("espalier.v1.ClusterState/LoadState");
+        piece.set_method(kLoadStateMethod);
         piece.set_time_ns(cut.call->time_ns);
         *piece.mutable_restores() = state.position;
         for (const std::string& chunk : state.chunks) {
@@ -279,7 +280,7 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ReplayOptions>();
   CLI::App* replay =
       app.add_subcommand("replay", "Make the calls of a request log again; do the answers differ?");
-  replay->footer(kExamples);
+  replay->footer(kReplayExamples);
   replay
       ->add_option("LOG", options->paths,
                    "Folders of --log-requests, or files out of one from one start of a server")

@@ -45,7 +45,7 @@ struct ResizeOptions {
   std::string color = "auto";
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kResizeExamples = R"(Examples:
   Can the workers of a running job grow to ten, and where would the new ones go?
     espalier snapshot -o cluster.json.gz
     espalier resize cluster.json.gz --workload team-a/job-train-1f2e3 --to workers=10
@@ -249,7 +249,7 @@ void AddResizeCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ResizeOptions>();
   CLI::App* resize = app.add_subcommand(
       "resize", "Plan another size of an elastic workload: which pods leave, or what a slice gets");
-  resize->footer(kExamples);
+  resize->footer(kResizeExamples);
 
   AddInputOptions(*resize, options->input);
   resize->get_option("FILES")->required(false);

@@ -27,7 +27,7 @@
 namespace espalier {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kServeExamples = R"(Examples:
   Beside a controller in one pod, over a shared volume:
     espalier serve --listen unix:/run/espalier/espalier.sock
 
@@ -287,7 +287,7 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
       "--feature-gates", flags->feature_gates,
       "Kueue's feature gates where a request names none, as in Name=true,Other=false; they win\n"
       "over those of a Configuration that is loaded with a state");
-  command->footer(kExamples);
+  command->footer(kServeExamples);
   command->callback([flags, &exit_code] {
     const auto gates = ParseFeatureGates(flags->feature_gates);
     if (!gates) throw CLI::ValidationError("--feature-gates", gates.error().message);

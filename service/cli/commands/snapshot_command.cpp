@@ -29,7 +29,7 @@ struct SnapshotOptions {
   bool redact = false;
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kSnapshotExamples = R"(Examples:
   Save the cluster that kubectl talks to, and ask where its pending workloads would go:
     espalier snapshot -o cluster.json.gz
     espalier place cluster.json.gz
@@ -138,7 +138,7 @@ void AddSnapshotCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<SnapshotOptions>();
   CLI::App* snapshot = app.add_subcommand(
       "snapshot", "Save everything of a cluster that the other commands read, with kubectl");
-  snapshot->footer(kExamples);
+  snapshot->footer(kSnapshotExamples);
   snapshot->add_option("-o,--output", options->file,
                        "File to write, packed where it ends in .gz; else standard output");
   snapshot->add_option("--context", options->context, "Of kubectl; else its current one");

@@ -35,7 +35,7 @@ struct StatusOptions {
   bool alive = false;
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kStatusExamples = R"(Examples:
   How does the server beside the controller fare?
     espalier status --connect unix:/run/espalier/espalier.sock
 
@@ -137,7 +137,7 @@ ExitCode RunStatusCommand(const StatusOptions& options) {
 void AddStatusCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* status = app.add_subcommand("status", "How a server fares; a probe's exit code");
-  status->footer(kExamples);
+  status->footer(kStatusExamples);
   CLI::Option* connect =
       status->add_option("--connect", options->address, "The server: unix:PATH or HOST:PORT")
           ->required()

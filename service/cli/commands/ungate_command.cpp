@@ -25,7 +25,7 @@ struct UngateOptions {
   std::string color = "auto";
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kUngateExamples = R"(Examples:
   Where do the gated pods of a workload belong?
     kubectl get workloads,pods -n team-a -o json > team-a.json
     espalier ungate --workload team-a/job-train-1f2e3 team-a.json
@@ -85,7 +85,7 @@ void AddUngateCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<UngateOptions>();
   CLI::App* ungate = app.add_subcommand(
       "ungate", "Show which gated pods of an admitted workload may start, and in which domain");
-  ungate->footer(kExamples);
+  ungate->footer(kUngateExamples);
 
   AddInputOptions(*ungate, options->input);
   ungate

@@ -22,7 +22,7 @@ struct ValidateOptions {
   std::string workload;
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kValidateExamples = R"(Examples:
   Do the assignments of a cluster, whoever made them, keep what was asked for?
     espalier validate cluster.json.gz
 
@@ -104,7 +104,7 @@ void AddValidateCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ValidateOptions>();
   CLI::App* validate = app.add_subcommand(
       "validate", "Are the assignments of admitted workloads within capacity and constraints?");
-  validate->footer(kExamples);
+  validate->footer(kValidateExamples);
   AddQuestionOptions(*validate, options->question);
   validate
       ->add_option("--workload", options->workload,

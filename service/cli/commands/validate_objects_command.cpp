@@ -33,7 +33,7 @@ struct ValidateObjectsOptions {
   std::string color = "auto";
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kValidateObjectsExamples = R"(Examples:
   Would Kueue accept these objects?
     espalier validate-objects topology.yaml flavors.yaml job.yaml
 
@@ -291,7 +291,7 @@ void AddValidateObjectsCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ValidateObjectsOptions>();
   CLI::App* validate = app.add_subcommand(
       "validate-objects", "List what Kueue's webhooks and schemas would refuse, and why");
-  validate->footer(kExamples);
+  validate->footer(kValidateObjectsExamples);
 
   AddInputOptions(*validate, options->input);
   validate->add_option("--feature-gates", options->feature_gates,

@@ -40,7 +40,7 @@ struct VictimsOptions {
   std::optional<std::int64_t> pods_below;  // absent: the workload's priority
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kVictimsExamples = R"(Examples:
   Whom would Kueue preempt for it, by the policy of its ClusterQueue?
     espalier victims team-a/train cluster.json.gz
 
@@ -493,7 +493,7 @@ void AddVictimsCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<VictimsOptions>();
   CLI::App* victims = app.add_subcommand(
       "victims", "Which admitted workloads would have to go for a workload to fit");
-  victims->footer(kExamples);
+  victims->footer(kVictimsExamples);
   victims->add_option("WORKLOAD", options->workload,
                       "A pending workload: NAMESPACE/NAME or NAME, its own or its job's; none\n"
                       "with --all");

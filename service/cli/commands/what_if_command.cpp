@@ -34,7 +34,7 @@ struct WhatIfOptions {
   std::vector<std::string> add;
 };
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kWhatIfExamples = R"(Examples:
   Would it fit if these were gone, and which of them have to go?
     espalier what-if team-a/train cluster.json.gz --without team-b/eval,team-c/sweep
 
@@ -380,7 +380,7 @@ void AddWhatIfCommand(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<WhatIfOptions>();
   CLI::App* what_if = app.add_subcommand(
       "what-if", "Would a workload fit without others, with nodes drained, with objects added?");
-  what_if->footer(kExamples);
+  what_if->footer(kWhatIfExamples);
   AddWorkloadArgument(*what_if, options->workload);
   AddQuestionOptions(*what_if, options->question);
   AddBackendOptions(*what_if, options->question.backend);

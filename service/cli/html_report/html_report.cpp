@@ -23,7 +23,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kMostLines = 20;  // of where a pod set is
+constexpr std::size_t kMostLinesOnPage = 20;  // of where a pod set is
 constexpr std::string_view kCpu = "cpu";
 
 // By leaf, what a state has free of one resource; nothing for a resource that it does not know.
@@ -236,8 +236,8 @@ class GangWriter {
     out_.Field("each", flavor == nullptr ? 0 : AmountOf(pod_set.requests, flavor->resource()));
     std::vector<std::string> lines;
     if (pod_set.assignment) {
-      lines =
-          DomainLines(*pod_set.assignment, names_.Of(pod_set.flavor), Detail::kShort, kMostLines);
+      lines = DomainLines(*pod_set.assignment, names_.Of(pod_set.flavor), Detail::kShort,
+                          kMostLinesOnPage);
     }
     WriteAnyTexts("lines", lines);
     WriteLeaves(pod_set, flavor);

@@ -17,7 +17,7 @@
 namespace espalier {
 namespace {
 
-using Path = std::vector<std::string>;
+using DomainPath = std::vector<std::string>;
 
 constexpr std::size_t kBarWidth = 8;
 constexpr std::string_view kUsed = "█";
@@ -40,8 +40,8 @@ bool IsAvailable(const Node& node, const ResourceFlavor& flavor) {  // R3.1, R3.
 }
 
 // The values of all levels, or nothing when the node lacks one.
-Path PathOf(const Node& node, const Topology& topology) {
-  Path path;
+DomainPath PathOf(const Node& node, const Topology& topology) {
+  DomainPath path;
   for (const std::string& level : topology.levels) {
     const std::string* value = node.labels.Find(level);
     if (value == nullptr) return {};
@@ -97,7 +97,7 @@ std::string Bar(const RackUsage& rack, bool after, const TextStyle& style) {
 
 // A domain and what it holds, of any level.
 struct Row {
-  Path path;
+  DomainPath path;
   RackUsage usage;
 };
 
@@ -112,10 +112,11 @@ std::vector<Row> Summary(const std::vector<RackUsage>& racks) {
   const std::size_t levels = racks[0].path.size() - 1;
   std::vector<Row> rows;
   for (std::size_t depth = 1; depth <= levels; ++depth) {
-    std::map<Path, RackUsage, NaturalPathOrder> domains;
+    std::map<DomainPath, RackUsage, NaturalPathOrder> domains;
     for (const RackUsage& rack : racks) {
       for (std::size_t above = 1; above <= depth; ++above) {
-        const Path path(rack.path.begin(), rack.path.begin() + static_cast<std::ptrdiff_t>(above));
+        const DomainPath path(rack.path.begin(),
+                              rack.path.begin() + static_cast<std::ptrdiff_t>(above));
         RackUsage& sum = domains[path];
         sum.allocatable = SaturatingAdd(sum.allocatable, rack.allocatable);
         sum.before = SaturatingAdd(sum.before, rack.before);
@@ -202,11 +203,11 @@ std::vector<RackUsage> UsageByRack(const ClusterStateInput& input,
   if (topology == nullptr || topology->levels.empty()) return {};
   const bool hosts = topology->levels.back() == kHostnameLabel;
 
-  std::map<Path, RackUsage> racks;
+  std::map<DomainPath, RackUsage> racks;
   std::unordered_map<std::string, RackUsage*> rack_of_node;
   std::unordered_map<std::string, RackUsage*> rack_of_leaf;  // by leaf id (R4.1)
   for (const Node& node : input.nodes) {
-    Path path = PathOf(node, *topology);
+    DomainPath path = PathOf(node, *topology);
     if (path.empty() || !IsAvailable(node, *flavor)) continue;
     const std::string leaf = hosts ? path.back() : fmt::format("{}", fmt::join(path, ","));
     if (hosts && path.size() > 1) path.pop_back();

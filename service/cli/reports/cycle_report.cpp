@@ -23,7 +23,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kLinesPerPodSet = 4;  // of domains
+constexpr std::size_t kLinesOfPodSet = 4;  // of domains
 
 using WorkloadsByKey = std::map<ObjectKey, const Workload*>;
 
@@ -70,25 +70,43 @@ std::vector<std::string> PodSetLines(const PodSetAssignment& assignment,
       flavors, [&](const std::string& flavor) { return !names.Of(flavor).levels().empty(); });
   return DomainLines(*assignment.topology_assignment,
                      names.Of(with_topology == flavors.end() ? "" : *with_topology), Detail::kShort,
-                     kLinesPerPodSet);
+                     kLinesOfPodSet);
 }
 
 std::int64_t LostPodsOf(const PodSetAssignment& assignment) {
   return LostPods(assignment.count.value_or(0), assignment.topology_assignment);
 }
 
-// Whether pods that need no others were left without a place, which are so many pods not placed.
+// The pods that a workload waits for, by pod set: all of them where none needs another, else those
+// that its gangs require, each replica being one.
+std::vector<std::int64_t> PodsWaitedFor(const Workload& workload) {
+  const GangWorkload& tree = *workload.tree;
+  std::vector<std::int64_t> pods;
+  if (std::ranges::all_of(tree.gang_groups,
+                          [&](const GangGroup& gang) { return IsBestEffort(tree, gang); })) {
+    for (const PodSet& pod_set : workload.pod_sets) pods.push_back(pod_set.count);
+    return pods;
+  }
+  const std::int64_t copies =
+      tree.replica_mode == ReplicaMode::kReplicatedGangs ? tree.replicas.value_or(1) : 1;
+  for (const GangGroup& gang : tree.gang_groups) {
+    for (const PodCounts& counts : PodCountsOf(tree, gang))
+      pods.push_back(copies * counts.required);
+  }
+  return pods;
+}
+
+// Whether pods or gangs that need no others were left without a place.
 bool LeavesPodsBehind(const Workload& workload) {
   if (workload.tree == nullptr || !workload.admission) return false;
-  for (const GangGroup& gang : workload.tree->gang_groups) {
-    if (!IsBestEffort(*workload.tree, gang)) return false;
+  const std::vector<std::int64_t> wanted = PodsWaitedFor(workload);
+  const auto assignments = ByName(workload.admission->pod_set_assignments);
+  for (std::size_t i = 0; i < std::min(wanted.size(), workload.pod_sets.size()); ++i) {
+    const PodSet& pod_set = workload.pod_sets[i];
+    const PodSetAssignment* got = FindOrNull(assignments, pod_set.name);
+    if (got != nullptr && got->count.value_or(pod_set.count) < wanted[i]) return true;
   }
-  const auto pod_sets = ByName(workload.pod_sets);
-  return std::ranges::any_of(
-      workload.admission->pod_set_assignments, [&](const PodSetAssignment& assignment) {
-        const PodSet* pod_set = FindOrNull(pod_sets, assignment.name);
-        return pod_set != nullptr && assignment.count.value_or(pod_set->count) < pod_set->count;
-      });
+  return false;
 }
 
 std::vector<std::string> PlaceLines(const Decision& decision, const Workload& workload,

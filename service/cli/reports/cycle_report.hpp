@@ -25,7 +25,7 @@ struct CycleCounts {
   std::size_t not_evaluated = 0;  // pending and not evaluated yet
   std::int64_t lost_pods = 0;     // of the admitted ones (LostPods)
   std::size_t not_as_asked = 0;   // admitted ones that a requirement is not honoured of
-  std::size_t left_behind = 0;    // admitted ones with pods left that need no others
+  std::size_t left_behind = 0;    // admitted ones without pods or gangs that need no others
   bool operator==(const CycleCounts&) const = default;
 };
 CycleCounts CountDecisions(const SchedulingCyclesResult& result);

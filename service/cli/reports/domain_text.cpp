@@ -12,7 +12,7 @@
 namespace espalier {
 namespace {
 
-using Path = std::vector<std::string>;
+using DomainPath = std::vector<std::string>;
 
 std::string ShortName(std::string_view key) {
   if (key == kHostnameLabel) return "host";
@@ -26,7 +26,7 @@ std::string ShortName(std::string_view key) {
 
 // A run of domains that are shown on one line.
 struct Group {
-  Path above;                       // values shared by all
+  DomainPath above;                 // values shared by all
   std::vector<std::string> values;  // of the next level, in order
   std::vector<std::string> hosts;   // of the lowest level, in order
   std::map<std::int32_t, std::int64_t, std::greater<>> domains_by_count;  // pods -> domains
@@ -42,7 +42,7 @@ std::string CountText(const Group& group, std::string_view noun) {
 }
 
 std::string GroupText(const Group& group, std::string_view noun, bool name_hosts) {
-  Path parts = group.above;
+  DomainPath parts = group.above;
   if (!group.values.empty()) parts.push_back(BraceText(group.values));
   if (name_hosts || group.hosts.size() == 1) parts.push_back(BraceText(group.hosts));
   return fmt::format("{}: {}", fmt::join(parts, "/"), CountText(group, noun));
@@ -62,7 +62,7 @@ TopologyNames::TopologyNames(const Topology& topology, std::span<const Node> nod
   }
   if (!leaves_are_hosts()) return;
   for (const Node& node : nodes) {
-    Path path;
+    DomainPath path;
     for (const std::string& key : levels_) {
       if (const std::string* value = node.labels.Find(key)) path.push_back(*value);
     }
@@ -129,10 +129,10 @@ std::string RequestText(const std::optional<TopologyRequest>& request, const Top
 
 std::string ReachedLevel(const TopologyAssignment& assignment, const TopologyNames& names) {
   if (assignment.domains.empty()) return "-";
-  const Path first = names.FullPath(assignment.domains.front());
+  const DomainPath first = names.FullPath(assignment.domains.front());
   std::size_t shared = std::min(first.size(), names.levels().size());
   for (const TopologyDomainAssignment& domain : assignment.domains) {
-    const Path path = names.FullPath(domain);
+    const DomainPath path = names.FullPath(domain);
     std::size_t same = 0;
     while (same < std::min(shared, path.size()) && path[same] == first[same]) ++same;
     shared = same;
@@ -149,9 +149,9 @@ std::vector<std::string> DomainLines(const TopologyAssignment& assignment,
 
   std::vector<Group> groups;
   for (const TopologyDomainAssignment& domain : assignment.domains) {
-    Path path = names.FullPath(domain);
+    DomainPath path = names.FullPath(domain);
     const std::size_t kept = path.size() > folded ? path.size() - folded : 0;
-    const Path above(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(kept));
+    const DomainPath above(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(kept));
     if (groups.empty() || groups.back().above != above) groups.push_back({.above = above});
     Group& group = groups.back();
     if (hosts) group.hosts.push_back(path.back());

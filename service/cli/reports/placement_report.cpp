@@ -107,6 +107,18 @@ std::vector<std::string> IgnoredConstraints(const PlacementReport& report) {
   return notes;
 }
 
+// Whether something is not placed that needs nothing else of its workload: pods of which none is
+// required, or a whole gang, as each replica is one (R25.3).
+bool LeavesBehind(const PlacedTree& tree) {
+  const NestedGroup& root = tree.request.root;
+  return !RequiresPods(root) ||
+         std::ranges::any_of(tree.answer.groups, [&](const NestedGroupAnswer& group) {
+           const NestedGroup* gang = GroupAt(root, group.path);
+           return !IsPlaced(group.status) && group.path.find('/') == std::string::npos &&
+                  gang != nullptr && gang->min_copies == 0;
+         });
+}
+
 }  // namespace
 
 std::vector<std::string> NotesOf(const PlacementReport& report) {
@@ -138,7 +150,7 @@ OutcomeCounts CountOutcomes(const PlacementReport& report) {
         if (const auto tree = report.TreeAt(i)) {
           if (tree->answer.status != NestedStatus::kPlacedInPart) break;
           ++counts.in_part;
-          if (!RequiresPods(tree->request.root)) ++counts.left_behind;
+          if (LeavesBehind(*tree)) ++counts.left_behind;
           break;
         }
         for (const std::int64_t lost :

@@ -70,7 +70,7 @@ struct OutcomeCounts {
   std::size_t nothing_to_place = 0;
   std::int64_t lost_pods = 0;    // of the placed ones (LostPods)
   std::size_t in_part = 0;       // placed ones with fewer pods than allowed
-  std::size_t left_behind = 0;   // of these, those whose pods do not need each other
+  std::size_t left_behind = 0;   // of these, those without pods or gangs that need no others
   std::size_t with_fewer = 0;    // placed ones with fewer pods than asked for (R21.11)
   std::size_t not_as_asked = 0;  // placed ones that a requirement is not honoured of
   std::size_t on_a_guess = 0;    // of all three, those with a guessed flavor

@@ -14,7 +14,7 @@ constexpr std::size_t kGap = 2;         // blanks between columns
 constexpr std::size_t kLeastRoom = 32;  // for the last column beside the others
 constexpr std::size_t kIndent = 4;      // of the last column below the others
 constexpr std::size_t kLeastColumn = 8;
-constexpr std::size_t kMostLines = 6;  // of a wrapped cell
+constexpr std::size_t kMostLinesOfCell = 6;  // of a wrapped cell
 constexpr const char* kMore = "…";
 
 using Widths = std::vector<std::size_t>;
@@ -84,8 +84,8 @@ std::vector<std::string> Wrapped(const TableCell& cell, std::size_t room) {
   std::vector<std::string> lines;
   for (const std::string& line : cell.lines)
     std::ranges::move(WrapText(line, room), std::back_inserter(lines));
-  if (lines.size() <= kMostLines || lines.size() <= cell.lines.size()) return lines;
-  lines.resize(std::max(kMostLines, cell.lines.size()));
+  if (lines.size() <= kMostLinesOfCell || lines.size() <= cell.lines.size()) return lines;
+  lines.resize(std::max(kMostLinesOfCell, cell.lines.size()));
   lines.back() = Shortened(lines.back() + std::string(room, ' '), room);
   lines.back().erase(lines.back().find_last_not_of(" …") + 1);
   lines.back() += kMore;
