@@ -32,7 +32,6 @@ namespace {
 
 constexpr auto kGivenUpAfter = std::chrono::seconds(1);
 constexpr auto kBetweenUpdates = std::chrono::milliseconds(100);
-constexpr std::size_t kLeavesOfOneUpdate = 1000;
 constexpr int kPercents[] = {50, 90, 200};
 constexpr std::size_t kUnderWay = 64;  // in the closed loop, of all clients together
 // Parts of the time: of warming up, of the closed loop, and of each load.
@@ -61,8 +60,8 @@ class TwoStates {
     }
     const std::vector<Node>& nodes = server.input().nodes;
     ClusterStateInput full = server.input();
-    for (std::size_t i = 0; i < std::min(kLeavesOfOneUpdate, nodes.size()); ++i) {
-      const Node& node = nodes[i * (nodes.size() / std::min(kLeavesOfOneUpdate, nodes.size()))];
+    for (std::size_t i = 0; i < std::min(kLeavesOfUpdate, nodes.size()); ++i) {
+      const Node& node = nodes[i * (nodes.size() / std::min(kLeavesOfUpdate, nodes.size()))];
       states.deltas_[0].set_tas_usage.push_back({loaded.flavor_name, node.name, node.allocatable});
       states.deltas_[1].set_tas_usage.push_back({loaded.flavor_name, node.name, before[node.name]});
       before.erase(node.name);

@@ -2,6 +2,7 @@
 // the wire.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@
 #include "service/wire/workloads.hpp"
 
 namespace espalier {
+
+// Leaves that an update of a controller changes, where it is not one.
+inline constexpr std::size_t kLeavesOfUpdate = 1000;
 
 // A folder for a socket; removed with this object.
 class SocketFolder {

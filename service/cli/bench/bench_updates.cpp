@@ -24,7 +24,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kLeavesOfUpdate = 1000;
 constexpr std::size_t kPlacedInCycle = 500;
 
 // A client that keeps the position of the state and the first error.

@@ -23,8 +23,6 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kLinesOfPodSet = 4;  // of domains
-
 using WorkloadsByKey = std::map<ObjectKey, const Workload*>;
 
 WorkloadsByKey ByKey(const Cluster& cluster) {
@@ -70,7 +68,7 @@ std::vector<std::string> PodSetLines(const PodSetAssignment& assignment,
       flavors, [&](const std::string& flavor) { return !names.Of(flavor).levels().empty(); });
   return DomainLines(*assignment.topology_assignment,
                      names.Of(with_topology == flavors.end() ? "" : *with_topology), Detail::kShort,
-                     kLinesOfPodSet);
+                     kLinesPerPodSet);
 }
 
 std::int64_t LostPodsOf(const PodSetAssignment& assignment) {

@@ -1,6 +1,7 @@
 // Writes topology levels, requests and assignments in short texts for people.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <span>
@@ -67,6 +68,9 @@ std::string RequestText(const std::optional<TopologyRequest>& request, const Top
 // Returns the finest level at which the whole assignment is in one domain: "cluster" when not even
 // the coarsest is shared, "-" for no domain.
 std::string ReachedLevel(const TopologyAssignment& assignment, const TopologyNames& names);
+
+// Lines of domains that a table has of a pod set, in the short form.
+inline constexpr std::size_t kLinesPerPodSet = 4;
 
 // Returns one line per domain two levels above the hosts, such as "zone-a/block-3/rack-{1,2}: 8
 // hosts x 4", or with kFull one per rack with the hosts' names; in natural order, which may differ

@@ -6,14 +6,13 @@
 
 #include "host/model/by_name.hpp"
 #include "service/cli/options/input.hpp"
+#include "service/cli/reports/domain_text.hpp"
 #include "service/cli/reports/placement_report.hpp"
 #include "service/cli/reports/tree_text.hpp"
 #include "service/cli/terminal/text_table.hpp"
 
 namespace espalier {
 namespace {
-
-constexpr std::size_t kLinesPerPodSet = 4;  // of domains, in the short form
 
 std::int64_t PodsOfSpec(const Workload& workload, const std::string& pod_set) {
   const auto found = std::ranges::find(workload.pod_sets, pod_set, &PodSet::name);
