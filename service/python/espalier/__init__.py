@@ -10,7 +10,9 @@ docs/python.md shows the rest.
 from espalier import kueue
 from espalier.client import Client, load, read_objects
 from espalier.connection import TLS
-from espalier.errors import CallError, CommandError, EspalierError, StaleStateError
+from espalier.errors import CallError, CommandError, EspalierError, HoldError, StaleStateError
+from espalier.holds import Hold, HoldProblem, HoldReason, LostHold, Updated
+from espalier.kueue_assignment import assignment_from_object, assignment_to_object
 from espalier.model import (
     AdmittedPodSet,
     AdmittedWorkload,
@@ -20,6 +22,7 @@ from espalier.model import (
     Domain,
     Group,
     LeafUsage,
+    LoadedState,
     Mode,
     NestedRequest,
     Node,
@@ -47,6 +50,7 @@ from espalier.model import (
 )
 from espalier.process import CommandResult, Server, command, find_binary, serve
 from espalier.state import State
+from espalier.status import ServerInfo, ServerStatus
 
 __all__ = [
     "TLS",
@@ -62,7 +66,13 @@ __all__ = [
     "Domain",
     "EspalierError",
     "Group",
+    "Hold",
+    "HoldError",
+    "HoldProblem",
+    "HoldReason",
     "LeafUsage",
+    "LoadedState",
+    "LostHold",
     "Mode",
     "NestedRequest",
     "Node",
@@ -80,6 +90,8 @@ __all__ = [
     "Replacement",
     "ResourceFlavor",
     "Server",
+    "ServerInfo",
+    "ServerStatus",
     "SliceConstraint",
     "StaleStateError",
     "State",
@@ -87,9 +99,12 @@ __all__ = [
     "Toleration",
     "Topology",
     "TopologyRequest",
+    "Updated",
     "Victim",
     "WorkloadKey",
     "WorkloadRequest",
+    "assignment_from_object",
+    "assignment_to_object",
     "command",
     "find_binary",
     "kueue",

@@ -164,6 +164,7 @@ class Placements(Rows):
     state: Position  # what was decided on
     committed: Position | None  # after a commit
     workloads: tuple[WorkloadAnswer, ...]  # one per request, in its order
+    holds: tuple[str, ...] = ()  # with `hold`, an id per request; empty: nothing of it is held
 
     COLUMNS = _POD_SET_COLUMNS
 

@@ -13,14 +13,17 @@ import grpc
 from espalier import encode, kueue, model, results
 from espalier.connection import TLS, Connection
 from espalier.decode import Texts, position
+from espalier.holds import lost_holds
 from espalier.model import WorkloadKey
 from espalier.process import CommandResult, Server, StrPath, command
 from espalier.state import Gates, State
+from espalier.status import ServerInfo, ServerStatus, server_info, server_status
 from espalier.v1 import (
     cluster_state_pb2,
     dispatch_pb2,
     multikueue_pb2,
     named_states_pb2,
+    server_pb2,
     ungating_pb2,
 )
 
@@ -63,6 +66,25 @@ class Client:
     ) -> None:
         self.close()
 
+    # The server.
+
+    def info(self) -> ServerInfo:
+        """Returns what runs there, and within which limits."""
+        reply = self._connection.unary(
+            "Server/Info", server_pb2.ServerInfoRequest(), server_pb2.ServerInfoResponse
+        )
+        return server_info(reply)
+
+    def status(self, *, use: bool = False) -> ServerStatus:
+        """Returns how the server fares at this moment; with `use` also what of each flavor is in
+        use, for which the server looks at every node."""
+        reply = self._connection.unary(
+            "Server/Status",
+            server_pb2.ServerStatusRequest(with_use=use),
+            server_pb2.ServerStatusResponse,
+        )
+        return server_status(reply)
+
     # States.
 
     def state(self, name: str = "") -> State:
@@ -78,6 +100,7 @@ class Client:
         )
         state = State(self._connection, name, position(reply.state))
         state.messages = tuple(reply.warnings)
+        state.dropped_holds = lost_holds(reply.dropped_holds)
         return state
 
     def states(self) -> list[results.NamedState]:

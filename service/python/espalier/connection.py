@@ -46,7 +46,10 @@ class TLS:
 
 
 class Connection:
-    """A channel to the server at `unix:PATH` or `HOST:PORT`, which connects with the first call."""
+    """A channel to the server at `unix:PATH` or `HOST:PORT`, which connects with the first call.
+
+    Failures are raised outside of handlers: what crosses processes takes its context along, and an
+    error of gRPC cannot."""
 
     def __init__(
         self,
@@ -81,19 +84,24 @@ class Connection:
         try:
             answer: _Reply = call(request, timeout=self._timeout)
         except grpc.RpcError as error:
-            raise from_rpc(error) from None
-        return answer
+            failure = from_rpc(error)
+        else:
+            return answer
+        raise failure
 
     def answers(self, method: str, request: Message, reply: type[_Reply]) -> Iterator[_Reply]:
         """Makes a call that many messages answer. It ends where the iterator does."""
         call = self._channel.unary_stream(_path(method), _bytes, reply.FromString)
         stream = call(request, timeout=self._timeout)
+        failure = None
         try:
             yield from stream
         except grpc.RpcError as error:
-            raise from_rpc(error) from None
+            failure = from_rpc(error)
         finally:
             stream.cancel()
+        if failure is not None:
+            raise failure
 
     def upload(self, method: str, requests: Iterable[Message], reply: type[_Reply]) -> _Reply:
         """Makes a call that many messages ask."""
@@ -101,8 +109,10 @@ class Connection:
         try:
             answer: _Reply = call(iter(requests), timeout=self._timeout)
         except grpc.RpcError as error:
-            raise from_rpc(error) from None
-        return answer
+            failure = from_rpc(error)
+        else:
+            return answer
+        raise failure
 
 
 def _path(method: str) -> str:

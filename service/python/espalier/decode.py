@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from espalier import model
-from espalier.v1 import types_pb2, workload_pb2
+from espalier.v1 import cluster_state_pb2, types_pb2, workload_pb2
 
 
 class Texts:
@@ -111,6 +111,55 @@ class Texts:
             tuple(self._toleration(one) for one in message.tolerations),
         )
 
+    def leaf_usage(self, message: cluster_state_pb2.FlavorLeafUsage) -> model.LeafUsage:
+        return model.LeafUsage(
+            self.text(message.flavor), self.text(message.leaf), self.vector(message.usage)
+        )
+
+    def node_usage(self, message: cluster_state_pb2.NodeUsage) -> model.NodeUsage:
+        return model.NodeUsage(
+            self.text(message.node), self.vector(message.usage), self.vector(message.lasting)
+        )
+
+    def admitted_workload(
+        self, message: cluster_state_pb2.AdmittedWorkload
+    ) -> model.AdmittedWorkload:
+        return model.AdmittedWorkload(
+            self.text(message.name),
+            self.text(message.namespace),
+            message.priority,
+            message.quota_reserved_at,
+            tuple(self.leaf_usage(one) for one in message.usage),
+            self.text(message.job),
+        )
+
+    def topology(self, message: cluster_state_pb2.Topology) -> model.Topology:
+        return model.Topology(self.text(message.name), self.texts(message.levels))
+
+    def flavor(self, message: cluster_state_pb2.ResourceFlavor) -> model.ResourceFlavor:
+        return model.ResourceFlavor(
+            self.text(message.name),
+            self.text(message.topology_name),
+            self.labels(message.node_labels),
+            tuple(self._taint(one) for one in message.node_taints),
+            tuple(self._toleration(one) for one in message.tolerations),
+        )
+
+    def node(self, message: cluster_state_pb2.Node) -> model.Node:
+        return model.Node(
+            self.text(message.name),
+            self.labels(message.labels),
+            self.vector(message.allocatable),
+            message.ready,
+            message.unschedulable,
+            tuple(self._taint(one) for one in message.taints),
+        )
+
+    def _taint(self, message: types_pb2.Taint) -> model.Taint:
+        return model.Taint(
+            self.text(message.key), self.text(message.value), self.text(message.effect)
+        )
+
     def _toleration(self, message: types_pb2.Toleration) -> model.Toleration:
         return model.Toleration(
             self.text(message.key),
@@ -135,3 +184,40 @@ class Texts:
 
 def position(message: types_pb2.StatePosition) -> model.Position:
     return model.Position(message.epoch, message.generation)
+
+
+def loaded_state(pages: Iterable[cluster_state_pb2.ReadStateResponse]) -> model.LoadedState:
+    """Reads a state whole, which may be cut anywhere between the entries of its lists."""
+    at = model.Position(0, 0)
+    topologies: list[model.Topology] = []
+    flavors: list[model.ResourceFlavor] = []
+    nodes: list[model.Node] = []
+    non_tas_usage: list[model.NodeUsage] = []
+    tas_usage: list[model.LeafUsage] = []
+    workloads: list[model.AdmittedWorkload] = []
+    held_usage: list[model.LeafUsage] = []
+    share_usage, kueue_configuration = True, ""
+    for page in pages:
+        at, chunk = position(page.state), page.chunk
+        texts = Texts(chunk.strings)
+        topologies += map(texts.topology, chunk.topologies)
+        flavors += map(texts.flavor, chunk.flavors)
+        nodes += map(texts.node, chunk.nodes)
+        non_tas_usage += map(texts.node_usage, chunk.non_tas_usage)
+        tas_usage += map(texts.leaf_usage, chunk.tas_usage)
+        workloads += map(texts.admitted_workload, chunk.workloads)
+        held_usage += map(texts.leaf_usage, page.held_usage)
+        if chunk.HasField("share_usage_between_flavors"):
+            share_usage = chunk.share_usage_between_flavors
+        kueue_configuration = kueue_configuration or chunk.kueue_configuration
+    contents = model.Contents(
+        tuple(topologies),
+        tuple(flavors),
+        tuple(nodes),
+        tuple(non_tas_usage),
+        tuple(tas_usage),
+        tuple(workloads),
+        share_usage,
+        kueue_configuration,
+    )
+    return model.LoadedState(at, contents, tuple(held_usage))

@@ -396,7 +396,7 @@ def victims(who: Sequence[model.Victim]) -> questions_pb2.Victims:
 
 
 def changes(
-    what: model.Changes, base: model.Position, state_name: str
+    what: model.Changes, base: model.Position | None, state_name: str
 ) -> cluster_state_pb2.UpdateStateRequest:
     tables = Tables()
     request = cluster_state_pb2.UpdateStateRequest(

@@ -6,8 +6,9 @@ import re
 
 import grpc
 
+from espalier.holds import HoldProblem, problems
 from espalier.model import Position
-from espalier.v1 import error_pb2
+from espalier.v1 import error_pb2, holds_pb2
 
 # As the server writes it: "workloads.pod_set_counts[0]: is -1; ...".
 _FIELD = re.compile(r"([a-z_][a-z0-9_]*(?:\[\d+\])?(?:\.[a-z_][a-z0-9_]*(?:\[\d+\])?)*): ")
@@ -60,6 +61,22 @@ class StaleStateError(CallError):
         return type(self), (self.code, self.text, self.current)
 
 
+class HoldError(CallError):
+    """The call needs holds that are not there, or that are there already; it changed nothing."""
+
+    def __init__(
+        self, code: grpc.StatusCode, text: str, problems: tuple[HoldProblem, ...], count: int
+    ) -> None:
+        super().__init__(code, text)
+        self.problems = problems
+        """The first of them, 32 at most."""
+        self.count = count
+        """How many there are in all."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.code, self.text, self.problems, self.count)
+
+
 def from_rpc(error: grpc.RpcError) -> CallError:
     """Makes the exception of a failed call."""
     if not isinstance(error, grpc.Call):
@@ -76,4 +93,7 @@ def from_rpc(error: grpc.RpcError) -> CallError:
             if detail.Unpack(stale):
                 at = Position(stale.current.epoch, stale.current.generation)
                 return StaleStateError(code, text, at)
+            held = holds_pb2.HoldProblems()
+            if detail.Unpack(held):
+                return HoldError(code, text, problems(held), held.count)
     return CallError(code, text)

@@ -11,10 +11,12 @@ from espalier.model import (
     Labels,
     NodeConstraints,
     NodeSelectorRequirement,
+    PodSetRequest,
     PodSetUpdate,
     Resources,
     TopologyRequest,
     WorkloadKey,
+    WorkloadRequest,
 )
 from espalier.v1 import objects_pb2, scheduling_pb2
 
@@ -173,6 +175,39 @@ class Queues:
     workloads: tuple[Workload, ...]  # pending ones, and all that hold quota or capacity
     admission_checks: tuple[AdmissionCheck, ...] = ()
     namespaces: tuple[Namespace, ...] = ()  # all of them, or none
+
+
+def request_of(workload: Workload, flavor: str) -> WorkloadRequest:
+    """Returns what asks for places for a workload with all its pod sets on one flavor."""
+    return WorkloadRequest(
+        tuple(
+            PodSetRequest(
+                one.name,
+                flavor,
+                one.count,
+                one.requests,
+                one.topology_request,
+                implied=not _asks_for_topology(one.topology_request),
+                group=one.topology_request.pod_set_group_name if one.topology_request else "",
+                constraints=one.node_constraints,
+                labels=one.labels,
+                annotations=one.annotations,
+            )
+            for one in workload.pod_sets
+        ),
+        workload.namespace,
+        workload.name,
+    )
+
+
+# A group or the labels of indexes alone ask for no topology.
+def _asks_for_topology(request: TopologyRequest | None) -> bool:
+    return request is not None and (
+        bool(request.required or request.preferred or request.slice_topology)
+        or request.unconstrained is not None
+        or request.slice_size is not None
+        or bool(request.slice_constraints)
+    )
 
 
 def encode_workload(workload: Workload, tables: Tables) -> objects_pb2.Workload:

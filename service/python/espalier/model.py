@@ -174,6 +174,18 @@ class PodSetRequest:
     annotations: Labels = field(default_factory=dict)
     updates: tuple[PodSetUpdate, ...] = ()
 
+    def usage(self, assignment: Assignment) -> tuple[LeafUsage, ...]:
+        """Returns what pods of it use on the leaves of an assignment, as states know it."""
+        return tuple(
+            LeafUsage(
+                self.flavor,
+                ",".join(domain.values),
+                {name: amount * domain.pods for name, amount in self.requests.items()}
+                | {"pods": domain.pods},
+            )
+            for domain in assignment.domains
+        )
+
 
 @dataclass(frozen=True)
 class AdmittedPodSet:
@@ -316,6 +328,15 @@ class Contents:
     workloads: tuple[AdmittedWorkload, ...] = ()
     share_usage_between_flavors: bool = True
     kueue_configuration: str = ""  # JSON or YAML
+
+
+@dataclass(frozen=True)
+class LoadedState:
+    """Is what a server holds, as `State.read` returns it."""
+
+    position: Position
+    contents: Contents
+    held_usage: tuple[LeafUsage, ...]  # of holds, beside all of `contents`; no load brings it back
 
 
 @dataclass(frozen=True)

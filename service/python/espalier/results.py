@@ -34,6 +34,7 @@ class Summary:
     checksum: int  # of the contents
     workloads: int  # admitted, that the state knows by key
     kueue_configuration: str  # as JSON; empty: none
+    holds: int  # whose usage is in the state
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from espalier.answers import (
     workload_answers,
 )
 from espalier.connection import Connection
-from espalier.decode import position
+from espalier.decode import loaded_state, position
+from espalier.holds import Hold, LostHold, Updated, holds, updated
 from espalier.kueue import Queues, Workload, encode_queues, encode_workload
 from espalier.results import (
     Atlas,
@@ -34,6 +35,7 @@ from espalier.results import (
 )
 from espalier.v1 import (
     cluster_state_pb2,
+    holds_pb2,
     placement_pb2,
     questions_pb2,
     scheduling_pb2,
@@ -63,6 +65,9 @@ class State:
         self.position = at
         self.messages: tuple[str, ...] = ()
         """What was said while the state was loaded: warnings about the input, a line each."""
+        self.dropped_holds: tuple[LostHold, ...] = ()
+        """The holds that ended as `Client.load_state` loaded the state, which lacks a node of
+        theirs."""
 
     @property
     def address(self) -> str:
@@ -110,10 +115,20 @@ class State:
             reply.checksum,
             reply.workloads,
             reply.kueue_configuration,
+            reply.holds,
         )
 
-    def update(self, changes: model.Changes) -> tuple[str, ...]:
-        """Changes the state, and `position` with it. Returns warnings."""
+    def read(self) -> model.LoadedState:
+        """Returns the whole state, as `Client.load_state` would load it anew."""
+        request = cluster_state_pb2.ReadStateRequest(state=self._at(), state_name=self.name)
+        return loaded_state(
+            self._connection.answers(
+                "ClusterState/ReadState", request, cluster_state_pb2.ReadStateResponse
+            )
+        )
+
+    def update(self, changes: model.Changes) -> Updated:
+        """Changes the state, and `position` with it."""
         base = self.position or self.summary().position
         reply = self._connection.unary(
             "ClusterState/UpdateState",
@@ -121,7 +136,7 @@ class State:
             cluster_state_pb2.UpdateStateResponse,
         )
         self._moved_to(position(reply.state))
-        return tuple(reply.warnings)
+        return updated(reply)
 
     def leaves(self, flavor: str) -> Iterator[tuple[str, ...]]:
         """Returns the level values of every leaf of a flavor, in the order of their indexes."""
@@ -153,9 +168,13 @@ class State:
         gates: Gates | None = None,
         commit: bool = False,
         commit_token: str = "",
+        hold: int = 0,
+        hold_owner: str = "",
     ) -> Placements:
-        """Answers where workloads go. `commit` books what is placed, in mode SEQUENTIAL."""
-        return self._place("Place", workloads, mode, gates, commit, commit_token)
+        """Answers where workloads go. `commit` books what is placed, in mode SEQUENTIAL; `hold`
+        books it as holds, which end after so many seconds unless they are confirmed, released or
+        extended. `hold_owner` says who holds, for people."""
+        return self._place("Place", workloads, mode, gates, commit, commit_token, hold, hold_owner)
 
     def replace(
         self,
@@ -165,9 +184,14 @@ class State:
         gates: Gates | None = None,
         commit: bool = False,
         commit_token: str = "",
+        hold: int = 0,
+        hold_owner: str = "",
     ) -> Placements:
-        """Answers for workloads with pods in place: a node failed, or their number changes."""
-        return self._place("Replace", workloads, mode, gates, commit, commit_token)
+        """Answers for workloads with pods in place: a node failed, or their number changes. What is
+        booked, as `place` does, are the pods that are new on their nodes."""
+        return self._place(
+            "Replace", workloads, mode, gates, commit, commit_token, hold, hold_owner
+        )
 
     def _place(
         self,
@@ -177,22 +201,26 @@ class State:
         gates: Gates | None,
         commit: bool,
         commit_token: str,
+        hold: int,
+        hold_owner: str,
     ) -> Placements:
         request = placement_pb2.PlaceRequest(
             state=self._at(),
             mode=encode.MODES[mode],
-            commit=commit,
+            commit=commit or hold != 0,
             domain_naming=_NAMES,
             feature_gates=gates,
             workloads=encode.workload_batch(workloads),
             commit_token=commit_token,
             state_name=self.name,
+            hold_seconds=hold,
+            hold_owner=hold_owner,
         )
         reply = self._connection.unary(f"Placement/{call}", request, placement_pb2.PlaceResponse)
         committed = position(reply.committed) if reply.HasField("committed") else None
         self._moved_to(committed)
         answers = workload_answers(reply.answers, workloads)
-        return Placements(position(reply.state), committed, answers)
+        return Placements(position(reply.state), committed, answers, tuple(reply.hold_ids))
 
     def place_objects(
         self,
@@ -269,6 +297,50 @@ class State:
             nested_answers(reply.nested, nested),
             workload_answers(reply.flat, flat),
         )
+
+    # Holds.
+
+    def list_holds(self, *, usage: bool = False) -> list[Hold]:
+        """Returns the holds of the state as it is, by id; with `usage` also what each uses."""
+        request = holds_pb2.ListHoldsRequest(state_name=self.name, usage=usage)
+        pages = self._connection.answers(
+            "Placement/ListHolds", request, holds_pb2.ListHoldsResponse
+        )
+        return [one for page in pages for one in holds(page)]
+
+    def confirm_holds(self, ids: Sequence[str], changes: model.Changes | None = None) -> Updated:
+        """Ends holds in whose place `changes` report usage, in one step: their workloads by key, or
+        the usage of their leaves. Without changes the state must have that usage already. HoldError
+        where one is no hold any more; then all are as they were."""
+        request = holds_pb2.ConfirmHoldsRequest(
+            state_name=self.name, ids=ids, reported=changes is None
+        )
+        if changes is not None:
+            request.update.CopyFrom(encode.changes(changes, self.position, self.name))
+        reply = self._connection.unary(
+            "Placement/ConfirmHolds", request, holds_pb2.ConfirmHoldsResponse
+        )
+        if changes is None:
+            self._moved_by_one(position(reply.state))
+        else:
+            self._moved_to(position(reply.state))
+        return updated(reply)
+
+    def release_holds(self, ids: Sequence[str]) -> model.Position:
+        """Ends holds whose room is free again. Returns the position without them. HoldError as
+        `confirm_holds`."""
+        request = holds_pb2.ReleaseHoldsRequest(state_name=self.name, ids=ids)
+        reply = self._connection.unary(
+            "Placement/ReleaseHolds", request, holds_pb2.ReleaseHoldsResponse
+        )
+        at = position(reply.state)
+        self._moved_by_one(at)
+        return at
+
+    def extend_holds(self, ids: Sequence[str], seconds: int) -> None:
+        """Lets holds expire after so many seconds from now on. HoldError as `confirm_holds`."""
+        request = holds_pb2.ExtendHoldsRequest(state_name=self.name, ids=ids, hold_seconds=seconds)
+        self._connection.unary("Placement/ExtendHolds", request, holds_pb2.ExtendHoldsResponse)
 
     # What if.
 
@@ -559,4 +631,11 @@ class State:
 
     def _moved_to(self, at: model.Position | None) -> None:
         if at is not None and self.position is not None:
+            self.position = at
+
+    # After a call that named no position: where somebody else changed the state before it, what is
+    # asked next has to fail.
+    def _moved_by_one(self, at: model.Position) -> None:
+        before = self.position
+        if before is not None and at == model.Position(before.epoch, before.generation + 1):
             self.position = at

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+from dataclasses import replace
+
 import grpc
 import pytest
 from conftest import HOST, ROOT, four_hosts, gang, host
@@ -292,6 +296,59 @@ def test_leaves_and_summary(state: State) -> None:
     assert found.position == state.position
 
 
+def test_a_state_is_read_back_as_it_would_be_loaded(client: espalier.Client, state: State) -> None:
+    dedicated = espalier.Taint("dedicated", "ml")
+    contents = espalier.Contents(
+        topologies=(espalier.Topology("default", ("rack", HOST)),),
+        flavors=(
+            espalier.ResourceFlavor("cpu-only", node_labels={"kind": "cpu"}),
+            espalier.ResourceFlavor(
+                "gpu",
+                "default",
+                {"kind": "gpu"},
+                (espalier.Taint("gpu", effect="NoExecute"),),
+                (Toleration("dedicated", "Exists"),),
+            ),
+        ),
+        nodes=(
+            espalier.Node(
+                "host-0", {HOST: "host-0", "rack": "rack-0", "kind": "gpu"}, {"cpu": 64000}
+            ),
+            espalier.Node("host-1", {}, {"cpu": 1}, ready=False),
+            espalier.Node("host-2", {}, {}, unschedulable=True, taints=(dedicated,)),
+            *(host(number) for number in range(3, 5000)),  # more than one message holds
+        ),
+        non_tas_usage=(espalier.NodeUsage("host-0", {"cpu": 3000, "pods": 3}, {"cpu": 1000}),),
+        tas_usage=(LeafUsage("gpu", "host-0", {"cpu": 2000, "pods": 1}),),
+        workloads=(
+            AdmittedWorkload(
+                "a", "team", -7, 1700000000, (LeafUsage("gpu", "host-0", {"cpu": 5}),), "first"
+            ),
+        ),
+        share_usage_between_flavors=False,
+        kueue_configuration="kind: Configuration\napiVersion: config.kueue.x-k8s.io/v1beta2",
+    )
+    loaded = client.load_state(contents, state.name)
+    found = loaded.read()
+    # The configuration comes as JSON, whatever it was.
+    assert json.loads(found.contents.kueue_configuration)["kind"] == "Configuration"
+    assert replace(found.contents, kueue_configuration=contents.kueue_configuration) == contents
+    assert (found.position, found.held_usage) == (loaded.position, ())
+    assert client.load_state(found.contents, "copy").summary().checksum == (
+        loaded.summary().checksum
+    )
+
+
+def test_what_is_held_is_read_apart(state: State) -> None:
+    before = state.read()
+    state.place([gang("pair", 2)], Mode.SEQUENTIAL, hold=3600)
+    found = state.read()
+    assert found.contents == before.contents
+    assert found.position == state.position != before.position
+    usage = {"cpu": 48000, "pods": 1}
+    assert found.held_usage == tuple(LeafUsage("gpu", f"host-{i}", usage) for i in range(2))
+
+
 def test_errors_carry_code_field_and_text(state: State) -> None:
     with pytest.raises(espalier.CallError) as raised:
         state.place([gang("bad", -1)])
@@ -314,6 +371,20 @@ def test_a_stale_position_names_the_current_one(client: espalier.Client, state: 
     assert raised.value.code is grpc.StatusCode.FAILED_PRECONDITION
     state.position = raised.value.current
     assert state.place([gang("pair", 2)])[0].placed
+
+
+def test_errors_cross_processes(client: espalier.Client, state: State) -> None:
+    empty = client.state("none-such")
+    for call in (
+        lambda: empty.place([gang("pair", 2)]),
+        lambda: empty.capacity([gang("pair", 2)]),
+        lambda: client.load_state(espalier.Contents((), (), (host(1), host(1))), state.name),
+    ):
+        with pytest.raises(espalier.CallError) as raised:
+            call()
+        assert raised.value.__context__ is None  # pickled with it where dask is loaded
+        again = pickle.loads(pickle.dumps(raised.value))
+        assert (again.code, again.text) == (raised.value.code, raised.value.text)
 
 
 def test_a_server_that_is_not_there() -> None:

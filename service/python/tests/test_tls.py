@@ -50,6 +50,12 @@ def test_a_certificate_says_who_asks(tmp_path: Path) -> None:
             assert dashboard.states() == []
             with pytest.raises(espalier.CallError, match="needs the permission write-state"):
                 dashboard.load_state(four_hosts())
+            status = dashboard.status()
+        assert status.tls is not None
+        assert status.tls.expires_ms > status.now_ms
+        assert status.tls.client_ca_expires_ms > status.now_ms
+        assert (status.access.has_file, status.access.rules) == (True, 1)
+        assert status.access.denied_calls == 1
 
 
 def test_files_that_cannot_be_used(tmp_path: Path) -> None:
