@@ -179,7 +179,7 @@ func TestWhatTheBridgeCosts(t *testing.T) {
 	}
 	for _, nodes := range []int{1_000, 10_000} {
 		t.Run(fmt.Sprintf("%d nodes", nodes), func(t *testing.T) {
-			c := startCluster(t)
+			c := startCluster(t, "bridge", "gate")
 			c.makeNamespace("team")
 			c.makeNodes(nodes, asKubeletsReport)
 			c.makeQueue("team")

@@ -105,7 +105,7 @@ func TestGangsAreBoundWithinTheirDomainsWhateverEnds(t *testing.T) {
 	for _, nodes := range []int{300, 5000} {
 		t.Run(fmt.Sprintf("%d nodes", nodes), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, uint64(nodes)))
-			c := startCluster(t)
+			c := startCluster(t, "bridge", "gate")
 			c.makeNamespace("team")
 			c.makeNodes(nodes, nil)
 			server := servertest.Start(t)

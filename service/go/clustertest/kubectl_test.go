@@ -4,6 +4,8 @@ package clustertest
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -39,7 +41,13 @@ func (c *cluster) checkManifests() {
 	if err != nil || len(folders) == 0 {
 		c.t.Fatalf("no kustomizations (%v)", err)
 	}
-	for _, folder := range folders {
+	for i, folder := range folders {
+		name := filepath.Base(folder)
+		if text, err := os.ReadFile(filepath.Join(folder, "kustomization.yaml")); err != nil {
+			c.t.Fatal(err)
+		} else if strings.Contains(string(text), "kind: Component\n") {
+			folder = c.withComponent(fmt.Sprintf("kustomize-%d", i), filepath.Join(filepath.Dir(folder), "bridge"), folder)
+		}
 		var known []string
 		for document := range strings.SplitSeq(c.kubectl("", "kustomize", folder), "\n---\n") {
 			if !strings.Contains(document, "apiVersion: monitoring.coreos.com/") { // Prometheus' operator is not here
@@ -47,8 +55,27 @@ func (c *cluster) checkManifests() {
 			}
 		}
 		text := c.kubectl(strings.Join(known, "\n---\n"), "apply", "--server-side", "--dry-run=server", "--force-conflicts", "--validate=strict", "-f", "-")
-		c.t.Logf("%s: %s", filepath.Base(folder), strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
+		c.t.Logf("%s: %s", name, strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
 	}
+}
+
+// withComponent makes a folder with a kustomization of an overlay and a component; returns its path.
+func (c *cluster) withComponent(name, overlay, component string) string {
+	c.t.Helper()
+	folder := c.path(name)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		c.t.Fatal(err)
+	}
+	way := func(path string) string { // kustomizations name nothing from the root
+		relative, err := filepath.Rel(folder, path)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		return relative
+	}
+	c.write(filepath.Join(name, "kustomization.yaml"), fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"+
+		"resources: [%s]\ncomponents: [%s]\n", way(overlay), way(component)))
+	return folder
 }
 
 // checkDescription holds what users see of a workload to an Event.

@@ -252,7 +252,7 @@ func (c *cluster) changeAtRandom(changers []*changer, count int) {
 func TestTheMirrorHoldsWhatALoadOfADumpHolds(t *testing.T) {
 	for _, nodes := range []int{300, 5000} {
 		t.Run(fmt.Sprintf("%d nodes", nodes), func(t *testing.T) {
-			c := startCluster(t)
+			c := startCluster(t, "bridge")
 			c.makeNamespace("team")
 			c.makeNodes(nodes, nil)
 			c.makeQueue("team")

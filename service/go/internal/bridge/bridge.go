@@ -61,7 +61,8 @@ type bridge struct {
 	gate     *gate.Gate         // nil: pods are not placed
 	groups   *gate.Groups       // nil: those of other APIs are not read
 	registry *prometheus.Registry
-	acts     atomic.Bool // false: another replica does
+	acts     atomic.Bool                   // false: another replica does
+	elector  *leaderelection.LeaderElector // nil: there is no Lease
 }
 
 // Run does what the configuration says until the context ends, then returns nil. Errors: what keeps
@@ -164,12 +165,25 @@ func (b *bridge) build() error {
 	if b.config.Shadow.Enabled && b.clients.Kueue == nil {
 		b.logger.Warn("no decisions are compared, as the cluster has no Kueue")
 	} else if b.config.Shadow.Enabled {
-		b.shadow = shadow.New(b.client, b.mirror, b.cluster.Kueue, clock.RealClock{}, b.logger)
+		options := shadow.Options{Clock: clock.RealClock{}, Logger: b.logger}
+		if file := b.config.Shadow.Log; file != "" {
+			if options.Log, err = shadow.OpenLog(file); err != nil {
+				return fmt.Errorf("shadow.log: %w", err)
+			}
+		}
+		b.shadow = shadow.New(b.client, b.mirror, b.cluster.Kueue, options)
 		b.registry.MustRegister(b.shadow.Collectors()...)
+		if endpoint := b.config.Shadow.KueueMetrics; endpoint.URL != "" {
+			metrics, err := shadow.NewKueueMetrics(shadow.KueueEndpoint(endpoint), b.logger)
+			if err != nil {
+				return fmt.Errorf("shadow.kueueMetrics: %w", err)
+			}
+			b.registry.MustRegister(metrics)
+		}
 	}
 	if b.config.Gate.Enabled {
 		b.gate = gate.New(b.clients.Kubernetes, b.client, b.mirror, b.cluster.Core, writer(),
-			gate.Options{DryRun: b.config.DryRun, Logger: b.logger})
+			gate.Options{DryRun: b.config.DryRun, Logger: b.logger, MayWrite: b.leads})
 		b.registry.MustRegister(b.gate.Collectors()...)
 		if b.clients.Dynamic != nil {
 			if b.groups, err = gate.NewGroups(b.clients.Kubernetes.Discovery(), b.clients.Dynamic, b.gate.Wake); err != nil {
@@ -274,6 +288,7 @@ func (b *bridge) actAsLeader(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("leader election: %w", err)
 	}
+	b.elector = elector
 	elector.Run(ctx)
 	select {
 	case <-led:
@@ -284,6 +299,19 @@ func (b *bridge) actAsLeader(ctx context.Context) error {
 		return errors.New("the Lease was lost: another replica may act now")
 	}
 	return nil
+}
+
+// leads returns why another replica may act by now: one that was stopped for a while goes on before it
+// hears that its Lease is over.
+func (b *bridge) leads() error {
+	switch {
+	case b.elector == nil:
+		return nil
+	case !b.elector.IsLeader():
+		return errors.New("another replica has the Lease")
+	default:
+		return b.elector.Check(renewDeadline - leaseDuration)
+	}
 }
 
 // namespaceFile is where a pod finds its namespace.

@@ -19,6 +19,7 @@ var topologyAnnotations = []string{
 
 // pod is what a state depends on of a pod that has not ended.
 type pod struct {
+	uid     types.UID
 	node    string // empty: it is not bound
 	usage   resources.Amounts
 	lasting bool // it stays as long as its node does
@@ -32,13 +33,14 @@ func (s *Store) setPod(object *corev1.Pod) {
 	s.dropPod(key)
 	ended := object.Status.Phase == corev1.PodSucceeded || object.Status.Phase == corev1.PodFailed
 	if ended || object.Spec.NodeName != "" {
-		s.forget(key)
+		s.forgetPod(object)
 	}
 	if ended {
 		return
 	}
 	kind := controllerKind(object)
 	p := pod{
+		uid:     object.UID,
 		node:    object.Spec.NodeName,
 		usage:   s.usageOfPod(object),
 		lasting: kind == "DaemonSet" || kind == "Node",
@@ -96,6 +98,7 @@ func (s *Store) countPodsOf(workload types.NamespacedName) {
 
 // assumption is where a pod is to go that is not bound yet, and what it uses there.
 type assumption struct {
+	uid   types.UID // of the pod: its name may be that of another one before
 	node  string
 	usage resources.Amounts
 }
@@ -106,11 +109,14 @@ func (s *Store) Assume(object *corev1.Pod, node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := keyOf(object)
-	if s.pods[key].node != "" || s.assumed[key].node == node {
+	if p := s.pods[key]; p.node != "" && p.uid == object.UID {
+		return
+	}
+	if of := s.assumed[key]; of.node == node && of.uid == object.UID {
 		return
 	}
 	s.forget(key)
-	s.assumed[key] = assumption{node, s.usageOfPod(object)}
+	s.assumed[key] = assumption{object.UID, node, s.usageOfPod(object)}
 	addTo(s.assumedOnNode, node, key)
 	s.nodesToSum[node] = struct{}{}
 }
@@ -120,6 +126,13 @@ func (s *Store) Forget(key types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget(key)
+}
+
+// forgetPod takes back what is assumed of this pod, and not of another one of its name.
+func (s *Store) forgetPod(object *corev1.Pod) {
+	if key := keyOf(object); s.assumed[key].uid == object.UID {
+		s.forget(key)
+	}
 }
 
 func (s *Store) forget(key types.NamespacedName) {

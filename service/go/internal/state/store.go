@@ -134,7 +134,7 @@ func (s *Store) Delete(object any) error {
 	case *corev1.Pod:
 		key := keyOf(o)
 		s.dropPod(key)
-		s.forget(key)
+		s.forgetPod(o)
 	case *kueue.Topology:
 		delete(s.topologyObjects, o.Name)
 		s.flavorsStale = true

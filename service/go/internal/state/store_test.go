@@ -163,6 +163,18 @@ func TestAssumedPodsUseTheirNodeUntilTheyAreBound(t *testing.T) {
 		{"bound where it was assumed", func(s *Store) { s.Assume(pod1("one", "", nil), "a"); set(t, s, pod1("one", "a", nil)) }, []string{uses("a")}},
 		{"bound elsewhere", func(s *Store) { s.Assume(pod1("one", "", nil), "a"); set(t, s, pod1("one", "b", nil)) }, []string{uses("b")}},
 		{"bound before", func(s *Store) { set(t, s, pod1("one", "b", nil)); s.Assume(pod1("one", "", nil), "a") }, []string{uses("b")}},
+		{"another one of the name that was bound before", func(s *Store) {
+			before := pod1("one", "b", func(p *corev1.Pod) { p.UID = "before" })
+			set(t, s, before)
+			s.Assume(pod1("one", "", nil), "a")
+			set(t, s, before)
+			drop(t, s, before)
+			set(t, s, pod1("one", "", nil))
+		}, []string{uses("a")}},
+		{"another one of the name on the same node", func(s *Store) {
+			set(t, s, pod1("one", "a", func(p *corev1.Pod) { p.UID = "before" }))
+			s.Assume(pod1("one", "", nil), "a")
+		}, []string{"usage a: cpu=4000 pods=2"}},
 		{"forgotten", func(s *Store) { s.Assume(pod1("one", "", nil), "a"); s.Forget(key) }, nil},
 		{"deleted", func(s *Store) {
 			set(t, s, pod1("one", "", nil))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -71,9 +72,22 @@ type Explain struct {
 	EventsPerMinute int `json:"eventsPerMinute,omitempty"`
 }
 
-// Shadow says whether Kueue's decisions are compared.
+// Shadow says how Kueue's decisions are compared.
 type Shadow struct {
 	Enabled bool `json:"enabled,omitempty"`
+	// Log is a file to which differences are appended; empty: none.
+	Log          string       `json:"log,omitempty"`
+	KueueMetrics KueueMetrics `json:"kueueMetrics,omitempty"`
+}
+
+// KueueMetrics says where Kueue's metrics are read.
+type KueueMetrics struct {
+	// URL of the page; empty: they are not read.
+	URL string `json:"url,omitempty"`
+	// TokenFile holds a bearer token; empty: none is sent.
+	TokenFile string `json:"tokenFile,omitempty"`
+	// CA is a PEM file; empty: the authorities of the system.
+	CA string `json:"ca,omitempty"`
 }
 
 // Gate says how gated pods are placed.
@@ -122,6 +136,8 @@ func Read(arguments []string) (Config, error) {
 	flags.StringVar(&c.Listen, "listen", c.Listen, "`ADDRESS` of health, metrics and reports; empty: none")
 	flags.BoolVar(&c.DryRun, "dry-run", c.DryRun, "write nothing to the API server; log what would be written")
 	flags.BoolVar(&c.Debug, "debug", c.Debug, "log more")
+	flags.StringVar(&c.Shadow.Log, "shadow-log", c.Shadow.Log, "`FILE` to which shadow appends differences, for espalier audit; empty: none")
+	flags.StringVar(&c.Shadow.KueueMetrics.URL, "kueue-metrics", c.Shadow.KueueMetrics.URL, "`URL` of Kueue's metrics, for shadow to publish how long its cycles take; empty: none")
 	flags.BoolVar(&c.LeaderElection.Enabled, "leader-elect", c.LeaderElection.Enabled, "let one of several replicas act, by a Lease; always on with gate")
 	flags.StringVar(&c.LeaderElection.Namespace, "leader-elect-namespace", c.LeaderElection.Namespace, "`NAMESPACE` of the Lease; empty: that of the pod")
 	if err := flags.Parse(arguments); err != nil {
@@ -192,6 +208,13 @@ func (c *Config) check() error {
 		is(duration.Duration <= 0, "%s: is %v; want a time above 0, such as 10s", name, duration.Duration)
 	}
 	is(c.Explain.EventsPerMinute < 1, "explain.eventsPerMinute: is %d; want 1 or more", c.Explain.EventsPerMinute)
+	is(c.Shadow.Log != "" && !c.Shadow.Enabled, "shadow.log: is %q, and shadow is off; want it among the modes", c.Shadow.Log)
+	if kueue := c.Shadow.KueueMetrics; kueue != (KueueMetrics{}) {
+		is(!c.Shadow.Enabled, "shadow.kueueMetrics: is set, and shadow is off; want it among the modes")
+		at, err := url.Parse(kueue.URL)
+		is(err != nil || at.Host == "" || (at.Scheme != "http" && at.Scheme != "https"),
+			"shadow.kueueMetrics.url: is %q; want http://HOST:PORT/metrics, or https", kueue.URL)
+	}
 	is(c.LeaderElection.Name == "", "leaderElection.name: is empty; want the name of a Lease")
 	if c.Topology != nil {
 		levels := c.Topology.Levels

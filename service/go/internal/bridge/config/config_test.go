@@ -42,6 +42,10 @@ topology: {levels: [rack, kubernetes.io/hostname]}
 	if want := (TLS{CA: "ca.crt", Cert: "a", Key: "other", ServerName: "s"}); err != nil || c.TLS != want {
 		t.Errorf("%+v, %v: want %+v", c.TLS, err, want)
 	}
+	c, err = Read([]string{"--config", write(t, "shadow: {enabled: true, log: of-file}"), "--shadow-log", "of-flag", "--kueue-metrics", "http://kueue/metrics"})
+	if err != nil || c.Shadow.Log != "of-flag" || c.Shadow.KueueMetrics.URL != "http://kueue/metrics" {
+		t.Errorf("%+v, %v: want log and URL of the flags", c.Shadow, err)
+	}
 	c, err = Read([]string{"--modes", "gate", "--dry-run"})
 	if err != nil || c.LeaderElection.Enabled {
 		t.Errorf("%+v, %v: who writes nothing needs no lease", c, err)
@@ -62,6 +66,9 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 			"server: is empty", "explain.interval: is -1s", "explain.eventsPerMinute: is 0",
 		}},
 		{[]string{"--tls-cert", "c", "--tls-server-name", "s"}, "", []string{"tls.ca: is empty", "tls: has one of cert and key"}},
+		{[]string{"--shadow-log", "d.jsonl"}, "", []string{`shadow.log: is "d.jsonl", and shadow is off`}},
+		{[]string{"--kueue-metrics", "kueue:8443"}, "", []string{"shadow.kueueMetrics: is set, and shadow is off", `shadow.kueueMetrics.url: is "kueue:8443"; want http`}},
+		{[]string{"--modes", "shadow"}, "shadow: {kueueMetrics: {tokenFile: t}}", []string{`shadow.kueueMetrics.url: is ""`}},
 		{nil, "topology: {levels: [a, a]}", []string{`topology.levels[1]: "a" is there already`, "the last is not kubernetes.io/hostname"}},
 		{nil, "topology: {levels: []}", []string{"topology.levels: has 0 entries; want 1 to 16"}},
 	} {

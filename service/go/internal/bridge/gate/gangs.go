@@ -22,6 +22,8 @@ const (
 	// NodeAnnotation names the node that a pod was given. It is written into all pods of a gang before
 	// the first of them loses its gate, so that whoever goes on knows where each of them goes.
 	NodeAnnotation = "espalier.dev/assigned-node"
+	// DecisionAnnotation tells decisions apart: pods of a gang whose nodes are of several go nowhere.
+	DecisionAnnotation = "espalier.dev/decision"
 
 	groupLabel           = "kueue.x-k8s.io/pod-group-name"
 	groupCountAnnotation = "kueue.x-k8s.io/pod-group-total-count"
@@ -32,9 +34,15 @@ const (
 // member is a pod of a gang, with what was written and the informer does not show yet.
 type member struct {
 	*corev1.Pod
-	node  string // it was given; empty: none
+	given
 	gated bool
 	group group
+}
+
+// given is what the annotations of a pod say.
+type given struct {
+	node     string // empty: none
+	decision string // of which the node is
 }
 
 func (m *member) key() types.NamespacedName {

@@ -51,6 +51,8 @@ type Books interface {
 type Options struct {
 	DryRun bool
 	Logger *slog.Logger
+	// MayWrite is asked before each write; an error says why another replica may act by now. Nil: none does.
+	MayWrite func() error
 }
 
 // Gate places gangs. One goroutine runs it.
@@ -67,6 +69,9 @@ type Gate struct {
 
 	written map[types.NamespacedName]written
 	assumed map[types.NamespacedName]struct{}
+	// What this gate gave pods, and what it found at its first look: what another one gives them after that
+	// may rest on room that was given away here. Nil: it has not looked yet.
+	known map[types.UID]given
 	// The server may have holds of ours: of this round, or of a bridge that ended in the middle of one.
 	holds bool
 
@@ -77,8 +82,8 @@ type Gate struct {
 
 // written is what was written into a pod, until the informer shows it.
 type written struct {
-	uid    types.UID
-	node   string
+	uid types.UID
+	given
 	opened bool
 }
 
@@ -166,6 +171,7 @@ func (g *Gate) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	g.learn(members)
 	gangs := gangsOf(members)
 	counts := map[string]int{}
 	var toPlace []*plan
@@ -200,6 +206,11 @@ func (g *Gate) round(ctx context.Context) error {
 	// Those that are left from before are of gangs that are decided anew, or that say their nodes.
 	if err := g.endHolds(ctx, nil); err != nil {
 		return err
+	}
+	for _, p := range toPlace {
+		if !g.withdraw(ctx, p) {
+			return fmt.Errorf("gang %s: what its pods were given cannot be taken back yet", p.gang.key)
+		}
 	}
 	placed, waiting, err := g.place(ctx, toPlace)
 	counts["waiting"] = len(waiting)
@@ -242,14 +253,15 @@ func (g *Gate) members() ([]member, error) {
 		if !isMember(p) {
 			continue
 		}
-		m := member{Pod: p, node: p.Annotations[NodeAnnotation], gated: hasGate(p), group: g.groups.groupOf(p)}
+		m := member{Pod: p, gated: hasGate(p), group: g.groups.groupOf(p),
+			given: given{p.Annotations[NodeAnnotation], p.Annotations[DecisionAnnotation]}}
 		key := m.key()
 		seen[key] = struct{}{}
 		if w, there := g.written[key]; there {
-			if w.uid != p.UID || (w.node == m.node && (!w.opened || !m.gated)) {
+			if w.uid != p.UID || (w.given == m.given && (!w.opened || !m.gated)) {
 				delete(g.written, key) // the informer shows it
 			} else {
-				m.node = w.node
+				m.given = w.given
 				m.gated = m.gated && !w.opened
 			}
 		}
@@ -261,6 +273,25 @@ func (g *Gate) members() ([]member, error) {
 		}
 	}
 	return members, nil
+}
+
+// learn takes what pods say at the first look for decided, and forgets pods that are gone.
+func (g *Gate) learn(members []member) {
+	known := map[types.UID]given{}
+	for _, m := range members {
+		if g.known == nil {
+			known[m.UID] = m.given
+		} else if was, is := g.known[m.UID]; is {
+			known[m.UID] = was
+		}
+	}
+	g.known = known
+}
+
+// isDecided returns whether a pod behind its gate was given a node that counts.
+func (g *Gate) isDecided(m *member) bool {
+	_, err := g.nodes.Get(m.node)
+	return m.node != "" && g.known[m.UID] == m.given && err == nil
 }
 
 // plan is what is to be done about a gang.
@@ -286,7 +317,7 @@ func (g *Gate) planOf(of *gang) *plan {
 	have := of.succeeded            // pods that have their place
 	for _, m := range of.members {
 		switch {
-		case m.gated && (m.node == "" || !isThere(m.node)):
+		case m.gated && !g.isDecided(&m):
 			undecided = append(undecided, m)
 		case m.gated:
 			decided = append(decided, m)
@@ -300,6 +331,9 @@ func (g *Gate) planOf(of *gang) *plan {
 			p.keep = append(p.keep, m)
 			have++
 		}
+	}
+	if !p.begun && slices.ContainsFunc(decided, func(m member) bool { return m.decision != decided[0].decision }) {
+		decided, undecided = nil, append(decided, undecided...) // by two replicas that knew nothing of each other
 	}
 	together := of.total - have - len(decided) // how many more are needed
 	switch {
@@ -339,10 +373,14 @@ func (g *Gate) syncBooks(gangs []*gang) {
 		}
 	}
 	for key := range g.assumed {
-		if _, there := want[key]; !there {
-			g.books.Forget(key)
-			delete(g.assumed, key)
+		if _, there := want[key]; there {
+			continue
 		}
+		// Of a pod that is bound by now the books end it themselves: they may hear of that later than we do.
+		if p, err := g.pods.Pods(key.Namespace).Get(key.Name); err != nil || p.Spec.NodeName == "" {
+			g.books.Forget(key)
+		}
+		delete(g.assumed, key)
 	}
 	for _, m := range want {
 		g.assume(m, m.node)

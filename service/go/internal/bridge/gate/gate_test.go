@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -38,6 +39,7 @@ type world struct {
 	t       *testing.T
 	ctx     context.Context
 	client  *fake.Clientset
+	own     *fake.Clientset   // of this replica alone; nil: client
 	dynamic dynamic.Interface // nil: no groups of other APIs are read
 	server  *servertest.Server
 	asker   *espalier.Client // of the tests' own
@@ -46,6 +48,8 @@ type world struct {
 	mirror  *espalier.Mirror
 	view    *view
 	stop    func()
+	// Called before the mirror hears of a pod that the lister shows by then.
+	beforePod func(*corev1.Pod)
 
 	mu       sync.Mutex
 	failFrom int // patches from this one on fail; -1: none
@@ -105,15 +109,25 @@ func (w *world) start(options gate.Options) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.cluster = cluster.New(w.client, nil)
+	own := w.client
+	if w.own != nil {
+		own = w.own
+	}
+	w.cluster = cluster.New(own, nil)
 	w.view = &view{known: map[string]metav1.Object{}, changed: make(chan struct{}, 1)}
-	if w.mirror, err = espalier.NewMirror(client, w.cluster.Informers(), espalier.MirrorOptions{Logger: quiet, Notify: w.view.notify}); err != nil {
+	informers := w.cluster.Informers()
+	informers.Pods = lateInformer{informers.Pods, func(object any) {
+		if p, is := object.(*corev1.Pod); is && w.beforePod != nil {
+			w.beforePod(p)
+		}
+	}}
+	if w.mirror, err = espalier.NewMirror(client, informers, espalier.MirrorOptions{Logger: quiet, Notify: w.view.notify}); err != nil {
 		w.t.Fatal(err)
 	}
 	topology, flavor := cluster.WithoutKueue(&config.Topology{Levels: []string{"rack", corev1.LabelHostname}})
 	w.mirror.Set(topology)
 	w.mirror.Set(flavor)
-	w.gate = gate.New(w.client, client, w.mirror, w.cluster.Core, events.New(w.client, 6000, false, quiet), options)
+	w.gate = gate.New(own, client, w.mirror, w.cluster.Core, events.New(own, 6000, false, quiet), options)
 	ctx, cancel := context.WithCancel(w.ctx)
 	ended := make(chan struct{})
 	go func() {
@@ -135,6 +149,20 @@ func (w *world) start(options gate.Options) {
 		w.t.Fatal(err)
 	}
 	w.stop = func() { cancel(); <-ended; _ = client.Close() }
+}
+
+// lateInformer calls a function before a handler hears of an object.
+type lateInformer struct {
+	cache.SharedIndexInformer
+	before func(any)
+}
+
+func (i lateInformer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return i.SharedIndexInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { i.before(object); handler.OnAdd(object, false) },
+		UpdateFunc: func(old, object any) { i.before(object); handler.OnUpdate(old, object) },
+		DeleteFunc: func(object any) { i.before(object); handler.OnDelete(object) },
+	})
 }
 
 func (w *world) restart(options gate.Options) {
@@ -448,6 +476,37 @@ func TestAPodThatGoesBeforeTheFirstGateIsOpenedKeepsAllClosed(t *testing.T) {
 	w.round()
 	if got := w.nodesOf("a"); len(got) != 3 {
 		t.Errorf("a is on %v", got)
+	}
+}
+
+func TestRoomOfAPodIsKeptUntilTheMirrorHearsThatItIsBound(t *testing.T) {
+	bound, hear := make(chan struct{}), make(chan struct{})
+	w := newWorld(t, 1, 1, gate.Options{})
+	w.stop()
+	w.beforePod = func(p *corev1.Pod) {
+		if p.Name == "a-0" && p.Spec.NodeName != "" {
+			close(bound)
+			<-hear
+			w.beforePod = nil
+		}
+	}
+	w.start(gate.Options{})
+	w.createGang("a", 1)
+	w.createGang("b", 1)
+	w.round()
+	if got := w.nodesOf("a"); len(got) != 1 {
+		t.Fatalf("a is on %v; want one node", got)
+	}
+	w.bind()
+	<-bound // the gate sees it, and the mirror does not
+	if err := w.gate.Round(w.ctx); err != nil {
+		t.Fatal(err)
+	}
+	w.check()
+	close(hear)
+	w.round()
+	if got := w.nodesOf("b"); len(got) != 0 {
+		t.Errorf("b is on %v beside a; want it to wait", got)
 	}
 }
 

@@ -2,8 +2,11 @@ package gate
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,19 +17,12 @@ import (
 // annotate writes into each pod of a gang which node it is given, and returns whether all say so: then
 // they use these nodes.
 func (g *Gate) annotate(ctx context.Context, p *plan) bool {
+	decision := decisionOf(p)
 	for i := range p.place {
 		m := &p.place[i]
-		node := p.nodes[m.key()]
-		if m.node == node {
-			continue
-		}
-		if !g.patch(ctx, m, types.MergePatchType, map[string]any{
-			"metadata": map[string]any{"annotations": map[string]any{NodeAnnotation: node}},
-		}, "give a node", node) {
+		if !g.give(ctx, m, given{p.nodes[m.key()], decision}) {
 			return false
 		}
-		m.node = node
-		g.note(m, false)
 	}
 	if !g.options.DryRun {
 		for _, m := range p.place {
@@ -34,6 +30,47 @@ func (g *Gate) annotate(ctx context.Context, p *plan) bool {
 		}
 	}
 	return true
+}
+
+// withdraw takes from pods that are to be placed what they were given before: somebody else may still
+// be writing the rest of it, which then is never complete. Returns whether none has a node.
+func (g *Gate) withdraw(ctx context.Context, p *plan) bool {
+	for i := range p.place {
+		if !g.give(ctx, &p.place[i], given{}) {
+			return false
+		}
+	}
+	return true
+}
+
+// give writes into a pod which node it is given, if any, and returns whether it says so.
+func (g *Gate) give(ctx context.Context, m *member, to given) bool {
+	if m.given == to {
+		return true
+	}
+	annotations := map[string]any{NodeAnnotation: nil, DecisionAnnotation: nil}
+	what := "take back the node"
+	if to != (given{}) {
+		annotations[NodeAnnotation], annotations[DecisionAnnotation] = to.node, to.decision
+		what = "give a node"
+	}
+	change := map[string]any{"metadata": map[string]any{"annotations": annotations}}
+	if !g.patch(ctx, m, types.MergePatchType, change, what, to.node) {
+		return false
+	}
+	m.given = to
+	g.known[m.UID] = to
+	g.note(m, false)
+	return true
+}
+
+// decisionOf names which pods were given which nodes.
+func decisionOf(p *plan) string {
+	sum := sha256.New()
+	for _, m := range p.place {
+		fmt.Fprintln(sum, m.UID, p.nodes[m.key()])
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // open lets pods of a gang go to their nodes, in the order of their ranks.
@@ -65,7 +102,7 @@ func (g *Gate) open(ctx context.Context, p *plan) {
 // note remembers what the informer does not show yet.
 func (g *Gate) note(m *member, opened bool) {
 	if !g.options.DryRun {
-		g.written[m.key()] = written{m.UID, m.node, opened}
+		g.written[m.key()] = written{m.UID, m.given, opened}
 	}
 }
 
@@ -75,6 +112,9 @@ func (g *Gate) patch(ctx context.Context, m *member, kind types.PatchType, chang
 	if g.options.DryRun {
 		logger.Info("would " + what)
 		return true
+	}
+	if !g.mayWrite(logger, what) {
+		return false
 	}
 	metadata, _ := change["metadata"].(map[string]any)
 	if metadata == nil {
@@ -100,6 +140,19 @@ func (g *Gate) patch(ctx context.Context, m *member, kind types.PatchType, chang
 	return true
 }
 
+// mayWrite returns whether this replica is still the one that acts.
+func (g *Gate) mayWrite(logger *slog.Logger, what string) bool {
+	if g.options.MayWrite == nil {
+		return true
+	}
+	err := g.options.MayWrite()
+	if err != nil {
+		g.failed.Inc()
+		logger.Warn("did not "+what, "err", err)
+	}
+	return err == nil
+}
+
 // deleteLost deletes pods that were let go to a node that is gone before they were bound: nothing
 // else sends them elsewhere. Those that nobody would make anew are left, with an Event.
 func (g *Gate) deleteLost(ctx context.Context, p *plan) {
@@ -112,6 +165,9 @@ func (g *Gate) deleteLost(ctx context.Context, p *plan) {
 		if g.options.DryRun {
 			g.options.Logger.Info("would delete a pod, as its node is gone", "pod", m.key().String(), "node", m.node)
 			continue
+		}
+		if !g.mayWrite(g.options.Logger.With("pod", m.key().String()), "delete a pod") {
+			return
 		}
 		err := g.client.CoreV1().Pods(m.Namespace).Delete(ctx, m.Name, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &m.UID, ResourceVersion: &m.ResourceVersion},

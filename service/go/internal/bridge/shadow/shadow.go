@@ -4,7 +4,6 @@ package shadow
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -24,8 +23,8 @@ import (
 	"espalier.dev/espalier"
 )
 
-// lateAfter is how old a decision may be that is still compared: what was free then is not known any
-// more later on.
+// lateAfter is how old a decision may be for a difference to count: later on, what was free then may
+// have changed.
 const lateAfter = 10 * time.Second
 
 // Asker is the part of a client that is used.
@@ -38,16 +37,23 @@ type Books interface {
 	Flush(context.Context) (espalier.Position, error)
 }
 
+// Options change what a shadow does.
+type Options struct {
+	Clock  clock.PassiveClock
+	Logger *slog.Logger
+	Log    *Log // of differences; nil: none is kept
+}
+
 // Shadow compares decisions.
 type Shadow struct {
 	client     Asker
 	books      Books
 	flavors    listers.ResourceFlavorLister
 	topologies listers.TopologyLister
-	clock      clock.PassiveClock
-	logger     *slog.Logger
+	options    Options
 	decisions  *prometheus.CounterVec
 	seconds    prometheus.Histogram
+	logFailed  prometheus.Counter
 	woken      chan struct{}
 
 	mu      sync.Mutex
@@ -57,25 +63,28 @@ type Shadow struct {
 }
 
 // New returns a shadow that has seen nothing. To be called before the informers are started.
-func New(client Asker, books Books, kueueInformers externalversions.SharedInformerFactory, clock clock.PassiveClock, logger *slog.Logger) *Shadow {
+func New(client Asker, books Books, kueueInformers externalversions.SharedInformerFactory, options Options) *Shadow {
 	of := kueueInformers.Kueue().V1beta2()
 	return &Shadow{
 		client: client, books: books, flavors: of.ResourceFlavors().Lister(), topologies: of.Topologies().Lister(),
-		clock: clock, logger: logger, woken: make(chan struct{}, 1), decided: map[types.UID]struct{}{},
+		options: options, woken: make(chan struct{}, 1), decided: map[types.UID]struct{}{},
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "espalier_shadow_decisions_total",
-			Help: "Decisions of Kueue, by what would have been decided instead: equal, different; late: not compared; failed: the server did not answer.",
+			Help: "Decisions of Kueue, by what would have been decided instead: equal, different; late: different, and told of too late to know what was free then; failed: the server did not answer.",
 		}, []string{"result"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "espalier_shadow_seconds", Help: "How long the server took for the decisions of a round.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 14),
+		}),
+		logFailed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "espalier_shadow_log_failures_total", Help: "Differences that could not be written to the log of differences.",
 		}),
 	}
 }
 
 // Collectors returns the metrics.
 func (s *Shadow) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{s.decisions, s.seconds}
+	return []prometheus.Collector{s.decisions, s.seconds, s.logFailed}
 }
 
 // Notify tells of an object that the books know by now.
@@ -122,8 +131,11 @@ func (s *Shadow) hasTopology(name string) bool {
 	return err == nil
 }
 
-// Run compares decisions as they are made, until the context ends.
+// Run compares decisions as they are made, until the context ends; then it closes the log.
 func (s *Shadow) Run(ctx context.Context) {
+	if s.options.Log != nil {
+		defer func() { _ = s.options.Log.Close() }()
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -159,19 +171,19 @@ func (s *Shadow) Round(ctx context.Context) {
 		if len(decisions) == 0 {
 			return
 		}
-		start := s.clock.Now()
+		start := s.options.Clock.Now()
 		answers, err := s.client.Replay(ctx, espalier.PlaceOptions{State: position}, decisions...)
 		if _, stale := espalier.StaleState(err); stale && try < mostTries {
 			continue
 		}
 		if err != nil {
 			s.decisions.WithLabelValues("failed").Add(float64(len(decisions)))
-			s.logger.Warn("decisions not compared", "decisions", len(decisions), "err", err)
+			s.options.Logger.Warn("decisions not compared", "decisions", len(decisions), "err", err)
 			return
 		}
-		s.seconds.Observe(s.clock.Since(start).Seconds())
+		s.seconds.Observe(s.options.Clock.Since(start).Seconds())
 		for i := range answers {
-			s.compare(of[i], &decisions[i], &answers[i])
+			s.compare(of[i], position, &decisions[i], &answers[i])
 		}
 		return
 	}
@@ -217,29 +229,38 @@ func (s *Shadow) decisionsOf(workloads []*kueue.Workload) ([]espalier.Decision, 
 	return decisions, of
 }
 
-func (s *Shadow) compare(w *kueue.Workload, chosen *espalier.Decision, here *espalier.Answer) {
-	result := "equal"
+func (s *Shadow) compare(w *kueue.Workload, asked espalier.Position, chosen *espalier.Decision, here *espalier.Answer) {
+	verdict := "equal"
 	for i := range here.PodSets {
 		given := here.PodSets[i].Assignment
 		if given == nil || !reflect.DeepEqual(given.Levels, chosen.Assignments[i].Levels) ||
 			!reflect.DeepEqual(espalier.Domains(given), espalier.Domains(chosen.Assignments[i])) {
-			result = "different"
+			verdict = "different"
 		}
 	}
-	if result == "different" && s.clock.Since(reservedAt(w)) > lateAfter {
-		result = "late"
+	if verdict == "different" && s.options.Clock.Since(reservedAt(w)) > lateAfter {
+		verdict = "late"
 	}
-	s.decisions.WithLabelValues(result).Inc()
-	if result != "different" {
+	s.decisions.WithLabelValues(verdict).Inc()
+	if verdict == "equal" {
 		return
 	}
-	attributes := []any{"workload", w.Namespace + "/" + w.Name, "reservedAt", reservedAt(w)}
-	for i := range here.PodSets {
-		podSet := &here.PodSets[i]
-		attributes = append(attributes, slog.Group(podSet.Name, "flavor", podSet.Flavor,
-			"chosen", text(chosen.Assignments[i]), "here", text(podSet.Assignment), "reason", reason(podSet)))
+	difference := &entry{
+		Time: s.options.Clock.Now().UTC(), Workload: w.Namespace + "/" + w.Name, Verdict: verdict,
+		ReservedAt: reservedAt(w).UTC(), Generation: asked.Generation,
+		Chosen: chosenBy(chosen), Here: answerOf(here),
 	}
-	s.logger.Warn("decided otherwise than Kueue", attributes...)
+	if verdict == "different" {
+		s.options.Logger.Warn("decided otherwise than Kueue", "workload", difference.Workload, "reservedAt", difference.ReservedAt,
+			"generation", difference.Generation, "chosen", difference.Chosen, "here", difference.Here)
+	}
+	if s.options.Log == nil {
+		return
+	}
+	if err := s.options.Log.write(difference); err != nil {
+		s.logFailed.Inc()
+		s.options.Logger.Warn("difference not logged", "workload", difference.Workload, "err", err)
+	}
 }
 
 func reason(podSet *espalier.PodSetAnswer) string {
@@ -247,15 +268,4 @@ func reason(podSet *espalier.PodSetAnswer) string {
 		return ""
 	}
 	return podSet.Failure.Reason
-}
-
-func text(assignment *kueue.TopologyAssignment) string {
-	if assignment == nil {
-		return ""
-	}
-	bytes, err := json.Marshal(assignment)
-	if err != nil {
-		return err.Error()
-	}
-	return string(bytes)
 }

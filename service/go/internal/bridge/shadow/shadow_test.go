@@ -3,8 +3,12 @@ package shadow_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"log/slog"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +55,7 @@ type world struct {
 	shadow *shadow.Shadow
 	log    *bytes.Buffer
 	clock  *testclock.FakePassiveClock
+	file   string            // of differences
 	after  []*kueue.Workload // as Kueue decided
 }
 
@@ -83,8 +88,16 @@ func newWorld(t *testing.T) *world {
 			flavors = append(flavors, o)
 		}
 	}
+	w.file = filepath.Join(t.TempDir(), "differences.jsonl")
+	differences, err := shadow.OpenLog(w.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = differences.Close() })
 	factory := externalversions.NewSharedInformerFactory(kueuefake.NewSimpleClientset(flavors...), 0)
-	w.shadow = shadow.New(client, w.mirror, factory, w.clock, slog.New(slog.NewTextHandler(w.log, nil)))
+	w.shadow = shadow.New(client, w.mirror, factory, shadow.Options{
+		Clock: w.clock, Logger: slog.New(slog.NewTextHandler(w.log, nil)), Log: differences,
+	})
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
 	for _, object := range before {
@@ -121,6 +134,40 @@ func (w *world) decide(workloads ...*kueue.Workload) map[string]int {
 	return results(w.t, w.shadow)
 }
 
+// difference is a line of the log, as its readers know it.
+type difference struct {
+	Time, ReservedAt  time.Time
+	Workload, Verdict string
+	Generation        uint64
+	Chosen, Here      struct {
+		Fits    bool
+		PodSets []struct {
+			Name, Flavor, Reason string
+			TopologyAssignment   kueue.TopologyAssignment
+		}
+	}
+}
+
+// logged returns the lines of the log of differences.
+func (w *world) logged() []difference {
+	w.t.Helper()
+	text, err := os.ReadFile(w.file)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var lines []difference
+	for line := range strings.Lines(string(text)) {
+		var one difference
+		decoder := json.NewDecoder(strings.NewReader(line))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&one); err != nil || !strings.HasSuffix(line, "\n") {
+			w.t.Fatalf("%s: %v", line, err)
+		}
+		lines = append(lines, one)
+	}
+	return lines
+}
+
 // The decisions of a real Kueue, of which `espalier audit` says that all are as here.
 func TestTheDecisionsOfARealKueueAreEqual(t *testing.T) {
 	w := newWorld(t)
@@ -130,6 +177,9 @@ func TestTheDecisionsOfARealKueueAreEqual(t *testing.T) {
 	}
 	if got := w.decide(w.after...); got["equal"] != len(w.after) {
 		t.Errorf("%v after the same was told again", got)
+	}
+	if lines := w.logged(); len(lines) != 0 {
+		t.Errorf("%+v: nothing differs", lines)
 	}
 }
 
@@ -164,7 +214,7 @@ func TestAnotherDecisionIsDifferentAndLogged(t *testing.T) {
 	if got := w.decide(moved); got["different"] != 1 {
 		t.Errorf("%v, want one different", got)
 	}
-	if said := w.log.String(); !strings.Contains(said, "decided otherwise than Kueue") || !strings.Contains(said, moved.Name) || !strings.Contains(said, "main.here=") {
+	if said := w.log.String(); !strings.Contains(said, "decided otherwise than Kueue") || !strings.Contains(said, moved.Name) || !strings.Contains(said, "here=") {
 		t.Errorf("%s", said)
 	}
 	// Decided anew, and told long after.
@@ -173,13 +223,34 @@ func TestAnotherDecisionIsDifferentAndLogged(t *testing.T) {
 	if got := w.decide(moved); got["late"] != 1 || got["different"] != 1 {
 		t.Errorf("%v, want one late", got)
 	}
+	lines := w.logged()
+	if len(lines) != 2 || lines[0].Verdict != "different" || lines[1].Verdict != "late" {
+		t.Fatalf("%+v, want one that is different and one that is late", lines)
+	}
+	for _, line := range lines {
+		if line.Workload != moved.Namespace+"/"+moved.Name || line.Generation == 0 || line.Time.Before(line.ReservedAt) ||
+			!line.Chosen.Fits || !line.Here.Fits || len(line.Chosen.PodSets) != 1 || len(line.Here.PodSets) != 1 {
+			t.Fatalf("%+v", line)
+		}
+		chosen, here := line.Chosen.PodSets[0], line.Here.PodSets[0]
+		if chosen.Flavor == "" || chosen.Flavor != here.Flavor || !reflect.DeepEqual(espalier.Domains(&chosen.TopologyAssignment), domains) ||
+			len(espalier.Domains(&here.TopologyAssignment)) == 0 || reflect.DeepEqual(chosen.TopologyAssignment, here.TopologyAssignment) {
+			t.Errorf("chosen %+v, here %+v, want %v and another one", chosen, here, domains)
+		}
+	}
+	// As espalier audit reads it.
+	audit := exec.Command(servertest.Binary(t), "audit", "--shadow-log", w.file)
+	output, err := audit.Output()
+	if audit.ProcessState == nil || audit.ProcessState.ExitCode() != 1 || !strings.HasSuffix(string(output), "\n2 differences: 1 different, 1 late\n") {
+		t.Errorf("%v\n%s", err, output)
+	}
 }
 
 func TestWhatWasDecidedBeforeItLookedIsNotCompared(t *testing.T) {
 	w := newWorld(t)
 	known := w.after[0]
 	fresh := w.after[1]
-	notBegun := shadow.New(nil, nil, externalversions.NewSharedInformerFactory(kueuefake.NewSimpleClientset(), 0), w.clock, slog.New(slog.DiscardHandler))
+	notBegun := shadow.New(nil, nil, externalversions.NewSharedInformerFactory(kueuefake.NewSimpleClientset(), 0), shadow.Options{Clock: w.clock, Logger: slog.New(slog.DiscardHandler)})
 	notBegun.Notify(known, false)
 	notBegun.Begin()
 	notBegun.Notify(known.DeepCopy(), false) // as any change of it
