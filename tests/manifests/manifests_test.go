@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +34,10 @@ import (
 
 const root = "../../docker/kustomize/"
 
-var overlays = []string{"sidecar", "standalone", "cuda", "bridge"}
+// withServer are the overlays whose pod has a server.
+var withServer = []string{"sidecar", "standalone", "cuda", "bridge"}
+
+var overlays = append([]string{"bridge-standalone"}, withServer...)
 
 // decode reads every document of a stream as the type that it names, and refuses what that has not:
 // unknown fields, duplicates, values of another type.
@@ -71,6 +75,32 @@ func decode(stream []byte) ([]runtime.Object, error) {
 func render(t *testing.T, overlay string) []runtime.Object {
 	t.Helper()
 	return renderFolder(t, root+overlay)
+}
+
+// renderWith renders an overlay with a component.
+func renderWith(t *testing.T, overlay, component string) []runtime.Object {
+	t.Helper()
+	folder := t.TempDir()
+	text := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n" +
+		"resources: [" + relative(t, folder, root+overlay) + "]\ncomponents: [" + relative(t, folder, root+component) + "]\n"
+	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return renderFolder(t, folder)
+}
+
+// relative returns the way from a folder to a path: kustomizations name nothing from the root.
+func relative(t *testing.T, folder, path string) string {
+	t.Helper()
+	here, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	way, err := filepath.Rel(folder, here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return way
 }
 
 func renderFolder(t *testing.T, overlay string) []runtime.Object {
@@ -225,31 +255,39 @@ func TestReferencesLeadSomewhere(t *testing.T) {
 					}
 				}
 			}
-			espalier := server(t, template.Spec)
+			// What it listens on is what its ports say.
+			for _, container := range containers(template.Spec) {
+				for _, argument := range container.Args {
+					if match := regexp.MustCompile(`^--(?:listen|metrics)=[0-9.]+:(\d+)$`).FindStringSubmatch(argument); match != nil {
+						if !hasPort(container, intstr.Parse(match[1])) {
+							t.Errorf("%s is no port of the container", argument)
+						}
+					}
+					// Files that it reads are in a folder that is mounted.
+					if match := regexp.MustCompile(`^--[a-z-]+=(/etc/.*)/[^/]+$`).FindStringSubmatch(argument); match != nil {
+						if !slices.ContainsFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == match[1] && m.ReadOnly }) {
+							t.Errorf("%s is in no folder that is mounted", argument)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestServersAreProbedAtTheirSocket(t *testing.T) {
+	for _, overlay := range withServer {
+		t.Run(overlay, func(t *testing.T) {
+			espalier := server(t, only[*appsv1.Deployment](t, render(t, overlay)).Spec.Template.Spec)
 			for name, probe := range map[string]*corev1.Probe{
 				"startup": espalier.StartupProbe, "liveness": espalier.LivenessProbe, "readiness": espalier.ReadinessProbe,
 			} {
-				switch {
-				case probe == nil:
-					t.Errorf("no %s probe", name)
-				case probe.HTTPGet != nil && probe.GRPC == nil:
-					if !hasPort(espalier, probe.HTTPGet.Port) {
-						t.Errorf("the %s probe asks a port that is not there: %v", name, probe.HTTPGet.Port)
-					}
-				case probe.GRPC != nil && probe.HTTPGet == nil:
-					if !hasPort(espalier, intstr.FromInt32(probe.GRPC.Port)) {
-						t.Errorf("the %s probe asks a port that is not there: %v", name, probe.GRPC.Port)
-					}
-				case probe.Exec == nil:
-					t.Errorf("the %s probe asks in no way, or in two", name)
+				if probe == nil || probe.Exec == nil || probe.HTTPGet != nil || probe.GRPC != nil {
+					t.Fatalf("the %s probe is %v, want a command", name, probe)
 				}
-			}
-			// What it listens on is what its ports say.
-			for _, argument := range espalier.Args {
-				if match := regexp.MustCompile(`^--(?:listen|metrics)=[0-9.]+:(\d+)$`).FindStringSubmatch(argument); match != nil {
-					if !hasPort(espalier, intstr.Parse(match[1])) {
-						t.Errorf("%s is no port of the container", argument)
-					}
+				address, found := strings.CutPrefix(probe.Exec.Command[len(probe.Exec.Command)-1], "--connect=")
+				if !found || !slices.Contains(espalier.Args, "--listen="+address) {
+					t.Errorf("the %s probe asks by %v, the server has %v", name, probe.Exec.Command, espalier.Args)
 				}
 			}
 		})
@@ -303,6 +341,38 @@ func TestBridgeAloneHasTheRightsOfItsAccount(t *testing.T) {
 	}
 }
 
+// The bridge of bridge-standalone reaches the server of standalone, as one that may keep its state.
+func TestBridgeIsAClientOfStandalone(t *testing.T) {
+	standalone, objects := render(t, "standalone"), render(t, "bridge-standalone")
+	deployment := only[*appsv1.Deployment](t, objects)
+	if of := only[*appsv1.Deployment](t, standalone); of.Name == deployment.Name ||
+		selects(t, of.Spec.Selector, deployment.Spec.Template.Labels) {
+		t.Error("the two Deployments are in each other's way")
+	}
+	service := only[*corev1.Service](t, standalone)
+	if labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(deployment.Spec.Template.Labels)) {
+		t.Error("the Service leads to the bridge")
+	}
+	pod := deployment.Spec.Template.Spec
+	if len(containers(pod)) != 1 {
+		t.Fatalf("%d containers, want the bridge alone", len(containers(pod)))
+	}
+	address := fmt.Sprintf("%s.%s.svc:%d", service.Name, service.Namespace, service.Spec.Ports[0].Port)
+	for _, want := range []string{"--server=" + address, "--tls-ca=/etc/espalier/tls/ca.crt", "--tls-cert=/etc/espalier/tls/tls.crt",
+		"--tls-key=/etc/espalier/tls/tls.key"} {
+		if !slices.Contains(pod.Containers[0].Args, want) {
+			t.Errorf("the bridge has %v, want %s", pod.Containers[0].Args, want)
+		}
+	}
+	admitted := false
+	for _, rule := range only[*networkingv1.NetworkPolicy](t, standalone).Spec.Ingress {
+		admitted = admitted || rule.From[0].PodSelector != nil && selects(t, rule.From[0].PodSelector, deployment.Spec.Template.Labels)
+	}
+	if !admitted {
+		t.Error("the NetworkPolicy keeps the bridge out")
+	}
+}
+
 // rights returns what rules allow, a line each.
 func rights(lists ...[]rbacv1.PolicyRule) map[string]bool {
 	all := map[string]bool{}
@@ -320,22 +390,109 @@ func rights(lists ...[]rbacv1.PolicyRule) map[string]bool {
 	return all
 }
 
-func TestDocumentedRightsAreThoseOfTheBridge(t *testing.T) {
-	objects := render(t, "bridge")
-	have := rights(only[*rbacv1.ClusterRole](t, objects).Rules, only[*rbacv1.Role](t, objects).Rules)
+// granted returns what all roles of a rendered overlay allow.
+func granted(objects []runtime.Object) map[string]bool {
+	var lists [][]rbacv1.PolicyRule
+	for _, object := range objects {
+		switch role := object.(type) {
+		case *rbacv1.ClusterRole:
+			lists = append(lists, role.Rules)
+		case *rbacv1.Role:
+			lists = append(lists, role.Rules)
+		}
+	}
+	return rights(lists...)
+}
+
+// documented returns the rights in the lists of docs/bridge.md, in their order.
+func documented(t *testing.T) []map[string]bool {
+	t.Helper()
 	text, err := os.ReadFile("../../docs/bridge.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(string(text), "```yaml\nrules:\n")
-	block, _, _ = strings.Cut(block, "```")
-	role, err := decode([]byte("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nrules:\n" + block))
-	if err != nil {
-		t.Fatal(err)
+	var lists []map[string]bool
+	for _, block := range regexp.MustCompile("(?s)```yaml\nrules:\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		role, err := decode([]byte("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nrules:\n" + block[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists = append(lists, rights(only[*rbacv1.ClusterRole](t, role).Rules))
 	}
-	want := rights(only[*rbacv1.ClusterRole](t, role).Rules)
-	if len(want) < 10 || !reflect.DeepEqual(have, want) {
-		t.Errorf("docker/kustomize/bridge allows %v\ndocs/bridge.md says %v", have, want)
+	if len(lists) != 2 {
+		t.Fatalf("docs/bridge.md has %d lists of rights, want that of the bridge and that of its gate", len(lists))
+	}
+	return lists
+}
+
+func TestDocumentedRightsAreThoseOfTheBridge(t *testing.T) {
+	want := documented(t)
+	for _, overlay := range []string{"bridge", "bridge-standalone"} {
+		t.Run(overlay, func(t *testing.T) {
+			have := granted(render(t, overlay))
+			if len(have) < 10 || !maps.Equal(have, want[0]) {
+				t.Errorf("docker/kustomize/%s allows %v\ndocs/bridge.md says %v", overlay, have, want[0])
+			}
+			with := maps.Clone(want[0])
+			maps.Copy(with, want[1])
+			if have := granted(renderWith(t, overlay, "gate")); len(with) == len(want[0]) || !maps.Equal(have, with) {
+				t.Errorf("docker/kustomize/%s with the gate allows %v\ndocs/bridge.md says %v", overlay, have, with)
+			}
+		})
+	}
+}
+
+func TestBridgeWithoutTheGateReadsAndTells(t *testing.T) {
+	for right := range granted(render(t, "bridge")) {
+		if !regexp.MustCompile(`^(get|list|watch) `).MatchString(right) && right != "create events." {
+			t.Errorf("it may %s", right)
+		}
+	}
+}
+
+// The component turns the mode on, and binds all its rights to the account that the pod runs as.
+func TestGateIsOnWithItsRights(t *testing.T) {
+	for _, overlay := range []string{"bridge", "bridge-standalone"} {
+		t.Run(overlay, func(t *testing.T) {
+			objects := renderWith(t, overlay, "gate")
+			deployment := only[*appsv1.Deployment](t, objects)
+			if arguments := deployment.Spec.Template.Spec.Containers[0].Args; !slices.Contains(arguments, "--modes=mirror,explain,gate") {
+				t.Errorf("the bridge has %v", arguments)
+			}
+			account := rbacv1.Subject{Kind: "ServiceAccount", Name: deployment.Spec.Template.Spec.ServiceAccountName, Namespace: deployment.Namespace}
+			bound := map[string]bool{}
+			bind := func(role rbacv1.RoleRef, subjects []rbacv1.Subject, namespace string) {
+				if len(subjects) != 1 || subjects[0] != account {
+					t.Errorf("%s %s is of %v, want %v", role.Kind, role.Name, subjects, account)
+				}
+				bound[role.Kind+" "+role.Name+" "+namespace] = true
+			}
+			for _, object := range objects {
+				switch binding := object.(type) {
+				case *rbacv1.ClusterRoleBinding:
+					bind(binding.RoleRef, binding.Subjects, "")
+				case *rbacv1.RoleBinding:
+					bind(binding.RoleRef, binding.Subjects, binding.Namespace)
+				}
+			}
+			// The Lease is in the namespace of the pod.
+			want := map[string]bool{"ClusterRole espalier-bridge ": true, "ClusterRole espalier-bridge-gate ": true,
+				"Role espalier-bridge-lease " + deployment.Namespace: true}
+			if !maps.Equal(bound, want) {
+				t.Errorf("bound are %v, want %v", bound, want)
+			}
+			for _, object := range objects {
+				switch role := object.(type) {
+				case *rbacv1.ClusterRole:
+					delete(want, "ClusterRole "+role.Name+" ")
+				case *rbacv1.Role:
+					delete(want, "Role "+role.Name+" "+role.Namespace)
+				}
+			}
+			if len(want) != 0 {
+				t.Errorf("there are no %v", want)
+			}
+		})
 	}
 }
 
@@ -345,6 +502,17 @@ func TestStandaloneIsReachedByItsClientsAlone(t *testing.T) {
 			objects := render(t, overlay)
 			template := only[*appsv1.Deployment](t, objects).Spec.Template
 			espalier := server(t, template.Spec)
+
+			// Whoever asks on the network shows a certificate.
+			arguments := strings.Join(espalier.Args, " ") + " "
+			for _, flag := range []string{"--tls-cert=", "--tls-key=", "--tls-client-ca=", "--access="} {
+				if !strings.Contains(arguments, flag) {
+					t.Errorf("the server has no %s: %s", flag, arguments)
+				}
+			}
+			if strings.Contains(arguments, "--insecure ") {
+				t.Error("the server takes clients without a certificate")
+			}
 
 			service := only[*corev1.Service](t, objects)
 			if !labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(template.Labels)) {
@@ -401,15 +569,7 @@ func TestDocumentedKustomizationRenders(t *testing.T) {
 		t.Fatal("there is no example")
 	}
 	folder := t.TempDir()
-	here, err := filepath.Abs(root + "sidecar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	relative, err := filepath.Rel(folder, here)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kustomization := regexp.MustCompile(`https://\S+/sidecar\?ref=\S+`).ReplaceAllLiteralString(example[1], relative)
+	kustomization := regexp.MustCompile(`https://\S+/sidecar\?ref=\S+`).ReplaceAllLiteralString(example[1], relative(t, folder, root+"sidecar"))
 	kustomization = strings.Replace(kustomization, "- controller_rbac.yaml\n", "", 1)
 	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(kustomization), 0o600); err != nil {
 		t.Fatal(err)
@@ -455,7 +615,7 @@ func TestServerTakesTheArguments(t *testing.T) {
 	if binary == "" {
 		t.Skip("ESPALIER does not name the command")
 	}
-	for _, overlay := range overlays {
+	for _, overlay := range withServer {
 		t.Run(overlay, func(t *testing.T) {
 			arguments := server(t, only[*appsv1.Deployment](t, render(t, overlay)).Spec.Template.Spec).Args
 			// It complains of what it does not know before it listens.

@@ -21,7 +21,7 @@ OF_PROMETHEUS = {"instance", "le"}  # labels that a server does not write itself
 
 
 def scraped():
-    """Returns {metric: its labels} of a server that has a device, a state, shapes to count,
+    """Returns {metric: {label: its values}} of a server that has a device, a state, shapes to count,
     certificates and access rules."""
     with tempfile.TemporaryDirectory() as folder:
         certificate, key, rules = (f"{folder}/{name}" for name in ("crt", "key", "rules"))
@@ -65,12 +65,14 @@ def scraped():
         finally:
             server.terminate()
             server.communicate()
-    metrics = collections.defaultdict(set)
+    metrics = collections.defaultdict(lambda: collections.defaultdict(set))
     for line in page.splitlines():
         if line.startswith("#"):
             continue
         name, labels = re.match(r"(\w+)(?:\{(.*)\})? ", line).groups()
-        metrics[name].update(re.findall(r'(\w+)="', labels or ""))
+        values = metrics[name]
+        for label, value in re.findall(r'(\w+)="([^"]*)"', labels or ""):
+            values[label].add(value)
     return metrics
 
 
@@ -104,9 +106,9 @@ class Monitoring(unittest.TestCase):
             labels = set(OF_PROMETHEUS)
             for metric, matchers in named:
                 self.assertIn(metric, self.metrics, where)
-                labels |= self.metrics[metric]
+                labels |= set(self.metrics[metric])
                 for label in re.findall(r"(\w+)(?:=~|!~|!=|=)", matchers):
-                    self.assertIn(label, self.metrics[metric] | OF_PROMETHEUS, f"{where}: {metric}")
+                    self.assertIn(label, set(self.metrics[metric]) | OF_PROMETHEUS, f"{where}: {metric}")
             for group in re.findall(r"\bby \(([^)]*)\)", expression):
                 self.assertLessEqual(set(re.split(r", *", group)), labels, where)
 
@@ -121,6 +123,11 @@ class Monitoring(unittest.TestCase):
         ]
         self.assertTrue(named)
         self.assertLessEqual(set(named), causes)
+
+    def test_ends_of_holds_are_ends(self):
+        named = {how for _, expression in expressions() for how in re.findall(r'how="([^"]*)"', expression)}
+        self.assertTrue(named)
+        self.assertLessEqual(named, self.metrics["espalier_holds_ended_total"]["how"])
 
     def test_the_test_sees_what_is_not_there(self):
         self.assertEqual(
