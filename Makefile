@@ -1,7 +1,7 @@
 # A thin front for CMake and ctest. Every target first does what it needs, and is quick when there
 # is nothing to do.
 .DEFAULT_GOAL := help
-.PHONY: help setup build install dist images demo test test-go cluster-test bridge-cost generate-go bridge test-python python-proto test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean chaos
+.PHONY: help setup build install dist images demo test transcripts test-go cluster-test bridge-cost generate-go bridge test-python python-proto test-report asan tsan soak attack fuzz cuda cuda-toolkit bench bench-passes format check-format lint clean chaos
 SHELL := /bin/bash
 
 JOBS ?= $(shell nproc)
@@ -53,6 +53,10 @@ test: setup build/release/build.ninja ## Build everything and run all tests
 	@cmake --build --preset release -j $(JOBS)
 	@ctest --preset release -j $(JOBS)
 	@service/go/test.sh --if-possible
+
+transcripts: build ## Write what the commands of tests/cli/transcripts print anew; read the difference
+	@for file in tests/cli/transcripts/*.txt; do \
+	  python3 tests/cli/transcripts_test.py build/release/espalier "$$file" --update || exit 1; done
 
 test-go: build ## Check and test the Go module; needs Go, and fetches modules
 	@service/go/test.sh

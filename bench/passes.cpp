@@ -132,7 +132,7 @@ void SumRacksByClass(benchmark::State& state) {
 }
 BENCHMARK(SumRacksByClass)->Unit(benchmark::kMicrosecond);
 
-// Which leaves are equal.
+// Measures sorting leaves into classes of equal ones.
 void ClassifyLeaves(benchmark::State& state) {
   const TiledCapacity& tiles = Loaded().flavor().tiles();
   for (auto _ : state) {
@@ -155,7 +155,7 @@ void ClassifyExactly(benchmark::State& state) {
 }
 BENCHMARK(ClassifyExactly)->Unit(benchmark::kMicrosecond);
 
-// How many leaves each resource excludes, found leaf by leaf.
+// Measures counting the leaves that each resource excludes, leaf by leaf.
 void CountExclusions(benchmark::State& state) {
   const PlacementJob job = MakeJob(Loaded().flavor(), 0, 1);
   const RequestVector& workers = job.shape->workers;
@@ -332,7 +332,7 @@ void ChangeUsage(benchmark::State& state) {
 }
 BENCHMARK(ChangeUsage)->Arg(1)->Arg(1000)->Unit(benchmark::kMicrosecond);
 
-// How many more gangs of each of so many shapes fit, at every level.
+// Measures counting how many more gangs of each of so many shapes fit, at every level.
 void CountGangsOfShapes(benchmark::State& state) {
   const auto shapes = static_cast<std::size_t>(state.range(0));
   std::vector<PodSetRequest> gangs;

@@ -188,7 +188,8 @@ std::string NodeDump(std::int64_t nodes) {
 void ParseOnly(benchmark::State& state) {
   const std::string json = NodeDump(state.range(0));
   for (auto _ : state) {
-    // As cold as the reader: a new parser, a copy of the text that may be overwritten.
+    // Each parse starts as cold as the reader: with a new parser, and a copy of the text that may
+    // be overwritten.
     std::string text;
     text.reserve(json.size() + simdjson::SIMDJSON_PADDING);
     text = json;

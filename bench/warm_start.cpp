@@ -60,7 +60,7 @@ struct FirstAnswer {
   bool operator==(const FirstAnswer&) const = default;
 };
 
-// What a start took, in milliseconds since exec.
+// The times at which a server listens and first answers, in milliseconds since exec.
 struct Start {
   double listens = 0;
   double answers = 0;

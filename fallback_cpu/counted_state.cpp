@@ -10,7 +10,7 @@
 namespace espalier {
 namespace {
 
-// Where more than this part of the groups of another branch differ, counting all of them is sooner.
+// Counting all groups is sooner where more than one in this many differ in another branch.
 constexpr std::size_t kWorthRebasing = 2;
 
 // Writes to `groups` those of the changes that are listed since then, and returns how many. Returns

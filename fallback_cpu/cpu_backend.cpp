@@ -112,7 +112,8 @@ class Batch {
   }
   void AddAlone(std::size_t job) { alone_.push_back(job); }
 
-  // In the order of the entries' addresses, so that callers who share some lock them in one order.
+  // Groups the members by entry, in the order of the entries' addresses, so that callers who share
+  // some lock them in one order.
   void Group() {
     std::ranges::sort(members_, {}, [](const Member& member) {
       return std::pair(member.entry.get(), member.job);
@@ -223,6 +224,11 @@ class CpuBackend final : public Backend {
     counter.Count({0, tree.leaf_count()}, view);
     SerialTeam team;
     RollUp(team, tree, job.shape->slice, view, 0, {0, tree.LevelEnd(0)});
+  }
+
+  void CountAboveLeaves(const PlacementJob& job, CountsStorage& counts) const override {
+    thread_local CountsStorage leaves;
+    ShapeCounts::CountOnce(job, leaves, counts);
   }
 
  private:

@@ -78,7 +78,7 @@ inline StoredCount LeastTie(const StoredCount* values, StoredCount value, const 
 
 std::int32_t FindTightest(const StoredCount* values, const StoredCount* ties, std::int32_t size,
                           StoredCount need) {
-  // By how much a value is more than `need`; what is less wraps and is more than any.
+  // Returns by how much a value is more than `need`; a lesser value wraps to more than any.
   const auto above = [&](std::int32_t i) {
     return static_cast<std::uint32_t>(values[i]) - static_cast<std::uint32_t>(need);
   };

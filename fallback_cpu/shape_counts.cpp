@@ -137,6 +137,13 @@ void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
   Finish();
 }
 
+void ShapeCounts::CountOnce(const PlacementJob& job, CountsStorage& leaves, CountsStorage& counts) {
+  ShapeCounts once;
+  std::swap(once.storage_, counts);
+  once.Refresh(job, leaves);
+  std::swap(once.storage_, counts);
+}
+
 // Counts the leaves of some groups, those of neighbours together.
 void ShapeCounts::CountLeavesOf(const LeafGroups& groups, const CountsView& leaves) {
   for (std::int32_t i = 0; i < groups.count;) {

@@ -49,6 +49,10 @@ class ShapeCounts {
   void CountGroups(std::int32_t end, CountsStorage& leaves);
   void Finish();
 
+  // Counts the domains of a job's flavor above its leaves into `counts`, and the leaves where
+  // decisions on the job read them. `leaves` is the calling thread's.
+  static void CountOnce(const PlacementJob& job, CountsStorage& leaves, CountsStorage& counts);
+
   // Returns how many groups were counted since this object was made: the work that changes have
   // caused.
   std::int64_t groups_counted() const { return groups_counted_; }
@@ -118,8 +122,8 @@ class ShapeCounts {
   std::mutex exclusions_mutex_;  // guards all below
   CountedState excluded_of_;
   std::vector<std::int64_t> excluded_;  // leaves without room for a pod, by worker resource
-  // By class, in whole tiles and as far as it was asked for: the worker resource without room for a
-  // pod, or -1.
+  // The worker resource without room for a pod by class, or -1; in whole tiles and as far as it was
+  // asked for.
   std::vector<std::int16_t> reason_of_class_;
   std::uint64_t numbering_ = 0;  // of these classes
 };

@@ -66,7 +66,7 @@ struct BulkRequest {
   const std::uint64_t* matches = nullptr;  // bitmap over leaves; null: every leaf
 };
 
-// Which leaves a group has: [leaf_begin[b], leaf_begin[b + 1]), less `first_leaf` each.
+// The leaves of groups: group b has [leaf_begin[b], leaf_begin[b + 1]), less `first_leaf` each.
 struct GroupLayout {
   const std::int32_t* leaf_begin = nullptr;
   std::int32_t first_leaf = 0;

@@ -47,7 +47,7 @@ inline std::uint32_t Matching(const BulkRequest& request, std::int32_t tile) {
   return static_cast<std::uint32_t>(request.matches[tile >> 2] >> ((tile & 3) * kTile)) & 0xFFFFU;
 }
 
-// Where one tile's amounts lie.
+// A view of one tile's amounts.
 struct TileView {
   const float* rows;
   std::int32_t first_leaf;

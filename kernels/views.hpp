@@ -100,7 +100,7 @@ struct CountsView {
   ESPALIER_HD bool IsPlainPodCount() const { return leaders == nullptr && slices == pods; }
 };
 
-// How a shape's pods group into slices (R6.1, R6.2, R6.7).
+// The rule by which a shape's pods group into slices (R6.1, R6.2, R6.7).
 struct SliceRule {
   std::int32_t level = 0;  // sl; the lowest level without slices
   Count size = 1;          // z
@@ -159,14 +159,14 @@ ESPALIER_HD inline Candidate MakeCandidate(const CountsView& counts, std::int32_
   return c;
 }
 
-// What TAKE gave a domain: from then on P and LD mean "assigned here" (R12.1).
+// The share that TAKE gave a domain: from then on P and LD mean "assigned here" (R12.1).
 struct Share {
   std::int32_t domain = -1;
   std::int32_t leaders = 0;
   Count pods = 0;
 };
 
-// What is counted in a TAKE or a tight fit (R9.5).
+// The unit in which a TAKE or a tight fit counts (R9.5).
 enum class Unit { kPods, kSlices };
 
 ESPALIER_HD inline Count Capacity(const Candidate& c, Unit unit, bool with_leader) {
@@ -174,7 +174,7 @@ ESPALIER_HD inline Count Capacity(const Candidate& c, Unit unit, bool with_leade
   return with_leader ? c.pods_with_leader : c.pods;
 }
 
-// How an evaluation ended.
+// The ways in which an evaluation ends.
 enum class PlacementStatus : std::int32_t {
   kPlaced,       // `shares` lists what each leaf got; possibly nothing (R6.9)
   kNoDomains,    // the level has no domain (R10.1)
@@ -183,7 +183,7 @@ enum class PlacementStatus : std::int32_t {
   kOutOfStates,  // workspace.states is too small; run again with more
 };
 
-// What the evaluation of a query found, apart from the shares.
+// The result of the evaluation of a query, apart from the shares.
 struct PlacementOutcome {
   PlacementStatus status = PlacementStatus::kDoesNotFit;
   std::int32_t level = 0;                  // where the search ended

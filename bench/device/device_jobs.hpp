@@ -1,4 +1,4 @@
-// Who answered the jobs of a run that is to use a device.
+// Reports whether the device or the CPU answered the jobs of a run that is to use a device.
 #pragma once
 
 #include "host/engine/backend.hpp"

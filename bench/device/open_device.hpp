@@ -16,7 +16,7 @@ inline DeviceResult<std::unique_ptr<Device>> OpenDeviceByName(std::string_view n
                                                               KernelTimes* times = nullptr) {
   if (name == "cuda") return OpenCudaDevice(times);
   if (name == "emulated") {
-    // As many blocks and as much memory as an H100 has, so that batches are split as there.
+    // It has as many blocks and as much memory as an H100, so that batches are split as there.
     return MakeEmulatedDevice(
         {.concurrent_blocks = 132 * 3, .free_memory_bytes = std::size_t{64} << 30, .times = times});
   }

@@ -1,5 +1,5 @@
-// What a device can do at best, through the interface that the back end uses: bandwidth of copies
-// and of memory, latency of launches and waits. Usage: device_probe DEVICE [--seconds S]
+// Measures the best that a device can do through the interface that the back end uses: bandwidth of
+// copies and of memory, latency of launches and waits. Usage: device_probe DEVICE [--seconds S]
 // Prints one JSON object a line as it is measured, with what the model of GPUs assumes where it
 // assumes something; exit code 0 when everything was measured.
 #include <algorithm>

@@ -1,5 +1,5 @@
-// How long a device takes for scenarios of the benchmark suite, next to the CPU on the same
-// machine, with the same answers, and next to what the model of GPUs predicts.
+// Measures how long a device takes for scenarios of the benchmark suite, next to the CPU on the
+// same machine, with the same answers, and next to what the model of GPUs predicts.
 // Usage: device_speed DEVICE [--largest NODES] [--seconds S] [--kernels]
 //   --largest: cuts clusters down to so many nodes; 131072 unless told
 //   --seconds: ends after about so many; what is most wanted comes first
@@ -39,7 +39,7 @@ namespace {
 
 // Multiply and minimum for one amount of one node and one shape on an H200, all processors busy.
 constexpr double kCellsPerMillisecond = 1.48e10;
-// As the service has it for a device that was chosen by name.
+// The lookahead that the service sets for a device that was chosen by name.
 constexpr std::size_t kLookahead = 64;
 
 enum class Kind {
@@ -120,7 +120,7 @@ struct Case {
   std::int64_t gangs = 0;  // only the first so many; 0: all
 };
 
-// What is most wanted comes first.
+// Returns the cases to measure, the most wanted first.
 std::vector<Case> Cases() {
   std::vector<Case> cases;
   for (const char* scenario : {"B21/R8", "B22/R8", "B21/R4", "B21/R30"}) {

@@ -31,7 +31,7 @@ constexpr double kLoadsPerCollective = 1.25;
 constexpr double kLoadsPerScan = 4;
 constexpr double kCopySeconds = 1.5e-6;  // of a copy of no bytes
 
-// What a kernel does, for the slowest of the three to be its time.
+// A kernel's work, of three kinds; the slowest of them is the kernel's time.
 struct Work {
   double instructions = 0;  // of warps
   double bytes = 0;         // of the GPU's memory

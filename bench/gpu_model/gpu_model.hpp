@@ -13,7 +13,7 @@
 
 namespace espalier {
 
-// What a GPU can do, by its data sheet and by common experience.
+// The speeds of a GPU, by its data sheet and by common experience.
 struct GpuFigures {
   std::string_view name;
   double processors = 0;
@@ -30,7 +30,7 @@ inline constexpr std::array<GpuFigures, 2> kModelledGpus = {{
     {"H200", 132, 1.755e9, 4.8e12, 50e9, 2.5e-6, 7e-6, 0.4e-6},
 }};
 
-// What the arguments of kernels do not say on the host.
+// Sizes that the host cannot read from the arguments of kernels.
 struct ModelSizes {
   std::vector<std::int32_t> level_widths;  // domains of each level, coarsest first
   std::int32_t columns = 1;                // requested by a shape

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostProblems = 5;
 
-// What a shape must keep, resolved once.
+// The rules that the answers to a shape must keep, resolved once.
 struct Rules {
   RequestVector workers;
   std::optional<RequestVector> leader;

@@ -218,7 +218,8 @@ void AddRowGang(MixMaker& mix, std::int64_t pods) {
           pods);
 }
 
-// What tries arithmetic and orders: requests of nothing, of exactly a node, of the largest values.
+// Adds gangs that try arithmetic and orders: requests of nothing, of exactly a node, of the largest
+// values.
 void AddAdversarial(MixMaker& mix, std::int64_t gangs) {
   const BenchCluster& cluster = mix.cluster();
   const NodeColumns& nodes = cluster.nodes;

@@ -59,7 +59,7 @@ class GangsRun {
   GangAnswers answers_;
 };
 
-// In order, every leaf that was booked has to be counted again.
+// Adds the work of counting again every leaf that was booked, as placing in order has to.
 void AddBookedLeaves(const LoadedScenario& loaded, const GangAnswers& answers, LeastWork& least) {
   for (std::size_t gang = 0; gang < loaded.mix.gangs.size(); ++gang) {
     const auto shape = static_cast<std::size_t>(loaded.mix.gangs[gang].shape);

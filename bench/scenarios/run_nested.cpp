@@ -63,7 +63,7 @@ GangAnswers ReplicasOf(const std::vector<NestedAnswer>& answers, const FlavorSna
   return replicas;
 }
 
-// Of the first so many replicas: whether each is placed, and where.
+// Returns a digest of the first `count` replicas: whether each is placed, and where.
 std::string DigestOfReplicas(const GangAnswers& replicas, std::size_t count) {
   Sha256 sha;
   std::size_t share = 0;

@@ -120,7 +120,8 @@ struct Atlas {
   std::vector<AtlasRow> rows;
 };
 
-// Of the answers to the first so many gangs, however many share a row with others.
+// Returns a digest of the answers to the first `gangs` gangs, whichever later ones share their
+// rows.
 std::string DigestOf(const Atlas& atlas, std::size_t gangs) {
   Sha256 sha;
   for (const std::int64_t priority : atlas.priorities) sha.Add(priority);
@@ -188,10 +189,9 @@ Result<void> RunAtlas(const LoadedScenario& loaded, std::shared_ptr<Backend> bac
   Result<void> done;
   result.stages = Repeat(options.repeat, [&](StageTimes& times) {
     atlas = {};
-    std::vector<Victim> taken = victims;
     std::optional<AtlasSearch> search;
     times.Time("prepare", [&] {
-      auto opened = AtlasSearch::Open(engine, loaded.state, requests, std::move(taken), priorities);
+      auto opened = AtlasSearch::Open(engine, loaded.state, requests, victims, priorities);
       if (opened) {
         search = *std::move(opened);
       } else {

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kTier[] = {"fabric.topograph.run/tier-1", "fabric.topograph.run/tier-2",
                                  "fabric.topograph.run/tier-3"};
 
-// What one node offers.
+// The resources that one node offers.
 struct NodeVector {
   Amount cpu = 0;     // milli
   Amount memory = 0;  // MiB
@@ -74,7 +74,7 @@ class NodeRows {
     cluster_.has_gpus = gpus_;
     cluster_.rack_nodes = levels_.back().fanout;
     if (gpus_) {
-      // What leaves room for agents, as pods with accelerators usually do.
+      // Pods with accelerators usually leave room for agents, so slots do not fill a node.
       cluster_.node_slots = usual.gpus;
       cluster_.slot_cpu = usual.cpu / usual.gpus * 2 / 3;
       cluster_.slot_memory = usual.memory * kMebibyte / usual.gpus / 2;

@@ -63,7 +63,7 @@ JobCase ReadJobCase(JsonValue root, const ReadContext& context) {
                 "reconcileError", "warningEvents", "pod", "podDefaulted", "podErrors"},
                context);
   read.job_errors = TextListMember(expect, "jobErrors", context);
-  // Where the object itself is taken, the pods that are made of it may be refused.
+  // The pods that are made of an accepted object may still be refused.
   for (std::string& error : TextListMember(expect, "podErrors", context)) {
     read.job_errors.push_back(std::move(error));
   }

@@ -12,7 +12,7 @@
 namespace espalier {
 namespace {
 
-// What is made of the objects of a case.
+// The result of reading the objects of a case.
 struct JobRead {
   std::vector<std::string> errors;  // lines of the webhooks
   std::vector<Workload> workloads;

@@ -17,7 +17,7 @@ struct GridLevel {
   std::int64_t fanout = 0;
 };
 
-// Which nodes of the grid are in use before the first gang.
+// The rule that says which nodes of the grid are in use before the first gang.
 struct Prefill {
   std::uint64_t seed = 0;
   std::uint64_t percent = 0;

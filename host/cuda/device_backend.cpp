@@ -127,7 +127,7 @@ DeviceResult<std::vector<std::size_t>> DeviceBackend::EvaluateOnDevice(
       return tl::unexpected(std::move(opened.error()));
     }
   }
-  // What fails in the middle, memory of the host too, takes the session with it.
+  // A failure in the middle, of the host's memory too, ends the session.
   std::unique_ptr<DeviceSession> session = std::move(session_);
   auto declined = session->Evaluate(jobs, results);
   if (!declined) return declined;

@@ -66,6 +66,9 @@ class DeviceBackend final : public Backend {
   void CountDomains(const PlacementJob& job, CountsStorage& counts) const override {
     cpu_->CountDomains(job, counts);
   }
+  void CountAboveLeaves(const PlacementJob& job, CountsStorage& counts) const override {
+    cpu_->CountAboveLeaves(job, counts);
+  }
   // Returns the lookahead of the options, or 1 while there is no device.
   std::size_t lookahead() const override;
 

@@ -1,6 +1,5 @@
 #include "host/cuda/device_counts.hpp"
 
-#include <iterator>
 #include <utility>
 
 namespace espalier {
@@ -46,37 +45,16 @@ DeviceResult<std::shared_ptr<DeviceCounts>> DeviceCountsCache::Get(const Placeme
   const CountsKey key = CountsKey::Of(job);
   const bool shared = SharesCounts(job);
   if (shared) {
-    if (const auto it = by_key_.find(key); it != by_key_.end()) {
-      slots_.splice(slots_.begin(), slots_, it->second);
-      return it->second->counts;
+    if (const Slot* slot = slots_.Find(key); slot != nullptr) return slot->counts;
+    if (std::exchange(newest_state_, key.state) != key.state) {
+      slots_.DropIf([](const auto& entry) { return entry.value.stamps->frozen(); });
     }
-    if (std::exchange(newest_state_, key.state) != key.state) DropExpired();
-    MakeRoom(DeviceCountsBytes(job));
+    slots_.MakeRoom(DeviceCountsBytes(job));
   }
   auto counts = std::make_shared<DeviceCounts>(*device_, job);
   if (auto done = counts->Allocate(job); !done) return tl::unexpected(done.error());
-  if (shared) {
-    bytes_ += counts->memory.size();
-    slots_.push_front({key, job.state->SharedStamps(), counts});
-    by_key_.emplace(key, slots_.begin());
-  }
+  if (shared) slots_.Put(key, {job.state->SharedStamps(), counts}, counts->memory.size());
   return counts;
-}
-
-DeviceCountsCache::Slots::iterator DeviceCountsCache::Drop(Slots::iterator slot) {
-  bytes_ -= slot->counts->memory.size();
-  by_key_.erase(slot->key);
-  return slots_.erase(slot);
-}
-
-void DeviceCountsCache::DropExpired() {
-  for (auto slot = slots_.begin(); slot != slots_.end();) {
-    slot = slot->stamps->frozen() ? Drop(slot) : std::next(slot);
-  }
-}
-
-void DeviceCountsCache::MakeRoom(std::size_t bytes) {
-  while (!slots_.empty() && bytes_ + bytes > max_bytes_) Drop(std::prev(slots_.end()));
 }
 
 }  // namespace espalier

@@ -4,14 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <memory>
-#include <unordered_map>
 
 #include "host/cuda/device.hpp"
 #include "host/cuda/device_memory.hpp"
 #include "host/engine/backend.hpp"
 #include "host/engine/counts_key.hpp"
+#include "host/model/lru_by_bytes.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
@@ -43,8 +42,7 @@ bool SharesCounts(const PlacementJob& job);
 // A cache of counts, by key. Not thread-safe.
 class DeviceCountsCache {
  public:
-  DeviceCountsCache(Device& device, std::size_t max_bytes)
-      : device_(&device), max_bytes_(max_bytes) {}
+  DeviceCountsCache(Device& device, std::size_t max_bytes) : device_(&device), slots_(max_bytes) {}
 
   // Returns the counts for a job; allocates them when there are none. Drops counts of states that
   // no longer exist at once, and others when memory runs short, the least recently used ones first.
@@ -53,22 +51,13 @@ class DeviceCountsCache {
 
  private:
   struct Slot {
-    CountsKey key;
     std::shared_ptr<const GroupStamps> stamps;  // of the state; frozen when it is destroyed
     std::shared_ptr<DeviceCounts> counts;
   };
 
-  using Slots = std::list<Slot>;
-  Slots::iterator Drop(Slots::iterator slot);
-  void DropExpired();
-  void MakeRoom(std::size_t bytes);
-
   Device* device_;
-  std::size_t max_bytes_;
-  std::size_t bytes_ = 0;
   std::uint64_t newest_state_ = 0;  // the last one that counts were made for
-  Slots slots_;                     // most recently used first
-  std::unordered_map<CountsKey, Slots::iterator, CountsKey::Hash> by_key_;
+  LruByBytes<CountsKey, Slot, CountsKey::Hash> slots_;
 };
 
 }  // namespace espalier

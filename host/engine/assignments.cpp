@@ -105,7 +105,8 @@ AssumedUsage::AssumedUsage(const AssumedUsage& all, const FlavorSnapshot& snapsh
   });
 }
 
-// In time that follows the smaller of the two: a workload may have many flavors of few leaves.
+// Calls `visit` with the usage of each leaf of the snapshot, in time that follows the smaller of
+// the two: a workload may have many flavors of few leaves.
 template <class Visit>
 void AssumedUsage::ForEachOn(const FlavorSnapshot& snapshot, const Visit& visit) const {
   const std::int32_t leaves = snapshot.leaf_count();
@@ -187,7 +188,7 @@ AssumedLeaves AssumedUsage::Bind(const FlavorSnapshot& snapshot) {
   changed_.clear();
   const auto added = bound.begin() + static_cast<std::ptrdiff_t>(before);
   std::ranges::sort(added, bound.end(), {}, &AssumedLeaf::leaf);
-  // Of a leaf that was added to twice there are two equal entries.
+  // A leaf that was added to twice has two equal entries.
   const auto same = [](const AssumedLeaf& a, const AssumedLeaf& b) { return a.leaf == b.leaf; };
   bound.erase(std::unique(added, bound.end(), same), bound.end());
   std::ranges::inplace_merge(bound, bound.begin() + static_cast<std::ptrdiff_t>(before), {},

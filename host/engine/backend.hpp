@@ -124,6 +124,12 @@ class Backend {
   // calling thread; several may call it at once. Leaf by leaf unless a back end is sooner.
   virtual void CountDomains(const PlacementJob& job, CountsStorage& counts) const;
 
+  // Does the same for the domains above the leaves; `counts` need not have entries for leaves. Much
+  // sooner where the leaves of the state are classified (FlavorState::ClassifyLeaves).
+  virtual void CountAboveLeaves(const PlacementJob& job, CountsStorage& counts) const {
+    CountDomains(job, counts);
+  }
+
   // Returns how many requests in order should be decided together, before it is known that the
   // later answers are still valid; 1 means one by one.
   virtual std::size_t lookahead() const { return 1; }

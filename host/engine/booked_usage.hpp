@@ -1,4 +1,4 @@
-// What the answer to a request books.
+// Computes what the answer to a request books.
 #pragma once
 
 #include <cstdint>

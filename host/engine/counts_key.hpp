@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-// What counts depend on; jobs with equal keys may share them.
+// The inputs that counts depend on; jobs with equal keys may share them.
 struct CountsKey {
   std::uint64_t state = 0;       // FlavorState::identity
   const Shape* shape = nullptr;  // null: counts of no shape

@@ -30,7 +30,7 @@ struct Gate {
   std::array<std::string_view, 2> parents = {};  // on while this gate is on (R2.1)
 };
 
-// By name, byte-wise.
+// The gates in byte-wise order of their names.
 constexpr std::array kGates = {
     Gate{kElasticJobs, &FeatureGates::elastic_jobs_via_workload_slices},
     Gate{"ElasticJobsViaWorkloadSlicesWithTAS",

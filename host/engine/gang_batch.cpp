@@ -144,7 +144,8 @@ class GangBatch::Requests final : public PlacementRequests {
   }
 
  private:
-  // What is open where stepped workloads are among it, by position.
+  // Holds the jobs and results of the open gangs, by position, where stepped workloads are among
+  // them.
   class Steps {
    public:
     bool none() const { return workloads_.empty(); }
@@ -216,8 +217,8 @@ class GangBatch::Requests final : public PlacementRequests {
   };
 
   bool KeepStepped(WorkloadAnswer answer) {
-    answers_.status.push_back(answer.FirstFailure() == nullptr ? PlacementStatus::kPlaced
-                                                               : PlacementStatus::kDoesNotFit);
+    answers_.status.push_back(Fits(answer) ? PlacementStatus::kPlaced
+                                           : PlacementStatus::kDoesNotFit);
     answers_.level.push_back(0);
     answers_.share_end.push_back(static_cast<std::uint32_t>(answers_.shares.size()));
     answers_.stepped.push_back(std::move(answer));

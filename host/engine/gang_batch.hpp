@@ -21,13 +21,13 @@
 
 namespace espalier {
 
-// What equal gangs have in common. Counts of the pod sets are ignored; previous assignments must be
-// absent.
+// The part of a request that equal gangs share. Counts of the pod sets are ignored; previous
+// assignments must be absent.
 struct GangShape {
   PodSetRequest workers;
   std::optional<PodSetRequest> leader;  // one pod, on the flavor of the workers
   bool leader_first = false;            // in the order of pod sets
-  // As those of a WorkloadRequest.
+  // The same as in WorkloadRequest.
   bool simulate_empty = false;
   bool affinity_scores_consumed = false;
 };

@@ -39,12 +39,12 @@ struct NestedGroup {
   std::int32_t min_copies = 1;
   std::optional<std::string> required;   // level key
   std::optional<std::string> preferred;  // level key, not above the required level
-  // Whether children that are not required are placed in order, and none after the first that is
+  // True where children that are not required are placed in order, and none after the first that is
   // not placed (R25.8).
   bool in_order = false;
   // Minimum of its children that are placed with it, whichever these are (R25.16); 0: all.
   std::int32_t min_groups = 0;
-  // Whether each copy has a domain of the required level to itself, among the copies of all such
+  // True where each copy has a domain of the required level to itself, among the copies of all such
   // groups beside it (R25.17). Needs a required level.
   bool apart = false;
   RankPlacement ranks = RankPlacement::kByPath;
@@ -58,7 +58,7 @@ struct NestedGroup {
   bool operator==(const NestedGroup&) const = default;
 };
 
-// Which rules decide (section 25).
+// The rules that decide (section 25).
 enum class NestedProfile {
   kEspalier,
   kKep5732,  // R25.13
@@ -101,8 +101,8 @@ struct NestedGroupAnswer {
   // Key of the level of the domain that holds its pods; none: anywhere, or it has no pods.
   std::optional<std::string> level;
   std::vector<std::string> values;  // of that domain, coarsest first
-  // Of a pod set with pods placed: the domains in the order of their ranks, in which one leaf may
-  // come again; without ranks in path order.
+  // The assignment of a pod set with pods placed: the domains in the order of their ranks, in which
+  // one leaf may come again; without ranks in path order.
   std::optional<TopologyAssignment> assignment;
 
   bool operator==(const NestedGroupAnswer&) const = default;

@@ -49,8 +49,8 @@ std::vector<HeldPods> PodsByDomain(const std::vector<LeafShare>& shares, std::in
 std::optional<DomainId> IncompleteDomain(const SliceConstraint& constraint,
                                          std::vector<LeafShare> remaining, Count lost,
                                          std::int32_t level, const FlavorSnapshot& snapshot) {
-  // Of several, the smallest id (section 24): ids order like paths, but leaves of a host topology
-  // are known by their hostname.
+  // The smallest id of several is taken (section 24): ids order like paths, but leaves of a host
+  // topology are known by their hostname.
   const bool by_hostname = snapshot.host_topology() && level == snapshot.tree().lowest();
   std::ranges::stable_sort(remaining, [&](const LeafShare& a, const LeafShare& b) {
     return by_hostname ? snapshot.LeafIdText(a.leaf) < snapshot.LeafIdText(b.leaf)

@@ -119,8 +119,8 @@ struct PodSetAnswer {
 // R17.1).
 struct WorkloadAnswer {
   std::vector<PodSetAnswer> pod_sets;
-  // What became of each group of a tree; null for a request without one. A tree that is placed has
-  // an assignment for each pod set that got pods; of one that is not the first pod set has failed.
+  // The answer for each group of a tree; null for a request without one. A tree that is placed has
+  // an assignment for each pod set that got pods; in one that is not the first pod set has failed.
   SharedValue<NestedAnswer> tree;
 
   // Returns the first failed pod set in spec order, or null when the workload is placed (R15.8).

@@ -53,7 +53,7 @@ class United {
   std::map<std::string, std::string> added_;
 };
 
-// What tolerations are compared by: an empty operator reads as Equal.
+// The words that tolerations are compared by: an empty operator reads as Equal.
 using TolerationWords =
     std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
 TolerationWords WordsOf(const Toleration& toleration) {

@@ -4,10 +4,10 @@
 
 namespace espalier {
 
-std::shared_ptr<const ResolvedGangShape> ResolvedShapeCache::Find(const std::string& key) const {
+std::shared_ptr<const ResolvedGangShape> ResolvedShapeCache::Find(const std::string& key) {
   const std::lock_guard lock(mutex_);
-  const auto it = shapes_.find(key);
-  return it == shapes_.end() ? nullptr : it->second;
+  const auto* shape = shapes_.Find(key);
+  return shape == nullptr ? nullptr : *shape;
 }
 
 std::size_t ResolvedShapeCache::size() const {
@@ -18,12 +18,8 @@ std::size_t ResolvedShapeCache::size() const {
 void ResolvedShapeCache::Keep(std::string key, std::shared_ptr<const ResolvedGangShape> shape) {
   if (key.size() > kMostBytes) return;
   const std::lock_guard lock(mutex_);
-  if (shapes_.size() == kMostShapes || bytes_ + key.size() > kMostBytes) {
-    shapes_.clear();
-    bytes_ = 0;
-  }
   const std::size_t bytes = key.size();
-  if (shapes_.emplace(std::move(key), std::move(shape)).second) bytes_ += bytes;
+  shapes_.Put(std::move(key), std::move(shape), bytes);
 }
 
 }  // namespace espalier

@@ -6,22 +6,22 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 
 #include "host/engine/gang_batch.hpp"
+#include "host/model/lru_by_bytes.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 
 namespace espalier {
 
-// A cache that is valid for a state and all branches of it, whatever was changed there. Cleared
-// when it reaches its maximum of shapes or bytes of keys. Thread-safe.
+// A cache that is valid for a state and all branches of it, whatever was changed there. Bounded in
+// shapes and in bytes of keys. Thread-safe.
 class ResolvedShapeCache {
  public:
   static constexpr std::size_t kMostShapes = FlavorSnapshot::kMostKeptEntries;
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
   // Returns the shape with this canonical key, or null when it is not cached.
-  std::shared_ptr<const ResolvedGangShape> Find(const std::string& key) const;
+  std::shared_ptr<const ResolvedGangShape> Find(const std::string& key);
   // Returns the number of shapes.
   std::size_t size() const;
   // Adds a shape; does nothing when its key alone exceeds the maximum of bytes.
@@ -29,8 +29,8 @@ class ResolvedShapeCache {
 
  private:
   mutable std::mutex mutex_;  // guards all below
-  std::unordered_map<std::string, std::shared_ptr<const ResolvedGangShape>> shapes_;
-  std::size_t bytes_ = 0;
+  LruByBytes<std::string, std::shared_ptr<const ResolvedGangShape>> shapes_{kMostBytes,
+                                                                            kMostShapes};
 };
 
 }  // namespace espalier

@@ -39,9 +39,9 @@ bool SameNodes(const PodTemplate& a, const PodTemplate& b) {
          a.tolerations == b.tolerations;
 }
 
-// What nodes must hold that hold all of some pod sets: as many pods as these have together, each of
-// which asks for what all of them ask for at least, anywhere. Nodes that do not hold it do not hold
-// the pod sets either.
+// Lower bounds on nodes that hold all of some pod sets: as many pods as these have together, each
+// of which asks for what all of them ask for at least, anywhere. Nodes that do not hold a lower
+// bound do not hold the pod sets either.
 class Floors {
  public:
   explicit Floors(const WorkloadRequest& request) : request_(request) {}
@@ -199,7 +199,7 @@ Result<Verdicts> DecideVerdicts(std::span<const WorkloadRequest> requests,
   std::vector<std::size_t> left;
   for (std::size_t i = 0; i < answered->size(); ++i) {
     const WorkloadAnswer& answer = (*answered)[i];
-    if (answer.FirstFailure() == nullptr) {
+    if (Fits(answer)) {
       verdicts[asked[i]] = NestedStatus::kNotNow;
     } else if (LacksRoom(answer)) {
       left.push_back(asked[i]);

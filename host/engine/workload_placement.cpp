@@ -188,7 +188,7 @@ bool WorkloadPlacement::StartResize() {
     KeepPrevious(previous_pods);
     return true;
   }
-  // What stays is part of the answer.
+  // The domains that stay are part of the answer.
   if (!ChargeDomains(previous.domains.size(), budget_)) return true;
   if (!request_.previous_pods_first) {
     assumed().Add(previous, workers_->requests);
@@ -210,7 +210,7 @@ void WorkloadPlacement::KeepPrevious(std::int64_t previous_pods) {
   const SharedValue<TopologyAssignment>& previous = workers_->previous_assignment;
   SharedValue<TopologyAssignment> kept = previous;
   if (workers_->count < previous_pods) kept = Truncate(*previous, workers_->count);
-  // What stays is part of the answer.
+  // The domains that stay are part of the answer.
   std::size_t domains = kept->domains.size();
   if (leader_ != nullptr) domains += leader_->previous_assignment->domains.size();
   if (!ChargeDomains(domains, budget_)) return;
@@ -257,7 +257,7 @@ void WorkloadPlacement::StartReplacement(const PodSetRequest& pod_set) {
   if (gates_.skip_reassignment_for_pod_owned_workloads && replacement.owned_by_single_pod) {
     return Answer(pod_set, existing);  // R17.2
   }
-  // What stays is part of the answer.
+  // The domains that stay are part of the answer.
   if (!ChargeDomains(existing->domains.size(), budget_)) return;
   node_ = replacement.unhealthy_nodes.front();
   if (replacement.joint && replacement.unhealthy_nodes.size() > 1) {

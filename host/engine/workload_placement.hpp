@@ -30,7 +30,7 @@ bool ChargeDomains(std::size_t domains, WorkBudget& budget);
 
 class WorkloadPlacement {
  public:
-  // What is many pod sets, for BookManyPodSets.
+  // More pod sets than this are many, for BookManyPodSets.
   static constexpr std::size_t kManyPodSets = 64;
 
   // Starts the placement of one workload. All four must outlive this object; the state must not

@@ -88,7 +88,7 @@ void ExpandGang(GangGroup& gang, std::vector<std::string>& notes) {
   CheckSum(gang, gang.min_count, least, "minCount", notes);
 }
 
-// What of the pods binds them and is not looked at.
+// Notes the constraints that bind the pods and are not looked at.
 void NoteIgnoredConstraints(const GangGroup& gang, std::vector<std::string>& notes) {
   for (const RankedGroup& ranked : gang.ranked_groups) {
     for (const EqGroup& group : ranked.eq_groups) {

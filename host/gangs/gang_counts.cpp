@@ -47,7 +47,7 @@ std::vector<std::int32_t> TotalsOf(const GangWorkload& workload, const GangGroup
                return groups[i]->max_count.value_or(kUnbounded);
              });
   if (workload.whole || !gang.max_count) return totals;
-  // What is above the maximum is taken away again, the last first; what runs stays.
+  // Pods above the maximum are taken away again, the last first; those that run stay.
   std::int64_t above = Sum(totals) - *gang.max_count;
   for (std::size_t i = totals.size(); i-- > 0 && above > 0;) {
     const std::int64_t less = std::min<std::int64_t>(above, totals[i] - RunningIn(*groups[i]));
@@ -78,6 +78,10 @@ bool Binds(const GroupTopologyRequest& request) {
 
 bool HasSlices(const TopologyRequest& request) {
   return request.slice_topology || !request.slice_constraints.empty();
+}
+
+std::int32_t CopiesOfGang(const GangWorkload& workload) {
+  return workload.replica_mode == ReplicaMode::kReplicatedGangs ? workload.replicas.value_or(1) : 1;
 }
 
 const MiddleGroup& Middle(const GangGroup& gang, std::int32_t position) {

@@ -17,6 +17,9 @@ bool Binds(const GroupTopologyRequest& request);
 // Returns whether a request has slices, of one level or of several.
 bool HasSlices(const TopologyRequest& request);
 
+// Returns how many copies of its gang a workload is of: its replicas, where each is a gang, else 1.
+std::int32_t CopiesOfGang(const GangWorkload& workload);
+
 // Returns a middle group of a gang by its position.
 const MiddleGroup& Middle(const GangGroup& gang, std::int32_t position);
 

@@ -51,9 +51,7 @@ bool IsPodByPod(const GangWorkload& workload, const GangGroup& gang) {
 bool RunningPodsBind(const GangWorkload& workload, const GangGroup& gang) {
   if (RunningPodsOf(gang) == 0) return false;
   if (workload.replica_mode == ReplicaMode::kReplicatedPods) return false;
-  if (workload.replica_mode == ReplicaMode::kReplicatedGangs && workload.replicas.value_or(1) > 1) {
-    return false;
-  }
+  if (CopiesOfGang(workload) > 1) return false;
   return IsBound(workload, gang);
 }
 
@@ -304,9 +302,7 @@ class Units {
 
   // All pods of all copies, each pod set with the finest request that binds it.
   std::vector<PodSet> PodSetsOfTree() const {
-    const std::int64_t copies = workload_.replica_mode == ReplicaMode::kReplicatedGangs
-                                    ? workload_.replicas.value_or(1)
-                                    : 1;
+    const std::int64_t copies = CopiesOfGang(workload_);
     std::vector<PodSet> pod_sets;
     std::vector<std::string> full_names;
     for (const GangGroup& gang : workload_.gang_groups) {
@@ -429,8 +425,9 @@ class Units {
     if (outer.pod_set_group_name) request->pod_set_group_name = outer.pod_set_group_name;
   }
 
-  // Whether the slices of `outer` are finer than a level that `request` requires is known of a
-  // topology alone, and a flat request cannot hold those that are not.
+  // Gives `request` the slices of `outer` if it has none. Leaves them out beside a required level:
+  // only a topology tells whether they are finer than it, and a flat request cannot hold those that
+  // are not.
   void CombineSlices(const TopologyRequest& outer, const std::string& of,
                      TopologyRequest& request) {
     if (!HasSlices(outer) || HasSlices(request)) return;
@@ -497,7 +494,7 @@ std::int64_t CountUnits(const GangWorkload& workload) {
     if (IsBestEffort(workload, gang)) {
       units += PodsOf(workload, gang);
     } else {
-      units += replicated ? workload.replicas.value_or(1) : 1;
+      units += CopiesOfGang(workload);
     }
   }
   return std::max<std::int64_t>(units, 1);
@@ -507,9 +504,12 @@ void SayWhatSlicesLeaveOut(Workload& unit) {
   for (const PodSet& pod_set : unit.pod_sets) {
     const std::int32_t beyond = PodsBeyondSlices(pod_set);
     if (beyond == 0) continue;
-    unit.not_honoured.push_back(fmt::format(
+    std::string text = fmt::format(
         "pod set {}: {} of its {} pods get no place, as they are beyond the last whole slice of {}",
-        pod_set.name, beyond, pod_set.count, SliceSizeOf(pod_set)));
+        pod_set.name, beyond, pod_set.count, SliceSizeOf(pod_set));
+    if (std::ranges::find(unit.not_honoured, text) == unit.not_honoured.end()) {
+      unit.not_honoured.push_back(std::move(text));
+    }
   }
 }
 
@@ -562,8 +562,7 @@ std::vector<Workload> TreeUnits(GangWorkload& workload) {
 
 bool IsNested(const GangWorkload& workload) {
   if (workload.gang_groups.empty() || !workload.waits_for.empty()) return false;
-  const bool gangs = workload.replica_mode == ReplicaMode::kReplicatedGangs;
-  if ((gangs && workload.replicas.value_or(1) > 1) || HasRanksOverGroups(workload)) return true;
+  if (CopiesOfGang(workload) > 1 || HasRanksOverGroups(workload)) return true;
   if (IsBestEffortInOneDomain(workload)) return true;
   GangWorkload scratch = workload;  // for the notes
   return Units(scratch).LeaveOutAnything();

@@ -17,7 +17,8 @@ struct AdmittedUsage {
   // One entry per leaf, ordered by flavor and leaf, amounts above 0; empty: the workload is no
   // longer admitted.
   std::vector<FlavorLeafUsage> usage;
-  // Of a slice of an elastic job: the name of the first workload of its chain. Empty: its own name.
+  // The name of the first workload of the chain, for a slice of an elastic job. Empty: its own
+  // name.
   std::string job;
   bool operator==(const AdmittedUsage&) const = default;
 };

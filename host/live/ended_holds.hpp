@@ -1,4 +1,4 @@
-// How holds ended.
+// Counts and remembers the ways in which holds ended.
 #pragma once
 
 #include <array>

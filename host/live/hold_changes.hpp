@@ -1,4 +1,4 @@
-// What is asked of the holds of a state, and why it was refused.
+// Declares what is asked of the holds of a state, and why it was refused.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@
 
 namespace espalier {
 
-// What is wrong with one hold that a call names.
+// A problem with one hold that a call names.
 struct HoldProblem {
   std::string id;
   std::optional<HoldEnd> ended;  // nullopt: it is not known, or `held`
@@ -41,7 +41,7 @@ tl::unexpected<HoldRefusal> Refused(std::vector<HoldProblem> problems);
 // Makes that of an error that is about no hold.
 tl::unexpected<HoldRefusal> Refused(Error error);
 
-// What a controller reports in the place of holds.
+// A report that a controller makes in the place of holds.
 struct HoldConfirmation {
   std::vector<std::string> ids;
   std::optional<StatePosition> base;  // nullopt: whatever is current

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace espalier {
 
-HoldExpiry::HoldExpiry(NamedStates& states, HoldClock& clock, MemoryPool& memory)
-    : states_(states), clock_(clock), memory_(memory), thread_([this] { Run(); }) {}
+HoldExpiry::HoldExpiry(NamedStates& states, HoldClock& clock, MemoryPool& memory, Told told)
+    : states_(states), clock_(clock), memory_(memory), told_(std::move(told)), thread_([this] {
+        Run();
+      }) {}
 
 HoldExpiry::~HoldExpiry() {
   {
@@ -41,17 +44,20 @@ void HoldExpiry::Run() {
 
 HoldClock::TimePoint HoldExpiry::ExpireAll() {
   HoldClock::TimePoint next = HoldClock::TimePoint::max();
-  for (const auto& [name, store] : states_.WithUnnamed()) next = std::min(next, Expire(*store));
+  for (const auto& [name, store] : states_.WithUnnamed())
+    next = std::min(next, Expire(name, *store));
   return next;
 }
 
-HoldClock::TimePoint HoldExpiry::Expire(StateStore& store) {
+HoldClock::TimePoint HoldExpiry::Expire(const std::string& name, StateStore& store) {
   const HoldClock::TimePoint now = clock_.Now();
   try {
     WorkBudget budget(memory_, memory_.limit());
-    if (const auto next = store.ExpireHolds(now, budget)) return *next;
+    StateStore::Expired expired;
+    auto next = store.ExpireHolds(now, budget, &expired);
     // A hold ends at its time, memory or not; the state gets no larger by it.
-    const auto next = store.ExpireHolds(now);
+    if (!next) next = store.ExpireHolds(now, WorkBudget::Unlimited(), &expired);
+    if (!expired.ids.empty()) told_(name, expired);
     return next ? *next : HoldClock::TimePoint::max();
   } catch (const std::bad_alloc&) {
     return HoldClock::TimePoint::max();  // nothing is loaded any more (StateStore)

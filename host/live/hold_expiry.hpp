@@ -15,9 +15,11 @@ namespace espalier {
 // A thread that waits for the next hold of any state to expire.
 class HoldExpiry {
  public:
+  // What is told of holds of the state of a name that have expired; called on this thread.
+  using Told = std::function<void(const std::string& state, const StateStore::Expired& expired)>;
   // All must outlive this; the memory of the states that expiries lead to is taken from `memory`,
   // as far as it has any.
-  HoldExpiry(NamedStates& states, HoldClock& clock, MemoryPool& memory);
+  HoldExpiry(NamedStates& states, HoldClock& clock, MemoryPool& memory, Told told);
   ~HoldExpiry();
   HoldExpiry(const HoldExpiry&) = delete;
   HoldExpiry& operator=(const HoldExpiry&) = delete;
@@ -31,11 +33,12 @@ class HoldExpiry {
   void Run();
   // Ends what has expired in all states. Returns when the next hold expires.
   HoldClock::TimePoint ExpireAll();
-  HoldClock::TimePoint Expire(StateStore& store);
+  HoldClock::TimePoint Expire(const std::string& name, StateStore& store);
 
   NamedStates& states_;
   HoldClock& clock_;
   MemoryPool& memory_;
+  const Told told_;
   std::mutex mutex_;  // guards all below
   std::condition_variable wake_;
   HoldClock::TimePoint next_ = HoldClock::TimePoint::max();

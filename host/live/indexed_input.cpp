@@ -21,7 +21,7 @@
 namespace espalier {
 namespace {
 
-// What no two values of a list have in common.
+// The key of a value, which no other value of its list has.
 struct Key {
   std::string_view name;
   std::string_view leaf = {};
@@ -122,7 +122,7 @@ std::int64_t BytesOf(const Hold& hold) {
   return bytes;
 }
 
-// What a key has no value for, as a change that takes it back.
+// Adds to `undo` the change that takes back a value whose key had none before.
 void Forget(StateDelta& undo, const Node& node) { undo.remove_nodes.push_back(node.name); }
 void Forget(StateDelta& undo, const NodeUsage& usage) {
   undo.set_non_tas_usage.push_back({usage.node, {}});
@@ -136,7 +136,7 @@ void Forget(StateDelta& undo, const Topology& topology) {
 void Forget(StateDelta& undo, const ResourceFlavor& flavor) {
   undo.remove_flavors.push_back(flavor.name);
 }
-// The value a key had.
+// Adds to `undo` the value that a key had.
 void Restore(StateDelta& undo, Node node) { undo.upsert_nodes.push_back(std::move(node)); }
 void Restore(StateDelta& undo, NodeUsage usage) {
   undo.set_non_tas_usage.push_back(std::move(usage));

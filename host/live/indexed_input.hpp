@@ -78,7 +78,7 @@ class IndexedInput {
   template <class Value>
   class List;
 
-  // What uses leaves under a key of its own.
+  // The workloads and holds, which use leaves under keys of their own.
   struct Keyed {
     std::vector<AdmittedUsage> workloads;
     std::vector<Hold> holds;

@@ -1,4 +1,4 @@
-// What an input that changes was when somebody began to read it.
+// Keeps an input that changes as it was when somebody began to read it.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-// How far a reader came in each list of an input, and what those values were that changed before
-// it came to them. So it costs memory only for what changes meanwhile.
+// The position of a reader in each list of an input, and the former values of what changed before
+// the reader came to it. So it costs memory only for what changes meanwhile.
 class InputAsOf {
  public:
   template <class Value>

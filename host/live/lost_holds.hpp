@@ -1,4 +1,4 @@
-// Which holds lose a leaf when nodes, topologies or flavors change.
+// Finds the holds that lose a leaf when nodes, topologies or flavors change.
 #pragma once
 
 #include <string>

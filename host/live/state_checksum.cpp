@@ -7,7 +7,8 @@
 namespace espalier {
 namespace {
 
-// What a checksum is of comes first, so that objects of two kinds never say the same.
+// The kinds of what has a checksum. The kind is mixed in first, so that objects of two kinds never
+// mix in the same words.
 enum class Kind : std::uint64_t {
   kNode = 1,
   kNodeUsage,

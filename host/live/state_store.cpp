@@ -179,15 +179,18 @@ Result<StateStore::Contents> StateStore::ContentsAt(const std::optional<StatePos
   std::erase_if(contents.loaded.input.tas_usage,
                 [](const FlavorLeafUsage& entry) { return entry.usage.empty(); });
   for (const AdmittedUsage* workload : (*current)->admitted->ByKey()) {
-    budget.Charge(static_cast<std::int64_t>(sizeof(AdmittedUsage) +
-                                            workload->usage.size() * sizeof(FlavorLeafUsage)));
-    if (!budget.Pause()) return tl::unexpected(budget.Check().error());
+    const std::size_t bytes =
+        sizeof(AdmittedUsage) + workload->usage.size() * sizeof(FlavorLeafUsage);
+    if (!budget.Charge(static_cast<std::int64_t>(bytes))) {
+      return tl::unexpected(budget.Check().error());
+    }
     contents.workloads.push_back(*workload);
   }
   AdmittedUsage held;  // of nobody
   for (const auto& hold : contents.loaded.holds) {
-    budget.Charge(static_cast<std::int64_t>(hold->usage.size() * sizeof(FlavorLeafUsage)));
-    if (!budget.Pause()) return tl::unexpected(budget.Check().error());
+    if (!budget.Charge(static_cast<std::int64_t>(hold->usage.size() * sizeof(FlavorLeafUsage)))) {
+      return tl::unexpected(budget.Check().error());
+    }
     held.usage.insert(held.usage.end(), hold->usage.begin(), hold->usage.end());
   }
   contents.held = InOrder(std::move(held)).usage;

@@ -31,7 +31,7 @@ struct Snapshot {
   std::chrono::system_clock::time_point published;  // the epoch: nothing is loaded
   // Resolved shapes; shared with the states that this one came from by changes.
   std::shared_ptr<ResolvedShapeCache> shapes = std::make_shared<ResolvedShapeCache>();
-  // Whether flavors on the same nodes see each other's usage (R5.6).
+  // True where flavors on the same nodes see each other's usage (R5.6).
   bool shares_usage = true;
   // The workloads whose usage is in `state`; never null.
   std::shared_ptr<const AdmittedWorkloads> admitted = std::make_shared<AdmittedWorkloads>();
@@ -124,10 +124,10 @@ class StateStore {
                              SharedConfiguration configuration = nullptr,
                              std::vector<LostHold>* dropped = nullptr);
 
-  // What is known of a state that a server before this one had.
+  // A state that a server before this one had, as far as it is known.
   struct Restored {
     StatePosition position;
-    // Whether nothing came after that position. If so it stays the position of the state, and the
+    // True where nothing came after that position. Then it stays the position of the state, and the
     // next change begins an epoch; else the state has an epoch of its own, at that generation.
     bool last = false;
     std::optional<std::uint64_t> checksum;  // that the contents must have
@@ -170,11 +170,17 @@ class StateStore {
   HoldResult ExtendHolds(const std::vector<std::string>& ids, HoldClock::TimePoint now,
                          HoldClock::TimePoint expires);
 
-  // Ends all holds that have expired by `now`, in one generation, if there are any. Returns when
-  // the next one expires, or TimePoint::max(). The error is why `budget` was stopped; then none has
-  // ended.
+  // Holds that have expired, and the position that their end led to.
+  struct Expired {
+    StatePosition position;
+    std::vector<std::string> ids;  // empty: none has
+  };
+  // Ends all holds that have expired by `now`, in one generation, if there are any, and names them
+  // in `expired`, where that is not null. Returns when the next one expires, or TimePoint::max().
+  // The error is why `budget` was stopped; then none has ended.
   Result<HoldClock::TimePoint> ExpireHolds(HoldClock::TimePoint now,
-                                           WorkBudget& budget = WorkBudget::Unlimited());
+                                           WorkBudget& budget = WorkBudget::Unlimited(),
+                                           Expired* expired = nullptr);
 
   // Returns the holds, by id, and the position of the state that they are of. Waits for a change in
   // flight. Errors: kStale when nothing is loaded.

@@ -125,23 +125,25 @@ HoldResult StateStore::ExtendHolds(const std::vector<std::string>& ids, HoldCloc
   return (*current)->position;
 }
 
-Result<HoldClock::TimePoint> StateStore::ExpireHolds(HoldClock::TimePoint now, WorkBudget& budget) {
+Result<HoldClock::TimePoint> StateStore::ExpireHolds(HoldClock::TimePoint now, WorkBudget& budget,
+                                                     Expired* expired) {
   const std::lock_guard lock(change_mutex_);
   auto next = HoldClock::TimePoint::max();
   const auto current = At(std::nullopt);
   if (!current) return next;  // nothing is loaded, or ever will be
-  std::vector<std::string> expired;
+  std::vector<std::string> ids;
   for (const auto& [id, hold] : input_->holds()) {
     if (hold->expires <= now) {
-      expired.push_back(id);
+      ids.push_back(id);
     } else {
       next = std::min(next, hold->expires);
     }
   }
-  if (expired.empty()) return next;
-  const auto changed = MakeChange(**current, EndOf(expired), budget);
+  if (ids.empty()) return next;
+  const auto changed = MakeChange(**current, EndOf(ids), budget);
   if (!changed) return tl::unexpected(changed.error());
-  NoteEnded(expired, HoldEnd::kExpired);
+  NoteEnded(ids, HoldEnd::kExpired);
+  if (expired != nullptr) *expired = {*changed, std::move(ids)};
   return next;
 }
 

@@ -1,4 +1,4 @@
-// Who uses what, for a server that is to know admitted workloads by key.
+// Finds who uses what, for a server that is to know admitted workloads by key.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Who may do what at a server.
+// Declares the rules of who may do what at a server.
 #pragma once
 
 #include <array>

@@ -11,7 +11,7 @@
 
 namespace espalier {
 
-// What quota counts in the place of a resource, or besides it.
+// The resources that quota counts in the place of one that a pod requests, or besides it.
 struct ResourceTransformation {
   std::string input;          // resource that a pod requests
   bool retain = true;         // quota counts the input too (strategy Retain)
@@ -24,20 +24,20 @@ struct ResourceTransformation {
 struct DeviceClassMapping {
   std::string resource;
   std::vector<std::string> device_classes;  // each in one mapping
-  // Whether quota counts what the devices have of a counter or a capacity, not how many they are.
+  // True where quota counts a counter or a capacity of the devices, not how many they are.
   bool has_sources = false;
   bool operator==(const DeviceClassMapping&) const = default;
 };
 
 struct KueueConfiguration {
-  // Where it was read: "cluster.json, object 3: ConfigMap kueue-system/kueue-manager-config".
+  // Its source: "cluster.json, object 3: ConfigMap kueue-system/kueue-manager-config".
   std::string place;
   std::string json;  // the Configuration itself, as JSON
 
   std::vector<std::string> excluded_prefixes;           // of resources that quota does not look at
   std::vector<ResourceTransformation> transformations;  // each input once
   std::vector<DeviceClassMapping> device_classes;       // each resource once
-  // Whether quota leaves out resources that a ClusterQueue does not cover.
+  // True where quota leaves out resources that a ClusterQueue does not cover.
   bool ignore_undeclared = false;
 
   std::map<std::string, bool> feature_gates;  // by name, also those that are not known here

@@ -8,14 +8,14 @@ namespace espalier {
 
 inline constexpr std::string_view kKueuePrefix = "kueue.x-k8s.io/";  // of all
 
-// Of jobs.
+// Labels and annotations of jobs.
 inline constexpr std::string_view kQueueNameLabel = "kueue.x-k8s.io/queue-name";
 inline constexpr std::string_view kDefaultLocalQueue = "default";  // of jobs that name none
 inline constexpr std::string_view kPrebuiltWorkload = "kueue.x-k8s.io/prebuilt-workload-name";
 inline constexpr std::string_view kElasticJobAnnotation = "kueue.x-k8s.io/elastic-job";
 inline constexpr std::string_view kMinParallelismAnnotation = "kueue.x-k8s.io/job-min-parallelism";
 
-// Of pod templates (R20.11).
+// Annotations of pod templates (R20.11).
 inline constexpr std::string_view kRequiredTopology = "kueue.x-k8s.io/podset-required-topology";
 inline constexpr std::string_view kPreferredTopology = "kueue.x-k8s.io/podset-preferred-topology";
 inline constexpr std::string_view kUnconstrainedTopology =
@@ -27,7 +27,7 @@ inline constexpr std::string_view kSliceTopologyConstraints =
     "kueue.x-k8s.io/podset-slice-required-topology-constraints";
 inline constexpr std::string_view kPodSetGroupName = "kueue.x-k8s.io/podset-group-name";
 
-// Of pods.
+// Labels and annotations of pods.
 inline constexpr std::string_view kManagedLabel = "kueue.x-k8s.io/managed";
 inline constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";
 inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";
@@ -36,8 +36,8 @@ inline constexpr std::string_view kSliceNameAnnotation = "kueue.x-k8s.io/workloa
 inline constexpr std::string_view kPodIndexOffsetAnnotation = "kueue.x-k8s.io/pod-index-offset";
 inline constexpr std::string_view kPodGroupTotalCount = "kueue.x-k8s.io/pod-group-total-count";
 
-// Of Workloads: the counts that a worker's job asks its manager for, a JSON object of counts by pod
-// set; the slices that are counted in their parent, by uid or, without one, by name.
+// Annotations of Workloads: the counts that a worker's job asks its manager for, a JSON object of
+// counts by pod set; the slices that are counted in their parent, by uid or, without one, by name.
 inline constexpr std::string_view kScaleRequestAnnotation = "kueue.x-k8s.io/scale-request";
 inline constexpr std::string_view kFoldedSlicesAnnotation = "kueue.x-k8s.io/folded-workload-slices";
 

@@ -1,4 +1,4 @@
-// What the phase of a pod says.
+// Interprets the phase of a pod.
 #pragma once
 
 #include "host/model/workload.hpp"

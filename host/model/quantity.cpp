@@ -37,7 +37,7 @@ struct Digits {
 
 // ceil(digits * 10^exponent) in nanos.
 Nanos ScaleDecimal(const Digits& digits, std::int64_t exponent) {
-  // How many digits stand before the point once the number is counted in nanos.
+  // This many digits stand before the point once the number is counted in nanos.
   const std::int64_t kept = static_cast<std::int64_t>(digits.whole.size()) + kNanoDigits + exponent;
   Nanos value = 0;
   bool rest = false;
@@ -77,7 +77,7 @@ Nanos ScaleBinary(const Digits& digits, int shift) {
   return value < kMaxBinary ? value : kMaxBinary;
 }
 
-// What a suffix multiplies by: 10^decimal or 2^binary.
+// The factor that a suffix stands for: 10^decimal or 2^binary.
 struct Scale {
   std::int64_t decimal = 0;
   int binary = 0;

@@ -1,4 +1,4 @@
-// Where the ranks of a group of pods go.
+// Declares the ways in which the ranks of a group of pods are placed.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace espalier {
 
-// How the ranks of a group are placed, in addition to its topology request (R25.9 to R25.11).
+// The ways to place the ranks of a group, in addition to its topology request (R25.9 to R25.11).
 enum class RankPlacement {
   kByPath,      // each pod set where R25.6 puts it; its ranks ascend in path order
   kContiguous,  // ranks ascend in path order over all pod sets of the group
@@ -40,7 +40,7 @@ constexpr std::string_view ToString(RankPlacement ranks) {
   return "Striped";
 }
 
-// What a group asks for its ranks.
+// The placement that a group asks for its ranks.
 struct RankRequest {
   RankPlacement placement = RankPlacement::kByPath;
   std::optional<std::string> level;  // level key; exactly where HasLevel(placement)

@@ -70,7 +70,8 @@ std::string Sha256Hex(std::string_view bytes) {
     AddBlock(bytes.data(), state);
     bytes.remove_prefix(kBlock);
   }
-  // What is left, a one bit, zeros up to the last eight bytes of a block, and the length there.
+  // The last blocks hold what is left, a one bit, zeros up to the last eight bytes of a block, and
+  // the length there.
   std::string rest(bytes);
   rest += '\x80';
   while (rest.size() % kBlock != kBlock - 8) rest += '\0';

@@ -1,5 +1,7 @@
 #include "host/model/workload.hpp"
 
+#include <algorithm>
+
 #include "host/model/kueue_keys.hpp"
 
 namespace espalier {
@@ -14,6 +16,13 @@ const Condition* FindCondition(const Workload& workload, std::string_view type) 
     if (condition.type == type) return condition.status == "True" ? &condition : nullptr;
   }
   return nullptr;
+}
+
+void DropWithdrawnAdmission(Workload& workload) {
+  const auto is_withdrawal = [](const Condition& condition) {
+    return condition.type == "QuotaReserved" && condition.status == "False";
+  };
+  if (std::ranges::any_of(workload.conditions, is_withdrawal)) workload.admission.reset();
 }
 
 }  // namespace espalier

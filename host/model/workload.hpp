@@ -51,7 +51,7 @@ struct Pod {
   std::string phase;      // Pending, Running, Succeeded, Failed, ...
   StringMap node_selector;
   std::vector<std::string> scheduling_gates;
-  // Whether its gates were removed by a write that is not confirmed yet (W2.7).
+  // True where its gates were removed by a write that is not confirmed yet (W2.7).
   bool ungating_unconfirmed = false;
   Resources requests;  // effective requests of the pod (R20.4), without the `pods` slot itself
   std::int64_t priority = 0;
@@ -186,5 +186,9 @@ const Condition* FindCondition(const Workload& workload, std::string_view type);
 inline bool HasCondition(const Workload& workload, std::string_view type) {
   return FindCondition(workload, type) != nullptr;
 }
+
+// Drops an admission whose quota was taken back, as the condition QuotaReserved with status False
+// says: what is left of it holds nothing.
+void DropWithdrawnAdmission(Workload& workload);
 
 }  // namespace espalier

@@ -75,10 +75,8 @@ class TreeMaker {
   NestedGroup GangOf(const GangGroup& gang) {
     NestedGroup group = Named(gang.name, gang.topology_request);
     group.apart = !workload_.exclusive_level.empty() && group.required.has_value();
-    if (workload_.replica_mode == ReplicaMode::kReplicatedGangs) {
-      group.copies = std::max(workload_.replicas.value_or(1), 1);
-      if (group.copies > 1) group.min_copies = 0;
-    }
+    group.copies = std::max(CopiesOfGang(workload_), 1);
+    if (group.copies > 1) group.min_copies = 0;
     std::vector<PodCounts> counts = PodCountsOf(workload_, gang);
     if (workload_.replica_mode == ReplicaMode::kReplicatedPods) CountPodByPod(counts);
     std::size_t index = 0;

@@ -15,7 +15,7 @@
 namespace espalier {
 namespace {
 
-// What the groups around a group say to it.
+// The demands on a group by the groups around it.
 struct Outer {
   std::int32_t required = kNoLevel;  // the finest level that is required
   std::string required_by;           // path of the group that says so
@@ -408,7 +408,8 @@ class Resolver {
     }
   }
 
-  // What is required of each step and may be placed for it, by shape; the shape of most pods.
+  // Sets what is required of each step and may be placed for it, by shape, and the shape of most
+  // pods.
   void SumNeeds() {
     std::vector<std::vector<NestedNeed>> needs(out_.steps.size());
     for (std::size_t s = out_.steps.size(); s-- > 0;) {

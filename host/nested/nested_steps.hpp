@@ -39,8 +39,8 @@ struct NestedSteps {
     std::int32_t position = 0;
   };
   std::vector<Source> sources;
-  // Whether every group has only one kind of child, so that a completed search finds a place
-  // wherever there is one (R25.7).
+  // True where all pod sets are of one shape and no group has children that may be in each other's
+  // way, so that a completed search finds a place wherever there is one (R25.7).
   bool uniform = true;
   std::int32_t most_takes = 0;
 

@@ -255,7 +255,7 @@ class OnState {
   Placed Place(const NestedRequest& request, bool on_empty, std::size_t pod_sets) {
     const FlavorState* const flavor = state_.Find(request.flavor);
     if (flavor == nullptr) return {BadRequest(UnknownFlavor(request, state_)), {}};
-    // What one set of rules booked is no news to its own counts alone.
+    // Counts know what was booked by their own rules alone, so those of other rules are dropped.
     if (booked_ != nullptr && rules_ != request.profile) flavors_.clear();
     rules_ = request.profile;
     FlavorState* const booked = booked_ == nullptr ? nullptr : booked_->Find(request.flavor);

@@ -1,4 +1,4 @@
-// How a state follows changes of its input without being built anew.
+// Makes a state follow changes of its input without being built anew.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -22,7 +22,7 @@ std::optional<NodePlace> PlaceOf(const FlavorSnapshot& flavor, const Node* node)
   return node == nullptr ? std::nullopt : flavor.PlaceOf(*node);
 }
 
-// What changed nodes do to the leaves of one flavor.
+// The effects of changed nodes on the leaves of one flavor.
 class FlavorMoves {
  public:
   FlavorMoves(const StateChange& change, const FlavorSnapshot& flavor) : flavor_(flavor) {

@@ -178,12 +178,16 @@ Result<ClusterState> ClusterState::Build(std::shared_ptr<const NodeColumns> node
   });
   state.ChangeNamed(input.tas_usage, 1, budget);
   if (input.share_usage_between_flavors) state.ShareUsage(input.tas_usage, budget);
-  for (const auto& flavor : state.flavors_) {
+  state.ClassifyLeaves(budget);
+  if (auto check = budget.Check(); !check) return tl::unexpected<Error>(check.error());
+  return state;
+}
+
+void ClusterState::ClassifyLeaves(const WorkBudget& budget) {
+  for (const auto& flavor : flavors_) {
     if (budget.stopped()) break;
     flavor->ClassifyLeaves();
   }
-  if (auto check = budget.Check(); !check) return tl::unexpected<Error>(check.error());
-  return state;
 }
 
 std::int64_t ClusterState::CloneBytes() const {

@@ -110,6 +110,9 @@ class ClusterState {
   // Returns the bytes that a clone takes, which is the maximum for a branch.
   std::int64_t CloneBytes() const;
 
+  // Finds the classes of equal leaves of every flavor (FlavorState::ClassifyLeaves).
+  void ClassifyLeaves(const WorkBudget& budget = WorkBudget::Unlimited());
+
   // Returns the state of one flavor, or null when it is unknown or has no topology.
   const FlavorState* Find(std::string_view flavor) const;
   FlavorState* Find(std::string_view flavor);

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "host/model/lru_by_bytes.hpp"
 #include "host/packing/node_match.hpp"
 #include "host/packing/parallel_for.hpp"
 #include "host/packing/path_order.hpp"
@@ -102,10 +103,8 @@ class FlavorSnapshot::Kept {
     std::shared_ptr<const MemoryHold> memory;
   };
 
-  KeptFilter FindFilter(const std::string& key) const { return Find(filters_, key); }
-  std::shared_ptr<const Shape> FindShape(const std::string& key) const {
-    return Find(shapes_, key);
-  }
+  KeptFilter FindFilter(const std::string& key) { return Find(filters_, key); }
+  std::shared_ptr<const Shape> FindShape(const std::string& key) { return Find(shapes_, key); }
 
   // Keeps a value that took so many bytes of the budget, which pass to the value. Returns it,
   // or the one of the same nodes that was kept meanwhile.
@@ -116,11 +115,11 @@ class FlavorSnapshot::Kept {
     auto memory = std::make_shared<const MemoryHold>(budget.HandOver(bytes));
     auto owned = Own(std::move(filter), memory);
     const std::lock_guard lock(mutex_);
-    MakeRoom(filters_.size(), bytes);
-    Bytes<KeptFilter>& kept = filters_[std::move(key)];
-    if (kept.value.of == of) return kept.value.filter;
-    kept_bytes_ += bytes - std::exchange(kept.bytes, bytes);
-    kept.value = {owned, std::move(of), std::move(constraints), std::move(memory)};
+    if (const KeptFilter* kept = filters_.Find(key); kept != nullptr && kept->of == of) {
+      return kept->filter;
+    }
+    Put(filters_, std::move(key), {owned, std::move(of), std::move(constraints), std::move(memory)},
+        bytes, shapes_);
     return owned;
   }
   // The same, but returns the one that was kept before where there is one.
@@ -128,11 +127,8 @@ class FlavorSnapshot::Kept {
                                          WorkBudget& budget) {
     auto owned = Own(std::move(shape), std::make_shared<const MemoryHold>(budget.HandOver(bytes)));
     const std::lock_guard lock(mutex_);
-    MakeRoom(shapes_.size(), bytes);
-    const auto [it, fresh] = shapes_.try_emplace(std::move(key));
-    if (!fresh) return it->second.value;
-    it->second = {owned, bytes};
-    kept_bytes_ += bytes;
+    if (const auto* kept = shapes_.Find(key); kept != nullptr) return *kept;
+    Put(shapes_, std::move(key), owned, bytes, filters_);
     return owned;
   }
 
@@ -141,7 +137,7 @@ class FlavorSnapshot::Kept {
   void Move(const LeafNodes& before, const TreeView& tree_before, const FlavorTree::Edited& edited,
             const std::shared_ptr<const LeafNodes>& after) {
     const std::lock_guard lock(mutex_);
-    for (auto& [key, kept] : filters_) {
+    for (auto& kept : filters_) {
       const KeptFilter& old = kept.value;
       if (!old.of->IsLike(before) || !old.filter->affinity.empty()) continue;
       NodeFilter filter = *old.filter;
@@ -154,23 +150,28 @@ class FlavorSnapshot::Kept {
 
   std::int64_t bytes() const {
     const std::lock_guard lock(mutex_);
-    return kept_bytes_;
+    return static_cast<std::int64_t>(filters_.bytes() + shapes_.bytes());
   }
 
  private:
   template <class Item>
-  struct Bytes {
-    Item value;
-    std::int64_t bytes = 0;
-  };
-  template <class Item>
-  using ByKey = std::unordered_map<std::string, Bytes<Item>>;
+  using ByKey = LruByBytes<std::string, Item>;
 
   template <class Item>
-  Item Find(const ByKey<Item>& kept, const std::string& key) const {
+  Item Find(ByKey<Item>& kept, const std::string& key) {
     const std::lock_guard lock(mutex_);
-    const auto it = kept.find(key);
-    return it == kept.end() ? Item() : it->second.value;
+    const Item* item = kept.Find(key);
+    return item == nullptr ? Item() : *item;
+  }
+
+  // Keeps an item within the bytes of both kinds: those of its own kind give way first.
+  template <class Item, class Other>
+  static void Put(ByKey<Item>& kept, std::string key, Item item, std::int64_t bytes,
+                  ByKey<Other>& others) {
+    const auto more = static_cast<std::size_t>(bytes);
+    kept.MakeRoom(more + others.bytes());
+    others.MakeRoom(more + kept.bytes());
+    kept.Put(std::move(key), std::move(item), more);
   }
 
   template <class Item>
@@ -183,17 +184,9 @@ class FlavorSnapshot::Kept {
     return std::shared_ptr<const Item>(owned, &owned->value);
   }
 
-  void MakeRoom(std::size_t entries, std::int64_t bytes) {
-    if (kept_bytes_ + bytes <= kMostKeptBytes && entries < kMostKeptEntries) return;
-    filters_.clear();
-    shapes_.clear();
-    kept_bytes_ = 0;
-  }
-
   mutable std::mutex mutex_;  // guards all below
-  std::int64_t kept_bytes_ = 0;
-  ByKey<KeptFilter> filters_;
-  ByKey<std::shared_ptr<const Shape>> shapes_;
+  ByKey<KeptFilter> filters_{kMostKeptBytes, kMostKeptEntries};
+  ByKey<std::shared_ptr<const Shape>> shapes_{kMostKeptBytes, kMostKeptEntries};
 };
 
 FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& topology,
@@ -205,7 +198,8 @@ FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& top
       kept_(std::make_shared<Kept>()) {
   std::vector<const LabelColumn*> labels;
   for (const std::string& key : topology.levels) labels.push_back(nodes_->FindLabel(key));
-  // What is needed on the way: a few numbers for each node, and for each domain where it begins.
+  // The charge is for what is needed on the way: a few numbers for each node, and for each domain
+  // where it begins.
   const auto on_the_way =
       static_cast<std::int64_t>(nodes_->size() * sizeof(std::int32_t) * (5 + labels.size()));
   if (!budget.Charge(on_the_way)) return;

@@ -118,8 +118,8 @@ class FlavorSnapshot {
   // Returns by column the largest magnitude of its amounts.
   const std::vector<Amount>& magnitudes() const { return magnitudes_; }
 
-  // Limit of the cached filters and shapes, in bytes and entries of a kind; all are dropped when it
-  // is reached. More entries than workloads are pending, or each queue would drop its own shapes.
+  // Limits of the cached filters and shapes, in bytes of both and entries of a kind. More entries
+  // than workloads are pending, or each queue would drop its own shapes.
   static constexpr std::int64_t kMostKeptBytes = std::int64_t{64} << 20;
   static constexpr std::size_t kMostKeptEntries = 16'384;
 

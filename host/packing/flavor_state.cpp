@@ -11,7 +11,7 @@ namespace {
 // Use count of own_free_ when this state alone holds it, in own_free_ and free_.
 constexpr long kOnlyHere = 2;
 
-// Where more than this part of the groups differ, copying all of them is sooner.
+// Copying all groups is sooner where more than one in this many differ.
 constexpr std::size_t kWorthCopyingAll = 4;
 
 }  // namespace
@@ -192,7 +192,7 @@ void FlavorState::ChangeCapacity(std::span<const CapacityChange> changes) {
       Amount& free = (*own_free_)[at];
       free += sign * amount;
       NoteMagnitude(column, free);
-      // As if so much less were used.
+      // The remaining amount changes as if so much less were used.
       const Amount after = ChangeAmount<SaturatingSubtract>(column, leaf, sign * amount);
       SetTile(column, std::array{TiledCapacity::LeafAmount{leaf.value, after}});
     }
@@ -262,8 +262,9 @@ std::unique_ptr<FlavorState> FlavorState::On(const FlavorTree::Edited& edited,
   return after;
 }
 
-// Where few leaves are no longer what they were when classes were found, the others stay. Classes
-// are of units, which the tiles of the new tree have chosen anew.
+// Takes over the classes of `before` where few leaves are no longer what they were when these were
+// found, else finds all anew. Classes are of units, which the tiles of the new tree have chosen
+// anew.
 void FlavorState::MoveClasses(const FlavorState& before, std::span<const LeafRun> runs) {
   if (before.classes_ == nullptr) return;
   for (std::size_t i = 0; i < snapshot_->resources().size(); ++i) {
@@ -348,8 +349,9 @@ void FlavorState::ChangeAll(std::span<const LeafChange> changes) {
     }
     bound = instead_of == nullptr ? usage : nullptr;
     if (i + kAhead < changes.size()) {
-      // As if it were of the same resources. Not in a function of its own: GCC drops calls of one
-      // that only fetches, unless it is small enough to be inlined before.
+      // The change ahead is taken to be of the same resources. This is not in a function of its
+      // own: GCC drops calls of one that only fetches, unless it is small enough to be inlined
+      // before.
       const std::int32_t ahead = changes[i + kAhead].leaf.value;
       for (const BoundAmount& amount : bound_) {
         __builtin_prefetch(remaining_.data() + amount.column * snapshot_->stride() + ahead);
@@ -372,12 +374,21 @@ void FlavorState::Remove(std::span<const LeafChange> changes) {
   ChangeAll<SaturatingSubtract>(changes);
 }
 
+void FlavorState::Remove(std::span<const LeafAmount> amounts) {
+  changing_ = GroupStamps::Next();
+  for (const auto& [leaf, column, amount] : amounts) {
+    stamps_->Set(static_cast<std::size_t>(snapshot_->GroupOf(LeafId(leaf))), changing_);
+    const Amount after = ChangeAmount<SaturatingSubtract>(column, LeafId(leaf), amount);
+    SetTile(column, std::array{TiledCapacity::LeafAmount{leaf, after}});
+  }
+}
+
 void FlavorState::Book(std::span<const LeafShare> shares, const Shape& shape) {
   changing_ = GroupStamps::Next();
   for (const LeafShare& share : shares) {
     stamps_->Set(static_cast<std::size_t>(snapshot_->GroupOf(share.leaf)), changing_);
   }
-  // By column and tile, so that neighbouring leaves meet in the cache.
+  // Adds by column and tile, so that neighbouring leaves meet in the cache.
   const auto add = [&](const RequestVector& vector, auto pods_of) {
     for (std::size_t i = 0; i < vector.columns.size(); ++i) {
       const std::int32_t column = vector.columns[i];

@@ -33,6 +33,13 @@ struct LeafChange {
   const Resources* instead_of = nullptr;
 };
 
+// An amount of one resource of a snapshot on one of its leaves.
+struct LeafAmount {
+  std::int32_t leaf = 0;
+  std::int32_t column = 0;
+  Amount amount = 0;
+};
+
 // Capacity that a leaf gains or loses; the amounts are borrowed.
 struct CapacityChange {
   LeafId leaf;
@@ -119,6 +126,8 @@ class FlavorState {
   // IsExact(), also of the amounts.
   void Add(std::span<const LeafChange> changes);
   void Remove(std::span<const LeafChange> changes);
+  // Removes amounts whose resources and leaves are known by number.
+  void Remove(std::span<const LeafAmount> amounts);
   void Add(LeafId leaf, const Resources& usage) { Add(std::array{LeafChange{leaf, &usage}}); }
   void Remove(LeafId leaf, const Resources& usage) { Remove(std::array{LeafChange{leaf, &usage}}); }
   // Adds to the capacity of leaves, or subtracts from it. Resources that no node has are ignored.

@@ -93,7 +93,7 @@ class FlavorTree {
   bool host_topology_ = false;
   std::shared_ptr<const NodeColumns> nodes_;
   std::vector<const LabelColumn*> labels_;  // by level; null: no node has the label
-  // By level, values that came later: they are numbered behind those of the label.
+  // Values that came later, by level: they are numbered behind those of the label.
   std::vector<std::vector<std::string>> later_values_;
   std::int32_t leaf_count_ = 0;
   std::int32_t group_width_ = 0;

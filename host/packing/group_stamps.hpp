@@ -145,7 +145,8 @@ class GroupStamps {
   // Number of changes that are listed. It takes as long to look at all groups of a large cluster as
   // at these.
   static constexpr std::size_t kListed = 2048;
-  // Where there are fewer groups, looking at all stamps is sooner than going through a list.
+  // Changes are listed from this many groups on: with fewer, looking at all stamps is sooner than
+  // going through a list.
   static constexpr std::size_t kWorthListing = 2048;
 
   std::vector<Stamp> of_group_;

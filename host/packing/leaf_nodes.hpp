@@ -76,7 +76,8 @@ class LeafNodes {
   void FindVacant();
 
   std::shared_ptr<const NodeColumns> columns_;
-  // By leaf, as packed. -1: the leaf has joined since.
+  // The node of each leaf as packed, -1 where the leaf has joined since, and the number of its
+  // nodes.
   std::shared_ptr<const std::vector<std::int32_t>> node_of_;
   std::shared_ptr<const std::vector<std::int32_t>> counts_;
   std::vector<Change> changed_;  // by leaf

@@ -40,7 +40,7 @@ struct NodeColumns {
   std::vector<std::int32_t> taint_set_of;  // [N] index into taint_sets
   std::vector<std::string> resources;      // [R] distinct, ascending
   std::vector<Amount> allocatable;         // [R * N] resource-major; a missing resource is 0 (R4.6)
-  // Where most of those would be 0, `allocatable` is empty and the others are here.
+  // True where most of those would be 0: then `allocatable` is empty and the others are here.
   bool sparse = false;
   std::vector<NodeAmount> amounts;
 

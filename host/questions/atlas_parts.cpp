@@ -30,7 +30,7 @@ Result<AtlasParts> AtlasParts::Start(const Engine& engine, const ClusterState& s
     victims.push_back(std::move(workload.victim));
     priorities.push_back(workload.priority);
   }
-  auto search = AtlasSearch::Open(engine, state, requests, std::move(victims), priorities);
+  auto search = AtlasSearch::Open(engine, state, requests, victims, priorities);
   if (!search) return tl::unexpected(search.error());
   return AtlasParts(state, *std::move(search), engine.budget());
 }

@@ -49,7 +49,7 @@ std::vector<std::pair<std::vector<std::string>, std::int32_t>> DomainsOf(
 }
 
 bool Same(const WorkloadAnswer& chosen, const WorkloadAnswer& here) {
-  if (here.FirstFailure() != nullptr) return false;
+  if (!Fits(here)) return false;
   const auto answers = ByName(here.pod_sets);
   return std::ranges::all_of(chosen.pod_sets, [&](const PodSetAnswer& pod_set) {
     const PodSetAnswer* answer = FindOrNull(answers, pod_set.name);
@@ -63,7 +63,7 @@ bool HasEnded(const Workload& workload, const ClusterLookup& later) {
   return HasReservation(workload) && (then == nullptr || !HasReservation(*then));
 }
 
-// What there is to decide anew.
+// The part of an audit that is known before anything is decided anew.
 struct AuditPlan {
   Audit audit;                                       // whose `here` and `same` are not known yet
   std::vector<WorkloadRequest> requests;             // of audit.decided
@@ -134,7 +134,7 @@ class AuditPlanner {
     plan_.chosen.push_back(TasUsage(workload, lookup_));
   }
 
-  // What was decided about a workload apart from its place.
+  // Gives `request` what was decided about a workload apart from its place.
   void TakeChoices(const Admission& admission, WorkloadRequest& request) const {
     const auto assignments = ByName(admission.pod_set_assignments);
     for (PodSetRequest& pod_set : request.pod_sets) {
@@ -169,7 +169,7 @@ Audit CompleteAudit(AuditPlan plan, std::vector<WorkloadAnswer> answers,
   }
   std::vector<std::size_t>& fit = plan.audit.waiting_but_fit;
   for (const std::size_t index : plan.waiting) {
-    const bool fits = (answer++)->FirstFailure() == nullptr;
+    const bool fits = Fits(*answer++);
     if (fits && (fit.empty() || fit.back() != index)) fit.push_back(index);  // on any flavor
   }
   return std::move(plan.audit);

@@ -14,7 +14,7 @@
 
 namespace espalier {
 
-// What becomes of a workload that a drain hits.
+// The move of a workload that a drain hits.
 struct Move {
   std::size_t index = 0;  // into cluster.workloads
   std::int64_t pods_hit = 0;

@@ -66,7 +66,7 @@ class LocalQuestions final : public Questions {
   std::optional<ClusterStateInput> input_;  // once it was asked for
 };
 
-// What another scheduler did, workload by workload on one state.
+// Replays what another scheduler did, workload by workload on one state.
 class Replayer {
  public:
   // Frees what the workloads, and those that ended, use in the snapshot. `engine` outlives this.

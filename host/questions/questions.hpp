@@ -47,7 +47,7 @@ struct NamedDomainVictims {
   bool exact = true;
 };
 
-// As VictimSets.
+// The same as VictimSets, with domains by their values.
 struct NamedVictimSets {
   bool fits = false;
   std::vector<NamedDomainVictims> domains;
@@ -94,7 +94,7 @@ struct NamedDefragment {
   std::vector<std::size_t> unknown;  // positions of those that are not known by key
 };
 
-// What another scheduler did.
+// The record of what another scheduler did.
 struct ReplayedWorkloads {
   std::vector<WorkloadRequest> requests;             // in the order in which they are decided
   std::vector<std::vector<FlavorLeafUsage>> chosen;  // what each was given; may be nothing

@@ -101,7 +101,7 @@ void OrderLevels(const Cluster& cluster, Workload& workload) {
 
 using Places = std::map<std::string, std::string>;
 
-// What is read beside the cluster.
+// Workloads and DaemonSets that are read beside the cluster.
 struct GangsRead {
   std::vector<GangWorkload> workloads;
   std::vector<GangWorkload> owned;
@@ -342,7 +342,7 @@ Result<ClusterRead> Finish(ObjectIndex& index, const ReadProgress& progress,
     if (diagnostics.left_out_count() > 0) errors += "\n" + diagnostics.RenderLeftOut();
     return BadInput(std::move(errors));
   }
-  // What there was no memory for is not wrong.
+  // Objects that are left out as memory ran out count as no errors.
   if (diagnostics.left_out_count() > 0 && index.stopped()) {
     return BadInput(diagnostics.RenderLeftOut());
   }

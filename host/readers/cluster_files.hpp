@@ -34,7 +34,7 @@ struct ReadOptions {
   // Return what could be read together with the errors, and the places of objects that Kueue
   // validates. Workloads are in the cluster; what would become one is in `made_workloads`.
   bool keep_errors = false;
-  // Which gang workloads are placed as trees, each as one unit. With kNone each job is read as
+  // The gang workloads that are placed as trees, each as one unit. With kNone each job is read as
   // Kueue reads it (R30.1).
   Trees trees = Trees::kNone;
   // Called with each object of a kind that Kueue makes Workloads of, one at a time, for what
@@ -92,7 +92,7 @@ struct ClusterRead {
   std::size_t kueue_workloads = 0;  // Kueue Workloads, which come first in the cluster's
   Diagnostics diagnostics;          // warnings, and errors with keep_errors
   ReadFacts facts;
-  // Where objects are, as "Workload team/train" -> "queues.yaml, object 3", for Topologies,
+  // The places of objects, as "Workload team/train" -> "queues.yaml, object 3", for Topologies,
   // ResourceFlavors and Workloads; filled with keep_errors only.
   std::map<std::string, std::string> places;
 };

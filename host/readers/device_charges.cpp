@@ -8,6 +8,7 @@
 
 #include "host/model/excerpt.hpp"
 #include "host/model/go_texts.hpp"
+#include "host/model/kueue_keys.hpp"
 #include "host/readers/effective_requests.hpp"
 #include "host/readers/kueue_configuration.hpp"
 #include "host/readers/object_metadata.hpp"
@@ -138,12 +139,7 @@ class Charger {
                    "enabled"
                  : "";
     }
-    for (const PodSet& pod_set : workload.pod_sets) {
-      for (const PodResourceClaim& claim : pod_set.pod_template.resource_claims) {
-        if (claim.claim.empty() || !claims_.Has(workload, claim)) continue;
-        return "KueueDRAIntegration feature does not support use of resource claims";
-      }
-    }
+    if (std::string why = WhyNoClaims(workload); !why.empty()) return why;
     for (std::size_t i = 0; i < workload.pod_sets.size(); ++i) {
       PodSet& pod_set = workload.pod_sets[i];
       for (std::size_t j = 0; j < pod_set.pod_template.resource_claims.size(); ++j) {
@@ -157,6 +153,18 @@ class Charger {
       }
     }
     for (PodSet& pod_set : workload.pod_sets) ChargeDeviceBacked(pod_set.pod_template);
+    return "";
+  }
+
+  // Returns why Kueue refuses the claims that the workload names, whatever is mapped; "" when it
+  // names none.
+  std::string WhyNoClaims(const Workload& workload) const {
+    for (const PodSet& pod_set : workload.pod_sets) {
+      for (const PodResourceClaim& claim : pod_set.pod_template.resource_claims) {
+        if (claim.claim.empty() || !claims_.Has(workload, claim)) continue;
+        return "KueueDRAIntegration feature does not support use of resource claims";
+      }
+    }
     return "";
   }
 
@@ -254,17 +262,23 @@ void ChargeDevices(const ClusterDefaults& defaults, bool levels_count, Cluster& 
                    Diagnostics& diagnostics) {
   const DeviceClaims claims{defaults.claims, levels_count};
   const DeviceClaims beside_levels{defaults.claims, true};
+  const KueueConfiguration by_default{};
   const Workload* uncounted = nullptr;
   for (Workload& workload : cluster.workloads) {
-    const bool waits = !workload.admission && !HasCondition(workload, "QuotaReserved") &&
-                       !HasCondition(workload, "Finished");
-    if (!waits || workload.queue_name.empty() || !workload.refusal.empty()) continue;
+    if (HasCondition(workload, "Finished") || workload.queue_name.empty()) continue;
+    if (!workload.refusal.empty()) continue;
     if (cluster.configuration) {
       workload.refusal = Charger(defaults, *cluster.configuration, claims).Run(workload);
       continue;
     }
-    if (uncounted == nullptr && beside_levels.HasAny(workload)) uncounted = &workload;
+    // Of those that run, quota knows what they hold; elastic ones may be asked for again.
+    const bool is_asked_for = !HasCondition(workload, "QuotaReserved") ||
+                              workload.annotations.Find(kElasticJobAnnotation) != nullptr;
+    if (uncounted == nullptr && is_asked_for && beside_levels.HasAny(workload)) {
+      uncounted = &workload;
+    }
     for (PodSet& pod_set : workload.pod_sets) pod_set.pod_template.device_backed = {};
+    workload.refusal = Charger(defaults, by_default, claims).WhyNoClaims(workload);
   }
   if (uncounted == nullptr) return;
   diagnostics.AddWarning(

@@ -34,11 +34,11 @@ ClaimedDevices ReadClaimedDevices(JsonValue claim_template, const ReadContext& c
 Resources DeviceBackedRequests(JsonValue pod_spec, const ReadContext& context,
                                const ClusterDefaults& defaults, const NamespaceLimits* limits);
 
-// Fills `devices` of the pod sets of pending workloads with a queue, by the mappings of Kueue's
-// Configuration, and refuses those whose devices Kueue does not count. Empties `device_backed`
-// where the Configuration has quota count these as they are requested. With `levels_count`, claims
-// that say where pods go (W8.2) are not charged. Without a Configuration nothing is charged, and a
-// warning says so.
+// Fills `devices` of the pod sets of unfinished workloads with a queue, by the mappings of Kueue's
+// Configuration, and refuses those whose devices Kueue does not count: of those that run, the
+// slices that are to replace them. Empties `device_backed` where the Configuration has quota count
+// these as they are requested. With `levels_count`, claims that say where pods go (W8.2) are not
+// charged. Without a Configuration nothing is charged, and a warning says so.
 void ChargeDevices(const ClusterDefaults& defaults, bool levels_count, Cluster& cluster,
                    Diagnostics& diagnostics);
 

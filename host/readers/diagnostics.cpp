@@ -10,13 +10,18 @@
 namespace espalier {
 namespace {
 
-std::string Render(const std::vector<Diagnostic>& list, std::size_t count, const char* what) {
+// Returns a line for each diagnostic of the list, and how many more of the noun there are of
+// `count`.
+std::string Render(const std::vector<Diagnostic>& list, std::size_t count, std::string_view noun) {
   std::string text;
   for (const Diagnostic& diagnostic : list) {
     if (!text.empty()) text += '\n';
     text += ToString(diagnostic);
   }
-  if (count > list.size()) text += fmt::format("\nand {} more {}", count - list.size(), what);
+  if (count > list.size()) {
+    const std::size_t more = count - list.size();
+    text += fmt::format("\nand {} more {}{}", more, noun, more == 1 ? "" : "s");
+  }
   return text;
 }
 
@@ -86,11 +91,11 @@ std::string Diagnostics::AppendObject(Diagnostics findings) {
 }
 
 std::string Diagnostics::RenderErrors() const {
-  return WithWarnings(Render(errors_, error_count_, "errors"), errors_);
+  return WithWarnings(Render(errors_, error_count_, "error"), errors_);
 }
 
 std::string Diagnostics::RenderLeftOut() const {
-  return WithWarnings(Render(left_out_, left_out_error_count_, "errors"), left_out_);
+  return WithWarnings(Render(left_out_, left_out_error_count_, "error"), left_out_);
 }
 
 std::string Diagnostics::WithWarnings(std::string text,
@@ -105,7 +110,7 @@ std::string Diagnostics::WithWarnings(std::string text,
 }
 
 std::string Diagnostics::RenderWarnings() const {
-  return Render(warnings_, warning_count_, "warnings");
+  return Render(warnings_, warning_count_, "warning");
 }
 
 std::string Diagnostics::RenderDistinctWarnings() const {
@@ -115,7 +120,9 @@ std::string Diagnostics::RenderDistinctWarnings() const {
       distinct.push_back(warning);
     }
   }
-  return Render(distinct, warning_count_, "warnings; --verbose shows them");
+  std::string text = Render(distinct, warning_count_, "warning");
+  if (warning_count_ > distinct.size()) text += "; --verbose shows all";
+  return text;
 }
 
 }  // namespace espalier

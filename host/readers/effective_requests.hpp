@@ -15,7 +15,7 @@
 
 namespace espalier {
 
-// What all LimitRanges of a namespace say together of one type.
+// Amounts that all LimitRanges of a namespace set together for one type.
 struct LimitRangeOf {
   QuantityMap default_requests;  // for what has no request
   QuantityMap default_limits;
@@ -48,8 +48,8 @@ struct ClusterDefaults {
   std::optional<std::int64_t> default_priority;
   ResourceClaims claims;
   std::map<ObjectKey, ClaimedDevices> claimed_devices;  // of ResourceClaimTemplates
-  // By the resource that stands for its devices (spec.extendedResourceName): the DeviceClass that
-  // Kubernetes takes them from.
+  // The DeviceClass that Kubernetes takes devices from, by the resource that stands for them
+  // (spec.extendedResourceName).
   std::map<std::string, DeviceClass, std::less<>> class_of_resource;
   std::vector<NetworkTier> network_tiers;  // ascending
 
@@ -57,7 +57,7 @@ struct ClusterDefaults {
   const NamespaceLimits* LimitsOf(std::string_view name_space) const;
 };
 
-// What a PodSpec is of which Kueue makes a pod set.
+// The origin of a PodSpec of which Kueue makes a pod set.
 enum class PodOrigin {
   kTemplate,        // a template of a job, all of which the Workload has
   kSpecOfTemplate,  // the same, but of its metadata nothing
@@ -93,7 +93,7 @@ QuantityMap PodRequests(JsonValue pod_spec, const ReadContext& context,
                         const ClusterDefaults& defaults, const NamespaceLimits* limits,
                         PodOrigin origin = PodOrigin::kTemplate);
 
-// What a container, or a pod as a whole, asks for and may use.
+// Amounts that a container, or a pod as a whole, asks for and may use.
 struct ContainerResources {
   QuantityMap requests;
   QuantityMap limits;

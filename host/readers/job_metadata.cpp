@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "host/model/excerpt.hpp"
 #include "host/model/kueue_keys.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
@@ -13,6 +14,22 @@ namespace {
 
 constexpr std::string_view kKaiQueue = "kai.scheduler/queue";
 constexpr std::string_view kPriorityClass = "kueue.x-k8s.io/priority-class";
+constexpr std::string_view kOfPodSets = "kueue.x-k8s.io/podset-";
+
+// Warns of requests of pod sets on what has a template of pods: Kueue looks for them there alone.
+void WarnOfMisplacedRequests(JsonValue object, JsonValue metadata, const ReadContext& context) {
+  const auto spec = Member(object, "spec");
+  const auto annotations = Member(metadata, "annotations");
+  if (!spec || !spec->is_object() || Member(*spec, "containers")) return;  // a pod
+  if (!annotations || !annotations->is_object()) return;
+  for (const auto [key, value] : Fields(*annotations)) {
+    if (!std::string_view(key).starts_with(kOfPodSets)) continue;
+    context.Warn(value,
+                 fmt::format("annotation {} is not honoured here, where Kueue does not look for it",
+                             Excerpt(key)),
+                 "it in the metadata of the pod template, such as spec.template.metadata");
+  }
+}
 
 }  // namespace
 
@@ -24,6 +41,7 @@ Workload ReadWorkloadHead(JsonValue object, const ReadContext& context) {
     workload.labels = TextMapMember(*metadata, "labels", context);
     workload.annotations = TextMapMember(*metadata, "annotations", context);
     workload.creation_seconds = TimeMember(*metadata, "creationTimestamp", context).value_or(0);
+    WarnOfMisplacedRequests(object, *metadata, context);
   }
   for (const std::string_view label : {kQueueNameLabel, kKaiQueue}) {
     const std::string* queue = workload.labels.Find(label);

@@ -20,7 +20,7 @@ constexpr const char* kOutOfRange = "the number is out of range";
 constexpr const char* kWantedNumber = "a number below 1.8e308";
 constexpr std::size_t kLongestValueShown = 80;  // bytes
 
-// Of the maps that this thread read last: objects of a kind mostly have the same keys.
+// Keys of the maps that this thread read last, as objects of a kind mostly have the same keys.
 thread_local RecentKeys keys_of_thread;
 
 // Two elements are the same place of the same document when they refer to the same tape index;

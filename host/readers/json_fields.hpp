@@ -36,12 +36,12 @@ struct ReadContext {
   std::uint32_t number = 0;      // of the object in its file, from 1; 0: it is the only one
   // Position of the object among those of its kind, namespace and generateName, from 1.
   std::uint32_t generated = 1;
-  // Whether an amount such as 100GB reads as 100G, with a warning, as in descriptions that no API
+  // True: an amount such as 100GB reads as 100G, with a warning, as in descriptions that no API
   // server has checked.
   bool takes_byte_suffix = false;
 
   void Error(JsonValue at, std::string problem, std::string expected) const;
-  // As Error, for what no server would refuse the object for.
+  // Reports, as Error does, what no server would refuse the object for.
   void ErrorOfInput(JsonValue at, std::string problem, std::string expected) const;
   void Warn(JsonValue at, std::string problem, std::string expected) const;
   // Reports that `parent` lacks the field `name`, which is required.

@@ -28,7 +28,7 @@ template <class Number>
 std::errc Parse(std::string_view token) {
   Number number{};
   const auto [end, code] = std::from_chars(token.data(), token.data() + token.size(), number);
-  // What is no number at all is left to the JSON parser.
+  // A token that is no number at all is left to the JSON parser.
   return end == token.data() + token.size() ? code : std::errc::invalid_argument;
 }
 

@@ -69,7 +69,7 @@ constexpr Unread kPendingContainer[] = {
     Unread("volumeDevices"),  Unread("volumeMounts")};
 constexpr Unread kKeptPodSpec[] = {Unread("containers", kKeptContainer),
                                    Unread("initContainers", kKeptContainer), Unread("volumes")};
-// Of pods without a node more matters: they are still to be placed.
+// Pods without a node are still to be placed, so more of their fields matter.
 constexpr Unread kPendingPodSpec[] = {Unread::IfEmpty("volumes"),
                                       Unread("containers", kPendingContainer),
                                       Unread("initContainers", kPendingContainer)};

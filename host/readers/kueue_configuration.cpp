@@ -31,7 +31,7 @@ constexpr std::string_view kConfigurationGroup = "config.kueue.x-k8s.io/";
 constexpr std::string_view kJobs = "batch/job";  // the only framework where none is named
 constexpr std::string_view kPods = "pod";
 
-// By name.
+// The frameworks that a Configuration can name, ordered by name.
 constexpr auto kFrameworks = std::to_array<Framework>({
     {kJobs, "batch", "Job"},
     {"deployment", "apps", "Deployment"},
@@ -85,7 +85,7 @@ constexpr KnownFields::Field kConfigurationFields[] = {
     {"waitForPodsReady"},
     {"fairSharing"},
     {"admissionFairSharing"},
-    // What follows has no say in where pods go.
+    // The fields below have no say in where pods go.
     {"webhook"},
     {"leaderElection"},
     {"metrics"},
@@ -154,7 +154,7 @@ DeviceClassMapping ReadMapping(JsonValue object, const ReadContext& context,
   }
   for (const std::string& name : mapping.device_classes) {
     const auto [known, is_new] = resource_of_class.emplace(name, mapping.resource);
-    // By counters a device can count as several resources.
+    // With counters a device can count as several resources.
     if (is_new || (mapping.has_sources && known->second != mapping.resource)) continue;
     context.Error(at,
                   fmt::format("DeviceClass {} is mapped to {} already", Excerpt(name),

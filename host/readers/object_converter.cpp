@@ -27,7 +27,7 @@ void ObjectConverter::ReadDefaults(const Cluster& cluster, const std::vector<Net
   ForEach(ObjectKind::kRuntimeClass, [&](JsonValue object, const ReadContext& context) {
     ReadRuntimeClass(object, context, defaults_);
   });
-  // Of two defaults of a namespace that of the LimitRange whose name is first counts.
+  // Where a namespace has two defaults, that of the LimitRange whose name is first counts.
   std::vector<IndexedObject> limit_ranges = index_.Of(ObjectKind::kLimitRange);
   std::ranges::stable_sort(limit_ranges, {}, [](const IndexedObject& object) {
     const auto metadata = Member(object.value, "metadata");
@@ -62,7 +62,7 @@ void ObjectConverter::ReadClaims(const Cluster& cluster) {
   ForEach(ObjectKind::kDeviceClass, [&](JsonValue object, const ReadContext& context) {
     classes.push_back(ReadDeviceClass(object, context));
   });
-  // Of several for a resource Kubernetes takes the newest, and of those the first by name.
+  // Kubernetes takes the newest of several for a resource, and of those the first by name.
   for (const DeviceClass& one : classes) {
     if (one.extended_resource.empty()) continue;
     const auto [taken, is_new] = defaults_.class_of_resource.emplace(one.extended_resource, one);

@@ -25,7 +25,7 @@ namespace {
 // At least what is kept of an object or a document of a few bytes.
 constexpr std::int64_t kBytesOfAnObject = 1024;
 
-// What a byte of JSON takes at most once it is parsed.
+// The most bytes that a byte of JSON takes once it is parsed.
 constexpr std::int64_t kBytesOfAParsedByte = 15;
 // A text in memory is parsed in so many bytes at a time, between which others have the processor.
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
@@ -159,7 +159,7 @@ std::vector<std::string> TypesThatAreRead() {
     if (!group.empty()) type.append(".").append(group);
   };
   for (const KindRow& row : kKinds) {
-    // Of ConfigMaps one alone is read, and a Configuration is no object of a cluster.
+    // Only one ConfigMap is read, and a Configuration is no object of a cluster.
     const bool is_fetched =
         row.kind != ObjectKind::kConfigMap && row.kind != ObjectKind::kKueueConfiguration;
     if (is_fetched) add(row.name, row.group);

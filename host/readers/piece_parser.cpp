@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kSpare = simdjson::SIMDJSON_PADDING;
 
-// What a thread parses with.
+// The parsers and the buffer that one thread uses for pieces.
 class PieceParser {
  public:
   explicit PieceParser(WorkBudget* budget) : budget_(budget) {}

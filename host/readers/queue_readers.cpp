@@ -32,12 +32,16 @@ FlavorQuota ReadFlavorQuota(JsonValue flavor, const ReadContext& context) {
   FlavorQuota quota{.flavor = RequiredText(flavor, "name", context), .resources = {}};
   quota.resources = ReadList(flavor, "resources", context, [&](JsonValue resource) {
     FlavorQuota::Quota read{.resource = RequiredText(resource, "name", context)};
-    if (const auto nominal = QuantityMember(resource, "nominalQuota", context)) {
-      read.nominal = Canonical(*nominal, read.resource);
-    }
-    if (const auto limit = QuantityMember(resource, "borrowingLimit", context)) {
-      read.borrowing_limit = Canonical(*limit, read.resource);
-    }
+    const auto amount = [&](std::string_view name) -> std::optional<Amount> {
+      const auto quantity = QuantityMember(resource, name, context);
+      if (!quantity) return std::nullopt;
+      if (*quantity < Quantity()) {
+        context.Error(*Member(resource, name), "it is negative", "a quantity of 0 or more");
+      }
+      return Canonical(*quantity, read.resource);
+    };
+    read.nominal = amount("nominalQuota").value_or(read.nominal);
+    read.borrowing_limit = amount("borrowingLimit");
     return read;
   });
   return quota;

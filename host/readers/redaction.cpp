@@ -85,7 +85,7 @@ bool IsReadAnnotation(std::string_view key) {
          key.ends_with("/exclusive-topology") || key.ends_with("/subgroup-exclusive-topology");
 }
 
-// Of those the ones whose texts are label keys, numbers or words.
+// Returns whether the texts of an annotation that is read are label keys, numbers or words.
 bool IsKeptAnnotation(std::string_view key) {
   static const auto kEnds = {"topology", "constraints", "size",      "count",         "parallelism",
                              "offset",   "label",       "placement", "preemptibility"};
@@ -210,14 +210,27 @@ class Redaction::Walk {
     if (field == "fieldPath") return FieldPath(text);
     if (field == "expression") return Expression(text);
     if (field == "uid") redaction_.uids_.emplace(text);
+    if (field == "nodeLabel") NoteLevel(text);
     // The name of a quota is that of a resource, as is that of Spark's GPUs.
     const bool kept = IsKeptField(field) || IsSparkQuantity(field, text) ||
                       (field == "name" && (around == "resources" || around == "schedulingGates" ||
                                            around == "gpu" || around == "deviceClassMappings")) ||
+                      (NamesDeviceClass(field, around) && redaction_.levels_.contains(text)) ||
                       ((IsQuantityField(field) || HoldsQuantities(around)) && ParseQuantity(text));
     if (kept) return std::string(text);
     const bool of_part = (field == "name" && HoldsParts(around)) || IsPartReference(field);
     return of_part ? PartName(text) : Named(text);
+  }
+
+  // A claim asks for a level of a Topology by a device class of its name.
+  void NoteLevel(std::string_view level) {
+    redaction_.levels_.emplace(level);
+    redaction_.levels_.emplace(level.substr(level.find('/') + 1));
+  }
+
+  bool NamesDeviceClass(std::string_view field, std::string_view around) const {
+    return field == "deviceClassName" || field == "deviceClassNames" ||
+           (in_device_class_ && field == "name" && around == "metadata");
   }
 
   // Names the parts in "spec.gangGroup[name=a].rankedGroup[name=b]".
@@ -335,6 +348,10 @@ class Redaction::Walk {
 
   void VisitObject(JsonValue object, std::string_view field) {
     const char* separator = "{";
+    const bool within = in_device_class_;
+    if (const std::string_view kind = TextOf(object, "kind"); !kind.empty()) {
+      in_device_class_ = kind == "DeviceClass";
+    }
     const auto begin = [&](std::string_view key) {
       json_ += separator;
       separator = ",";
@@ -359,7 +376,7 @@ class Redaction::Walk {
           AppendJsonString(json_, AnnotationText(key, text));
           continue;
         }
-        // Of ConfigMaps that text alone is read.
+        // That text is the only one of ConfigMaps that is read.
         if (field == "data" || field == "binaryData") {
           if (key != kConfigurationKey || value.get(text) != simdjson::SUCCESS) continue;
           begin(key);
@@ -367,7 +384,9 @@ class Redaction::Walk {
           continue;
         }
         if (field == kConfigurationKey && !IsKeptOfConfiguration(key)) continue;
-        const bool is_label = HoldsLabels(field);  // a key of labels is no field
+        // A key of labels is no field. The nodeSelector of an allocated claim holds terms in their
+        // place.
+        const bool is_label = HoldsLabels(field) && !value.is_array() && !value.is_object();
         if (!is_label && !HoldsQuantities(field) && IsLeftOut(key)) continue;
         begin(key);
         if (is_label || (!label.empty() && (key == "values" || key == "value"))) {
@@ -378,6 +397,7 @@ class Redaction::Walk {
       }
     }
     json_ += *separator == '{' ? "{}" : "}";
+    in_device_class_ = within;
   }
 
   // The values of a topology assignment, which are written in parts (R19.1).
@@ -401,6 +421,7 @@ class Redaction::Walk {
   Redaction& redaction_;
   Name name_;
   std::string json_;
+  bool in_device_class_ = false;
 };
 
 Redaction::Redaction() = default;

@@ -15,8 +15,9 @@ namespace espalier {
 // Replaces the texts of Kubernetes objects by numbers, the same text by the same number. The
 // numbers are in the order of the texts, as decisions follow that order. Field names, label keys,
 // resources, amounts, times, uids, the words that Kubernetes, Kueue and KAI define, and values of
-// labels that are indexes or compared as numbers are kept; texts that decisions do not depend on,
-// such as images and commands, are left out.
+// labels that are indexes or compared as numbers are kept, as are names of device classes that name
+// a level of a Topology; texts that decisions do not depend on, such as images and commands, are
+// left out.
 //
 // All texts must be added before the first is written.
 class Redaction {
@@ -36,6 +37,7 @@ class Redaction {
   std::map<std::string, std::size_t, std::less<>> numbers_;
   std::set<std::string, std::less<>> number_labels_;  // keys of labels compared as numbers
   std::set<std::string, std::less<>> uids_;
+  std::set<std::string, std::less<>> levels_;  // and what follows their slashes
   bool numbered_ = false;
 };
 

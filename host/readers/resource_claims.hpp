@@ -14,7 +14,7 @@
 
 namespace espalier {
 
-// Where the pods that share a claim may go.
+// The place where the pods that share a claim may go.
 struct ClaimedPlace {
   // The level of a Topology that its device classes or attributes name: the pods share a domain of
   // it. Empty: they name none.
@@ -39,7 +39,7 @@ struct ResourceClaims {
                            const std::string& claim_template) const;
 };
 
-// What tells the devices of a DeviceClass from others.
+// A DeviceClass, by what tells its devices from others.
 struct DeviceClass {
   std::string name;
   std::vector<std::string> selectors;  // CEL expressions, AND-ed
@@ -49,7 +49,7 @@ struct DeviceClass {
 
 DeviceClass ReadDeviceClass(JsonValue object, const ReadContext& context);
 
-// What claims are read against.
+// The device classes and topologies that claims are read against.
 struct ClaimSurroundings {
   std::span<const DeviceClass> classes;
   std::vector<std::string> levels;  // of all topologies

@@ -66,7 +66,7 @@ std::optional<std::size_t> IndentingTab(std::string_view text, std::size_t offse
 
 std::string SyntaxError(std::string_view text, std::size_t offset, std::string_view problem) {
   offset = std::min(offset, text.size());
-  // What is missing at the end is missing behind the last word.
+  // Text that is missing at the end is missing behind the last word.
   if (offset == text.size()) offset = text.find_last_not_of(" \t\r\n") + 1;  // npos + 1 is 0
   const std::size_t newline = offset == 0 ? text.npos : text.rfind('\n', offset - 1);
   const std::size_t begin = newline == text.npos ? 0 : newline + 1;

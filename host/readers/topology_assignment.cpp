@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostSlices = 1000;              // R19.9
 constexpr std::int32_t kMostDomainsPerSlice = 100000;  // R19.9
-// Of domains that a slice merely repeats, per assignment: they cost the input nothing.
+// Most domains that slices merely repeat, per assignment: they cost the input nothing.
 constexpr std::int32_t kMostRepeats = 1000;
 constexpr const char* kWantedDomains = "at most 1000000 domains in all";
 constexpr std::size_t kLongestValue = 63;  // bytes, of each part of a value (R19.9)

@@ -11,13 +11,13 @@ namespace {
 
 bool SaySameValue(JsonValue a, JsonValue b);
 
-// Returns whether what the API server notes of its own work, which says nothing of the object.
+// Returns whether the API server notes the field of its own work: it says nothing of the object.
 bool IsBookkeeping(std::string_view field) {
   return field == "resourceVersion" || field == "generation" || field == "managedFields" ||
          field == "selfLink" || field == "kubectl.kubernetes.io/last-applied-configuration";
 }
 
-// As SaySame of two maps. `depth`: how many levels below the object they are.
+// Returns whether two maps `depth` levels below the object say the same, as SaySame does.
 bool SaySameFields(JsonValue a, JsonValue b, int depth) {
   const auto counts = [&](std::string_view field) { return depth == 0 || !IsBookkeeping(field); };
   std::size_t of_b = 0;

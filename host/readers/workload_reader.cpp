@@ -2,6 +2,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "host/model/excerpt.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
@@ -75,6 +77,7 @@ void ReadStatus(JsonValue status, const ReadContext& context, Workload& workload
                  [&](JsonValue assignment) { return ReadPodSetAssignment(assignment, context); });
   }
   workload.conditions = ReadConditions(status, context);
+  DropWithdrawnAdmission(workload);
   workload.unhealthy_nodes = ReadList(status, "unhealthyNodes", context, [&](JsonValue node) {
     return RequiredText(node, "name", context);
   });
@@ -115,7 +118,8 @@ void ReadPriority(JsonValue spec, const ReadContext& context, const ClusterDefau
                   Workload& workload) {
   PriorityClassValue priority_class = ReadPriorityClassOf(spec, context, defaults);
   workload.priority_class = std::move(priority_class.name);
-  if (const auto priority = Int64Member(spec, "priority", context)) {
+  constexpr std::int32_t kLowest = std::numeric_limits<std::int32_t>::min();
+  if (const auto priority = Int32Member(spec, "priority", context, kLowest)) {
     workload.priority = *priority;
   } else if (priority_class.value) {
     workload.priority = *priority_class.value;
@@ -191,6 +195,10 @@ PodSet ReadPodSet(JsonValue object, const ReadContext& context, const ClusterDef
   pod_set.name = StringMember(object, "name", context).value_or("main");
   pod_set.count = Int32Member(object, "count", context).value_or(1);
   pod_set.min_count = Int32Member(object, "minCount", context);
+  if (pod_set.min_count && (*pod_set.min_count < 1 || *pod_set.min_count > pod_set.count)) {
+    context.Error(*Member(object, "minCount"), "it is not among the counts of the pod set",
+                  fmt::format("1 to {}, its count", pod_set.count));
+  }
   const auto pod_template = ObjectMember(object, "template", context);
   if (pod_template) {
     pod_set.pod_template = ReadPodTemplate(*pod_template, context, defaults, name_space);

@@ -258,7 +258,7 @@ class JsonWriter : public YAML::EventHandler {
     return false;
   }
 
-  // Of all that was made so far.
+  // Returns the size of all that was made so far.
   std::size_t Bytes() const { return bytes_before_ + bytes_of_anchors_ + json_.size(); }
 
   // Charges what was made since the last call, a good deal at a time.

@@ -1,4 +1,5 @@
-// What the webhooks of several kinds of jobs check, and those of each family of kinds.
+// Declares the checks that the webhooks of several kinds of jobs share, and those of each family of
+// kinds.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace espalier {
 
-// What Kueue supports of a kind of job, beside suspending it.
+// The features that Kueue supports for a kind of job, beside suspending it.
 struct JobSupport {
   bool elastic = false;
   bool prebuilt_workload = true;

@@ -1,4 +1,4 @@
-// What Kueue's validating webhooks refuse of jobs, kind by kind.
+// Tells what Kueue's validating webhooks refuse of jobs, kind by kind.
 //
 // A kind is added in two places: a row in job_webhooks.cpp, and a function in the file of its
 // family that says what its webhook checks, in its order, with the checks of job_checks.hpp where

@@ -135,6 +135,30 @@ void CheckStatus(Findings& findings, const Workload& workload) {
   }
 }
 
+// The pattern of the CRD takes capital letters too.
+bool IsPodSetName(std::string_view name) {
+  std::string lower(name);
+  for (char& character : lower) {
+    if (character >= 'A' && character <= 'Z') character = static_cast<char>(character - 'A' + 'a');
+  }
+  return lower.find('.') == std::string::npos && IsDnsSubdomain(lower);
+}
+
+// Pod sets are admitted by one assignment each, of which R23.14 has the most.
+void CheckPodSetNames(Findings& findings, const std::vector<PodSet>& pod_sets) {
+  findings.CheckItems("spec.podSets", pod_sets.size(), 0, 18);
+  std::set<std::string_view> seen;
+  for (std::size_t i = 0; i < pod_sets.size(); ++i) {
+    const std::string& name = pod_sets[i].name;
+    const std::string field = fmt::format("spec.podSets[{}].name", i);
+    findings.CheckBytes(field, name, 1, 63);
+    if (!name.empty() && !IsPodSetName(name)) {
+      findings.Add(field, name, "must be letters, digits and '-', with no '-' at either end");
+    }
+    if (!seen.insert(name).second) findings.Add(field, name, "must be unique");
+  }
+}
+
 bool IsElasticJob(const Workload& workload, const FeatureGates& gates) {
   const std::string* elastic = workload.annotations.Find(kElasticJobAnnotation);
   return gates.elastic_jobs_via_workload_slices && elastic && *elastic == "true";
@@ -216,6 +240,7 @@ std::vector<Violation> ValidateResourceFlavorUpdate(const ResourceFlavor& before
 std::vector<Violation> ValidateWorkload(const Workload& workload, const FeatureGates& gates) {
   const std::string name = workload.key.ToString();
   Findings findings("Workload", name);
+  CheckPodSetNames(findings, workload.pod_sets);
   for (std::size_t i = 0; i < workload.pod_sets.size(); ++i) {
     const PodSet& pod_set = workload.pod_sets[i];
     const std::string path = fmt::format("spec.podSets[{}]", i);

@@ -12,7 +12,7 @@
 
 namespace espalier {
 
-// What the rules look at of one pod set.
+// The part of one pod set that the rules look at.
 struct PodSetToCheck {
   std::string annotations_path;       // as Kueue writes it: "spec.template.metadata.annotations"
   StringMap annotations;              // of its template

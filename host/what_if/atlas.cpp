@@ -9,6 +9,7 @@
 #include "host/engine/chunks.hpp"
 #include "host/engine/workload_placement.hpp"
 #include "host/packing/parallel_for.hpp"
+#include "host/what_if/held_amounts.hpp"
 #include "host/what_if/prefix_search.hpp"
 #include "host/what_if/removal_trial.hpp"
 #include "kernels/decisions/fit_bound.hpp"
@@ -19,6 +20,9 @@ namespace {
 // States that are held at once, one for each step: with more priorities they are made anew for
 // every batch of rows.
 constexpr std::size_t kMostStates = 16;
+// Shapes from which on it is sooner to count them in classes of equal leaves, which are found
+// first.
+constexpr std::size_t kWorthClassifying = 16;
 // Shapes whose rows are made together, and the memory of these from which on no more are.
 constexpr std::size_t kMostShapes = 512;
 constexpr std::int64_t kEnoughBytes = std::int64_t{64} << 20;
@@ -81,8 +85,9 @@ bool IsDone(const Draft& draft, PriorityStep never) {
   return draft.row.anywhere != never && std::ranges::count(draft.row.steps, never) == 0;
 }
 
-// What requests have in common whose counts are the same, of leaves too where they are the level of
-// the query, and then whose decisions are; the numbers are those of the PlacementQuery.
+// Requests with equal shape keys have the same counts, of leaves too where they are the level of
+// the query; with equal query keys besides, the same decisions. The numbers are those of the
+// PlacementQuery.
 using ShapeKey = std::tuple<const FlavorState*, const Shape*, const NodeFilter*, Count, bool>;
 using QueryKey = std::tuple<std::int32_t, Count, bool, bool, bool, bool>;
 
@@ -91,16 +96,14 @@ using QueryKey = std::tuple<std::int32_t, Count, bool, bool, bool, bool>;
 class AtlasSearch::Impl {
  public:
   Impl(const Engine& engine, const ClusterState& state, std::span<const WorkloadRequest> requests,
-       std::vector<Victim> victims, std::span<const std::int64_t> priorities)
+       Held held, std::span<const std::int64_t> priorities)
       : engine_(engine),
         state_(state),
         requests_(requests),
         budget_(engine.budget()),
-        victims_(std::move(victims)) {
-    std::map<std::int64_t, std::vector<const Victim*>> by_priority;
-    for (std::size_t v = 0; v < victims_.size(); ++v) {
-      by_priority[priorities[v]].push_back(&victims_[v]);
-    }
+        held_(std::move(held)) {
+    std::map<std::int64_t, std::vector<std::size_t>> by_priority;
+    for (std::size_t v = 0; v < priorities.size(); ++v) by_priority[priorities[v]].push_back(v);
     for (auto& [priority, of_priority] : by_priority) {
       priorities_.push_back(priority);
       of_priority_.push_back(std::move(of_priority));
@@ -225,10 +228,14 @@ class AtlasSearch::Impl {
       const ClusterState& from = !branches_.empty() ? branches_.back() : before ? *before : state_;
       auto branch = from.Branch(budget_);
       if (!branch) return tl::unexpected(branch.error());
-      for (const Victim* victim : of_priority_[s - 1]) {
-        if (!budget_.Pause()) return budget_.Check();
-        branch->RemoveUsage(victim->usage);
+      for (const HeldOnFlavor& held : held_) {
+        FlavorState& flavor = *branch->Find(held.flavor()->snapshot().flavor().name);
+        for (const std::size_t victim : of_priority_[s - 1]) {
+          if (!budget_.Pause()) return budget_.Check();
+          flavor.Remove(held.Of(victim));
+        }
       }
+      if (shapes_.size() >= kWorthClassifying) branch->ClassifyLeaves(budget_);
       branches_.push_back(*std::move(branch));
       steps_.push_back({static_cast<PriorityStep>(s), &branches_.back()});
     }
@@ -271,7 +278,11 @@ class AtlasSearch::Impl {
     PlacementJob job = *shape.job;
     const FlavorSnapshot& snapshot = job.state->snapshot();
     job.state = step.state->Find(snapshot.flavor().name);
-    engine_.backend().CountDomains(job, counts);
+    if (job.query.level == snapshot.tree().lowest()) {
+      engine_.backend().CountDomains(job, counts);
+    } else {
+      engine_.backend().CountAboveLeaves(job, counts);
+    }
     for (Draft& draft : shape.drafts) Read(snapshot.tree(), counts.View(), step, never_, draft);
   }
 
@@ -294,7 +305,7 @@ class AtlasSearch::Impl {
       std::vector<Draft*> left;
       for (std::size_t a = 0; a < asking.size(); ++a) {
         Draft& draft = *asking[a];
-        if (answers[a].FirstFailure() == nullptr) {
+        if (Fits(answers[a])) {
           draft.row.anywhere = draft.open[i].step;
         } else if (i + 1 < draft.open.size()) {
           left.push_back(&draft);
@@ -312,9 +323,9 @@ class AtlasSearch::Impl {
   const ClusterState& state_;
   const std::span<const WorkloadRequest> requests_;
   WorkBudget& budget_;
-  const std::vector<Victim> victims_;
+  const Held held_;
   std::vector<std::int64_t> priorities_;
-  std::vector<std::vector<const Victim*>> of_priority_;  // by index into priorities_
+  std::vector<std::vector<std::size_t>> of_priority_;  // victims, by index into priorities_
   PriorityStep never_ = 0;
   std::vector<ShapeRows> shapes_;
   std::map<ShapeKey, std::size_t> shape_of_;
@@ -333,12 +344,11 @@ AtlasSearch::~AtlasSearch() = default;
 
 Result<AtlasSearch> AtlasSearch::Open(const Engine& engine, const ClusterState& state,
                                       std::span<const WorkloadRequest> requests,
-                                      std::vector<Victim> victims,
+                                      std::span<const Victim> victims,
                                       std::span<const std::int64_t> priorities) {
-  if (auto sound = CheckVictims(state, victims, /*together=*/true); !sound) {
-    return tl::unexpected(sound.error());
-  }
-  auto impl = std::make_unique<Impl>(engine, state, requests, std::move(victims), priorities);
+  Result<Held> held = FindHeld(state, victims, /*together=*/true);
+  if (!held) return tl::unexpected(held.error());
+  auto impl = std::make_unique<Impl>(engine, state, requests, *std::move(held), priorities);
   if (auto check = engine.budget().Check(); !check) return tl::unexpected(check.error());
   return AtlasSearch(std::move(impl));
 }

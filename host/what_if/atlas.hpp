@@ -48,7 +48,7 @@ class AtlasSearch {
   // must outlive this object. Errors are those of CheckVictims, of victims that go together.
   static Result<AtlasSearch> Open(const Engine& engine, const ClusterState& state,
                                   std::span<const WorkloadRequest> requests,
-                                  std::vector<Victim> victims,
+                                  std::span<const Victim> victims,
                                   std::span<const std::int64_t> priorities);
   AtlasSearch(AtlasSearch&&) noexcept;
   AtlasSearch& operator=(AtlasSearch&&) noexcept;

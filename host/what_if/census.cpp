@@ -79,7 +79,7 @@ Result<Count> CountByPlacing(const Engine& engine, const ClusterState& state,
     const std::vector<WorkloadRequest> copies(
         static_cast<std::size_t>(std::min(at_once, most - placed)), request);
     for (const WorkloadAnswer& answer : engine.PlaceInOrder(*branch, copies)) {
-      if (answer.FirstFailure() != nullptr) return placed;
+      if (!Fits(answer)) return placed;
       ++placed;
     }
     if (auto check = engine.budget().Check(); !check) return tl::unexpected(check.error());

@@ -24,7 +24,7 @@ struct LevelCensus {
   Count gangs = 0;      // of all domains together
 };
 
-// Whether what each domain holds is kept: four bytes for each.
+// The detail of a census: kDomains keeps what each domain holds, four bytes for each.
 enum class CensusDetail { kLevels, kDomains };
 
 struct GangCensus {

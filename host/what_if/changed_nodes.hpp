@@ -39,7 +39,7 @@ class ChangedNodes {
 
   const ClusterState& state_;
   const ClusterStateInput& input_;
-  // Of `input_`, once they are needed.
+  // Indexes of `input_`, made once they are needed.
   std::unordered_map<std::string_view, const Node*> nodes_;
   std::unordered_map<std::string_view, const NodeUsage*> other_usage_;
   std::optional<UsageByLeaf> usage_;

@@ -154,7 +154,7 @@ class DefragmentPlanner {
       branch->ChangeUsage(gangs_[gang].usage, -1, options_.shared);
       const WorkloadRequest& request = *gangs_[gang].request;
       WorkloadAnswer answer = engine_.NominateOne(*branch, request);
-      const bool fits = answer.FirstFailure() == nullptr;
+      const bool fits = Fits(answer);
       const bool in_part = answer.tree && answer.tree->status == NestedStatus::kPlacedInPart;
       if (engine_.budget().stopped() || !fits || in_part) return false;
       moved.push_back(BookedUsage(request, answer));

@@ -19,7 +19,7 @@ namespace espalier {
 struct HoldingGang {
   ObjectKey key;
   std::vector<FlavorLeafUsage> usage;
-  // What it asks for when it is placed anew. Absent: that is not known, and it stays.
+  // The request by which it is placed anew. Absent: that is not known, and it stays.
   std::optional<WorkloadRequest> request;
 };
 

@@ -19,11 +19,11 @@
 namespace espalier {
 namespace {
 
-// What is kept, and written to a message, of a workload in a cluster and of each pod set there.
+// Bytes kept, and written to a message, for a workload in a cluster and for each pod set there.
 constexpr std::int64_t kBytesOfFit = 256;
 constexpr std::int64_t kBytesOfPodSetFit = 192;
-// What a pod set takes while it is decided: its job, result and answer. Copies of its name come on
-// top.
+// Bytes that a pod set takes while it is decided: its job, result and answer. Copies of its name
+// come on top.
 constexpr std::int64_t kBytesOfOpenPodSet = 1280;
 constexpr std::int64_t kNamesOfOpenPodSet = 3;
 // Bounds the pod sets that are decided together; a request with more is decided alone.
@@ -62,7 +62,7 @@ struct PlacedPodSet {
   std::vector<LeafShare> shares;  // its own, with pods alone
 };
 
-// What the pod sets of a workload take of leaves, and what is left there.
+// The amounts that the pod sets of a workload take of leaves, and what is left there.
 class LeftOver {
  public:
   LeftOver(std::span<const PlacedPodSet> pod_sets, bool simulate_empty)

@@ -12,14 +12,14 @@
 
 namespace espalier {
 
-// Whether a workload fits a cluster, in the order in which clusters are tried.
+// The answers to whether a workload fits a cluster, in the order in which clusters are tried.
 enum class FitStatus {
   kFits,
   kUnknown,  // nothing is known of the cluster, so it may fit
   kDoesNotFit,
 };
 
-// How well a pod set is placed.
+// A measure of how well a pod set is placed.
 struct PodSetFit {
   std::string name;
   std::string level;           // finest level of which one domain holds all pods, or ""

@@ -8,7 +8,7 @@
 namespace espalier {
 namespace {
 
-// What a domain offers, as far as the levels above and the tallies read it.
+// The part of what a domain offers that the levels above and the tallies read.
 struct Offer {
   StoredCount pods;
   StoredCount slices;

@@ -11,13 +11,6 @@
 
 namespace espalier {
 
-// An amount of one resource of a snapshot on one of its leaves.
-struct LeafAmount {
-  std::int32_t leaf = 0;
-  std::int32_t column = 0;
-  Amount amount = 0;
-};
-
 // Counts of one job on a copy of its state's amounts; changes only the copy.
 class FitTracker {
  public:

@@ -7,7 +7,7 @@
 namespace espalier {
 namespace {
 
-// By domain, of which those of a level follow one another, coarsest level first.
+// Amounts by domain: those of a level follow one another, coarsest level first.
 using ByDomain = std::vector<Amount>;
 
 std::size_t At(std::int32_t domain) { return static_cast<std::size_t>(domain); }

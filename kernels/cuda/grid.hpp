@@ -1,4 +1,4 @@
-// How the work of a kernel is spread over its blocks.
+// Spreads the work of a kernel over its blocks.
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@ struct SmallerCount {
   ESPALIER_HD bool operator()(Count a, Count b) const { return a < b; }
 };
 
-// What a greedy walk over domains finds (R14.5). Without such a domain a count is kNoDomain, which
-// bounds nothing.
+// The result of a greedy walk over domains (R14.5). Without such a domain a count is kNoDomain,
+// which bounds nothing.
 struct Greedy {
   static constexpr Count kNoDomain = std::numeric_limits<Count>::max();
 

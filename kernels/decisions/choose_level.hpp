@@ -159,7 +159,7 @@ ESPALIER_HD Choice ChooseSeveral(Team& team, const TreeView& tree, const CountsV
     slices_of_leader = domain.slices;
     rest -= domain.slices_with_leader;
   }
-  // Of all domains, as if the leader's were among them.
+  // This is the need of all domains, as if the leader's were among them.
   const Count need = rest + slices_of_leader;
   const PlainOrder order{query.least_free};
   const Prefix prefix = ShortestPrefix(team, counts, range, order, need, workspace.level);

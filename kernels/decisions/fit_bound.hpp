@@ -44,7 +44,7 @@ ESPALIER_HD inline FitBound BoundOf(const TreeView& tree, const LevelTally* tall
   if (query.required) return sufficient ? FitBound::kYes : FitBound::kNo;  // R10.5, R10.7
   // Several domains of the last level hold no more than all of them do (R10.9, R14.5).
   if (tallies[top].slices < need) return FitBound::kNo;
-  // Which domain gets the leader decides what the others have to hold.
+  // The choice of the leader's domain decides what the others have to hold.
   if (query.leaders > 0 && (!sufficient || (query.affinity && scored))) return FitBound::kOpen;
   return query.balanced ? FitBound::kOpen : FitBound::kYes;
 }

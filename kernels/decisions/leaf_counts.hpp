@@ -33,8 +33,8 @@ struct AssumedView {
   }
 };
 
-// What leaf counts are computed from. Resources of the leader that the workers do not request only
-// decide whether the leader fits.
+// The input that leaf counts are computed from. Resources of the leader that the workers do not
+// request only decide whether the leader fits.
 struct LeafInput {
   CapacityView capacity;
   AssumedView assumed;

@@ -15,7 +15,7 @@ ESPALIER_HD inline Count SumPods(const StoredCount* pods, DomainRange range) {
   return sum;
 }
 
-// What the children of one domain hold together. The leader is assumed to sit in the child that
+// The sums of what the children of one domain hold. The leader is assumed to sit in the child that
 // loses least; pods and slices take that minimum independently (R8.3).
 struct ChildSums {
   Count pods = 0;  // whole inner groups of each child (R8.2)

@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-// What a plan does with a domain.
+// The ways in which a plan treats a domain.
 enum class Taking {
   kNot,
   kWholly,
@@ -16,7 +16,7 @@ enum class Taking {
   kLast,     // if it is the first of these
 };
 
-// How many domains were taken, and how many more may be of those of which not all are.
+// The number of domains taken, and how many more may be, of the kinds of which not all are.
 struct TakingState {
   std::int32_t taken = 0;
   std::int32_t at_bound = 0;

@@ -15,7 +15,8 @@
 namespace espalier {
 
 struct Prefix {
-  // In order, without domains that have no slices; of no meaning when the level does not suffice.
+  // Domains in order, without those that have no slices; meaningless when the level does not
+  // suffice.
   CandidateList list;
   Count slices = 0;  // held by the list, or by the level when that is less than needed
 };

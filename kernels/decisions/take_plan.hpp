@@ -1,5 +1,5 @@
-// Which domains a walk along the plain order takes, without putting them in order: that follows
-// from how many domains hold how much.
+// Finds which domains a walk along the plain order takes, without putting them in order: that
+// follows from how many domains hold how much.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-// What domains in a row hold. Like every kind of domains that amounts are taken of, it names its
-// runs and goes through them.
+// The amounts that domains in a row hold. Like every kind of domains that amounts are taken of, it
+// names its runs and goes through them.
 struct HeldRun {
   using Run = HeldRun;
 
@@ -27,7 +27,7 @@ struct HeldRun {
   }
 };
 
-// What some domains hold together.
+// The amount that some domains hold together, and their number.
 struct HeldSum {
   Count held = 0;
   Count domains = 0;
@@ -165,7 +165,8 @@ class HeldAmounts {
   const Domains& domains_;
   HeldSpan span_;
   const Histogram* histogram_ = nullptr;  // of all domains
-  // Where histogram_ points when none was given. Takes 4 KB, so teams of many lanes have none.
+  // The histogram that histogram_ points to when none was given. Takes 4 KB, so teams of many lanes
+  // have none.
   std::conditional_t<kMayCount, Histogram, NoHistogram> own_;
 };
 

@@ -149,8 +149,9 @@ ESPALIER_HD bool PlaceTogether(Team& team, const NestedRun& run, const NestedSte
   return begin >= ranks;
 }
 
-// How the pods of one pod set are dealt over domains: each gets as many as it holds up to `rounds`,
-// and the first `rest` of those with room for more, from the one whose turn it is, get another one.
+// The way in which the pods of one pod set are dealt over domains: each gets as many as it holds up
+// to `rounds`, and the first `rest` of those with room for more, from the one whose turn it is, get
+// another one.
 struct Dealing {
   Count rounds = 0;
   Count rest = 0;  // at least 1

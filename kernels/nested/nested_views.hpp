@@ -40,7 +40,7 @@ struct NestedSpace {
   std::int32_t shape_count = 0;
 };
 
-// Where the ranks of a group go; see RankPlacement in host/engine/nested_request.hpp.
+// The ways to place the ranks of a group; see RankPlacement in host/model/rank_placement.hpp.
 enum class NestedRanks : std::int32_t { kByPath, kContiguous, kTogether, kDealt };
 
 // A copy of a group of the tree. The steps of a request are in the order they are placed in: a
@@ -85,7 +85,7 @@ struct NestedKey {
   std::int32_t domain = -1;
 };
 
-// Where a step was placed, and how far its alternatives were tried.
+// The place of a step, and how far its alternatives were tried.
 struct NestedChoice {
   std::int32_t level = kNoLevel;  // kNoLevel with domain -1: anywhere
   std::int32_t domain = -1;
@@ -139,7 +139,7 @@ inline bool GoesOn(const NestedRun& run) {
   return run.waited_for == nullptr || run.waited_for(run.waiting);
 }
 
-// What a run answers; takes and choices hold the rest.
+// The answer of a run; takes and choices hold the rest.
 struct NestedResult {
   NestedOutcome outcome = NestedOutcome::kDoesNotFit;
   std::int32_t take_count = 0;

@@ -10,7 +10,7 @@ namespace espalier {
 
 class SerialTeam {
  public:
-  // What first_tightest calls.
+  // The function that first_tightest calls.
   using FirstTightest = std::int32_t (*)(const std::int32_t* values, const std::int32_t* ties,
                                          std::int32_t size, std::int32_t need);
 

@@ -43,7 +43,7 @@ struct ScanResult {
   T total{};
 };
 
-// How many items sort_front sorted, and what they weigh together.
+// The number of items that sort_front sorted, and their weight together.
 struct SortedFront {
   std::int32_t size = 0;
   std::int64_t weight = 0;

@@ -97,7 +97,7 @@ class ThreadTeam {
 
  private:
   static constexpr std::size_t kSlotBytes = 128;
-  // What one lane shows the others at a meeting.
+  // The data that one lane shows the others at a meeting.
   struct alignas(64) Slot {
     unsigned char bytes[kSlotBytes];
     int line = 0;  // of the collective it called

@@ -1,4 +1,4 @@
-// How a client reaches its server.
+// Declares how a client reaches its server.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace espalier {
 
-// How long a call may take where nobody says otherwise.
+// The time that a call may take where nobody says otherwise.
 inline constexpr std::chrono::milliseconds kCallTimeout = std::chrono::minutes(5);
 
 // PEM files of a client; all empty: no TLS.

@@ -13,7 +13,7 @@
 
 namespace espalier {
 
-// What an answer may take in memory.
+// The memory that an answer may take.
 inline constexpr std::int64_t kMaxAnswerBytes = std::int64_t{8} << 30;
 
 class Connection {

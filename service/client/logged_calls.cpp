@@ -50,7 +50,7 @@ class Run {
       call.call = piece.call();
       call.method = piece.method();
       call.time_ns = piece.time_ns();
-      if (piece.has_restores()) call.restores = piece.restores();
+      if (piece.has_position()) call.position = piece.position();
     }
     LoggedCall& call = calls_[position->second];
     if (call.method != piece.method()) return "is of another method than the pieces before it";
@@ -78,7 +78,7 @@ class Run {
     }
   }
 
-  // What is under way when a file is begun is in it again.
+  // Notes that a file begins, in which the requests of calls under way come again.
   void BeginFile() {
     again_.clear();
     for (const auto& [call, position] : under_way_) {

@@ -24,8 +24,8 @@ struct LoggedCall {
   std::vector<std::string_view> answers;
   bool ended = false;   // false: it was under way when the server ended
   grpc::Status status;  // of a call that ended
-  // Of a load that the log made: the position of the state that it is.
-  std::optional<v1::StatePosition> restores;
+  // Of what no client sent (RequestLogPiece.position); nullopt: a call of a client.
+  std::optional<v1::StatePosition> position;
 };
 
 // The calls of one start of a server, in the order in which they ended; then those that did not.

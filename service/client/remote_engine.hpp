@@ -68,16 +68,17 @@ class RemoteEngine {
   Result<std::vector<WorkloadAnswer>> Place(std::span<const WorkloadRequest> requests,
                                             PlacementMode mode, const FeatureGates& gates);
 
-  // As espalier::Dispatch on the server's states of these names, whatever they are by now;
-  // `cluster` of a fit is a position in `states`, and one that is not loaded is unknown. Pod sets
-  // of the fits have neither names nor heights.
+  // Answers like espalier::Dispatch on the server's states of these names, whatever they are by
+  // now; `cluster` of a fit is a position in `states`, and one that is not loaded is unknown. Pod
+  // sets of the fits have neither names nor heights.
   Result<std::vector<std::vector<ClusterFit>>> Dispatch(std::span<const std::string> states,
                                                         std::span<const WorkloadRequest> requests,
                                                         const FeatureGates& gates);
 
-  // As espalier::RunSchedulingCycles with the cluster's queues, admission checks and workloads on
-  // the nodes, topologies, flavors and non-TAS usage of the loaded state, which has to hold the
-  // flavors without a topology too. The result leaves the cluster empty. kStale as Place.
+  // Answers like espalier::RunSchedulingCycles with the cluster's queues, admission checks and
+  // workloads on the nodes, topologies, flavors and non-TAS usage of the loaded state, which has to
+  // hold the flavors without a topology too. The result leaves the cluster empty. Errors: kStale as
+  // for Place.
   Result<SchedulingCyclesResult> RunSchedulingCycles(const Cluster& cluster,
                                                      const FeatureGates& gates,
                                                      const SchedulingCyclesOptions& options);

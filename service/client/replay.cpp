@@ -1,6 +1,7 @@
 #include "service/client/replay.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <thread>
 
 #include <fmt/format.h>
@@ -10,8 +11,11 @@
 
 #include "espalier/v1/cluster_state.pb.h"
 #include "espalier/v1/error.pb.h"
+#include "espalier/v1/holds.pb.h"
 #include "host/model/excerpt.hpp"
-#include "service/client/state_positions.hpp"
+#include "service/client/state_references.hpp"
+#include "service/wire/cluster_state.hpp"
+#include "service/wire/holds.hpp"
 #include "service/wire/request_log_file.hpp"
 
 namespace espalier {
@@ -21,6 +25,7 @@ using google::protobuf::Message;
 
 constexpr std::string_view kUpdateState = "espalier.v1.ClusterState/UpdateState";
 constexpr std::string_view kUnloadState = "espalier.v1.ClusterState/UnloadState";
+constexpr std::string_view kConfirmHolds = "espalier.v1.Placement/ConfirmHolds";
 constexpr const char* kReadState = "espalier.v1.ClusterState/ReadState";
 constexpr auto kTimeout = std::chrono::minutes(10);
 
@@ -51,29 +56,66 @@ const v1::StatePosition* PositionIn(const Message& message, const char* field_na
 
 // The state that an answer says its call led to; null: none.
 const v1::StatePosition* Produced(std::string_view method, const Message& answer) {
-  const bool is_change = method == kLoadStateMethod || method == kUpdateState;
+  const bool is_change = method == kLoadStateMethod || method == kUpdateState ||
+                         method == kConfirmHolds || method == kReleaseHoldsMethod;
   return PositionIn(answer, is_change ? "state" : "committed");
 }
 
-std::string NameOfUnloaded(const LoggedCall& call) {
-  v1::UnloadStateRequest request;
-  if (!call.requests.empty()) {
-    const std::string_view bytes = call.requests.front();
-    request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+// The name of the state that a call is about; empty: the one without a name, or none.
+std::string StateNameOf(const LoggedCall& call) {
+  const auto* method = FindMethod(call.method);
+  if (method == nullptr || call.requests.empty()) return "";
+  const auto* field = method->input_type()->FindFieldByName("state_name");
+  if (field == nullptr) return "";
+  const auto request = Read(*method->input_type(), call.requests.front());
+  return request == nullptr ? "" : request->GetReflection()->GetString(*request, field);
+}
+
+// What the details of a refusal are, if they are of that type.
+template <class Detail>
+std::optional<Detail> DetailIn(const grpc::Status& status) {
+  v1::ErrorStatus details;
+  Detail detail;
+  if (!details.ParseFromString(status.error_details()) || details.details_size() != 1 ||
+      !details.details(0).UnpackTo(&detail)) {
+    return std::nullopt;
   }
-  return request.state_name();
+  return detail;
 }
 
 // The state that a refused call was told is the current one.
 std::optional<v1::StatePosition> CurrentIn(const grpc::Status& status) {
-  v1::ErrorStatus details;
-  v1::StaleState stale;
-  if (status.error_code() != grpc::StatusCode::FAILED_PRECONDITION ||
-      !details.ParseFromString(status.error_details()) || details.details_size() != 1 ||
-      !details.details(0).UnpackTo(&stale)) {
-    return std::nullopt;
+  if (status.error_code() != grpc::StatusCode::FAILED_PRECONDITION) return std::nullopt;
+  const auto stale = DetailIn<v1::StaleState>(status);
+  return stale ? std::optional(stale->current()) : std::nullopt;
+}
+
+// Makes the id of a hold (NAME@GENERATION) one that began `by` generations later.
+void Shift(std::string& id, std::int64_t by) {
+  const std::size_t number = id.rfind('@') + 1;
+  std::int64_t generation = 0;
+  const auto [end, error] = std::from_chars(id.data() + number, id.data() + id.size(), generation);
+  if (number == 0 || error != std::errc() || end != id.data() + id.size()) return;
+  id.replace(number, std::string::npos, std::to_string(generation + by));
+}
+
+// Forgets of a message what depends on when and from where calls come.
+void ForgetTimes(v1::ListHoldsResponse& answer) {
+  for (v1::Hold& hold : *answer.mutable_holds()) {
+    hold.clear_owner();
+    hold.clear_age_seconds();
+    hold.clear_seconds_left();
   }
-  return stale.current();
+}
+
+// Returns the first difference of two messages; empty: there is none.
+std::string DifferenceOf(const Message& logged, const Message& now) {
+  std::string differences;
+  google::protobuf::util::MessageDifferencer differencer;
+  differencer.ReportDifferencesToString(&differences);
+  if (differencer.Compare(logged, now)) return "";
+  constexpr std::size_t kMostBytes = 1000;
+  return Excerpt(differences.substr(0, differences.find('\n')), kMostBytes);
 }
 
 std::string StatusText(const grpc::Status& status) {
@@ -84,14 +126,22 @@ std::string StatusText(const grpc::Status& status) {
 
 }  // namespace
 
-Replay::Replay(std::shared_ptr<grpc::Channel> channel, const LoggedRun& run)
-    : channel_(std::move(channel)), calls_(run.calls), visited_(run.calls.size()) {
+Replay::Replay(std::shared_ptr<grpc::Channel> channel, HoldsOfServer holds, const LoggedRun& run)
+    : channel_(std::move(channel)),
+      holds_(std::move(holds)),
+      calls_(run.calls),
+      visited_(run.calls.size()) {
   places_.reserve(calls_.size());
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     Place place = PlaceOf(calls_[i]);
     if (place.produces) {
-      if (calls_[i].restores) {
+      if (calls_[i].position && calls_[i].method == kListHoldsMethod) {
+        holds_of_.emplace(*place.produces, i);
+      } else if (calls_[i].position && place.loads) {
         anew_.emplace(*place.produces, i);
+      } else if (calls_[i].position && calls_[i].method == kReleaseHoldsMethod) {
+        producers_.emplace(*place.produces, i);
+        NoteExpired(calls_[i]);
       } else if (!producers_.emplace(*place.produces, i).second) {
         place = {};  // a commit that was repeated: it is told of the first one
       } else if (place.loads) {
@@ -115,8 +165,8 @@ Replay::Place Replay::PlaceOf(const LoggedCall& call) const {
     }
   };
   place.loads = call.method == kLoadStateMethod;
-  if (call.restores) {
-    place.produces = {call.restores->epoch(), call.restores->generation()};
+  if (call.position) {
+    place.produces = {call.position->epoch(), call.position->generation()};
     return place;
   }
   const auto* method = FindMethod(call.method);
@@ -130,8 +180,10 @@ Replay::Place Replay::PlaceOf(const LoggedCall& call) const {
       place.repeatable = false;
       return place;
     default:
+      place.repeatable = !IsBeforeItsExpiry(call);
       break;
   }
+  if (!place.repeatable) return place;
   if (call.ended && call.status.ok()) {
     if (call.answers.empty() || !HasPositions(*method->output_type())) return place;
     const auto answer = Read(*method->output_type(), call.answers.front());
@@ -152,10 +204,27 @@ Replay::Place Replay::PlaceOf(const LoggedCall& call) const {
   return place;
 }
 
+void Replay::NoteExpired(const LoggedCall& call) {
+  v1::ReleaseHoldsRequest expired;
+  for (const std::string_view bytes : call.requests) {
+    expired.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  }
+  for (const std::string& id : expired.ids()) expired_.emplace(expired.state_name(), id);
+}
+
+// Returns whether a call was refused as a hold's time had come, before this had an effect.
+bool Replay::IsBeforeItsExpiry(const LoggedCall& call) const {
+  const auto problems = DetailIn<v1::HoldProblems>(call.status);
+  return problems && std::ranges::any_of(problems->problems(), [&](const v1::HoldProblem& problem) {
+           return problem.reason() == v1::HOLD_PROBLEM_REASON_EXPIRED &&
+                  !expired_.contains({StateNameOf(call), problem.id()});
+         });
+}
+
 Result<std::optional<ReplayDifference>> Replay::Run() {
   start_ = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < calls_.size() && !Over(); ++i) {
-    if (!calls_[i].restores) Visit(i);
+    if (!calls_[i].position) Visit(i);
   }
   if (unreachable_) return tl::unexpected(*unreachable_);
   return difference_;
@@ -189,7 +258,7 @@ bool Replay::Prepare(std::size_t position) {
     if (!Reach(key)) return false;
   }
   if (calls_[position].method == kUnloadState) {
-    const std::string name = NameOfUnloaded(calls_[position]);
+    const std::string name = StateNameOf(calls_[position]);
     for (const auto& [epoch, held] : held_) {
       if (held.name == name) AskAllOn({epoch, held.generation});
     }
@@ -248,6 +317,8 @@ void Replay::WaitForTurn(const LoggedCall& call) {
 void Replay::Make(std::size_t position) {
   const LoggedCall& call = calls_[position];
   WaitForTurn(call);
+  if (call.position && call.method == kReleaseHoldsMethod) return Expire(position);
+  loads_alone_ = IsWithoutTheStateBefore(places_[position]);
   const std::vector<std::string> translated = Translated(call);
   const std::vector<std::string_view> requests(translated.begin(), translated.end());
   const RawAnswer answer =
@@ -260,25 +331,34 @@ void Replay::Make(std::size_t position) {
   }
   Learn(call, places_[position], answer);
   if (call.method == kUnloadState && answer.status.ok()) {
-    const std::string name = NameOfUnloaded(call);
+    const std::string name = StateNameOf(call);
     std::erase_if(held_, [&](const auto& held) { return held.second.name == name; });
   }
-  if (!call.ended && !call.restores) {
+  if (!call.ended && !call.position) {
     unanswered_.push_back({&call, StatusText(answer.status)});
     return;
   }
   std::string difference;
-  if (!call.restores) {
+  if (!call.position) {
     difference = Compare(call, answer);
   } else if (!answer.status.ok()) {
     difference =
         fmt::format("the state of the log cannot be loaded: {}", StatusText(answer.status));
+  } else if (auto restored = RestoreHolds(held_.at(places_[position].produces->first)); !restored) {
+    difference = fmt::format("the holds of the log cannot be made: {}", restored.error().message);
   }
   if (!difference.empty()) {
     difference_ = {&call, std::move(difference)};
-  } else if (!call.restores) {
+  } else if (!call.position) {
     ++counts_.same;
   }
+}
+
+// Returns whether a call loads a state in the place of one that the server does not have.
+bool Replay::IsWithoutTheStateBefore(const Place& place) const {
+  if (!place.loads || !place.produces || place.produces->second == 1) return false;
+  const auto held = held_.find(place.produces->first);
+  return held == held_.end() || held->second.generation + 1 != place.produces->second;
 }
 
 // Learns how the server calls a state.
@@ -304,6 +384,69 @@ void Replay::Learn(const LoggedCall& call, const Place& place, const RawAnswer& 
   held.changes.push_back(&call);
 }
 
+// Ends the holds that expired at this place of the log.
+void Replay::Expire(std::size_t position) {
+  const LoggedCall& call = calls_[position];
+  v1::ReleaseHoldsRequest expired;
+  for (const std::string& bytes : Translated(call)) expired.ParseFromString(bytes);
+  const auto there =
+      holds_.expire(expired.state_name(), {expired.ids().begin(), expired.ids().end()});
+  if (!there) {
+    difference_ = {
+        &call, fmt::format("the holds that expired cannot be ended: {}", there.error().message)};
+    return;
+  }
+  Held& held = held_.at(places_[position].produces->first);
+  held.generation = places_[position].produces->second;
+  held.there = ToProto(*there);
+  held.changes.push_back(&call);
+}
+
+// Gives a state that was made anew the holds that it had.
+Result<void> Replay::RestoreHolds(Held& held) {
+  v1::ListHoldsRequest ask;
+  ask.set_state_name(held.name);
+  const RawAnswer listed = CallRaw(channel_, kListHoldsMethod, {ask.SerializeAsString()}, kTimeout);
+  v1::ReleaseHoldsRequest release;
+  release.set_state_name(held.name);
+  for (const std::string& bytes : listed.messages) {
+    v1::ListHoldsResponse page;
+    page.ParseFromString(bytes);
+    for (const v1::Hold& hold : page.holds()) release.add_ids(hold.id());
+  }
+  if (!release.ids().empty()) {
+    const RawAnswer released =
+        CallRaw(channel_, kReleaseHoldsMethod, {release.SerializeAsString()}, kTimeout);
+    v1::ReleaseHoldsResponse response;
+    if (!released.messages.empty()) response.ParseFromString(released.messages.front());
+    if (response.has_state()) held.there = response.state();
+  }
+  const auto logged = holds_of_.find({logged_epochs_.at(held.there.epoch()), held.generation});
+  if (logged == holds_of_.end()) return {};
+  const auto shift = static_cast<std::int64_t>(held.there.generation() + 1 - held.generation);
+  std::vector<Hold> holds;
+  WorkBudget& budget = WorkBudget::Unlimited();
+  for (const std::string_view bytes : calls_[logged->second].requests) {
+    v1::ListHoldsResponse page;
+    page.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+    ForEachHoldId(page, [&](std::string& id) { Shift(id, shift); });
+    if (auto read = AppendHolds(page, budget, holds); !read) return read;
+  }
+  const auto there = holds_.add(held.name, std::move(holds));
+  if (!there) return tl::unexpected(there.error());
+  held.there = ToProto(*there);
+  return {};
+}
+
+// Returns by how many generations the server is ahead of the log with a state.
+std::int64_t Replay::ShiftOf(const std::string& state_name) const {
+  for (const auto& [epoch, held] : held_) {
+    if (held.name != state_name) continue;
+    return static_cast<std::int64_t>(held.there.generation() - held.generation);
+  }
+  return 0;
+}
+
 void Replay::ToServer(v1::StatePosition& position) const {
   const auto found = held_.find(position.epoch());
   if (found == held_.end()) return;
@@ -320,11 +463,14 @@ void Replay::ToLogged(v1::StatePosition& position) const {
   position.set_generation(position.generation() - held.there.generation() + held.generation);
 }
 
-// Returns the messages with the positions that the server knows; none: they are as logged.
+// Returns the messages with the positions and ids that the server knows; none: they are as logged.
 std::vector<std::string> Replay::Translated(const LoggedCall& call) const {
   std::vector<std::string> translated;
   const auto* method = FindMethod(call.method);
-  if (method == nullptr || !HasPositions(*method->input_type())) return translated;
+  if (method == nullptr) return translated;
+  const bool has_ids = HasHoldIds(*method->input_type());
+  if (!has_ids && !HasPositions(*method->input_type())) return translated;
+  const std::int64_t shift = has_ids ? ShiftOf(StateNameOf(call)) : 0;
   for (const std::string_view bytes : call.requests) {
     const auto message = Read(*method->input_type(), bytes);
     if (message == nullptr) {
@@ -332,6 +478,7 @@ std::vector<std::string> Replay::Translated(const LoggedCall& call) const {
       continue;
     }
     ForEachPosition(*message, [this](v1::StatePosition& position) { ToServer(position); });
+    ForEachHoldId(*message, [&](std::string& id) { Shift(id, shift); });
     translated.push_back(message->SerializeAsString());
   }
   return translated;
@@ -352,7 +499,13 @@ std::string Replay::Compare(const LoggedCall& call, const RawAnswer& answer) con
     }
     return "the state that it was told is the current one is another";
   }
-  if (call.status.error_message() != answer.status.error_message()) {
+  if (const auto problems = DetailIn<v1::HoldProblems>(call.status)) {
+    return CompareProblems(call, *problems, answer);
+  }
+  const auto* method = FindMethod(call.method);
+  const bool names_ids =
+      method != nullptr && HasHoldIds(*method->input_type()) && ShiftOf(StateNameOf(call)) != 0;
+  if (!names_ids && call.status.error_message() != answer.status.error_message()) {
     return fmt::format("message: \"{}\", now \"{}\"", Excerpt(call.status.error_message()),
                        Excerpt(answer.status.error_message()));
   }
@@ -363,6 +516,16 @@ std::string Replay::Compare(const LoggedCall& call, const RawAnswer& answer) con
   }
   if (call.answers.size() == answer.messages.size()) return "";
   return fmt::format("it had {} answers, now {}", call.answers.size(), answer.messages.size());
+}
+
+// The message names ids, ages and owners.
+std::string Replay::CompareProblems(const LoggedCall& call, const v1::HoldProblems& logged,
+                                    const RawAnswer& answer) const {
+  auto now = DetailIn<v1::HoldProblems>(answer.status);
+  if (!now) return fmt::format("no holds are named any more: {}", StatusText(answer.status));
+  const std::int64_t shift = ShiftOf(StateNameOf(call));
+  ForEachHoldId(*now, [&](std::string& id) { Shift(id, -shift); });
+  return DifferenceOf(logged, *now);
 }
 
 std::string Replay::CompareMessages(const LoggedCall& call, std::string_view logged,
@@ -381,12 +544,26 @@ std::string Replay::CompareMessages(const LoggedCall& call, std::string_view log
     forget(position);
   });
   ForEachPosition(*before, forget);
-  std::string differences;
-  google::protobuf::util::MessageDifferencer differencer;
-  differencer.ReportDifferencesToString(&differences);
-  if (differencer.Compare(*before, *after)) return "";
-  constexpr std::size_t kMostBytes = 1000;
-  return Excerpt(differences.substr(0, differences.find('\n')), kMostBytes);
+  if (HasHoldIds(*method->output_type())) {
+    const std::int64_t shift = ShiftOf(StateNameOf(call));
+    ForEachHoldId(*after, [&](std::string& id) { Shift(id, -shift); });
+  }
+  for (Message* message : {before.get(), after.get()}) {
+    if (auto* holds = dynamic_cast<v1::ListHoldsResponse*>(message)) ForgetTimes(*holds);
+  }
+  // Which holds a load drops depends on the state before.
+  if (loads_alone_ && call.method == kLoadStateMethod) {
+    for (Message* message : {before.get(), after.get()}) {
+      static_cast<v1::LoadStateResponse&>(*message).clear_dropped_holds();
+    }
+  }
+  // The checksum has the ids of holds in it.
+  auto* summary = dynamic_cast<v1::GetStateSummaryResponse*>(after.get());
+  if (summary != nullptr && summary->holds() > 0 && ShiftOf(StateNameOf(call)) != 0) {
+    summary->clear_checksum();
+    static_cast<v1::GetStateSummaryResponse&>(*before).clear_checksum();
+  }
+  return DifferenceOf(*before, *after);
 }
 
 Result<Replay::State> Replay::ReadState(const Held& held, const Key& key) const {
@@ -405,12 +582,28 @@ Result<Replay::State> Replay::ReadState(const Held& held, const Key& key) const 
     chunk.ParseFromString(message);
     state.chunks.push_back(chunk.chunk().SerializeAsString());
   }
+  v1::ListHoldsRequest list;
+  list.set_state_name(held.name);
+  list.set_usage(true);
+  const RawAnswer listed =
+      CallRaw(channel_, kListHoldsMethod, {list.SerializeAsString()}, kTimeout);
+  if (!listed.status.ok()) {
+    return tl::unexpected(Error{ErrorClass::kUnavailable, listed.status.error_message()});
+  }
+  for (const std::string& message : listed.messages) {
+    v1::ListHoldsResponse page;
+    page.ParseFromString(message);
+    if (page.holds().empty()) continue;
+    *page.mutable_state() = state.position;
+    ForEachHoldId(page, [&](std::string& id) { Shift(id, -ShiftOf(held.name)); });
+    state.holds.push_back(page.SerializeAsString());
+  }
   return state;
 }
 
 Result<Replay::Cut> Replay::CutTo(std::int64_t number) {
   const auto found = std::ranges::find(calls_, number, &LoggedCall::call);
-  if (found == calls_.end() || found->restores) {
+  if (found == calls_.end() || found->position) {
     return tl::unexpected(
         Error{ErrorClass::kNotFound, fmt::format("there is no call {} in the log", number)});
   }

@@ -13,7 +13,7 @@
 
 namespace espalier {
 
-// What was read of a worker cluster.
+// A worker cluster and what was read of it.
 struct WorkerRead {
   std::string name;
   ClusterRead read;

@@ -1,11 +1,18 @@
 #include "service/flows/owned_jobs.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "host/kueue/elastic/workload_slices.hpp"
 #include "host/kueue/objects/workload_status.hpp"
+#include "host/model/excerpt.hpp"
 
 namespace espalier {
 namespace {
@@ -17,7 +24,8 @@ bool IsOf(const Workload& workload, const GangWorkload& job) {
   });
 }
 
-// Of two the one that replaces the other, or the younger.
+// Returns the workload of a job that has not finished; of two, the one that replaces the other or
+// is younger. Null when there is none.
 const Workload* NewestOf(const std::vector<Workload>& workloads, const GangWorkload& job) {
   const Workload* newest = nullptr;
   for (const Workload& workload : workloads) {
@@ -30,6 +38,60 @@ const Workload* NewestOf(const std::vector<Workload>& workloads, const GangWorkl
     }
   }
   return newest;
+}
+
+bool HasOneWorkload(const std::string& kind) {
+  constexpr std::array<std::string_view, 6> kSeveral{"Deployment", "LeaderWorkerSet", "Pod",
+                                                     "ReplicaSet", "StatefulSet",     "Workload"};
+  return std::ranges::find(kSeveral, kind) == kSeveral.end();
+}
+
+// Returns how the job's counts differ from those of its workload, as "main=6 and not 4"; "" when
+// they do not. Fewer pods than the workload has are what Kueue gave it where that many are
+// admitted.
+std::string DifferenceOf(const GangWorkload& job, const Workload& workload) {
+  const CountsByPodSet wanted = CountsOf(job);
+  std::vector<std::string> parts;
+  for (const PodSet& pod_set : workload.pod_sets) {
+    const auto count = wanted.find(pod_set.name);
+    if (count == wanted.end() || count->second == pod_set.count) continue;
+    const bool is_admitted =
+        workload.admission &&
+        std::ranges::any_of(workload.admission->pod_set_assignments, [&](const auto& assignment) {
+          return assignment.name == pod_set.name && assignment.count == count->second;
+        });
+    if (is_admitted) continue;
+    parts.push_back(
+        fmt::format("{}={} and not {}", Excerpt(pod_set.name), count->second, pod_set.count));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Returns the owner as text, where Kueue makes one Workload of it; "" otherwise.
+std::string OnlyOwner(const Workload& workload) {
+  const bool is_slice =
+      IsElasticJob(workload) || workload.annotations.Find(kSliceReplacementFor) != nullptr;
+  if (is_slice || workload.owners.size() != 1) return "";
+  const OwnerReference& owner = workload.owners.front();
+  if (owner.name.empty() || !HasOneWorkload(owner.kind)) return "";
+  return fmt::format("{} {}/{}", owner.kind, workload.key.namespace_, owner.name);
+}
+
+// Leaves one of the workloads of a job; `job` is null where it is not in the input.
+void HoldBackAllButOne(const std::string& owner, const std::vector<Workload*>& workloads,
+                       const GangWorkload* job) {
+  const auto comes_first = [&](const Workload* workload) {
+    const bool differs = job != nullptr && !DifferenceOf(*job, *workload).empty();
+    return std::tuple(differs, !HasReservation(*workload), workload->creation_seconds,
+                      workload->key);
+  };
+  const Workload* kept = *std::ranges::min_element(workloads, {}, comes_first);
+  for (Workload* workload : workloads) {
+    if (workload == kept || !LacksQuota(*workload) || !workload->refusal.empty()) continue;
+    workload->refusal = fmt::format(
+        "{} has another Workload, {}: Kueue keeps one of a job that fits it, and deletes the rest",
+        Excerpt(owner), Excerpt(kept->key.ToString()));
+  }
 }
 
 }  // namespace
@@ -76,6 +138,45 @@ std::vector<ResizeRequest> ResizesOf(const ClusterRead& read) {
     if (!resize.counts.empty()) resizes.push_back(std::move(resize));
   }
   return resizes;
+}
+
+std::vector<std::string> OtherSizes(const ClusterRead& read, bool elastic_too) {
+  std::vector<std::string> notes;
+  for (const GangWorkload& job : read.owned_jobs) {
+    const Workload* workload = NewestOf(read.cluster.workloads, job);
+    if (workload == nullptr || !HasOneWorkload(job.true_workload->kind)) continue;
+    const bool is_elastic = IsElasticJob(*workload) || IsElasticJob(job.head);
+    if (is_elastic && !elastic_too) continue;
+    const std::string difference = DifferenceOf(job, *workload);
+    if (difference.empty()) continue;
+    notes.push_back(fmt::format(
+        "workload {} has another size than its {} {}, which wants {}: it keeps its size here, {}",
+        Excerpt(workload->key.ToString()), job.true_workload->kind,
+        Excerpt(job.head.key.ToString()), difference,
+        is_elastic ? "`cycle` and `resize` change it" : "where Kueue makes a Workload anew"));
+  }
+  return notes;
+}
+
+void HoldBackSurplus(ClusterRead& read) {
+  std::map<std::string, std::vector<Workload*>> of_owner;
+  for (Workload& workload : read.cluster.workloads) {
+    if (HasCondition(workload, kFinished)) continue;
+    if (std::string owner = OnlyOwner(workload); !owner.empty()) {
+      of_owner[std::move(owner)].push_back(&workload);
+    }
+  }
+  for (const auto& [owner, workloads] : of_owner) {
+    if (workloads.size() < 2) continue;
+    const Workload& first = *workloads.front();
+    const auto job = std::ranges::find_if(
+        read.owned_jobs, [&](const GangWorkload& one) { return IsOf(first, one); });
+    if (job == read.owned_jobs.end()) {
+      HoldBackAllButOne(owner, workloads, nullptr);
+    } else if (!IsElasticJob(job->head)) {
+      HoldBackAllButOne(owner, workloads, &*job);
+    }
+  }
 }
 
 }  // namespace espalier

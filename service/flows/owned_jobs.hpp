@@ -22,4 +22,12 @@ std::vector<std::string> OptIn(ClusterRead& read);
 // of the job's unfinished workloads.
 std::vector<ResizeRequest> ResizesOf(const ClusterRead& read);
 
+// Returns a sentence for each job that wants other counts than its workload has, and that nothing
+// resizes: those that are not elastic, and with `elastic_too` the others.
+std::vector<std::string> OtherSizes(const ClusterRead& read, bool elastic_too);
+
+// Refuses all waiting workloads of a job but the one that Kueue keeps. Slices of elastic jobs, and
+// kinds of which Kueue makes several Workloads an object (R30.1), are left as they are.
+void HoldBackSurplus(ClusterRead& read);
+
 }  // namespace espalier

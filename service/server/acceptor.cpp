@@ -24,7 +24,7 @@ namespace {
 // Descriptors that are left for all else: files, and the connections of those who read metrics.
 constexpr int kSpareDescriptors = 256;
 constexpr int kMostDescriptors = 1 << 20;
-// How long nothing is accepted where the system itself has no descriptor left.
+// The time that nothing is accepted where the system itself has no descriptor left.
 constexpr int kOutOfDescriptorsMilliseconds = 10;
 
 tl::unexpected<Error> Unavailable(const char* why) {
@@ -35,7 +35,7 @@ void SetOption(int socket, int level, int option, int value) {
   ::setsockopt(socket, level, option, &value, sizeof(value));
 }
 
-// Of the port in network order, which both families have at the same place.
+// Returns the port in network order, which both families have at the same place.
 std::uint16_t& PortOf(sockaddr& address) {
   return address.sa_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
                                        : reinterpret_cast<sockaddr_in&>(address).sin_port;

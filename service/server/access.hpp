@@ -24,7 +24,7 @@
 
 namespace espalier {
 
-// Who calls, as far as the connection proves it.
+// The caller of a connection, as far as the connection proves who it is.
 struct Caller {
   std::optional<uid_t> user;  // at the other end of a unix socket
   bool has_certificate = false;
@@ -46,7 +46,7 @@ struct Caller {
 // where it is of TCP.
 Caller Recognise(std::optional<uid_t> user, bool is_local, const grpc::AuthContext* context);
 
-// What one call may do. Made as it arrives.
+// The caller of one call and what it may do. Made as the call arrives.
 struct CallAccess {
   Caller caller;
   Permissions may;

@@ -18,7 +18,7 @@
 namespace espalier {
 namespace {
 
-// What is known of a call that has arrived.
+// The facts that are known of a call that has arrived.
 struct ArrivedCall {
   bool too_many = false;     // of its connection
   Access* access = nullptr;  // null: nobody is asked whether it may be made
@@ -114,7 +114,7 @@ class Arrivals final : public grpc::experimental::ServerInterceptorFactoryInterf
   const std::shared_ptr<Access> access_;
 };
 
-// Of a server without such an interceptor nothing is known.
+// Returns what is known of a call; nothing on a server without such an interceptor.
 const ArrivedCall& ArrivedCallOf(const grpc::CallbackServerContext& context) {
   static const ArrivedCall unknown;
   const auto found = context.client_metadata().find(kArrivedKey);

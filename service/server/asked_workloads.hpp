@@ -15,7 +15,7 @@
 
 namespace espalier {
 
-// What questions have in common; valid for one call.
+// The parts that questions have in common; valid for one call.
 struct AskedWorkloads {
   FoundState found;
   std::shared_ptr<Backend> backend;

@@ -18,7 +18,7 @@ namespace espalier {
 
 class RequestLog;
 
-// Which calls get a line in the log; one that ends with INTERNAL always has one.
+// The calls that get a line in the log; one that ends with INTERNAL always has one.
 enum class LoggedCalls { kNone, kFailed, kAll };
 
 // The journal of a server's calls. gRPC may drop a call a moment after its server is gone, so that

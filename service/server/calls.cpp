@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a call takes besides its messages: contexts, closures, buffers of the connection.
+// Bytes that a call takes besides its messages: contexts, closures, buffers of the connection.
 constexpr std::int64_t kBytesOfCall = 16 << 10;
 // The allocator keeps what calls freed for those to come; so much of it is returned when no call is
 // left, and so much more while calls go on.
@@ -185,7 +185,7 @@ class StreamedCall final : public Calls::Call, public grpc::ServerWriteReactor<g
   void OnWriteDone(bool ok) override {
     WaitForClient(false);
     if (!ok) return End(grpc::Status::CANCELLED);
-    // What the first message took may be needed for all.
+    // All messages may need what the first one took, so of that only its bytes are released.
     const std::int64_t taken =
         std::exchange(first_, false)
             ? static_cast<std::int64_t>(bytes_.Length())

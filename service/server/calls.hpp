@@ -24,7 +24,7 @@
 
 namespace espalier {
 
-// What a call is told that finds the queue full.
+// The error text of a call that finds the queue full.
 inline constexpr const char* kQueueFull = "too many calls are waiting; retry later";
 
 class Calls {

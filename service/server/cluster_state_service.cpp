@@ -13,6 +13,7 @@
 #include "host/packing/flavor_state.hpp"
 #include "service/server/found_state.hpp"
 #include "service/server/read_configuration.hpp"
+#include "service/server/row_bytes.hpp"
 #include "service/wire/cluster_state.hpp"
 #include "service/wire/holds.hpp"
 
@@ -21,9 +22,6 @@ namespace {
 
 constexpr std::uint32_t kDefaultLeaves = 10'000;
 constexpr std::uint32_t kMaxLeaves = 100'000;
-
-// Bytes that a row of an answer takes besides its texts.
-constexpr std::int64_t kBytesOfRow = 64;
 
 grpc::Status UpdateState(const NamedStates& states, const std::string& feature_gates,
                          const v1::UpdateStateRequest& request, WorkBudget& budget,

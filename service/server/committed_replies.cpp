@@ -1,6 +1,5 @@
 #include "service/server/committed_replies.hpp"
 
-#include <algorithm>
 #include <functional>
 
 #include <google/protobuf/io/coded_stream.h>
@@ -21,13 +20,12 @@ CommittedReplies::Key CommittedReplies::KeyOf(const std::string& token,
   return {token, std::hash<std::string>()(text)};
 }
 
-Result<std::optional<grpc::ByteBuffer>> CommittedReplies::Find(const Key& key) const {
+Result<std::optional<grpc::ByteBuffer>> CommittedReplies::Find(const Key& key) {
   if (key.token.empty()) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  const auto reply = std::ranges::find_if(
-      replies_, [&](const Reply& candidate) { return candidate.key.token == key.token; });
-  if (reply == replies_.end()) return std::nullopt;
-  if (reply->key.request != key.request) {
+  const Reply* reply = replies_.Find(key.token);
+  if (reply == nullptr) return std::nullopt;
+  if (reply->request != key.request) {
     return BadInput(
         "commit_token: was given to another request; a token names one commit, which is repeated "
         "as it was");
@@ -38,12 +36,7 @@ Result<std::optional<grpc::ByteBuffer>> CommittedReplies::Find(const Key& key) c
 void CommittedReplies::Keep(const Key& key, const grpc::ByteBuffer& answer) {
   if (key.token.empty()) return;
   const std::lock_guard lock(mutex_);
-  replies_.push_front({key, answer});
-  bytes_ += answer.Length();
-  while (replies_.size() > 1 && (replies_.size() > kMostReplies || bytes_ > kMostBytes)) {
-    bytes_ -= replies_.back().answer.Length();
-    replies_.pop_back();
-  }
+  replies_.Put(key.token, {key.request, answer}, answer.Length());
 }
 
 }  // namespace espalier

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,12 +10,13 @@
 #include <google/protobuf/message_lite.h>
 #include <grpcpp/support/byte_buffer.h>
 
+#include "host/model/lru_by_bytes.hpp"
 #include "host/model/result.hpp"
 
 namespace espalier {
 
-// A cache of the latest answers, bounded by a number and a size; the very last one is kept whatever
-// its size. Thread-safe.
+// A cache of the answers used last, bounded by a number and a size; the very last one is kept
+// whatever its size. Thread-safe.
 class CommittedReplies {
  public:
   static constexpr std::size_t kMostReplies = 1024;
@@ -33,20 +33,19 @@ class CommittedReplies {
 
   // Returns the answer that the request was given when it was committed under its token, if it is
   // known. Errors: kBadInput when the token was given to another request.
-  Result<std::optional<grpc::ByteBuffer>> Find(const Key& key) const;
+  Result<std::optional<grpc::ByteBuffer>> Find(const Key& key);
 
   // Keeps the answer of a request that was committed; one without a token is not kept.
   void Keep(const Key& key, const grpc::ByteBuffer& answer);
 
  private:
   struct Reply {
-    Key key;
+    std::size_t request = 0;  // hash
     grpc::ByteBuffer answer;
   };
 
-  mutable std::mutex mutex_;  // guards all below
-  std::list<Reply> replies_;  // latest first
-  std::size_t bytes_ = 0;
+  std::mutex mutex_;                                                  // guards all below
+  LruByBytes<std::string, Reply> replies_{kMostBytes, kMostReplies};  // by token
 };
 
 }  // namespace espalier

@@ -12,7 +12,7 @@
 
 namespace espalier {
 
-// Who holds a state, and the state.
+// A state and the store that holds it.
 struct FoundState {
   std::shared_ptr<StateStore> store;
   std::shared_ptr<const Snapshot> snapshot;

@@ -23,8 +23,7 @@ namespace {
 
 constexpr std::size_t kMostProblems = 32;  // in the details of a status
 constexpr std::size_t kMostProblemBytes = 2048;
-constexpr std::size_t kLongestName = 253;      // of a namespace, a workload and an owner
-constexpr std::size_t kElementsOfPage = 2000;  // holds and leaves in a message of ListHolds
+constexpr std::size_t kLongestName = 253;  // of a namespace, a workload and an owner
 
 grpc::StatusCode CodeOf(v1::HoldProblemReason reason) {
   switch (reason) {
@@ -59,14 +58,6 @@ Result<void> CheckAmounts(const ObjectKey& workload, const std::vector<FlavorLea
 std::int64_t BytesOf(const Hold& hold) {
   return static_cast<std::int64_t>(sizeof(Hold) + hold.usage.size() * sizeof(FlavorLeafUsage));
 }
-
-// Holds on their way to a client, page by page.
-struct SentHolds {
-  StateStore::HoldsAt listed;
-  HoldClock::TimePoint now;
-  bool usage = false;
-  std::size_t next = 0;
-};
 
 }  // namespace
 
@@ -124,7 +115,7 @@ Result<std::vector<Hold>> HoldsOf(const v1::PlaceRequest& request,
           i, key.name.size(), key.namespace_.size(), kLongestName));
     }
     AdmittedUsage used;
-    if (answers[i].FirstFailure() == nullptr) used.usage = BookedUsage(workloads[i], answers[i]);
+    if (Fits(answers[i])) used.usage = BookedUsage(workloads[i], answers[i]);
     used = InOrder(std::move(used));
     if (used.usage.empty()) continue;
     if (auto checked = CheckAmounts(key, used.usage); !checked) {
@@ -235,20 +226,10 @@ grpc::Status ListHolds(const NamedStates& states, HoldClock& clock,
   if (!budget.Charge(std::ssize(listed->holds) * static_cast<std::int64_t>(sizeof(void*) * 2))) {
     return ToStatus(budget.Check().error());
   }
-  auto sent = std::make_shared<SentHolds>();
-  sent->listed = *std::move(listed);
-  sent->now = clock.Now();
-  sent->usage = request.usage();
-  next = [sent](v1::ListHoldsResponse& response, bool& more) {
-    *response.mutable_state() = ToProto(sent->listed.position);
-    StringTable strings(response.mutable_strings());
-    const auto& holds = sent->listed.holds;
-    for (std::size_t elements = 0; sent->next < holds.size() && elements < kElementsOfPage;) {
-      const Hold& hold = *holds[sent->next++];
-      Fill(hold, sent->now, sent->usage, strings, *response.add_holds());
-      elements += 1 + (sent->usage ? hold.usage.size() : 0);
-    }
-    more = sent->next < holds.size();
+  const auto pages = std::make_shared<PagesOfHolds>(listed->position, std::move(listed->holds),
+                                                    clock.Now(), request.usage());
+  next = [pages](v1::ListHoldsResponse& response, bool& more) {
+    more = pages->Next(response);
     return grpc::Status::OK;
   };
   return grpc::Status::OK;

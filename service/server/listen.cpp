@@ -63,8 +63,8 @@ constexpr const char* kTaken = "another server is listening there; stop it or ch
 constexpr const char* kHung =
     "another server is there and accepts no connections; stop it or choose another path";
 
-// Whether the locked file is the one that is at its path: the server that had the lock before may
-// have removed it since it was opened.
+// Returns whether the locked file is the one that is at its path: the server that had the lock
+// before may have removed it since it was opened.
 bool IsAt(const std::string& path, int descriptor) {
   struct stat locked = {};
   struct stat present = {};

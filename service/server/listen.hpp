@@ -33,7 +33,7 @@ class UnixSocketClaim {
   int lock_;  // descriptor; negative: moved from
 };
 
-// Who may connect to a unix socket, as its file says.
+// The access to a unix socket, as its file says who may connect.
 struct SocketAccess {
   std::optional<mode_t> mode;  // nullopt: what the umask leaves
   std::optional<gid_t> group;  // nullopt: that of the process
@@ -66,7 +66,7 @@ class UnixListener {
   int socket_;        // negative: released
 };
 
-// What is behind an address; for error messages only.
+// The service at an address; for error messages only.
 enum class Reached { kCalls, kMetrics };
 
 // Checks that nobody on the network can reach `address`: a unix socket, or a host of which every

@@ -1,4 +1,4 @@
-// What each method needs. The only place that says it.
+// Declares what permissions each method needs. The only place that says it.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-// How gRPC's paths of all methods of espalier.v1 begin, and of no other service.
+// The prefix of gRPC's paths of all methods of espalier.v1, and of no other service.
 inline constexpr std::string_view kMethodPaths = "/espalier.v1.";
 
 struct MethodPermission {

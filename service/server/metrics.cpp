@@ -387,7 +387,8 @@ class Metrics::CallCounts {
 
   const std::shared_ptr<prometheus::Registry>& registry() const { return registry_; }
 
-  // As gRPC names it, "/service/method". Null for those that are not counted.
+  // Returns the counts of a method, which is named as in gRPC, "/service/method". Null for those
+  // that are not counted.
   const MethodCounts* Find(std::string_view method) const {
     const auto found = methods_.find(method);
     return found == methods_.end() ? nullptr : &found->second;

@@ -31,7 +31,7 @@ class ServerTls;
 // values are read from where they are kept when someone asks.
 class Metrics {
  public:
-  // Where values are read from; all must outlive the metrics.
+  // The objects that values are read from; all must outlive the metrics.
   struct Sources {
     const NamedStates& states;
     const Calls& calls;

@@ -121,7 +121,7 @@ grpc::Status MultiKueueService::Plan(const v1::PlanFlowRequest& request, WorkBud
   for (const WorkerRead& read : workers) AddWarnings(read.read, response);
   auto state = MakeMultiKueueState(*std::move(manager), std::move(workers), request.job());
   if (!state) {
-    // Which job is meant, or what is wrong with an object, which is named.
+    // A kNotFound error is about which job is meant; any other names the object that is wrong.
     const bool is_job = state.error().error_class == ErrorClass::kNotFound;
     return ToStatus(is_job ? In("job", state.error()) : state.error());
   }

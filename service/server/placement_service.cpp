@@ -45,8 +45,8 @@ Result<void> OnlyWithPodsInPlace(const std::vector<WorkloadRequest>& workloads) 
       Excerpt(unplaced->key.ToString()), unplaced - workloads.begin()));
 }
 
-// Where a thread answers a batch of gangs. The memory is used again by its next, unless it is more
-// than a thread should sit on.
+// The memory in which a thread answers a batch of gangs. It is used again by its next, unless it is
+// more than a thread should sit on.
 class AnswersOfThisThread {
  public:
   AnswersOfThisThread() = default;

@@ -25,10 +25,10 @@
 namespace espalier {
 namespace {
 
-// As many as are counted at a time, as the counts of every node are held meanwhile.
+// Shapes that are counted at a time; the counts of every node are held meanwhile.
 constexpr std::size_t kShapesTogether = 32;
 
-// How many more of one shape after the other.
+// Counts how many more of a shape fit, one shape after the other.
 struct Census {
   AskedWorkloads asked;
   std::optional<LocalQuestions> questions;

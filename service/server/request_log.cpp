@@ -18,9 +18,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "espalier/v1/holds.pb.h"
 #include "host/model/excerpt.hpp"
 #include "host/model/work_budget.hpp"
 #include "service/wire/cluster_state.hpp"
+#include "service/wire/message_bytes.hpp"
 
 namespace espalier {
 namespace {
@@ -78,7 +80,7 @@ void RequestLog::OnNewFile(std::function<bool()> restore) {
   restore_ = std::move(restore);
 }
 
-// Of servers before this one; they count like its own.
+// Finds the files of servers before this one; they count like its own.
 void RequestLog::FindOldFiles() {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(options_.folder, error)) {
@@ -161,7 +163,7 @@ void RequestLog::Fail(const std::string& why) {
   spdlog::warn("requests are not logged any more: {}", why);
 }
 
-void RequestLog::Restore(const StatePosition& position,
+void RequestLog::Restore(std::string_view method, const StatePosition& position,
                          const std::function<bool(grpc::ByteBuffer&)>& next) {
   std::int64_t call = 0;
   for (bool more = true; more;) {
@@ -169,15 +171,15 @@ void RequestLog::Restore(const StatePosition& position,
     more = next(chunk);
     const std::lock_guard lock(mutex_);
     if (!writer_) return;
-    if (call == 0) call = -++restores_;
-    v1::RequestLogPiece piece = Piece(call, kLoadStateMethod, v1::RequestLogPiece::KIND_REQUEST);
-    *piece.mutable_restores() = ToProto(position);
+    if (call == 0) call = -++own_;
+    v1::RequestLogPiece piece = Piece(call, method, v1::RequestLogPiece::KIND_REQUEST);
+    *piece.mutable_position() = ToProto(position);
     Write(piece, chunk);
     if (writer_) begun_with_ += RequestLogWriter::BytesOf(piece, chunk);
   }
   const std::lock_guard lock(mutex_);
-  v1::RequestLogPiece piece = Piece(call, kLoadStateMethod, v1::RequestLogPiece::KIND_END);
-  *piece.mutable_restores() = ToProto(position);
+  v1::RequestLogPiece piece = Piece(call, method, v1::RequestLogPiece::KIND_END);
+  *piece.mutable_position() = ToProto(position);
   Write(piece);
 }
 
@@ -185,6 +187,22 @@ void RequestLog::Restored() {
   const std::lock_guard lock(mutex_);
   restoring_ = false;
   restored_.notify_all();
+}
+
+void RequestLog::Expired(const std::string& state_name, const StatePosition& position,
+                         const std::vector<std::string>& ids) {
+  v1::ReleaseHoldsRequest released;
+  released.set_state_name(state_name);
+  released.mutable_ids()->Add(ids.begin(), ids.end());
+  const std::lock_guard lock(mutex_);
+  const std::int64_t call = -++own_;
+  v1::RequestLogPiece piece = Piece(call, kReleaseHoldsMethod, v1::RequestLogPiece::KIND_REQUEST);
+  *piece.mutable_position() = ToProto(position);
+  Write(piece, ToBytes(released));
+  streams_.insert(call);  // so that both are in one file
+  piece.set_kind(v1::RequestLogPiece::KIND_END);
+  Write(piece);
+  streams_.erase(call);
 }
 
 void RequestLog::Request(std::int64_t call, std::string_view method, bool is_stream,

@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/status.h>
@@ -43,8 +44,14 @@ class RequestLog {
   // Sets what writes the states into a file that was begun: on another thread it is to call Restore
   // for each, and then Restored. It returns false when it cannot; then it is called again.
   void OnNewFile(std::function<bool()> restore);
-  void Restore(const StatePosition& position, const std::function<bool(grpc::ByteBuffer&)>& next);
+  // A state, or with another method its holds (RequestLogPiece.position), message by message.
+  void Restore(std::string_view method, const StatePosition& position,
+               const std::function<bool(grpc::ByteBuffer&)>& next);
   void Restored();
+
+  // Records that holds of a state expired, which led to `position`.
+  void Expired(const std::string& state_name, const StatePosition& position,
+               const std::vector<std::string>& ids);
 
   // Record a message of the client, one of the server, and the end of a call.
   void Request(std::int64_t call, std::string_view method, bool is_stream,
@@ -97,7 +104,7 @@ class RequestLog {
   std::set<std::int64_t> streams_;
   bool restoring_ = false;       // what a file begins with is being written
   bool restore_wanted_ = false;  // and could not be begun yet
-  std::int64_t restores_ = 0;
+  std::int64_t own_ = 0;         // calls that no client made
   std::function<bool()> restore_;
 };
 

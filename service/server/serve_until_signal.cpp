@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-// What matters of it comes back as errors of ours.
+// Logs for debugging only: what matters of it comes back as errors of ours.
 void LogOfGrpc(gpr_log_func_args* entry) {
   spdlog::debug("gRPC {}:{}: {}", entry->file, entry->line, Excerpt(entry->message));
 }

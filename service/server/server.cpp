@@ -41,6 +41,7 @@
 #include "service/server/work_queue.hpp"
 #include "service/server/workloads_service.hpp"
 #include "service/wire/cluster_state.hpp"
+#include "service/wire/holds.hpp"
 
 namespace espalier {
 namespace {
@@ -213,7 +214,11 @@ class Server::Impl {
                        [this] { SetLoaded(states_.AnyLoaded()); }),
         hold_clock_(options.hold_clock != nullptr ? options.hold_clock
                                                   : std::make_shared<MachineHoldClock>()),
-        hold_expiry_(states_, *hold_clock_, calls_.memory()),
+        hold_expiry_(states_, *hold_clock_, calls_.memory(),
+                     [this](const std::string& name, const StateStore::Expired& expired) {
+                       RequestLog* const log = journal_->requests();
+                       if (log != nullptr) log->Expired(name, expired.position, expired.ids);
+                     }),
         placement_(calls_, states_, commits_, hold_expiry_, backend, options.gates,
                    options.named_gates),
         questions_(calls_, states_, backend, options.gates),
@@ -377,6 +382,34 @@ class Server::Impl {
     return *drained_;
   }
 
+  Result<StatePosition> AddHolds(const std::string& state_name, std::vector<Hold> holds) {
+    const auto store = states_.Find(state_name);
+    if (!store) return tl::unexpected(store.error());
+    const HoldClock::TimePoint now = hold_clock_->Now();
+    for (Hold& hold : holds) {
+      hold.made = now;
+      hold.expires = now + std::chrono::seconds(kLongestHold);
+    }
+    const auto placed = (*store)->PlaceHolds((*store)->Current()->position, std::move(holds));
+    if (!placed) return tl::unexpected(placed.error().error);
+    hold_expiry_.Expect(now + std::chrono::seconds(kLongestHold));
+    return *placed;
+  }
+
+  Result<StatePosition> ExpireHolds(const std::string& state_name,
+                                    const std::vector<std::string>& ids) {
+    const auto store = states_.Find(state_name);
+    if (!store) return tl::unexpected(store.error());
+    const HoldClock::TimePoint now = hold_clock_->Now();
+    if (const auto due = (*store)->ExtendHolds(ids, now, now); !due) {
+      return tl::unexpected(due.error().error);
+    }
+    StateStore::Expired expired;
+    const auto next = (*store)->ExpireHolds(now, WorkBudget::Unlimited(), &expired);
+    if (!next) return tl::unexpected(next.error());
+    return expired.position;
+  }
+
  private:
   v1::ServerInfoResponse Describe(const ServerOptions& options) const {
     v1::ServerInfoResponse info;
@@ -438,12 +471,22 @@ class Server::Impl {
     const std::string configuration =
         loaded.configuration == nullptr ? "" : loaded.configuration->configuration.json;
     StateChunks chunks(loaded.input, contents->workloads, name, configuration);
-    journal_->requests()->Restore(loaded.position, [&](grpc::ByteBuffer& bytes) {
+    RequestLog& log = *journal_->requests();
+    log.Restore(kLoadStateMethod, loaded.position, [&](grpc::ByteBuffer& bytes) {
       v1::LoadStateRequest chunk;
       const bool more = chunks.Next(chunk);
       bytes = ToBytes(chunk);
       return more;
     });
+    if (!loaded.holds.empty()) {
+      PagesOfHolds holds(loaded.position, loaded.holds, hold_clock_->Now(), true);
+      log.Restore(kListHoldsMethod, loaded.position, [&](grpc::ByteBuffer& bytes) {
+        v1::ListHoldsResponse page;
+        const bool more = holds.Next(page);
+        bytes = ToBytes(page);
+        return more;
+      });
+    }
     budget.Release(budget.charged() - before);
   }
 
@@ -555,6 +598,15 @@ const std::vector<std::string>& Server::addresses() const { return impl_->addres
 std::string Server::DescribeLimits() const { return impl_->DescribeLimits(); }
 
 std::string Server::metrics_address() const { return impl_->metrics_address(); }
+
+Result<StatePosition> Server::AddHolds(const std::string& state_name, std::vector<Hold> holds) {
+  return impl_->AddHolds(state_name, std::move(holds));
+}
+
+Result<StatePosition> Server::ExpireHolds(const std::string& state_name,
+                                          const std::vector<std::string>& ids) {
+  return impl_->ExpireHolds(state_name, ids);
+}
 
 bool Server::Drain(std::chrono::milliseconds patience) { return impl_->Drain(patience); }
 

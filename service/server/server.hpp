@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "host/engine/feature_gates.hpp"
+#include "host/live/hold.hpp"
+#include "host/live/state_position.hpp"
 #include "host/model/result.hpp"
 #include "service/server/call_journal.hpp"
 #include "service/server/capacity_shape.hpp"
@@ -80,6 +82,15 @@ class Server {
   // Returns HOST:PORT of the metrics in the same way; empty when there are none. They are served
   // until the server is destroyed.
   std::string metrics_address() const;
+
+  // Adds holds that a log says a state had; they last as long as a hold may. Returns the position
+  // that they lead to. Errors: kNotFound, kStale, kBadInput as of StateStore::PlaceHolds.
+  Result<StatePosition> AddHolds(const std::string& state_name, std::vector<Hold> holds);
+
+  // Lets holds expire now. Returns the position that their end leads to. Errors: kNotFound, kStale,
+  // kBadInput as of StateStore::ExtendHolds.
+  Result<StatePosition> ExpireHolds(const std::string& state_name,
+                                    const std::vector<std::string>& ids);
 
   // Reports "not serving", takes no more calls, lets those in flight finish for `patience` and
   // cancels the rest, whose computations stop at their next poll and are waited for a second more.

@@ -7,14 +7,13 @@
 #include "host/packing/flavor_state.hpp"
 #include "host/what_if/flavor_use.hpp"
 #include "service/backends/backends.hpp"
+#include "service/server/row_bytes.hpp"
 #include "service/server/unix_time.hpp"
 #include "service/wire/cluster_state.hpp"
 
 namespace espalier {
 namespace {
 
-// Bytes that a row of an answer takes besides its texts.
-constexpr std::int64_t kBytesOfStatusRow = 64;
 constexpr std::size_t kErrorBytes = 1024;
 
 Result<void> AddUse(const FlavorState& flavor, std::string_view name, WorkBudget& budget,
@@ -26,7 +25,7 @@ Result<void> AddUse(const FlavorState& flavor, std::string_view name, WorkBudget
   answer.set_nodes(snapshot.node_count());
   for (std::size_t i = 0; i < use.capacity.size(); ++i) {
     const std::string& resource = snapshot.resources()[i];
-    const std::int64_t bytes = kBytesOfStatusRow + std::ssize(resource);
+    const std::int64_t bytes = kBytesOfRow + std::ssize(resource);
     if (!budget.Charge(bytes) || !budget.ChargeAnswer(bytes)) return budget.Check();
     v1::ResourceUse& row = *answer.add_resources();
     row.set_resource(resource);
@@ -40,7 +39,7 @@ Result<void> AddUse(const FlavorState& flavor, std::string_view name, WorkBudget
     row.set_domains(level.domains);
     row.set_unused_domains(level.unused_domains);
     row.mutable_most_free()->Add(level.most_free.begin(), level.most_free.end());
-    const std::int64_t bytes = kBytesOfStatusRow + std::ssize(level.most_free) * 10;
+    const std::int64_t bytes = kBytesOfRow + std::ssize(level.most_free) * 10;
     if (!budget.Charge(bytes) || !budget.ChargeAnswer(bytes)) return budget.Check();
   }
   return {};
@@ -130,7 +129,7 @@ void ServerService::AddFiles(v1::ServerStatusResponse& response) const {
 
 Result<void> ServerService::AddState(const std::string& name, StateStore& store, bool with_use,
                                      WorkBudget& budget, v1::StateStatus& status) {
-  const std::int64_t bytes = kBytesOfStatusRow + std::ssize(name);
+  const std::int64_t bytes = kBytesOfRow + std::ssize(name);
   if (!budget.Charge(bytes) || !budget.ChargeAnswer(bytes)) return budget.Check();
   const auto checked = store.TryCurrentChecked(budget);
   if (!checked) return tl::unexpected(checked.error());

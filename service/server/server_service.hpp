@@ -22,7 +22,7 @@ namespace espalier {
 class ServerService final : public v1::Server::WithRawCallbackMethod_Info<
                                 v1::Server::WithRawCallbackMethod_Status<v1::Server::Service>> {
  public:
-  // Where values are read from; all must outlive the service.
+  // The objects that values are read from; all must outlive the service.
   struct Sources {
     const NamedStates& states;
     const WorkQueue& queue;

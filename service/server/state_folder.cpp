@@ -60,7 +60,7 @@ v1::RequestLogPiece PieceOf(const StateStore::Reading& reading, v1::RequestLogPi
   piece.set_call(-1);
   piece.set_method(kLoadStateMethod);
   piece.set_kind(kind);
-  *piece.mutable_restores() = ToProto(reading.position);
+  *piece.mutable_position() = ToProto(reading.position);
   return piece;
 }
 
@@ -129,7 +129,7 @@ class StateReader {
 
   Result<void> Take(const v1::RequestLogPiece& piece, std::string_view payload) {
     if (ended_) return BadInput("more follows the end of the state");
-    if (piece.method() != kLoadStateMethod || !piece.has_restores()) {
+    if (piece.method() != kLoadStateMethod || !piece.has_position()) {
       return BadInput("it is a log of requests and no state");
     }
     if (piece.kind() == v1::RequestLogPiece::KIND_END) return TakeEnd(piece);
@@ -168,7 +168,7 @@ class StateReader {
   Result<void> TakeEnd(const v1::RequestLogPiece& piece) {
     if (!piece.has_kept()) return BadInput("it is a log of requests and no state");
     ended_ = true;
-    saved_.known.position = FromProto(piece.restores());
+    saved_.known.position = FromProto(piece.position());
     if (saved_.known.position.epoch == 0 || saved_.known.position.generation == 0) {
       return BadInput("it does not say at which position the state was");
     }
@@ -204,7 +204,7 @@ Result<std::unique_ptr<StateFolder>> StateFolder::Open(const StateDirOptions& op
   if (!MakeFolder(options.folder + "/states")) {
     return CannotKeep(options.folder, std::strerror(errno));
   }
-  // What a write left behind, and whether writes are possible.
+  // A write may have left its file behind, and writes may not be possible.
   ::unlink(folder->Next().c_str());
   const int next = ::open(folder->Next().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (next < 0) return CannotKeep(options.folder, std::strerror(errno));

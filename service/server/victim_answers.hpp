@@ -1,4 +1,4 @@
-// Who must go for workloads to fit, workload by workload.
+// Answers who must go for workloads to fit, workload by workload.
 #pragma once
 
 #include <cstddef>

@@ -102,7 +102,8 @@ Result<void> WhatIfAnswers::Read(const v1::WhatIfRequest& request) {
   return CheckQuestions();
 }
 
-// What the state knows of admitted workloads is in it; what a caller says they use may not be.
+// Checks victims and changed nodes of each question. What the state knows of admitted workloads is
+// in it; what a caller says they use may not be.
 Result<void> WhatIfAnswers::CheckQuestions() const {
   std::vector<bool> known;
   for (const RunningWorkload& victim : victims_) {
@@ -209,7 +210,7 @@ Result<void> WhatIfAnswers::AnswerEach(std::size_t end, v1::WhatIfResponse& resp
     const WorkloadRequest& request = asked_.workloads[workload_of_[q]];
     WorkloadAnswer answer = engine.NominateOne(*state, request);
     if (!asked_.budget->Pause()) return asked_.budget->Check();
-    response.add_fits(answer.FirstFailure() == nullptr);
+    response.add_fits(Fits(answer));
     if (!placements_) continue;
     requests.push_back(request);
     answers.push_back(std::move(answer));

@@ -33,7 +33,7 @@ class WorkQueue {
     WorkBudget* budget = nullptr;  // must live until `done` is called; never null
     std::function<void()> run;     // computes; must not throw
     std::function<void()> done;    // called after `run` has ended and given up its turn
-    // When nobody waits for the task any more.
+    // The time from which nobody waits for the task any more.
     Clock::time_point deadline = Clock::time_point::max();
   };
 

@@ -24,7 +24,7 @@
 namespace espalier {
 namespace {
 
-// Which workloads are trees, and by which rules those are decided.
+// The workloads that are trees, and the rules by which those are decided.
 struct Profile {
   Trees trees = Trees::kNone;
   NestedProfile rules = NestedProfile::kEspalier;
@@ -79,7 +79,7 @@ class ResponseWriter {
       written.set_reason(nothing->reason);
     } else {
       const WorkloadAnswer& answer = planned_.answers[i];
-      const bool placed = answer.FirstFailure() == nullptr;
+      const bool placed = Fits(answer);
       written.set_outcome(placed ? v1::OBJECT_OUTCOME_PLACED : v1::OBJECT_OUTCOME_NOT_PLACED);
       if (planned_.verdicts[i]) written.set_verdict(ToProto(*planned_.verdicts[i]));
       if (placed) {
@@ -143,7 +143,8 @@ void WriteFindings(const ClusterRead& read, v1::PlaceObjectsResponse& response) 
   }
 }
 
-// In the order in which a request wants them decided.
+// Returns the workloads in the order in which a request wants them decided. Errors: kBadInput when
+// `is_nested` does not go with them.
 Result<std::vector<WorkloadRequest>> InOrder(const v1::PlaceNestedRequest& message,
                                              std::vector<NestedRequest> nested,
                                              std::vector<WorkloadRequest> flat) {
@@ -206,7 +207,7 @@ Result<void> CheckFlavors(const std::vector<NestedRequest>& nested,
   return {};
 }
 
-// What a call places with.
+// The settings and the state that a call places with.
 struct Placing {
   PlacementMode mode;
   Profile profile;

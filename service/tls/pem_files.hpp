@@ -8,14 +8,14 @@
 
 namespace espalier {
 
-// What a server or client shows to the other side.
+// The certificates that a server or client shows to the other side, with their key.
 struct PemIdentity {
   std::string certificates;  // its own first, then those that vouch for it
   std::string key;
   std::chrono::system_clock::time_point expires;  // its own certificate
 };
 
-// Whose signature the other side's certificate must have.
+// The authorities of which one must have signed the other side's certificate.
 struct PemAuthorities {
   std::string certificates;
   std::chrono::system_clock::time_point expires;  // the last of them

@@ -17,7 +17,7 @@
 namespace espalier {
 namespace {
 
-// How many of the pods of each domain an answer adds; domains are asked for in their order.
+// The numbers of pods of each domain that an answer adds; domains are asked for in their order.
 class AddedCounts {
  public:
   AddedCounts(const WorkloadRequest& request, const WorkloadAnswer& answer)

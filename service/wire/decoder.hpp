@@ -109,7 +109,7 @@ class Decoder {
   void Charge(std::int64_t bytes, const FieldPath& path);
 
  private:
-  // As many different maps as elements of one kind have, and a few more.
+  // The sets of keys to keep: as many as elements of one kind have different maps, and a few more.
   static constexpr std::size_t kKnownKeys = 4;
 
   void Keep(const FieldPath& path, const std::string& problem);

@@ -17,8 +17,8 @@ constexpr int kMostPodSets = 2;
 // The columns of a pod set that make its shape.
 constexpr int kShapeColumns = 7;
 
-// What a workload refers to in the tables of its message. Workloads with equal references have one
-// shape. The first entry: whether the leader stands first.
+// A workload's references into the tables of its message. Workloads with equal references have one
+// shape. The first entry says whether the leader stands first.
 using ShapeReferences = std::array<std::uint32_t, 1 + kMostPodSets * kShapeColumns>;
 constexpr std::size_t kRequestsEntry = 3;  // of the first pod set
 
@@ -56,7 +56,7 @@ class ShapeNumbers {
   std::vector<std::int32_t> last_;  // by row of requests: the shape that came last with it, or -1
 };
 
-// Whether no workload asks for what a gang cannot; of a message with sound columns.
+// Returns whether no workload of a message with sound columns asks for what a gang cannot.
 bool AsksForNoMore(const v1::WorkloadBatch& message) {
   return !message.has_trees() && message.updates().empty() && message.replacements().empty() &&
          message.assumed_usage().empty() && AllZero(message.simulate_empty()) &&
@@ -64,7 +64,8 @@ bool AsksForNoMore(const v1::WorkloadBatch& message) {
          AllZero(message.pod_set_previous_assignments());
 }
 
-// What FromProto checks besides the columns that make the shapes.
+// Returns whether a message is sound in what FromProto checks besides the columns that make the
+// shapes.
 bool IsSound(const v1::WorkloadBatch& message) {
   const auto known = [&](std::uint32_t reference) {
     return reference <= static_cast<std::uint32_t>(message.strings_size());

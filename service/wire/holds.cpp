@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "service/wire/cluster_state.hpp"
+#include "service/wire/types.hpp"
 
 namespace espalier {
 
@@ -19,6 +20,33 @@ void Fill(const Hold& hold, HoldClock::TimePoint now, bool usage, StringTable& s
   message.set_pods(PodSlotsOf(hold.usage));
   if (!usage) return;
   for (const FlavorLeafUsage& entry : hold.usage) Fill(entry, strings, *message.add_usage());
+}
+
+bool PagesOfHolds::Next(v1::ListHoldsResponse& page) {
+  constexpr std::size_t kMostElements = 2000;  // holds and leaves
+  *page.mutable_state() = ToProto(position_);
+  StringTable strings(page.mutable_strings());
+  for (std::size_t elements = 0; next_ < holds_.size() && elements < kMostElements;) {
+    const Hold& hold = *holds_[next_++];
+    Fill(hold, now_, usage_, strings, *page.add_holds());
+    elements += 1 + (usage_ ? hold.usage.size() : 0);
+  }
+  return next_ < holds_.size();
+}
+
+Result<void> AppendHolds(const v1::ListHoldsResponse& message, WorkBudget& budget,
+                         std::vector<Hold>& holds) {
+  Decoder decoder(message.strings(), budget);
+  for (int i = 0; i < message.holds_size(); ++i) {
+    const v1::Hold& from = message.holds(i);
+    Hold& hold = holds.emplace_back();
+    hold.id = from.id();
+    hold.workload = {from.namespace_(), from.name()};
+    hold.owner = from.owner();
+    AppendFromProto(from.usage(), FieldPath("holds", i), "usage", decoder, hold.usage);
+  }
+  if (!decoder.ok()) return tl::unexpected(decoder.error());
+  return {};
 }
 
 v1::LostHold ToProto(const LostHold& hold) {

@@ -22,7 +22,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-// As in the parser of protobuf.
+// The depth to which messages may be nested, as in the parser of protobuf.
 constexpr int kDeepest = 100;
 // Lists grow by doubling; an arena keeps what they have outgrown.
 constexpr std::int64_t kGrowth = 4;
@@ -31,7 +31,7 @@ constexpr std::int64_t kBytesOfUnknownField = 64;
 // The node of a map with a string as its key.
 constexpr std::int64_t kBytesOfMapEntry = 160;
 
-// What is known of the messages of a type before any of them is read.
+// A type of messages, by what is known before any of them is read.
 struct ScannedType {
   struct Field {
     bool known = false;

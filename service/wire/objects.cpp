@@ -40,6 +40,7 @@ Workload ObjectReader::Read(const v1::Workload& message, const FieldPath& path) 
                      0, decoder_);
   }
   workload.conditions = ReadList<Condition>(message.conditions(), path, "conditions");
+  DropWithdrawnAdmission(workload);
   workload.unhealthy_nodes = Texts(message.unhealthy_nodes(), path, "unhealthy_nodes");
   workload.reclaimable_pods =
       ReadList<ReclaimablePod>(message.reclaimable_pods(), path, "reclaimable_pods");

@@ -58,7 +58,7 @@ inline std::uint8_t* WriteVarint(std::uint32_t value, std::uint8_t* end) {
 // Gangs whose part of the columns one thread writes.
 constexpr std::size_t kGangsOfPart = 512;
 
-// What stands for the leaves of a flavor.
+// The numbers that stand for the leaves of a flavor.
 struct LeafNumbers {
   const FlavorSnapshot* flavor = nullptr;             // null: nothing is placed on it
   const std::vector<std::uint32_t>* named = nullptr;  // null: leaves go by their index

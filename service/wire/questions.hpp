@@ -43,7 +43,7 @@ void Write(const NamedAtlas::Row& row, v1::AtlasRow& message);
 Result<void> AppendFromProto(const v1::AtlasResponse& message, std::size_t requests,
                              NamedAtlas& atlas);
 
-// Which domains of a census are told.
+// The domains of a census that are told.
 enum class CensusDomains { kNone, kWithRoom, kAll };
 
 // Writes the levels that are wanted, none named: all, and their domains. The budget's error where

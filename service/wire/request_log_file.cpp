@@ -19,8 +19,8 @@ namespace {
 
 // The last digit is the version of the form.
 constexpr std::string_view kMagic = "ESPREQ 1";
-// In front of each record: the bytes of its head, those of its payload, and the CRC-32 of all but
-// itself; each 32 bits, the lowest byte first.
+// The bytes in front of each record: the size of its head, that of its payload, and the CRC-32 of
+// all but itself; each 32 bits, the lowest byte first.
 constexpr std::size_t kFrame = 12;
 
 void PutNumber(std::uint32_t number, char* to) {

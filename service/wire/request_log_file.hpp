@@ -18,6 +18,10 @@ namespace espalier {
 // The method whose pieces hold a whole state, in request logs and in kept states.
 inline constexpr const char* kLoadStateMethod = "espalier.v1.ClusterState/LoadState";
 
+// The methods of what a request log says of holds (RequestLogPiece.position).
+inline constexpr const char* kListHoldsMethod = "espalier.v1.Placement/ListHolds";
+inline constexpr const char* kReleaseHoldsMethod = "espalier.v1.Placement/ReleaseHolds";
+
 inline constexpr const char* kRequestLogSuffix = ".requests";
 
 // A file of a request log that is being written.

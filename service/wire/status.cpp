@@ -13,7 +13,7 @@ namespace {
 // A status travels in headers, of which clients take 8 KiB.
 constexpr std::size_t kMaxStatusBytes = 4096;
 
-// What the service itself answers comes first: a class maps to its first code.
+// The codes with which the service itself answers come first: a class maps to its first code.
 constexpr std::array kCodes = {
     std::pair{ErrorClass::kBadInput, grpc::StatusCode::INVALID_ARGUMENT},
     std::pair{ErrorClass::kNotFound, grpc::StatusCode::NOT_FOUND},

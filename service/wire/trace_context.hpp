@@ -1,4 +1,4 @@
-// Where a call stands in a trace (W3C Trace Context).
+// Reads where a call stands in a trace (W3C Trace Context).
 #pragma once
 
 #include <string>

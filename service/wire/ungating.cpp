@@ -9,7 +9,7 @@
 namespace espalier {
 namespace {
 
-// Where each pod is; of two of one name the first.
+// Returns the position of each pod; of two of one name that of the first.
 std::map<ObjectKey, std::uint32_t> Positions(std::span<const Pod> pods) {
   std::map<ObjectKey, std::uint32_t> positions;
   for (std::size_t i = 0; i < pods.size(); ++i) {

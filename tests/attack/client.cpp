@@ -131,14 +131,14 @@ void OpenStream::Close() {
 }
 
 Reply OpenStream::Finish() {
-  grpc::ByteBuffer response;
-  call_->Read(&response, nullptr);
-  Next();
   Reply reply;
+  grpc::ByteBuffer response;
+  for (call_->Read(&response, nullptr); Next(); call_->Read(&response, nullptr)) {
+    reply.bytes = ToString(response);
+  }
   call_->Finish(&reply.status, nullptr);
   Next();
   finished_ = true;
-  reply.bytes = ToString(response);
   return reply;
 }
 
@@ -207,14 +207,21 @@ v1::GetStateSummaryResponse Client::Summary() {
   return reply.As<v1::GetStateSummaryResponse>();
 }
 
-Bystander::Bystander(const std::string& address) : client_(address), thread_([this] { Run(); }) {}
+Bystander::Bystander(const std::string& address, const std::string& state_name)
+    : client_(address), state_name_(state_name), thread_([this] { Run(); }) {}
 
 void Bystander::Run() {
-  const std::string request = Gangs({.gangs = 1, .pods = 1}).SerializeAsString();
+  v1::PlaceRequest request = Gangs({.gangs = 1, .pods = 1});
+  request.set_state_name(state_name_);
+  std::string first;
   while (true) {
     const Reply reply = client_.Call(kPlace, request);
     const std::lock_guard lock(mutex_);
     if (!reply.ok()) failure_ = reply.Text();
+    if (!state_name_.empty()) {
+      if (first.empty()) first = reply.bytes;
+      if (reply.ok() && reply.bytes != first) failure_ = "another answer than before";
+    }
     ++answers_;
     changed_.notify_all();
     if (stop_ || !failure_.empty()) return;

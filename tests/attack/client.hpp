@@ -95,7 +95,8 @@ class OpenStream {
   bool Write(const std::string& message);
   bool Write(const AsGzip& message);
   void Close();
-  // Waits for the server to end the stream, which it does by itself only if it must.
+  // Waits for the server to end the stream, which it does by itself only if it must. Of several
+  // messages the reply has the last.
   Reply Finish();
 
  private:
@@ -149,7 +150,9 @@ class Client {
 // Places a gang of one pod again and again, beside whatever else the server is asked.
 class Bystander {
  public:
-  explicit Bystander(const std::string& address);
+  // Asks about the state of a name, which nobody changes, and expects the same answer each time;
+  // or, without a name, any answer.
+  explicit Bystander(const std::string& address, const std::string& state_name = "");
   ~Bystander() { Stop(); }
   Bystander(const Bystander&) = delete;
   Bystander& operator=(const Bystander&) = delete;
@@ -163,6 +166,7 @@ class Bystander {
   void Run();
 
   Client client_;
+  const std::string state_name_;
   std::mutex mutex_;  // guards the three below
   std::condition_variable changed_;
   int answers_ = 0;

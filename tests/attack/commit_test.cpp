@@ -4,10 +4,10 @@
 #include "tests/attack/client.hpp"
 #include "tests/attack/messages.hpp"
 
-namespace espalier::attack {
+namespace espalier::attack::commit_test {
 namespace {
 
-// Whether `pods` pods of 4 cpu find room, anywhere.
+// Returns whether `pods` pods of 4 cpu find room, anywhere.
 bool HasRoomFor(Client& client, int pods) {
   const Reply reply = client.Call(kPlace, Gangs({.pods = pods}));
   EXPECT_TRUE(reply.ok()) << reply.Text();
@@ -127,4 +127,4 @@ TEST_F(Commits, AreRepeatedWithATokenUntilTheAnswerComes) {
 }
 
 }  // namespace
-}  // namespace espalier::attack
+}  // namespace espalier::attack::commit_test

@@ -1,4 +1,4 @@
-// Who the clients of an encrypted server are, and what they may do.
+// Declares who the clients of an encrypted server are, and what they may do.
 #pragma once
 
 #include <memory>

@@ -8,7 +8,7 @@
 #include "tests/attack/http2.hpp"
 #include "tests/attack/messages.hpp"
 
-namespace espalier::attack {
+namespace espalier::attack::load_state_test {
 namespace {
 
 constexpr int kChunks = 10;
@@ -220,7 +220,7 @@ TEST_P(Undecodable, IsAnInvalidArgumentInEveryCall) {
   client.Load(Cluster(16));
   for (const char* method : kUnaryMethods) {
     std::string message = SoundRequest(method);
-    // Of a message without fields too: one that nobody knows.
+    // A message without fields gets one that nobody knows, so that it can be spoilt too.
     if (message.empty()) message = "\x7a\x02xx";
     GetParam().spoil(message);
     const Reply reply = client.Call(method, message);
@@ -254,4 +254,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& param_info) { return std::string(param_info.param.name); });
 
 }  // namespace
-}  // namespace espalier::attack
+}  // namespace espalier::attack::load_state_test

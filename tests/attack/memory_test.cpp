@@ -1,12 +1,17 @@
 // Small messages that ask for a lot of memory: the server stays within what it was told to use, and
 // others are answered meanwhile.
+#include <chrono>
+#include <thread>
+
 #include <gtest/gtest.h>
 
+#include "espalier/v1/server.pb.h"
 #include "tests/attack/client.hpp"
 #include "tests/attack/http2.hpp"
 #include "tests/attack/messages.hpp"
+#include "tests/attack/sound_questions.hpp"
 
-namespace espalier::attack {
+namespace espalier::attack::memory_test {
 namespace {
 
 // An attack on a server, beside which another client is answered.
@@ -26,6 +31,24 @@ class MemoryAttack : public testing::Test {
   // Either answered or refused for its size.
   static void ExpectBounded(const Reply& reply) {
     EXPECT_TRUE(reply.ok() || reply.code() == grpc::RESOURCE_EXHAUSTED) << reply.Text();
+  }
+
+  // Asks what is either answered or refused for its size, and waits until the memory that it held
+  // is given back, a moment after the answer.
+  void ExpectBoundedAndGivenBack(const std::string& method, const v1::PlaceRequest& request) {
+    const std::int64_t before = HeldBytes();
+    ExpectBounded(client_->Call(method, request));
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (HeldBytes() > before + kMiB && std::chrono::steady_clock::now() < end) {
+      std::this_thread::yield();
+    }
+    EXPECT_LE(HeldBytes(), before + kMiB) << "with the calls of the bystander";
+  }
+
+  std::int64_t HeldBytes() {
+    return client_->Call(kServerStatus, std::string())
+        .As<v1::ServerStatusResponse>()
+        .memory_held_bytes();
   }
 
   void TearDown() override {
@@ -53,6 +76,23 @@ TEST_F(MemoryAttack, OfManyGangsOfManyPods) {
 TEST_F(MemoryAttack, OfManyReplacementsInOneAssignment) {
   Start(10'000, {.all = 1024 * kMiB, .call = 512 * kMiB});
   ExpectBounded(client_->Call(kReplace, Replacements(1000, 10'000)));
+}
+
+TEST_F(MemoryAttack, OfOneWorkloadOfManyPodSets) {
+  Start(1000, {.all = 256 * kMiB, .call = 64 * kMiB});
+  for (const int pod_sets : {4000, 40'000}) {
+    ExpectBoundedAndGivenBack(kPlace, WorkloadWithPodSets(pod_sets));
+    ExpectBoundedAndGivenBack(kPlace, WorkloadInGroups(pod_sets));
+  }
+}
+
+TEST_F(MemoryAttack, OfOneWorkloadOfManyPreviousAssignments) {
+  Start(1000, {.all = 256 * kMiB, .call = 64 * kMiB});
+  for (const char* method : {kPlace, kReplace}) {
+    ExpectBoundedAndGivenBack(method, WorkloadThatGrows(40'000, 1));
+    ExpectBoundedAndGivenBack(method, WorkloadThatGrows(4000, 1000));
+    ExpectBoundedAndGivenBack(method, WorkloadThatGrows(40'000, 1000));
+  }
 }
 
 TEST_F(MemoryAttack, OfManyFlavorsOfAllNodes) {
@@ -115,4 +155,4 @@ TEST_F(MemoryAttack, OfBigCallsLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace espalier::attack
+}  // namespace espalier::attack::memory_test

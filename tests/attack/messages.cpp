@@ -118,7 +118,7 @@ class BatchWriter {
   void EndWorkload() {
     batch_.add_pod_set_offsets(static_cast<std::uint32_t>(batch_.pod_set_names_size()));
   }
-  // What all pod sets ask of the topology; an empty level: anything.
+  // Adds the topology request of all pod sets; an empty level: anything.
   void Topology(const std::string& level) {
     v1::TopologyRequest& topology = *batch_.add_topology_requests();
     if (level.empty()) {
@@ -232,6 +232,34 @@ v1::PlaceRequest WorkloadWithPodSets(int pod_sets) {
     writer.PodSet(writer.String(fmt::format("pod-set-{}", i)), 1, resources);
   }
   writer.EndWorkload();
+  return request;
+}
+
+v1::PlaceRequest WorkloadInGroups(int pod_sets) {
+  v1::PlaceRequest request = WorkloadWithPodSets(pod_sets);
+  v1::WorkloadBatch& batch = *request.mutable_workloads();
+  std::uint32_t group = 0;
+  for (int i = 0; i < pod_sets; ++i) {
+    if (i % 2 == 0) group = Add(*batch.mutable_strings(), fmt::format("group-{}", i / 2));
+    batch.add_pod_set_groups(group);
+  }
+  return request;
+}
+
+v1::PlaceRequest WorkloadThatGrows(int pod_sets, int domains) {
+  v1::PlaceRequest request = WorkloadWithPodSets(pod_sets);
+  (*request.mutable_feature_gates())["ElasticJobsViaWorkloadSlicesWithTAS"] = true;
+  v1::WorkloadBatch& batch = *request.mutable_workloads();
+  v1::TopologyAssignment& assignment = *batch.add_assignments();
+  assignment.add_levels(Add(*batch.mutable_strings(), kHostname));
+  for (int i = 0; i < domains; ++i) {
+    assignment.add_values(Add(*batch.mutable_strings(), HostName(i)));
+    assignment.add_counts(1);
+  }
+  for (int i = 0; i < pod_sets; ++i) {
+    batch.set_pod_set_counts(i, domains + 1);
+    batch.add_pod_set_previous_assignments(1);
+  }
   return request;
 }
 

@@ -40,6 +40,11 @@ v1::PlaceRequest GangWithAffinity(const std::string& key, int values);
 v1::PlaceRequest GangWithResources(int resources);
 // Returns one workload of so many pod sets of one pod.
 v1::PlaceRequest WorkloadWithPodSets(int pod_sets);
+// Returns the same, two and two of them in a group.
+v1::PlaceRequest WorkloadInGroups(int pod_sets);
+// Returns one workload whose pod sets each had a pod on every one of so many hosts and get one
+// more.
+v1::PlaceRequest WorkloadThatGrows(int pod_sets, int domains);
 // Replacements in one assignment of `domains` hosts, the first of which failed.
 v1::PlaceRequest Replacements(int workloads, int domains);
 

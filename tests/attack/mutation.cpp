@@ -4,13 +4,11 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <vector>
+#include <stdexcept>
 
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/dynamic_message.h>
 #include <google/protobuf/message.h>
-
-#include "espalier/v1/holds.pb.h"
-#include "tests/attack/client.hpp"
-#include "tests/attack/messages.hpp"
 
 namespace espalier::attack {
 namespace {
@@ -19,17 +17,15 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
+// `method` is a path, as "/espalier.v1.Placement/Place".
 std::unique_ptr<Message> NewRequest(const std::string& method) {
-  if (method == kLoadState) return std::make_unique<v1::LoadStateRequest>();
-  if (method == kUpdateState) return std::make_unique<v1::UpdateStateRequest>();
-  if (method == kListLeaves) return std::make_unique<v1::ListLeavesRequest>();
-  if (method == kCycle) return std::make_unique<v1::CycleRequest>();
-  if (method == kUngate) return std::make_unique<v1::UngateRequest>();
-  if (method == kGetStateSummary) return std::make_unique<v1::GetStateSummaryRequest>();
-  if (method == kConfirmHolds) return std::make_unique<v1::ConfirmHoldsRequest>();
-  if (method == kReleaseHolds) return std::make_unique<v1::ReleaseHoldsRequest>();
-  if (method == kExtendHolds) return std::make_unique<v1::ExtendHoldsRequest>();
-  return std::make_unique<v1::PlaceRequest>();
+  std::string name = method.substr(1);
+  std::ranges::replace(name, '/', '.');
+  const auto* found = google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(name);
+  if (found == nullptr) throw std::invalid_argument(method);
+  const Message* prototype =
+      google::protobuf::MessageFactory::generated_factory()->GetPrototype(found->input_type());
+  return std::unique_ptr<Message>(prototype->New());
 }
 
 std::size_t Below(std::size_t limit, Random& random) { return random() % limit; }

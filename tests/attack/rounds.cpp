@@ -18,6 +18,7 @@
 #include "tests/attack/identities.hpp"
 #include "tests/attack/messages.hpp"
 #include "tests/attack/mutation.hpp"
+#include "tests/attack/sound_questions.hpp"
 
 namespace espalier::attack {
 namespace {
@@ -25,7 +26,7 @@ namespace {
 constexpr int kSmallCluster = 64;
 constexpr int kPodsPerHost = 2;  // of 4 cpu
 
-// What a server answers that has just loaded a cluster, without what changes from load to load.
+// Returns what a server answers that has just loaded a cluster, but for what changes with loads.
 std::string AnswerToASoundRequest(Client& client) {
   v1::LoadStateRequest nothing;  // which no hold outlives
   nothing.mutable_end();
@@ -237,21 +238,29 @@ Problems MutationRound(std::uint64_t seed, int calls) {
   ServerProcess server(flags, {.all = 512 * kMiB, .call = 256 * kMiB});
   Client owner(server.tcp_address(), identities.Owner());
   Client guest(server.tcp_address(), identities.Guest());
+  auto others = Cluster(kSmallCluster);
+  others.front().set_state_name("others");
+  owner.Load(others);
+  Bystander bystander(server.address(), "others");
   const std::string before = AnswerToASoundRequest(owner);
   std::string hold = MakeHold(owner);
   std::vector<std::string> methods(std::begin(kUnaryMethods), std::end(kUnaryMethods));
   methods.insert(methods.end(), std::begin(kHoldMethods), std::end(kHoldMethods));
+  methods.insert(methods.end(), std::begin(kQuestions), std::end(kQuestions));
   methods.emplace_back(kLoadState);
   for (int i = 0; i < calls; ++i) {
     const std::string& method = methods[random() % methods.size()];
     const bool of_hold = std::ranges::find(kHoldMethods, method) != std::end(kHoldMethods);
-    const std::string request =
-        Mutated(method, of_hold ? SoundHoldRequest(method, hold) : SoundRequest(method), random);
+    const bool is_question = std::ranges::find(kQuestions, method) != std::end(kQuestions);
+    const std::string sound = of_hold       ? SoundHoldRequest(method, hold)
+                              : is_question ? SoundQuestion(method)
+                                            : SoundRequest(method);
+    const std::string request = Mutated(method, sound, random);
     const bool by_guest = random() % 4 == 0;
     Client& client = by_guest ? guest : owner;
-    const Reply reply = method == kLoadState
-                            ? client.Stream(method, std::vector<std::string>{request})
-                            : client.Call(method, request);
+    const bool is_stream = is_question || method == kLoadState;
+    const Reply reply = is_stream ? client.Stream(method, std::vector<std::string>{request})
+                                  : client.Call(method, request);
     const bool known =
         reply.ok() || reply.code() == grpc::INVALID_ARGUMENT || reply.code() == grpc::NOT_FOUND ||
         reply.code() == grpc::FAILED_PRECONDITION || reply.code() == grpc::RESOURCE_EXHAUSTED ||
@@ -263,6 +272,9 @@ Problems MutationRound(std::uint64_t seed, int calls) {
       return {fmt::format("call {}: a guest was let into {}", i, method)};
     }
     if (i % 50 != 49) continue;
+    if (!bystander.AnsweredOnceMore()) {
+      return {fmt::format("before call {} another client got {}", i, bystander.Stop())};
+    }
     if (AnswerToASoundRequest(owner) != before) {
       return {fmt::format("after call {} a sound request is answered otherwise", i)};
     }
@@ -272,6 +284,8 @@ Problems MutationRound(std::uint64_t seed, int calls) {
   if (!server.StayedWithinItsMemory()) {
     return {fmt::format("{} MiB were resident", server.PeakBytes() / kMiB)};
   }
+  const std::string failure = bystander.Stop();
+  if (!failure.empty()) return {"another client got " + failure};
   return {};
 }
 

@@ -8,10 +8,11 @@
 
 namespace espalier::attack {
 
-// What was found wrong, a sentence each.
+// Faults that were found, a sentence each.
 using Problems = std::vector<std::string>;
 
-// Sends mutated requests of every method. The server has to answer each, and afterwards as before.
+// Sends mutated requests of methods of every service. The server has to answer each, another client
+// meanwhile, and afterwards as before.
 Problems MutationRound(std::uint64_t seed, int calls);
 
 // Kills a server so many times under clients that commit. Nothing may be booked twice in the life

@@ -13,18 +13,18 @@
 namespace espalier::attack {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-// Whether a sanitizer is built in, which uses memory of its own without bound.
+// True where a sanitizer is built in, which uses memory of its own without bound.
 #if defined(ESPALIER_SANITIZED)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
-// How long anything may take before a test gives up; far above what it takes.
+// The longest that anything may take before a test gives up; far above what it takes.
 constexpr auto kPatience = std::chrono::seconds(60);
 // The same for computing to end that nobody waits for; what is given up takes longer by itself.
 constexpr auto kIdlePatience = std::chrono::seconds(15);
 
-// What a server is told to use at most, in bytes.
+// Limits of the memory that a server is told to use, in bytes.
 struct ServerMemory {
   std::int64_t all = 1024 * kMiB;
   std::int64_t call = 512 * kMiB;

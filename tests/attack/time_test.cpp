@@ -5,7 +5,7 @@
 #include "tests/attack/messages.hpp"
 #include "tests/server/health_client.hpp"
 
-namespace espalier::attack {
+namespace espalier::attack::time_test {
 namespace {
 
 // A call of minutes on as many nodes as a state may have.
@@ -130,4 +130,4 @@ TEST_F(BesideTwoGiants, HealthIsTold) {
 }
 
 }  // namespace
-}  // namespace espalier::attack
+}  // namespace espalier::attack::time_test

@@ -9,7 +9,7 @@
 #include "host/packing/flavor_state.hpp"
 #include "tests/bench/small_scenarios.hpp"
 
-namespace espalier {
+namespace espalier::answer_checks_test {
 namespace {
 
 using testing::Contains;
@@ -150,4 +150,4 @@ TEST(Digest, IsSha256AndSeesEveryChange) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::answer_checks_test

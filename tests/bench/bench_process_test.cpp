@@ -13,7 +13,7 @@
 #include "tests/cli/process.hpp"
 #include "tests/sanitizers.hpp"
 
-namespace espalier {
+namespace espalier::bench_process_test {
 namespace {
 
 using testing::HasSubstr;
@@ -74,7 +74,7 @@ std::vector<std::map<std::string, std::int64_t>> PlacedPods(const std::string& j
   return all;
 }
 
-// What the scenario's own columns answer.
+// Returns the pods of each gang by leaf, as the scenario's own columns answer.
 std::vector<std::map<std::string, std::int64_t>> ExpectedPods(const Scenario& scenario) {
   const LoadedScenario loaded = LoadSmall(scenario);
   ClusterState state = loaded.state.Clone();
@@ -226,4 +226,4 @@ TEST(BenchProcess, WrongNamesAreAWrongCommandLine) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bench_process_test

@@ -11,7 +11,7 @@
 #include "bench/scenarios/splitmix64.hpp"
 #include "bench/scenarios/topologies.hpp"
 
-namespace espalier {
+namespace espalier::generators_test {
 namespace {
 
 BenchCluster Make(const TopologyChoice& choice) {
@@ -240,4 +240,4 @@ TEST(Prefill, FillsToItsShareAndNoNodeTooFar) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::generators_test

@@ -6,7 +6,7 @@
 
 #include "bench/scenarios/floors.hpp"
 
-namespace espalier {
+namespace espalier::measure_test {
 namespace {
 
 TEST(Percentile, IsAMeasuredValueByNearestRank) {
@@ -104,4 +104,4 @@ TEST(Floors, CountingLoopCounts) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::measure_test

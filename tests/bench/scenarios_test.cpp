@@ -12,7 +12,7 @@
 #include "fallback_cpu/nested_cpu.hpp"
 #include "tests/bench/small_scenarios.hpp"
 
-namespace espalier {
+namespace espalier::scenarios_test {
 namespace {
 
 using testing::Contains;
@@ -210,4 +210,4 @@ TEST(RunScenario, AtlasesAreHeldAgainstCountingAndPlacing) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::scenarios_test

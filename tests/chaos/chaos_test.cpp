@@ -4,7 +4,7 @@
 
 #include "tests/chaos/round.hpp"
 
-namespace espalier::chaos {
+namespace espalier::chaos::chaos_test {
 namespace {
 
 TEST(Chaos, LosesNothingAndBooksNothingTwice) {
@@ -22,4 +22,4 @@ TEST(Chaos, LosesNothingAndBooksNothingTwice) {
 }
 
 }  // namespace
-}  // namespace espalier::chaos
+}  // namespace espalier::chaos::chaos_test

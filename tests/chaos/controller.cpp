@@ -54,10 +54,11 @@ v1::PlaceRequest PlaceMessage(const std::vector<WorkloadRequest>& requests) {
   return message;
 }
 
-// Whether nobody knows what became of the call.
+// Returns whether the server gave no answer, so that the call is to be made again: who made it does
+// not know what became of it, or was sent away as its deadline was near.
 bool IsUnknown(const Reply& reply) {
   return reply.code() == grpc::UNAVAILABLE || reply.code() == grpc::DEADLINE_EXCEEDED ||
-         reply.code() == grpc::CANCELLED;
+         reply.code() == grpc::CANCELLED || reply.code() == grpc::RESOURCE_EXHAUSTED;
 }
 
 AdmittedUsage UsageOf(const Held& held) {
@@ -216,9 +217,12 @@ void Controller::CheckEnd(const char* method, const Reply& reply, std::int64_t l
   if (cancelled) arena_.tally.Add(&Counts::vanished);
   if (reply.ok()) return;
   bool fine = std::ranges::find(allowed, reply.code()) != allowed.end();
-  // A dead server answers nobody; a living one that is waited for answers.
+  // A dead server answers nobody; a living one that is waited for answers, and sends away only who
+  // would be answered too late.
   if (reply.code() == grpc::UNAVAILABLE) fine = !arena_.server.IsUp(life);
-  if (reply.code() == grpc::DEADLINE_EXCEEDED) fine = !patient;
+  if (reply.code() == grpc::DEADLINE_EXCEEDED || reply.code() == grpc::RESOURCE_EXHAUSTED) {
+    fine = !patient;
+  }
   if (reply.code() == grpc::CANCELLED) fine = cancelled;
   if (reply.code() == grpc::UNAVAILABLE) client_.reset();
   if (fine) return;
@@ -661,7 +665,7 @@ void Controller::TakeOver() {
     held.id = hold.id();
     held.epoch = position.epoch;
     held.request.key = {hold.namespace_(), hold.name()};
-    // Of its usage and its seconds nothing is known here.
+    // Neither its usage nor its seconds are known here.
     held.earliest_end = std::chrono::steady_clock::now();
   }
   takes_over_ = false;
@@ -669,7 +673,7 @@ void Controller::TakeOver() {
   lost_.clear();
 }
 
-// As docs/api.md, "Holds", says of a restart.
+// Reports the holds that a restart lost, as docs/api.md, "Holds", says.
 void Controller::Remake() {
   const std::vector<Held> lost = std::exchange(lost_, {});
   for (const Held& held : lost) {

@@ -34,7 +34,7 @@ class AnswersByPosition {
   std::map<std::tuple<std::uint64_t, std::uint64_t, int>, std::string> answers_;
 };
 
-// What controllers of one server share.
+// Holds what the controllers of one server share.
 struct Arena {
   explicit Arena(const std::string& log_folder) : server(log_folder) {}
 

@@ -1,4 +1,4 @@
-// What happened in a run of chaos, and what was found wrong.
+// Declares the counts of what happened in a run of chaos, and of what was found wrong.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Counts {
   std::int64_t certificates = 0;  // that took the place of the server's
   std::int64_t half_open = 0;     // streams that never end, and answers that nobody reads
   std::int64_t vanished = 0;      // clients, and calls that were taken back
-  // What was asked.
+  // Calls and checks.
   std::int64_t calls = 0;
   std::int64_t loads = 0;
   std::int64_t updates = 0;
@@ -27,7 +27,7 @@ struct Counts {
   std::int64_t ended = 0;   // holds that expired or lost a node
   std::int64_t remade = 0;  // holds of a server that was killed, reported as usage of the next one
   std::int64_t checks = 0;  // of a quiet server against a fresh engine
-  // What must not be.
+  // Faults of the server; all of them must be 0.
   std::int64_t wrong = 0;  // contents, answers, codes
   std::int64_t double_booked = 0;
   std::int64_t lost = 0;  // confirmed workloads and live holds that the server does not have

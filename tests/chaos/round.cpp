@@ -154,7 +154,7 @@ std::optional<std::set<std::string>> ReadWorkloads(Controller& checker,
   return names;
 }
 
-// What a quiet server says at one position.
+// The answers of a quiet server at one position.
 struct Said {
   StatePosition position;
   std::vector<v1::Hold> holds;

@@ -202,7 +202,7 @@ void World::CheckBookings(std::uint64_t current, Tally& tally) {
   const std::lock_guard lock(mutex_);
   const Resources capacity = CapacityOfHost();
   for (auto& [epoch, bookings] : bookings_) {
-    // What begins and ends with each generation; what ends makes room for what begins.
+    // Bookings that begin or end with each generation; an end makes room for what begins.
     std::map<std::uint64_t, std::vector<std::pair<int, const Booking*>>> changes;
     for (const auto& [name, booking] : bookings) {
       if (booking.until <= booking.from) continue;

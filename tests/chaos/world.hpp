@@ -1,5 +1,5 @@
-// What is true of a cluster, whatever a server knows of it: what controllers would find at the API
-// server. And, by the generations that a server named, who had which room when.
+// Declares what is true of a cluster, whatever a server knows of it (what controllers would find at
+// the API server), and, by the generations that a server named, who had which room when.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::brace_text_test {
 namespace {
 
 struct Case {
@@ -42,4 +42,4 @@ TEST(BraceText, LeavesOutWhatIsBeyondTheLimit) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::brace_text_test

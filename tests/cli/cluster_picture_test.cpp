@@ -8,7 +8,7 @@
 
 #include "service/cli/reports/amount_text.hpp"
 
-namespace espalier {
+namespace espalier::cluster_picture_test {
 namespace {
 
 constexpr const char* kGpu = "nvidia.com/gpu";
@@ -128,4 +128,4 @@ TEST(AmountsText, HasUnitsThatPeopleRead) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cluster_picture_test

@@ -1,4 +1,4 @@
-// Where the input files of tests of the command are.
+// Names the folders with the input files of tests of the command.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::domain_text_test {
 namespace {
 
 using testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(TopologyNames, KeepsKeysWhoseShortNamesAreEqual) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::domain_text_test

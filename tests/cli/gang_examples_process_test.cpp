@@ -9,7 +9,7 @@
 #include "tests/cli/gang_files.hpp"
 #include "tests/cli/process.hpp"
 
-namespace espalier {
+namespace espalier::gang_examples_process_test {
 namespace {
 
 using testing::HasSubstr;
@@ -98,7 +98,7 @@ std::string LastLine(const std::string& text) {
   return text.substr(text.rfind('\n', text.size() - 2) + 1);
 }
 
-// What is understood, and where it goes; long tables by their last line.
+// Returns how the input is read, and where its pods go; of a long table the last line alone.
 std::string Answer(const std::string& title, const std::string& input) {
   constexpr std::ptrdiff_t kMostLines = 16;
   const ProcessResult model = RunEspalier({"place", "-", "--show-model"}, input);
@@ -266,4 +266,4 @@ TEST(LargestSize, IsAskedOfWhatIf) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::gang_examples_process_test

@@ -5,7 +5,7 @@
 #include "tests/cli/process.hpp"
 #include "tests/sanitizers.hpp"
 
-namespace espalier {
+namespace espalier::hostile_input_test {
 namespace {
 
 using testing::AllOf;
@@ -76,4 +76,4 @@ TEST(MaxInput, TakesUnits) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::hostile_input_test

@@ -1,10 +1,10 @@
-// What becomes of a command whose results cannot be written.
+// Tests what becomes of a command whose results cannot be written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/cli/process.hpp"
 
-namespace espalier {
+namespace espalier::lost_output_test {
 namespace {
 
 using testing::HasSubstr;
@@ -50,7 +50,7 @@ TEST_P(LostOutput, WhenClosedIsExitCodeFour) {
   EXPECT_THAT(result.errors, HasSubstr("espalier: standard output cannot be written: "));
 }
 
-// As with any filter: the shell sees 128 + SIGPIPE, also where whoever started it ignores SIGPIPE.
+// The shell sees 128 + SIGPIPE, as of any filter, also where whoever started it ignores SIGPIPE.
 TEST_P(LostOutput, OnAClosedPipeEndsQuietly) {
   constexpr const char* kUntilClosed = "(trap '' PIPE; while printf x 2>&-; do :; done); ";
   for (const char* before : {"", "trap '' PIPE; "}) {
@@ -93,4 +93,4 @@ TEST(ClosedDescriptors, StayClosed) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::lost_output_test

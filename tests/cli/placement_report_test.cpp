@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::placement_report_test {
 namespace {
 
 using testing::HasSubstr;
@@ -168,7 +168,7 @@ TEST_F(PlacementReportTest, ReasonJoinsAllFailedPodSets) {  // R18.8
             "couldn't assign flavors to pod set main: no room");
 }
 
-// Whose answers are looked up by name.
+// Answers are looked up by name: the time must not grow with the square of the pod sets.
 TEST_F(PlacementReportTest, TakesAsLongAsItHasPodSets) {
   std::vector<PodSetRequest> pod_sets(100'000, Main());
   WorkloadAnswer answer;
@@ -185,4 +185,4 @@ TEST_F(PlacementReportTest, TakesAsLongAsItHasPodSets) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::placement_report_test

@@ -7,7 +7,7 @@
 
 #include "tests/cli/process.hpp"
 
-namespace espalier {
+namespace espalier::replay_process_test {
 namespace {
 
 using testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST_F(ReplayProcess, RefusesWhatIsNoLog) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::replay_process_test

@@ -10,7 +10,7 @@
 #include "tests/cli/data_folders.hpp"
 #include "tests/cli/process.hpp"
 
-namespace espalier {
+namespace espalier::serve_process_test {
 namespace {
 
 TEST(ServeProcess, AnswersWithTheSameBytesAsALocalRun) {
@@ -241,4 +241,4 @@ TEST(ServeProcess, RefusesAnAddressThatIsTaken) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::serve_process_test

@@ -6,7 +6,7 @@
 
 #include "tests/cli/process.hpp"
 
-namespace espalier {
+namespace espalier::snapshot_process_test {
 namespace {
 
 using testing::AllOf;
@@ -77,7 +77,7 @@ TEST(Snapshot, RefusesWhatIsNotJsonWhenItHidesNames) {
               HasSubstr("it is not valid JSON: line 1, column 10: List is not a JSON value"));
 }
 
-// What describes gangs means the same without names.
+// Objects that describe gangs mean the same without names.
 TEST(Snapshot, GangsWithoutNamesAreUnderstoodAsWithThem) {
   const std::string stand_in =
       "case $2 in workload.scheduling) cat <<'E'\n"
@@ -252,4 +252,4 @@ TEST(Snapshot, WithoutNamesDecidesAsWithThem) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::snapshot_process_test

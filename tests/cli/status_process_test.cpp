@@ -6,7 +6,7 @@
 
 #include "tests/cli/process.hpp"
 
-namespace espalier {
+namespace espalier::status_process_test {
 namespace {
 
 using testing::HasSubstr;
@@ -91,4 +91,4 @@ TEST_F(StatusProcess, WatchesUntilItIsStopped) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::status_process_test

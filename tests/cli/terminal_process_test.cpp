@@ -1,4 +1,4 @@
-// What commands show on a terminal, and how shells complete them.
+// Tests what commands show on a terminal, and how shells complete them.
 #include <fstream>
 #include <iterator>
 
@@ -8,7 +8,7 @@
 
 #include "tests/cli/process.hpp"
 
-namespace espalier {
+namespace espalier::terminal_process_test {
 namespace {
 
 using testing::AllOf;
@@ -92,4 +92,4 @@ TEST(Completion, IsThereForZshAndFish) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::terminal_process_test

@@ -7,7 +7,7 @@
 #include "service/cli/reports/object_writer.hpp"
 #include "service/cli/terminal/progress_bar.hpp"
 
-namespace espalier {
+namespace espalier::text_table_test {
 namespace {
 
 TEST(RenderTable, AlignsColumnsAndKeepsLinesOfACellTogether) {
@@ -146,4 +146,4 @@ TEST(ProgressLine, TellsShareAndTimeLeft) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::text_table_test

@@ -1,4 +1,4 @@
-// Which usage of a cluster's files a server gets by key, and which as totals.
+// Tests which usage of a cluster's files a server gets by key, and which as totals.
 #include "host/live/usage_by_key.hpp"
 
 #include <limits>
@@ -10,7 +10,7 @@
 #include "host/kueue/objects/cluster_input.hpp"
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::usage_by_key_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -75,4 +75,4 @@ TEST_F(TakeUsageByKeyTest, LeavesWhatAServerRefusesInTheTotals) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::usage_by_key_test

@@ -10,7 +10,7 @@
 
 #include "service/cli/terminal/exit_code.hpp"
 
-namespace espalier {
+namespace espalier::conformance_command_test {
 namespace {
 
 using ::testing::EndsWith;
@@ -85,4 +85,4 @@ TEST_F(ConformanceCommand, UnreadableFileIsBadInput) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::conformance_command_test

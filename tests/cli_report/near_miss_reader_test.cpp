@@ -1,4 +1,4 @@
-// What a report says of the domain that comes nearest to a gang.
+// Tests what a report says of the domain that comes nearest to a gang.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include "service/cli/reports/reported_gangs.hpp"
 #include "tests/server/small_cluster.hpp"
 
-namespace espalier {
+namespace espalier::near_miss_reader_test {
 namespace {
 
 using testing::IsEmpty;
@@ -66,4 +66,4 @@ TEST_F(NearMissReaderTest, IsThatOfTheRequest) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::near_miss_reader_test

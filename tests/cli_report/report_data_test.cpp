@@ -6,7 +6,7 @@
 
 #include "service/cli/html_report/html_report.hpp"
 
-namespace espalier {
+namespace espalier::report_data_test {
 namespace {
 
 using testing::AllOf;
@@ -162,4 +162,4 @@ TEST(ReportData, OfNothingIsADocumentToo) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::report_data_test

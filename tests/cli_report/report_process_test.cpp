@@ -11,7 +11,7 @@
 
 #include "tests/cli/process.hpp"
 
-namespace espalier {
+namespace espalier::report_process_test {
 namespace {
 
 using testing::AllOf;
@@ -176,4 +176,4 @@ TEST_F(ReportProcess, WrongUseIsExitCodeTwo) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::report_process_test

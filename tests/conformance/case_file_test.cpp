@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-namespace espalier {
+namespace espalier::case_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -339,4 +339,4 @@ TEST(Digest, IsFnv1aOverTheDomains) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::case_file_test

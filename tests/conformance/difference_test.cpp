@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::difference_test {
 namespace {
 
 using ::testing::Eq;
@@ -107,4 +107,4 @@ TEST(Difference, UngatedPods) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::difference_test

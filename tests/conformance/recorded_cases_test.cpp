@@ -7,7 +7,7 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/conformance/run.hpp"
 
-namespace espalier {
+namespace espalier::recorded_cases_test {
 namespace {
 
 std::vector<std::string> RecordedFiles() {
@@ -48,4 +48,4 @@ TEST_P(RecordedCases, AllAnswersAreRight) {
 INSTANTIATE_TEST_SUITE_P(Files, RecordedCases, testing::ValuesIn(RecordedFiles()), TestName);
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::recorded_cases_test

@@ -9,7 +9,7 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 
-namespace espalier {
+namespace espalier::run_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -180,7 +180,7 @@ TEST(RunConformance, WithoutItsHeaderNoGangCanPass) {
   EXPECT_THAT(outcome.failures[0].difference, HasSubstr("this mode does not exist"));
 }
 
-// Of two victims on one node the first does not suffice; upstream's search keeps the second alone.
+// The first of two victims on one node does not suffice; upstream's search keeps the second alone.
 TEST(RunConformance, WhatIfCases_R29_3) {
   const std::string full =
       R"({"reason":"topology \"t\" doesn't allow to fit any of 2 pod(s). Total nodes: 1; )"
@@ -235,4 +235,4 @@ TEST(RunConformance, UngateAndEncodeCases) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::run_test

@@ -39,7 +39,7 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   std::free(memory);
 }
 
-namespace espalier {
+namespace espalier::allocation_test {
 namespace {
 
 TEST(AllocationTest, GangsInOrderAllocateNothingOnceWarm) {
@@ -68,9 +68,9 @@ TEST(AllocationTest, GangsInOrderAllocateNothingOnceWarm) {
   batch.PlaceInOrder(*backend, state, gangs, answers);
   const std::int64_t made = allocations - before;
   ASSERT_TRUE(answers.failures.empty());
-  // What grows with its contents, such as the state's log, may double a few times.
+  // Memory that grows with its contents, such as the state's log, may double a few times.
   EXPECT_LT(made, 20);
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::allocation_test

@@ -8,7 +8,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::branch_cache_test {
 namespace {
 
 class CountsCache : public BranchCache<ShapeCounts> {
@@ -161,4 +161,4 @@ TEST_F(BranchCacheTest, EntriesInUseOutliveTheirEviction) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::branch_cache_test

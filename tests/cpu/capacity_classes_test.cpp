@@ -15,7 +15,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::capacity_classes_test {
 namespace {
 
 constexpr int kHosts = 300;
@@ -163,4 +163,4 @@ TEST_F(CapacityClassesTest, ThoseWithoutLeavesAreDropped) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::capacity_classes_test

@@ -17,7 +17,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::cpu_backend_test {
 namespace {
 
 using differential::Random;
@@ -316,7 +316,7 @@ TEST(CpuBackendTest, StatesThatComeAndGoAnswerAsWithFreshCounts) {
       for (std::int64_t i = random.Between(0, 5); i > 0; --i) states.ChangeOneLeaf();
       std::vector<PlacementJob> jobs;
       for (std::int64_t i = random.Between(1, 5); i > 0; --i) {
-        // Of a few kinds, so that most counts are warm.
+        // Jobs are of a few kinds, so that most counts are warm.
         Random of_kind(seed * kKinds + static_cast<std::uint64_t>(random.Between(0, kKinds - 1)));
         jobs.push_back(RandomJob(of_kind, states.Any()));
         jobs.back().query.pods = random.Between(1, random.Pick({12, 300}));
@@ -536,10 +536,10 @@ TEST(CpuBackendTest, NoJobsNoWork) {
   backend->Evaluate({}, {results.data(), 0});
   backend->Prepare({});
   EXPECT_EQ(results, before);
-  // What comes next is answered as ever.
+  // The next request is answered as ever.
   const ClusterState state = BuildState(Gpus({{"b0/r0/h0", 4}}));
   EXPECT_EQ(Engine(backend, {}).Nominate(state, {}).size(), 0u);
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cpu_backend_test

@@ -10,7 +10,7 @@
 #include "tests/differential/random.hpp"
 #include "tests/kernels/queries.hpp"
 
-namespace espalier {
+namespace espalier::leaf_summary_test {
 namespace {
 
 using differential::Random;
@@ -46,7 +46,7 @@ void ExpectSummaryOf(const LeafSummary& summary, const std::vector<StoredCount>&
     }
     EXPECT_EQ(index.FirstTightest(need), tightest) << need;
   }
-  // Where leaves hold less than 63 runs are told apart exactly.
+  // Runs are told apart exactly where leaves hold less than 63.
   const std::int32_t runs = (size + SliceIndex::kRun - 1) / SliceIndex::kRun;
   for (const auto& [least, up_to] :
        std::vector<std::pair<StoredCount, StoredCount>>{{0, 0},
@@ -196,4 +196,4 @@ TEST(LeafSummaryTest, DecisionsAreThoseWithoutIt) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::leaf_summary_test

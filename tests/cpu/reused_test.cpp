@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::reused_test {
 namespace {
 
 TEST(Reused, LendsWhatCameBackLastAsItWas) {
@@ -23,4 +23,4 @@ TEST(Reused, LendsWhatCameBackLastAsItWas) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::reused_test

@@ -1,4 +1,4 @@
-// How much is counted again after usage changed.
+// Tests how much is counted again after usage changed.
 #include "fallback_cpu/shape_counts.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::shape_counts_test {
 namespace {
 
 ClusterState Racks(int racks) {
@@ -174,7 +174,7 @@ TEST(ShapeCountsTest, R18_7_ClassesOfLeavesChangeNoCount) {
   }
 }
 
-// What was found for the classes of leaves is another shape's no more.
+// Findings for the classes of leaves of one shape do not serve another shape.
 TEST(ShapeCountsTest, R18_7_CountsOfAnotherShapeInTheSameMemory) {
   const ClusterState cluster = WithoutClasses(Racks(10));
   const FlavorState& state = *cluster.Find("tas");
@@ -193,8 +193,8 @@ TEST(ShapeCountsTest, R18_7_CountsOfAnotherShapeInTheSameMemory) {
   }
 }
 
-// What has held leaves of a small cluster and their summary begins with the counts of a parent that
-// are larger and have none. The racks are counted leaf by leaf, as slices are.
+// Counts that held leaves of a small cluster, with their summary, begin with those of a parent,
+// which are larger and have none. The racks are counted leaf by leaf, as slices are.
 TEST(ShapeCountsTest, ASummaryOfForgottenLeavesIsNotFollowed) {
   const auto with_slices = [](const std::string& level) {
     return MakePodSet(2, Required(level, {{std::string(kHostnameLabel), 2}}));
@@ -269,4 +269,4 @@ TEST(ShapeCountsTest, LeavesEmptyRacksAloneUntilCapacityComesBack) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::shape_counts_test

@@ -18,7 +18,7 @@
 #include "kernels/team/serial_team.hpp"
 #include "tests/differential/random.hpp"
 
-namespace espalier {
+namespace espalier::simd_implementation_test {
 namespace {
 
 using differential::Random;
@@ -105,7 +105,7 @@ struct Input {
     }
   }
 
-  // As close as they are made, further off, or unknown.
+  // Sets the bounds of tiles: as close as they are made, further off, or unknown.
   void BindMost(Random& random) {
     if (random.Chance(20)) return;
     const auto count = static_cast<std::size_t>((leaves + 15) / 16);
@@ -254,7 +254,7 @@ TEST_P(SimdImplementationTest, R8_2_SumsChildrenAsTheDecisionDoes) {
         CountsStorage storage;
         storage.Resize(kGroups + leaves, with_slices, with_leader);
         const CountsView counts = storage.View();
-        // What lies behind the last leaf must make no difference.
+        // Counts behind the last leaf must make no difference.
         for (std::int32_t d = 0; d < kGroups + leaves + CountsStorage::kReadAhead; ++d) {
           counts.pods[d] = static_cast<StoredCount>(random.Between(0, 50));
           if (with_slices) counts.slices[d] = counts.pods[d] / 3;
@@ -522,4 +522,4 @@ TEST(PlainImplementationTest, IsAlwaysSupported) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::simd_implementation_test

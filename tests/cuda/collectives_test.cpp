@@ -10,7 +10,7 @@
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/cuda/scores.hpp"
 
-namespace espalier {
+namespace espalier::collectives_test {
 namespace {
 
 // None, one, around a warp, around the block widths, several tiles.
@@ -91,4 +91,4 @@ TEST_F(ScoresOnDeviceTest, HaveTheBitsOfTheHost) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::collectives_test

@@ -11,7 +11,7 @@
 #include "tests/cuda/faulty_device.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
 
-namespace espalier {
+namespace espalier::crossover_test {
 namespace {
 
 using Side = Crossover::Side;
@@ -20,7 +20,7 @@ using std::chrono::nanoseconds;
 constexpr auto kForever = nanoseconds(std::numeric_limits<std::int64_t>::max());
 constexpr auto kHours = nanoseconds(std::int64_t{1} << 44);
 
-// What batches take: on the device a fixed part and one a job.
+// The times of batches, in ns: one a job on the CPU; on the device a fixed part and one a job.
 struct Costs {
   std::int64_t cpu_job = 3000;
   std::int64_t device_batch = 30000;
@@ -33,7 +33,7 @@ struct Costs {
 
 class CrossoverTest : public testing::Test {
  protected:
-  // How many of `batches` of `jobs` each went to the device.
+  // Returns how many of `batches` batches of `jobs` jobs each went to the device.
   int Run(int batches, std::int64_t jobs) {
     int on_device = 0;
     for (int i = 0; i < batches; ++i) {
@@ -208,7 +208,8 @@ class MeasuredBackend : public testing::Test {
                    .value_or(nullptr);
   }
 
-  // Asks for batches of `gangs`, each answered as by the CPU; jobs that the device decided.
+  // Asks for batches of `gangs`, each answered as by the CPU. Returns how many jobs the device
+  // decided.
   std::uint64_t Ask(int batches, int gangs) {
     const std::vector<WorkloadRequest> queue = MakeGangs(gangs, 2);
     const auto right = Engine(MakeCpuBackend(1), {}).Nominate(state_, queue);
@@ -248,7 +249,7 @@ TEST_F(MeasuredBackend, LargeBatchesLeaveADeviceThatIsSlow) {
   EXPECT_LE(backend_->status().crossover_jobs, kCrossoverBatch);
 }
 
-// What the CPU answers in its stead is no time of the device's.
+// Answers of the CPU in the device's stead are no measurements of the device.
 TEST_F(MeasuredBackend, ADeviceThatIsAwayIsNotMeasured) {
   plan_->fail_at = 1;
   EXPECT_EQ(Ask(kMeasured + 1, 64), 0u);
@@ -265,4 +266,4 @@ TEST_F(MeasuredBackend, LoneJobsStayOnTheCpu) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::crossover_test

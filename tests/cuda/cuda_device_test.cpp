@@ -1,4 +1,4 @@
-// What only a GPU can show: devices of one process side by side, and memory that goes back.
+// Tests what only a GPU can show: devices of one process side by side, and memory that goes back.
 #include "host/cuda/cuda_device.hpp"
 
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "tests/cuda/device_under_test.hpp"
 
-namespace espalier {
+namespace espalier::cuda_device_test {
 namespace {
 
 class CudaDeviceTest : public DeviceTest {
@@ -60,4 +60,4 @@ TEST_F(CudaDeviceTest, FreedMemoryGoesBack) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cuda_device_test

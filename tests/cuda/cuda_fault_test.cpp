@@ -1,9 +1,9 @@
-// What CUDA's errors mean to whoever watches the service.
+// Tests what CUDA's errors mean to whoever watches the service.
 #include "host/cuda/cuda_fault.hpp"
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::cuda_fault_test {
 namespace {
 
 TEST(CudaFaultTest, ErrorsAreClassified) {
@@ -17,4 +17,4 @@ TEST(CudaFaultTest, ErrorsAreClassified) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cuda_fault_test

@@ -19,7 +19,7 @@
 #include "tests/differential/random.hpp"
 #include "tests/differential/victims.hpp"
 
-namespace espalier {
+namespace espalier::differential_test {
 namespace {
 
 using DeviceDifferential = DeviceTest;
@@ -167,4 +167,4 @@ TEST_F(DeviceDifferential, InOrderAgreesWithTheCpu) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::differential_test

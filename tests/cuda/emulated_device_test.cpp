@@ -1,4 +1,4 @@
-// What only an emulated device can show: other block widths, guarded memory, little memory.
+// Tests what only an emulated device can show: other block widths, guarded memory, little memory.
 #include "host/cuda/emulated_device.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "tests/cuda/faulty_device.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
 
-namespace espalier {
+namespace espalier::emulated_device_test {
 namespace {
 
 std::shared_ptr<DeviceBackend> MakeEmulated(const EmulatedDeviceOptions& device) {
@@ -123,7 +123,7 @@ TEST(EmulatedDevice, SendsWhatDiffersBetweenBranches) {
       },
       MakeCpuBackend(1), EveryBatch());
   const std::size_t amounts = state.Find("gpu")->remaining().size() * sizeof(Amount);
-  // Whether all amounts were sent.
+  // Compares the answers with the CPU's, and returns whether all amounts were sent.
   const auto nominate = [&](const ClusterState& on) {
     scattered.clear();
     const std::size_t before = plan->bytes_sent;
@@ -171,4 +171,4 @@ TEST(EmulatedDevice, SeveralWaves) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::emulated_device_test

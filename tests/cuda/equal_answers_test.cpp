@@ -12,7 +12,7 @@
 #include "tests/cuda/gpu_cluster.hpp"
 #include "tests/differential/random.hpp"
 
-namespace espalier {
+namespace espalier::equal_answers_test {
 namespace {
 
 using EqualAnswers = DeviceTest;
@@ -140,7 +140,7 @@ TEST_F(EqualAnswers, Branches) {
         break;
       case 1:
       case 2: {
-        // What is taken back may be more than there was.
+        // RemoveUsage may take back more than there was.
         const bool taken = random.Chance(60);
         const Amount gpus = random.Between(1, 6);
         const std::string& leaf = cluster.nodes[number(cluster.nodes.size())].name;
@@ -207,4 +207,4 @@ TEST_F(EqualAnswers, EmptyCluster) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::equal_answers_test

@@ -1,4 +1,4 @@
-// When the device fails the request in flight is answered all the same, and the status says so.
+// Tests that a request in flight is answered when the device fails, and that the status says so.
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -12,7 +12,7 @@
 #include "tests/cuda/faulty_device.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
 
-namespace espalier {
+namespace espalier::fail_over_test {
 namespace {
 
 class FailOver : public testing::Test {
@@ -210,4 +210,4 @@ TEST_F(FailOver, ABackendWithoutADeviceIsAnError) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::fail_over_test

@@ -13,7 +13,7 @@
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
 
-namespace espalier {
+namespace espalier::failing_allocation_test {
 namespace {
 
 using MakeBackend = std::function<std::shared_ptr<Backend>()>;
@@ -137,4 +137,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& backend) { return backend.param.name; });
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::failing_allocation_test

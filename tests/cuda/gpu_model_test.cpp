@@ -8,7 +8,7 @@
 #include "bench/gpu_model/predicting_device.hpp"
 #include "host/cuda/emulated_device.hpp"
 
-namespace espalier {
+namespace espalier::gpu_model_test {
 namespace {
 
 const ModelSizes kSizes{{16, 256, 8192, 131072}, 8};
@@ -68,4 +68,4 @@ TEST(GpuModelTest, APredictionSumsUpWhatIsQueued) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::gpu_model_test

@@ -1,4 +1,4 @@
-// What is too much for one thread block is known before it is launched, and does not go there.
+// Tests that work that is too much for one thread block is known before, and does not go there.
 #include "host/cuda/job_work.hpp"
 
 #include <memory>
@@ -14,7 +14,7 @@
 #include "tests/cuda/faulty_device.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
 
-namespace espalier {
+namespace espalier::job_work_test {
 namespace {
 
 // A tree whose domains of one level all have as many children.
@@ -179,4 +179,4 @@ TEST_F(BoundedWork, ManyJobsThatTakeLongAreSeveralLaunches) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::job_work_test

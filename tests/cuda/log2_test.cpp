@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::log2_test {
 namespace {
 
 TEST(Log2Test, IsExactForPowersOfTwo) {
@@ -27,4 +27,4 @@ TEST(Log2Test, IsCloseForEveryShare) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::log2_test

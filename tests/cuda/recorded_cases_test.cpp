@@ -7,7 +7,7 @@
 #include "host/conformance/run.hpp"
 #include "tests/cuda/device_under_test.hpp"
 
-namespace espalier {
+namespace espalier::recorded_cases_test {
 namespace {
 
 // Everything but encoding, ungating and the largest clusters.
@@ -54,4 +54,4 @@ TEST_P(DeviceRecordedCases, AllAnswersAreRight) {
 INSTANTIATE_TEST_SUITE_P(Files, DeviceRecordedCases, testing::ValuesIn(Files()), TestName);
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::recorded_cases_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::repeated_launches_test {
 namespace {
 
 // Two kernels that differ from other sequences in `id`.
@@ -67,4 +67,4 @@ TEST_F(RepeatedLaunchesTest, TheOldestGiveWay) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::repeated_launches_test

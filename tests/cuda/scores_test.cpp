@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::scores_test {
 namespace {
 
 // FNV-1a.
@@ -27,4 +27,4 @@ TEST(ScoresTest, HaveTheseBits) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::scores_test

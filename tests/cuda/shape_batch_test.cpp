@@ -13,7 +13,7 @@
 #include "tests/cuda/gpu_cluster.hpp"
 #include "tests/kernels/teams.hpp"
 
-namespace espalier {
+namespace espalier::shape_batch_test {
 namespace {
 
 using Random = std::mt19937_64;
@@ -212,7 +212,7 @@ TEST(CountShapeBatchesTest, GivesWhatDividingGives) {
   }
 }
 
-// What a shape batch cannot hold is counted by division.
+// Jobs that a shape batch cannot hold are counted by division.
 TEST(FitsShapeBatchTest, OnlyWithinTheExactRange) {
   const auto fits = [](Amount node, Amount request, bool leader) {
     ClusterStateInput cluster = MakeGpuCluster(1, 1, 2, 1);
@@ -244,4 +244,4 @@ TEST(FitsShapeBatchTest, OnlyWithinTheExactRange) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::shape_batch_test

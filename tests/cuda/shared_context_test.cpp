@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::shared_context_test {
 namespace {
 
 class SharedContextTest : public testing::Test {
@@ -49,4 +49,4 @@ TEST_F(SharedContextTest, ABrokenOneIsLeftAloneUntilTheLastDeviceIsGone) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::shared_context_test

@@ -8,7 +8,7 @@
 
 #include "tests/kernels/teams.hpp"
 
-namespace espalier {
+namespace espalier::sorting_test {
 namespace {
 
 struct Smaller {
@@ -56,4 +56,4 @@ TEST(SortingTest, RankSortsUpToOneItemALane) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::sorting_test

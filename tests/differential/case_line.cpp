@@ -176,7 +176,7 @@ std::string PodJson(const std::string& name, const std::string& node, const Reso
       .Text();
 }
 
-// As many pods as the usage has pod slots; the first one requests everything.
+// Returns as many pods as the usage has pod slots; the first of each node requests everything.
 std::string Pods(const std::vector<NodeUsage>& usage) {
   std::string json;
   for (const NodeUsage& on_node : usage) {

@@ -4,7 +4,7 @@
 #include "tests/differential/instance.hpp"
 #include "tests/differential/invariants.hpp"
 
-namespace espalier::differential {
+namespace espalier::differential::check_test {
 namespace {
 
 Node MakeNode(const std::string& name, const std::string& rack, Amount pods) {
@@ -96,4 +96,4 @@ TEST(Invariants, NoticeABrokenSlice) {
 }
 
 }  // namespace
-}  // namespace espalier::differential
+}  // namespace espalier::differential::check_test

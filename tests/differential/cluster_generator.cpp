@@ -10,8 +10,6 @@
 namespace espalier::differential {
 namespace {
 
-constexpr Amount kGi = Amount{1} << 30;
-
 Topology GenerateTopology(Random& random) {
   const std::vector<std::string> upper = {"cloud.com/zone", "cloud.com/topology-block",
                                           "cloud.com/topology-subblock", "cloud.com/topology-rack"};
@@ -33,7 +31,7 @@ ResourceFlavor GenerateFlavor(Random& random, const std::string& topology) {
   return flavor;
 }
 
-// What the nodes of one cluster have in common.
+// The properties that the nodes of one cluster have in common.
 struct Style {
   Amount cpu = 0;
   Amount memory = 0;

@@ -15,7 +15,7 @@
 #include "tests/differential/shrinker.hpp"
 #include "tests/engine/lookahead_backend.hpp"
 
-namespace espalier::differential {
+namespace espalier::differential::differential_test {
 namespace {
 
 constexpr std::uint64_t kSeedsPerTest = 1000;
@@ -176,4 +176,4 @@ TEST(Shrinker, LeavesOnlyWhatMatters) {
 }
 
 }  // namespace
-}  // namespace espalier::differential
+}  // namespace espalier::differential::differential_test

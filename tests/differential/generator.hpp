@@ -8,6 +8,8 @@
 
 namespace espalier::differential {
 
+inline constexpr Amount kGi = Amount{1} << 30;  // bytes
+
 // Returns an instance of at most 60 nodes; the same seed gives the same one on every platform.
 Instance Generate(std::uint64_t seed);
 Instance Generate(Random& random);

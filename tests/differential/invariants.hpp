@@ -1,4 +1,4 @@
-// What must hold for every answer, whatever the right one is.
+// Declares what must hold for every answer, whatever the right one is.
 #pragma once
 
 #include <optional>

@@ -16,7 +16,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier::differential {
+namespace espalier::differential::joint_replacement_test {
 namespace {
 
 struct Host {
@@ -233,4 +233,4 @@ TEST(JointReplacement, AnswersAsKueueWhereOneNodeFailed_R17_3) {
 }
 
 }  // namespace
-}  // namespace espalier::differential
+}  // namespace espalier::differential::joint_replacement_test

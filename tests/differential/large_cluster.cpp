@@ -11,8 +11,6 @@
 namespace espalier::differential {
 namespace {
 
-constexpr Amount kGi = Amount{1} << 30;
-
 // Usage by leaf.
 using Used = std::map<std::string, Resources>;
 
@@ -24,7 +22,7 @@ struct LargeStyle {
   int taint_percent = 0;
 };
 
-LargeStyle GenerateStyle(Random& random) {
+LargeStyle GenerateLargeStyle(Random& random) {
   LargeStyle style;
   const bool huge = random.Chance(10);
   style.nodes = huge ? random.Between(1024, 4096) : random.Between(64, 640);
@@ -56,7 +54,7 @@ Node MakeNode(Random& random, const LargeStyle& style, const std::vector<std::st
   return node;
 }
 
-// What may be in use; of few kinds, so that leaves stay alike.
+// Returns usage that may be there; it is of few kinds, so that leaves stay alike.
 Resources SomeUsage(Random& random) {
   const Amount pods = random.Between(1, 8);
   return {{"cpu", 7900 * pods}, {"nvidia.com/gpu", pods}, {std::string(kPodsResource), pods}};
@@ -170,7 +168,7 @@ class Sequence {
 }  // namespace
 
 ClusterStateInput GenerateLargeCluster(Random& random) {
-  const LargeStyle style = GenerateStyle(random);
+  const LargeStyle style = GenerateLargeStyle(random);
   std::vector<std::string> levels = {"cloud.com/zone", "cloud.com/block", "cloud.com/rack"};
   levels.erase(levels.begin(), levels.end() - static_cast<std::ptrdiff_t>(style.levels - 1));
   levels.emplace_back(kHostnameLabel);

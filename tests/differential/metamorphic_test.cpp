@@ -10,7 +10,7 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "tests/differential/generator.hpp"
 
-namespace espalier::differential {
+namespace espalier::differential::metamorphic_test {
 namespace {
 
 constexpr std::uint64_t kSeeds = 1500;
@@ -233,4 +233,4 @@ TEST_F(Metamorphic, ScalingAllQuantitiesDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace espalier::differential
+}  // namespace espalier::differential::metamorphic_test

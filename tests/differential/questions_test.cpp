@@ -1,4 +1,4 @@
-// Who has to go and what little would do: the answers of one who tries every subset and every
+// Tests who has to go and what little would do against answers that try every subset and every
 // change on small racks.
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +17,7 @@
 #include "tests/differential/small_racks.hpp"
 #include "tests/questions/explain_in.hpp"
 
-namespace espalier::differential {
+namespace espalier::differential::questions_test {
 namespace {
 
 constexpr std::uint64_t kSeedsPerTest = 1000;
@@ -39,7 +39,7 @@ class SmallRacksSeeds : public testing::TestWithParam<std::uint64_t> {
   int of_use_ = 0;  // instances that had something to find
 };
 
-// In the order of `racks.running`.
+// Returns the victims in the order of `racks.running`.
 std::vector<PricedVictim> VictimsOf(const SmallRacks& racks, const Cluster& cluster) {
   std::map<std::string, const RunningWorkload*> by_name;
   const std::vector<RunningWorkload> running = RunningWorkloads(cluster, {"team", "asked"});
@@ -90,7 +90,7 @@ TEST_P(SmallRacksSeeds, VictimSetsAreTheCheapestOfAllSubsets) {
   EXPECT_GT(of_use_, 200);
 }
 
-// What is short in the domain that is named, which holds the most.
+// Checks what is short in the domain that is named, and that no domain holds more.
 void CheckNearMiss(const SmallRacks& racks, const std::vector<SmallAmounts>& free,
                    const NearMiss& miss) {
   const auto domains = racks.Domains(racks.gang.level);
@@ -185,4 +185,4 @@ TEST_P(SmallRacksSeeds, CertificatesNameEverySingleChange) {
 INSTANTIATE_TEST_SUITE_P(Thousands, SmallRacksSeeds, testing::Range(std::uint64_t{0}, kTests));
 
 }  // namespace
-}  // namespace espalier::differential
+}  // namespace espalier::differential::questions_test

@@ -251,7 +251,7 @@ PodSetRequest GeneratePodSet(Random& random, const ClusterStateInput& cluster,
 
 // --- previous and admitted assignments -----------------------------------------------------------
 
-// What the pod set would be given with `count` pods, or any leaves with room or not.
+// Returns what the pod set would be given with another count, or any leaves with room or not.
 TopologyAssignment SomeAssignment(Random& random, const Instance& instance,
                                   const PodSetRequest& pod_set) {
   if (random.Chance(60)) {

@@ -34,7 +34,7 @@ struct SmallWorkload {
   std::vector<SmallAmounts> uses;  // [hosts]
 };
 
-// Where the pods of a gang may be: all of them in one host or rack, or anywhere.
+// The domain that holds all pods of a gang: one host, one rack, or the whole cluster.
 enum class SmallLevel { kHost, kRack, kAnywhere };
 
 struct SmallGang {
@@ -58,8 +58,8 @@ struct SmallRacks {
   // Returns whether `pods` fit in one domain of a level.
   bool Fits(const std::vector<SmallAmounts>& free, SmallLevel level, std::int64_t pods) const;
 
-  // What it costs at least to make room in each domain of the gang's level: of all subsets of the
-  // running workloads those of which no other is as good. (priority, number, devices)
+  // Returns the least costs of making room in each domain of the gang's level: of all subsets of
+  // the running workloads those of which no other is as good. (priority, number, devices)
   using Cost = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
   std::map<std::string, std::vector<Cost>> CheapestVictims() const;
 

@@ -1,11 +1,11 @@
-// Whose removal lets a request fit: the engine answers as one who tries everything from scratch.
+// Tests whose removal lets a request fit: the engine answers as one who tries all from scratch.
 #include "tests/differential/victims.hpp"
 
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
 
-namespace espalier::differential {
+namespace espalier::differential::victims_test {
 namespace {
 
 constexpr std::uint64_t kSeedsPerTest = 1000;
@@ -54,4 +54,4 @@ TEST(GenerateVictims, MakesAllKindsOfAnswers) {
 }
 
 }  // namespace
-}  // namespace espalier::differential
+}  // namespace espalier::differential::victims_test

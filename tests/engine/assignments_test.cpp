@@ -9,7 +9,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::assignments_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -119,4 +119,4 @@ TEST_F(AssignmentsTest, R5_8_WhatIsAddedLaterIsBoundLater) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::assignments_test

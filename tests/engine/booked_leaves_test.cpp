@@ -12,7 +12,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::booked_leaves_test {
 namespace {
 
 WorkloadRequest Pods(std::int32_t count, TopologyRequest topology) {
@@ -128,7 +128,7 @@ TEST(BookedLeavesTest, AssumedUsageIsLookedAt) {
   EXPECT_EQ(Batches(racks, {first, second}), 2u) << "one batch a job";
 }
 
-// Where much stands, more and more is decided together.
+// Rounds grow where many answers stand, so that more and more is decided together.
 TEST(BookedLeavesTest, RoundsGrow) {
   std::vector<std::pair<std::string, Amount>> hosts;
   std::vector<WorkloadRequest> requests;
@@ -147,7 +147,7 @@ TEST(BookedLeavesTest, RoundsGrow) {
   EXPECT_EQ(ahead->batches(), 4u) << "8, 16, 32, 44";
 }
 
-// What a job is answered, and whether that still stands after something else changed.
+// Decides a job, and tells whether its answer still stands after something else changed.
 class StandsTest : public testing::Test {
  protected:
   void Decide(const ClusterStateInput& cluster, const WorkloadRequest& request) {
@@ -211,4 +211,4 @@ TEST_F(StandsTest, NotWorthFindingOut) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::booked_leaves_test

@@ -9,7 +9,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::census_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -53,7 +53,7 @@ TEST(CountGangs, SaysWhyThereCanBeNone) {
   EXPECT_THAT(census.levels, IsEmpty());
 }
 
-// As many as can be placed one after the other, at every level.
+// The census counts as many gangs as can be placed one after the other, at every level.
 TEST(CountGangs, IsWhatPlacingThemFinds) {
   differential::Random random(7);
   for (int round = 0; round < 200; ++round) {
@@ -84,4 +84,4 @@ TEST(CountGangs, IsWhatPlacingThemFinds) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::census_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::chunks_test {
 namespace {
 
 TEST(Chunks, AreAsLargeAsPossibleWhereNothingPauses) {
@@ -55,4 +55,4 @@ TEST(Chunks, EndWhereTheWorkIsStopped) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::chunks_test

@@ -5,7 +5,7 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 
-namespace espalier {
+namespace espalier::dispatch_test {
 namespace {
 
 // Racks of 2 hosts with these cores each.
@@ -199,4 +199,4 @@ TEST_F(DispatchTest, WhatIsKnownIsNotAsked) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dispatch_test

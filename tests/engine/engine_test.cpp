@@ -9,7 +9,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::engine_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -224,4 +224,4 @@ TEST(EngineTest, SequentialAnswersAsAFreshEngineWould) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::engine_test

@@ -6,7 +6,7 @@
 #include "host/packing/flavor_state.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::failure_text_test {
 namespace {
 
 TEST(FailureTextTest, R18_1_GoQuoting) {
@@ -116,4 +116,4 @@ TEST_F(DescribeFailureTest, ShortfallCarriesTheNumbers) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::failure_text_test

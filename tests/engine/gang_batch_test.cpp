@@ -13,7 +13,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::gang_batch_test {
 namespace {
 
 using differential::Random;
@@ -326,4 +326,4 @@ TEST(GangBatchText, UnknownFlavorsAndBadRequestsFailWithTheirText) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::gang_batch_test

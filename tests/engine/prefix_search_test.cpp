@@ -7,7 +7,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::prefix_search_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(FindPrefix, StopsWithItsBudget) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::prefix_search_test

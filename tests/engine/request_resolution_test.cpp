@@ -8,7 +8,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::request_resolution_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -269,4 +269,4 @@ TEST_F(RequestResolutionTest, R7_11_WhatTheLeaderTakesOfTheWorkersResources) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::request_resolution_test

@@ -17,7 +17,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::victim_sets_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -256,4 +256,4 @@ TEST(FindVictimSets, AreTheCheapestOfAllSubsets) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::victim_sets_test

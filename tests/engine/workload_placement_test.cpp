@@ -12,7 +12,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::workload_placement_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -549,4 +549,4 @@ TEST(WorkloadPlacementTest, AssumedUsageIsChargedAsLongAsItIsAsked) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::workload_placement_test

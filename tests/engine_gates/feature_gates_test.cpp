@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::feature_gates_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -74,4 +74,4 @@ TEST(FeatureGates, ElasticWithTasNeedsElasticJobs_R2_1) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::feature_gates_test

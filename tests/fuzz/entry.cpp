@@ -1,4 +1,4 @@
-// What libFuzzer calls, and what targets share.
+// Defines what libFuzzer calls, and what targets share.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

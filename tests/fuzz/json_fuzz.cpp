@@ -40,7 +40,7 @@ void Place(const Cluster& cluster, const Engine& engine) {
   engine.PlaceInOrder(*state, requests);
 }
 
-// What is read as trees can be placed as such.
+// Places what is read as trees, and expects an answer for each.
 void PlaceTrees(std::string_view bytes, const Engine& engine) {
   for (const Trees trees : {Trees::kNested, Trees::kAll}) {
     const auto read = ReadClusterText("input.json", std::string(bytes), {.trees = trees});

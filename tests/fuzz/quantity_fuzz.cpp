@@ -8,7 +8,7 @@
 namespace espalier::fuzz {
 namespace {
 
-// What the amount must be: counted away from zero, kept inside int64.
+// Returns what the amount must be: rounded away from zero, kept inside int64.
 Amount ExpectedAmount(Quantity::Nanos nanos, Quantity::Nanos unit) {
   Quantity::Nanos amount = nanos / unit;
   if (nanos % unit != 0) amount += nanos < 0 ? -1 : 1;

@@ -246,7 +246,7 @@ void RunUngated(std::string_view bytes) {
   Expect(reread && *reread == *ungated, "writing and reading change no pod");
 }
 
-// Where questions are asked: two jobs run, one of them in two slices.
+// Returns the state that questions are asked about: two jobs run, one of them in two slices.
 FoundState StateForQuestions() {
   auto store = std::make_shared<StateStore>();
   const std::vector<AdmittedUsage> running = {
@@ -406,7 +406,7 @@ void RunDefragment(std::string_view bytes) {
   });
 }
 
-// What a server says is read whatever it says.
+// Reads an answer of a server, whatever it says.
 void RunExplained(std::string_view bytes) {
   v1::ExplainResponse message;
   if (!Parse(bytes, message)) return;

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::expand_test {
 namespace {
 
 using testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST(FromKueueWorkload, IsOneGangOfItsPodSets) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::expand_test

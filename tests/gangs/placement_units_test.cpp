@@ -1,4 +1,4 @@
-// What of a gang workload is placed as a whole.
+// Tests what of a gang workload is placed as a whole.
 #include "host/gangs/placement_units.hpp"
 
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 #include "host/gangs/expand.hpp"
 #include "host/gangs/gang_counts.hpp"
 
-namespace espalier {
+namespace espalier::placement_units_test {
 namespace {
 
 using testing::ElementsAre;
@@ -412,4 +412,4 @@ TEST(PodCounts, TheMinimumIsWholeAndTheRestMayBe) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::placement_units_test

@@ -11,7 +11,7 @@
 
 #include "tests/kernels/queries.hpp"
 
-namespace espalier {
+namespace espalier::balanced_select_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -64,7 +64,7 @@ TEST(BalancedSelectTest, R14_5_FullDomainAtTheFrontEndsTheWalk) {
   });
 }
 
-// Of a run of domains, with and without what tells them apart beside their slices.
+// The domains are a run, with and without affinity, which tells them apart beside their slices.
 TEST(BalancedSelectTest, R14_5_WorkersAloneNeedNoOrder) {
   std::mt19937 random(51);
   for (int round = 0; round < 100; ++round) {
@@ -211,4 +211,4 @@ TEST(BalancedSelectTest, R14_12_SaysWhenItNeedsMoreStates) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::balanced_select_test

@@ -8,7 +8,7 @@
 
 #include "tests/kernels/queries.hpp"
 
-namespace espalier {
+namespace espalier::balanced_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -224,4 +224,4 @@ TEST(BalancedTest, R14_17_ReasonC_SlicesOrLeadersAreLeft) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::balanced_test

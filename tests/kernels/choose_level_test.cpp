@@ -7,7 +7,7 @@
 
 #include "tests/kernels/queries.hpp"
 
-namespace espalier {
+namespace espalier::choose_level_test {
 namespace {
 
 struct Chosen {
@@ -213,4 +213,4 @@ TEST(ChooseLevelTest, R10_9_AwkwardSizes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::choose_level_test

@@ -8,7 +8,7 @@
 #include "kernels/decisions/choose_level.hpp"
 #include "tests/kernels/queries.hpp"
 
-namespace espalier {
+namespace espalier::choose_several_test {
 namespace {
 
 constexpr Count kPlaced = -1;
@@ -198,4 +198,4 @@ TEST(ChooseSeveralTest, R10_9_ChoosesAsSortingDoes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::choose_several_test

@@ -7,7 +7,7 @@
 
 #include "tests/kernels/queries.hpp"
 
-namespace espalier {
+namespace espalier::descend_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -137,4 +137,4 @@ TEST(DescendTest, R14_19_WholeSlicesMayBeLostAfterBalancedPlacement) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::descend_test

@@ -7,7 +7,7 @@
 
 #include "tests/kernels/queries.hpp"
 
-namespace espalier {
+namespace espalier::exclusions_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -86,4 +86,4 @@ TEST(ExclusionsTest, R18_6_NothingToCountWithoutLayersOrDomains) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::exclusions_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::fits_test {
 namespace {
 
 constexpr Amount kMin = std::numeric_limits<Amount>::min();
@@ -98,4 +98,4 @@ TEST_F(RequestTest, R5_10_TheFirstWithoutRoomIsWhatLimitsWhereNothingFits) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::fits_test

@@ -10,7 +10,7 @@
 #include "tests/kernels/random_values.hpp"
 #include "tests/kernels/teams.hpp"
 
-namespace espalier {
+namespace espalier::histogram_test {
 namespace {
 
 Histogram Of(const std::vector<StoredCount>& values) {
@@ -74,4 +74,4 @@ TEST(HistogramTest, DoesNotFitLargeValues) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::histogram_test

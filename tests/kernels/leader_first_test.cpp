@@ -8,7 +8,7 @@
 #include "tests/kernels/teams.hpp"
 #include "tests/kernels/trees.hpp"
 
-namespace espalier {
+namespace espalier::leader_first_test {
 namespace {
 
 using ::testing::ElementsAreArray;
@@ -79,4 +79,4 @@ TEST(LeaderFirstTest, R11_3_AwkwardSizes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::leader_first_test

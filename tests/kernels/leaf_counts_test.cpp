@@ -9,7 +9,7 @@
 #include "tests/kernels/teams.hpp"
 #include "tests/kernels/trees.hpp"
 
-namespace espalier {
+namespace espalier::leaf_counts_test {
 namespace {
 
 using ::testing::ElementsAreArray;
@@ -219,4 +219,4 @@ TEST(LeafCountsTest, R5_8_AssumedLeavesAreFoundBySearch) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::leaf_counts_test

@@ -8,7 +8,7 @@
 #include "tests/kernels/teams.hpp"
 #include "tests/kernels/trees.hpp"
 
-namespace espalier {
+namespace espalier::lists_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -55,4 +55,4 @@ TEST(ListsTest, AppendGrowsTheListOnEveryLane) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::lists_test

@@ -7,7 +7,7 @@
 
 #include "kernels/team/thread_team.hpp"
 
-namespace espalier {
+namespace espalier::missing_barrier_test {
 namespace {
 
 #if defined(__SANITIZE_THREAD__)
@@ -69,4 +69,4 @@ TEST(MissingBarrierDeathTest, MissingSyncIsADataRace) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::missing_barrier_test

@@ -8,7 +8,7 @@
 
 #include "tests/kernels/trees.hpp"
 
-namespace espalier {
+namespace espalier::orders_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -67,4 +67,4 @@ TEST(OrdersTest, NoneComesLast) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::orders_test

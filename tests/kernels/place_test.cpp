@@ -10,7 +10,7 @@
 #include "tests/differential/random.hpp"
 #include "tests/kernels/queries.hpp"
 
-namespace espalier {
+namespace espalier::place_test {
 namespace {
 
 using differential::Random;
@@ -259,4 +259,4 @@ TEST(PlaceTest, EveryTeamAnswersAsOneLaneDoes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::place_test

@@ -8,7 +8,7 @@
 #include "tests/kernels/teams.hpp"
 #include "tests/kernels/trees.hpp"
 
-namespace espalier {
+namespace espalier::roll_up_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -175,4 +175,4 @@ TEST(RollUpTest, EmptyTreeRollsUpToNothing) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::roll_up_test

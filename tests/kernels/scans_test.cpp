@@ -9,10 +9,11 @@
 
 #include "tests/kernels/teams.hpp"
 
-namespace espalier {
+namespace espalier::scans_test {
 namespace {
 
-// As it is said: of the values that suffice the least, of those the least tie, of those the first.
+// Returns the position, as it is said: of the values that suffice the least, of those the least
+// tie, of those the first; -1: none suffices.
 std::int32_t Expected(const std::vector<StoredCount>& values, const std::vector<StoredCount>& ties,
                       Count need) {
   std::optional<std::pair<StoredCount, StoredCount>> least;
@@ -74,4 +75,4 @@ TEST(ScansTest, AwkwardSizes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::scans_test

@@ -9,7 +9,7 @@
 
 #include "tests/kernels/teams.hpp"
 
-namespace espalier {
+namespace espalier::select_taken_test {
 namespace {
 
 // Position, how it is taken, how many are taken before and at the bound and last ones after it.
@@ -74,4 +74,4 @@ TEST(SelectTakenTest, IsOneDomainAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::select_taken_test

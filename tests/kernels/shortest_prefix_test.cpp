@@ -10,7 +10,7 @@
 #include "tests/kernels/teams.hpp"
 #include "tests/kernels/trees.hpp"
 
-namespace espalier {
+namespace espalier::shortest_prefix_test {
 namespace {
 
 // The domains are compared where the level suffices.
@@ -158,4 +158,4 @@ TEST(ShortestPrefixTest, R10_9_IsWhatSortingAndCuttingGives) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::shortest_prefix_test

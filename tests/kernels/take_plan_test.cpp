@@ -12,7 +12,7 @@
 #include "tests/kernels/random_values.hpp"
 #include "tests/kernels/teams.hpp"
 
-namespace espalier {
+namespace espalier::take_plan_test {
 namespace {
 
 HeldRun RunOf(const std::vector<StoredCount>& values) {
@@ -195,4 +195,4 @@ TEST(PlanTakeTest, R12_3_TakesWhatGoingThroughTheOrderTakes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::take_plan_test

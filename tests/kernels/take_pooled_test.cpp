@@ -10,7 +10,7 @@
 #include "kernels/decisions/take.hpp"
 #include "tests/kernels/queries.hpp"
 
-namespace espalier {
+namespace espalier::take_pooled_test {
 namespace {
 
 // A tree of two levels whose children hold `pods`, and shares of some of its roots in any order.
@@ -50,7 +50,7 @@ void HoldTheMost(std::mt19937& random, Pool& pool) {
   }
 }
 
-// What the children of the parents get, by domain.
+// Returns what the children of the parents get, by domain.
 template <class Descend>
 std::vector<HandShare> Taken(const Pool& pool, const Descend& descend) {
   std::vector<Share> current;
@@ -65,7 +65,7 @@ std::vector<HandShare> Taken(const Pool& pool, const Descend& descend) {
   return Shares({taken.data(), static_cast<std::int32_t>(taken.size())});
 }
 
-// What going through the children in their order takes.
+// Returns what going through the children in their order takes.
 std::vector<HandShare> TakenInOrder(const Pool& pool, const TreeView& tree,
                                     const CountsView& counts, const PlacementQuery& query) {
   return Taken(pool, [&](ShareList& from, ShareList& to) {
@@ -120,4 +120,4 @@ TEST(TakePooledTest, R13_2_IsWhatTheOrderedListGives) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::take_pooled_test

@@ -8,7 +8,7 @@
 #include "tests/kernels/teams.hpp"
 #include "tests/kernels/trees.hpp"
 
-namespace espalier {
+namespace espalier::take_test {
 namespace {
 
 using ::testing::ElementsAreArray;
@@ -118,4 +118,4 @@ TEST(TakeTest, R12_2_AwkwardSizes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::take_test

@@ -13,7 +13,7 @@
 #include "kernels/views.hpp"
 #include "tests/kernels/teams.hpp"
 
-namespace espalier {
+namespace espalier::team_test {
 namespace {
 
 using ::testing::ElementsAreArray;
@@ -235,7 +235,7 @@ TEST(TeamTest, FirstTightestIsTheFirstOfTheLeastThatSuffices) {
   }
 }
 
-// What lanes keep elsewhere must not be what one lane decides by.
+// Where a team keeps values may depend on kOneLane, what it decides may not.
 TEST(TeamTest, OneLaneIsKnownWhenCompiled) {
   RunOnTeams([](const TeamRunner& runner) {
     runner.Run([&](auto& team) {
@@ -275,4 +275,4 @@ TEST(TeamTest, CollectivesAreBarriers) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::team_test

@@ -7,7 +7,7 @@
 #include "tests/kernels/teams.hpp"
 #include "tests/kernels/trees.hpp"
 
-namespace espalier {
+namespace espalier::tight_fit_test {
 namespace {
 
 struct Question {
@@ -92,4 +92,4 @@ TEST(TightFitTest, R9_5_AwkwardSizes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tight_fit_test

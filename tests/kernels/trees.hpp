@@ -76,7 +76,7 @@ inline SliceRule Slices(const TreeView& tree, const std::vector<Layer>& layers =
   return rule;
 }
 
-// What one leaf offers: P, and with a leader LD and PW.
+// The counts of one leaf: P, and with a leader LD and PW.
 struct HandLeaf {
   HandLeaf(Count p) : pods(p), pods_with_leader(p) {}  // NOLINT: reads as a number
   HandLeaf(Count p, Count pw) : pods(p), pods_with_leader(pw), leaders(1) {}

@@ -6,7 +6,7 @@
 
 #include "tests/kernels/trees.hpp"
 
-namespace espalier {
+namespace espalier::views_test {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<TreeView>);
@@ -47,4 +47,4 @@ TEST(ViewsTest, R6_9_SlicesRoundDown) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::views_test

@@ -8,7 +8,7 @@
 
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::admissibility_test {
 namespace {
 
 class AdmissibilityTest : public ::testing::Test {
@@ -171,4 +171,4 @@ TEST_F(AdmissibilityTest, WhoIsNoHead) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::admissibility_test

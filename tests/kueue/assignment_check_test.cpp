@@ -5,7 +5,7 @@
 
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::assignment_check_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST_F(AssignmentCheckTest, NoAssignmentWhereThereMustBeOne) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::assignment_check_test

@@ -12,7 +12,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/questions/explain_in.hpp"
 
-namespace espalier {
+namespace espalier::certificate_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -220,4 +220,4 @@ TEST_F(EveryChange, IsTried) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::certificate_test

@@ -5,7 +5,7 @@
 
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::cluster_input_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -120,4 +120,4 @@ TEST(BuildClusterStateInput, GateDecidesWhetherFlavorsShareUsage) {  // R5.6
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cluster_input_test

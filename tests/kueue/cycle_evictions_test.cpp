@@ -4,7 +4,7 @@
 #include "host/kueue/elastic/workload_slices.hpp"
 #include "tests/kueue/scheduling_cycle_fixture.hpp"
 
-namespace espalier {
+namespace espalier::cycle_evictions_test {
 namespace {
 
 using ::testing::Contains;
@@ -169,4 +169,4 @@ TEST_F(CycleEvictionsTest, TriesABoundedNumberOfCombinationsOfFlavors) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cycle_evictions_test

@@ -6,7 +6,7 @@
 
 #include "host/kueue/objects/cluster_input.hpp"
 
-namespace espalier {
+namespace espalier::daemon_pods_test {
 namespace {
 
 using testing::ElementsAre;
@@ -79,4 +79,4 @@ TEST(DaemonPods, TolerateWhatTheControllerLetsThem) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::daemon_pods_test

@@ -9,7 +9,7 @@
 #include "tests/engine/requests.hpp"
 #include "tests/kueue/running_cluster.hpp"
 
-namespace espalier {
+namespace espalier::defragment_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -111,7 +111,7 @@ TEST_F(DefragmentTest, FreeDomainsAreCountedAndOneGangMayBeInSeveral) {
   EXPECT_EQ(plan.out_of_reach, 1);
 }
 
-// Whose queue is gone moves on the flavor that it has.
+// A workload whose queue is gone moves on the flavor that it has.
 TEST_F(DefragmentTest, MovesWhoseQueueIsGone) {
   cluster_.workloads = {RunningOn("one", 0, {{"a", 1}}), RunningOn("lost", 0, {{"b", 1}}),
                         RunningOn("three", 0, {{"c", 1}})};
@@ -121,7 +121,7 @@ TEST_F(DefragmentTest, MovesWhoseQueueIsGone) {
   EXPECT_EQ(Moves(Plan()), moves);
 }
 
-// What is not understood says not what it would ask for elsewhere.
+// A workload that is not understood does not say what it would ask for elsewhere.
 TEST_F(DefragmentTest, TellsWhoStaysAsNothingSaysWhatItAsksFor) {
   cluster_.workloads = {RunningOn("one", 0, {{"a", 1}}), RunningOn("lost", 0, {{"b", 1}}),
                         RunningOn("three", 0, {{"c", 1}})};
@@ -133,7 +133,7 @@ TEST_F(DefragmentTest, TellsWhoStaysAsNothingSaysWhatItAsksFor) {
   EXPECT_EQ(plan.out_of_reach, 1);
 }
 
-// What another flavor holds on the same nodes is not free (R5.6).
+// Room that another flavor holds on the same nodes is not free (R5.6).
 TEST_F(DefragmentTest, CountsWhatAnotherFlavorHoldsOnTheSameNodes) {
   cluster_.flavors.push_back(cluster_.flavors[0]);
   cluster_.flavors[1].name = "zas";
@@ -156,4 +156,4 @@ TEST_F(DefragmentTest, SaysThatNoFlavorHasTheLevel) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::defragment_test

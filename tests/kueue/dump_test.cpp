@@ -17,7 +17,7 @@
 #include "host/kueue/planning/placement_plan.hpp"
 #include "host/readers/cluster_files.hpp"
 
-namespace espalier {
+namespace espalier::dump_test {
 namespace {
 
 std::string DumpPath(const std::string& name) {
@@ -247,4 +247,4 @@ TEST(Dump, NonTasUsageOfGpuNodesIsThatOfBefore) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dump_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::elastic_life_test {
 namespace {
 
 TEST(ElasticLifeTest, TenThousandStepsByTheRules) {
@@ -28,4 +28,4 @@ TEST(ElasticLifeTest, TenThousandStepsByTheRules) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::elastic_life_test

@@ -14,7 +14,7 @@
 #include "host/kueue/elastic/workload_slices.hpp"
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::elastic_story_test {
 namespace {
 
 std::string Text(const Workload& workload) {
@@ -110,4 +110,4 @@ INSTANTIATE_TEST_SUITE_P(BothModes, ElasticStory,
                          testing::Values(SliceMode::kReplacement, SliceMode::kPerReplica));
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::elastic_story_test

@@ -6,7 +6,7 @@
 #include "host/kueue/objects/topology_request.hpp"
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::flavor_choice_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -189,7 +189,7 @@ TEST_F(FlavorChoiceTest, ASliceThatShrinksAsksForNothing) {  // R21.13 (b)
   workload_.pod_sets.push_back(MakePodSet("second", 1, {{"gpu", 1}}, Required(kRack)));
   const FlavorAssignment assignment = Choose();
   ASSERT_EQ(assignment.pod_sets.size(), 2U);
-  // What shrinks makes no room for another pod set.
+  // A pod set that shrinks makes no room for another one.
   EXPECT_EQ(assignment.pod_sets[1].refusals[0].text,
             "insufficient unused quota for gpu in flavor gpu, 2 more needed");
 }
@@ -308,4 +308,4 @@ TEST(IsTasOnly, EveryFlavorHasATopology) {  // R20.1
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::flavor_choice_test

@@ -8,7 +8,7 @@
 #include "host/kueue/objects/workload_status.hpp"
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::job_slices_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -89,4 +89,4 @@ TEST_F(JobSlicesTest, AnotherNamespaceIsAnotherJob) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::job_slices_test

@@ -5,7 +5,7 @@
 
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::leaving_pods_test {
 namespace {
 
 using Domains = std::vector<TopologyDomainAssignment>;
@@ -56,4 +56,4 @@ TEST(LeavingPods, CountsAddUp) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::leaving_pods_test

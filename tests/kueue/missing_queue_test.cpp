@@ -4,7 +4,7 @@
 
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::missing_queue_test {
 namespace {
 
 class MissingQueueTest : public ::testing::Test {
@@ -54,4 +54,4 @@ TEST_F(MissingQueueTest, TheLocalQueueMayLeadNowhere) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::missing_queue_test

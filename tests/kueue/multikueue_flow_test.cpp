@@ -13,7 +13,7 @@
 #include "host/kueue/elastic/workload_slices.hpp"
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::multikueue_flow_test {
 namespace {
 
 using ::testing::Contains;
@@ -584,4 +584,4 @@ TEST_F(MultiKueueFlowTest, TheWholeFlowIsItsSteps) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::multikueue_flow_test

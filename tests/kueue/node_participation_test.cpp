@@ -4,7 +4,7 @@
 
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::node_participation_test {
 namespace {
 
 TEST(NodeParticipation, AllTakePart) {
@@ -51,4 +51,4 @@ TEST(NodeParticipation, AFlavorMayMatchNoNode) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::node_participation_test

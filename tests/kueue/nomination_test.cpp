@@ -10,7 +10,7 @@
 #include "host/kueue/objects/cluster_input.hpp"
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::nomination_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -172,4 +172,4 @@ TEST_F(NominationTest, SecondEvaluationHasNoAffinityScores) {  // R7.9
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::nomination_test

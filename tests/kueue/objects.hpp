@@ -7,6 +7,7 @@
 
 #include "host/kueue/objects/workload_status.hpp"
 #include "host/model/cluster.hpp"
+#include "tests/engine/requests.hpp"
 
 namespace espalier {
 
@@ -60,18 +61,6 @@ inline PodSet MakePodSet(const std::string& name, std::int32_t count, Resources 
   return pod_set;
 }
 
-inline TopologyRequest Required(const std::string& level) {
-  TopologyRequest request;
-  request.required = level;
-  return request;
-}
-
-inline TopologyRequest Unconstrained(bool value = true) {
-  TopologyRequest request;
-  request.unconstrained = value;
-  return request;
-}
-
 inline Workload MakeWorkload(const std::string& name, const std::string& queue,
                              std::vector<PodSet> pod_sets, std::int64_t created = 0,
                              std::int64_t priority = 0) {
@@ -83,13 +72,6 @@ inline Workload MakeWorkload(const std::string& name, const std::string& queue,
   workload.creation_seconds = created;
   workload.priority = priority;
   return workload;
-}
-
-inline TopologyAssignment OnHosts(const std::vector<std::pair<std::string, std::int32_t>>& hosts) {
-  TopologyAssignment assignment;
-  assignment.levels = {std::string(kHostnameLabel)};
-  for (const auto& [host, count] : hosts) assignment.domains.push_back({{host}, count});
-  return assignment;
 }
 
 // Gives the workload's first pod set `assignment` on `flavor`, with quota reserved and admitted.

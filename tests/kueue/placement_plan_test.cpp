@@ -4,7 +4,7 @@
 
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::placement_plan_test {
 namespace {
 
 class PlacementPlanTest : public ::testing::Test {
@@ -128,4 +128,4 @@ TEST_F(PlacementPlanTest, TheOneWorkloadMustBePending) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::placement_plan_test

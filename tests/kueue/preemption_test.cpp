@@ -6,7 +6,7 @@
 #include "host/kueue/elastic/workload_slices.hpp"
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::preemption_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST(ParsePreemptionPolicy, KnowsKueuesNames) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::preemption_test

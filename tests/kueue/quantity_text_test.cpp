@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::quantity_text_test {
 namespace {
 
 TEST(QuantityText, CpuIsInMilli) {
@@ -32,4 +32,4 @@ TEST(QuantityText, OthersAreDecimal) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::quantity_text_test

@@ -5,7 +5,7 @@
 
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::queue_order_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -42,4 +42,4 @@ TEST(QueueOrder, OnlyPendingWorkloads) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::queue_order_test

@@ -10,7 +10,7 @@
 #include "host/model/quantity.hpp"
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::quota_requests_test {
 namespace {
 
 constexpr Amount kMost = std::numeric_limits<Amount>::max();
@@ -61,7 +61,7 @@ TEST(QuotaRequests, ReplaceOrRetainWhatIsTransformed) {
                        {"cpu", 1000},
                        {"credits", 30},
                        {"mig-1g", 2}}));
-  // What no pod asks for is not made up.
+  // A resource that no pod asks for has no outputs.
   EXPECT_EQ(Counted({{"cpu", 1000}}, With({mig("mig-1g", "5Gi", true)})),
             (Resources{{"cpu", 1000}}));
   // Without outputs quota does not look at it.
@@ -177,7 +177,7 @@ TEST_F(QuotaWithAConfiguration, LeavesOutWhatTheQueueDoesNotDeclare) {
   const FlavorAssignment chosen = Choose();
   EXPECT_EQ(chosen.Mode(), AssignmentMode::kFit);
   EXPECT_EQ(chosen.pod_sets[0].flavors, (StringMap{{"cpu", "gpu"}}));
-  // As Kueue records it.
+  // Kueue records what the queue does not declare, too.
   EXPECT_EQ(chosen.pod_sets[0].requests, (Resources{{"cpu", 2000}, {"example.com/rdma", 2}}));
   queue_ = MakeQueue("q", {"gpu"}, 1000);
   EXPECT_EQ(Choose().Mode(), AssignmentMode::kNoFit) << "what it declares it looks at";
@@ -214,4 +214,4 @@ TEST_F(QuotaWithAConfiguration, FindsVictimsByTheResourcesThatItCounts) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::quota_requests_test

@@ -4,7 +4,7 @@
 
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::quota_test {
 namespace {
 
 TEST(Quota, AddsAndRemovesUsage) {
@@ -37,4 +37,4 @@ TEST(QuotaUsageOf, FinishedWorkloadsUseNothing) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::quota_test

@@ -11,7 +11,7 @@
 #include "host/kueue/elastic/workload_slices.hpp"
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::resize_plan_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -599,4 +599,4 @@ TEST_F(ResizePlanTest, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::resize_plan_test

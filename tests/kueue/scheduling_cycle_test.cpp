@@ -5,7 +5,7 @@
 #include "host/kueue/objects/cluster_input.hpp"
 #include "tests/kueue/scheduling_cycle_fixture.hpp"
 
-namespace espalier {
+namespace espalier::scheduling_cycle_test {
 namespace {
 
 using ::testing::Contains;
@@ -334,7 +334,7 @@ TEST_F(SchedulingCycleTest, PreemptionMakesRoomForQuotaToo_R29_3) {
                                     "preempted for it: team/low"));
 }
 
-// What a workload waits for is where its victims are, so that others keep what is free elsewhere.
+// A workload waits where its victims are, so that others keep what is free elsewhere.
 TEST_F(SchedulingCycleTest, ReservesThePlaceOfVictims_R29_4) {
   cluster_.cluster_queues[0].within_cluster_queue = "LowerPriority";
   AddQueue("other");
@@ -547,4 +547,4 @@ TEST_F(SchedulingCycleTest, R5_7_UsageReachesAllFlavorsOfTheNodes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::scheduling_cycle_test

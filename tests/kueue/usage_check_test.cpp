@@ -5,7 +5,7 @@
 #include "host/kueue/objects/cluster_input.hpp"
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::usage_check_test {
 namespace {
 
 class UsageCheckTest : public ::testing::Test {
@@ -55,4 +55,4 @@ TEST_F(UsageCheckTest, OnlyPodsThatAreAddedAreLookedAt) {  // R21.8
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::usage_check_test

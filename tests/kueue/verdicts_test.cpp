@@ -1,5 +1,5 @@
-// Whether a workload fits, on which of its flavors, and whether it ever will: one answer wherever
-// it is asked.
+// Tests whether a workload fits, on which of its flavors, and whether it ever will: one answer
+// wherever it is asked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "tests/kueue/scheduling_cycle_fixture.hpp"
 #include "tests/questions/explain_in.hpp"
 
-namespace espalier {
+namespace espalier::verdicts_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -349,4 +349,4 @@ TEST_F(RoomHoldersTest, KueuesRuleWhereItApplies) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::verdicts_test

@@ -4,7 +4,7 @@
 
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::workload_queue_test {
 namespace {
 
 class WorkloadQueueTest : public ::testing::Test {
@@ -57,4 +57,4 @@ TEST_F(WorkloadQueueTest, FlushStartsAgainFromTheFirstFlavor) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::workload_queue_test

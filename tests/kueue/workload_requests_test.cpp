@@ -5,7 +5,7 @@
 
 #include "tests/kueue/objects.hpp"
 
-namespace espalier {
+namespace espalier::workload_requests_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -166,4 +166,4 @@ TEST_F(ElasticTest, RequiredAndPreferredAreRefused) {  // R20.3
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::workload_requests_test

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::assignment_encoding_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -181,4 +181,4 @@ TEST(AssignmentEncoding, ManySmallSlicesCannotFillTheMemory) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::assignment_encoding_test

@@ -1,4 +1,4 @@
-// Where a real Kueue sent the pods of a real cluster: gate them all again and ask.
+// Tests that the pods of a real cluster, all gated again, go where a real Kueue sent them.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,7 +11,7 @@
 #include "host/kueue/objects/ungater.hpp"
 #include "host/readers/cluster_files.hpp"
 
-namespace espalier {
+namespace espalier::dump_test {
 namespace {
 
 const Cluster& After() {
@@ -82,4 +82,4 @@ TEST(UngateDump, EveryPodGoesWhereKueueSentIt) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dump_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::ungater_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -373,4 +373,4 @@ TEST(UngateWorkload, StopsWithItsBudget) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::ungater_test

@@ -1,4 +1,4 @@
-// What the webhooks of jobs refuse, in the order and with the words of Kueue.
+// Tests what the webhooks of jobs refuse, in the order and with the words of Kueue.
 #include "host/webhooks/job_webhooks.hpp"
 
 #include <gmock/gmock.h>
@@ -6,7 +6,7 @@
 
 #include "host/readers/cluster_files.hpp"
 
-namespace espalier {
+namespace espalier::job_webhooks_test {
 namespace {
 
 using testing::ElementsAre;
@@ -90,7 +90,7 @@ TEST(BatchJobs, PartialAdmissionAndSyncedCompletions) {
                   "value: 3: should be between 0 and 2"));
 }
 
-// Of an elastic job the level is forbidden; a kind that cannot be elastic says so.
+// The level is forbidden in an elastic job; a kind that cannot be elastic says so.
 TEST(ElasticJobs, ByKind_R23_10) {
   const std::string elastic = Annotation("elastic-job", "true");
   EXPECT_THAT(Lines(Job(elastic)), IsEmpty());
@@ -124,4 +124,4 @@ TEST(JobWebhooks, NameObjectFieldAndValue) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::job_webhooks_test

@@ -1,11 +1,11 @@
-// What Kueue's webhooks refuse of Ray's objects and of SparkApplications, in Kueue's words.
+// Tests what Kueue's webhooks refuse of Ray's objects and SparkApplications, in Kueue's words.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/readers/cluster_files.hpp"
 #include "host/webhooks/job_webhooks.hpp"
 
-namespace espalier {
+namespace espalier::operator_webhooks_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -97,7 +97,7 @@ TEST(RayWebhooks, SlicesFitTheGroup_R23_6) {
                           "set count 1"));
 }
 
-// Where Kueue makes no pod sets, a RayCluster's workers are not looked at, those of a RayJob are;
+// A RayCluster's workers are not looked at where Kueue makes no pod sets, those of a RayJob are;
 // where nothing else is wrong, why it makes none is all that is said.
 TEST(RayWebhooks, PodSetsThatAreNotMade) {
   const std::string head =
@@ -168,7 +168,7 @@ TEST(SparkWebhook, QuantitiesAreRead) {
               ElementsAre(HasSubstr("failed to parse memory limit : quantities must match")));
 }
 
-// What keeps Kueue from making pod sets is all that is said.
+// The webhook says nothing but what keeps Kueue from making pod sets.
 TEST(SparkWebhook, PodSetsThatAreNotMadeAreAllThatIsSaid) {
   EXPECT_THAT(Refused(Spark(R"("annotations": {)" + kNoBool + "}", "", "", kElastic)),
               ElementsAre(kParseBool));
@@ -195,4 +195,4 @@ TEST(SparkWebhook, OnlyClustersOfAFixedSizeAreManaged) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::operator_webhooks_test

@@ -1,4 +1,5 @@
-// What the webhooks of pods, Deployments, StatefulSets, LeaderWorkerSets and AppWrappers refuse.
+// Tests what the webhooks of pods, Deployments, StatefulSets, LeaderWorkerSets and AppWrappers
+// refuse.
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 #include "host/readers/sources/job_object.hpp"
 #include "host/webhooks/job_webhooks.hpp"
 
-namespace espalier {
+namespace espalier::serving_webhooks_test {
 namespace {
 
 using testing::ElementsAre;
@@ -175,4 +176,4 @@ TEST(ServingWebhooks, BothTemplatesOfALeaderWorkerSetAreLookedAt) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::serving_webhooks_test

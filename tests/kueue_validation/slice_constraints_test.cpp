@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::slice_constraints_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -28,4 +28,4 @@ TEST(ParseSliceConstraints, RefusesOtherForms) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::slice_constraints_test

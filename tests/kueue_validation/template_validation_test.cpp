@@ -4,7 +4,7 @@
 
 #include "host/webhooks/object_rules.hpp"
 
-namespace espalier {
+namespace espalier::template_validation_test {
 namespace {
 
 using ::testing::AllOf;
@@ -268,4 +268,4 @@ TEST(PodTemplates, KindDecidesWhichRulesRun_R23_11) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::template_validation_test

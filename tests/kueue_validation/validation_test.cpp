@@ -4,7 +4,7 @@
 
 #include "host/webhooks/object_rules.hpp"
 
-namespace espalier {
+namespace espalier::validation_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -247,4 +247,4 @@ TEST(ValidateCluster, CoversEveryKind) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::validation_test

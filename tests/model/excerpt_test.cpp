@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::excerpt_test {
 namespace {
 
 TEST(Excerpt, LeavesPrintableTextAsItIs) {
@@ -74,4 +74,4 @@ TEST(Excerpt, ReadsNoMoreOfALongTextThanItShows) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::excerpt_test

@@ -4,7 +4,7 @@
 
 #include "host/model/resources.hpp"
 
-namespace espalier {
+namespace espalier::flat_map_test {
 namespace {
 
 TEST(FlatMap, MergesEveryOrderOfKeys) {
@@ -100,4 +100,4 @@ TEST(RecentKeys, MapsOfEqualKeysShareTheList) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::flat_map_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::machine_memory_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,4 +52,4 @@ TEST_F(MachineMemory, KnowsControlGroupsOfVersionOne) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::machine_memory_test

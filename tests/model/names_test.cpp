@@ -1,11 +1,11 @@
-// What is wrong with names and numbers, in the words of Kubernetes and Go.
+// Tests what is wrong with names and numbers, in the words of Kubernetes and Go.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/model/go_texts.hpp"
 #include "host/model/name_errors.hpp"
 
-namespace espalier {
+namespace espalier::names_test {
 namespace {
 
 using testing::ElementsAre;
@@ -74,4 +74,4 @@ TEST(GoTexts, BooleansAndQuotes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::names_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::nearest_name_test {
 namespace {
 
 TEST(SpellingDistance, CountsLettersAndSwapsWhateverTheCase) {
@@ -28,4 +28,4 @@ TEST(NearestName, IsOnlyWhatMayHaveBeenMeant) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::nearest_name_test

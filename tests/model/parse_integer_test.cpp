@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::parse_integer_test {
 namespace {
 
 TEST(ParseInteger, TakesWhatGoTakes) {
@@ -25,4 +25,4 @@ TEST(ParseInteger, TakesNothingElse) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::parse_integer_test

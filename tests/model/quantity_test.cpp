@@ -10,7 +10,7 @@
 
 #include "host/model/quantity_text.hpp"
 
-namespace espalier {
+namespace espalier::quantity_test {
 namespace {
 
 constexpr Amount kMax = std::numeric_limits<Amount>::max();
@@ -163,4 +163,4 @@ TEST(CanonicalText, KeepsTheFormat) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::quantity_test

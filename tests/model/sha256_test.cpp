@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::sha256_test {
 namespace {
 
 TEST(Sha256, OfKnownTexts) {
@@ -33,4 +33,4 @@ TEST(Sha256, OfLengthsAroundABlock) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::sha256_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::shared_value_test {
 namespace {
 
 using Text = SharedValue<std::string>;
@@ -44,4 +44,4 @@ TEST(SharedValue, MayHaveNone) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::shared_value_test

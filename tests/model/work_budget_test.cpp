@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::work_budget_test {
 namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
@@ -143,4 +143,4 @@ TEST(BytesText, IsShort) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::work_budget_test

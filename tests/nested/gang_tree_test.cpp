@@ -10,7 +10,7 @@
 #include "host/engine/verdicts.hpp"
 #include "tests/nested/nested_cluster.hpp"
 
-namespace espalier {
+namespace espalier::gang_tree_test {
 namespace {
 
 using testing::HasSubstr;
@@ -136,7 +136,7 @@ TEST(TreeOf, PodSetsOfOneGroupShareADomain) {
   ASSERT_TRUE(tree);
   EXPECT_EQ(tree->root.groups[0].groups[0],
             Required(kRack, Group("rg", {Pods("leader", 1, 1, 1), Pods("workers", 3, 3, 2)})));
-  // Of two ranked groups the gang around them asks.
+  // The gang around them asks where the pod sets are of two ranked groups.
   GangWorkload apart = WorkloadOf({leader});
   apart.gang_groups[0].ranked_groups.push_back({.name = "second", .eq_groups = {workers}});
   const auto over = TreeOf(apart, PlannedOn({"gpu", "gpu"}));
@@ -339,7 +339,7 @@ class Mixed : public testing::Test {
   Engine engine_;
 };
 
-// What one of either form books, the next of either form sees.
+// Requests of either form see what those of either form before them booked.
 TEST_F(Mixed, InOrderEachSeesWhatTheOthersBooked) {
   const WorkloadRequest tree = Tree(Required(kRack, Pods("w", 3)));
   const auto answers = Place({Flat(2), tree, Flat(2), tree, Flat(1)}, PlacementMode::kSequential);
@@ -391,4 +391,4 @@ TEST_F(Mixed, FlatRequestsThatFitNowNeverOrWhoKnows) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::gang_tree_test

@@ -18,7 +18,7 @@
 #include "tests/oracle/nested.hpp"
 #include "tests/oracle/oracle_input.hpp"
 
-namespace espalier::differential {
+namespace espalier::differential::nested_differential_test {
 namespace {
 
 constexpr std::uint64_t kSeedsPerTest = 1000;
@@ -196,4 +196,4 @@ TEST(NestedOnChangedNodes, AnswersAreThoseOfAStateBuiltAnew) {
 INSTANTIATE_TEST_SUITE_P(Thousands, NestedSeeds, testing::Range(std::uint64_t{0}, kTests));
 
 }  // namespace
-}  // namespace espalier::differential
+}  // namespace espalier::differential::nested_differential_test

@@ -19,7 +19,7 @@
 #include "host/engine/booked_usage.hpp"
 #include "tests/nested/nested_cluster.hpp"
 
-namespace espalier {
+namespace espalier::place_nested_test {
 namespace {
 
 using testing::ElementsAre;
@@ -472,7 +472,7 @@ TEST(PlaceNested, R25_17_CopiesThatAreApartHaveADomainEach) {
   EXPECT_THAT(
       Lines(Ask({{{8}}, {{8}}}, Group("w", {Copies(2, 1, job), other}))),
       ElementsAre(".", "job[0] in b0-r0 b0-r0-h0:2", "job[1] Undecided", "other in b1 b1-r0-h0:1"));
-  // Where the group around is in one domain of the level already, there is room for one.
+  // There is room for one where the group around them is in one domain of the level already.
   EXPECT_EQ(Ask({{{8}}}, Required(kRack, Group("w", {Copies(2, 2, job)}))).status,
             NestedStatus::kNever);
 }
@@ -527,4 +527,4 @@ TEST(PlaceNested, R25_15_SaysWhatIsWrongWithARequest) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::place_nested_test

@@ -14,7 +14,8 @@ bool IsWithin(const Path& path, const Path& ancestor) {
 
 // --- R7.1 to R7.9 --------------------------------------------------------------------------------
 
-// Whether the leaf is a candidate; counts the reason when it is not, and its affinity score.
+// Returns whether the leaf is a candidate; counts the reason when it is not, and sets its affinity
+// score when it is.
 bool FilterLeaf(Problem& problem, const Situation& situation, const Path& path, Counts& counts) {
   Exclusions& exclusions = problem.exclusions;
   ++exclusions.total_nodes;

@@ -35,7 +35,7 @@ struct Exclusions {
   std::map<std::string, std::int64_t> resources;
 };
 
-// What one evaluation of one request depends on beside the request.
+// The inputs of one evaluation of one request beside the request.
 struct Situation {
   bool simulate_empty = false;
   bool affinity_scores_consumed = false;  // R7.9

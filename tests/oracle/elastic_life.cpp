@@ -162,7 +162,7 @@ std::string ElasticLife::CheckPlan(const ResizeRequest& request, const ResizePla
   return "no decision";
 }
 
-// Who stays does not move, and who leaves was there (W5.2).
+// Checks that who stays does not move, and that who leaves was there (W5.2). Returns what is wrong.
 std::string ElasticLife::CheckInPlace(const ResizePlan& plan) const {
   const Workload& before = *Find(plan.workload);
   for (std::size_t i = 0; i < before.pod_sets.size(); ++i) {
@@ -185,7 +185,7 @@ std::string ElasticLife::CheckNewSlice(const ResizeRequest& request, const Resiz
   const Workload& old = *Find(request.workload);
   const PlannedSlice& slice = plan.slices.front();
   const PodSetCounts wanted = Wanted(old, request);
-  // Of several pod sets some may shrink: what is used then is looked at once it is carried out.
+  // Some of several pod sets may shrink: what is used then is looked at once it is carried out.
   const bool within = old.pod_sets.size() > 1 ||
                       IsWithinQuota(DifferenceOf(old, wanted), {{{"gpu", "gpu"}, kQuota}},
                                     QuotaUsed(cluster_.workloads));

@@ -1,4 +1,4 @@
-// What workloads of elastic jobs ask for, hold and use, read from the objects.
+// Declares what workloads of elastic jobs ask for, hold and use, read from the objects.
 #pragma once
 
 #include <cstddef>

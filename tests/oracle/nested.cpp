@@ -170,7 +170,7 @@ class Decision : private NestedRanks {
     std::int64_t most = 0;
   };
 
-  // By shape, pods of a copy and of everything in it.
+  // Returns the pods of a copy and of everything in it, by shape.
   std::map<std::size_t, Need> NeedsOf(const Copy& copy) const {
     std::map<std::size_t, Need> needs;
     if (copy.group->pods) {

@@ -9,7 +9,7 @@
 
 namespace espalier::oracle {
 
-// How many alternatives the two searches of R25.7 try.
+// Most alternatives that the two searches of R25.7 try.
 struct NestedBounds {
   int trials = 1 << 16;
   int sibling_trials = 1 << 10;

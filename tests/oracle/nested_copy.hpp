@@ -15,7 +15,7 @@ namespace espalier::oracle {
 // Pods on leaves, in the order in which they were placed.
 using Takes = std::vector<std::pair<Path, std::int64_t>>;
 
-// What makes two pod sets equal.
+// The properties by which two pod sets are equal.
 struct NestedShape {
   Vector requests;
   PodTemplate pod_template;

@@ -1,4 +1,4 @@
-// How much of a nested gang fits where, and the pods of one pod set in their domain (R25.6).
+// Finds how much of a nested gang fits where, and places one pod set in its domain (R25.6).
 #pragma once
 
 #include <algorithm>

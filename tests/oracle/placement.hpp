@@ -32,7 +32,7 @@ std::vector<Path> Take(const Problem& problem, Tree& tree, std::vector<Path> lis
 // undefined.
 OrReason<std::optional<Chosen>> ChooseBalanced(const Problem& problem, Tree& tree);
 
-// What a placement gives: two assignments, the leader's only with a leader (R13.7, R13.9).
+// The result of a placement: two assignments, the leader's only with a leader (R13.7, R13.9).
 struct Placement {
   TopologyAssignment workers;
   std::optional<TopologyAssignment> leader;

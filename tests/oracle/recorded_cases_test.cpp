@@ -10,7 +10,7 @@
 #include "host/conformance/difference.hpp"
 #include "tests/oracle/oracle_input.hpp"
 
-namespace espalier {
+namespace espalier::recorded_cases_test {
 namespace {
 
 const char* const kCaseFolder = ESPALIER_SOURCE_DIR "/tests/data/cases";
@@ -67,4 +67,4 @@ INSTANTIATE_TEST_SUITE_P(Files, RecordedCases, testing::ValuesIn(CaseFiles()),
                          });
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::recorded_cases_test

@@ -10,7 +10,7 @@
 
 namespace espalier::oracle {
 
-// What one evaluation has to go by and has found so far.
+// The inputs of one evaluation, and its findings so far.
 struct Evaluation {
   const OracleInput& input;
   const WorkloadRequest& request;

@@ -12,7 +12,7 @@
 #include "tests/differential/random.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::booked_amounts_test {
 namespace {
 
 // Racks of 1 to 200 hosts; some amounts saturate.
@@ -55,4 +55,4 @@ TEST(BookedAmountsTest, AreWhatBranchesBooked) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::booked_amounts_test

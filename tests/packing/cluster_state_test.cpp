@@ -14,7 +14,7 @@
 #include "host/packing/flavor_state.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::cluster_state_test {
 namespace {
 
 using ::testing::AllOf;
@@ -205,7 +205,7 @@ TEST(FlavorStateTest, ManyChangesAreOneAfterTheOther) {
   EXPECT_EQ(flavor.remaining(), flavor.snapshot().free());
 }
 
-// Whether both name the same resources or not.
+// Usage replaces other usage whether both name the same resources or not.
 TEST(FlavorStateTest, UsageTakesThePlaceOfOther) {
   const Resources gpus = {{"gpu", 2}, {"none", 9}, {"pods", 1}};
   Resources fewer = gpus;  // shares the list of names
@@ -431,4 +431,4 @@ TEST(ClusterStateTest, ResourcesOfFewNodesTakeLittle) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cluster_state_test

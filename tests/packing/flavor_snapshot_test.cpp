@@ -8,7 +8,7 @@
 
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::flavor_snapshot_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -252,4 +252,4 @@ TEST(FlavorSnapshotTest, EqualShapesAreOneObject) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::flavor_snapshot_test

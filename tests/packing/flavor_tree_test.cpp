@@ -13,7 +13,7 @@
 #include "tests/differential/random.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::flavor_tree_test {
 namespace {
 
 using PathSet = std::set<std::vector<std::string>>;
@@ -122,4 +122,4 @@ TEST(FlavorTreeTest, EditedTreesAreAsIfBuilt) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::flavor_tree_test

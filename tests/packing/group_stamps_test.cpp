@@ -1,4 +1,4 @@
-// What stamps say of groups on a state and its branches.
+// Tests what stamps say of groups on a state and its branches.
 #include "host/packing/group_stamps.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 #include "tests/differential/random.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::group_stamps_test {
 namespace {
 
 // Racks of two hosts, more than are looked at together.
@@ -237,4 +237,4 @@ TEST(ClusterStateTest, BranchesInUsedMemoryAreLikeNewOnes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::group_stamps_test

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::large_array_test {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{1} << 21;
@@ -78,4 +78,4 @@ TEST(LargeArrayTest, ThreadsMayTakeAndGiveAtOnce) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::large_array_test

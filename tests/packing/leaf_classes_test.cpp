@@ -10,7 +10,7 @@
 #include "tests/differential/random.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::leaf_classes_test {
 namespace {
 
 using differential::Random;
@@ -104,4 +104,4 @@ TEST(LeafClassesTest, StatesKnowThoseThatAreStillTrue) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::leaf_classes_test

@@ -8,7 +8,7 @@
 
 #include "tests/differential/random.hpp"
 
-namespace espalier {
+namespace espalier::name_index_test {
 namespace {
 
 // Names come, go and move; hashes of few bits make them collide.
@@ -61,4 +61,4 @@ TEST(NameIndexTest, IsRenumberedWithoutTheNames) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::name_index_test

@@ -1,4 +1,4 @@
-// What the columns of nodes must keep.
+// Tests what the columns of nodes must keep.
 #include "host/packing/node_columns.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::node_columns_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -221,4 +221,4 @@ TEST(NodeColumnsTest, ColumnsTakeNoMoreThanTheBudget) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::node_columns_test

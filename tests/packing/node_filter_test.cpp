@@ -13,7 +13,7 @@
 #include "host/packing/node_match.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::node_filter_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -270,6 +270,12 @@ TEST(NodeFilterTest, KeptFiltersAreBoundedInBytes) {
     ASSERT_LE(snapshot.kept_bytes(), FlavorSnapshot::kMostKeptBytes) << i;
   }
   EXPECT_GT(snapshot.kept_bytes(), 800'000);
+  for (int i = 0; i < 10'000; ++i) {  // shapes count together with them
+    Shape shape;
+    shape.workers = {{"cpu"}, {0}, {i + 1}};
+    snapshot.Intern(std::move(shape));
+    ASSERT_LE(snapshot.kept_bytes(), FlavorSnapshot::kMostKeptBytes) << i;
+  }
 }
 
 TEST(NodeFilterTest, ShapesOfALargeQueueAreAllKept) {
@@ -324,4 +330,4 @@ TEST(NodeFilterTest, BitmapCrossesWords) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::node_filter_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::node_match_test {
 namespace {
 
 const Taint kTaint{"dedicated", "x", "NoSchedule"};
@@ -181,4 +181,4 @@ TEST(NodeMatchTest, R7_5_TermsAndTheirParts) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::node_match_test

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace espalier {
+namespace espalier::paged_array_test {
 namespace {
 
 using Numbers = PagedArray<std::int64_t>;
@@ -96,4 +96,4 @@ TEST(PagedArray, DenseOnesAreCopiedWhole) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::paged_array_test

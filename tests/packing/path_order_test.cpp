@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::path_order_test {
 namespace {
 
 // Labels with so many values each, which the nodes have at random.
@@ -65,4 +65,4 @@ TEST(PathOrderTest, CoarserLevelsDecideFirst) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::path_order_test

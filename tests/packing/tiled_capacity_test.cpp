@@ -8,7 +8,7 @@
 
 #include "tests/differential/random.hpp"
 
-namespace espalier {
+namespace espalier::tiled_capacity_test {
 namespace {
 
 using differential::Random;
@@ -58,4 +58,4 @@ TEST(TiledCapacityTest, SetKeepsUnitsAndTheMostOfEachTile) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tiled_capacity_test

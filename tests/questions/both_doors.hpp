@@ -49,7 +49,7 @@ class BothDoors : public testing::TestWithParam<Door> {
     return *std::move(remote);
   }
 
-  // Who is asked about cluster_ as it was when first asked.
+  // Returns who is asked about cluster_ as it was when first asked.
   Questions& Asked() {
     if (asked_ == nullptr) asked_ = Open(cluster_);
     return *asked_;

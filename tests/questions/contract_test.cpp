@@ -1,10 +1,10 @@
-// What every answerer of questions owes, whether it has the files or asks a server.
+// Tests what every answerer of questions owes, whether it has the files or asks a server.
 #include <gmock/gmock.h>
 
 #include "host/live/cluster_difference.hpp"
 #include "tests/questions/both_doors.hpp"
 
-namespace espalier {
+namespace espalier::contract_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -370,4 +370,4 @@ TEST_P(Contract, UnknownFlavorsAreNotFound) {
 INSTANTIATE_TEST_SUITE_P(Doors, Contract, testing::Values(Door::kFiles, Door::kServer), NameOf);
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::contract_test

@@ -3,7 +3,7 @@
 #include "host/questions/drain_plan.hpp"
 #include "tests/questions/both_doors.hpp"
 
-namespace espalier {
+namespace espalier::drain_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -53,4 +53,4 @@ TEST_P(DrainTest, SlicesOfAJobMoveTogether_W5_5) {
 INSTANTIATE_TEST_SUITE_P(Doors, DrainTest, testing::Values(Door::kFiles, Door::kServer), NameOf);
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::drain_test

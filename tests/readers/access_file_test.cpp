@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace espalier {
+namespace espalier::access_file_test {
 namespace {
 
 using testing::HasSubstr;
@@ -118,4 +118,4 @@ TEST_F(AccessFile, WrongTextsAreErrors) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::access_file_test

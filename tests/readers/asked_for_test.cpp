@@ -1,12 +1,12 @@
-// What a workload asks for by reference: replica keys, policies, resource claims, KAI's queues and
-// topologies, templates of kinds that are not known.
+// Tests what a workload asks for by reference: replica keys, policies, resource claims, KAI's
+// queues and topologies, templates of kinds that are not known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/readers/cluster_files.hpp"
 #include "tests/readers/read_text.hpp"
 
-namespace espalier {
+namespace espalier::asked_for_test {
 namespace {
 
 using testing::ElementsAre;
@@ -33,7 +33,7 @@ TEST(ReplicaKey, HasTwoNames) {
                                         "replicaKey": "0"}, )") +
            PodText("q", R"("workloadRef": {"name": "w", "podGroup": "g",
                            "podGroupReplicaKey": "1"}, )"));
-  EXPECT_THAT(Units(read),
+  EXPECT_THAT(UnitTexts(read),
               ElementsAre("w-g-0:1 of the 2 pods that w-g-0 needs are there: it waits for the "
                           "others",
                           "w-g-1:1 of the 2 pods that w-g-1 needs are there: it waits for the "
@@ -62,7 +62,7 @@ TEST(BasicPolicy, IsOneGroupThatNeedsOnePod) {
       Read(kPodGroups + PodText("p", R"("workloadRef": {"name": "w", "podGroup": "b"}, )") +
            PodText("q", R"("workloadRef": {"name": "w", "podGroup": "b", "replicaKey": "1"}, )") +
            PodText("r", R"("workloadRef": {"name": "w", "podGroup": "b", "replicaKey": "2"}, )"));
-  ASSERT_THAT(Units(read),
+  ASSERT_THAT(UnitTexts(read),
               ElementsAre("w-g:none of its pods is there: it waits for them", "w-b: main x 3"));
   const GangGroup& gang = read.gang_workloads.at(1).gang_groups.at(0);
   EXPECT_EQ(gang.mode, GangMode::kGang);
@@ -97,7 +97,7 @@ constexpr const char* kAllocated = R"(, "status": {"allocation": {"nodeSelector"
 // W8.2.
 TEST(ResourceClaims, OfARequestBindItsPodsWhereTheyAreAllocated) {
   const ClusterRead read = Read(std::string(kTopology) + kClaiming + Claim("{}", kAllocated));
-  ASSERT_THAT(Units(read), ElementsAre("w: template x 2"));
+  ASSERT_THAT(UnitTexts(read), ElementsAre("w: template x 2"));
   const auto& required = read.cluster.workloads[0].pod_sets[0].pod_template.affinity.required;
   ASSERT_TRUE(required);
   EXPECT_THAT(required->at(0).match_expressions,
@@ -112,17 +112,17 @@ TEST(ResourceClaims, NameALevelByClassOrAttributes) {
       "x", "selectors": [{"cel": {"expression": "has(device.attributes['net'].block)"}}]}}]})j";
   for (const std::string& devices : {by_class, by_constraint, by_selector}) {
     const ClusterRead read = Read(std::string(kTopology) + kClaiming + Claim(devices));
-    ASSERT_THAT(Units(read), ElementsAre("w: template x 2"));
+    ASSERT_THAT(UnitTexts(read), ElementsAre("w: template x 2"));
     EXPECT_EQ(read.cluster.workloads[0].pod_sets[0].topology_request->required, "net/block");
   }
 }
 
 TEST(ResourceClaims, ThatAreNotUnderstoodRefuse) {
-  EXPECT_THAT(Units(Read(std::string(kTopology) + kClaiming)).at(0),
+  EXPECT_THAT(UnitTexts(Read(std::string(kTopology) + kClaiming)).at(0),
               HasSubstr("resourceClaim c is not in the input"));
   const std::string of_gpu =
       R"({"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]})";
-  EXPECT_THAT(Units(Read(std::string(kTopology) + kClaiming + Claim(of_gpu))).at(0),
+  EXPECT_THAT(UnitTexts(Read(std::string(kTopology) + kClaiming + Claim(of_gpu))).at(0),
               HasSubstr("DeviceClass gpu is not in the input"));
 }
 
@@ -144,7 +144,7 @@ TEST(ResourceClaims, OfPodsBindThemToo) {
   const ClusterRead read =
       Read(std::string(kTopology) + Claim("{}", kAllocated) +
            PodText("p", R"("resourceClaims": [{"name": "n", "resourceClaimName": "c"}], )"));
-  ASSERT_THAT(Units(read), ElementsAre("p: main x 1"));
+  ASSERT_THAT(UnitTexts(read), ElementsAre("p: main x 1"));
   const PodTemplate& pod = read.cluster.workloads[0].pod_sets[0].pod_template;
   EXPECT_TRUE(pod.affinity.required);
   EXPECT_THAT(pod.ignored_constraints, IsEmpty());
@@ -196,14 +196,14 @@ constexpr const char* kRollout = R"(
 )";
 
 TEST(UnknownKinds, AreReadThroughTheirTemplatesWhereAWorkloadNamesThem) {
-  EXPECT_THAT(Units(Read(kRollout)).at(0), HasSubstr("is not a kind that is read"));
+  EXPECT_THAT(UnitTexts(Read(kRollout)).at(0), HasSubstr("is not a kind that is read"));
   const ClusterRead read = Read(std::string(kRollout) + R"(
 {"apiVersion": "scheduling/v1alpha1", "kind": "Workload", "metadata": {"name": "w"}, "spec":
  {"controllerRef": {"apiGroup": "argoproj.io", "kind": "Rollout", "name": "ro"},
   "gangGroups": [{"name": "gg", "minCount": 3}]}}
 )");
-  EXPECT_THAT(Units(read), ElementsAre("w: main x 3"));
+  EXPECT_THAT(UnitTexts(read), ElementsAre("w: main x 3"));
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::asked_for_test

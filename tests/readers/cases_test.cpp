@@ -9,7 +9,7 @@
 #include "host/readers/kubernetes_objects.hpp"
 #include "tests/readers/json_text.hpp"
 
-namespace espalier {
+namespace espalier::cases_test {
 namespace {
 
 template <class Read>
@@ -86,4 +86,4 @@ TEST(RecordedCases, AreReadWithoutFindings) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cases_test

@@ -13,7 +13,7 @@
 
 #include "tests/readers/cluster_text.hpp"
 
-namespace espalier {
+namespace espalier::cluster_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,26 +39,26 @@ std::string Gzip(std::string_view text) {
 }
 
 TEST(ClusterText, OneObjectListTypedListAndStream) {
-  EXPECT_THAT(Names(Read(NodeJson("a"))), ElementsAre("a"));
+  EXPECT_THAT(Names(TryRead(NodeJson("a"))), ElementsAre("a"));
   EXPECT_THAT(
-      Names(Read(R"({"kind": "List", "items": [)" + NodeJson("b") + "," + NodeJson("a") + "]}")),
+      Names(TryRead(R"({"kind": "List", "items": [)" + NodeJson("b") + "," + NodeJson("a") + "]}")),
       ElementsAre("b", "a"));
-  EXPECT_THAT(Names(Read(R"({"kind": "NodeList", "apiVersion": "v1",
+  EXPECT_THAT(Names(TryRead(R"({"kind": "NodeList", "apiVersion": "v1",
                              "items": [{"metadata": {"name": "a"}}]})")),
               ElementsAre("a"));
-  EXPECT_THAT(Names(Read(NodeJson("a") + NodeJson("b") + "\n" + R"({"kind": "List", "items": [)" +
-                         NodeJson("c") + "]}\n")),
+  EXPECT_THAT(Names(TryRead(NodeJson("a") + NodeJson("b") + "\n" +
+                            R"({"kind": "List", "items": [)" + NodeJson("c") + "]}\n")),
               ElementsAre("a", "b", "c"));
 }
 
 TEST(ClusterText, Yaml) {
-  EXPECT_THAT(Names(Read("kind: Node\nmetadata:\n  name: a\n---\nkind: List\nitems:\n- kind: "
-                         "Node\n  metadata: {name: b}\n")),
+  EXPECT_THAT(Names(TryRead("kind: Node\nmetadata:\n  name: a\n---\nkind: List\nitems:\n- kind: "
+                            "Node\n  metadata: {name: b}\n")),
               ElementsAre("a", "b"));
 }
 
 TEST(ClusterText, YamlAndJsonReadTheSame) {
-  const auto yaml = Read(R"(
+  const auto yaml = TryRead(R"(
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: Workload
 metadata: {name: w, namespace: team}
@@ -73,7 +73,7 @@ spec:
         containers:
         - resources: {requests: {cpu: 0.5, memory: 1e9, nvidia.com/gpu: 8}}
 )");
-  const auto json = Read(R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+  const auto json = TryRead(R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
     "metadata": {"name": "w", "namespace": "team"}, "spec": {"podSets": [{"name": "main", "count": 4,
       "topologyRequest": {"unconstrained": true}, "template": {"spec": {
         "nodeSelector": {"gen": "7"}, "containers": [{"resources": {"requests":
@@ -83,7 +83,7 @@ spec:
   EXPECT_EQ(yaml->cluster, json->cluster);
 }
 
-// As a server reads what a client sent.
+// A server reads what a client sent in this way.
 TEST(ClusterText, ReadsWithinTheBudgetOfACall) {
   std::string json = R"({"kind": "List", "apiVersion": "v1", "items": [)" + NodeJson("n");
   std::string yaml;
@@ -125,23 +125,24 @@ TEST(ClusterText, ReadsWithinTheBudgetOfACall) {
 }
 
 TEST(ClusterText, Gzip) {
-  EXPECT_THAT(Names(Read(Gzip(NodeJson("a")))), ElementsAre("a"));
-  EXPECT_THAT(Names(Read(Gzip(NodeJson("a")) + Gzip(NodeJson("b")))), ElementsAre("a", "b"));
-  EXPECT_THAT(Names(Read(Gzip("kind: Node\nmetadata: {name: node-y}\n"))), ElementsAre("node-y"));
+  EXPECT_THAT(Names(TryRead(Gzip(NodeJson("a")))), ElementsAre("a"));
+  EXPECT_THAT(Names(TryRead(Gzip(NodeJson("a")) + Gzip(NodeJson("b")))), ElementsAre("a", "b"));
+  EXPECT_THAT(Names(TryRead(Gzip("kind: Node\nmetadata: {name: node-y}\n"))),
+              ElementsAre("node-y"));
 }
 
 TEST(ClusterText, NothingIsAnEmptyCluster) {
-  EXPECT_THAT(Names(Read("")), IsEmpty());
-  EXPECT_THAT(Names(Read("\n  \n")), IsEmpty());
-  EXPECT_THAT(Names(Read(R"({"kind": "List", "items": []})")), IsEmpty());
+  EXPECT_THAT(Names(TryRead("")), IsEmpty());
+  EXPECT_THAT(Names(TryRead("\n  \n")), IsEmpty());
+  EXPECT_THAT(Names(TryRead(R"({"kind": "List", "items": []})")), IsEmpty());
 }
 
 TEST(ClusterText, ByteOrderMarkIsIgnored) {
-  EXPECT_THAT(Names(Read("\xEF\xBB\xBF" + NodeJson("a"))), ElementsAre("a"));
+  EXPECT_THAT(Names(TryRead("\xEF\xBB\xBF" + NodeJson("a"))), ElementsAre("a"));
 }
 
 TEST(ClusterText, OtherKindsAreCountedAndSkipped) {
-  const auto read = Read(R"({"kind": "List", "items": [{"kind": "Service"}, {"kind": "Service"},
+  const auto read = TryRead(R"({"kind": "List", "items": [{"kind": "Service"}, {"kind": "Service"},
       {"kind": "Workload", "apiVersion": "scheduling.k8s.io/v1alpha1", "metadata": {"name": "x"}},
       {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "plain"}}]})");
   ASSERT_TRUE(read.has_value()) << ErrorOf(read);
@@ -152,7 +153,7 @@ TEST(ClusterText, OtherKindsAreCountedAndSkipped) {
 }
 
 TEST(ClusterText, SmallKindsMayComeAfterThePodsThatNeedThem) {
-  const auto read = Read(R"({"kind": "Pod", "metadata": {"name": "p", "namespace": "n"},
+  const auto read = TryRead(R"({"kind": "Pod", "metadata": {"name": "p", "namespace": "n"},
                              "spec": {"runtimeClassName": "kata"}}
       {"kind": "RuntimeClass", "metadata": {"name": "kata"},
        "overhead": {"podFixed": {"cpu": "1"}}})");
@@ -162,7 +163,7 @@ TEST(ClusterText, SmallKindsMayComeAfterThePodsThatNeedThem) {
 
 TEST(ClusterText, LimitRangesCountForTemplatesAndNotForPods) {
   // A pod had them filled in when it was created, or was there before the LimitRange.
-  const auto read = Read(R"(
+  const auto read = TryRead(R"(
 kind: LimitRange
 metadata: {name: l, namespace: team}
 spec: {limits: [{type: Container, defaultRequest: {cpu: 1}}]}
@@ -182,16 +183,16 @@ spec: {podSets: [{template: {spec: {containers: [{name: c}]}}}]}
 }
 
 TEST(ClusterText, PriorityComesFromTheClassWhenTheWorkloadHasNone) {
-  const auto read = Read(R"({"kind": "Workload", "metadata": {"name": "w"},
+  const auto read = TryRead(R"({"kind": "Workload", "metadata": {"name": "w"},
         "spec": {"priorityClassRef": {"kind": "WorkloadPriorityClass", "name": "prod"}}}
       {"kind": "WorkloadPriorityClass", "metadata": {"name": "prod"}, "value": 1000})");
   ASSERT_TRUE(read.has_value()) << ErrorOf(read);
   EXPECT_EQ(read->cluster.workloads.at(0).priority, 1000);
 }
 
-// As Kubernetes takes it where two classes became the default at once.
+// Kubernetes takes the lowest where two classes became the default at once.
 TEST(ClusterText, TheLowestDefaultPriorityCounts) {
-  const auto read = Read(R"(
+  const auto read = TryRead(R"(
 {"kind": "PriorityClass", "metadata": {"name": "a"}, "value": 7, "globalDefault": true}
 {"kind": "PriorityClass", "metadata": {"name": "b"}, "value": -3, "globalDefault": true}
 {"kind": "PriorityClass", "metadata": {"name": "c"}, "value": 5, "globalDefault": true}
@@ -212,7 +213,7 @@ TEST(ClusterText, AJobWithItsWorkloadIsNotReadTwice) {
                        owner);
   };
   const auto count = [&](const std::string& text) {
-    const auto read = Read(text);
+    const auto read = TryRead(text);
     EXPECT_TRUE(read.has_value()) << ErrorOf(read);
     return read ? read->cluster.workloads.size() : 0;
   };
@@ -223,9 +224,9 @@ TEST(ClusterText, AJobWithItsWorkloadIsNotReadTwice) {
   EXPECT_EQ(count(job + workload(R"("name": "other", "uid": "v")")), 2u);
 }
 
-// As a client takes it.
+// A client takes a missing namespace in the same way.
 TEST(ClusterText, WithoutANamespaceItIsDefault) {
-  const auto read = Read(R"(
+  const auto read = TryRead(R"(
 {"kind": "LocalQueue", "metadata": {"name": "q"}, "spec": {"clusterQueue": "c"}}
 {"kind": "LocalQueue", "metadata": {"name": "r", "namespace": ""}, "spec": {"clusterQueue": "c"}}
 {"kind": "Workload", "metadata": {"name": "w", "namespace": "default",
@@ -246,14 +247,14 @@ TEST(ClusterText, WithoutANamespaceItIsDefault) {
   ASSERT_THAT(cluster.workloads, SizeIs(2)) << "the Job is that of w";
   EXPECT_EQ(cluster.workloads[1].key, (ObjectKey{"default", "v"}));
   EXPECT_EQ(cluster.workloads[1].pod_sets.at(0).pod_template.requests, (Resources{{"cpu", 1000}}));
-  const auto twice = Read(R"({"kind": "Pod", "metadata": {"name": "p"}}
+  const auto twice = TryRead(R"({"kind": "Pod", "metadata": {"name": "p"}}
 {"kind": "Pod", "metadata": {"name": "p", "namespace": "default"}, "spec": {"nodeName": "n"}})");
   EXPECT_THAT(ErrorOf(twice), HasSubstr("it is in the input twice"));
 }
 
-// As in samples that are meant for `kubectl create`.
+// Samples that are meant for `kubectl create` have no names.
 TEST(ClusterText, WithoutANameItIsNamedAfterItsGenerateName) {
-  const auto read = Read(R"(
+  const auto read = TryRead(R"(
 {"kind": "Node", "metadata": {"generateName": "n-"}}
 {"kind": "Workload", "metadata": {"generateName": "job-"}}
 {"kind": "Workload", "metadata": {"generateName": "job-", "namespace": "team"}}
@@ -266,10 +267,10 @@ TEST(ClusterText, WithoutANameItIsNamedAfterItsGenerateName) {
   EXPECT_THAT(names,
               ElementsAre("default/job-?1", "team/job-?1", "default/job-?2", "default/mine"));
   EXPECT_THAT(Names(read), ElementsAre("n-?1"));
-  EXPECT_THAT(ErrorOf(Read(R"({"kind": "Pod", "metadata": {"generateName": "p-"}}
+  EXPECT_THAT(ErrorOf(TryRead(R"({"kind": "Pod", "metadata": {"generateName": "p-"}}
 {"kind": "Pod", "metadata": {"generateName": "p-"}, "spec": {"nodeName": 3}})")),
               HasSubstr("f, object 2: Pod p-?2: spec.nodeName"));
-  EXPECT_THAT(ErrorOf(Read(R"({"kind": "Pod", "metadata": {"name": 3, "generateName": "p-"}})")),
+  EXPECT_THAT(ErrorOf(TryRead(R"({"kind": "Pod", "metadata": {"name": 3, "generateName": "p-"}})")),
               HasSubstr("metadata.name"));
 }
 
@@ -277,12 +278,12 @@ TEST(ClusterText, WithoutANameItIsNamedAfterItsGenerateName) {
 TEST(ClusterText, TheSameObjectTwiceNamesBothPlaces) {
   const std::string other =
       R"({"kind": "Node", "metadata": {"name": "a"}, "spec": {"unschedulable": true}})";
-  EXPECT_THAT(ErrorOf(Read(R"({"kind": "List", "items": [)" + NodeJson("a") + "," + NodeJson("b") +
-                           "," + other + "]}")),
+  EXPECT_THAT(ErrorOf(TryRead(R"({"kind": "List", "items": [)" + NodeJson("a") + "," +
+                              NodeJson("b") + "," + other + "]}")),
               HasSubstr("f, object 3: Node a: it is in the input twice: f, object 1 and f, object "
                         "3"));
-  const auto same = Read(R"({"kind": "List", "items": [)" + NodeJson("a") + "," + NodeJson("b") +
-                         "," + NodeJson("a") + "]}");
+  const auto same = TryRead(R"({"kind": "List", "items": [)" + NodeJson("a") + "," + NodeJson("b") +
+                            "," + NodeJson("a") + "]}");
   EXPECT_THAT(Names(same), ElementsAre("a", "b"));
   ASSERT_EQ(same->diagnostics.warnings().size(), 1u);
   EXPECT_THAT(ToString(same->diagnostics.warnings()[0]),
@@ -296,7 +297,7 @@ TEST(ClusterText, EveryObjectsErrorsComeTogetherInInputOrder) {
     text += fmt::format(
         R"({{"kind": "Pod", "metadata": {{"name": "p{}"}}, "spec": {{"nodeName": 1}}}})", i);
   }
-  const std::string error = ErrorOf(Read(text));
+  const std::string error = ErrorOf(TryRead(text));
   EXPECT_THAT(error,
               AllOf(testing::StartsWith("f, object 1: Pod p0: spec.nodeName: it is not a "
                                         "string, got 1; want a string\nf, object 2: Pod p1: "),
@@ -312,7 +313,7 @@ kind: ResourceFlavor
 metadata: {name: f}
 spec: {topologyName: gone, nodeLabels: {a: b}}
 )";
-  const auto read = Read(text);
+  const auto read = TryRead(text);
   ASSERT_TRUE(read.has_value()) << ErrorOf(read);
   EXPECT_THAT(
       read->diagnostics.RenderWarnings(),
@@ -320,51 +321,52 @@ spec: {topologyName: gone, nodeLabels: {a: b}}
           HasSubstr("f, object 1: Node node: metadata.labels[kubernetes.io/hostname]: "),
           HasSubstr("f, object 2: ResourceFlavor f: spec.topologyName: this Topology is not in")));
   EXPECT_EQ(read->diagnostics.warning_count(), 2u);
-  EXPECT_FALSE(Read(text, true).has_value());
+  EXPECT_FALSE(TryRead(text, true).has_value());
 }
 
 TEST(ClusterText, DamagedInputIsAnError) {
-  EXPECT_THAT(ErrorOf(Read(R"({"kind": "Node", "metadata": {"name": )")),
+  EXPECT_THAT(ErrorOf(TryRead(R"({"kind": "Node", "metadata": {"name": )")),
               HasSubstr("f: it is not valid JSON: line 1, column 38: the text ends here"));
-  EXPECT_THAT(ErrorOf(Read(NodeJson("a") + "\n" + R"({"kind": "Node")")),
+  EXPECT_THAT(ErrorOf(TryRead(NodeJson("a") + "\n" + R"({"kind": "Node")")),
               HasSubstr("line 2, column 16: the text ends here"));
   const std::string packed = Gzip(NodeJson("a"));
-  EXPECT_THAT(ErrorOf(Read(packed.substr(0, packed.size() - 9))), HasSubstr("truncated"));
-  EXPECT_THAT(ErrorOf(Read(packed.substr(0, 4) + "rubbish")), HasSubstr("gzip stream"));
-  EXPECT_THAT(ErrorOf(Read("a: [")), HasSubstr("f: it is not valid YAML: "));
-  EXPECT_THAT(ErrorOf(Read("only words")), HasSubstr("it is not a Kubernetes object"));
-  EXPECT_THAT(ErrorOf(Read("{}")), HasSubstr("kind: it is missing"));
-  EXPECT_THAT(ErrorOf(Read("[1]")), HasSubstr("it is not a Kubernetes object"));
-  EXPECT_THAT(ErrorOf(Read(R"({"kind": "List", "items": [3, {"kind": 7}]})")),
+  EXPECT_THAT(ErrorOf(TryRead(packed.substr(0, packed.size() - 9))), HasSubstr("truncated"));
+  EXPECT_THAT(ErrorOf(TryRead(packed.substr(0, 4) + "rubbish")), HasSubstr("gzip stream"));
+  EXPECT_THAT(ErrorOf(TryRead("a: [")), HasSubstr("f: it is not valid YAML: "));
+  EXPECT_THAT(ErrorOf(TryRead("only words")), HasSubstr("it is not a Kubernetes object"));
+  EXPECT_THAT(ErrorOf(TryRead("{}")), HasSubstr("kind: it is missing"));
+  EXPECT_THAT(ErrorOf(TryRead("[1]")), HasSubstr("it is not a Kubernetes object"));
+  EXPECT_THAT(ErrorOf(TryRead(R"({"kind": "List", "items": [3, {"kind": 7}]})")),
               AllOf(HasSubstr("it is not a Kubernetes object, got 3"), HasSubstr("kind")));
-  EXPECT_THAT(ErrorOf(Read(R"({"kind": "List", "items": {}})")),
+  EXPECT_THAT(ErrorOf(TryRead(R"({"kind": "List", "items": {}})")),
               HasSubstr("items: it is not a list"));
-  EXPECT_THAT(ErrorOf(Read(std::string(100000, '['))), HasSubstr("f: it is not valid JSON"));
-  EXPECT_THAT(ErrorOf(Read(std::string("\x1f\x8b"))), HasSubstr("truncated"));
+  EXPECT_THAT(ErrorOf(TryRead(std::string(100000, '['))), HasSubstr("f: it is not valid JSON"));
+  EXPECT_THAT(ErrorOf(TryRead(std::string("\x1f\x8b"))), HasSubstr("truncated"));
 }
 
 TEST(ClusterText, NullsAndRepeatedKeysAreHandled) {
-  EXPECT_TRUE(Read(R"({"kind": "Node", "metadata": {"name": "a", "labels":
+  EXPECT_TRUE(TryRead(R"({"kind": "Node", "metadata": {"name": "a", "labels":
       {"kubernetes.io/hostname": null}}, "spec": null, "status": {"conditions": null}})")
                   .has_value());
-  EXPECT_TRUE(Read(R"({"kind": "Job", "metadata": {"name": "a", "labels":
+  EXPECT_TRUE(TryRead(R"({"kind": "Job", "metadata": {"name": "a", "labels":
       {"kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/priority-class": null}},
       "spec": {"template": {"metadata": {"annotations": null}}}})")
                   .has_value());
-  EXPECT_THAT(ErrorOf(Read(R"({"kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [
+  EXPECT_THAT(ErrorOf(TryRead(R"({"kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [
       {"resources": {"requests": {"cpu": "1", "cpu": "-1"}}}]}})")),
               HasSubstr("it is negative"));
-  EXPECT_THAT(ErrorOf(Read(R"({"kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [
+  EXPECT_THAT(ErrorOf(TryRead(R"({"kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [
       {"resources": {"requests": {"cpu": null, "cpu": "-1"}}}]}})")),
               HasSubstr("it is negative"));
 }
 
 TEST(ClusterText, EveryCutOfAnInputIsHandled) {
   const std::string text = R"({"kind": "List", "items": [)" + NodeJson("a") + "]}";
-  for (std::size_t n = 1; n < text.size(); ++n) EXPECT_FALSE(Read(text.substr(0, n)).has_value());
+  for (std::size_t n = 1; n < text.size(); ++n)
+    EXPECT_FALSE(TryRead(text.substr(0, n)).has_value());
   const std::string packed = Gzip(text);
   for (std::size_t n = 2; n < packed.size(); ++n) {
-    EXPECT_FALSE(Read(packed.substr(0, n)).has_value()) << n;
+    EXPECT_FALSE(TryRead(packed.substr(0, n)).has_value()) << n;
   }
 }
 
@@ -487,9 +489,9 @@ TEST(NumbersOutOfRange, OfJsonNameObjectAndField) {
     const auto out_of_range = [&](const char* where) {
       return fmt::format(fmt::runtime(kRangeError), where, number);
     };
-    ExpectError(Read(ObjectsWith(true, number, "1")),
+    ExpectError(TryRead(ObjectsWith(true, number, "1")),
                 out_of_range("f, object 1: Node a: status.allocatable[example.com/x]"));
-    ExpectError(Read(ObjectsWith(true, "1", number)),
+    ExpectError(TryRead(ObjectsWith(true, "1", number)),
                 out_of_range("f, object 2: WorkloadPriorityClass b: value"));
   }
 }
@@ -507,8 +509,8 @@ TEST(NumbersOutOfRange, BeyondAnIntegerNameObjectAndFieldWhereAnIntegerIsWanted)
           "f, object 1: Node a: status.allocatable[example.com/x]: it is negative, got {}; "
           "want a quantity of 0 or more",
           shown);
-      ExpectError(Read(ObjectsWith(json, number, "1")), number[0] == '-' ? negative : "");
-      ExpectError(Read(ObjectsWith(json, "1", number)),
+      ExpectError(TryRead(ObjectsWith(json, number, "1")), number[0] == '-' ? negative : "");
+      ExpectError(TryRead(ObjectsWith(json, "1", number)),
                   fmt::format(fmt::runtime(kIntegerError), shown));
     }
   }
@@ -516,23 +518,24 @@ TEST(NumbersOutOfRange, BeyondAnIntegerNameObjectAndFieldWhereAnIntegerIsWanted)
 
 TEST(NumbersOutOfRange, OfYamlAreTextsAndNameObjectAndField) {
   for (const std::string number : {".inf", "-.inf", ".nan", ".NaN"}) {
-    ExpectError(Read(ObjectsWith(false, number, "1")),
+    ExpectError(TryRead(ObjectsWith(false, number, "1")),
                 fmt::format(fmt::runtime(kQuantityError), number));
-    ExpectError(Read(ObjectsWith(false, "1", number)),
+    ExpectError(TryRead(ObjectsWith(false, "1", number)),
                 fmt::format(fmt::runtime(kIntegerError), "\"" + number + "\""));
   }
-  ExpectError(Read(ObjectsWith(false, "1e400", "1")),
+  ExpectError(TryRead(ObjectsWith(false, "1e400", "1")),
               fmt::format(fmt::runtime(kRangeError),
                           "f, object 1: Node a: status.allocatable[example.com/x]", "\"1e400\""));
-  ExpectError(Read(ObjectsWith(false, "1", "1e400")),
+  ExpectError(TryRead(ObjectsWith(false, "1", "1e400")),
               fmt::format(fmt::runtime(kIntegerError), "\"1e400\""));
 }
 
 TEST(NumbersOutOfRange, LeaveTheRestOfTheTextAlone) {
-  ExpectError(Read(ObjectsWith(true, "1e-400", "1")), "");
-  ExpectError(Read(R"({"kind": "ConfigMap", "apiVersion": "v1", "a": 1e400})"), "");
+  ExpectError(TryRead(ObjectsWith(true, "1e-400", "1")), "");
+  ExpectError(TryRead(R"({"kind": "ConfigMap", "apiVersion": "v1", "a": 1e400})"), "");
   for (const char* number : {"1e", "01", "1.", "--1", "1e400x", "+1", "1e4e400"}) {
-    EXPECT_THAT(ErrorOf(Read(ObjectsWith(true, number, "1"))), HasSubstr("it is not valid JSON"));
+    EXPECT_THAT(ErrorOf(TryRead(ObjectsWith(true, number, "1"))),
+                HasSubstr("it is not valid JSON"));
   }
 }
 
@@ -601,7 +604,7 @@ TEST_F(Folder, MaxInputBoundsTheMemoryOfObjects) {
                 "describes; want less input, or a higher --max-input");
 }
 
-// What Kueue's webhook refuses (R23.7) is left out, and the Job beside it is read.
+// A Job that Kueue's webhook refuses (R23.7) is left out, and the Job beside it is read.
 TEST(LeftOut, IsAWrongObjectAlone_R23_7) {
   const std::string text = R"(
 apiVersion: batch/v1
@@ -633,7 +636,7 @@ status: {allocatable: {cpu: many}}
   EXPECT_FALSE(ReadClusterText("in.yaml", text));
 }
 
-// What a pod uses that cannot be read is not nothing: its node counts as full.
+// Usage of a pod that cannot be read is not nothing: its node counts as full.
 TEST(LeftOut, IsABoundPodOnAFullNode) {
   const auto read = ReadClusterText("in.yaml", R"(
 apiVersion: v1
@@ -662,4 +665,4 @@ TEST(LeftOut, IsNotATwinWithTheSameContent) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cluster_files_test

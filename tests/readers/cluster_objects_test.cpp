@@ -3,7 +3,7 @@
 
 #include "tests/readers/cluster_text.hpp"
 
-namespace espalier {
+namespace espalier::cluster_objects_test {
 namespace {
 
 using testing::AllOf;
@@ -20,7 +20,7 @@ TEST(ClusterText, NoObjectOfAnyKindIsThereTwice) {
                        name_space.empty() ? "" : R"(, "namespace": ")" + name_space + '"');
   };
   const auto twice = [](const std::string& one, const std::string& other) {
-    return ErrorOf(Read(R"({"kind": "List", "items": [)" + one + "," + other + "]}"));
+    return ErrorOf(TryRead(R"({"kind": "List", "items": [)" + one + "," + other + "]}"));
   };
   for (const auto& [version, kind] : {std::pair("batch/v1", "Job"),
                                       {"node.k8s.io/v1", "RuntimeClass"},
@@ -54,7 +54,7 @@ TEST(ClusterText, OfTwoLimitRangesTheFirstByNameSetsTheDefaults) {
       "spec: {podSets: [{name: main, count: 1, template: {spec: {containers: [{name: c}]}}}]}\n";
   for (const std::string& text : {limit_range("a", 1) + limit_range("b", 9) + workload,
                                   limit_range("b", 9) + limit_range("a", 1) + workload}) {
-    const auto read = Read(text);
+    const auto read = TryRead(text);
     ASSERT_TRUE(read) << ErrorOf(read);
     EXPECT_EQ(read->cluster.workloads.at(0).pod_sets.at(0).pod_template.requests,
               (Resources{{"cpu", 1000}}));
@@ -68,26 +68,26 @@ TEST(ClusterText, LongJsonBehindAHeaderOfYaml) {
   list += "]}";
   ASSERT_GT(list.size(), std::size_t{2} << 20);
   for (const char* header : {"---\n", "# saved 2026\n\n", "\r\n  # a\r\n---\r\n# b\n"}) {
-    const auto read = Read(header + list);
+    const auto read = TryRead(header + list);
     ASSERT_TRUE(read) << ErrorOf(read);
     EXPECT_EQ(read->cluster.nodes.size(), 40'001u);
   }
   const std::string after = "---\nkind: Node\nmetadata: {name: b}\n";
-  EXPECT_THAT(Names(Read("---\n" + NodeJson("a") + "\n" + after)), ElementsAre("a", "b"));
-  EXPECT_THAT(ErrorOf(Read("a: b\n" + after + "---\n" + list)),
+  EXPECT_THAT(Names(TryRead("---\n" + NodeJson("a") + "\n" + after)), ElementsAre("a", "b"));
+  EXPECT_THAT(ErrorOf(TryRead("a: b\n" + after + "---\n" + list)),
               HasSubstr("it is not valid YAML: line 5, column 1: behind this, a scalar"));
 }
 
 TEST(ClusterText, NothingAtAllIsAWarning) {
   for (const char* text : {"", " \n", "# all of it\n---\n# is a comment\n"}) {
-    const auto read = Read(text);
+    const auto read = TryRead(text);
     ASSERT_TRUE(read) << ErrorOf(read);
     EXPECT_EQ(read->diagnostics.RenderWarnings(),
               "f: it holds nothing, or comments alone; want what `kubectl get ... -o json` or `-o "
               "yaml` prints");
   }
   for (const char* text : {R"({"kind": "List", "items": []})", R"({"kind": "Service"})"}) {
-    const auto read = Read(text);
+    const auto read = TryRead(text);
     ASSERT_TRUE(read) << ErrorOf(read);
     EXPECT_THAT(read->diagnostics.warnings(), IsEmpty());
   }
@@ -107,15 +107,41 @@ TEST_F(Folder, OnlyFilesThatAreNamedAreToHoldSomething) {
 TEST(ClusterText, ManyBadTextsTakeNoLongerThanTheFirst) {
   std::string text;
   for (int i = 0; i < 300'000; ++i) text += "{x}\n";
-  EXPECT_THAT(ErrorOf(Read(text)), HasSubstr("and 299900 more errors"));
+  EXPECT_THAT(ErrorOf(TryRead(text)), HasSubstr("and 299900 more errors"));
 }
 
 TEST(ClusterText, NodesHoldNothingNegative) {
   EXPECT_EQ(
-      ErrorOf(Read(R"({"kind": "Node", "metadata": {"name": "a"},
+      ErrorOf(TryRead(R"({"kind": "Node", "metadata": {"name": "a"},
                              "status": {"allocatable": {"cpu": "8", "memory": "-1Gi"}}})")),
       "f: Node a: status.allocatable.memory: it is negative, got \"-1Gi\"; want a quantity of "
       "0 or more");
+}
+
+TEST(ClusterText, QuotasAreNotNegative) {
+  for (const std::string field : {"nominalQuota", "borrowingLimit"}) {
+    const std::string error = ErrorOf(TryRead(R"({"apiVersion": "kueue.x-k8s.io/v1beta1",
+        "kind": "ClusterQueue", "metadata": {"name": "q"}, "spec": {"resourceGroups": [
+          {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [
+            {"name": "cpu", ")" + field + R"(": "-5"}]}]}]}})"));
+    EXPECT_THAT(
+        error, HasSubstr("ClusterQueue q: spec.resourceGroups[0].flavors[0].resources[0]." + field +
+                         ": it is negative, got \"-5\"; want a quantity of 0 or more"));
+  }
+}
+
+TEST(ClusterText, TheFewestPodsAreNoMoreThanAll) {
+  for (const auto& [least, is_wrong] : {std::pair(0, true), {1, false}, {3, false}, {4, true}}) {
+    const std::string error = ErrorOf(TryRead(fmt::format(
+        R"({{"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": {{
+          "name": "w", "namespace": "n"}}, "spec": {{"podSets": [
+            {{"name": "main", "count": 3, "minCount": {}}}]}}}})",
+        least)));
+    EXPECT_EQ(error.find("spec.podSets[0].minCount: it is not among the counts of the pod set") !=
+                  std::string::npos,
+              is_wrong)
+        << least << ": " << error;
+  }
 }
 
 // 7 KB each, with their templates and answers.
@@ -128,4 +154,4 @@ TEST(ClusterText, UnitsOfReplicasTakeTheirMemory) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cluster_objects_test

@@ -28,7 +28,7 @@ inline std::vector<std::string> Names(const Result<ClusterRead>& read) {
   return names;
 }
 
-inline Result<ClusterRead> Read(std::string text, bool strict = false) {
+inline Result<ClusterRead> TryRead(std::string text, bool strict = false) {
   return ReadClusterText("f", std::move(text), {.strict = strict});
 }
 

@@ -1,4 +1,4 @@
-// What quota counts of devices that pods claim (R30.7).
+// Tests what quota counts of devices that pods claim (R30.7).
 #include "host/readers/device_charges.hpp"
 
 #include <gmock/gmock.h>
@@ -6,7 +6,7 @@
 
 #include "tests/readers/cluster_text.hpp"
 
-namespace espalier {
+namespace espalier::device_charges_test {
 namespace {
 
 using testing::HasSubstr;
@@ -151,8 +151,8 @@ TEST(DeviceCharges, GoByTheGatesOfTheConfiguration) {
             Resources());
 }
 
-// What runs already has its usage in its admission.
-TEST(DeviceCharges, AreOfWorkloadsThatWait) {
+// A workload that runs has its usage in its admission already; this is about slices to replace it.
+TEST(DeviceCharges, AreOfSlicesOfWorkloadsThatRun) {
   const std::string admitted = R"(---
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: Workload
@@ -165,7 +165,8 @@ status:
   admission: {clusterQueue: cq, podSetAssignments: [{name: main, count: 1}]}
   conditions: [{type: QuotaReserved, status: "True"}]
 )";
-  EXPECT_EQ(RefusalOf(kMappings + admitted), "");
+  EXPECT_EQ(RefusalOf(kMappings + admitted),
+            "KueueDRAIntegration feature does not support use of resource claims");
 }
 
 // A container may ask for devices by the resource that a DeviceClass stands for.
@@ -197,14 +198,14 @@ TEST(DeviceCharges, CountExtendedResourcesAsTheirClass) {
 TEST(DeviceCharges, AreMissedWhereTheConfigurationIs) {
   const std::string rest = Template("t", Exactly("gpu", ", selectors: [{cel: {expression: x}}]")) +
                            JobClaiming(kOfTemplate);
-  const auto without = Read(rest);
+  const auto without = TryRead(rest);
   ASSERT_TRUE(without) << ErrorOf(without);
   EXPECT_THAT(without->diagnostics.RenderWarnings(),
               HasSubstr("Workload team/job: its pods claim devices, which quota counts by "
                         "resources.deviceClassMappings of Kueue's Configuration; that is not in "
                         "the input"));
   EXPECT_EQ(without->cluster.workloads.front().refusal, "");
-  const auto with = Read(kMappings + rest);
+  const auto with = TryRead(kMappings + rest);
   ASSERT_TRUE(with) << ErrorOf(with);
   EXPECT_THAT(with->diagnostics.RenderWarnings(),
               testing::AllOf(HasSubstr("selectors of its requests are not evaluated"),
@@ -225,4 +226,4 @@ TEST(DeviceCharges, AreNotOfClaimsForAPlace) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::device_charges_test

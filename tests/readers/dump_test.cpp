@@ -10,7 +10,7 @@
 #include "host/readers/kubernetes_objects.hpp"
 #include "tests/readers/json_text.hpp"
 
-namespace espalier {
+namespace espalier::dump_test {
 namespace {
 
 using testing::IsEmpty;
@@ -178,4 +178,4 @@ TEST(Dump, JobsBecomeTheWorkloadsThatKueueMade) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dump_test

@@ -1,4 +1,4 @@
-// What a pod takes from its node (R20.4), one rule per test.
+// Tests what a pod takes from its node (R20.4), one rule per test.
 #include "host/readers/effective_requests.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 
 #include "tests/readers/json_text.hpp"
 
-namespace espalier {
+namespace espalier::effective_requests_test {
 namespace {
 
 using testing::ElementsAre;
@@ -201,4 +201,4 @@ TEST(EffectiveRequests, AbsurdAmountsStayAtTheLimit) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::effective_requests_test

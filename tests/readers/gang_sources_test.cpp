@@ -5,7 +5,7 @@
 #include "host/readers/cluster_files.hpp"
 #include "tests/readers/read_text.hpp"
 
-namespace espalier {
+namespace espalier::gang_sources_test {
 namespace {
 
 using testing::Contains;
@@ -37,7 +37,7 @@ TEST(GangApiPods, SayWhichPartTheyAre) {
       PodText("r", R"("workload": {"name": "w", "gangGroup": "b"}, )",
               R"(, "labels": {"role": "b"})"));
   ASSERT_THAT(read.gang_workloads, SizeIs(1));
-  EXPECT_THAT(Units(read), ElementsAre("w-a: main x 1", "w-b: main x 2"));
+  EXPECT_THAT(UnitTexts(read), ElementsAre("w-a: main x 1", "w-b: main x 2"));
 }
 
 // Levels without a name have the one that the canonical model gives them.
@@ -51,7 +51,7 @@ TEST(GangApiPods, NamePartsByTheirDefaultNames) {
       PodText("p", R"("workload": {"name": "w", "gangGroup": "gg-0", "rankedGroup": "rg"}, )") +
       PodText("q", R"("workload": {"name": "w", "fieldPath":
                         "spec.gangGroup[name=gg-1].rankedGroup[name=rg].eqGroup[name=template]"}, )"));
-  EXPECT_THAT(Units(read), ElementsAre("w-gg-0: template x 1", "w-gg-1: template x 1"));
+  EXPECT_THAT(UnitTexts(read), ElementsAre("w-gg-0: template x 1", "w-gg-1: template x 1"));
 }
 
 // One line for all of them, not one for each pod.
@@ -104,7 +104,7 @@ spec:
   EXPECT_THAT(ToString(read.diagnostics.warnings()[0]),
               HasSubstr("apiGroup: it has a version, and is read without, got \"batch/v1\"; want "
                         "batch"));
-  EXPECT_THAT(Units(read), ElementsAre("w: main x 8"));
+  EXPECT_THAT(UnitTexts(read), ElementsAre("w: main x 8"));
   EXPECT_EQ(read.cluster.workloads[0].queue_name, "q");
   EXPECT_EQ(read.cluster.workloads[0].pod_sets[0].topology_request->required, "rack");
 }
@@ -143,23 +143,25 @@ constexpr const char* kInGroup = R"("workloadRef": {"name": "w", "podGroup": "g"
 // W4.4: never placed alone, and reconsidered as soon as the Workload is there.
 TEST(PodGroups, PodsWaitForTheirWorkloadAndForEachOther) {
   const std::string one = PodText("p", kInGroup);
-  EXPECT_THAT(Units(Read(one)),
+  EXPECT_THAT(UnitTexts(Read(one)),
               ElementsAre("w-g:Workload w is not in the input; 1 pod waits for it"));
-  EXPECT_THAT(Units(Read(kPodGroups + one)), ElementsAre(HasSubstr("1 of the 2 pods")));
-  EXPECT_THAT(Units(Read(kPodGroups + one + PodText("q", kInGroup))), ElementsAre("w-g: main x 2"));
+  EXPECT_THAT(UnitTexts(Read(kPodGroups + one)), ElementsAre(HasSubstr("1 of the 2 pods")));
+  EXPECT_THAT(UnitTexts(Read(kPodGroups + one + PodText("q", kInGroup))),
+              ElementsAre("w-g: main x 2"));
 }
 
 TEST(PodGroups, PodsThatRunAreTakenOffTheMinimum) {
   const std::string running = PodText("p", std::string(kInGroup) + R"("nodeName": "n", )");
   const ClusterRead read = Read(kPodGroups + running + PodText("q", kInGroup));
-  EXPECT_THAT(Units(read), ElementsAre("w-g: main x 1"));
+  EXPECT_THAT(UnitTexts(read), ElementsAre("w-g: main x 1"));
   EXPECT_THAT(read.gang_workloads.at(0).notes, Contains("1 of its 2 pods run already: 1 on n"));
 }
 
 // W4.5.
 TEST(PodGroups, MayBeOptedOutOf) {
   const std::string ignoring = R"(, "annotations": {"kai.scheduler/ignore-workload-api": "true"})";
-  EXPECT_THAT(Units(Read(kPodGroups + PodText("p", kInGroup, ignoring))), Contains("p: main x 1"));
+  EXPECT_THAT(UnitTexts(Read(kPodGroups + PodText("p", kInGroup, ignoring))),
+              Contains("p: main x 1"));
 }
 
 // W4.3: the Workload, else the object at the top of the pod's owners, else the pod.
@@ -174,12 +176,11 @@ TEST(PodGroups, QueueAndTopologyFallBackOnTheOwner) {
           [{"kind": "Job", "name": "j", "controller": true}])";
   const ClusterRead read =
       Read(kPodGroups + job + PodText("p", kInGroup, owned) + PodText("q", kInGroup, owned));
-  ASSERT_THAT(Units(read), ElementsAre("w-g: main x 2"));
+  ASSERT_THAT(UnitTexts(read), ElementsAre("w-g: main x 2"));
   EXPECT_EQ(read.cluster.workloads[0].queue_name, "of-owner");
   EXPECT_EQ(read.cluster.workloads[0].pod_sets[0].topology_request->required, "rack");
 }
 
-// What a Workload of Kueue's stands for, and what another object makes, is not read twice.
 // W1.6, W2.3: Kueue reads one of the two (R20.11), profile espalier both.
 TEST(Sources, RequiredAndPreferredMayMeet) {
   constexpr const char* kJobs = R"(
@@ -238,11 +239,12 @@ TEST(PodGroups, WaitForTheGroupsAboveThem) {
         "parentCompositePodGroupName": "c", "schedulingPolicy": {"gang": {"minCount": 1}}}})"
                             "\n" +
                             PodText("p", R"("schedulingGroup": {"podGroupName": "g"}, )");
-  EXPECT_THAT(Units(Read(group)),
+  EXPECT_THAT(UnitTexts(Read(group)),
               ElementsAre("g:CompositePodGroup c is not in the input; it waits for it"));
-  EXPECT_THAT(Units(Read(group + Composite("c", ""))), ElementsAre("c: g x 1"));
+  EXPECT_THAT(UnitTexts(Read(group + Composite("c", ""))), ElementsAre("c: g x 1"));
   const std::string cycle = "the groups above it, from c on, are too many or lead back to it";
-  EXPECT_THAT(Units(Read(group + Composite("c", "c"))), ElementsAre("c:" + cycle, "g:" + cycle));
+  EXPECT_THAT(UnitTexts(Read(group + Composite("c", "c"))),
+              ElementsAre("c:" + cycle, "g:" + cycle));
 }
 
 std::string KaiPod(const std::string& name, const std::string& sub_group) {
@@ -332,11 +334,11 @@ TEST(KaiPodGroups, DoWithoutAGroupWhosePodsAreMissing) {
   const std::string group = KaiGroup(R"("minSubGroup": 2, "subGroups": [
       {"name": "a", "minMember": 1}, {"name": "b", "minMember": 2}, {"name": "c", "minMember": 1}])");
   const ClusterRead two = Read(group + KaiPod("a0", "a") + KaiPod("b0", "b") + KaiPod("c0", "c"));
-  EXPECT_THAT(Units(two), ElementsAre("k: a x 1 c x 1"));
+  EXPECT_THAT(UnitTexts(two), ElementsAre("k: a x 1 c x 1"));
   EXPECT_THAT(two.gang_workloads[0].notes,
               Contains("1 of the 2 pods of subgroup b are there; subgroup b is left out, as 2 of 3 "
                        "do"));
-  EXPECT_THAT(Units(Read(group + KaiPod("a0", "a") + KaiPod("b0", "b"))),
+  EXPECT_THAT(UnitTexts(Read(group + KaiPod("a0", "a") + KaiPod("b0", "b"))),
               ElementsAre("k:1 of the 2 pods of subgroup b are there: it waits for the others"));
 }
 
@@ -371,7 +373,7 @@ TEST(KaiMinMember, OfAJobIsHowManyOfItsPodsStartTogether) {
 
 TEST(KaiPodGroups, SayThatTheirParentsAreWrong) {
   const auto why = [](const std::string& sub_groups) {
-    return Units(Read(KaiGroup("\"subGroups\": [" + sub_groups + "]") + KaiPod("a0", "a")));
+    return UnitTexts(Read(KaiGroup("\"subGroups\": [" + sub_groups + "]") + KaiPod("a0", "a")));
   };
   EXPECT_THAT(why(R"({"name": "a", "minMember": 1, "parent": "x"})"),
               ElementsAre("k:subgroup a names the parent x, which is none of its subgroups"));
@@ -422,9 +424,9 @@ TEST(KaiTopology, OfWhatIsReplicatedHoldsForEachOfThem) {
 TEST(PodGroups, ThatNeedNoneStartTheirPodsOneByOne) {
   const auto units = [](const std::string& version, const std::string& kind,
                         const std::string& spec, const std::string& pod) {
-    return Units(Read(R"({"apiVersion": ")" + version + R"(", "kind": ")" + kind + R"(",
+    return UnitTexts(Read(R"({"apiVersion": ")" + version + R"(", "kind": ")" + kind + R"(",
         "metadata": {"name": "g", "namespace": "team"}, "spec": {)" +
-                      spec + "}}\n" + pod));
+                          spec + "}}\n" + pod));
   };
   const auto two = [](const std::string& spec, const std::string& metadata) {
     return PodText("p", spec, metadata) + PodText("q", spec, metadata);
@@ -440,7 +442,7 @@ TEST(PodGroups, ThatNeedNoneStartTheirPodsOneByOne) {
               ElementsAre("g-0: main x 1", "g-1: main x 1"));
 }
 
-// As JobSet's webhook and schema have it.
+// JobSet's webhook and schema refuse the same.
 TEST(JobSets, StartInAnOrderThatThereIs) {
   const auto error = [](const std::string& spec, const std::string& of_b) {
     const std::string pods =
@@ -475,8 +477,8 @@ TEST(Jobs, HaveACompletionModeThatThereIs) {
   EXPECT_THAT(read.diagnostics.RenderWarnings(), HasSubstr("completionMode"));
 }
 
-// What Volcano's webhook fills in: what the tasks need, which is all of their pods where they do
-// not say it.
+// Volcano's webhook fills in what the tasks need, which is all of their pods where they do not say
+// it.
 TEST(VolcanoJobs, NeedWhatTheirTasksNeedWhereTheyDoNotSayIt) {
   const auto needed = [](const std::string& spec, const std::string& task) {
     const ClusterRead read = Read(
@@ -494,7 +496,7 @@ TEST(VolcanoJobs, NeedWhatTheirTasksNeedWhereTheyDoNotSayIt) {
 
 // Pods whose shape nothing tells are not placed as if they asked for nothing.
 TEST(GangApiWorkloads, WaitForTheShapeOfEachOfTheirGroups) {
-  EXPECT_THAT(Units(Read(R"({"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
+  EXPECT_THAT(UnitTexts(Read(R"({"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
       "metadata": {"name": "w"}, "spec": {"gangGroups": [{"eqGroups": [
         {"name": "a", "count": 1, "template": {"resources": {"requests": {"cpu": 1}}}},
         {"name": "b", "count": 2}]}]}})")),
@@ -515,7 +517,7 @@ TEST(PodGroups, RequireAllOfSeveralKeys) {
   const ClusterRead both = Read(topology + group(R"({"key": "rack"}, {"key": "block"})"));
   EXPECT_EQ(both.cluster.workloads.at(0).pod_sets.at(0).topology_request->required, "rack");
   EXPECT_THAT(
-      Units(Read(topology + group(R"({"key": "rack"}, {"key": "zone"})"))),
+      UnitTexts(Read(topology + group(R"({"key": "rack"}, {"key": "zone"})"))),
       ElementsAre("g:gangGroup gg asks for zone, rack, and no topology of the input has all "
                   "of them"));
 }
@@ -535,8 +537,8 @@ TEST(KaiPodGroups, SayWhatOfThemIsMissingOrNotHonoured) {
                        sub_group + R"("})");
   };
   const ClusterRead read = Read(group + pod("p", "a") + pod("q", "b") + pod("r", "c"));
-  EXPECT_THAT(Units(read), ElementsAre("k: a x 1 b x 1",
-                                       "k-c:PodGroup k has no subgroup c; 1 pod waits for it"));
+  EXPECT_THAT(UnitTexts(read), ElementsAre("k: a x 1 b x 1",
+                                           "k-c:PodGroup k has no subgroup c; 1 pod waits for it"));
   const auto& notes = read.gang_workloads.at(0).notes;
   EXPECT_THAT(notes, Contains("all 2 groups of k are placed together; 1 would do"));
   EXPECT_THAT(notes, Contains("annotation kai.scheduler/segment-topology-preferred-placement is "
@@ -559,14 +561,15 @@ constexpr const char* kInOrder = R"(
 // In profile kueue order changes nothing; the gang document's reading is that of the others.
 TEST(JobSets, AreOneWorkloadWhateverTheirOrder_R30_1) {
   const ClusterRead read = Read(kInOrder);
-  EXPECT_THAT(Units(read), ElementsAre("s: driver x 1 workers x 4"));  // R30.2
+  EXPECT_THAT(UnitTexts(read), ElementsAre("s: driver x 1 workers x 4"));  // R30.2
   const std::vector<PodSet>& pod_sets = read.cluster.workloads[0].pod_sets;
   EXPECT_EQ(pod_sets[1].topology_request->sub_group_count, 2);
   EXPECT_EQ(pod_sets[1].topology_request->sub_group_index_label, "jobset.sigs.k8s.io/job-index");
   const auto as_gangs = ReadClusterText("f", kInOrder, {.trees = Trees::kNested});
   ASSERT_TRUE(as_gangs) << as_gangs.error().message;
-  EXPECT_THAT(Units(*as_gangs), ElementsAre("s-driver-0: driver x 1", "s-workers-0: workers x 2",
-                                            "s-workers-1: workers x 2"));
+  EXPECT_THAT(UnitTexts(*as_gangs),
+              ElementsAre("s-driver-0: driver x 1", "s-workers-0: workers x 2",
+                          "s-workers-1: workers x 2"));
 }
 
 std::string TrainJob(const std::string& spec) {
@@ -588,7 +591,7 @@ std::string TrainJob(const std::string& spec) {
 
 TEST(TrainJobs, AreOneWorkloadWithTheirInitializers_R30_1) {
   const std::string job = TrainJob(R"("trainer": {"numNodes": 3})");
-  EXPECT_THAT(Units(Read(job)), ElementsAre("t: dataset-initializer x 1 node x 3"));
+  EXPECT_THAT(UnitTexts(Read(job)), ElementsAre("t: dataset-initializer x 1 node x 3"));
   const auto as_gangs = ReadClusterText("f", job, {.trees = Trees::kNested});
   ASSERT_TRUE(as_gangs) << as_gangs.error().message;
   ASSERT_THAT(as_gangs->gang_workloads, SizeIs(1));
@@ -640,7 +643,8 @@ metadata: {name: w, namespace: team}
 spec: {podGroups: [{name: basic, policy: {basic: {}}}]}
 )");
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_THAT(Units(*read), testing::UnorderedElementsAre("ordered:", "scaled-down:", "w-basic:"));
+  EXPECT_THAT(UnitTexts(*read),
+              testing::UnorderedElementsAre("ordered:", "scaled-down:", "w-basic:"));
 }
 
 TEST(Sources, AreReadOnce) {
@@ -651,12 +655,12 @@ TEST(Sources, AreReadOnce) {
       "name": "s-a-0", "namespace": "team", "ownerReferences":
         [{"kind": "JobSet", "name": "s", "controller": true}]},
       "spec": {"template": {"spec": {"containers": [{}]}}}})";
-  EXPECT_THAT(Units(Read(job_set + child)), ElementsAre("s: a x 1"));
+  EXPECT_THAT(UnitTexts(Read(job_set + child)), ElementsAre("s: a x 1"));
   const std::string workload = R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
       "metadata": {"name": "jobset-s", "namespace": "team", "ownerReferences":
         [{"kind": "JobSet", "name": "s", "uid": "u", "controller": true}]},
       "spec": {"podSets": [{"name": "a"}]}})";
-  EXPECT_THAT(Units(Read(job_set + workload)), ElementsAre("jobset-s: a x 1"));
+  EXPECT_THAT(UnitTexts(Read(job_set + workload)), ElementsAre("jobset-s: a x 1"));
 }
 
 TEST(Sources, WhatRunsOrHasEndedIsNotPlaced) {
@@ -710,4 +714,4 @@ spec: {schedulingPolicy: {gang: {minCount: 0}}}
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::gang_sources_test

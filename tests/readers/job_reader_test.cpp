@@ -6,7 +6,7 @@
 #include "host/readers/kubernetes_objects.hpp"
 #include "tests/readers/json_text.hpp"
 
-namespace espalier {
+namespace espalier::job_reader_test {
 namespace {
 
 using testing::ElementsAre;
@@ -163,4 +163,4 @@ TEST(TopologyAnnotations, UnreadableValuesAreErrors) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::job_reader_test

@@ -1,9 +1,9 @@
-// What becomes of JSON when a patch is merged into it.
+// Tests what becomes of JSON when a patch is merged into it.
 #include "host/readers/json_merge.hpp"
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::json_merge_test {
 namespace {
 
 std::string Merged(const std::string& base, const std::string& patch) {
@@ -34,4 +34,4 @@ TEST(MergedJson, MergesListsByName) {
 TEST(MadeJson, IsNullWhereThereIsNoJson) { EXPECT_TRUE(MadeJson("{").value().is_null()); }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::json_merge_test

@@ -17,7 +17,7 @@
 #include "host/readers/kept_fields.hpp"
 #include "tests/sanitizers.hpp"
 
-namespace espalier {
+namespace espalier::json_pieces_test {
 namespace {
 
 using testing::ElementsAre;
@@ -278,4 +278,4 @@ TEST(Pieces, ListsWithinListsHaveTheirOwnNodes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::json_pieces_test

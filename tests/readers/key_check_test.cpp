@@ -9,7 +9,7 @@
 
 #include "host/readers/cluster_files.hpp"
 
-namespace espalier {
+namespace espalier::key_check_test {
 namespace {
 
 using testing::AllOf;
@@ -197,7 +197,7 @@ TEST(Warnings, ThatAreFrequentHideNoOther) {
   const std::string distinct = read->diagnostics.RenderDistinctWarnings();
   EXPECT_THAT(distinct, AllOf(HasSubstr("Node n0: "), Not(HasSubstr("Node n1: ")),
                               HasSubstr("the key paralelism is unknown"),
-                              testing::EndsWith("\nand 199 more warnings; --verbose shows them")));
+                              testing::EndsWith("\nand 199 more warnings; --verbose shows all")));
 }
 
 TEST(Folders, SkipFilesWithoutKubernetesObjectsByName) {
@@ -220,7 +220,7 @@ TEST(Folders, SkipFilesWithoutKubernetesObjectsByName) {
   EXPECT_FALSE(mixed.has_value());
 }
 
-// Of the kinds whose fields are not known, too, and once for a template.
+// Kinds whose fields are not known are checked too, and a template once.
 TEST(RepeatedKeys, AreErrorsInEveryKindThatIsRead) {
   EXPECT_EQ(
       StrictErrorOf(R"(
@@ -242,4 +242,4 @@ spec:
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::key_check_test

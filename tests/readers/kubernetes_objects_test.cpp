@@ -7,7 +7,7 @@
 
 #include "tests/readers/json_text.hpp"
 
-namespace espalier {
+namespace espalier::kubernetes_objects_test {
 namespace {
 
 using testing::ElementsAre;
@@ -357,7 +357,7 @@ TEST(ReadWorkload, BadValuesAreErrors) {
   ReadWorkload(json.root(), json.context());
   EXPECT_THAT(json.Errors(),
               ElementsAre("metadata.creationTimestamp: it is not a time",
-                          "spec.priority: it is not a 64-bit integer",
+                          "spec.priority: it is out of range or no integer",
                           "spec.podSets[0].count: it is out of range or no integer",
                           "spec.podSets[0].minCount: it is out of range or no integer",
                           "spec.podSets[1].count: it is out of range or no integer"));
@@ -413,4 +413,4 @@ TEST(Diagnostics, StrictMakesWarningsErrors) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kubernetes_objects_test

@@ -5,7 +5,7 @@
 
 #include "tests/readers/cluster_text.hpp"
 
-namespace espalier {
+namespace espalier::kueue_configuration_test {
 namespace {
 
 using testing::AllOf;
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::Pair;
 
-// What Kueue's manifests install, cut.
+// The Configuration that Kueue's manifests install, cut.
 constexpr const char* kDefaults = R"(
 apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
@@ -59,7 +59,7 @@ std::string InConfigMap(std::string_view text, const std::string& name = "kueue-
 TEST(KueueConfiguration, IsAnObjectOrTheTextOfAConfigMap) {
   for (const std::string& text : {std::string(kResources), InConfigMap(kResources),
                                   InConfigMap(kResources, "acme-manager-config")}) {
-    const auto read = Read(text);
+    const auto read = TryRead(text);
     ASSERT_TRUE(read) << ErrorOf(read);
     ASSERT_TRUE(read->cluster.configuration);
     const KueueConfiguration& configuration = *read->cluster.configuration;
@@ -85,7 +85,7 @@ TEST(KueueConfiguration, IsAnObjectOrTheTextOfAConfigMap) {
 }
 
 TEST(KueueConfiguration, AsItIsInstalledIsUnderstoodAsAWhole) {
-  const auto read = Read(kDefaults, /*strict=*/true);
+  const auto read = TryRead(kDefaults, /*strict=*/true);
   ASSERT_TRUE(read) << ErrorOf(read);
   EXPECT_THAT(read->cluster.configuration->frameworks,
               ElementsAre("batch/job", "jobset.x-k8s.io/jobset", "pod"));
@@ -96,10 +96,10 @@ TEST(KueueConfiguration, AsItIsInstalledIsUnderstoodAsAWhole) {
 }
 
 TEST(KueueConfiguration, OfSomethingElseIsNone) {
-  const auto read = Read(InConfigMap("apiVersion: acme.com/v1\nkind: Configuration\n", "acme") +
-                         "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kube-root-ca}\n" +
-                         "---\napiVersion: serving.knative.dev/v1\nkind: Configuration\n" +
-                         "metadata: {name: x}\n");
+  const auto read = TryRead(
+      InConfigMap("apiVersion: acme.com/v1\nkind: Configuration\n", "acme") +
+      "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kube-root-ca}\n" +
+      "---\napiVersion: serving.knative.dev/v1\nkind: Configuration\n" + "metadata: {name: x}\n");
   ASSERT_TRUE(read) << ErrorOf(read);
   EXPECT_FALSE(read->cluster.configuration);
   EXPECT_THAT(SkippedLine(read->facts), HasSubstr("1 ConfigMap"));
@@ -120,7 +120,7 @@ resources:
   - {input: a}
   - {outputs: {c: 1}}
 )";
-  const std::string errors = ErrorOf(Read(InConfigMap(text)));
+  const std::string errors = ErrorOf(TryRead(InConfigMap(text)));
   for (const char* error : {
            "f: ConfigMap kueue-system/kueue-manager-config, controller_manager_config.yaml: "
            "integrations.frameworks[1]: Kueue has no such integration, got \"batch/jobs\"; want "
@@ -142,7 +142,7 @@ resources:
     EXPECT_THAT(errors, HasSubstr(error));
   }
   EXPECT_THAT(
-      ErrorOf(Read(R"(
+      ErrorOf(TryRead(R"(
 apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 resources: {quotaCheckStrategy: IgnoreUndeclared, excludeResourcePrefixes: [x]}
@@ -152,7 +152,7 @@ resources: {quotaCheckStrategy: IgnoreUndeclared, excludeResourcePrefixes: [x]}
 }
 
 TEST(KueueConfiguration, NamesWhatIsNotHonoured) {
-  const auto read = Read(InConfigMap(R"(
+  const auto read = TryRead(InConfigMap(R"(
 apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 waitForPodsReady: {timeout: 5m}
@@ -179,7 +179,7 @@ manageEverything: true
     EXPECT_THAT(warnings, HasSubstr(warning));
   }
   // v1beta1 has to turn it on.
-  const auto off = Read(
+  const auto off = TryRead(
       "apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\n"
       "waitForPodsReady: {timeout: 5m}\nfairSharing: {enable: false}\n",
       /*strict=*/true);
@@ -194,7 +194,7 @@ TEST(KueueConfiguration, MapsEachDeviceClassOnce) {
         "resources: {{deviceClassMappings: [{}]}}\n",
         list);
   };
-  const auto read = Read(mappings("{name: acme.com/gpu, deviceClassNames: [a, b]}"));
+  const auto read = TryRead(mappings("{name: acme.com/gpu, deviceClassNames: [a, b]}"));
   ASSERT_TRUE(read) << ErrorOf(read);
   EXPECT_EQ(read->cluster.configuration->device_classes,
             (std::vector<DeviceClassMapping>{{"acme.com/gpu", {"a", "b"}}}));
@@ -209,12 +209,12 @@ TEST(KueueConfiguration, MapsEachDeviceClassOnce) {
            {"{deviceClassNames: [a]}", "name"},
            {"{name: x, deviceClassNames: [a, b, c, d, e, f, g, h, i]}", "it names 9 DeviceClasses"},
        }) {
-    EXPECT_THAT(ErrorOf(Read(mappings(list))), HasSubstr(error));
+    EXPECT_THAT(ErrorOf(TryRead(mappings(list))), HasSubstr(error));
   }
 }
 
 TEST(KueueConfiguration, ThatSaysNothingBecauseOfAGateIsSaid) {
-  const auto read = Read(R"(
+  const auto read = TryRead(R"(
 apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 resources: {quotaCheckStrategy: IgnoreUndeclared}
@@ -228,31 +228,32 @@ featureGates: {QuotaCheckStrategy: false}
 }
 
 TEST(KueueConfiguration, CountsOnceOfTwoThatSayTheSame) {
-  const auto read = Read(std::string(kResources) + "---\n" + InConfigMap(kResources));
+  const auto read = TryRead(std::string(kResources) + "---\n" + InConfigMap(kResources));
   ASSERT_TRUE(read) << ErrorOf(read);
   EXPECT_TRUE(read->cluster.configuration);
   EXPECT_THAT(read->diagnostics.RenderWarnings(),
               HasSubstr("two Configurations of Kueue that say the same, f, object 1 and f, object "
                         "2: ConfigMap kueue-system/kueue-manager-config"));
-  EXPECT_THAT(ErrorOf(Read(InConfigMap(kDefaults) + "---\n" + InConfigMap(kResources, "other"))),
+  EXPECT_THAT(ErrorOf(TryRead(InConfigMap(kDefaults) + "---\n" + InConfigMap(kResources, "other"))),
               AllOf(HasSubstr("f, object 1: ConfigMap kueue-system/kueue-manager-config"),
                     HasSubstr("f, object 2: ConfigMap kueue-system/other"),
                     HasSubstr("want one Configuration, or --kueue-config")));
 }
 
 TEST(KueueConfiguration, MayBeATextThatCannotBeRead) {
-  EXPECT_THAT(ErrorOf(Read(InConfigMap("a: [b\n"))),
+  EXPECT_THAT(ErrorOf(TryRead(InConfigMap("a: [b\n"))),
               HasSubstr("f: ConfigMap kueue-system/kueue-manager-config: "
                         "data[controller_manager_config.yaml]: it is not valid YAML"));
-  EXPECT_THAT(ErrorOf(Read(InConfigMap("a: 1\n---\nb: 2\n"))),
+  EXPECT_THAT(ErrorOf(TryRead(InConfigMap("a: 1\n---\nb: 2\n"))),
               HasSubstr("it holds 2 YAML documents"));
-  EXPECT_THAT(ErrorOf(Read(InConfigMap("apiVersion: v1\nkind: Node\n"))),
+  EXPECT_THAT(ErrorOf(TryRead(InConfigMap("apiVersion: v1\nkind: Node\n"))),
               HasSubstr("it is not Kueue's Configuration"));
-  EXPECT_THAT(ErrorOf(Read(R"({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "x"},
+  EXPECT_THAT(
+      ErrorOf(TryRead(R"({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "x"},
           "data": {"controller_manager_config.yaml": "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nresources: {transformations: [{input: a, outputs: {b: 1e999}}]}"}})")),
-              HasSubstr("resources.transformations[0].outputs.b: "));
+      HasSubstr("resources.transformations[0].outputs.b: "));
   const auto none =
-      Read("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kueue-manager-config}\n");
+      TryRead("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kueue-manager-config}\n");
   ASSERT_TRUE(none) << ErrorOf(none);
   EXPECT_THAT(none->diagnostics.RenderWarnings(),
               HasSubstr("it does not have Kueue's Configuration, and is skipped"));
@@ -396,15 +397,15 @@ status:
     podSetAssignments: [{name: main, count: 1, flavors: {cpu: f}, resourceUsage: {cpu: 1}}]
   conditions: [{type: QuotaReserved, status: "True"}]
 )";
-  const auto read = Read(workload);
+  const auto read = TryRead(workload);
   ASSERT_TRUE(read) << ErrorOf(read);
   EXPECT_THAT(read->diagnostics.RenderWarnings(),
               HasSubstr("f: Workload team/runs: it was admitted without a flavor for "
                         "example.com/rdma, which Kueue's Configuration leaves out of quota"));
-  const auto with = Read(workload + "---\n" + kResources);
+  const auto with = TryRead(workload + "---\n" + kResources);
   ASSERT_TRUE(with) << ErrorOf(with);
   EXPECT_THAT(with->diagnostics.RenderWarnings(), Not(HasSubstr("without a flavor")));
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kueue_configuration_test

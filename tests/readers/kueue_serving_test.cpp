@@ -1,4 +1,4 @@
-// What Kueue makes of pods, Deployments, StatefulSets, LeaderWorkerSets and AppWrappers.
+// Tests what Kueue makes of pods, Deployments, StatefulSets, LeaderWorkerSets and AppWrappers.
 #include <string>
 #include <tuple>
 #include <vector>
@@ -10,7 +10,7 @@
 
 #include "host/readers/cluster_files.hpp"
 
-namespace espalier {
+namespace espalier::kueue_serving_test {
 namespace {
 
 using testing::Contains;
@@ -237,4 +237,4 @@ TEST(KueueServing, ABadLabelOfATemplateThatIsNotKeptIsNoError) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kueue_serving_test

@@ -5,7 +5,7 @@
 #include "host/readers/redaction.hpp"
 #include "tests/readers/read_text.hpp"
 
-namespace espalier {
+namespace espalier::operator_pods_test {
 namespace {
 
 using testing::Contains;
@@ -118,7 +118,7 @@ TEST(RayPods, AJobIsSubmittedInAKnownWay) {
       HasSubstr("spec.submissionMode: there is no such submissionMode, got \"Later\""));
 }
 
-// Where it runs on a cluster that is there, Kueue makes no Workload of it.
+// Kueue makes no Workload of a job that runs on a cluster that is there.
 TEST(RayPods, AJobOnAClusterThatIsThereIsLeftAlone) {
   const ClusterRead read =
       Read(Object("ray.io/v1", "RayJob", R"("clusterSelector": {"ray.io/cluster": "c"})"));
@@ -144,7 +144,7 @@ TEST(RayPods, AGroupIsThereOnEachOfItsHosts_R30_3) {
   EXPECT_EQ(most.cluster.workloads.at(0).refusal, "how many pods gangGroup gg needs is not known");
 }
 
-// What the head gets counts where limits are checked, at the place where it will be.
+// Containers that the head gets count where limits are checked, at the place where they will be.
 TEST(RayPods, LimitsHoldForWhatIsAdded_R21_14) {
   const std::string limits = R"({"apiVersion": "v1", "kind": "LimitRange",
       "metadata": {"name": "l", "namespace": "team"},
@@ -181,7 +181,7 @@ TEST(SparkPods, AreMadeOfTheFieldsOfTheirRole) {
   EXPECT_THAT(TextsOf(Spark("", "")), ElementsAre("driver x 1:", "executor x 0:"));
 }
 
-// Of a template Kueue takes the metadata alone; the role's own comes before it.
+// Kueue takes the metadata of a template alone; the role's own comes before it.
 TEST(SparkPods, TakeTheMetadataOfATemplate) {
   const std::vector<PodSet> pod_sets = PodSetsOf(Spark(
       R"("labels": {"a": "role"},
@@ -262,4 +262,4 @@ TEST(OperatorPods, AreThoseOfARedactedInput) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::operator_pods_test

@@ -8,7 +8,7 @@
 
 #include "host/readers/cluster_files.hpp"
 
-namespace espalier {
+namespace espalier::pod_members_test {
 namespace {
 
 using testing::Contains;
@@ -201,7 +201,7 @@ TEST(PodGroup, IsThatOfItsOldestPodInAnyOrder) {
       {GroupPod("x", 5, {.spec = priority(1)}), GroupPod("z", 3, {.spec = priority(2)}),
        priority_class(1), priority_class(2)},
       {"g, q, 2: dc85db45 x 2 of 1000m"});
-  // Of the same age: the first by name.
+  // The first by name counts where pods are of the same age.
   ExpectSameInAnyOrder({GroupPod("x", 3), GroupPod("z", 3)}, {"g, q, 0: dc85db45 x 2 of 1000m"});
 }
 
@@ -335,4 +335,4 @@ TEST(PodGroup, SaysWhichPodIsWrong) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::pod_members_test

@@ -23,8 +23,8 @@ inline std::string ErrorOf(const std::string& text) {
   return read ? "" : read.error().message;
 }
 
-// "name: pod set x count, ...", or why it waits.
-inline std::vector<std::string> Units(const ClusterRead& read) {
+// Returns of each unit "name: pod set x count, ...", or why it waits.
+inline std::vector<std::string> UnitTexts(const ClusterRead& read) {
   std::vector<std::string> units;
   for (const Workload& unit : read.cluster.workloads) {
     std::string text = unit.key.name + ":" + unit.refusal;

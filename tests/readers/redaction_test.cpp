@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::redaction_test {
 namespace {
 
 using testing::HasSubstr;
@@ -46,7 +46,7 @@ TEST(Redaction, KeepsTheResourcesOfQuotas) {
             R"("nominalQuota":"8"}]}],"podSetAssignments":[{"flavors":{"cpu":"n00000001"}}]})");
 }
 
-// What quota counts stays, and so does which DeviceClass it is of.
+// The resources that quota counts stay, and so does which DeviceClass they are of.
 TEST(Redaction, KeepsTheResourcesOfDevices) {
   EXPECT_EQ(
       Redacted(
@@ -55,6 +55,30 @@ TEST(Redaction, KeepsTheResourcesOfDevices) {
       R"({"deviceClassMappings":[{"name":"acme.com/gpu","deviceClassNames":["n00000002",)"
       R"("n00000001"]}],"spec":{"extendedResourceName":"vendor.com/gpu",)"
       R"("exactly":{"deviceClassName":"n00000001"}}})");
+}
+
+// A claim asks for a level by a device class that is named like it, or like what follows its slash.
+TEST(Redaction, KeepsDeviceClassesThatNameLevels) {
+  EXPECT_EQ(
+      Redacted(R"([{"kind": "DeviceClass", "metadata": {"name": "rack"}},
+      {"kind": "Node", "metadata": {"name": "rack", "labels": {"acme.com/rack": "rack"}}},
+      {"exactly": {"deviceClassName": "rack"}}, {"deviceClassName": "acme.com/rack"},
+      {"deviceClassName": "gpu"}, {"kind": "Topology", "levels": [{"nodeLabel": "acme.com/rack"}]}])"),
+      R"([{"kind":"DeviceClass","metadata":{"name":"rack"}},)"
+      R"({"kind":"Node","metadata":{"name":"n00000003","labels":{"acme.com/rack":"n00000003"}}},)"
+      R"({"exactly":{"deviceClassName":"rack"}},{"deviceClassName":"acme.com/rack"},)"
+      R"({"deviceClassName":"n00000002"},{"kind":"Topology","levels":[{"nodeLabel":"acme.com/rack"}]}])");
+}
+
+// Its nodeSelector has terms, as that of an affinity, and is no map of labels.
+TEST(Redaction, NumbersTheNodesOfAllocatedClaims) {
+  EXPECT_EQ(
+      Redacted(R"({"allocation": {"nodeSelector": {"nodeSelectorTerms": [{
+      "matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["host-7"]}],
+      "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-7"]}]}]}}})"),
+      R"({"allocation":{"nodeSelector":{"nodeSelectorTerms":[{"matchExpressions":[{)"
+      R"("key":"kubernetes.io/hostname","operator":"In","values":["n00000001"]}],)"
+      R"("matchFields":[{"key":"metadata.name","operator":"In","values":["n00000002"]}]}]}}})");
 }
 
 // Keys of labels are no fields, and their values keep their order whatever they look like.
@@ -126,4 +150,4 @@ TEST(Redaction, RefusesWhatIsNotJson) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::redaction_test

@@ -6,7 +6,7 @@
 #include "host/readers/cluster_files.hpp"
 #include "tests/readers/read_text.hpp"
 
-namespace espalier {
+namespace espalier::replicas_test {
 namespace {
 
 using testing::Contains;
@@ -57,13 +57,14 @@ std::string IndexAndKey(int index) {
 // W1.2, W8.1: the document's own example counts the pods of all replicas.
 TEST(Replicas, CountsMayBeThoseOfAllOfThem) {
   const ClusterRead of_all = Read(OwnerText(3, 4) + WorkloadText(3, 9));
-  EXPECT_THAT(Units(of_all), ElementsAre("w-0: leader x 1 worker x 3", "w-1: leader x 1 worker x 3",
-                                         "w-2: leader x 1 worker x 3"));
+  EXPECT_THAT(UnitTexts(of_all),
+              ElementsAre("w-0: leader x 1 worker x 3", "w-1: leader x 1 worker x 3",
+                          "w-2: leader x 1 worker x 3"));
   EXPECT_THAT(of_all.gang_workloads.at(0).notes,
               Contains("gangGroup gg: its eqGroups count the 12 pods of all its 3 replicas, of "
                        "which each has 4"));
   const ClusterRead of_one = Read(OwnerText(3, 4) + WorkloadText(1, 3));
-  EXPECT_EQ(Units(of_one), Units(of_all));
+  EXPECT_EQ(UnitTexts(of_one), UnitTexts(of_all));
   EXPECT_THAT(of_one.gang_workloads.at(0).notes, IsEmpty());
   const ClusterRead neither = Read(OwnerText(3, 4) + WorkloadText(1, 4));
   EXPECT_THAT(neither.gang_workloads.at(0).notes,
@@ -77,7 +78,8 @@ TEST(Replicas, ACountOfTheGangMayBeThatOfAllOfThem) {
            "---\napiVersion: scheduling/v1alpha1\nkind: Workload\nmetadata: {name: w}\nspec: "
            "{controllerRef: {apiGroup: leaderworkerset.x-k8s.io, kind: LeaderWorkerSet, name: "
            "lws}, replicaMode: ReplicatedGangs, gangGroups: [{name: gg, minCount: 8}]}\n");
-  EXPECT_THAT(Units(read), ElementsAre("w-0: leader x 1 worker x 3", "w-1: leader x 1 worker x 3"));
+  EXPECT_THAT(UnitTexts(read),
+              ElementsAre("w-0: leader x 1 worker x 3", "w-1: leader x 1 worker x 3"));
 }
 
 // W3.3: pods of one replica are one gang, by the keys of a LeaderWorkerSet.
@@ -87,7 +89,7 @@ TEST(Replicas, PodsOfOneReplicaAreOneGang) {
   for (const std::string& owner : {std::string(), OwnerText(2, 2)}) {
     for (const std::string& workload : {WorkloadText(1, 1), WorkloadText(2, 2)}) {
       const ClusterRead read = Read(owner + workload + pods);
-      EXPECT_THAT(Units(read),
+      EXPECT_THAT(UnitTexts(read),
                   ElementsAre("w-0: leader x 1 worker x 1", "w-1: leader x 1 worker x 1"))
           << owner << workload;
       ASSERT_THAT(read.gang_workloads, SizeIs(1)) << "they are alike";
@@ -101,9 +103,10 @@ TEST(Replicas, EachWaitsAndRunsByItself) {
       Read(OwnerText(4, 2) + WorkloadText(1, 1) + PodText("a", 0, IndexAndKey(0), "node") +
            PodText("a", 1, IndexAndKey(0), "node") + PodText("b", 0, IndexAndKey(1)) +
            PodText("c", 0, IndexAndKey(2)) + PodText("c", 1, IndexAndKey(2)));
-  EXPECT_THAT(Units(read), ElementsAre("w-1:1 of the 2 pods that w-1 needs are there: it waits for "
-                                       "the others",
-                                       "w-2: leader x 1 worker x 1"));
+  EXPECT_THAT(UnitTexts(read),
+              ElementsAre("w-1:1 of the 2 pods that w-1 needs are there: it waits for "
+                          "the others",
+                          "w-2: leader x 1 worker x 1"));
   EXPECT_THAT(read.gang_workloads.at(0).notes,
               Contains("3 of its 4 replicas have pods: the others are placed once theirs are "
                        "there"));
@@ -149,7 +152,7 @@ TEST(Replicas, TheirKeyMayBeAnother) {
   };
   const std::vector<std::string> by_key = {"w-a: leader x 1 worker x 1",
                                            "w-b: leader x 1 worker x 1"};
-  EXPECT_EQ(Units(Read(WorkloadText(1, 1, "replicaKey: team/copy, ") + pods("team/copy: "))),
+  EXPECT_EQ(UnitTexts(Read(WorkloadText(1, 1, "replicaKey: team/copy, ") + pods("team/copy: "))),
             by_key);
   std::string named = WorkloadText(1, 1) + pods("x: ");
   for (const char* replica : {"a", "b"}) {
@@ -159,12 +162,12 @@ TEST(Replicas, TheirKeyMayBeAnother) {
                     fmt::format("{{name: w, replicaKey: {}}}", replica));
     }
   }
-  EXPECT_EQ(Units(Read(named)), by_key);
+  EXPECT_EQ(UnitTexts(Read(named)), by_key);
 }
 
 TEST(Replicas, PodsThatNameNoneWait) {
   const ClusterRead read = Read(OwnerText(2, 2) + WorkloadText(1, 1) + PodText("a", 0, "x: none"));
-  EXPECT_THAT(Units(read),
+  EXPECT_THAT(UnitTexts(read),
               ElementsAre("w:1 pod names no replica: want the label "
                           "leaderworkerset.sigs.k8s.io/group-key, or that which the Workload names "
                           "as replicaKey"));
@@ -198,4 +201,4 @@ TEST(LargestSize, IsThatOfThePodSet) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::replicas_test

@@ -5,7 +5,7 @@
 
 #include "tests/readers/json_text.hpp"
 
-namespace espalier {
+namespace espalier::resource_limits_test {
 namespace {
 
 class ResourceLimitsTest : public ::testing::Test {
@@ -96,4 +96,4 @@ TEST_F(ResourceLimitsTest, OfAnotherNamespaceDoNotCount) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::resource_limits_test

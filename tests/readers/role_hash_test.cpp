@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
-namespace espalier {
+namespace espalier::role_hash_test {
 namespace {
 
 std::string HashOf(const std::string& pod_spec) {
@@ -107,4 +107,4 @@ TEST(RoleHash, TakesWhatCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::role_hash_test

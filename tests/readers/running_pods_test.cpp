@@ -10,7 +10,7 @@
 
 #include "host/readers/cluster_files.hpp"
 
-namespace espalier {
+namespace espalier::running_pods_test {
 namespace {
 
 using testing::AllOf;
@@ -212,7 +212,7 @@ TEST(Links, MayBeAnAnnotation) {
               HasSubstr("annotation scheduling.x-k8s.io/workload is not read"));
 }
 
-// What a description asks for and is not honoured is not placed as if it were not there.
+// A request that is not honoured is not placed as if it were not there.
 TEST(Refused, UnknownPoliciesAndTopologySpread) {
   const std::string pods = Pod("p");
   EXPECT_THAT(
@@ -261,4 +261,4 @@ TEST(RunningPods, ThatDoNotRunForAllTheirNodeAreNamed) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::running_pods_test

@@ -8,7 +8,7 @@
 
 #include "host/readers/cluster_files.hpp"
 
-namespace espalier {
+namespace espalier::syntax_error_test {
 namespace {
 
 using testing::AllOf;
@@ -21,7 +21,7 @@ std::string ErrorOf(const std::string& text) {
   return read ? "no error" : read.error().message;
 }
 
-// What is wrong with a JSON text, before the picture.
+// Returns what is wrong with a JSON text, before the picture; "none" where nothing is.
 std::string JsonError(const std::string& text) {
   const auto fault = FindJsonFault(text);
   if (!fault) return "none";
@@ -170,4 +170,4 @@ TEST(JsonFault, OfALongTextIsFoundInTime) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::syntax_error_test

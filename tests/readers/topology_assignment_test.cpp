@@ -6,7 +6,7 @@
 #include "host/readers/kubernetes_objects.hpp"
 #include "tests/readers/json_text.hpp"
 
-namespace espalier {
+namespace espalier::topology_assignment_test {
 namespace {
 
 using testing::ElementsAre;
@@ -201,4 +201,4 @@ TEST(ReadTopologyAssignment, AtMostAMillionDomainsOverAllSlices) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::topology_assignment_test

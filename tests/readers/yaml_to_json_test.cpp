@@ -9,7 +9,7 @@
 #include "host/readers/json_documents.hpp"
 #include "host/readers/long_scalars.hpp"
 
-namespace espalier {
+namespace espalier::yaml_to_json_test {
 namespace {
 
 using testing::ElementsAre;
@@ -129,7 +129,7 @@ TEST(YamlToJson, MalformedTextEnds) {
               HasSubstr("error: "));
 }
 
-// Whether scalars are long or not, and whether what looks like one is one.
+// Scalars are read alike whether they count as long or not, also what only looks like one.
 TEST(YamlToJson, LongScalarsAreAsAnyOther) {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
   const std::string quoted = R"({"a": ''b''})";
@@ -180,7 +180,7 @@ TEST(SplitJsonDocuments, CutsBetweenValues) {
   EXPECT_THAT(SplitJsonDocuments("  \n"), IsEmpty());
 }
 
-// As kubectl reads them, which takes the text for a plain one and compares its type.
+// This is how kubectl reads them: it takes the text for a plain one and compares its type.
 TEST(YamlToJson, TagsSayTheTypeOfQuotedScalars) {
   EXPECT_EQ(
       One(R"([!!int "3", !!int '0x10', !!float "1.5", !!float "2", !!bool "true", !!bool 'no'])"),
@@ -194,4 +194,4 @@ TEST(YamlToJson, TagsSayTheTypeOfQuotedScalars) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::yaml_to_json_test

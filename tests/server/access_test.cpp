@@ -1,4 +1,4 @@
-// Who may do what: by default, by the file of --access, and what those are told who may not.
+// Tests who may do what: by default, by the file of --access, and what those are told who may not.
 #include "service/server/access.hpp"
 
 #include <algorithm>
@@ -16,19 +16,19 @@
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/dynamic_message.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include "espalier/v1/server.grpc.pb.h"
 #include "service/client/raw_call.hpp"
 #include "service/client/remote_holds.hpp"
 #include "service/server/method_permissions.hpp"
+#include "tests/server/captured_log.hpp"
 #include "tests/server/health_client.hpp"
 #include "tests/server/process.hpp"
+#include "tests/server/raw_stream.hpp"
 #include "tests/server/tls_files.hpp"
 
-namespace espalier {
+namespace espalier::access_test {
 namespace {
 
 using testing::AllOf;
@@ -233,11 +233,24 @@ TEST_F(AccessRefusals, NoMethodIsForgotten) {
       EXPECT_TRUE(IsDenied(refused)) << method << ": " << refused.error_message();
     }
   }
-  // Health stays open.
-  EXPECT_EQ(HealthClient(server.channel).Check(""), "SERVING");
 }
 
-// What a request has set needs its permission in every method.
+TEST_F(AccessRefusals, LeaveHealthAndReflectionOpen) {
+  ServerOptions options;
+  options.access = Rules("rules: []");
+  options.reflection = true;
+  TestServer server(options);
+  EXPECT_TRUE(IsDenied(Call(server.channel, "ClusterState/GetStateSummary")));
+  EXPECT_EQ(HealthClient(server.channel).Check(""), "SERVING");
+  RawStream reflection(server.channel,
+                       "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo");
+  EXPECT_TRUE(reflection.Write(std::string("\x3a\x00", 2)));  // list_services of nothing
+  const std::string services = reflection.Read();
+  EXPECT_THAT(services, HasSubstr("espalier.v1.Placement"));
+  EXPECT_TRUE(reflection.Finish().ok());
+}
+
+// A field that a request has set needs its permission in every method.
 TEST_F(AccessRefusals, NoFieldIsForgotten) {
   for (const MethodPermission& row : MethodPermissions()) {
     if (row.field.empty()) continue;
@@ -301,15 +314,11 @@ TEST_F(AccessRefusals, AreCountedAndShown) {
 // The first is logged at once; those that follow within a moment are counted.
 TEST_F(AccessRefusals, AreLoggedAndDoNotFillTheLog) {
   const auto access = *Access::Open("");
-  std::ostringstream lines;
-  const auto before = spdlog::default_logger();
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-      "access-test", std::make_shared<spdlog::sinks::ostream_sink_mt>(lines)));
+  CapturedLog lines;
   const CallAccess call =
       access->Judge(Recognise(::geteuid() + 1, true, nullptr), "espalier.v1.Placement/Place");
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(IsDenied(access->Check(call)));
-  spdlog::set_default_logger(before);
-  const std::string log = lines.str();
+  const std::string log = lines.Take();
   EXPECT_THAT(log, HasSubstr("access: refused: espalier.v1.Placement/Place needs the permission "
                              "place; user:"));
   EXPECT_LT(std::count(log.begin(), log.end(), '\n'), 100);
@@ -324,7 +333,7 @@ TEST_F(AccessFileOfServer, IsReadAnewBeforeTheNextCall) {
   EXPECT_TRUE(IsDenied(server.Load(SmallCluster())));
   Rules("rules: [{who: anyone, may: [read, write-state]}]");
   EXPECT_TRUE(server.Load(SmallCluster()).ok());  // over the same connection
-  // As a projected secret changes: another file under the same name.
+  // A projected secret changes in this way: another file under the same name.
   std::filesystem::rename(Write("next.yaml", "rules: []"), options.access);
   EXPECT_TRUE(IsDenied(server.Load(SmallCluster())));
 }
@@ -349,6 +358,24 @@ TEST_F(AccessFileOfServer, ThatIsWrongLaterChangesNothingAndIsShown) {
   Rules("rules: [{who: anyone, may: [read, write-state]}]");
   EXPECT_EQ(error(), "");
   EXPECT_TRUE(server.Load(SmallCluster()).ok());
+}
+
+TEST_F(AccessFileOfServer, ThatIsWrongLaterIsLogged) {
+  const std::string path = Rules("rules: [{who: anyone, may: [read]}]");
+  const auto access = *Access::Open(path);
+  CapturedLog log;
+  access->Refresh();
+  EXPECT_EQ(log.Take(), "");
+  Rules("rules: [{who: anyone, may: [everything]}]");
+  access->Refresh();
+  EXPECT_THAT(log.Take(), AllOf(HasSubstr("[error] access: " + path + ": "),
+                                HasSubstr("there is no such permission"),
+                                HasSubstr("; the rules that were read before stay in use\n")));
+  access->Refresh();  // said once
+  EXPECT_EQ(log.Take(), "");
+  Rules("rules: []");
+  access->Refresh();
+  EXPECT_THAT(log.Take(), HasSubstr("access: the file has changed and is in use; rules: 0\n"));
 }
 
 TEST_F(AccessFileOfServer, ThatIsWrongEndsTheStart) {
@@ -388,7 +415,7 @@ TEST_F(DefaultAccess, StatusTellsOfCertificates) {
   EXPECT_EQ(tls().reloads(), 1);
 }
 
-// As the commands see it.
+// Commands show the refusal as their own error.
 TEST_F(AccessRefusals, EndTheCommandWithExitCodeFour) {
   const std::string dump = ESPALIER_SOURCE_DIR "/tests/cli/data/fits.yaml";
   const std::string rules = Rules("rules: [{who: any-certificate, may: [read]}]");
@@ -462,4 +489,4 @@ TEST_F(AccessRefusals, ProtectTheHoldsOfOthers) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::access_test

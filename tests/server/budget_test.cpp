@@ -7,7 +7,7 @@
 #include "tests/server/raw_stream.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::budget_test {
 namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
@@ -170,4 +170,4 @@ TEST(IndexedInput, ChangesAreTakenBack) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::budget_test

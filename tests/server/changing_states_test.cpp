@@ -21,7 +21,7 @@
 #include "tests/server/changing_cluster.hpp"
 #include "tests/server/same_state.hpp"
 
-namespace espalier {
+namespace espalier::changing_states_test {
 namespace {
 
 #if defined(ESPALIER_SANITIZED)
@@ -59,7 +59,7 @@ ClusterStateInput Merged(ClusterStateInput input) {
   return input;
 }
 
-// Of each workload its key and the usage of all slices of its job.
+// The key of each workload, and the usage of all slices of its job.
 using UsageOfJobs = std::vector<std::pair<ObjectKey, std::vector<FlavorLeafUsage>>>;
 
 UsageOfJobs JobsOf(const AdmittedWorkloads& admitted) {
@@ -298,4 +298,4 @@ TEST(StateChecksumTest, EveryFieldCounts) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::changing_states_test

@@ -3,7 +3,7 @@
 
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::cluster_state_test {
 namespace {
 
 TEST(ClusterStateService, StartsEmpty) {
@@ -421,4 +421,4 @@ TEST(ClusterStateErrors, AnUpdateRepeatsLittleOfALongName) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cluster_state_test

@@ -4,7 +4,7 @@
 #include "service/server/committed_replies.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::commit_test {
 namespace {
 
 v1::PlaceRequest CommitOf(const v1::StatePosition& state, const std::string& token, int pods = 4) {
@@ -112,4 +112,4 @@ TEST(CommittedReplies, ForgetTheOldest) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::commit_test

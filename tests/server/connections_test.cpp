@@ -1,6 +1,11 @@
 // Connections of a server: how many there are, what they are called, and what they may do at once.
 #include <condition_variable>
+#include <cstdint>
+#include <fstream>
+#include <map>
 #include <mutex>
+#include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,7 +24,7 @@
 #include "tests/server/health_client.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::connections_test {
 namespace {
 
 using attack::DeafConnection;
@@ -244,6 +249,50 @@ TEST(Connections, OfIpv6CanBeClosedByName) {
   server->Shutdown();
 }
 
+// Returns the settings that the other side of a connection begins with, by their numbers.
+std::map<std::uint64_t, std::uint64_t> ReadSettings(int connection) {
+  const auto read = [&](std::size_t size) {
+    std::string bytes(size, '\0');
+    EXPECT_EQ(::recv(connection, bytes.data(), size, MSG_WAITALL), static_cast<ssize_t>(size));
+    return bytes;
+  };
+  const auto number = [](const std::string& bytes, std::size_t at, std::size_t size) {
+    std::uint64_t value = 0;
+    for (std::size_t i = at; i < at + size; ++i) {
+      value = value << 8 | static_cast<unsigned char>(bytes.at(i));
+    }
+    return value;
+  };
+  const std::string header = read(9);
+  EXPECT_EQ(number(header, 3, 1), 4U) << "no frame of settings";
+  const std::string payload = read(number(header, 0, 3));
+  std::map<std::uint64_t, std::uint64_t> settings;
+  for (std::size_t at = 0; at + 6 <= payload.size(); at += 6) {
+    settings[number(payload, at, 2)] = number(payload, at + 2, 4);
+  }
+  return settings;
+}
+
+// Clients keep to what the server announces; it is what the docs say.
+TEST(Connections, HaveAsManyCallsAtATimeAsTheDocsSay) {
+  std::ostringstream docs;
+  docs << std::ifstream(ESPALIER_SOURCE_DIR "/docs/operations.md").rdbuf();
+  const std::string text = docs.str();
+  std::smatch row;
+  ASSERT_TRUE(std::regex_search(
+      text, row, std::regex("\\| calls of one connection at a time \\| ([0-9]+),([0-9]{3});")));
+  const std::uint64_t most = std::stoull(row[1].str() + row[2].str());
+  constexpr std::uint64_t kMaxConcurrentStreams = 3;
+  ServerOptions options;
+  options.listen = {"127.0.0.1:0", SocketAddress("streams")};
+  TestServer server(options);
+  for (const int socket : {ConnectTcp(PortOf(server.server->addresses()[0])),
+                           ConnectUnix(server.server->addresses()[1].substr(5))}) {
+    const DeafConnection connection(socket);
+    EXPECT_EQ(ReadSettings(socket).at(kMaxConcurrentStreams), most);
+  }
+}
+
 TEST(Connections, ThatSayNothingDoNotHoldUpTheEnd) {
   TestServer server;
   const int silent = ConnectTcp(PortOf(server.server->addresses()[0]));
@@ -274,4 +323,4 @@ TEST(Connections, ThatTakeBackMoreCallsThanEndAreClosed) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::connections_test

@@ -5,7 +5,7 @@
 #include "espalier/v1/dispatch.grpc.pb.h"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::dispatch_test {
 namespace {
 
 using testing::ElementsAre;
@@ -147,4 +147,4 @@ TEST_F(RemoteDispatch, AnswersAsPlaceOnEachStateAlone) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dispatch_test

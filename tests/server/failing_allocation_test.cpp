@@ -11,7 +11,7 @@
 #include "tests/server/same_state.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::failing_allocation_test {
 namespace {
 
 // Fails one allocation of all that evaluations make.
@@ -81,7 +81,7 @@ TEST_P(ServerOutOfMemory, AnswersTheSameAfterwards) {
   EXPECT_GT(number, 10);
 }
 
-// Whether it is named or found among all.
+// A dispatch does not know the state, whether it is named or found among all.
 TEST(StateThatLostItsContents, IsUnknownToADispatch) {
   NamedStates states(1);
   Node changed = SmallCluster().nodes[1];
@@ -169,4 +169,4 @@ INSTANTIATE_TEST_SUITE_P(, ServerOutOfMemory,
                                          v1::PLACEMENT_MODE_SEQUENTIAL));
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::failing_allocation_test

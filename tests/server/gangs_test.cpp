@@ -3,7 +3,7 @@
 
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::gangs_test {
 namespace {
 
 // Gangs of few shapes, some with a leader that stands first or last.
@@ -122,4 +122,4 @@ INSTANTIATE_TEST_SUITE_P(, Gangs, testing::Bool(), [](const auto& param_info) {
 });
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::gangs_test

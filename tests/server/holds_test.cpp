@@ -22,7 +22,7 @@
 #include "tests/server/same_state.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::holds_test {
 namespace {
 
 using testing::AllOf;
@@ -236,6 +236,9 @@ TEST(Holds, AreNotConfirmedByNothing) {
   }
   EXPECT_EQ(server.Summary().checksum(), checksum);
 }
+
+// No change of the date ends a hold, or keeps it.
+static_assert(HoldClock::TimePoint::clock::is_steady);
 
 TEST(Holds, ExpireByTheClockUnlessExtended) {
   HoldServer server;
@@ -467,6 +470,29 @@ TEST(Holds, AreListedAndReleasedByTheCommand) {
   EXPECT_EQ(run({"--state", "nowhere"}).exit_code, 3);
 }
 
+TEST(Holds, AreCountedByStatus) {
+  HoldServer server;
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  const auto status = [&](const std::string& format) {
+    return RunToEnd({"status", "--connect", server.server->addresses().front(), "-o", format});
+  };
+  // Returns what is under a heading of the table of states, of the one without a name.
+  const auto cell = [&](const std::string& heading) {
+    const std::string table = status("table").output;
+    const std::size_t header = table.find("\nSTATE ") + 1;
+    const std::size_t row = table.find('\n', header) + 1;
+    const std::size_t column = table.find(heading, header) - header;
+    return table.substr(row + column, table.find(' ', row + column) - row - column);
+  };
+  for (int held = 0; held < 3; ++held) {
+    EXPECT_EQ(cell("HOLDS"), std::to_string(held));
+    EXPECT_THAT(status("json").output, HasSubstr("\"holds\": " + std::to_string(held) + ","));
+    server.Held("gang-" + std::to_string(held));
+  }
+  server.clock->Advance(std::chrono::seconds(kMinute));
+  EXPECT_EQ(cell("HOLDS"), "0");
+}
+
 TEST(Holds, AreToldApartByReadState) {
   HoldServer server;
   ASSERT_TRUE(server.Load(SmallCluster()).ok());
@@ -582,7 +608,7 @@ TEST(Holds, LeaveTheStateThatTheirRestMakes) {
       ASSERT_TRUE(fresh.PlaceHolds(base, left));
       ASSERT_EQ(store.CurrentChecked()->checksum, fresh.CurrentChecked()->checksum);
       ASSERT_EQ(store.Current()->holds, std::ssize(holds));
-      // What a state makes of usage, built in one go.
+      // A state built in one go makes the same of usage.
       const ClusterState built = *ClusterState::Build(store.LoadedAt(std::nullopt)->input);
       ASSERT_NO_FATAL_FAILURE(ExpectSame(store.Current()->state, built));
       ASSERT_NO_FATAL_FAILURE(ExpectSame(fresh.Current()->state, built));
@@ -592,4 +618,4 @@ TEST(Holds, LeaveTheStateThatTheirRestMakes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::holds_test

@@ -14,7 +14,7 @@
 #include "tests/server/small_cluster.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::kueue_configuration_test {
 namespace {
 
 using testing::ElementsAre;
@@ -71,7 +71,6 @@ class LoadedConfigurations : public testing::Test {
   std::vector<std::string> warnings_;
 };
 
-// What quota looks at is what the state's Configuration says.
 TEST_F(LoadedConfigurations, SayWhatQuotaLooksAt) {
   Cluster cluster = MakeCluster();
   for (Node& node : cluster.nodes) node.allocatable.Set("example.com/rdma", 2);
@@ -149,7 +148,7 @@ TEST_F(LoadedConfigurations, GiveTheGatesOfCallsThatNameNone) {
   EXPECT_THAT(PlaceElastic(server_).error_message(),
               HasSubstr("ElasticJobsViaWorkloadSlices is off but required by "
                         "ElasticJobsViaWorkloadSlicesWithTAS"));
-  // What the server's own command line names wins.
+  // Gates that the server's own command line names win.
   TestServer named({.named_gates = "ElasticJobsViaWorkloadSlices=true"});
   ASSERT_TRUE(Load(SmallCluster(), WithGates("ElasticJobsViaWorkloadSlices: false"), named).ok());
   EXPECT_TRUE(PlaceElastic(named).ok());
@@ -256,4 +255,4 @@ spec: {template: {spec: {containers: [{name: main, resources: {requests: {cpu: 4
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kueue_configuration_test

@@ -10,7 +10,7 @@
 #include "tests/server/health_client.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::lifecycle_test {
 namespace {
 
 constexpr auto kLong = std::chrono::minutes(1);
@@ -208,4 +208,4 @@ TEST(Drain, DoesNotWaitForAHealthWatch) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::lifecycle_test

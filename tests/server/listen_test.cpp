@@ -18,7 +18,7 @@
 #include "service/client/remote_engine.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::listen_test {
 namespace {
 
 ServerOptions ListenOn(std::vector<std::string> addresses) {
@@ -295,4 +295,4 @@ TEST(Listen, OptionsAreChecked) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::listen_test

@@ -4,7 +4,7 @@
 #include "tests/server/raw_stream.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::load_stream_test {
 namespace {
 
 constexpr const char* kLoadState = "/espalier.v1.ClusterState/LoadState";
@@ -187,4 +187,4 @@ TEST(Compression, IsRefusedBeforeAnythingInflates) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::load_stream_test

@@ -1,4 +1,4 @@
-// What a server tells Prometheus, scraped over loopback.
+// Tests what a server tells Prometheus, scraped over loopback.
 #include "service/server/metrics.hpp"
 
 #include <cerrno>
@@ -14,15 +14,17 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "service/client/remote_holds.hpp"
 #include "service/server/acceptor.hpp"
 #include "service/server/access.hpp"
 #include "service/wire/address.hpp"
 #include "tests/server/faulty_backend.hpp"
 #include "tests/server/health_client.hpp"
+#include "tests/server/manual_hold_clock.hpp"
 #include "tests/server/test_server.hpp"
 #include "tests/server/tls_files.hpp"
 
-namespace espalier {
+namespace espalier::metrics_test {
 namespace {
 
 using Series = std::map<std::string, double>;  // name and labels -> value
@@ -203,7 +205,7 @@ TEST(Metrics, CountACallThatItsClientLeft) {
   EXPECT_EQ(Eventually(*server.server, Durations("Placement/Place"), 1), 1);
 }
 
-// As a client does that dies while it sends.
+// The call is that of a client that dies while it sends.
 TEST(Metrics, CountACallWhoseMessageNeverCame) {
   TestServer server(WithMetrics());
   grpc::GenericStub stub(server.channel);
@@ -283,7 +285,7 @@ TEST(Metrics, ShowWhatRunsWaitsAndIsRefusedAndStayUpDuringTheDrain) {
 
 // The calls on the state have a queue of their own.
 TEST(Metrics, CountWhatWaitsForTheStateToo) {
-  // What the tasks use outlives the queue that runs them, to the last in its destructor.
+  // Objects that the tasks use outlive the queue that runs them, to the last in its destructor.
   WorkBudget budget;
   std::promise<void> begun;
   std::promise<void> end;
@@ -368,7 +370,62 @@ TEST(Metrics, TellNamedStatesByALabel) {
   EXPECT_EQ(series.at("espalier_state_generation"), 0);
 }
 
-// As the health status "device": the CPU answers in its place, and everyone can see it.
+TEST(Metrics, CountHoldsByHowTheyEnd) {
+  const auto clock = std::make_shared<ManualHoldClock>();
+  ServerOptions options = WithMetrics();
+  options.hold_clock = clock;
+  TestServer server(options);
+  ASSERT_TRUE(server.Load(SmallCluster()).ok());
+  auto holds = *RemoteHolds::Connect(server.server->addresses()[0], "");
+  int made = 0;
+  std::map<std::string, int> ended = {
+      {"confirmed", 0}, {"released", 0}, {"expired", 0}, {"broken", 0}, {"dropped", 0}};
+  const auto hold = [&](const std::string& name, std::int64_t seconds) {
+    const auto placed =
+        holds.Place(std::vector{MakeGang(name, 8)}, seconds, "tester", FeatureGates());
+    EXPECT_TRUE(placed) << placed.error().message;
+    ++made;
+    return placed->ids[0];
+  };
+  const auto expect_held = [&](int held) {
+    const Series series = Scrape(*server.server);
+    EXPECT_EQ(series.at("espalier_holds"), held);
+    EXPECT_EQ(series.at("espalier_holds_made_total"), made);
+    for (const auto& [how, count] : ended) {
+      EXPECT_EQ(series.at("espalier_holds_ended_total{how=\"" + how + "\"}"), count) << how;
+    }
+  };
+  expect_held(0);
+  const std::string confirmed = hold("confirmed", 60);
+  const std::string released = hold("released", 60);
+  hold("brief", 10);
+  hold("also-brief", 10);
+  expect_held(4);
+  ASSERT_TRUE(holds.Confirm({confirmed}, {}, /*reported=*/true));
+  ended["confirmed"] = 1;
+  expect_held(3);
+  ASSERT_TRUE(holds.Release({released}));
+  ended["released"] = 1;
+  expect_held(2);
+  clock->Advance(std::chrono::seconds(10));
+  ended["expired"] = 2;
+  expect_held(0);
+
+  hold("on-the-first-rack", 60);
+  hold("on-the-next", 60);
+  v1::UpdateStateRequest update = ToProto(StateDelta{.remove_nodes = {"host-0"}});
+  *update.mutable_base() = server.Summary().state();
+  grpc::ClientContext context;
+  v1::UpdateStateResponse updated;
+  ASSERT_TRUE(server.cluster_state->UpdateState(&context, update, &updated).ok());
+  ended["broken"] = 1;
+  expect_held(1);
+  ASSERT_TRUE(server.Load(SmallCluster(0)).ok());
+  ended["dropped"] = 1;
+  expect_held(0);
+}
+
+// The health status "device" says the same: the CPU answers in its place, and everyone can see it.
 TEST(Metrics, SayThatTheDeviceIsAway) {
   const auto plan = std::make_shared<FaultPlan>();
   TestServer server(WithMetrics(), MakeFaultyBackend(plan));
@@ -500,4 +557,4 @@ TEST(Metrics, AnAddressThatCannotBeHadIsAnError) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::metrics_test

@@ -11,7 +11,7 @@
 #include "service/wire/answers.hpp"
 #include "tests/server/questions_fixture.hpp"
 
-namespace espalier {
+namespace espalier::moves_test {
 namespace {
 
 using testing::ElementsAre;
@@ -58,7 +58,7 @@ TEST_F(MovesTest, ADrainSaysWhomItHitsAndWhereTheyGo) {
   EXPECT_EQ(server_.Summary().state().generation(), 1u);
 }
 
-// As after `kubectl cordon`, which comes before a drain.
+// Nodes take nothing any more, as after `kubectl cordon`, which comes before a drain.
 TEST_F(MovesTest, ADrainHitsWhatRunsOnNodesThatTakeNothingAnyMore) {
   ClusterStateInput input = SmallCluster(1);
   input.flavors[0].node_labels = {{"rack", "r0"}};
@@ -272,4 +272,4 @@ TEST_F(MovesTest, ReplayDecidesOnWhatIsFreeAtEachTurn) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::moves_test

@@ -7,7 +7,7 @@
 #include "tests/cli_cycle/files.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::multikueue_test {
 namespace {
 
 using testing::HasSubstr;
@@ -34,7 +34,7 @@ class RemoteFlow : public testing::Test {
     return workers;
   }
 
-  // What the flow in this process says, with these counts of the job.
+  // Returns what the flow in this process says, with these counts of the job.
   static v1::PlanFlowResponse Here(const CountsByPodSet& counts) {
     const ReadOptions options{.with_owned_jobs = true};
     auto state = MakeMultiKueueState(
@@ -132,4 +132,4 @@ TEST_F(RemoteFlow, AnEmptyClusterIsNoCrash) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::multikueue_test

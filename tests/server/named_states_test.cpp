@@ -9,7 +9,7 @@
 #include "tests/kueue/objects.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::named_states_test {
 namespace {
 
 using testing::ElementsAre;
@@ -244,4 +244,4 @@ TEST(NamedStates, FreeWhatNobodyReads) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::named_states_test

@@ -6,7 +6,7 @@
 #include "service/wire/answers.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::placement_test {
 namespace {
 
 class PlacementService : public testing::Test {
@@ -207,7 +207,7 @@ TEST_F(PlacementService, ReplaceAnswersAsTheEngineAndBooksThePodsThatMoved) {
   EXPECT_THAT(response_.answers().counts(), testing::ElementsAre(2, 2));
   EXPECT_THAT(response_.answers().added_counts(), testing::ElementsAre(0, moved[0].count));
 
-  // Of the 16 places in a block, the first has lost 2 on each of the old, failed and new host.
+  // The first block has lost 2 of its 16 places on each of the old, failed and new host.
   const auto fill = [](int rest) {
     return MakePlaceRequest({MakeGang("second", 16, "block"), MakeGang("first", rest, "block")},
                             v1::PLACEMENT_MODE_SEQUENTIAL);
@@ -278,4 +278,4 @@ TEST_F(PlacementService, AnEmptyBatchHasAnEmptyAnswer) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::placement_test

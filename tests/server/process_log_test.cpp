@@ -1,4 +1,4 @@
-// What a process says when a peer sends it messages that are no messages: its own words only.
+// Tests that a process says its own words only when a peer sends it messages that are none.
 #include <csignal>
 #include <cstdlib>
 #include <future>
@@ -16,7 +16,7 @@
 
 #include "tests/server/process.hpp"
 
-namespace espalier {
+namespace espalier::process_log_test {
 namespace {
 
 using testing::HasSubstr;
@@ -164,4 +164,4 @@ TEST(ProcessLog, ACommandHandsItsTraceOn) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::process_log_test

@@ -13,7 +13,7 @@
 
 #include "espalier/v1/workloads.grpc.pb.h"
 
-namespace espalier {
+namespace espalier::process_test {
 namespace {
 
 const std::string kDump = ESPALIER_SOURCE_DIR "/tests/data/dumps/";
@@ -208,4 +208,4 @@ TEST_F(ServeProcess, ExitCodes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::process_test

@@ -12,7 +12,7 @@
 #include "service/wire/objects.hpp"
 #include "tests/server/questions_fixture.hpp"
 
-namespace espalier {
+namespace espalier::questions_test {
 namespace {
 
 // One rack: of four hosts two are in use.
@@ -404,4 +404,4 @@ TEST_F(OneRack, StopsAtTheDeadline) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::questions_test

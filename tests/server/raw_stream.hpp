@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
@@ -27,6 +28,19 @@ class RawStream {
   bool Write(std::string_view bytes) {
     call_->Write(BytesOf(bytes), nullptr);
     return Next();
+  }
+
+  // Returns the next message of the server, or nothing once there is none.
+  std::string Read() {
+    grpc::ByteBuffer answer;
+    call_->Read(&answer, nullptr);
+    std::vector<grpc::Slice> slices;
+    std::string bytes;
+    if (!Next() || !answer.Dump(&slices).ok()) return bytes;
+    for (const grpc::Slice& slice : slices) {
+      bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+    }
+    return bytes;
   }
 
   // Waits until the server has ended the call.

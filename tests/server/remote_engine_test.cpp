@@ -6,7 +6,7 @@
 
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::remote_engine_test {
 namespace {
 
 std::vector<WorkloadAnswer> PlaceHere(const ClusterStateInput& input,
@@ -217,4 +217,4 @@ TEST(RemoteEngineErrors, Deadline) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::remote_engine_test

@@ -9,9 +9,10 @@
 
 #include "service/client/logged_calls.hpp"
 #include "service/client/replay.hpp"
+#include "tests/server/manual_hold_clock.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::request_log_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -26,6 +27,7 @@ class RequestLogOfAServer : public testing::Test {
     ServerOptions options;
     options.requests = {.folder = folder_, .bytes = bytes, .files = files};
     options.metrics = "127.0.0.1:0";
+    options.hold_clock = clock_;
     return std::make_unique<TestServer>(options);
   }
 
@@ -47,6 +49,7 @@ class RequestLogOfAServer : public testing::Test {
 
   const std::string folder_ =
       testing::TempDir() + "espalier-requests-" + std::to_string(::getpid());
+  const std::shared_ptr<ManualHoldClock> clock_ = std::make_shared<ManualHoldClock>();
 };
 
 grpc::Status Update(TestServer& server, const v1::StatePosition& base, const std::string& node,
@@ -115,6 +118,106 @@ void Live(TestServer& server) {
 }
 constexpr std::int64_t kCallsOfALife = 18;
 
+// Calls about the holds of one state.
+struct HoldCalls {
+  TestServer& server;
+  std::string state_name = {};
+
+  // Returns the ids, or none where that was refused.
+  std::vector<std::string> Hold(const std::vector<WorkloadRequest>& gangs) {
+    v1::PlaceRequest request = MakePlaceRequest(gangs, v1::PLACEMENT_MODE_SEQUENTIAL);
+    request.set_commit(true);
+    request.set_hold_seconds(60);
+    request.set_state_name(state_name);
+    v1::PlaceResponse response;
+    server.Place(request, &response);
+    return {response.hold_ids().begin(), response.hold_ids().end()};
+  }
+  template <class Request, class Response, class Method>
+  grpc::StatusCode Call(Method method, Request request, const std::vector<std::string>& ids,
+                        Response response) {
+    grpc::ClientContext context;
+    request.set_state_name(state_name);
+    request.mutable_ids()->Add(ids.begin(), ids.end());
+    return (server.placement.get()->*method)(&context, request, &response).error_code();
+  }
+  grpc::StatusCode Confirm(const std::vector<std::string>& ids) {
+    v1::ConfirmHoldsRequest request;
+    request.set_reported(true);
+    return Call(&v1::Placement::Stub::ConfirmHolds, request, ids, v1::ConfirmHoldsResponse());
+  }
+  grpc::StatusCode Release(const std::vector<std::string>& ids) {
+    return Call(&v1::Placement::Stub::ReleaseHolds, v1::ReleaseHoldsRequest(), ids,
+                v1::ReleaseHoldsResponse());
+  }
+  grpc::StatusCode Extend(const std::vector<std::string>& ids, std::int64_t seconds) {
+    v1::ExtendHoldsRequest request;
+    request.set_hold_seconds(seconds);
+    return Call(&v1::Placement::Stub::ExtendHolds, request, ids, v1::ExtendHoldsResponse());
+  }
+  // Returns how many there are.
+  int List() {
+    grpc::ClientContext context;
+    v1::ListHoldsRequest request;
+    request.set_state_name(state_name);
+    request.set_usage(true);
+    const auto reader = server.placement->ListHolds(&context, request);
+    int holds = 0;
+    for (v1::ListHoldsResponse page; reader->Read(&page);) holds += page.holds_size();
+    EXPECT_TRUE(reader->Finish().ok());
+    return holds;
+  }
+};
+
+// A life of holds that end in every way.
+void LiveWithHolds(TestServer& server, ManualHoldClock& clock) {
+  v1::StatePosition loaded;
+  ASSERT_TRUE(server.Load(SmallCluster(), &loaded).ok());
+  ASSERT_TRUE(server.Load(SmallCluster(2), nullptr, "west").ok());
+  HoldCalls holds{server};
+  HoldCalls west{server, "west"};
+  const std::vector<std::string> first = holds.Hold({MakeGang("a", 2), MakeGang("b", 2)});
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_TRUE(holds.Hold({MakeGang("a", 1)}).empty());  // has one already
+  ASSERT_EQ(west.Hold({MakeGang("a", 1)}).size(), 1u);
+  EXPECT_EQ(holds.Confirm({first[0]}), grpc::OK);
+  EXPECT_EQ(holds.Confirm({first[0]}), grpc::ALREADY_EXISTS);
+  EXPECT_EQ(holds.Release({first[1]}), grpc::OK);
+  EXPECT_EQ(holds.Release({"nobody@7"}), grpc::NOT_FOUND);
+  const std::vector<std::string> second = holds.Hold({MakeGang("c", 8), MakeGang("d", 4)});
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_EQ(holds.Extend({second[1]}, 600), grpc::OK);
+  EXPECT_EQ(holds.List(), 2);
+  clock.Advance(std::chrono::seconds(61));  // c, and a of west
+  EXPECT_EQ(holds.List(), 1);
+  EXPECT_EQ(west.List(), 0);
+  EXPECT_EQ(holds.Confirm({second[0]}), grpc::ABORTED);
+  EXPECT_EQ(server.Summary().holds(), 1);
+  ASSERT_TRUE(server.Place(MakePlaceRequest({MakeGang("e", 8), MakeGang("f", 8)})).ok());
+  const v1::StatePosition now = server.Summary().state();
+  ASSERT_TRUE(Update(server, now, "host-3").ok());
+  ASSERT_TRUE(server.Load(SmallCluster(1)).ok());  // which d may lose its nodes by
+  EXPECT_EQ(holds.Hold({MakeGang("g", 1)}).size(), 1u);
+  ASSERT_TRUE(server.Place(MakePlaceRequest({MakeGang("h", 8)})).ok());
+}
+constexpr std::int64_t kCallsWithHolds = 22;
+
+HoldsOfServer HoldsOf(TestServer& server) {
+  return {[&server](const std::string& state, std::vector<Hold> holds) {
+            return server.server->AddHolds(state, std::move(holds));
+          },
+          [&server](const std::string& state, const std::vector<std::string>& ids) {
+            return server.server->ExpireHolds(state, ids);
+          }};
+}
+
+// A server on which no hold expires by itself.
+std::unique_ptr<TestServer> FreshServer() {
+  ServerOptions options;
+  options.hold_clock = std::make_shared<ManualHoldClock>();
+  return std::make_unique<TestServer>(options);
+}
+
 struct Outcome {
   ReplayCounts counts;
   std::string difference;  // "call: what"
@@ -122,8 +225,8 @@ struct Outcome {
 };
 
 Outcome ReplayOnFreshServer(const LoggedRun& run) {
-  TestServer server;
-  Replay replay(server.channel, run);
+  const auto server = FreshServer();
+  Replay replay(server->channel, HoldsOf(*server), run);
   const auto difference = replay.Run();
   if (!difference) return {replay.counts(), difference.error().message, {}};
   const std::string text =
@@ -171,7 +274,37 @@ TEST_F(RequestLogOfAServer, GivesTheSameAnswersAgain) {
   EXPECT_EQ(outcome.counts.out_of_reach, 0);
 }
 
-// What was logged first of two calls at once says nothing about which came first.
+TEST_F(RequestLogOfAServer, GivesTheSameAnswersAboutHoldsAgain) {
+  LiveWithHolds(*Logged(), *clock_);
+  const LoggedRequests log = ReadLog();
+  const Outcome outcome = ReplayOnFreshServer(log.runs.front());
+  EXPECT_EQ(outcome.difference, "");
+  EXPECT_EQ(outcome.counts.same, kCallsWithHolds);
+  EXPECT_EQ(outcome.counts.not_repeatable, 0);
+  EXPECT_EQ(outcome.counts.out_of_reach, 0);
+}
+
+TEST_F(RequestLogOfAServer, TellsADifferenceInWhatIsWrongWithAHold) {
+  LiveWithHolds(*Logged(), *clock_);
+  LoggedRequests log = ReadLog();
+  std::vector<LoggedCall>& calls = log.runs.front().calls;
+  const auto refused = std::ranges::find_if(calls, [](const LoggedCall& call) {
+    return call.status.error_code() == grpc::ALREADY_EXISTS;
+  });
+  ASSERT_NE(refused, calls.end());
+  v1::ErrorStatus details;
+  v1::HoldProblems problems;
+  ASSERT_TRUE(details.ParseFromString(refused->status.error_details()));
+  ASSERT_TRUE(details.details(0).UnpackTo(&problems));
+  problems.mutable_problems(0)->set_id("test/a@1");
+  details.mutable_details(0)->PackFrom(problems);
+  refused->status = {grpc::ALREADY_EXISTS, refused->status.error_message(),
+                     details.SerializeAsString()};
+  EXPECT_THAT(ReplayOnFreshServer(log.runs.front()).difference,
+              testing::StartsWith(std::to_string(refused->call) + ": modified: problems[0].id: "));
+}
+
+// The order in the log of two calls at once says nothing about which came first.
 TEST_F(RequestLogOfAServer, IsReplayedInTheOrderOfStates) {
   {
     const auto server = Logged();
@@ -274,6 +407,33 @@ TEST_F(RequestLogOfAServer, KeepsItsBoundsAndCanBeReplayedFromAnyFile) {
   }
 }
 
+TEST_F(RequestLogOfAServer, HasHoldsInEveryFile) {
+  constexpr std::int64_t kBytes = 64 << 10;
+  {
+    const auto server = Logged(kBytes, 4);
+    ASSERT_TRUE(server->Load(SmallCluster()).ok());
+    HoldCalls holds{*server};
+    ASSERT_EQ(holds.Hold({MakeGang("a", 2), MakeGang("b", 2)}).size(), 2u);
+    const std::string first = Files().front();
+    while (fs::exists(first)) {
+      ASSERT_TRUE(server->Place(MakePlaceRequest({MakeGang(std::string(500, 'x'), 3)})).ok());
+      EXPECT_EQ(server->Summary().holds(), 2);
+    }
+    EXPECT_EQ(holds.List(), 2);
+  }
+  std::vector<std::string> files = Files();
+  ASSERT_GT(files.size(), 1u);
+  while (!files.empty()) {
+    const auto log = ReadRequestLog(files);
+    ASSERT_TRUE(log) << log.error().message;
+    const Outcome outcome = ReplayOnFreshServer(log->runs.front());
+    EXPECT_EQ(outcome.difference, "");
+    EXPECT_GT(outcome.counts.same, 0);
+    EXPECT_EQ(outcome.counts.out_of_reach, 0);
+    files.erase(files.begin());
+  }
+}
+
 TEST_F(RequestLogOfAServer, EndsAndNoCallWhereTheDiskIsFull) {
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before = {};
@@ -351,8 +511,8 @@ TEST_F(RequestLogOfAServer, CutsToACallAndWhatItNeeds) {
   const LoggedRequests log = ReadLog();
   const LoggedRun& run = log.runs.front();
   for (const LoggedCall& call : run.calls) {
-    TestServer server;
-    Replay replay(server.channel, run);
+    const auto server = FreshServer();
+    Replay replay(server->channel, HoldsOf(*server), run);
     const auto cut = replay.CutTo(call.call);
     ASSERT_TRUE(cut) << call.call << ": " << cut.error().message;
     EXPECT_EQ(cut->difference, "") << call.call;
@@ -361,15 +521,51 @@ TEST_F(RequestLogOfAServer, CutsToACallAndWhatItNeeds) {
   const auto placed = std::ranges::find_if(run.calls, [](const LoggedCall& call) {
     return call.method == "espalier.v1.ClusterState/ReadState";
   });
-  TestServer server;
-  Replay replay(server.channel, run);
+  const auto server = FreshServer();
+  Replay replay(server->channel, HoldsOf(*server), run);
   const auto cut = replay.CutTo(placed->call);
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->changes.size(), 3u);  // load, commit, update
   ASSERT_EQ(cut->states.size(), 1u);
   EXPECT_EQ(cut->states.front().position.generation(), 3u);
-  EXPECT_EQ(Replay(server.channel, run).CutTo(999).error().error_class, ErrorClass::kNotFound);
+  EXPECT_EQ(Replay(server->channel, HoldsOf(*server), run).CutTo(999).error().error_class,
+            ErrorClass::kNotFound);
+}
+
+TEST_F(RequestLogOfAServer, CutsToACallAboutHolds) {
+  LiveWithHolds(*Logged(), *clock_);
+  const LoggedRequests log = ReadLog();
+  const LoggedRun& run = log.runs.front();
+  std::size_t with_holds = 0;
+  for (const LoggedCall& call : run.calls) {
+    if (call.position) continue;
+    const auto server = FreshServer();
+    Replay replay(server->channel, HoldsOf(*server), run);
+    const auto cut = replay.CutTo(call.call);
+    ASSERT_TRUE(cut) << call.call << ": " << cut.error().message;
+    EXPECT_EQ(cut->difference, "") << call.call;
+    // The states alone, as a log of their own.
+    LoggedRun alone{.file = run.file, .files = 1, .calls = {}};
+    for (const Replay::State& state : cut->states) {
+      for (const auto& [method, messages] : {std::pair(kLoadStateMethod, &state.chunks),
+                                             std::pair(kListHoldsMethod, &state.holds)}) {
+        if (messages->empty()) continue;
+        LoggedCall& restored = alone.calls.emplace_back();
+        restored.method = method;
+        restored.requests.assign(messages->begin(), messages->end());
+        restored.ended = true;
+        restored.position = state.position;
+      }
+      with_holds += state.holds.empty() ? 0 : 1;
+    }
+    alone.calls.push_back(*cut->call);
+    // Only the way to a state tells what became of holds that are gone.
+    if (call.status.ok()) {
+      EXPECT_EQ(ReplayOnFreshServer(alone).difference, "") << call.call << " " << call.method;
+    }
+  }
+  EXPECT_GT(with_holds, 0u);
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::request_log_test

@@ -9,7 +9,7 @@
 #include "tests/kueue/objects.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::resizing_test {
 namespace {
 
 class RemoteResizes : public testing::Test {
@@ -56,7 +56,7 @@ class RemoteResizes : public testing::Test {
   v1::PlanResizeResponse response_;
 };
 
-// What owns workloads tells the slices of one job from another job.
+// The owners of workloads tell the slices of one job from another job.
 TEST_F(RemoteResizes, TellsTwoJobsApart_W5_5) {
   Workload other = cluster_.workloads[0];
   other.key.name = "other";
@@ -148,4 +148,4 @@ TEST_F(RemoteResizes, SlicesThatTakeTooMuchAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::resizing_test

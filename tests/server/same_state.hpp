@@ -1,4 +1,4 @@
-// Whether a state is the one that its input makes.
+// Checks whether a state is the one that its input makes.
 #pragma once
 
 #include <string>

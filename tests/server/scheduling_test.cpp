@@ -10,10 +10,11 @@
 #include "tests/server/test_server.hpp"
 #include "tests/wire/object_samples.hpp"
 
-namespace espalier {
+namespace espalier::scheduling_test {
 namespace {
 
-// What a controller loads: all flavors, and no usage of workloads, which travel with each call.
+// Returns what a controller loads: all flavors, and no usage of workloads, which travel with each
+// call.
 ClusterStateInput StateOf(const Cluster& cluster, const FeatureGates& gates = {}) {
   ClusterStateInput input = BuildClusterStateInput(cluster, gates);
   input.flavors = cluster.flavors;
@@ -336,4 +337,4 @@ TEST_F(SchedulingService, AnswersRandomObjectsAsHere) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::scheduling_test

@@ -2,7 +2,7 @@
 #include "service/wire/questions.hpp"
 #include "tests/server/questions_fixture.hpp"
 
-namespace espalier {
+namespace espalier::slices_of_a_job_test {
 namespace {
 
 // One rack: `a` on host-0, and of an elastic job a slice on each of the next two hosts.
@@ -97,7 +97,7 @@ TEST_F(OneRackWithSlices, AreNamedByOneOfThem_W5_5) {
   ExpectRefused(&v1::Questions::Stub::FindVictims, six_, grpc::INVALID_ARGUMENT,
                 "victim team/train: it is a slice of the same job as team/train-2; name one of "
                 "them, and all slices go");
-  // What is given back is of all slices.
+  // A victim gives back the usage of all slices.
   RunningWorkload job{{"team", "train"}, {"team/train", {}}, 0};
   for (const AdmittedUsage& slice : {Running("train", {"host-1"}), Newest()}) {
     job.victim.usage.push_back(slice.usage.front());
@@ -132,4 +132,4 @@ TEST_F(OneRackWithSlices, AreOfTheJobThatTheLastUpdateSays) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::slices_of_a_job_test

@@ -17,7 +17,7 @@
 #include "tests/server/process.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::state_dir_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -550,4 +550,4 @@ TEST_F(StateDir, OfAProcessThatIsStoppedAndKilled) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::state_dir_test

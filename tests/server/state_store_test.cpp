@@ -13,7 +13,7 @@
 #include "tests/packing/clusters.hpp"
 #include "tests/server/same_state.hpp"
 
-namespace espalier {
+namespace espalier::state_store_test {
 namespace {
 
 // Flavors tas and other on the same hosts, and racks, which ends above them.
@@ -43,7 +43,7 @@ StatePosition Book(StateStore& store, const std::vector<FlavorLeafUsage>& usage)
   return *store.Book(before->position, std::move(branch));
 }
 
-// What is booked is seen by the flavors it names, and by the others with the next update (R5.6,
+// Booked usage is seen by the flavors it names, and by the others with the next update (R5.6,
 // R5.7): from then on the state is as if built.
 TEST(StateStoreTest, R5_6_OthersSeeWhatIsBookedWithTheNextUpdate) {
   for (const bool shared : {true, false}) {
@@ -72,7 +72,7 @@ TEST(StateStoreTest, R5_6_OthersSeeWhatIsBookedWithTheNextUpdate) {
       position = *store.Update(position, {});
       EXPECT_EQ(left("tas"), of_tas - (shared ? 5 : 3));
       ExpectSame((*store.At(position))->state, Built(store));
-      // What back ends know goes on.
+      // Back ends keep what they know of groups that did not change.
       const FlavorState& now = *(*store.At(position))->state.Find("tas");
       std::size_t differ = 0;
       now.stamps().ForEachDifference(before->state.Find("tas")->stamps(),
@@ -111,7 +111,39 @@ TEST(StateStoreTest, WhatIsStoppedHasNoEffect) {
   ExpectSame((*store.At(position))->state, Built(store));
 }
 
-// What is known goes on, whether amounts change or nodes.
+// Who has the next turn may want the store.
+TEST(StateStoreTest, HandsNoTurnOnWhileOthersWaitForIt) {
+  StateStore store;
+  ASSERT_TRUE(store.Load(SharedHosts(true), WorkBudget::Unlimited(),
+                         {{.key = {"ns", "a"}, .usage = {{"tas", "a", {{"gpu", 1}}}}},
+                          {.key = {"ns", "b"}, .usage = {{"tas", "b", {{"gpu", 1}}}}}}));
+  Hold hold;
+  hold.id = "held@2";
+  hold.usage = {{"tas", "b", {{"gpu", 2}, {"pods", 1}}}};
+  hold.expires = HoldClock::TimePoint::max();
+  ASSERT_TRUE(store.PlaceHolds(store.Current()->position, {hold}));
+  WorkBudget budget;
+  int pauses = 0;
+  budget.OnPause([&] { ++pauses; });
+  budget.RequestPause();
+  const auto contents = store.ContentsAt(std::nullopt, budget);
+  ASSERT_TRUE(contents);
+  EXPECT_EQ(contents->workloads.size(), 2u);
+  EXPECT_EQ(contents->held.size(), 1u);
+  ASSERT_TRUE(store.LoadedAt(std::nullopt, budget));
+  ASSERT_TRUE(store.BeginReading(budget));
+  Book(store, {{"tas", "a", {{"gpu", 1}, {"pods", 1}}}});
+  ASSERT_TRUE(store.CurrentChecked(budget));
+  StateDelta delta;
+  delta.remove_nodes = {"c"};
+  ASSERT_TRUE(store.Update(store.Current()->position, std::move(delta), budget));
+  ASSERT_TRUE(store.ReleaseHolds({"held@2"}, {}, budget));
+  ASSERT_TRUE(store.Load(SharedHosts(false), budget));
+  EXPECT_EQ(pauses, 0);
+  budget.Pause();
+  EXPECT_EQ(pauses, 1);
+}
+
 // Whoever loads a state may say that pods use less than nothing.
 TEST(StateStoreTest, OnlyWhatAChangeTakesAwayIsHeldToWhatIsThere) {
   StateStore store;
@@ -132,6 +164,7 @@ TEST(StateStoreTest, OnlyWhatAChangeTakesAwayIsHeldToWhatIsThere) {
                                          "topology-aware workload use");
 }
 
+// Back ends keep what they know, whether amounts change or nodes.
 TEST(StateStoreTest, ChangedNodesKeepWhatIsKnown) {
   StateStore store;
   StatePosition position = *store.Load(SharedHosts(true));
@@ -154,4 +187,4 @@ TEST(StateStoreTest, ChangedNodesKeepWhatIsKnown) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::state_store_test

@@ -1,11 +1,11 @@
-// What a server tells of itself: espalier.v1.Server.
+// Tests what a server tells of itself: espalier.v1.Server.
 #include <map>
 
 #include "espalier/v1/server.grpc.pb.h"
 #include "tests/server/faulty_backend.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::status_test {
 namespace {
 
 using testing::HasSubstr;
@@ -189,4 +189,4 @@ TEST(ServerStatus, TellsOfTheDevice) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::status_test

@@ -1,7 +1,9 @@
 // Encryption: which certificates a server and a client take, and what is said of others.
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -9,9 +11,11 @@
 
 #include "service/server/server_tls.hpp"
 #include "service/tls/pem_files.hpp"
+#include "tests/server/captured_log.hpp"
+#include "tests/server/process.hpp"
 #include "tests/server/tls_files.hpp"
 
-namespace espalier {
+namespace espalier::tls_test {
 namespace {
 
 using testing::HasSubstr;
@@ -70,7 +74,7 @@ TEST_F(Tls, AnExpiredClientIsSentAway) {
             grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(summary(TestCertificate({.begins = seconds(3000)}, &authority_)).error_code(),
             grpc::StatusCode::UNAVAILABLE);
-  // What the command says of such files of its own.
+  // The command names such files of its own.
   WriteIdentity("client", TestCertificate({.ends = seconds(-60)}, &authority_));
   EXPECT_THAT(ConnectError((*started)->addresses()[0], ClientPaths()),
               HasSubstr("client.crt: the certificate expired at 2"));
@@ -158,7 +162,7 @@ TEST_F(Tls, AClientsWrongFilesAreNamed) {
             "a unix socket has no TLS; leave --tls-... out");
 }
 
-// As a projected secret changes: a link to a folder is pointed to another one.
+// A projected secret changes in this way: a link to a folder is pointed to another one.
 TEST_F(Tls, FilesThatChangeAreUsedForNewConnections) {
   WriteAll();
   std::filesystem::create_directories(Path("1"));
@@ -210,6 +214,80 @@ TEST_F(Tls, WrongFilesThatComeLaterChangeNothing) {
   EXPECT_EQ((*tls)->status().reloads, 1);
 }
 
+TEST_F(Tls, WrongFilesThatComeLaterAreLogged) {
+  WriteAll();
+  const auto tls = *ServerTls::Open(ServerPaths());
+  CapturedLog log;
+  tls->Refresh();
+  EXPECT_EQ(log.Take(), "");
+  Write("server.key", client_.KeyPem());
+  tls->Refresh();
+  EXPECT_THAT(log.Take(), HasSubstr("[error] TLS: " + Path("server.key") +
+                                    ": is the key of another certificate than that of " +
+                                    Path("server.crt") + "; what was read before stays in use\n"));
+  tls->Refresh();  // said once
+  EXPECT_EQ(log.Take(), "");
+  WriteIdentity("server", server_);
+  tls->Refresh();
+  EXPECT_THAT(log.Take(), HasSubstr("TLS: the files have changed and are in use"));
+}
+
+// Neither its connection nor its answer is lost, even where the client would not be let in anew.
+TEST_F(Tls, ACallInFlightIsAnsweredAcrossAChangeOfFiles) {
+  WriteAll();
+  ServerOptions options = Options();
+  options.access =
+      Write("access.yaml", "rules: [{who: any-certificate, may: [read, place, write-state]}]");
+  const auto gate = std::make_shared<GatedBackend>();
+  const auto started = Server::Start(options, gate);
+  ASSERT_TRUE(started) << started.error().message;
+  const std::string address = (*started)->addresses()[0];
+  auto engine = RemoteEngine::Connect(address, kCallTimeout, ClientPaths());
+  ASSERT_TRUE(engine) << engine.error().message;
+  ASSERT_TRUE(engine->Load(SmallCluster()));
+  gate->Close();
+  const int before = gate->entered();
+  auto placed = std::async(std::launch::async, [&] {
+    return engine->Place(std::vector{MakeGang("a", 8)}, PlacementMode::kNominate, FeatureGates());
+  });
+  gate->WaitEntered(before + 1);
+
+  const TestCertificate authority({.common_name = "authority", .is_authority = true});
+  Write("client-ca.crt", authority.Pem());
+  WriteIdentity("server", TestCertificate({.alternative_names = "DNS:next.test"}, &authority_));
+  ClientTls tls = ClientPaths();
+  tls.server_name = "next.test";
+  EXPECT_THAT(ConnectError(address, tls), HasSubstr("or it refuses the certificate"));
+  WriteIdentity("client", TestCertificate({.common_name = "client"}, &authority));
+  EXPECT_EQ(ConnectError(address, tls), "no error");
+  gate->Open();
+  const auto answers = placed.get();
+  ASSERT_TRUE(answers) << answers.error().message;
+  EXPECT_EQ(answers->front().FirstFailure(), nullptr);
+}
+
+TEST_F(Tls, WrongFilesEndTheProcessWithTheReason) {
+  WriteAll();
+  const auto expect = [&](const std::string& reason) {
+    Process server({"serve", "--listen", "127.0.0.1:0", "--tls-cert", Path("server.crt"),
+                    "--tls-key", Path("server.key"), "--tls-client-ca", Path("client-ca.crt")});
+    EXPECT_EQ(server.ReadAll(), "");
+    EXPECT_THAT(server.ReadErrors(), testing::EndsWith("\nespalier: " + reason + "\n"));
+    EXPECT_EQ(server.Wait(), 4);
+  };
+  const std::string crt = Path("server.crt");
+  std::filesystem::remove(crt);
+  expect(crt + ": cannot be read: No such file or directory");
+  Write("server.crt", "nothing");
+  expect(crt + ": holds no certificate; want PEM, with BEGIN CERTIFICATE");
+  WriteIdentity("server", server_);
+  Write("server.key", client_.KeyPem());
+  expect(Path("server.key") + ": is the key of another certificate than that of " + crt);
+  WriteIdentity("server", server_);
+  Write("client-ca.crt", "");
+  expect(Path("client-ca.crt") + ": holds no certificate; want PEM, with BEGIN CERTIFICATE");
+}
+
 TEST_F(Tls, OptionsThatMeanNothingAreErrors) {
   WriteAll();
   ServerOptions options = Options();
@@ -244,4 +322,4 @@ TEST_F(Tls, ASocketHasTheModeAndGroupThatItIsGiven) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tls_test

@@ -2,7 +2,7 @@
 #include "service/client/remote_engine.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::ungating_test {
 namespace {
 
 // A leader and `workers` pods behind it, two to a node, placed by index where `indexed`.
@@ -97,4 +97,4 @@ TEST_F(RemoteUngating, RefusesTwoPodsOfOneName) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::ungating_test

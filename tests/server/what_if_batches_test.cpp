@@ -16,7 +16,7 @@
 #include "tests/differential/victims.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::what_if_batches_test {
 namespace {
 
 using differential::Random;
@@ -24,7 +24,7 @@ using differential::Random;
 constexpr std::uint64_t kSeeds = 250;
 constexpr int kQuestions = 24;  // in a batch
 
-// What is different in the state that one question is about, as positions in the batch's tables.
+// The changes of the state that one question is about, as positions in the batch's tables.
 struct Question {
   std::uint32_t workload = 0;
   std::vector<std::uint32_t> gone;
@@ -114,12 +114,13 @@ differential::Instance BuiltAnew(const Batch& batch, const Question& question) {
   return anew;
 }
 
-// As the state is to know the victim.
+// Returns the victim's usage as the state is to know it.
 AdmittedUsage Admitted(const Victim& victim) {
   return InOrder({{"team", victim.name}, 0, 0, victim.usage});
 }
 
-// Whether a state can know it: it uses something, and no more than may be said of a workload.
+// Returns whether a state can know it: it uses something, and no more than may be said of a
+// workload.
 bool CanBeKnown(const Victim& victim) {
   const AdmittedUsage admitted = Admitted(victim);
   return !admitted.usage.empty() &&
@@ -297,10 +298,10 @@ TEST_F(WhatIfBatches, AnswersAreThoseOfStatesBuiltAnewOnBothBackEnds) {
   // Questions are of use only where some fit and some do not.
   EXPECT_GT(fitting_, questions / 5);
   EXPECT_LT(fitting_, questions * 4 / 5);
-  // Where only usage changes, whether it fits is mostly told from counts that are kept.
+  // Kept counts mostly tell whether it fits where only usage changes.
   EXPECT_GT(device_->status().jobs_on_device, static_cast<std::uint64_t>(questions / 2));
   EXPECT_EQ(device_->status().faults, 0u);
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::what_if_batches_test

@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::work_queue_test {
 namespace {
 
 // A task that computes until it is told to end, pausing whenever it is asked to.
@@ -216,4 +216,4 @@ TEST(WorkQueue, StartsNoMoreThreadsThanTasksMayHaveBegun) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::work_queue_test

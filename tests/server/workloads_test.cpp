@@ -8,7 +8,7 @@
 #include "tests/server/small_cluster.hpp"
 #include "tests/server/test_server.hpp"
 
-namespace espalier {
+namespace espalier::workloads_test {
 namespace {
 
 using testing::HasSubstr;
@@ -62,7 +62,7 @@ TEST_F(PlaceObjects, AnswersWhereTheirWorkloadsGo) {
   EXPECT_EQ(response.answers().outcomes_size(), 1);
 }
 
-// As nobody could create them.
+// Nobody could create such jobs.
 TEST_F(PlaceObjects, RefusesJobsThatKueuesWebhooksRefuse) {
   std::string two = kJobSet;
   const std::string one = "kueue.x-k8s.io/podset-required-topology: rack";
@@ -346,7 +346,7 @@ TEST_F(PlaceNested, TreesAreAnsweredOnTheNamedState) {
   EXPECT_EQ(*answers, engine.PlaceInOrder(*state, requests));
 }
 
-// What is placed is booked, once: further calls are answered as if all had been asked at once.
+// Placements are booked, once: further calls are answered as if all had been asked at once.
 TEST_F(PlaceNested, Commits) {
   const std::vector<WorkloadRequest> requests = {Tree(3), MakeGang("flat", 8), Tree(2)};
   auto state = ClusterState::Build(cluster_);
@@ -412,4 +412,4 @@ TEST_F(PlaceNested, WrongRequestsAreRefused) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::workloads_test

@@ -1,5 +1,5 @@
-// What a state store is to hold and to answer, in maps and a few rules, without any of its code:
-// the oracle of the simulation.
+// Declares the oracle of the simulation: what a state store is to hold and to answer, in maps and a
+// few rules, without any of its code.
 #pragma once
 
 #include <chrono>

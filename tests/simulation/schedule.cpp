@@ -76,7 +76,7 @@ std::string NameOf(std::optional<ErrorClass> error) {
   return error ? fmt::format("error {}", static_cast<int>(*error)) : "done";
 }
 
-// What a controller knows.
+// The knowledge of one controller.
 struct Controller {
   StatePosition seen;  // when it looked last
   struct Decision {
@@ -365,7 +365,8 @@ class Simulation {
     return true;
   }
 
-  // What is booked or held had room on the state that it was decided on, and nobody else got it.
+  // Checks that what is booked or held had room on the state that it was decided on, and that
+  // nobody else got it.
   void CheckRoom(const Controller::Decision& decided) {
     for (const auto& [host, amount] : decided.usage) {
       if (model_.Remaining(host) < 0) Fail(host + " is given twice");
@@ -447,7 +448,7 @@ class Simulation {
   Outcome outcome_;
 };
 
-// How often each kind comes, of 100.
+// Percent of the steps that are of each kind.
 constexpr std::array<int, kStepKinds> kShares = {14, 4, 7, 6, 8, 18, 6, 14, 8, 4, 4, 4, 2, 1};
 
 StepKind AnyKind(differential::Random& random) {

@@ -48,7 +48,7 @@ using Schedule = std::vector<Step>;
 // Returns the schedule of a seed: 10 to 60 steps.
 Schedule MakeSchedule(std::uint64_t seed);
 
-// What came of a schedule.
+// The result of a schedule that was run.
 struct Outcome {
   std::string problem;       // the first difference from the model; empty: none
   std::size_t steps = 0;     // that were made

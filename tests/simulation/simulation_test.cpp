@@ -9,7 +9,7 @@
 #include "tests/sanitizers.hpp"
 #include "tests/simulation/schedule.hpp"
 
-namespace espalier::simulation {
+namespace espalier::simulation::simulation_test {
 namespace {
 
 #if defined(ESPALIER_SANITIZED)
@@ -45,7 +45,7 @@ TEST_P(SimulationTest, AStoreIsAsItsModelSays) {
 
 INSTANTIATE_TEST_SUITE_P(Shards, SimulationTest, testing::Range<std::uint64_t>(0, 4));
 
-// What is shown of a failure are the steps that it needs.
+// A failure is shown with the steps that it needs.
 TEST(ShrinkTest, LeavesOutWhatIsNotNeeded) {
   const Schedule schedule = MakeSchedule(7);
   const auto has = [](const Schedule& steps, StepKind kind) {
@@ -63,4 +63,4 @@ TEST(ScheduleTest, IsThatOfItsSeed) {
 }
 
 }  // namespace
-}  // namespace espalier::simulation
+}  // namespace espalier::simulation::simulation_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::example_reader_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -52,4 +52,4 @@ TEST(ExampleReader, ABlockEndsWithAnAnswer) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::example_reader_test

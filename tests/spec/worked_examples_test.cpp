@@ -11,7 +11,7 @@
 #include "tests/oracle/oracle_input.hpp"
 #include "tests/spec/example_reader.hpp"
 
-namespace espalier {
+namespace espalier::worked_examples_test {
 namespace {
 
 Result<std::vector<WorkedExample>> ReadDocument() {
@@ -66,4 +66,4 @@ INSTANTIATE_TEST_SUITE_P(Document, WorkedExampleTest, testing::ValuesIn(Names())
                          [](const auto& test) { return test.param; });
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::worked_examples_test

@@ -36,7 +36,7 @@ CITED_EXAMPLE = re.compile(r"(?<![A-Za-z0-9.])(E[1-9]\d?)(?![A-Za-z0-9.+-])")
 COMMENT_CONTINUES = re.compile(r"\n\s*//\s*")
 CITING = ["kernels", "host", "fallback_cpu", "service", "proto", "bench", "tests", "docs"]
 SOURCE_ENDINGS = {".hpp", ".cpp", ".cuh", ".cu"}
-CITING_ENDINGS = {*SOURCE_ENDINGS, ".proto", ".md"}
+CITING_ENDINGS = {*SOURCE_ENDINGS, ".proto", ".md", ".txt"}
 
 
 def has_name(text, name):

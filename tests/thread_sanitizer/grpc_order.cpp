@@ -1,7 +1,7 @@
-// What orders the threads of gRPC, as ThreadSanitizer should see it. gRPC and Abseil come without
-// its instrumentation: whatever two of their threads hand over under a lock of Abseil, or as an
+// Shows ThreadSanitizer what orders the threads of gRPC. gRPC and Abseil come without its
+// instrumentation: whatever two of their threads hand over under a lock of Abseil, or as an
 // operation of a call, looks like a race. These definitions take the place of the libraries', call
-// them, and say what comes after what. Only the functions that gRPC calls.
+// them, and say what comes after what. Only the functions that gRPC calls are replaced.
 #include <absl/base/config.h>
 #include <absl/synchronization/mutex.h>
 #include <grpc/grpc.h>

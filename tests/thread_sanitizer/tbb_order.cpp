@@ -1,7 +1,7 @@
-// What orders the threads of oneTBB, as ThreadSanitizer should see it. The library comes without
-// its instrumentation: the end of all tasks comes before what follows a parallel loop or the
-// wait of a task group, but nothing shows it. These definitions take the place of the library's,
-// call them, and say so.
+// Shows ThreadSanitizer what orders the threads of oneTBB. The library comes without its
+// instrumentation: the end of all tasks comes before what follows a parallel loop or the wait of a
+// task group, but nothing shows it. These definitions take the place of the library's, call them,
+// and say so.
 #include <oneapi/tbb/detail/_task.h>
 #include <sanitizer/tsan_interface.h>
 
@@ -23,7 +23,7 @@ void execute_and_wait(d1::task& task, d1::task_group_context& of_task, d1::wait_
   __tsan_acquire(&waited_for);
 }
 
-// As a task group waits.
+// Waits as a task group does.
 void wait(d1::wait_context& waited_for, d1::task_group_context& context) {
   static const auto wait_for = espalier::Replaced(static_cast<decltype(&wait)>(&wait));
   wait_for(waited_for, context);

@@ -5,7 +5,7 @@
 
 #include "tests/wire/wire_samples.hpp"
 
-namespace espalier {
+namespace espalier::answers_test {
 namespace {
 
 TEST(AnswerBatch, RoundTripKeepsEveryAnswer) {
@@ -133,4 +133,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& param_info) { return param_info.param.name; });
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::answers_test

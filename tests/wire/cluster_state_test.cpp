@@ -4,7 +4,7 @@
 
 #include "tests/wire/wire_samples.hpp"
 
-namespace espalier {
+namespace espalier::cluster_state_test {
 namespace {
 
 void ExpectEqual(const ClusterStateInput& a, const ClusterStateInput& b) {
@@ -218,4 +218,4 @@ TEST(UpdateState, ErrorsNameTheField) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cluster_state_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::dispatch_test {
 namespace {
 
 const std::vector<std::vector<ClusterFit>> kFits = {
@@ -15,7 +15,7 @@ TEST(DispatchMessages, RoundTrip) {
   const auto fits = FromProto(ToProto(kFits), 2, 2);
   ASSERT_TRUE(fits) << fits.error().message;
   EXPECT_EQ(*fits, kFits);
-  EXPECT_EQ(FromProto(ToProto({}), 0, 0)->size(), 0U);
+  EXPECT_EQ(FromProto(ToProto(std::vector<std::vector<ClusterFit>>()), 0, 0)->size(), 0U);
 }
 
 TEST(DispatchMessages, NoOtherAnswerIsRead) {
@@ -33,4 +33,4 @@ TEST(DispatchMessages, NoOtherAnswerIsRead) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dispatch_test

@@ -6,7 +6,7 @@
 #include "host/nested/nested_steps.hpp"
 #include "tests/wire/wire_samples.hpp"
 
-namespace espalier {
+namespace espalier::nested_test {
 namespace {
 
 NestedGroup Pods(std::string name, std::int32_t least, std::int32_t most) {
@@ -181,4 +181,4 @@ TEST(NestedAnswers, RoundTripKeepsEveryField) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::nested_test

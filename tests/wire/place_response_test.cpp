@@ -10,7 +10,7 @@
 #include "service/wire/message_bytes.hpp"
 #include "tests/packing/clusters.hpp"
 
-namespace espalier {
+namespace espalier::place_response_test {
 namespace {
 
 std::string Text(const grpc::ByteBuffer& bytes) {
@@ -101,4 +101,4 @@ TEST(PlaceResponseBytes, OfGangsAreThoseOfTheMessage) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::place_response_test

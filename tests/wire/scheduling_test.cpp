@@ -6,7 +6,7 @@
 #include "tests/wire/object_samples.hpp"
 #include "tests/wire/wire_samples.hpp"
 
-namespace espalier {
+namespace espalier::scheduling_test {
 namespace {
 
 template <class Message>
@@ -254,4 +254,4 @@ TEST(CycleResponse, AnUnknownStatusIsRefused) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::scheduling_test

@@ -14,7 +14,7 @@
 #include <google/protobuf/descriptor.pb.h>
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::schema_differences_test {
 namespace {
 
 namespace pb = google::protobuf;
@@ -182,4 +182,4 @@ TEST(SchemaDifferences, KeepsReservedNumbersAndNames) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::schema_differences_test

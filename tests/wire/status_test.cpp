@@ -5,7 +5,7 @@
 #include "espalier/v1/error.pb.h"
 #include "service/wire/feature_gates.hpp"
 
-namespace espalier {
+namespace espalier::status_test {
 namespace {
 
 TEST(Status, EveryErrorClassHasItsCode) {
@@ -83,4 +83,4 @@ TEST(FeatureGateMap, UnknownGateIsRefused) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::status_test

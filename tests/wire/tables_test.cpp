@@ -12,7 +12,7 @@
 #include "espalier/v1/cluster_state.pb.h"
 #include "service/wire/types.hpp"
 
-namespace espalier {
+namespace espalier::tables_test {
 namespace {
 
 std::vector<std::string> NamedBy(std::span<const std::uint32_t> references,
@@ -110,4 +110,4 @@ TEST(Decoder, SharedKeysAreChargedForEveryMap) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tables_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::trace_context_test {
 namespace {
 
 constexpr const char* kTrace = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -38,4 +38,4 @@ TEST(TraceContext, IsNoneWhereTheTextIsWrong) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::trace_context_test

@@ -5,7 +5,7 @@
 #include "tests/wire/object_samples.hpp"
 #include "tests/wire/wire_samples.hpp"
 
-namespace espalier {
+namespace espalier::ungating_test {
 namespace {
 
 std::string ErrorOf(const v1::UngateRequest& message) {
@@ -107,4 +107,4 @@ TEST(UngateResponse, APodNobodySentIsRefused) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::ungating_test

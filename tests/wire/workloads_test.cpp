@@ -4,7 +4,7 @@
 
 #include "tests/wire/wire_samples.hpp"
 
-namespace espalier {
+namespace espalier::workloads_test {
 namespace {
 
 Result<std::vector<WorkloadRequest>> Decode(const v1::WorkloadBatch& message,
@@ -263,4 +263,4 @@ TEST(WorkloadBatch, AFewBytesCannotAskForGigabytes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::workloads_test

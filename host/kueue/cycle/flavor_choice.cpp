@@ -24,7 +24,8 @@ struct PodSetGroup {
   Resources requests;                // of all pods of all members
 };
 
-// What the slice that a workload replaces holds of its pod sets (R21.13). Empty without a slice.
+// The amounts that the slice that a workload replaces holds for its pod sets (R21.13). Empty
+// without a slice.
 class ReplacedAmounts {
  public:
   explicit ReplacedAmounts(const Workload* slice) {

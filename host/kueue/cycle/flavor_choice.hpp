@@ -15,7 +15,7 @@
 
 namespace espalier {
 
-// How well an assignment fits, from worst to best (R21.1).
+// The ways in which an assignment fits, from worst to best (R21.1).
 enum class AssignmentMode {
   kNoFit,    // not now and not after any preemption
   kPreempt,  // only after others are preempted

@@ -125,7 +125,7 @@ Nomination Nominator::Judge(const Workload& workload, const ClusterQueue& queue,
   if (result.mode == AssignmentMode::kPreempt && uses_topology && empty_state == EmptyState::kTry &&
       workload.unhealthy_nodes.empty()) {
     result.answer = Evaluate(workload, result.request, true);
-    empty_state_failed = result.answer.FirstFailure() != nullptr;
+    empty_state_failed = !Fits(result.answer);
     if (empty_state_failed) result.mode = AssignmentMode::kNoFit;  // the text stays (R18.9)
   }
   if (result.mode != AssignmentMode::kFit) {

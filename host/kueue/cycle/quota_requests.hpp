@@ -1,5 +1,5 @@
-// What quota counts of the requests of a pod, as Kueue's Configuration says (R30.6). Nodes hold the
-// pod's own requests, whatever quota counts.
+// Computes what quota counts of the requests of a pod, as Kueue's Configuration says (R30.6). Nodes
+// hold the pod's own requests, whatever quota counts.
 #pragma once
 
 #include "host/model/kueue_configuration.hpp"

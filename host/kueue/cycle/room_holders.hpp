@@ -29,8 +29,8 @@ struct RoomHolder {
   VictimSlices slices;        // of the job; empty for a pod
 };
 
-// Who holds room, and how the pods among them become usage of leaves, so that each holder can be
-// taken out of every flavor alike.
+// The holders of room, and the pods among them as usage of leaves, so that each holder can be taken
+// out of every flavor alike.
 struct HeldRoom {
   std::vector<RoomHolder> holders;              // by priority, then name
   std::vector<NodeUsage> pods_on_nodes;         // what the pods use, by node

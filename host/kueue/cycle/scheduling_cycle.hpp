@@ -46,17 +46,17 @@ struct SchedulingCyclesOptions {
   // Profile espalier: all unhealthy nodes of a workload are replaced together, not the first alone.
   bool joint_replacement = false;
   AdmissibilityOptions admissibility = {};
-  // When set, called from the calling thread each time a workload was evaluated for the first time,
-  // with the number evaluated so far and the number that wait for the cycle, or for any cycle with
-  // until_stable.
+  // When set, it is called from the calling thread each time a workload was evaluated for the first
+  // time, with the number evaluated so far and the number that wait for the cycle, or for any cycle
+  // with until_stable.
   std::function<void(std::size_t looked_at, std::size_t waiting)> progress = {};
 };
 
 struct SchedulingCyclesResult {
   std::vector<Decision> decisions;
   std::int64_t cycles = 0;
-  // What the simulation leaves out or assumes for this cluster, a sentence each: preemption,
-  // cohorts, why queues are inactive, workloads without a queue.
+  // Notes on what the simulation leaves out or assumes for this cluster, a sentence each:
+  // preemption, cohorts, why queues are inactive, workloads without a queue.
   std::vector<std::string> notes;
   Cluster cluster;  // with all admissions, assignments and evictions written
 };

@@ -71,6 +71,7 @@ Workload SliceAfter(const Workload& old) {
   slice.priority = old.priority;
   slice.priority_class = old.priority_class;
   slice.queue_name = old.queue_name;
+  slice.refusal = old.refusal;
   slice.pod_sets = old.pod_sets;
   return slice;
 }

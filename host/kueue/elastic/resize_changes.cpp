@@ -1,4 +1,4 @@
-// What plans of resizes change in a cluster.
+// Carries out plans of resizes in a cluster, and queues resizes there.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -62,6 +62,10 @@ Result<QueuedResizes> QueueResizes(std::span<const ResizeRequest> requests, cons
       CarryOut(*plan, cluster);
     } else if (plan->decision == ResizeDecision::kNewSlice) {
       Workload slice = std::move(plan->slices.front().workload);
+      if (!slice.refusal.empty()) {
+        refuse(plan->workload, slice.refusal);
+        continue;
+      }
       slice.admission.reset();
       slice.conditions.clear();
       queued.notes.push_back(fmt::format("workload {} grows: slice {} asks to replace it",

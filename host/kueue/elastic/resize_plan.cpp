@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/kueue/cycle/admissibility.hpp"
 #include "host/kueue/cycle/cycle_state.hpp"
 #include "host/kueue/cycle/flavor_choice.hpp"
 #include "host/kueue/cycle/nomination.hpp"
@@ -29,6 +30,9 @@ namespace {
 
 // Each slice per replica is an object of its own, and judged on its own.
 constexpr std::int64_t kMostNewReplicas = 10000;
+
+// Whatever is requeued at some time is so by now.
+constexpr AdmissibilityOptions kAnyTime{.now_seconds = std::numeric_limits<std::int64_t>::max()};
 
 using Counts = std::vector<std::int64_t>;  // of pod sets, in spec order
 
@@ -179,6 +183,7 @@ class ResizePlanner {
       plan_.decision = ResizeDecision::kInPlace;
       plan_.notes.push_back(fmt::format("workload {} holds no quota: its counts change as it waits",
                                         current_->key.ToString()));
+      NoteNoHead();
       Finish();
       return;
     }
@@ -214,6 +219,13 @@ class ResizePlanner {
 
   std::optional<std::string> WhyNoResize() const {
     const std::string name = current_->key.ToString();
+    if (!current_->active) {
+      return fmt::format("workload {} is to give up its quota: its spec.active is false", name);
+    }
+    if (HasCondition(*current_, kEvicted)) {
+      return fmt::format(
+          "workload {} is evicted, and waits for quota again before its size changes", name);
+    }
     if (!current_->unhealthy_nodes.empty()) {  // W5.6
       return fmt::format(
           "workload {} is on unhealthy nodes ({}): it keeps its size until they recover or are "
@@ -228,6 +240,23 @@ class ResizePlanner {
       return "the feature gate ElasticJobsViaWorkloadSlices is off";
     }
     return std::nullopt;
+  }
+
+  // A queue that is stopped admits no slice either (R21.14).
+  std::optional<std::string> WhyQueueIsStopped(const Workload& slice) const {
+    const Admissibility admissibility(cluster_, lookup_, kAnyTime);
+    if (auto reason = admissibility.WhyNoHead(slice)) return reason;
+    const ClusterQueue* queue = lookup_.Queue(current_->admission->cluster_queue);
+    if (queue == nullptr || !admissibility.WhyInactive(*queue)) return std::nullopt;
+    return fmt::format("ClusterQueue {} is inactive", queue->name);
+  }
+
+  // Says why a workload without quota does not even wait.
+  void NoteNoHead() {
+    if (auto reason = Admissibility(cluster_, lookup_, kAnyTime).WhyNoHead(*current_)) {
+      plan_.notes.push_back(
+          fmt::format("workload {} is not in its queue: {}", current_->key.ToString(), *reason));
+    }
   }
 
   void Finish() {
@@ -339,6 +368,8 @@ class ResizePlanner {
 
   // Judges a workload that is to take the place of the current one.
   Nomination Judge(const Workload& slice) {
+    if (!slice.refusal.empty()) return {.message = slice.refusal};
+    if (auto reason = WhyQueueIsStopped(slice)) return {.message = *std::move(reason)};
     const ClusterQueue& queue = QueueOfCurrent();
     Nominator nominator(engine_, state_->state(), lookup_, rules_);
     return nominator.Nominate(
@@ -451,7 +482,7 @@ class ResizePlanner {
         if (known != nullptr) waiting.erase(waiting.begin());
         PlannedSlice planned{known != nullptr ? *known : ReplicaSlice(i, number), "", false,
                              reason};
-        // What one replica did not get, an equal one does not get either.
+        // A replica does not get what an equal one before it did not get.
         if (reason.empty()) reason = AdmitReplica(i, folded, planned);
         if (plan_.decision == ResizeDecision::kRefused) {
           plan_.slices.clear();

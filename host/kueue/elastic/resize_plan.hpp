@@ -74,7 +74,7 @@ struct ResizePlan {
   std::vector<PlannedSlice> slices;
   // Slices that end whatever is decided, as another one has taken their place or counts them.
   std::vector<Workload> ended;
-  // What the workload, or the slice that replaces it, takes from its ClusterQueue afterwards.
+  // The usage that the workload, or the slice that replaces it, has of its ClusterQueue afterwards.
   QuotaUsage usage;
   std::string reason;              // why it is refused, or why a slice is pending
   std::vector<std::string> notes;  // assumptions made, a sentence each

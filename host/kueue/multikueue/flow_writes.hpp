@@ -1,4 +1,4 @@
-// What the steps of a flow write, and the counts that they write (W6).
+// Makes the writes of the steps of a flow, and the counts that they write (W6).
 #pragma once
 
 #include <string>

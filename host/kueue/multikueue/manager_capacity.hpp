@@ -1,4 +1,4 @@
-// What the manager of a flow across clusters has room for, step by step.
+// Keeps what the manager of a flow across clusters has room for, step by step.
 #pragma once
 
 #include <optional>

@@ -16,6 +16,7 @@
 #include "host/kueue/multikueue/manager_capacity.hpp"
 #include "host/kueue/objects/workload_status.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/names_text.hpp"
 
 namespace espalier {
 namespace {
@@ -301,7 +302,8 @@ class Flow {
     if (old_ == nullptr || HasReservation(*newest_) || !Replaces(*newest_, *old_)) {
       return std::nullopt;
     }
-    // As when the slice is asked for: the answer is the same as long as the objects are.
+    // The plan is made as when the slice is asked for: its answer is the same as long as the
+    // objects are.
     Workload admitted = *newest_;
     SetCondition(*newest_, {std::string(kFinished), "True", "", ""});  // passed over for the moment
     auto plan = Plan(*old_, CountsOf(admitted));
@@ -358,12 +360,9 @@ class Flow {
   std::string NamesOfReplicas() const {
     constexpr std::size_t kMostNamed = 5;
     std::vector<std::string> names;
-    for (const Workload* replica : replicas_) {
-      if (names.size() < kMostNamed) names.push_back(replica->key.ToString());
-    }
-    const std::size_t more = replicas_.size() - names.size();
-    return fmt::format("{} {}{}", replicas_.size() == 1 ? "slice" : "slices",
-                       fmt::join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+    for (const Workload* replica : replicas_) names.push_back(replica->key.ToString());
+    return fmt::format("{} {}", replicas_.size() == 1 ? "slice" : "slices",
+                       NamesText(names, kMostNamed));
   }
 
   // Slices per replica go into both clusters (KEP-77).
@@ -567,7 +566,7 @@ class Flow {
                     {{worker(), job().kind, job().key, "pods", Text(has), std::move(runs)}}};
   }
 
-  // Whose quota it is that everything else waits for.
+  // Notes the quota that everything else waits for: the manager's first, then the worker's.
   void NoteQuota() {
     if (!HasReservation(*newest_)) {
       Wait(kManager, fmt::format("workload {} asks for quota", newest_->key.ToString()),

@@ -46,8 +46,8 @@ struct MultiKueueState {
   Cluster manager;
   ScaleRequests manager_requests;
   WorkerCluster worker;
-  // How the manager answers a job that grows. Slices per replica go into both clusters, and are
-  // folded into their workload in each as they are admitted (KEP-77).
+  // The mode in which the manager answers a job that grows. Slices per replica go into both
+  // clusters, and are folded into their workload in each as they are admitted (KEP-77).
   SliceMode slices = SliceMode::kReplacement;
 };
 

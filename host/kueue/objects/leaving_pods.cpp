@@ -83,7 +83,8 @@ class Leaving {
   }
 
  private:
-  // Of equal ones the last in path order comes first.
+  // Returns the domains of a level with open leaves, those with the fewest pods first; of equal
+  // ones the last in path order comes first.
   std::vector<Domain> FewestPodsFirst(std::size_t level) const {
     std::map<Path, Domain, std::greater<>> by_path;
     for (const std::size_t leaf : open_) {

@@ -57,8 +57,8 @@ std::vector<PlacedPod> PodsOf(const GangWorkload& workload) {
 
 // Returns the number of copies that the pods of every group divide into; 0: there is none.
 std::int32_t CopiesOf(const GangWorkload& workload) {
-  if (workload.replica_mode != ReplicaMode::kReplicatedGangs) return 1;
-  const std::int32_t copies = std::max(workload.replicas.value_or(1), 1);
+  const std::int32_t copies = std::max(CopiesOfGang(workload), 1);
+  if (copies == 1) return 1;
   for (const GangGroup& gang : workload.gang_groups) {
     for (const EqGroup* group : GroupsOf(gang)) {
       if (RunningPodsOf(*group) % copies != 0) return 0;
@@ -129,7 +129,7 @@ class Admitter {
       return;
     }
     GangWorkload alone = WithRunningPodsAlone(workload, copies);
-    // Which pods are of which copy is not known, so that all of them move together.
+    // It is not known which pods are of which copy, so all of them move together.
     const bool is_tree = copies > 1 || IsTree(alone, trees);
     alone.whole = alone.whole || (is_tree && copies == 1);  // all gangs of it have a place or none
     std::vector<Workload> units = is_tree ? TreeUnits(alone) : PlacementUnits(alone);

@@ -168,7 +168,7 @@ std::optional<std::string> GroupName(const PodSetToUngate& pod_set) {
   return pod_set.topology_request ? pod_set.topology_request->pod_set_group_name : std::nullopt;
 }
 
-// In a group of two the workers' pod indexes follow the leader's (R22.2).
+// Shifts the workers of each group of two: their pod indexes follow the leader's (R22.2).
 void ShiftWorkersBehindLeaders(std::vector<PodSetToUngate>& pod_sets) {
   std::map<std::string, std::vector<PodSetToUngate*>> groups;
   for (PodSetToUngate& pod_set : pod_sets) {

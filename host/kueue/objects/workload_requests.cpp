@@ -57,7 +57,7 @@ class UnhealthyNodes {
   std::unordered_set<std::string_view> names_;
 };
 
-// By pod set, in the order of the checks.
+// Updates by pod set, in the order of the checks.
 using Updates = std::unordered_map<std::string_view, std::vector<const PodSetUpdate*>>;
 Updates ReadyUpdates(const Workload& workload) {
   Updates updates;

@@ -14,7 +14,7 @@
 
 namespace espalier {
 
-// What profile `espalier` asks for otherwise than Kueue.
+// The rules by which profile `espalier` asks otherwise than Kueue.
 struct RequestRules {
   bool joint_replacement = false;                  // of all unhealthy nodes, not of the first alone
   bool previous_pods_first = false;                // as in WorkloadRequest

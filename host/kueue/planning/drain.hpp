@@ -1,4 +1,4 @@
-// What a drain of nodes does to a cluster, and what the workloads ask for that it hits.
+// Finds what a drain of nodes does to a cluster, and what the workloads that it hits ask for.
 #pragma once
 
 #include <cstddef>

@@ -229,7 +229,7 @@ class ApartSearch {
       const auto job_set = JobSetOf(workload);
       if (!job_set) continue;
       closed[i] = ClosedTo(workload, *job_set, places);
-      const bool placed = !answers.empty() && answers[i].FirstFailure() == nullptr;
+      const bool placed = !answers.empty() && Fits(answers[i]);
       if (placed && in_order_) AddPlaces(workload, *job_set, answers[i], nodes_, places);
     }
     return closed;
@@ -240,7 +240,7 @@ class ApartSearch {
     for (std::size_t i = 0; i < closed.size(); ++i) {
       Workload& workload = cluster_.workloads[planned_[i].index];
       std::vector<JobSetPlace> places;
-      if (closed[i].empty() || answers[i].FirstFailure() != nullptr) continue;
+      if (closed[i].empty() || !Fits(answers[i])) continue;
       AddPlaces(workload, workload.key, answers[i], nodes_, places);
       std::set<std::string> said;
       for (const JobSetPlace& place : places) {

@@ -146,7 +146,7 @@ Value Take(std::size_t position, std::vector<Value>& values) {
 }  // namespace
 
 std::string ReasonOf(const WorkloadAnswer& answer) {
-  if (answer.tree) return answer.FirstFailure() == nullptr ? "" : answer.tree->reason;
+  if (answer.tree) return Fits(answer) ? "" : answer.tree->reason;
   std::vector<std::string> reasons;
   for (const PodSetAnswer& pod_set : answer.pod_sets) {
     if (!pod_set.failure) continue;

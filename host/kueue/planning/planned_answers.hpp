@@ -17,10 +17,10 @@ namespace espalier {
 // Answers by planned workload, in the plan's order.
 struct PlannedAnswers {
   std::vector<WorkloadAnswer> answers;  // to `plan` of each; empty where nothing was asked
-  // Whether empty nodes would hold those that were not placed, of any flavor.
+  // Verdicts on whether empty nodes would hold those that were not placed, of any flavor.
   Verdicts verdicts;
-  // Of those that were not placed: the answers to PlannedWorkload::others, and whether empty nodes
-  // of these flavors hold them.
+  // The answers to PlannedWorkload::others for those that were not placed, and the verdicts on
+  // whether empty nodes of these flavors hold them.
   std::vector<std::vector<WorkloadAnswer>> other_answers;
   std::vector<Verdicts> other_verdicts;
 };

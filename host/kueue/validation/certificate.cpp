@@ -24,10 +24,10 @@
 namespace espalier {
 namespace {
 
-// What Kubernetes puts on nodes that are cordoned or in trouble.
+// Prefix of the taints that Kubernetes puts on nodes that are cordoned or in trouble.
 constexpr std::string_view kNodeTroubleTaints = "node.kubernetes.io/";
 
-// Where a request fails.
+// The point at which a request fails.
 struct Failing {
   std::optional<PlacementJob> job;  // absent also where there is no leaf
   bool refused = false;             // before a job was made, whatever nodes there are
@@ -250,7 +250,7 @@ class Explainer {
     return {};
   }
 
-  // Of a workload of one pod set that is placed from nothing.
+  // Returns the only pod set of a request that has one and places it from nothing; null for others.
   PodSetRequest* OnlyPodSet(WorkloadRequest& request) const {
     if (request.pod_sets.size() != 1 || request.replacement || request.tree) return nullptr;
     return request.pod_sets.front().previous_assignment ? nullptr : &request.pod_sets.front();
@@ -430,7 +430,7 @@ class Explainer {
     if (pod_set == request_.pod_sets.end()) return;
     const auto constraints = ConstraintsOf(state, *pod_set);
     if (!constraints) return;
-    // Where no node of the domain matches, it is the nearest for no reason of its own.
+    // A domain without a matching node is the nearest for no reason of its own: all nodes count.
     const bool none_matches = miss.nodes_not_matching == miss.nodes;
     const std::vector<std::string> below = none_matches ? std::vector<std::string>() : miss.domain;
     miss.ruled_out = WhatRulesOut(*constraints, NodesOf(state, input, pod_set->flavor, below));

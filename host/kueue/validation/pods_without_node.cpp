@@ -1,6 +1,7 @@
 #include "host/kueue/validation/pods_without_node.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -23,12 +24,19 @@ PodsWithoutNode::PodsWithoutNode(const Cluster& cluster, std::span<const Node> n
   }
 }
 
+const Topology* PodsWithoutNode::AboveHosts(std::string_view flavor_name) const {
+  const ResourceFlavor* flavor = lookup_.Flavor(flavor_name);
+  const Topology* topology = flavor == nullptr ? nullptr : lookup_.TopologyOf(*flavor);
+  return topology == nullptr || topology->levels.back() == kHostnameLabel ? nullptr : topology;
+}
+
 const PodsWithoutNode::NodesByDomain& PodsWithoutNode::NodesOf(const ResourceFlavor& flavor,
                                                                const Topology& topology) {
   const auto [known, fresh] = by_flavor_.try_emplace(flavor.name);
   if (!fresh) return known->second;
   for (const Node& node : nodes_) {
-    if (!node.ready || node.unschedulable) continue;
+    // Of nodes that a server tells nothing but the labels of, nothing is known.
+    if (!node.ready || node.unschedulable || node.allocatable.empty()) continue;
     if (!MatchesSelector(node.labels, flavor.node_labels)) continue;
     std::vector<std::string> path;
     for (const std::string& level : topology.levels) {
@@ -63,9 +71,9 @@ std::int64_t PodsWithoutNode::HeldBy(const Node& node, const PodTemplate& pods,
 void PodsWithoutNode::Add(const std::string& pod_set, const std::string& flavor_name,
                           const PodTemplate& pods, const TopologyAssignment& assignment,
                           std::vector<std::string>& found) {
+  const Topology* topology = AboveHosts(flavor_name);
+  if (topology == nullptr || nodes_.empty()) return;
   const ResourceFlavor* flavor = lookup_.Flavor(flavor_name);
-  const Topology* topology = flavor == nullptr ? nullptr : lookup_.TopologyOf(*flavor);
-  if (topology == nullptr || topology->levels.back() == kHostnameLabel || nodes_.empty()) return;
   const NodesByDomain& domains = NodesOf(*flavor, *topology);
   std::string first;
   std::size_t more = 0;
@@ -99,13 +107,33 @@ std::vector<std::string> PodsWithoutNode::Find(const WorkloadRequest& request,
                                                const WorkloadAnswer& answer) {
   std::vector<std::string> found;
   const auto answers = ByName(answer.pod_sets);
-  if (answer.FirstFailure() != nullptr) return found;
+  if (!Fits(answer)) return found;
   for (const PodSetRequest& pod_set : request.pod_sets) {
     const PodSetAnswer* placed = FindOrNull(answers, pod_set.name);
     if (placed == nullptr || !placed->assignment) continue;
-    PodTemplate pods = pod_set.pod_template;
-    pods.requests = pod_set.requests;
-    Add(pod_set.name, pod_set.flavor, pods, *placed->assignment, found);
+    std::ranges::move(Find(pod_set, *placed->assignment), std::back_inserter(found));
+  }
+  return found;
+}
+
+std::vector<std::string> PodsWithoutNode::Find(const PodSetRequest& pod_set,
+                                               const TopologyAssignment& assignment) {
+  std::vector<std::string> found;
+  PodTemplate pods = pod_set.pod_template;
+  pods.requests = pod_set.requests;
+  Add(pod_set.name, pod_set.flavor, pods, assignment, found);
+  return found;
+}
+
+std::vector<std::string> PodsWithoutNode::FindUnproven(const WorkloadRequest& request) const {
+  std::vector<std::string> found;
+  for (const PodSetRequest& pod_set : request.pod_sets) {
+    const Topology* topology = AboveHosts(pod_set.flavor);
+    if (topology == nullptr) continue;
+    found.push_back(fmt::format(
+        "pod set {}: whether its pods fit on single nodes is not looked at; the topology ends at "
+        "{}, above the hosts, and Kueue counts their sum",
+        Excerpt(pod_set.name), Excerpt(topology->levels.back())));
   }
   return found;
 }

@@ -27,11 +27,19 @@ class PodsWithoutNode {
   std::vector<std::string> Find(const WorkloadRequest& request, const WorkloadAnswer& answer);
   std::vector<std::string> Find(const Workload& workload,
                                 std::span<const PodSetAssignment> assignments);
+  // Returns the same of a pod set with pods in the domains of an assignment.
+  std::vector<std::string> Find(const PodSetRequest& pod_set, const TopologyAssignment& assignment);
+
+  // Returns a text for each pod set of a request that no answer can prove to have nodes, as its
+  // topology ends above the hosts.
+  std::vector<std::string> FindUnproven(const WorkloadRequest& request) const;
 
  private:
   // The nodes of a flavor by the values of its levels.
   using NodesByDomain = std::map<std::vector<std::string>, std::vector<const Node*>>;
 
+  // Returns the topology of a flavor if it ends above the hosts, else null.
+  const Topology* AboveHosts(std::string_view flavor) const;
   const NodesByDomain& NodesOf(const ResourceFlavor& flavor, const Topology& topology);
   void Add(const std::string& pod_set, const std::string& flavor_name, const PodTemplate& pods,
            const TopologyAssignment& assignment, std::vector<std::string>& found);

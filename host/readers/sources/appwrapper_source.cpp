@@ -12,7 +12,7 @@
 namespace espalier {
 namespace {
 
-// What an AppWrapper adds up while its components are read.
+// The gang and the templates of the components of an AppWrapper that were read so far.
 struct Wrapped {
   GangGroup gang;
   std::vector<JsonValue> templates;

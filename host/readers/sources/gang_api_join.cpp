@@ -132,8 +132,9 @@ void AddAlike(MemberPods pods, std::vector<MemberPods>& of_part) {
   AddPods(pods.group, like->group);
 }
 
-// Of the parts that a pod matches, groups of one ranked group without gaps (W1.4), the one that its
-// rank falls into: that which the ranked group says where to find, or a LeaderWorkerSet's.
+// Returns the one of the parts that a pod matches, groups of one ranked group without gaps (W1.4),
+// that its rank falls into; nullopt: none. The rank is where the ranked group says, or a
+// LeaderWorkerSet's.
 std::optional<std::size_t> PartOfRank(const PodTemplate& pod, const std::vector<Part>& parts,
                                       const std::vector<std::size_t>& matches) {
   if (matches.empty()) return std::nullopt;

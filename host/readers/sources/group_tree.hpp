@@ -22,7 +22,7 @@ struct NamedGroup {
   std::int32_t bound = 0;  // pods that have a node
 };
 
-// What there is of a group.
+// Pods of a group: how many it needs, and how many there are.
 struct GroupFacts {
   std::int32_t needed = 0;  // minimum of its pods
   std::int32_t seen = 0;

@@ -66,7 +66,7 @@ class LevelCheck {
   const ReadContext& context_;
 };
 
-// As ResolveKeys, of one request.
+// Does as ResolveKeys for one request; `of` names it in the reason.
 void ResolveKeysOf(const std::vector<Topology>& topologies, const std::string& of,
                    GroupTopologyRequest& request, GangWorkload& workload) {
   std::vector<std::string> keys = std::exchange(request.also_required, {});

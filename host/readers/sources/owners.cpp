@@ -37,7 +37,7 @@ OwnerIndex::OwnerIndex(const std::vector<PodAsker>& askers,
     workloads_.emplace(workload.key.namespace_, workload.key.name);
     slice_names_.emplace(workload.key.namespace_, SliceName(workload));
     for (const OwnerReference& owner : workload.owners) {
-      with_workload_.insert({owner.kind, workload.key.namespace_, owner.name});
+      ++with_workload_[{owner.kind, workload.key.namespace_, owner.name}];
       if (!owner.uid.empty()) uids_with_workload_.insert(owner.uid);
     }
   }
@@ -109,6 +109,19 @@ void OwnerIndex::NoteGroupedPod(JsonValue pod) {
 bool OwnerIndex::PodsAreGrouped(const PodAsker& asker) const {
   const Objects::value_type* object = FindObject(asker);
   return object != nullptr && object->second.pods_are_grouped;
+}
+
+std::int32_t OwnerIndex::CountWorkloads(const PodAsker& asker) const {
+  const auto metadata = Member(asker.object.value, "metadata");
+  if (!metadata || !metadata->is_object()) return 0;
+  const auto it = with_workload_.find(KeyOf(asker, *metadata));
+  return it == with_workload_.end() ? 0 : it->second;
+}
+
+bool OwnerIndex::SiblingsHaveWorkload(JsonValue pod) const {
+  const Objects::value_type* top = FindTopOwner(pod);
+  return top != nullptr && top->second.pods_have_workload && !HasWorkload(*top->second.asker) &&
+         !ControllerHasWorkload(pod);
 }
 
 bool OwnerIndex::HasController(const PodAsker& asker) const {

@@ -1,6 +1,7 @@
 // Finds the owners of the input's objects.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -51,6 +52,14 @@ class OwnerIndex {
   // Returns whether NoteGroupedPod was told of a pod of the object.
   bool PodsAreGrouped(const PodAsker& asker) const;
 
+  // Returns how many Kueue Workloads in the input stand for the object, as for the replicas of a
+  // LeaderWorkerSet (R30.1).
+  std::int32_t CountWorkloads(const PodAsker& asker) const;
+
+  // Returns whether NotePod was told that a Workload stands for another pod of the pod's topmost
+  // owner, for which none stands itself.
+  bool SiblingsHaveWorkload(JsonValue pod) const;
+
   // Returns whether the object that controls this one is in the input.
   bool HasController(const PodAsker& asker) const;
 
@@ -85,7 +94,7 @@ class OwnerIndex {
   const Objects::value_type* FindTopOwner(JsonValue object) const;
 
   Objects objects_;
-  std::set<Key> with_workload_;
+  std::map<Key, std::int32_t> with_workload_;  // and how many
   std::set<std::string_view> uids_with_workload_;
   // Namespace and name of Workloads; of the first ones of their chains of slices.
   std::set<std::pair<std::string_view, std::string_view>> workloads_;

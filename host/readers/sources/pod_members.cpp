@@ -69,7 +69,7 @@ std::int64_t ScheduledAt(JsonValue pod, const ReadContext& context) {
   return at;
 }
 
-// What makes pods equal.
+// The properties that make pods equal.
 enum class Equality {
   kShape,           // what bears on their placement
   kShapeAndLabels,  // and labels
@@ -192,9 +192,8 @@ bool IsOlder(const GangPod& a, const GangPod& b) {
   return std::tie(a.created, a.pod->key.name) < std::tie(b.created, b.pod->key.name);
 }
 
-bool IsGated(const GangPod& one) {
-  return std::ranges::find(one.pod->scheduling_gates, kAdmissionGate) !=
-         one.pod->scheduling_gates.end();
+bool IsGated(const Pod& pod) {
+  return std::ranges::find(pod.scheduling_gates, kAdmissionGate) != pod.scheduling_gates.end();
 }
 
 // Leaves out the pods above the group's count that Kueue deletes: gated ones before others, and
@@ -203,7 +202,8 @@ std::int32_t LeaveOutExcess(std::vector<GangPod>& pods) {
   const std::optional<std::int32_t> total = TotalCount(pods.front().object->value);
   if (!total || pods.size() <= static_cast<std::size_t>(*total)) return 0;
   const auto excess = static_cast<std::int32_t>(pods.size()) - *total;
-  std::stable_partition(pods.begin(), pods.end(), [](const GangPod& one) { return !IsGated(one); });
+  std::stable_partition(pods.begin(), pods.end(),
+                        [](const GangPod& one) { return !IsGated(*one.pod); });
   pods.resize(static_cast<std::size_t>(*total));
   std::ranges::sort(pods, IsOlder);
   return excess;
@@ -233,7 +233,7 @@ std::string WhyNotComposed(const std::vector<GangPod>& pods) {
   return "";
 }
 
-// How pods are read that name a part of that kind.
+// Rules by which the pods are read that name a part of one kind.
 struct MemberRules {
   bool grouped_by_kueue = false;
   bool as_kueue = false;
@@ -330,6 +330,14 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
                           Diagnostics& diagnostics) {
   PodMembers result;
   GangPods of_gangs;
+  std::vector<std::pair<const IndexedObject*, const Pod*>> owned;
+  const auto add_alone = [&](const IndexedObject& object, const Pod& pod) {
+    Diagnostics findings(diagnostics.strict());
+    GangWorkload alone = PodAlone(object.value, index.ContextOf(ObjectKind::kPod, object, findings),
+                                  defaults, as_kueue);
+    std::string why = diagnostics.AppendObject(std::move(findings));
+    result.alone.push_back(why.empty() ? std::move(alone) : LeftOutPod(pod, why));
+  };
   const std::vector<IndexedObject>& objects = index.Of(ObjectKind::kPod);
   for (std::size_t i = 0; i < objects.size() && i < cluster.pods.size(); ++i) {
     const Pod& pod = cluster.pods[i];
@@ -381,11 +389,19 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     }
     if (bound || !HasContainers(object)) continue;
     if (pod.owners.empty()) {
-      GangWorkload alone = PodAlone(object, context, defaults, as_kueue);
-      std::string why = diagnostics.AppendObject(std::move(findings));
-      result.alone.push_back(why.empty() ? std::move(alone) : LeftOutPod(pod, why));
-    } else if (!owner) {
+      add_alone(objects[i], pod);
+    } else if (owner) {
+      owned.emplace_back(&objects[i], &pod);
+    } else {
       ++result.skipped["Pod without a node whose owner is not in the input"];
+    }
+  }
+  for (const auto& [object, pod] : owned) {
+    if (!owners.SiblingsHaveWorkload(object->value)) continue;  // the owner stands for it
+    if (IsGated(*pod)) {
+      add_alone(*object, *pod);
+    } else {
+      ++result.skipped["Pod without a node whose owner's other pods have a Workload"];
     }
   }
   for (auto& [part, pods] : of_gangs) {

@@ -24,8 +24,9 @@ struct PodMembers {
 bool AreAlike(const PodTemplate& a, const PodTemplate& b);
 
 // Reads which gang each pod belongs to, of those that have not ended. Pods of no gang that have
-// neither a node nor an owner become workloads of their own. Notes in `owners` which of the others
-// have a Workload or a node. `as_kueue` as in SourceContext.
+// neither a node nor an owner become workloads of their own, as do gated ones whose owner has
+// Workloads of Kueue's for other pods (R30.1). Notes in `owners` which of the others have a
+// Workload or a node. `as_kueue` as in SourceContext.
 PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
                           const ClusterDefaults& defaults, OwnerIndex& owners, bool as_kueue,
                           Diagnostics& diagnostics);

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kAutoscalerResources =
     R"({"requests":{"cpu":"500m","memory":"512Mi"},"limits":{"cpu":"500m","memory":"512Mi"}})";
 
-// Of KubeRay's Job that cleans up in Redis.
+// Requests of KubeRay's Job that cleans up in Redis.
 constexpr std::pair<std::string_view, std::string_view> kCleanup[] = {{"cpu", "200m"},
                                                                       {"memory", "256Mi"}};
 

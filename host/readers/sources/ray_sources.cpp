@@ -11,7 +11,7 @@
 namespace espalier {
 namespace {
 
-// How a RayJob is submitted.
+// Values of submissionMode, which says how a RayJob is submitted.
 constexpr std::string_view kByJob = "K8sJobMode";  // the default
 constexpr std::string_view kBySidecar = "SidecarMode";
 
@@ -20,14 +20,14 @@ std::int32_t Times(std::int32_t replicas, std::int32_t hosts) {
   return static_cast<std::int32_t>(std::min(kMost, std::int64_t{replicas} * std::max(hosts, 1)));
 }
 
-// What is gathered of an object while its parts are read.
+// The parts of an object, gathered while it is read.
 struct RayParts {
   GangGroup gang = {.name = "gg"};
   std::vector<JsonValue> templates;  // of the pods as they will be
   MadeObjects made;                  // some of these
 };
 
-// How often the template of a worker group is there.
+// Pods of a worker group: its replicas times its hosts.
 struct GroupCount {
   std::int32_t now = 0;
   std::int32_t least = 0;

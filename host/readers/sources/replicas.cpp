@@ -47,7 +47,7 @@ std::string LabelOf(const PodTemplate& pod, std::string_view key) {
   return value == nullptr ? std::string() : *value;
 }
 
-// Which replica pods are of; empty: they do not say.
+// Returns the key of the replica that pods are of; empty: they do not say.
 std::string ReplicaKeyOf(const PartReference& reference, const PodTemplate& pod,
                          std::string_view label) {
   if (!reference.replica_key.empty()) return reference.replica_key;

@@ -43,8 +43,8 @@ struct SourceContext {
   std::string_view kind;     // kind of the object
   std::string_view version;  // its apiVersion
   std::string_view group;    // API group of its kind
-  // Whether a job is read as the Workload that Kueue makes of it, whatever order it asks for
-  // (R30.1), and not as the gangs of its description.
+  // True: a job is read as the Workload that Kueue makes of it, whatever order it asks for (R30.1),
+  // and not as the gangs of its description.
   bool as_kueue;
 };
 

@@ -150,19 +150,27 @@ std::string SourcesReader::Name(const PodAsker& asker) {
 }
 
 std::string SourcesReader::WhyLeftOut(const PodAsker& asker) const {
-  if (owners_->HasWorkload(asker)) return "with a Workload";
+  if (owners_->HasWorkload(asker) && ReplicasWithWorkload(asker) == 0) return "with a Workload";
   if (owners_->IsPartOfAnother(asker)) return "of another object";
   if (owners_->PodsHaveWorkload(asker)) return "with a Workload";
   if (owners_->ControllerHasWorkload(asker.object.value)) return "with a Workload";
   if (owners_->PodsAreGrouped(asker)) return "whose pods are a pod group";
   if (asker.source == &kJobSource && !IsKueueJob(asker.object.value)) {
     std::int64_t active = 0;
-    if (asker.object.value["status"]["active"].get(active) == simdjson::SUCCESS && active > 0) {
-      return "that runs without Kueue";
-    }
+    const bool counted =
+        asker.object.value["status"]["active"].get(active) == simdjson::SUCCESS && active > 0;
+    if (counted || owners_->HasBoundPods(asker)) return "that runs without Kueue";
     if (!Member(asker.object.value, "spec")) return "without Kueue labels or annotations";
   }
   return "";
+}
+
+std::int32_t SourcesReader::ReplicasWithWorkload(const PodAsker& asker) const {
+  if (asker.source == nullptr || asker.source->read != ReadLeaderWorkerSet) return 0;
+  std::int64_t replicas = 1;
+  if (asker.object.value["spec"]["replicas"].get(replicas) != simdjson::SUCCESS) return 0;
+  const std::int32_t with_workload = owners_->CountWorkloads(asker);
+  return with_workload < replicas ? with_workload : 0;
 }
 
 void SourcesReader::ReadPods() {
@@ -274,9 +282,20 @@ void SourcesReader::ReadAll() {
     const bool runs = RunsByItsPods(*readable[i]);
     if (!why.empty() && read[i].empty()) read[i].push_back(LeftOut(*readable[i], why));
     for (GangWorkload& workload : read[i]) {
-      workload.running = workload.running || runs;
+      const std::int32_t with_workload = ReplicasWithWorkload(*readable[i]);
+      workload.running = with_workload == 0 && (workload.running || runs);
+      if (with_workload > 0) {
+        workload.notes.push_back(fmt::format("{} of its {} replicas {} a Workload already",
+                                             with_workload, workload.replicas.value_or(1),
+                                             with_workload == 1 ? "has" : "have"));
+      }
+      if (readable[i]->source == &kJobSource && owners_->HasBoundPods(*readable[i])) {
+        workload.notes.push_back(
+            "pods of it have nodes, although no Workload in the input admits it: they use their "
+            "room beside what is placed");
+      }
       LeaveOut(why, workload);
-      workloads_.push_back({std::move(workload), readable[i]});
+      workloads_.push_back({std::move(workload), readable[i], false, with_workload});
     }
   }
 }
@@ -365,9 +384,15 @@ void SourcesReader::TakeBack(std::int64_t now, GangWorkload& workload) {
 void SourcesReader::AddUnits(SourceRead& read) {
   std::vector<Workload> units;
   if (IsTree(read.workload, options_.trees)) {
-    units = TreeUnits(read.workload);
+    GangWorkload& workload = read.workload;
+    if (workload.replicas) workload.replicas = *workload.replicas - read.with_workload;
+    units = TreeUnits(workload);
   } else if (HasRoom(read)) {
     units = PlacementUnits(read.workload);
+    // One for each replica, unless all of them wait.
+    if (static_cast<std::int64_t>(units.size()) == read.workload.replicas.value_or(1)) {
+      units.erase(units.begin(), units.begin() + read.with_workload);
+    }
   }
   for (Workload& unit : units) {
     std::ranges::move(SliceSizeErrors(unit.pod_sets), std::back_inserter(unit.webhook_errors));

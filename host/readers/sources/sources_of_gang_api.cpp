@@ -116,6 +116,7 @@ void SourcesReader::HoldBackTemplates() {
   for (SourceRead& read : workloads_) {
     GangWorkload& workload = read.workload;
     if (read.asker == nullptr || IsGangWorkload(*read.asker)) continue;
+    if (read.asker->kind.ends_with("PodGroup")) continue;  // which took what names it
     for (const GangGroup& gang : workload.gang_groups) {
       for (const EqGroup* group : GroupsOf(gang)) HoldBack(*group, workload);
     }

@@ -27,7 +27,8 @@ namespace espalier {
 struct SourceRead {
   GangWorkload workload;
   const PodAsker* asker = nullptr;
-  bool taken = false;  // a Workload of the user's takes its place
+  bool taken = false;              // a Workload of the user's takes its place
+  std::int32_t with_workload = 0;  // replicas that Workloads stand for
 };
 
 // See ReadSources.
@@ -46,7 +47,7 @@ class SourcesReader {
   // Leaves out all but the first of objects with the same identity.
   void LeaveOutTwins();
 
-  // What names an object: namespace, kind and name.
+  // The name of an object: namespace, kind and name.
   using ObjectName = std::tuple<std::string_view, std::string_view, std::string_view>;
 
   static std::string_view NamespaceIn(JsonValue object);
@@ -107,6 +108,9 @@ class SourcesReader {
   // Returns why an object is not read by itself; empty: it is.
   std::string WhyLeftOut(const PodAsker& asker) const;
 
+  // Returns how many replicas of a LeaderWorkerSet have Workloads where others have none; else 0.
+  std::int32_t ReplicasWithWorkload(const PodAsker& asker) const;
+
   void ReadPods();
 
   // Shows `on_job` the pods that are yet to be placed.
@@ -145,8 +149,8 @@ class SourcesReader {
 
   void HoldBack(const EqGroup& group, GangWorkload& workload) const;
 
-  // What workloads refer to, by namespace: a true workload, by its group, kind and name, or the
-  // user's own Workload, by its name alone.
+  // The object that a workload refers to, by namespace: a true workload, by its group, kind and
+  // name, or the user's own Workload, by its name alone.
   using Reference = std::tuple<std::string, std::string, std::string, std::string>;
   using Referring = std::multimap<Reference, std::size_t>;
 

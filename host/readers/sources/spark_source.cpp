@@ -72,7 +72,7 @@ void Forward(Diagnostics said, const SparkRole& role, Diagnostics& diagnostics) 
   }
 }
 
-// What is gathered of an application while its roles are read.
+// The parts of an application, gathered while its roles are read.
 struct SparkParts {
   GangGroup gang = {.name = "gg"};
   std::vector<JsonValue> templates;

@@ -117,7 +117,7 @@ void ApplyPodClaims(JsonValue pod, std::string_view name_space, const ReadContex
   ReadList(*spec, "resourceClaims", context, [&](JsonValue object) {
     std::string claim = TextMember(object, "resourceClaimName", context);
     const std::string of_template = TextMember(object, "resourceClaimTemplateName", context);
-    // Of a template every pod has a claim of its own, which no other shares.
+    // Every pod has a claim of its own of a template, which no other shares.
     const bool shared = !claim.empty();
     if (!shared) claim = GeneratedClaim(pod, TextOf(object, "name"));
     const ClaimedPlace* place = defaults.claims.Find(std::string(name_space), claim, of_template);

@@ -169,7 +169,7 @@ void ApplyOverrides(JsonValue spec, const ReadContext& context, JobSetSpec& job_
   }
 }
 
-// What the runtime says of the Jobs.
+// Settings of the runtime for the Jobs.
 struct Training {
   std::int32_t nodes = 1;
   bool launcher_is_node = false;

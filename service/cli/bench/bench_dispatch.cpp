@@ -35,7 +35,7 @@ Result<void> Check(const grpc::Status& status) {
   return tl::unexpected(Error{ErrorClass::kInternal, status.error_message()});
 }
 
-// Whether a state is answered for each gang as Place answers on that state alone.
+// Returns whether each gang is answered on a state as Place answers it on that state alone.
 bool Agree(const v1::DispatchResponse& dispatched, std::uint32_t state,
            const v1::AnswerBatch& alone) {
   for (int i = 0; i < dispatched.workloads_size(); ++i) {

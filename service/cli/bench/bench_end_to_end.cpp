@@ -26,12 +26,12 @@ namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;
 
-// What one call asks and gets.
+// A kind of call, which keeps the answer that came last.
 class Caller {
  public:
   virtual ~Caller() = default;
   virtual Result<void> Call() = 0;
-  // Whether the last call's answer says what `answers` say.
+  // Returns whether the last call's answer says what `answers` say.
   virtual bool Agrees(const std::vector<WorkloadAnswer>& answers) = 0;
 };
 
@@ -97,7 +97,7 @@ void ToWords(const std::vector<WorkloadRequest>& requests,
   if (!batch) result = tl::unexpected(batch.error());
 }
 
-// Whether answers in words are the columns `gangs`.
+// Returns whether answers in words say what the columns `gangs` say.
 bool SameAnswers(const std::vector<WorkloadAnswer>& answers, const GangAnswers& gangs,
                  const FlavorSnapshot& snapshot) {
   for (std::size_t i = 0; i < answers.size(); ++i) {

@@ -113,7 +113,7 @@ const char* NameOf(grpc::StatusCode code) {
   }
 }
 
-// What became of the calls of one stage.
+// The outcome of the calls of one stage.
 struct Load {
   std::vector<double> seconds;  // of those that were answered
   std::map<grpc::StatusCode, std::int64_t> failed;

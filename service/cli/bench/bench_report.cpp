@@ -99,14 +99,6 @@ void WriteStage(const Stage& stage, ObjectWriter& writer) {
   writer.EndMap();
 }
 
-void WriteTexts(std::string_view name, const std::vector<std::string>& texts,
-                ObjectWriter& writer) {
-  writer.Key(name);
-  writer.BeginList();
-  for (const std::string& text : texts) writer.Value(std::string_view(text));
-  writer.EndList();
-}
-
 void WriteTarget(const ScenarioResult& result, ObjectWriter& writer) {
   const auto& target = result.scenario.target;
   const Stage* stage = target ? result.Find(target->stage) : nullptr;
@@ -165,9 +157,9 @@ void WriteResult(const ScenarioResult& result, const MachineFloors& floors, Obje
   if (const PeerFigure* peer = FindPeer(result.scenario.full_name())) WritePeer(*peer, writer);
   writer.Field("peakMemoryBytes", result.peak_memory_bytes);
   writer.Field("sha256", std::string_view(result.digest));
-  WriteTexts("notes", result.notes, writer);
-  WriteTexts("checks", result.checks, writer);
-  WriteTexts("problems", result.problems, writer);
+  writer.Field("notes", result.notes);
+  writer.Field("checks", result.checks);
+  writer.Field("problems", result.problems);
   writer.EndMap();
 }
 
@@ -176,7 +168,8 @@ std::string SimdText(const BenchReport& report) {
   return forced != nullptr ? forced : report.floors.counting_form;
 }
 
-// What others took for the same work; no ratio, because neither run nor machine is the same.
+// Returns a table of what others took for the same work; empty where none is known. It has no
+// ratio, because neither run nor machine is the same.
 std::string PeerLines(const BenchReport& report) {
   std::vector<TableRow> rows;
   std::string head;
@@ -267,7 +260,7 @@ std::string BenchJson(const BenchReport& report) {
     WriteResult(result, report.floors, *writer);
   }
   writer->EndList();
-  WriteTexts("leftOut", report.left_out, *writer);
+  writer->Field("leftOut", report.left_out);
   writer->EndMap();
   return writer->Finish();
 }

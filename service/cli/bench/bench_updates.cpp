@@ -88,7 +88,7 @@ class Changes {
     return message;
   }
 
-  // What the state's input has become.
+  // Returns the state's input as the changes so far have made it.
   const ClusterStateInput& input() const { return followed_.input(); }
 
  private:
@@ -137,7 +137,8 @@ class Changes {
   StateDelta undo_;
 };
 
-// Whether a server's answers are those of the engine on a state that was built of the input.
+// Returns whether a server's answers are those of the engine on a state that was built of the
+// input.
 Result<bool> AnswersAsBuilt(const v1::PlaceResponse& response, const ClusterStateInput& input,
                             const LoadedScenario& loaded,
                             const std::vector<WorkloadRequest>& requests,
@@ -250,7 +251,7 @@ Result<void> RunControllerCycle(const LoadedScenario& loaded, const RunOptions& 
   for (const FlavorLeafUsage& usage : server.input().tas_usage) {
     usage_of.emplace(usage.leaf, &usage.usage);
   }
-  // As it was before anything was booked.
+  // Returns the usage of a leaf as it was before anything was booked.
   const auto usage_before = [&](std::int32_t leaf) {
     FlavorLeafUsage usage{loaded.flavor_name, snapshot.LeafIdText(LeafId(leaf)), {}};
     if (const auto known = usage_of.find(usage.leaf); known != usage_of.end()) {

@@ -3,7 +3,9 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "host/kueue/objects/workload_status.hpp"
 #include "host/model/by_name.hpp"
 #include "host/questions/audit.hpp"
+#include "host/readers/difference_log.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/commands/question.hpp"
@@ -30,7 +33,8 @@ struct AuditOptions {
   QuestionOptions question;  // its files are what both moments have
   std::string before;
   std::string after;
-  std::string report;  // file; empty: none
+  std::string report;                    // file; empty: none
+  std::vector<std::string> shadow_logs;  // files; empty: two moments are compared
 };
 
 constexpr const char* kAuditExamples = R"(Examples:
@@ -50,17 +54,44 @@ constexpr const char* kAuditExamples = R"(Examples:
   All of it on the cluster, in a browser:
     espalier audit before.json.gz after.json.gz --report audit.html
 
+  What espalier-bridge found while Kueue decided, with a dump that says in which racks the hosts are:
+    espalier audit cluster.json.gz --shadow-log differences.jsonl differences.jsonl.1.gz
+
 Every workload that waited before and is admitted after is decided here again, in the order of the
 quota reservations, on what was free at its turn, with the flavor and the number of pods that it got.
 What ended in between counts as gone from the start. Quota is not looked at. What waits is decided on
 the cluster after; with --connect on the server's state once all choices are booked.
+With --shadow-log nothing is decided: each line of the log has what was decided on both sides. Lines
+that are wrong are named and left out.
 
-Exit codes: 0 every choice is sound; 1 some is not; 2 wrong command line; 3 wrong input;
-4 no GPU or memory, or output lost; 5 internal error.)";
+Exit codes: 0 every choice is sound, or nothing differs in a log; 1 some is not, or without
+--best-effort not as it was asked, or something differs; 2 wrong command line; 3 wrong input; 4 no GPU
+or memory, or output lost; 5 internal error.)";
 
 std::size_t Sound(const Audit& audit) {
   return static_cast<std::size_t>(std::ranges::count_if(
       audit.decided, [](const AuditedWorkload& audited) { return audited.problems.empty(); }));
+}
+
+// Adds the rows of a decision on two sides.
+void AddBothPlaces(const std::string& workload, const WorkloadAnswer& chosen,
+                   const WorkloadAnswer& here, const NamesByFlavor& names,
+                   std::vector<TableRow>& rows) {
+  rows.push_back({workload, "is at", AnswerCell(chosen, names)});
+  rows.push_back({workload, "here", AnswerCell(here, names)});
+}
+
+void WriteBothPlaces(const WorkloadAnswer& chosen, const WorkloadAnswer& here,
+                     const FeatureGates& gates, ObjectWriter& out) {
+  out.Key("chosen");
+  WriteAnswer(chosen, gates, out);
+  out.Key("here");
+  WriteAnswer(here, gates, out);
+}
+
+void WriteRows(const std::vector<TableRow>& rows, const TextStyle& style) {
+  if (rows.empty()) return;
+  WriteOutput(RenderTable({"WORKLOAD", "WHAT", "WHERE OR WHY"}, rows, style) + "\n");
 }
 
 void PrintTable(const Cluster& after, const Audit& audit, const TextStyle& style) {
@@ -71,16 +102,15 @@ void PrintTable(const Cluster& after, const Audit& audit, const TextStyle& style
     same += static_cast<std::size_t>(audited.same);
     const std::string key = after.workloads[audited.index].key.ToString();
     if (!audited.problems.empty()) rows.push_back({key, "not sound", audited.problems});
+    const auto& not_honoured = after.workloads[audited.index].not_honoured;
+    if (!not_honoured.empty()) rows.push_back({key, "not as asked", not_honoured});
     if (audited.same) continue;
-    rows.push_back({key, "is at", AnswerCell(audited.chosen, names)});
-    rows.push_back({key, "here", AnswerCell(audited.here, names)});
+    AddBothPlaces(key, audited.chosen, audited.here, names, rows);
   }
   for (const std::size_t index : audit.waiting_but_fit) {
     rows.push_back({after.workloads[index].key.ToString(), "waits", "it would fit"});
   }
-  if (!rows.empty()) {
-    WriteOutput(RenderTable({"WORKLOAD", "WHAT", "WHERE OR WHY"}, rows, style) + "\n");
-  }
+  WriteRows(rows, style);
   WriteOutput(fmt::format("{} decided: {} as here, {} otherwise; {} not sound; {} would fit\n",
                           Counted(std::ssize(audit.decided), "workload"), same,
                           audit.decided.size() - same, audit.decided.size() - Sound(audit),
@@ -95,14 +125,9 @@ void Write(const Cluster& after, const Audit& audit, const FeatureGates& gates, 
     out.Field("workload", std::string_view(after.workloads[audited.index].key.ToString()));
     out.Key("same");
     out.Flag(audited.same);
-    out.Key("problems");
-    WriteTexts(audited.problems, out);
-    if (!audited.same) {
-      out.Key("chosen");
-      WriteAnswer(audited.chosen, gates, out);
-      out.Key("here");
-      WriteAnswer(audited.here, gates, out);
-    }
+    out.Field("problems", audited.problems);
+    WriteNotHonoured(after.workloads[audited.index], out);
+    if (!audited.same) WriteBothPlaces(audited.chosen, audited.here, gates, out);
     out.EndMap();
   }
   out.EndList();
@@ -110,11 +135,10 @@ void Write(const Cluster& after, const Audit& audit, const FeatureGates& gates, 
   for (const std::size_t index : audit.waiting_but_fit) {
     waiting.push_back(after.workloads[index].key.ToString());
   }
-  out.Key("waitingButFit");
-  WriteTexts(waiting, out);
+  out.Field("waitingButFit", waiting);
 }
 
-// What was decided, with what is wrong with it and where it would have gone.
+// Tells what was decided, what is wrong with it and where it would have gone.
 void TellDecided(const AuditedWorkload& audited, ReportedGang& gang) {
   gang.state = ReportedGang::State::kPlaced;
   gang.status = audited.same ? "as here" : "otherwise here";
@@ -188,18 +212,117 @@ Result<Cluster> ReadCluster(const InputOptions& options) {
   return std::move(read->cluster);
 }
 
+WorkloadAnswer AnswerOf(const std::vector<LoggedPodSet>& pod_sets) {
+  WorkloadAnswer answer;
+  for (const LoggedPodSet& logged : pod_sets) {
+    PodSetAnswer& pod_set = answer.pod_sets.emplace_back(PodSetAnswer{logged.name, logged.flavor});
+    if (logged.assignment) pod_set.assignment = *logged.assignment;
+    if (!logged.reason.empty()) pod_set.failure = PlacementFailure{logged.reason, std::nullopt};
+  }
+  return answer;
+}
+
+// Adds the flavors that assignments of a log name and the cluster does not have, with their levels.
+void AddLoggedFlavors(const std::vector<LoggedDifference>& differences, Cluster& cluster) {
+  std::set<std::string, std::less<>> known;
+  for (const ResourceFlavor& flavor : cluster.flavors) known.insert(flavor.name);
+  const auto add = [&](const std::vector<LoggedPodSet>& pod_sets) {
+    for (const LoggedPodSet& pod_set : pod_sets) {
+      if (!pod_set.assignment || !known.insert(pod_set.flavor).second) continue;
+      const std::string topology = "levels of " + pod_set.flavor;
+      cluster.topologies.push_back({topology, pod_set.assignment->levels});
+      cluster.flavors.push_back({.name = pod_set.flavor, .topology_name = topology});
+    }
+  };
+  for (const LoggedDifference& difference : differences) {
+    add(difference.chosen);
+    add(difference.here);
+  }
+}
+
+void PrintDifferences(const std::vector<LoggedDifference>& differences, const Cluster& cluster,
+                      const QuestionOptions& options, const FeatureGates& gates) {
+  const auto late =
+      static_cast<std::size_t>(std::ranges::count_if(differences, &LoggedDifference::late));
+  if (options.output == "table") {
+    const NamesByFlavor names(cluster.flavors, cluster.topologies, cluster.nodes);
+    std::vector<TableRow> rows;
+    for (const LoggedDifference& difference : differences) {
+      rows.push_back({difference.workload, difference.late ? "late" : "different",
+                      fmt::format("reserved {}, asked of generation {}", difference.reserved_at,
+                                  difference.generation)});
+      AddBothPlaces(difference.workload, AnswerOf(difference.chosen), AnswerOf(difference.here),
+                    names, rows);
+    }
+    WriteRows(rows, OutputStyle(options.color, false));
+    WriteOutput(fmt::format("{}: {} different, {} late\n",
+                            Counted(std::ssize(differences), "difference"),
+                            differences.size() - late, late));
+    return;
+  }
+  PrintObject(options.output, [&](ObjectWriter& out) {
+    out.Key("differences");
+    out.BeginList();
+    for (const LoggedDifference& difference : differences) {
+      out.BeginMap();
+      out.Field("time", std::string_view(difference.time));
+      out.Field("workload", std::string_view(difference.workload));
+      out.Field("verdict", std::string_view(difference.late ? "late" : "different"));
+      out.Field("reservedAt", std::string_view(difference.reserved_at));
+      out.Field("generation", difference.generation);
+      WriteBothPlaces(AnswerOf(difference.chosen), AnswerOf(difference.here), gates, out);
+      out.EndMap();
+    }
+    out.EndList();
+    out.Field("different", static_cast<std::int64_t>(differences.size() - late));
+    out.Field("late", static_cast<std::int64_t>(late));
+  });
+}
+
+// Tells what logs of differences say. The files name nodes, if there are any.
+Result<ExitCode> RunOnShadowLogs(const AuditOptions& options) {
+  Cluster cluster;
+  InputOptions input = options.question.input;
+  for (const std::string& moment : {options.after, options.before}) {
+    if (!moment.empty()) input.files.insert(input.files.begin(), moment);
+  }
+  if (!input.files.empty()) {
+    Result<Cluster> read = ReadCluster(input);
+    if (!read) return tl::unexpected(read.error());
+    cluster = *std::move(read);
+  }
+  const Result<FeatureGates> gates = GatesOf(cluster, input.feature_gates);
+  if (!gates) return tl::unexpected(gates.error());
+  InputLimit limit(input.max_input);
+  std::vector<LoggedDifference> differences;
+  Diagnostics findings;
+  for (const std::string& log : options.shadow_logs) {
+    const auto read = ReadDifferenceLog(log, limit, differences, findings);
+    if (!read) return tl::unexpected(read.error());
+  }
+  AddLoggedFlavors(differences, cluster);
+  PrintDifferences(differences, cluster, options.question, *gates);
+  if (!findings.ok()) return BadInput(findings.RenderErrors());
+  return differences.empty() ? kExitOk : kExitNo;
+}
+
 Result<ExitCode> RunAudit(const AuditOptions& options) {
+  if (!options.shadow_logs.empty()) return RunOnShadowLogs(options);
   const Result<Cluster> before = ReadCluster(InputOf(options, options.before));
   if (!before) return tl::unexpected(before.error());
   QuestionOptions of_after = options.question;
   of_after.input = InputOf(options, options.after);
-  const Result<Question> question = OpenQuestion(of_after);
+  Result<Question> question = OpenQuestion(of_after);
   if (!question) return tl::unexpected(question.error());
   const Cluster& after = question->cluster;
   const auto then = AskedAt(*question, *before);
   if (!then) return tl::unexpected(then.error());
   const auto audit = AuditDecisions(*before, after, **then, *question->asked, question->gates);
   if (!audit) return tl::unexpected(audit.error());
+  PodsWithoutNode without(after, after.nodes);
+  for (const AuditedWorkload& audited : audit->decided) {
+    NoteAdmission(without, question->cluster.workloads[audited.index]);
+  }
   if (options.question.output == "table") {
     PrintTable(after, *audit, question->style);
   } else {
@@ -210,7 +333,10 @@ Result<ExitCode> RunAudit(const AuditOptions& options) {
     const auto written = WriteReport(*question, *audit, options.report);
     if (!written) return tl::unexpected(written.error());
   }
-  return Sound(*audit) == audit->decided.size() ? kExitOk : kExitNo;
+  const bool as_asked = std::ranges::all_of(audit->decided, [&](const AuditedWorkload& audited) {
+    return IsAsAsked(after.workloads[audited.index], options.question.input);
+  });
+  return Sound(*audit) == audit->decided.size() && as_asked ? kExitOk : kExitNo;
 }
 
 }  // namespace
@@ -220,14 +346,25 @@ void AddAuditCommand(CLI::App& app, int& exit_code) {
   CLI::App* audit = app.add_subcommand(
       "audit", "What was decided between two dumps, whether it is sound, and what differs here");
   audit->footer(kAuditExamples);
-  audit->add_option("BEFORE", options->before, "The cluster before: a file or folder")->required();
-  audit->add_option("AFTER", options->after, "The cluster after: a file or folder")->required();
+  audit->add_option("BEFORE", options->before, "The cluster before: a file or folder");
+  audit->add_option("AFTER", options->after, "The cluster after: a file or folder");
   AddQuestionOptions(*audit, options->question);
   audit->get_option("FILES")->required(false)->description("Objects that both have");
   AddReportOption(*audit, options->report);
   AddBackendOptions(*audit, options->question.backend);
   AddConnectOptions(*audit, options->question);
+  audit
+      ->add_option("--shadow-log", options->shadow_logs,
+                   "Tell what is in logs of differences of espalier-bridge; files that come\n"
+                   "before this say in which domains the hosts are")
+      ->type_name("FILE ...")
+      ->excludes(audit->get_option("--report"))
+      ->excludes(audit->get_option("--connect"));
   audit->callback([options, &exit_code] {
+    if (options->shadow_logs.empty()) {
+      if (options->before.empty()) throw CLI::RequiredError("BEFORE");
+      if (options->after.empty()) throw CLI::RequiredError("AFTER");
+    }
     const Result<ExitCode> done = RunAudit(*options);
     exit_code = done ? *done : ReportError(done.error());
   });

@@ -1,5 +1,6 @@
 // espalier capacity: how many more gangs of a shape fit?
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,18 +55,20 @@ GANGS are side by side: all of them fit at the same time, each within one domain
 of what runs. In profile espalier workloads that are trees are counted as they are, on the whole flavor. With several shapes, each is counted as if the others were not there. A gang that waits is counted on
 each flavor that its queue tries, and one of them with room is room for it.
 
-Exit codes: 0 there is room for a gang of every shape; 1 for some there is none; 2 wrong command line;
-3 wrong input; 4 no memory, or output lost; 5 internal error.)";
+Exit codes: 0 there is room for a gang of every shape; 1 for some there is none, some that waits cannot
+be counted, or without --best-effort is not as it was asked; 2 wrong command line; 3 wrong input;
+4 no memory, or output lost; 5 internal error.)";
 
 // A gang on one flavor and the room for it.
 struct Counting {
   std::string shape;  // in words
   WorkloadRequest request;
   NamedCensus census;
-  // Which gang it is: one that may go to several flavors is counted on each.
+  // The number of the gang; one that may go to several flavors is counted on each, under the same
+  // number.
   std::size_t gang_number = 0;
 
-  // Whether it is counted as a whole, on the whole flavor alone.
+  // Returns whether it is counted as a whole, on the whole flavor alone.
   bool is_tree() const { return static_cast<bool>(request.tree); }
   const PodSetRequest& gang() const { return request.pod_sets.front(); }
   const std::string& flavor() const { return is_tree() ? request.tree->flavor : gang().flavor; }
@@ -105,6 +108,7 @@ class RoomForGangs {
     if (const auto chosen = ChooseGangs(); !chosen) return tl::unexpected(chosen.error());
     if (const auto counted = CountEach(); !counted) return tl::unexpected(counted.error());
     if (const auto known = CheckLevel(); !known) return tl::unexpected(known.error());
+    NoteSums(drained);
     if (options_.question.output == "table") {
       PrintTable();
     } else {
@@ -114,11 +118,34 @@ class RoomForGangs {
     for (const Counting& counting : countings_) {
       has_room[counting.gang_number] = has_room[counting.gang_number] || HasRoom(counting);
     }
-    return std::ranges::all_of(has_room, [](const auto& gang) { return gang.second; }) ? kExitOk
-                                                                                       : kExitNo;
+    const bool as_asked = IsAsAsked(not_honoured_, options_.question.input);
+    const bool each = std::ranges::all_of(has_room, [](const auto& gang) { return gang.second; });
+    return each && as_asked && not_counted_.empty() ? kExitOk : kExitNo;
   }
 
  private:
+  // Says of which domains the nodes hold fewer pods of a gang than are counted there.
+  void NoteSums(const std::set<std::string>& drained) {
+    std::vector<Node> nodes = question_.cluster.nodes;
+    for (Node& node : nodes) node.unschedulable |= drained.contains(node.name);
+    PodsWithoutNode without(question_.cluster, nodes);
+    for (const Counting& counting : countings_) {
+      if (counting.is_tree() || counting.census.levels.empty()) continue;
+      TopologyAssignment counted;
+      for (const NamedCensus::Domain& domain : counting.census.levels.back().domains) {
+        if (domain.pods > 0) {
+          counted.domains.push_back(
+              {domain.values, static_cast<std::int32_t>(std::min<Count>(
+                                  domain.pods, std::numeric_limits<std::int32_t>::max()))});
+        }
+      }
+      for (const std::string& text : without.Find(counting.gang(), counted)) {
+        not_honoured_.push_back(
+            fmt::format("{} on {}: {}", counting.shape, Excerpt(counting.flavor()), text));
+      }
+    }
+  }
+
   // Leaves out flavors that a server's state lacks of gangs that have another flavor, and says so.
   Result<void> CountEach() {
     std::optional<Error> last;
@@ -178,7 +205,15 @@ class RoomForGangs {
     if (!plan) return tl::unexpected(plan.error());
     for (const PlannedWorkload& planned : plan->workloads) {
       const auto choices = planned.Choices();
+      const Workload& workload = question_.cluster.workloads[planned.index];
+      if (const auto* refused = std::get_if<RefusedWorkload>(&planned.plan)) {
+        not_counted_.push_back(
+            fmt::format("{}: {}", Excerpt(workload.key.ToString()), refused->reason));
+      }
       if (choices.empty()) continue;
+      for (const std::string& text : workload.not_honoured) {
+        not_honoured_.push_back(fmt::format("{}: {}", Excerpt(workload.key.ToString()), text));
+      }
       if (choices.front()->tree) {
         for (const WorkloadRequest* request : choices) {
           if (!options_.flavor.empty() && request->tree->flavor != options_.flavor) continue;
@@ -192,7 +227,7 @@ class RoomForGangs {
       }
       for (std::size_t p = 0; p < choices.front()->pod_sets.size(); ++p) AddGang(choices, p);
     }
-    if (!countings_.empty()) return {};
+    if (!countings_.empty() || !not_counted_.empty()) return {};
     return BadInput("nothing in the input waits for a place; name a gang with --shape");
   }
 
@@ -302,9 +337,13 @@ class RoomForGangs {
         AddDomains(counting, *Wanted(counting), rows);
       }
     }
-    WriteOutput(RenderTable({"GANG", "FLAVOR", options_.level.empty() ? "WITHIN ONE" : "DOMAIN",
-                             "GANGS", options_.level.empty() ? "WHERE" : "ROOM FOR"},
-                            rows, question_.style));
+    if (!rows.empty()) {
+      WriteOutput(RenderTable({"GANG", "FLAVOR", options_.level.empty() ? "WITHIN ONE" : "DOMAIN",
+                               "GANGS", options_.level.empty() ? "WHERE" : "ROOM FOR"},
+                              rows, question_.style));
+    }
+    for (const std::string& text : not_counted_) WriteOutput("not counted: " + text + "\n");
+    for (const std::string& text : not_honoured_) WriteOutput("not as asked: " + text + "\n");
   }
 
   void AddLevels(const Counting& counting, std::vector<TableRow>& rows) const {
@@ -361,6 +400,11 @@ class RoomForGangs {
       out.EndMap();
     }
     out.EndList();
+    if (!not_counted_.empty()) {
+      out.Field("notCounted", not_counted_);
+    }
+    if (not_honoured_.empty()) return;
+    out.Field("notHonoured", not_honoured_);
   }
 
   void WriteLevel(const NamedCensus::Level& level, ObjectWriter& out) const {
@@ -372,8 +416,7 @@ class RoomForGangs {
       out.BeginList();
       for (const NamedCensus::Domain& domain : level.domains) {
         out.BeginMap();
-        out.Key("values");
-        WriteTexts(domain.values, out);
+        out.Field("values", domain.values);
         out.Field("gangs", domain.gangs);
         out.Field("pods", domain.pods);
         out.EndMap();
@@ -387,6 +430,8 @@ class RoomForGangs {
   Question question_;
   std::vector<std::string> flavors_;  // with a topology, by name
   std::vector<Counting> countings_;
+  std::vector<std::string> not_counted_;  // what waits without a request
+  std::vector<std::string> not_honoured_;
   std::size_t gangs_ = 0;  // different ones among the countings
 };
 

@@ -110,7 +110,7 @@ complete -o filenames -F _espalier espalier
                      names, values, flags);
 }
 
-// What zsh needs to take a script for bash, in a shell without completion too.
+// Commands by which zsh takes a script for bash, in a shell without completion too.
 constexpr const char* kZshSetUp =
     R"((( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
 autoload -Uz bashcompinit && bashcompinit

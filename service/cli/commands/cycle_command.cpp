@@ -87,6 +87,7 @@ as `place` does; in profile kueue their rows tell what is not honoured, and the 
 
 An elastic job in the input that wants other counts than its workload is resized first: lower counts
 are written in place, and for more pods a slice asks to replace the workload (`resize` plans one).
+Another job that wants other counts keeps those of its workload, which is said.
 
 Outcomes: admitted; quota reserved (admission checks are still to come); requeued, with the reason;
 replaced (pods of an unhealthy node got another place); evicted (there was none); kept (pods stay on
@@ -167,12 +168,15 @@ ExitCode RunCycle(const CycleOptions& options) {
   }
   InputOptions input = options.input;
   input.with_owned_jobs = true;
+  input.names_inactive = true;
   input.now_seconds = NowSeconds(options.now);
   Result<ClusterRead> read = ReadInput(input);
   if (!read) return ReportError(read.error());
   const Result<FeatureGates> gates = GatesOf(read->cluster, input.feature_gates);
   if (!gates) return ReportError(gates.error());
   for (const std::string& note : OptIn(*read)) Tell(note);
+  for (const std::string& note : OtherSizes(*read, false)) Tell(note);
+  HoldBackSurplus(*read);
   TellGangNotes(read->gang_workloads);
   const std::size_t refused = LeaveOutRefused(read->cluster);
   // A cycle nominates the heads of all queues at once.

@@ -72,7 +72,7 @@ std::string PathText(const FreedDomain& freed) {
 // A plan about gangs of files.
 struct Planned {
   std::vector<WorkloadRequest> gangs;
-  std::map<ObjectKey, const Workload*> workloads;  // that the gangs are
+  std::map<ObjectKey, Workload*> workloads;  // that the gangs are
   DefragmentPlan plan;
   std::vector<std::size_t> unknown;  // gangs that the state does not know by key
 };
@@ -130,8 +130,7 @@ void Write(const Question& question, const Planned& planned, ObjectWriter& out) 
   out.BeginList();
   for (const FreedDomain& freed : plan.freed) {
     out.BeginMap();
-    out.Key("domain");
-    WriteTexts(freed.values, out);
+    out.Field("domain", freed.values);
     out.Key("moves");
     out.BeginList();
     for (const DefragmentMove& move : freed.moves) {
@@ -148,17 +147,15 @@ void Write(const Question& question, const Planned& planned, ObjectWriter& out) 
     out.EndMap();
   }
   out.EndList();
-  out.Key("notDescribed");
-  WriteTexts(TextsOf(plan.staying), out);
-  out.Key("notKnown");
-  WriteTexts(UnknownTexts(planned), out);
+  out.Field("notDescribed", TextsOf(plan.staying));
+  out.Field("notKnown", UnknownTexts(planned));
 }
 
-Result<Planned> Plan(const Question& question, const DefragmentOptions& options) {
+Result<Planned> Plan(Question& question, const DefragmentOptions& options) {
   auto gangs = AdmittedGangs(question.cluster, question.gates);
   if (!gangs) return tl::unexpected(gangs.error());
-  std::map<ObjectKey, const Workload*> workloads;
-  for (const Workload& workload : question.cluster.workloads) {
+  std::map<ObjectKey, Workload*> workloads;
+  for (Workload& workload : question.cluster.workloads) {
     workloads.emplace(workload.key, &workload);
   }
   std::vector<WorkloadRequest> requests;
@@ -167,6 +164,13 @@ Result<Planned> Plan(const Question& question, const DefragmentOptions& options)
   }
   auto found = question.asked->Defragment(requests, options);
   if (!found) return tl::unexpected(found.error());
+  PodsWithoutNode without(question.cluster, question.cluster.nodes);
+  for (const FreedDomain& freed : found->plan.freed) {
+    for (const DefragmentMove& move : freed.moves) {
+      const WorkloadRequest& gang = requests[move.gang];
+      NoteMove(without, gang, move.answer, *workloads.at(gang.key));
+    }
+  }
   return Planned{std::move(requests), std::move(workloads), std::move(found->plan),
                  std::move(found->unknown)};
 }
@@ -180,7 +184,7 @@ bool MovesAreAsAsked(const Planned& planned, const InputOptions& input) {
 }
 
 ExitCode RunDefragment(const DefragmentCommandOptions& options) {
-  const Result<Question> question = OpenQuestion(options.question);
+  Result<Question> question = OpenQuestion(options.question);
   if (!question) return ReportError(question.error());
   DefragmentOptions asked = options.plan;
   asked.level = LevelKey(question->cluster, asked.level);

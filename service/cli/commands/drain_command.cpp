@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "host/kueue/objects/workload_status.hpp"
+#include "host/model/excerpt.hpp"
 #include "host/questions/drain_plan.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/commands/question.hpp"
@@ -45,17 +46,26 @@ Every gang with a pod there is taken away as a whole and placed anew, by priorit
 taking its room from those after it. All others stay where they are. Nothing is changed anywhere.
 Gangs are Kueue's admitted Workloads, and those of other descriptions whose pods run: of these all pods
 that run need a place. Profile espalier holds them to every level that they ask for; in profile kueue
-rows tell what is not honoured.
+rows tell what is not honoured. Each is tried on the first flavor of its queue that matches; rows of
+those without a place name the others, which are not tried.
 
 Exit codes: 0 all of them have a place; 1 some have none, or without --best-effort one that is not as
 they ask; 2 wrong command line; 3 wrong input;
 4 no GPU or memory, or output lost; 5 internal error.)";
 
-// Whether all pods of it have a place.
+// Returns whether all pods of a workload have a place.
 bool HasPlace(const Move& move) {
   const auto& tree = move.answer.tree;
   return OutcomeOf(move.planned, move.answer) != Outcome::kNotPlaced &&
          !(tree && tree->status == NestedStatus::kPlacedInPart);
+}
+
+// Returns the flavors that its queue would try next for a workload without a place.
+std::vector<std::string> NotTried(const Move& move) {
+  std::vector<std::string> flavors;
+  if (HasPlace(move)) return flavors;
+  for (const WorkloadRequest& other : move.planned.others) flavors.push_back(FlavorsText(other));
+  return flavors;
 }
 
 TableCell WhereTo(const Workload& workload, const Move& move, const NamesByFlavor& names) {
@@ -66,10 +76,13 @@ TableCell WhereTo(const Workload& workload, const Move& move, const NamesByFlavo
   if (HasPlace(move)) {
     std::ranges::move(NotHonouredLines(workload), std::back_inserter(cell.lines));
   }
+  for (const std::string& flavor : NotTried(move)) {
+    cell.lines.push_back("not tried: " + Excerpt(flavor));
+  }
   return cell;
 }
 
-// Whether all of them have a place, and one that they ask for.
+// Returns whether all workloads have a place, and one that they ask for.
 bool IsAllRight(const DrainOptions& options, const Cluster& cluster,
                 const std::vector<Move>& moves) {
   return std::ranges::all_of(moves, [&](const Move& move) {
@@ -109,8 +122,7 @@ std::vector<std::string> NamesOf(const Cluster& cluster, const std::vector<std::
 
 void Write(const Question& question, const std::vector<std::size_t>& nodes,
            const std::vector<Move>& moves, ObjectWriter& out) {
-  out.Key("nodes");
-  WriteTexts(NamesOf(question.cluster, nodes), out);
+  out.Field("nodes", NamesOf(question.cluster, nodes));
   WriteOtherPods(question.cluster, nodes, out);
   out.Key("workloads");
   out.BeginList();
@@ -125,12 +137,28 @@ void Write(const Question& question, const std::vector<std::size_t>& nodes,
       out.Key("then");
       WriteAnswer(move.answer, question.gates, out);
       WriteNotHonoured(workload, out);
+      if (const std::vector<std::string> flavors = NotTried(move); !flavors.empty()) {
+        out.Field("notTried", flavors);
+      }
     } else {
       out.Field("reason", std::string_view(ReasonOf(move.planned, move.answer)));
     }
     out.EndMap();
   }
   out.EndList();
+}
+
+void NoteMoves(const std::vector<std::size_t>& drained, const std::vector<Move>& moves,
+               Cluster& cluster) {
+  std::vector<Node> nodes = cluster.nodes;
+  for (const std::size_t node : drained) nodes[node].unschedulable = true;
+  PodsWithoutNode without(cluster, nodes);
+  for (const Move& move : moves) {
+    const auto* request = std::get_if<WorkloadRequest>(&move.planned.plan);
+    if (request != nullptr) {
+      NoteMove(without, *request, move.answer, cluster.workloads[move.index]);
+    }
+  }
 }
 
 ExitCode RunDrain(const DrainOptions& options) {
@@ -141,6 +169,7 @@ ExitCode RunDrain(const DrainOptions& options) {
   if (!nodes) return ReportError(nodes.error());
   const auto plan = PlanDrain(question->cluster, *nodes, *question->asked, question->gates);
   if (!plan) return ReportError(plan.error());
+  NoteMoves(*nodes, *plan, question->cluster);
   if (options.question.output == "table") {
     PrintTable(*question, *nodes, *plan);
   } else {

@@ -51,7 +51,7 @@ pods. Quota is not.
 Exit codes: 0 it fits; 1 it does not; 2 wrong command line; 3 wrong input;
 4 no GPU or memory, or output lost; 5 internal error.)";
 
-// What was found on one of the flavors that the queue tries.
+// A request on some of the flavors that the queue tries, and what was found on them.
 struct OnFlavors {
   WorkloadRequest request;
   Certificate found;
@@ -180,8 +180,7 @@ void WriteNearMiss(const NearMiss& miss, ObjectWriter& out) {
   out.Field("podSet", std::string_view(miss.pod_set));
   out.Field("flavor", std::string_view(miss.flavor));
   out.Field("level", std::string_view(miss.level));
-  out.Key("domain");
-  WriteTexts(miss.domain, out);
+  out.Field("domain", miss.domain);
   out.Field("fit", miss.fit);
   out.Field("pods", miss.pods);
   out.Field("nodes", miss.nodes);
@@ -216,8 +215,7 @@ void WriteLeftOut(const std::vector<LeftOutNodes>& left_out, ObjectWriter& out) 
   for (const LeftOutNodes& cause : left_out) {
     out.BeginMap();
     out.Field("cause", std::string_view(cause.cause));
-    out.Key("nodes");
-    WriteTexts(cause.nodes, out);
+    out.Field("nodes", cause.nodes);
     out.EndMap();
   }
   out.EndList();
@@ -230,20 +228,16 @@ void WriteChanges(const PossibleChanges& changes, ObjectWriter& out) {
   out.Field("requiredLevel", std::string_view(changes.coarser_level));
   out.Key("anywhere");
   out.Flag(changes.anywhere);
-  out.Key("repaired");
-  WriteTexts(changes.repaired, out);
-  out.Key("without");
-  WriteTexts(NamesOfGone(changes), out);
-  out.Key("repairedTogether");
-  WriteTexts(changes.repaired_together, out);
+  out.Field("repaired", changes.repaired);
+  out.Field("without", NamesOfGone(changes));
+  out.Field("repairedTogether", changes.repaired_together);
   out.Key("labelled");
   out.BeginList();
   for (const LabelledNodes& labelled : changes.labelled) {
     out.BeginMap();
     out.Field("label", std::string_view(labelled.label));
     out.Field("value", std::string_view(labelled.value));
-    out.Key("nodes");
-    WriteTexts(labelled.nodes, out);
+    out.Field("nodes", labelled.nodes);
     out.EndMap();
   }
   out.EndList();
@@ -257,12 +251,9 @@ void WriteChanges(const PossibleChanges& changes, ObjectWriter& out) {
     out.EndMap();
   }
   out.EndList();
-  out.Key("withoutConstraint");
-  WriteTexts(changes.without, out);
-  out.Key("tolerated");
-  WriteTexts(changes.tolerated, out);
-  out.Key("flavors");
-  WriteTexts(changes.other_flavors, out);
+  out.Field("withoutConstraint", changes.without);
+  out.Field("tolerated", changes.tolerated);
+  out.Field("flavors", changes.other_flavors);
   out.EndMap();
 }
 
@@ -345,9 +336,8 @@ Result<void> TryFewer(const Question& question, const FewerPods& fewer,
       FindFewer(fewer, choices, [&](const std::vector<WorkloadRequest>& requests) -> Result<bool> {
         const auto answers = question.asked->Nominate(requests);
         if (!answers) return tl::unexpected(answers.error());
-        const auto found = std::ranges::find_if(*answers, [](const WorkloadAnswer& answer) {
-          return answer.FirstFailure() == nullptr;
-        });
+        const auto found = std::ranges::find_if(
+            *answers, [](const WorkloadAnswer& answer) { return Fits(answer); });
         if (found == answers->end()) return false;
         holding = static_cast<std::size_t>(found - answers->begin());
         return true;
@@ -370,7 +360,7 @@ Result<Certificate> ExplainOne(const Question& question, const AskedWorkload& as
   LetIn(asked.closed, let_in);
   const auto on_empty = question.asked->NominateOnEmpty({&let_in, 1});
   if (!on_empty) return tl::unexpected(on_empty.error());
-  if (on_empty->front().FirstFailure() == nullptr) found->never = found->undecided = false;
+  if (Fits(on_empty->front())) found->never = found->undecided = false;
   return found;
 }
 
@@ -402,6 +392,10 @@ ExitCode RunExplain(const ExplainOptions& options) {
   const Cluster& cluster = question->cluster;
   auto asked = AskAbout(*question, cluster, options.workload);
   if (!asked) return ReportError(asked.error());
+  if (!asked->refusal.empty()) {
+    PrintRefusal(*question, *asked, options.question.output);
+    return kExitNo;
+  }
   const auto tried = ExplainEach(*question, *asked);
   if (!tried) return ReportError(tried.error());
   Workload workload = *asked->workload;
@@ -419,7 +413,11 @@ ExitCode RunExplain(const ExplainOptions& options) {
     const auto written = WriteReport(*tried, *asked, *question, options.report);
     if (!written) return ReportError(written.error());
   }
-  return best.fits() && IsAsAsked(*asked->workload, options.question.input) ? kExitOk : kExitNo;
+  const auto& tree = best.found.answer.tree;
+  const bool whole =
+      options.question.input.best_effort || !tree || tree->status != NestedStatus::kPlacedInPart;
+  const bool as_asked = IsAsAsked(*asked->workload, options.question.input);
+  return best.fits() && whole && as_asked ? kExitOk : kExitNo;
 }
 
 }  // namespace

@@ -44,6 +44,7 @@
 #include "service/cli/terminal/terminal.hpp"
 #include "service/client/remote_engine.hpp"
 #include "service/client/remote_questions.hpp"
+#include "service/flows/owned_jobs.hpp"
 
 namespace espalier {
 namespace {
@@ -66,8 +67,11 @@ class PlaceRun {
       if (!of_state) return ReportError(of_state.error());
       input.of_state = *std::move(of_state);
     }
+    input.with_owned_jobs = true;
     Result<ClusterRead> read = ReadInput(input);
     if (!read) return ReportError(read.error());
+    for (const std::string& note : OtherSizes(*read, true)) Tell(note);
+    HoldBackSurplus(*read);
     cluster_ = std::move(read->cluster);
     const Result<FeatureGates> gates = GatesOf(cluster_, options_.input.feature_gates);
     if (!gates) return ReportError(gates.error());
@@ -130,7 +134,7 @@ class PlaceRun {
     return kExitOk;
   }
 
-  // Whether what is placed under this name is the workload or a part of it.
+  // Returns whether what is placed under `key` is the workload or a part of it.
   static bool IsPartOf(const ObjectKey& key, const GangWorkload& workload) {
     return key.namespace_ == workload.head.key.namespace_ &&
            (key.name == workload.head.key.name ||
@@ -326,7 +330,7 @@ class PlaceRun {
     for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
       const auto* request = std::get_if<WorkloadRequest>(&plan.workloads[i].plan);
       const WorkloadAnswer& answer = planned_.answers[i];
-      if (request != nullptr && answer.FirstFailure() == nullptr) {
+      if (request != nullptr && Fits(answer)) {
         std::ranges::move(BookedUsage(*request, answer), std::back_inserter(booked));
       }
     }

@@ -1,4 +1,4 @@
-// What `espalier place` is told on its command line.
+// Declares what `espalier place` is told on its command line.
 #pragma once
 
 #include <string>

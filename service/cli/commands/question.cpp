@@ -7,10 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "host/gangs/placement_units.hpp"
 #include "host/kueue/objects/assignment_encoding.hpp"
 #include "host/kueue/objects/running_gangs.hpp"
+#include "host/kueue/objects/workload_status.hpp"
 #include "host/kueue/planning/drain.hpp"
-#include "host/kueue/validation/pods_without_node.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/names_text.hpp"
 #include "host/model/nearest_name.hpp"
@@ -188,19 +189,39 @@ Result<AskedWorkload> AskAbout(const Question& question, const Cluster& cluster,
   const auto cannot = [&](const std::string& why) {
     return BadInput(fmt::format("workload {}: {}", Excerpt(key->ToString()), why));
   };
+  AskedWorkload asked{.workload = &cluster.workloads[planned.index],
+                      .cluster_queue = planned.cluster_queue,
+                      .request = {},
+                      .others = {},
+                      .fewer = std::nullopt,
+                      .closed = {}};
   if (const auto* refused = std::get_if<RefusedWorkload>(&planned.plan)) {
-    return cannot(refused->reason);
+    asked.refusal = refused->reason;
+    return asked;
   }
   if (const auto* nothing = std::get_if<NothingToPlace>(&planned.plan)) {
     return cannot(nothing->reason);
   }
-  ClosedDomains closed;
-  if (question.keeps_domains) closed = KeepApart(*plan, cluster, cluster.nodes).front();
-  AskedWorkload asked{&cluster.workloads[planned.index], planned.cluster_queue,
-                      std::get<WorkloadRequest>(std::move(planned.plan)), std::move(planned.others),
-                      std::move(planned.fewer)};
-  asked.closed = std::move(closed);
+  if (question.keeps_domains) asked.closed = KeepApart(*plan, cluster, cluster.nodes).front();
+  asked.request = std::get<WorkloadRequest>(std::move(planned.plan));
+  asked.others = std::move(planned.others);
+  asked.fewer = std::move(planned.fewer);
   return asked;
+}
+
+void PrintRefusal(const Question& question, const AskedWorkload& asked, const std::string& format) {
+  const std::string key = asked.workload->key.ToString();
+  if (format == "table") {
+    WriteOutput(RenderTable({"", key}, {{"NOW", {"not placed: " + asked.refusal, Color::kBad}}},
+                            question.style));
+    return;
+  }
+  PrintObject(format, [&](ObjectWriter& out) {
+    out.Field("workload", std::string_view(key));
+    out.Key("fits");
+    out.Flag(false);
+    out.Field("reason", std::string_view(asked.refusal));
+  });
 }
 
 std::vector<const WorkloadRequest*> AskedWorkload::Choices() const {
@@ -218,6 +239,19 @@ bool IsNotTried(const AskedWorkload& asked, const WorkloadRequest& request, cons
 void NotePodsWithoutNode(const Cluster& cluster, const WorkloadRequest& request,
                          const WorkloadAnswer& answer, Workload& workload) {
   std::ranges::move(PodsWithoutNode(cluster, cluster.nodes).Find(request, answer),
+                    std::back_inserter(workload.not_honoured));
+}
+
+void NoteMove(PodsWithoutNode& without, const WorkloadRequest& request,
+              const WorkloadAnswer& answer, Workload& workload) {
+  if (!Fits(answer)) return;
+  if (!request.tree) SayWhatSlicesLeaveOut(workload);
+  std::ranges::move(without.Find(request, answer), std::back_inserter(workload.not_honoured));
+}
+
+void NoteAdmission(PodsWithoutNode& without, Workload& workload) {
+  if (!HasReservation(workload)) return;
+  std::ranges::move(without.Find(workload, workload.admission->pod_set_assignments),
                     std::back_inserter(workload.not_honoured));
 }
 
@@ -247,20 +281,13 @@ TableCell AnswerCell(const WorkloadAnswer& answer, const NamesByFlavor& names) {
 
 void WriteNotHonoured(const Workload& workload, ObjectWriter& out) {
   if (workload.not_honoured.empty()) return;
-  out.Key("notHonoured");
-  WriteTexts(workload.not_honoured, out);
-}
-
-void WriteTexts(const std::vector<std::string>& texts, ObjectWriter& out) {
-  out.BeginList();
-  for (const std::string& text : texts) out.Value(std::string_view(text));
-  out.EndList();
+  out.Field("notHonoured", workload.not_honoured);
 }
 
 void WriteAnswer(const WorkloadAnswer& answer, const FeatureGates& gates, ObjectWriter& out) {
   out.BeginMap();
   out.Key("fits");
-  out.Flag(answer.FirstFailure() == nullptr);
+  out.Flag(Fits(answer));
   if (answer.tree && answer.tree->status == NestedStatus::kPlacedInPart) {
     out.Field("inPart", std::string_view(answer.tree->reason));
   }

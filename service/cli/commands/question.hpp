@@ -15,6 +15,7 @@
 #include "host/engine/feature_gates.hpp"
 #include "host/kueue/planning/exclusive_domains.hpp"
 #include "host/kueue/planning/placement_plan.hpp"
+#include "host/kueue/validation/pods_without_node.hpp"
 #include "host/model/cluster.hpp"
 #include "host/model/result.hpp"
 #include "host/questions/questions.hpp"
@@ -91,16 +92,21 @@ struct AskedWorkload {
   std::vector<WorkloadRequest> others;
   std::optional<FewerPods> fewer;  // absent: all its pods are admitted, or none
   ClosedDomains closed;            // that the requests are kept out of, whoever ends
+  // Why it is not placed whatever there is room for; then it has no request. Empty: it has.
+  std::string refusal = {};
 
   // Returns all requests, in the order in which they are tried.
   std::vector<const WorkloadRequest*> Choices() const;
 };
 
 // Returns a pending workload of a cluster, which is the question's or what becomes of it, by its
-// own name or its job's. Errors: none or several of that name (kNotFound); not pending, without a
-// matching flavor, or on flavors without a topology (kBadInput).
+// own name or its job's. Errors: none or several of that name (kNotFound); not pending, or on
+// flavors without a topology (kBadInput).
 Result<AskedWorkload> AskAbout(const Question& question, const Cluster& cluster,
                                const std::string& workload);
+
+// Prints that a workload is refused, in place of an answer, and why.
+void PrintRefusal(const Question& question, const AskedWorkload& asked, const std::string& format);
 
 // Returns whether an answer is missing because a server does not have the flavors of a request that
 // is not the first of a workload; says so.
@@ -111,6 +117,13 @@ bool IsNotTried(const AskedWorkload& asked, const WorkloadRequest& request, cons
 void NotePodsWithoutNode(const Cluster& cluster, const WorkloadRequest& request,
                          const WorkloadAnswer& answer, Workload& workload);
 
+// Adds to what of an admitted workload is not honoured what a new place for it leaves out: pods
+// beyond its slices, and those that no node holds.
+void NoteMove(PodsWithoutNode& without, const WorkloadRequest& request,
+              const WorkloadAnswer& answer, Workload& workload);
+// Adds what PodsWithoutNode finds of the place that a workload has.
+void NoteAdmission(PodsWithoutNode& without, Workload& workload);
+
 // Returns a cell that shows where the pod sets of an answer go, or why they do not: a line for each
 // run of domains, and with several pod sets the name of each before its first line.
 TableCell AnswerCell(const WorkloadAnswer& answer, const NamesByFlavor& names);
@@ -120,8 +133,6 @@ TableCell AnswerCell(const WorkloadAnswer& answer, const NamesByFlavor& names);
 void WriteAnswer(const WorkloadAnswer& answer, const FeatureGates& gates, ObjectWriter& out);
 // Writes `"notHonoured": [...]` where a requirement of the workload is not.
 void WriteNotHonoured(const Workload& workload, ObjectWriter& out);
-// Writes a list of texts.
-void WriteTexts(const std::vector<std::string>& texts, ObjectWriter& out);
 // Prints a map of the fields that `write` writes, as JSON or YAML.
 void PrintObject(const std::string& format, const std::function<void(ObjectWriter&)>& write);
 

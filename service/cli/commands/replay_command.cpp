@@ -1,8 +1,11 @@
 // espalier replay: makes the calls of a request log again.
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +15,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "host/engine/feature_gates.hpp"
+#include "host/live/hold_clock.hpp"
 #include "host/model/excerpt.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/commands/commands.hpp"
@@ -78,6 +82,16 @@ class PrivateFolder {
   bool made_ = false;
 };
 
+// Holds expire where the log says it.
+class StoppedHoldClock final : public HoldClock {
+ public:
+  TimePoint Now() override { return TimePoint() + std::chrono::hours(1); }
+  void Wait(std::condition_variable& wake, std::unique_lock<std::mutex>& lock,
+            TimePoint /*until*/) override {
+    wake.wait(lock);
+  }
+};
+
 // A server without a state, with the gates of the one whose calls are in the log.
 class FreshServer {
  public:
@@ -98,10 +112,21 @@ class FreshServer {
     options.max_states = 1024;
     options.gates = *gates;
     options.named_gates = log.feature_gates();
+    options.hold_clock = std::make_shared<StoppedHoldClock>();
     auto server = Server::Start(options, *std::move(made));
     if (!server) return tl::unexpected(server.error());
     fresh->server_ = *std::move(server);
     return fresh;
+  }
+
+  HoldsOfServer holds() const {
+    Server& server = *server_;
+    return {[&server](const std::string& state, std::vector<Hold> holds) {
+              return server.AddHolds(state, std::move(holds));
+            },
+            [&server](const std::string& state, const std::vector<std::string>& ids) {
+              return server.ExpireHolds(state, ids);
+            }};
   }
 
   std::shared_ptr<grpc::Channel> Connect() const {
@@ -143,7 +168,7 @@ class RequestReplay {
   Result<bool> ReplayRun(const LoggedRun& run) const {
     const auto server = FreshServer::Start(run.file, options_.backend);
     if (!server) return tl::unexpected(server.error());
-    Replay replay((*server)->Connect(), run);
+    Replay replay((*server)->Connect(), (*server)->holds(), run);
     replay.SetSpeed(options_.speed);
     const auto difference = replay.Run();
     if (!difference) return tl::unexpected(difference.error());
@@ -183,7 +208,7 @@ class RequestReplay {
     const LoggedRun& run = log.runs.front();
     const auto server = FreshServer::Start(run.file, options_.backend);
     if (!server) return tl::unexpected(server.error());
-    Replay replay((*server)->Connect(), run);
+    Replay replay((*server)->Connect(), (*server)->holds(), run);
     const auto cut = replay.CutTo(options_.cut_to);
     if (!cut) return tl::unexpected(cut.error());
     // The state alone is enough unless the way to it makes a difference.
@@ -210,7 +235,7 @@ class RequestReplay {
     if (!log) return tl::unexpected(log.error());
     const auto server = FreshServer::Start(log->runs.front().file, options_.backend);
     if (!server) return tl::unexpected(server.error());
-    Replay replay((*server)->Connect(), log->runs.front());
+    Replay replay((*server)->Connect(), (*server)->holds(), log->runs.front());
     const auto difference = replay.Run();
     if (!difference) return tl::unexpected(difference.error());
     return *difference ? (*difference)->what : std::string();
@@ -221,20 +246,23 @@ class RequestReplay {
     file.set_number(1);
     auto writer = RequestLogWriter::Create(options_.file, file);
     if (!writer) return tl::unexpected(writer.error());
-    std::int64_t restores = 0;
+    std::vector<LoggedCall> restored;
     if (states) {
       for (const Replay::State& state : cut.states) {
-        v1::RequestLogPiece piece;
-        piece.set_call(-++restores);
-        piece.set_method(kLoadStateMethod);
-        piece.set_time_ns(cut.call->time_ns);
-        *piece.mutable_restores() = state.position;
-        for (const std::string& chunk : state.chunks) {
-          piece.set_kind(v1::RequestLogPiece::KIND_REQUEST);
-          if (auto written = writer->Write(piece, Bytes(chunk)); !written) return written;
+        for (const auto& [method, messages] : {std::pair(kLoadStateMethod, &state.chunks),
+                                               std::pair(kListHoldsMethod, &state.holds)}) {
+          if (messages->empty()) continue;
+          LoggedCall& call = restored.emplace_back();
+          call.call = -std::ssize(restored);
+          call.method = method;
+          call.time_ns = cut.call->time_ns;
+          call.requests.assign(messages->begin(), messages->end());
+          call.ended = true;
+          call.position = state.position;
         }
-        piece.set_kind(v1::RequestLogPiece::KIND_END);
-        if (auto written = writer->Write(piece); !written) return written;
+      }
+      for (const LoggedCall& call : restored) {
+        if (auto written = WriteCall(call, *writer); !written) return written;
       }
     } else {
       for (const LoggedCall* change : cut.changes) {
@@ -254,7 +282,7 @@ class RequestReplay {
     piece.set_call(call.call);
     piece.set_method(call.method);
     piece.set_time_ns(call.time_ns);
-    if (call.restores) *piece.mutable_restores() = *call.restores;
+    if (call.position) *piece.mutable_position() = *call.position;
     for (const auto& [kind, messages] :
          {std::pair(v1::RequestLogPiece::KIND_REQUEST, &call.requests),
           std::pair(v1::RequestLogPiece::KIND_ANSWER, &call.answers)}) {

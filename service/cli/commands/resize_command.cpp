@@ -77,8 +77,7 @@ again goes on. Steps that wait for something else, as for quota, come last and w
 Exit codes: 0 nothing to do, done in place, or every slice admitted; 1 refused, or a slice waits;
 2 wrong command line; 3 wrong input; 4 no GPU or memory, or output lost; 5 internal error.)";
 
-// Reads NAME=COUNT. A count beyond 64 bits becomes the largest or the least one, for the planner to
-// refuse.
+// Reads NAME=COUNT. Errors: it is none, or the count is beyond 64 bits.
 Result<std::pair<std::string, std::int64_t>> ParseCount(const std::string& text) {
   const auto equals = text.rfind('=');
   const char* const end = text.data() + text.size();
@@ -89,8 +88,8 @@ Result<std::pair<std::string, std::int64_t>> ParseCount(const std::string& text)
     return BadInput(fmt::format("{} is not NAME=COUNT, as in workers=10", Excerpt(text)));
   }
   if (code == std::errc::result_out_of_range) {
-    using Limits = std::numeric_limits<std::int64_t>;
-    count = *digits == '-' ? Limits::min() : Limits::max();
+    return BadInput(fmt::format("{}: the count lies in 0 to {}", Excerpt(text),
+                                std::numeric_limits<std::int32_t>::max()));
   }
   return std::pair(text.substr(0, equals), count);
 }
@@ -156,6 +155,7 @@ ExitCode RunFlow(const ResizeOptions& options) {
   }
   InputOptions input = options.input;
   input.with_owned_jobs = true;
+  input.names_inactive = true;
   input.files = options.manager;
   Result<ClusterRead> manager = ReadInput(input);
   if (!manager) return ReportError(manager.error());
@@ -197,6 +197,7 @@ ExitCode RunResize(const ResizeOptions& options) {
   if (options.multikueue) return RunFlow(options);
   InputOptions input = options.input;
   input.with_owned_jobs = true;
+  input.names_inactive = true;
   Result<ClusterRead> read = ReadInput(input);
   if (!read) return ReportError(read.error());
   const Result<FeatureGates> gates = ResizeGatesOf(read->cluster, options.input.feature_gates);

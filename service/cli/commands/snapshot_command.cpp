@@ -61,7 +61,8 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);  // npos + 1 is 0
 }
 
-// What kubectl prints, a text for each type that the cluster has.
+// Returns what kubectl prints, a text for each type that the cluster has. Errors: kUnavailable when
+// kubectl cannot be started or fails.
 Result<std::vector<std::string>> Fetch(const SnapshotOptions& options) {
   std::vector<std::string> types = TypesThatAreRead();
   types.emplace_back(kConfigMap);

@@ -1,7 +1,9 @@
 // espalier validate: are the assignments of admitted workloads within capacity and constraints?
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -40,12 +42,20 @@ ready, their nodes match its selector, affinity and tolerations, all its pods ha
 domains and slices are kept, and no node is used beyond what it has.
 What Kueue's webhooks would refuse is the question of `espalier validate-objects`.
 
-Exit codes: 0 nothing is wrong; 1 something is; 2 wrong command line; 3 wrong input;
-4 no memory, or output lost; 5 internal error.)";
+Exit codes: 0 nothing is wrong; 1 something is, or without --best-effort not as it was asked;
+2 wrong command line; 3 wrong input; 4 no memory, or output lost; 5 internal error.)";
 
-void PrintTable(const AssignmentCheck& check, const TextStyle& style) {
-  if (!check.faults.empty()) {
-    std::vector<TableRow> rows;
+// The admitted workloads that are checked, with what of each is not honoured.
+using Checked = std::vector<Workload>;
+
+void PrintTable(const AssignmentCheck& check, const Checked& checked, const TextStyle& style) {
+  std::vector<TableRow> rows;
+  for (const Workload& workload : checked) {
+    for (std::string& line : NotHonouredLines(workload)) {
+      rows.push_back({workload.key.ToString(), "", std::move(line)});
+    }
+  }
+  if (!check.faults.empty() || !rows.empty()) {
     for (const AssignmentFault& fault : check.faults) {
       rows.push_back({fault.workload.ToString(), fault.pod_set, fault.problem});
     }
@@ -56,7 +66,7 @@ void PrintTable(const AssignmentCheck& check, const TextStyle& style) {
                           Counted(std::ssize(check.faults), "problem")));
 }
 
-void Write(const AssignmentCheck& check, ObjectWriter& out) {
+void Write(const AssignmentCheck& check, const Checked& checked, ObjectWriter& out) {
   out.Field("workloads", static_cast<std::int64_t>(check.workloads));
   out.Key("faults");
   out.BeginList();
@@ -68,15 +78,29 @@ void Write(const AssignmentCheck& check, ObjectWriter& out) {
     out.EndMap();
   }
   out.EndList();
+  const auto is_as_asked = [](const Workload& workload) { return workload.not_honoured.empty(); };
+  if (std::ranges::all_of(checked, is_as_asked)) return;
+  out.Key("notAsAsked");
+  out.BeginList();
+  for (const Workload& workload : checked) {
+    if (is_as_asked(workload)) continue;
+    out.BeginMap();
+    out.Field("workload", std::string_view(workload.key.ToString()));
+    WriteNotHonoured(workload, out);
+    out.EndMap();
+  }
+  out.EndList();
 }
 
-// Checks the admitted workloads of the files, or `only` that one, beside all that is known.
-Result<AssignmentCheck> Check(const Question& question, const std::optional<ObjectKey>& only) {
-  std::vector<Workload> proposed;
-  for (const Workload& workload : question.cluster.workloads) {
-    if (HasReservation(workload) && (!only || *only == workload.key)) proposed.push_back(workload);
+// Returns the admitted workloads of the files, or `only` that one.
+Checked ToCheck(const Cluster& cluster, const std::optional<ObjectKey>& only) {
+  Checked proposed;
+  PodsWithoutNode without(cluster, cluster.nodes);
+  for (const Workload& workload : cluster.workloads) {
+    if (!HasReservation(workload) || (only && *only != workload.key)) continue;
+    NoteAdmission(without, proposed.emplace_back(workload));
   }
-  return question.asked->Validate(proposed);
+  return proposed;
 }
 
 ExitCode RunValidate(const ValidateOptions& options) {
@@ -88,14 +112,18 @@ ExitCode RunValidate(const ValidateOptions& options) {
     if (!key) return ReportError(key.error());
     only = *std::move(key);
   }
-  const auto check = Check(*question, only);
+  const Checked checked = ToCheck(question->cluster, only);
+  const auto check = question->asked->Validate(checked);
   if (!check) return ReportError(check.error());
   if (options.question.output == "table") {
-    PrintTable(*check, question->style);
+    PrintTable(*check, checked, question->style);
   } else {
-    PrintObject(options.question.output, [&](ObjectWriter& out) { Write(*check, out); });
+    PrintObject(options.question.output, [&](ObjectWriter& out) { Write(*check, checked, out); });
   }
-  return check->faults.empty() ? kExitOk : kExitNo;
+  const bool as_asked = std::ranges::all_of(checked, [&](const Workload& workload) {
+    return IsAsAsked(workload, options.question.input);
+  });
+  return check->faults.empty() && as_asked ? kExitOk : kExitNo;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "host/webhooks/object_rules.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/options/input.hpp"
+#include "service/cli/reports/counted.hpp"
 #include "service/cli/reports/object_writer.hpp"
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/standard_output.hpp"
@@ -61,7 +62,7 @@ struct Found {
 
 using Counts = std::map<std::string, std::size_t>;  // by kind
 
-// What Kueue's webhooks look at, and other objects of the input.
+// Counts of the objects that Kueue's webhooks look at, and of other objects of the input.
 struct Looked {
   Counts at;
   Counts past;
@@ -169,7 +170,7 @@ std::string ValueOf(const Diagnostic& found) {
   return quoted ? json.substr(1, json.size() - 2) : json;
 }
 
-// What reading found and the rules did not say already.
+// Adds what reading found and the rules did not say already.
 void AddUnreadable(const Diagnostics& diagnostics, std::vector<Found>& found) {
   const std::vector<Found> of_rules = found;
   for (const Diagnostic& error : diagnostics.errors()) {
@@ -280,7 +281,8 @@ ExitCode RunValidateObjects(const ValidateObjectsOptions& options) {
     if (error.is_about_input) Tell("no violation, but " + ToString(error));
   }
   if (const std::size_t more = diagnostics.error_count() - diagnostics.errors().size(); more > 0) {
-    Tell(fmt::format("and {} more values that cannot be read", more));
+    Tell(fmt::format("and {} that cannot be read",
+                     Counted(static_cast<std::int64_t>(more), "more value")));
   }
   return found.empty() ? kExitOk : kExitNo;
 }

@@ -81,10 +81,11 @@ be placed: nobody, or all of a priority up to this one. That is the highest prio
 tells for the same domain at best.
 
 Exit codes: 0 it fits, with or without victims; 1 not even without all candidates, with --all for any
-workload; 2 wrong command line; 3 wrong input; 4 no GPU or memory, or output lost; 5 internal
-error.)";
+workload, or without --best-effort not as it asks; 2 wrong command line; 3 wrong input;
+4 no GPU or memory, or output lost; 5 internal error.)";
 
-// What a victim gives back, as people count it: "16 nvidia.com/gpu", or cpu without any device.
+// Returns what a victim gives back, as people count it: "16 nvidia.com/gpu", or cpu without any
+// device; "-" for nothing.
 std::string HeldText(const Victim& victim) {
   Resources held;
   for (const FlavorLeafUsage& entry : victim.usage) AddTo(held, entry.usage);
@@ -108,6 +109,10 @@ class Victims {
     auto asked = AskAbout(question_, question_.cluster, options_.workload);
     if (!asked) return tl::unexpected(asked.error());
     asked_ = *std::move(asked);
+    if (!asked_.refusal.empty()) {
+      PrintRefusal(question_, asked_, options_.question.output);
+      return kExitNo;
+    }
     workload_ = *asked_.workload;
     asked_.workload = &workload_;
     if (options_.any_queue) return RunAnyQueue();
@@ -134,7 +139,7 @@ class Victims {
   }
 
  private:
-  // What is asked on some of the flavors that the queue tries, and found there.
+  // A request on some of the flavors that the queue tries, and what was found on them.
   struct OnFlavors {
     const WorkloadRequest* request = nullptr;
     std::vector<VictimSlices> candidates;  // into the cluster's workloads
@@ -172,7 +177,7 @@ class Victims {
     return choices_.size() > 1 ? "on " + FlavorsText(*choice.request) : "";
   }
 
-  // Who holds what there is, in whatever queue and outside of Kueue.
+  // Finds the cheapest victims among all who hold room, in whatever queue and outside of Kueue.
   Result<ExitCode> RunAnyQueue() {
     const Cluster& cluster = question_.cluster;
     policy_ = options_.policy.empty() ? "Any" : options_.policy;
@@ -213,7 +218,7 @@ class Victims {
     return change;
   }
 
-  // By which of Kueue's rules all of a set would be preempted.
+  // Returns the rules of Kueue by which all of a set would be preempted; or why not, after "no: ".
   std::string ByKueue(const OnFlavors& choice, const VictimSet& set) const {
     const ClusterQueue* queue = ClusterLookup(question_.cluster).Queue(asked_.cluster_queue);
     if (queue == nullptr) return "no: its ClusterQueue is not in the input";
@@ -343,8 +348,7 @@ class Victims {
         if (choices_.size() > 1) {
           out.Field("flavor", std::string_view(FlavorsText(*choice.request)));
         }
-        out.Key("domain");
-        WriteTexts(domain.values, out);
+        out.Field("domain", domain.values);
         out.Key("exact");
         out.Flag(domain.exact);
         out.Key("sets");
@@ -356,8 +360,7 @@ class Victims {
           if (options_.any_queue) {
             out.Field("byKueue", std::string_view(ByKueue(choice, set)));
           }
-          out.Key("victims");
-          WriteTexts(NamesOf(choice, set), out);
+          out.Field("victims", NamesOf(choice, set));
           out.EndMap();
         }
         out.EndList();
@@ -452,8 +455,7 @@ class Victims {
       if (slices.size() > 1) {
         std::vector<std::string> names;
         for (const std::size_t i : slices) names.push_back(workloads[i].key.ToString());
-        out.Key("slices");
-        WriteTexts(names, out);
+        out.Field("slices", names);
       }
       out.EndMap();
     }

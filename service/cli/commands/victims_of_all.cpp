@@ -1,5 +1,7 @@
 #include "service/cli/commands/victims_of_all.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,11 +33,14 @@ Result<ExitCode> VictimsOfAll::Run() {
   } else {
     PrintObject(options_.question.output, [&](ObjectWriter& out) { WriteAtlas(report_, out); });
   }
-  const bool has_room = EachHasRoom(report_);
+  const bool as_asked = std::ranges::all_of(report_.entries, [&](const AtlasEntry& entry) {
+    return IsAsAsked(entry.not_honoured, options_.question.input);
+  });
+  const bool yes = EachHasRoom(report_) && as_asked;
   if (!options_.report.empty()) {
     if (auto written = WriteReport(); !written) return tl::unexpected(written.error());
   }
-  return has_room ? kExitOk : kExitNo;
+  return yes ? kExitOk : kExitNo;
 }
 
 Result<void> VictimsOfAll::Plan() {
@@ -43,6 +48,7 @@ Result<void> VictimsOfAll::Plan() {
   if (!plan) return tl::unexpected(plan.error());
   plan_ = *std::move(plan);
   if (question_.keeps_domains) KeepApart(plan_, question_.cluster, question_.cluster.nodes);
+  const PodsWithoutNode without(question_.cluster, question_.cluster.nodes);
   for (const PlannedWorkload& planned : plan_.workloads) {
     const Workload& workload = question_.cluster.workloads[planned.index];
     AtlasEntry entry{.workload = workload.key.ToString(),
@@ -56,6 +62,8 @@ Result<void> VictimsOfAll::Plan() {
     }
     for (const WorkloadRequest* request : planned.Choices()) {
       entry.flavors = FlavorsText(*request);
+      entry.not_honoured = workload.not_honoured;
+      std::ranges::move(without.FindUnproven(*request), std::back_inserter(entry.not_honoured));
       report_.entries.push_back(entry);
       requests_.push_back(request);
     }

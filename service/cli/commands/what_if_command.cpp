@@ -80,7 +80,8 @@ void Merge(Cluster& cluster, Cluster added) {
   Merge(cluster.workloads, std::move(added.workloads), &Workload::key);
 }
 
-// What is added apart from what would change the answer: the pending workloads alone.
+// Returns what is added apart from what would change the answer: the pending workloads, with the
+// queues.
 Cluster PendingOf(const Cluster& added) {
   Cluster pending;
   std::ranges::copy_if(added.workloads, std::back_inserter(pending.workloads), IsPending);
@@ -137,7 +138,7 @@ class WhatIf {
     return {};
   }
 
-  // Who has pods on the nodes that are drained.
+  // Finds who has pods on the nodes that are drained, and adds these nodes to the change.
   Result<void> FindHit() {
     std::set<std::string_view> known;
     for (const Node& node : question_.cluster.nodes) known.insert(node.name);
@@ -168,17 +169,27 @@ class WhatIf {
     if (!asked) return tl::unexpected(asked.error());
     workload_ = *asked->workload;
     key_ = workload_.key;
+    if (!asked->refusal.empty()) {
+      now_ = RefusalOf(*asked);
+      return {};
+    }
     for (const WorkloadRequest* request : asked->Choices()) {
       auto answer = question_.asked->NominateOne(*request);
       if (!answer && IsNotTried(*asked, *request, answer.error())) continue;
       if (!answer) return tl::unexpected(answer.error());
-      const bool fits = answer->FirstFailure() == nullptr;
+      const bool fits = Fits(*answer);
       if (!fits && request != &asked->request) continue;  // the first one's reason is told
       now_ = *std::move(answer);
       now_on_ = OnText(*asked, *request);
       if (fits) break;
     }
     return {};
+  }
+
+  static WorkloadAnswer RefusalOf(const AskedWorkload& asked) {
+    PodSetAnswer refused;
+    refused.failure = PlacementFailure{.reason = asked.refusal, .shortfall = std::nullopt};
+    return {.pod_sets = {std::move(refused)}, .tree = {}};
   }
 
   // Tells the flavors of a request where the queue tries several.
@@ -209,6 +220,10 @@ class WhatIf {
   Result<void> AnswerThen() {
     const auto asked = AskAbout(question_, changed_, key_.ToString());
     if (!asked) return tl::unexpected(asked.error());
+    if (!asked->refusal.empty()) {
+      found_.answer = RefusalOf(*asked);
+      return {};
+    }
     const auto victims = Victims();
     if (!victims) return tl::unexpected(victims.error());
     if (auto supposed = question_.asked->Suppose(change_); !supposed) return supposed;
@@ -333,10 +348,8 @@ class WhatIf {
     out.Key("without");
     out.BeginMap();
     out.Field("prefix", static_cast<std::int64_t>(found_.prefix));
-    out.Key("mustGo");
-    WriteTexts(must_go_, out);
-    out.Key("mayStay");
-    WriteTexts(may_stay_, out);
+    out.Field("mustGo", must_go_);
+    out.Field("mayStay", may_stay_);
     out.EndMap();
   }
 
@@ -347,10 +360,8 @@ class WhatIf {
     for (const ObjectKey& hit : hit_) workloads.push_back(hit.ToString());
     out.Key("drained");
     out.BeginMap();
-    out.Key("nodes");
-    WriteTexts(nodes, out);
-    out.Key("workloads");
-    WriteTexts(workloads, out);
+    out.Field("nodes", nodes);
+    out.Field("workloads", workloads);
     WriteOtherPods(changed_, drained_, out);
     out.EndMap();
   }

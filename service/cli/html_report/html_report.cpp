@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kMostLinesOnPage = 20;  // of where a pod set is
 constexpr std::string_view kCpu = "cpu";
 
-// By leaf, what a state has free of one resource; nothing for a resource that it does not know.
+// Returns, by leaf, what a state has free of one resource; 0 for a resource that it does not know.
 std::vector<Amount> FreeOf(const FlavorState& state, std::string_view resource) {
   const FlavorSnapshot& snapshot = state.snapshot();
   const auto leaves = static_cast<std::size_t>(snapshot.leaf_count());
@@ -60,8 +60,7 @@ class ReportedFlavor {
     out.Flag(!accelerator_.empty());
     std::vector<std::string> levels;
     for (const std::string& key : snapshot_.levels()) levels.push_back(names.LevelName(key));
-    out.Key("levels");
-    WriteTexts(levels, out);
+    out.Field("levels", levels);
     WriteDomains(out);
     WriteAmounts(out);
     out.EndMap();
@@ -112,8 +111,8 @@ class ReportedFlavor {
     return most;
   }
 
-  // By level the names of its domains, and for all but the lowest where the children of each begin
-  // among the domains of the next.
+  // Writes, by level, the names of its domains and, for all but the lowest, where the children of
+  // each begin among the domains of the next.
   void WriteDomains(ObjectWriter& out) const {
     const TreeView tree = snapshot_.tree();
     out.Key("names");
@@ -210,7 +209,7 @@ class GangWriter {
   void WriteAnyTexts(std::string_view key, const std::vector<std::string>& texts) {
     if (texts.empty()) return;
     out_.Key(key);
-    WriteTexts(texts, out_);
+    out_.Value(texts);
   }
 
   std::int64_t FlavorIndex(std::string_view flavor) const {
@@ -280,8 +279,7 @@ class GangWriter {
     out_.BeginMap();
     Text("when", when);
     Text("text", NearMissText(miss, names_));
-    out_.Key("binding");
-    WriteTexts(BindingLines(miss), out_);
+    out_.Field("binding", BindingLines(miss));
     out_.Field("flavor", index);
     out_.Field("level", level);
     out_.Field("index", domain);
@@ -301,17 +299,15 @@ void Write(const ReportedAtlas& atlas, ObjectWriter& out) {
   for (const std::int64_t priority : atlas.priorities) {
     priorities.push_back(std::to_string(priority));
   }
-  WriteTexts(priorities, out);
+  out.Value(priorities);
   out.Key("sheets");
   out.BeginList();
   for (const ReportedAtlas::Sheet& sheet : atlas.sheets) {
     out.BeginMap();
     out.Field("name", std::string_view(sheet.name));
     out.Field("about", std::string_view(sheet.about));
-    out.Key("rows");
-    WriteTexts(sheet.rows, out);
-    out.Key("columns");
-    WriteTexts(sheet.columns, out);
+    out.Field("rows", sheet.rows);
+    out.Field("columns", sheet.columns);
     out.Key("cells");
     out.BeginList();
     for (const std::vector<std::int32_t>& row : sheet.cells) {
@@ -335,8 +331,8 @@ void AppendShown(std::string_view characters, std::string& json) {
   }
 }
 
-// In JSON an angle stands in texts only; there it could end the script element or begin a comment.
-// So do characters that are not ASCII.
+// Returns JSON that may stand in a page. Escapes '<', which could end the script element or begin a
+// comment there, and what nobody sees beyond ASCII; in JSON both stand in texts only.
 std::string SafeInPage(std::string_view json) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   std::string safe;

@@ -44,8 +44,8 @@ struct ReportedGang {
   std::vector<ReportedPodSet> otherwise;  // where Espalier would have placed it, if elsewhere
 };
 
-// Who would have to go for workloads to fit in the domains of one level: a picture with a row for
-// each workload and a column for each domain.
+// Pictures, one for each level, of who would have to go for workloads to fit in its domains: a row
+// for each workload and a column for each domain.
 struct ReportedAtlas {
   struct Sheet {
     std::string name;   // of the level

@@ -14,6 +14,7 @@
 #include "host/kueue/objects/unmapped_usage.hpp"
 #include "host/kueue/objects/workload_status.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/model/names_text.hpp"
 #include "host/model/nearest_name.hpp"
 #include "host/webhooks/refused_jobs.hpp"
 #include "service/cli/reports/counted.hpp"
@@ -125,6 +126,21 @@ Result<const KueueConfiguration*> ConfigurationOf(const InputOptions& options) {
   return &*given_configuration;
 }
 
+// Names Kueue's Workloads that wait for nothing until somebody sets them active. Some
+// commands name theirs.
+void TellInactive(const ClusterRead& read) {
+  constexpr std::size_t kMostNamed = 5;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(read.kueue_workloads, read.cluster.workloads.size()); ++i) {
+    const Workload& workload = read.cluster.workloads[i];
+    if (!workload.active && LacksQuota(workload)) names.push_back(Excerpt(workload.key.ToString()));
+  }
+  if (names.empty()) return;
+  Tell(fmt::format("{} {} not asked about, as spec.active is false: {}",
+                   Counted(std::ssize(names), "workload"), names.size() == 1 ? "is" : "are",
+                   NamesText(names, kMostNamed)));
+}
+
 }  // namespace
 
 Trees TreesOf(const std::string& profile) {
@@ -177,8 +193,12 @@ std::vector<std::string> NotHonouredLines(const Workload& workload) {
   return lines;
 }
 
+bool IsAsAsked(std::span<const std::string> not_honoured, const InputOptions& options) {
+  return options.best_effort || not_honoured.empty();
+}
+
 bool IsAsAsked(const Workload& workload, const InputOptions& options) {
-  return options.best_effort || workload.not_honoured.empty();
+  return IsAsAsked(workload.not_honoured, options);
 }
 
 Result<ClusterRead> ReadInput(const InputOptions& options,
@@ -223,6 +243,7 @@ Result<ClusterRead> ReadInput(const InputOptions& options,
     }
     TellAbout(*read, options.verbose);
     if (!keep_errors) TellUnmappedUsage(read->cluster);
+    if (!keep_errors && !options.names_inactive) TellInactive(*read);
   }
   return read;
 }
@@ -262,7 +283,9 @@ void TellGangNotes(const std::vector<GangWorkload>& workloads) {
       Tell(fmt::format("workload {}: {}", Excerpt(workload.head.key.ToString()), note));
     }
   }
-  if (more > 0) Tell(fmt::format("and {} more notes; --show-model has all of them", more));
+  if (more > 0) {
+    Tell(fmt::format("and {}; --show-model has all of them", Counted(more, "more note")));
+  }
 }
 
 std::string CheckWorkloadName(const std::string& text) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct InputOptions {
   std::vector<std::string> files;
   std::uint64_t max_input = 0;  // bytes
   bool strict = false;
-  bool with_owned_jobs = false;                  // as in ReadOptions
+  bool with_owned_jobs = false;  // as in ReadOptions
+  bool names_inactive = false;   // the command itself names workloads that are not active
   std::optional<std::int64_t> now_seconds = {};  // as in ReadOptions
   std::string profile = "kueue";  // or espalier, kep5732: which gang workloads are placed as trees
   bool best_effort = false;       // what is placed otherwise than it asks counts as placed
@@ -49,6 +51,7 @@ void AddProfileOptions(CLI::App& command, InputOptions& options,
 std::vector<std::string> NotHonouredLines(const Workload& workload);
 
 // Returns whether a workload that has a place has one that it asks for, as far as the options want.
+bool IsAsAsked(std::span<const std::string> not_honoured, const InputOptions& options);
 bool IsAsAsked(const Workload& workload, const InputOptions& options);
 
 // Reads the files, adds the pods that DaemonSets are about to have, and shows a progress bar when

@@ -6,18 +6,6 @@
 namespace espalier {
 namespace {
 
-void WriteList(const std::vector<std::string>& values, ObjectWriter& out) {
-  out.BeginList();
-  for (const std::string& value : values) out.Value(std::string_view(value));
-  out.EndList();
-}
-
-void WriteList(const std::vector<std::int32_t>& values, ObjectWriter& out) {
-  out.BeginList();
-  for (const std::int32_t value : values) out.Value(std::int64_t{value});
-  out.EndList();
-}
-
 void WriteText(std::string_view key, std::string_view value, ObjectWriter& out) {
   out.Field(key, value);
 }
@@ -32,8 +20,7 @@ void WriteValues(const EncodedValues& values, ObjectWriter& out) {
     out.BeginMap();
     if (!individual.prefix.empty()) WriteText("prefix", individual.prefix, out);
     if (!individual.suffix.empty()) WriteText("suffix", individual.suffix, out);
-    out.Key("roots");
-    WriteList(individual.roots, out);
+    out.Field("roots", individual.roots);
     out.EndMap();
   }
   out.EndMap();
@@ -52,7 +39,11 @@ void WriteSlice(const EncodedSlice& slice, ObjectWriter& out) {
     out.Field("universal", std::int64_t{*count});
   } else {
     out.Key("individual");
-    WriteList(std::get<std::vector<std::int32_t>>(slice.pod_counts), out);
+    out.BeginList();
+    for (const std::int32_t each : std::get<std::vector<std::int32_t>>(slice.pod_counts)) {
+      out.Value(std::int64_t{each});
+    }
+    out.EndList();
   }
   out.EndMap();
   out.EndMap();
@@ -88,8 +79,7 @@ void WriteTopologyAssignment(const TopologyAssignment& assignment, const Feature
                              ObjectWriter& out) {
   const EncodedAssignment encoded = EncodeAssignment(assignment, gates);
   out.BeginMap();
-  out.Key("levels");
-  WriteList(encoded.levels, out);
+  out.Field("levels", encoded.levels);
   out.Key("slices");
   out.BeginList();
   for (const EncodedSlice& slice : encoded.slices) WriteSlice(slice, out);

@@ -181,7 +181,11 @@ std::string AtlasTable(const AtlasReport& report, const NamesByFlavor& names,
                        const TextStyle& style) {
   std::vector<TableRow> rows;
   for (const AtlasEntry& entry : report.entries) {
-    rows.push_back(RowOf(report.atlas, entry, names));
+    TableRow& row = rows.emplace_back(RowOf(report.atlas, entry, names));
+    if (!entry.row) continue;
+    for (const std::string& text : entry.not_honoured) {
+      row.back().lines.push_back("not as asked: " + text);
+    }
   }
   return RenderTable({"WORKLOAD", "PRIORITY", "FLAVOR", "WITHIN", "NOW", "LOWER", "NEVER", "GO",
                       "WHERE; MORE DOMAINS"},
@@ -297,6 +301,9 @@ void WriteAtlas(const AtlasReport& report, ObjectWriter& out) {
       out.Field("row", static_cast<std::int64_t>(*entry.row));
       WriteStep(atlas, row.anywhere, out);
       if (row.level) WriteDomains(atlas, row, entry, out);
+      if (!entry.not_honoured.empty()) {
+        out.Field("notHonoured", entry.not_honoured);
+      }
     } else {
       out.Field("fits", std::string_view("never"));
       out.Field("reason", std::string_view(entry.reason));

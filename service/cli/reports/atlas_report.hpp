@@ -23,6 +23,7 @@ struct AtlasEntry {
   std::string flavors;
   std::optional<std::size_t> row = {};  // of the atlas; nullopt: nothing was asked
   std::string reason = {};              // why nothing was asked
+  std::vector<std::string> not_honoured = {};
 };
 
 struct AtlasReport {
@@ -30,7 +31,7 @@ struct AtlasReport {
   std::vector<AtlasEntry> entries;  // in queue order, the flavors of a workload in that of trying
 };
 
-// What there is of the domains of a row, by step.
+// The numbers of domains of a row, by step.
 struct StepCounts {
   // Counts the domains whose step is given, by step; the last is that of `never`.
   StepCounts(const NamedAtlas& atlas, const NamedAtlas::Row& row);

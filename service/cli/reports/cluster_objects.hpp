@@ -6,7 +6,7 @@
 
 namespace espalier {
 
-// Writes one object with all fields that the readers look at, as do the functions below.
+// Writes an object with the fields that generated clusters have, as do the functions below.
 void WriteObject(const Node& node, ObjectWriter& out);
 void WriteObject(const Topology& topology, ObjectWriter& out);
 void WriteObject(const ResourceFlavor& flavor, ObjectWriter& out);  // name and topology only

@@ -53,7 +53,7 @@ Color OutcomeColor(DecisionStatus status) {
   return bad ? Color::kBad : Color::kGood;
 }
 
-// Where the pods of one pod set go.
+// Returns lines that tell where the pods of one pod set go.
 std::vector<std::string> PodSetLines(const PodSetAssignment& assignment,
                                      const NamesByFlavor& names) {
   std::vector<std::string> flavors;
@@ -85,16 +85,16 @@ std::vector<std::int64_t> PodsWaitedFor(const Workload& workload) {
     for (const PodSet& pod_set : workload.pod_sets) pods.push_back(pod_set.count);
     return pods;
   }
-  const std::int64_t copies =
-      tree.replica_mode == ReplicaMode::kReplicatedGangs ? tree.replicas.value_or(1) : 1;
+  const std::int64_t copies = CopiesOfGang(tree);
   for (const GangGroup& gang : tree.gang_groups) {
-    for (const PodCounts& counts : PodCountsOf(tree, gang))
+    for (const PodCounts& counts : PodCountsOf(tree, gang)) {
       pods.push_back(copies * counts.required);
+    }
   }
   return pods;
 }
 
-// Whether pods or gangs that need no others were left without a place.
+// Returns whether pods or gangs that need no others were left without a place.
 bool LeavesPodsBehind(const Workload& workload) {
   if (workload.tree == nullptr || !workload.admission) return false;
   const std::vector<std::int64_t> wanted = PodsWaitedFor(workload);
@@ -172,10 +172,7 @@ void WriteDecision(const Decision& decision, const WorkloadsByKey& workloads, Ob
   if (!decision.reason.empty()) out.Field("reason", std::string_view(decision.reason));
   const Workload& workload = *workloads.at(decision.workload);
   if (decision.status != DecisionStatus::kAssumed || workload.not_honoured.empty()) return;
-  out.Key("notHonoured");
-  out.BeginList();
-  for (const std::string& text : workload.not_honoured) out.Value(std::string_view(text));
-  out.EndList();
+  out.Field("notHonoured", workload.not_honoured);
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ std::vector<std::string> DomainLines(const TopologyAssignment& assignment,
                                      const TopologyNames& names, Detail detail, std::size_t limit) {
   const bool hosts = names.leaves_are_hosts();
   const bool name_hosts = hosts && (detail == Detail::kFull || names.levels().size() == 1);
-  // How many of the finest levels a line sums up.
+  // The number of finest levels that a line sums up.
   const std::size_t folded = hosts && !name_hosts ? 2 : 1;
 
   std::vector<Group> groups;

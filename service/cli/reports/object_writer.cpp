@@ -54,7 +54,7 @@ class JsonWriter final : public ObjectWriter {
     text_ += bracket;
     empty_ = false;
   }
-  // What stands between the last token and the next one.
+  // Writes what stands between the last token and the next one.
   void Separate() {
     if (after_key_) {
       after_key_ = false;

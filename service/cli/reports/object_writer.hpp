@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,12 @@ class ObjectWriter {
   virtual void Value(std::string_view text) = 0;
   virtual void Value(std::int64_t number) = 0;
   virtual void Flag(bool value) = 0;  // true or false
+  // Writes a list of texts.
+  void Value(std::span<const std::string> texts) {
+    BeginList();
+    for (const std::string& text : texts) Value(std::string_view(text));
+    EndList();
+  }
 
   // Returns what was written, with a newline at the end.
   virtual std::string Finish() = 0;

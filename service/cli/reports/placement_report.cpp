@@ -14,7 +14,7 @@ namespace espalier {
 Outcome OutcomeOf(const PlannedWorkload& workload, const WorkloadAnswer& answer) {
   if (std::holds_alternative<NothingToPlace>(workload.plan)) return Outcome::kNothingToPlace;
   if (std::holds_alternative<RefusedWorkload>(workload.plan)) return Outcome::kNotPlaced;
-  return answer.FirstFailure() == nullptr ? Outcome::kPlaced : Outcome::kNotPlaced;
+  return Fits(answer) ? Outcome::kPlaced : Outcome::kNotPlaced;
 }
 
 std::string ReasonOf(const PlannedWorkload& workload, const WorkloadAnswer& answer) {
@@ -72,7 +72,7 @@ std::string GuessText(const PlannedWorkload& workload) {
 
 std::vector<std::int64_t> LostPodsOf(const WorkloadRequest& request, const WorkloadAnswer& answer) {
   std::vector<std::int64_t> lost(request.pod_sets.size());
-  if (answer.FirstFailure() != nullptr) return lost;
+  if (!Fits(answer)) return lost;
   const auto answers = ByName(answer.pod_sets);
   for (std::size_t p = 0; p < lost.size(); ++p) {
     const PodSetRequest& pod_set = request.pod_sets[p];
@@ -107,8 +107,8 @@ std::vector<std::string> IgnoredConstraints(const PlacementReport& report) {
   return notes;
 }
 
-// Whether something is not placed that needs nothing else of its workload: pods of which none is
-// required, or a whole gang, as each replica is one (R25.3).
+// Returns, for a tree placed in part, whether something is not placed that needs nothing else of
+// its workload: pods of which none is required, or a whole gang, as each replica is one (R25.3).
 bool LeavesBehind(const PlacedTree& tree) {
   const NestedGroup& root = tree.request.root;
   return !RequiresPods(root) ||

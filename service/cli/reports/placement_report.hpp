@@ -31,9 +31,9 @@ struct PlacementReport {
   std::span<const PlannedWorkload> workloads;  // in queue order
   std::span<const WorkloadAnswer> answers;     // one per workload; empty when nothing was requested
   std::string nodes;  // lines on how many nodes take part, without a final newline
-  // By workload, whether one that was not placed would fit on empty nodes; or empty.
+  // Verdicts by workload: whether one that was not placed would fit on empty nodes. Or empty.
   std::span<const std::optional<NestedStatus>> verdicts = {};
-  // By workload, the answers on the other flavors that its queue tries; or empty.
+  // Answers by workload on the other flavors that its queue tries. Or empty.
   std::span<const std::vector<WorkloadAnswer>> other_answers = {};
 
   // Returns the request and answer of a workload that was placed as a tree; nullopt for others.

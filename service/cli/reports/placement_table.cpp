@@ -59,7 +59,8 @@ class Rows {
   }
 
  private:
-  // What stands below the reason, and below a place where the queue tries several flavors.
+  // Returns the lines below the reason, or below a place with fewer pods or on one of several
+  // flavors.
   std::vector<std::string> MoreLines(std::size_t index) const {
     const PlannedWorkload& planned = report_.workloads[index];
     const auto* request = std::get_if<WorkloadRequest>(&planned.plan);

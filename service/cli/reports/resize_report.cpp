@@ -85,10 +85,7 @@ void WriteDomains(const std::vector<TopologyDomainAssignment>& domains, ObjectWr
   out.BeginList();
   for (const TopologyDomainAssignment& domain : domains) {
     out.BeginMap();
-    out.Key("values");
-    out.BeginList();
-    for (const std::string& value : domain.values) out.Value(std::string_view(value));
-    out.EndList();
+    out.Field("values", domain.values);
     out.Field("count", std::int64_t{domain.count});
     out.EndMap();
   }
@@ -154,7 +151,7 @@ void WriteSlice(const PlannedSlice& slice, ObjectWriter& out) {
   out.EndMap();
 }
 
-// What is written to the workload itself: its annotations and conditions afterwards.
+// Writes what the workload itself gets: its annotations and conditions afterwards.
 void WriteAfter(const Workload& workload, ObjectWriter& out) {
   out.BeginMap();
   out.Key("annotations");
@@ -242,10 +239,7 @@ std::string ResizeObject(const ResizePlan& plan, ObjectWriter& out) {
   out.Key("usage");
   WriteUsage(plan.usage, out);
   out.Field("reason", std::string_view(plan.reason));
-  out.Key("notes");
-  out.BeginList();
-  for (const std::string& note : plan.notes) out.Value(std::string_view(note));
-  out.EndList();
+  out.Field("notes", plan.notes);
   out.EndMap();
   return out.Finish();
 }

@@ -33,7 +33,7 @@ std::string DurationText(std::int64_t milliseconds) {
   return fmt::format("{}d {}h", seconds / kDay, seconds % kDay / kHour);
 }
 
-// In UTC, as Kubernetes writes times.
+// Returns a time, given in milliseconds since 1970, in UTC as Kubernetes writes it.
 std::string TimeText(std::int64_t milliseconds) {
   const std::time_t seconds = milliseconds / kMillisecondsOfSecond;
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
@@ -213,7 +213,7 @@ void WriteState(const v1::StateStatus& state, std::int64_t now_ms, ObjectWriter&
   out.Field("name", std::string_view(state.state_name()));
   out.Key("loaded");
   out.Flag(IsLoaded(state));
-  // As text: numbers of 64 bits are not kept by all who read JSON.
+  // The epoch is a text, because not all who read JSON keep numbers of 64 bits.
   out.Field("epoch", std::string_view(fmt::format("{:016x}", state.state().epoch())));
   out.Field("generation", static_cast<std::int64_t>(state.state().generation()));
   if (state.has_checksum()) out.Field("checksum", std::string_view(ChecksumText(state)));

@@ -10,14 +10,14 @@
 
 namespace espalier {
 
-// What one server answered.
+// The answers of one server.
 struct ServerReport {
   std::string address;
   v1::ServerInfoResponse info;
   v1::ServerStatusResponse status;
 };
 
-// What a server must have to count as serving.
+// The conditions under which a server counts as serving.
 struct ServingRule {
   std::optional<std::string> state;       // that has to be loaded; absent: any, and none too old
   std::optional<double> max_age_seconds;  // of a state since its last change; absent: any

@@ -6,22 +6,15 @@
 namespace espalier {
 namespace {
 
-void WriteList(std::string_view key, const std::vector<std::string>& texts, ObjectWriter& out) {
-  out.Key(key);
-  out.BeginList();
-  for (const std::string& text : texts) out.Value(std::string_view(text));
-  out.EndList();
-}
-
 void WriteAssignment(const TopologyAssignment& assignment, ObjectWriter& out) {
   out.Key("assignment");
   out.BeginMap();
-  WriteList("levels", assignment.levels, out);
+  out.Field("levels", assignment.levels);
   out.Key("domains");
   out.BeginList();
   for (const TopologyDomainAssignment& domain : assignment.domains) {
     out.BeginMap();
-    WriteList("values", domain.values, out);
+    out.Field("values", domain.values);
     out.Field("count", std::int64_t{domain.count});
     out.EndMap();
   }
@@ -111,7 +104,7 @@ void WriteTree(const PlacedTree& tree, ObjectWriter& out) {
     out.Field("status", Name(group.status));
     if (group.level) {
       out.Field("level", std::string_view(*group.level));
-      WriteList("domain", group.values, out);
+      out.Field("domain", group.values);
     }
     if (group.assignment) WriteAssignment(*group.assignment, out);
     out.EndMap();

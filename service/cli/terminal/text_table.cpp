@@ -43,7 +43,7 @@ std::string Shortened(const std::string& text, std::size_t width) {
   return text.substr(0, BytesOf(text, width - 1)) + kMore;
 }
 
-// Where the columns go.
+// The widths of the columns, and the place of the last one.
 struct Layout {
   Widths widths;          // of all columns but the last
   std::size_t room = 0;   // of the last one; 0: no limit

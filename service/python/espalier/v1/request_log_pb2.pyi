@@ -22,7 +22,7 @@ class RequestLogFile(_message.Message):
     def __init__(self, run: _Optional[str] = ..., number: _Optional[int] = ..., version: _Optional[str] = ..., commit: _Optional[str] = ..., feature_gates: _Optional[str] = ...) -> None: ...
 
 class RequestLogPiece(_message.Message):
-    __slots__ = ("call", "method", "time_ns", "kind", "code", "message", "details", "restores", "kept")
+    __slots__ = ("call", "method", "time_ns", "kind", "code", "message", "details", "position", "kept")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         KIND_UNSPECIFIED: _ClassVar[RequestLogPiece.Kind]
@@ -40,7 +40,7 @@ class RequestLogPiece(_message.Message):
     CODE_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     DETAILS_FIELD_NUMBER: _ClassVar[int]
-    RESTORES_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
     KEPT_FIELD_NUMBER: _ClassVar[int]
     call: int
     method: str
@@ -49,9 +49,9 @@ class RequestLogPiece(_message.Message):
     code: int
     message: str
     details: bytes
-    restores: _types_pb2.StatePosition
+    position: _types_pb2.StatePosition
     kept: KeptStateEnd
-    def __init__(self, call: _Optional[int] = ..., method: _Optional[str] = ..., time_ns: _Optional[int] = ..., kind: _Optional[_Union[RequestLogPiece.Kind, str]] = ..., code: _Optional[int] = ..., message: _Optional[str] = ..., details: _Optional[bytes] = ..., restores: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., kept: _Optional[_Union[KeptStateEnd, _Mapping]] = ...) -> None: ...
+    def __init__(self, call: _Optional[int] = ..., method: _Optional[str] = ..., time_ns: _Optional[int] = ..., kind: _Optional[_Union[RequestLogPiece.Kind, str]] = ..., code: _Optional[int] = ..., message: _Optional[str] = ..., details: _Optional[bytes] = ..., position: _Optional[_Union[_types_pb2.StatePosition, _Mapping]] = ..., kept: _Optional[_Union[KeptStateEnd, _Mapping]] = ...) -> None: ...
 
 class KeptStateEnd(_message.Message):
     __slots__ = ("checksum", "changed_ns")

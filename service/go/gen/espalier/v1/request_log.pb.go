@@ -159,7 +159,7 @@ func (x *RequestLogFile) GetFeatureGates() string {
 // has no end was under way when the server ended.
 type RequestLogPiece struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
-	Call   int64                  `protobuf:"varint,1,opt,name=call,proto3" json:"call,omitempty"`                   // number in the run, from 1; below 0: a load that the log made
+	Call   int64                  `protobuf:"varint,1,opt,name=call,proto3" json:"call,omitempty"`                   // number in the run, from 1; below 0: no client's, see `position`
 	Method string                 `protobuf:"bytes,2,opt,name=method,proto3" json:"method,omitempty"`                // espalier.v1.Placement/Place
 	TimeNs int64                  `protobuf:"varint,3,opt,name=time_ns,json=timeNs,proto3" json:"time_ns,omitempty"` // nanoseconds since 1970
 	Kind   RequestLogPiece_Kind   `protobuf:"varint,4,opt,name=kind,proto3,enum=espalier.v1.RequestLogPiece_Kind" json:"kind,omitempty"`
@@ -167,8 +167,11 @@ type RequestLogPiece struct {
 	Code    int32  `protobuf:"varint,5,opt,name=code,proto3" json:"code,omitempty"`
 	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
 	Details []byte `protobuf:"bytes,7,opt,name=details,proto3" json:"details,omitempty"`
-	// Of a load that no client sent: the state as it was at this position when the file was begun.
-	Restores *StatePosition `protobuf:"bytes,8,opt,name=restores,proto3" json:"restores,omitempty"`
+	// Of what no client sent, the position of the state that it is about. LoadState: the state as it was
+	// when the file was begun, in as many requests as chunks. ListHolds: the holds of such a state, in
+	// requests that are each a ListHoldsResponse. ReleaseHolds: holds whose time had come; the position
+	// is the one that their end led to.
+	Position *StatePosition `protobuf:"bytes,8,opt,name=position,proto3" json:"position,omitempty"`
 	// Of the end of a state that --state-dir keeps, which is a load that no client sent.
 	Kept          *KeptStateEnd `protobuf:"bytes,9,opt,name=kept,proto3" json:"kept,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -254,9 +257,9 @@ func (x *RequestLogPiece) GetDetails() []byte {
 	return nil
 }
 
-func (x *RequestLogPiece) GetRestores() *StatePosition {
+func (x *RequestLogPiece) GetPosition() *StatePosition {
 	if x != nil {
-		return x.Restores
+		return x.Position
 	}
 	return nil
 }
@@ -341,7 +344,7 @@ const file_espalier_v1_request_log_proto_rawDesc = "" +
 	"\x04code\x18\x05 \x01(\x05R\x04code\x12\x18\n" +
 	"\amessage\x18\x06 \x01(\tR\amessage\x12\x18\n" +
 	"\adetails\x18\a \x01(\fR\adetails\x126\n" +
-	"\brestores\x18\b \x01(\v2\x1a.espalier.v1.StatePositionR\brestores\x12-\n" +
+	"\bposition\x18\b \x01(\v2\x1a.espalier.v1.StatePositionR\bposition\x12-\n" +
 	"\x04kept\x18\t \x01(\v2\x19.espalier.v1.KeptStateEndR\x04kept\"M\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
@@ -377,7 +380,7 @@ var file_espalier_v1_request_log_proto_goTypes = []any{
 }
 var file_espalier_v1_request_log_proto_depIdxs = []int32{
 	0, // 0: espalier.v1.RequestLogPiece.kind:type_name -> espalier.v1.RequestLogPiece.Kind
-	4, // 1: espalier.v1.RequestLogPiece.restores:type_name -> espalier.v1.StatePosition
+	4, // 1: espalier.v1.RequestLogPiece.position:type_name -> espalier.v1.StatePosition
 	3, // 2: espalier.v1.RequestLogPiece.kept:type_name -> espalier.v1.KeptStateEnd
 	3, // [3:3] is the sub-list for method output_type
 	3, // [3:3] is the sub-list for method input_type
