@@ -1,18 +1,17 @@
 #include "service/client/replay.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <thread>
 
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.h>
-#include <google/protobuf/dynamic_message.h>
 #include <google/protobuf/util/message_differencer.h>
 
 #include "espalier/v1/cluster_state.pb.h"
 #include "espalier/v1/error.pb.h"
 #include "espalier/v1/holds.pb.h"
 #include "host/model/excerpt.hpp"
+#include "service/client/logged_messages.hpp"
 #include "service/client/state_references.hpp"
 #include "service/wire/cluster_state.hpp"
 #include "service/wire/holds.hpp"
@@ -23,81 +22,9 @@ namespace {
 
 using google::protobuf::Message;
 
-constexpr std::string_view kUpdateState = "espalier.v1.ClusterState/UpdateState";
 constexpr std::string_view kUnloadState = "espalier.v1.ClusterState/UnloadState";
-constexpr std::string_view kConfirmHolds = "espalier.v1.Placement/ConfirmHolds";
 constexpr const char* kReadState = "espalier.v1.ClusterState/ReadState";
 constexpr auto kTimeout = std::chrono::minutes(10);
-
-const google::protobuf::MethodDescriptor* FindMethod(const std::string& method) {
-  std::string name = method;
-  std::ranges::replace(name, '/', '.');
-  return google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(name);
-}
-
-// Null: the bytes are none.
-std::unique_ptr<Message> Read(const google::protobuf::Descriptor& type, std::string_view bytes) {
-  std::unique_ptr<Message> message(
-      google::protobuf::MessageFactory::generated_factory()->GetPrototype(&type)->New());
-  if (!message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return nullptr;
-  return message;
-}
-
-// The position in a field of that name; null: there is none.
-const v1::StatePosition* PositionIn(const Message& message, const char* field_name) {
-  const auto* field = message.GetDescriptor()->FindFieldByName(field_name);
-  if (field == nullptr || field->message_type() != v1::StatePosition::descriptor() ||
-      field->is_repeated() || !message.GetReflection()->HasField(message, field)) {
-    return nullptr;
-  }
-  return &static_cast<const v1::StatePosition&>(
-      message.GetReflection()->GetMessage(message, field));
-}
-
-// The state that an answer says its call led to; null: none.
-const v1::StatePosition* Produced(std::string_view method, const Message& answer) {
-  const bool is_change = method == kLoadStateMethod || method == kUpdateState ||
-                         method == kConfirmHolds || method == kReleaseHoldsMethod;
-  return PositionIn(answer, is_change ? "state" : "committed");
-}
-
-// The name of the state that a call is about; empty: the one without a name, or none.
-std::string StateNameOf(const LoggedCall& call) {
-  const auto* method = FindMethod(call.method);
-  if (method == nullptr || call.requests.empty()) return "";
-  const auto* field = method->input_type()->FindFieldByName("state_name");
-  if (field == nullptr) return "";
-  const auto request = Read(*method->input_type(), call.requests.front());
-  return request == nullptr ? "" : request->GetReflection()->GetString(*request, field);
-}
-
-// What the details of a refusal are, if they are of that type.
-template <class Detail>
-std::optional<Detail> DetailIn(const grpc::Status& status) {
-  v1::ErrorStatus details;
-  Detail detail;
-  if (!details.ParseFromString(status.error_details()) || details.details_size() != 1 ||
-      !details.details(0).UnpackTo(&detail)) {
-    return std::nullopt;
-  }
-  return detail;
-}
-
-// The state that a refused call was told is the current one.
-std::optional<v1::StatePosition> CurrentIn(const grpc::Status& status) {
-  if (status.error_code() != grpc::StatusCode::FAILED_PRECONDITION) return std::nullopt;
-  const auto stale = DetailIn<v1::StaleState>(status);
-  return stale ? std::optional(stale->current()) : std::nullopt;
-}
-
-// Makes the id of a hold (NAME@GENERATION) one that began `by` generations later.
-void Shift(std::string& id, std::int64_t by) {
-  const std::size_t number = id.rfind('@') + 1;
-  std::int64_t generation = 0;
-  const auto [end, error] = std::from_chars(id.data() + number, id.data() + id.size(), generation);
-  if (number == 0 || error != std::errc() || end != id.data() + id.size()) return;
-  id.replace(number, std::string::npos, std::to_string(generation + by));
-}
 
 // Forgets of a message what depends on when and from where calls come.
 void ForgetTimes(v1::ListHoldsResponse& answer) {
@@ -186,7 +113,7 @@ Replay::Place Replay::PlaceOf(const LoggedCall& call) const {
   if (!place.repeatable) return place;
   if (call.ended && call.status.ok()) {
     if (call.answers.empty() || !HasPositions(*method->output_type())) return place;
-    const auto answer = Read(*method->output_type(), call.answers.front());
+    const auto answer = ReadMessage(*method->output_type(), call.answers.front());
     if (answer == nullptr) return place;
     if (const v1::StatePosition* produced = Produced(call.method, *answer)) {
       place.produces = {produced->epoch(), produced->generation()};
@@ -198,7 +125,7 @@ Replay::Place Replay::PlaceOf(const LoggedCall& call) const {
   if (const auto current = CurrentIn(call.status)) {
     add(*current);
   } else if (!call.requests.empty() && HasPositions(*method->input_type())) {
-    const auto request = Read(*method->input_type(), call.requests.front());
+    const auto request = ReadMessage(*method->input_type(), call.requests.front());
     if (request != nullptr) ForEachPosition(*request, add);
   }
   return place;
@@ -365,7 +292,7 @@ bool Replay::IsWithoutTheStateBefore(const Place& place) const {
 void Replay::Learn(const LoggedCall& call, const Place& place, const RawAnswer& answer) {
   if (!place.produces || !answer.status.ok() || answer.messages.empty()) return;
   const auto* method = FindMethod(call.method);
-  const auto message = Read(*method->output_type(), answer.messages.front());
+  const auto message = ReadMessage(*method->output_type(), answer.messages.front());
   const v1::StatePosition* there = message ? Produced(call.method, *message) : nullptr;
   if (there == nullptr) return;
   Held& held = held_[place.produces->first];
@@ -429,7 +356,7 @@ Result<void> Replay::RestoreHolds(Held& held) {
   for (const std::string_view bytes : calls_[logged->second].requests) {
     v1::ListHoldsResponse page;
     page.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-    ForEachHoldId(page, [&](std::string& id) { Shift(id, shift); });
+    ForEachHoldId(page, [&](std::string& id) { ShiftHoldId(id, shift); });
     if (auto read = AppendHolds(page, budget, holds); !read) return read;
   }
   const auto there = holds_.add(held.name, std::move(holds));
@@ -472,13 +399,13 @@ std::vector<std::string> Replay::Translated(const LoggedCall& call) const {
   if (!has_ids && !HasPositions(*method->input_type())) return translated;
   const std::int64_t shift = has_ids ? ShiftOf(StateNameOf(call)) : 0;
   for (const std::string_view bytes : call.requests) {
-    const auto message = Read(*method->input_type(), bytes);
+    const auto message = ReadMessage(*method->input_type(), bytes);
     if (message == nullptr) {
       translated.emplace_back(bytes);
       continue;
     }
     ForEachPosition(*message, [this](v1::StatePosition& position) { ToServer(position); });
-    ForEachHoldId(*message, [&](std::string& id) { Shift(id, shift); });
+    ForEachHoldId(*message, [&](std::string& id) { ShiftHoldId(id, shift); });
     translated.push_back(message->SerializeAsString());
   }
   return translated;
@@ -524,7 +451,7 @@ std::string Replay::CompareProblems(const LoggedCall& call, const v1::HoldProble
   auto now = DetailIn<v1::HoldProblems>(answer.status);
   if (!now) return fmt::format("no holds are named any more: {}", StatusText(answer.status));
   const std::int64_t shift = ShiftOf(StateNameOf(call));
-  ForEachHoldId(*now, [&](std::string& id) { Shift(id, -shift); });
+  ForEachHoldId(*now, [&](std::string& id) { ShiftHoldId(id, -shift); });
   return DifferenceOf(logged, *now);
 }
 
@@ -532,8 +459,8 @@ std::string Replay::CompareMessages(const LoggedCall& call, std::string_view log
                                     std::string_view now) const {
   if (logged == now) return "";
   const auto* method = FindMethod(call.method);
-  const auto before = method ? Read(*method->output_type(), logged) : nullptr;
-  const auto after = method ? Read(*method->output_type(), now) : nullptr;
+  const auto before = method ? ReadMessage(*method->output_type(), logged) : nullptr;
+  const auto after = method ? ReadMessage(*method->output_type(), now) : nullptr;
   if (before == nullptr || after == nullptr) return "the answers are different bytes";
   // Nothing is loaded: which epoch that is says nothing.
   const auto forget = [](v1::StatePosition& position) {
@@ -546,7 +473,7 @@ std::string Replay::CompareMessages(const LoggedCall& call, std::string_view log
   ForEachPosition(*before, forget);
   if (HasHoldIds(*method->output_type())) {
     const std::int64_t shift = ShiftOf(StateNameOf(call));
-    ForEachHoldId(*after, [&](std::string& id) { Shift(id, -shift); });
+    ForEachHoldId(*after, [&](std::string& id) { ShiftHoldId(id, -shift); });
   }
   for (Message* message : {before.get(), after.get()}) {
     if (auto* holds = dynamic_cast<v1::ListHoldsResponse*>(message)) ForgetTimes(*holds);
@@ -595,7 +522,7 @@ Result<Replay::State> Replay::ReadState(const Held& held, const Key& key) const 
     page.ParseFromString(message);
     if (page.holds().empty()) continue;
     *page.mutable_state() = state.position;
-    ForEachHoldId(page, [&](std::string& id) { Shift(id, -ShiftOf(held.name)); });
+    ForEachHoldId(page, [&](std::string& id) { ShiftHoldId(id, -ShiftOf(held.name)); });
     state.holds.push_back(page.SerializeAsString());
   }
   return state;

@@ -8,7 +8,7 @@ namespace espalier::chaos::chaos_test {
 namespace {
 
 TEST(Chaos, LosesNothingAndBooksNothingTwice) {
-  const RoundResult result = ChaosRound(1, 3, 4);
+  const RoundResult result = ChaosRound(3, 3, 4);
   EXPECT_THAT(result.problems, testing::IsEmpty());
   EXPECT_TRUE(result.counts.clean());
   // All of it came to pass.
@@ -19,6 +19,10 @@ TEST(Chaos, LosesNothingAndBooksNothingTwice) {
   EXPECT_GT(result.counts.confirms, 0);
   EXPECT_GT(result.counts.commits, 0);
   EXPECT_GT(result.counts.updates, 0);
+  EXPECT_GT(result.counts.stops, 0);
+  EXPECT_GT(result.counts.full_disks, 0);
+  EXPECT_GT(result.counts.certificates, 0);
+  EXPECT_GT(result.counts.half_open, 0);
 }
 
 }  // namespace
