@@ -7,6 +7,7 @@
 #include <istream>
 #include <map>
 #include <optional>
+#include <set>
 #include <streambuf>
 #include <utility>
 
@@ -147,6 +148,8 @@ class TextBuffer : public std::streambuf {
   std::ptrdiff_t most_ahead_ = 0;
 };
 
+constexpr std::string_view kNoMapping =
+    "a merge key (<<) has a value that is neither a mapping nor a list of mappings";
 constexpr std::string_view kEndInQuotes = "illegal EOF in scalar";  // as the parser says it
 
 std::string SyntaxErrorAt(std::string_view text, const YAML::Mark& mark, std::string_view problem) {
@@ -204,7 +207,10 @@ class JsonWriter : public YAML::EventHandler {
                 const std::string& value) override {
     CountEvent(mark);
     last_scalar_ = mark;
-    if (tag == "?") return Scalar(mark, anchor, value, PlainJson(value));
+    if (tag == "?") {
+      if (value == "<<" && IsKey()) return BeginMerge(mark);
+      return Scalar(mark, anchor, value, PlainJson(value));
+    }
     if (tag.starts_with(kStandardTag)) {
       const std::string_view type = std::string_view(tag).substr(kStandardTag.size());
       if (IsOneOf(type, {"int", "float", "bool", "null"})) {
@@ -240,6 +246,9 @@ class JsonWriter : public YAML::EventHandler {
     YAML::anchor_t anchor;
     std::size_t start;  // offset of its text
     YAML::Mark mark;
+    bool merging = false;             // the next value is that of a merge key, and begins at
+    std::size_t merge_start = 0;      // this offset
+    std::vector<std::string> merged;  // values of merge keys
   };
 
   void Fail(const YAML::Mark& mark, std::string_view problem) {
@@ -285,6 +294,7 @@ class JsonWriter : public YAML::EventHandler {
     if (!error_.empty()) return false;
     if (containers_.empty()) return true;
     Container& parent = containers_.back();
+    if (parent.merging) return true;
     if (parent.is_map && !parent.expects_key) {
       json_ += ':';
     } else if (!parent.empty) {
@@ -300,6 +310,7 @@ class JsonWriter : public YAML::EventHandler {
   void EndValue() {
     if (containers_.empty()) return;
     Container& parent = containers_.back();
+    if (parent.merging) return EndMerge(parent);
     parent.empty = false;
     if (parent.is_map) parent.expects_key = !parent.expects_key;
   }
@@ -309,9 +320,7 @@ class JsonWriter : public YAML::EventHandler {
     if (!simdjson::validate_utf8(text)) return Fail(mark, "it is not UTF-8");
     if (!BeginValue(mark, true)) return;
     const std::size_t start = json_.size();
-    const bool is_key = !containers_.empty() && containers_.back().expects_key;
-    if (is_key) {
-      if (text == "<<") return Fail(mark, "merge keys (<<) are not supported");
+    if (IsKey()) {
       AppendJsonString(json_, text);
     } else {
       Append(mark, json);
@@ -322,17 +331,74 @@ class JsonWriter : public YAML::EventHandler {
 
   void Open(const YAML::Mark& mark, YAML::anchor_t anchor, char bracket, bool is_map) {
     if (!BeginValue(mark, false)) return;
-    containers_.push_back({is_map, is_map, true, anchor, json_.size(), mark});
+    containers_.push_back({is_map, is_map, true, anchor, json_.size(), mark, false, 0, {}});
     json_ += bracket;
   }
 
   void Close(char bracket) {
     if (!error_.empty() || containers_.empty()) return;
-    json_ += bracket;
-    const Container closed = containers_.back();
+    const Container closed = std::move(containers_.back());
     containers_.pop_back();
+    if (!closed.merged.empty()) AppendMerged(closed);
+    json_ += bracket;
     Remember(closed.mark, closed.anchor, closed.start);
     EndValue();
+  }
+
+  bool IsKey() const { return !containers_.empty() && containers_.back().expects_key; }
+
+  void BeginMerge(const YAML::Mark& mark) {
+    if (!error_.empty()) return;
+    Container& parent = containers_.back();
+    parent.merging = true;
+    parent.merge_start = json_.size();
+    parent.expects_key = false;
+    last_merge_ = mark;
+  }
+
+  void EndMerge(Container& parent) {
+    parent.merging = false;
+    parent.expects_key = true;
+    parent.merged.push_back(json_.substr(parent.merge_start));
+    json_.resize(parent.merge_start);
+    bytes_of_anchors_ += parent.merged.back().size();
+    const std::string& merged = parent.merged.back();
+    if (!merged.starts_with('{') && !merged.starts_with('[')) Fail(last_merge_, kNoMapping);
+  }
+
+  // Ends a mapping with what it merges: its own keys stay, and of two values of a merge key, or two
+  // such keys, the earlier one does.
+  void AppendMerged(const Container& map) {
+    std::set<std::string> keys;
+    const auto visit = [&](simdjson::ondemand::object object, bool own) {
+      for (auto field : object) {
+        const std::string key(std::string_view(field.unescaped_key()));
+        const std::string_view value = simdjson::to_json_string(field.value());
+        if (!keys.insert(key).second || own) continue;
+        if (!HasRoom(map.mark, key.size() + value.size())) return;
+        if (keys.size() > 1) json_ += ',';
+        AppendJsonString(json_, key);
+        json_ += ':';
+        json_ += value;
+      }
+    };
+    try {
+      simdjson::ondemand::parser parser;
+      const simdjson::padded_string own(json_.substr(map.start) + '}');
+      auto text = parser.iterate(own);
+      visit(text.get_object(), true);
+      for (const std::string& value : map.merged) {
+        const simdjson::padded_string padded(value);
+        auto merged = parser.iterate(padded);
+        if (value.starts_with('{')) {
+          visit(merged.get_object(), false);
+          continue;
+        }
+        for (auto element : merged.get_array()) visit(element.get_object(), false);
+      }
+    } catch (const simdjson::simdjson_error&) {
+      Fail(map.mark, kNoMapping);
+    }
   }
 
   void Remember(const YAML::Mark& mark, YAML::anchor_t anchor, std::size_t start) {
@@ -360,6 +426,7 @@ class JsonWriter : public YAML::EventHandler {
   std::vector<std::string> documents_;
   std::vector<Container> containers_;
   YAML::Mark last_scalar_;
+  YAML::Mark last_merge_;
   std::map<YAML::anchor_t, std::string> anchored_;
 };
 

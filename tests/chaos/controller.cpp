@@ -230,7 +230,7 @@ std::vector<std::string> Controller::AnyHolds(std::size_t most) {
 }
 
 bool Controller::MayHaveEnded(const Arena& arena, const Held& held) {
-  return std::chrono::steady_clock::now() >= held.earliest_end ||
+  return held.given_up || std::chrono::steady_clock::now() >= held.earliest_end ||
          arena.world.MayBeBroken(held.usage, held.asked);
 }
 
@@ -345,6 +345,7 @@ void Controller::Release() {
     }
     if (IsUnknown(reply)) {
       repeated = true;
+      for (const std::string& id : ids) held_.at(id).given_up = true;
       continue;
     }
     if (reply.code() == grpc::FAILED_PRECONDITION) {
@@ -480,6 +481,7 @@ void Controller::AskQuestions() {
 }
 
 void Controller::Vanish() {
+  predecessors_.merge(held_);
   held_.clear();
   lost_.clear();
   client_.reset();
@@ -493,6 +495,7 @@ void Controller::TakeOver() {
   StatePosition position;
   for (const v1::Hold& hold : ListHolds(position)) {
     if (hold.owner() != name_) continue;
+    predecessors_.erase(hold.id());
     Held& held = held_[hold.id()];
     held.id = hold.id();
     held.epoch = position.epoch;
@@ -500,6 +503,11 @@ void Controller::TakeOver() {
     // Neither its usage nor its seconds are known here.
     held.earliest_end = std::chrono::steady_clock::now();
   }
+  // Those that expired, or broke, while nobody looked after them.
+  for (const auto& [id, held] : predecessors_) {
+    arena_.world.EndSometime(held.request.key.ToString(), held.epoch);
+  }
+  predecessors_.clear();
   takes_over_ = false;
   while (!held_.empty()) Release();
   lost_.clear();

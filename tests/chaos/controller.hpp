@@ -54,6 +54,7 @@ struct Held {
   std::vector<FlavorLeafUsage> usage;
   std::int64_t asked = 0;                              // World::Now before it was asked for
   std::chrono::steady_clock::time_point earliest_end;  // by its seconds
+  bool given_up = false;  // its release was asked for, and nobody knows whether it came
 };
 
 // Returns the questions that every controller asks.
@@ -134,6 +135,7 @@ class Controller {
   std::map<std::string, Held> held_;  // by id
   std::vector<Held> lost_;            // with their servers
   bool takes_over_ = false;
+  std::map<std::string, Held> predecessors_;  // holds of a controller that died, by id
 };
 
 }  // namespace espalier::chaos

@@ -190,6 +190,7 @@ Said AskForAll(Controller& checker) {
 void Check(Arena& arena, std::vector<std::unique_ptr<Controller>>& controllers) {
   Tally& tally = arena.tally;
   Controller checker(arena, "checker", 0);
+  for (const auto& controller : controllers) controller->Sync();  // it may not know of a restart
   const Said said = AskForAll(checker);
   tally.Add(&Counts::checks);
 

@@ -198,6 +198,20 @@ void World::EndSometime(const std::string& name, std::uint64_t epoch) {
   if (booking != bookings.end()) booking->second.until = booking->second.from + 1;
 }
 
+std::string World::WhoHas(const Bookings& bookings, const std::string& leaf,
+                          std::uint64_t generation) {
+  std::string text;
+  for (const auto& [name, booking] : bookings) {
+    if (booking.from > generation || booking.until <= generation) continue;
+    if (std::ranges::find(booking.usage, leaf, &FlavorLeafUsage::leaf) == booking.usage.end()) {
+      continue;
+    }
+    text += fmt::format("{}{} from {}", text.empty() ? "" : ", ", name, booking.from);
+    if (booking.until != kOpen) text += fmt::format(" until {}", booking.until);
+  }
+  return text;
+}
+
 void World::CheckBookings(std::uint64_t current, Tally& tally) {
   const std::lock_guard lock(mutex_);
   const Resources capacity = CapacityOfHost();
@@ -226,8 +240,9 @@ void World::CheckBookings(std::uint64_t current, Tally& tally) {
             const Amount* most = capacity.Find(resource);
             if (most == nullptr || amount <= *most || !reported.insert(entry.leaf).second) continue;
             tally.Problem(&Counts::double_booked,
-                          fmt::format("leaf {} of {} had {} of {} {} in use at generation {}",
-                                      entry.leaf, kFlavor, amount, *most, resource, generation));
+                          fmt::format("leaf {} of {} had {} of {} {} in use at generation {}: {}",
+                                      entry.leaf, kFlavor, amount, *most, resource, generation,
+                                      WhoHas(bookings, entry.leaf, generation)));
           }
         }
       }

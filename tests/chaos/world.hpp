@@ -79,6 +79,9 @@ class World {
     std::uint64_t until = 0;  // the first without it
   };
   using Bookings = std::map<std::string, Booking>;
+  // Names the bookings on a leaf in a generation.
+  static std::string WhoHas(const Bookings& bookings, const std::string& leaf,
+                            std::uint64_t generation);
 
   mutable std::mutex mutex_;  // guards all below
   ClusterStateInput fixed_;   // topologies and flavors

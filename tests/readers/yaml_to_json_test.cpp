@@ -55,11 +55,28 @@ TEST(YamlToJson, AliasesRepeatTheirAnchor) {
             R"({"a":{"b":[1]},"c":{"b":[1]},"d":5,"e":5})");
 }
 
+TEST(YamlToJson, MergeKeysAddWhatAMappingHasNot) {
+  EXPECT_EQ(One("a: &x {b: 1, c: 2}\nd:\n  <<: *x\n  c: 3\n"),
+            R"({"a":{"b":1,"c":2},"d":{"c":3,"b":1}})");
+  EXPECT_EQ(One("a: &x {b: 1, c: 2}\nd:\n  c: 3\n  <<: *x\n"),
+            R"({"a":{"b":1,"c":2},"d":{"c":3,"b":1}})");
+  // Of several, the earlier one; a merged mapping has what it merges itself.
+  EXPECT_EQ(One("- &x {b: 1}\n- &y {<<: *x, c: [2]}\n- <<: [{c: 3, \"d\\n\": 4}, *y]\n"),
+            R"([{"b":1},{"c":[2],"b":1},{"c":3,"d\u000a":4,"b":1}])");
+  EXPECT_EQ(One("a:\n  <<: {b: 1}\n  <<: {b: 2, c: 2}\n"), R"({"a":{"b":1,"c":2}})");
+  EXPECT_EQ(One("<<: {}\na: &x {}\nb: {<<: *x}\n"), R"({"a":{},"b":{}})");
+  // Quoted it is a key like any other.
+  EXPECT_EQ(One("\"<<\": 1\n"), R"({"<<":1})");
+}
+
 TEST(YamlToJson, Errors) {
   EXPECT_THAT(One("a: [1, 2\nb: 3"), HasSubstr("line 2"));
   EXPECT_THAT(One("a: &x [*x]"), HasSubstr("line 1, column 8: an alias refers to the value"));
   EXPECT_THAT(One("{? [a] : b}"), HasSubstr("a key is not a plain text"));
-  EXPECT_THAT(One("a: &x {b: 1}\nc:\n  <<: *x\n"), HasSubstr("merge keys (<<) are not supported"));
+  EXPECT_THAT(One("c:\n  <<: 1\n"),
+              HasSubstr("line 2, column 3: a merge key (<<) has a value that"));
+  EXPECT_THAT(One("<<:\n"), HasSubstr("a merge key (<<) has a value that is neither a mapping"));
+  EXPECT_THAT(One("<<: [{a: 1}, 2]\n"), HasSubstr("nor a list of mappings"));
   EXPECT_THAT(One("a: *gone"), HasSubstr("error: "));
   EXPECT_THAT(One("a: 1\nb: \xff\n"), HasSubstr("line 2, column 4: it is not UTF-8"));
   EXPECT_THAT(One("a: 1\n---\n,"), HasSubstr("line 3, column 1: the text is malformed"));
@@ -71,6 +88,14 @@ TEST(YamlToJson, AliasBombsAreBounded) {
     yaml += fmt::format("a{}: &a{} [", i, i);
     for (int k = 0; k < 10; ++k) yaml += fmt::format("*a{}, ", i - 1);
     yaml += "]\n";
+  }
+  EXPECT_THAT(One(yaml), HasSubstr("the aliases make the document too large"));
+}
+
+TEST(YamlToJson, MergeBombsAreBounded) {
+  std::string yaml = "a0: &a0 {x: " + std::string(1000, 'x') + "}\n";
+  for (int i = 1; i < 40; ++i) {
+    yaml += fmt::format("a{}: &a{} {{<<: *a{}, k{}: *a{}}}\n", i, i, i - 1, i, i - 1);
   }
   EXPECT_THAT(One(yaml), HasSubstr("the aliases make the document too large"));
 }
