@@ -24,7 +24,9 @@ class Version(unittest.TestCase):
         self.source.mkdir()
         for name in ["version.txt", ".gitattributes"]:
             shutil.copy(ROOT / name, self.source)
-        (self.source / "CMakeLists.txt").write_text("project(espalier VERSION 0.1.0 LANGUAGES CXX)\n")
+        (self.source / "CMakeLists.txt").write_text(
+            "project(espalier VERSION 0.1.0 LANGUAGES CXX)\n"
+        )
 
     def git(self, *words):
         return subprocess.run(
