@@ -35,7 +35,7 @@ install: build ## Install espalier, manual pages and completion of bash and fish
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; \
 	  *) echo "$(PREFIX)/bin is not on your PATH: export PATH=$(PREFIX)/bin:\$$PATH" ;; esac
 
-dist: build ## Make a release in build/dist: tarball, Debian package, SBOM, checksums
+dist: build ## Make a release in build/dist: tarball, Debian package, bridge, Go module, wheel, SBOMs, checksums
 	@release/dist.sh
 
 IMAGE ?= espalier
