@@ -35,7 +35,7 @@ install: build ## Install espalier, manual pages and completion of bash and fish
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; \
 	  *) echo "$(PREFIX)/bin is not on your PATH: export PATH=$(PREFIX)/bin:\$$PATH" ;; esac
 
-dist: build ## Make a release in build/dist: tarball, Debian package, SBOM, checksums
+dist: build ## Make a release in build/dist: tarball, Debian package, bridge, Go module, wheel, SBOMs, checksums
 	@release/dist.sh
 
 IMAGE ?= espalier
@@ -77,7 +77,7 @@ generate-go: ## Write the generated code of the Go module anew; needs Go and pro
 	@service/go/generate.sh
 
 bridge: ## Build build/espalier-bridge; needs Go, and fetches modules
-	@cd service/go && CGO_ENABLED=0 go build -trimpath -ldflags=-s -o ../../build/espalier-bridge ./cmd/espalier-bridge
+	@release/build_bridge.sh build/espalier-bridge
 
 test-report: setup build/release/build.ninja ## Test --report in a browser; installs Chromium's headless shell (300 MB)
 	@command -v chromium chromium-headless-shell >/dev/null || \

@@ -3,12 +3,13 @@
 # Makes ROOT the content of an image: espalier-bridge, a user, and the licences of the modules that are linked.
 # Needs Go; runs in the root of the repository.
 set -eu
+umask 022
 root=$1
 install -d "$root/etc" "$root/usr/bin" "$root/usr/share/doc/espalier-bridge"
 root=$(cd "$root" && pwd)
 here=$(pwd)
+release/build_bridge.sh "$root/usr/bin/espalier-bridge"
 cd service/go
-CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags=-s -o "$root/usr/bin/espalier-bridge" ./cmd/espalier-bridge
 echo 'espalier:x:65532:65532::/nonexistent:/usr/sbin/nologin' > "$root/etc/passwd"
 echo 'espalier:x:65532:' > "$root/etc/group"
 notices=$root/usr/share/doc/espalier-bridge/NOTICES

@@ -113,7 +113,9 @@ def linked_and_compiled(build, target):
 
 def spdx_license(text):
     """Returns what a machine-readable copyright file declares for `Files: *`, in SPDX's names."""
-    match = re.search(r"^Files:\s*\*\s*$(.*?)^License:[ \t]*(.+?)[ \t]*$", text, re.MULTILINE | re.DOTALL)
+    match = re.search(
+        r"^Files:\s*\*\s*$(.*?)^License:[ \t]*(.+?)[ \t]*$", text, re.MULTILINE | re.DOTALL
+    )
     if not match:
         return "NOASSERTION"
     return SPDX_NAMES.get(match.group(2).lower(), "NOASSERTION")
@@ -232,15 +234,22 @@ def components(binary, build):
     return {known[key]: used[key] for key in sorted(used, key=lambda key: known[key].name)}
 
 
-def spdx(found, version, commit, binary, when):
-    """Returns the SBOM as SPDX 2.3."""
+def release_time():
+    """Returns the time that is written into what is made."""
+    return datetime.datetime.fromtimestamp(
+        int(os.environ.get("SOURCE_DATE_EPOCH", "0")), datetime.timezone.utc
+    )
+
+
+def spdx(name, found, version, commit, binary, when):
+    """Returns the SBOM of the program `name`, with the components of `found`, as SPDX 2.3."""
     relations = {SHARED: "DYNAMIC_LINK", STATIC: "STATIC_LINK", HEADERS: "STATIC_LINK"}
     comments = {HEADERS: "its headers are compiled in"}
     digest = hashlib.sha256(binary.read_bytes()).hexdigest()
     packages = [
         {
-            "SPDXID": "SPDXRef-espalier",
-            "name": "espalier",
+            "SPDXID": f"SPDXRef-{name}",
+            "name": name,
             "versionInfo": version,
             "downloadLocation": "NOASSERTION",
             "filesAnalyzed": False,
@@ -256,7 +265,7 @@ def spdx(found, version, commit, binary, when):
         {
             "spdxElementId": "SPDXRef-DOCUMENT",
             "relationshipType": "DESCRIBES",
-            "relatedSpdxElement": "SPDXRef-espalier",
+            "relatedSpdxElement": f"SPDXRef-{name}",
         }
     ]
     for component, hows in found.items():
@@ -285,7 +294,7 @@ def spdx(found, version, commit, binary, when):
         packages.append(package)
         for how in sorted(hows):
             relation = {
-                "spdxElementId": "SPDXRef-espalier",
+                "spdxElementId": f"SPDXRef-{name}",
                 "relationshipType": relations[how],
                 "relatedSpdxElement": identifier,
             }
@@ -296,8 +305,8 @@ def spdx(found, version, commit, binary, when):
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
         "SPDXID": "SPDXRef-DOCUMENT",
-        "name": f"espalier-{version}",
-        "documentNamespace": f"https://espalier.dev/spdx/espalier-{version}-{digest[:16]}",
+        "name": f"{name}-{version}",
+        "documentNamespace": f"https://espalier.dev/spdx/{name}-{version}-{digest[:16]}",
         "creationInfo": {
             "created": when.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "creators": ["Tool: espalier-bill-of-materials"],
@@ -363,9 +372,6 @@ def main():
     parser.add_argument("--files", action="store_true", help="print the shared libraries it loads")
     arguments = parser.parse_args()
     binary = arguments.binary or arguments.build / "espalier"
-    when = datetime.datetime.fromtimestamp(
-        int(os.environ.get("SOURCE_DATE_EPOCH", "0")), datetime.timezone.utc
-    )
     first = output_of(binary, "--version").splitlines()[0]
     version, commit = re.fullmatch(r"espalier (\S+) \((.+)\)", first).groups()
     try:
@@ -377,7 +383,10 @@ def main():
             found = components(binary, arguments.build)
             if arguments.spdx:
                 arguments.spdx.write_text(
-                    json.dumps(spdx(found, version, commit, binary, when), indent=2) + "\n"
+                    json.dumps(
+                        spdx("espalier", found, version, commit, binary, release_time()), indent=2
+                    )
+                    + "\n"
                 )
             if arguments.notices:
                 arguments.notices.write_text(notices(found, arguments.shipped))

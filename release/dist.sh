@@ -1,7 +1,8 @@
 #!/bin/bash
 # Makes in build/dist what a release consists of: the sources as a tarball, a Debian package of
-# build/release/espalier, an SBOM and checksums. The same commit gives the same tarball, and the same
-# binary the same package: every time in them is that of the commit.
+# build/release/espalier and its SBOM, the Go module, espalier-bridge, the Python wheel and checksums. What takes
+# Go or Python's build is left out where these are not, with a line that says so. The same commit gives the same
+# bytes, with the same tools, and the same binary the same package: every time in them is that of the commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=build/release out=build/dist
@@ -26,5 +27,7 @@ mkdir -p "$out"
 git -c tar.umask=0022 archive --format=tar --prefix="espalier-$version/" HEAD \
   | gzip -9 --no-name > "$out/espalier-$version.tar.gz"
 release/debian_package.sh "$build" "$out"
+release/dist_go.sh "$out"
+release/python_wheel.sh "$out"
 (cd "$out" && sha256sum -- * > SHA256SUMS)
 ls -l "$out"

@@ -22,6 +22,10 @@ class CheckVersion(unittest.TestCase):
             "CHANGELOG.md",
             "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-01-01\n\n## [1.2.2]\n",
         )
+        self.write("service/python/pyproject.toml", '[project]\nname = "a"\nversion = "1.2.3"\n')
+        self.write("docker/kustomize/base/kustomization.yaml", "  newTag: 1.2.3\n")
+        self.write("docker/kustomize/cuda/kustomization.yaml", "  newTag: 1.2.3-cuda\n")
+        self.write("docs/deployment.md", "https://git.example/a?ref=v1.2.3, `:1.2.3-cuda`")
         self.write("tests/data/wire/released/version", "1.2.3\n")
         self.write(f"tests/data/wire/released/{SCHEMA}", "message A {}")
         self.write(f"proto/{SCHEMA}", "message A {}")
@@ -43,8 +47,25 @@ class CheckVersion(unittest.TestCase):
 
     def test_names_everything_that_is_of_another_version(self):
         self.assertEqual(
-            self.problems("1.2.4"), ["CMakeLists.txt", "CHANGELOG.md", "tests/data/wire/released"]
+            self.problems("1.2.4"),
+            [
+                "CMakeLists.txt",
+                "service/python/pyproject.toml",
+                "docker/kustomize/base/kustomization.yaml",
+                "docker/kustomize/cuda/kustomization.yaml",
+                "docs/deployment.md",
+                "docs/deployment.md",
+                "CHANGELOG.md",
+                "tests/data/wire/released",
+            ],
         )
+
+    def test_finds_every_image_of_the_manifests(self):
+        repository = pathlib.Path(check_version.__file__).resolve().parents[1]
+        files = [file for file, _ in check_version.pinned(repository)]
+        for folder in ("base", "bridge", "cuda"):
+            self.assertIn(f"docker/kustomize/{folder}/kustomization.yaml", files)
+        self.assertEqual(files.count("docs/deployment.md"), 5)
 
     def test_wants_a_section_of_its_own(self):
         self.write("CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n")

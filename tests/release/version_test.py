@@ -24,6 +24,9 @@ class Version(unittest.TestCase):
         self.source.mkdir()
         for name in ["version.txt", ".gitattributes"]:
             shutil.copy(ROOT / name, self.source)
+        (self.source / "CMakeLists.txt").write_text(
+            "project(espalier VERSION 0.1.0 LANGUAGES CXX)\n"
+        )
 
     def git(self, *words):
         return subprocess.run(
@@ -60,7 +63,6 @@ class Version(unittest.TestCase):
                 CMAKE,
                 f"-DOUTPUT={output}",
                 f"-DSOURCE_DIR={source or self.source}",
-                "-DBASE_VERSION=0.1.0",
                 "-P",
                 ROOT / "service/cli/write_build_facts.cmake",
             ],

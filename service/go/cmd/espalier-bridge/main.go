@@ -44,6 +44,10 @@ func main() {
 	if errors.Is(err, flag.ErrHelp) {
 		return
 	}
+	if errors.Is(err, config.ErrVersion) {
+		fmt.Println(versionLine())
+		return
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "espalier-bridge:", err)
 		os.Exit(exitUsage)

@@ -119,8 +119,11 @@ func Default() Config {
 	}
 }
 
+// ErrVersion says that the version was asked for, and nothing else is to be done.
+var ErrVersion = errors.New("the version was asked for")
+
 // Read returns the configuration of a command line. Errors: flag.ErrHelp where help was asked for
-// and printed; what is wrong, naming file, flag or field.
+// and printed; ErrVersion; what is wrong, naming file, flag or field.
 func Read(arguments []string) (Config, error) {
 	c := Default()
 	flags := flag.NewFlagSet("espalier-bridge", flag.ContinueOnError)
@@ -140,8 +143,12 @@ func Read(arguments []string) (Config, error) {
 	flags.StringVar(&c.Shadow.KueueMetrics.URL, "kueue-metrics", c.Shadow.KueueMetrics.URL, "`URL` of Kueue's metrics, for shadow to publish how long its cycles take; empty: none")
 	flags.BoolVar(&c.LeaderElection.Enabled, "leader-elect", c.LeaderElection.Enabled, "let one of several replicas act, by a Lease; always on with gate")
 	flags.StringVar(&c.LeaderElection.Namespace, "leader-elect-namespace", c.LeaderElection.Namespace, "`NAMESPACE` of the Lease; empty: that of the pod")
+	version := flags.Bool("version", false, "print version and commit")
 	if err := flags.Parse(arguments); err != nil {
 		return Config{}, err
+	}
+	if *version {
+		return Config{}, ErrVersion
 	}
 	if flags.NArg() > 0 {
 		return Config{}, fmt.Errorf("argument %q: want flags only", flags.Arg(0))

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,5 +87,11 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 				t.Errorf("%v %q: %q, want %q", c.arguments, c.file, err, want)
 			}
 		}
+	}
+}
+
+func TestTheVersionIsAskedForWhateverElseIsWrong(t *testing.T) {
+	if _, err := Read([]string{"--version", "--modes", "shade"}); !errors.Is(err, ErrVersion) {
+		t.Errorf("%v, want %v", err, ErrVersion)
 	}
 }
