@@ -197,9 +197,12 @@ func (b *bridge) build() error {
 			b.gate.UseGroups(b.groups)
 		}
 	}
-	shown := report.Options{Client: b.client, Links: web.Links, Clock: clock.RealClock{}}
+	shown := report.Options{Client: b.client, Links: web.Links(b.explain != nil), Clock: clock.RealClock{}}
 	if b.explain != nil {
 		shown.Reports = b.explain
+	}
+	if b.gate != nil {
+		shown.Gate = b.gate
 	}
 	if b.clients.Kueue != nil {
 		shown.Workloads = b.cluster.Kueue.Kueue().V1beta2().Workloads().Lister()

@@ -183,7 +183,7 @@ func TestWithoutKueueNodesAndPodsAreMirrored(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if code, body := r.get(t, "/report"); code != http.StatusOK || !strings.Contains(body, `"names":[["a","b"]]`) {
+	if code, body := r.get(t, "/report"); code != http.StatusOK || !strings.Contains(body, `"names":[["a","b"]]`) || !strings.Contains(body, `"name":"team/pod/solo","state":"running"`) {
 		t.Errorf("%d %s", code, body)
 	}
 	lease, err := client.CoordinationV1().Leases("espalier").Get(t.Context(), "espalier-bridge", metav1.GetOptions{})

@@ -288,7 +288,7 @@ func (e *Explainer) withTopology(queue *kueue.ClusterQueue) (flavors []string, a
 var order = []espalier.Verdict{espalier.Fits, espalier.NotNow, espalier.Undecided, espalier.Never}
 
 // Best returns the flavor that a report is about, or nil where none was asked about.
-func (r *Report) Best() *OfFlavor {
+func (r Report) Best() *OfFlavor {
 	var best *OfFlavor
 	for i := range r.Flavors {
 		if best == nil || slices.Index(order, r.Flavors[i].Verdict) < slices.Index(order, best.Verdict) {
@@ -307,7 +307,7 @@ var sentences = map[espalier.Verdict]string{
 }
 
 // Sentence says what the verdict means and of which flavor it is, or why nothing was asked.
-func (r *Report) Sentence() string {
+func (r Report) Sentence() string {
 	best := r.Best()
 	if best == nil {
 		return r.Message

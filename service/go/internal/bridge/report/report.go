@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +18,7 @@ import (
 
 	"espalier.dev/espalier"
 	"espalier.dev/espalier/internal/bridge/explain"
+	"espalier.dev/espalier/internal/bridge/gate"
 )
 
 // Reports tells why workloads wait.
@@ -24,11 +27,18 @@ type Reports interface {
 	Rounds() uint64
 }
 
+// Gate tells of gangs of pods that it places.
+type Gate interface {
+	Gangs() []gate.Gang
+	Rounds() uint64
+}
+
 // Options are what a report is of.
 type Options struct {
 	Client    *espalier.Client
 	Workloads listers.WorkloadLister // nil: the cluster has no Kueue
 	Reports   Reports                // nil: workloads are not explained
+	Gate      Gate                   // nil: pods are not placed
 	Links     [][2]string            // texts and addresses of other pages
 	Clock     clock.PassiveClock
 }
@@ -90,8 +100,24 @@ func (l *Live) Document(ctx context.Context, about, remark string) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
+	document = visible(document)
 	document[len(document)-1] = ','
 	return append(document, m.body[1:]...), nil
+}
+
+// visible returns JSON in whose texts what nobody sees, or turns text around, stands as \xHH, as in all reports.
+func visible(document []byte) []byte {
+	seen := make([]byte, 0, len(document))
+	for _, r := range string(document) {
+		if r < utf8.RuneSelf || unicode.IsPrint(r) {
+			seen = utf8.AppendRune(seen, r)
+			continue
+		}
+		for _, b := range []byte(string(r)) {
+			seen = fmt.Appendf(seen, `\\x%02x`, b)
+		}
+	}
+	return seen
 }
 
 // current returns the report of the state that is current.
@@ -100,6 +126,9 @@ func (l *Live) current(ctx context.Context) (made, error) {
 	v := version{changed: l.changed.Load()}
 	if l.options.Reports != nil {
 		v.rounds = l.options.Reports.Rounds()
+	}
+	if l.options.Gate != nil {
+		v.rounds += l.options.Gate.Rounds() // both only grow
 	}
 	summary, err := l.options.Client.Summary(ctx)
 	if err != nil {
@@ -120,8 +149,14 @@ func (l *Live) current(ctx context.Context) (made, error) {
 		}
 	}
 	trees := c.plantAll()
+	gangs := c.gangs(trees, workloads, l.options.Reports)
+	if l.options.Gate != nil {
+		gangs = append(gangs, c.gangsOfPods(trees, l.options.Gate.Gangs())...)
+	}
 	l.made = made{version: v, facts: c.facts(trees)}
-	l.made.body, err = json.Marshal(body(trees, c.gangs(trees, workloads, l.options.Reports)))
+	if l.made.body, err = json.Marshal(body(trees, gangs)); err == nil {
+		l.made.body = visible(l.made.body)
+	}
 	return l.made, err
 }
 
@@ -129,7 +164,7 @@ func (l *Live) current(ctx context.Context) (made, error) {
 func (c *contents) facts(trees []*tree) string {
 	part := map[string]struct{}{}
 	for _, t := range trees {
-		for _, name := range t.nodes {
+		for name := range t.nodes {
 			part[name] = struct{}{}
 		}
 	}

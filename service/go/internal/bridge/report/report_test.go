@@ -26,8 +26,10 @@ import (
 
 	"espalier.dev/espalier"
 	"espalier.dev/espalier/internal/bridge/explain"
+	"espalier.dev/espalier/internal/bridge/gate"
 	"espalier.dev/espalier/internal/bridge/report"
 	"espalier.dev/espalier/internal/reportpage"
+	"espalier.dev/espalier/internal/resources"
 	"espalier.dev/espalier/internal/servertest"
 )
 
@@ -39,7 +41,13 @@ type fixture struct {
 	mirror    *espalier.Mirror
 	workloads cache.Indexer
 	reports   reports
+	gate      pods
 }
+
+type pods []gate.Gang
+
+func (p *pods) Gangs() []gate.Gang { return *p }
+func (p *pods) Rounds() uint64     { return uint64(len(*p)) }
 
 type reports struct {
 	of     map[types.NamespacedName]explain.Report
@@ -67,7 +75,7 @@ func show(t *testing.T, objects ...any) *fixture {
 	}
 	go func() { _ = f.mirror.Run(t.Context()) }()
 	f.Live = report.New(report.Options{
-		Client: client, Workloads: listers.NewWorkloadLister(f.workloads), Reports: &f.reports,
+		Client: client, Workloads: listers.NewWorkloadLister(f.workloads), Reports: &f.reports, Gate: &f.gate,
 		Links: [][2]string{{"Waiting", "/workloads"}},
 		Clock: clocktesting.NewFakePassiveClock(time.Date(2026, 11, 27, 20, 41, 4, 0, time.UTC)),
 	})
@@ -259,6 +267,33 @@ func TestItIsMadeAnewOnlyWhereSomethingChanged(t *testing.T) {
 	}
 }
 
+func TestGangsOfPodsAreWhereTheStateHasThem(t *testing.T) {
+	f := show(t, append(topology(), host("a", "r1"), host("b", "r2"), pod("p0", "a", "3"), pod("p1", "a", "3"))...)
+	of := func(nodes ...string) (pods []gate.Pod) {
+		for _, node := range nodes {
+			pods = append(pods, gate.Pod{Node: node, Requests: resources.Amounts{gpu: 3}, Topology: &kueue.PodSetTopologyRequest{Preferred: ptr.To("rack")}})
+		}
+		return pods
+	}
+	f.gate = pods{
+		{Key: types.NamespacedName{Namespace: "team", Name: "placed"}, Priority: 5, Pods: of("a", "a")},
+		{Key: types.NamespacedName{Namespace: "team", Name: "early"}, Pods: of("b")}, // the state does not have it yet
+		{Key: types.NamespacedName{Namespace: "team", Name: "late"}, Pods: of("", ""), Reason: "2 of 3 pods are there"},
+	}
+	got := f.document("", "")
+	set := report.PodSet{Name: "pods", Requested: "preferred rack", Pods: 2, Each: 3, Leaves: []int64{}}
+	placed, early := set, set
+	placed.Lines, placed.Leaves, early.Pods = []string{"r1/a: 1 host x 2"}, []int64{0, 2}, 1
+	want := []report.Gang{
+		{Name: "team/placed", State: "running", Status: "has its nodes", Priority: "5", PodSets: []report.PodSet{placed}},
+		{Name: "team/early", State: "running", Status: "has its nodes", Priority: "0", PodSets: []report.PodSet{early}},
+		{Name: "team/late", State: "waiting", Status: "waits", Priority: "0", PodSets: []report.PodSet{set}, Reasons: []string{"2 of 3 pods are there"}},
+	}
+	if !reflect.DeepEqual(got.Gangs, want) || len(got.Flavors[0].Others) != 0 {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+}
+
 func TestNoNameEndsTheElement(t *testing.T) {
 	evil := "</script><script>alert(1)</script><!--\u2028\"\\"
 	f := show(t, append(topology(), host("a", "r1"), gang("evil", 1))...)
@@ -271,6 +306,15 @@ func TestNoNameEndsTheElement(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	if got := parse(t, text); got.About != evil || got.Gangs[0].Queue != evil {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWhatNobodySeesIsShown(t *testing.T) {
+	f := show(t, append(topology(), host("a", "r1"))...)
+	f.gate = pods{{Key: types.NamespacedName{Namespace: "team", Name: "Z\u00fcrich-\u202egnorw"}}}
+	got := f.document("\u202e", "")
+	if got.Gangs[0].Name != "team/Z\u00fcrich-\\xe2\\x80\\xaegnorw" || got.About != "\\xe2\\x80\\xae" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -20,7 +20,7 @@ type tree struct {
 	leaves   map[string]int
 	capacity []resources.Amounts // by leaf
 	used     []resources.Amounts // by leaf, by whomever
-	nodes    []string            // that take part
+	nodes    map[string]string   // that take part, with the leaf that each is on
 }
 
 // isOf returns whether a node is of a flavor: in service, with its labels and those of all levels. A
@@ -45,7 +45,7 @@ func (f *flavor) isOf(n *node, levels []string) bool {
 // plant returns the tree of a flavor.
 func (c *contents) plant(f *flavor) *tree {
 	levels := c.topologies[f.topology]
-	t := &tree{name: f.name, levels: namesOf(levels), leaves: map[string]int{}}
+	t := &tree{name: f.name, levels: namesOf(levels), leaves: map[string]int{}, nodes: map[string]string{}}
 	hosts := t.hosts()
 	type place struct {
 		id   string
@@ -58,7 +58,6 @@ func (c *contents) plant(f *flavor) *tree {
 		if !f.isOf(n, levels) {
 			continue
 		}
-		t.nodes = append(t.nodes, n.name)
 		p := place{node: n}
 		for _, level := range levels {
 			p.path = append(p.path, n.labels[level])
@@ -67,6 +66,7 @@ func (c *contents) plant(f *flavor) *tree {
 		if hosts {
 			p.id = p.path[len(p.path)-1]
 		}
+		t.nodes[n.name] = p.id
 		places = append(places, p)
 	}
 	// Nodes of one hostname are one leaf, on the path of the one whose name is first.

@@ -48,8 +48,14 @@ type Report interface {
 	Document(ctx context.Context, about, remark string) ([]byte, error)
 }
 
-// Links are the texts and addresses that the report page shows. The empty address is its own.
-var Links = [][2]string{{"Reload", ""}, {"Waiting workloads", "/workloads"}, {"Topology", "/topology"}, {"Capacity", "/capacity"}}
+// Links returns the texts and addresses that the report page shows. The empty address is its own.
+func Links(explained bool) [][2]string {
+	links := [][2]string{{"Reload", ""}}
+	if explained {
+		links = append(links, [2]string{"Waiting workloads", "/workloads"})
+	}
+	return append(links, [2]string{"Topology", "/topology"}, [2]string{"Capacity", "/capacity"})
+}
 
 // Options are what the pages are about.
 type Options struct {
@@ -290,7 +296,7 @@ td.n,th.n{text-align:right}nav a{margin-right:1em}
 {{range .}}<tr><td><a href="/workloads/{{.Namespace}}/{{.Name}}">{{.Namespace}}/{{.Name}}</a></td><td>{{.ClusterQueue}}</td><td>{{.Verdict}}</td><td>{{.Message}}</td></tr>
 {{end}}</table>{{end}}
 {{define "workload"}}{{template "head"}}<h1>{{.Namespace}}/{{.Name}}</h1>
-<p>{{.Message}}</p><p><a href="/?about={{.Namespace}}/{{.Name}}">Where that is in the cluster</a></p><p>Queue {{.Queue}}, ClusterQueue {{.ClusterQueue}}; asked {{.At.Format "2006-01-02 15:04:05 MST"}}</p>
+<p>{{.Sentence}}</p><p><a href="/?about={{.Namespace}}/{{.Name}}">Where that is in the cluster</a></p><p>Queue {{.Queue}}, ClusterQueue {{.ClusterQueue}}; asked {{.At.Format "2006-01-02 15:04:05 MST"}}</p>
 {{range .Flavors}}<h2>Flavor {{.Flavor}}: {{.Verdict}}</h2><p>{{.Reason}}</p>
 {{with .Nearest}}<p>Nearest: {{if .Level}}{{.Level}} {{join .Values "/"}}{{else}}the whole flavor{{end}} holds {{.Fit}} of {{.Pods}} pods{{if .Binding}}; short: {{join .Binding ", "}}{{end}}</p>
 {{if .RuledOut}}<ul>{{range .RuledOut}}<li>{{.}}</li>{{end}}</ul>{{end}}{{end}}

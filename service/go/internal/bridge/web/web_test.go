@@ -64,7 +64,7 @@ func handler(t *testing.T, of web.Reports, ready error) http.Handler {
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "some_figure"}))
-	live := report.New(report.Options{Client: client, Links: web.Links, Clock: clock.RealClock{}})
+	live := report.New(report.Options{Client: client, Links: web.Links(of != nil), Clock: clock.RealClock{}})
 	return web.New(web.Options{Server: client, Reports: of, Report: live, Ready: func() error { return ready }, Metrics: registry})
 }
 
@@ -145,6 +145,9 @@ func TestTheReportIsOnePageWithNothingFromElsewhere(t *testing.T) {
 	data := page[len(reportpage.Before) : len(page)-len(reportpage.Behind)]
 	if strings.Contains(data, "<") || !strings.Contains(data, "The state is not that of the cluster at the moment: ") {
 		t.Errorf("%.500s", data)
+	}
+	if strings.Contains(data, "/workloads") {
+		t.Error("it links to what is not there")
 	}
 	for _, text := range []string{"<!-- ", "src=", "<link", "@import", "url("} {
 		if strings.Contains(reportpage.Before+reportpage.Behind, text) {
