@@ -310,6 +310,23 @@ func TestNoNameEndsTheElement(t *testing.T) {
 	}
 }
 
+func TestHoldsAreInUseByOthers(t *testing.T) {
+	f := show(t, append(topology(), host("a", "r1"))...)
+	err := f.mirror.Change(t.Context(), func(ctx context.Context, _ *espalier.Summary) (espalier.Position, error) {
+		placed, err := f.client.Place(ctx, espalier.PlaceOptions{Sequential: true, Hold: time.Minute}, espalier.GangOf(gang("held", 1), "tas"))
+		if err != nil {
+			return espalier.Position{}, err
+		}
+		return placed.Committed, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.document("", "").Flavors[0].Others; !reflect.DeepEqual(got, []int64{0, 4}) {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestWhatNobodySeesIsShown(t *testing.T) {
 	f := show(t, append(topology(), host("a", "r1"))...)
 	f.gate = pods{{Key: types.NamespacedName{Namespace: "team", Name: "Z\u00fcrich-\u202egnorw"}}}
