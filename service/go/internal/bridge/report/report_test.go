@@ -186,8 +186,12 @@ func TestTheTopologyAndItsGangsAreInTheDocument(t *testing.T) {
 			Nearest: &espalier.NearMiss{Flavor: "tas", Level: "rack", Values: []string{"r2"}, Fit: 4, Pods: 5, Binding: []string{gpu}}}},
 	}
 	got := f.document("team/big", "a remark")
-	if !strings.HasPrefix(got.Facts, "State ") || !strings.HasSuffix(got.Facts, "/1, current at 2026-11-27 20:41:04 UTC\n3 of 3 nodes take part\na remark") {
-		t.Errorf("facts: %s", got.Facts)
+	position, err := f.mirror.Position()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "State " + position.String() + ", current at 2026-11-27 20:41:04 UTC\n3 of 3 nodes take part\na remark"; got.Facts != want {
+		t.Errorf("facts: %s, want %s", got.Facts, want)
 	}
 	got.Facts = ""
 	at := "when asked at 20:40:00"
