@@ -30,6 +30,7 @@ import (
 	"espalier.dev/espalier/internal/bridge/events"
 	"espalier.dev/espalier/internal/bridge/explain"
 	"espalier.dev/espalier/internal/bridge/gate"
+	"espalier.dev/espalier/internal/bridge/report"
 	"espalier.dev/espalier/internal/bridge/shadow"
 	"espalier.dev/espalier/internal/bridge/web"
 )
@@ -56,6 +57,7 @@ type bridge struct {
 	client   *espalier.Client
 	cluster  *cluster.Cluster
 	mirror   *espalier.Mirror
+	report   *report.Live
 	explain  *explain.Explainer // nil: workloads are not explained
 	shadow   *shadow.Shadow     // nil: decisions are not compared
 	gate     *gate.Gate         // nil: pods are not placed
@@ -125,6 +127,9 @@ func (b *bridge) build() error {
 		Metrics:       espalier.NewMetrics(),
 		Notify: func(object any, deleted bool) {
 			// All of them are there before the informers are started.
+			if b.report != nil {
+				b.report.Notify(object)
+			}
 			if b.gate != nil {
 				b.gate.Notify(object, deleted)
 			}
@@ -192,11 +197,22 @@ func (b *bridge) build() error {
 			b.gate.UseGroups(b.groups)
 		}
 	}
+	shown := report.Options{Client: b.client, Links: web.Links(b.explain != nil), Clock: clock.RealClock{}}
+	if b.explain != nil {
+		shown.Reports = b.explain
+	}
+	if b.gate != nil {
+		shown.Gate = b.gate
+	}
+	if b.clients.Kueue != nil {
+		shown.Workloads = b.cluster.Kueue.Kueue().V1beta2().Workloads().Lister()
+	}
+	b.report = report.New(shown)
 	return nil
 }
 
 func (b *bridge) handler() http.Handler {
-	options := web.Options{Server: b.client, Ready: b.ready, Metrics: b.registry}
+	options := web.Options{Server: b.client, Report: b.report, Ready: b.ready, Metrics: b.registry}
 	if b.explain != nil {
 		options.Reports = b.explain
 	}

@@ -146,6 +146,7 @@ func TestABridgeMirrorsAndExplainsARealCluster(t *testing.T) {
 		"/metrics": "espalier_mirror_calls_total",
 		"/workloads/team-vision/job-diffusion-04-fa10c": `"verdict": "Never"`,
 		"/topology": "gpu-h100",
+		"/":         `"name":"team-vision/job-diffusion-04-fa10c","state":"waiting","status":"never fits"`,
 	} {
 		if code, body := r.get(t, path); code != http.StatusOK || !strings.Contains(body, says) {
 			t.Errorf("%s: %d, want %q: %.500s", path, code, says, body)
@@ -181,6 +182,9 @@ func TestWithoutKueueNodesAndPodsAreMirrored(t *testing.T) {
 		case err := <-r.ended:
 			t.Fatal(err)
 		}
+	}
+	if code, body := r.get(t, "/report"); code != http.StatusOK || !strings.Contains(body, `"names":[["a","b"]]`) || !strings.Contains(body, `"name":"team/pod/solo","state":"running"`) {
+		t.Errorf("%d %s", code, body)
 	}
 	lease, err := client.CoordinationV1().Leases("espalier").Get(t.Context(), "espalier-bridge", metav1.GetOptions{})
 	if err != nil || lease.Spec.HolderIdentity == nil {

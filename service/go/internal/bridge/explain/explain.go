@@ -76,6 +76,7 @@ type Explainer struct {
 
 	mu      sync.Mutex
 	reports map[types.NamespacedName]Report
+	rounds  uint64
 }
 
 // New returns an explainer without reports. To be called before the informers are started.
@@ -139,6 +140,13 @@ func (e *Explainer) Reports() []Report {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	return reports
+}
+
+// Rounds returns how often the reports have changed.
+func (e *Explainer) Rounds() uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.rounds
 }
 
 // Waits returns whether a workload waits for quota or room.
@@ -279,8 +287,8 @@ func (e *Explainer) withTopology(queue *kueue.ClusterQueue) (flavors []string, a
 // order says which of several flavors tells most: one that it fits on, or may fit on.
 var order = []espalier.Verdict{espalier.Fits, espalier.NotNow, espalier.Undecided, espalier.Never}
 
-// best returns the flavor that a report is about, or nil.
-func (r *Report) best() *OfFlavor {
+// Best returns the flavor that a report is about, or nil where none was asked about.
+func (r Report) Best() *OfFlavor {
 	var best *OfFlavor
 	for i := range r.Flavors {
 		if best == nil || slices.Index(order, r.Flavors[i].Verdict) < slices.Index(order, best.Verdict) {
@@ -298,13 +306,22 @@ var sentences = map[espalier.Verdict]string{
 	espalier.Never:     "never: the nodes could not hold it, were they all empty",
 }
 
+// Sentence says what the verdict means and of which flavor it is, or why nothing was asked.
+func (r Report) Sentence() string {
+	best := r.Best()
+	if best == nil {
+		return r.Message
+	}
+	return sentences[best.Verdict] + " (flavor " + best.Flavor + ")"
+}
+
 func (r *Report) conclude() {
-	best := r.best()
+	best := r.Best()
 	if best == nil {
 		return
 	}
 	r.Verdict = best.Verdict
-	parts := []string{sentences[best.Verdict] + " (flavor " + best.Flavor + ")"}
+	parts := []string{r.Sentence()}
 	if len(best.Changes) > 0 {
 		parts = append(parts, "It would fit with any of: "+strings.Join(best.Changes, "; "))
 	}
@@ -326,6 +343,7 @@ func (e *Explainer) keep(reports []Report) {
 	}
 	e.mu.Lock()
 	e.reports = kept
+	e.rounds++
 	e.mu.Unlock()
 	e.events.Forget(func(object string) bool {
 		namespace, name, _ := strings.Cut(object, "/")
@@ -340,7 +358,7 @@ func (e *Explainer) say(ctx context.Context, r *Report) {
 	if r.Verdict == espalier.Never {
 		kind = corev1.EventTypeWarning
 	}
-	if best := r.best(); best != nil {
+	if best := r.Best(); best != nil {
 		topic = best.Flavor
 		if best.Nearest != nil {
 			topic += " " + strings.Join(best.Nearest.Binding, " ")

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -78,6 +79,10 @@ type Gate struct {
 	gangs  *prometheus.GaugeVec
 	opened prometheus.Counter
 	failed prometheus.Counter
+
+	mu     sync.Mutex
+	shown  []Gang
+	rounds uint64
 }
 
 // written is what was written into a pod, until the informer shows it.
@@ -174,22 +179,26 @@ func (g *Gate) round(ctx context.Context) error {
 	g.learn(members)
 	gangs := gangsOf(members)
 	counts := map[string]int{}
-	var toPlace []*plan
+	var plans, toPlace []*plan
 	for _, gang := range gangs {
 		p := g.planOf(gang)
+		plans = append(plans, p)
 		switch {
 		case gang.problem != "":
 			counts["wrong"]++
+			p.reason = gang.problem
 			g.say(ctx, gang, "TopologyRequestWrong", gang.problem, gang.problem)
 			continue
 		case gang.missing != "" && !p.begun:
 			counts["incomplete"]++
+			p.reason = gang.missing
 			g.say(ctx, gang, "TopologyNotPlaced", gang.missing, gang.missing)
 			continue
 		case len(p.place) == 0 && len(p.open) == 0:
 			counts["placed"]++
 		case !gang.complete() || p.away: // before all have come anew it is not known which domain they need
 			counts["incomplete"]++
+			p.reason = p.whyIncomplete()
 			p.place = nil
 			if !p.begun {
 				p.open = nil // all of them or none
@@ -221,6 +230,7 @@ func (g *Gate) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	g.show(plans)
 	written := map[string]struct{}{} // holds of gangs whose pods all say their nodes
 	for _, p := range placed {
 		if g.annotate(ctx, p) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ import (
 
 	"espalier.dev/espalier"
 	"espalier.dev/espalier/internal/bridge/explain"
+	"espalier.dev/espalier/internal/reportpage"
 	"espalier.dev/espalier/internal/resources"
 )
 
@@ -41,10 +43,25 @@ type Server interface {
 	Leaves(context.Context, string) ([]string, [][]string, error)
 }
 
+// Report is the report page's data, which has no '<', with the gang that is shown first and a remark.
+type Report interface {
+	Document(ctx context.Context, about, remark string) ([]byte, error)
+}
+
+// Links returns the texts and addresses that the report page shows. The empty address is its own.
+func Links(explained bool) [][2]string {
+	links := [][2]string{{"Reload", ""}}
+	if explained {
+		links = append(links, [2]string{"Waiting workloads", "/workloads"})
+	}
+	return append(links, [2]string{"Topology", "/topology"}, [2]string{"Capacity", "/capacity"})
+}
+
 // Options are what the pages are about.
 type Options struct {
 	Server  Server
 	Reports Reports // nil: workloads are not explained
+	Report  Report
 	// Ready returns why the bridge does not do its work, or nil.
 	Ready   func() error
 	Metrics *prometheus.Registry
@@ -78,7 +95,8 @@ func New(o Options) http.Handler {
 			write(w, r, name, value, err)
 		})
 	}
-	page("GET /{$}", "index", func(*http.Request) (any, error) { return o.Reports != nil, nil })
+	mux.HandleFunc("GET /{$}", o.report)
+	mux.HandleFunc("GET /report", o.report)
 	page("GET /workloads", "workloads", o.workloads)
 	page("GET /workloads/{namespace}/{name}", "workload", o.workload)
 	page("GET /topology", "topology", o.topology)
@@ -91,19 +109,52 @@ func wantsPage(r *http.Request) bool {
 	return r.URL.Query().Get("output") != "json" && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
+// report writes the report page, or its data.
+func (o *Options) report(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
+	defer cancel()
+	remark := ""
+	if err := o.Ready(); err != nil {
+		remark = "The state is not that of the cluster at the moment: " + err.Error()
+	}
+	document, err := o.Report.Document(ctx, r.URL.Query().Get("about"), remark)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	parts := []string{string(document)}
+	if wantsPage(r) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", reportpage.ContentSecurityPolicy)
+		parts = []string{reportpage.Before, parts[0], reportpage.Behind}
+	} else {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	for _, part := range parts {
+		if _, err := io.WriteString(w, part); err != nil { // the client has left
+			return
+		}
+	}
+}
+
+func refuse(w http.ResponseWriter, err error) {
+	code := http.StatusBadGateway // the server did not answer
+	var known fault
+	switch {
+	case errors.As(err, &known):
+		code = known.status
+	case status.Code(err) == codes.InvalidArgument:
+		code = http.StatusBadRequest
+	case status.Code(err) == codes.NotFound:
+		code = http.StatusNotFound
+	}
+	http.Error(w, err.Error(), code)
+}
+
 func write(w http.ResponseWriter, r *http.Request, name string, value any, err error) {
 	if err != nil {
-		code := http.StatusBadGateway // the server did not answer
-		var known fault
-		switch {
-		case errors.As(err, &known):
-			code = known.status
-		case status.Code(err) == codes.InvalidArgument:
-			code = http.StatusBadRequest
-		case status.Code(err) == codes.NotFound:
-			code = http.StatusNotFound
-		}
-		http.Error(w, err.Error(), code)
+		refuse(w, err)
 		return
 	}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -240,17 +291,12 @@ table{border-collapse:collapse}td,th{text-align:left;vertical-align:top;padding:
 td.n,th.n{text-align:right}nav a{margin-right:1em}
 @media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}a{color:#79b8ff}td,th{border-color:#30363d}}</style></head>
 <body><nav><a href="/">Espalier</a><a href="/workloads">Workloads</a><a href="/topology">Topology</a><a href="/capacity">Capacity</a></nav>{{end}}
-{{define "index"}}{{template "head"}}<h1>Espalier</h1>
-<p>{{if .}}<a href="/workloads">Which workloads wait, and why</a>{{else}}Workloads are not explained here.{{end}}</p>
-<p><a href="/topology">What the nodes are</a></p>
-<p><a href="/capacity">How many more pods fit</a>; for gangs of a shape: <code>/capacity?pods=8&amp;cpu=16&amp;nvidia.com/gpu=8</code></p>
-<p>Each page is JSON for whom asks for no HTML, and with <code>?output=json</code>.</p>{{end}}
 {{define "workloads"}}{{template "head"}}<h1>{{len .}} waiting workloads</h1>
 <table><tr><th>Workload</th><th>Queue</th><th>Verdict</th><th>Why</th></tr>
 {{range .}}<tr><td><a href="/workloads/{{.Namespace}}/{{.Name}}">{{.Namespace}}/{{.Name}}</a></td><td>{{.ClusterQueue}}</td><td>{{.Verdict}}</td><td>{{.Message}}</td></tr>
 {{end}}</table>{{end}}
 {{define "workload"}}{{template "head"}}<h1>{{.Namespace}}/{{.Name}}</h1>
-<p><strong>{{.Verdict}}</strong> {{.Message}}</p><p>Queue {{.Queue}}, ClusterQueue {{.ClusterQueue}}; asked {{.At.Format "2006-01-02 15:04:05 MST"}}</p>
+<p>{{.Sentence}}</p><p><a href="/?about={{.Namespace}}/{{.Name}}">Where that is in the cluster</a></p><p>Queue {{.Queue}}, ClusterQueue {{.ClusterQueue}}; asked {{.At.Format "2006-01-02 15:04:05 MST"}}</p>
 {{range .Flavors}}<h2>Flavor {{.Flavor}}: {{.Verdict}}</h2><p>{{.Reason}}</p>
 {{with .Nearest}}<p>Nearest: {{if .Level}}{{.Level}} {{join .Values "/"}}{{else}}the whole flavor{{end}} holds {{.Fit}} of {{.Pods}} pods{{if .Binding}}; short: {{join .Binding ", "}}{{end}}</p>
 {{if .RuledOut}}<ul>{{range .RuledOut}}<li>{{.}}</li>{{end}}</ul>{{end}}{{end}}

@@ -14,11 +14,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"espalier.dev/espalier"
 	"espalier.dev/espalier/internal/bridge/explain"
+	"espalier.dev/espalier/internal/bridge/report"
 	"espalier.dev/espalier/internal/bridge/web"
+	"espalier.dev/espalier/internal/reportpage"
 	"espalier.dev/espalier/internal/servertest"
 )
 
@@ -61,7 +64,8 @@ func handler(t *testing.T, of web.Reports, ready error) http.Handler {
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "some_figure"}))
-	return web.New(web.Options{Server: client, Reports: of, Ready: func() error { return ready }, Metrics: registry})
+	live := report.New(report.Options{Client: client, Links: web.Links(of != nil), Clock: clock.RealClock{}})
+	return web.New(web.Options{Server: client, Reports: of, Report: live, Ready: func() error { return ready }, Metrics: registry})
 }
 
 func get(h http.Handler, path string, accept string) *httptest.ResponseRecorder {
@@ -75,7 +79,7 @@ func get(h http.Handler, path string, accept string) *httptest.ResponseRecorder 
 func TestPathsAnswerJSONAndPages(t *testing.T) {
 	h := handler(t, reports{{
 		Namespace: "team", Name: "train", Verdict: espalier.Never, Message: "<b>never</b>",
-		Flavors: []explain.OfFlavor{{Flavor: "gpu", Changes: []string{"at most 3 pods"}, Nearest: &espalier.NearMiss{Level: "rack", Values: []string{"z", "r1"}, Fit: 3, Pods: 4}}},
+		Flavors: []explain.OfFlavor{{Flavor: "gpu", Verdict: espalier.Never, Changes: []string{"at most 3 pods"}, Nearest: &espalier.NearMiss{Level: "rack", Values: []string{"z", "r1"}, Fit: 3, Pods: 4}}},
 	}}, nil)
 	for _, c := range []struct {
 		path   string
@@ -85,7 +89,8 @@ func TestPathsAnswerJSONAndPages(t *testing.T) {
 		{"/healthz", 200, []string{"ok"}},
 		{"/readyz", 200, []string{"ok"}},
 		{"/metrics", 200, []string{"some_figure 0"}},
-		{"/", 200, nil},
+		{"/", 200, []string{`"command":"espalier-bridge"`, "gpu-h100", "gpu-use1a-b01-r01-n03"}},
+		{"/report?about=team/train", 200, []string{`"about":"team/train"`, `["Waiting workloads","/workloads"]`}},
 		{"/workloads", 200, []string{"train", "never"}},
 		{"/workloads/team/train", 200, []string{"train", "at most 3 pods", "r1"}},
 		{"/workloads/team/other", 404, []string{"no Workload team/other waits"}},
@@ -113,6 +118,9 @@ func TestPathsAnswerJSONAndPages(t *testing.T) {
 	if page := get(h, "/workloads", "text/html").Body.String(); strings.Contains(page, "<b>never") {
 		t.Error("texts of objects are not escaped")
 	}
+	if page := get(h, "/workloads/team/train", "text/html").Body.String(); strings.Count(strings.ToLower(page), "never") != 2 || !strings.Contains(page, `href="/?about=team`) {
+		t.Errorf("want the verdict of all and that of a flavor, and the place in the report: %s", page)
+	}
 	capacity := web.Capacity{}
 	body := get(h, "/capacity?pods=2&cpu=16&nvidia.com/gpu=8&flavor=gpu-h100", "").Body.Bytes()
 	if err := json.Unmarshal(body, &capacity); err != nil {
@@ -121,6 +129,39 @@ func TestPathsAnswerJSONAndPages(t *testing.T) {
 	levels := capacity.Flavors[0].Room.Levels
 	if len(levels) < 3 || levels[0].Gangs < 10 || levels[0].Gangs < levels[len(levels)-1].Gangs || len(levels[1].Domains) != 2 {
 		t.Errorf("%+v", levels)
+	}
+}
+
+func TestTheReportIsOnePageWithNothingFromElsewhere(t *testing.T) {
+	h := handler(t, nil, errors.New("</script>the server is away"))
+	reply := get(h, "/?about=%3C/script%3E", "text/html")
+	page := reply.Body.String()
+	if got := reply.Header().Get("Content-Security-Policy"); got != reportpage.ContentSecurityPolicy {
+		t.Errorf("policy %q", got)
+	}
+	if !strings.HasPrefix(page, reportpage.Before) || !strings.HasSuffix(page, reportpage.Behind) {
+		t.Fatalf("%.500s", page)
+	}
+	data := page[len(reportpage.Before) : len(page)-len(reportpage.Behind)]
+	if strings.Contains(data, "<") || !strings.Contains(data, "The state is not that of the cluster at the moment: ") {
+		t.Errorf("%.500s", data)
+	}
+	if strings.Contains(data, "/workloads") {
+		t.Error("it links to what is not there")
+	}
+	for _, text := range []string{"<!-- ", "src=", "<link", "@import", "url("} {
+		if strings.Contains(reportpage.Before+reportpage.Behind, text) {
+			t.Errorf("the page has %q", text)
+		}
+	}
+	away, err := espalier.Dial("unix:/nowhere/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer away.Close()
+	h = web.New(web.Options{Report: report.New(report.Options{Client: away, Clock: clock.RealClock{}}), Ready: func() error { return nil }, Metrics: prometheus.NewRegistry()})
+	if got := get(h, "/", "text/html"); got.Code != http.StatusBadGateway {
+		t.Errorf("%d %s", got.Code, got.Body)
 	}
 }
 

@@ -342,10 +342,18 @@ function fillChoices() {
   document.getElementById("find").addEventListener("input", showList);
 }
 
+// Of a page that is served; a file has none.
+function showLinks() {
+  const links = document.getElementById("links");
+  for (const [text, href] of data.links ?? []) links.append(element("a", text, {href}));
+  links.hidden = links.children.length === 0;
+}
+
 function start() {
   document.getElementById("title").textContent = data.command;
   document.title = data.command;
   document.getElementById("facts").textContent = data.facts;
+  showLinks();
   fillChoices();
   showList();
   document.getElementById("gangs").addEventListener("keydown", onListKey);
