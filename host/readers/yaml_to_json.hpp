@@ -19,9 +19,9 @@ inline constexpr std::size_t kLongScalar = 128;  // bytes
 // stays, whatever it merges. So that no text can exhaust memory, the result and what anchors and
 // merge keys stand for are together at most 16 MiB + 8 times the input, and at most `most_bytes`
 // plus a few for the last brackets, and a scalar is at most 2 MiB. Errors are those of SyntaxError:
-// line, column and the line itself. Scalars of `long_scalar` bytes and more bypass the parser, which
-// saves time and changes nothing else. Charges `budget` for what it makes; once that is stopped the
-// result is an error, whose text means nothing.
+// line, column and the line itself. Scalars of `long_scalar` bytes and more bypass the parser,
+// which saves time and changes nothing else. Charges `budget` for what it makes; once that is
+// stopped the result is an error, whose text means nothing.
 Result<std::vector<std::string>> YamlToJson(
     std::string_view text, std::size_t most_bytes = std::numeric_limits<std::size_t>::max(),
     std::size_t long_scalar = kLongScalar, WorkBudget& budget = WorkBudget::Unlimited());
