@@ -16,7 +16,6 @@
 
 #include "host/live/hold_expiry.hpp"
 #include "host/live/named_states.hpp"
-#include "host/model/excerpt.hpp"
 #include "host/model/machine_memory.hpp"
 #include "service/backends/backends.hpp"
 #include "service/server/acceptor.hpp"
@@ -28,6 +27,7 @@
 #include "service/server/cluster_state_service.hpp"
 #include "service/server/dispatch_service.hpp"
 #include "service/server/listen.hpp"
+#include "service/server/logged_states.hpp"
 #include "service/server/metrics.hpp"
 #include "service/server/multikueue_service.hpp"
 #include "service/server/placement_service.hpp"
@@ -40,8 +40,6 @@
 #include "service/server/unix_time.hpp"
 #include "service/server/work_queue.hpp"
 #include "service/server/workloads_service.hpp"
-#include "service/wire/cluster_state.hpp"
-#include "service/wire/holds.hpp"
 
 namespace espalier {
 namespace {
@@ -452,42 +450,11 @@ class Server::Impl {
     return state_queue_.TryPost({"", bound,
                                  [this, bound] {
                                    for (const auto& [name, store] : states_.WithUnnamed()) {
-                                     LogState(name, *store, *bound);
+                                     LogState(name, *store, hold_clock_->Now(),
+                                              *journal_->requests(), *bound);
                                    }
                                  },
                                  [this, budget] { journal_->requests()->Restored(); }});
-  }
-
-  void LogState(const std::string& name, StateStore& store, WorkBudget& budget) {
-    if (store.Current()->position.generation == 0) return;
-    const std::int64_t before = budget.charged();
-    const auto contents = store.ContentsAt(std::nullopt, budget);
-    if (!contents) {
-      spdlog::warn("the log of requests lacks the state \"{}\", from here on: {}", Excerpt(name),
-                   contents.error().message);
-      return;
-    }
-    const LoadedInput& loaded = contents->loaded;
-    const std::string configuration =
-        loaded.configuration == nullptr ? "" : loaded.configuration->configuration.json;
-    StateChunks chunks(loaded.input, contents->workloads, name, configuration);
-    RequestLog& log = *journal_->requests();
-    log.Restore(kLoadStateMethod, loaded.position, [&](grpc::ByteBuffer& bytes) {
-      v1::LoadStateRequest chunk;
-      const bool more = chunks.Next(chunk);
-      bytes = ToBytes(chunk);
-      return more;
-    });
-    if (!loaded.holds.empty()) {
-      PagesOfHolds holds(loaded.position, loaded.holds, hold_clock_->Now(), true);
-      log.Restore(kListHoldsMethod, loaded.position, [&](grpc::ByteBuffer& bytes) {
-        v1::ListHoldsResponse page;
-        const bool more = holds.Next(page);
-        bytes = ToBytes(page);
-        return more;
-      });
-    }
-    budget.Release(budget.charged() - before);
   }
 
   // The services that need a state serve while any is loaded.
