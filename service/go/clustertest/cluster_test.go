@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -339,14 +340,24 @@ func (c *cluster) checkRights() {
 	}
 }
 
+// lastPort is the last that freeAddress looked at. Ports below 32768 are not given to connections, which could
+// take one before its program listens.
+var lastPort atomic.Uint32
+
+// freeAddress returns an address that nobody has, and that no other call returns.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, count = 20000, 12000
+	for range count {
+		port := first + (uint32(os.Getpid())*100+lastPort.Add(1))%count
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			_ = listener.Close()
+			return listener.Addr().String()
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // authority issues certificates.
