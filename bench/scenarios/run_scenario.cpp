@@ -8,6 +8,7 @@
 #include "bench/scenarios/machine_facts.hpp"
 #include "bench/scenarios/run_changes.hpp"
 #include "bench/scenarios/run_cycle.hpp"
+#include "bench/scenarios/run_device_host.hpp"
 #include "bench/scenarios/run_gangs.hpp"
 #include "bench/scenarios/run_nested.hpp"
 #include "bench/scenarios/run_recorded.hpp"
@@ -51,6 +52,8 @@ Result<void> Run(const LoadedScenario& loaded, const std::shared_ptr<Backend>& b
       return RunWhatIfBatch(loaded, backend, options, result);
     case BenchMode::kAtlas:
       return RunAtlas(loaded, backend, options, result);
+    case BenchMode::kDeviceHost:
+      return RunDeviceHost(loaded, backend, options, result);
     case BenchMode::kRecorded:
       break;
   }

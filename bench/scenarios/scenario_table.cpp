@@ -50,6 +50,8 @@ constexpr BenchTarget kM14 = {"M14", 25 * kMilli, false, "cycle"};
 constexpr BenchTarget kM16 = {"M16", 250 * kMilli, false, "load"};
 constexpr BenchTarget kM12 = {"M12", 2 * kMilli, false, "wire"};
 constexpr BenchTarget kM13 = {"M13", 60 * kMilli};
+constexpr BenchTarget kM17OfM2 = {"M17", 60 * kMicro, false, "host"};
+constexpr BenchTarget kM17OfM3 = {"M17", 400 * kMicro, false, "host"};
 
 // clang-format off
 constexpr Row kRows[] = {
@@ -124,6 +126,8 @@ constexpr Row kRows[] = {
     {"B53-nested-131k", "empty", kNested, "T-131K", 8, 0, "P0", "X-REPLICAS-128", 8000, 0, {}, "s"},
     {"B53-nested-131k", "busy", kNested, "T-131K", 8, 0, "P70", "X-REPLICAS-16", 8000, 0, {}, "s"},
     {"B54-dispatch", "", kDispatch, "T-1M", 8, 10000, "P70", "X-ACME", 1000, 0, {}, "s"},
+    {"B60-device-host", "M2", kDeviceHost, "T-131K", 8, 0, "P90", "X-SHAPES(256)", 5000, 0, kM17OfM2},
+    {"B60-device-host", "M3", kDeviceHost, "T-131K", 8, 0, "P90", "X-SHAPES(5000)", 5000, 0, kM17OfM3},
     {"B62-open-loop", "1", kOpenLoop, "T-131K", 8, 0, "P90", "X-ACME", 64},
     {"B62-open-loop", "8", kOpenLoop, "T-131K", 8, 0, "P90", "X-ACME", 64},
     {"B62-open-loop", "64", kOpenLoop, "T-131K", 8, 0, "P90", "X-ACME", 64},
@@ -262,6 +266,8 @@ std::string_view ToString(BenchMode mode) {
       return "what-if-batch";
     case kAtlas:
       return "atlas";
+    case kDeviceHost:
+      return "device-host";
   }
   return "";
 }

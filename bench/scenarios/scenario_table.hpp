@@ -30,6 +30,7 @@ enum class BenchMode {
   kWhatIf,           // which running gangs make room, and which of them may stay
   kWhatIfBatch,      // thousands of changed states: in which of them does a gang fit?
   kAtlas,            // up to which of eight priorities all have to go, gang by gang and domain
+  kDeviceHost,       // what the host does around a GPU, whose work is replayed
 };
 // Number of gangs of the mix that make up one workload of kNested.
 inline constexpr std::int64_t kReplicasTogether = 8;

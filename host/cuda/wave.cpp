@@ -107,20 +107,21 @@ DeviceResult<void> Wave::Send(WaveMemory& memory) {
     const auto cleared = device_->Clear(memory.answers.data(), memory.answers.size());
     if (!cleared) return cleared;
   }
+  std::vector<DecideJob> jobs(members_.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const Member& member = members_[i];
+    DecideJob& job = jobs[i];
+    job.query = member.job->query;
+    job.count_job = member.entry;
+    job.share_capacity = member.share_capacity;
+    job.share_begin = member.share_begin;
+    job.affinity = member.job->affinity_scores ? counts_.Affinity(member.entry) : nullptr;
+  }
+  const std::vector<std::int32_t> failed(static_cast<std::size_t>(counts_.size()), 0);
   return memory.input.Send([&](Packer& packer) {
     input_.count_jobs = counts_.Pack(answers_.exclusions, packer);
-    std::vector<DecideJob> jobs;
-    for (const Member& member : members_) {
-      DecideJob& job = jobs.emplace_back();
-      job.query = member.job->query;
-      job.count_job = member.entry;
-      job.share_capacity = member.share_capacity;
-      job.share_begin = member.share_begin;
-      job.affinity = member.job->affinity_scores ? counts_.Affinity(member.entry) : nullptr;
-    }
     input_.decide_jobs = packer.Add(jobs);
-    input_.count_job_failed =
-        packer.Add(std::vector<std::int32_t>(static_cast<std::size_t>(counts_.size()), 0));
+    input_.count_job_failed = packer.Add(failed);
   });
 }
 

@@ -6,10 +6,12 @@
 #include "bench/scenarios/mixes.hpp"
 #include "bench/scenarios/peers.hpp"
 #include "bench/scenarios/prefill.hpp"
+#include "bench/scenarios/replayed_device.hpp"
 #include "bench/scenarios/run_scenario.hpp"
 #include "bench/scenarios/scenario_table.hpp"
 #include "fallback_cpu/cpu_backend.hpp"
 #include "fallback_cpu/nested_cpu.hpp"
+#include "host/cuda/emulated_device.hpp"
 #include "tests/bench/small_scenarios.hpp"
 
 namespace espalier::scenarios_test {
@@ -207,6 +209,47 @@ TEST(RunScenario, AtlasesAreHeldAgainstCountingAndPlacing) {
     EXPECT_THAT(result->problems, IsEmpty()) << mix;
     EXPECT_THAT(result->checks, ElementsAre(HasSubstr("at every step")));
   }
+}
+
+TEST(RunScenario, TheHostAroundADeviceIsMeasuredWithItsAnswers) {
+  for (const char* mix : {"X-SHAPES(16)", "X-ACME"}) {
+    Scenario scenario = SmallScenario(mix, 40, "P90");
+    scenario.mode = BenchMode::kDeviceHost;
+    const auto result = RunScenario(scenario, Once());
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_THAT(result->problems, IsEmpty()) << mix;
+    EXPECT_THAT(result->checks, ElementsAre("answers equal those of cpu"));
+    EXPECT_NE(result->Find("host"), nullptr);
+    EXPECT_GT(result->quality.front().value, 0);  // launches
+  }
+}
+
+TEST(ReplayedDevice, BringsBackWhatWasRecordedAndNothingElse) {
+  ReplayedWork work;
+  const auto device = MakeReplayedDevice(MakeEmulatedDevice(), work);
+  void* const there = *device->Allocate(4);
+  const auto copy_back = [&](int& value, std::size_t bytes) {
+    EXPECT_TRUE(device->CopyToHost(&value, there, bytes));
+    return device->Synchronize();
+  };
+  int sent = 7;
+  int read = 0;
+  work.Begin(ReplayedWork::Mode::kRecord);
+  ASSERT_TRUE(device->CopyToDevice(there, &sent, sizeof sent));
+  ASSERT_TRUE(copy_back(read, sizeof read));
+  EXPECT_EQ(read, 7);
+
+  work.Begin(ReplayedWork::Mode::kReplay);
+  sent = 8;  // goes nowhere
+  ASSERT_TRUE(device->CopyToDevice(there, &sent, sizeof sent));
+  read = 0;
+  ASSERT_TRUE(copy_back(read, sizeof read));
+  EXPECT_EQ(read, 7);
+  EXPECT_EQ(work.copies, 2);
+  EXPECT_FALSE(copy_back(read, sizeof read));  // more than was recorded
+  work.Begin(ReplayedWork::Mode::kReplay);
+  EXPECT_FALSE(copy_back(read, 2));
+  device->Free(there);
 }
 
 }  // namespace
