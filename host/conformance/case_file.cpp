@@ -13,17 +13,14 @@ namespace {
 
 // The text of a file, plain or gzip.
 Result<std::string> ReadText(const std::string& path, InputLimit& limit) {
-  const auto name_file = [&](Error error) {
-    error.message = fmt::format("{}: {}", InputName(path), error.message);
-    return error;
-  };
-  Result<std::string> text = ReadBytes(path, 0, limit, {});
-  if (text && IsGzip(*text)) text = Gunzip(*text, 0, limit).map_error(name_file);
+  Result<std::string> text = ReadUnpacked(path, limit);
   if (!text) return text;
   // Each line is kept as a string of its own.
   const auto lines = static_cast<std::size_t>(std::ranges::count(*text, '\n'));
-  const Result<void> taken = limit.Take(text->size() + lines * sizeof(std::string));
-  if (!taken) return tl::unexpected(name_file(taken.error()));
+  if (auto taken = limit.Take(text->size() + lines * sizeof(std::string)); !taken) {
+    taken.error().message = fmt::format("{}: {}", InputName(path), taken.error().message);
+    return tl::unexpected(taken.error());
+  }
   return text;
 }
 

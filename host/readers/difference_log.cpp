@@ -14,19 +14,6 @@
 namespace espalier {
 namespace {
 
-Result<std::string> ReadText(const std::string& path, InputLimit& limit) {
-  const auto ignore = [](std::size_t) {};
-  Result<std::string> text = ReadBytes(path, 0, limit, ignore);
-  if (text && IsGzip(*text)) {
-    text = Gunzip(*text, 0, limit);
-    if (!text) text.error().message = fmt::format("{}: {}", InputName(path), text.error().message);
-  }
-  if (!text) return text;
-  const auto taken = limit.Take(text->size());
-  if (!taken) return tl::unexpected(taken.error());
-  return text;
-}
-
 std::string ReadTime(JsonValue line, std::string_view name, const ReadContext& context) {
   std::string text = RequiredText(line, name, context);
   if (!text.empty()) TimeMember(line, name, context);  // reports what is no time
@@ -93,8 +80,9 @@ Diagnostic NoJson(const std::string& place, std::string_view line, std::string_v
 
 Result<void> ReadDifferenceLog(const std::string& path, InputLimit& limit,
                                std::vector<LoggedDifference>& differences, Diagnostics& findings) {
-  const Result<std::string> text = ReadText(path, limit);
+  const Result<std::string> text = ReadUnpacked(path, limit);
   if (!text) return tl::unexpected(text.error());
+  if (const auto taken = limit.Take(text->size()); !taken) return taken;
   simdjson::dom::parser parser;
   std::string_view rest = *text;
   for (std::size_t number = 1; !rest.empty(); ++number) {

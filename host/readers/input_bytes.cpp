@@ -273,13 +273,6 @@ Result<std::string> ReadBytes(InputStream& stream, std::size_t spare, InputLimit
   return bytes;
 }
 
-Result<std::string> ReadBytes(const std::string& path, std::size_t spare, InputLimit& limit,
-                              const std::function<void(std::size_t)>& on_bytes) {
-  Result<InputStream> stream = InputStream::Open(path);
-  if (!stream) return tl::unexpected(stream.error());
-  return ReadBytes(*stream, spare, limit, on_bytes);
-}
-
 bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
 Result<std::string> Gunzip(std::string_view bytes, std::size_t spare, InputLimit& limit,
@@ -314,6 +307,17 @@ Result<std::string> Gunzip(std::string_view bytes, std::size_t spare, InputLimit
                                   stream.msg != nullptr ? stream.msg : "unknown data"));
     }
   }
+}
+
+Result<std::string> ReadUnpacked(const std::string& path, InputLimit& limit) {
+  Result<InputStream> stream = InputStream::Open(path);
+  if (!stream) return tl::unexpected(stream.error());
+  Result<std::string> text = ReadBytes(*stream, 0, limit, {});
+  if (!text || !IsGzip(*text)) return text;
+  return Gunzip(*text, 0, limit).map_error([&](Error error) {
+    error.message = fmt::format("{}: {}", InputName(path), error.message);
+    return error;
+  });
 }
 
 }  // namespace espalier

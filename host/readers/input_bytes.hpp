@@ -94,9 +94,6 @@ class InputStream {
 // The string has capacity for `spare` more bytes. Errors name the file.
 Result<std::string> ReadBytes(InputStream& stream, std::size_t spare, InputLimit& limit,
                               const std::function<void(std::size_t)>& on_bytes);
-// Returns everything in a file, or in standard input for `-`, in the same way.
-Result<std::string> ReadBytes(const std::string& path, std::size_t spare, InputLimit& limit,
-                              const std::function<void(std::size_t)>& on_bytes);
 
 // The text of an input, unpacked, block by block.
 class TextBlocks {
@@ -124,5 +121,9 @@ bool IsGzip(std::string_view bytes);
 // was stopped, if it was.
 Result<std::string> Gunzip(std::string_view bytes, std::size_t spare, InputLimit& limit,
                            WorkBudget& budget = WorkBudget::Unlimited());
+
+// Returns everything in a file, or in standard input for `-`, unpacked where it is gzip: at most
+// what is left of the limit, and not counted yet. Errors name the file.
+Result<std::string> ReadUnpacked(const std::string& path, InputLimit& limit);
 
 }  // namespace espalier

@@ -10,9 +10,9 @@
 #include <google/protobuf/message.h>
 #include <grpcpp/support/status.h>
 
-#include "espalier/v1/error.pb.h"
 #include "espalier/v1/types.pb.h"
 #include "service/client/logged_calls.hpp"
+#include "service/wire/status_details.hpp"
 
 namespace espalier {
 
@@ -28,18 +28,6 @@ const v1::StatePosition* Produced(std::string_view method, const google::protobu
 
 // Returns the name of the state that a call is about; empty: the one without a name, or none.
 std::string StateNameOf(const LoggedCall& call);
-
-// Returns the details of a refusal, if they are of that type.
-template <class Detail>
-std::optional<Detail> DetailIn(const grpc::Status& status) {
-  v1::ErrorStatus details;
-  Detail detail;
-  if (!details.ParseFromString(status.error_details()) || details.details_size() != 1 ||
-      !details.details(0).UnpackTo(&detail)) {
-    return std::nullopt;
-  }
-  return detail;
-}
 
 // Returns the state that a refused call was told is the current one.
 std::optional<v1::StatePosition> CurrentIn(const grpc::Status& status);

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "espalier/v1/error.pb.h"
 #include "espalier/v1/placement.grpc.pb.h"
 #include "espalier/v1/questions.pb.h"
 #include "host/engine/booked_usage.hpp"
@@ -14,6 +13,7 @@
 #include "service/wire/answers.hpp"
 #include "service/wire/cluster_state.hpp"
 #include "service/wire/questions.hpp"
+#include "service/wire/status_details.hpp"
 #include "service/wire/workloads.hpp"
 
 namespace espalier::chaos {
@@ -91,13 +91,9 @@ Workload AsAdmitted(const Held& held) {
 }
 
 std::vector<v1::HoldProblem> ProblemsOf(const Reply& reply) {
-  v1::ErrorStatus details;
-  v1::HoldProblems problems;
-  if (!details.ParseFromString(reply.status.error_details()) || details.details_size() != 1 ||
-      !details.details(0).UnpackTo(&problems)) {
-    return {};
-  }
-  return {problems.problems().begin(), problems.problems().end()};
+  const auto problems = DetailIn<v1::HoldProblems>(reply.status);
+  if (!problems) return {};
+  return {problems->problems().begin(), problems->problems().end()};
 }
 
 }  // namespace

@@ -61,9 +61,7 @@ TEST(RecordedCases, AreReadWithoutFindings) {
   for (const auto& entry : std::filesystem::directory_iterator(std::string(ESPALIER_SOURCE_DIR) +
                                                                "/tests/data/cases")) {
     InputLimit limit(kMostInputBytes);
-    const auto bytes = ReadBytes(entry.path().string(), 0, limit, {});
-    ASSERT_TRUE(bytes.has_value());
-    const auto text = Gunzip(*bytes, 0, limit);
+    const auto text = ReadUnpacked(entry.path().string(), limit);
     ASSERT_TRUE(text.has_value());
     for (const std::string_view document : SplitJsonDocuments(*text)) {
       JsonValue line;

@@ -146,8 +146,7 @@ TEST(Dump, PodsOfTopologyAwareWorkloadsAreKnownByAnnotation) {  // R5.2
 // Kueue's own Workload of each Job is the judge of ReadJob.
 TEST(Dump, JobsBecomeTheWorkloadsThatKueueMade) {
   InputLimit limit(kMostInputBytes);
-  const auto bytes = ReadBytes(DumpPath("before.json.gz"), 0, limit, {});
-  const auto text = Gunzip(*bytes, 0, limit);
+  const auto text = ReadUnpacked(DumpPath("before.json.gz"), limit);
   JsonText dump(*text);
   ClusterDefaults defaults;
   defaults.workload_priority_classes = {{"prod", 1000}, {"research", 100}};

@@ -28,7 +28,7 @@ func (a Amounts) Add(amounts Amounts) {
 func (a Amounts) OfPods(count int64) Amounts {
 	usage := make(Amounts, len(a)+1)
 	for name, amount := range a {
-		usage[name] = multiply(amount, count)
+		usage[name] = Multiply(amount, count)
 	}
 	usage[Pods] = add(usage[Pods], count)
 	return usage
@@ -65,7 +65,8 @@ func add(a, b int64) int64 {
 	return a + b
 }
 
-func multiply(a, b int64) int64 {
+// Multiply returns the product, at the limits of an int64 where it is beyond them.
+func Multiply(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return 0
 	}

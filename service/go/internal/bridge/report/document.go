@@ -175,7 +175,7 @@ func (p *podSet) show(trees []*tree, flavors []Flavor, byGangs [][]int64) PodSet
 		}
 		found = append(found, onLeaf{at, on.pods})
 		shown.Leaves = append(shown.Leaves, int64(at), on.pods)
-		byGangs[shown.Flavor][at] += resources.Amounts{"": shown.Each}.OfPods(on.pods)[""]
+		byGangs[shown.Flavor][at] += resources.Multiply(shown.Each, on.pods)
 	}
 	shown.Lines = t.lines(found)
 	return shown
