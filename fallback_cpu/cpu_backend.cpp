@@ -55,44 +55,53 @@ std::size_t MostBytes(const PlacementJob& job) {
 constexpr std::size_t kMostShapesTogether = 32;
 constexpr std::int32_t kGroupsTogether = 128;
 
-// Copies everything that the result needs from the workspace, which the next job reuses. Keeps
-// the memory that `result` has.
-void SetResult(const PlacementJob& job, ShapeCounts& counts, ClassesCache& classes,
-               const PlacementWithShares& outcome, PlacementResult& result) {
-  result.Reset(outcome, job);
+// Adds the row of an outcome, whose shares lie in the workspace, which the next evaluation reuses.
+void AddRow(const PlacementJob& job, ShapeCounts& counts, ClassesCache& classes,
+            const PlacementWithShares& outcome, PlacementColumns& answers) {
   const TreeView tree = job.state->snapshot().tree();
-  if (outcome.status == PlacementStatus::kDoesNotFit) counts.CountExclusions(job, classes, result);
   const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());
-  if (!job.budget->Charge(outcome.shares.size * std::int64_t{sizeof(LeafShare)})) return;
-  result.shares.reserve(static_cast<std::size_t>(outcome.shares.size));
-  for (std::int32_t i = 0; i < outcome.shares.size; ++i) {
-    const Share& share = outcome.shares[i];
-    if (share.pods == 0 && share.leaders == 0) continue;
-    result.shares.push_back({LeafId(share.domain - first_leaf), share.leaders, share.pods});
+  const std::size_t begin = answers.shares.size();
+  if (job.budget->Charge(outcome.shares.size * std::int64_t{sizeof(LeafShare)})) {
+    for (std::int32_t i = 0; i < outcome.shares.size; ++i) {
+      const Share& share = outcome.shares[i];
+      if (share.pods == 0 && share.leaders == 0) continue;
+      answers.shares.push_back({LeafId(share.domain - first_leaf), share.leaders, share.pods});
+    }
   }
-  if (!std::ranges::is_sorted(result.shares, {}, &LeafShare::leaf)) {
-    std::ranges::sort(result.shares, {}, &LeafShare::leaf);
+  const auto shares = std::span(answers.shares).subspan(begin);
+  if (!std::ranges::is_sorted(shares, {}, &LeafShare::leaf)) {
+    std::ranges::sort(shares, {}, &LeafShare::leaf);
+  }
+  FailedPlacement* failed = answers.EndRow(outcome, job.query.slice.layer_count);
+  if (outcome.status == PlacementStatus::kDoesNotFit) {
+    counts.CountExclusions(job, classes, *failed);
   }
 }
 
-// Decides a job on up-to-date counts, which other threads may read meanwhile.
-void Decide(const PlacementJob& job, ShapeCounts& counts, ClassesCache& classes, Scratch& scratch,
-            PlacementResult& result) {
-  if (job.budget->stopped()) return;
+// Decides a job with so many pods on up-to-date counts, which other threads may read meanwhile, and
+// adds its row; an empty one once the budget is stopped.
+void Decide(const PlacementJob& job, Count pods, ShapeCounts& counts, ClassesCache& classes,
+            Scratch& scratch, PlacementColumns& answers) {
+  if (job.budget->stopped()) {
+    answers.EndRow({}, 0);
+    return;
+  }
+  PlacementQuery query = job.query;
+  query.pods = pods;
   const ShapeCounts::Source source = counts.SourceFor(job, scratch.leaves());
   const TreeView tree = job.state->snapshot().tree();
   SerialTeam team(ActiveSimdImplementation().tightest, source.slice_index());
   for (;;) {
-    const Workspace workspace = scratch.Get(tree, job.query.balanced);
+    const Workspace workspace = scratch.Get(tree, query.balanced);
     const PlacementWithShares outcome =
-        Place(team, tree, source.stored(), source, job.query, workspace);
+        Place(team, tree, source.stored(), source, query, workspace);
     if (outcome.status != PlacementStatus::kOutOfStates || !scratch.GrowStates()) {
-      return SetResult(job, counts, classes, outcome, result);
+      return AddRow(job, counts, classes, outcome, answers);
     }
   }
 }
 
-// A job and the counts it shares with others.
+// A job of a table and the counts that it shares with others.
 struct Member {
   std::shared_ptr<CountsCache::Entry> entry;
   std::size_t job = 0;
@@ -103,26 +112,27 @@ struct Member {
 // All jobs of a batch that share one entry; never empty.
 using Sharers = std::span<const Member>;
 
-// The jobs of a batch, grouped by their counts, and the locks on these. Later batches reuse its
-// memory.
+// The evaluations of a call: their jobs, grouped by the counts that these share, the locks on
+// these, and what each thread decided. Later batches reuse its memory.
 class Batch {
  public:
-  void Add(std::shared_ptr<CountsCache::Entry> entry, std::size_t job) {
-    members_.push_back({std::move(entry), job});
-  }
-  void AddAlone(std::size_t job) { alone_.push_back(job); }
-
-  // Groups the members by entry, in the order of the entries' addresses, so that callers who share
-  // some lock them in one order.
-  void Group() {
-    std::ranges::sort(members_, {}, [](const Member& member) {
-      return std::pair(member.entry.get(), member.job);
-    });
-    for (std::size_t i = 0, first = 0; i < members_.size(); ++i) {
-      if (i + 1 < members_.size() && members_[i + 1].entry == members_[i].entry) continue;
-      groups_.push_back(std::span(members_).subspan(first, i + 1 - first));
-      first = i + 1;
+  // Takes the evaluations of a table of jobs, which so many threads are to decide. `entry_of(job)`
+  // returns the entry of a job, or null where it cannot share counts with others at the same time.
+  void Begin(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+             std::size_t threads, const auto& entry_of) {
+    jobs_ = jobs;
+    asked_ = asked;
+    of_part_ = std::clamp(asked.size() / (threads * kPartsOfThread), std::size_t{1}, kMostOfPart);
+    begin_of_job_.assign(jobs.size() + 1, 0);
+    for (const Evaluation& one : asked) ++begin_of_job_[static_cast<std::size_t>(one.job)];
+    for (std::size_t job = 0; job < jobs.size(); ++job) {
+      if (begin_of_job_[job] == 0) continue;
+      std::shared_ptr<CountsCache::Entry> entry = entry_of(jobs[job]);
+      (entry == nullptr ? alone_ : members_).push_back({std::move(entry), job});
     }
+    Group();
+    Order();
+    parts_.resize(std::max(parts_.size(), part_count()));
   }
 
   // The locks on all counts of a batch.
@@ -144,18 +154,95 @@ class Batch {
     groups_.clear();
     members_.clear();
     alone_.clear();
+    std::size_t shares = 0;
+    for (const PlacementColumns& part : parts_) shares += part.shares.capacity();
+    if (shares > kMostKeptShares) parts_ = {};
   }
 
   std::span<const Sharers> groups() const { return groups_; }
-  std::span<const Member> members() const { return members_; }
-  // Jobs that cannot share counts with others at the same time.
-  std::span<const std::size_t> alone() const { return alone_; }
+
+  // Parts of the evaluations: first those on shared counts, then those of jobs that are alone.
+  std::size_t shared_parts() const { return PartsFor(shared_); }
+  std::size_t part_count() const { return shared_parts() + PartsFor(order_.size() - shared_); }
+
+  // Decides a part: calls `decide(job, pods, counts, columns)` for each evaluation, where counts
+  // are null for a job that is alone. Different threads may decide different parts.
+  void DecidePart(std::size_t part, const auto& decide) {
+    const bool alone = part >= shared_parts();
+    const std::size_t begin =
+        alone ? shared_ + (part - shared_parts()) * of_part_ : part * of_part_;
+    const std::size_t end = std::min(begin + of_part_, alone ? order_.size() : shared_);
+    PlacementColumns& columns = parts_[part];
+    columns.Clear();
+    for (std::size_t i = begin; i < end; ++i) {
+      const Evaluation& one = asked_[order_[i]];
+      const auto job = static_cast<std::size_t>(one.job);
+      row_of_[order_[i]] = {static_cast<std::int32_t>(part), static_cast<std::int32_t>(i - begin)};
+      decide(jobs_[job], one.pods, alone ? nullptr : &counts_of_job_[job]->value, columns);
+    }
+  }
+
+  // Puts the answers of all parts into the order of the evaluations.
+  void GatherAnswers(PlacementColumns& answers) {
+    Gather(std::span(parts_).first(part_count()), row_of_, answers);
+  }
 
  private:
+  // Enough parts to keep all threads busy to the end.
+  static constexpr std::size_t kPartsOfThread = 8;
+  static constexpr std::size_t kMostOfPart = 32;
+  // Shares that memory is kept for: 4 MiB.
+  static constexpr std::size_t kMostKeptShares = std::size_t{1} << 18;
+
+  std::size_t PartsFor(std::size_t evaluations) const {
+    return (evaluations + of_part_ - 1) / of_part_;
+  }
+
+  // Groups the members by entry, in the order of the entries' addresses, so that callers who share
+  // some lock them in one order.
+  void Group() {
+    std::ranges::sort(members_, {}, [](const Member& member) {
+      return std::pair(member.entry.get(), member.job);
+    });
+    for (std::size_t i = 0, first = 0; i < members_.size(); ++i) {
+      if (i + 1 < members_.size() && members_[i + 1].entry == members_[i].entry) continue;
+      groups_.push_back(std::span(members_).subspan(first, i + 1 - first));
+      first = i + 1;
+    }
+  }
+
+  // Orders the evaluations: those of a group together, and those of jobs that are alone last.
+  void Order() {
+    counts_of_job_.assign(jobs_.size(), nullptr);
+    std::size_t begin = 0;
+    const auto place = [&](const Member& member) {
+      begin += std::exchange(begin_of_job_[member.job], begin);
+      counts_of_job_[member.job] = member.entry.get();
+    };
+    for (const Member& member : members_) place(member);
+    shared_ = begin;
+    for (const Member& member : alone_) place(member);
+    order_.resize(asked_.size());
+    row_of_.resize(asked_.size());
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+      order_[begin_of_job_[static_cast<std::size_t>(asked_[i].job)]++] = i;
+    }
+  }
+
+  std::span<const PlacementJob> jobs_;
+  std::span<const Evaluation> asked_;
   std::vector<Member> members_;
+  std::vector<Member> alone_;  // without entries
   std::vector<Sharers> groups_;
-  std::vector<std::size_t> alone_;
   std::vector<std::unique_lock<std::mutex>> locks_;
+  std::vector<std::size_t>
+      begin_of_job_;  // its number of evaluations, then where in order_ these go
+  std::vector<CountsCache::Entry*> counts_of_job_;
+  std::vector<std::size_t> order_;  // indices of evaluations
+  std::size_t shared_ = 0;          // of these, from the front, on shared counts
+  std::size_t of_part_ = 1;         // evaluations of a part
+  std::vector<PlacementColumns> parts_;
+  std::vector<RowOfPart> row_of_;  // by evaluation
 };
 
 // Clears a batch at the end of a call, however that ends.
@@ -184,35 +271,31 @@ class CpuBackend final : public Backend {
 
   std::string_view name() const override { return "cpu"; }
 
-  void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) override {
-    if (jobs.size() == 1) {
-      return EvaluateOne(jobs[0], results[0]);
+  void Evaluate(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+                PlacementColumns& answers) override {
+    answers.Clear();
+    if (asked.empty()) return;
+    if (asked.size() == 1) {
+      const PlacementJob& job = jobs[static_cast<std::size_t>(asked[0].job)];
+      return DecideAlone(job, asked[0].pods, *scratches_.Lend(), answers);
     }
     const auto lent = batches_.Lend();
     const BatchOfCall batch(*lent);
-    GroupJobs(jobs, *batch);
+    Begin(jobs, asked, *batch);
     arena_.execute([&] {
       WithLocks(*batch, [&] {
         RefreshGroups(jobs, batch->groups());
-        const tbb::blocked_range<std::size_t> all(0, batch->members().size());
-        tbb::parallel_for(all, [&](const tbb::blocked_range<std::size_t>& part) {
-          const auto scratch = scratches_.Lend();
-          for (std::size_t i = part.begin(); i < part.end(); ++i) {
-            const Member& member = batch->members()[i];
-            Decide(jobs[member.job], member.counts(), classes_, *scratch, results[member.job]);
-          }
-        });
+        DecideParts(*batch, 0, batch->shared_parts());
       });
-      tbb::parallel_for(std::size_t{0}, batch->alone().size(), [&](std::size_t i) {
-        EvaluateOne(jobs[batch->alone()[i]], results[batch->alone()[i]]);
-      });
+      DecideParts(*batch, batch->shared_parts(), batch->part_count());
     });
+    batch->GatherAnswers(answers);
   }
 
-  void Prepare(std::span<const PlacementJob> jobs) override {
+  void Prepare(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked) override {
     const auto lent = batches_.Lend();
     const BatchOfCall batch(*lent);
-    GroupJobs(jobs, *batch);
+    Begin(jobs, asked, *batch);
     arena_.execute([&] { WithLocks(*batch, [&] { RefreshGroups(jobs, batch->groups()); }); });
   }
 
@@ -243,15 +326,23 @@ class CpuBackend final : public Backend {
     return cache_.Get(job, job.shape, MostBytes(job));
   }
 
-  void GroupJobs(std::span<const PlacementJob> jobs, Batch& batch) {
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      if (!jobs[i].assumed.empty() || IsPartial(jobs[i])) {
-        batch.AddAlone(i);
-      } else {
-        batch.Add(EntryOf(jobs[i]), i);
-      }
-    }
-    batch.Group();
+  void Begin(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked, Batch& batch) {
+    const auto threads = static_cast<std::size_t>(arena_.max_concurrency());
+    batch.Begin(jobs, asked, threads, [&](const PlacementJob& job) {
+      const bool alone = !job.assumed.empty() || IsPartial(job);
+      return alone ? nullptr : EntryOf(job);
+    });
+  }
+
+  void DecideParts(Batch& batch, std::size_t first, std::size_t end) {
+    tbb::parallel_for(first, end, [&](std::size_t part) {
+      const auto scratch = scratches_.Lend();
+      batch.DecidePart(part, [&](const PlacementJob& job, Count pods, ShapeCounts* counts,
+                                 PlacementColumns& answers) {
+        if (counts == nullptr) return DecideAlone(job, pods, *scratch, answers);
+        Decide(job, pods, *counts, classes_, *scratch, answers);
+      });
+    });
   }
 
   void RefreshGroups(std::span<const PlacementJob> jobs, std::span<const Sharers> groups) {
@@ -293,19 +384,22 @@ class CpuBackend final : public Backend {
     }
   }
 
-  void EvaluateOne(const PlacementJob& job, PlacementResult& result) {
-    if (job.budget->stopped()) return;
-    const auto scratch = scratches_.Lend();
+  void DecideAlone(const PlacementJob& job, Count pods, Scratch& scratch,
+                   PlacementColumns& answers) {
+    if (job.budget->stopped()) {
+      answers.EndRow({}, 0);
+      return;
+    }
     if (IsPartial(job)) {  // rare, and not worth a place in the cache
       ShapeCounts counts;
-      counts.Refresh(job, scratch->leaves());
-      return Decide(job, counts, classes_, *scratch, result);
+      counts.Refresh(job, scratch.leaves());
+      return Decide(job, pods, counts, classes_, scratch, answers);
     }
     const std::shared_ptr<CountsCache::Entry> entry = EntryOf(job);
     const std::lock_guard lock(entry->mutex);
     entry->BeginWithParent(job);
-    entry->value.Refresh(job, scratch->leaves());
-    Decide(job, entry->value, classes_, *scratch, result);
+    entry->value.Refresh(job, scratch.leaves());
+    Decide(job, pods, entry->value, classes_, scratch, answers);
   }
 
   tbb::task_arena arena_;

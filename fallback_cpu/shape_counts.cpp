@@ -345,25 +345,25 @@ std::shared_ptr<ClassesCache::Entry> ClassesOf(const PlacementJob& job, ClassesC
 }  // namespace
 
 void ShapeCounts::CountExclusions(const PlacementJob& job, ClassesCache& classes,
-                                  PlacementResult& result) {
+                                  FailedPlacement& failed) {
   const LeafReasons reasons(job);
   const std::int32_t leaves = snapshot_->leaf_count();
   if (IsPartial(job)) {  // too rare to be kept
     for (std::int32_t leaf = 0; leaf < leaves; ++leaf) {
       const bool outside = !InsideDomain(reasons.input(), leaf);
-      if (outside && Matches(reasons.input(), leaf)) ++result.outside_domain;
+      if (outside && Matches(reasons.input(), leaf)) ++failed.outside_domain;
     }
-    result.limited_by.assign(shape_->workers.names.size(), 0);
-    reasons.CountAll(leaves, result.limited_by);
+    failed.limited_by.assign(shape_->workers.names.size(), 0);
+    reasons.CountAll(leaves, failed.limited_by);
   } else {
     const std::lock_guard lock(exclusions_mutex_);
     if (!excluded_of_.IsOf(job)) CountExcluded(job, classes);
-    result.limited_by = excluded_;
+    failed.limited_by = excluded_;
   }
   for (const AssumedLeaf& assumed : job.assumed) {
     if (!Admits(reasons.input(), assumed.leaf.value)) continue;
-    reasons.Count(assumed.leaf.value, nullptr, -1, result.limited_by);
-    reasons.Count(assumed.leaf.value, assumed.amounts.data(), 1, result.limited_by);
+    reasons.Count(assumed.leaf.value, nullptr, -1, failed.limited_by);
+    reasons.Count(assumed.leaf.value, assumed.amounts.data(), 1, failed.limited_by);
   }
 }
 

@@ -81,7 +81,7 @@ class ShapeCounts {
 
   // Counts the leaves without room for one pod, per worker resource, and the leaves outside the
   // replacement domain (R18.5), on up-to-date counts. Thread-safe.
-  void CountExclusions(const PlacementJob& job, ClassesCache& classes, PlacementResult& result);
+  void CountExclusions(const PlacementJob& job, ClassesCache& classes, FailedPlacement& failed);
 
  private:
   CountsView LeavesIn(CountsStorage& leaves);

@@ -129,8 +129,7 @@ class Probe {
 
   // Kernels that do next to nothing: one after the other, and as a sequence that repeats.
   void Latency() {
-    const KernelCall nothing = OffsetsArgs{reinterpret_cast<JobOutcome*>(memory_.data()), 0,
-                                           reinterpret_cast<std::int64_t*>(memory_.data())};
+    const KernelCall nothing = OffsetsArgs{};
     const auto launches = [&](std::int32_t count) {
       return Seconds([&, count]() -> DeviceResult<void> {
         for (std::int32_t i = 0; i < count; ++i) {

@@ -80,10 +80,10 @@ class WorkOf {
   // Those of shapes on which nothing failed end at once; no more is known of them.
   Work operator()(const ExclusionsArgs& /*args*/) const { return {0, 0, 1}; }
   Work operator()(const OffsetsArgs& args) const {
-    return {0, 168.0 * args.job_count, Blocks(args.job_count, kThreads) * kLoadsPerScan};
+    return {0, 8.0 * args.job_count, Blocks(args.job_count, kThreads) * kLoadsPerScan};
   }
   Work operator()(const CompactArgs& args) const {
-    return {0, 200.0 * args.job_count, Blocks(args.job_count, gpu_.processors * 8) * 3};
+    return {0, 40.0 * args.job_count, Blocks(args.job_count, gpu_.processors * 8) * 3};
   }
 
  private:

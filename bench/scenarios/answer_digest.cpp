@@ -51,13 +51,12 @@ std::string DigestOf(const GangAnswers& answers, std::size_t gangs) {
       sha.Add(share.pods);
     }
     if (answers.status[gang] == PlacementStatus::kPlaced) continue;
-    const PlacementResult& result = failure->result;
+    sha.Add(failure->fit);
+    sha.Add(failure->total);
+    for (const Count fit : failure->layer_fits) sha.Add(fit);
+    for (const std::int64_t leaves : failure->limited_by) sha.Add(leaves);
+    sha.Add(failure->outside_domain);
     ++failure;
-    sha.Add(result.fit);
-    sha.Add(result.total);
-    for (const Count fit : result.layer_fits) sha.Add(fit);
-    for (const std::int64_t leaves : result.limited_by) sha.Add(leaves);
-    sha.Add(result.outside_domain);
   }
   return sha.Hex();
 }

@@ -87,7 +87,7 @@ void CompareWithRecorded(const Recording& recording, const GangBatch& batch,
   for (std::size_t gang = 0; gang < recording.expected.size(); ++gang) {
     std::optional<PlacementFailure> why;
     if (answers.status[gang] != PlacementStatus::kPlaced) {
-      why = batch.Describe(recording.loaded.mix.gangs, *failure++);
+      why = batch.Describe(recording.loaded.mix.gangs, answers, *failure++);
     }
     const auto difference =
         Difference(recording.expected[gang], InWords(recording, gang, answers, why));

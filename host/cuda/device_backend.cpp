@@ -1,6 +1,7 @@
 #include "host/cuda/device_backend.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -74,40 +75,40 @@ DeviceResult<void> DeviceBackend::Open() {
   return {};
 }
 
-void DeviceBackend::Evaluate(std::span<const PlacementJob> jobs,
-                             std::span<PlacementResult> results) {
-  if (jobs.empty() || jobs.front().budget->stopped()) return;
-  if (Choose(jobs.size()) == Crossover::Side::kCpu) {
+void DeviceBackend::Evaluate(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+                             PlacementColumns& answers) {
+  if (asked.empty()) return answers.Clear();
+  const auto on_cpu = [&] {
+    cpu_->Evaluate(jobs, asked, answers);
+    RecordJobs(0, asked.size());
+  };
+  WorkBudget& budget = *jobs[static_cast<std::size_t>(asked.front().job)].budget;
+  if (budget.stopped()) return cpu_->Evaluate(jobs, asked, answers);
+  if (Choose(asked.size()) == Crossover::Side::kCpu) {
     const Clock::time_point start = options_.now();
-    cpu_->Evaluate(jobs, results);
-    Learn(Crossover::Side::kCpu, jobs.size(), start);
-    return RecordJobs(0, jobs.size());
+    on_cpu();
+    return Learn(Crossover::Side::kCpu, asked.size(), start);
   }
-  DeviceResult<std::vector<std::size_t>> declined;
+  DeviceResult<DeviceAnswers> decided;
   Clock::time_point start;
   bool away = false;
   {
-    const Turn turn(*this, *jobs.front().budget);
-    if (!turn.came()) {
-      cpu_->Evaluate(jobs, results);
-      return RecordJobs(0, jobs.size());
-    }
+    const Turn turn(*this, budget);
+    if (!turn.came()) return on_cpu();
     start = options_.now();
-    declined = EvaluateOnDevice(jobs, results);
-    if (!declined) NoteFault(std::move(declined.error()));
+    decided = EvaluateOnDevice(jobs, asked);
+    if (!decided) NoteFault(std::move(decided.error()));
     away = session_ == nullptr;
   }
-  if (!declined) {
-    cpu_->Evaluate(jobs, results);
-    return RecordJobs(0, jobs.size());
-  }
-  EvaluateOnCpu(jobs, results, *declined);
-  if (!away) Learn(Crossover::Side::kDevice, jobs.size(), start);
-  RecordJobs(jobs.size() - declined->size(), declined->size(), away ? 0 : declined->size());
+  if (!decided) return on_cpu();
+  const std::size_t declined = decided->declined.size();
+  Complete(jobs, asked, *decided, answers);
+  if (!away) Learn(Crossover::Side::kDevice, asked.size(), start);
+  RecordJobs(asked.size() - declined, declined, away ? 0 : declined);
 }
 
-void DeviceBackend::Prepare(std::span<const PlacementJob> jobs) {
-  if (!options_.every_batch) cpu_->Prepare(jobs);
+void DeviceBackend::Prepare(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked) {
+  if (!options_.every_batch) cpu_->Prepare(jobs, asked);
 }
 
 std::size_t DeviceBackend::lookahead() const {
@@ -115,13 +116,14 @@ std::size_t DeviceBackend::lookahead() const {
   return status_.ready ? options_.lookahead : 1;
 }
 
-DeviceResult<std::vector<std::size_t>> DeviceBackend::EvaluateOnDevice(
-    std::span<const PlacementJob> jobs, std::span<PlacementResult> results) {
+DeviceResult<DeviceAnswers> DeviceBackend::EvaluateOnDevice(std::span<const PlacementJob> jobs,
+                                                            std::span<const Evaluation> asked) {
   if (session_ == nullptr) {
     if (options_.now() < next_try_) {
-      std::vector<std::size_t> all(jobs.size());
-      for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-      return all;
+      DeviceAnswers none;
+      none.declined.resize(asked.size());
+      std::iota(none.declined.begin(), none.declined.end(), std::size_t{0});
+      return none;
     }
     if (DeviceResult<void> opened = Open(); !opened) {
       return tl::unexpected(std::move(opened.error()));
@@ -129,15 +131,11 @@ DeviceResult<std::vector<std::size_t>> DeviceBackend::EvaluateOnDevice(
   }
   // A failure in the middle, of the host's memory too, ends the session.
   std::unique_ptr<DeviceSession> session = std::move(session_);
-  auto declined = session->Evaluate(jobs, results);
-  if (!declined) return declined;
+  DeviceResult<DeviceAnswers> answers = session->Evaluate(jobs, asked);
+  if (!answers) return answers;
   session_ = std::move(session);
   retry_ = options_.first_retry;
-  for (const PlacementResult& result : results) {
-    jobs.front().budget->Charge(
-        static_cast<std::int64_t>(result.shares.size() * sizeof(LeafShare)));
-  }
-  return declined;
+  return answers;
 }
 
 void DeviceBackend::NoteFault(DeviceError fault) {
@@ -156,16 +154,32 @@ void DeviceBackend::Watch(Watcher watcher) {
   if (watcher_) watcher_(status_);
 }
 
-void DeviceBackend::EvaluateOnCpu(std::span<const PlacementJob> jobs,
-                                  std::span<PlacementResult> results,
-                                  std::span<const std::size_t> indices) {
-  if (indices.empty()) return;
-  if (indices.size() == jobs.size()) return cpu_->Evaluate(jobs, results);
-  std::vector<PlacementJob> some;
-  for (const std::size_t i : indices) some.push_back(jobs[i]);
-  std::vector<PlacementResult> answers(some.size());
-  cpu_->Evaluate(some, answers);
-  for (std::size_t i = 0; i < indices.size(); ++i) results[indices[i]] = std::move(answers[i]);
+void DeviceBackend::Complete(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+                             DeviceAnswers& on_device, PlacementColumns& answers) {
+  WorkBudget& budget = *jobs[static_cast<std::size_t>(asked.front().job)].budget;
+  for (const PlacementColumns& part : on_device.parts) {
+    budget.Charge(static_cast<std::int64_t>(part.shares.size() * sizeof(LeafShare)));
+  }
+  if (!on_device.declined.empty()) {
+    if (on_device.declined.size() == asked.size()) return cpu_->Evaluate(jobs, asked, answers);
+    std::vector<Evaluation> rest;
+    for (const std::size_t i : on_device.declined) rest.push_back(asked[i]);
+    cpu_->Evaluate(jobs, rest, on_device.parts.emplace_back());
+    on_device.decided.push_back(std::move(on_device.declined));
+  }
+  // The one part of a batch on one state is in the order that was asked for.
+  if (on_device.parts.size() == 1) {
+    std::swap(answers, on_device.parts.front());
+    return;
+  }
+  std::vector<RowOfPart> rows(asked.size());
+  for (std::size_t part = 0; part < on_device.parts.size(); ++part) {
+    const std::vector<std::size_t>& decided = on_device.decided[part];
+    for (std::size_t row = 0; row < decided.size(); ++row) {
+      rows[decided[row]] = {static_cast<std::int32_t>(part), static_cast<std::int32_t>(row)};
+    }
+  }
+  Gather(on_device.parts, rows, answers);
 }
 
 void DeviceBackend::RecordJobs(std::size_t on_device, std::size_t on_cpu, std::size_t declined) {

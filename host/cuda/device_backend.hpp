@@ -58,10 +58,11 @@ class DeviceBackend final : public Backend {
                                                      const DeviceBackendOptions& options = {});
 
   std::string_view name() const override { return name_; }
-  void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) override;
+  void Evaluate(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+                PlacementColumns& answers) override;
   // Prepares the CPU back end, which runs jobs that are evaluated one by one, unless every batch
   // goes to the device.
-  void Prepare(std::span<const PlacementJob> jobs) override;
+  void Prepare(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked) override;
   // Counts on the CPU, which reads the same capacity.
   void CountDomains(const PlacementJob& job, CountsStorage& counts) const override {
     cpu_->CountDomains(job, counts);
@@ -90,12 +91,13 @@ class DeviceBackend final : public Backend {
   class Turn;
 
   DeviceResult<void> Open();
-  // Answers jobs on the device and returns the indices of those that are left to the CPU.
-  DeviceResult<std::vector<std::size_t>> EvaluateOnDevice(std::span<const PlacementJob> jobs,
-                                                          std::span<PlacementResult> results);
+  // Makes evaluations on the device; declines all while there is none.
+  DeviceResult<DeviceAnswers> EvaluateOnDevice(std::span<const PlacementJob> jobs,
+                                               std::span<const Evaluation> asked);
   void NoteFault(DeviceError fault);
-  void EvaluateOnCpu(std::span<const PlacementJob> jobs, std::span<PlacementResult> results,
-                     std::span<const std::size_t> indices);
+  // Makes the evaluations that the device left out and puts all answers together.
+  void Complete(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+                DeviceAnswers& on_device, PlacementColumns& answers);
   void RecordJobs(std::size_t on_device, std::size_t on_cpu, std::size_t declined = 0);
   Crossover::Side Choose(std::size_t jobs);
   // Records the time of a batch that began at `start` and ends now.

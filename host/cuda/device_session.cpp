@@ -1,7 +1,8 @@
 #include "host/cuda/device_session.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
+#include <unordered_map>
 #include <utility>
 
 #include "host/cuda/job_work.hpp"
@@ -14,6 +15,58 @@ constexpr std::size_t kMaxMirrors = 8;
 // Shares of the memory that is free; the rest is for mirrors and answers.
 std::size_t CountsBytes(const Device& device) { return device.free_memory_bytes() / 4; }
 std::size_t WorkspaceBytes(const Device& device) { return device.free_memory_bytes() / 8; }
+
+// Returns the indices of the evaluations of each state, in the order in which states come.
+std::vector<std::vector<std::size_t>> IndicesByState(std::span<const PlacementJob> jobs,
+                                                     std::span<const Evaluation> asked) {
+  std::vector<std::vector<std::size_t>> indices;
+  std::unordered_map<std::uint64_t, std::size_t> number_of_state;
+  constexpr std::size_t kUnknown = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> number_of_job(jobs.size(), kUnknown);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto job = static_cast<std::size_t>(asked[i].job);
+    std::size_t& number = number_of_job[job];
+    if (number == kUnknown) {
+      number = number_of_state.emplace(jobs[job].state->identity(), indices.size()).first->second;
+      if (number == indices.size()) indices.emplace_back();
+    }
+    indices[number].push_back(i);
+  }
+  return indices;
+}
+
+// Bounds the steps of evaluations: those of a job take no more steps than the one with the most
+// pods, and are estimated one by one only where that one is too much work.
+class BoundedSteps {
+ public:
+  // Takes the evaluations asked[i] for all `indices`, on a tree on the host.
+  BoundedSteps(const TreeView& tree, std::span<const PlacementJob> jobs,
+               std::span<const Evaluation> asked, std::span<const std::size_t> indices)
+      : work_(tree), jobs_(jobs), of_job_(jobs.size()) {
+    for (const std::size_t i : indices) {
+      OfJob& job = of_job_[static_cast<std::size_t>(asked[i].job)];
+      job.most_pods = std::max(job.most_pods, asked[i].pods);
+    }
+  }
+
+  std::int64_t Of(const Evaluation& evaluation) {
+    const auto index = static_cast<std::size_t>(evaluation.job);
+    OfJob& job = of_job_[index];
+    if (job.most_steps < 0) job.most_steps = work_.Steps(jobs_[index], job.most_pods);
+    if (job.most_steps <= kMaxBlockSteps) return job.most_steps;
+    return work_.Steps(jobs_[index], evaluation.pods);
+  }
+
+ private:
+  struct OfJob {
+    Count most_pods = 0;
+    std::int64_t most_steps = -1;  // not estimated yet
+  };
+
+  JobWork work_;
+  std::span<const PlacementJob> jobs_;
+  std::vector<OfJob> of_job_;
+};
 
 }  // namespace
 
@@ -29,22 +82,15 @@ DeviceSession::~DeviceSession() {
   (void)device_->Synchronize();
 }
 
-DeviceResult<std::vector<std::size_t>> DeviceSession::Evaluate(std::span<const PlacementJob> jobs,
-                                                               std::span<PlacementResult> results) {
-  std::vector<std::size_t> order(jobs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto state_of = [&](std::size_t i) { return jobs[i].state->identity(); };
-  std::ranges::stable_sort(order, {}, state_of);
-  std::vector<std::size_t> declined;
-  for (std::size_t first = 0; first < order.size();) {
-    std::size_t end = first;
-    while (end < order.size() && state_of(order[end]) == state_of(order[first])) ++end;
-    const auto done =
-        EvaluateState(jobs, std::span(order).subspan(first, end - first), results, declined);
-    if (!done) return tl::unexpected(done.error());
-    first = end;
+DeviceResult<DeviceAnswers> DeviceSession::Evaluate(std::span<const PlacementJob> jobs,
+                                                    std::span<const Evaluation> asked) {
+  DeviceAnswers answers;
+  for (const std::vector<std::size_t>& indices : IndicesByState(jobs, asked)) {
+    if (auto done = EvaluateState(jobs, asked, indices, answers); !done) {
+      return tl::unexpected(done.error());
+    }
   }
-  return declined;
+  return answers;
 }
 
 DeviceResult<StateMirror*> DeviceSession::Mirror(const FlavorState& state) {
@@ -65,35 +111,40 @@ DeviceResult<StateMirror*> DeviceSession::Mirror(const FlavorState& state) {
 }
 
 DeviceResult<void> DeviceSession::EvaluateState(std::span<const PlacementJob> jobs,
+                                                std::span<const Evaluation> asked,
                                                 std::span<const std::size_t> indices,
-                                                std::span<PlacementResult> results,
-                                                std::vector<std::size_t>& declined) {
-  const FlavorState& state = *jobs[indices.front()].state;
+                                                DeviceAnswers& answers) {
+  const auto job_of = [&](std::size_t i) -> const PlacementJob& {
+    return jobs[static_cast<std::size_t>(asked[i].job)];
+  };
+  const FlavorState& state = *job_of(indices.front()).state;
   const DeviceResult<StateMirror*> mirror = Mirror(state);
   if (!mirror) return tl::unexpected(mirror.error());
   const bool balanced =
-      std::ranges::any_of(indices, [&](std::size_t i) { return jobs[i].query.balanced; });
+      std::ranges::any_of(indices, [&](std::size_t i) { return job_of(i).query.balanced; });
   const auto blocks = static_cast<std::int32_t>(
       std::min(indices.size(), static_cast<std::size_t>(device_->concurrent_blocks())));
   if (auto done = workspaces_.Prepare(state.snapshot().tree(), balanced, blocks); !done) {
     return done;
   }
-  const JobWork work(state.snapshot().tree());
+  BoundedSteps steps(state.snapshot().tree(), jobs, asked, indices);
   while (!indices.empty()) {
-    Wave wave(*device_, **mirror, state, counts_bytes_, workspaces_.size());
+    Wave wave(*device_, **mirror, state, jobs, counts_bytes_, workspaces_.size());
     for (; !indices.empty(); indices = indices.subspan(1)) {
       const std::size_t index = indices.front();
-      const std::int64_t steps = work.Steps(jobs[index]);
-      if (steps > kMaxBlockSteps) {
-        declined.push_back(index);
+      const std::int64_t most = steps.Of(asked[index]);
+      if (most > kMaxBlockSteps) {
+        answers.declined.push_back(index);
         continue;
       }
-      const DeviceResult<bool> added = wave.Add(jobs[index], index, steps, counts_cache_);
+      const DeviceResult<bool> added = wave.Add(asked[index], index, most, counts_cache_);
       if (!added) return tl::unexpected(added.error());
       if (!*added) break;
     }
     if (wave.empty()) break;
-    if (auto done = wave.Run(workspaces_, wave_memory_, results, declined); !done) return done;
+    const auto done = wave.Run(workspaces_, wave_memory_, answers.parts.emplace_back(),
+                               answers.decided.emplace_back(), answers.declined);
+    if (!done) return done;
   }
   return {};
 }

@@ -19,6 +19,14 @@
 
 namespace espalier {
 
+// The answers of a device in one or more columns, and what it left out.
+struct DeviceAnswers {
+  std::vector<PlacementColumns> parts;
+  std::vector<std::vector<std::size_t>> decided;  // by part and row, the index of the evaluation
+  // Indices of evaluations for which the device has too little memory or that are too much work.
+  std::vector<std::size_t> declined;
+};
+
 class DeviceSession {
  public:
   explicit DeviceSession(std::unique_ptr<Device> device);
@@ -28,20 +36,18 @@ class DeviceSession {
 
   const Device& device() const { return *device_; }
 
-  // Writes the answer of jobs[i] to results[i] and waits for the device. Returns the indices of
-  // jobs for which the device has too little memory or that are too much work; their results are
-  // not set. After an error all results are meaningless and the session must not be used again.
-  DeviceResult<std::vector<std::size_t>> Evaluate(std::span<const PlacementJob> jobs,
-                                                  std::span<PlacementResult> results);
+  // Makes evaluations of a table of jobs and waits for the device. After an error all answers are
+  // meaningless and the session must not be used again.
+  DeviceResult<DeviceAnswers> Evaluate(std::span<const PlacementJob> jobs,
+                                       std::span<const Evaluation> asked);
 
  private:
   // Returns the state's mirror, brought up to date.
   DeviceResult<StateMirror*> Mirror(const FlavorState& state);
-  // Evaluates jobs[i] for all `indices`, which are of one state.
+  // Makes asked[i] for all `indices`, which are of jobs on one state.
   DeviceResult<void> EvaluateState(std::span<const PlacementJob> jobs,
-                                   std::span<const std::size_t> indices,
-                                   std::span<PlacementResult> results,
-                                   std::vector<std::size_t>& declined);
+                                   std::span<const Evaluation> asked,
+                                   std::span<const std::size_t> indices, DeviceAnswers& answers);
 
   std::unique_ptr<Device> device_;
   std::size_t counts_bytes_;  // limit of a wave's counts, and of the cached ones

@@ -45,8 +45,9 @@ JobWork::JobWork(const TreeView& tree) {
   }
 }
 
-std::int64_t JobWork::Steps(const PlacementJob& job) const {
-  const PlacementQuery& query = job.query;
+std::int64_t JobWork::Steps(const PlacementJob& job, Count pods) const {
+  PlacementQuery query = job.query;
+  query.pods = pods;
   const bool scored = ScoresOf(job) != nullptr;
   const std::int64_t leaves = levels_.empty() ? 0 : levels_.back().width;
   const std::int64_t shares = std::min(leaves, Limited(query.pods + query.leaders));

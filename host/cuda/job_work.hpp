@@ -25,9 +25,10 @@ class JobWork {
   // `tree` is on the host.
   explicit JobWork(const TreeView& tree);
 
-  // Returns the number of steps that deciding the job takes in one thread block at most; no more
-  // than kManySteps. The estimate depends on the request and the tree, not on what is free.
-  std::int64_t Steps(const PlacementJob& job) const;
+  // Returns the number of steps that deciding the job with so many pods takes in one thread block
+  // at most; no more than kManySteps. The estimate depends on the request and the tree, not on what
+  // is free, and does not fall when pods rise.
+  std::int64_t Steps(const PlacementJob& job, Count pods) const;
 
   static constexpr std::int64_t kManySteps = std::numeric_limits<std::int64_t>::max() / 4;
 

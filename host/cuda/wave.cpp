@@ -1,7 +1,7 @@
 #include "host/cuda/wave.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
 #include <utility>
 
 #include "host/cuda/job_work.hpp"
@@ -9,86 +9,123 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kMaxJobs = 4096;
+constexpr std::size_t kMaxJobs = std::size_t{1} << 14;
 constexpr std::int64_t kMaxShares = std::int64_t{1} << 22;
 // Shares brought back together with the rest of the answers; more of them cost a second wait.
-constexpr std::int64_t kEagerShares = std::int64_t{1} << 14;
+constexpr std::int64_t kEagerShares = std::int64_t{1} << 17;
 
-// Returns the most shares a job can get: every share holds a pod or a leader, and no leaf has
-// two.
-std::int32_t ShareCapacity(const PlacementJob& job) {
+// Returns the most shares an evaluation can get: every share holds a pod or a leader, and no leaf
+// has two.
+std::int32_t ShareCapacity(const PlacementJob& job, Count pods) {
   const std::int64_t leaves = job.state->snapshot().leaf_count();
-  if (job.query.pods >= leaves) return static_cast<std::int32_t>(leaves);
-  return static_cast<std::int32_t>(std::min(leaves, job.query.pods + job.query.leaders));
+  if (pods >= leaves) return static_cast<std::int32_t>(leaves);
+  return static_cast<std::int32_t>(std::min(leaves, pods + job.query.leaders));
 }
 
+// Returns where an array of the answers on the device is on the host.
 template <class T>
-T ReadAt(const std::byte* memory, std::size_t offset) {
-  T value;
-  std::memcpy(&value, memory + offset, sizeof(T));
-  return value;
+const T* Received(const T* array, const WaveMemory& memory) {
+  const auto offset = reinterpret_cast<const std::byte*>(array) - memory.answers.data();
+  return reinterpret_cast<const T*>(memory.received.data() + offset);
 }
 
-std::size_t OffsetOf(const void* array, const DeviceMemory& memory) {
-  return static_cast<std::size_t>(static_cast<const std::byte*>(array) - memory.data());
-}
+// What the device compacts is read as shares of leaves.
+static_assert(sizeof(Share) == sizeof(LeafShare) && alignof(Share) == alignof(LeafShare));
+static_assert(offsetof(Share, domain) == offsetof(LeafShare, leaf) &&
+              offsetof(Share, leaders) == offsetof(LeafShare, leaders) &&
+              offsetof(Share, pods) == offsetof(LeafShare, pods));
+static_assert(sizeof(Share::domain) == sizeof(LeafShare::leaf) &&
+              sizeof(Share::leaders) == sizeof(LeafShare::leaders));
 
 }  // namespace
 
 Wave::Wave(Device& device, StateMirror& mirror, const FlavorState& state,
-           std::size_t max_counts_bytes, std::int32_t blocks)
+           std::span<const PlacementJob> jobs, std::size_t max_counts_bytes, std::int32_t blocks)
     : device_(&device),
       mirror_(&mirror),
       state_(&state),
+      jobs_(jobs),
       max_counts_bytes_(max_counts_bytes),
       block_steps_(static_cast<std::size_t>(blocks), 0),
-      counts_(mirror, state) {}
+      counts_(mirror, state),
+      shape_of_job_(jobs.size(), -1) {}
 
-DeviceResult<bool> Wave::Add(const PlacementJob& job, std::size_t index, std::int64_t steps,
+DeviceResult<bool> Wave::Add(const Evaluation& evaluation, std::size_t index, std::int64_t steps,
                              DeviceCountsCache& cache) {
-  const std::int32_t shares = ShareCapacity(job);
+  const PlacementJob& job = jobs_[static_cast<std::size_t>(evaluation.job)];
+  const std::int32_t shares = ShareCapacity(job, evaluation.pods);
   std::int64_t& block_steps = block_steps_[members_.size() % block_steps_.size()];
   if (!members_.empty()) {
     if (members_.size() == kMaxJobs || share_capacity_ + shares > kMaxShares) return false;
     if (block_steps + steps > kMaxBlockSteps) return false;
-    if (counts_.counts_bytes() + DeviceCountsBytes(job) > max_counts_bytes_) return false;
   }
-  DeviceResult<std::shared_ptr<DeviceCounts>> counts = cache.Get(job);
-  if (!counts) return tl::unexpected(counts.error());
-  const DeviceResult<std::int32_t> entry = counts_.Add(job, *std::move(counts));
-  if (!entry) return tl::unexpected(entry.error());
-  members_.push_back({&job, index, *entry, shares, share_capacity_});
+  const DeviceResult<std::int32_t> shape = ShapeOf(evaluation.job, cache);
+  if (!shape) return tl::unexpected(shape.error());
+  if (*shape < 0) return false;
+  members_.push_back({evaluation.pods, share_capacity_, shares, *shape});
+  indices_.push_back(index);
   share_capacity_ += shares;
   block_steps += steps;
   return true;
 }
 
+// Returns the shape of a job, which it gets now if it has none; -1: there is no room for it.
+DeviceResult<std::int32_t> Wave::ShapeOf(std::int32_t job, DeviceCountsCache& cache) {
+  std::int32_t& shape = shape_of_job_[static_cast<std::size_t>(job)];
+  if (shape >= 0) return shape;
+  const PlacementJob& asked = jobs_[static_cast<std::size_t>(job)];
+  if (!members_.empty() && counts_.counts_bytes() + DeviceCountsBytes(asked) > max_counts_bytes_) {
+    return -1;
+  }
+  DeviceResult<std::shared_ptr<DeviceCounts>> counts = cache.Get(asked);
+  if (!counts) return tl::unexpected(counts.error());
+  const DeviceResult<std::int32_t> entry = counts_.Add(asked, *std::move(counts));
+  if (!entry) return entry;
+  shape = static_cast<std::int32_t>(shapes_.size());
+  shapes_.push_back(
+      {asked.query, asked.affinity_scores ? counts_.Affinity(*entry) : nullptr, *entry});
+  job_of_shape_.push_back(job);
+  layers_ = std::max(layers_, asked.query.slice.layer_count);
+  return shape;
+}
+
 DeviceResult<void> Wave::Run(const Workspaces& workspaces, WaveMemory& memory,
-                             std::span<PlacementResult> results,
+                             PlacementColumns& answers, std::vector<std::size_t>& decided,
                              std::vector<std::size_t>& declined) {
   counts_.Prepare();
   if (auto done = Send(memory); !done) return done;
   if (auto done = Launch(workspaces, memory); !done) return done;
-  if (auto done = Receive(memory); !done) return done;
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    const auto outcome =
-        ReadAt<JobOutcome>(memory.received.data(), OffsetOf(answers_.outcomes + i, memory.answers));
-    const bool decided =
-        outcome.status != PlacementStatus::kOutOfStates && outcome.share_count != kSharesDropped;
-    if (decided) {
-      results[members_[i].index] = ResultOf(members_[i], outcome, memory);
+  const DeviceResult<const LeafShare*> shares = Receive(memory);
+  if (!shares) return tl::unexpected(shares.error());
+  counts_.NoteCounted();
+  Read(memory, *shares, answers);
+  if (std::ranges::find(answers.status, PlacementStatus::kOutOfStates) == answers.status.end()) {
+    decided.insert(decided.end(), indices_.begin(), indices_.end());
+    return {};
+  }
+  PlacementColumns all = std::exchange(answers, {});
+  for (std::size_t row = 0; row < indices_.size(); ++row) {
+    if (all.status[row] == PlacementStatus::kOutOfStates) {
+      declined.push_back(indices_[row]);
     } else {
-      declined.push_back(members_[i].index);
+      answers.MoveRow(all, row);
+      decided.push_back(indices_[row]);
     }
   }
-  counts_.NoteCounted();
   return {};
 }
 
 Wave::Answers Wave::LayOutAnswers(Packer& packer) const {
+  const std::size_t rows = members_.size();
   Answers answers;
-  answers.share_count = packer.Leave<std::int64_t>(1);
-  answers.outcomes = packer.Leave<JobOutcome>(members_.size());
+  answers.columns.status = packer.Leave<PlacementStatus>(rows);
+  answers.columns.level = packer.Leave<std::int8_t>(rows);
+  answers.columns.share_count = packer.Leave<std::int32_t>(rows);
+  answers.columns.share_end = packer.Leave<std::uint32_t>(rows);
+  answers.columns.fit = packer.Leave<Count>(rows);
+  answers.columns.total = packer.Leave<Count>(rows);
+  answers.columns.layers = layers_;
+  answers.columns.layer_fits = packer.Leave<Count>(rows * static_cast<std::size_t>(layers_));
   answers.exclusions = packer.Leave<std::int64_t>(counts_.exclusions_size());
   answers.head_bytes = packer.size();
   answers.shares = packer.Leave<Share>(static_cast<std::size_t>(share_capacity_));
@@ -107,20 +144,11 @@ DeviceResult<void> Wave::Send(WaveMemory& memory) {
     const auto cleared = device_->Clear(memory.answers.data(), memory.answers.size());
     if (!cleared) return cleared;
   }
-  std::vector<DecideJob> jobs(members_.size());
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const Member& member = members_[i];
-    DecideJob& job = jobs[i];
-    job.query = member.job->query;
-    job.count_job = member.entry;
-    job.share_capacity = member.share_capacity;
-    job.share_begin = member.share_begin;
-    job.affinity = member.job->affinity_scores ? counts_.Affinity(member.entry) : nullptr;
-  }
   const std::vector<std::int32_t> failed(static_cast<std::size_t>(counts_.size()), 0);
   return memory.input.Send([&](Packer& packer) {
     input_.count_jobs = counts_.Pack(answers_.exclusions, packer);
-    input_.decide_jobs = packer.Add(jobs);
+    input_.shapes = packer.Add(shapes_);
+    input_.jobs = packer.Add(members_);
     input_.count_job_failed = packer.Add(failed);
   });
 }
@@ -133,61 +161,81 @@ DeviceResult<void> Wave::Launch(const Workspaces& workspaces, WaveMemory& memory
   DecideArgs decide;
   decide.tree = mirror_->tree();
   decide.count_jobs = input_.count_jobs;
-  decide.jobs = input_.decide_jobs;
+  decide.shapes = input_.shapes;
+  decide.jobs = input_.jobs;
   decide.job_count = job_count;
   decide.workspaces = workspaces.data();
+  decide.queries = workspaces.queries();
   decide.workspace_count = workspaces.size();
-  decide.outcomes = answers_.outcomes;
+  decide.answers = answers_.columns;
   decide.shares = shares;
   decide.count_job_failed = input_.count_job_failed;
   calls.emplace_back(decide);
   calls.emplace_back(ExclusionsArgs{state_->snapshot().leaf_count(), input_.count_jobs,
                                     counts_.size(), input_.count_job_failed});
-  calls.emplace_back(OffsetsArgs{answers_.outcomes, job_count, answers_.share_count});
+  calls.emplace_back(OffsetsArgs{answers_.columns, job_count});
   calls.emplace_back(
-      CompactArgs{input_.decide_jobs, answers_.outcomes, job_count, shares, answers_.shares});
+      CompactArgs{input_.jobs, answers_.columns, job_count, shares, answers_.shares});
   return device_->Launch(calls);
 }
 
 // Reads the answers back with one copy and one wait, unless there are many shares.
-DeviceResult<void> Wave::Receive(WaveMemory& memory) {
+DeviceResult<const LeafShare*> Wave::Receive(WaveMemory& memory) {
   const std::int64_t eager = std::min(share_capacity_, kEagerShares);
   const std::size_t bytes = answers_.head_bytes + static_cast<std::size_t>(eager) * sizeof(Share);
-  if (auto done = memory.received.Reserve(bytes); !done) return done;
-  DeviceResult<void> done =
-      device_->CopyToHost(memory.received.data(), memory.answers.data(), bytes);
+  DeviceResult<void> done = memory.received.Reserve(bytes);
+  if (done) {
+    done = device_->CopyToHost(memory.received.data(), memory.answers.data(), bytes);
+  }
   if (done) done = device_->Synchronize();
-  if (!done) return done;
-  shares_ = memory.received.data() + answers_.head_bytes;
-  const auto count = ReadAt<std::int64_t>(memory.received.data(), 0);
-  if (count <= eager) return {};
-  const std::size_t all = static_cast<std::size_t>(count) * sizeof(Share);
-  if (done = memory.more.Reserve(all); !done) return done;
-  done = device_->CopyToHost(memory.more.data(), answers_.shares, all);
-  shares_ = memory.more.data();
-  return done ? device_->Synchronize() : done;
+  if (!done) return tl::unexpected(done.error());
+  const std::uint32_t count = Received(answers_.columns.share_end, memory)[members_.size() - 1];
+  if (count <= eager) {
+    return reinterpret_cast<const LeafShare*>(memory.received.data() + answers_.head_bytes);
+  }
+  const std::size_t all = count * sizeof(Share);
+  done = memory.more.Reserve(all);
+  if (done) done = device_->CopyToHost(memory.more.data(), answers_.shares, all);
+  if (done) done = device_->Synchronize();
+  if (!done) return tl::unexpected(done.error());
+  return reinterpret_cast<const LeafShare*>(memory.more.data());
 }
 
-PlacementResult Wave::ResultOf(const Member& member, const JobOutcome& outcome,
-                               const WaveMemory& memory) const {
-  PlacementResult result;
-  result.Reset(outcome, *member.job);
-  if (outcome.status == PlacementStatus::kDoesNotFit) {
-    result.limited_by.resize(member.job->shape->workers.names.size());
-    std::size_t offset =
-        OffsetOf(answers_.exclusions + counts_.ExclusionsBegin(member.entry), memory.answers);
-    for (std::int64_t& leaves : result.limited_by) {
-      leaves = ReadAt<std::int64_t>(memory.received.data(), offset);
-      offset += sizeof(std::int64_t);
-    }
-    result.outside_domain = ReadAt<std::int64_t>(memory.received.data(), offset);
+void Wave::Read(const WaveMemory& memory, const LeafShare* shares,
+                PlacementColumns& answers) const {
+  const auto assign = [&](const auto* array, auto& column) {
+    const auto* received = Received(array, memory);
+    column.assign(received, received + members_.size());
+  };
+  assign(answers_.columns.status, answers.status);
+  assign(answers_.columns.level, answers.level);
+  assign(answers_.columns.share_end, answers.share_end);
+  answers.shares.assign(shares, shares + answers.share_end.back());
+  answers.failures.clear();
+  for (std::size_t row = 0; row < members_.size(); ++row) {
+    if (answers.status[row] == PlacementStatus::kPlaced) continue;
+    FailedPlacement& failed = answers.failures.emplace_back();
+    failed.row = static_cast<std::int32_t>(row);
+    failed.fit = Received(answers_.columns.fit, memory)[row];
+    failed.total = Received(answers_.columns.total, memory)[row];
+    if (answers.status[row] == PlacementStatus::kDoesNotFit) ReadFailure(memory, failed);
   }
-  for (std::int32_t i = 0; i < outcome.share_count; ++i) {
-    const auto position = static_cast<std::size_t>(outcome.share_begin + i);
-    const auto share = ReadAt<Share>(shares_, position * sizeof(Share));
-    result.shares.push_back({LeafId(share.domain), share.leaders, share.pods});
+}
+
+void Wave::ReadFailure(const WaveMemory& memory, FailedPlacement& failed) const {
+  const auto row = static_cast<std::size_t>(failed.row);
+  const auto shape = static_cast<std::size_t>(members_[row].shape);
+  const PlacementJob& job = jobs_[static_cast<std::size_t>(job_of_shape_[shape])];
+  if (job.query.slice.layer_count > 0) {
+    const Count* layers =
+        Received(answers_.columns.layer_fits, memory) + row * static_cast<std::size_t>(layers_);
+    failed.layer_fits.assign(layers, layers + job.query.slice.layer_count);
   }
-  return result;
+  const std::int64_t* excluded =
+      Received(answers_.exclusions, memory) + counts_.ExclusionsBegin(shapes_[shape].count_job);
+  const std::size_t resources = job.shape->workers.names.size();
+  failed.limited_by.assign(excluded, excluded + resources);
+  failed.outside_domain = excluded[resources];
 }
 
 }  // namespace espalier

@@ -1,5 +1,5 @@
 // Evaluates jobs of one state together on the device: counts what is stale, rolls it up, decides,
-// and copies the answers back.
+// and copies the answers back, in columns.
 #pragma once
 
 #include <cstddef>
@@ -31,65 +31,67 @@ struct WaveMemory {
 
 class Wave {
  public:
-  // Makes an empty wave, whose jobs `blocks` thread blocks decide. The mirror must be up to date
-  // with `state`.
-  Wave(Device& device, StateMirror& mirror, const FlavorState& state, std::size_t max_counts_bytes,
-       std::int32_t blocks);
+  // Makes an empty wave of evaluations of a table of jobs, which `blocks` thread blocks decide.
+  // The mirror must be up to date with `state`, that of each job which is evaluated.
+  Wave(Device& device, StateMirror& mirror, const FlavorState& state,
+       std::span<const PlacementJob> jobs, std::size_t max_counts_bytes, std::int32_t blocks);
 
   bool empty() const { return members_.empty(); }
 
-  // Adds the job with this index, which must be of the wave's state and takes a thread block so
-  // many steps (JobWork). Returns false when the wave is full, or the block that would decide the
-  // job has enough to do; the first job always has room.
-  DeviceResult<bool> Add(const PlacementJob& job, std::size_t index, std::int64_t steps,
+  // Adds the evaluation with this index, which takes a thread block so many steps (JobWork).
+  // Returns false when the wave is full, or the block that would decide the evaluation has enough
+  // to do; the first one always has room.
+  DeviceResult<bool> Add(const Evaluation& evaluation, std::size_t index, std::int64_t steps,
                          DeviceCountsCache& cache);
 
-  // Runs all added jobs and waits. Appends the indices of jobs for which the device has too little
-  // memory to `declined`.
+  // Makes all evaluations that were added and waits. Writes their answers, in the order in which
+  // they were added, without those for which the device has too little memory: their indices are
+  // appended to `declined`, those of the others, in the order of the rows, to `decided`.
   DeviceResult<void> Run(const Workspaces& workspaces, WaveMemory& memory,
-                         std::span<PlacementResult> results, std::vector<std::size_t>& declined);
+                         PlacementColumns& answers, std::vector<std::size_t>& decided,
+                         std::vector<std::size_t>& declined);
 
  private:
-  struct Member {
-    const PlacementJob* job = nullptr;
-    std::size_t index = 0;
-    std::int32_t entry = 0;  // of counts_
-    std::int32_t share_capacity = 0;
-    std::int64_t share_begin = 0;
-  };
   // Addresses of the input on the device.
   struct Input {
     const CountJob* count_jobs = nullptr;
-    const DecideJob* decide_jobs = nullptr;
+    const DecideShape* shapes = nullptr;
+    const DecideJob* jobs = nullptr;
     std::int32_t* count_job_failed = nullptr;
   };
   // Addresses of the answers on the device.
   struct Answers {
-    std::int64_t* share_count = nullptr;  // [1]
-    JobOutcome* outcomes = nullptr;       // [jobs]
-    std::int64_t* exclusions = nullptr;   // see WaveCounts
-    std::size_t head_bytes = 0;           // everything before the shares
-    Share* shares = nullptr;              // compacted; last, so that one copy brings everything
+    AnswerColumns columns;
+    std::int64_t* exclusions = nullptr;  // see WaveCounts
+    std::size_t head_bytes = 0;          // everything before the shares
+    Share* shares = nullptr;             // compacted; last, so that one copy brings everything
   };
 
+  DeviceResult<std::int32_t> ShapeOf(std::int32_t job, DeviceCountsCache& cache);
   Answers LayOutAnswers(Packer& packer) const;
   DeviceResult<void> Send(WaveMemory& memory);
   DeviceResult<void> Launch(const Workspaces& workspaces, WaveMemory& memory);
-  DeviceResult<void> Receive(WaveMemory& memory);
-  PlacementResult ResultOf(const Member& member, const JobOutcome& outcome,
-                           const WaveMemory& memory) const;
+  // Returns the compacted shares, on the host, after everything else is in `memory.received`.
+  DeviceResult<const LeafShare*> Receive(WaveMemory& memory);
+  void Read(const WaveMemory& memory, const LeafShare* shares, PlacementColumns& answers) const;
+  void ReadFailure(const WaveMemory& memory, FailedPlacement& failed) const;
 
   Device* device_;
   StateMirror* mirror_;
   const FlavorState* state_;
+  std::span<const PlacementJob> jobs_;
   std::size_t max_counts_bytes_;
   std::int64_t share_capacity_ = 0;
+  std::int32_t layers_ = 0;                // the most that a shape has
   std::vector<std::int64_t> block_steps_;  // of the jobs that each block decides
   WaveCounts counts_;
-  std::vector<Member> members_;
+  std::vector<std::int32_t> shape_of_job_;  // -1: none yet
+  std::vector<DecideShape> shapes_;
+  std::vector<std::int32_t> job_of_shape_;
+  std::vector<DecideJob> members_;
+  std::vector<std::size_t> indices_;  // of the members
   Input input_;
   Answers answers_;
-  const std::byte* shares_ = nullptr;  // compacted, on the host
 };
 
 }  // namespace espalier

@@ -49,6 +49,7 @@ DeviceResult<void> Workspaces::Prepare(const TreeView& tree, bool balanced, std:
   }
   Packer measure;
   LayOut(wanted, measure);
+  measure.Leave<PlacementQuery>(1);
   const std::size_t room = std::max<std::size_t>(max_bytes_ / measure.size(), 1);
   const auto size =
       static_cast<std::int32_t>(std::clamp<std::size_t>(static_cast<std::size_t>(blocks), 1, room));
@@ -62,6 +63,7 @@ DeviceResult<void> Workspaces::Prepare(const TreeView& tree, bool balanced, std:
   Packer place(memory_.data(), nullptr);
   std::vector<Workspace> workspaces;
   for (std::int32_t i = 0; i < size; ++i) workspaces.push_back(LayOut(wanted, place));
+  queries_ = place.Leave<PlacementQuery>(static_cast<std::size_t>(size));
   const auto sent = table_.Send([&](Packer& packer) { workspaces_ = packer.Add(workspaces); });
   if (!sent) return sent;
   extent_ = wanted;

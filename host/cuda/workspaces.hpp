@@ -20,7 +20,9 @@ class Workspaces {
   // the host. Earlier work must have been waited for.
   DeviceResult<void> Prepare(const TreeView& tree, bool balanced, std::int32_t blocks);
 
-  const Workspace* data() const { return workspaces_; }  // on the device
+  // Both are on the device and have size() items.
+  const Workspace* data() const { return workspaces_; }
+  PlacementQuery* queries() const { return queries_; }
   std::int32_t size() const { return size_; }
 
  private:
@@ -37,6 +39,7 @@ class Workspaces {
   DeviceMemory memory_;
   Upload table_;
   const Workspace* workspaces_ = nullptr;
+  PlacementQuery* queries_ = nullptr;
 };
 
 }  // namespace espalier

@@ -9,20 +9,6 @@
 
 namespace espalier {
 
-void PlacementResult::Reset(const PlacementOutcome& outcome, const PlacementJob& job) {
-  status = outcome.status;
-  level = outcome.level;
-  fit = outcome.fit;
-  total = outcome.total;
-  layer_fits.clear();
-  if (status == PlacementStatus::kDoesNotFit) {
-    layer_fits.assign(outcome.layer_fits, outcome.layer_fits + job.query.slice.layer_count);
-  }
-  limited_by.clear();
-  outside_domain = 0;
-  shares.clear();
-}
-
 Backend::Backend() = default;
 Backend::~Backend() = default;
 

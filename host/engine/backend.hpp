@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "host/engine/counts_storage.hpp"
+#include "host/engine/placement_columns.hpp"
 #include "host/model/shared_value.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/flavor_state.hpp"
@@ -43,7 +44,7 @@ class AssumedLeaves {
   SharedValue<std::vector<AssumedLeaf>> leaves_;
 };
 
-// One evaluation of sections 7 to 14 on one flavor.
+// What is evaluated by sections 7 to 14 on one flavor.
 struct PlacementJob {
   const FlavorState* state = nullptr;        // outlives the job and does not change while it runs
   std::shared_ptr<const Shape> shape;        // interned in the state's snapshot
@@ -53,7 +54,7 @@ struct PlacementJob {
   bool affinity_scores = true;     // false: scores are consumed and read 0 (R7.9)
   DomainRange replacement_domain;  // leaves that may be used (R7.10); all of them usually
   AssumedLeaves assumed;
-  // Bounds the evaluation: the result's shares are charged, and once it is stopped results are
+  // Bounds the evaluation: the shares of answers are charged, and once it is stopped answers are
   // meaningless. Outlives the job, is never null and is the same for all jobs evaluated together.
   WorkBudget* budget = &WorkBudget::Unlimited();
 };
@@ -82,22 +83,19 @@ inline const std::int64_t* ScoresOf(const PlacementJob& job) {
   return scored ? job.filter->affinity.data() : nullptr;
 }
 
-struct PlacementResult {
-  PlacementStatus status = PlacementStatus::kDoesNotFit;
-  std::int32_t level = 0;                // where the search ended
-  Count fit = 0;                         // slices
-  Count total = 0;                       // slices
-  std::vector<Count> layer_fits;         // one per constraint layer; only for kDoesNotFit
-  std::vector<std::int64_t> limited_by;  // leaves without room by worker resource; for kDoesNotFit
-  std::int64_t outside_domain = 0;       // leaves outside the replacement domain; for kDoesNotFit
-  std::vector<LeafShare> shares;         // path order, no empty ones; only for kPlaced
-
-  // Makes this the result that has the outcome of a job, and nothing yet that the outcome does not
-  // say; keeps the allocated memory.
-  void Reset(const PlacementOutcome& outcome, const PlacementJob& job);
-
-  bool operator==(const PlacementResult&) const = default;
+// An evaluation of one of a table of jobs, with a number of pods of its own: what gangs of a shape
+// are to each other.
+struct Evaluation {
+  std::int32_t job = 0;  // index into the table
+  Count pods = 0;        // takes the place of the query's, >= 0
 };
+
+// Returns what is evaluated as a job of its own.
+inline PlacementJob JobOf(std::span<const PlacementJob> jobs, const Evaluation& evaluation) {
+  PlacementJob job = jobs[static_cast<std::size_t>(evaluation.job)];
+  job.query.pods = evaluation.pods;
+  return job;
+}
 
 // Makes room for the counts of all domains of a job's flavor, as Backend::CountDomains fills them.
 CountsView ResizeFor(const PlacementJob& job, CountsStorage& counts);
@@ -109,14 +107,22 @@ class Backend {
 
   virtual std::string_view name() const = 0;
 
-  // Answers jobs[i] in results[i]. Jobs are independent; answers do not depend on how they are
-  // spread over threads. Returns when all are answered, or sooner when the jobs' budget is stopped.
-  // Several threads may call it at once.
-  virtual void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) = 0;
+  // Answers asked[i], an evaluation of one of `jobs`, in row i of `answers`, which it overwrites
+  // and whose memory it reuses. Evaluations are independent; answers do not depend on how they are
+  // spread over threads. Returns when all are answered; once the jobs' budget is stopped sooner,
+  // and with meaningless rows. Several threads may call it at once.
+  virtual void Evaluate(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+                        PlacementColumns& answers) = 0;
+  // Answers one job in row 0.
+  void EvaluateOne(const PlacementJob& job, PlacementColumns& answers) {
+    const Evaluation one{0, job.query.pods};
+    Evaluate({&job, 1}, {&one, 1}, answers);
+  }
 
-  // Does on all threads the first part of Evaluate for these jobs on their states as they are now.
-  // Useful before jobs that are evaluated one by one.
-  virtual void Prepare(std::span<const PlacementJob> /*jobs*/) {}
+  // Does on all threads the first part of Evaluate for these evaluations on their states as they
+  // are now. Useful before some that are made one by one.
+  virtual void Prepare(std::span<const PlacementJob> /*jobs*/,
+                       std::span<const Evaluation> /*asked*/) {}
 
   // Counts what each domain of the job's flavor holds of its shape, the job's assumed usage taken
   // out (sections 7 and 8); `counts` has one entry per domain then. Slices have an array of their

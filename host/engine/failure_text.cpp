@@ -10,31 +10,31 @@
 namespace espalier {
 namespace {
 
-ExclusionCounts CountExclusions(const PlacementJob& job, const PlacementResult& result) {
+ExclusionCounts CountExclusions(const PlacementJob& job, const FailedPlacement& failed) {
   ExclusionCounts counts;
   counts.total_nodes = job.state->snapshot().occupied_leaf_count();
-  counts.topology_domain = result.outside_domain;
+  counts.topology_domain = failed.outside_domain;
   if (const NodeFilter* filter = job.filter.get()) {
     counts.node_selector = filter->node_selector;
     counts.affinity = filter->required_affinity;
     counts.taints = filter->taints;
   }
-  for (std::size_t r = 0; r < result.limited_by.size(); ++r) {
-    if (result.limited_by[r] > 0)
-      counts.resources.Set(job.shape->workers.names[r], result.limited_by[r]);
+  for (std::size_t r = 0; r < failed.limited_by.size(); ++r) {
+    if (failed.limited_by[r] > 0)
+      counts.resources.Set(job.shape->workers.names[r], failed.limited_by[r]);
   }
   return counts;
 }
 
 // Returns the text for slice layers that do not fit (R18.6).
-std::string LayerText(const PlacementJob& job, const PlacementResult& result) {
+std::string LayerText(const PlacementJob& job, const FailedPlacement& failed) {
   const FlavorSnapshot& snapshot = job.state->snapshot();
   const SliceRule& slice = job.query.slice;
   std::string text =
       fmt::format("topology {} doesn't allow to fit", Quoted(snapshot.topology_name()));
   for (std::int32_t i = 0; i < slice.layer_count; ++i) {
     text += fmt::format("; {}/{} slice(s) fit on level {}",
-                        result.layer_fits[static_cast<std::size_t>(i)],
+                        failed.layer_fits[static_cast<std::size_t>(i)],
                         job.query.pods / slice.layer_size[i],
                         snapshot.levels()[static_cast<std::size_t>(slice.layer_level[i])]);
   }
@@ -42,15 +42,15 @@ std::string LayerText(const PlacementJob& job, const PlacementResult& result) {
 }
 
 // Returns the text that says how many pods or slices fit (R18.4).
-std::string FitText(const PlacementJob& job, const PlacementResult& result) {
+std::string FitText(const PlacementJob& job, const FailedPlacement& failed) {
   const std::string topology = Quoted(job.state->snapshot().topology_name());
   const std::string_view unit = job.query.slice.size == 1 ? "pod" : "slice";
-  if (result.fit == 0) {
-    return fmt::format("topology {} doesn't allow to fit any of {} {}(s)", topology, result.total,
+  if (failed.fit == 0) {
+    return fmt::format("topology {} doesn't allow to fit any of {} {}(s)", topology, failed.total,
                        unit);
   }
-  return fmt::format("topology {} allows to fit only {} out of {} {}(s)", topology, result.fit,
-                     result.total, unit);
+  return fmt::format("topology {} allows to fit only {} out of {} {}(s)", topology, failed.fit,
+                     failed.total, unit);
 }
 
 }  // namespace
@@ -94,12 +94,13 @@ PlacementFailure DescribeFailure(const PlacementJob& job, const PlacementResult&
     case PlacementStatus::kDoesNotFit:
       break;
   }
-  ExclusionCounts exclusions = CountExclusions(job, result);
+  const FailedPlacement& failed = *result.failed;
+  ExclusionCounts exclusions = CountExclusions(job, failed);
   std::string reason =
-      job.query.slice.multi_layer() ? LayerText(job, result) : FitText(job, result);
+      job.query.slice.multi_layer() ? LayerText(job, failed) : FitText(job, failed);
   reason += ExclusionSuffix(exclusions);
   return {std::move(reason),
-          PlacementFailure::Shortfall{result.fit, result.total,
+          PlacementFailure::Shortfall{failed.fit, failed.total,
                                       static_cast<std::int32_t>(job.query.slice.size),
                                       std::move(exclusions)}};
 }

@@ -16,7 +16,8 @@ std::string UnknownFlavorText(std::string_view flavor);
 // Returns `. Total nodes: <n>; excluded: <parts>`, or "" when no leaf is excluded (R18.5).
 std::string ExclusionSuffix(const ExclusionCounts& exclusions);
 
-// Returns the failure for a job's result; `result.status` is not kPlaced.
+// Returns the failure for a job's result, whose status is not kPlaced. The job's query has the pods
+// that were asked for.
 PlacementFailure DescribeFailure(const PlacementJob& job, const PlacementResult& result);
 
 }  // namespace espalier

@@ -6,6 +6,7 @@
 
 #include "host/engine/assignments.hpp"
 #include "host/engine/booked_usage.hpp"
+#include "host/engine/chunks.hpp"
 #include "host/engine/failure_text.hpp"
 #include "host/engine/rounds.hpp"
 #include "host/engine/workload_placement.hpp"
@@ -24,40 +25,32 @@ constexpr std::size_t kNominateSteppedBatch = 1024;
 constexpr std::int64_t kBytesOfShare = 3 * sizeof(LeafShare);
 constexpr std::int64_t kLeastAnswerBytesOfShare = 2;
 // Bytes of memory that a failure takes besides its numbers, with its text.
-constexpr std::int64_t kBytesOfFailure = 2 * sizeof(GangAnswers::Failure) + 512;
+constexpr std::int64_t kBytesOfFailure = 2 * sizeof(FailedPlacement) + 512;
 
-// Takes the result of a gang that was not placed. Returns false where the work is to stop.
-bool Append(std::size_t gang, PlacementResult& result, WorkBudget& budget, GangAnswers& answers) {
-  const auto shares = static_cast<std::int64_t>(result.shares.size());
-  const auto numbers =
-      static_cast<std::int64_t>(result.layer_fits.size() + result.limited_by.size());
-  const std::int64_t failure = result.status == PlacementStatus::kPlaced
-                                   ? 0
-                                   : kBytesOfFailure + numbers * std::int64_t{sizeof(Count)};
-  if (!budget.Charge(shares * kBytesOfShare + failure) ||
-      !budget.ChargeAnswer(shares * kLeastAnswerBytesOfShare)) {
-    return false;
+// Charges rows with so many shares, and their failures. Returns false where the work is to stop.
+bool ChargeRows(std::size_t shares, std::span<const FailedPlacement> failures, WorkBudget& budget) {
+  std::int64_t bytes = static_cast<std::int64_t>(shares) * kBytesOfShare;
+  for (const FailedPlacement& failed : failures) {
+    const std::size_t numbers = failed.layer_fits.size() + failed.limited_by.size();
+    bytes += kBytesOfFailure + static_cast<std::int64_t>(numbers * sizeof(Count));
   }
-  answers.status.push_back(result.status);
-  answers.level.push_back(static_cast<std::int8_t>(result.level));
-  answers.shares.insert(answers.shares.end(), result.shares.begin(), result.shares.end());
-  answers.share_end.push_back(static_cast<std::uint32_t>(answers.shares.size()));
-  if (result.status != PlacementStatus::kPlaced) {
-    answers.failures.push_back({static_cast<std::int32_t>(gang), std::move(result)});
-  }
-  return true;
+  return budget.Charge(bytes) &&
+         budget.ChargeAnswer(static_cast<std::int64_t>(shares) * kLeastAnswerBytesOfShare);
+}
+
+// Moves a row, charged, behind the answers. Returns false where the work is to stop.
+bool Append(PlacementColumns& from, std::size_t row, WorkBudget& budget, GangAnswers& answers) {
+  answers.MoveRow(from, row);
+  const bool failed = answers.status.back() != PlacementStatus::kPlaced;
+  const auto failures = std::span<const FailedPlacement>(answers.failures);
+  return ChargeRows(answers.SharesOf(answers.size() - 1).size(), failures.last(failed ? 1 : 0),
+                    budget);
 }
 
 void Clear(std::size_t gangs, GangAnswers& answers) {
-  answers.status.clear();
-  answers.level.clear();
-  answers.share_end.clear();
-  answers.shares.clear();
-  answers.failures.clear();
+  answers.Clear();
+  answers.Reserve(gangs);
   answers.stepped.clear();
-  answers.status.reserve(gangs);
-  answers.level.reserve(gangs);
-  answers.share_end.reserve(gangs);
 }
 
 }  // namespace
@@ -73,27 +66,28 @@ class GangBatch::Requests final : public PlacementRequests {
   }
 
   std::size_t size() const override { return gangs_.size(); }
+  std::span<const PlacementJob> SharedJobs() const override { return batch_.jobs_; }
 
   void Open(std::size_t first, std::size_t count) override {
     opened_ = gangs_.subspan(first, count);
     first_ = first;
     fresh_ = true;
-    results_ = {};
+    next_row_ = 0;
     steps_.Open(*this);
   }
   void AppendJobs(RequestJobs& jobs) override {
     if (steps_.none()) {
       for (std::size_t i = 0; fresh_ && i < opened_.size(); ++i) {
-        if (batch_.Resolved(opened_[i])) jobs.Add(batch_.JobOf(opened_[i]), first_ + i);
+        if (batch_.Resolved(opened_[i])) jobs.Add(EvaluationOf(opened_[i]), first_ + i);
       }
     } else {
       steps_.AppendJobs(*this, jobs);
     }
     fresh_ = false;
   }
-  bool Accept(std::span<PlacementResult> results) override {
-    if (!steps_.none()) return steps_.Accept(*this, results);
-    results_ = results;
+  bool Accept(PlacementColumns& answers) override {
+    if (!steps_.none()) return steps_.Accept(*this, answers);
+    decided_ = &answers;
     return true;
   }
 
@@ -101,15 +95,11 @@ class GangBatch::Requests final : public PlacementRequests {
     const Gang& gang = gangs_[request];
     if (gang.is_stepped()) return KeepStepped(steps_.Take(request - first_));
     if (!batch_.Resolved(gang)) {
-      PlacementResult unresolved;
-      return Append(request, unresolved, batch_.budget_, answers_);
+      answers_.EndRow({}, 0);
+      return ChargeRows(0, std::span(answers_.failures).last(1), batch_.budget_);
     }
-    if (!steps_.none()) {
-      return Append(request, steps_.ResultOf(request - first_), batch_.budget_, answers_);
-    }
-    PlacementResult& result = results_.front();
-    results_ = results_.subspan(1);
-    return Append(request, result, batch_.budget_, answers_);
+    if (!steps_.none()) return steps_.Keep(request - first_, batch_.budget_, answers_);
+    return Append(*decided_, next_row_++, batch_.budget_, answers_);
   }
   void Book(std::size_t request, BookedLeaves* booked) override {
     if (answers_.status[request] != PlacementStatus::kPlaced) return;
@@ -127,25 +117,15 @@ class GangBatch::Requests final : public PlacementRequests {
     state_->Find(shape.specification.workers.flavor)->Book(shares, *shape.resolved.shape);
   }
 
-  // Appends one job for the gangs of a shape, as they share counts: that of the largest, for which
-  // reasons are counted where it may fail.
   void AppendUpcoming(std::size_t first, std::size_t count, RequestJobs& jobs) const override {
     for (std::size_t gang = first; gang < first + count; ++gang) {
       if (gangs_[gang].is_stepped() || !batch_.Resolved(gangs_[gang])) continue;
-      const auto known = std::ranges::find(jobs.requests, gangs_[gang].shape,
-                                           [&](std::size_t other) { return gangs_[other].shape; });
-      if (known == jobs.requests.end()) {
-        jobs.Add(batch_.JobOf(gangs_[gang]), gang);
-      } else {
-        Count& pods = jobs.jobs[static_cast<std::size_t>(known - jobs.requests.begin())].query.pods;
-        pods = std::max<Count>(pods, gangs_[gang].pods);
-      }
+      jobs.Add(EvaluationOf(gangs_[gang]), gang);
     }
   }
 
  private:
-  // Holds the jobs and results of the open gangs, by position, where stepped workloads are among
-  // them.
+  // Holds the open gangs and their answers, by position, where stepped workloads are among them.
   class Steps {
    public:
     bool none() const { return workloads_.empty(); }
@@ -153,12 +133,12 @@ class GangBatch::Requests final : public PlacementRequests {
     void Open(const Requests& of) {
       asking_.clear();
       workloads_.clear();
-      results_.clear();
+      first_round_ = true;
       const auto stepped = std::ranges::count_if(of.opened_, &Gang::is_stepped);
       if (stepped == 0) return;
       workloads_.reserve(static_cast<std::size_t>(stepped));
       workload_at_.resize(of.opened_.size());
-      results_.resize(of.opened_.size());
+      row_at_.resize(of.opened_.size());
       for (std::size_t i = 0; i < of.opened_.size(); ++i) {
         const Gang& gang = of.opened_[i];
         if (gang.is_stepped()) {
@@ -179,7 +159,7 @@ class GangBatch::Requests final : public PlacementRequests {
       std::erase_if(asking_, [&](std::size_t i) {
         const Gang& gang = of.opened_[i];
         if (!gang.is_stepped()) {
-          if (of.fresh_) jobs.Add(of.batch_.JobOf(gang), of.first_ + i);
+          if (of.fresh_) jobs.Add(EvaluationOf(gang), of.first_ + i);
           return !of.fresh_;
         }
         const PlacementJob* job = of.batch_.budget_.stopped() ? nullptr : WorkloadAt(i).NextJob();
@@ -188,21 +168,27 @@ class GangBatch::Requests final : public PlacementRequests {
       });
     }
 
-    // Copies the results of gangs: a later round takes their place.
-    bool Accept(const Requests& of, std::span<const PlacementResult> results) {
-      for (std::size_t r = 0; r < results.size(); ++r) {
-        const std::size_t i = asking_[r];
+    // Copies the answers of the first round, which are those of gangs too: a later round takes
+    // their place.
+    bool Accept(const Requests& of, const PlacementColumns& answers) {
+      if (std::exchange(first_round_, false)) gangs_ = answers;
+      for (std::size_t row = 0; row < answers.size(); ++row) {
+        const std::size_t i = asking_[row];
         if (!of.opened_[i].is_stepped()) {
-          results_[i] = results[r];
+          row_at_[i] = row;
           continue;
         }
-        if (!ChargeDomains(results[r].shares.size(), of.batch_.budget_)) return false;
-        WorkloadAt(i).Accept(results[r]);
+        const PlacementResult result = answers.At(row);
+        if (!ChargeDomains(result.shares.size(), of.batch_.budget_)) return false;
+        WorkloadAt(i).Accept(result);
       }
       return true;
     }
 
-    PlacementResult& ResultOf(std::size_t position) { return results_[position]; }
+    // Adds the answer of a gang.
+    bool Keep(std::size_t position, WorkBudget& budget, GangAnswers& answers) {
+      return Append(gangs_, row_at_[position], budget, answers);
+    }
     WorkloadAnswer Take(std::size_t position) { return WorkloadAt(position).TakeAnswer(); }
 
    private:
@@ -213,7 +199,9 @@ class GangBatch::Requests final : public PlacementRequests {
     std::vector<std::size_t> asking_;  // positions that may have a job left
     std::vector<WorkloadPlacement> workloads_;
     std::vector<std::size_t> workload_at_;  // by position, of those that are stepped
-    std::vector<PlacementResult> results_;  // by position, of gangs
+    bool first_round_ = true;
+    PlacementColumns gangs_;           // the answers of the first round
+    std::vector<std::size_t> row_at_;  // by position, of gangs
   };
 
   bool KeepStepped(WorkloadAnswer answer) {
@@ -240,9 +228,10 @@ class GangBatch::Requests final : public PlacementRequests {
   ClusterState* state_;
   GangAnswers& answers_;
   std::span<const Gang> opened_;
-  std::size_t first_ = 0;               // the number of the first of them
-  bool fresh_ = false;                  // they have given no jobs yet
-  std::span<PlacementResult> results_;  // of those that have not been kept, without steps
+  std::size_t first_ = 0;                // the number of the first of them
+  bool fresh_ = false;                   // they have given no jobs yet
+  PlacementColumns* decided_ = nullptr;  // their answers, without steps
+  std::size_t next_row_ = 0;             // of these, the first that has not been kept
   Steps steps_;
 };
 
@@ -268,8 +257,7 @@ ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const Feat
 
 GangBatch::GangBatch(const ClusterState& state, Shapes shapes, WorkBudget& budget)
     : shapes_(std::move(shapes)), budget_(budget) {
-  states_.reserve(shapes_.size());
-  filters_.reserve(shapes_.size());
+  jobs_.reserve(shapes_.size());
   for (const auto& shape : shapes_) AddShape(state, *shape);
 }
 
@@ -277,17 +265,19 @@ GangBatch::GangBatch(std::span<const ClusterState* const> states, Shapes shapes,
                      std::span<const StateRequest> stepped, const FeatureGates& gates,
                      WorkBudget& budget)
     : shapes_(std::move(shapes)), stepped_(stepped), gates_(gates), budget_(budget) {
-  states_.reserve(shapes_.size());
-  filters_.reserve(shapes_.size());
+  jobs_.reserve(shapes_.size());
   for (std::size_t i = 0; i < shapes_.size(); ++i) AddShape(*states[i], *shapes_[i]);
 }
 
 void GangBatch::AddShape(const ClusterState& state, const ResolvedGangShape& shape) {
+  PlacementJob& job = jobs_.emplace_back();
   const FlavorState* flavor =
       shape.failure.empty() ? state.Find(shape.specification.workers.flavor) : nullptr;
-  states_.push_back(flavor);
-  filters_.push_back(
-      flavor == nullptr ? nullptr : flavor->snapshot().FilterOf(*shape.resolved.shape, budget_));
+  if (flavor == nullptr) return;
+  job = MakeJob(shape.resolved, *flavor,
+                flavor->snapshot().FilterOf(*shape.resolved.shape, budget_), 0, budget_);
+  job.simulate_empty = shape.specification.simulate_empty;
+  job.affinity_scores = !shape.specification.affinity_scores_consumed;
 }
 
 GangBatch::GangBatch(const ClusterState& state, const FeatureGates& gates,
@@ -301,20 +291,35 @@ GangBatch::GangBatch(const ClusterState& state, const FeatureGates& gates,
         return resolved;
       }()) {}
 
-PlacementJob GangBatch::JobOf(const Gang& gang) const {
-  const ResolvedGangShape& shape = ShapeOf(gang);
-  PlacementJob job = MakeJob(shape.resolved, *StateOf(gang),
-                             filters_[static_cast<std::size_t>(gang.shape)], gang.pods, budget_);
-  job.simulate_empty = shape.specification.simulate_empty;
-  job.affinity_scores = !shape.specification.affinity_scores_consumed;
-  return job;
-}
-
 void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers,
                          const AnsweredProgress& progress) {
+  if (stepped_.empty() &&
+      std::ranges::all_of(jobs_, [](const PlacementJob& job) { return job.state != nullptr; })) {
+    return NominateResolved(backend, gangs, answers, progress);
+  }
   Requests requests(*this, gangs, nullptr, answers);
   NominateInRounds(backend, requests, stepped_.empty() ? kNominateBatch : kNominateSteppedBatch,
                    budget_, progress);
+}
+
+// The rows of the back end are the answers.
+void GangBatch::NominateResolved(Backend& backend, std::span<const Gang> gangs,
+                                 GangAnswers& answers, const AnsweredProgress& progress) const {
+  Clear(gangs.size(), answers);
+  std::vector<Evaluation> asked;
+  PlacementColumns more;
+  Chunks chunks(budget_, kNominateBatch);
+  for (std::size_t done = 0; done < gangs.size() && chunks.Begin();) {
+    const auto chunk = gangs.subspan(done, std::min(chunks.size(), gangs.size() - done));
+    asked.clear();
+    for (const Gang& gang : chunk) asked.push_back(EvaluationOf(gang));
+    PlacementColumns& decided = done == 0 ? answers : more;
+    backend.Evaluate(jobs_, asked, decided);
+    if (!ChargeRows(decided.shares.size(), decided.failures, budget_)) return;
+    if (done > 0) answers.MoveRows(more);
+    done += chunk.size();
+    if (progress) progress(done);
+  }
 }
 
 void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
@@ -323,11 +328,13 @@ void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<co
   PlaceInRounds(backend, requests, budget_, progress);
 }
 
-PlacementFailure GangBatch::Describe(std::span<const Gang> gangs,
-                                     const GangAnswers::Failure& failure) const {
-  const Gang& gang = gangs[static_cast<std::size_t>(failure.gang)];
+PlacementFailure GangBatch::Describe(std::span<const Gang> gangs, const GangAnswers& answers,
+                                     const FailedPlacement& failed) const {
+  const auto row = static_cast<std::size_t>(failed.row);
+  const Gang& gang = gangs[row];
   if (!Resolved(gang)) return {ShapeOf(gang).failure, std::nullopt};
-  return DescribeFailure(JobOf(gang), failure.result);
+  return DescribeFailure(JobOf(jobs_, EvaluationOf(gang)),
+                         {answers.status[row], answers.level[row], {}, &failed});
 }
 
 std::vector<WorkloadAnswer> GangBatch::TakeNamed(std::span<const Gang> gangs,
@@ -352,7 +359,7 @@ std::vector<WorkloadAnswer> GangBatch::TakeNamed(std::span<const Gang> gangs,
       pod_sets.front().assignment = ToAssignment(shares, false, snapshot);
       if (shape.leader) pod_sets.back().assignment = ToAssignment(shares, true, snapshot);
     } else {
-      const PlacementFailure why = Describe(gangs, *failure++);
+      const PlacementFailure why = Describe(gangs, answers, *failure++);
       for (PodSetAnswer& pod_set : pod_sets) pod_set.failure = why;
     }
     if (shape.leader_first) std::swap(pod_sets.front(), pod_sets.back());

@@ -54,25 +54,10 @@ struct Gang {
   std::size_t stepped_index() const { return static_cast<std::size_t>(~shape); }
 };
 
-// Answers of G gangs with S shares between them. Of a stepped workload the level is 0, there are no
-// shares, and the status tells whether it was placed.
-struct GangAnswers {
-  std::vector<PlacementStatus> status;   // [G]
-  std::vector<std::int8_t> level;        // [G] reached, or where the search ended
-  std::vector<std::uint32_t> share_end;  // [G] shares of gang g are [share_end[g-1], share_end[g])
-  std::vector<LeafShare> shares;         // [S] path order within a gang
-  struct Failure {
-    std::int32_t gang = 0;
-    PlacementResult result;
-    bool operator==(const Failure&) const = default;
-  };
-  std::vector<Failure> failures;        // gangs ascend: every gang whose status is not kPlaced
+// Answers of gangs, one a row. The row of a stepped workload has level 0, no shares and no failure;
+// its status tells whether the workload was placed.
+struct GangAnswers : PlacementColumns {
   std::vector<WorkloadAnswer> stepped;  // in the order of their gangs
-
-  std::span<const LeafShare> SharesOf(std::size_t gang) const {
-    const std::uint32_t begin = gang == 0 ? 0 : share_end[gang - 1];
-    return std::span(shares).subspan(begin, share_end[gang] - begin);
-  }
 
   bool operator==(const GangAnswers&) const = default;
 };
@@ -110,11 +95,12 @@ class GangBatch {
     return *shapes_[static_cast<std::size_t>(gang.shape)];
   }
   const FlavorState* StateOf(const Gang& gang) const {
-    return states_[static_cast<std::size_t>(gang.shape)];
+    return jobs_[static_cast<std::size_t>(gang.shape)].state;
   }
 
-  // Returns Kueue's text for a failure of these answers (section 18).
-  PlacementFailure Describe(std::span<const Gang> gangs, const GangAnswers::Failure& failure) const;
+  // Returns Kueue's text for one of the failures of these answers (section 18).
+  PlacementFailure Describe(std::span<const Gang> gangs, const GangAnswers& answers,
+                            const FailedPlacement& failed) const;
   // Returns all answers with names, stepped ones moved out of `answers`. Charges the names; returns
   // nothing sensible once the budget is stopped.
   std::vector<WorkloadAnswer> TakeNamed(std::span<const Gang> gangs, GangAnswers& answers) const;
@@ -122,17 +108,18 @@ class GangBatch {
  private:
   class Requests;
 
-  // Returns the job of a gang whose shape could be resolved.
-  PlacementJob JobOf(const Gang& gang) const;
+  static Evaluation EvaluationOf(const Gang& gang) { return {gang.shape, gang.pods}; }
   bool Resolved(const Gang& gang) const { return StateOf(gang) != nullptr; }
   void AddShape(const ClusterState& state, const ResolvedGangShape& shape);
+  // Nominates gangs all of whose shapes could be resolved.
+  void NominateResolved(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers,
+                        const AnsweredProgress& progress) const;
 
   Shapes shapes_;
   std::span<const StateRequest> stepped_;
   FeatureGates gates_;
   WorkBudget& budget_;
-  std::vector<const FlavorState*> states_;  // [shapes] null: the shape has a failure text
-  std::vector<std::shared_ptr<const NodeFilter>> filters_;  // [shapes]
+  std::vector<PlacementJob> jobs_;  // [shapes] without pods; no state: the shape has a failure text
 };
 
 }  // namespace espalier

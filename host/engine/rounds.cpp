@@ -21,22 +21,23 @@ constexpr std::size_t kMostKeptShares = std::size_t{1} << 18;
 // The memory in which requests are decided.
 struct RoundMemory {
   RequestJobs asked;
-  std::vector<PlacementResult> results;  // by job; there may be more
+  PlacementColumns round;    // the answers of the last round
+  PlacementColumns answers;  // to everything asked, where StillValid needs them
 };
 
-// Decides requests in memory that the thread keeps for its next call: thousands of lists of shares
-// take longer to allocate than to fill.
+// Decides requests in memory that the thread keeps for its next call.
 class Rounds {
  public:
   Rounds(Backend& backend, PlacementRequests& requests, WorkBudget& budget)
-      : backend_(backend),
-        requests_(requests),
-        budget_(budget),
-        memory_(std::exchange(kept_, {})) {}
+      : backend_(backend), requests_(requests), budget_(budget), memory_(std::exchange(kept_, {})) {
+    const std::span<const PlacementJob> shared = requests.SharedJobs();
+    memory_.asked.jobs.assign(shared.begin(), shared.end());
+    memory_.asked.shared = shared.size();
+  }
   ~Rounds() {
+    memory_.asked.shared = 0;
     ClearJobs();  // lets go of the shapes
-    std::size_t shares = 0;
-    for (const PlacementResult& result : memory_.results) shares += result.shares.capacity();
+    const std::size_t shares = memory_.round.shares.capacity() + memory_.answers.shares.capacity();
     if (shares <= kMostKeptShares) kept_ = std::move(memory_);
   }
   Rounds(const Rounds&) = delete;
@@ -47,28 +48,29 @@ class Rounds {
     RequestJobs& asked = memory_.asked;
     asked.Clear();
     requests_.AppendUpcoming(first, std::min(kPrepareBatch, requests_.size() - first), asked);
-    if (!asked.jobs.empty()) backend_.Prepare(asked.jobs);
+    if (!asked.asked.empty()) backend_.Prepare(asked.jobs, asked.asked);
   }
 
   // Decides the requests [first, first + count), on the state as it is. Keeps the jobs where
   // StillValid is to be asked. Returns false when the work is to stop.
   bool Decide(std::size_t first, std::size_t count, bool keep_jobs) {
-    std::vector<PlacementJob>& jobs = memory_.asked.jobs;
-    std::vector<PlacementResult>& results = memory_.results;
+    RequestJobs& asked = memory_.asked;
     ClearJobs();
+    memory_.answers.Clear();
     requests_.Open(first, count);
     bool several_rounds = false;
     for (;;) {
       if (!keep_jobs) ClearJobs();
-      const std::size_t begin = jobs.size();
-      requests_.AppendJobs(memory_.asked);
+      const std::size_t begin = asked.asked.size();
+      requests_.AppendJobs(asked);
       if (budget_.stopped()) return false;
-      if (jobs.size() == begin) break;
+      if (asked.asked.size() == begin) break;
       if (keep_jobs && !ChargeFrom(begin)) return false;
-      results.resize(std::max(results.size(), jobs.size()));
-      const std::span<PlacementResult> round(results.data() + begin, jobs.size() - begin);
-      backend_.Evaluate(std::span(jobs).subspan(begin), round);
-      if (budget_.stopped() || !requests_.Accept(round)) return false;
+      const auto of_round = std::span<const Evaluation>(asked.asked).subspan(begin);
+      backend_.Evaluate(asked.jobs, of_round, memory_.round);
+      if (budget_.stopped()) return false;
+      if (keep_jobs) memory_.answers.AddRows(memory_.round);
+      if (!requests_.Accept(memory_.round)) return false;
       several_rounds = begin > 0;
     }
     if (keep_jobs) SortJobs(several_rounds);
@@ -81,8 +83,9 @@ class Rounds {
     const RequestJobs& asked = memory_.asked;
     bool valid = true;
     for (; next_ < by_request_.size() && asked.requests[by_request_[next_]] == request; ++next_) {
-      const std::size_t job = by_request_[next_];
-      valid = valid && booked.StillValid(asked.jobs[job], memory_.results[job]);
+      const std::size_t row = by_request_[next_];
+      valid =
+          valid && booked.StillValid(JobOf(asked.jobs, asked.asked[row]), memory_.answers.At(row));
     }
     return valid;
   }
@@ -93,11 +96,12 @@ class Rounds {
     budget_.Release(std::exchange(kept_bytes_, 0));
   }
 
-  // Charges the jobs from `begin` on, each with a list of what it assumes. Returns false when the
-  // work is to stop.
+  // Charges what was asked from `begin` on, each with a list of what its job assumes. Returns false
+  // when the work is to stop.
   bool ChargeFrom(std::size_t begin) {
     std::int64_t bytes = 0;
-    for (const PlacementJob& job : std::span(memory_.asked.jobs).subspan(begin)) {
+    for (const Evaluation& evaluation : std::span(memory_.asked.asked).subspan(begin)) {
+      const PlacementJob& job = memory_.asked.jobs[static_cast<std::size_t>(evaluation.job)];
       const std::size_t columns = job.state->snapshot().resources().size();
       bytes += static_cast<std::int64_t>(sizeof(PlacementJob) + sizeof(PlacementResult) +
                                          job.assumed.size() *
@@ -107,14 +111,14 @@ class Rounds {
     return budget_.Charge(bytes);
   }
 
-  // Sorts the decided jobs by their requests.
+  // Sorts what was asked by the requests that it is of.
   void SortJobs(bool several_rounds) {
     next_ = 0;
-    by_request_.resize(memory_.asked.jobs.size());
+    by_request_.resize(memory_.asked.asked.size());
     std::iota(by_request_.begin(), by_request_.end(), std::size_t{0});
     if (!several_rounds) return;
     std::ranges::stable_sort(by_request_, {},
-                             [&](std::size_t job) { return memory_.asked.requests[job]; });
+                             [&](std::size_t row) { return memory_.asked.requests[row]; });
   }
 
   static thread_local RoundMemory kept_;
@@ -124,7 +128,7 @@ class Rounds {
   WorkBudget& budget_;
   RoundMemory memory_;
   std::int64_t kept_bytes_ = 0;          // charged for kept jobs
-  std::vector<std::size_t> by_request_;  // jobs, by their requests
+  std::vector<std::size_t> by_request_;  // evaluations, by their requests
   std::size_t next_ = 0;                 // of those
 };
 

@@ -1,5 +1,5 @@
 // Answers requests in rounds: each request that is not answered yet gives at most one job to a
-// round, and the back end evaluates the jobs of a round together. Workloads and gangs of integers
+// round, and the back end evaluates those of a round together. Workloads and gangs of integers
 // are both answered here.
 #pragma once
 
@@ -15,17 +15,25 @@
 
 namespace espalier {
 
-// Jobs, and by job the number of the request that it is of.
+// Evaluations, their jobs, and by evaluation the number of the request that it is of.
 struct RequestJobs {
   std::vector<PlacementJob> jobs;
+  std::size_t shared = 0;  // of the jobs, from the front, those that stay when others go
+  std::vector<Evaluation> asked;
   std::vector<std::size_t> requests;
 
-  void Add(PlacementJob job, std::size_t request) {
-    jobs.push_back(std::move(job));
+  // Adds an evaluation of a job that is there.
+  void Add(Evaluation evaluation, std::size_t request) {
+    asked.push_back(evaluation);
     requests.push_back(request);
   }
+  void Add(PlacementJob job, std::size_t request) {
+    Add(Evaluation{static_cast<std::int32_t>(jobs.size()), job.query.pods}, request);
+    jobs.push_back(std::move(job));
+  }
   void Clear() {
-    jobs.clear();
+    jobs.resize(shared);
+    asked.clear();
     requests.clear();
   }
 };
@@ -38,14 +46,17 @@ class PlacementRequests {
   // Returns how many requests there are. They are numbered from 0.
   virtual std::size_t size() const = 0;
 
+  // Returns jobs of which many requests are evaluations; each has its index in every round.
+  virtual std::span<const PlacementJob> SharedJobs() const { return {}; }
+
   // Opens the requests [first, first + count), and closes those that were open. The jobs of one
   // that is opened alone are gone before it has the next.
   virtual void Open(std::size_t first, std::size_t count) = 0;
   // Appends the next job of every open request that has one left, requests ascending.
   virtual void AppendJobs(RequestJobs& jobs) = 0;
-  // Takes the results of the jobs that were appended last. They stay where they are until jobs are
-  // appended again. Returns false when the work is to stop.
-  virtual bool Accept(std::span<PlacementResult> results) = 0;
+  // Takes the answers to what was appended last. They stay where they are until something is
+  // appended again; failures may be moved out of them. Returns false when the work is to stop.
+  virtual bool Accept(PlacementColumns& answers) = 0;
 
   // Adds the answer of an open request whose jobs have all been answered; open requests are kept in
   // order. Returns false when the work is to stop.
@@ -54,8 +65,8 @@ class PlacementRequests {
   // it is null, about each leaf before its usage changes.
   virtual void Book(std::size_t request, BookedLeaves* booked) = 0;
 
-  // Appends the first jobs of the next `count` requests as far as they are known without opening
-  // them, for Backend::Prepare: at least one of those that share counts.
+  // Appends the first evaluations of the next `count` requests as far as they are known without
+  // opening them, for Backend::Prepare.
   virtual void AppendUpcoming(std::size_t /*first*/, std::size_t /*count*/,
                               RequestJobs& /*jobs*/) const {}
 };

@@ -157,15 +157,13 @@ ClusterFit FitOf(const StateRequest& asked, const WorkloadAnswer& answer) {
 
 // The fit of a gang, in the order of its pod sets.
 ClusterFit FitOf(const GangBatch& batch, std::span<const Gang> gangs, const GangAnswers& answers,
-                 std::size_t gang, std::span<const GangAnswers::Failure> failures) {
+                 std::size_t gang) {
   const ResolvedGangShape& shape = batch.ShapeOf(gangs[gang]);
   const GangShape& specification = shape.specification;
   const bool leads = specification.leader_first;
   if (answers.status[gang] != PlacementStatus::kPlaced) {
-    const auto failed = std::ranges::lower_bound(failures, static_cast<std::int32_t>(gang), {},
-                                                 &GangAnswers::Failure::gang);
     return DoesNotFit(leads ? specification.leader->name : specification.workers.name,
-                      batch.Describe(gangs, *failed).reason);
+                      batch.Describe(gangs, answers, *answers.At(gang).failed).reason);
   }
   const FlavorState& flavor = *batch.StateOf(gangs[gang]);
   const auto placed = [&](const PodSetRequest& pod_set, bool is_leader) {
@@ -249,8 +247,7 @@ void DecideFlat(std::span<const StateRequest> requests, std::span<ClusterFit* co
   auto stepped = answers.stepped.begin();
   for (std::size_t i = 0; i < answers.status.size() && budget.Pause(); ++i) {
     const bool is_stepped = compiled.gangs[i].is_stepped();
-    Set(is_stepped ? FitOf(requests[i], *stepped++)
-                   : FitOf(batch, compiled.gangs, answers, i, answers.failures),
+    Set(is_stepped ? FitOf(requests[i], *stepped++) : FitOf(batch, compiled.gangs, answers, i),
         budget, *fits[i]);
   }
 }

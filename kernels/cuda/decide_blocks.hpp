@@ -1,7 +1,9 @@
 // The work of one block of the deciding kernel and of those behind it; see count_blocks.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/cuda/count_blocks.hpp"
 #include "kernels/cuda/grid.hpp"
@@ -14,30 +16,45 @@
 
 namespace espalier {
 
-// One evaluation that a block of the deciding kernel makes.
-struct DecideJob {
-  PlacementQuery query;
-  std::int32_t count_job = 0;              // whose counts it is made on
-  std::int32_t share_capacity = 0;         // room for its shares
-  std::int64_t share_begin = 0;            // where in DecideArgs::shares
+// What evaluations of one request have in common.
+struct DecideShape {
+  PlacementQuery query;                    // without pods
   const std::int64_t* affinity = nullptr;  // per domain; null: all 0
+  std::int32_t count_job = 0;              // whose counts they are made on
 };
 
-// The answer of one evaluation; its shares lie elsewhere.
-struct JobOutcome : PlacementOutcome {
-  std::int64_t share_begin = 0;  // among the compacted shares
-  std::int32_t share_count = 0;  // kSharesDropped when they exceed the job's room
+// One evaluation that a block of the deciding kernel makes.
+struct DecideJob {
+  Count pods = 0;
+  std::int64_t share_begin = 0;     // where in DecideArgs::shares
+  std::int32_t share_capacity = 0;  // room for its shares
+  std::int32_t shape = 0;           // index into DecideArgs::shapes
+};
+
+// The answers of evaluations in columns, one row each.
+struct AnswerColumns {
+  PlacementStatus* status = nullptr;  // kOutOfStates also where there are more shares than room
+  std::int8_t* level = nullptr;
+  std::int32_t* share_count = nullptr;  // none where there is no room for all
+  std::uint32_t* share_end = nullptr;   // among the compacted shares
+  Count* fit = nullptr;
+  Count* total = nullptr;
+  Count* layer_fits = nullptr;  // [rows * layers]
+  std::int32_t layers = 0;
+  bool operator==(const AnswerColumns&) const = default;
 };
 
 struct DecideArgs {
   TreeView tree;
   const CountJob* count_jobs = nullptr;
+  const DecideShape* shapes = nullptr;
   const DecideJob* jobs = nullptr;
   std::int32_t job_count = 0;
   const Workspace* workspaces = nullptr;
+  PlacementQuery* queries = nullptr;  // [workspace_count] of the job that each block decides
   std::int32_t workspace_count = 0;
-  JobOutcome* outcomes = nullptr;  // [job_count]
-  Share* shares = nullptr;         // each job's at its share_begin, by leaf, ascending
+  AnswerColumns answers;
+  Share* shares = nullptr;  // each job's at its share_begin, by leaf, ascending
   // [count jobs] set to 1 where a job does not fit on their counts; zero before.
   std::int32_t* count_job_failed = nullptr;
   bool operator==(const DecideArgs&) const = default;
@@ -56,23 +73,54 @@ ESPALIER_HD inline void Raise(std::int32_t& flag) {
 #endif
 }
 
+// Writes a query with so many pods, on all lanes.
+template <class Team>
+ESPALIER_HD void CopyQuery(Team& team, const PlacementQuery& from, Count pods, PlacementQuery* to) {
+  constexpr std::size_t kWord = sizeof(std::int64_t);
+  static_assert(sizeof(PlacementQuery) % kWord == 0);
+  const auto* source = reinterpret_cast<const unsigned char*>(&from);
+  auto* target = reinterpret_cast<unsigned char*>(to);
+  for (std::size_t at = team.rank() * kWord; at < sizeof(from); at += team.size() * kWord) {
+    memcpy(target + at, source + at, kWord);
+  }
+  team.sync();
+  if (team.rank() == 0) to->pods = pods;
+  team.sync();
+}
+
+// Writes row `row`, but for where its shares end.
+ESPALIER_HD inline void WriteRow(const PlacementOutcome& outcome, std::int32_t shares,
+                                 const AnswerColumns& answers, std::int32_t row) {
+  const bool dropped = shares == kSharesDropped;
+  answers.status[row] = dropped ? PlacementStatus::kOutOfStates : outcome.status;
+  answers.level[row] = static_cast<std::int8_t>(outcome.level);
+  answers.share_count[row] = dropped ? 0 : shares;
+  answers.fit[row] = outcome.fit;
+  answers.total[row] = outcome.total;
+  for (std::int32_t layer = 0; layer < answers.layers; ++layer) {
+    answers.layer_fits[static_cast<std::int64_t>(row) * answers.layers + layer] =
+        outcome.layer_fits[layer];
+  }
+}
+
 // Decides one job after the other in the block's own workspace.
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const DecideArgs& args, Grid block) {
   const Workspace& workspace = args.workspaces[block.x];
+  PlacementQuery& query = args.queries[block.x];
   for (std::int32_t i = block.x; i < args.job_count; i += args.workspace_count) {
     const DecideJob& job = args.jobs[i];
-    CountsView counts = args.count_jobs[job.count_job].counts;
-    counts.affinity = job.affinity;
-    const PlacementWithShares outcome = Place(team, args.tree, counts, job.query, workspace);
+    const DecideShape& shape = args.shapes[job.shape];
+    CopyQuery(team, shape.query, job.pods, &query);
+    CountsView counts = args.count_jobs[shape.count_job].counts;
+    counts.affinity = shape.affinity;
+    const PlacementWithShares outcome = Place(team, args.tree, counts, query, workspace);
     const std::int32_t shares = StoreShares(team, args.tree, outcome.shares,
                                             args.shares + job.share_begin, job.share_capacity);
     if (team.rank() == 0) {
-      JobOutcome& out = args.outcomes[i];
-      static_cast<PlacementOutcome&>(out) = outcome;
-      out.share_count = shares;
+      WriteRow(outcome, shares, args.answers, i);
       if (outcome.status == PlacementStatus::kDoesNotFit) {
-        Raise(args.count_job_failed[job.count_job]);
+        Raise(args.count_job_failed[shape.count_job]);
       }
     }
     team.sync();
@@ -99,9 +147,8 @@ ESPALIER_HD void RunBlock(Team& team, const ExclusionsArgs& args, Grid block) {
 
 // Gives every job its place among the compacted shares: one block.
 struct OffsetsArgs {
-  JobOutcome* outcomes = nullptr;
+  AnswerColumns answers;
   std::int32_t job_count = 0;
-  std::int64_t* share_count = nullptr;  // [1] of all jobs
   bool operator==(const OffsetsArgs&) const = default;
 };
 
@@ -112,19 +159,19 @@ ESPALIER_HD void RunBlock(Team& team, const OffsetsArgs& args, Grid) {
   std::int64_t total = 0;
   for (std::int32_t base = 0; base < args.job_count; base += team.size()) {
     const std::int32_t i = base + team.rank();
-    std::int64_t mine = i < args.job_count ? args.outcomes[i].share_count : 0;
-    if (mine < 0) mine = 0;
+    const std::int64_t mine = i < args.job_count ? args.answers.share_count[i] : 0;
     const ScanResult<std::int64_t> scan = team.exclusive_sum(mine);
-    if (i < args.job_count) args.outcomes[i].share_begin = total + scan.prefix;
+    if (i < args.job_count) {
+      args.answers.share_end[i] = static_cast<std::uint32_t>(total + scan.prefix + mine);
+    }
     total += scan.total;
   }
-  if (team.rank() == 0) *args.share_count = total;
 }
 
 // Moves the shares of all jobs together, one block a job.
 struct CompactArgs {
   const DecideJob* jobs = nullptr;
-  const JobOutcome* outcomes = nullptr;
+  AnswerColumns answers;
   std::int32_t job_count = 0;
   const Share* shares = nullptr;
   Share* compacted = nullptr;
@@ -135,10 +182,10 @@ inline Grid GridOf(const CompactArgs& args) { return {args.job_count, 1}; }
 
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const CompactArgs& args, Grid block) {
-  const JobOutcome& outcome = args.outcomes[block.x];
+  const std::int32_t count = args.answers.share_count[block.x];
   const Share* from = args.shares + args.jobs[block.x].share_begin;
-  Share* to = args.compacted + outcome.share_begin;
-  for (std::int32_t i = team.rank(); i < outcome.share_count; i += team.size()) to[i] = from[i];
+  Share* to = args.compacted + args.answers.share_end[block.x] - count;
+  for (std::int32_t i = team.rank(); i < count; i += team.size()) to[i] = from[i];
 }
 
 }  // namespace espalier

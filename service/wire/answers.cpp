@@ -83,7 +83,7 @@ class AnswerEncoder {
       const int pod_sets = requests.PodSets(shape);
       if (answers.status[g] != PlacementStatus::kPlaced) {
         const std::uint32_t row =
-            failures_.Ref(FailureRow(batch.Describe(requests.gangs, *failure++)));
+            failures_.Ref(FailureRow(batch.Describe(requests.gangs, answers, *failure++)));
         for (int p = 0; p < pod_sets; ++p) EndPodSet(v1::POD_SET_OUTCOME_FAILED, 0, row, domains);
         continue;
       }

@@ -68,11 +68,12 @@ TEST_F(AnswerChecks, TwoGangsOnTheSameRoomAreCaughtInOrderOnly) {
   loaded_.mix.shapes.resize(1);
   loaded_.mix.shapes[0].workers.requests = node;
   loaded_.mix.gangs = {{0, 1}, {0, 1}};
-  answers_ = {.status = {PlacementStatus::kPlaced, PlacementStatus::kPlaced},
-              .level = {0, 0},
-              .share_end = {1, 2},
-              .shares = {{LeafId(3), 0, 1}, {LeafId(3), 0, 1}},
-              .failures = {}};
+  answers_ = {{.status = {PlacementStatus::kPlaced, PlacementStatus::kPlaced},
+               .level = {0, 0},
+               .share_end = {1, 2},
+               .shares = {{LeafId(3), 0, 1}, {LeafId(3), 0, 1}},
+               .failures = {}},
+              {}};
   EXPECT_THAT(Check(false, false), IsEmpty());
   EXPECT_THAT(Check(true, false), Contains(HasSubstr("leaf 3")));
 }
@@ -110,11 +111,12 @@ TEST_F(AnswerChecks, ARequiredRackAndWholeSlicesAreHeld) {
   only.workers.requests = SlotRequests(loaded_.cluster, 1);
   only.workers.topology_request = {.required = RackLevel(loaded_.cluster)};
   loaded_.mix.gangs = {{0, 2}};
-  answers_ = {.status = {PlacementStatus::kPlaced},
-              .level = {3},
-              .share_end = {2},
-              .shares = {{LeafId(0), 0, 1}, {LeafId(1), 0, 1}},
-              .failures = {}};
+  answers_ = {{.status = {PlacementStatus::kPlaced},
+               .level = {3},
+               .share_end = {2},
+               .shares = {{LeafId(0), 0, 1}, {LeafId(1), 0, 1}},
+               .failures = {}},
+              {}};
   EXPECT_THAT(Check(true, false), IsEmpty());
   answers_.shares[1].leaf = LeafId(63);  // another rack
   EXPECT_THAT(Check(true, false), Contains(HasSubstr("required level")));
@@ -133,16 +135,17 @@ TEST(Digest, IsSha256AndSeesEveryChange) {
   sha.Add("abc");
   EXPECT_EQ(sha.Hex(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 
-  GangAnswers answers = {.status = {PlacementStatus::kPlaced, PlacementStatus::kDoesNotFit},
-                         .level = {1, 0},
-                         .share_end = {1, 1},
-                         .shares = {{LeafId(3), 0, 2}},
-                         .failures = {{1, {.fit = 3, .total = 4}}}};
+  GangAnswers answers = {{.status = {PlacementStatus::kPlaced, PlacementStatus::kDoesNotFit},
+                          .level = {1, 0},
+                          .share_end = {1, 1},
+                          .shares = {{LeafId(3), 0, 2}},
+                          .failures = {{.row = 1, .fit = 3, .total = 4}}},
+                         {}};
   const std::string digest = DigestOf(answers, 2);
   const std::string first = DigestOf(answers, 1);
   EXPECT_EQ(DigestOf(answers, 2), digest);
   EXPECT_NE(first, digest);
-  answers.failures[0].result.fit = 2;
+  answers.failures[0].fit = 2;
   EXPECT_NE(DigestOf(answers, 2), digest);
   EXPECT_EQ(DigestOf(answers, 1), first);
   answers.shares[0].leaders = 1;

@@ -14,6 +14,7 @@
 #include "host/engine/engine.hpp"
 #include "host/engine/request_resolution.hpp"
 #include "tests/differential/random.hpp"
+#include "tests/engine/evaluated.hpp"
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
 
@@ -22,21 +23,11 @@ namespace {
 
 using differential::Random;
 
-void ExpectEqual(const PlacementResult& a, const PlacementResult& b) {
+void ExpectEqual(const Evaluated& a, const Evaluated& b) {
   EXPECT_EQ(a.status, b.status);
   EXPECT_EQ(a.level, b.level);
-  EXPECT_EQ(a.fit, b.fit);
-  EXPECT_EQ(a.total, b.total);
-  EXPECT_EQ(a.layer_fits, b.layer_fits);
-  EXPECT_EQ(a.limited_by, b.limited_by);
-  EXPECT_EQ(a.outside_domain, b.outside_domain);
+  EXPECT_EQ(a.failed, b.failed);
   EXPECT_EQ(a.shares, b.shares);
-}
-
-PlacementResult Evaluate(Backend& backend, const PlacementJob& job) {
-  PlacementResult result;
-  backend.Evaluate({&job, 1}, {&result, 1});
-  return result;
 }
 
 // Three blocks of three racks with one to five hosts each; every third host is fast.
@@ -118,7 +109,7 @@ TEST(CpuBackendTest, WarmCountsAnswerAsFreshOnes) {
       if (random.Chance(30)) flavor.Remove(leaf, usage);
       if (random.Chance(5)) flavor.ClassifyLeaves();
       PlacementJob job = RandomJob(random, flavor);
-      const PlacementResult result = Evaluate(*warm, job);
+      const Evaluated result = Evaluate(*warm, job);
       ExpectEqual(result, Evaluate(*MakeCpuBackend(1), job));
       const ClusterState by_leaf = WithoutClasses(state.Clone());
       job.state = by_leaf.Find("tas");
@@ -173,7 +164,7 @@ TEST(CpuBackendTest, ClassesAreOfTheUnitsOfTheirTree) {
       return Evaluate(*MakeCpuBackend(1), JobFor(*of.Find("tas"), pod_set));
     };
     ExpectEqual(answer(cluster), answer(without));
-    EXPECT_EQ(answer(cluster).fit, 160);
+    EXPECT_EQ(answer(cluster).failed->fit, 160);
   }
 }
 
@@ -322,9 +313,9 @@ TEST(CpuBackendTest, StatesThatComeAndGoAnswerAsWithFreshCounts) {
         jobs.back().query.pods = random.Between(1, random.Pick({12, 300}));
         jobs.back().simulate_empty = random.Chance(25);
       }
-      std::vector<PlacementResult> results(jobs.size());
+      std::vector<Evaluated> results(jobs.size());
       const bool together = random.Chance(50);
-      if (together) backend->Evaluate(jobs, results);
+      if (together) results = Evaluate(*backend, jobs);
       for (std::size_t i = 0; i < jobs.size(); ++i) {
         if (!together) results[i] = Evaluate(*backend, jobs[i]);
         ExpectEqual(results[i], Evaluate(*MakeCpuBackend(1), jobs[i]));
@@ -365,8 +356,7 @@ TEST(CpuBackendTest, CountsDomainsAsTheirLeavesOneByOne) {
 }
 
 // One pod of a pod set on the flavor as it is now.
-PlacementResult EvaluateOnePod(Backend& backend, ClusterState& state,
-                               const PodSetRequest& pod_set) {
+Evaluated EvaluateOnePod(Backend& backend, ClusterState& state, const PodSetRequest& pod_set) {
   const FlavorState& flavor = *state.Find("tas");
   const ResolvedRequest resolved = *ResolveRequest(pod_set, flavor.snapshot(), {});
   PlacementJob job;
@@ -429,7 +419,7 @@ TEST(CpuBackendTest, ExtremeAmountsAreCountedOneByOne) {
   state.AddUsage({{"tas", "a", {{"memory", 1}}}});
   EXPECT_EQ(evaluate().status, PlacementStatus::kDoesNotFit);
   state.AddUsage({{"tas", "a", {{"memory", most}}}, {"tas", "a", {{"memory", most}}}});
-  EXPECT_EQ(evaluate().limited_by, (std::vector<std::int64_t>{2, 0}));
+  EXPECT_EQ(evaluate().failed->limited_by, (std::vector<std::int64_t>{2, 0}));
 }
 
 // More resources than what limits a leaf is kept for: each failure counts anew.
@@ -456,7 +446,7 @@ TEST(CpuBackendTest, R18_7_HundredsOfResources) {
     state.AddUsage({{"tas", "c", {{std::to_string(1000 + used), 1}}}});
     limited[260] = 1;  // of two that are lacking, the first
     for (int again = 0; again < 2; ++again) {
-      EXPECT_EQ(EvaluateOnePod(*backend, state, pod_set).limited_by, limited);
+      EXPECT_EQ(EvaluateOnePod(*backend, state, pod_set).failed->limited_by, limited);
     }
   }
 }
@@ -471,13 +461,13 @@ struct Batch {
     for (std::size_t i = 0; i < jobs.size(); ++i) expected[i] = Evaluate(*backend, jobs[i]);
   }
   void ExpectAnswersOf(Backend& backend) const {
-    std::vector<PlacementResult> results(jobs.size());
-    backend.Evaluate(jobs, results);
+    const std::vector<Evaluated> results = Evaluate(backend, jobs);
+    ASSERT_EQ(results.size(), jobs.size());
     for (std::size_t i = 0; i < jobs.size(); ++i) ExpectEqual(results[i], expected[i]);
   }
   ClusterState state = BuildState({});
   std::vector<PlacementJob> jobs;
-  std::vector<PlacementResult> expected;
+  std::vector<Evaluated> expected;
 };
 
 TEST(CpuBackendTest, SameBitsForAnyNumberOfThreads) {
@@ -530,12 +520,11 @@ TEST(CpuBackendTest, BranchesOnSeveralThreads) {
 
 TEST(CpuBackendTest, NoJobsNoWork) {
   const auto backend = MakeCpuBackend(2);
-  std::vector<PlacementResult> results(1);
-  results[0].level = 7;
-  const std::vector<PlacementResult> before = results;
-  backend->Evaluate({}, {results.data(), 0});
-  backend->Prepare({});
-  EXPECT_EQ(results, before);
+  PlacementColumns answers;
+  answers.EndRow({}, 0);
+  backend->Evaluate({}, {}, answers);
+  EXPECT_EQ(answers, PlacementColumns());
+  backend->Prepare({}, {});
   // The next request is answered as ever.
   const ClusterState state = BuildState(Gpus({{"b0/r0/h0", 4}}));
   EXPECT_EQ(Engine(backend, {}).Nominate(state, {}).size(), 0u);

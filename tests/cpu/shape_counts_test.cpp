@@ -166,9 +166,9 @@ TEST(ShapeCountsTest, R18_7_ClassesOfLeavesChangeNoCount) {
           asked.assumed.Mutable() = {{LeafId(2), std::vector<Amount>(columns, 1)},
                                      {LeafId(9), std::vector<Amount>(columns, 200)}};
         }
-        PlacementResult result;
-        counts[i].CountExclusions(asked, classes, result);
-        ASSERT_EQ(result.limited_by, ExcludedLeafByLeaf(asked));
+        FailedPlacement failed;
+        counts[i].CountExclusions(asked, classes, failed);
+        ASSERT_EQ(failed.limited_by, ExcludedLeafByLeaf(asked));
       }
     }
   }
@@ -187,9 +187,9 @@ TEST(ShapeCountsTest, R18_7_CountsOfAnotherShapeInTheSameMemory) {
     const PlacementJob job = JobOn(state, pod_set);
     counts.Forget();
     counts.Refresh(job, leaves);
-    PlacementResult result;
-    counts.CountExclusions(job, classes, result);
-    EXPECT_EQ(result.limited_by, ExcludedLeafByLeaf(job));
+    FailedPlacement failed;
+    counts.CountExclusions(job, classes, failed);
+    EXPECT_EQ(failed.limited_by, ExcludedLeafByLeaf(job));
   }
 }
 

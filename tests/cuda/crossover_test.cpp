@@ -180,9 +180,10 @@ class TimedCpu final : public Backend {
   TimedCpu(std::shared_ptr<std::atomic<std::int64_t>> now, const std::int64_t& a_job)
       : now_(std::move(now)), a_job_(a_job) {}
   std::string_view name() const override { return cpu_->name(); }
-  void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) override {
-    *now_ += a_job_ * std::ssize(jobs);
-    cpu_->Evaluate(jobs, results);
+  void Evaluate(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+                PlacementColumns& answers) override {
+    *now_ += a_job_ * std::ssize(asked);
+    cpu_->Evaluate(jobs, asked, answers);
   }
 
  private:

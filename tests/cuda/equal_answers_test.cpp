@@ -11,6 +11,7 @@
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
 #include "tests/differential/random.hpp"
+#include "tests/engine/evaluated.hpp"
 
 namespace espalier::equal_answers_test {
 namespace {
@@ -84,15 +85,12 @@ TEST_F(EqualAnswers, BaseAndOverlay) {
     }
   }
   ASSERT_GT(jobs.size(), 40u);
-  std::vector<PlacementResult> overlaid(jobs.size());
-  backend_->Evaluate(jobs, overlaid);
+  const std::vector<Evaluated> overlaid = Evaluate(*backend_, jobs);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     PlacementJob job = jobs[i];
     job.assumed = {};
     job.state = changed[i].Find("gpu");
-    PlacementResult right;
-    MakeCpuBackend(1)->Evaluate({&job, 1}, {&right, 1});
-    EXPECT_EQ(overlaid[i], right) << "job " << i;
+    EXPECT_EQ(overlaid[i], Evaluate(*MakeCpuBackend(1), job)) << "job " << i;
   }
 }
 

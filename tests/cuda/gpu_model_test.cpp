@@ -52,8 +52,7 @@ TEST(GpuModelTest, APredictionSumsUpWhatIsQueued) {
   ASSERT_TRUE(memory);
   const std::array<std::byte, 4096> bytes = {};
   ASSERT_TRUE(device.CopyToDevice(*memory, bytes.data(), bytes.size()));
-  const KernelCall call =
-      OffsetsArgs{static_cast<JobOutcome*>(*memory), 0, static_cast<std::int64_t*>(*memory)};
+  const KernelCall call = OffsetsArgs{};
   ASSERT_TRUE(device.Launch({&call, 1}));
   ASSERT_TRUE(device.Synchronize());
   device.Free(*memory);

@@ -52,7 +52,7 @@ std::int64_t StepsOf(const Tree& tree, const PlacementQuery& query, bool scored 
   auto filter = std::make_shared<NodeFilter>();
   if (scored) filter->affinity = {1};
   job.filter = filter;
-  return JobWork(tree.view()).Steps(job);
+  return JobWork(tree.view()).Steps(job, query.pods);
 }
 
 PlacementQuery Query(std::int32_t level, std::int32_t leaves, Count pods) {

@@ -8,7 +8,7 @@ namespace {
 
 // Two kernels that differ from other sequences in `id`.
 std::vector<KernelCall> Sequence(std::int32_t id) {
-  return {RollUpArgs{{}, id}, OffsetsArgs{nullptr, id}};
+  return {RollUpArgs{{}, id}, OffsetsArgs{{}, id}};
 }
 
 class RepeatedLaunchesTest : public testing::Test {

@@ -8,6 +8,7 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/engine.hpp"
 #include "host/engine/workload_placement.hpp"
+#include "tests/engine/evaluated.hpp"
 #include "tests/engine/lookahead_backend.hpp"
 #include "tests/engine/requests.hpp"
 #include "tests/packing/clusters.hpp"
@@ -154,7 +155,7 @@ class StandsTest : public testing::Test {
     state_.emplace(BuildState(cluster));
     WorkloadPlacement placement(request, *state_, gates_);
     job_ = *placement.NextJob();
-    MakeCpuBackend(1)->Evaluate({&job_, 1}, {&result_, 1});
+    result_ = Evaluate(*MakeCpuBackend(1), job_);
   }
   FlavorState& flavor() { return *state_->Find("tas"); }
   void Change(std::string_view leaf, Amount gpus) {
@@ -162,12 +163,12 @@ class StandsTest : public testing::Test {
     booked_.Note(flavor(), id);
     flavor().Add(id, {{"gpu", gpus}});
   }
-  bool StillValid() { return booked_.StillValid(job_, result_); }
+  bool StillValid() { return booked_.StillValid(job_, result_.Result()); }
 
   FeatureGates gates_;
   std::optional<ClusterState> state_;
   PlacementJob job_;
-  PlacementResult result_;
+  Evaluated result_;
   BookedLeaves booked_;
 };
 

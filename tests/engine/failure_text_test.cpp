@@ -50,13 +50,14 @@ class DescribeFailureTest : public ::testing::Test {
     shape.workers = {{"gpu", "pods"}, {0, 1}, {1, 1}};
     shape.slice = job_.query.slice;
     job_.shape = std::make_shared<const Shape>(shape);
-    result_.limited_by = {excluded ? 1 : 0, 0};
+    failed_.limited_by = {excluded ? 1 : 0, 0};
     return DescribeFailure(job_, result_).reason;
   }
 
   ClusterState state_ = BuildState(Gpus({{"b1/r1/n1", 4}, {"b1/r1/n2", 0}}));
   PlacementJob job_;
-  PlacementResult result_;
+  FailedPlacement failed_;
+  PlacementResult result_{.failed = &failed_};
 };
 
 TEST_F(DescribeFailureTest, C5_EveryFormOfTheNotFitText) {
@@ -64,17 +65,17 @@ TEST_F(DescribeFailureTest, C5_EveryFormOfTheNotFitText) {
   for (const bool excluded : {false, true}) {
     const std::string end = excluded ? suffix : "";
     job_.query.slice.size = 1;
-    result_.total = 12;
-    result_.fit = 0;
+    failed_.total = 12;
+    failed_.fit = 0;
     EXPECT_EQ(Reason(excluded), "topology \"default\" doesn't allow to fit any of 12 pod(s)" + end);
-    result_.fit = 4;
+    failed_.fit = 4;
     EXPECT_EQ(Reason(excluded), "topology \"default\" allows to fit only 4 out of 12 pod(s)" + end);
     job_.query.slice.size = 4;
-    result_.total = 3;
-    result_.fit = 0;
+    failed_.total = 3;
+    failed_.fit = 0;
     EXPECT_EQ(Reason(excluded),
               "topology \"default\" doesn't allow to fit any of 3 slice(s)" + end);
-    result_.fit = 1;
+    failed_.fit = 1;
     EXPECT_EQ(Reason(excluded),
               "topology \"default\" allows to fit only 1 out of 3 slice(s)" + end);
   }
@@ -88,7 +89,7 @@ TEST_F(DescribeFailureTest, R18_6_OnePartPerLayer) {
   slice.layer_size[0] = 8;
   slice.layer_level[1] = 2;
   slice.layer_size[1] = 2;
-  result_.layer_fits = {0, 5};
+  failed_.layer_fits = {0, 5};
   EXPECT_EQ(Reason(true),
             "topology \"default\" doesn't allow to fit; 0/1 slice(s) fit on level rack; 5/6 "
             "slice(s) fit on level kubernetes.io/hostname. Total nodes: 2; excluded: resource "
@@ -104,8 +105,8 @@ TEST_F(DescribeFailureTest, R10_1_NoDomains) {
 }
 
 TEST_F(DescribeFailureTest, ShortfallCarriesTheNumbers) {
-  result_.fit = 4;
-  result_.total = 12;
+  failed_.fit = 4;
+  failed_.total = 12;
   Reason(true);
   const PlacementFailure failure = DescribeFailure(job_, result_);
   ASSERT_TRUE(failure.shortfall);

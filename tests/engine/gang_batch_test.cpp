@@ -132,7 +132,7 @@ void ExpectSame(const Question& question, const ClusterState& state, const GangB
       ASSERT_NE(expected[g].FirstFailure(), nullptr);
       EXPECT_TRUE(shares.empty());
       ASSERT_LT(failure, answers.failures.size());
-      EXPECT_EQ(batch.Describe(question.gangs, answers.failures[failure++]),
+      EXPECT_EQ(batch.Describe(question.gangs, answers, answers.failures[failure++]),
                 *expected[g].FirstFailure()->failure);
       continue;
     }
@@ -320,9 +320,10 @@ TEST(GangBatchText, UnknownFlavorsAndBadRequestsFailWithTheirText) {
   GangAnswers answers;
   batch.Nominate(*MakeCpuBackend(1), gangs, answers);
   ASSERT_EQ(answers.failures.size(), 2u);
-  EXPECT_EQ(batch.Describe(gangs, answers.failures[0]).reason,
+  EXPECT_EQ(batch.Describe(gangs, answers, answers.failures[0]).reason,
             "Flavor \"none\" information missing in TAS cache");
-  EXPECT_EQ(batch.Describe(gangs, answers.failures[1]).reason, "no requested topology level: zone");
+  EXPECT_EQ(batch.Describe(gangs, answers, answers.failures[1]).reason,
+            "no requested topology level: zone");
 }
 
 }  // namespace

@@ -15,9 +15,10 @@ class LookaheadBackend final : public Backend {
       : inner_(std::move(inner)), lookahead_(lookahead) {}
 
   std::string_view name() const override { return inner_->name(); }
-  void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) override {
+  void Evaluate(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+                PlacementColumns& answers) override {
     ++batches_;
-    inner_->Evaluate(jobs, results);
+    inner_->Evaluate(jobs, asked, answers);
   }
   std::size_t lookahead() const override { return lookahead_; }
 

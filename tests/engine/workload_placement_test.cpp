@@ -524,7 +524,7 @@ TEST(WorkloadPlacementTest, AsksNothingOnceItsBudgetIsStopped) {
   WorkBudget budget;
   WorkloadPlacement placement(request, state, gates, budget);
   ASSERT_NE(placement.NextJob(), nullptr);
-  placement.Accept({});
+  placement.Accept({.status = PlacementStatus::kPlaced});
   budget.Stop({ErrorClass::kCancelled, "gone"});
   EXPECT_EQ(placement.NextJob(), nullptr);
 }
@@ -542,7 +542,7 @@ TEST(WorkloadPlacementTest, AssumedUsageIsChargedAsLongAsItIsAsked) {
     const std::int64_t before = budget.charged();
     ASSERT_NE(placement.NextJob(), nullptr);
     EXPECT_GE(budget.charged() - before, 1000 * 2 * 8);
-    placement.Accept({});
+    placement.Accept({.status = PlacementStatus::kPlaced});
     EXPECT_EQ(placement.NextJob(), nullptr);
     EXPECT_LT(budget.charged() - before, 1000 * 2 * 8);
   }

@@ -19,11 +19,12 @@ class BackendOutOfMemory : public Backend {
  public:
   std::string_view name() const override { return "cpu"; }
 
-  void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) override {
-    if (fail_at_ < 0) return cpu_->Evaluate(jobs, results);
+  void Evaluate(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+                PlacementColumns& answers) override {
+    if (fail_at_ < 0) return cpu_->Evaluate(jobs, asked, answers);
     const FailingAllocation failing(fail_at_, AllocationsOf::kThisThread);
     failed_ = true;  // unless it gets to the end
-    cpu_->Evaluate(jobs, results);
+    cpu_->Evaluate(jobs, asked, answers);
     failed_ = failing.failed();
     fail_at_ = -1;  // one evaluation of a call
   }

@@ -34,17 +34,18 @@ class GatedBackend : public Backend {
 
   std::string_view name() const override { return "gated"; }
 
-  void Evaluate(std::span<const PlacementJob> jobs, std::span<PlacementResult> results) override {
-    if (jobs.empty()) return;
+  void Evaluate(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+                PlacementColumns& answers) override {
+    if (asked.empty()) return answers.Clear();
     {
       std::unique_lock lock(mutex_);
       ++entered_;
-      budget_ = jobs.front().budget;
+      budget_ = jobs[static_cast<std::size_t>(asked.front().job)].budget;
       changed_.notify_all();
       changed_.wait(lock, [this] { return open_; });
       budget_ = nullptr;
     }
-    cpu_->Evaluate(jobs, results);
+    cpu_->Evaluate(jobs, asked, answers);
   }
 
   void Close() { Set(false); }

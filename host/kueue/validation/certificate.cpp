@@ -37,10 +37,11 @@ Failing FindFailing(const Engine& engine, const ClusterState& state,
                     const WorkloadRequest& request) {
   if (request.tree) return {};  // no one job decides it
   WorkloadPlacement placement(request, state, engine.gates(), engine.budget());
+  PlacementColumns answers;
   while (const PlacementJob* next = placement.NextJob()) {
     PlacementJob job = *next;
-    PlacementResult result;
-    engine.backend().Evaluate({&job, 1}, {&result, 1});
+    engine.backend().EvaluateOne(job, answers);
+    const PlacementResult result = answers.At(0);
     if (result.status != PlacementStatus::kPlaced) {
       if (job.state->snapshot().leaf_count() == 0) return {};
       return {std::move(job), false};

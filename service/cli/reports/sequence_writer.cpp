@@ -177,7 +177,7 @@ Result<void> WriteSequence(const LoadedScenario& loaded, std::uint64_t seed, Pla
   for (std::size_t i = 0; i < loaded.mix.gangs.size(); ++i) {
     std::string reason;
     if (answers.status[i] != PlacementStatus::kPlaced) {
-      reason = batch.Describe(loaded.mix.gangs, *failure++).reason;
+      reason = batch.Describe(loaded.mix.gangs, answers, *failure++).reason;
     }
     const Gang& gang = loaded.mix.gangs[i];
     file.Write(GangLine(i, gang, loaded.mix.shapes[static_cast<std::size_t>(gang.shape)],
