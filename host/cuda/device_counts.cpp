@@ -33,12 +33,6 @@ DeviceResult<void> DeviceCounts::Allocate(const PlacementJob& job) {
   return Arrange(memory, [&](Packer& packer) { view = LayOut(job, packer); });
 }
 
-std::size_t DeviceCountsBytes(const PlacementJob& job) {
-  Packer measure;
-  LayOut(job, measure);
-  return measure.size();
-}
-
 bool SharesCounts(const PlacementJob& job) { return job.assumed.empty() && !IsPartial(job); }
 
 DeviceResult<std::shared_ptr<DeviceCounts>> DeviceCountsCache::Get(const PlacementJob& job) {
@@ -49,7 +43,9 @@ DeviceResult<std::shared_ptr<DeviceCounts>> DeviceCountsCache::Get(const Placeme
     if (std::exchange(newest_state_, key.state) != key.state) {
       slots_.DropIf([](const auto& entry) { return entry.value.stamps->frozen(); });
     }
-    slots_.MakeRoom(DeviceCountsBytes(job));
+    Packer measure;
+    LayOut(job, measure);
+    slots_.MakeRoom(measure.size());
   }
   auto counts = std::make_shared<DeviceCounts>(*device_, job);
   if (auto done = counts->Allocate(job); !done) return tl::unexpected(done.error());

@@ -32,8 +32,6 @@ struct DeviceCounts {
 // Lays out arrays for counts; those of slices and of the leader only when they differ from their
 // twins.
 CountsView LayOutCounts(std::size_t domains, bool slices, bool leader, Packer& packer);
-// Returns the bytes of device memory that the counts of this job take.
-std::size_t DeviceCountsBytes(const PlacementJob& job);
 
 // Returns whether counts made for the job may serve others. Those that assume usage of one job, or
 // leave out leaves, serve only that job.

@@ -74,17 +74,20 @@ DeviceResult<std::int32_t> Wave::ShapeOf(std::int32_t job, DeviceCountsCache& ca
   std::int32_t& shape = shape_of_job_[static_cast<std::size_t>(job)];
   if (shape >= 0) return shape;
   const PlacementJob& asked = jobs_[static_cast<std::size_t>(job)];
-  if (!members_.empty() && counts_.counts_bytes() + DeviceCountsBytes(asked) > max_counts_bytes_) {
-    return -1;
-  }
   DeviceResult<std::shared_ptr<DeviceCounts>> counts = cache.Get(asked);
   if (!counts) return tl::unexpected(counts.error());
+  if (!members_.empty() && counts_.counts_bytes() + (*counts)->memory.size() > max_counts_bytes_) {
+    return -1;
+  }
   const DeviceResult<std::int32_t> entry = counts_.Add(asked, *std::move(counts));
   if (!entry) return entry;
   shape = static_cast<std::int32_t>(shapes_.size());
-  shapes_.push_back(
-      {asked.query, asked.affinity_scores ? counts_.Affinity(*entry) : nullptr, *entry});
-  job_of_shape_.push_back(job);
+  DecideShape& decided = shapes_.emplace_back(DecideShape{asked.query, counts_.ViewOf(*entry), {}});
+  if (!asked.affinity_scores) decided.counts.affinity = nullptr;
+  decided.exclusions.resources = static_cast<std::int32_t>(asked.shape->workers.names.size());
+  job_of_shape_.push_back(&asked);
+  exclusions_of_shape_.push_back(exclusions_size_);
+  exclusions_size_ += asked.shape->workers.names.size() + 1;
   layers_ = std::max(layers_, asked.query.slice.layer_count);
   return shape;
 }
@@ -126,10 +129,19 @@ Wave::Answers Wave::LayOutAnswers(Packer& packer) const {
   answers.columns.total = packer.Leave<Count>(rows);
   answers.columns.layers = layers_;
   answers.columns.layer_fits = packer.Leave<Count>(rows * static_cast<std::size_t>(layers_));
-  answers.exclusions = packer.Leave<std::int64_t>(counts_.exclusions_size());
+  answers.exclusions = packer.Leave<std::int64_t>(exclusions_size_);
   answers.head_bytes = packer.size();
   answers.shares = packer.Leave<Share>(static_cast<std::size_t>(share_capacity_));
   return answers;
+}
+
+// Tells the shapes where the answers about them go.
+void Wave::PlaceExclusions() {
+  for (std::size_t s = 0; s < shapes_.size(); ++s) {
+    ExclusionView& exclusions = shapes_[s].exclusions;
+    exclusions.limited_by = answers_.exclusions + exclusions_of_shape_[s];
+    exclusions.outside_domain = exclusions.limited_by + exclusions.resources;
+  }
 }
 
 DeviceResult<void> Wave::Send(WaveMemory& memory) {
@@ -144,12 +156,13 @@ DeviceResult<void> Wave::Send(WaveMemory& memory) {
     const auto cleared = device_->Clear(memory.answers.data(), memory.answers.size());
     if (!cleared) return cleared;
   }
-  const std::vector<std::int32_t> failed(static_cast<std::size_t>(counts_.size()), 0);
+  PlaceExclusions();
+  const std::vector<std::int32_t> failed(shapes_.size(), 0);
   return memory.input.Send([&](Packer& packer) {
-    input_.count_jobs = counts_.Pack(answers_.exclusions, packer);
+    counts_.Pack(packer);
     input_.shapes = packer.Add(shapes_);
     input_.jobs = packer.Add(members_);
-    input_.count_job_failed = packer.Add(failed);
+    input_.shape_failed = packer.Add(failed);
   });
 }
 
@@ -160,7 +173,6 @@ DeviceResult<void> Wave::Launch(const Workspaces& workspaces, WaveMemory& memory
   counts_.AddCalls(calls);
   DecideArgs decide;
   decide.tree = mirror_->tree();
-  decide.count_jobs = input_.count_jobs;
   decide.shapes = input_.shapes;
   decide.jobs = input_.jobs;
   decide.job_count = job_count;
@@ -169,10 +181,11 @@ DeviceResult<void> Wave::Launch(const Workspaces& workspaces, WaveMemory& memory
   decide.workspace_count = workspaces.size();
   decide.answers = answers_.columns;
   decide.shares = shares;
-  decide.count_job_failed = input_.count_job_failed;
+  decide.shape_failed = input_.shape_failed;
   calls.emplace_back(decide);
-  calls.emplace_back(ExclusionsArgs{state_->snapshot().leaf_count(), input_.count_jobs,
-                                    counts_.size(), input_.count_job_failed});
+  calls.emplace_back(ExclusionsArgs{state_->snapshot().leaf_count(), input_.shapes,
+                                    static_cast<std::int32_t>(shapes_.size()),
+                                    input_.shape_failed});
   calls.emplace_back(OffsetsArgs{answers_.columns, job_count});
   calls.emplace_back(
       CompactArgs{input_.jobs, answers_.columns, job_count, shares, answers_.shares});
@@ -225,14 +238,14 @@ void Wave::Read(const WaveMemory& memory, const LeafShare* shares,
 void Wave::ReadFailure(const WaveMemory& memory, FailedPlacement& failed) const {
   const auto row = static_cast<std::size_t>(failed.row);
   const auto shape = static_cast<std::size_t>(members_[row].shape);
-  const PlacementJob& job = jobs_[static_cast<std::size_t>(job_of_shape_[shape])];
+  const PlacementJob& job = *job_of_shape_[shape];
   if (job.query.slice.layer_count > 0) {
     const Count* layers =
         Received(answers_.columns.layer_fits, memory) + row * static_cast<std::size_t>(layers_);
     failed.layer_fits.assign(layers, layers + job.query.slice.layer_count);
   }
   const std::int64_t* excluded =
-      Received(answers_.exclusions, memory) + counts_.ExclusionsBegin(shapes_[shape].count_job);
+      Received(answers_.exclusions, memory) + exclusions_of_shape_[shape];
   const std::size_t resources = job.shape->workers.names.size();
   failed.limited_by.assign(excluded, excluded + resources);
   failed.outside_domain = excluded[resources];

@@ -54,21 +54,22 @@ class Wave {
  private:
   // Addresses of the input on the device.
   struct Input {
-    const CountJob* count_jobs = nullptr;
     const DecideShape* shapes = nullptr;
     const DecideJob* jobs = nullptr;
-    std::int32_t* count_job_failed = nullptr;
+    std::int32_t* shape_failed = nullptr;
   };
   // Addresses of the answers on the device.
   struct Answers {
     AnswerColumns columns;
-    std::int64_t* exclusions = nullptr;  // see WaveCounts
-    std::size_t head_bytes = 0;          // everything before the shares
-    Share* shares = nullptr;             // compacted; last, so that one copy brings everything
+    // For each shape one per worker resource, then one for leaves outside the replacement domain.
+    std::int64_t* exclusions = nullptr;
+    std::size_t head_bytes = 0;  // everything before the shares
+    Share* shares = nullptr;     // compacted; last, so that one copy brings everything
   };
 
   DeviceResult<std::int32_t> ShapeOf(std::int32_t job, DeviceCountsCache& cache);
   Answers LayOutAnswers(Packer& packer) const;
+  void PlaceExclusions();
   DeviceResult<void> Send(WaveMemory& memory);
   DeviceResult<void> Launch(const Workspaces& workspaces, WaveMemory& memory);
   // Returns the compacted shares, on the host, after everything else is in `memory.received`.
@@ -87,7 +88,9 @@ class Wave {
   WaveCounts counts_;
   std::vector<std::int32_t> shape_of_job_;  // -1: none yet
   std::vector<DecideShape> shapes_;
-  std::vector<std::int32_t> job_of_shape_;
+  std::vector<const PlacementJob*> job_of_shape_;
+  std::vector<std::size_t> exclusions_of_shape_;  // where they begin
+  std::size_t exclusions_size_ = 0;
   std::vector<DecideJob> members_;
   std::vector<std::size_t> indices_;  // of the members
   Input input_;

@@ -34,8 +34,6 @@ DeviceResult<std::int32_t> WaveCounts::Add(const PlacementJob& job,
   if (!filter) return tl::unexpected(filter.error());
   entry.filter = *filter;
   entry.assumed.Set(job.assumed);
-  entry.exclusions_begin = exclusions_size_;
-  exclusions_size_ += job.shape->workers.names.size() + 1;
   counts_bytes_ += counts->memory.size();
   const std::int32_t position = size();
   entry_of_.emplace(counts.get(), position);
@@ -104,39 +102,37 @@ void WaveCounts::FindChanges(Stamp since) {
   }
 }
 
-const CountJob* WaveCounts::Pack(std::int64_t* exclusions, Packer& packer) {
-  std::vector<CountJob> jobs;
-  for (const Entry& entry : entries_) jobs.push_back(PackJob(entry, exclusions, packer));
-  PackGroup(jobs, whole_, packer);
-  PackGroup(jobs, changed_, packer);
+CountsView WaveCounts::ViewOf(std::int32_t entry) const {
+  CountsView view = At(entry).counts->view;
+  view.affinity = At(entry).filter.affinity;
+  return view;
+}
+
+void WaveCounts::Pack(Packer& packer) {
+  PackGroup(whole_, packer);
+  PackGroup(changed_, packer);
   packed_leaves_ = PackItems(changed_leaves_, packer);
   packed_domains_.clear();
   for (const auto& domains : changed_domains_) {
     packed_domains_.push_back(PackItems(domains, packer));
   }
-  return packer.Add(jobs);
 }
 
 // Packs the small arrays of an entry and returns its job, which has their addresses.
-CountJob WaveCounts::PackJob(const Entry& entry, std::int64_t* exclusions, Packer& packer) const {
-  const Shape& shape = *entry.job->shape;
+CountJob WaveCounts::PackJob(const Entry& entry, Packer& packer) const {
   CountJob job;
   job.input = MakeLeafInput(*entry.job, entry.assumed,
                             [&](const auto& items) { return packer.Add(items); });
   job.input.capacity = entry.capacity;
   job.input.matches = entry.filter.matches;
-  job.slice = shape.slice;
+  job.slice = entry.job->shape->slice;
   job.counts = entry.counts->view;
-  const std::size_t resources = shape.workers.names.size();
-  job.exclusions.limited_by = exclusions + entry.exclusions_begin;
-  job.exclusions.outside_domain = job.exclusions.limited_by + resources;
-  job.exclusions.resources = static_cast<std::int32_t>(resources);
   return job;
 }
 
-void WaveCounts::PackGroup(const std::vector<CountJob>& jobs, Group& group, Packer& packer) const {
+void WaveCounts::PackGroup(Group& group, Packer& packer) const {
   std::vector<CountJob> stale;
-  for (const std::int32_t e : group.entries) stale.push_back(jobs[static_cast<std::size_t>(e)]);
+  for (const std::int32_t e : group.entries) stale.push_back(PackJob(At(e), packer));
   group.jobs = packer.Add(stale);
   std::vector<ShapeBatch> batches;
   std::vector<const PlacementJob*> batched;

@@ -29,19 +29,13 @@ class WaveCounts {
 
   std::int32_t size() const { return static_cast<std::int32_t>(entries_.size()); }
   std::size_t counts_bytes() const { return counts_bytes_; }
-  // Returns scores by domain, on the device; null: none.
-  const std::int64_t* Affinity(std::int32_t entry) const { return At(entry).filter.affinity; }
-
-  // Returns the length of the array of exclusion counts, which has for each entry one per worker
-  // resource, then one for leaves outside the replacement domain.
-  std::size_t exclusions_size() const { return exclusions_size_; }
-  std::size_t ExclusionsBegin(std::int32_t entry) const { return At(entry).exclusions_begin; }
+  // Returns the counts of an entry, on the device, with its scores by domain where it has any.
+  CountsView ViewOf(std::int32_t entry) const;
 
   // Determines what must be counted; called once all entries are added.
   void Prepare();
-  // Packs a count job for each entry and returns their address on the device. `exclusions` is the
-  // array above, on the device.
-  const CountJob* Pack(std::int64_t* exclusions, Packer& packer);
+  // Packs what is needed to count the entries that are stale.
+  void Pack(Packer& packer);
   // Appends the kernel calls that count and roll up what Pack sent.
   void AddCalls(std::vector<KernelCall>& calls) const;
   // Marks the counts as fresh, once the calls were made and waited for.
@@ -53,7 +47,6 @@ class WaveCounts {
     const PlacementJob* job = nullptr;  // any job that uses the counts
     CapacityView capacity;
     FilterArrays filter;
-    std::size_t exclusions_begin = 0;
     FlatAssumed assumed;
   };
   // Stale entries of which the same leaves are counted; those that fit shape batches come last.
@@ -68,8 +61,8 @@ class WaveCounts {
 
   const Entry& At(std::int32_t entry) const { return entries_[static_cast<std::size_t>(entry)]; }
   void FindChanges(Stamp since);
-  CountJob PackJob(const Entry& entry, std::int64_t* exclusions, Packer& packer) const;
-  void PackGroup(const std::vector<CountJob>& jobs, Group& group, Packer& packer) const;
+  CountJob PackJob(const Entry& entry, Packer& packer) const;
+  void PackGroup(Group& group, Packer& packer) const;
   void AddCalls(const Group& group, bool everywhere, std::vector<KernelCall>& calls) const;
 
   StateMirror* mirror_;
@@ -77,7 +70,6 @@ class WaveCounts {
   std::vector<Entry> entries_;
   std::unordered_map<const DeviceCounts*, std::int32_t> entry_of_;
   std::size_t counts_bytes_ = 0;
-  std::size_t exclusions_size_ = 0;
 
   Group whole_;    // every leaf
   Group changed_;  // leaves of groups that changed, and their ancestors by level

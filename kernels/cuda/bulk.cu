@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks) roll_up_kernel(cons
   RunThisBlock<kBulkThreads>(args);
 }
 
-// Grid: one block a count job; those on which nothing failed end at once.
+// Grid: one block a shape; those of which nothing failed end at once.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
     exclusions_kernel(const ExclusionsArgs args) {
   RunThisBlock<kBulkThreads>(args);

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "kernels/cuda/grid.hpp"
-#include "kernels/decisions/exclusions.hpp"
 #include "kernels/decisions/leaf_counts.hpp"
 #include "kernels/decisions/roll_up.hpp"
 #include "kernels/team/team.hpp"
@@ -43,7 +42,6 @@ struct CountJob {
   LeafInput input;
   SliceRule slice;
   CountsView counts;  // without affinity
-  ExclusionView exclusions;
 };
 
 // Counts leaves for jobs [0, job_count), dividing.

@@ -18,9 +18,9 @@ namespace espalier {
 
 // What evaluations of one request have in common.
 struct DecideShape {
-  PlacementQuery query;                    // without pods
-  const std::int64_t* affinity = nullptr;  // per domain; null: all 0
-  std::int32_t count_job = 0;              // whose counts they are made on
+  PlacementQuery query;      // without pods
+  CountsView counts;         // that they are made on
+  ExclusionView exclusions;  // what excludes leaves, where one of them fails
 };
 
 // One evaluation that a block of the deciding kernel makes.
@@ -46,7 +46,6 @@ struct AnswerColumns {
 
 struct DecideArgs {
   TreeView tree;
-  const CountJob* count_jobs = nullptr;
   const DecideShape* shapes = nullptr;
   const DecideJob* jobs = nullptr;
   std::int32_t job_count = 0;
@@ -54,9 +53,8 @@ struct DecideArgs {
   PlacementQuery* queries = nullptr;  // [workspace_count] of the job that each block decides
   std::int32_t workspace_count = 0;
   AnswerColumns answers;
-  Share* shares = nullptr;  // each job's at its share_begin, by leaf, ascending
-  // [count jobs] set to 1 where a job does not fit on their counts; zero before.
-  std::int32_t* count_job_failed = nullptr;
+  Share* shares = nullptr;               // each job's at its share_begin, by leaf, ascending
+  std::int32_t* shape_failed = nullptr;  // [shapes] set to 1 where a job does not fit; zero before
   bool operator==(const DecideArgs&) const = default;
 };
 
@@ -112,37 +110,35 @@ ESPALIER_HD void RunBlock(Team& team, const DecideArgs& args, Grid block) {
     const DecideJob& job = args.jobs[i];
     const DecideShape& shape = args.shapes[job.shape];
     CopyQuery(team, shape.query, job.pods, &query);
-    CountsView counts = args.count_jobs[shape.count_job].counts;
-    counts.affinity = shape.affinity;
-    const PlacementWithShares outcome = Place(team, args.tree, counts, query, workspace);
+    const PlacementWithShares outcome = Place(team, args.tree, shape.counts, query, workspace);
     const std::int32_t shares = StoreShares(team, args.tree, outcome.shares,
                                             args.shares + job.share_begin, job.share_capacity);
     if (team.rank() == 0) {
       WriteRow(outcome, shares, args.answers, i);
       if (outcome.status == PlacementStatus::kDoesNotFit) {
-        Raise(args.count_job_failed[shape.count_job]);
+        Raise(args.shape_failed[job.shape]);
       }
     }
     team.sync();
   }
 }
 
-// Counts what excludes leaves, for the count jobs that some job failed on.
+// Counts what excludes leaves, for the shapes that some job failed of.
 struct ExclusionsArgs {
   std::int32_t leaf_count = 0;
-  const CountJob* count_jobs = nullptr;
-  std::int32_t count_job_count = 0;
-  const std::int32_t* count_job_failed = nullptr;  // [count_job_count]
+  const DecideShape* shapes = nullptr;
+  std::int32_t shape_count = 0;
+  const std::int32_t* shape_failed = nullptr;  // [shape_count]
   bool operator==(const ExclusionsArgs&) const = default;
 };
 
-inline Grid GridOf(const ExclusionsArgs& args) { return {args.count_job_count, 1}; }
+inline Grid GridOf(const ExclusionsArgs& args) { return {args.shape_count, 1}; }
 
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const ExclusionsArgs& args, Grid block) {
-  if (args.count_job_failed[block.x] == 0) return;
-  const CountJob& job = args.count_jobs[block.x];
-  CountExclusions(team, job.counts.exclusion, args.leaf_count, job.exclusions);
+  if (args.shape_failed[block.x] == 0) return;
+  const DecideShape& shape = args.shapes[block.x];
+  CountExclusions(team, shape.counts.exclusion, args.leaf_count, shape.exclusions);
 }
 
 // Gives every job its place among the compacted shares: one block.
