@@ -70,6 +70,7 @@ DeviceResult<void> DeviceBackend::Open() {
   session_ = std::make_unique<DeviceSession>(*std::move(device));
   const std::lock_guard lock(status_mutex_);
   const bool was_ready = std::exchange(status_.ready, true);
+  blocks_ = static_cast<std::size_t>(session_->device().concurrent_blocks());
   status_.device = session_->device().name();
   if (watcher_ && !was_ready) watcher_(status_);
   return {};
@@ -109,6 +110,13 @@ void DeviceBackend::Evaluate(std::span<const PlacementJob> jobs, std::span<const
 
 void DeviceBackend::Prepare(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked) {
   if (!options_.every_batch) cpu_->Prepare(jobs, asked);
+}
+
+std::size_t DeviceBackend::quick_batch() const {
+  // A block decides an evaluation in a few microseconds, which a launch and a wait take as well.
+  constexpr std::size_t kOfBlock = 8;
+  const std::lock_guard lock(status_mutex_);
+  return status_.ready ? std::max(blocks_ * kOfBlock, kQuickBatch) : kQuickBatch;
 }
 
 std::size_t DeviceBackend::lookahead() const {

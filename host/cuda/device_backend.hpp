@@ -70,6 +70,8 @@ class DeviceBackend final : public Backend {
   void CountAboveLeaves(const PlacementJob& job, CountsStorage& counts) const override {
     cpu_->CountAboveLeaves(job, counts);
   }
+  // Returns as many as keep the whole device busy, or as on the CPU while there is none.
+  std::size_t quick_batch() const override;
   // Returns the lookahead of the options, or 1 while there is no device.
   std::size_t lookahead() const override;
 
@@ -115,7 +117,8 @@ class DeviceBackend final : public Backend {
   Clock::time_point next_try_;
   std::chrono::milliseconds retry_;
 
-  mutable std::mutex status_mutex_;  // guards the three below
+  mutable std::mutex status_mutex_;  // guards all below
+  std::size_t blocks_ = 0;           // of the device that decide at a time
   Crossover crossover_;              // not used when every batch goes to the device
   DeviceStatus status_;
   Watcher watcher_;

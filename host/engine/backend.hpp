@@ -21,6 +21,9 @@ namespace espalier {
 
 class TreePlacer;
 
+// The Backend::quick_batch of threads that decide one evaluation after the other.
+inline constexpr std::size_t kQuickBatch = 64;
+
 // Usage assumed on one leaf during a job (R5.8), by column of the snapshot.
 struct AssumedLeaf {
   LeafId leaf;
@@ -135,6 +138,10 @@ class Backend {
   virtual void CountAboveLeaves(const PlacementJob& job, CountsStorage& counts) const {
     CountDomains(job, counts);
   }
+
+  // Returns how many evaluations a call should have at first where other work waits for its turn:
+  // about as many as take little longer than one.
+  virtual std::size_t quick_batch() const { return kQuickBatch; }
 
   // Returns how many requests in order should be decided together, before it is known that the
   // later answers are still valid; 1 means one by one.

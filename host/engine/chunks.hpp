@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 
+#include "host/engine/backend.hpp"
 #include "host/model/work_budget.hpp"
 
 namespace espalier {
@@ -16,9 +17,9 @@ namespace espalier {
 // sizes.
 class Chunks {
  public:
-  // Chooses sizes of at most `most`, which is 1 or more.
-  Chunks(WorkBudget& budget, std::size_t most)
-      : budget_(budget), most_(most), size_(budget.pausable() ? std::min(kFirst, most) : most) {}
+  // Chooses sizes of at most `most`; work that pauses begins with `first`. Both are 1 or more.
+  Chunks(WorkBudget& budget, std::size_t most, std::size_t first = kQuickBatch)
+      : budget_(budget), most_(most), size_(budget.pausable() ? std::min(first, most) : most) {}
 
   // Begins the next chunk, after a pause if one was requested. Returns false when the work is to
   // stop.
@@ -47,7 +48,6 @@ class Chunks {
   }
 
  private:
-  static constexpr std::size_t kFirst = 64;
   static constexpr std::size_t kGrowthParts = 8;
 
   WorkBudget& budget_;

@@ -308,7 +308,7 @@ void GangBatch::NominateResolved(Backend& backend, std::span<const Gang> gangs,
   Clear(gangs.size(), answers);
   std::vector<Evaluation> asked;
   PlacementColumns more;
-  Chunks chunks(budget_, kNominateBatch);
+  Chunks chunks(budget_, kNominateBatch, backend.quick_batch());
   for (std::size_t done = 0; done < gangs.size() && chunks.Begin();) {
     const auto chunk = gangs.subspan(done, std::min(chunks.size(), gangs.size() - done));
     asked.clear();

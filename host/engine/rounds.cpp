@@ -139,7 +139,7 @@ thread_local RoundMemory Rounds::kept_;
 void NominateInRounds(Backend& backend, PlacementRequests& requests, std::size_t most_at_once,
                       WorkBudget& budget, const AnsweredProgress& progress) {
   Rounds rounds(backend, requests, budget);
-  Chunks chunks(budget, most_at_once);
+  Chunks chunks(budget, most_at_once, backend.quick_batch());
   for (std::size_t done = 0; done < requests.size() && chunks.Begin();) {
     const std::size_t end = done + std::min(chunks.size(), requests.size() - done);
     if (!rounds.Decide(done, end - done, false)) return;

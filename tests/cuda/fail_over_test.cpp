@@ -29,7 +29,7 @@ class FailOver : public testing::Test {
         [this]() -> DeviceResult<std::unique_ptr<Device>> {
           ++opened_;
           if (open_fails_) return tl::unexpected(DeviceError{DeviceFault::kNoDevice, "gone"});
-          return std::make_unique<FaultyDevice>(MakeEmulatedDevice(), plan_);
+          return std::make_unique<FaultyDevice>(MakeEmulatedDevice(emulated_), plan_);
         },
         MakeCpuBackend(1), options);
     return backend.value_or(nullptr);
@@ -40,6 +40,7 @@ class FailOver : public testing::Test {
   }
 
   std::shared_ptr<FaultPlan> plan_ = std::make_shared<FaultPlan>();
+  EmulatedDeviceOptions emulated_;
   bool open_fails_ = false;
   int opened_ = 0;
   std::vector<WorkloadRequest> gangs_ = MakeGangs(40, 2);
@@ -79,6 +80,15 @@ TEST_F(FailOver, TheDeviceIsLeftAloneUntilTheRetry) {
   EXPECT_EQ(backend->status().jobs_on_device, 0u);
   EXPECT_EQ(backend->status().jobs_declined, 0u) << "the device was not asked";
   EXPECT_EQ(backend->status().fault->fault, DeviceFault::kOutOfMemory);
+}
+
+TEST_F(FailOver, BatchesBeginWithWhatKeepsTheDeviceBusyThatIsThere) {
+  emulated_.concurrent_blocks = 132;
+  const auto backend = Make();
+  EXPECT_EQ(backend->quick_batch(), 8u * 132u);
+  plan_->fail_at = 5;
+  Ask(backend);
+  EXPECT_EQ(backend->quick_batch(), kQuickBatch);
 }
 
 TEST_F(FailOver, TheRetryBringsTheDeviceBack) {

@@ -16,6 +16,14 @@ TEST(Chunks, AreAsLargeAsPossibleWhereNothingPauses) {
   EXPECT_EQ(chunks.size(), 5000u);
 }
 
+TEST(Chunks, BeginWithWhatIsQuick) {
+  WorkBudget budget;
+  budget.OnPause([] {});
+  Chunks chunks(budget, 8192, 1000);
+  ASSERT_TRUE(chunks.Begin());
+  EXPECT_EQ(chunks.size(), 1000u);
+}
+
 // A long run of cheap items must not be followed by a large chunk of dear ones.
 TEST(Chunks, GrowByAnEighthOfWhatWasDone) {
   WorkBudget budget;
