@@ -1,5 +1,6 @@
 #include "bench/scenarios/replayed_device.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -79,17 +80,21 @@ void ReplayedWork::Begin(Mode mode) {
   mode_ = mode;
   launches = copies = bytes_there = bytes_back = allocations = 0;
   next_ = 0;
-  if (mode == Mode::kRecord) kept_.clear();
+  if (mode != Mode::kRecord) return;
+  kept_.clear();
+  each_once_ = true;
 }
 
-void ReplayedWork::Keep(const void* from, std::size_t bytes) {
-  const auto* begin = static_cast<const std::byte*>(from);
-  kept_.emplace_back(begin, begin + bytes);
+void ReplayedWork::Keep(const void* at, std::size_t bytes) {
+  each_once_ = each_once_ && std::ranges::find(kept_, at, &Kept::at) == kept_.end();
+  const auto* begin = static_cast<const std::byte*>(at);
+  kept_.push_back({at, {begin, begin + bytes}});
 }
 
 bool ReplayedWork::BringBack(void* to, std::size_t bytes) {
-  if (next_ == kept_.size() || kept_[next_].size() != bytes) return false;
-  std::memcpy(to, kept_[next_++].data(), bytes);
+  if (next_ == kept_.size() || kept_[next_].bytes.size() != bytes) return false;
+  const Kept& kept = kept_[next_++];
+  if (!each_once_ || kept.at != to) std::memcpy(to, kept.bytes.data(), bytes);
   return true;
 }
 

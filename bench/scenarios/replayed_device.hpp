@@ -32,13 +32,22 @@ class ReplayedWork {
   std::int64_t bytes_back = 0;
   std::int64_t allocations = 0;  // on the device, and pinned ones
 
-  void Keep(const void* from, std::size_t bytes);
-  // Returns false where the recorded pass copied something else here.
+  // Keeps what was copied to `at` on the host.
+  void Keep(const void* at, std::size_t bytes);
+  // Returns false where the recorded pass copied something else here. A GPU writes what it copies
+  // without the host: nothing is written where the same bytes still are from the recorded pass,
+  // which is so if the pass copied to no address twice.
   bool BringBack(void* to, std::size_t bytes);
 
  private:
+  struct Kept {
+    const void* at = nullptr;
+    std::vector<std::byte> bytes;
+  };
+
   Mode mode_ = Mode::kDo;
-  std::vector<std::vector<std::byte>> kept_;
+  std::vector<Kept> kept_;
+  bool each_once_ = true;  // no address is in kept_ twice
   std::size_t next_ = 0;  // of kept_, in a replay
 };
 
