@@ -39,10 +39,10 @@ std::vector<std::vector<std::size_t>> IndicesByState(std::span<const PlacementJo
 // pods, and are estimated one by one only where that one is too much work.
 class BoundedSteps {
  public:
-  // Takes the evaluations asked[i] for all `indices`, on a tree on the host.
-  BoundedSteps(const TreeView& tree, std::span<const PlacementJob> jobs,
+  // Takes the evaluations asked[i] for all `indices`.
+  BoundedSteps(const JobWork& work, std::span<const PlacementJob> jobs,
                std::span<const Evaluation> asked, std::span<const std::size_t> indices)
-      : work_(tree), jobs_(jobs), of_job_(jobs.size()) {
+      : work_(work), jobs_(jobs), of_job_(jobs.size()) {
     for (const std::size_t i : indices) {
       OfJob& job = of_job_[static_cast<std::size_t>(asked[i].job)];
       job.most_pods = std::max(job.most_pods, asked[i].pods);
@@ -63,7 +63,7 @@ class BoundedSteps {
     std::int64_t most_steps = -1;  // not estimated yet
   };
 
-  JobWork work_;
+  const JobWork& work_;
   std::span<const PlacementJob> jobs_;
   std::vector<OfJob> of_job_;
 };
@@ -127,9 +127,10 @@ DeviceResult<void> DeviceSession::EvaluateState(std::span<const PlacementJob> jo
   if (auto done = workspaces_.Prepare(state.snapshot().tree(), balanced, blocks); !done) {
     return done;
   }
-  BoundedSteps steps(state.snapshot().tree(), jobs, asked, indices);
+  BoundedSteps steps((*mirror)->work(), jobs, asked, indices);
   while (!indices.empty()) {
     Wave wave(*device_, **mirror, state, jobs, counts_bytes_, workspaces_.size());
+    wave.Reserve(indices.size());
     for (; !indices.empty(); indices = indices.subspan(1)) {
       const std::size_t index = indices.front();
       const std::int64_t most = steps.Of(asked[index]);

@@ -24,6 +24,7 @@ StateMirror::StateMirror(Device& device, const FlavorState& state)
       free_stamps_(state.free_stamps()),
       stride_(state.snapshot().stride()),
       columns_(static_cast<std::int32_t>(state.snapshot().resources().size())),
+      work_(state.snapshot().tree()),
       tree_memory_(device),
       remaining_(device),
       free_(device),

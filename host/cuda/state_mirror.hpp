@@ -8,6 +8,7 @@
 
 #include "host/cuda/device.hpp"
 #include "host/cuda/device_memory.hpp"
+#include "host/cuda/job_work.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "host/packing/node_filter.hpp"
 #include "kernels/views.hpp"
@@ -41,6 +42,8 @@ class StateMirror {
 
   // Returns a view with pointers to device memory; valid after Refresh.
   const TreeView& tree() const { return tree_; }
+  // Returns what estimates decisions on the tree.
+  const JobWork& work() const { return work_; }
   CapacityView remaining() const { return remaining_view_; }
 
   // Returns the capacity without usage (R5.1); sends it on first use.
@@ -66,6 +69,7 @@ class StateMirror {
   std::shared_ptr<const GroupStamps> free_stamps_;  // those of all states it can serve
   std::int64_t stride_;
   std::int32_t columns_;
+  JobWork work_;
   DeviceMemory tree_memory_;
   DeviceMemory remaining_;
   DeviceMemory free_;

@@ -50,11 +50,16 @@ Wave::Wave(Device& device, StateMirror& mirror, const FlavorState& state,
       counts_(mirror, state),
       shape_of_job_(jobs.size(), -1) {}
 
+void Wave::Reserve(std::size_t evaluations) {
+  members_.reserve(std::min(evaluations, kMaxJobs));
+  indices_.reserve(std::min(evaluations, kMaxJobs));
+}
+
 DeviceResult<bool> Wave::Add(const Evaluation& evaluation, std::size_t index, std::int64_t steps,
                              DeviceCountsCache& cache) {
   const PlacementJob& job = jobs_[static_cast<std::size_t>(evaluation.job)];
   const std::int32_t shares = ShareCapacity(job, evaluation.pods);
-  std::int64_t& block_steps = block_steps_[members_.size() % block_steps_.size()];
+  std::int64_t& block_steps = block_steps_[next_block_];
   if (!members_.empty()) {
     if (members_.size() == kMaxJobs || share_capacity_ + shares > kMaxShares) return false;
     if (block_steps + steps > kMaxBlockSteps) return false;
@@ -66,6 +71,7 @@ DeviceResult<bool> Wave::Add(const Evaluation& evaluation, std::size_t index, st
   indices_.push_back(index);
   share_capacity_ += shares;
   block_steps += steps;
+  if (++next_block_ == block_steps_.size()) next_block_ = 0;
   return true;
 }
 

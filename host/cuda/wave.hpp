@@ -38,6 +38,9 @@ class Wave {
 
   bool empty() const { return members_.empty(); }
 
+  // Makes room for so many evaluations, or as many as a wave takes.
+  void Reserve(std::size_t evaluations);
+
   // Adds the evaluation with this index, which takes a thread block so many steps (JobWork).
   // Returns false when the wave is full, or the block that would decide the evaluation has enough
   // to do; the first one always has room.
@@ -85,6 +88,7 @@ class Wave {
   std::int64_t share_capacity_ = 0;
   std::int32_t layers_ = 0;                // the most that a shape has
   std::vector<std::int64_t> block_steps_;  // of the jobs that each block decides
+  std::size_t next_block_ = 0;             // that decides the next job
   WaveCounts counts_;
   std::vector<std::int32_t> shape_of_job_;  // -1: none yet
   std::vector<DecideShape> shapes_;

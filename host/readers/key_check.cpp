@@ -28,7 +28,7 @@ std::optional<std::pair<std::string_view, JsonValue>> RepeatedKey(
   constexpr std::size_t kFew = 16;
   keys.clear();
   for (const auto field : fields) {
-    if (!unread.LeavesOut(field.key, field.value)) keys.push_back(field.key);
+    if (unread.Inside(field.key, field.value)) keys.push_back(field.key);
   }
   std::string_view repeated;
   if (keys.size() <= kFew) {
@@ -43,7 +43,7 @@ std::optional<std::pair<std::string_view, JsonValue>> RepeatedKey(
   if (repeated.data() == nullptr) return std::nullopt;
   bool seen = false;
   for (const auto field : fields) {
-    if (field.key != repeated || unread.LeavesOut(field.key, field.value)) continue;
+    if (field.key != repeated || !unread.Inside(field.key, field.value)) continue;
     if (seen) return std::pair(field.key, field.value);
     seen = true;
   }
@@ -67,9 +67,10 @@ class KeyCheck {
     if (check_repeated_) ReportRepeated(fields, unread);
     for (const auto field : fields) {
       if (!field.value.is_object() && !field.value.is_array() && known == nullptr) continue;
-      if (unread.LeavesOut(field.key, field.value)) continue;
+      const auto unread_inside = unread.Inside(field.key, field.value);
+      if (!unread_inside) continue;
       const KnownFields* inside = known == nullptr ? nullptr : Know(*known, field);
-      Check(field.value, inside, unread.Below(field.key));
+      Check(field.value, inside, *unread_inside);
     }
   }
 
@@ -84,14 +85,14 @@ class KeyCheck {
 
   // Warns of an unknown field. Returns what is known of its value.
   const KnownFields* Know(const KnownFields& known, const simdjson::dom::key_value_pair& field) {
-    if (known.labels && !MayBeKueues(field.key)) return nullptr;
+    if (known.others() == KnownFields::Others::kLabels && !MayBeKueues(field.key)) return nullptr;
     const auto fields = known.all();
     const auto it = std::ranges::find(fields, field.key, &KnownFields::Field::name);
     if (it != fields.end()) return it->inside;
     std::vector<std::string_view> names;
     for (const KnownFields::Field& one : fields) names.push_back(one.name);
     const std::string_view nearest = NearestName(field.key, names);
-    if (nearest.empty() && known.all_matter) {
+    if (nearest.empty() && known.others() == KnownFields::Others::kMatter) {
       context_.Warn(field.value,
                     fmt::format("the key {} is unknown, and not honoured", Excerpt(field.key)),
                     fmt::format("{}", fmt::join(names, ", ")));

@@ -54,24 +54,20 @@ constexpr auto kFrameworks = std::to_array<Framework>({
 });
 
 constexpr KnownFields::Field kNamespaceSelectorFields[] = {{"matchLabels"}, {"matchExpressions"}};
-constexpr KnownFields kNamespaceSelector = {kNamespaceSelectorFields,
-                                            std::size(kNamespaceSelectorFields), false, true};
+constexpr KnownFields kNamespaceSelector(kNamespaceSelectorFields, KnownFields::Others::kMatter);
 constexpr KnownFields::Field kTransformationFields[] = {
     {"input"}, {"strategy"}, {"multiplyBy"}, {"outputs"}};
-constexpr KnownFields kTransformation = {kTransformationFields, std::size(kTransformationFields),
-                                         false, true};
+constexpr KnownFields kTransformation(kTransformationFields, KnownFields::Others::kMatter);
 constexpr KnownFields::Field kMappingFields[] = {{"name"}, {"deviceClassNames"}, {"sources"}};
-constexpr KnownFields kMapping = {kMappingFields, std::size(kMappingFields), false, true};
+constexpr KnownFields kMapping(kMappingFields, KnownFields::Others::kMatter);
 constexpr KnownFields::Field kResourcesOptionsFields[] = {{"excludeResourcePrefixes"},
                                                           {"transformations", &kTransformation},
                                                           {"quotaCheckStrategy"},
                                                           {"deviceClassMappings", &kMapping}};
-constexpr KnownFields kResourcesOptions = {kResourcesOptionsFields,
-                                           std::size(kResourcesOptionsFields), false, true};
+constexpr KnownFields kResourcesOptions(kResourcesOptionsFields, KnownFields::Others::kMatter);
 constexpr KnownFields::Field kIntegrationsFields[] = {
     {"frameworks"}, {"externalFrameworks"}, {"podOptions"}, {"labelKeysToCopy"}};
-constexpr KnownFields kIntegrations = {kIntegrationsFields, std::size(kIntegrationsFields), false,
-                                       true};
+constexpr KnownFields kIntegrations(kIntegrationsFields, KnownFields::Others::kMatter);
 constexpr KnownFields::Field kConfigurationFields[] = {
     {"apiVersion"},
     {"kind"},
@@ -100,6 +96,7 @@ constexpr KnownFields::Field kConfigurationFields[] = {
     {"queueVisibility"},
     {"visibilityServer"},
 };
+constexpr KnownFields kConfiguration(kConfigurationFields, KnownFields::Others::kMatter);
 
 // Reports what is set and not honoured.
 void WarnOfUnhonoured(JsonValue object, std::string_view name, std::string problem,
@@ -400,9 +397,7 @@ std::optional<std::string_view> ConfigurationText(JsonValue config_map) {
 
 std::span<const Framework> Frameworks() { return kFrameworks; }
 
-KnownFields KnownConfigurationFields() {
-  return {kConfigurationFields, std::size(kConfigurationFields), false, true};
-}
+KnownFields KnownConfigurationFields() { return kConfiguration; }
 
 std::optional<KueueConfiguration> FindKueueConfiguration(const ObjectIndex& index,
                                                          Diagnostics& diagnostics) {

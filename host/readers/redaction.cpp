@@ -58,7 +58,7 @@ bool IsKeptField(std::string_view field) {
       "subGroupPolicyType mpiImplementation requiredTopologyLevel preferredTopologyLevel "
       "submissionMode path preemptibility rankFrom matchAttribute distinctAttribute driver "
       "allocationMode input strategy multiplyBy excludeResourcePrefixes quotaCheckStrategy "
-      "frameworks externalFrameworks labelKeysToCopy extendedResourceName");
+      "frameworks externalFrameworks labelKeysToCopy extendedResourceName whenUnsatisfiable");
   return kWords.contains(field);
 }
 

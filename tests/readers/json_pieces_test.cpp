@@ -111,6 +111,23 @@ TEST(KeptFields, LeavesOutWhatNobodyReads) {
             R"([{"metadata":{"managedFields":1}}])");
 }
 
+// The tables of containers, metadata and conditions are shared by kinds that are not kept alike.
+TEST(KeptFields, LeavesOutOfOtherKindsWhatTheirReadersPassOver) {
+  const auto pod = [](const std::string& spec) {
+    return KeptOf(R"({"kind":"Pod","spec":{"containers":[{"ports":[1],"args":[1]}],"volumes":[1])" +
+                  spec + R"(},"status":{"conditions":[{"message":""}]}})");
+  };
+  EXPECT_EQ(pod(""), R"({"kind":"Pod","spec":{"containers":[{"ports":[1]}],"volumes":[1]},)"
+                     R"("status":{}})");
+  EXPECT_EQ(pod(R"(,"nodeName":"n")"),
+            R"({"kind":"Pod","spec":{"containers":[{}],"nodeName":"n"},"status":{}})");
+  const std::string rest =
+      R"("spec":{"template":{"metadata":{"managedFields":[]},"spec":{"containers":[{"args":[1]}],)"
+      R"("volumes":[]}}},"status":{"conditions":[{"message":""}],"images":[]}})";
+  EXPECT_EQ(KeptOf(R"({"kind":"Job","metadata":{"annotations":{},"managedFields":[]},)" + rest),
+            R"({"kind":"Job","metadata":{"annotations":{}},)" + rest);
+}
+
 std::string Outcome(const Result<ClusterRead>& read) {
   if (!read) return read.error().message;
   return read->diagnostics.RenderWarnings() + SkippedLine(read->facts);

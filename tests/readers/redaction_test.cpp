@@ -108,6 +108,9 @@ TEST(Redaction, KeepsNumbersThatAreComparedAsSuch) {
 TEST(Redaction, KeepsWordsAndReferencesThatDecide) {
   const auto same = [](const std::string& json) { EXPECT_EQ(Redacted(json), json); };
   same(R"({"submissionMode":"HTTPMode"})");
+  // A spread that is only wished for keeps no pods apart.
+  same(R"({"topologySpreadConstraints":[{"topologyKey":"acme.com/rack",)"
+       R"("whenUnsatisfiable":"ScheduleAnyway"}]})");
   same(R"({"podSets":[{"name":"main","path":"template.spec.template"}]})");
   same(R"({"schedulingGates":[{"name":"kueue.x-k8s.io/topology"}]})");
   same(R"({"labels":{"trainer.kubeflow.org/trainjob-ancestor-step":"dataset-initializer",)"
