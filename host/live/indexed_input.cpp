@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "host/live/state_checksum.hpp"
+#include "host/live/value_bytes.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/packing/parallel_for.hpp"
 
@@ -53,73 +54,6 @@ template <class Value>
 const Value* FindIn(const std::vector<Value>& values, const NameIndex& index, const Key& key) {
   const std::int32_t position = PositionOf(values, index, key, HashOf(key));
   return position < 0 ? nullptr : &values[static_cast<std::size_t>(position)];
-}
-
-// The memory that values take: about what they hold, and the entry of an index.
-constexpr std::int64_t kBytesOfIndexEntry = 96;
-
-std::int64_t BytesOf(std::string_view text) {
-  return static_cast<std::int64_t>(sizeof(std::string) + text.size());
-}
-std::int64_t BytesOf(Amount /*amount*/) { return sizeof(Amount); }
-template <class Value>
-std::int64_t BytesOf(const FlatMap<Value>& map) {
-  std::int64_t bytes = 0;
-  for (const auto& [key, value] : map) bytes += BytesOf(key) + BytesOf(value);
-  return bytes;
-}
-std::int64_t BytesOf(const Node& node) {
-  std::int64_t bytes = kBytesOfIndexEntry + static_cast<std::int64_t>(sizeof(Node));
-  bytes += 2 * BytesOf(node.name) + BytesOf(node.labels) + BytesOf(node.allocatable);
-  for (const Taint& taint : node.taints) {
-    bytes += BytesOf(taint.key) + BytesOf(taint.value) + BytesOf(taint.effect);
-  }
-  return bytes;
-}
-std::int64_t BytesOf(const NodeUsage& usage) {
-  return kBytesOfIndexEntry + 2 * BytesOf(usage.node) + BytesOf(usage.usage) +
-         BytesOf(usage.lasting);
-}
-std::int64_t BytesOf(const FlavorLeafUsage& usage) {
-  return kBytesOfIndexEntry + 2 * (BytesOf(usage.flavor) + BytesOf(usage.leaf)) +
-         BytesOf(usage.usage);
-}
-
-std::int64_t BytesOf(const Topology& topology) {
-  std::int64_t bytes = kBytesOfIndexEntry + BytesOf(topology.name);
-  for (const std::string& level : topology.levels) bytes += BytesOf(level);
-  return bytes;
-}
-std::int64_t BytesOf(const ResourceFlavor& flavor) {
-  std::int64_t bytes = kBytesOfIndexEntry + BytesOf(flavor.name) + BytesOf(flavor.node_labels);
-  for (const Taint& taint : flavor.node_taints) {
-    bytes += BytesOf(taint.key) + BytesOf(taint.value) + BytesOf(taint.effect);
-  }
-  for (const Toleration& toleration : flavor.tolerations) {
-    bytes += BytesOf(toleration.key) + BytesOf(toleration.operation) + BytesOf(toleration.value) +
-             BytesOf(toleration.effect);
-  }
-  return bytes;
-}
-
-std::int64_t BytesOf(const AdmittedUsage& workload) {
-  std::int64_t bytes = static_cast<std::int64_t>(sizeof(AdmittedUsage)) + kBytesOfIndexEntry +
-                       BytesOf(workload.key.namespace_) + BytesOf(workload.key.name) +
-                       BytesOf(workload.job);
-  if (!workload.job.empty()) {  // among the slices of its job
-    bytes += 2 * kBytesOfIndexEntry + BytesOf(workload.key.namespace_) + BytesOf(workload.job) +
-             BytesOf(workload.key.name);
-  }
-  for (const FlavorLeafUsage& usage : workload.usage) bytes += 2 * BytesOf(usage);
-  return bytes;
-}
-
-std::int64_t BytesOf(const Hold& hold) {
-  std::int64_t bytes = static_cast<std::int64_t>(sizeof(Hold)) + kBytesOfIndexEntry +
-                       2 * BytesOf(hold.id) + BytesOf(hold.workload.namespace_) +
-                       BytesOf(hold.workload.name) + BytesOf(hold.owner) + BytesOf(hold.maker);
-  for (const FlavorLeafUsage& usage : hold.usage) bytes += 2 * BytesOf(usage);
-  return bytes;
 }
 
 // Adds to `undo` the change that takes back a value whose key had none before.
