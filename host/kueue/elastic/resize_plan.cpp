@@ -16,11 +16,11 @@
 #include "host/kueue/elastic/folded_slices.hpp"
 #include "host/kueue/elastic/job_slices.hpp"
 #include "host/kueue/elastic/new_slices.hpp"
+#include "host/kueue/elastic/shrunk_workload.hpp"
 #include "host/kueue/elastic/slice_placement.hpp"
 #include "host/kueue/elastic/workload_slices.hpp"
 #include "host/kueue/objects/cluster_input.hpp"
 #include "host/kueue/objects/delayed_topology.hpp"
-#include "host/kueue/objects/leaving_pods.hpp"
 #include "host/kueue/objects/workload_status.hpp"
 #include "host/model/by_name.hpp"
 #include "host/model/excerpt.hpp"
@@ -259,6 +259,11 @@ class ResizePlanner {
     }
   }
 
+  // Takes the pods out of the current slice that are not wanted any more.
+  void Shrink(const Counts& wanted) {
+    plan_.leaving = ShrinkTo(wanted, request_.profile, lookup_, cluster_, paths_, *current_);
+  }
+
   void Finish() {
     plan_.after = *current_;
     SetPlanCounts(*current_);
@@ -270,55 +275,6 @@ class ResizePlanner {
     for (const PodSet& pod_set : workload.pod_sets) {
       plan_.counts.emplace_back(pod_set.name, pod_set.count);
     }
-  }
-
-  // Lowers the counts of the pod sets that shrink, in spec, usage and assignment.
-  void Shrink(const Counts& wanted) {
-    auto& assignments = current_->admission->pod_set_assignments;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      PodSet& pod_set = current_->pod_sets[i];
-      if (wanted[i] >= pod_set.count) continue;
-      const std::int32_t before = pod_set.count;
-      pod_set.count = static_cast<std::int32_t>(wanted[i]);
-      const auto assignment = std::ranges::find(assignments, pod_set.name, &PodSetAssignment::name);
-      LeavingPods leaving{pod_set.name, {}};
-      if (assignment == assignments.end()) {
-        leaving.domains = {{{}, before - pod_set.count}};
-      } else {
-        ShrinkAssignment(pod_set, before, *assignment, leaving);
-      }
-      if (!leaving.domains.empty()) plan_.leaving.push_back(std::move(leaving));
-    }
-  }
-
-  // `before`: pods of the pod set so far. Fewer may be admitted, and those may be few enough.
-  void ShrinkAssignment(const PodSet& pod_set, std::int32_t before, PodSetAssignment& assignment,
-                        LeavingPods& leaving) {
-    const std::int32_t held = assignment.count.value_or(before);
-    const std::int32_t stay = std::min(held, pod_set.count);
-    Resources usage;
-    for (const auto& [resource, amount] : assignment.resource_usage) {
-      usage.Set(resource, held <= 0 ? 0 : SaturatingMultiply(amount / held, stay));
-    }
-    assignment.resource_usage = std::move(usage);
-    assignment.count = stay;
-    if (!assignment.topology_assignment) {
-      if (held > stay) leaving.domains = {{{}, held - stay}};
-      return;
-    }
-    ShrunkAssignment shrunk = ShrinkTopology(pod_set, assignment);
-    assignment.topology_assignment = std::move(shrunk.staying);
-    leaving.domains = std::move(shrunk.leaving);
-  }
-
-  ShrunkAssignment ShrinkTopology(const PodSet& pod_set, const PodSetAssignment& assignment) {
-    const TopologyAssignment& topology = *assignment.topology_assignment;
-    if (request_.profile == ResizeProfile::kKueue) return KeepFirstPods(topology, pod_set.count);
-    const Topology* levels = TopologyOf(assignment, lookup_);
-    if (levels == nullptr) return KeepFirstPods(topology, pod_set.count);
-    const auto paths = paths_.PathsOf(topology, *levels, cluster_);
-    return KeepWholeDomains(topology, pod_set.count, paths,
-                            SliceLevels(pod_set.topology_request, *levels));
   }
 
   // The queue that the current slice is admitted in.
