@@ -9,8 +9,8 @@
 
 namespace espalier {
 
-// Returns about how many bytes a value takes: what it holds, and its entry in an index. Of workloads
-// and holds also what the index of leaves has of them.
+// Returns about how many bytes a value takes: what it holds, and its entry in an index; of
+// workloads and holds also what the index of leaves has of them.
 std::int64_t BytesOf(const Node& node);
 std::int64_t BytesOf(const NodeUsage& usage);
 std::int64_t BytesOf(const FlavorLeafUsage& usage);
