@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::size_t kMaxJobs = std::size_t{1} << 14;
 constexpr std::int64_t kMaxShares = std::int64_t{1} << 22;
-// Shares brought back together with the rest of the answers; more of them cost a second wait.
-constexpr std::int64_t kEagerShares = std::int64_t{1} << 17;
+// Shares brought back together with the rest of the answers at least; where there are more, as many
+// as the wave before had, and an eighth. More than that cost a second wait.
+constexpr std::int64_t kEagerShares = std::int64_t{1} << 14;
 
 // Returns the most shares an evaluation can get: every share holds a pod or a leader, and no leaf
 // has two.
@@ -200,7 +201,8 @@ DeviceResult<void> Wave::Launch(const Workspaces& workspaces, WaveMemory& memory
 
 // Reads the answers back with one copy and one wait, unless there are many shares.
 DeviceResult<const LeafShare*> Wave::Receive(WaveMemory& memory) {
-  const std::int64_t eager = std::min(share_capacity_, kEagerShares);
+  const std::int64_t expected = memory.last_shares + memory.last_shares / 8;
+  const std::int64_t eager = std::min(share_capacity_, std::max(expected, kEagerShares));
   const std::size_t bytes = answers_.head_bytes + static_cast<std::size_t>(eager) * sizeof(Share);
   DeviceResult<void> done = memory.received.Reserve(bytes);
   if (done) {
@@ -209,6 +211,7 @@ DeviceResult<const LeafShare*> Wave::Receive(WaveMemory& memory) {
   if (done) done = device_->Synchronize();
   if (!done) return tl::unexpected(done.error());
   const std::uint32_t count = Received(answers_.columns.share_end, memory)[members_.size() - 1];
+  memory.last_shares = count;
   if (count <= eager) {
     return reinterpret_cast<const LeafShare*>(memory.received.data() + answers_.head_bytes);
   }

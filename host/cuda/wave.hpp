@@ -25,8 +25,9 @@ struct WaveMemory {
   Upload input;
   DeviceMemory shares;  // in the order of the decisions, with gaps
   DeviceMemory answers;
-  PinnedMemory received;  // the answers and the first shares
-  PinnedMemory more;      // all shares, when the first are not all
+  PinnedMemory received;         // the answers and the first shares
+  PinnedMemory more;             // all shares, when the first are not all
+  std::int64_t last_shares = 0;  // of the wave before
 };
 
 class Wave {

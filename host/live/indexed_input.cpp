@@ -55,73 +55,6 @@ const Value* FindIn(const std::vector<Value>& values, const NameIndex& index, co
   return position < 0 ? nullptr : &values[static_cast<std::size_t>(position)];
 }
 
-// The memory that values take: about what they hold, and the entry of an index.
-constexpr std::int64_t kBytesOfIndexEntry = 96;
-
-std::int64_t BytesOf(std::string_view text) {
-  return static_cast<std::int64_t>(sizeof(std::string) + text.size());
-}
-std::int64_t BytesOf(Amount /*amount*/) { return sizeof(Amount); }
-template <class Value>
-std::int64_t BytesOf(const FlatMap<Value>& map) {
-  std::int64_t bytes = 0;
-  for (const auto& [key, value] : map) bytes += BytesOf(key) + BytesOf(value);
-  return bytes;
-}
-std::int64_t BytesOf(const Node& node) {
-  std::int64_t bytes = kBytesOfIndexEntry + static_cast<std::int64_t>(sizeof(Node));
-  bytes += 2 * BytesOf(node.name) + BytesOf(node.labels) + BytesOf(node.allocatable);
-  for (const Taint& taint : node.taints) {
-    bytes += BytesOf(taint.key) + BytesOf(taint.value) + BytesOf(taint.effect);
-  }
-  return bytes;
-}
-std::int64_t BytesOf(const NodeUsage& usage) {
-  return kBytesOfIndexEntry + 2 * BytesOf(usage.node) + BytesOf(usage.usage) +
-         BytesOf(usage.lasting);
-}
-std::int64_t BytesOf(const FlavorLeafUsage& usage) {
-  return kBytesOfIndexEntry + 2 * (BytesOf(usage.flavor) + BytesOf(usage.leaf)) +
-         BytesOf(usage.usage);
-}
-
-std::int64_t BytesOf(const Topology& topology) {
-  std::int64_t bytes = kBytesOfIndexEntry + BytesOf(topology.name);
-  for (const std::string& level : topology.levels) bytes += BytesOf(level);
-  return bytes;
-}
-std::int64_t BytesOf(const ResourceFlavor& flavor) {
-  std::int64_t bytes = kBytesOfIndexEntry + BytesOf(flavor.name) + BytesOf(flavor.node_labels);
-  for (const Taint& taint : flavor.node_taints) {
-    bytes += BytesOf(taint.key) + BytesOf(taint.value) + BytesOf(taint.effect);
-  }
-  for (const Toleration& toleration : flavor.tolerations) {
-    bytes += BytesOf(toleration.key) + BytesOf(toleration.operation) + BytesOf(toleration.value) +
-             BytesOf(toleration.effect);
-  }
-  return bytes;
-}
-
-std::int64_t BytesOf(const AdmittedUsage& workload) {
-  std::int64_t bytes = static_cast<std::int64_t>(sizeof(AdmittedUsage)) + kBytesOfIndexEntry +
-                       BytesOf(workload.key.namespace_) + BytesOf(workload.key.name) +
-                       BytesOf(workload.job);
-  if (!workload.job.empty()) {  // among the slices of its job
-    bytes += 2 * kBytesOfIndexEntry + BytesOf(workload.key.namespace_) + BytesOf(workload.job) +
-             BytesOf(workload.key.name);
-  }
-  for (const FlavorLeafUsage& usage : workload.usage) bytes += 2 * BytesOf(usage);
-  return bytes;
-}
-
-std::int64_t BytesOf(const Hold& hold) {
-  std::int64_t bytes = static_cast<std::int64_t>(sizeof(Hold)) + kBytesOfIndexEntry +
-                       2 * BytesOf(hold.id) + BytesOf(hold.workload.namespace_) +
-                       BytesOf(hold.workload.name) + BytesOf(hold.owner) + BytesOf(hold.maker);
-  for (const FlavorLeafUsage& usage : hold.usage) bytes += 2 * BytesOf(usage);
-  return bytes;
-}
-
 // Adds to `undo` the change that takes back a value whose key had none before.
 void Forget(StateDelta& undo, const Node& node) { undo.remove_nodes.push_back(node.name); }
 void Forget(StateDelta& undo, const NodeUsage& usage) {
@@ -246,7 +179,7 @@ class IndexedInput::List {
   // Adds the value or puts it in the place of the one with its key.
   void Put(Value value, std::uint32_t hash) {
     const std::int32_t position = PositionOf(values_, index_, KeyOf(value), hash);
-    input_.Note(value, 1);
+    input_.tally_.Add(value);
     if (position < 0) {
       index_.AddNew(static_cast<std::int32_t>(values_.size()), hash);
       values_.push_back(std::move(value));
@@ -254,7 +187,7 @@ class IndexedInput::List {
     } else {
       Value& before = values_[static_cast<std::size_t>(position)];
       input_.Keep(values_, static_cast<std::size_t>(position));
-      input_.Note(before, -1);
+      input_.tally_.Remove(before);
       Restore(undo_, std::exchange(before, std::move(value)));
     }
   }
@@ -265,7 +198,7 @@ class IndexedInput::List {
     if (position < 0) return;
     index_.Erase(hash, position);
     Value& erased = values_[static_cast<std::size_t>(position)];
-    input_.Note(erased, -1);
+    input_.tally_.Remove(erased);
     const auto last = static_cast<std::int32_t>(values_.size()) - 1;
     input_.Keep(values_, static_cast<std::size_t>(position));
     input_.Keep(values_, static_cast<std::size_t>(last));
@@ -291,29 +224,22 @@ class IndexedInput::List {
   StateDelta& undo_;
 };
 
-template <class Value>
-void IndexedInput::Note(const Value& value, int sign) {
-  bytes_ += sign * BytesOf(value);
-  const std::uint64_t checksum = ChecksumOf(value);
-  checksum_ += sign > 0 ? checksum : -checksum;
-}
-
 template <class Usage>
 void IndexedInput::Add(std::vector<Usage>& usages, NameIndex& index, Usage usage) {
   const Key key = KeyOf(usage);
   const std::uint32_t hash = HashOf(key);
   const std::int32_t position = PositionOf(usages, index, key, hash);
   if (position < 0) {
-    Note(usage, 1);
+    tally_.Add(usage);
     index.AddNew(static_cast<std::int32_t>(usages.size()), hash);
     usages.push_back(std::move(usage));
   } else {
     Usage& sum = usages[static_cast<std::size_t>(position)];
     Keep(usages, static_cast<std::size_t>(position));
     if constexpr (requires { sum.lasting; }) {
-      Note(sum, -1);
+      tally_.Remove(sum);
       AddTo(sum.lasting, usage.lasting);
-      Note(sum, 1);
+      tally_.Add(sum);
     }
     AddUsage(sum, usage.usage);
   }
@@ -321,9 +247,9 @@ void IndexedInput::Add(std::vector<Usage>& usages, NameIndex& index, Usage usage
 
 template <class Usage>
 void IndexedInput::AddUsage(Usage& sum, const Resources& usage) {
-  Note(sum, -1);
+  tally_.Remove(sum);
   AddTo(sum.usage, usage);
-  Note(sum, 1);
+  tally_.Add(sum);
 }
 
 template <class Value>
@@ -335,26 +261,24 @@ void IndexedInput::IndexAll(std::vector<Value>& values, NameIndex& index) {
   std::atomic<std::uint64_t> checksum = 0;
   ParallelFor((values.size() + kValues - 1) / kValues, values.size() * kEntries,
               [&](std::size_t part) {
-                std::int64_t part_bytes = 0;
-                std::uint64_t part_checksum = 0;
+                StateTally of_part;
                 const std::size_t end = std::min((part + 1) * kValues, values.size());
                 for (std::size_t i = part * kValues; i < end; ++i) {
                   hashes[i] = HashOf(KeyOf(values[i]));
-                  part_bytes += BytesOf(values[i]);
-                  part_checksum += ChecksumOf(values[i]);
+                  of_part.Add(values[i]);
                 }
-                bytes += part_bytes;
-                checksum += part_checksum;
+                bytes += of_part.bytes;
+                checksum += of_part.checksum;
               });
-  bytes_ += bytes;
-  checksum_ += checksum;
+  tally_.bytes += bytes;
+  tally_.checksum += checksum;
   index = NameIndex(values.size());
   std::size_t kept = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if constexpr (requires { values[i].usage; }) {
       const std::int32_t position = PositionOf(values, index, KeyOf(values[i]), hashes[i]);
       if (position >= 0) {
-        Note(values[i], -1);
+        tally_.Remove(values[i]);
         AddUsage(values[static_cast<std::size_t>(position)], values[i].usage);
         continue;
       }
@@ -367,7 +291,8 @@ void IndexedInput::IndexAll(std::vector<Value>& values, NameIndex& index) {
 }
 
 IndexedInput::IndexedInput(ClusterStateInput input)
-    : input_(std::move(input)), checksum_(ChecksumOfSharing(input_.share_usage_between_flavors)) {
+    : input_(std::move(input)),
+      tally_{.checksum = ChecksumOfSharing(input_.share_usage_between_flavors)} {
   IndexAll(input_.nodes, nodes_);
   IndexAll(input_.topologies, topologies_);
   IndexAll(input_.flavors, flavors_);
@@ -383,61 +308,9 @@ const NodeUsage* IndexedInput::FindNonTasUsage(const std::string& node) const {
   return FindIn(input_.non_tas_usage, non_tas_usage_, {node});
 }
 
-std::vector<AdmittedUsage> IndexedInput::SetWorkloads(std::vector<AdmittedUsage> workloads) {
-  std::vector<AdmittedUsage> before;
-  for (AdmittedUsage& given : workloads) {
-    AdmittedUsage workload = InOrder(std::move(given));
-    const AdmittedUsage* known = workloads_.Find(workload.key);
-    if (known == nullptr ? workload.usage.empty() : *known == workload) continue;
-    if (!workload.usage.empty()) {
-      Note(workload, 1);
-      used_by_key_.Add(workload.usage, 1);
-    }
-    before.push_back({workload.key, 0, 0, {}});
-    const auto replaced = workloads_.Exchange(std::move(workload));
-    if (replaced == nullptr) continue;
-    Note(*replaced, -1);
-    used_by_key_.Add(replaced->usage, -1);
-    before.back() = *replaced;
-  }
-  return before;
-}
-
-std::vector<Hold> IndexedInput::SetHolds(std::vector<Hold> holds) {
-  std::vector<Hold> before;
-  for (Hold& given : holds) {
-    const auto known = holds_.find(given.id);
-    if (known == holds_.end() && given.usage.empty()) continue;
-    before.emplace_back().id = given.id;
-    if (known != holds_.end()) {
-      before.back() = *known->second;
-      Note(*known->second, -1);
-      used_by_key_.Add(known->second->usage, -1);
-      holds_.erase(known);
-    }
-    if (given.usage.empty()) continue;
-    Note(given, 1);
-    used_by_key_.Add(given.usage, 1);
-    std::string id = given.id;
-    holds_.emplace(std::move(id), std::make_shared<const Hold>(std::move(given)));
-  }
-  return before;
-}
-
-void IndexedInput::ExtendHold(const std::string& hold, HoldClock::TimePoint expires) {
-  std::shared_ptr<const Hold>& known = holds_.find(hold)->second;
-  Hold extended = *known;
-  extended.expires = expires;
-  known = std::make_shared<const Hold>(std::move(extended));
-}
-
-IndexedInput::Keyed IndexedInput::Set(Keyed keyed) {
-  return {SetWorkloads(std::move(keyed.workloads)), SetHolds(std::move(keyed.holds))};
-}
-
-Result<IndexedInput::Keyed> IndexedInput::TakeKeyed(StateDelta& delta) {
+Result<KeyedUsage::Entries> IndexedInput::TakeKeyed(StateDelta& delta) {
   const bool changes = !delta.set_workloads.empty() || !delta.set_holds.empty();
-  if (workloads_.size() == 0 && holds_.empty() && !changes) return Keyed();
+  if (keyed_.empty() && !changes) return KeyedUsage::Entries();
   if (auto once = CheckNamedOnce(delta.set_workloads); !once) return tl::unexpected(once.error());
   std::map<std::pair<std::string, std::string>, Resources> others;  // that are no workload's
   for (FlavorLeafUsage& set : delta.set_tas_usage) {
@@ -450,19 +323,17 @@ Result<IndexedInput::Keyed> IndexedInput::TakeKeyed(StateDelta& delta) {
           fresh ? FindIn(input_.tas_usage, tas_usage_, KeyOf(entry)) : nullptr;
       if (all == nullptr) continue;
       it->second = all->usage;
-      const Resources* theirs = used_by_key_.Of(entry.flavor, entry.leaf);
+      const Resources* theirs = keyed_.UsedOn(entry.flavor, entry.leaf);
       if (theirs != nullptr) AddTo(it->second, Times(*theirs, -1));
     }
   };
   for (const AdmittedUsage& workload : delta.set_workloads) {
     keep_others(workload.usage);
-    if (const AdmittedUsage* known = workloads_.Find(workload.key)) keep_others(known->usage);
+    if (const AdmittedUsage* known = keyed_.FindWorkload(workload.key)) keep_others(known->usage);
   }
   for (const Hold& hold : delta.set_holds) {
     keep_others(hold.usage);
-    if (const auto known = holds_.find(hold.id); known != holds_.end()) {
-      keep_others(known->second->usage);
-    }
+    if (const Hold* known = keyed_.FindHold(hold.id)) keep_others(known->usage);
   }
   for (const auto& [key, usage] : others) {
     const Key of_leaf = {key.first, key.second};
@@ -470,13 +341,14 @@ Result<IndexedInput::Keyed> IndexedInput::TakeKeyed(StateDelta& delta) {
         PositionOf(input_.tas_usage, tas_usage_, of_leaf, HashOf(of_leaf));
     if (position >= 0) Keep(input_.tas_usage, static_cast<std::size_t>(position));
   }
-  Keyed before = Set({std::exchange(delta.set_workloads, {}), std::exchange(delta.set_holds, {})});
+  KeyedUsage::Entries before =
+      keyed_.Exchange({std::exchange(delta.set_workloads, {}), std::exchange(delta.set_holds, {})});
   delta.set_tas_usage.clear();
   for (auto& [key, usage] : others) {
-    const Resources* theirs = used_by_key_.Of(key.first, key.second);
+    const Resources* theirs = keyed_.UsedOn(key.first, key.second);
     if (theirs != nullptr) AddTo(usage, *theirs);
     if (const std::string* most = theirs == nullptr ? nullptr : SaturatedIn(usage)) {
-      Set(std::move(before));
+      keyed_.Exchange(std::move(before));
       return BadInput(
           fmt::format("the usage of leaf {} in flavor {}, with that of its workloads and holds, is "
                       "more {} than an int64 "
@@ -499,7 +371,7 @@ Result<StateDelta> IndexedInput::Apply(StateDelta delta) {
                      [&](const auto& name) { return FindIn(input_.flavors, flavors_, {name}); })}) {
     if (!check) return tl::unexpected<Error>(check.error());
   }
-  Result<Keyed> keyed = TakeKeyed(delta);
+  Result<KeyedUsage::Entries> keyed = TakeKeyed(delta);
   if (!keyed) return tl::unexpected<Error>(keyed.error());
   StateDelta undo = Change(std::move(delta));
   undo.set_workloads = std::move(keyed->workloads);
@@ -508,7 +380,7 @@ Result<StateDelta> IndexedInput::Apply(StateDelta delta) {
 }
 
 void IndexedInput::TakeBack(StateDelta undo) {
-  Set({std::exchange(undo.set_workloads, {}), std::exchange(undo.set_holds, {})});
+  keyed_.Exchange({std::exchange(undo.set_workloads, {}), std::exchange(undo.set_holds, {})});
   Change(std::move(undo));
 }
 
@@ -561,7 +433,7 @@ StateChange IndexedInput::ChangeFrom(const StateDelta& undo) const {
 template <class Value>
 Value IndexedInput::AsRead(const Value& value) const {
   if constexpr (std::is_same_v<Value, FlavorLeafUsage>) {
-    const Resources* theirs = used_by_key_.Of(value.flavor, value.leaf);
+    const Resources* theirs = keyed_.UsedOn(value.flavor, value.leaf);
     if (theirs == nullptr) return value;
     Resources others = value.usage;
     AddTo(others, Times(*theirs, -1));

@@ -11,10 +11,11 @@
 #include "host/live/admitted_workloads.hpp"
 #include "host/live/hold.hpp"
 #include "host/live/input_as_of.hpp"
+#include "host/live/keyed_usage.hpp"
 #include "host/live/state_delta.hpp"
+#include "host/live/state_tally.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "host/packing/name_index.hpp"
-#include "host/packing/usage_by_leaf.hpp"
 
 namespace espalier {
 
@@ -27,12 +28,14 @@ class IndexedInput {
   const ClusterStateInput& input() const { return input_; }
 
   // Returns the workloads that are known by key, as they are now.
-  std::shared_ptr<const AdmittedWorkloads> ShareWorkloads() { return workloads_.Share(); }
+  std::shared_ptr<const AdmittedWorkloads> ShareWorkloads() { return keyed_.ShareWorkloads(); }
 
-  const Holds& holds() const { return holds_; }
+  const Holds& holds() const { return keyed_.holds(); }
 
   // Sets when a hold, which is there, expires; nothing else changes.
-  void ExtendHold(const std::string& hold, HoldClock::TimePoint expires);
+  void ExtendHold(const std::string& hold, HoldClock::TimePoint expires) {
+    keyed_.ExtendHold(hold, expires);
+  }
 
   // Returns the node of a name, or null.
   const Node* FindNode(const std::string& name) const;
@@ -42,7 +45,7 @@ class IndexedInput {
 
   // Returns what the workloads and holds use on a leaf together, or null.
   const Resources* UsedByKey(std::string_view flavor, std::string_view leaf) const {
-    return used_by_key_.Of(flavor, leaf);
+    return keyed_.UsedOn(flavor, leaf);
   }
 
   // Returns the change from the state before Apply returned `undo` to the current one. It refers to
@@ -50,10 +53,10 @@ class IndexedInput {
   StateChange ChangeFrom(const StateDelta& undo) const;
 
   // Returns the approximate bytes of memory that the input takes.
-  std::int64_t bytes() const { return bytes_; }
+  std::int64_t bytes() const { return tally_.bytes + keyed_.tally().bytes; }
 
   // Returns the checksum of the input, which is updated with every change.
-  std::uint64_t checksum() const { return checksum_; }
+  std::uint64_t checksum() const { return tally_.checksum + keyed_.tally().checksum; }
 
   // Applies the whole delta or, on an error, nothing. Returns the delta that undoes it, whose usage
   // of leaves includes that of the workloads and of the holds. Errors: kBadInput when it removes
@@ -78,25 +81,12 @@ class IndexedInput {
   template <class Value>
   class List;
 
-  // The workloads and holds, which use leaves under keys of their own.
-  struct Keyed {
-    std::vector<AdmittedUsage> workloads;
-    std::vector<Hold> holds;
-  };
-
   // Makes all changes but those of workloads and holds.
   StateDelta Change(StateDelta delta);
-  // Replace the workloads and the holds, whose usage of leaves must not be in input_ meanwhile.
-  // Return the former ones.
-  Keyed Set(Keyed keyed);
-  std::vector<AdmittedUsage> SetWorkloads(std::vector<AdmittedUsage> workloads);
-  std::vector<Hold> SetHolds(std::vector<Hold> holds);
   // Applies the workloads and holds of a delta, and adds that of all of them to its usage of
   // leaves. Returns the former ones; on an error nothing has changed.
-  Result<Keyed> TakeKeyed(StateDelta& delta);
+  Result<KeyedUsage::Entries> TakeKeyed(StateDelta& delta);
 
-  template <class Value>
-  void Note(const Value& value, int sign);
   template <class Usage>
   void Add(std::vector<Usage>& usages, NameIndex& index, Usage usage);
   template <class Usage>
@@ -121,11 +111,8 @@ class IndexedInput {
   NameIndex flavors_;
   NameIndex non_tas_usage_;
   NameIndex tas_usage_;
-  AdmittedWorkloads workloads_;
-  Holds holds_;
-  UsageByLeaf used_by_key_;  // by both
-  std::int64_t bytes_ = 0;
-  std::uint64_t checksum_;
+  KeyedUsage keyed_;  // its usage of leaves is in input_ too, but while it is replaced
+  StateTally tally_;  // of input_
 };
 
 }  // namespace espalier

@@ -10,6 +10,7 @@
 #include "espalier/v1/error.pb.h"
 #include "host/engine/booked_usage.hpp"
 #include "host/engine/engine.hpp"
+#include "host/live/value_bytes.hpp"
 #include "host/model/excerpt.hpp"
 #include "service/server/access.hpp"
 #include "service/server/arrivals.hpp"
@@ -53,10 +54,6 @@ Result<void> CheckAmounts(const ObjectKey& workload, const std::vector<FlavorLea
     }
   }
   return {};
-}
-
-std::int64_t BytesOf(const Hold& hold) {
-  return static_cast<std::int64_t>(sizeof(Hold) + hold.usage.size() * sizeof(FlavorLeafUsage));
 }
 
 }  // namespace

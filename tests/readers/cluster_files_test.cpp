@@ -2,14 +2,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
 
 #include "tests/readers/cluster_text.hpp"
 
@@ -23,20 +22,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 using testing::SizeIs;
-
-std::string Gzip(std::string_view text) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string packed(deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
 
 TEST(ClusterText, OneObjectListTypedListAndStream) {
   EXPECT_THAT(Names(TryRead(NodeJson("a"))), ElementsAre("a"));
@@ -448,220 +433,6 @@ TEST_F(Folder, ProgressReachesTheTotal) {
               }).has_value());
   EXPECT_THAT(last, SizeIs(2));
   for (const auto& [phase, progress] : last) EXPECT_EQ(progress.first, progress.second) << phase;
-}
-
-// A Node with a quantity and a priority class with an integer.
-std::string ObjectsWith(bool json, std::string_view quantity, std::string_view integer) {
-  const char* text = json ? R"({{"kind": "Node", "apiVersion": "v1", "metadata": {{"name": "a"}},
-"status": {{"allocatable": {{"example.com/x": {}, "pods": "1"}}}}}}
-{{"kind": "WorkloadPriorityClass", "apiVersion": "kueue.x-k8s.io/v1beta1",
-"metadata": {{"name": "b"}}, "value": {}, "description": "1e400 \" 1e400"}}
-)"
-                          : R"(kind: Node
-apiVersion: v1
-metadata: {{name: a}}
-status: {{allocatable: {{example.com/x: {}, pods: "1"}}}}
----
-kind: WorkloadPriorityClass
-apiVersion: kueue.x-k8s.io/v1beta1
-metadata: {{name: b}}
-value: {}
-)";
-  return fmt::format(fmt::runtime(text), quantity, integer);
-}
-
-void ExpectError(const Result<ClusterRead>& read, const std::string& error) {
-  EXPECT_EQ(ErrorOf(read), error.empty() ? "no error" : error);
-}
-
-constexpr const char* kQuantityError =
-    "f, object 1: Node a: status.allocatable[example.com/x]: it is not a quantity: it does not "
-    "start with a "
-    "number, got \"{}\"; want a number with an optional suffix, such as 2, 500m or 16Gi";
-constexpr const char* kRangeError =
-    "{}: the number is out of range, got {}; want a number below 1.8e308";
-constexpr const char* kIntegerError =
-    "f, object 2: WorkloadPriorityClass b: value: it is not a 64-bit integer, got {}; want a "
-    "64-bit integer";
-
-TEST(NumbersOutOfRange, OfJsonNameObjectAndField) {
-  for (const std::string number : {"1e400", "-1e400", "1.5E+999", "-1e99999999999999999999"}) {
-    const auto out_of_range = [&](const char* where) {
-      return fmt::format(fmt::runtime(kRangeError), where, number);
-    };
-    ExpectError(TryRead(ObjectsWith(true, number, "1")),
-                out_of_range("f, object 1: Node a: status.allocatable[example.com/x]"));
-    ExpectError(TryRead(ObjectsWith(true, "1", number)),
-                out_of_range("f, object 2: WorkloadPriorityClass b: value"));
-  }
-}
-
-TEST(NumbersOutOfRange, BeyondAnIntegerNameObjectAndFieldWhereAnIntegerIsWanted) {
-  for (const bool json : {true, false}) {
-    for (const auto& [number, shown] : std::vector<std::pair<std::string, std::string>>{
-             {"9223372036854775808", "9223372036854775808"},
-             {"18446744073709551616", "1.8446744073709552e+19"},
-             {"-9223372036854775809", "-9.223372036854776e+18"},
-             {"99999999999999999999999999999999", "1e+32"},
-             {"1e300", "1e+300"},
-         }) {
-      const std::string negative = fmt::format(
-          "f, object 1: Node a: status.allocatable[example.com/x]: it is negative, got {}; "
-          "want a quantity of 0 or more",
-          shown);
-      ExpectError(TryRead(ObjectsWith(json, number, "1")), number[0] == '-' ? negative : "");
-      ExpectError(TryRead(ObjectsWith(json, "1", number)),
-                  fmt::format(fmt::runtime(kIntegerError), shown));
-    }
-  }
-}
-
-TEST(NumbersOutOfRange, OfYamlAreTextsAndNameObjectAndField) {
-  for (const std::string number : {".inf", "-.inf", ".nan", ".NaN"}) {
-    ExpectError(TryRead(ObjectsWith(false, number, "1")),
-                fmt::format(fmt::runtime(kQuantityError), number));
-    ExpectError(TryRead(ObjectsWith(false, "1", number)),
-                fmt::format(fmt::runtime(kIntegerError), "\"" + number + "\""));
-  }
-  ExpectError(TryRead(ObjectsWith(false, "1e400", "1")),
-              fmt::format(fmt::runtime(kRangeError),
-                          "f, object 1: Node a: status.allocatable[example.com/x]", "\"1e400\""));
-  ExpectError(TryRead(ObjectsWith(false, "1", "1e400")),
-              fmt::format(fmt::runtime(kIntegerError), "\"1e400\""));
-}
-
-TEST(NumbersOutOfRange, LeaveTheRestOfTheTextAlone) {
-  ExpectError(TryRead(ObjectsWith(true, "1e-400", "1")), "");
-  ExpectError(TryRead(R"({"kind": "ConfigMap", "apiVersion": "v1", "a": 1e400})"), "");
-  for (const char* number : {"1e", "01", "1.", "--1", "1e400x", "+1", "1e4e400"}) {
-    EXPECT_THAT(ErrorOf(TryRead(ObjectsWith(true, number, "1"))),
-                HasSubstr("it is not valid JSON"));
-  }
-}
-
-std::string ErrorOf(const std::vector<std::string>& paths, std::uint64_t max_input) {
-  return ErrorOf(ReadClusterFiles(paths, {.max_input = max_input}));
-}
-
-constexpr const char* kBeyond =
-    ": the input is larger than 1000 bytes in all, unpacked; want less, or a higher --max-input";
-
-TEST_F(Folder, MaxInputBoundsEveryKindOfInput) {
-  const std::string spaces(1001, ' ');
-  const std::string yaml = "a: " + std::string(998, 'x');
-  for (const std::string& path :
-       {Write("a", spaces), Write("b", Gzip(spaces)), Write("c", yaml), Write("d", Gzip(yaml)),
-        Write("e", Gzip(std::string(1 << 20, ' '))), std::string("/dev/zero")}) {
-    EXPECT_EQ(ErrorOf({path}, 1000), path + kBeyond);
-  }
-  EXPECT_EQ(ErrorOf({Write("f", spaces)}, 1001), "no error");
-  EXPECT_EQ(ErrorOf({Write("g", Gzip(spaces))}, 1001), "no error");
-}
-
-TEST_F(Folder, MaxInputIsOfAllFilesTogether) {
-  const std::string a = Write("a", std::string(600, ' '));
-  const std::string b = Write("b", Gzip(std::string(400, ' ')));
-  const std::string c = Write("c", " ");
-  EXPECT_EQ(ErrorOf({a, b}, 1000), "no error");
-  EXPECT_EQ(ErrorOf({a, b, c}, 1000), c + kBeyond);
-}
-
-TEST_F(Folder, MaxInputCountsTheFilesOfAFolder) {
-  for (int i = 0; i < 10; ++i) Write(fmt::format("{}.json", i), "");
-  EXPECT_EQ(ErrorOf({path_.string()}, 10 * 1024), "no error");
-  EXPECT_THAT(ErrorOf({path_.string()}, 10 * 1024 - 1),
-              AllOf(HasSubstr(path_.string()), HasSubstr("--max-input")));
-}
-
-TEST_F(Folder, MaxInputCountsTheJsonOfYaml) {
-  std::string yaml = "a: &a " + std::string(100, 'x') + "\nb: [";
-  for (int i = 0; i < 100; ++i) yaml += "*a, ";
-  yaml += "]\n";
-  const std::string path = Write("a.yaml", yaml);
-  EXPECT_THAT(ErrorOf({path}, 5000), AllOf(HasSubstr(path), HasSubstr("the aliases make")));
-  EXPECT_THAT(ErrorOf({path}, 50000), HasSubstr("kind: it is missing"));
-}
-
-// A few bytes each, and hundreds in memory.
-TEST_F(Folder, MaxInputBoundsTheMemoryOfObjects) {
-  std::string objects = "{}";
-  for (int i = 0; i < 70'000; ++i) objects += ",{}";
-  const std::string pods = Write("pods.json", R"({"kind": "PodList", "items": [)" + objects + "]}");
-  EXPECT_EQ(ErrorOf({pods}, 1 << 20),
-            pods + ": its objects take more than 64 MiB; want less, or a higher --max-input");
-  std::string numbers;
-  for (int i = 0; i < 70'000; ++i) numbers += "1 ";
-  const std::string many = Write("many.json", "[]" + numbers);
-  EXPECT_THAT(ErrorOf({many}, 1 << 20), HasSubstr("its objects take more than 64 MiB"));
-  for (int i = 0; i < 200'000; ++i) objects += ",{}";
-  const std::string workload =
-      Write("w.json", R"({"kind": "Workload", "apiVersion": "kueue.x-k8s.io/v1beta2",
-      "metadata": {"name": "w", "namespace": "n"}, "spec": {"podSets": [)" +
-                          objects + "]}}");
-  EXPECT_EQ(ErrorOf({workload}, 1 << 20),
-            workload +
-                ": Workload n/w: spec.podSets: there is no memory left for what it "
-                "describes; want less input, or a higher --max-input");
-}
-
-// A Job that Kueue's webhook refuses (R23.7) is left out, and the Job beside it is read.
-TEST(LeftOut, IsAWrongObjectAlone_R23_7) {
-  const std::string text = R"(
-apiVersion: batch/v1
-kind: Job
-metadata: {name: half, labels: {kueue.x-k8s.io/queue-name: q}}
-spec:
-  template:
-    metadata: {annotations: {kueue.x-k8s.io/podset-slice-required-topology: rack}}
-    spec: {containers: [{name: c}]}
----
-apiVersion: batch/v1
-kind: Job
-metadata: {name: sound, labels: {kueue.x-k8s.io/queue-name: q}}
-spec: {template: {spec: {containers: [{name: c}]}}}
----
-apiVersion: v1
-kind: Node
-metadata: {name: n1}
-status: {allocatable: {cpu: many}}
-)";
-  const auto read = ReadClusterText("in.yaml", text, {.leave_out = true});
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->diagnostics.left_out_count(), 2U);
-  EXPECT_TRUE(read->cluster.nodes.empty());
-  ASSERT_EQ(read->cluster.workloads.size(), 2U);
-  EXPECT_NE(read->cluster.workloads[0].refusal.find("podset-slice-size"), std::string::npos);
-  EXPECT_EQ(read->cluster.workloads[1].refusal, "");
-  EXPECT_FALSE(ReadClusterText("in.yaml", text, {.strict = true, .leave_out = true}));
-  EXPECT_FALSE(ReadClusterText("in.yaml", text));
-}
-
-// Usage of a pod that cannot be read is not nothing: its node counts as full.
-TEST(LeftOut, IsABoundPodOnAFullNode) {
-  const auto read = ReadClusterText("in.yaml", R"(
-apiVersion: v1
-kind: Node
-metadata: {name: n1}
-status: {allocatable: {cpu: "4"}}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: p, namespace: a}
-spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: many}}}]}
-)",
-                                    {.leave_out = true});
-  ASSERT_TRUE(read) << read.error().message;
-  ASSERT_EQ(read->cluster.pods.size(), 1U);
-  EXPECT_EQ(read->cluster.pods[0].requests, read->cluster.nodes[0].allocatable);
-}
-
-TEST(LeftOut, IsNotATwinWithTheSameContent) {
-  const std::string node = "kind: Node\napiVersion: v1\nmetadata: {name: n1}\n";
-  const auto read = ReadClusterText("in.yaml", node + "---\n" + node, {.leave_out = true});
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->cluster.nodes.size(), 1U);
-  EXPECT_EQ(read->diagnostics.left_out_count(), 0U);
-  EXPECT_EQ(read->diagnostics.warning_count(), 1U);
 }
 
 }  // namespace

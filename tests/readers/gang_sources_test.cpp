@@ -1,4 +1,6 @@
 // Gangs that are described apart from their pods, and who wins where two describe the same.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,13 +15,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-std::string PodText(const std::string& name, const std::string& spec,
-                    const std::string& metadata = "") {
-  return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
-         R"(", "namespace": "team")" + metadata + R"(}, "spec": {)" + spec +
-         R"("containers": [{"resources": {"requests": {"cpu": "1"}}}]}})" + "\n";
-}
 
 constexpr const char* kTwoParts = R"(
 {"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
@@ -133,54 +128,6 @@ TEST(GangApiWorkload, NamesWhatIsWrong) {
   EXPECT_THAT(off.diagnostics.RenderWarnings(), HasSubstr("it is written otherwise, got \"off\""));
 }
 
-constexpr const char* kPodGroups = R"(
-{"apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "Workload",
- "metadata": {"name": "w", "namespace": "team"},
- "spec": {"podGroups": [{"name": "g", "policy": {"gang": {"minCount": 2}}}]}}
-)";
-constexpr const char* kInGroup = R"("workloadRef": {"name": "w", "podGroup": "g"}, )";
-
-// W4.4: never placed alone, and reconsidered as soon as the Workload is there.
-TEST(PodGroups, PodsWaitForTheirWorkloadAndForEachOther) {
-  const std::string one = PodText("p", kInGroup);
-  EXPECT_THAT(UnitTexts(Read(one)),
-              ElementsAre("w-g:Workload w is not in the input; 1 pod waits for it"));
-  EXPECT_THAT(UnitTexts(Read(kPodGroups + one)), ElementsAre(HasSubstr("1 of the 2 pods")));
-  EXPECT_THAT(UnitTexts(Read(kPodGroups + one + PodText("q", kInGroup))),
-              ElementsAre("w-g: main x 2"));
-}
-
-TEST(PodGroups, PodsThatRunAreTakenOffTheMinimum) {
-  const std::string running = PodText("p", std::string(kInGroup) + R"("nodeName": "n", )");
-  const ClusterRead read = Read(kPodGroups + running + PodText("q", kInGroup));
-  EXPECT_THAT(UnitTexts(read), ElementsAre("w-g: main x 1"));
-  EXPECT_THAT(read.gang_workloads.at(0).notes, Contains("1 of its 2 pods run already: 1 on n"));
-}
-
-// W4.5.
-TEST(PodGroups, MayBeOptedOutOf) {
-  const std::string ignoring = R"(, "annotations": {"kai.scheduler/ignore-workload-api": "true"})";
-  EXPECT_THAT(UnitTexts(Read(kPodGroups + PodText("p", kInGroup, ignoring))),
-              Contains("p: main x 1"));
-}
-
-// W4.3: the Workload, else the object at the top of the pod's owners, else the pod.
-TEST(PodGroups, QueueAndTopologyFallBackOnTheOwner) {
-  const std::string job = R"({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j",
-      "namespace": "team", "labels": {"kai.scheduler/queue": "of-owner"}, "annotations":
-        {"kai.scheduler/topology-required-placement": "rack"}},
-      "spec": {"template": {"spec": {"containers": [{"name": "c"}],
-                                     "workloadRef": {"name": "w", "podGroup": "g"}}}}})";
-  const std::string owned =
-      R"(, "labels": {"kai.scheduler/queue": "of-pod"}, "ownerReferences":
-          [{"kind": "Job", "name": "j", "controller": true}])";
-  const ClusterRead read =
-      Read(kPodGroups + job + PodText("p", kInGroup, owned) + PodText("q", kInGroup, owned));
-  ASSERT_THAT(UnitTexts(read), ElementsAre("w-g: main x 2"));
-  EXPECT_EQ(read.cluster.workloads[0].queue_name, "of-owner");
-  EXPECT_EQ(read.cluster.workloads[0].pod_sets[0].topology_request->required, "rack");
-}
-
 // W1.6, W2.3: Kueue reads one of the two (R20.11), profile espalier both.
 TEST(Sources, RequiredAndPreferredMayMeet) {
   constexpr const char* kJobs = R"(
@@ -224,222 +171,6 @@ spec:
   const auto& units = nested->cluster.workloads;
   EXPECT_EQ(std::ranges::count_if(units, [](const Workload& unit) { return unit.tree != nullptr; }),
             2);
-}
-
-std::string Composite(const std::string& name, const std::string& parent) {
-  return R"({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "CompositePodGroup",
-             "metadata": {"namespace": "team", "name": ")" +
-         name + R"("}, "spec": {"parentCompositePodGroupName": ")" + parent + R"("}})" + "\n";
-}
-
-// W3.2: a group below nothing that is read is no gang of its own.
-TEST(PodGroups, WaitForTheGroupsAboveThem) {
-  const std::string group = R"({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
-      "metadata": {"name": "g", "namespace": "team"}, "spec": {
-        "parentCompositePodGroupName": "c", "schedulingPolicy": {"gang": {"minCount": 1}}}})"
-                            "\n" +
-                            PodText("p", R"("schedulingGroup": {"podGroupName": "g"}, )");
-  EXPECT_THAT(UnitTexts(Read(group)),
-              ElementsAre("g:CompositePodGroup c is not in the input; it waits for it"));
-  EXPECT_THAT(UnitTexts(Read(group + Composite("c", ""))), ElementsAre("c: g x 1"));
-  const std::string cycle = "the groups above it, from c on, are too many or lead back to it";
-  EXPECT_THAT(UnitTexts(Read(group + Composite("c", "c"))),
-              ElementsAre("c:" + cycle, "g:" + cycle));
-}
-
-std::string KaiPod(const std::string& name, const std::string& sub_group) {
-  return PodText(name, "",
-                 R"(, "annotations": {"pod-group-name": "k"},
-                               "labels": {"kai.scheduler/subgroup-name": ")" +
-                     sub_group + R"("})");
-}
-
-std::string KaiGroup(const std::string& spec) {
-  return R"({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
-      "metadata": {"name": "k", "namespace": "team"}, "spec": {)" +
-         spec + "}}\n";
-}
-
-// W4.6: a tree, in whichever order its groups are listed, and also where a group with others inside
-// has a minimum of pods too.
-TEST(KaiPodGroups, AreTrees) {
-  const std::string group = KaiGroup(R"("minMember": 3, "subGroups": [
-      {"name": "a", "parent": "ab", "minMember": 2},
-      {"name": "c", "minMember": 1, "topologyConstraint": {"requiredTopologyLevel": "rack"}},
-      {"name": "ab", "minMember": 3, "minSubGroup": 1,
-       "topologyConstraint": {"requiredTopologyLevel": "spine"}},
-      {"name": "b", "parent": "ab", "minMember": 2}])");
-  std::string pods;
-  for (const char* pod : {"a0", "a1", "b0", "b1", "c0"}) {
-    pods += KaiPod(pod, std::string(1, pod[0]));
-  }
-  const ClusterRead read = Read(group + pods);
-  ASSERT_THAT(read.gang_workloads, SizeIs(1));
-  const GangGroup& gang = read.gang_workloads[0].gang_groups.at(0);
-  EXPECT_THAT(gang.middle_groups,
-              ElementsAre(MiddleGroup{
-                  .name = "ab",
-                  .min_groups = 1,
-                  .topology_request = {.levels = TopologyRequest{.required = "spine"}}}));
-  ASSERT_THAT(gang.ranked_groups, SizeIs(3));
-  EXPECT_EQ(gang.ranked_groups[0].name, "c");
-  EXPECT_EQ(gang.ranked_groups[1].within, 0);
-  EXPECT_EQ(gang.ranked_groups[2].within, 0);
-  EXPECT_THAT(read.cluster.workloads.at(0).not_honoured,
-              ElementsAre(HasSubstr("topologyRequest of group ab: required spine")));
-  const auto tree = ReadClusterText("f", group + pods, {.trees = Trees::kNested});
-  ASSERT_TRUE(tree);
-  EXPECT_TRUE(tree->cluster.workloads.at(0).tree);
-  EXPECT_THAT(tree->cluster.workloads.at(0).not_honoured, IsEmpty());
-}
-
-// W4.3: also where all pods are in groups inside the group.
-TEST(KaiPodGroups, HaveTheQueueOfTheirPods) {
-  const auto pod = [](const std::string& name, const std::string& queue) {
-    return PodText(name, "",
-                   R"(, "annotations": {"pod-group-name": "k"}, "labels":
-                      {"kai.scheduler/subgroup-name": "a", "kai.scheduler/queue": ")" +
-                       queue + R"("})");
-  };
-  const std::string spec = R"("subGroups": [{"name": "a", "minMember": 1}])";
-  const auto queue_of = [](const std::string& text) {
-    const ClusterRead read = Read(text);
-    return read.cluster.workloads.empty() ? "none" : read.cluster.workloads[0].queue_name;
-  };
-  EXPECT_EQ(queue_of(KaiGroup(spec) + pod("a0", "of-pod")), "of-pod");
-  EXPECT_EQ(queue_of(KaiGroup(R"("queue": "of-group", )" + spec) + pod("a0", "of-pod")),
-            "of-group");
-}
-
-TEST(PodGroups, BelowACompositeGiveItTheirQueue) {
-  const auto group = [](const std::string& labels) {
-    return R"({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
-      "metadata": {"name": "g", "namespace": "team")" +
-           labels + R"(}, "spec": {
-        "parentCompositePodGroupName": "c", "schedulingPolicy": {"gang": {"minCount": 1}}}})" +
-           "\n";
-  };
-  const std::string pod = PodText("p", R"("schedulingGroup": {"podGroupName": "g"}, )",
-                                  R"(, "labels": {"kai.scheduler/queue": "of-pod"})");
-  EXPECT_EQ(Read(Composite("c", "") + group("") + pod).cluster.workloads.at(0).queue_name,
-            "of-pod");
-  EXPECT_EQ(
-      Read(Composite("c", "") + group(R"(, "labels": {"kai.scheduler/queue": "of-group"})") + pod)
-          .cluster.workloads.at(0)
-          .queue_name,
-      "of-group");
-}
-
-TEST(KaiPodGroups, DoWithoutAGroupWhosePodsAreMissing) {
-  const std::string group = KaiGroup(R"("minSubGroup": 2, "subGroups": [
-      {"name": "a", "minMember": 1}, {"name": "b", "minMember": 2}, {"name": "c", "minMember": 1}])");
-  const ClusterRead two = Read(group + KaiPod("a0", "a") + KaiPod("b0", "b") + KaiPod("c0", "c"));
-  EXPECT_THAT(UnitTexts(two), ElementsAre("k: a x 1 c x 1"));
-  EXPECT_THAT(two.gang_workloads[0].notes,
-              Contains("1 of the 2 pods of subgroup b are there; subgroup b is left out, as 2 of 3 "
-                       "do"));
-  EXPECT_THAT(UnitTexts(Read(group + KaiPod("a0", "a") + KaiPod("b0", "b"))),
-              ElementsAre("k:1 of the 2 pods of subgroup b are there: it waits for the others"));
-}
-
-// W4.8
-TEST(KaiMinMember, OfAJobIsHowManyOfItsPodsStartTogether) {
-  const auto job = [](const std::string& least) {
-    return R"({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace":
-        "team", "labels": {"kai.scheduler/queue": "q"}, "annotations":
-        {"kai.scheduler/batch-min-member": ")" +
-           least + R"("}}, "spec": {"parallelism": 6, "template": {"spec": {"containers":
-        [{"name": "c"}]}}}})";
-  };
-  const auto read = [](const std::string& text, Trees trees = Trees::kNested) {
-    return ReadClusterText("f", text, {.trees = trees});
-  };
-  const auto two = read(job("2"));
-  ASSERT_TRUE(two) << two.error().message;
-  const GangGroup& gang = two->gang_workloads.at(0).gang_groups.at(0);
-  EXPECT_EQ(gang.mode, GangMode::kGang);
-  EXPECT_EQ(gang.min_count, 2);
-  EXPECT_EQ(gang.max_count, 6);
-  EXPECT_THAT(two->gang_workloads.at(0).notes, IsEmpty());
-  EXPECT_THAT(read(job("7"))->cluster.workloads.at(0).refusal,
-              HasSubstr("batch-min-member wants 7 pods, and it has 6"));
-  for (const std::string wrong : {"0", "-1", "two", "99999999999"}) {
-    EXPECT_THAT(read(job(wrong))->gang_workloads.at(0).notes,
-                Contains(HasSubstr("it is not honoured, as that is no number of pods")));
-  }
-  EXPECT_THAT(read(job("2"), Trees::kNone)->gang_workloads.at(0).notes,
-              Contains(HasSubstr("it is not honoured, as Kueue places all pods of a job")));
-}
-
-TEST(KaiPodGroups, SayThatTheirParentsAreWrong) {
-  const auto why = [](const std::string& sub_groups) {
-    return UnitTexts(Read(KaiGroup("\"subGroups\": [" + sub_groups + "]") + KaiPod("a0", "a")));
-  };
-  EXPECT_THAT(why(R"({"name": "a", "minMember": 1, "parent": "x"})"),
-              ElementsAre("k:subgroup a names the parent x, which is none of its subgroups"));
-  EXPECT_THAT(why(R"({"name": "a", "minMember": 1, "parent": "b"}, {"name": "b", "parent": "a"})"),
-              testing::Contains("k:the parents of subgroup a lead back to it"));
-}
-
-TEST(KaiPodGroups, HaveSubgroupsOfDifferentNames) {
-  const std::string twice = R"("subGroups": [{"name": "a", "minMember": 1}, {"name": "a"}])";
-  EXPECT_THAT(ErrorOf(KaiGroup(twice)),
-              HasSubstr("spec.subGroups[1].name: one before it has that name"));
-  EXPECT_THAT(ErrorOf(R"({"apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "Workload",
-      "metadata": {"name": "w"}, "spec": {"podGroups": [
-        {"name": "g", "policy": {"basic": {}}}, {"name": "g", "policy": {"basic": {}}}]}})"),
-              HasSubstr("spec.podGroups[1].name: one before it has that name"));
-}
-
-// Each replica is a group by itself, and so is each pod of a Deployment (W4.3).
-TEST(KaiTopology, OfWhatIsReplicatedHoldsForEachOfThem) {
-  const auto read = [](const std::string& version, const std::string& kind,
-                       const std::string& spec) {
-    const auto found = ReadClusterText("f",
-                                       R"({"apiVersion": ")" + version + R"(", "kind": ")" + kind +
-                                           R"(", "metadata":
-          {"name": "w", "labels": {"kai.scheduler/queue": "q"}, "annotations":
-            {"kai.scheduler/topology-required-placement": "rack"}}, "spec": {)" +
-                                           spec + "}}",
-                                       {.trees = Trees::kNone});
-    EXPECT_TRUE(found) << found.error().message;
-    std::vector<std::string> levels;
-    for (const Workload& unit : found->cluster.workloads) {
-      const auto& request = unit.pod_sets.at(0).topology_request;
-      levels.push_back(unit.key.name + " " +
-                       (request && request->required ? *request->required : "anywhere"));
-    }
-    return levels;
-  };
-  const std::string pods = R"({"spec": {"containers": [{}]}})";
-  EXPECT_THAT(
-      read("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet",
-           R"("replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": )" + pods + "}"),
-      ElementsAre("w-0 rack", "w-1 rack"));
-  EXPECT_THAT(read("apps/v1", "Deployment", R"("replicas": 2, "template": )" + pods),
-              ElementsAre("w-0 rack", "w-1 rack"));
-}
-
-// W1.3: pods of a group that needs none of them are there all the same.
-TEST(PodGroups, ThatNeedNoneStartTheirPodsOneByOne) {
-  const auto units = [](const std::string& version, const std::string& kind,
-                        const std::string& spec, const std::string& pod) {
-    return UnitTexts(Read(R"({"apiVersion": ")" + version + R"(", "kind": ")" + kind + R"(",
-        "metadata": {"name": "g", "namespace": "team"}, "spec": {)" +
-                          spec + "}}\n" + pod));
-  };
-  const auto two = [](const std::string& spec, const std::string& metadata) {
-    return PodText("p", spec, metadata) + PodText("q", spec, metadata);
-  };
-  EXPECT_THAT(units("scheduling.x-k8s.io/v1alpha1", "PodGroup", R"("minMember": 0)",
-                    two("", R"(, "labels": {"scheduling.x-k8s.io/pod-group": "g"})")),
-              ElementsAre("g-0: main x 1", "g-1: main x 1"));
-  EXPECT_THAT(units("scheduling.volcano.sh/v1beta1", "PodGroup", R"("minMember": 0)",
-                    two("", R"(, "annotations": {"scheduling.k8s.io/group-name": "g"})")),
-              ElementsAre("g-0: main x 1", "g-1: main x 1"));
-  EXPECT_THAT(units("scheduling/v1alpha1", "Workload", R"("gangGroups": [{"minCount": 0}])",
-                    two(R"("workload": {"name": "g"}, )", "")),
-              ElementsAre("g-0: main x 1", "g-1: main x 1"));
 }
 
 // JobSet's webhook and schema refuse the same.
@@ -501,52 +232,6 @@ TEST(GangApiWorkloads, WaitForTheShapeOfEachOfTheirGroups) {
         {"name": "a", "count": 1, "template": {"resources": {"requests": {"cpu": 1}}}},
         {"name": "b", "count": 2}]}]}})")),
               ElementsAre(HasSubstr("the shape of the pods of eqGroup b is not known")));
-}
-
-// The finest of several keys is that which is shared with all above it.
-TEST(PodGroups, RequireAllOfSeveralKeys) {
-  const std::string topology = R"({"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Topology",
-      "metadata": {"name": "t"}, "spec": {"levels": [{"nodeLabel": "block"}, {"nodeLabel": "rack"}]}})";
-  const auto group = [](const std::string& keys) {
-    return R"({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
-      "metadata": {"name": "g", "namespace": "team"}, "spec": {
-        "schedulingConstraints": {"topology": [)" +
-           keys + R"(]}, "schedulingPolicy": {"gang": {"minCount": 1}}}})" + "\n" +
-           PodText("p", R"("schedulingGroup": {"podGroupName": "g"}, )");
-  };
-  const ClusterRead both = Read(topology + group(R"({"key": "rack"}, {"key": "block"})"));
-  EXPECT_EQ(both.cluster.workloads.at(0).pod_sets.at(0).topology_request->required, "rack");
-  EXPECT_THAT(
-      UnitTexts(Read(topology + group(R"({"key": "rack"}, {"key": "zone"})"))),
-      ElementsAre("g:gangGroup gg asks for zone, rack, and no topology of the input has all "
-                  "of them"));
-}
-
-TEST(KaiPodGroups, SayWhatOfThemIsMissingOrNotHonoured) {
-  const std::string group = R"({"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup",
-      "metadata": {"name": "k", "namespace": "team", "annotations": {
-        "kai.scheduler/segment-topology-required-placement": "rack",
-        "kai.scheduler/segment-topology-preferred-placement": "host"}},
-      "spec": {"minSubGroup": 1, "subGroups": [{"name": "a", "minMember": 1, "maxMember": 2},
-                                               {"name": "b", "minMember": 1}]}})"
-                            "\n";
-  const auto pod = [](const std::string& name, const std::string& sub_group) {
-    return PodText(name, "",
-                   R"(, "annotations": {"pod-group-name": "k"},
-                                 "labels": {"kai.scheduler/subgroup-name": ")" +
-                       sub_group + R"("})");
-  };
-  const ClusterRead read = Read(group + pod("p", "a") + pod("q", "b") + pod("r", "c"));
-  EXPECT_THAT(UnitTexts(read), ElementsAre("k: a x 1 b x 1",
-                                           "k-c:PodGroup k has no subgroup c; 1 pod waits for it"));
-  const auto& notes = read.gang_workloads.at(0).notes;
-  EXPECT_THAT(notes, Contains("all 2 groups of k are placed together; 1 would do"));
-  EXPECT_THAT(notes, Contains("annotation kai.scheduler/segment-topology-preferred-placement is "
-                              "not honoured"));
-  EXPECT_THAT(notes, Contains("annotation kai.scheduler/segment-topology-required-placement is "
-                              "not honoured without kai.scheduler/segment-size"));
-  ASSERT_THAT(read.diagnostics.warnings(), SizeIs(1));
-  EXPECT_THAT(ToString(read.diagnostics.warnings()[0]), HasSubstr("the key maxMember is unknown"));
 }
 
 constexpr const char* kInOrder = R"(
@@ -700,17 +385,6 @@ metadata: {name: h, namespace: team}
 spec: {minReplicas: two, scaleTargetRef: {kind: Deployment, name: d}}
 )"),
               HasSubstr("f, object 2: HorizontalPodAutoscaler team/h: spec.minReplicas: "));
-}
-
-TEST(PodGroup, OfNoPodIsNotCalledMissing) {
-  const std::string error = ErrorOf(R"(
-apiVersion: scheduling.k8s.io/v1alpha2
-kind: PodGroup
-metadata: {name: g, namespace: team}
-spec: {schedulingPolicy: {gang: {minCount: 0}}}
-)");
-  EXPECT_THAT(error, HasSubstr("spec.schedulingPolicy.gang.minCount: it is"));
-  EXPECT_THAT(error, testing::Not(HasSubstr("missing")));
 }
 
 }  // namespace

@@ -17,6 +17,15 @@ inline ClusterRead Read(const std::string& text) {
   return read ? *std::move(read) : ClusterRead();
 }
 
+// Returns a pod of namespace `team` that asks for one core. `spec` has further members of its spec,
+// each with a comma after it, and `metadata` those of its metadata, each with one before it.
+inline std::string PodText(const std::string& name, const std::string& spec,
+                           const std::string& metadata = "") {
+  return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
+         R"(", "namespace": "team")" + metadata + R"(}, "spec": {)" + spec +
+         R"("containers": [{"resources": {"requests": {"cpu": "1"}}}]}})" + "\n";
+}
+
 // Returns why a text is refused; "" when it is not.
 inline std::string ErrorOf(const std::string& text) {
   const auto read = ReadClusterText("f", text);

@@ -9,20 +9,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "host/kueue/cycle/admissibility.hpp"
-#include "host/kueue/cycle/cycle_state.hpp"
-#include "host/kueue/cycle/flavor_choice.hpp"
 #include "host/kueue/cycle/nomination.hpp"
 #include "host/kueue/elastic/folded_slices.hpp"
 #include "host/kueue/elastic/job_slices.hpp"
 #include "host/kueue/elastic/new_slices.hpp"
+#include "host/kueue/elastic/shrunk_workload.hpp"
+#include "host/kueue/elastic/slice_judge.hpp"
 #include "host/kueue/elastic/slice_placement.hpp"
 #include "host/kueue/elastic/workload_slices.hpp"
-#include "host/kueue/objects/cluster_input.hpp"
 #include "host/kueue/objects/delayed_topology.hpp"
-#include "host/kueue/objects/leaving_pods.hpp"
 #include "host/kueue/objects/workload_status.hpp"
-#include "host/model/by_name.hpp"
 #include "host/model/excerpt.hpp"
 
 namespace espalier {
@@ -30,9 +26,6 @@ namespace {
 
 // Each slice per replica is an object of its own, and judged on its own.
 constexpr std::int64_t kMostNewReplicas = 10000;
-
-// Whatever is requeued at some time is so by now.
-constexpr AdmissibilityOptions kAnyTime{.now_seconds = std::numeric_limits<std::int64_t>::max()};
 
 using Counts = std::vector<std::int64_t>;  // of pod sets, in spec order
 
@@ -74,9 +67,8 @@ class ResizePlanner {
         engine_(engine),
         request_(request),
         lookup_(cluster_),
-        names_(cluster_.workloads, request.workload.namespace_) {
-    if (state) SetState(*std::move(state));
-  }
+        names_(cluster_.workloads, request.workload.namespace_),
+        judge_(cluster, std::move(state), lookup_, paths_, engine, request.profile, plan_.notes) {}
   ResizePlanner(const ResizePlanner&) = delete;
   ResizePlanner& operator=(const ResizePlanner&) = delete;
 
@@ -161,10 +153,7 @@ class ResizePlanner {
     if (HasReservation(slice) || !HasReservation(old) || HasCondition(old, kEvicted)) {
       plan_.notes.push_back(fmt::format("workload {} is to be finished: {} has taken its place",
                                         old.key.ToString(), slice.key.ToString()));
-      if (state_) {  // that somebody else built has its usage
-        state_->Replace(TasUsage(old, lookup_), {});
-        state_->EndCycle();
-      }
+      judge_.Forget(old);
       End(old, "OutOfSync");
     }
     return &slice;
@@ -189,8 +178,12 @@ class ResizePlanner {
     }
     if (auto reason = WhyNoResize()) return Refuse(std::move(*reason));
     const bool grows = AnyGrows(counts, wanted);
-    if (grows && !MakeState()) return;
-    held_ = TasUsage(*current_, lookup_);
+    if (grows) {
+      if (auto begun = judge_.Begin(*current_); !begun) {
+        error_ = begun.error();
+        return;
+      }
+    }
     if (!grows) {
       Shrink(wanted);
       plan_.decision = ResizeDecision::kInPlace;
@@ -242,21 +235,17 @@ class ResizePlanner {
     return std::nullopt;
   }
 
-  // A queue that is stopped admits no slice either (R21.14).
-  std::optional<std::string> WhyQueueIsStopped(const Workload& slice) const {
-    const Admissibility admissibility(cluster_, lookup_, kAnyTime);
-    if (auto reason = admissibility.WhyNoHead(slice)) return reason;
-    const ClusterQueue* queue = lookup_.Queue(current_->admission->cluster_queue);
-    if (queue == nullptr || !admissibility.WhyInactive(*queue)) return std::nullopt;
-    return fmt::format("ClusterQueue {} is inactive", queue->name);
-  }
-
   // Says why a workload without quota does not even wait.
   void NoteNoHead() {
-    if (auto reason = Admissibility(cluster_, lookup_, kAnyTime).WhyNoHead(*current_)) {
+    if (auto reason = judge_.WhyNoHead(*current_)) {
       plan_.notes.push_back(
           fmt::format("workload {} is not in its queue: {}", current_->key.ToString(), *reason));
     }
+  }
+
+  // Takes the pods out of the current slice that are not wanted any more.
+  void Shrink(const Counts& wanted) {
+    plan_.leaving = ShrinkTo(wanted, request_.profile, lookup_, cluster_, paths_, *current_);
   }
 
   void Finish() {
@@ -272,122 +261,6 @@ class ResizePlanner {
     }
   }
 
-  // Lowers the counts of the pod sets that shrink, in spec, usage and assignment.
-  void Shrink(const Counts& wanted) {
-    auto& assignments = current_->admission->pod_set_assignments;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      PodSet& pod_set = current_->pod_sets[i];
-      if (wanted[i] >= pod_set.count) continue;
-      const std::int32_t before = pod_set.count;
-      pod_set.count = static_cast<std::int32_t>(wanted[i]);
-      const auto assignment = std::ranges::find(assignments, pod_set.name, &PodSetAssignment::name);
-      LeavingPods leaving{pod_set.name, {}};
-      if (assignment == assignments.end()) {
-        leaving.domains = {{{}, before - pod_set.count}};
-      } else {
-        ShrinkAssignment(pod_set, before, *assignment, leaving);
-      }
-      if (!leaving.domains.empty()) plan_.leaving.push_back(std::move(leaving));
-    }
-  }
-
-  // `before`: pods of the pod set so far. Fewer may be admitted, and those may be few enough.
-  void ShrinkAssignment(const PodSet& pod_set, std::int32_t before, PodSetAssignment& assignment,
-                        LeavingPods& leaving) {
-    const std::int32_t held = assignment.count.value_or(before);
-    const std::int32_t stay = std::min(held, pod_set.count);
-    Resources usage;
-    for (const auto& [resource, amount] : assignment.resource_usage) {
-      usage.Set(resource, held <= 0 ? 0 : SaturatingMultiply(amount / held, stay));
-    }
-    assignment.resource_usage = std::move(usage);
-    assignment.count = stay;
-    if (!assignment.topology_assignment) {
-      if (held > stay) leaving.domains = {{{}, held - stay}};
-      return;
-    }
-    ShrunkAssignment shrunk = ShrinkTopology(pod_set, assignment);
-    assignment.topology_assignment = std::move(shrunk.staying);
-    leaving.domains = std::move(shrunk.leaving);
-  }
-
-  ShrunkAssignment ShrinkTopology(const PodSet& pod_set, const PodSetAssignment& assignment) {
-    const TopologyAssignment& topology = *assignment.topology_assignment;
-    if (request_.profile == ResizeProfile::kKueue) return KeepFirstPods(topology, pod_set.count);
-    const Topology* levels = TopologyOf(assignment, lookup_);
-    if (levels == nullptr) return KeepFirstPods(topology, pod_set.count);
-    const auto paths = paths_.PathsOf(topology, *levels, cluster_);
-    return KeepWholeDomains(topology, pod_set.count, paths,
-                            SliceLevels(pod_set.topology_request, *levels));
-  }
-
-  // The queue that the current slice is admitted in.
-  const ClusterQueue& QueueOfCurrent() {
-    const std::string& name = current_->admission->cluster_queue;
-    if (const ClusterQueue* queue = lookup_.Queue(name)) {
-      if (!quota_) {
-        quota_.emplace(*queue);
-        for (const Workload& workload : cluster_.workloads) {
-          if (HasReservation(workload) && workload.admission->cluster_queue == name) {
-            quota_->Add(QuotaUsageOf(workload));
-          }
-        }
-      }
-      return *queue;
-    }
-    if (!stand_in_queue_) {
-      plan_.notes.push_back(
-          fmt::format("ClusterQueue {} is not in the input: quota is not looked at", name));
-      stand_in_queue_ = QueueOfRecordedFlavors(*current_);
-    }
-    return *stand_in_queue_;
-  }
-
-  void SetState(ClusterState state) {
-    state_.emplace(std::move(state), SharedFlavors(cluster_, lookup_, engine_.gates()));
-  }
-
-  // From here on the pods of the current slice count as previous assignments alone, once.
-  void TakeOutHeld() {
-    rules_.previous_pods_first = true;
-    state_->Replace(std::move(held_), {});
-    state_->EndCycle();
-  }
-
-  // False, with error_ set, when no state can be built. The usage of the current slice is in it.
-  bool MakeState() {
-    if (state_) return true;
-    auto built = BuildState(cluster_, engine_.gates(), engine_.budget());
-    if (!built) {
-      error_ = built.error();
-      return false;
-    }
-    SetState(*std::move(built));
-    return true;
-  }
-
-  // Judges a workload that is to take the place of the current one.
-  Nomination Judge(const Workload& slice) {
-    if (!slice.refusal.empty()) return {.message = slice.refusal};
-    if (auto reason = WhyQueueIsStopped(slice)) return {.message = *std::move(reason)};
-    const ClusterQueue& queue = QueueOfCurrent();
-    Nominator nominator(engine_, state_->state(), lookup_, rules_);
-    return nominator.Nominate(
-        slice, {lookup_, queue, quota_ ? &*quota_ : nullptr, current_, {}, engine_.budget()});
-  }
-
-  // The old placement's domains that the difference may have to stay in, tried in order; profile
-  // `kueue` knows none (R20.3).
-  Nomination JudgeNear(const Workload& slice) {
-    if (request_.profile == ResizeProfile::kKueue) return Judge(slice);
-    Nomination result;
-    for (const Workload& variant : NearVariants(slice, *current_, lookup_, cluster_, paths_)) {
-      result = Judge(variant);
-      if (result.mode == AssignmentMode::kFit) break;
-    }
-    return result;
-  }
-
   void Replace(const Counts& wanted) {
     const Workload before = *current_;
     Workload slice = SliceAfter(before);
@@ -397,12 +270,12 @@ class ResizePlanner {
     if (request_.profile == ResizeProfile::kEspalier) {
       // The pods that stay hold their places once, and those that leave none (R16.8 in Kueue).
       Shrink(wanted);
-      TakeOutHeld();
+      judge_.CountHeldOnce();
     } else {
       Shrink(wanted);  // to say who leaves; the engine truncates as R16.5
       *current_ = before;
     }
-    Nomination nomination = JudgeNear(slice);
+    Nomination nomination = judge_.JudgeNear(slice);
     if (engine_.budget().stopped()) return;
     if (IsUnsupported(nomination)) return RefuseGrowth(before, std::move(nomination.message));
     plan_.decision = ResizeDecision::kNewSlice;
@@ -426,9 +299,7 @@ class ResizePlanner {
 
   // A slice that waits for room in profile `kueue` may do so for R16.8 alone.
   void NoteRoomCountedTwice(const Workload& slice) {
-    if (request_.profile != ResizeProfile::kKueue || held_.empty()) return;
-    TakeOutHeld();
-    if (Judge(slice).mode != AssignmentMode::kFit) return;
+    if (request_.profile != ResizeProfile::kKueue || !judge_.FitsWithHeldOnce(slice)) return;
     plan_.notes.push_back(
         fmt::format("slice {} waits as Kueue counts the pods that run twice while more are placed "
                     "(R16.8); counted once, as profile espalier does, it fits",
@@ -442,7 +313,7 @@ class ResizePlanner {
   }
 
   void Reserve(const Nomination& nomination, Workload& slice) {
-    const ClusterQueue& queue = QueueOfCurrent();
+    const ClusterQueue& queue = judge_.Queue();
     slice.admission = MakeAdmission(nomination, current_->admission->cluster_queue);
     SetCondition(slice, {std::string(kQuotaReserved), "True", "QuotaReserved", ""});
     if (AllChecksReady(slice, queue) && !HasDelayedPodSet(slice)) {
@@ -467,7 +338,7 @@ class ResizePlanner {
       return;
     }
     plan_.decision = ResizeDecision::kSlicesPerReplica;
-    TakeOutHeld();
+    judge_.CountHeldOnce();
     bool waits = false;
     FoldedSlices folded(*current_);
     std::int64_t number = NextReplicaNumber(*current_);
@@ -522,7 +393,7 @@ class ResizePlanner {
   std::string AdmitReplica(std::size_t pod_set, FoldedSlices& folded, PlannedSlice& planned) {
     Workload grown = SliceAfter(*current_);
     ++grown.pod_sets[pod_set].count;
-    const Nomination nomination = JudgeNear(grown);
+    const Nomination nomination = judge_.JudgeNear(grown);
     if (IsUnsupported(nomination)) plan_.decision = ResizeDecision::kRefused;
     if (nomination.mode != AssignmentMode::kFit) {
       planned.reason = nomination.message;
@@ -541,10 +412,7 @@ class ResizePlanner {
     SetCondition(planned.workload, {std::string(kAdmitted), "True", "Admitted", ""});
     planned.admitted = true;
     folded.Fold(planned.workload, *current_);
-    if (quota_) {
-      quota_->Remove(held);
-      quota_->Add(QuotaUsageOf(*current_));
-    }
+    judge_.FollowQuota(held);
     return "";
   }
 
@@ -556,13 +424,9 @@ class ResizePlanner {
   FreeNames names_;
   std::vector<std::pair<std::size_t, Workload>> before_;  // the workloads that are changed here
   Workload* current_ = nullptr;  // of cluster_: the slice that changes, is replaced or grows
-  std::optional<Quota> quota_;   // of its ClusterQueue
-  std::optional<ClusterQueue> stand_in_queue_;
-  std::optional<CycleState> state_;
-  std::vector<FlavorLeafUsage> held_;  // by the current slice as it was
-  RequestRules rules_;
   std::optional<Error> error_;
   ResizePlan plan_;
+  SliceJudge judge_;
 };
 
 }  // namespace

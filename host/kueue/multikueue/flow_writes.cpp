@@ -37,8 +37,7 @@ CountsByPodSet CountsOf(const Workload& workload) {
   return counts;
 }
 
-CountsByPodSet With(const Workload& workload, const CountsByPodSet& request) {
-  CountsByPodSet counts = CountsOf(workload);
+CountsByPodSet With(CountsByPodSet counts, const CountsByPodSet& request) {
   for (const auto& [name, count] : request) {
     if (counts.contains(name)) counts[name] = count;
   }

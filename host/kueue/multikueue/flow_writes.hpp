@@ -21,8 +21,8 @@ std::string AnnotationField(std::string_view key);
 // Returns the counts of the workload's pod sets.
 CountsByPodSet CountsOf(const Workload& workload);
 
-// Returns the counts of `workload` with those of a request in their place.
-CountsByPodSet With(const Workload& workload, const CountsByPodSet& request);
+// Returns the counts with those of a request in their place; pod sets that they lack are ignored.
+CountsByPodSet With(CountsByPodSet counts, const CountsByPodSet& request);
 
 // Returns whether a request names a pod set of the workload.
 bool NamesAny(const Workload& workload, const CountsByPodSet& request);

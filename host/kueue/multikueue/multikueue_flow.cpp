@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include "host/kueue/elastic/job_slices.hpp"
 #include "host/kueue/elastic/resize_plan.hpp"
 #include "host/kueue/elastic/workload_slices.hpp"
+#include "host/kueue/multikueue/flow_slices.hpp"
 #include "host/kueue/multikueue/flow_writes.hpp"
 #include "host/kueue/multikueue/manager_capacity.hpp"
 #include "host/kueue/objects/workload_status.hpp"
@@ -21,19 +21,12 @@
 namespace espalier {
 namespace {
 
-// The slices of a workload that is one of `workloads`.
-std::vector<std::size_t> SlicesOf(const Workload& workload,
-                                  const std::vector<Workload>& workloads) {
-  return SlicesOf(static_cast<std::size_t>(&workload - workloads.data()), workloads);
-}
-
 class Flow {
  public:
-  Flow(MultiKueueState& state, const Engine& engine, ManagerCapacity& capacity)
-      : state_(state), engine_(engine), capacity_(capacity) {}
+  Flow(MultiKueueState& state, FlowSlices slices, const Engine& engine, ManagerCapacity& capacity)
+      : state_(state), slices_(std::move(slices)), engine_(engine), capacity_(capacity) {}
 
   Result<std::optional<FlowStep>> Next() {
-    if (auto ready = FindObjects(); !ready) return tl::unexpected(ready.error());
     CheckSlices();
     if (error_) return tl::unexpected(*error_);
     if (waiting_) return Waiting();
@@ -55,66 +48,13 @@ class Flow {
   const std::string& worker() const { return state_.worker.name; }
   const ScaledJob& job() const { return state_.worker.job; }
 
-  // W8.10.
-  Result<void> FindObjects() {
-    const std::string name = fmt::format("{} {} of worker {}", job().kind,
-                                         Excerpt(job().key.ToString()), Excerpt(worker()));
-    if (!job().elastic) {
-      return BadInput(fmt::format("{} lacks the annotation {}: \"true\": it cannot change its size",
-                                  name, kElasticJobAnnotation));
-    }
-    if (job().prebuilt_workload.empty()) {
-      return BadInput(fmt::format("{} lacks the label {}: it was not sent by MultiKueue", name,
-                                  kPrebuiltWorkload));
-    }
-    const ObjectKey key{job().key.namespace_, job().prebuilt_workload};
-    workload_ = Find(state_.worker.workloads, key);
-    if (workload_ == nullptr) {
-      return BadInput(
-          fmt::format("{} belongs to Workload {}, which is not among the objects of "
-                      "the worker",
-                      name, Excerpt(key.ToString())));
-    }
-    const Workload* copied = Find(state_.manager.workloads, key);
-    if (copied == nullptr) {
-      return BadInput(
-          fmt::format("Workload {} of worker {} is not among the objects of the "
-                      "manager",
-                      Excerpt(key.ToString()), Excerpt(worker())));
-    }
-    return FindSlices(*copied);
-  }
-
-  // The slices of the job, and those of the manager that have not finished.
-  Result<void> FindSlices(const Workload& copied) {
-    std::vector<Workload>& workloads = state_.manager.workloads;
-    const std::vector<std::size_t> slices = SlicesOf(copied, workloads);
-    for (const std::size_t i : slices) slices_.insert(workloads[i].key);
-    for (const std::size_t i : SlicesOf(*workload_, state_.worker.workloads)) {
-      slices_.insert(state_.worker.workloads[i].key);
-    }
-    const UnfinishedSlices unfinished = UnfinishedOf(slices, workloads);
-    for (const std::size_t i : unfinished.chain) chain_.push_back(&workloads[i]);
-    if (state_.slices == SliceMode::kPerReplica) {
-      for (const std::size_t i : unfinished.replicas) replicas_.push_back(&workloads[i]);
-    }
-    if (chain_.empty()) {
-      return tl::unexpected(Error{
-          ErrorClass::kNotFound,
-          fmt::format("Workload {} of the manager has finished", Excerpt(copied.key.ToString()))});
-    }
-    newest_ = chain_.back();
-    if (chain_.size() > 1) old_ = chain_[chain_.size() - 2];
-    return {};
-  }
-
   // Slices that contradict each other are for somebody else to end, as when one is resized.
   void CheckSlices() {
-    if (chain_.size() < 2) return;
-    const bool contradict =
-        HasReservation(*old_) && HasReservation(*newest_) && !Replaces(*newest_, *old_);
-    if (chain_.size() == 2 && !contradict) return;
-    auto plan = Plan(*newest_, CountsOf(*newest_));
+    if (slices_.chain.size() < 2) return;
+    const bool contradict = HasReservation(*slices_.old) && HasReservation(*slices_.newest) &&
+                            !Replaces(*slices_.newest, *slices_.old);
+    if (slices_.chain.size() == 2 && !contradict) return;
+    auto plan = Plan(*slices_.newest, CountsOf(*slices_.newest));
     if (plan) {
       Wait(kManager, SlicesText(), fmt::format("refused: {}", plan->reason));
     } else {
@@ -124,34 +64,12 @@ class Flow {
 
   std::string SlicesText() const {
     std::vector<std::string> names;
-    for (const Workload* slice : chain_) names.push_back(slice->key.ToString());
+    for (const Workload* slice : slices_.chain) names.push_back(slice->key.ToString());
     return fmt::format("slices {} have not ended", fmt::join(names, ", "));
   }
 
-  // The counts of the newest slice once the slices per replica that wait are folded into it.
-  CountsByPodSet CountsToCome() const {
-    CountsByPodSet counts = CountsOf(*newest_);
-    for (const Workload* replica : replicas_) {
-      if (HasReservation(*replica)) continue;  // which is folded before anything is asked
-      for (const PodSet& pod_set : replica->pod_sets) {
-        const auto count = counts.find(pod_set.name);
-        if (count != counts.end()) count->second += pod_set.count;
-      }
-    }
-    return counts;
-  }
-
-  // Those counts with the ones of a request in their place.
-  CountsByPodSet Wanted(const CountsByPodSet& request) const {
-    CountsByPodSet counts = CountsToCome();
-    for (const auto& [name, count] : request) {
-      if (counts.contains(name)) counts[name] = count;
-    }
-    return counts;
-  }
-
   Result<ResizePlan> Plan(const Workload& workload, const CountsByPodSet& counts) {
-    const SliceMode mode = old_ == nullptr ? state_.slices : SliceMode::kReplacement;
+    const SliceMode mode = slices_.old == nullptr ? state_.slices : SliceMode::kReplacement;
     ResizeRequest request{workload.key, {}, mode, ResizeProfile::kKueue};
     request.counts.assign(counts.begin(), counts.end());
     const CountsByPodSet has = CountsOf(workload);
@@ -185,16 +103,16 @@ class Flow {
   // The manager makes a slice of a scale request, or writes lower counts (W6.3). What an old slice
   // carries was answered by the newest one, or came too late.
   std::optional<FlowStep> AnswerRequest() {
-    for (const Workload* slice : {old_, newest_}) {
+    for (const Workload* slice : {slices_.old, slices_.newest}) {
       if (slice == nullptr) continue;
       const auto request = state_.manager_requests.find(slice->key);
       if (request == state_.manager_requests.end() || request->second.empty()) continue;
       FlowStep step{kManager, fmt::format("workload {} carries the scale request {}",
                                           slice->key.ToString(), Text(request->second))};
-      const CountsByPodSet wanted = Wanted(request->second);
-      if (wanted == CountsToCome()) {
+      const CountsByPodSet wanted = slices_.Wanted(request->second);
+      if (wanted == slices_.CountsToCome()) {
         step.decision = "none: answered before";
-      } else if (slice == old_) {
+      } else if (slice == slices_.old) {
         step.decision = "dropped: the slice is being replaced";
       } else if (IsLate(request->second)) {
         step.decision = "dropped: the job wants other counts by now";
@@ -209,7 +127,7 @@ class Flow {
 
   // False when the manager does not, with why.
   bool Answer(const CountsByPodSet& wanted, FlowStep& step) {
-    auto plan = Plan(*newest_, wanted);
+    auto plan = Plan(*slices_.newest, wanted);
     if (!plan) {
       error_ = plan.error();
       return false;
@@ -220,7 +138,7 @@ class Flow {
     }
     step.decision = ToString(plan->decision);
     if (plan->decision == ResizeDecision::kInPlace) {
-      step.writes.push_back(WriteCounts(kManager, *newest_, *plan->after));
+      step.writes.push_back(WriteCounts(kManager, *slices_.newest, *plan->after));
     }
     if (plan->decision == ResizeDecision::kSlicesPerReplica &&
         !AskForReplicas(*plan, wanted, step)) {
@@ -231,8 +149,9 @@ class Flow {
       Workload created = plan->slices.front().workload;  // the scheduler admits it later
       created.admission.reset();
       created.conditions.clear();
-      step.writes.push_back(WriteWorkload(kManager, std::move(created), "",
-                                          fmt::format("replaces {}", newest_->key.ToString())));
+      step.writes.push_back(
+          WriteWorkload(kManager, std::move(created), "",
+                        fmt::format("replaces {}", slices_.newest->key.ToString())));
     }
     return true;
   }
@@ -240,9 +159,9 @@ class Flow {
   // A slice for each new replica, which the scheduler admits later. Counts that fall travel with
   // the request.
   bool AskForReplicas(const ResizePlan& plan, const CountsByPodSet& wanted, FlowStep& step) {
-    CountsByPodSet lower = CountsOf(*newest_);
+    CountsByPodSet lower = CountsOf(*slices_.newest);
     for (auto& [name, count] : lower) count = std::min(count, wanted.at(name));
-    Workload parent = *newest_;
+    Workload parent = *slices_.newest;
     if (lower != CountsOf(parent)) {
       auto shrunk = Plan(parent, lower);
       if (!shrunk) {
@@ -250,15 +169,16 @@ class Flow {
         return false;
       }
       if (shrunk->after) parent = *std::move(shrunk->after);
-      step.writes.push_back(WriteCounts(kManager, *newest_, parent));
+      step.writes.push_back(WriteCounts(kManager, *slices_.newest, parent));
     }
     for (const PlannedSlice& slice : plan.slices) {
       if (Find(state_.manager.workloads, slice.workload.key) != nullptr) continue;
       Workload created = slice.workload;
       created.admission.reset();
       created.conditions.clear();
-      step.writes.push_back(WriteWorkload(kManager, std::move(created), "",
-                                          fmt::format("a replica of {}", newest_->key.ToString())));
+      step.writes.push_back(
+          WriteWorkload(kManager, std::move(created), "",
+                        fmt::format("a replica of {}", slices_.newest->key.ToString())));
     }
     if (!HasCondition(parent, kResizeRequested)) {
       step.writes.push_back(WriteResizing(std::move(parent), true));
@@ -268,11 +188,11 @@ class Flow {
 
   // Slices that wait for replicas that nobody wants any more end.
   void EndSurplus(const ResizePlan& plan, FlowStep& step) const {
-    const Workload& parent = plan.after ? *plan.after : *newest_;
+    const Workload& parent = plan.after ? *plan.after : *slices_.newest;
     if (plan.slices.empty() && HasCondition(parent, kResizeRequested)) {
       step.writes.push_back(WriteResizing(parent, false));
     }
-    for (const Workload* replica : replicas_) {
+    for (const Workload* replica : slices_.replicas) {
       const bool is_used = std::ranges::any_of(plan.slices, [&](const PlannedSlice& slice) {
         return slice.workload.key == replica->key;
       });
@@ -282,39 +202,43 @@ class Flow {
   }
 
   std::optional<FlowStep> FinishOldSlice() {
-    if (old_ == nullptr) return std::nullopt;
-    const std::string event = fmt::format(
-        "slice {} {}, and {} has not ended", newest_->key.ToString(),
-        HasReservation(*newest_) ? "holds quota" : "asks for quota", old_->key.ToString());
-    if (HasReservation(*newest_)) {
+    if (slices_.old == nullptr) return std::nullopt;
+    const std::string event =
+        fmt::format("slice {} {}, and {} has not ended", slices_.newest->key.ToString(),
+                    HasReservation(*slices_.newest) ? "holds quota" : "asks for quota",
+                    slices_.old->key.ToString());
+    if (HasReservation(*slices_.newest)) {
       return FlowStep{
-          kManager, event, "the old slice ends", {FinishWrite(*old_, kManager, kReplaced)}};
+          kManager, event, "the old slice ends", {FinishWrite(*slices_.old, kManager, kReplaced)}};
     }
-    if (HasReservation(*old_) && !HasCondition(*old_, kEvicted)) return std::nullopt;
+    if (HasReservation(*slices_.old) && !HasCondition(*slices_.old, kEvicted)) return std::nullopt;
     return FlowStep{kManager,
                     event,
                     "the old slice ends, as it has lost its quota",
-                    {FinishWrite(*old_, kManager, "OutOfSync")}};
+                    {FinishWrite(*slices_.old, kManager, "OutOfSync")}};
   }
 
   // The manager's scheduler admits a slice for the difference (R21.13).
   std::optional<FlowStep> AdmitSlice() {
-    if (old_ == nullptr || HasReservation(*newest_) || !Replaces(*newest_, *old_)) {
+    if (slices_.old == nullptr || HasReservation(*slices_.newest) ||
+        !Replaces(*slices_.newest, *slices_.old)) {
       return std::nullopt;
     }
     // The plan is made as when the slice is asked for: its answer is the same as long as the
     // objects are.
-    Workload admitted = *newest_;
-    SetCondition(*newest_, {std::string(kFinished), "True", "", ""});  // passed over for the moment
-    auto plan = Plan(*old_, CountsOf(admitted));
-    *newest_ = admitted;
+    Workload admitted = *slices_.newest;
+    SetCondition(*slices_.newest,
+                 {std::string(kFinished), "True", "", ""});  // passed over for the moment
+    auto plan = Plan(*slices_.old, CountsOf(admitted));
+    *slices_.newest = admitted;
     if (!plan) {
       error_ = plan.error();
       return std::nullopt;
     }
-    const std::string event = fmt::format("slice {} asks for quota", newest_->key.ToString());
+    const std::string event =
+        fmt::format("slice {} asks for quota", slices_.newest->key.ToString());
     const Workload* like = nullptr;  // has the quota and the places that the slice gets
-    if (plan->decision == ResizeDecision::kNone) like = old_;
+    if (plan->decision == ResizeDecision::kNone) like = slices_.old;
     if (plan->decision == ResizeDecision::kInPlace) like = &*plan->after;
     if (plan->decision == ResizeDecision::kNewSlice && plan->slices.front().admitted) {
       like = &plan->slices.front().workload;
@@ -330,19 +254,20 @@ class Flow {
         event,
         "admitted",
         {WriteWorkload(kManager, std::move(admitted), "status.conditions[QuotaReserved]", "True"),
-         FinishWrite(*old_, kManager, kReplaced)}};
+         FinishWrite(*slices_.old, kManager, kReplaced)}};
   }
 
   // The manager's scheduler admits as many slices per replica as fit.
   std::optional<FlowStep> AdmitReplicas() {
-    if (old_ != nullptr || replicas_.empty() || !HasReservation(*newest_)) return std::nullopt;
-    auto plan = Plan(*newest_, CountsToCome());
+    if (slices_.old != nullptr || slices_.replicas.empty() || !HasReservation(*slices_.newest))
+      return std::nullopt;
+    auto plan = Plan(*slices_.newest, slices_.CountsToCome());
     if (!plan) {
       error_ = plan.error();
       return std::nullopt;
     }
     FlowStep step{kManager, fmt::format("{} {} for quota", NamesOfReplicas(),
-                                        replicas_.size() == 1 ? "asks" : "ask")};
+                                        slices_.replicas.size() == 1 ? "asks" : "ask")};
     for (const PlannedSlice& slice : plan->slices) {
       if (!slice.admitted) continue;
       step.writes.push_back(
@@ -352,7 +277,7 @@ class Flow {
       Wait(kManager, step.event, fmt::format("waits: {}", plan->reason));
       return std::nullopt;
     }
-    step.decision = fmt::format("{} of {} admitted", step.writes.size(), replicas_.size());
+    step.decision = fmt::format("{} of {} admitted", step.writes.size(), slices_.replicas.size());
     return step;
   }
 
@@ -360,15 +285,15 @@ class Flow {
   std::string NamesOfReplicas() const {
     constexpr std::size_t kMostNamed = 5;
     std::vector<std::string> names;
-    for (const Workload* replica : replicas_) names.push_back(replica->key.ToString());
-    return fmt::format("{} {}", replicas_.size() == 1 ? "slice" : "slices",
+    for (const Workload* replica : slices_.replicas) names.push_back(replica->key.ToString());
+    return fmt::format("{} {}", slices_.replicas.size() == 1 ? "slice" : "slices",
                        NamesText(names, kMostNamed));
   }
 
   // Slices per replica go into both clusters (KEP-77).
   std::optional<FlowStep> SyncReplicas() {
     FlowStep step{"multikueue"};
-    for (const Workload* replica : replicas_) {
+    for (const Workload* replica : slices_.replicas) {
       if (!HasReservation(*replica)) continue;
       if (Find(state_.worker.workloads, replica->key) != nullptr) continue;
       step.writes.push_back(WriteWorkload(worker(), *replica, "", "copied from the manager"));
@@ -383,25 +308,25 @@ class Flow {
   // The manager counts admitted slices per replica in their workload, each once, before they end
   // (W5.7).
   std::optional<FlowStep> FoldReplicas() {
-    Workload parent = *newest_;
+    Workload parent = *slices_.newest;
     FoldedSlices folded(parent);
     FlowStep step{kManager};
     std::vector<FlowWrite> ends;
-    for (const Workload* replica : replicas_) {
+    for (const Workload* replica : slices_.replicas) {
       if (!HasReservation(*replica)) continue;
       folded.Fold(*replica, parent);
       ends.push_back(FinishWrite(*replica, kManager, kFolded));
     }
     if (ends.empty()) return std::nullopt;
-    if (parent != *newest_) {
-      FlowWrite counts = WriteCounts(kManager, *newest_, parent);
+    if (parent != *slices_.newest) {
+      FlowWrite counts = WriteCounts(kManager, *slices_.newest, parent);
       counts.field += ", " + AnnotationField(kFoldedSlicesAnnotation);
       counts.value += ", " + *parent.annotations.Find(kFoldedSlicesAnnotation);
       step.writes.push_back(std::move(counts));
     }
     step.event = fmt::format("{} admitted", Counted(ends.size(), "slice"));
-    step.decision = fmt::format("folded into {}", newest_->key.ToString());
-    const bool waits = ends.size() < replicas_.size();
+    step.decision = fmt::format("folded into {}", slices_.newest->key.ToString());
+    const bool waits = ends.size() < slices_.replicas.size();
     if (HasCondition(parent, kResizeRequested) != waits) {
       step.writes.push_back(WriteResizing(std::move(parent), waits));
     }
@@ -420,11 +345,12 @@ class Flow {
     Workload synced = copy;
     FoldedSlices folded(synced);
     for (const Workload& workload : state_.worker.workloads) {
-      if (slices_.contains(workload.key) && HasReservation(workload) && IsFoldedThere(workload)) {
+      if (slices_.all.contains(workload.key) && HasReservation(workload) &&
+          IsFoldedThere(workload)) {
         folded.Fold(workload, synced);
       }
     }
-    return WithCountsOf(std::move(synced), *newest_);
+    return WithCountsOf(std::move(synced), *slices_.newest);
   }
 
   bool IsFoldedThere(const Workload& replica) const {
@@ -440,31 +366,32 @@ class Flow {
   // MultiKueue copies the manager's workload to the worker, and tells the job its name: without
   // that the job would still be compared with the old one (W6.3).
   std::optional<FlowStep> SyncWorkload() {
-    if (!HasReservation(*newest_)) return std::nullopt;
+    if (!HasReservation(*slices_.newest)) return std::nullopt;
     FlowStep step{"multikueue"};
-    const Workload* copy = Find(state_.worker.workloads, newest_->key);
+    const Workload* copy = Find(state_.worker.workloads, slices_.newest->key);
     if (copy == nullptr) {
-      step.writes.push_back(WriteWorkload(worker(), *newest_, "", "copied from the manager"));
-    } else if (NamesOf(*copy) != NamesOf(*newest_)) {
-      error_ =
-          Error{ErrorClass::kBadInput,
-                fmt::format("Workload {} has the pod sets {} in the manager and {} in worker "
-                            "{}; want the same in both",
-                            Excerpt(newest_->key.ToString()), fmt::join(NamesOf(*newest_), ", "),
-                            fmt::join(NamesOf(*copy), ", "), Excerpt(worker()))};
+      step.writes.push_back(
+          WriteWorkload(worker(), *slices_.newest, "", "copied from the manager"));
+    } else if (NamesOf(*copy) != NamesOf(*slices_.newest)) {
+      error_ = Error{ErrorClass::kBadInput,
+                     fmt::format("Workload {} has the pod sets {} in the manager and {} in worker "
+                                 "{}; want the same in both",
+                                 Excerpt(slices_.newest->key.ToString()),
+                                 fmt::join(NamesOf(*slices_.newest), ", "),
+                                 fmt::join(NamesOf(*copy), ", "), Excerpt(worker()))};
       return std::nullopt;
-    } else if (CountsOf(*copy) != CountsOf(*newest_)) {
+    } else if (CountsOf(*copy) != CountsOf(*slices_.newest)) {
       step.writes.push_back(WriteCounts(worker(), *copy, CopyInSync(*copy)));
     }
-    if (job().prebuilt_workload != newest_->key.name) {
+    if (job().prebuilt_workload != slices_.newest->key.name) {
       ScaledJob told = job();
-      told.prebuilt_workload = newest_->key.name;
+      told.prebuilt_workload = slices_.newest->key.name;
       step.writes.push_back({worker(), job().kind, job().key,
                              fmt::format("metadata.labels[{}]", kPrebuiltWorkload),
-                             newest_->key.name, std::move(told)});
+                             slices_.newest->key.name, std::move(told)});
     }
     for (const Workload& workload : state_.worker.workloads) {
-      if (!slices_.contains(workload.key) || workload.key == newest_->key) continue;
+      if (!slices_.all.contains(workload.key) || workload.key == slices_.newest->key) continue;
       if (HasCondition(workload, kFinished)) continue;
       const Workload* original = Find(state_.manager.workloads, workload.key);
       if (original != nullptr && HasCondition(*original, kFinished)) {
@@ -474,7 +401,7 @@ class Flow {
     }
     if (step.writes.empty()) return std::nullopt;
     step.event = fmt::format("workload {} of the manager is not as it is in the worker",
-                             newest_->key.ToString());
+                             slices_.newest->key.ToString());
     step.decision = "synced";
     return step;
   }
@@ -483,23 +410,23 @@ class Flow {
   // one that was answered already, or that an old slice carries, only goes (W6.2).
   std::optional<FlowStep> MoveRequest() {
     for (const auto& [key, request] : state_.worker.requests) {
-      if (request.empty() || !slices_.contains(key)) continue;
+      if (request.empty() || !slices_.all.contains(key)) continue;
       FlowStep step{"multikueue", fmt::format("workload {} of the worker carries the scale request "
                                               "{}",
                                               key.ToString(), Text(request))};
-      const auto there = state_.manager_requests.find(newest_->key);
+      const auto there = state_.manager_requests.find(slices_.newest->key);
       const bool is_there = there != state_.manager_requests.end() && there->second == request;
-      if (key != workload_->key) {
+      if (key != slices_.workload->key) {
         step.decision = "dropped: the slice was replaced";
-      } else if (!NamesAny(*workload_, request)) {
+      } else if (!NamesAny(*slices_.workload, request)) {
         step.decision = "dropped: it names no pod set of the workload";
       } else if (IsLate(request)) {
         step.decision = "dropped: the job wants other counts by now";
-      } else if (is_there || Wanted(request) == CountsToCome()) {
+      } else if (is_there || slices_.Wanted(request) == slices_.CountsToCome()) {
         step.decision = "moved before";
       } else {
         step.decision = "moved to the manager";
-        step.writes.push_back(SetRequest(kManager, newest_->key, request));
+        step.writes.push_back(SetRequest(kManager, slices_.newest->key, request));
       }
       step.writes.push_back(ClearRequest(worker(), key));
       return step;
@@ -509,13 +436,13 @@ class Flow {
 
   // The worker reports counts that differ, and the job runs on (W6.1).
   std::optional<FlowStep> ReportRequest() {
-    const CountsByPodSet has = CountsOf(*workload_);
-    const CountsByPodSet wants = With(*workload_, job().counts);
-    const CountsByPodSet to_come = CountsToCome();
+    const CountsByPodSet has = CountsOf(*slices_.workload);
+    const CountsByPodSet wants = With(has, job().counts);
+    const CountsByPodSet to_come = slices_.CountsToCome();
     if (wants == to_come) return std::nullopt;  // they are, or are under way
-    if (wants == has && replicas_.empty()) return std::nullopt;
-    const auto asked = state_.manager_requests.find(newest_->key);
-    if (asked != state_.manager_requests.end() && Wanted(asked->second) == wants) {
+    if (wants == has && slices_.replicas.empty()) return std::nullopt;
+    const auto asked = state_.manager_requests.find(slices_.newest->key);
+    if (asked != state_.manager_requests.end() && slices_.Wanted(asked->second) == wants) {
       return std::nullopt;
     }
     CountsByPodSet request;
@@ -523,7 +450,7 @@ class Flow {
     for (const auto& [name, count] : wants) {
       const auto later = to_come.find(name);
       const bool waits_for_more = later != to_come.end() && later->second > has.at(name);
-      if (count == has.at(name) && !(waits_for_more && !replicas_.empty())) continue;
+      if (count == has.at(name) && !(waits_for_more && !slices_.replicas.empty())) continue;
       request[name] = count;
       grows = grows || count > has.at(name);
     }
@@ -531,18 +458,18 @@ class Flow {
                     fmt::format("{} {} wants {}, its workload has {}", job().kind,
                                 job().key.ToString(), Text(wants), Text(has)),
                     grows ? "scale-up: reported" : "scale-down: reported",
-                    {SetRequest(worker(), workload_->key, request)}};
+                    {SetRequest(worker(), slices_.workload->key, request)}};
   }
 
   // Counts agree: gated pods start, pods beyond the counts end (W6.4).
   std::optional<FlowStep> StartOrEndPods() {
-    const CountsByPodSet has = CountsOf(*workload_);
-    const CountsByPodSet wants = With(*workload_, job().counts);
-    const bool waits_for_more = !replicas_.empty() && wants == CountsToCome();
-    if ((wants != has && !waits_for_more) || With(*workload_, job().runs) == has) {
+    const CountsByPodSet has = CountsOf(*slices_.workload);
+    const CountsByPodSet wants = With(has, job().counts);
+    const bool waits_for_more = !slices_.replicas.empty() && wants == slices_.CountsToCome();
+    if ((wants != has && !waits_for_more) || With(has, job().runs) == has) {
       return std::nullopt;
     }
-    if (!HasReservation(*workload_)) return std::nullopt;
+    if (!HasReservation(*slices_.workload)) return std::nullopt;
     if (job().suspended) {
       Wait("worker", fmt::format("{} {} is suspended", job().kind, job().key.ToString()),
            "waits: for the worker's job controller");
@@ -559,7 +486,7 @@ class Flow {
     runs.runs = has;
     return FlowStep{"worker",
                     waits_for_more ? fmt::format("workload {} has {}, and its job wants more",
-                                                 workload_->key.ToString(), Text(has))
+                                                 slices_.workload->key.ToString(), Text(has))
                                    : fmt::format("{} {} and its workload have {}", job().kind,
                                                  job().key.ToString(), Text(has)),
                     fmt::format("pods: {}", fmt::join(changes, ", ")),
@@ -568,11 +495,11 @@ class Flow {
 
   // Notes the quota that everything else waits for: the manager's first, then the worker's.
   void NoteQuota() {
-    if (!HasReservation(*newest_)) {
-      Wait(kManager, fmt::format("workload {} asks for quota", newest_->key.ToString()),
+    if (!HasReservation(*slices_.newest)) {
+      Wait(kManager, fmt::format("workload {} asks for quota", slices_.newest->key.ToString()),
            "waits: for the manager's scheduler");
-    } else if (!HasReservation(*workload_)) {
-      Wait("worker", fmt::format("workload {} asks for quota", workload_->key.ToString()),
+    } else if (!HasReservation(*slices_.workload)) {
+      Wait("worker", fmt::format("workload {} asks for quota", slices_.workload->key.ToString()),
            "waits: for the worker's scheduler");
     }
   }
@@ -591,23 +518,25 @@ class Flow {
   static constexpr const char* kFolded = "Folded";
 
   MultiKueueState& state_;
+  const FlowSlices slices_;
   const Engine& engine_;
   ManagerCapacity& capacity_;
-  const Workload* workload_ = nullptr;  // of the worker: that the job belongs to
-  std::set<ObjectKey> slices_;          // of the job, in either cluster
-  std::vector<Workload*> replicas_;     // of the manager: slices per replica that have not ended
-  std::vector<Workload*> chain_;        // of the manager: those that have not ended, oldest first
-  Workload* newest_ = nullptr;          // the last of the chain
-  Workload* old_ = nullptr;             // the one before it; null: none
   std::optional<FlowStep> waiting_;
   std::optional<Error> error_;
 };
+
+Result<std::optional<FlowStep>> NextStep(MultiKueueState& state, const Engine& engine,
+                                         ManagerCapacity& capacity) {
+  auto slices = FindFlowSlices(state);
+  if (!slices) return tl::unexpected(slices.error());
+  return Flow(state, *std::move(slices), engine, capacity).Next();
+}
 
 }  // namespace
 
 Result<std::optional<FlowStep>> NextFlowStep(MultiKueueState& state, const Engine& engine) {
   ManagerCapacity capacity(engine);
-  return Flow(state, engine, capacity).Next();
+  return NextStep(state, engine, capacity);
 }
 
 Result<std::vector<FlowStep>> PlanFlow(MultiKueueState state, const Engine& engine) {
@@ -621,7 +550,7 @@ Result<std::vector<FlowStep>> PlanFlow(MultiKueueState state, const Engine& engi
                                               "{}",
                                               kMostSteps, steps.back().decision)});
     }
-    auto step = Flow(state, engine, capacity).Next();
+    auto step = NextStep(state, engine, capacity);
     if (!step) return tl::unexpected(step.error());
     if (!*step) break;
     steps.push_back(**std::move(step));

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "host/readers/sources/gang_api_source.hpp"
-#include "host/readers/sources/pod_groups.hpp"
+#include "host/readers/sources/part_members.hpp"
 
 namespace espalier {
 

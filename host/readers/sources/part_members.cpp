@@ -1,8 +1,11 @@
+#include "host/readers/sources/part_members.hpp"
+
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "host/gangs/gang_counts.hpp"
-#include "host/readers/sources/pod_groups.hpp"
 
 namespace espalier {
 
@@ -32,6 +35,42 @@ void PartMembers::Add(PartMembers more) {
       continue;
     }
     AddPods(of_more.group, alike->group);
+  }
+}
+
+std::int32_t PartMembers::Seen() const {
+  std::int32_t seen = 0;
+  for (const MemberPods& one : pods) seen += one.group.max_count.value_or(0);
+  return seen;
+}
+
+std::int32_t PartMembers::Bound() const {
+  std::int64_t count = 0;
+  for (const MemberPods& one : pods) count += RunningPodsOf(one.group);
+  return static_cast<std::int32_t>(count);
+}
+
+std::string CountedPods(std::int32_t count) {
+  return fmt::format("{} pod{}", count, count == 1 ? "" : "s");
+}
+
+PartMembers TakeMembers(Members& members, const std::string& name_space,
+                        const PartReference& reference) {
+  const auto it = members.find({name_space, reference});
+  if (it == members.end()) return {};
+  PartMembers taken = std::move(it->second);
+  members.erase(it);
+  return taken;
+}
+
+void TakePods(const PartMembers& members, RankedGroup& ranked) {
+  for (const MemberPods& one : members.pods) {
+    ranked.eq_groups.emplace_back(one.group).min_count.reset();
+  }
+  if (ranked.eq_groups.size() == 1) ranked.eq_groups[0].name = "main";
+  for (std::size_t i = 0; ranked.eq_groups.size() > 1 && i < ranked.eq_groups.size(); ++i) {
+    std::string& name = ranked.eq_groups[i].name;
+    if (name.empty()) name = fmt::format("main-{}", i);
   }
 }
 

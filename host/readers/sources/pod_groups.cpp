@@ -6,11 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "host/gangs/gang_counts.hpp"
 #include "host/model/excerpt.hpp"
-#include "host/model/parse_integer.hpp"
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/sources/group_tree.hpp"
+#include "host/readers/sources/kai_metadata.hpp"
 #include "host/readers/sources/part_reference.hpp"
 #include "host/readers/sources/running_pods.hpp"
 #include "host/readers/sources/topology_claims.hpp"
@@ -19,30 +18,6 @@ namespace espalier {
 namespace {
 
 using Kind = PartReference::Kind;
-
-// A label, or else an annotation.
-std::string_view Marked(JsonValue object, std::string_view key) {
-  const std::string_view label = LabelOf(object, key);
-  return label.empty() ? AnnotationOf(object, key) : label;
-}
-
-// The first of the objects that is marked so says it.
-std::string_view FirstMarked(const std::vector<JsonValue>& objects, std::string_view key) {
-  for (const JsonValue object : objects) {
-    if (const auto text = Marked(object, key); !text.empty()) return text;
-  }
-  return "";
-}
-
-// Returns the name of an entry of a list in which each has a name of its own.
-std::string NewName(JsonValue entry, std::set<std::string>& names, const SourceContext& context) {
-  std::string name = RequiredText(entry, "name", context.read);
-  if (!name.empty() && !names.insert(name).second) {
-    context.read.Error(*Member(entry, "name"), "one before it has that name",
-                       "a name of its own for each");
-  }
-  return name;
-}
 
 // Lets a gang of policy basic without any pods ask for none.
 void AskForNone(bool basic, const PartMembers& members, GangGroup& gang) {
@@ -67,13 +42,14 @@ void ReadConstraints(JsonValue spec, const SourceContext& context, GroupTopology
 
 }  // namespace
 
-PartMembers TakeMembers(Members& members, const std::string& name_space,
-                        const PartReference& reference) {
-  const auto it = members.find({name_space, reference});
-  if (it == members.end()) return {};
-  PartMembers taken = std::move(it->second);
-  members.erase(it);
-  return taken;
+std::string ReadNewName(JsonValue entry, std::set<std::string>& names,
+                        const SourceContext& context) {
+  std::string name = RequiredText(entry, "name", context.read);
+  if (!name.empty() && !names.insert(name).second) {
+    context.read.Error(*Member(entry, "name"), "one before it has that name",
+                       "a name of its own for each");
+  }
+  return name;
 }
 
 void ReadGroupPriority(JsonValue spec, const SourceContext& context, Workload& head) {
@@ -115,33 +91,6 @@ GangWorkload OneGang(const GangWorkload& of_all, GangGroup gang, const PartMembe
   return workload;
 }
 
-std::int32_t PartMembers::Seen() const {
-  std::int32_t seen = 0;
-  for (const MemberPods& one : pods) seen += one.group.max_count.value_or(0);
-  return seen;
-}
-
-std::int32_t PartMembers::Bound() const {
-  std::int64_t count = 0;
-  for (const MemberPods& one : pods) count += RunningPodsOf(one.group);
-  return static_cast<std::int32_t>(count);
-}
-
-std::string CountedPods(std::int32_t count) {
-  return fmt::format("{} pod{}", count, count == 1 ? "" : "s");
-}
-
-void TakePods(const PartMembers& members, RankedGroup& ranked) {
-  for (const MemberPods& one : members.pods) {
-    ranked.eq_groups.emplace_back(one.group).min_count.reset();
-  }
-  if (ranked.eq_groups.size() == 1) ranked.eq_groups[0].name = "main";
-  for (std::size_t i = 0; ranked.eq_groups.size() > 1 && i < ranked.eq_groups.size(); ++i) {
-    std::string& name = ranked.eq_groups[i].name;
-    if (name.empty()) name = fmt::format("main-{}", i);
-  }
-}
-
 bool ReadPolicy(JsonValue parent, std::string_view name, const SourceContext& context,
                 GangGroup& gang) {
   gang.min_count = 1;
@@ -161,112 +110,6 @@ bool ReadPolicy(JsonValue parent, std::string_view name, const SourceContext& co
     context.read.Missing(*of_gang, "minCount", "how many pods have to fit");
   }
   return false;
-}
-
-// Runs of so many pods in one domain each (W4.6).
-static void ApplyKaiSegments(const std::vector<JsonValue>& chain, GangWorkload& workload) {
-  const std::string_view size = FirstMarked(chain, "kai.scheduler/segment-size");
-  const std::string_view level =
-      FirstMarked(chain, "kai.scheduler/segment-topology-required-placement");
-  if (!FirstMarked(chain, "kai.scheduler/segment-topology-preferred-placement").empty()) {
-    workload.notes.push_back(
-        "annotation kai.scheduler/segment-topology-preferred-placement is not honoured");
-  }
-  if (size.empty()) {
-    if (level.empty()) return;
-    workload.notes.push_back(
-        "annotation kai.scheduler/segment-topology-required-placement is not honoured without "
-        "kai.scheduler/segment-size");
-    return;
-  }
-  const auto pods = ParseInteger<std::int32_t>(size);
-  if (!pods || *pods < 1) {
-    workload.notes.push_back(
-        fmt::format("annotation kai.scheduler/segment-size is {}: it is not honoured, as that is "
-                    "no number of pods",
-                    Excerpt(size)));
-  } else if (level.empty()) {
-    workload.notes.push_back(
-        "annotation kai.scheduler/segment-size is not honoured without "
-        "kai.scheduler/segment-topology-required-placement");
-  } else {
-    workload.topology_request.segments = SliceConstraint{std::string(level), *pods};
-  }
-}
-
-// Levels that the first of the objects with any asks for, unless the request asks for some.
-static void ApplyKaiLevels(const std::vector<JsonValue>& chain, GroupTopologyRequest& request) {
-  const auto required = FirstMarked(chain, "kai.scheduler/topology-required-placement");
-  const auto preferred = FirstMarked(chain, "kai.scheduler/topology-preferred-placement");
-  if (AsksForLevels(request) || !request.claims.empty()) return;
-  if (required.empty() && preferred.empty()) return;
-  if (!request.levels) request.levels.emplace();
-  if (!required.empty()) request.levels->required = required;
-  if (!preferred.empty()) request.levels->preferred = preferred;
-}
-
-// Takes the queue of the first of the objects that names one.
-static void TakeQueue(const std::vector<JsonValue>& chain, Workload& head) {
-  for (const std::string_view key : {kQueueNameLabel, std::string_view("kai.scheduler/queue")}) {
-    if (const auto queue = FirstMarked(chain, key); !queue.empty()) {
-      head.queue_name = queue;
-      return;
-    }
-  }
-}
-
-// Takes the queue from members of a group inside another one, where the outer one has none.
-static void TakeQueueOfPods(const PartMembers& members, Workload& head) {
-  if (!head.queue_name.empty()) return;
-  std::vector<JsonValue> chain;
-  if (members.owner) chain.push_back(*members.owner);
-  if (members.pod != nullptr) chain.push_back(members.pod->value);
-  TakeQueue(chain, head);
-}
-
-void ApplyKaiMetadata(JsonValue described_by, const PartMembers* members,
-                      const SourceContext& context, GangWorkload& workload) {
-  std::vector<JsonValue> chain = {described_by};
-  if (members != nullptr && members->owner) chain.push_back(*members->owner);
-  const std::size_t without_pod = chain.size();
-  if (members != nullptr && members->pod != nullptr) chain.push_back(members->pod->value);
-  TakeQueue(chain, workload.head);
-  if (const auto name = FirstMarked(chain, "priorityClassName"); !name.empty()) {
-    workload.head.priority_class = name;
-  } else if (members != nullptr && members->pod != nullptr &&
-             workload.head.priority_class.empty()) {
-    const auto spec = Member(members->pod->value, "spec");
-    if (spec) workload.head.priority_class = TextMember(*spec, "priorityClassName", context.read);
-  }
-  const auto value = context.defaults.priority_classes.find(workload.head.priority_class);
-  if (value != context.defaults.priority_classes.end()) workload.head.priority = value->second;
-  if (const auto text = FirstMarked(chain, "kai.scheduler/preemptibility"); !text.empty()) {
-    workload.preemptibility = text;
-  }
-  ApplyKaiSegments(chain, workload);
-  chain.resize(without_pod, described_by);
-  workload.head.topology_name = FirstMarked(chain, "kai.scheduler/topology");
-  ApplyKaiLevels(chain, workload.topology_request);
-}
-
-void ApplyKaiTopology(JsonValue object, GangWorkload& workload) {
-  const std::vector<JsonValue> chain = {object};
-  ApplyKaiSegments(chain, workload);
-  if (const auto name = FirstMarked(chain, "kai.scheduler/topology"); !name.empty()) {
-    workload.head.topology_name = name;
-  }
-  if (workload.replica_mode == ReplicaMode::kReplicatedGangs) {  // each replica is a group
-    for (GangGroup& gang : workload.gang_groups) ApplyKaiLevels(chain, gang.topology_request);
-    return;
-  }
-  if (workload.replica_mode != ReplicaMode::kReplicatedPods || workload.whole) {
-    return ApplyKaiLevels(chain, workload.topology_request);
-  }
-  for (GangGroup& gang : workload.gang_groups) {  // each pod is a group of its own
-    for (RankedGroup& ranked : gang.ranked_groups) {
-      for (EqGroup& group : ranked.eq_groups) ApplyKaiLevels(chain, group.topology_request);
-    }
-  }
 }
 
 void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Members& members,
@@ -292,7 +135,7 @@ void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Member
   std::set<std::string> names;
   ReadList(*spec, "podGroups", context.read, [&](JsonValue object_of_group) {
     GangGroup gang;
-    gang.name = NewName(object_of_group, names, context);
+    gang.name = ReadNewName(object_of_group, names, context);
     WarnOfUnknownFields(object_of_group, {"name", "policy", "schedulingConstraints"}, context.read);
     const bool basic = ReadPolicy(object_of_group, "policy", context, gang);
     ReadConstraints(object_of_group, context, gang.topology_request);
@@ -477,147 +320,6 @@ void ReadGroupWithoutRoot(JsonValue object, bool has_parent, const SourceContext
   if (taken.Seen() > 0) {
     workload.notes.push_back(fmt::format("named by {}", CountedPods(taken.Seen())));
   }
-}
-
-// Moves each subgroup into the one that it names as its parent. Returns why that cannot be; "" when
-// it can.
-static std::string NestSubGroups(std::vector<std::pair<NamedGroup, std::string>> sub_groups,
-                                 NamedGroup& root) {
-  const auto find = [&](const std::string& name) {
-    return std::ranges::find(sub_groups, name, [](const auto& one) { return one.first.name; });
-  };
-  for (const auto& [group, parent] : sub_groups) {
-    if (!parent.empty() && find(parent) == sub_groups.end()) {
-      return fmt::format("subgroup {} names the parent {}, which is none of its subgroups",
-                         Excerpt(group.name), Excerpt(parent));
-    }
-    const std::string* above = &parent;
-    for (std::size_t i = 0; !above->empty(); ++i) {
-      if (i == sub_groups.size()) {
-        return fmt::format("the parents of subgroup {} lead back to it", Excerpt(group.name));
-      }
-      above = &find(*above)->second;
-    }
-  }
-  const auto add = [&](auto& self, const std::string& name, NamedGroup& around) -> void {
-    for (auto& [group, parent] : sub_groups) {
-      if (parent != name) continue;
-      NamedGroup& inner = around.groups.emplace_back(group);
-      self(self, inner.name, inner);
-    }
-  };
-  add(add, "", root);
-  return "";
-}
-
-// Puts all groups of a gang, and how many of them it needs, into one middle group.
-static void HoldTogether(std::string name, GangGroup& gang) {
-  for (MiddleGroup& group : gang.middle_groups) ++group.within;
-  for (RankedGroup& ranked : gang.ranked_groups) ++ranked.within;
-  gang.middle_groups.insert(gang.middle_groups.begin(),
-                            {.name = std::move(name), .min_groups = gang.min_groups});
-  gang.min_groups.reset();
-}
-
-void ReadKaiPodGroup(JsonValue object, const SourceContext& context, Members& members,
-                     std::vector<GangWorkload>& workloads) {
-  GangWorkload workload = BeginWorkload(object, context);
-  workload.true_workload.reset();
-  const std::string name = workload.head.key.name;
-  const std::string name_space = workload.head.key.namespace_;
-  const auto spec = SpecOf(object, context);
-  if (!spec) return;
-  WarnOfUnknownFields(*spec,
-                      {"minMember", "minSubGroup", "queue", "priorityClassName", "preemptibility",
-                       "subGroups", "topologyConstraint", "markUnschedulable", "schedulingBackoff"},
-                      context.read);
-  std::string topology;  // that its constraints name
-  const auto constraint = [&](JsonValue parent, GroupTopologyRequest& request) {
-    const auto of = ObjectMember(parent, "topologyConstraint", context.read);
-    if (!of) return;
-    WarnOfUnknownFields(*of, {"topology", "requiredTopologyLevel", "preferredTopologyLevel"},
-                        context.read);
-    const std::string named = TextMember(*of, "topology", context.read);
-    if (!topology.empty() && !named.empty() && named != topology) {
-      workload.waits_for = fmt::format(
-          "its topologyConstraints name the topologies {} and {}; its pods go to one of them",
-          Excerpt(topology), Excerpt(named));
-    }
-    if (topology.empty()) topology = named;
-    const std::string required = TextMember(*of, "requiredTopologyLevel", context.read);
-    const std::string preferred = TextMember(*of, "preferredTopologyLevel", context.read);
-    if (required.empty() && preferred.empty()) return;
-    request.levels.emplace();
-    if (!required.empty()) request.levels->required = required;
-    if (!preferred.empty()) request.levels->preferred = preferred;
-  };
-  constraint(*spec, workload.topology_request);
-  GangGroup gang;
-  gang.name = "gg";
-  gang.pod_group = name;
-  gang.min_count = Int32Member(*spec, "minMember", context.read);
-  NamedGroup root;
-  root.min_groups = Int32Member(*spec, "minSubGroup", context.read, 1);
-  std::set<std::string> parents;
-  ReadList(*spec, "subGroups", context.read, [&](JsonValue sub_group) {
-    parents.insert(TextMember(sub_group, "parent", context.read));
-    return 0;
-  });
-  const auto take = [&](const std::string& part, NamedGroup& group) {
-    const PartMembers taken = TakeMembers(members, name_space, {Kind::kKaiPodGroup, name, part});
-    TakePods(taken, group.pods.emplace());
-    group.seen = taken.Seen();
-    group.bound = taken.Bound();
-    if (part.empty()) {
-      ApplyKaiMetadata(object, &taken, context, workload);
-    } else {
-      TakeQueueOfPods(taken, workload.head);
-    }
-  };
-  std::vector<std::pair<NamedGroup, std::string>> sub_groups;
-  std::set<std::string> names;
-  ReadList(*spec, "subGroups", context.read, [&](JsonValue sub_group) {
-    WarnOfUnknownFields(sub_group,
-                        {"name", "parent", "minMember", "minSubGroup", "topologyConstraint"},
-                        context.read);
-    NamedGroup group;
-    group.name = NewName(sub_group, names, context);
-    constraint(sub_group, group.topology_request);
-    group.min_groups = Int32Member(sub_group, "minSubGroup", context.read, 1);
-    const auto least = Int32Member(sub_group, "minMember", context.read);
-    if (!parents.contains(group.name)) {  // of one with others inside they say how many it needs
-      take(group.name, group);
-      group.min_pods = least.value_or(0);
-    }
-    sub_groups.emplace_back(std::move(group), TextMember(sub_group, "parent", context.read));
-    return 0;
-  });
-  const std::string not_nested = NestSubGroups(std::move(sub_groups), root);
-  const GroupFacts facts = AddGroups(std::move(root), "subgroup", gang, workload);
-  if (!not_nested.empty()) workload.waits_for = not_nested;
-  NamedGroup rest;
-  take("", rest);
-  const std::int32_t seen = facts.seen + rest.seen;
-  const std::int32_t bound = facts.bound + rest.bound;
-  if (!rest.pods->eq_groups.empty()) {
-    if (gang.min_groups) HoldTogether("subgroups", gang);  // the others are none of them
-    rest.pods->name = "rg";
-    gang.ranked_groups.push_back(*std::move(rest.pods));
-  }
-  if (!gang.min_count || *gang.min_count < facts.needed) {
-    gang.min_count = std::max(facts.needed, 1);
-  }
-  if (!topology.empty()) workload.head.topology_name = topology;
-  if (const std::string queue = TextMember(*spec, "queue", context.read); !queue.empty()) {
-    workload.head.queue_name = queue;
-  }
-  if (const std::string text = TextMember(*spec, "preemptibility", context.read); !text.empty()) {
-    workload.preemptibility = text;
-  }
-  ReadGroupPriority(*spec, context, workload.head);
-  WaitForPods(seen, workload.gang_groups.emplace_back(std::move(gang)), workload);
-  workload.running = seen > 0 && seen == bound;
-  workloads.push_back(std::move(workload));
 }
 
 }  // namespace espalier

@@ -13,6 +13,7 @@
 #include "host/model/pod_phase.hpp"
 #include "host/readers/job_metadata.hpp"
 #include "host/readers/kubernetes_objects.hpp"
+#include "host/readers/sources/kai_metadata.hpp"
 #include "host/readers/sources/left_out.hpp"
 #include "host/readers/sources/part_reference.hpp"
 #include "host/readers/sources/role_hash.hpp"

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "host/model/cluster.hpp"
+#include "host/readers/effective_requests.hpp"
 #include "host/readers/object_index.hpp"
 #include "host/readers/sources/owners.hpp"
-#include "host/readers/sources/pod_groups.hpp"
+#include "host/readers/sources/part_members.hpp"
 
 namespace espalier {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "host/readers/sources/gang_api_source.hpp"
-#include "host/readers/sources/pod_groups.hpp"
+#include "host/readers/sources/part_members.hpp"
 
 namespace espalier {
 

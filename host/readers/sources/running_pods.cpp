@@ -12,7 +12,7 @@
 
 #include "host/gangs/expand.hpp"
 #include "host/gangs/gang_counts.hpp"
-#include "host/readers/sources/pod_groups.hpp"
+#include "host/readers/sources/part_members.hpp"
 
 namespace espalier {
 namespace {

@@ -10,6 +10,7 @@
 #include "host/model/parse_integer.hpp"
 #include "host/readers/sources/group_tree.hpp"
 #include "host/readers/sources/job_state.hpp"
+#include "host/readers/sources/kai_metadata.hpp"
 #include "host/readers/sources/pod_groups.hpp"
 #include "host/readers/sources/pod_members.hpp"
 #include "host/readers/sources/running_pods.hpp"

@@ -12,6 +12,7 @@
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/sources/job_state.hpp"
+#include "host/readers/sources/kai_metadata.hpp"
 #include "host/readers/sources/kai_min_member.hpp"
 #include "host/readers/sources/level_check.hpp"
 #include "host/readers/sources/ray_clusters.hpp"

@@ -6,6 +6,7 @@
 
 #include "host/model/excerpt.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/pod_groups.hpp"
 #include "host/readers/sources/sources_reader.hpp"
 
 namespace espalier {

@@ -16,7 +16,8 @@ from espalier.decode import Texts, position
 from espalier.holds import lost_holds
 from espalier.model import WorkloadKey
 from espalier.process import CommandResult, Server, StrPath, command
-from espalier.state import Gates, State
+from espalier.state import State
+from espalier.state_questions import Gates
 from espalier.status import ServerInfo, ServerStatus, server_info, server_status
 from espalier.v1 import (
     cluster_state_pb2,
