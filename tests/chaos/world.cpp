@@ -22,7 +22,7 @@ Resources CapacityOfHost() { return {{"cpu", 8000}, {"pods", 110}}; }
 
 template <class Map>
 auto AnyOf(Map& map, Random& random) {
-  return std::next(map.begin(), static_cast<std::ptrdiff_t>(random() % map.size()));
+  return std::next(map.begin(), static_cast<std::ptrdiff_t>(random.Below(map.size())));
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ std::optional<AdmittedUsage> World::AnyWorkload(const std::string& namespace_,
   while (last != admitted_.end() && last->first.namespace_ == namespace_) ++last;
   const auto count = static_cast<std::uint64_t>(std::distance(first, last));
   if (count == 0) return std::nullopt;
-  return std::next(first, static_cast<std::ptrdiff_t>(random() % count))->second;
+  return std::next(first, static_cast<std::ptrdiff_t>(random.Below(count)))->second;
 }
 
 void World::NoteLoad(const StatePosition& position) {
@@ -102,7 +102,7 @@ void World::Commit(const std::string& token, const StatePosition& position,
 StateDelta World::Change(Random& random, std::vector<std::string>& ended) {
   const std::lock_guard lock(mutex_);
   StateDelta delta;
-  switch (random() % 8) {
+  switch (random.Below(8)) {
     case 0:
       if (nodes_.size() > kFewestNodes) {
         const auto node = AnyOf(nodes_, random);
@@ -122,7 +122,7 @@ StateDelta World::Change(Random& random, std::vector<std::string>& ended) {
     case 3:
     case 4: {
       Node& node = AnyOf(nodes_, random)->second;
-      bool& flag = random() % 2 == 0 ? node.ready : node.unschedulable;
+      bool& flag = random.Below(2) == 0 ? node.ready : node.unschedulable;
       flag = !flag;
       delta.upsert_nodes.push_back(node);
       break;
@@ -130,7 +130,7 @@ StateDelta World::Change(Random& random, std::vector<std::string>& ended) {
     case 5: {
       const std::string& name = AnyOf(nodes_, random)->first;
       Resources usage;  // small: no pods of the controllers have to go for it
-      if (random() % 3 != 0) usage.Set("cpu", static_cast<Amount>(random() % 4));
+      if (random.Below(3) != 0) usage.Set("cpu", static_cast<Amount>(random.Below(4)));
       delta.set_non_tas_usage.push_back({name, usage});
       other_pods_[name] = usage;
       break;
@@ -139,7 +139,7 @@ StateDelta World::Change(Random& random, std::vector<std::string>& ended) {
       // Ends half of what was committed.
       std::set<std::pair<std::string, std::string>> leaves;
       std::erase_if(committed_, [&](const auto& entry) {
-        if (random() % 2 == 0) return false;
+        if (random.Below(2) == 0) return false;
         for (const FlavorLeafUsage& usage : entry.second) leaves.emplace(usage.flavor, usage.leaf);
         ended.push_back(entry.first);
         return true;

@@ -11,8 +11,8 @@
 
 #include "fallback_cpu/branch_cache.hpp"
 #include "host/engine/request_resolution.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/packing/clusters.hpp"
 
 namespace espalier::capacity_classes_test {
@@ -106,7 +106,7 @@ class CapacityClassesTest : public ::testing::Test {
 
 // Filters come and go; states branch, change and end.
 TEST_F(CapacityClassesTest, FollowEveryStateAndFilter) {
-  differential::Random random(3);
+  Random random(3);
   std::vector<std::unique_ptr<ClusterState>> states;
   states.push_back(std::make_unique<ClusterState>(Cluster()));
   for (int step = 0; step < 3000; ++step) {

@@ -13,14 +13,12 @@
 
 #include "host/engine/engine.hpp"
 #include "host/engine/request_resolution.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/packing/clusters.hpp"
 
 namespace espalier::cpu_backend_test {
 namespace {
-
-using differential::Random;
 
 void ExpectEqual(const PlacementResult& a, const PlacementResult& b) {
   EXPECT_EQ(a.status, b.status);

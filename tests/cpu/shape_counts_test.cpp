@@ -10,8 +10,8 @@
 #include "host/engine/leaf_input.hpp"
 #include "host/engine/request_resolution.hpp"
 #include "kernels/decisions/leaf_counts.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/packing/clusters.hpp"
 
 namespace espalier::shape_counts_test {
@@ -113,7 +113,7 @@ TEST(ShapeCountsTest, StartsFromClassesOfLeaves) {
 TEST(ShapeCountsTest, R18_7_ClassesOfLeavesChangeNoCount) {
   for (const int hosts_a_rack : {16, 5}) {
     SCOPED_TRACE(hosts_a_rack);
-    differential::Random random(static_cast<std::uint64_t>(hosts_a_rack));
+    Random random(static_cast<std::uint64_t>(hosts_a_rack));
     ClusterStateInput input = OneFlavor(LevelKeys(3));
     for (int host = 0; host < 23 * hosts_a_rack; ++host) {
       const int rack = host / hosts_a_rack;
@@ -229,7 +229,7 @@ TEST(ShapeCountsTest, TheSummaryOfLeavesFollowsWhatChanges) {
   const PlacementJob job = JobOn(state, std::string(kHostnameLabel));
   CountsStorage leaves, fresh_leaves;
   ShapeCounts counts;
-  differential::Random random(1);
+  Random random(1);
   for (int change = 0; change < 60; ++change) {
     SCOPED_TRACE(change);
     const LeafId leaf(static_cast<std::int32_t>(random.Between(0, 399)));

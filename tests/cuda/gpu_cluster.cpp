@@ -1,24 +1,11 @@
 #include "tests/cuda/gpu_cluster.hpp"
 
-#include <random>
-
 #include <fmt/format.h>
+
+#include "tests/generated/random.hpp"
 
 namespace espalier {
 namespace {
-
-// The standard fixes what the engine yields, but not what distributions make of it.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-  std::int64_t Below(std::int64_t end) {
-    return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(end));
-  }
-  bool Chance(std::int64_t percent) { return Below(100) < percent; }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 TopologyRequest RandomTopology(Random& random) {
   TopologyRequest request;

@@ -12,8 +12,8 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/engine.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/packing/clusters.hpp"
 
 namespace espalier::differential::joint_replacement_test {

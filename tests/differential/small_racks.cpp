@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "tests/differential/random.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier::differential {
 namespace {

@@ -17,8 +17,8 @@
 #include "host/model/work_budget.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "host/what_if/victim_sets.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/packing/clusters.hpp"
 
 namespace espalier::atlas_test {
@@ -30,8 +30,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-using differential::Random;
 
 // Workloads that run on a cluster, and how important they are.
 struct Running {

@@ -5,8 +5,8 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/engine.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/packing/clusters.hpp"
 
 namespace espalier::census_test {
@@ -55,7 +55,7 @@ TEST(CountGangs, SaysWhyThereCanBeNone) {
 
 // The census counts as many gangs as can be placed one after the other, at every level.
 TEST(CountGangs, IsWhatPlacingThemFinds) {
-  differential::Random random(7);
+  Random random(7);
   for (int round = 0; round < 200; ++round) {
     std::vector<std::pair<std::string, Amount>> hosts;
     for (int rack = 0; rack < 4; ++rack) {

@@ -5,8 +5,8 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/booked_usage.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/packing/clusters.hpp"
 
 namespace espalier::engine_test {
@@ -160,7 +160,7 @@ TEST(EngineTest, R17_2_AKeptAssignmentIsSharedWithTheRequest) {
 // A seeded cluster and queue for comparing runs with each other.
 struct RandomQueue {
   explicit RandomQueue(std::uint64_t seed) {
-    differential::Random random(seed);
+    Random random(seed);
     std::vector<std::pair<std::string, Amount>> hosts;
     for (int block = 0; block < 3; ++block) {
       for (int rack = 0; rack < 3; ++rack) {

@@ -8,15 +8,13 @@
 #include "host/engine/compiled_requests.hpp"
 #include "host/engine/engine.hpp"
 #include "host/packing/flavor_snapshot.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/lookahead_backend.hpp"
 #include "tests/engine/requests.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/packing/clusters.hpp"
 
 namespace espalier::gang_batch_test {
 namespace {
-
-using differential::Random;
 
 constexpr Amount kMebi = Amount{1} << 20;
 

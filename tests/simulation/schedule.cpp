@@ -14,7 +14,7 @@
 #include "host/live/state_store.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 #include "host/packing/flavor_state.hpp"
-#include "tests/differential/random.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/simulation/model.hpp"
 
 namespace espalier::simulation {
@@ -451,7 +451,7 @@ class Simulation {
 // Percent of the steps that are of each kind.
 constexpr std::array<int, kStepKinds> kShares = {14, 4, 7, 6, 8, 18, 6, 14, 8, 4, 4, 4, 2, 1};
 
-StepKind AnyKind(differential::Random& random) {
+StepKind AnyKind(Random& random) {
   std::int64_t left = random.Between(0, 99);
   for (int kind = 0; kind < kStepKinds; ++kind) {
     left -= kShares[static_cast<std::size_t>(kind)];
@@ -463,7 +463,7 @@ StepKind AnyKind(differential::Random& random) {
 }  // namespace
 
 Schedule MakeSchedule(std::uint64_t seed) {
-  differential::Random random(seed);
+  Random random(seed);
   const auto any = [&] { return static_cast<std::uint8_t>(random.Between(0, 255)); };
   Schedule schedule = {{StepKind::kLoad, 0, 0xff, any(), Fault::kNone}};
   const std::int64_t steps = random.Between(10, 60);
