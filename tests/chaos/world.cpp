@@ -6,14 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "host/model/node.hpp"
+#include "tests/server/small_cluster.hpp"
 
 namespace espalier::chaos {
 namespace {
 
-constexpr int kHosts = 40;
-constexpr int kHostsOfRack = 4;
-constexpr int kHostsOfBlock = 8;
+constexpr int kRacks = 10;  // of four hosts
 constexpr std::size_t kFewestNodes = 30;
 constexpr std::uint64_t kOpen = std::numeric_limits<std::uint64_t>::max();
 constexpr const char* kFlavor = "main";
@@ -27,19 +25,9 @@ auto AnyOf(Map& map, Random& random) {
 
 }  // namespace
 
-World::World() {
-  fixed_.topologies = {{"tree", {"block", "rack", std::string(kHostnameLabel)}}};
-  fixed_.flavors = {{kFlavor, {}, {}, {}, "tree"}};
-  for (int i = 0; i < kHosts; ++i) {
-    Node node;
-    node.name = fmt::format("host-{}", i);
-    node.labels = {{"block", fmt::format("b{}", i / kHostsOfBlock)},
-                   {"rack", fmt::format("r{}", i / kHostsOfRack)},
-                   {std::string(kHostnameLabel), node.name}};
-    node.ready = true;
-    node.allocatable = CapacityOfHost();
-    nodes_.emplace(node.name, std::move(node));
-  }
+World::World() : fixed_(SmallCluster(kRacks)) {
+  for (Node& node : fixed_.nodes) nodes_.emplace(node.name, std::move(node));
+  fixed_.nodes.clear();
 }
 
 World::Contents World::Read() const {

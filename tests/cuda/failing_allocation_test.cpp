@@ -93,7 +93,7 @@ TEST_P(FailingAllocationTest, WithoutHosts) {
     pods.flavor = "gpu";
     pods.count = 2;
     pods.requests = {{"nvidia.com/gpu", 3}};
-    pods.topology_request.emplace().required = kRackLevel;
+    pods.topology_request.emplace().required = "rack";
   }
   ExpectTheSameAfterEachFailure(
       [&](const ClusterState& state, const std::shared_ptr<Backend>& backend) {

@@ -14,7 +14,7 @@
 #include "host/engine/engine.hpp"
 #include "tests/engine/requests.hpp"
 #include "tests/generated/random.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::differential::joint_replacement_test {
 namespace {

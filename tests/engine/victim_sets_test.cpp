@@ -15,7 +15,7 @@
 #include "host/packing/flavor_state.hpp"
 #include "tests/engine/requests.hpp"
 #include "tests/generated/random.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::victim_sets_test {
 namespace {

@@ -9,7 +9,7 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/kueue/objects/cluster_input.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/generated/random.hpp"
+#include "tests/generated/clusters.hpp"
 #include "tests/questions/explain_in.hpp"
 
 namespace espalier::certificate_test {
@@ -22,14 +22,8 @@ using ::testing::IsEmpty;
 class CertificateTest : public testing::Test {
  protected:
   CertificateTest() {
-    for (const auto& [host, rack] : std::vector<std::pair<const char*, const char*>>{
-             {"a", "r1"}, {"b", "r1"}, {"c", "r2"}, {"d", "r2"}}) {
-      Node node;
-      node.name = host;
-      node.labels = {{"rack", rack}, {std::string(kHostnameLabel), host}};
-      node.ready = true;
-      node.allocatable = {{"gpu", 4}, {"pods", 10}};
-      cluster_.nodes.push_back(node);
+    for (const char* path : {"r1/a", "r1/b", "r2/c", "r2/d"}) {
+      cluster_.nodes.push_back(HostNode(path, {{"gpu", 4}, {"pods", 10}}));
     }
     cluster_.topologies = {{"default", {"rack", std::string(kHostnameLabel)}}};
     cluster_.flavors.resize(1);

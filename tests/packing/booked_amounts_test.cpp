@@ -10,7 +10,7 @@
 
 #include "host/packing/cluster_state.hpp"
 #include "tests/generated/random.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::booked_amounts_test {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "host/packing/flavor_state.hpp"
 #include "tests/generated/random.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::cluster_state_test {
 namespace {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/generated/random.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::flavor_tree_test {
 namespace {

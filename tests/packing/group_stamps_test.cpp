@@ -16,18 +16,14 @@
 #include "host/packing/cluster_state.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "tests/generated/random.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::group_stamps_test {
 namespace {
 
 // Racks of two hosts, more than are looked at together.
 ClusterStateInput Racks() {
-  std::vector<std::pair<std::string, Amount>> hosts;
-  for (int host = 0; host < 300; ++host) {
-    hosts.emplace_back(fmt::format("r{:03}/h{:03}", host / 2, host), 40);
-  }
-  return Gpus(hosts);
+  return MakeRacks({.racks = 150, .hosts = 2, .has = {{"gpu", 40}, {"pods", 110}}, .digits = 3});
 }
 
 std::vector<Amount> AmountsOf(const FlavorState& state, std::size_t group) {

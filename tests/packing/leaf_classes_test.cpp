@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/generated/random.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::leaf_classes_test {
 namespace {

@@ -6,27 +6,22 @@
 
 #include "host/engine/request.hpp"
 #include "host/packing/cluster_state.hpp"
-#include "tests/generated/random.hpp"
+#include "tests/generated/clusters.hpp"
 
 namespace espalier {
 
-// Returns `racks` racks of 4 hosts with 8 cpu each, in blocks of 2 racks, as the one flavor "main".
-inline ClusterStateInput SmallCluster(int racks = 4) {
-  ClusterStateInput input;
-  input.topologies = {{"tree", {"block", "rack", std::string(kHostnameLabel)}}};
-  input.flavors = {{"main", {}, {}, {}, "tree"}};
-  for (int i = 0; i < racks * 4; ++i) {
-    const std::string name = "host-" + std::to_string(i);
-    Node& node = input.nodes.emplace_back();
-    node.name = name;
-    node.labels = {{"block", "b" + std::to_string(i / 8)},
-                   {"rack", "r" + std::to_string(i / 4)},
-                   {std::string(kHostnameLabel), name}};
-    node.ready = true;
-    node.allocatable = {{"cpu", 8000}, {"pods", 110}};
-  }
-  return input;
+// `racks` racks of 4 hosts with 8 cpu each, in blocks of 2 racks, as the one flavor "main".
+inline Racks RacksOfMain(std::int64_t racks) {
+  return {.flavor = "main",
+          .topology = "tree",
+          .depth = 3,
+          .racks = racks,
+          .has = {{"cpu", 8000}, {"pods", 110}},
+          .host = "host-",
+          .digits = 1};
 }
+
+inline ClusterStateInput SmallCluster(int racks = 4) { return MakeRacks(RacksOfMain(racks)); }
 
 // Returns `count` pods of 4 cpu; at most 2 per host of SmallCluster.
 inline WorkloadRequest MakeGang(const std::string& name, std::int32_t count,
@@ -44,18 +39,16 @@ inline WorkloadRequest MakeGang(const std::string& name, std::int32_t count,
 
 // Returns a cluster with usage, taints and uneven hosts.
 inline ClusterStateInput RandomCluster(Random& random) {
-  ClusterStateInput input = SmallCluster(static_cast<int>(2 + random.Below(5)));
+  Racks racks = RacksOfMain(random.Between(2, 6));
+  racks.has = {{"cpu", {0, 16, 1000}}, {"gpu", {0, 8}, 25}, {"pods", 110}};
+  racks.labelled_percent = 12;
+  racks.tainted_percent = 12;
+  racks.used_percent = 25;
+  racks.uses = {{"cpu", 2000}, {"pods", 1}};
+  ClusterStateInput input = MakeRacks(racks, random);
   for (Node& node : input.nodes) {
-    node.allocatable.Set("cpu", static_cast<Amount>(1000 * (random.Below(17))));
-    if (random.Below(4) == 0) node.allocatable.Set("gpu", static_cast<Amount>(random.Below(9)));
-    if (random.Below(8) == 0) node.taints = {{"reserved", "", "NoSchedule"}};
-    if (random.Below(8) == 0) node.labels.Set("disk", "ssd");
-    if (random.Below(8) == 0) node.ready = false;
-    if (random.Below(4) == 0)
-      input.non_tas_usage.push_back({node.name, {{"cpu", 1500}, {"pods", 2}}});
-    if (random.Below(4) == 0) {
-      input.tas_usage.push_back({"main", node.name, {{"cpu", 2000}, {"pods", 1}}});
-    }
+    node.ready = !random.Chance(12);
+    if (random.Chance(25)) input.non_tas_usage.push_back({node.name, {{"cpu", 1500}, {"pods", 2}}});
   }
   return input;
 }

@@ -8,7 +8,7 @@
 
 #include "service/wire/message_bytes.hpp"
 #include "tests/generated/random.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::place_response_test {
 namespace {
