@@ -8,8 +8,8 @@
 #include "bench/scenarios/answer_checks.hpp"
 #include "bench/scenarios/answer_digest.hpp"
 #include "bench/scenarios/run_gangs.hpp"
-#include "bench/scenarios/splitmix64.hpp"
 #include "host/engine/gang_batch.hpp"
+#include "host/model/splitmix64.hpp"
 #include "host/packing/flavor_state.hpp"
 
 namespace espalier {

@@ -9,8 +9,8 @@
 
 #include "bench/scenarios/answer_digest.hpp"
 #include "bench/scenarios/run_gangs.hpp"
-#include "bench/scenarios/splitmix64.hpp"
 #include "host/engine/assignments.hpp"
+#include "host/model/splitmix64.hpp"
 #include "host/what_if/atlas.hpp"
 #include "host/what_if/census.hpp"
 #include "host/what_if/prefix_search.hpp"

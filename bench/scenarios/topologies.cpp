@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "bench/scenarios/columns_builder.hpp"
-#include "bench/scenarios/splitmix64.hpp"
+#include "host/model/splitmix64.hpp"
 
 namespace espalier {
 namespace {

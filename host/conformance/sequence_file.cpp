@@ -4,6 +4,7 @@
 
 #include "host/conformance/case_file.hpp"
 #include "host/conformance/case_json.hpp"
+#include "host/model/splitmix64.hpp"
 
 namespace espalier {
 namespace {
@@ -24,13 +25,6 @@ struct Prefill {
   std::uint64_t slots = 1;
   Resources per_slot;
 };
-
-std::uint64_t SplitMix64(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 std::vector<GridLevel> ReadGridLevels(JsonValue grid, const ReadContext& context) {
   std::vector<GridLevel> levels = ReadList(grid, "levels", context, [&](JsonValue level) {
@@ -91,7 +85,7 @@ Prefill ReadPrefill(JsonValue object, const ReadContext& context) {
 std::vector<FlavorLeafUsage> PrefillUsage(const Prefill& prefill, const std::vector<Node>& nodes) {
   std::vector<FlavorLeafUsage> usage;
   for (std::size_t k = 0; k < nodes.size(); ++k) {
-    const std::uint64_t x = SplitMix64(prefill.seed + k);
+    const std::uint64_t x = SplitMix64(prefill.seed + k).Next();
     if (x % 100 >= prefill.percent) continue;
     const auto slots = static_cast<std::int64_t>(1 + (x >> 8) % prefill.slots);
     Resources used = Times(prefill.per_slot, slots);

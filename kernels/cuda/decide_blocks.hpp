@@ -110,7 +110,8 @@ ESPALIER_HD void RunBlock(Team& team, const DecideArgs& args, Grid block) {
     const DecideJob& job = args.jobs[i];
     const DecideShape& shape = args.shapes[job.shape];
     CopyQuery(team, shape.query, job.pods, &query);
-    const PlacementWithShares outcome = Place(team, args.tree, shape.counts, query, workspace);
+    const CountsView counts = shape.counts;
+    const PlacementWithShares outcome = Place(team, args.tree, counts, query, workspace);
     const std::int32_t shares = StoreShares(team, args.tree, outcome.shares,
                                             args.shares + job.share_begin, job.share_capacity);
     if (team.rank() == 0) {

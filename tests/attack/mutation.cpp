@@ -28,8 +28,6 @@ std::unique_ptr<Message> NewRequest(const std::string& method) {
   return std::unique_ptr<Message>(prototype->New());
 }
 
-std::size_t Below(std::size_t limit, Random& random) { return random() % limit; }
-
 std::int64_t AnyNumber(Random& random) {
   constexpr std::int64_t kNumbers[] = {0,
                                        1,
@@ -43,14 +41,14 @@ std::int64_t AnyNumber(Random& random) {
                                        std::numeric_limits<std::uint32_t>::max(),
                                        std::numeric_limits<std::int64_t>::max(),
                                        std::numeric_limits<std::int64_t>::min()};
-  if (random() % 4 == 0) return static_cast<std::int64_t>(random());
-  return kNumbers[Below(std::size(kNumbers), random)];
+  if (random.Below(4) == 0) return static_cast<std::int64_t>(random.Next());
+  return kNumbers[random.Below(std::size(kNumbers))];
 }
 
 std::string AnyText(Random& random) {
   const std::string texts[] = {
       "", "main", "host-000001", "kubernetes.io/hostname", "\x1b[31m", std::string(5000, 'x')};
-  return texts[Below(std::size(texts), random)];
+  return texts[random.Below(std::size(texts))];
 }
 
 // Gives a number field any value: the one of a singular field, or one more of a repeated one.
@@ -87,15 +85,15 @@ void ChangeField(Message& message, Random& random) {
   const auto* descriptor = message.GetDescriptor();
   if (descriptor->field_count() == 0) return;
   const FieldDescriptor& field = *descriptor->field(
-      static_cast<int>(random() % static_cast<unsigned>(descriptor->field_count())));
+      static_cast<int>(random.Below(static_cast<unsigned>(descriptor->field_count()))));
   const int size = field.is_repeated() ? r.FieldSize(message, &field) : 0;
-  const int element = size == 0 ? 0 : static_cast<int>(random() % static_cast<unsigned>(size));
+  const int element = size == 0 ? 0 : static_cast<int>(random.Below(static_cast<unsigned>(size)));
   const bool is_message = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
-  if (is_message && random() % 4 != 0) {  // something within it
+  if (is_message && random.Below(4) != 0) {  // something within it
     if (size > 0) return ChangeField(*r.MutableRepeatedMessage(&message, &field, element), random);
     if (!field.is_repeated()) return ChangeField(*r.MutableMessage(&message, &field), random);
   }
-  const auto what = random() % 4;
+  const auto what = random.Below(4);
   if (what == 0) return r.ClearField(&message, &field);
   if (what == 1 && size > 0) return r.RemoveLast(&message, &field);
   if (what == 2 && size > 1) return r.SwapElements(&message, &field, 0, element);
@@ -112,9 +110,9 @@ void ChangeField(Message& message, Random& random) {
 }
 
 void ChangeBytes(std::string& bytes, Random& random) {
-  const std::size_t at = Below(bytes.size() + 1, random);
-  const std::size_t length = Below(std::min<std::size_t>(bytes.size() - at, 64) + 1, random);
-  switch (random() % 6) {
+  const std::size_t at = random.Below(bytes.size() + 1);
+  const std::size_t length = random.Below(std::min<std::size_t>(bytes.size() - at, 64) + 1);
+  switch (random.Below(6)) {
     case 0:
       bytes.resize(at);
       return;
@@ -125,13 +123,13 @@ void ChangeBytes(std::string& bytes, Random& random) {
       bytes.insert(at, bytes.substr(at, length));
       return;
     case 3:
-      bytes.insert(at, std::string(1 + random() % 10, '\xff'));
+      bytes.insert(at, std::string(1 + random.Below(10), '\xff'));
       return;
     case 4:
-      bytes.insert(at, 1, static_cast<char>(random()));
+      bytes.insert(at, 1, static_cast<char>(random.Next()));
       return;
     default:
-      if (at < bytes.size()) bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+      if (at < bytes.size()) bytes[at] = static_cast<char>(bytes[at] ^ (1 << random.Below(8)));
       return;
   }
 }
@@ -141,12 +139,12 @@ void ChangeBytes(std::string& bytes, Random& random) {
 std::string Mutated(const std::string& method, const std::string& sound, Random& random) {
   const std::unique_ptr<Message> message = NewRequest(method);
   std::string bytes = sound;
-  const auto changes = 1 + random() % 4;
-  if (random() % 3 != 0 && message->ParseFromString(sound)) {
+  const auto changes = 1 + random.Below(4);
+  if (random.Below(3) != 0 && message->ParseFromString(sound)) {
     for (std::size_t i = 0; i < changes; ++i) ChangeField(*message, random);
     bytes = message->SerializePartialAsString();
   }
-  if (random() % 3 == 0) {
+  if (random.Below(3) == 0) {
     for (std::size_t i = 0; i < changes; ++i) ChangeBytes(bytes, random);
   }
   return bytes;

@@ -1,12 +1,11 @@
 // Random damage to sound messages.
 #pragma once
 
-#include <random>
 #include <string>
 
-namespace espalier::attack {
+#include "tests/generated/random.hpp"
 
-using Random = std::mt19937_64;
+namespace espalier::attack {
 
 // Returns the request `sound` of `method` with one to four things wrong: fields that hold another
 // value, are missing or repeated, or bytes that no longer are the message's.

@@ -140,9 +140,9 @@ void CommitUntil(const std::atomic<bool>& stop, const std::string& address, int 
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       continue;
     }
-    const GangsOptions gangs{.gangs = static_cast<int>(1 + random() % 3),
-                             .pods = static_cast<int>(1 + random() % 3),
-                             .level = random() % 2 == 0 ? "rack" : ""};
+    const GangsOptions gangs{.gangs = static_cast<int>(1 + random.Below(3)),
+                             .pods = static_cast<int>(1 + random.Below(3)),
+                             .level = random.Below(2) == 0 ? "rack" : ""};
     const v1::PlaceRequest request =
         Commit(Gangs(gangs), position, fmt::format("{}-{}-{}", seed, number, i));
     while (!stop) {
@@ -165,17 +165,17 @@ void CommitUntil(const std::atomic<bool>& stop, const std::string& address, int 
 std::string AskForALot(const ServerProcess& server, std::uint64_t seed) {
   Random random(seed);
   const auto upto = [&](int most) {
-    return static_cast<int>(1 + random() % static_cast<std::uint64_t>(most));
+    return static_cast<int>(1 + random.Below(static_cast<std::uint64_t>(most)));
   };
-  const std::chrono::milliseconds deadline(100 + random() % 10'000);
+  const std::chrono::milliseconds deadline(100 + random.Below(10'000));
   Client client(server.address());
   const auto load = [&](const std::vector<v1::LoadStateRequest>& chunks) {
     client.Stream(kLoadState, Serialized(chunks));
   };
-  switch (random() % 9) {
+  switch (random.Below(9)) {
     case 0: {
       const GangsOptions gangs{
-          .gangs = upto(10'000), .pods = upto(20'000), .distinct = random() % 2 == 0};
+          .gangs = upto(10'000), .pods = upto(20'000), .distinct = random.Below(2) == 0};
       client.Call(kPlace, Gangs(gangs), deadline);
       return fmt::format("{} {}gangs of {} pods", gangs.gangs, gangs.distinct ? "distinct " : "",
                          gangs.pods);
@@ -249,14 +249,14 @@ Problems MutationRound(std::uint64_t seed, int calls) {
   methods.insert(methods.end(), std::begin(kQuestions), std::end(kQuestions));
   methods.emplace_back(kLoadState);
   for (int i = 0; i < calls; ++i) {
-    const std::string& method = methods[random() % methods.size()];
+    const std::string& method = methods[random.Below(methods.size())];
     const bool of_hold = std::ranges::find(kHoldMethods, method) != std::end(kHoldMethods);
     const bool is_question = std::ranges::find(kQuestions, method) != std::end(kQuestions);
     const std::string sound = of_hold       ? SoundHoldRequest(method, hold)
                               : is_question ? SoundQuestion(method)
                                             : SoundRequest(method);
     const std::string request = Mutated(method, sound, random);
-    const bool by_guest = random() % 4 == 0;
+    const bool by_guest = random.Below(4) == 0;
     Client& client = by_guest ? guest : owner;
     const bool is_stream = is_question || method == kLoadState;
     const Reply reply = is_stream ? client.Stream(method, std::vector<std::string>{request})
@@ -302,7 +302,7 @@ Problems KillRound(std::uint64_t seed, int kills) {
     }
     for (int kill = 0; kill < kills; ++kill) {
       Client(server.address()).Load(Cluster(kSmallCluster));
-      std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 200));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20 + random.Below(200)));
       server.Kill();
       server.Restart();
     }
@@ -319,9 +319,10 @@ Problems MemoryRound(std::uint64_t seed, int batches) {
   Bystander bystander(server.tcp_address());
   for (int batch = 0; batch < batches; ++batch) {
     std::vector<std::future<std::string>> attacks;
-    for (std::uint64_t i = 0, count = 1 + random() % 4; i < count; ++i) {
-      attacks.push_back(std::async(
-          std::launch::async, [&server, seed = random()] { return AskForALot(server, seed); }));
+    for (std::uint64_t i = 0, count = 1 + random.Below(4); i < count; ++i) {
+      attacks.push_back(std::async(std::launch::async, [&server, seed = random.Next()] {
+        return AskForALot(server, seed);
+      }));
     }
     std::string asked;
     for (std::future<std::string>& attack : attacks) asked += attack.get() + "; ";

@@ -8,8 +8,8 @@
 #include "bench/scenarios/answer_digest.hpp"
 #include "bench/scenarios/mixes.hpp"
 #include "bench/scenarios/prefill.hpp"
-#include "bench/scenarios/splitmix64.hpp"
 #include "bench/scenarios/topologies.hpp"
+#include "host/model/splitmix64.hpp"
 
 namespace espalier::generators_test {
 namespace {

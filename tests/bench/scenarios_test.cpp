@@ -242,13 +242,26 @@ TEST(ReplayedDevice, BringsBackWhatWasRecordedAndNothingElse) {
   work.Begin(ReplayedWork::Mode::kReplay);
   sent = 8;  // goes nowhere
   ASSERT_TRUE(device->CopyToDevice(there, &sent, sizeof sent));
-  read = 0;
-  ASSERT_TRUE(copy_back(read, sizeof read));
-  EXPECT_EQ(read, 7);
+  int elsewhere = 0;
+  ASSERT_TRUE(copy_back(elsewhere, sizeof elsewhere));
+  EXPECT_EQ(elsewhere, 7);
   EXPECT_EQ(work.copies, 2);
   EXPECT_FALSE(copy_back(read, sizeof read));  // more than was recorded
   work.Begin(ReplayedWork::Mode::kReplay);
   EXPECT_FALSE(copy_back(read, 2));
+
+  // What is there already is not written again, unless something else came there in between.
+  work.Begin(ReplayedWork::Mode::kReplay);
+  read = 9;
+  ASSERT_TRUE(copy_back(read, sizeof read));
+  EXPECT_EQ(read, 9);
+  work.Begin(ReplayedWork::Mode::kRecord);
+  ASSERT_TRUE(copy_back(read, sizeof read));
+  ASSERT_TRUE(copy_back(read, sizeof read));
+  work.Begin(ReplayedWork::Mode::kReplay);
+  read = 9;
+  ASSERT_TRUE(copy_back(read, sizeof read));
+  EXPECT_EQ(read, 7);
   device->Free(there);
 }
 

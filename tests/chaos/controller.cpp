@@ -120,7 +120,7 @@ void Controller::Run(const std::atomic<bool>& stop) {
   if (takes_over_) TakeOver();
   while (!stop) {
     if (!lost_.empty()) Remake();
-    switch (random_() % 20) {
+    switch (random_.Below(20)) {
       case 0:
       case 1:
       case 2:
@@ -153,7 +153,7 @@ void Controller::Run(const std::atomic<bool>& stop) {
         ChangeCluster();
         break;
       case 17:
-        if (random_() % 4 == 0) LoadAnew();
+        if (random_.Below(4) == 0) LoadAnew();
         break;
       default:
         AskQuestions();
@@ -163,11 +163,11 @@ void Controller::Run(const std::atomic<bool>& stop) {
 
 std::vector<WorkloadRequest> Controller::AnyGangs() {
   std::vector<WorkloadRequest> gangs;
-  for (std::uint64_t i = 1 + random_() % 3; i > 0; --i) {
-    const std::string level = random_() % 2 == 0 ? "rack" : random_() % 2 == 0 ? "block" : "";
+  for (std::uint64_t i = 1 + random_.Below(3); i > 0; --i) {
+    const std::string level = random_.Below(2) == 0 ? "rack" : random_.Below(2) == 0 ? "block" : "";
     gangs.push_back(Gang({name_, fmt::format("w{}", names_++)},
-                         static_cast<std::int32_t>(1 + random_() % 6),
-                         Amount{1000} << (random_() % 3), level));
+                         static_cast<std::int32_t>(1 + random_.Below(6)),
+                         Amount{1000} << (random_.Below(3)), level));
   }
   return gangs;
 }
@@ -186,7 +186,7 @@ std::optional<v1::PlaceResponse> Controller::PlaceForSure(v1::PlaceRequest reque
 void Controller::Hold() {
   const std::vector<WorkloadRequest> gangs = AnyGangs();
   const StatePosition position = Sync();
-  const std::int64_t seconds = random_() % 8 == 0 ? 1 : kLongHold;
+  const std::int64_t seconds = random_.Below(8) == 0 ? 1 : kLongHold;
   Held held;
   held.asked = arena_.world.Now();
   held.earliest_end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
@@ -220,7 +220,7 @@ void Controller::Hold() {
 std::vector<std::string> Controller::AnyHolds(std::size_t most) {
   std::vector<std::string> ids;
   for (const auto& [id, held] : held_) ids.push_back(id);
-  std::ranges::shuffle(ids, random_);
+  random_.Shuffle(ids);
   if (ids.size() > most) ids.resize(most);
   return ids;
 }
@@ -275,14 +275,14 @@ void Controller::Confirm() {
     const Pulse::Busy busy(arena_.pulse);
     lock.lock();
   }
-  const std::vector<std::string> ids = AnyHolds(1 + random_() % 3);
+  const std::vector<std::string> ids = AnyHolds(1 + random_.Below(3));
   if (ids.empty()) return;
   StateDelta delta;
   for (const std::string& id : ids) delta.set_workloads.push_back(UsageOf(held_.at(id)));
   v1::ConfirmHoldsRequest request;
   request.mutable_ids()->Assign(ids.begin(), ids.end());
   *request.mutable_update() = ToProto(delta);
-  const bool names_base = random_() % 3 == 0;
+  const bool names_base = random_.Below(3) == 0;
   const auto admit = [&] {
     for (const AdmittedUsage& workload : delta.set_workloads) arena_.world.Admit(workload);
     for (const std::string& id : ids) held_.erase(id);
@@ -313,7 +313,7 @@ void Controller::Confirm() {
 }
 
 void Controller::Release() {
-  const std::vector<std::string> ids = AnyHolds(1 + random_() % 3);
+  const std::vector<std::string> ids = AnyHolds(1 + random_.Below(3));
   if (ids.empty()) return;
   v1::ReleaseHoldsRequest request;
   request.mutable_ids()->Assign(ids.begin(), ids.end());
@@ -463,7 +463,7 @@ void Controller::LoadAnew() {
 }
 
 void Controller::AskQuestions() {
-  const auto question = static_cast<int>(random_() % Questions().size());
+  const auto question = static_cast<int>(random_.Below(Questions().size()));
   const v1::PlaceRequest request = PlaceMessage({Questions()[static_cast<std::size_t>(question)]});
   const Reply reply =
       Call(attack::kPlace, request, {grpc::FAILED_PRECONDITION, grpc::NOT_FOUND}, false);
@@ -513,7 +513,7 @@ void Controller::TakeOver() {
 void Controller::Remake() {
   const std::vector<Held> lost = std::exchange(lost_, {});
   for (const Held& held : lost) {
-    if (random_() % 3 == 0) continue;  // it is placed anew, under another name
+    if (random_.Below(3) == 0) continue;  // it is placed anew, under another name
     Sync();
     std::shared_lock lock(arena_.world.reporting, std::defer_lock);
     {

@@ -39,16 +39,16 @@ Reply Controller::Call(const char* method, const google::protobuf::MessageLite& 
   bool cancelled = false;
   {
     const Pulse::Busy busy(arena_.pulse);
-    const std::uint64_t fate = patient ? 99 : random_() % 20;
+    const std::uint64_t fate = patient ? 99 : random_.Below(20);
     if (fate == 0) {
       const auto call = client.Start(method, request);
       // While it is made, or once the server has seen it and answered something after it.
-      if (random_() % 2 == 0) client.Call(attack::kGetStateSummary, std::string());
+      if (random_.Below(2) == 0) client.Call(attack::kGetStateSummary, std::string());
       call->Cancel();
       reply = call->Wait();
       cancelled = true;
     } else if (fate <= 2) {
-      reply = client.Call(method, request, std::chrono::microseconds(100 + random_() % 3000));
+      reply = client.Call(method, request, std::chrono::microseconds(100 + random_.Below(3000)));
     } else {
       reply = client.Call(method, request);
       patient = true;

@@ -68,7 +68,7 @@ class Strangers {
     auto& deaf =
         deaf_.emplace_back(std::make_unique<attack::DeafConnection>(arena_.server.socket_path()));
     const std::string question =
-        attack::Gangs({.gangs = static_cast<int>(1 + random() % 20), .pods = 20})
+        attack::Gangs({.gangs = static_cast<int>(1 + random.Below(20)), .pods = 20})
             .SerializeAsString();
     for (int i = 0; i < 10; ++i) deaf->Ask(attack::kPlace, question);
     arena_.tally.Add(&Counts::half_open);
@@ -92,7 +92,7 @@ void StopForAWhile(Arena& arena, Random& random) {
   attack::Client client(arena.server.address());
   client.Summary();  // it is connected
   arena.server.Stop();
-  if (random() % 2 == 0) {
+  if (random.Below(2) == 0) {
     arena.pulse.WaitUntilBusy(kControllers);
     return;
   }
@@ -106,8 +106,8 @@ void StopForAWhile(Arena& arena, Random& random) {
 void MakeFaults(Arena& arena, Random& random, int kills, bool logs) {
   Strangers strangers(arena);
   for (int killed = 0; killed < kills;) {
-    arena.pulse.WaitForMore(static_cast<std::int64_t>(20 + random() % 300));
-    const std::uint64_t kind = random() % 13;
+    arena.pulse.WaitForMore(static_cast<std::int64_t>(20 + random.Below(300)));
+    const std::uint64_t kind = random.Below(13);
     if (kind <= 1) {
       StopForAWhile(arena, random);
       arena.server.Continue();
@@ -116,21 +116,21 @@ void MakeFaults(Arena& arena, Random& random, int kills, bool logs) {
     } else if (kind == 3) {
       strangers.NeverRead(random);
     } else if (kind == 4 && logs) {
-      arena.server.FillDisk(static_cast<std::int64_t>(random() % 200'000));
+      arena.server.FillDisk(static_cast<std::int64_t>(random.Below(200'000)));
       arena.tally.Add(&Counts::full_disks);
     } else if (kind == 12) {
       arena.server.identities().Replace();
       arena.tally.Add(&Counts::certificates);
     } else {
       if (kind == 5) StopForAWhile(arena, random);
-      if (random() % 2 == 0) strangers.Vanish();
+      if (random.Below(2) == 0) strangers.Vanish();
       arena.server.KillAndRestart();
       arena.tally.Add(&Counts::kills);
       strangers.Vanish();
       ++killed;
     }
   }
-  arena.pulse.WaitForMore(static_cast<std::int64_t>(random() % 200));
+  arena.pulse.WaitForMore(static_cast<std::int64_t>(random.Below(200)));
 }
 
 // Returns the workloads that the server knows by key; none: it has another position by now.
@@ -266,13 +266,13 @@ void CheckLogs(const std::string& folder, Tally& tally) {
 
 RoundResult ChaosRound(std::uint64_t seed, int episodes, int kills) {
   Random random(seed);
-  const bool logs = random() % 4 != 0;
+  const bool logs = random.Below(4) != 0;
   const LogFolder folder;
   Arena arena(logs ? folder.path() : "");
   std::vector<std::unique_ptr<Controller>> controllers;
   for (int i = 0; i < kControllers; ++i) {
     controllers.push_back(
-        std::make_unique<Controller>(arena, fmt::format("c{}", i), random(), i % 2 == 1));
+        std::make_unique<Controller>(arena, fmt::format("c{}", i), random.Next(), i % 2 == 1));
   }
   for (int episode = 0; episode < episodes; ++episode) {
     std::atomic<bool> stop = false;
@@ -288,7 +288,7 @@ RoundResult ChaosRound(std::uint64_t seed, int episodes, int kills) {
       break;
     }
     Check(arena, controllers);
-    if (random() % 2 == 0) controllers[random() % controllers.size()]->Vanish();
+    if (random.Below(2) == 0) controllers[random.Below(controllers.size())]->Vanish();
   }
   if (logs) CheckLogs(folder.path(), arena.tally);
   return {arena.tally.counts(), arena.tally.problems()};

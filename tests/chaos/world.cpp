@@ -6,14 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "host/model/node.hpp"
+#include "tests/server/small_cluster.hpp"
 
 namespace espalier::chaos {
 namespace {
 
-constexpr int kHosts = 40;
-constexpr int kHostsOfRack = 4;
-constexpr int kHostsOfBlock = 8;
+constexpr int kRacks = 10;  // of four hosts
 constexpr std::size_t kFewestNodes = 30;
 constexpr std::uint64_t kOpen = std::numeric_limits<std::uint64_t>::max();
 constexpr const char* kFlavor = "main";
@@ -22,24 +20,14 @@ Resources CapacityOfHost() { return {{"cpu", 8000}, {"pods", 110}}; }
 
 template <class Map>
 auto AnyOf(Map& map, Random& random) {
-  return std::next(map.begin(), static_cast<std::ptrdiff_t>(random() % map.size()));
+  return std::next(map.begin(), static_cast<std::ptrdiff_t>(random.Below(map.size())));
 }
 
 }  // namespace
 
-World::World() {
-  fixed_.topologies = {{"tree", {"block", "rack", std::string(kHostnameLabel)}}};
-  fixed_.flavors = {{kFlavor, {}, {}, {}, "tree"}};
-  for (int i = 0; i < kHosts; ++i) {
-    Node node;
-    node.name = fmt::format("host-{}", i);
-    node.labels = {{"block", fmt::format("b{}", i / kHostsOfBlock)},
-                   {"rack", fmt::format("r{}", i / kHostsOfRack)},
-                   {std::string(kHostnameLabel), node.name}};
-    node.ready = true;
-    node.allocatable = CapacityOfHost();
-    nodes_.emplace(node.name, std::move(node));
-  }
+World::World() : fixed_(SmallCluster(kRacks)) {
+  for (Node& node : fixed_.nodes) nodes_.emplace(node.name, std::move(node));
+  fixed_.nodes.clear();
 }
 
 World::Contents World::Read() const {
@@ -63,7 +51,7 @@ std::optional<AdmittedUsage> World::AnyWorkload(const std::string& namespace_,
   while (last != admitted_.end() && last->first.namespace_ == namespace_) ++last;
   const auto count = static_cast<std::uint64_t>(std::distance(first, last));
   if (count == 0) return std::nullopt;
-  return std::next(first, static_cast<std::ptrdiff_t>(random() % count))->second;
+  return std::next(first, static_cast<std::ptrdiff_t>(random.Below(count)))->second;
 }
 
 void World::NoteLoad(const StatePosition& position) {
@@ -102,7 +90,7 @@ void World::Commit(const std::string& token, const StatePosition& position,
 StateDelta World::Change(Random& random, std::vector<std::string>& ended) {
   const std::lock_guard lock(mutex_);
   StateDelta delta;
-  switch (random() % 8) {
+  switch (random.Below(8)) {
     case 0:
       if (nodes_.size() > kFewestNodes) {
         const auto node = AnyOf(nodes_, random);
@@ -122,7 +110,7 @@ StateDelta World::Change(Random& random, std::vector<std::string>& ended) {
     case 3:
     case 4: {
       Node& node = AnyOf(nodes_, random)->second;
-      bool& flag = random() % 2 == 0 ? node.ready : node.unschedulable;
+      bool& flag = random.Below(2) == 0 ? node.ready : node.unschedulable;
       flag = !flag;
       delta.upsert_nodes.push_back(node);
       break;
@@ -130,7 +118,7 @@ StateDelta World::Change(Random& random, std::vector<std::string>& ended) {
     case 5: {
       const std::string& name = AnyOf(nodes_, random)->first;
       Resources usage;  // small: no pods of the controllers have to go for it
-      if (random() % 3 != 0) usage.Set("cpu", static_cast<Amount>(random() % 4));
+      if (random.Below(3) != 0) usage.Set("cpu", static_cast<Amount>(random.Below(4)));
       delta.set_non_tas_usage.push_back({name, usage});
       other_pods_[name] = usage;
       break;
@@ -139,7 +127,7 @@ StateDelta World::Change(Random& random, std::vector<std::string>& ended) {
       // Ends half of what was committed.
       std::set<std::pair<std::string, std::string>> leaves;
       std::erase_if(committed_, [&](const auto& entry) {
-        if (random() % 2 == 0) return false;
+        if (random.Below(2) == 0) return false;
         for (const FlavorLeafUsage& usage : entry.second) leaves.emplace(usage.flavor, usage.leaf);
         ended.push_back(entry.first);
         return true;

@@ -6,7 +6,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <set>
 #include <shared_mutex>
 #include <string>
@@ -18,10 +17,9 @@
 #include "host/live/state_position.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "tests/chaos/counts.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier::chaos {
-
-using Random = std::mt19937_64;
 
 // Thread-safe.
 class World {

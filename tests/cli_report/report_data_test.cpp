@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "service/cli/html_report/html_report.hpp"
+#include "tests/generated/clusters.hpp"
 
 namespace espalier::report_data_test {
 namespace {
@@ -19,20 +20,9 @@ constexpr Amount kMost = std::numeric_limits<Amount>::max();
 HtmlReport SmallReport(const std::string& resource, Amount each) {
   HtmlReport report;
   report.command = "espalier place";
-  report.state.topologies = {{"default", {"rack", std::string(kHostnameLabel)}}};
-  ResourceFlavor flavor;
-  flavor.name = "tas";
-  flavor.topology_name = "default";
-  report.state.flavors = {flavor};
-  for (const auto& [name, rack] :
-       {std::pair("a", "r1"), std::pair("b", "r2"), std::pair("c", "r2")}) {
-    Node node;
-    node.name = name;
-    node.ready = true;
-    node.labels.Set("rack", rack);
-    node.labels.Set(std::string(kHostnameLabel), name);
-    node.allocatable.Set(resource, each);
-    report.state.nodes.push_back(node);
+  report.state = OneFlavor(LevelKeys(2));
+  for (const char* path : {"r1/a", "r2/b", "r2/c"}) {
+    report.state.nodes.push_back(HostNode(path, {{resource, each}}));
   }
   return report;
 }

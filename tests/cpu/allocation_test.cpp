@@ -4,13 +4,12 @@
 #include <cstdlib>
 #include <new>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/gang_batch.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace {
 
@@ -43,13 +42,11 @@ namespace espalier::allocation_test {
 namespace {
 
 TEST(AllocationTest, GangsInOrderAllocateNothingOnceWarm) {
-  std::vector<std::pair<std::string, Amount>> hosts;
-  for (int rack = 0; rack < 64; ++rack) {
-    for (int host = 0; host < 16; ++host) {
-      hosts.emplace_back(fmt::format("b{}/r{:02}/h{:02}-{:02}", rack / 8, rack, rack, host), 100);
-    }
-  }
-  ClusterState state = BuildState(Gpus(hosts));
+  ClusterState state = BuildState(MakeRacks({.depth = 3,
+                                             .racks = 64,
+                                             .racks_of_block = 8,
+                                             .hosts = 16,
+                                             .has = {{"gpu", 100}, {"pods", 110}}}));
   std::vector<GangShape> shapes;
   for (const Amount gpus : {1, 2, 3}) {
     GangShape& shape = shapes.emplace_back();

@@ -6,7 +6,7 @@
 #include "fallback_cpu/shape_counts.hpp"
 #include "host/engine/request_resolution.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::branch_cache_test {
 namespace {
@@ -51,11 +51,8 @@ TEST_F(BranchCacheTest, OneEntryPerStateShapeAndKind) {
 
 // Counted are the racks that the branch that is gone had booked, and those that this one has.
 TEST_F(BranchCacheTest, EntriesOfABranchThatIsGoneGoOn) {
-  std::vector<std::pair<std::string, Amount>> hosts;
-  for (int rack = 0; rack < 100; ++rack) {
-    hosts.emplace_back(fmt::format("r{:02}/h{:02}", rack, rack), 8);
-  }
-  const ClusterState state = WithoutClasses(BuildState(Gpus(hosts)));
+  const ClusterState state =
+      WithoutClasses(BuildState(MakeRacks({.racks = 100, .hosts = 1, .digits = 2})));
   const auto book = [](ClusterState& on, std::initializer_list<int> racks) {
     for (const int rack : racks) on.AddUsage({{"tas", fmt::format("h{:02}", rack), {{"gpu", 3}}}});
   };

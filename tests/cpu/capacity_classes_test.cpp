@@ -11,9 +11,9 @@
 
 #include "fallback_cpu/branch_cache.hpp"
 #include "host/engine/request_resolution.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::capacity_classes_test {
 namespace {
@@ -22,13 +22,15 @@ constexpr int kHosts = 300;
 constexpr int kLabels = 80;  // more than filters are kept
 
 ClusterState Cluster() {
-  ClusterStateInput input = OneFlavor(LevelKeys(2));
-  for (int host = 0; host < kHosts; ++host) {
-    input.nodes.push_back(HostNode(fmt::format("r{:02}/h{:03}", host / 7, host),
-                                   {{"gpu", 1'000'000}, {"pods", 100'000}}));
+  constexpr int kHostsOfRack = 6;
+  ClusterStateInput input = MakeRacks({.racks = kHosts / kHostsOfRack,
+                                       .hosts = kHostsOfRack,
+                                       .has = {{"gpu", 1'000'000}, {"pods", 100'000}},
+                                       .digits = 3});
+  for (std::size_t host = 0; host < input.nodes.size(); ++host) {
     for (int label = 0; label < kLabels; ++label) {
       if ((host >> label % 5 & 1) != 0) {
-        input.nodes.back().labels.Set(fmt::format("kind-{}", label), "y");
+        input.nodes[host].labels.Set(fmt::format("kind-{}", label), "y");
       }
     }
   }
@@ -106,7 +108,7 @@ class CapacityClassesTest : public ::testing::Test {
 
 // Filters come and go; states branch, change and end.
 TEST_F(CapacityClassesTest, FollowEveryStateAndFilter) {
-  differential::Random random(3);
+  Random random(3);
   std::vector<std::unique_ptr<ClusterState>> states;
   states.push_back(std::make_unique<ClusterState>(Cluster()));
   for (int step = 0; step < 3000; ++step) {

@@ -13,15 +13,13 @@
 
 #include "host/engine/engine.hpp"
 #include "host/engine/request_resolution.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/evaluated.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::cpu_backend_test {
 namespace {
-
-using differential::Random;
 
 void ExpectEqual(const Evaluated& a, const Evaluated& b) {
   EXPECT_EQ(a.status, b.status);
@@ -32,18 +30,12 @@ void ExpectEqual(const Evaluated& a, const Evaluated& b) {
 
 // Three blocks of three racks with one to five hosts each; every third host is fast.
 ClusterStateInput RandomCluster(Random& random) {
-  std::vector<std::pair<std::string, Amount>> hosts;
-  for (char block = 'a'; block <= 'c'; ++block) {
-    for (char rack = 'a'; rack <= 'c'; ++rack) {
-      for (std::int64_t host = random.Between(1, 5); host > 0; --host) {
-        const std::string name = {block, rack, static_cast<char>('0' + host)};
-        std::string path = name.substr(0, 1);
-        path.append("/").append(name.substr(0, 2)).append("/").append(name);
-        hosts.emplace_back(path, random.Between(0, 9));
-      }
-    }
-  }
-  ClusterStateInput input = Gpus(hosts);
+  ClusterStateInput input = MakeRacks({.depth = 3,
+                                       .racks = 9,
+                                       .racks_of_block = 3,
+                                       .hosts = {1, 5},
+                                       .has = {{"gpu", {0, 9}}, {"pods", 110}}},
+                                      random);
   for (std::size_t i = 0; i < input.nodes.size(); i += 3) input.nodes[i].labels.Set("fast", "y");
   return input;
 }
@@ -123,15 +115,8 @@ TEST(CpuBackendTest, WarmCountsAnswerAsFreshOnes) {
 }
 
 // Forty racks of four hosts each in four blocks.
-ClusterStateInput FourBlocks(const Resources& of_host) {
-  ClusterStateInput input = OneFlavor(LevelKeys(3));
-  for (int rack = 0; rack < 40; ++rack) {
-    for (int host = 0; host < 4; ++host) {
-      input.nodes.push_back(
-          HostNode(fmt::format("b{}/r{:02}/h{:02}-{}", rack / 10, rack, rack, host), of_host));
-    }
-  }
-  return input;
+ClusterStateInput FourBlocks(const std::vector<SpreadAmount>& of_host) {
+  return MakeRacks({.depth = 3, .racks = 40, .racks_of_block = 10, .has = of_host});
 }
 
 PlacementJob JobFor(const FlavorState& state, const PodSetRequest& pod_set) {

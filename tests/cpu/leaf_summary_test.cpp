@@ -7,13 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/differential/random.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/kernels/queries.hpp"
 
 namespace espalier::leaf_summary_test {
 namespace {
-
-using differential::Random;
 
 constexpr std::int32_t kFirstDomain = 7;
 constexpr std::int32_t kSizes[] = {1, 63, 64, 65, 128, 1000};

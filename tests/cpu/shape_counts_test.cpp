@@ -4,28 +4,20 @@
 #include <algorithm>
 #include <vector>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "host/engine/leaf_input.hpp"
 #include "host/engine/request_resolution.hpp"
 #include "kernels/decisions/leaf_counts.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::shape_counts_test {
 namespace {
 
-ClusterState Racks(int racks) {
-  std::vector<std::pair<std::string, Amount>> hosts;
-  for (int rack = 0; rack < racks; ++rack) {
-    for (int host = 0; host < 4; ++host) {
-      hosts.emplace_back(fmt::format("r{:05}/h{:05}-{}", rack, rack, host), 8);
-    }
-  }
-  return BuildState(Gpus(hosts));
-}
+// Racks of four hosts.
+ClusterState StateOf(int racks) { return BuildState(MakeRacks({.racks = racks})); }
 
 PlacementJob JobOn(const FlavorState& state, const PodSetRequest& pod_set) {
   const auto resolved = ResolveRequest(pod_set, state.snapshot(), {});
@@ -61,7 +53,7 @@ class ShapeCountsTest : public ::testing::TestWithParam<std::string> {};
 TEST_P(ShapeCountsTest, CountsWhatChangedWhateverTheSizeOfTheCluster) {
   for (const int racks : {8, 64, 2048}) {
     SCOPED_TRACE(racks);
-    ClusterState cluster = WithoutClasses(Racks(racks));
+    ClusterState cluster = WithoutClasses(StateOf(racks));
     FlavorState& state = *cluster.Find("tas");
     const PlacementJob job = JobOn(state, GetParam());
     CountsStorage leaves;
@@ -88,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Levels, ShapeCountsTest,
 TEST(ShapeCountsTest, StartsFromClassesOfLeaves) {
   for (const int racks : {8, 64, 2048}) {
     SCOPED_TRACE(racks);
-    ClusterState cluster = Racks(racks);
+    ClusterState cluster = StateOf(racks);
     FlavorState& state = *cluster.Find("tas");
     const PlacementJob job = JobOn(state, "rack");
     const auto book = [&](std::int32_t leaf) {
@@ -113,16 +105,15 @@ TEST(ShapeCountsTest, StartsFromClassesOfLeaves) {
 TEST(ShapeCountsTest, R18_7_ClassesOfLeavesChangeNoCount) {
   for (const int hosts_a_rack : {16, 5}) {
     SCOPED_TRACE(hosts_a_rack);
-    differential::Random random(static_cast<std::uint64_t>(hosts_a_rack));
-    ClusterStateInput input = OneFlavor(LevelKeys(3));
-    for (int host = 0; host < 23 * hosts_a_rack; ++host) {
-      const int rack = host / hosts_a_rack;
-      input.nodes.push_back(HostNode(fmt::format("b{}/r{:02}/h{:03}", rack / 10, rack, host),
-                                     {{"cpu", random.Between(0, 2)},
-                                      {"gpu", random.Between(0, 9)},
-                                      {"pods", random.Between(1, 2) * 100}}));
-      if (random.Chance(70)) input.nodes.back().labels.Set("fast", "y");
-    }
+    Random random(static_cast<std::uint64_t>(hosts_a_rack));
+    const ClusterStateInput input =
+        MakeRacks({.depth = 3,
+                   .racks = 23,
+                   .racks_of_block = 10,
+                   .hosts = hosts_a_rack,
+                   .has = {{"cpu", {0, 2}}, {"gpu", {0, 9}}, {"pods", {1, 2, 100}}},
+                   .labelled_percent = 70},
+                  random);
     ClusterState cluster = BuildState(input);
     FlavorState& state = *cluster.Find("tas");
     const std::int32_t leaf_count = state.snapshot().leaf_count();
@@ -132,7 +123,7 @@ TEST(ShapeCountsTest, R18_7_ClassesOfLeavesChangeNoCount) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       pod_sets.push_back(MakePodSet(1, Preferred("rack")));
       pod_sets.back().requests = {{"cpu", random.Between(0, 2)}, {"gpu", random.Between(1, 4)}};
-      if (i % 4 == 3) pod_sets.back().pod_template.node_selector = {{"fast", "y"}};
+      if (i % 4 == 3) pod_sets.back().pod_template.node_selector = {{"disk", "ssd"}};
     }
     CountsStorage leaves;
     ClassesCache classes(1 << 20);
@@ -176,7 +167,7 @@ TEST(ShapeCountsTest, R18_7_ClassesOfLeavesChangeNoCount) {
 
 // Findings for the classes of leaves of one shape do not serve another shape.
 TEST(ShapeCountsTest, R18_7_CountsOfAnotherShapeInTheSameMemory) {
-  const ClusterState cluster = WithoutClasses(Racks(10));
+  const ClusterState cluster = WithoutClasses(StateOf(10));
   const FlavorState& state = *cluster.Find("tas");
   CountsStorage leaves;
   ClassesCache classes(1 << 20);
@@ -201,12 +192,12 @@ TEST(ShapeCountsTest, ASummaryOfForgottenLeavesIsNotFollowed) {
   };
   CountsStorage leaves;
   ShapeCounts counts;
-  const ClusterState small = Racks(1);
+  const ClusterState small = StateOf(1);
   const PlacementJob on_hosts = JobOn(*small.Find("tas"), with_slices(std::string(kHostnameLabel)));
   counts.Refresh(on_hosts, leaves);
   ASSERT_NE(counts.SourceFor(on_hosts, leaves).slice_index(), nullptr);
 
-  const ClusterState large = WithoutClasses(Racks(100));
+  const ClusterState large = WithoutClasses(StateOf(100));
   ShapeCounts of_parent;
   of_parent.Refresh(JobOn(*large.Find("tas"), with_slices("rack")), leaves);
   ClusterState cluster_branch = large.Branch();
@@ -224,12 +215,12 @@ TEST(ShapeCountsTest, ASummaryOfForgottenLeavesIsNotFollowed) {
 }
 
 TEST(ShapeCountsTest, TheSummaryOfLeavesFollowsWhatChanges) {
-  ClusterState cluster = Racks(100);
+  ClusterState cluster = StateOf(100);
   FlavorState& state = *cluster.Find("tas");
   const PlacementJob job = JobOn(state, std::string(kHostnameLabel));
   CountsStorage leaves, fresh_leaves;
   ShapeCounts counts;
-  differential::Random random(1);
+  Random random(1);
   for (int change = 0; change < 60; ++change) {
     SCOPED_TRACE(change);
     const LeafId leaf(static_cast<std::int32_t>(random.Between(0, 399)));
@@ -250,7 +241,7 @@ TEST(ShapeCountsTest, TheSummaryOfLeavesFollowsWhatChanges) {
 
 // A rack that holds nothing cannot hold more while usage only grows.
 TEST(ShapeCountsTest, LeavesEmptyRacksAloneUntilCapacityComesBack) {
-  ClusterState cluster = Racks(8);
+  ClusterState cluster = StateOf(8);
   FlavorState& state = *cluster.Find("tas");
   const PlacementJob job = JobOn(state, "rack");
   CountsStorage leaves;

@@ -16,12 +16,10 @@
 #include "host/packing/reciprocals.hpp"
 #include "kernels/decisions/leaf_counts.hpp"
 #include "kernels/team/serial_team.hpp"
-#include "tests/differential/random.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier::simd_implementation_test {
 namespace {
-
-using differential::Random;
 
 constexpr std::int32_t kSizes[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 304};
 constexpr StoredCount kUntouched = -55;

@@ -16,8 +16,8 @@
 #include "tests/differential/check.hpp"
 #include "tests/differential/large_cluster.hpp"
 #include "tests/differential/queue.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/differential/victims.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier::differential_test {
 namespace {
@@ -125,7 +125,7 @@ TEST_F(DeviceDifferential, AnswersChangedStatesAsBuiltAnew) {
     const ClusterState state = Build(made.instance.cluster);
     const Engine engine(backend_, made.instance.gates);
     const std::vector<WorkloadRequest> asked = {made.instance.request};
-    differential::Random random(seed);
+    Random random(seed);
     std::vector<Victim> changes;
     std::vector<bool> expected;
     for (int q = 0; q < 8; ++q) {

@@ -10,8 +10,8 @@
 #include "tests/cuda/ask.hpp"
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/evaluated.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier::equal_answers_test {
 namespace {
@@ -119,7 +119,7 @@ TEST_F(EqualAnswers, Branches) {
   };
   const std::vector<std::shared_ptr<Backend>> known = {backend_, MakeCpuBackend(2)};
   const std::vector<WorkloadRequest> gangs = MakeGangs(30, 26);
-  differential::Random random(27);
+  Random random(27);
   const auto number = [&](std::size_t end) {
     return static_cast<std::size_t>(random.Between(0, static_cast<std::int64_t>(end) - 1));
   };

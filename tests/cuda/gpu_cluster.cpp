@@ -1,39 +1,26 @@
 #include "tests/cuda/gpu_cluster.hpp"
 
-#include <random>
-
 #include <fmt/format.h>
+
+#include "tests/generated/clusters.hpp"
 
 namespace espalier {
 namespace {
-
-// The standard fixes what the engine yields, but not what distributions make of it.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-  std::int64_t Below(std::int64_t end) {
-    return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(end));
-  }
-  bool Chance(std::int64_t percent) { return Below(100) < percent; }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 TopologyRequest RandomTopology(Random& random) {
   TopologyRequest request;
   switch (random.Below(5)) {
     case 0:
-      request.required = kRackLevel;
+      request.required = "rack";
       break;
     case 1:
-      request.required = kBlockLevel;
+      request.required = "block";
       break;
     case 2:
-      request.preferred = kRackLevel;
+      request.preferred = "rack";
       break;
     case 3:
-      request.preferred = std::string(kHostnameLabel);
+      request.preferred = kHost;
       break;
     default:
       request.unconstrained = true;
@@ -43,11 +30,9 @@ TopologyRequest RandomTopology(Random& random) {
 
 void AddSlices(Random& random, PodSetRequest& pods) {
   const std::int32_t size = random.Chance(50) ? 2 : 4;
-  pods.topology_request->slice_topology =
-      random.Chance(50) ? std::string(kRackLevel) : std::string(kHostnameLabel);
-  if (pods.topology_request->required == kRackLevel ||
-      pods.topology_request->preferred == std::string(kHostnameLabel)) {
-    pods.topology_request->slice_topology = std::string(kHostnameLabel);
+  pods.topology_request->slice_topology = random.Chance(50) ? "rack" : kHost;
+  if (pods.topology_request->required == "rack" || pods.topology_request->preferred == kHost) {
+    pods.topology_request->slice_topology = kHost;
   }
   pods.topology_request->slice_size = size;
   pods.count = (pods.count + size - 1) / size * size;
@@ -64,9 +49,9 @@ PodSetRequest RandomPods(Random& random, std::string name) {
   pods.requests.Set("nvidia.com/gpu", std::int64_t{1} << random.Below(4));
   pods.topology_request = RandomTopology(random);
   if (random.Chance(20)) AddSlices(random, pods);
-  if (random.Chance(15)) pods.pod_template.node_selector.Set("example.com/zone", "a");
+  if (random.Chance(15)) pods.pod_template.node_selector.Set("disk", "ssd");
   if (random.Chance(15)) {
-    pods.pod_template.affinity.preferred.push_back({10, {{{"example.com/zone", "In", {"b"}}}, {}}});
+    pods.pod_template.affinity.preferred.push_back({10, {{{"disk", "NotIn", {"ssd"}}}, {}}});
   }
   return pods;
 }
@@ -74,35 +59,20 @@ PodSetRequest RandomPods(Random& random, std::string name) {
 }  // namespace
 
 ClusterStateInput MakeGpuCluster(int blocks, int racks, int hosts, std::uint64_t seed) {
-  Random random(seed);
-  ClusterStateInput cluster;
-  cluster.topologies = {{"gpu", {kBlockLevel, kRackLevel, std::string(kHostnameLabel)}}};
-  ResourceFlavor flavor;
-  flavor.name = "gpu";
-  flavor.topology_name = "gpu";
-  cluster.flavors = {flavor};
-  for (int i = 0; i < blocks * racks * hosts; ++i) {
-    Node node;
-    node.name = fmt::format("n{}", i);
-    node.labels.Set(kBlockLevel, fmt::format("b{}", i / (racks * hosts)));
-    node.labels.Set(kRackLevel, fmt::format("r{}", i / hosts));
-    node.labels.Set(std::string(kHostnameLabel), node.name);
-    node.labels.Set("example.com/zone", random.Chance(50) ? "a" : "b");
-    node.ready = true;
-    node.allocatable.Set("cpu", 64000);
-    node.allocatable.Set("memory", std::int64_t{512} << 30);
-    node.allocatable.Set("nvidia.com/gpu", 8);
-    node.allocatable.Set("pods", 110);
-    if (random.Chance(70)) {
-      Resources used;
-      used.Set("cpu", 4000);
-      used.Set("nvidia.com/gpu", random.Below(9));
-      used.Set("pods", 1);
-      cluster.tas_usage.push_back({"gpu", node.name, used});
-    }
-    cluster.nodes.push_back(std::move(node));
-  }
-  return cluster;
+  return MakeRacks({.flavor = "gpu",
+                    .depth = 3,
+                    .racks = blocks * racks,
+                    .racks_of_block = racks,
+                    .hosts = hosts,
+                    .has = {{"cpu", 64000},
+                            {"memory", std::int64_t{512} << 30},
+                            {"nvidia.com/gpu", 8},
+                            {"pods", 110}},
+                    .labelled_percent = 50,
+                    .used_percent = 70,
+                    .uses = {{"cpu", 4000}, {"nvidia.com/gpu", {0, 8}}, {"pods", 1}},
+                    .digits = 1},
+                   seed);
 }
 
 std::vector<WorkloadRequest> MakeGangs(int count, std::uint64_t seed) {

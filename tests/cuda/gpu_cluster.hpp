@@ -10,9 +10,6 @@
 
 namespace espalier {
 
-inline constexpr const char* kBlockLevel = "example.com/block";
-inline constexpr const char* kRackLevel = "example.com/rack";
-
 // Returns blocks x racks x hosts nodes of 8 GPUs, most of them partly used; one flavor, "gpu".
 ClusterStateInput MakeGpuCluster(int blocks, int racks, int hosts, std::uint64_t seed);
 

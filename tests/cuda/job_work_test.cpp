@@ -168,7 +168,7 @@ TEST_F(BoundedWork, ManyJobsThatTakeLongAreSeveralLaunches) {
   WorkloadRequest gang = Gang(2);
   gang.pod_sets[0].topology_request->unconstrained = true;
   gang.pod_sets[0].pod_template.affinity.preferred.push_back(
-      {10, {{{"example.com/zone", "In", {"b"}}}, {}}});
+      {10, {{{"disk", "NotIn", {"ssd"}}}, {}}});
   const std::vector<WorkloadRequest> gangs(300, gang);
   const auto device = Make();
   ExpectEqual(Ask(MakeCpuBackend(1), cluster, gangs, PlacementMode::kNominate, gates),

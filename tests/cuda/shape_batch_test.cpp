@@ -1,7 +1,6 @@
 // Counting several shapes at a time without dividing gives what dividing gives (R5.9, R5.10, R8.1).
 #include "host/cuda/shape_batch.hpp"
 
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -11,16 +10,13 @@
 #include "host/packing/reciprocals.hpp"
 #include "tests/cuda/ask.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/kernels/teams.hpp"
 
 namespace espalier::shape_batch_test {
 namespace {
 
-using Random = std::mt19937_64;
-
-Amount Below(Random& random, Amount end) {
-  return static_cast<Amount>(random() % static_cast<std::uint64_t>(end));
-}
+Amount Below(Random& random, Amount end) { return random.Between(0, end - 1); }
 
 // Returns a request of any size, a small one as often as one near the limit.
 Amount AnyRequest(Random& random) {
@@ -63,7 +59,7 @@ class BothWays {
       }
     }
     matches_.resize(static_cast<std::size_t>(leaves / 64 + 1));
-    for (std::uint64_t& bits : matches_) bits = random_() | random_();
+    for (std::uint64_t& bits : matches_) bits = random_.Next() | random_.Next();
     for (std::int32_t s = 0; s < shapes; ++s) shapes_.push_back(MakeShape(scale));
   }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "tests/differential/instance.hpp"
-#include "tests/differential/random.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier::differential {
 

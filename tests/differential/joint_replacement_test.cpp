@@ -12,9 +12,9 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/engine.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::differential::joint_replacement_test {
 namespace {

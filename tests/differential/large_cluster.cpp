@@ -7,52 +7,13 @@
 #include <fmt/format.h>
 
 #include "tests/differential/generator.hpp"
+#include "tests/generated/clusters.hpp"
 
 namespace espalier::differential {
 namespace {
 
 // Usage by leaf.
 using Used = std::map<std::string, Resources>;
-
-struct LargeStyle {
-  std::int64_t nodes = 0;
-  std::size_t levels = 1;
-  std::int64_t rack = 0;  // nodes of a rack; 0: of any size
-  bool all_differ = false;
-  int taint_percent = 0;
-};
-
-LargeStyle GenerateLargeStyle(Random& random) {
-  LargeStyle style;
-  const bool huge = random.Chance(10);
-  style.nodes = huge ? random.Between(1024, 4096) : random.Between(64, 640);
-  style.levels = static_cast<std::size_t>(random.Between(1, 4));
-  style.rack = random.Pick({0, 16, 16, 64, 256});
-  style.all_differ = random.Chance(30);
-  style.taint_percent = random.Pick({0, 0, 5});
-  return style;
-}
-
-Node MakeNode(Random& random, const LargeStyle& style, const std::vector<std::string>& levels,
-              std::int64_t number, std::int64_t rack) {
-  Node node;
-  node.name = fmt::format("n{:05}", number);
-  node.ready = true;
-  std::int64_t index = rack;
-  for (std::size_t level = levels.size() - 1; level-- > 0; index /= 3) {
-    node.labels.Set(levels[level], fmt::format("{}{:04}", levels[level].back(), index));
-  }
-  node.labels.Set(kHostnameLabel, node.name);
-  node.labels.Set("disk", random.Chance(50) ? "ssd" : "hdd");
-  node.labels.Set("zone", random.Pick({"a", "b", "c"}));
-  const Amount kind = style.all_differ ? number : random.Between(0, 2);
-  node.allocatable.Set("cpu", 64000 + 10 * kind);
-  node.allocatable.Set("memory", (256 + kind % 7) * kGi);
-  node.allocatable.Set("nvidia.com/gpu", random.Chance(90) ? 8 : 4);
-  node.allocatable.Set(kPodsResource, 110);
-  if (random.Chance(style.taint_percent)) node.taints = {{"dedicated", "ml", "NoSchedule"}};
-  return node;
-}
 
 // Returns usage that may be there; it is of few kinds, so that leaves stay alike.
 Resources SomeUsage(Random& random) {
@@ -168,24 +129,28 @@ class Sequence {
 }  // namespace
 
 ClusterStateInput GenerateLargeCluster(Random& random) {
-  const LargeStyle style = GenerateLargeStyle(random);
-  std::vector<std::string> levels = {"cloud.com/zone", "cloud.com/block", "cloud.com/rack"};
-  levels.erase(levels.begin(), levels.end() - static_cast<std::ptrdiff_t>(style.levels - 1));
-  levels.emplace_back(kHostnameLabel);
-  ClusterStateInput cluster;
-  cluster.topologies = {{"default", levels}};
-  ResourceFlavor flavor;
-  flavor.name = "default";
-  flavor.topology_name = "default";
-  cluster.flavors = {flavor};
-  std::int64_t rack = 0;
-  std::int64_t left = 0;  // nodes of the rack
-  for (std::int64_t i = 0; i < style.nodes; ++i) {
-    if (left-- == 0) {
-      ++rack;
-      left = (style.rack > 0 ? style.rack : random.Between(1, 40)) - 1;
-    }
-    cluster.nodes.push_back(MakeNode(random, style, levels, i, rack));
+  const std::int64_t nodes =
+      random.Chance(10) ? random.Between(1024, 4096) : random.Between(64, 640);
+  const std::int64_t of_rack = random.Pick<std::int64_t>({0, 16, 16, 64, 256});
+  Racks racks;
+  racks.flavor = "default";
+  racks.depth = static_cast<std::size_t>(random.Between(1, 4));
+  racks.racks = std::max<std::int64_t>(1, nodes / (of_rack > 0 ? of_rack : 20));
+  racks.racks_of_block = 3;
+  racks.hosts = of_rack > 0 ? Spread(std::min(of_rack, nodes)) : Spread(1, 40);
+  const int taint_percent = random.Pick({0, 0, 5});
+  const bool all_differ = random.Chance(30);
+  ClusterStateInput cluster = MakeRacks(racks, random);
+  Amount number = 0;
+  for (Node& node : cluster.nodes) {
+    const Amount kind = all_differ ? number++ : random.Between(0, 2);
+    node.labels.Set("disk", random.Chance(50) ? "ssd" : "hdd");
+    node.labels.Set("zone", random.Pick({"a", "b", "c"}));
+    node.allocatable = {{"cpu", 64000 + 10 * kind},
+                        {"memory", (256 + kind % 7) * kGi},
+                        {"nvidia.com/gpu", random.Chance(90) ? 8 : 4},
+                        {std::string(kPodsResource), 110}};
+    if (random.Chance(taint_percent)) node.taints = {{"dedicated", "ml", "NoSchedule"}};
   }
   return cluster;
 }

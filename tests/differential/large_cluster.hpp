@@ -8,7 +8,7 @@
 #include <string>
 
 #include "tests/differential/instance.hpp"
-#include "tests/differential/random.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier::differential {
 

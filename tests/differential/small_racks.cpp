@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "tests/differential/random.hpp"
+#include "tests/generated/clusters.hpp"
 
 namespace espalier::differential {
 namespace {
@@ -114,13 +114,11 @@ Cluster SmallRacks::ToCluster() const {
   cluster.flavors[0].name = "tas";
   cluster.flavors[0].topology_name = "default";
   for (const SmallHost& host : hosts) {
-    Node& node = cluster.nodes.emplace_back();
-    node.name = host.name;
-    node.labels = {{kRack, host.rack}, {std::string(kHostnameLabel), host.name}};
+    Resources has = ToResources(host.has);
+    has.Set(kPodsResource, 110);
+    Node& node = cluster.nodes.emplace_back(HostNode(host.rack + "/" + host.name, std::move(has)));
     node.ready = host.ready;
     node.unschedulable = host.cordoned;
-    node.allocatable = ToResources(host.has);
-    node.allocatable.Set(std::string(kPodsResource), 110);
   }
   for (const SmallWorkload& small : running) {
     Workload& workload = cluster.workloads.emplace_back();

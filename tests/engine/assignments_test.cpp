@@ -7,7 +7,7 @@
 
 #include "host/packing/flavor_state.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::assignments_test {
 namespace {

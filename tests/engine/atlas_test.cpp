@@ -17,9 +17,9 @@
 #include "host/model/work_budget.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "host/what_if/victim_sets.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::atlas_test {
 namespace {
@@ -30,8 +30,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-using differential::Random;
 
 // Workloads that run on a cluster, and how important they are.
 struct Running {
@@ -205,19 +203,15 @@ TEST(Atlas, EndsWithTheBudget) {
 
 // A cluster of three levels, with taints, labels and leftovers of random size.
 ClusterStateInput RandomCluster(Random& random, std::vector<std::pair<std::string, Amount>>& free) {
-  std::vector<std::pair<std::string, Amount>> hosts;
-  for (int block = 0; block < 2; ++block) {
-    for (int rack = 0; rack < 3; ++rack) {
-      for (int host = 0; host < 3; ++host) {
-        hosts.emplace_back(fmt::format("b{0}/b{0}r{1}/b{0}r{1}h{2}", block, rack, host),
-                           random.Between(1, 6));
-      }
-    }
-  }
-  ClusterStateInput input = Gpus(hosts);
-  for (Node& node : input.nodes) {
-    if (random.Between(0, 3) == 0) node.labels.Set("disk", "ssd");
-    if (random.Between(0, 5) == 0) node.taints = {{"gpu", "", "NoSchedule"}};
+  const ClusterStateInput input = MakeRacks({.depth = 3,
+                                             .racks = 6,
+                                             .racks_of_block = 3,
+                                             .hosts = 3,
+                                             .has = {{"gpu", {1, 6}}, {"pods", 110}},
+                                             .labelled_percent = 25,
+                                             .tainted_percent = 17},
+                                            random);
+  for (const Node& node : input.nodes) {
     free.emplace_back(node.name, *node.allocatable.Find("gpu"));
   }
   return input;
@@ -261,7 +255,7 @@ WorkloadRequest RandomRequest(Random& random) {
   PodSetRequest workers = MakePodSet(sliced ? pods / 2 * 2 + 2 : pods, topology, "workers");
   if (random.Between(0, 3) == 0) workers.pod_template.node_selector = {{"disk", "ssd"}};
   if (random.Between(0, 3) == 0) {
-    workers.pod_template.tolerations = {{"gpu", "Exists", "", ""}};
+    workers.pod_template.tolerations = {{"reserved", "Exists", "", ""}};
   }
   if (random.Between(0, 2) != 0) return MakeWorkload({workers});
   PodSetRequest other = MakePodSet(1, topology, "leader");

@@ -11,7 +11,7 @@
 #include "tests/engine/evaluated.hpp"
 #include "tests/engine/lookahead_backend.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::booked_leaves_test {
 namespace {

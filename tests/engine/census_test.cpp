@@ -5,9 +5,9 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/engine.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::census_test {
 namespace {
@@ -55,16 +55,10 @@ TEST(CountGangs, SaysWhyThereCanBeNone) {
 
 // The census counts as many gangs as can be placed one after the other, at every level.
 TEST(CountGangs, IsWhatPlacingThemFinds) {
-  differential::Random random(7);
+  Random random(7);
   for (int round = 0; round < 200; ++round) {
-    std::vector<std::pair<std::string, Amount>> hosts;
-    for (int rack = 0; rack < 4; ++rack) {
-      for (int host = 0; host < 3; ++host) {
-        hosts.emplace_back("r" + std::to_string(rack) + "/h" + std::to_string(3 * rack + host),
-                           random.Between(0, 8));
-      }
-    }
-    const ClusterStateInput input = Gpus(hosts);
+    const ClusterStateInput input =
+        MakeRacks({.racks = 4, .hosts = 3, .has = {{"gpu", {0, 8}}, {"pods", 110}}}, random);
     const auto pods = static_cast<std::int32_t>(random.Between(1, 9));
     const GangCensus census = CountOne(BuildState(input), MakePodSet(pods));
     const std::vector<TopologyRequest> requests = {Unconstrained(), Required("rack"),

@@ -1,24 +1,21 @@
 #include "host/what_if/dispatch.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
+#include "tests/generated/clusters.hpp"
 
 namespace espalier::dispatch_test {
 namespace {
 
 // Racks of 2 hosts with these cores each.
 ClusterState ClusterOf(const std::vector<Amount>& cores) {
-  ClusterStateInput input;
-  input.topologies = {{"tree", {"rack", std::string(kHostnameLabel)}}};
-  input.flavors = {{"main", {}, {}, {}, "tree"}};
+  ClusterStateInput input = OneFlavor(LevelKeys(2), "main");
   for (std::size_t i = 0; i < cores.size(); ++i) {
-    Node& node = input.nodes.emplace_back();
-    node.name = "host-" + std::to_string(i);
-    node.labels = {{"rack", "r" + std::to_string(i / 2)}, {std::string(kHostnameLabel), node.name}};
-    node.ready = true;
-    node.allocatable = {{"cpu", cores[i] * 1000}, {"pods", 110}};
+    input.nodes.push_back(
+        HostNode(fmt::format("r{}/host-{}", i / 2, i), {{"cpu", cores[i] * 1000}, {"pods", 110}}));
   }
   return *ClusterState::Build(input);
 }

@@ -5,9 +5,9 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/booked_usage.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::engine_test {
 namespace {
@@ -160,24 +160,10 @@ TEST(EngineTest, R17_2_AKeptAssignmentIsSharedWithTheRequest) {
 // A seeded cluster and queue for comparing runs with each other.
 struct RandomQueue {
   explicit RandomQueue(std::uint64_t seed) {
-    differential::Random random(seed);
-    std::vector<std::pair<std::string, Amount>> hosts;
-    for (int block = 0; block < 3; ++block) {
-      for (int rack = 0; rack < 3; ++rack) {
-        for (int host = 0; host < 4; ++host) {
-          const std::string digits = {static_cast<char>('0' + block), static_cast<char>('0' + rack),
-                                      static_cast<char>('0' + host)};
-          std::string path = "b";
-          path += digits[0];
-          path += "/r";
-          path += digits.substr(0, 2);
-          path += "/h";
-          path += digits;
-          hosts.emplace_back(path, random.Between(0, 8));
-        }
-      }
-    }
-    input = Gpus(hosts);
+    Random random(seed);
+    input = MakeRacks(
+        {.depth = 3, .racks = 9, .racks_of_block = 3, .has = {{"gpu", {0, 8}}, {"pods", 110}}},
+        random);
     for (int i = 0; i < 60; ++i) {
       const auto pods = static_cast<std::int32_t>(random.Between(1, 12));
       const TopologyRequest topology =

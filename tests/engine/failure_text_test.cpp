@@ -4,7 +4,7 @@
 
 #include "host/model/go_texts.hpp"
 #include "host/packing/flavor_state.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::failure_text_test {
 namespace {

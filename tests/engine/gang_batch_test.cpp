@@ -1,6 +1,5 @@
 #include "host/engine/gang_batch.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
@@ -8,15 +7,13 @@
 #include "host/engine/compiled_requests.hpp"
 #include "host/engine/engine.hpp"
 #include "host/packing/flavor_snapshot.hpp"
-#include "tests/differential/random.hpp"
 #include "tests/engine/lookahead_backend.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::gang_batch_test {
 namespace {
-
-using differential::Random;
 
 constexpr Amount kMebi = Amount{1} << 20;
 
@@ -28,32 +25,20 @@ struct Question {
 
 ClusterStateInput RandomCluster(Random& random) {
   const auto depth = static_cast<std::size_t>(random.Between(1, 4));
-  ClusterStateInput input = OneFlavor(LevelKeys(depth));
   const std::int64_t memory_unit = random.Pick<std::int64_t>({1, kMebi, 1000, 1000000});
   const std::int64_t widest = random.Pick<std::int64_t>({1, 3, 16, 18, 40});
-  std::int64_t host = 0;
-  const std::int64_t racks = random.Between(1, 24);
-  for (std::int64_t rack = 0; rack < racks; ++rack) {
-    const std::int64_t width = random.Between(1, widest);
-    for (std::int64_t i = 0; i < width; ++i, ++host) {
-      std::string path = fmt::format("h{:04}", host);
-      if (depth > 1) path = fmt::format("r{:02}/{}", rack, path);
-      if (depth > 2) path = fmt::format("b{}/{}", rack / 4, path);
-      if (depth > 3) path = fmt::format("d{}/{}", rack / 12, path);
-      Node node = HostNode(path, {{"cpu", random.Between(0, 64) * 1000},
-                                  {"gpu", random.Between(0, 8)},
-                                  {"memory", random.Between(0, 2048) * memory_unit},
-                                  {"pods", random.Between(0, 110)}});
-      node.labels.Set("pool", random.Chance(70) ? "a" : "b");
-      input.nodes.push_back(std::move(node));
-      if (random.Chance(30)) {
-        input.tas_usage.push_back({"tas",
-                                   fmt::format("{}{:04}", "h", host),
-                                   {{"cpu", random.Between(0, 70) * 1000}, {"pods", 1}}});
-      }
-    }
-  }
-  return input;
+  return MakeRacks({.depth = depth,
+                    .racks = random.Between(1, 24),
+                    .racks_of_block = 4,
+                    .hosts = {1, widest},
+                    .has = {{"cpu", {0, 64, 1000}},
+                            {"gpu", {0, 8}},
+                            {"memory", {0, 2048, memory_unit}},
+                            {"pods", {0, 110}}},
+                    .labelled_percent = 70,
+                    .used_percent = 30,
+                    .uses = {{"cpu", {0, 70, 1000}}, {"pods", 1}}},
+                   random);
 }
 
 TopologyRequest RandomTopologyRequest(Random& random, const std::vector<std::string>& levels) {
@@ -90,7 +75,7 @@ Question RandomQuestion(std::uint64_t seed) {
       shape.workers.requests.Set(
           "memory", random.Between(1, 512) * random.Pick<std::int64_t>({1, 1000, kMebi}));
     }
-    if (random.Chance(20)) shape.workers.pod_template.node_selector = {{"pool", "a"}};
+    if (random.Chance(20)) shape.workers.pod_template.node_selector = {{"disk", "ssd"}};
     if (random.Chance(25)) {
       shape.workers.group = "pair";
       shape.leader = MakePodSet(1, *shape.workers.topology_request, "leader");

@@ -5,7 +5,7 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::prefix_search_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::request_resolution_test {
 namespace {

@@ -4,7 +4,6 @@
 #include <bit>
 #include <limits>
 #include <map>
-#include <random>
 #include <set>
 #include <tuple>
 
@@ -15,7 +14,8 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::victim_sets_test {
 namespace {
@@ -211,7 +211,7 @@ TEST(FindVictimSets, AreTheCheapestOfAllSubsets) {
   std::size_t several = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    std::mt19937 random(seed);
+    Random random(seed);
     const std::vector<std::string> hosts = {"r1/a", "r1/b", "r1/c", "r2/d", "r2/e", "r3/f"};
     std::map<std::string, Amount> left;
     for (const std::string& host : hosts) left[host.substr(3)] = 4;
@@ -219,17 +219,17 @@ TEST(FindVictimSets, AreTheCheapestOfAllSubsets) {
     for (int i = 0; i < 9; ++i) {
       std::vector<std::pair<std::string, Amount>> on;
       for (auto& [host, amount] : left) {
-        if (random() % 3 != 0 || amount == 0) continue;
-        on.emplace_back(host, 1 + static_cast<Amount>(random()) % amount);
+        if (random.Below(3) != 0 || amount == 0) continue;
+        on.emplace_back(host, random.Between(1, amount));
         amount -= on.back().second;
       }
       victims.push_back(
-          MakeVictim(fmt::format("v{}", i), static_cast<std::int64_t>(random() % 3), on));
+          MakeVictim(fmt::format("v{}", i), static_cast<std::int64_t>(random.Below(3)), on));
     }
     const ClusterStateInput input = FullHosts(hosts, victims);
     const bool required = seed % 4 != 0;
     const WorkloadRequest request = MakeWorkload(
-        {MakePodSet(static_cast<std::int32_t>(5 + random() % 8),
+        {MakePodSet(static_cast<std::int32_t>(5 + random.Below(8)),
                     required ? Required("rack") : TopologyRequest{.unconstrained = true})});
     const VictimSets found = Find(input, request, victims);
     std::map<std::string, std::set<Cost>> costs;

@@ -10,7 +10,7 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/engine/engine.hpp"
 #include "tests/engine/requests.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::workload_placement_test {
 namespace {

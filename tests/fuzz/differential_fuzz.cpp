@@ -49,7 +49,7 @@ void RunOne(std::string_view bytes) {
   const auto serial_team = MakeTeams(1);
   const auto thread_team = MakeTeams(4);
 
-  differential::Random random(bytes);
+  Random random(bytes);
   const Instance instance = differential::Generate(random);
   if (const auto problem = differential::Check(instance, one_thread)) {
     Expect(false, "the engine answers like the oracle", *problem + "\n" + CaseOf(instance));

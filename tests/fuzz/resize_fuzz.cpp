@@ -10,7 +10,7 @@ namespace espalier::fuzz {
 void RunOne(std::string_view bytes) {
   constexpr std::size_t kBytesOfStep = 8;
   constexpr std::size_t kMostSteps = 200;
-  differential::Random random(bytes);
+  Random random(bytes);
   oracle::ElasticLife life(random);
   std::string steps;
   for (std::size_t i = 0; i < std::min(bytes.size() / kBytesOfStep + 1, kMostSteps); ++i) {

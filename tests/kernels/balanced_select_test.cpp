@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <random>
 #include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/generated/random.hpp"
 #include "tests/kernels/queries.hpp"
 
 namespace espalier::balanced_select_test {
@@ -66,17 +66,17 @@ TEST(BalancedSelectTest, R14_5_FullDomainAtTheFrontEndsTheWalk) {
 
 // The domains are a run, with and without affinity, which tells them apart beside their slices.
 TEST(BalancedSelectTest, R14_5_WorkersAloneNeedNoOrder) {
-  std::mt19937 random(51);
+  Random random(51);
   for (int round = 0; round < 100; ++round) {
     const std::uint32_t ends[] = {2, 9, 200, 1026, 1u << 30};
-    const std::uint32_t end = ends[random() % 5];
-    const std::int32_t size = kAwkwardSizes[random() % std::size(kAwkwardSizes)];
+    const std::uint32_t end = ends[random.Below(5)];
+    const std::int32_t size = kAwkwardSizes[random.Below(std::size(kAwkwardSizes))];
     std::vector<StoredCount> slices = {7, 7};
     std::vector<std::int64_t> affinity = {1, 1};
     Count all = 0;
     for (std::int32_t i = 0; i < size; ++i) {
-      slices.push_back(static_cast<StoredCount>(random() % end));
-      affinity.push_back(static_cast<std::int64_t>(random() % 3));
+      slices.push_back(static_cast<StoredCount>(random.Below(end)));
+      affinity.push_back(static_cast<std::int64_t>(random.Below(3)));
       all += slices.back();
     }
     CountsView counts;
@@ -88,7 +88,7 @@ TEST(BalancedSelectTest, R14_5_WorkersAloneNeedNoOrder) {
     for (std::int32_t d = range.begin; d < range.end; ++d) {
       list.push_back(MakeCandidate(counts, d));
     }
-    for (const Count pods : {Count{0}, Count(all / (1 + random() % 9)), all, all + 1}) {
+    for (const Count pods : {Count{0}, Count(all / (1 + random.Below(9))), all, all + 1}) {
       const PlacementQuery query = Pods(pods);
       SCOPED_TRACE(testing::Message() << "round " << round << ", " << pods << " of " << all);
       const Walk right = WalkOn(TeamRunner(1), list, query);

@@ -1,11 +1,11 @@
 // Compares the choice of several domains with the rule as it is written: sort all, promote, walk.
 #include <algorithm>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "kernels/decisions/choose_level.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/kernels/queries.hpp"
 
 namespace espalier::choose_several_test {
@@ -108,17 +108,18 @@ Several InOneOrder(Several chosen, bool with_leader) {
 
 class Cluster {
  public:
-  Cluster(std::mt19937& random, bool with_leader)
+  Cluster(Random& random, bool with_leader)
       : tree_({{kRoots}, ChildrenOf(random)}), slice_(Slices(tree_.view(), LayersOf(random))) {
     std::vector<HandLeaf> leaves;
     std::vector<std::int64_t> affinity;
-    const auto most = random() % 12 + 1;
-    const bool scored = random() % 3 == 0;
+    const auto most = random.Below(12) + 1;
+    const bool scored = random.Below(3) == 0;
     for (std::int32_t i = 0; i < tree_.view().leaf_count(); ++i) {
-      const auto pods = static_cast<Count>(random() % most);
-      const auto beside = static_cast<Count>(random() % static_cast<unsigned>(pods + 1));
-      leaves.push_back(with_leader && random() % 3 != 0 ? HandLeaf(pods, beside) : HandLeaf(pods));
-      if (scored) affinity.push_back(static_cast<std::int64_t>(random() % 3));
+      const auto pods = static_cast<Count>(random.Below(most));
+      const auto beside = static_cast<Count>(random.Below(static_cast<unsigned>(pods + 1)));
+      leaves.push_back(with_leader && random.Below(3) != 0 ? HandLeaf(pods, beside)
+                                                           : HandLeaf(pods));
+      if (scored) affinity.push_back(static_cast<std::int64_t>(random.Below(3)));
     }
     counts_.emplace_back(tree_.view(), slice_, leaves, affinity, with_leader);
   }
@@ -128,17 +129,17 @@ class Cluster {
   CountsView counts() { return counts_.front().view(); }
 
  private:
-  static std::vector<std::int32_t> ChildrenOf(std::mt19937& random) {
+  static std::vector<std::int32_t> ChildrenOf(Random& random) {
     std::vector<std::int32_t> children;
     for (int root = 0; root < kRoots; ++root) {
-      children.push_back(static_cast<std::int32_t>(random() % 4) + 1);
+      children.push_back(static_cast<std::int32_t>(random.Below(4)) + 1);
     }
     return children;
   }
-  static std::vector<Layer> LayersOf(std::mt19937& random) {
-    if (random() % 2 == 0) return {};
-    const auto level = static_cast<std::int32_t>(random() % 2);
-    return {{level, static_cast<Count>(random() % 8) + 1}};
+  static std::vector<Layer> LayersOf(Random& random) {
+    if (random.Below(2) == 0) return {};
+    const auto level = static_cast<std::int32_t>(random.Below(2));
+    return {{level, static_cast<Count>(random.Below(8)) + 1}};
   }
 
   static constexpr std::int32_t kRoots = 6;
@@ -149,25 +150,25 @@ class Cluster {
 };
 
 TEST(ChooseSeveralTest, R10_9_ChoosesAsSortingDoes) {
-  std::mt19937 random(7);
+  Random random(7);
   int placed = 0;
   int failed = 0;
   int empty = 0;  // domains that were chosen without room for a slice
   for (int again = 0; again < 2500; ++again) {
     SCOPED_TRACE(again);
-    const bool with_leader = random() % 4 != 0;
+    const bool with_leader = random.Below(4) != 0;
     Cluster cluster(random, with_leader);
     const TreeView tree = cluster.tree();
     const CountsView counts = cluster.counts();
-    const auto level = static_cast<std::int32_t>(random() % 2);
+    const auto level = static_cast<std::int32_t>(random.Below(2));
     if (level > cluster.slice().level) continue;
     PlacementQuery query;
     query.level = level;
     query.slice = cluster.slice();
-    query.pods = static_cast<Count>(random() % 60);
+    query.pods = static_cast<Count>(random.Below(60));
     query.leaders = with_leader ? 1 : 0;
     query.unconstrained = true;
-    query.least_free = random() % 2 == 0;
+    query.least_free = random.Below(2) == 0;
     query.affinity = counts.affinity != nullptr;
 
     const Several wanted = Level(tree, counts, query, level).Choose();

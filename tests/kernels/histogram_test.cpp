@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tests/generated/random.hpp"
 #include "tests/kernels/random_values.hpp"
 #include "tests/kernels/teams.hpp"
 
@@ -28,7 +28,7 @@ void ExpectHolds(const Histogram& histogram, const std::vector<StoredCount>& val
 }
 
 TEST(HistogramTest, CountsValuesOfAnyNumber) {
-  std::mt19937 random(11);
+  Random random(11);
   for (const std::int32_t size : kAwkwardSizes) {
     for (const std::uint32_t end : {1u, 2u, 9u, 1024u}) {
       const std::vector<StoredCount> values = RandomValues(random, size, end);
@@ -40,7 +40,7 @@ TEST(HistogramTest, CountsValuesOfAnyNumber) {
 }
 
 TEST(HistogramTest, IsAddedToAndCleared) {
-  std::mt19937 random(12);
+  Random random(12);
   Histogram histogram;
   std::vector<StoredCount> all;
   for (const std::uint32_t end : {3u, 500u, 20u}) {
@@ -55,12 +55,12 @@ TEST(HistogramTest, IsAddedToAndCleared) {
 }
 
 TEST(HistogramTest, FollowsEveryChange) {
-  std::mt19937 random(13);
+  Random random(13);
   std::vector<StoredCount> values = RandomValues(random, 30, 12);
   Histogram histogram = Of(values);
   for (int i = 0; i < 500; ++i) {
-    StoredCount& value = values[random() % values.size()];
-    const auto to = static_cast<StoredCount>(random() % (i % 50 == 0 ? 900 : 12));
+    StoredCount& value = values[random.Below(values.size())];
+    const auto to = static_cast<StoredCount>(random.Below(i % 50 == 0 ? 900 : 12));
     histogram.Replace(value, to);
     value = to;
     ExpectHolds(histogram, values);

@@ -7,13 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/differential/random.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/kernels/queries.hpp"
 
 namespace espalier::place_test {
 namespace {
-
-using differential::Random;
 
 void ExpectPods(const HandTree& tree, HandCounts counts, const PlacementQuery& query,
                 const std::vector<Count>& pods, std::int32_t leader = -1) {

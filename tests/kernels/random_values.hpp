@@ -2,19 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "kernels/views.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier {
 
 // Returns `size` values from 0 to values_end - 1.
-inline std::vector<StoredCount> RandomValues(std::mt19937& random, std::int32_t size,
+inline std::vector<StoredCount> RandomValues(Random& random, std::int32_t size,
                                              std::uint32_t values_end) {
   std::vector<StoredCount> values;
   for (std::int32_t i = 0; i < size; ++i) {
-    values.push_back(static_cast<StoredCount>(random() % values_end));
+    values.push_back(static_cast<StoredCount>(random.Below(values_end)));
   }
   return values;
 }

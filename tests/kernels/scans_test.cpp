@@ -1,12 +1,12 @@
 #include "kernels/decisions/scans.hpp"
 
 #include <optional>
-#include <random>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tests/generated/random.hpp"
 #include "tests/kernels/teams.hpp"
 
 namespace espalier::scans_test {
@@ -57,17 +57,17 @@ TEST(ScansTest, R1_6_CountsAtTheirLimitAreFoundAndNothingAboveIt) {
 }
 
 TEST(ScansTest, AwkwardSizes) {
-  std::mt19937 random(7);
+  Random random(7);
   for (const std::int32_t size : kAwkwardSizes) {
     for (int round = 0; round < 8; ++round) {
       const std::uint32_t values_end = round % 2 == 0 ? 4 : 100;
       std::vector<StoredCount> values;
       std::vector<StoredCount> ties;
       for (std::int32_t i = 0; i < size; ++i) {
-        values.push_back(static_cast<StoredCount>(random() % values_end));
-        ties.push_back(static_cast<StoredCount>(random() % 3));
+        values.push_back(static_cast<StoredCount>(random.Below(values_end)));
+        ties.push_back(static_cast<StoredCount>(random.Below(3)));
       }
-      const Count need = random() % (values_end + 1);
+      const Count need = random.Below(values_end + 1);
       ExpectFound(values, {}, need);
       if (size > 0) ExpectFound(values, ties, need);
     }

@@ -1,12 +1,12 @@
 #include "kernels/decisions/select_taken.hpp"
 
 #include <iterator>
-#include <random>
 #include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tests/generated/random.hpp"
 #include "tests/kernels/teams.hpp"
 
 namespace espalier::select_taken_test {
@@ -29,7 +29,7 @@ std::vector<TakenOne> Expected(const std::vector<Taking>& takings, TakingState& 
 }
 
 TEST(SelectTakenTest, IsOneDomainAfterTheOther) {
-  std::mt19937 random(31);
+  Random random(31);
   std::vector<std::int32_t> sizes(std::begin(kAwkwardSizes), std::end(kAwkwardSizes));
   // Around the steps of one lane and of seven.
   for (const std::int32_t size : {63, 64, 65, 128, 447, 448, 449, 1500}) sizes.push_back(size);
@@ -37,10 +37,10 @@ TEST(SelectTakenTest, IsOneDomainAfterTheOther) {
     for (int round = 0; round < 6; ++round) {
       std::vector<Taking> takings;
       for (std::int32_t i = 0; i < size; ++i) {
-        takings.push_back(static_cast<Taking>(random() % (round == 0 ? 1 : 4)));
+        takings.push_back(static_cast<Taking>(random.Below(round == 0 ? 1 : 4)));
       }
-      const TakingState before{5, static_cast<std::int32_t>(random() % 40),
-                               static_cast<std::int32_t>(random() % 2)};
+      const TakingState before{5, static_cast<std::int32_t>(random.Below(40)),
+                               static_cast<std::int32_t>(random.Below(2))};
       TakingState after = before;
       const std::vector<TakenOne> expected = Expected(takings, after);
       // Skips steps in which nothing can be taken.

@@ -1,12 +1,12 @@
 #include "kernels/decisions/shortest_prefix.hpp"
 
 #include <algorithm>
-#include <random>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/generated/random.hpp"
 #include "tests/kernels/teams.hpp"
 #include "tests/kernels/trees.hpp"
 
@@ -102,29 +102,29 @@ struct Level {
   DomainRange range() const { return {kBefore, static_cast<std::int32_t>(pods.size())}; }
 };
 
-Level RandomLevel(std::mt19937& random, std::int32_t size) {
+Level RandomLevel(Random& random, std::int32_t size) {
   const std::uint32_t pods_ends[] = {1, 3, 9, 120, 1500, 1u << 30};
-  const std::uint32_t pods_end = pods_ends[random() % 6];
-  const auto slice = static_cast<StoredCount>(1 + random() % 4);
+  const std::uint32_t pods_end = pods_ends[random.Below(6)];
+  const auto slice = static_cast<StoredCount>(1 + random.Below(4));
   Level level;
-  level.plain = random() % 2 == 0;
-  level.affinity_matters = random() % 4 == 0;
+  level.plain = random.Below(2) == 0;
+  level.affinity_matters = random.Below(4) == 0;
   for (std::int32_t i = 0; i < size; ++i) {
-    level.pods.push_back(static_cast<StoredCount>(random() % pods_end));
+    level.pods.push_back(static_cast<StoredCount>(random.Below(pods_end)));
     level.slices.push_back(level.pods.back() / slice);
-    level.affinity.push_back(static_cast<std::int64_t>(random() % 3) * 5);
+    level.affinity.push_back(static_cast<std::int64_t>(random.Below(3)) * 5);
   }
   return level;
 }
 
 TEST(ShortestPrefixTest, R10_9_IsWhatSortingAndCuttingGives) {
-  std::mt19937 random(41);
+  Random random(41);
   for (int round = 0; round < 120; ++round) {
     const bool wide = round % 10 == 0;
-    Level level = RandomLevel(random, static_cast<std::int32_t>(random() % (wide ? 1500 : 40)));
+    Level level = RandomLevel(random, static_cast<std::int32_t>(random.Below(wide ? 1500 : 40)));
     const CountsView counts = level.counts();
     const DomainRange range = level.range();
-    const PlainOrder order{random() % 2 == 0};
+    const PlainOrder order{random.Below(2) == 0};
     std::vector<Candidate> sorted;
     Count all = 0;
     for (std::int32_t d = range.begin; d < range.end; ++d) {
@@ -133,7 +133,7 @@ TEST(ShortestPrefixTest, R10_9_IsWhatSortingAndCuttingGives) {
       all += counts.slices[d];
     }
     std::ranges::sort(sorted, order);
-    const Count some = all / (1 + random() % 30) + random() % 3;
+    const Count some = all / (1 + random.Below(30)) + random.Below(3);
     for (const Count need : {Count{0}, some, all, all + 1}) {
       SCOPED_TRACE(testing::Message() << "round " << round << ", need " << need << " of " << all);
       std::vector<std::int32_t> expected;

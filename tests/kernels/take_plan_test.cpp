@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tests/generated/random.hpp"
 #include "tests/kernels/random_values.hpp"
 #include "tests/kernels/teams.hpp"
 
@@ -131,14 +131,14 @@ TEST(PlanTakeTest, HasNoBoundsButThoseOfCounts) {
 }
 
 TEST(PlanTakeTest, IsWhatSortingGives) {
-  std::mt19937 random(15);
+  Random random(15);
   for (int round = 0; round < 80; ++round) {
     const std::uint32_t ends[] = {2, 4, 9, 200, 1024, 1026, 100'000, 1u << 31};
-    const auto size = static_cast<std::int32_t>(random() % (round % 20 == 0 ? 700 : 30));
+    const auto size = static_cast<std::int32_t>(random.Below(round % 20 == 0 ? 700 : 30));
     const std::vector<StoredCount> values = RandomValues(random, size, ends[round % 8]);
     const Count all = std::accumulate(values.begin(), values.end(), Count{0});
-    const Count some = all / (1 + random() % 9) + random() % 3;
-    for (const Count need : {some, all, all + 1}) ExpectPlans(values, need, random() % 2 == 0);
+    const Count some = all / (1 + random.Below(9)) + random.Below(3);
+    for (const Count need : {some, all, all + 1}) ExpectPlans(values, need, random.Below(2) == 0);
   }
 }
 
@@ -164,12 +164,12 @@ std::map<StoredCount, Count> TakenInOrder(std::vector<StoredCount> values, Count
 }
 
 TEST(PlanTakeTest, R12_3_TakesWhatGoingThroughTheOrderTakes) {
-  std::mt19937 random(14);
+  Random random(14);
   for (int round = 0; round < 2000; ++round) {
     const std::vector<StoredCount> values =
-        RandomValues(random, 1 + static_cast<std::int32_t>(random() % 12), 8);
+        RandomValues(random, 1 + static_cast<std::int32_t>(random.Below(12)), 8);
     const Count all = std::accumulate(values.begin(), values.end(), Count{0});
-    const Count need = 1 + random() % (static_cast<std::uint32_t>(all) + 2);
+    const Count need = 1 + random.Below(static_cast<std::uint32_t>(all) + 2);
     const bool least_free = round % 2 == 0;
     SerialTeam team;
     const HeldRun run = RunOf(values);

@@ -1,13 +1,13 @@
 #include "kernels/decisions/take_pooled.hpp"
 
 #include <algorithm>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "kernels/decisions/descend.hpp"
 #include "kernels/decisions/take.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/kernels/queries.hpp"
 
 namespace espalier::take_pooled_test {
@@ -26,27 +26,27 @@ struct Pool {
   }
 };
 
-Pool RandomPool(std::mt19937& random, std::uint32_t pods_end) {
-  const auto roots = static_cast<std::int32_t>(1 + random() % 6);
+Pool RandomPool(Random& random, std::uint32_t pods_end) {
+  const auto roots = static_cast<std::int32_t>(1 + random.Below(6));
   Pool pool;
   pool.children = {{roots}, {}};
   pool.pods.assign(static_cast<std::size_t>(roots), 0);
   for (std::int32_t root = 0; root < roots; ++root) {
-    const auto children = static_cast<std::int32_t>(random() % 40);
+    const auto children = static_cast<std::int32_t>(random.Below(40));
     pool.children[1].push_back(children);
     for (std::int32_t c = 0; c < children; ++c) {
-      pool.pods.push_back(static_cast<StoredCount>(random() % pods_end));
+      pool.pods.push_back(static_cast<StoredCount>(random.Below(pods_end)));
     }
-    if (random() % 3 > 0) pool.parents.push_back(root);
+    if (random.Below(3) > 0) pool.parents.push_back(root);
   }
-  std::ranges::shuffle(pool.parents, random);
+  random.Shuffle(pool.parents);
   return pool;
 }
 
 // Lets half of the children hold the largest count there is.
-void HoldTheMost(std::mt19937& random, Pool& pool) {
+void HoldTheMost(Random& random, Pool& pool) {
   for (std::size_t d = pool.children[1].size(); d < pool.pods.size(); ++d) {
-    if (random() % 2 == 0) pool.pods[d] = kMaxStored;
+    if (random.Below(2) == 0) pool.pods[d] = kMaxStored;
   }
 }
 
@@ -85,7 +85,7 @@ std::vector<HandShare> TakenInOrder(const Pool& pool, const TreeView& tree,
 
 // R13.2: whatever way a team takes, it is what putting all children in order gives.
 TEST(TakePooledTest, R13_2_IsWhatTheOrderedListGives) {
-  std::mt19937 random(21);
+  Random random(21);
   for (int round = 0; round < 300; ++round) {
     Pool pool = RandomPool(random, round % 10 == 0 ? 2000 : 9);
     if (round % 10 == 1) HoldTheMost(random, pool);
@@ -97,7 +97,7 @@ TEST(TakePooledTest, R13_2_IsWhatTheOrderedListGives) {
         held += pool.pods[static_cast<std::size_t>(d)];
       }
     }
-    PlacementQuery query = Preferred(tree.view(), 0, 1 + random() % (held + 2));
+    PlacementQuery query = Preferred(tree.view(), 0, 1 + random.Below(held + 2));
     query.least_free = round % 2 == 0;
     const StoredCounts source{pool.counts()};
     SCOPED_TRACE(testing::Message() << "round " << round << ", " << query.pods << " pods");

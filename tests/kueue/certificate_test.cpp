@@ -1,7 +1,6 @@
 #include "host/kueue/validation/certificate.hpp"
 
 #include <algorithm>
-#include <random>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,6 +9,7 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/kueue/objects/cluster_input.hpp"
 #include "tests/engine/requests.hpp"
+#include "tests/generated/clusters.hpp"
 #include "tests/questions/explain_in.hpp"
 
 namespace espalier::certificate_test {
@@ -22,14 +22,8 @@ using ::testing::IsEmpty;
 class CertificateTest : public testing::Test {
  protected:
   CertificateTest() {
-    for (const auto& [host, rack] : std::vector<std::pair<const char*, const char*>>{
-             {"a", "r1"}, {"b", "r1"}, {"c", "r2"}, {"d", "r2"}}) {
-      Node node;
-      node.name = host;
-      node.labels = {{"rack", rack}, {std::string(kHostnameLabel), host}};
-      node.ready = true;
-      node.allocatable = {{"gpu", 4}, {"pods", 10}};
-      cluster_.nodes.push_back(node);
+    for (const char* path : {"r1/a", "r1/b", "r2/c", "r2/d"}) {
+      cluster_.nodes.push_back(HostNode(path, {{"gpu", 4}, {"pods", 10}}));
     }
     cluster_.topologies = {{"default", {"rack", std::string(kHostnameLabel)}}};
     cluster_.flavors.resize(1);
@@ -128,22 +122,22 @@ bool FitsOn(const Cluster& cluster, const WorkloadRequest& request) {
 // Every single change of a kind is tried on a cluster of its own.
 class EveryChange : public CertificateTest {
  protected:
-  void Randomize(std::mt19937& random) {
+  void Randomize(Random& random) {
     cluster_.workloads.clear();
     std::vector<std::pair<std::string, std::int32_t>> left = {
         {"a", 4}, {"b", 4}, {"c", 4}, {"d", 4}};
     for (int w = 0; w < 5; ++w) {
       std::vector<std::pair<std::string, std::int32_t>> on;
       for (auto& [host, free] : left) {
-        if (free == 0 || random() % 3 != 0) continue;
-        on.emplace_back(host, 1 + static_cast<std::int32_t>(random() % 2) % free);
+        if (free == 0 || random.Below(3) != 0) continue;
+        on.emplace_back(host, 1 + static_cast<std::int32_t>(random.Below(2)) % free);
         free -= on.back().second;
       }
-      if (!on.empty()) Add(fmt::format("w{}", w), static_cast<std::int64_t>(random() % 3), on);
+      if (!on.empty()) Add(fmt::format("w{}", w), static_cast<std::int64_t>(random.Below(3)), on);
     }
     for (Node& node : cluster_.nodes) {
-      node.ready = random() % 6 != 0;
-      node.unschedulable = random() % 6 == 0;
+      node.ready = random.Below(6) != 0;
+      node.unschedulable = random.Below(6) == 0;
     }
   }
 
@@ -199,12 +193,12 @@ TEST_F(EveryChange, IsTried) {
   int refused = 0;
   for (std::uint32_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    std::mt19937 random(seed);
+    Random random(seed);
     Randomize(random);
     const TopologyRequest topologies[] = {Required("rack"), Required(std::string(kHostnameLabel)),
                                           Unconstrained()};
     const WorkloadRequest request = MakeWorkload(
-        {MakePodSet(static_cast<std::int32_t>(1 + random() % 10), topologies[random() % 3])});
+        {MakePodSet(static_cast<std::int32_t>(1 + random.Below(10)), topologies[random.Below(3)])});
     const Certificate found = Ask(request);
     ASSERT_EQ(found.fits, FitsOn(cluster_, request));
     if (found.fits || !found.near_miss) continue;

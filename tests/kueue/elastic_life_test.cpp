@@ -11,7 +11,7 @@ TEST(ElasticLifeTest, TenThousandStepsByTheRules) {
   constexpr std::int64_t kSteps = 100;
   std::map<std::string, std::int64_t> seen;
   for (std::uint64_t seed = 1; seed <= kLives; ++seed) {
-    differential::Random random(seed);
+    Random random(seed);
     oracle::ElasticLife life(random);
     for (std::int64_t step = 0; step < kSteps; ++step) {
       const std::string problem = life.Step();

@@ -8,6 +8,7 @@
 #include "host/kueue/objects/workload_status.hpp"
 #include "host/model/cluster.hpp"
 #include "tests/engine/requests.hpp"
+#include "tests/generated/clusters.hpp"
 
 namespace espalier {
 
@@ -15,11 +16,8 @@ inline constexpr const char* kRack = "rack";
 
 inline Node MakeNode(const std::string& name, const std::string& rack, Resources allocatable,
                      const std::string& pool = "gpu") {
-  Node node;
-  node.name = name;
-  node.labels = {{"pool", pool}, {kRack, rack}, {std::string(kHostnameLabel), name}};
-  node.ready = true;
-  node.allocatable = std::move(allocatable);
+  Node node = HostNode(rack + "/" + name, std::move(allocatable));
+  node.labels.Set("pool", pool);
   return node;
 }
 

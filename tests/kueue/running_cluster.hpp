@@ -7,15 +7,13 @@
 
 #include "host/model/cluster.hpp"
 #include "tests/engine/requests.hpp"
+#include "tests/generated/clusters.hpp"
 
 namespace espalier {
 
 inline Node HostInRack(const std::string& name, const std::string& rack) {
-  Node node;
+  Node node = HostNode(rack + "/" + name, {{"gpu", 4}, {"pods", 10}});
   node.name = "node-" + name;
-  node.labels = {{"rack", rack}, {std::string(kHostnameLabel), name}};
-  node.ready = true;
-  node.allocatable = {{"gpu", 4}, {"pods", 10}};
   return node;
 }
 

@@ -13,12 +13,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-class SlicesPerReplicaTest : public ResizePlanTest {
+class ResizeOfReplicaSlicesTest : public ResizePlanTest {
  protected:
-  SlicesPerReplicaTest() { mode_ = SliceMode::kPerReplica; }
+  ResizeOfReplicaSlicesTest() { mode_ = SliceMode::kPerReplica; }
 };
 
-TEST_F(SlicesPerReplicaTest, SlicesPerReplicaMaySucceedInPart) {  // W8.9, W5.7
+TEST_F(ResizeOfReplicaSlicesTest, SlicesPerReplicaMaySucceedInPart) {  // W8.9, W5.7
   cluster_.cluster_queues[0] = MakeQueue("gpu-queue", {"gpu"}, 0, 4);
   Elastic("w", OnHosts({{"a1", 2}}));
   const ResizePlan plan = Plan("w", 6);
@@ -51,7 +51,7 @@ TEST_F(SlicesPerReplicaTest, SlicesPerReplicaMaySucceedInPart) {  // W8.9, W5.7
   EXPECT_EQ(Find("w").pod_sets[0].count, 6);
 }
 
-TEST_F(SlicesPerReplicaTest, AnAdmittedReplicaIsFoldedOnce) {  // W5.7
+TEST_F(ResizeOfReplicaSlicesTest, AnAdmittedReplicaIsFoldedOnce) {  // W5.7
   Elastic("w", OnHosts({{"a1", 2}}));
   const ResizePlan plan = Plan("w", 3);
   ASSERT_TRUE(plan.slices[0].admitted);
@@ -69,7 +69,7 @@ TEST_F(SlicesPerReplicaTest, AnAdmittedReplicaIsFoldedOnce) {  // W5.7
   EXPECT_THAT(again.counts, ElementsAre(Pair("main", 3)));
 }
 
-TEST_F(SlicesPerReplicaTest, AReplicaThatWasFoldedWaitsForNothing) {  // W5.7
+TEST_F(ResizeOfReplicaSlicesTest, AReplicaThatWasFoldedWaitsForNothing) {  // W5.7
   Elastic("w", OnHosts({{"a1", 2}}));
   const ResizePlan grown = Plan("w", 4);
   ASSERT_EQ(grown.slices.size(), 2U);
@@ -86,7 +86,7 @@ TEST_F(SlicesPerReplicaTest, AReplicaThatWasFoldedWaitsForNothing) {  // W5.7
   EXPECT_TRUE(plan.slices[1].admitted);
 }
 
-TEST_F(SlicesPerReplicaTest, AReplicaThatGotItsUidIsFoldedOnce) {  // W5.7
+TEST_F(ResizeOfReplicaSlicesTest, AReplicaThatGotItsUidIsFoldedOnce) {  // W5.7
   Elastic("w", OnHosts({{"a1", 2}}));
   const ResizePlan plan = Plan("w", 3);
   CarryOut(plan, cluster_);
@@ -98,13 +98,13 @@ TEST_F(SlicesPerReplicaTest, AReplicaThatGotItsUidIsFoldedOnce) {  // W5.7
   EXPECT_FALSE(again.after);
 }
 
-TEST_F(SlicesPerReplicaTest, AFoldedNameIsNotGivenAgain) {  // W5.7
+TEST_F(ResizeOfReplicaSlicesTest, AFoldedNameIsNotGivenAgain) {  // W5.7
   Elastic("w", OnHosts({{"a1", 2}})).annotations["kueue.x-k8s.io/folded-workload-slices"] =
       "w-replica-1,w-replica-7,uid";
   EXPECT_EQ(Plan("w", 3).slices[0].workload.key.name, "w-replica-8");
 }
 
-TEST_F(SlicesPerReplicaTest, FoldedCountsStayAtTheLimit) {  // R1.6
+TEST_F(ResizeOfReplicaSlicesTest, FoldedCountsStayAtTheLimit) {  // R1.6
   Workload& parent = Elastic("w", OnHosts({{"a1", 2147483646}}));
   parent.pod_sets[0].count = 2147483646;
   Workload replica = MakeWorkload("w-replica-1", "gpu", parent.pod_sets);
@@ -118,7 +118,7 @@ TEST_F(SlicesPerReplicaTest, FoldedCountsStayAtTheLimit) {  // R1.6
             OnHosts({{"a1", 2147483647}}));
 }
 
-TEST_F(SlicesPerReplicaTest, CountsThatAreNotNamedStayAsFolded) {  // W5.7
+TEST_F(ResizeOfReplicaSlicesTest, CountsThatAreNotNamedStayAsFolded) {  // W5.7
   Elastic("w", OnHosts({{"a1", 2}}));
   const ResizePlan grown = Plan("w", 3);
   cluster_.workloads.push_back(grown.slices[0].workload);  // admitted, and not folded yet
@@ -130,7 +130,7 @@ TEST_F(SlicesPerReplicaTest, CountsThatAreNotNamedStayAsFolded) {  // W5.7
   EXPECT_EQ(plan->after->pod_sets[0].count, 3);
 }
 
-TEST_F(SlicesPerReplicaTest, SlicesPerReplicaAreRefusedWhereNoneCanBeAdmitted) {  // R20.3
+TEST_F(ResizeOfReplicaSlicesTest, SlicesPerReplicaAreRefusedWhereNoneCanBeAdmitted) {  // R20.3
   Elastic("w", OnHosts({{"a1", 2}}), Required(kRack));
   const ResizePlan plan = Plan("w", 4);
   EXPECT_EQ(plan.decision, ResizeDecision::kRefused);
@@ -140,7 +140,7 @@ TEST_F(SlicesPerReplicaTest, SlicesPerReplicaAreRefusedWhereNoneCanBeAdmitted) {
   EXPECT_FALSE(plan.after);
 }
 
-TEST_F(SlicesPerReplicaTest, NoMoreSlicesPerReplicaThanSomebodyCanMake) {
+TEST_F(ResizeOfReplicaSlicesTest, NoMoreSlicesPerReplicaThanSomebodyCanMake) {
   Elastic("w", OnHosts({{"a1", 2}}));
   EXPECT_EQ(ErrorOf({{"team", "w"}, {{"main", 2147483647}}, mode_, profile_}),
             "2147483645 slices per replica would be made; at most 10000 are at once");

@@ -13,7 +13,7 @@
 #include "host/nested/place_nested.hpp"
 #include "kernels/nested/place_nested.hpp"
 #include "kernels/team/thread_team.hpp"
-#include "tests/differential/random.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/nested/nested_generator.hpp"
 #include "tests/oracle/nested.hpp"
 #include "tests/oracle/oracle_input.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "tests/differential/generator.hpp"
-#include "tests/differential/random.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier::differential {
 namespace {

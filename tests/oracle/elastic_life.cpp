@@ -23,7 +23,7 @@ constexpr const char* kQueue = "gpu-queue";
 
 }  // namespace
 
-ElasticLife::ElasticLife(differential::Random& random)
+ElasticLife::ElasticLife(Random& random)
     : random_(random), cluster_(MakeCluster()), engine_(MakeCpuBackend(1), ResizeGates({})) {
   cluster_.cluster_queues[0] = MakeQueue(kQueue, {"gpu"}, 0, kQuota);
   for (const char* name : {"x", "y", "z"}) {

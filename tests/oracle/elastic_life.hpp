@@ -11,13 +11,13 @@
 #include "host/kueue/cycle/preemption.hpp"
 #include "host/kueue/elastic/resize_plan.hpp"
 #include "host/model/cluster.hpp"
-#include "tests/differential/random.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier::oracle {
 
 class ElasticLife {
  public:
-  explicit ElasticLife(differential::Random& random);
+  explicit ElasticLife(Random& random);
 
   // Does one thing at random. Returns what is wrong with it, empty where nothing is.
   std::string Step();
@@ -68,7 +68,7 @@ class ElasticLife {
   // Makes and removes pods so that there are as many as the job wants.
   void MakePods(const Job& job);
 
-  differential::Random& random_;
+  Random& random_;
   Cluster cluster_;
   Engine engine_;
   std::vector<Job> jobs_;

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "host/packing/cluster_state.hpp"
-#include "tests/differential/random.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::booked_amounts_test {
 namespace {
@@ -26,7 +26,7 @@ TEST(BookedAmountsTest, AreWhatBranchesBooked) {
     }
   }
   for (const Amount most : {Amount{5}, kEnormous}) {
-    differential::Random random(11);
+    Random random(11);
     const ClusterState root = BuildState(Gpus(hosts));
     BookedAmounts booked;
     std::map<std::string, Resources> expected;

@@ -12,7 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "host/packing/flavor_state.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::cluster_state_test {
 namespace {
@@ -163,11 +164,10 @@ TEST(FlavorStateTest, R1_7_UsageIsKeptWhereWhatRemainsIsAtALimit) {
     const FlavorSnapshot& snapshot = state.Find(flavor)->snapshot();
     const Amount free = AmountOn(snapshot, snapshot.free(), leaf, "gpu");
     Amount usage = 0;
-    std::uint64_t random = 1;
+    Random random(1);
     for (int step = 0; step < 500; ++step) {
-      random = random * 6364136223846793005U + 1442695040888963407U;
-      const Amount amount = kAmounts[(random >> 33) % std::size(kAmounts)];
-      const bool adds = (random >> 60) % 2 == 0;
+      const Amount amount = kAmounts[random.Below(std::size(kAmounts))];
+      const bool adds = random.Chance(50);
       const std::vector<FlavorLeafUsage> change = {{flavor, leaf, {{"gpu", amount}}}};
       adds ? state.AddUsage(change) : state.RemoveUsage(change);
       usage = adds ? SaturatingAdd(usage, amount) : SaturatingSubtract(usage, amount);

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::flavor_snapshot_test {
 namespace {

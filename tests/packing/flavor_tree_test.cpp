@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tests/differential/random.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::flavor_tree_test {
 namespace {
@@ -71,7 +71,7 @@ void ExpectSame(const FlavorTree& tree, const FlavorTree& built) {
 TEST(FlavorTreeTest, EditedTreesAreAsIfBuilt) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
-    differential::Random random(seed);
+    Random random(seed);
     const auto depth = static_cast<std::size_t>(random.Between(1, 4));
     const bool hosts = random.Chance(50);
     int names = 0;

@@ -15,19 +15,15 @@
 
 #include "host/packing/cluster_state.hpp"
 #include "host/packing/flavor_state.hpp"
-#include "tests/differential/random.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::group_stamps_test {
 namespace {
 
 // Racks of two hosts, more than are looked at together.
 ClusterStateInput Racks() {
-  std::vector<std::pair<std::string, Amount>> hosts;
-  for (int host = 0; host < 300; ++host) {
-    hosts.emplace_back(fmt::format("r{:03}/h{:03}", host / 2, host), 40);
-  }
-  return Gpus(hosts);
+  return MakeRacks({.racks = 150, .hosts = 2, .has = {{"gpu", 40}, {"pods", 110}}, .digits = 3});
 }
 
 std::vector<Amount> AmountsOf(const FlavorState& state, std::size_t group) {
@@ -61,7 +57,7 @@ void See(Member& member) {
 // Whatever happens to branches, a group that is not named as different is the same.
 TEST(GroupStampsTest, NameEveryGroupThatDiffers) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    differential::Random random(seed);
+    Random random(seed);
     std::vector<Member> members(1);
     members[0].state = BuildState(Racks());
     See(members[0]);
@@ -133,7 +129,7 @@ TEST(GroupStampsTest, NameNoGroupThatDidNotChange) {
 // Changes are listed as far back as there is room.
 TEST(GroupStampsTest, ListTheLatestChanges) {
   constexpr std::size_t kGroups = 2500;
-  differential::Random random(7);
+  Random random(7);
   GroupStamps stamps(kGroups);
   std::vector<Stamp> made = {stamps.latest()};
   std::int64_t listed = 0;
@@ -210,7 +206,7 @@ TEST(ClusterStateTest, ABranchCountsItsOwnChangesOnly) {
 // The memory of branches that are gone serves the next ones, whatever was done to them.
 TEST(ClusterStateTest, BranchesInUsedMemoryAreLikeNewOnes) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    differential::Random random(seed);
+    Random random(seed);
     ClusterState state = BuildState(Racks());
     for (int step = 0; step < 60; ++step) {
       ClusterState branch = state.Branch();

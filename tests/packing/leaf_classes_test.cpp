@@ -7,13 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/differential/random.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::leaf_classes_test {
 namespace {
-
-using differential::Random;
 
 constexpr std::size_t kTile = TiledCapacity::kTileLeaves;
 

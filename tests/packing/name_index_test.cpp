@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/differential/random.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier::name_index_test {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 // Names come, go and move; hashes of few bits make them collide.
 TEST(NameIndexTest, FindsWhatIsThereWhateverCameAndWent) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    differential::Random random(seed);
+    Random random(seed);
     const std::uint32_t mask = seed % 2 == 0 ? 7 : ~std::uint32_t{0};
     NameIndex index;
     std::vector<std::string> names(60);

@@ -11,7 +11,7 @@
 
 #include "host/packing/flavor_snapshot.hpp"
 #include "host/packing/node_match.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::node_filter_test {
 namespace {

@@ -7,20 +7,20 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/generated/random.hpp"
+
 namespace espalier::path_order_test {
 namespace {
 
 // Labels with so many values each, which the nodes have at random.
 std::vector<LabelColumn> RandomLabels(std::size_t nodes, const std::vector<int>& values) {
   std::vector<LabelColumn> labels;
-  std::uint64_t random = 1;
+  Random random(1);
   for (const int count : values) {
     LabelColumn& label = labels.emplace_back();
     label.values.resize(static_cast<std::size_t>(count));
     for (std::size_t n = 0; n < nodes; ++n) {
-      random = random * 6364136223846793005U + 1442695040888963407U;
-      label.value_of.push_back(
-          static_cast<std::int32_t>((random >> 33) % static_cast<std::uint64_t>(count)));
+      label.value_of.push_back(static_cast<std::int32_t>(random.Between(0, count - 1)));
     }
   }
   return labels;

@@ -6,12 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/differential/random.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier::tiled_capacity_test {
 namespace {
-
-using differential::Random;
 
 // Leaves set one by one and many of a tile at once, up and down, beside tiles made of the same
 // amounts.

@@ -14,13 +14,13 @@ constexpr const char* kOther = "other";
 constexpr const char* kZones = "zones";
 
 template <class Map>
-auto& AnyOf(Map& map, differential::Random& random) {
+auto& AnyOf(Map& map, Random& random) {
   return std::next(map.begin(), random.Between(0, std::ssize(map) - 1))->second;
 }
 
 }  // namespace
 
-ChangingCluster::ChangingCluster(differential::Random& random)
+ChangingCluster::ChangingCluster(Random& random)
     : random_(random),
       instance_(differential::Generate(random)),
       sums_saturate_(random.Chance(30)) {

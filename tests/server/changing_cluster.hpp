@@ -16,7 +16,7 @@ class ChangingCluster {
  public:
   // Begins with a random cluster of up to 60 nodes: the flavor `default`, another one on some of
   // its nodes, and one of zones.
-  explicit ChangingCluster(differential::Random& random);
+  explicit ChangingCluster(Random& random);
 
   const differential::Instance& instance() const { return instance_; }
 
@@ -44,7 +44,7 @@ class ChangingCluster {
   void AddNodeChange(StateDelta& delta);
   void AddFlavorChange(StateDelta& delta);
 
-  differential::Random& random_;
+  Random& random_;
   differential::Instance instance_;
   std::map<std::string, Node> nodes_;
   std::map<std::string, Resources> non_tas_usage_;

@@ -149,7 +149,7 @@ class Sequence {
     shared_ = shared_ && booked.empty();
   }
 
-  differential::Random random_;
+  Random random_;
   ChangingCluster cluster_;
   Engine engine_;
   StateStore store_;
@@ -240,7 +240,7 @@ TEST(ChangingStatesTest, ReadersKeepTheirGeneration) {
 
 TEST(StateChecksumTest, DependsOnContentsAlone) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    differential::Random random(seed);
+    Random random(seed);
     ChangingCluster cluster(random);
     ClusterStateInput input = cluster.Input();
     StateStore store;

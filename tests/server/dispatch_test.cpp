@@ -104,7 +104,7 @@ TEST_F(RemoteDispatch, NamesWhatIsWrong) {
 
 // Many random clusters and workloads, each answer held to Place on that state alone.
 TEST_F(RemoteDispatch, AnswersAsPlaceOnEachStateAlone) {
-  std::mt19937 random(7);
+  Random random(7);
   std::vector<std::string> names;
   for (int i = 0; i < 6; ++i) {
     names.push_back("c" + std::to_string(i));

@@ -7,7 +7,7 @@ namespace espalier::gangs_test {
 namespace {
 
 // Gangs of few shapes, some with a leader that stands first or last.
-std::vector<WorkloadRequest> RandomGangs(std::mt19937& random, int count) {
+std::vector<WorkloadRequest> RandomGangs(Random& random, int count) {
   std::vector<WorkloadRequest> shapes;
   for (int s = 0; s < 6; ++s) {
     WorkloadRequest& shape = shapes.emplace_back();
@@ -20,17 +20,17 @@ std::vector<WorkloadRequest> RandomGangs(std::mt19937& random, int count) {
   }
   std::vector<WorkloadRequest> gangs;
   for (int g = 0; g < count; ++g) {
-    WorkloadRequest& gang = gangs.emplace_back(shapes[random() % shapes.size()]);
+    WorkloadRequest& gang = gangs.emplace_back(shapes[random.Below(shapes.size())]);
     gang.key = {"default", "gang-" + std::to_string(g)};
     for (PodSetRequest& pod_set : gang.pod_sets) {
-      pod_set.count = static_cast<std::int32_t>(random() % 9);
+      pod_set.count = static_cast<std::int32_t>(random.Below(9));
     }
   }
   return gangs;
 }
 
 // Hosts are leaves, or racks where the topology ends with them.
-ClusterStateInput ClusterOf(std::mt19937& random, bool hosts) {
+ClusterStateInput ClusterOf(Random& random, bool hosts) {
   ClusterStateInput input = RandomCluster(random);
   if (!hosts) input.topologies.front().levels.pop_back();
   return input;
@@ -59,13 +59,13 @@ class Gangs : public testing::TestWithParam<bool> {
 TEST_P(Gangs, AreAnsweredAndBookedAsInWords) {
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
-    std::mt19937 random(seed);
+    Random random(seed);
     const ClusterStateInput input = ClusterOf(random, GetParam());
     ASSERT_TRUE(as_gangs_.Load(input).ok());
     ASSERT_TRUE(in_words_.Load(input).ok());
     const std::vector<WorkloadRequest> gangs = RandomGangs(random, 30);
     auto request = MakePlaceRequest(gangs);
-    (*request.mutable_feature_gates())["TASProfileMixed"] = random() % 2 == 0;
+    (*request.mutable_feature_gates())["TASProfileMixed"] = random.Below(2) == 0;
     const auto expect_same = [&] {
       const v1::AnswerBatch words = Place(in_words_, request, false).answers();
       const v1::AnswerBatch integers = Place(as_gangs_, request, true).answers();
@@ -86,7 +86,7 @@ TEST_P(Gangs, AreAnsweredAndBookedAsInWords) {
 
 // Clients that ask about the same shapes at once, while the nodes change and stay the same.
 TEST_P(Gangs, OfSeveralClientsGetTheirOwnAnswers) {
-  std::mt19937 random(7);
+  Random random(7);
   const std::vector<ClusterStateInput> clusters = {ClusterOf(random, GetParam()),
                                                    ClusterOf(random, GetParam())};
   std::vector<v1::PlaceRequest> requests;

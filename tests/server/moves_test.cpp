@@ -1,6 +1,5 @@
 // Drain, Defragment and Replay of espalier.v1.Questions: who is moved where, and what would have
 // been decided about what somebody else placed.
-#include <random>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "host/what_if/defragment.hpp"
 #include "service/client/remote_questions.hpp"
 #include "service/wire/answers.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/server/questions_fixture.hpp"
 
 namespace espalier::moves_test {
@@ -185,13 +185,13 @@ TEST_F(MovesTest, PlansCanBeCarriedOut) {
   std::size_t moves = 0;
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    std::mt19937 random(seed);
-    const ClusterStateInput input = SmallCluster(static_cast<int>(1 + random() % 4));
+    Random random(seed);
+    const ClusterStateInput input = SmallCluster(static_cast<int>(1 + random.Below(4)));
     std::map<std::string, std::int64_t> pods_on;
     std::vector<AdmittedUsage> running;
     std::vector<WorkloadRequest> workloads;
     for (int i = 0; i < 12; ++i) {
-      const std::string& host = input.nodes[random() % input.nodes.size()].name;
+      const std::string& host = input.nodes[random.Below(input.nodes.size())].name;
       if (pods_on[host] == 2) continue;
       ++pods_on[host];
       running.push_back(Running(fmt::format("w{}", i), {host}, 1));
@@ -200,8 +200,8 @@ TEST_F(MovesTest, PlansCanBeCarriedOut) {
     ASSERT_NO_FATAL_FAILURE(Load(input, running));
     v1::DefragmentRequest request;
     *request.mutable_workloads() = *ToProto(workloads);
-    request.set_level(random() % 2 ? "rack" : std::string(kHostnameLabel));
-    request.set_most_moves(random() % 8);
+    request.set_level(random.Below(2) ? "rack" : std::string(kHostnameLabel));
+    request.set_most_moves(static_cast<std::uint32_t>(random.Below(8)));
     request.set_domain_naming(v1::DOMAIN_NAMING_NAME);
     const v1::DefragmentResponse response = Defragment(request);
     std::vector<WorkloadRequest> moved;

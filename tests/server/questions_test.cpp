@@ -1,7 +1,6 @@
 // espalier.v1.Questions over a connection: the same answers as in this process, and as on states
 // that are loaded anew.
 #include <algorithm>
-#include <random>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "host/what_if/prefix_search.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/objects.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/server/questions_fixture.hpp"
 
 namespace espalier::questions_test {
@@ -278,16 +278,16 @@ TEST_F(QuestionsTest, AnswersAreThoseOfStatesBuiltAnew) {
   std::int64_t questions = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    std::mt19937 random(seed);
+    Random random(seed);
     ClusterStateInput input = RandomCluster(random);
     if (seed % 3 == 0) input.flavors.push_back({"other", {}, {}, {}, "tree"});
     std::vector<AdmittedUsage> running;
     std::vector<std::string> names;
     for (std::size_t i = 0; i < 12; ++i) {
       names.push_back(fmt::format("w{}", i));
-      running.push_back(Running(names.back(), {input.nodes[random() % input.nodes.size()].name},
-                                static_cast<std::int32_t>(1 + random() % 2)));
-      if (seed % 3 == 0 && random() % 2) running.back().usage[0].flavor = "other";
+      running.push_back(Running(names.back(), {input.nodes[random.Below(input.nodes.size())].name},
+                                static_cast<std::int32_t>(1 + random.Below(2))));
+      if (seed % 3 == 0 && random.Below(2)) running.back().usage[0].flavor = "other";
     }
     ASSERT_NO_FATAL_FAILURE(Load(input, running));
     const std::vector<WorkloadRequest> workloads = RandomWorkloads(random, 4);
@@ -309,7 +309,7 @@ TEST_F(QuestionsTest, AnswersAreThoseOfStatesBuiltAnew) {
       request.add_question_workloads(workload);
       ClusterStateInput changed = input;
       for (std::uint32_t v = 0; v < running.size(); ++v) {
-        if (random() % 3 == 0) {
+        if (random.Below(3) == 0) {
           request.add_question_victims(v);
         } else {
           changed.tas_usage.insert(changed.tas_usage.end(), running[v].usage.begin(),
@@ -317,7 +317,7 @@ TEST_F(QuestionsTest, AnswersAreThoseOfStatesBuiltAnew) {
         }
       }
       request.add_victim_offsets(static_cast<std::uint32_t>(request.question_victims_size()));
-      for (std::uint32_t n = 0; n < input.nodes.size() && random() % 4 == 0; ++n) {
+      for (std::uint32_t n = 0; n < input.nodes.size() && random.Below(4) == 0; ++n) {
         request.add_question_drained(n);
         changed.nodes[n].unschedulable = true;
       }

@@ -46,11 +46,11 @@ TEST_P(RemoteEngineOn, AnswersAsTheLocalEngine) {
   ASSERT_TRUE(remote) << remote.error().message;
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
-    std::mt19937 random(seed);
+    Random random(seed);
     const ClusterStateInput input = RandomCluster(random);
     FeatureGates gates;
-    gates.profile_mixed = random() % 2;
-    gates.handle_overlapping_flavors = random() % 2;
+    gates.profile_mixed = random.Below(2);
+    gates.handle_overlapping_flavors = random.Below(2);
     ExpectSameAnswers(*remote, input, RandomWorkloads(random, 30), gates);
   }
 }

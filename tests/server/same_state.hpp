@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "host/packing/flavor_state.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier {
 

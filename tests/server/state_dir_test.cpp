@@ -3,7 +3,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <thread>
 
 #include <sys/resource.h>
@@ -13,6 +12,7 @@
 #include "host/live/state_checksum.hpp"
 #include "service/server/state_folder.hpp"
 #include "service/wire/request_log_file.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/server/changing_cluster.hpp"
 #include "tests/server/process.hpp"
 #include "tests/server/test_server.hpp"
@@ -28,7 +28,7 @@ TEST(StateReading, IsOfTheStateAsItWas) {
   int changes_meanwhile = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
-    differential::Random random(seed);
+    Random random(seed);
     ChangingCluster cluster(random);
     StateStore store;
     ASSERT_TRUE(store.Load(cluster.Input()));
@@ -347,13 +347,13 @@ TEST_F(StateDir, IgnoresAndNamesWhatIsDamaged) {
   ASSERT_GT(whole.size(), 1000u);
   std::vector<std::string> damaged = {"", "not a state", "ESPREQ 0" + whole.substr(8), whole + "x",
                                       whole + whole.substr(8)};
-  std::mt19937 random(7);
+  Random random(7);
   for (int i = 0; i < 60; ++i) {
     damaged.push_back(whole);
-    char& byte = damaged.back()[i < 20 ? i : random() % whole.size()];
-    byte = static_cast<char>(byte ^ (1 << random() % 8));
+    char& byte = damaged.back()[i < 20 ? i : random.Below(whole.size())];
+    byte = static_cast<char>(byte ^ (1 << random.Below(8)));
   }
-  for (int i = 0; i < 20; ++i) damaged.push_back(whole.substr(0, random() % whole.size()));
+  for (int i = 0; i < 20; ++i) damaged.push_back(whole.substr(0, random.Below(whole.size())));
   for (std::size_t back = 1; back < 100; back += 7) {
     damaged.push_back(whole.substr(0, whole.size() - back));
   }

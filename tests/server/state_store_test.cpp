@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "host/packing/flavor_state.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/packing/states.hpp"
 #include "tests/server/same_state.hpp"
 
 namespace espalier::state_store_test {

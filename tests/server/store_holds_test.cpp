@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
-#include <random>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "host/engine/engine.hpp"
 #include "host/live/lost_holds.hpp"
 #include "host/live/state_store.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/server/same_state.hpp"
 #include "tests/server/small_cluster.hpp"
 
@@ -27,7 +27,7 @@ TEST(Holds, LeaveTheStateThatTheirRestMakes) {
   int ends = 0;
   for (unsigned seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
-    std::mt19937 random(seed);
+    Random random(seed);
     const Engine engine(MakeCpuBackend(1), {});
     ClusterStateInput input = SmallCluster(6);
     StateStore store;
@@ -36,14 +36,15 @@ TEST(Holds, LeaveTheStateThatTheirRestMakes) {
     std::map<std::string, Hold> holds;
     std::map<ObjectKey, AdmittedUsage> workloads;
     const auto any = [&]() -> Hold& {
-      return std::next(holds.begin(), static_cast<std::ptrdiff_t>(random() % holds.size()))->second;
+      return std::next(holds.begin(), static_cast<std::ptrdiff_t>(random.Below(holds.size())))
+          ->second;
     };
     for (int step = 0; step < 60; ++step) {
-      const unsigned kind = random() % 8;
+      const std::uint64_t kind = random.Below(8);
       if (kind < 3 || holds.empty()) {
         ClusterState branch = store.Current()->state.Branch();
         const WorkloadRequest gang =
-            MakeGang("g" + std::to_string(step), static_cast<std::int32_t>(1 + random() % 8));
+            MakeGang("g" + std::to_string(step), static_cast<std::int32_t>(1 + random.Below(8)));
         const auto answers = engine.PlaceInOrder(branch, {&gang, 1});
         if (answers[0].FirstFailure() != nullptr) continue;
         AdmittedUsage used;
@@ -54,7 +55,7 @@ TEST(Holds, LeaveTheStateThatTheirRestMakes) {
                         "user:1",
                         InOrder(used).usage,
                         now,
-                        now + std::chrono::seconds(1 + random() % 20)};
+                        now + std::chrono::seconds(1 + random.Below(20))};
         position = *store.PlaceHolds(position, {hold});
         holds[hold.id] = hold;
       } else if (kind == 3) {
@@ -74,7 +75,7 @@ TEST(Holds, LeaveTheStateThatTheirRestMakes) {
         holds.erase(hold.id);
         ++ends;
       } else if (kind == 5) {
-        now += std::chrono::seconds(random() % 8);
+        now += std::chrono::seconds(random.Below(8));
         const auto next = store.ExpireHolds(now);
         ASSERT_TRUE(next);
         std::erase_if(holds, [&](const auto& hold) { return hold.second.expires <= now; });
@@ -85,7 +86,7 @@ TEST(Holds, LeaveTheStateThatTheirRestMakes) {
         position = *store.Update(position, {.set_workloads = {{key, 0, 0, {}, {}}}});
         workloads.erase(key);
       } else if (input.nodes.size() > 12) {
-        const std::size_t gone = random() % input.nodes.size();
+        const std::size_t gone = random.Below(input.nodes.size());
         const std::string name = input.nodes[gone].name;
         std::set<std::string> broken;
         for (const auto& [id, hold] : holds) {
@@ -94,7 +95,7 @@ TEST(Holds, LeaveTheStateThatTheirRestMakes) {
           }
         }
         std::vector<LostHold> lost;
-        if (random() % 2 == 0) {
+        if (random.Below(2) == 0) {
           input.nodes.erase(input.nodes.begin() + static_cast<std::ptrdiff_t>(gone));
           position = *store.Update(position, {.remove_nodes = {name}}, WorkBudget::Unlimited(),
                                    std::nullopt, &lost);

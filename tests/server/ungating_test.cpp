@@ -54,23 +54,23 @@ class RemoteUngating : public testing::Test {
 TEST_F(RemoteUngating, SendsPodsWhereThisProcessDoes) {
   std::size_t ungated = 0;
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
-    std::mt19937 random(seed);
-    const auto workers = static_cast<std::int32_t>(1 + random() % 9);
-    Workload workload = AdmittedWorkload(workers, random() % 2);
-    if (random() % 4 == 0) workload.unhealthy_nodes = {"node-1"};
-    if (random() % 16 == 0) workload.conditions.clear();
+    Random random(seed);
+    const auto workers = static_cast<std::int32_t>(1 + random.Below(9));
+    Workload workload = AdmittedWorkload(workers, random.Below(2));
+    if (random.Below(4) == 0) workload.unhealthy_nodes = {"node-1"};
+    if (random.Below(16) == 0) workload.conditions.clear();
     std::vector<Pod> pods = {PodOf("leader", "leader", 0)};
     for (std::int32_t i = 0; i < workers; ++i) {
       pods.push_back(PodOf("workers", "worker-" + std::to_string(i), i + 1));
-      if (random() % 8 == 0) pods.back().phase = "Failed";
-      if (random() % 8 == 0)
+      if (random.Below(8) == 0) pods.back().phase = "Failed";
+      if (random.Below(8) == 0)
         pods.back().annotations = {{std::string(kWorkloadAnnotation), "other"}};
-      if (random() % 4 == 0) {
+      if (random.Below(4) == 0) {
         pods.back().scheduling_gates.clear();
         pods.back().node_selector = {{std::string(kHostnameLabel), "node-1"}};
       }
     }
-    std::ranges::shuffle(pods, random);
+    random.Shuffle(pods);
     const auto here = UngateWorkload(workload, pods);
     const auto there = remote_->UngateWorkload(workload, pods);
     ASSERT_TRUE(here && there) << there.error().message;

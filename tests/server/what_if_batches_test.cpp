@@ -19,8 +19,6 @@
 namespace espalier::what_if_batches_test {
 namespace {
 
-using differential::Random;
-
 constexpr std::uint64_t kSeeds = 250;
 constexpr int kQuestions = 24;  // in a batch
 

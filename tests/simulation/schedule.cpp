@@ -14,7 +14,7 @@
 #include "host/live/state_store.hpp"
 #include "host/packing/flavor_snapshot.hpp"
 #include "host/packing/flavor_state.hpp"
-#include "tests/differential/random.hpp"
+#include "tests/generated/clusters.hpp"
 #include "tests/simulation/model.hpp"
 
 namespace espalier::simulation {
@@ -36,14 +36,8 @@ Resources Cpu(std::int64_t amount) {
 }
 
 Node MakeNode(const std::string& host, std::int64_t amount) {
-  Node node;
-  node.name = host;
   const int number = host.back() - '0';
-  node.labels = {{"rack", fmt::format("r{}", number / kHostsOfRack)},
-                 {std::string(kHostnameLabel), host}};
-  node.ready = true;
-  node.allocatable = {{"cpu", amount}};
-  return node;
+  return HostNode(fmt::format("r{}/{}", number / kHostsOfRack, host), {{"cpu", amount}});
 }
 
 std::vector<FlavorLeafUsage> UsageOf(const AmountsByHost& amounts) {
@@ -154,9 +148,7 @@ class Simulation {
 
   void Load(const Step& step) {
     AmountsByHost hosts;
-    ClusterStateInput input;
-    input.topologies = {{"tree", {"rack", std::string(kHostnameLabel)}}};
-    input.flavors = {{"main", {}, {}, {}, "tree"}};
+    ClusterStateInput input = OneFlavor(LevelKeys(2), "main");
     for (unsigned i = 0; i < kHosts; ++i) {
       if ((step.what >> i & 1) == 0) continue;
       hosts[HostOf(i)] = (4 + step.how % 8) * kUnit;
@@ -412,9 +404,7 @@ class Simulation {
   // A store that is given what the model has has the same checksum.
   void CompareWithFresh() {
     if (model_.generation() == 0) return;
-    ClusterStateInput input;
-    input.topologies = {{"tree", {"rack", std::string(kHostnameLabel)}}};
-    input.flavors = {{"main", {}, {}, {}, "tree"}};
+    ClusterStateInput input = OneFlavor(LevelKeys(2), "main");
     for (const auto& [host, size] : model_.hosts()) input.nodes.push_back(MakeNode(host, size));
     for (const auto& [host, amount] : model_.usage()) {
       if (amount != 0) input.tas_usage.push_back({"main", host, Cpu(amount)});
@@ -451,7 +441,7 @@ class Simulation {
 // Percent of the steps that are of each kind.
 constexpr std::array<int, kStepKinds> kShares = {14, 4, 7, 6, 8, 18, 6, 14, 8, 4, 4, 4, 2, 1};
 
-StepKind AnyKind(differential::Random& random) {
+StepKind AnyKind(Random& random) {
   std::int64_t left = random.Between(0, 99);
   for (int kind = 0; kind < kStepKinds; ++kind) {
     left -= kShares[static_cast<std::size_t>(kind)];
@@ -463,7 +453,7 @@ StepKind AnyKind(differential::Random& random) {
 }  // namespace
 
 Schedule MakeSchedule(std::uint64_t seed) {
-  differential::Random random(seed);
+  Random random(seed);
   const auto any = [&] { return static_cast<std::uint8_t>(random.Between(0, 255)); };
   Schedule schedule = {{StepKind::kLoad, 0, 0xff, any(), Fault::kNone}};
   const std::int64_t steps = random.Between(10, 60);

@@ -1,14 +1,14 @@
 // Answers go out as the bytes of their message, however few or many.
 #include "service/wire/place_response.hpp"
 
-#include <random>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "service/wire/message_bytes.hpp"
-#include "tests/packing/clusters.hpp"
+#include "tests/generated/random.hpp"
+#include "tests/packing/states.hpp"
 
 namespace espalier::place_response_test {
 namespace {
@@ -46,9 +46,9 @@ ClusterState WithoutB() {
 
 // Gangs with and without leaders, placed or not, on leaves and with numbers of pods of all lengths.
 TEST(PlaceResponseBytes, OfGangsAreThoseOfTheMessage) {
-  std::mt19937 random(1);
+  Random random(1);
   const auto any = [&](std::int32_t most) {
-    return static_cast<std::int32_t>(random() >> random() % 32) & most;
+    return static_cast<std::int32_t>(random.Below(1ULL << (1 + random.Below(32)))) & most;
   };
   const ClusterState state = WithoutB();
   const FlavorSnapshot& flavor = state.Find("tas")->snapshot();
@@ -72,14 +72,14 @@ TEST(PlaceResponseBytes, OfGangsAreThoseOfTheMessage) {
     *message.mutable_answers() = rows;
     for (int g = 0; g < count; ++g) {
       const Gang& gang =
-          requests.gangs.emplace_back(Gang{static_cast<std::int32_t>(random() % 3), 0});
-      const bool placed = random() % 4 != 0;
+          requests.gangs.emplace_back(Gang{static_cast<std::int32_t>(random.Below(3)), 0});
+      const bool placed = random.Below(4) != 0;
       gangs.status.push_back(placed ? PlacementStatus::kPlaced : PlacementStatus::kDoesNotFit);
-      std::vector<LeafShare> shares(placed ? random() % 40 : 0);
+      std::vector<LeafShare> shares(placed ? random.Below(40) : 0);
       for (LeafShare& share : shares) {
-        share = {LeafId(any(0x7fffffff)), static_cast<std::int32_t>(random() % 2),
+        share = {LeafId(any(0x7fffffff)), static_cast<std::int32_t>(random.Below(2)),
                  any(0x7fffffff) / 2 + 1};
-        if (gang.shape != 0 && random() % 2 == 0) share.pods = 0;
+        if (gang.shape != 0 && random.Below(2) == 0) share.pods = 0;
       }
       gangs.shares.insert(gangs.shares.end(), shares.begin(), shares.end());
       gangs.share_end.push_back(static_cast<std::uint32_t>(gangs.shares.size()));

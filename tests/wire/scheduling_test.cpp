@@ -29,7 +29,7 @@ TEST(CycleRequest, RoundTripKeepsEveryField) {
 }
 
 TEST(CycleRequest, EqualShapesStandOnce) {
-  std::mt19937 random(1);
+  Random random(1);
   Cluster cluster;
   cluster.workloads.assign(100, SampleWorkload(random));
   cluster.workloads[0].pod_sets.resize(1);
@@ -212,21 +212,21 @@ TEST(CycleRequest, AFewBytesCannotAskForGigabytes) {
 }
 
 SchedulingCyclesResult SampleResult(std::uint32_t seed) {
-  std::mt19937 random(seed);
+  Random random(seed);
   SchedulingCyclesResult result;
-  result.cycles = static_cast<std::int64_t>(random() % 9);
-  for (auto i = 0ul, n = random() % 9; i < n; ++i) {
+  result.cycles = static_cast<std::int64_t>(random.Below(9));
+  for (auto i = 0ul, n = random.Below(9); i < n; ++i) {
     Decision& decision = result.decisions.emplace_back();
     decision.evaluation = static_cast<std::int64_t>(i) + 1;
-    decision.cycle = static_cast<std::int64_t>(random() % 9);
+    decision.cycle = static_cast<std::int64_t>(random.Below(9));
     decision.cluster_queue = SampleText(random, "cq-");
     decision.workload = {SampleText(random, "ns-"), SampleText(random, "workload-")};
-    decision.status = static_cast<DecisionStatus>(random() % 5);
+    decision.status = static_cast<DecisionStatus>(random.Below(5));
     decision.reason = SampleText(random, "reason ");
     decision.pending_reason = SampleText(random, "Waiting");
-    if (random() % 2) decision.assignments.push_back(SamplePodSetAssignment(random));
+    if (random.Below(2)) decision.assignments.push_back(SamplePodSetAssignment(random));
   }
-  if (random() % 2) result.notes = {"a note", "another"};
+  if (random.Below(2)) result.notes = {"a note", "another"};
   return result;
 }
 

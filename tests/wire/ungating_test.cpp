@@ -16,7 +16,7 @@ std::string ErrorOf(const v1::UngateRequest& message) {
 
 TEST(UngateRequest, RoundTripKeepsEveryField) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
-    std::mt19937 random(seed);
+    Random random(seed);
     const Workload workload = SampleWorkload(random);
     const std::vector<Pod> pods = SamplePods(random);
     const auto message = ToProto(workload, pods);
@@ -80,11 +80,11 @@ TEST(TopologyAssignment, HasAtMostAMillionDomains) {
 
 TEST(UngateResponse, RoundTripKeepsEveryPod) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
-    std::mt19937 random(seed);
+    Random random(seed);
     const std::vector<Pod> pods = SamplePods(random);
     std::vector<UngatedPod> ungated;
     for (const Pod& pod : pods) {
-      if (random() % 2) {
+      if (random.Below(2)) {
         ungated.push_back({pod.key, SampleText(random, "domain-"), SampleMap(random, "level")});
       }
     }

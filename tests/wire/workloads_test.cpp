@@ -76,10 +76,11 @@ TEST(WorkloadBatch, LeavesOutWhatPlacementDoesNotRead) {
 TEST(WorkloadBatch, EqualShapesStandOnce) {
   std::vector<WorkloadRequest> requests(1000, SampleRequests(7, 1)[0]);
   requests[0].pod_sets.resize(1);
+  const auto one = ToProto(std::span(requests).first(1));
   const auto message = ToProto(std::vector<WorkloadRequest>(1000, requests[0]));
-  ASSERT_TRUE(message);
-  EXPECT_LE(message->resources_size(), 1);
-  EXPECT_LE(message->node_constraints_size(), 1);
+  ASSERT_TRUE(one && message);
+  EXPECT_EQ(message->resources_size(), one->resources_size());
+  EXPECT_EQ(message->node_constraints_size(), one->node_constraints_size());
   EXPECT_EQ(message->pod_set_names_size(), 1000);
 }
 

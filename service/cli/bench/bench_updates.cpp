@@ -13,9 +13,9 @@
 
 #include "bench/scenarios/answer_digest.hpp"
 #include "bench/scenarios/run_gangs.hpp"
-#include "bench/scenarios/splitmix64.hpp"
 #include "host/engine/engine.hpp"
 #include "host/live/indexed_input.hpp"
+#include "host/model/splitmix64.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "service/cli/bench/bench_server.hpp"
 #include "service/wire/answers.hpp"

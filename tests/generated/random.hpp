@@ -1,4 +1,4 @@
-// A small generator of random choices whose results depend on the seed alone, on every platform.
+// Random choices of the tests. Their results depend on the seed alone, on every platform.
 #pragma once
 
 #include <cstddef>
@@ -8,27 +8,25 @@
 #include <utility>
 #include <vector>
 
-namespace espalier::differential {
+#include "host/model/splitmix64.hpp"
+
+namespace espalier {
 
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
+  explicit Random(std::uint64_t seed) : numbers_(seed) {}
   // Takes the first choices from the bytes themselves, two each, so that a fuzzer can steer them.
-  explicit Random(std::string_view bytes) : bytes_(bytes) {}
+  explicit Random(std::string_view bytes) : numbers_(0), bytes_(bytes) {}
 
-  // Returns the next number of splitmix64.
-  std::uint64_t Next() {
-    if (bytes_.size() >= 2) return NextOfBytes();
-    std::uint64_t x = state_ += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-  }
+  std::uint64_t Next() { return bytes_.size() >= 2 ? NextOfBytes() : numbers_.Next(); }
+
+  // Returns a number less than `end`, which is not 0.
+  std::uint64_t Below(std::uint64_t end) { return Next() % end; }
 
   // Returns a number of [first, last], both included; first <= last.
   std::int64_t Between(std::int64_t first, std::int64_t last) {
     const auto width = static_cast<std::uint64_t>(last - first) + 1;
-    return first + static_cast<std::int64_t>(Next() % width);
+    return first + static_cast<std::int64_t>(Below(width));
   }
 
   bool Chance(int percent) { return Between(1, 100) <= percent; }
@@ -58,8 +56,8 @@ class Random {
     return std::uint64_t{high} << 8 | low;
   }
 
-  std::uint64_t state_ = 0;
+  SplitMix64 numbers_;
   std::string_view bytes_;
 };
 
-}  // namespace espalier::differential
+}  // namespace espalier

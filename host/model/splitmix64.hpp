@@ -1,4 +1,5 @@
-// The random generator of every generated cluster and queue: integers only, the same everywhere.
+// The random numbers of every generated cluster and queue and of the tests: integers only, the same
+// everywhere.
 #pragma once
 
 #include <cstdint>
