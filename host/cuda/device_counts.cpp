@@ -1,5 +1,6 @@
 #include "host/cuda/device_counts.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace espalier {
@@ -40,9 +41,8 @@ DeviceResult<std::shared_ptr<DeviceCounts>> DeviceCountsCache::Get(const Placeme
   const bool shared = SharesCounts(job);
   if (shared) {
     if (const Slot* slot = slots_.Find(key); slot != nullptr) return slot->counts;
-    if (std::exchange(newest_state_, key.state) != key.state) {
-      slots_.DropIf([](const auto& entry) { return entry.value.stamps->frozen(); });
-    }
+    NoteState(*job.state);
+    if (const Slot* slot = TakeOver(key, job); slot != nullptr) return slot->counts;
     Packer measure;
     LayOut(job, measure);
     slots_.MakeRoom(measure.size());
@@ -51,6 +51,40 @@ DeviceResult<std::shared_ptr<DeviceCounts>> DeviceCountsCache::Get(const Placeme
   if (auto done = counts->Allocate(job); !done) return tl::unexpected(done.error());
   if (shared) slots_.Put(key, {job.state->SharedStamps(), counts}, counts->memory.size());
   return counts;
+}
+
+void DeviceCountsCache::NoteState(const FlavorState& state) {
+  const std::uint64_t identity = state.identity();
+  if (!states_.empty() && states_.front().identity == identity) return;
+  states_.remove_if([&](const State& known) { return known.identity == identity; });
+  states_.push_front({identity, state.SharedStamps()});
+  if (states_.size() <= kMaxStates) return;
+  states_.pop_back();
+  slots_.DropIf([&](const auto& entry) {
+    return entry.value.stamps->frozen() &&
+           std::ranges::find(states_, entry.key.state, &State::identity) == states_.end();
+  });
+}
+
+// Makes the counts of a state that is gone those of another branch, in which the groups of leaves
+// differ that have other stamps; null: there are none.
+const DeviceCountsCache::Slot* DeviceCountsCache::TakeOver(const CountsKey& key,
+                                                           const PlacementJob& job) {
+  const auto serves = [&](const DeviceCounts& counts) {
+    if (counts.counted_on.get() == &StampsOf(job)) return true;
+    return !job.simulate_empty && counts.counted_on != nullptr && counts.counted_on->frozen() &&
+           counts.counted_on->of_group().size() == job.state->stamps().of_group().size();
+  };
+  for (const State& other : states_) {
+    if (!other.stamps->frozen()) continue;
+    const CountsKey of_other{other.identity, key.shape, key.simulate_empty};
+    const Slot* known = slots_.Peek(of_other);
+    if (known == nullptr || !serves(*known->counts)) continue;
+    Slot* slot = slots_.ChangeKey(of_other, key);
+    slot->stamps = job.state->SharedStamps();
+    return slot;
+  }
+  return nullptr;
 }
 
 }  // namespace espalier

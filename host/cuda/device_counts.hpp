@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 
 #include "host/cuda/device.hpp"
@@ -15,18 +16,23 @@
 
 namespace espalier {
 
-// The counts of one shape on one state. Not thread-safe.
+// The counts of one shape on one state, or on one that it is a branch of. Not thread-safe.
 struct DeviceCounts {
   DeviceCounts(Device& device, const PlacementJob& job) : shape(job.shape), memory(device) {}
+
+  // Returns whether they are those of the job's state as it is now.
+  bool IsCurrent(const PlacementJob& job) const {
+    return counted_on.get() == &StampsOf(job) && made_at == counted_on->latest();
+  }
 
   // Allocates memory for all arrays that the job needs.
   DeviceResult<void> Allocate(const PlacementJob& job);
 
   std::shared_ptr<const Shape> shape;  // keeps the address in the key from being reused
   DeviceMemory memory;
-  CountsView view;  // the arrays in `memory`
-  bool counted = false;
-  Stamp made_at = 0;  // the latest stamp of the capacity that was counted
+  CountsView view;                                // the arrays in `memory`
+  std::shared_ptr<const GroupStamps> counted_on;  // of the capacity that was counted; null: none
+  Stamp made_at = 0;                              // the latest of them at the time
 };
 
 // Lays out arrays for counts; those of slices and of the leader only when they differ from their
@@ -42,19 +48,30 @@ class DeviceCountsCache {
  public:
   DeviceCountsCache(Device& device, std::size_t max_bytes) : device_(&device), slots_(max_bytes) {}
 
-  // Returns the counts for a job; allocates them when there are none. Drops counts of states that
-  // no longer exist at once, and others when memory runs short, the least recently used ones first.
-  // The memory of counts lives as long as anybody holds them.
+  // Returns the counts for a job: those that are there, those of another branch of the state that
+  // no longer exists, or new ones. Drops counts of the states that were the last to be asked for
+  // eight states ago and no longer exist, and others when memory runs short, the least recently
+  // used ones first. The memory of counts lives as long as anybody holds them.
   DeviceResult<std::shared_ptr<DeviceCounts>> Get(const PlacementJob& job);
 
  private:
+  // States whose counts another branch may take over.
+  static constexpr std::size_t kMaxStates = 8;
+
   struct Slot {
     std::shared_ptr<const GroupStamps> stamps;  // of the state; frozen when it is destroyed
     std::shared_ptr<DeviceCounts> counts;
   };
+  struct State {
+    std::uint64_t identity = 0;
+    std::shared_ptr<const GroupStamps> stamps;
+  };
+
+  void NoteState(const FlavorState& state);
+  const Slot* TakeOver(const CountsKey& key, const PlacementJob& job);
 
   Device* device_;
-  std::uint64_t newest_state_ = 0;  // the last one that counts were made for
+  std::list<State> states_;  // newest first
   LruByBytes<CountsKey, Slot, CountsKey::Hash> slots_;
 };
 

@@ -43,19 +43,20 @@ DeviceResult<std::int32_t> WaveCounts::Add(const PlacementJob& job,
 }
 
 void WaveCounts::Prepare() {
-  Stamp oldest = state_->stamps().latest();
   std::vector<std::int32_t> counted_before;
+  CountedOn counted_on;
   for (std::int32_t e = 0; e < size(); ++e) {
     const DeviceCounts& counts = *At(e).counts;
-    if (counts.counted && counts.made_at == StampsOf(*At(e).job).latest()) continue;
-    if (counts.counted) {
-      counted_before.push_back(e);
-      oldest = std::min(oldest, counts.made_at);
-    } else {
+    if (counts.IsCurrent(*At(e).job)) continue;
+    if (counts.counted_on == nullptr) {
       whole_.entries.push_back(e);
+      continue;
     }
+    counted_before.push_back(e);
+    Stamp& first = counted_on.try_emplace(counts.counted_on.get(), counts.made_at).first->second;
+    first = std::min(first, counts.made_at);
   }
-  if (!counted_before.empty()) FindChanges(oldest);
+  if (!counted_before.empty()) FindChanges(counted_on);
   Group& group = changed_domains_.empty() ? whole_ : changed_;
   group.entries.insert(group.entries.end(), counted_before.begin(), counted_before.end());
   for (Group* sorted : {&whole_, &changed_}) {
@@ -72,15 +73,21 @@ void WaveCounts::Prepare() {
   }
 }
 
-// Lists the leaves of groups of leaves that changed since then, and their ancestors; lists nothing
-// when these are too many to be worth a list.
-void WaveCounts::FindChanges(Stamp since) {
+// Lists the leaves of groups of leaves that differ from what was counted, and their ancestors;
+// lists nothing when these are too many to be worth a list.
+void WaveCounts::FindChanges(const CountedOn& counted_on) {
   const FlavorSnapshot& snapshot = state_->snapshot();
   const TreeView tree = snapshot.tree();
   std::vector<std::int32_t> leaf_groups;
-  state_->stamps().ForEachSince(since, [&](std::size_t leaf_group) {
-    leaf_groups.push_back(static_cast<std::int32_t>(leaf_group));
-  });
+  for (const auto& [stamps, made_at] : counted_on) {
+    state_->stamps().ForEachDifference(*stamps, made_at, [&](std::size_t leaf_group) {
+      leaf_groups.push_back(static_cast<std::int32_t>(leaf_group));
+    });
+  }
+  if (counted_on.size() > 1) {
+    std::ranges::sort(leaf_groups);
+    leaf_groups.erase(std::unique(leaf_groups.begin(), leaf_groups.end()), leaf_groups.end());
+  }
   if (leaf_groups.size() * kWorthListing > static_cast<std::size_t>(snapshot.group_count())) return;
   for (const std::int32_t leaf_group : leaf_groups) {
     const DomainRange leaves = snapshot.GroupLeaves(leaf_group);
@@ -178,8 +185,8 @@ void WaveCounts::AddCalls(const Group& group, bool everywhere,
 
 void WaveCounts::NoteCounted() {
   for (const Entry& entry : entries_) {
-    entry.counts->counted = true;
-    entry.counts->made_at = StampsOf(*entry.job).latest();
+    entry.counts->counted_on = SharedStampsOf(*entry.job);
+    entry.counts->made_at = entry.counts->counted_on->latest();
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -60,7 +61,9 @@ class WaveCounts {
   };
 
   const Entry& At(std::int32_t entry) const { return entries_[static_cast<std::size_t>(entry)]; }
-  void FindChanges(Stamp since);
+  // Capacity that entries were counted on, and when it was counted first.
+  using CountedOn = std::map<const GroupStamps*, Stamp>;
+  void FindChanges(const CountedOn& counted_on);
   CountJob PackJob(const Entry& entry, Packer& packer) const;
   void PackGroup(Group& group, Packer& packer) const;
   void AddCalls(const Group& group, bool everywhere, std::vector<KernelCall>& calls) const;
