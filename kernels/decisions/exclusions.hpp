@@ -19,18 +19,25 @@ struct ExclusionView {
   std::int32_t resources = 0;
 };
 
-// Counts `exclusion` over all leaves. The arrays are set, not added to.
+// Counts `exclusion` over all leaves, several kinds in a pass. The arrays are set, not added to.
 template <class Team>
 ESPALIER_HD void CountExclusions(Team& team, const std::int16_t* exclusion, std::int32_t leaves,
                                  const ExclusionView& out) {
-  for (std::int32_t kind = kOutsideDomain; kind < out.resources; ++kind) {
-    if (kind == kNotExcluded) continue;
-    Count mine = 0;
+  constexpr std::int32_t kOfPass = 8;
+  const std::int32_t kinds = 1 + out.resources;  // the first is outside the domain
+  for (std::int32_t base = 0; base < kinds; base += kOfPass) {
+    std::int32_t mine[kOfPass] = {};
     for (std::int32_t leaf = team.rank(); leaf < leaves; leaf += team.size()) {
-      mine += exclusion[leaf] == kind ? 1 : 0;
+      const std::int32_t excluded = exclusion[leaf];
+      if (excluded == kNotExcluded) continue;
+      const std::int32_t kind = excluded == kOutsideDomain ? 0 : 1 + excluded;
+      for (std::int32_t k = 0; k < kOfPass; ++k) mine[k] += kind == base + k ? 1 : 0;
     }
-    const Count total = team.reduce(mine, Count{0}, PlusCount{});
-    if (team.rank() == 0) *(kind < 0 ? out.outside_domain : out.limited_by + kind) = total;
+    for (std::int32_t k = 0; k < kOfPass && base + k < kinds; ++k) {
+      const Count total = team.reduce(Count{mine[k]}, Count{0}, PlusCount{});
+      const std::int32_t kind = base + k;
+      if (team.rank() == 0) *(kind == 0 ? out.outside_domain : out.limited_by + kind - 1) = total;
+    }
   }
   team.sync();
 }

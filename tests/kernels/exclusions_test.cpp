@@ -1,5 +1,6 @@
 #include "kernels/decisions/exclusions.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -40,6 +41,29 @@ TEST(ExclusionsTest, R18_7_AwkwardSizes) {
       });
       EXPECT_EQ(outside, (n + 3) / 4);
       EXPECT_THAT(limited_by, ElementsAre((n + 1) / 4, n / 4));
+    });
+  }
+}
+
+// More kinds than are counted in a pass.
+TEST(ExclusionsTest, R18_7_ManyResources) {
+  constexpr std::int32_t kLeaves = 1000;
+  for (const std::int32_t resources : {7, 8, 15, 30}) {
+    std::vector<std::int16_t> exclusion;
+    std::vector<std::int64_t> expected(static_cast<std::size_t>(resources), 0);
+    for (std::int32_t i = 0; i < kLeaves; ++i) {
+      const std::int32_t kind = i * i % (resources + 2) - 2;
+      exclusion.push_back(static_cast<std::int16_t>(kind));
+      if (kind >= 0) ++expected[static_cast<std::size_t>(kind)];
+    }
+    RunOnTeams([&](const TeamRunner& runner) {
+      std::vector<std::int64_t> limited_by(expected.size(), 50);
+      std::int64_t outside = 50;
+      runner.Run([&](auto& team) {
+        CountExclusions(team, exclusion.data(), kLeaves, {limited_by.data(), &outside, resources});
+      });
+      EXPECT_EQ(limited_by, expected);
+      EXPECT_EQ(outside, std::ranges::count(exclusion, kOutsideDomain));
     });
   }
 }
