@@ -37,7 +37,7 @@ MachineFacts ReadMachineFacts() {
 }
 
 void ResetPeakMemory() {
-  // Where this is not allowed, the peak is that of the process so far.
+  // The peak is that of the process so far where this is not allowed.
   std::ofstream("/proc/self/clear_refs") << "5";
 }
 

@@ -10,8 +10,8 @@
 
 namespace espalier {
 
-// What a device is asked for in one pass of work, and what it copied to the host. Shared by the
-// device and by whoever measures, who says what it is to do next.
+// Counts what a device is asked for in one pass of work, and keeps what it copied to the host. It
+// is shared by the device and by whoever measures, who says what it is to do next.
 class ReplayedWork {
  public:
   enum class Mode {

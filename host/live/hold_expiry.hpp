@@ -15,7 +15,7 @@ namespace espalier {
 // A thread that waits for the next hold of any state to expire.
 class HoldExpiry {
  public:
-  // What is told of holds of the state of a name that have expired; called on this thread.
+  // Takes the holds of the state of a name that have expired; called on this thread.
   using Told = std::function<void(const std::string& state, const StateStore::Expired& expired)>;
   // All must outlive this; the memory of the states that expiries lead to is taken from `memory`,
   // as far as it has any.

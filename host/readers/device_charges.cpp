@@ -271,7 +271,7 @@ void ChargeDevices(const ClusterDefaults& defaults, bool levels_count, Cluster& 
       workload.refusal = Charger(defaults, *cluster.configuration, claims).Run(workload);
       continue;
     }
-    // Of those that run, quota knows what they hold; elastic ones may be asked for again.
+    // Quota knows what those hold that run; elastic ones may be asked for again.
     const bool is_asked_for = !HasCondition(workload, "QuotaReserved") ||
                               workload.annotations.Find(kElasticJobAnnotation) != nullptr;
     if (uncounted == nullptr && is_asked_for && beside_levels.HasAny(workload)) {

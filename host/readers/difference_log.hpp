@@ -13,7 +13,7 @@
 
 namespace espalier {
 
-// What was decided about a pod set: an assignment, or why there is none; neither for a leader
+// A decision about a pod set: an assignment, or why there is none; neither for a leader
 // without an entry of its own.
 struct LoggedPodSet {
   std::string name;

@@ -87,6 +87,12 @@ const NamespaceLimits* ClusterDefaults::LimitsOf(std::string_view name_space) co
   return found == limit_ranges.end() ? nullptr : &found->second;
 }
 
+std::optional<std::int64_t> ClusterDefaults::PriorityOf(std::string_view priority_class) const {
+  const auto found = priority_classes.find(priority_class);
+  if (found == priority_classes.end()) return std::nullopt;
+  return found->second;
+}
+
 ContainerResources CompletedResources(JsonValue parent, const ReadContext& context,
                                       const LimitRangeOf* defaults, PodOrigin origin) {
   ContainerResources completed;

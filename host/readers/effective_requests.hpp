@@ -55,6 +55,9 @@ struct ClusterDefaults {
 
   // Returns what the LimitRanges of the namespace say; null when it has none.
   const NamespaceLimits* LimitsOf(std::string_view name_space) const;
+
+  // Returns the value of a PriorityClass, if that is known.
+  std::optional<std::int64_t> PriorityOf(std::string_view priority_class) const;
 };
 
 // The origin of a PodSpec of which Kueue makes a pod set.

@@ -13,10 +13,10 @@ namespace espalier {
 // Holds the long scalars of a YAML text, most of what is in annotations, and the text with a short
 // name in the place of each.
 //
-// What looks like a scalar may be the middle of another one. So whoever parses the text asks for
-// each scalar's value, and for AllFound at the end: all names were met as scalars then, each at its
-// place, and as a parser gets from one to the next by what is between them, the original would have
-// been parsed the same way.
+// A text that looks like a scalar may be the middle of another one. So whoever parses the text asks
+// for each scalar's value, and for AllFound at the end: all names were met as scalars then, each at
+// its place, and as a parser gets from one to the next by what is between them, the original would
+// have been parsed the same way.
 class LongScalars {
  public:
   // Replaces scalars of at least `shortest` bytes: single-quoted ones up to the end of their line,

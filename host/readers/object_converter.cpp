@@ -27,7 +27,7 @@ void ObjectConverter::ReadDefaults(const Cluster& cluster, const std::vector<Net
   ForEach(ObjectKind::kRuntimeClass, [&](JsonValue object, const ReadContext& context) {
     ReadRuntimeClass(object, context, defaults_);
   });
-  // Where a namespace has two defaults, that of the LimitRange whose name is first counts.
+  // A namespace with two defaults has that of the LimitRange whose name is first.
   std::vector<IndexedObject> limit_ranges = index_.Of(ObjectKind::kLimitRange);
   std::ranges::stable_sort(limit_ranges, {}, [](const IndexedObject& object) {
     const auto metadata = Member(object.value, "metadata");

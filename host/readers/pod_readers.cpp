@@ -76,8 +76,7 @@ std::int64_t PriorityOf(JsonValue pod_spec, const ReadContext& context,
                         const ClusterDefaults& defaults) {
   if (const auto priority = Int64Member(pod_spec, "priority", context)) return *priority;
   const std::string name = TextMember(pod_spec, "priorityClassName", context);
-  const auto known = defaults.priority_classes.find(name);
-  if (known != defaults.priority_classes.end()) return known->second;
+  if (const auto known = defaults.PriorityOf(name)) return *known;
   return name.empty() ? defaults.default_priority.value_or(0) : 0;
 }
 

@@ -72,8 +72,8 @@ class Checker {
         container, context_, limits_ == nullptr ? nullptr : &limits_->containers, origin_);
     CheckNotAbove(requests, limits, path, kAboveLimit, above_limits_);
     if (limits_ == nullptr) return;
-    // Where the requests are not above the limits, a limit is the most and a request the least that
-    // a container asks for.
+    // A container asks for a limit at the most and for a request at the least, where its requests
+    // are not above its limits.
     QuantityMap most = limits;
     FillGaps(most, requests);
     CheckNotAbove(most, limits_->containers.max, path, kAboveMax, out_of_range_);

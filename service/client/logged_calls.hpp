@@ -24,7 +24,7 @@ struct LoggedCall {
   std::vector<std::string_view> answers;
   bool ended = false;   // false: it was under way when the server ended
   grpc::Status status;  // of a call that ended
-  // Of what no client sent (RequestLogPiece.position); nullopt: a call of a client.
+  // The position of what no client sent (RequestLogPiece.position); nullopt: a call of a client.
   std::optional<v1::StatePosition> position;
 };
 

@@ -38,8 +38,8 @@ struct ReplayDifference {
   std::string what;
 };
 
-// What the server does with holds that no call does: adds those that a state of the log began with,
-// and lets those expire that did. Both return the position that this leads to.
+// Does with holds what the server does without a call: adds those that a state of the log began
+// with, and lets those expire that did. Both return the position that this leads to.
 struct HoldsOfServer {
   std::function<Result<StatePosition>(const std::string& state_name, std::vector<Hold> holds)> add;
   std::function<Result<StatePosition>(const std::string& state_name,

@@ -523,22 +523,18 @@ Result<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
                                               std::shared_ptr<Backend> backend) {
   auto addresses = CheckOptions(options);
   if (!addresses) return tl::unexpected(addresses.error());
+  v1::RequestLogFile file;
+  file.set_version(options.version);
+  file.set_commit(options.commit);
+  file.set_feature_gates(options.named_gates);
   std::shared_ptr<RequestLog> requests;
   if (!options.requests.folder.empty()) {
-    v1::RequestLogFile file;
-    file.set_version(options.version);
-    file.set_commit(options.commit);
-    file.set_feature_gates(options.named_gates);
-    auto opened = RequestLog::Open(options.requests, std::move(file));
+    auto opened = RequestLog::Open(options.requests, file);
     if (!opened) return tl::unexpected(opened.error());
     requests = *std::move(opened);
   }
   std::unique_ptr<StateFolder> folder;
   if (!options.state_dir.folder.empty()) {
-    v1::RequestLogFile file;
-    file.set_version(options.version);
-    file.set_commit(options.commit);
-    file.set_feature_gates(options.named_gates);
     auto opened = StateFolder::Open(options.state_dir, std::move(file));
     if (!opened) return tl::unexpected(opened.error());
     folder = *std::move(opened);

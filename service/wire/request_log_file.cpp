@@ -129,7 +129,7 @@ Result<void> RequestLogWriter::Append(const std::string& head,
   }
   if (!written) {
     auto error = CannotWrite(path_);
-    // What could not be finished is taken back, as far as that is possible.
+    // The part that was written is taken back, as far as that is possible.
     [[maybe_unused]] const int ignored = ::ftruncate(descriptor_, bytes_);
     return error;
   }

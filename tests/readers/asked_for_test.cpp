@@ -14,14 +14,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::string PodText(const std::string& name, const std::string& spec) {
-  return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
-         R"("}, "spec": {)" + spec +
-         R"("containers": [{"resources": {"requests": {"cpu": "1"}}}]}})" + "\n";
-}
-
 constexpr const char* kPodGroups = R"(
-{"apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "Workload", "metadata": {"name": "w"},
+{"apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "Workload",
+ "metadata": {"name": "w", "namespace": "team"},
  "spec": {"podGroups": [{"name": "g", "policy": {"gang": {"minCount": 2}}},
                         {"name": "b", "policy": {"basic": {}}}]}}
 )";
@@ -78,7 +73,8 @@ constexpr const char* kTopology = R"(
 )";
 
 constexpr const char* kClaiming = R"(
-{"apiVersion": "scheduling/v1alpha1", "kind": "Workload", "metadata": {"name": "w"}, "spec":
+{"apiVersion": "scheduling/v1alpha1", "kind": "Workload",
+ "metadata": {"name": "w", "namespace": "team"}, "spec":
  {"topologyRequest": {"resourceClaims": [{"name": "net", "resourceClaim": "c"}]},
   "gangGroups": [{"minCount": 2, "eqGroups":
     [{"count": 2, "template": {"resources": {"requests": {"cpu": 1}}}}]}]}}
@@ -86,7 +82,7 @@ constexpr const char* kClaiming = R"(
 
 std::string Claim(const std::string& spec, const std::string& status = "") {
   return R"({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata":
-            {"name": "c"}, "spec": {"devices": )" +
+            {"name": "c", "namespace": "team"}, "spec": {"devices": )" +
          spec + "}" + status + "}\n";
 }
 
@@ -129,8 +125,8 @@ TEST(ResourceClaims, ThatAreNotUnderstoodRefuse) {
 TEST(ResourceClaims, OfATemplateBindItsPods) {
   const ClusterRead read =
       Read(std::string(kTopology) + Claim("{}", kAllocated) +
-           R"({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "labels":
-          {"kueue.x-k8s.io/queue-name": "q"}}, "spec": {"template": {"spec": {"resourceClaims":
+           R"({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace":
+          "team", "labels": {"kueue.x-k8s.io/queue-name": "q"}}, "spec": {"template": {"spec": {"resourceClaims":
           [{"name": "n", "resourceClaimName": "c"}], "containers": [{"resources": {"requests":
           {"cpu": "1"}}}]}}}})" +
            "\n");

@@ -14,11 +14,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::string KaiPod(const std::string& name, const std::string& sub_group) {
+// `labels` has further labels, each with a comma before it.
+std::string KaiPod(const std::string& name, const std::string& sub_group,
+                   const std::string& labels = "") {
   return PodText(name, "",
                  R"(, "annotations": {"pod-group-name": "k"},
                                "labels": {"kai.scheduler/subgroup-name": ")" +
-                     sub_group + R"("})");
+                     sub_group + '"' + labels + "}");
 }
 
 std::string KaiGroup(const std::string& spec) {
@@ -62,20 +64,14 @@ TEST(KaiPodGroups, AreTrees) {
 
 // W4.3: also where all pods are in groups inside the group.
 TEST(KaiPodGroups, HaveTheQueueOfTheirPods) {
-  const auto pod = [](const std::string& name, const std::string& queue) {
-    return PodText(name, "",
-                   R"(, "annotations": {"pod-group-name": "k"}, "labels":
-                      {"kai.scheduler/subgroup-name": "a", "kai.scheduler/queue": ")" +
-                       queue + R"("})");
-  };
+  const std::string pod = KaiPod("a0", "a", R"(, "kai.scheduler/queue": "of-pod")");
   const std::string spec = R"("subGroups": [{"name": "a", "minMember": 1}])";
   const auto queue_of = [](const std::string& text) {
     const ClusterRead read = Read(text);
     return read.cluster.workloads.empty() ? "none" : read.cluster.workloads[0].queue_name;
   };
-  EXPECT_EQ(queue_of(KaiGroup(spec) + pod("a0", "of-pod")), "of-pod");
-  EXPECT_EQ(queue_of(KaiGroup(R"("queue": "of-group", )" + spec) + pod("a0", "of-pod")),
-            "of-group");
+  EXPECT_EQ(queue_of(KaiGroup(spec) + pod), "of-pod");
+  EXPECT_EQ(queue_of(KaiGroup(R"("queue": "of-group", )" + spec) + pod), "of-group");
 }
 
 TEST(KaiPodGroups, DoWithoutAGroupWhosePodsAreMissing) {
@@ -176,13 +172,7 @@ TEST(KaiPodGroups, SayWhatOfThemIsMissingOrNotHonoured) {
       "spec": {"minSubGroup": 1, "subGroups": [{"name": "a", "minMember": 1, "maxMember": 2},
                                                {"name": "b", "minMember": 1}]}})"
                             "\n";
-  const auto pod = [](const std::string& name, const std::string& sub_group) {
-    return PodText(name, "",
-                   R"(, "annotations": {"pod-group-name": "k"},
-                                 "labels": {"kai.scheduler/subgroup-name": ")" +
-                       sub_group + R"("})");
-  };
-  const ClusterRead read = Read(group + pod("p", "a") + pod("q", "b") + pod("r", "c"));
+  const ClusterRead read = Read(group + KaiPod("p", "a") + KaiPod("q", "b") + KaiPod("r", "c"));
   EXPECT_THAT(UnitTexts(read), ElementsAre("k: a x 1 b x 1",
                                            "k-c:PodGroup k has no subgroup c; 1 pod waits for it"));
   const auto& notes = read.gang_workloads.at(0).notes;

@@ -8,6 +8,7 @@
 
 #include "espalier/v1/holds.pb.h"
 #include "service/client/remote_holds.hpp"
+#include "service/wire/status_details.hpp"
 #include "tests/server/manual_hold_clock.hpp"
 #include "tests/server/process.hpp"
 #include "tests/server/test_server.hpp"
@@ -114,16 +115,14 @@ struct HoldServer : TestServer {
 };
 
 std::vector<int> ReasonsOf(const grpc::Status& status) {
+  const auto problems = DetailIn<v1::HoldProblems>(status);
+  EXPECT_TRUE(problems) << "no HoldProblems: " << status.error_message();
+  if (!problems) return {};
   v1::ErrorStatus details;
-  v1::HoldProblems problems;
-  std::vector<int> reasons;
-  if (!details.ParseFromString(status.error_details()) || details.details_size() != 1 ||
-      !details.details(0).UnpackTo(&problems)) {
-    ADD_FAILURE() << "no HoldProblems: " << status.error_message();
-    return reasons;
-  }
+  EXPECT_TRUE(details.ParseFromString(status.error_details()));
   EXPECT_EQ(details.code(), status.error_code());
-  for (const v1::HoldProblem& problem : problems.problems()) reasons.push_back(problem.reason());
+  std::vector<int> reasons;
+  for (const v1::HoldProblem& problem : problems->problems()) reasons.push_back(problem.reason());
   return reasons;
 }
 

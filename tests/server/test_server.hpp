@@ -22,6 +22,7 @@
 #include "host/nested/tree_placer.hpp"
 #include "service/server/server.hpp"
 #include "service/wire/cluster_state.hpp"
+#include "service/wire/status_details.hpp"
 #include "service/wire/workloads.hpp"
 #include "tests/server/small_cluster.hpp"
 
@@ -172,14 +173,9 @@ class TestServer {
 // Returns the current state that a FAILED_PRECONDITION names.
 inline v1::StatePosition CurrentOf(const grpc::Status& status) {
   EXPECT_EQ(status.error_code(), grpc::FAILED_PRECONDITION) << status.error_message();
-  v1::ErrorStatus details;
-  v1::StaleState stale;
-  if (!details.ParseFromString(status.error_details()) || details.details_size() != 1) {
-    ADD_FAILURE() << "no StaleState";
-    return stale.current();
-  }
-  EXPECT_TRUE(details.details(0).UnpackTo(&stale));
-  return stale.current();
+  const auto stale = DetailIn<v1::StaleState>(status);
+  EXPECT_TRUE(stale) << "no StaleState";
+  return stale ? stale->current() : v1::StatePosition();
 }
 
 inline v1::PlaceRequest MakePlaceRequest(const std::vector<WorkloadRequest>& workloads,

@@ -29,8 +29,8 @@ Admission MakeAdmission(const Nomination& nomination, const std::string& cluster
 // (R7.9), so a cycle has one nominator.
 class Nominator {
  public:
-  // The first three outlive the nominator.
-  // What it says once the engine's budget is stopped is meaningless.
+  // The first three outlive the nominator. Its nominations are meaningless once the engine's budget
+  // is stopped.
   Nominator(const Engine& engine, const ClusterState& state, const ClusterLookup& lookup,
             RequestRules rules = {})
       : engine_(engine), state_(state), lookup_(lookup), rules_(rules) {}

@@ -367,8 +367,7 @@ class ResizePlanner {
       }
       if (!reason.empty() && plan_.reason.empty()) plan_.reason = reason;
     }
-    SetCondition(*current_, {std::string(kResizeRequested), waits ? "True" : "False",
-                             waits ? "SlicesPending" : "SlicesFolded", plan_.reason});
+    SetCondition(*current_, ResizeCondition(waits, plan_.reason));
     Finish();
   }
 
@@ -430,6 +429,11 @@ class ResizePlanner {
 };
 
 }  // namespace
+
+Condition ResizeCondition(bool waits, std::string message) {
+  return {std::string(kResizeRequested), waits ? "True" : "False",
+          waits ? "SlicesPending" : "SlicesFolded", std::move(message)};
+}
 
 std::string_view ToString(ResizeDecision decision) {
   switch (decision) {

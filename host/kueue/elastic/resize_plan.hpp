@@ -21,6 +21,9 @@ namespace espalier {
 // The condition of a workload some of whose slices per replica wait.
 inline constexpr std::string_view kResizeRequested = "ResizeRequested";
 
+// Returns that condition: true where slices wait, false where all are folded.
+Condition ResizeCondition(bool waits, std::string message);
+
 enum class ResizeDecision {
   kNone,              // the workload already has these counts
   kInPlace,           // the new counts are written; no quota is needed

@@ -43,8 +43,8 @@ class LeafPaths {
 // Returns the variants of `slice` to try in order, whose new pods stay near the pods of `old`: in
 // its domain of the required level, or in those of the preferred level and above and then anywhere.
 // Levels are asked for by node selectors, so that the rest of the request is unconstrained (R20.3).
-// Where no pod set has pods yet, the slice is placed as one that is not elastic; one that has none
-// beside others that have keeps its required level.
+// A slice none of whose pod sets has pods yet is placed as one that is not elastic; a pod set that
+// has none beside others that have keeps its required level.
 std::vector<Workload> NearVariants(const Workload& slice, const Workload& old,
                                    const ClusterLookup& lookup, const Cluster& cluster,
                                    LeafPaths& paths);

@@ -103,12 +103,11 @@ Workload WithCountsOf(Workload workload, const Workload& other) {
 }
 
 FlowWrite WriteResizing(Workload parent, bool waits) {
-  const std::string status = waits ? "True" : "False";
-  const std::string reason = waits ? "SlicesPending" : "SlicesFolded";
-  SetCondition(parent, {std::string(kResizeRequested), status, reason, ""});
+  const Condition condition = ResizeCondition(waits, "");
+  SetCondition(parent, condition);
   return WriteWorkload(kManager, std::move(parent),
-                       fmt::format("status.conditions[{}]", kResizeRequested),
-                       fmt::format("{}, {}", status, reason));
+                       fmt::format("status.conditions[{}]", condition.type),
+                       fmt::format("{}, {}", condition.status, condition.reason));
 }
 
 FlowWrite FinishWrite(const Workload& old, std::string cluster, const std::string& reason) {

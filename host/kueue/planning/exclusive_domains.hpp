@@ -30,7 +30,7 @@ void LetIn(const ClosedDomains& closed, WorkloadRequest& request);
 // Pods that are of no JobSet count for nothing. Counted are pods that run on `nodes`, and with
 // `in_order` the workloads that the plan places before.
 //
-// What cannot be kept, as nodes are not told apart, is added to the workloads' `not_honoured`.
+// Adds to the workloads' `not_honoured` what cannot be kept, as nodes are not told apart.
 Result<PlannedAnswers> AnswerPlanApart(PlacementPlan& plan, Cluster& cluster,
                                        std::span<const Node> nodes, bool in_order,
                                        const Nominate& place, const Nominate& on_empty);

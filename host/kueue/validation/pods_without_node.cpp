@@ -35,7 +35,7 @@ const PodsWithoutNode::NodesByDomain& PodsWithoutNode::NodesOf(const ResourceFla
   const auto [known, fresh] = by_flavor_.try_emplace(flavor.name);
   if (!fresh) return known->second;
   for (const Node& node : nodes_) {
-    // Of nodes that a server tells nothing but the labels of, nothing is known.
+    // Nothing is known of nodes that a server tells nothing but the labels of.
     if (!node.ready || node.unschedulable || node.allocatable.empty()) continue;
     if (!MatchesSelector(node.labels, flavor.node_labels)) continue;
     std::vector<std::string> path;

@@ -102,8 +102,8 @@ void ApplyKaiMetadata(JsonValue described_by, const PartMembers* members,
     const auto spec = Member(members->pod->value, "spec");
     if (spec) workload.head.priority_class = TextMember(*spec, "priorityClassName", context.read);
   }
-  const auto value = context.defaults.priority_classes.find(workload.head.priority_class);
-  if (value != context.defaults.priority_classes.end()) workload.head.priority = value->second;
+  workload.head.priority =
+      context.defaults.PriorityOf(workload.head.priority_class).value_or(workload.head.priority);
   if (const auto text = FirstMarked(chain, "kai.scheduler/preemptibility"); !text.empty()) {
     workload.preemptibility = text;
   }

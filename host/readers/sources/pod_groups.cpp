@@ -56,8 +56,7 @@ void ReadGroupPriority(JsonValue spec, const SourceContext& context, Workload& h
   const std::string name = TextMember(spec, "priorityClassName", context.read);
   if (name.empty()) return;
   head.priority_class = name;
-  const auto it = context.defaults.priority_classes.find(name);
-  if (it != context.defaults.priority_classes.end()) head.priority = it->second;
+  head.priority = context.defaults.PriorityOf(name).value_or(head.priority);
   if (const auto priority = Int64Member(spec, "priority", context.read)) head.priority = *priority;
 }
 
@@ -169,9 +168,7 @@ void ReadPodGroupWorkload(JsonValue object, const SourceContext& context, Member
       if (!reference.replica_key.empty()) name += "-" + reference.replica_key;
       own.pod_group = name;
       workloads.push_back(OneGang(of_group, std::move(own), taken, std::move(name)));
-      if (taken.pods.empty() && !basic) {
-        workloads.back().waits_for = "none of its pods is there: it waits for them";
-      }
+      if (taken.pods.empty() && !basic) WaitForFirstPods(workloads.back());
     }
     return 0;
   });
@@ -210,9 +207,7 @@ void ReadPodGroup(JsonValue object, const SourceContext& context, Members& membe
   AskForNone(basic, taken, gang);
   ReadGroupClaims(*spec, context.read, context.defaults, gang, of_all.notes);
   workloads.push_back(OneGang(of_all, std::move(gang), taken, name));
-  if (taken.pods.empty() && !basic) {
-    workloads.back().waits_for = "none of its pods is there: it waits for them";
-  }
+  if (taken.pods.empty() && !basic) WaitForFirstPods(workloads.back());
 }
 
 void AddChildGroup(const FoundObject& object, const SourceContext& context, ChildGroups& groups) {

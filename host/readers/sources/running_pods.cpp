@@ -105,6 +105,11 @@ void WaitForPods(std::int32_t seen, GangGroup& gang, GangWorkload& workload) {
                   needed, alone ? workload.head.key.name : "gangGroup " + gang.name);
 }
 
+void WaitForFirstPods(GangWorkload& workload) {
+  if (!workload.waits_for.empty()) return;
+  workload.waits_for = "none of its pods is there: it waits for them";
+}
+
 std::vector<std::string> Requeue(std::int64_t now, GangGroup& gang, GangWorkload& workload) {
   std::vector<std::string> names;
   if (gang.mode != GangMode::kGang || RunningPodsOf(gang) >= gang.min_count.value_or(0)) {

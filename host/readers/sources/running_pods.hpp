@@ -21,6 +21,9 @@ void ShareMinimum(std::int32_t least, RankedGroup& ranked);
 // one that is no gang are all wanted. Adds notes on those that run, and on those above its maximum.
 void WaitForPods(std::int32_t seen, GangGroup& gang, GangWorkload& workload);
 
+// Makes a gang none of whose pods is there wait for them, unless it waits for something else.
+void WaitForFirstPods(GangWorkload& workload);
+
 // Takes the pods that hold room for nothing off their nodes, where the gang is scheduled in part
 // and the time of its scheduleTimeoutSeconds has passed at `now` (Unix seconds): it goes back to
 // the queue whole (W8.5). Returns their names, and adds a note on them.

@@ -90,11 +90,6 @@ void ReadNetworkTopology(JsonValue parent, const std::string& of, const SourceCo
   (soft ? request.levels->preferred : request.levels->required) = highest->level;
 }
 
-void WaitForAnyPods(const PartMembers& members, GangWorkload& workload) {
-  if (!members.pods.empty() || !workload.waits_for.empty()) return;
-  workload.waits_for = "none of its pods is there: it waits for them";
-}
-
 // All pods of a Volcano pod group, and which task each of them is of.
 struct TaskPods {
   std::string task;
@@ -233,7 +228,7 @@ void ReadCoschedulingPodGroup(JsonValue object, const SourceContext& context, Me
   gang.schedule_timeout_seconds = Int32Member(*spec, "scheduleTimeoutSeconds", context.read);
   workloads.push_back(OneGang(of_all, std::move(gang), taken, name));
   NoteMinResources(*spec, context, workloads.back());
-  WaitForAnyPods(taken, workloads.back());
+  if (taken.pods.empty()) WaitForFirstPods(workloads.back());
 }
 
 void AddLabelledGroups(const SourceContext& context, Members& members,
@@ -332,9 +327,7 @@ void ReadVolcanoPodGroup(JsonValue object, const SourceContext& context, Members
   WaitForPods(facts.seen, workload.gang_groups.back(), workload);
   workload.running = facts.seen > 0 && facts.seen == facts.bound;
   NoteMinResources(*spec, context, workload);
-  if (facts.seen == 0 && workload.waits_for.empty()) {
-    workload.waits_for = "none of its pods is there: it waits for them";
-  }
+  if (facts.seen == 0) WaitForFirstPods(workload);
   workloads.push_back(std::move(workload));
 }
 

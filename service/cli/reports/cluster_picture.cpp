@@ -89,7 +89,7 @@ std::string Bar(const RackUsage& rack, bool after, const TextStyle& style) {
   if (rack.allocatable <= 0) return Repeat(" ", kBarWidth);
   std::size_t old_cells = Cells(rack.before, rack.allocatable);
   const std::size_t cells = after ? Cells(rack.after, rack.allocatable) : old_cells;
-  // What was placed shows even where it is less than a cell.
+  // The bar shows what was placed even where it is less than a cell.
   if (after && rack.after > rack.before && cells == old_cells && cells > 1) --old_cells;
   return Repeat(kUsed, old_cells) + style.Paint(Repeat(kPlaced, cells - old_cells), Color::kGood) +
          style.Paint(Repeat(kFree, kBarWidth - cells), Color::kDim);

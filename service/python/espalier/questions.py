@@ -10,10 +10,21 @@ from espalier.answers import WorkloadAnswer, workload_answers
 from espalier.decode import Texts
 from espalier.kueue import decode_workload
 from espalier.model import WorkloadKey
-from espalier.v1 import placement_pb2, questions_pb2, scheduling_pb2, workload_pb2
+from espalier.v1 import (
+    cluster_state_pb2,
+    placement_pb2,
+    questions_pb2,
+    scheduling_pb2,
+    workload_pb2,
+    workloads_pb2,
+)
 
 AboutState = (
-    questions_pb2.WhatIfRequest
+    cluster_state_pb2.ReadStateRequest
+    | placement_pb2.PlaceRequest
+    | workloads_pb2.PlaceObjectsRequest
+    | workloads_pb2.PlaceNestedRequest
+    | questions_pb2.WhatIfRequest
     | questions_pb2.FindVictimsRequest
     | questions_pb2.AtlasRequest
     | questions_pb2.CountGangsRequest

@@ -115,17 +115,16 @@ class State(StateQuestions):
         hold_owner: str,
     ) -> Placements:
         request = placement_pb2.PlaceRequest(
-            state=self._at(),
             mode=encode.MODES[mode],
             commit=commit or hold != 0,
             domain_naming=placement_pb2.DOMAIN_NAMING_NAME,
             feature_gates=gates,
             workloads=encode.workload_batch(workloads),
             commit_token=commit_token,
-            state_name=self.name,
             hold_seconds=hold,
             hold_owner=hold_owner,
         )
+        self._address(request)
         reply = self._connection.unary(f"Placement/{call}", request, placement_pb2.PlaceResponse)
         committed = self._committed(reply)
         answers = workload_answers(reply.answers, workloads)
@@ -146,17 +145,16 @@ class State(StateQuestions):
         """Answers where the workloads go that Kubernetes objects describe: JSON or YAML, plain or
         gzip, as `espalier.read_objects(files)` has them."""
         request = workloads_pb2.PlaceObjectsRequest(
-            state=self._at(),
             mode=encode.MODES[mode],
             feature_gates=gates,
             objects=objects.encode() if isinstance(objects, str) else objects,
             guess_flavor=guess_flavor,
             strict=strict,
             profile=encode.PROFILES[profile],
-            state_name=self.name,
             commit=commit,
             commit_token=commit_token,
         )
+        self._address(request)
         reply = self._connection.unary(
             "Workloads/PlaceObjects", request, workloads_pb2.PlaceObjectsResponse
         )
@@ -183,17 +181,16 @@ class State(StateQuestions):
     ) -> NestedPlacements:
         """Answers nested gangs, and flat workloads among them in the order of `is_nested`."""
         request = workloads_pb2.PlaceNestedRequest(
-            state=self._at(),
             mode=encode.MODES[mode],
             feature_gates=gates,
             profile=encode.PROFILES[profile],
             nested=encode.nested_batch(nested),
             flat=encode.workload_batch(flat),
             is_nested=is_nested,
-            state_name=self.name,
             commit=commit,
             commit_token=commit_token,
         )
+        self._address(request)
         reply = self._connection.unary(
             "Workloads/PlaceNested", request, workloads_pb2.PlaceNestedResponse
         )

@@ -30,7 +30,6 @@ from espalier.v1 import (
     placement_pb2,
     questions_pb2,
     scheduling_pb2,
-    types_pb2,
 )
 
 Gates = Mapping[str, bool]
@@ -83,7 +82,8 @@ class StateQuestions:
 
     def read(self) -> model.LoadedState:
         """Returns the whole state, as `Client.load_state` would load it anew."""
-        request = cluster_state_pb2.ReadStateRequest(state=self._at(), state_name=self.name)
+        request = cluster_state_pb2.ReadStateRequest()
+        self._address(request)
         return loaded_state(
             self._connection.answers(
                 "ClusterState/ReadState", request, cluster_state_pb2.ReadStateResponse
@@ -396,9 +396,6 @@ class StateQuestions:
         encode_queues(queues, tables, request)
         self._address(request)
         return request
-
-    def _at(self) -> types_pb2.StatePosition | None:
-        return encode.position(self.position)
 
     def _address(self, request: questions.AboutState) -> None:
         request.state_name = self.name
