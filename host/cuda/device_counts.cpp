@@ -31,6 +31,8 @@ CountsView LayOutCounts(std::size_t domains, bool slices, bool leader, Packer& p
 }
 
 DeviceResult<void> DeviceCounts::Allocate(const PlacementJob& job) {
+  domains = job.state->snapshot().domain_count();
+  leaves = job.state->snapshot().leaf_count();
   return Arrange(memory, [&](Packer& packer) { view = LayOut(job, packer); });
 }
 
@@ -70,7 +72,12 @@ void DeviceCountsCache::NoteState(const FlavorState& state) {
 // differ that have other stamps; null: there are none.
 const DeviceCountsCache::Slot* DeviceCountsCache::TakeOver(const CountsKey& key,
                                                            const PlacementJob& job) {
+  const FlavorSnapshot& snapshot = job.state->snapshot();
   const auto serves = [&](const DeviceCounts& counts) {
+    // Leaves may have come or gone.
+    if (counts.domains != snapshot.domain_count() || counts.leaves != snapshot.leaf_count()) {
+      return false;
+    }
     if (counts.counted_on.get() == &StampsOf(job)) return true;
     return !job.simulate_empty && counts.counted_on != nullptr && counts.counted_on->frozen() &&
            counts.counted_on->of_group().size() == job.state->stamps().of_group().size();

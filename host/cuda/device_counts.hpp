@@ -30,7 +30,9 @@ struct DeviceCounts {
 
   std::shared_ptr<const Shape> shape;  // keeps the address in the key from being reused
   DeviceMemory memory;
-  CountsView view;                                // the arrays in `memory`
+  CountsView view;           // the arrays in `memory`
+  std::int32_t domains = 0;  // that they are laid out for
+  std::int32_t leaves = 0;
   std::shared_ptr<const GroupStamps> counted_on;  // of the capacity that was counted; null: none
   Stamp made_at = 0;                              // the latest of them at the time
 };
