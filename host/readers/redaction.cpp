@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -11,6 +12,7 @@
 #include "host/readers/json_fields.hpp"
 #include "host/readers/json_text.hpp"
 #include "host/readers/kueue_configuration.hpp"
+#include "host/readers/name_pattern.hpp"
 #include "host/readers/scale_request.hpp"
 #include "host/readers/sources/spark_pods.hpp"
 #include "host/readers/syntax_error.hpp"
@@ -34,10 +36,10 @@ Words WordsOf(std::string_view text) {
 // Long or telling, and nothing depends on them.
 bool IsLeftOut(std::string_view field) {
   static const Words kWords = WordsOf(
-      "managedFields image imageID images command args env envFrom volumes volumeMounts "
+      "managedFields imageID images command args env envFrom volumeMounts "
       "volumeDevices volumesAttached volumesInUse message addresses nodeInfo daemonEndpoints "
       "containerStatuses initContainerStatuses livenessProbe readinessProbe startupProbe lifecycle "
-      "securityContext imagePullSecrets ports hostIP hostIPs podIP podIPs podCIDR podCIDRs "
+      "securityContext imagePullSecrets hostIP hostIPs podIP podIPs podCIDR podCIDRs "
       "providerID workingDir hostAliases dnsConfig description selfLink resourceVersion parameters "
       "runtimeHandlers config");
   return kWords.contains(field);
@@ -58,7 +60,8 @@ bool IsKeptField(std::string_view field) {
       "subGroupPolicyType mpiImplementation requiredTopologyLevel preferredTopologyLevel "
       "submissionMode path preemptibility rankFrom matchAttribute distinctAttribute driver "
       "allocationMode input strategy multiplyBy excludeResourcePrefixes quotaCheckStrategy "
-      "frameworks externalFrameworks labelKeysToCopy extendedResourceName whenUnsatisfiable");
+      "frameworks externalFrameworks labelKeysToCopy extendedResourceName whenUnsatisfiable "
+      "matchLabelKeys mismatchLabelKeys protocol");
   return kWords.contains(field);
 }
 
@@ -71,6 +74,8 @@ bool IsKeptOfConfiguration(std::string_view field) {
 }
 
 constexpr std::string_view kKaiPrefix = "kai.scheduler/";
+constexpr std::string_view kKaiTopology = "kai.scheduler/topology";  // the name of one
+constexpr std::string_view kAppWrapperPrefix = "workload.codeflare.dev.appwrapper/";
 constexpr std::string_view kSliceReplaced = "kueue.x-k8s.io/workload-slice-replacement-for";
 
 bool IsOfKueueOrKai(std::string_view key) {
@@ -79,17 +84,22 @@ bool IsOfKueueOrKai(std::string_view key) {
 
 // Annotations that are read.
 bool IsReadAnnotation(std::string_view key) {
-  return IsOfKueueOrKai(key) || key == "pod-group-name" || key == "priorityClassName" ||
-         key == "gpu-fraction" || key == "gpu-memory" || key.ends_with("/group-name") ||
-         key == "volcano.sh/task-spec" || key == "ray.io/ft-enabled" ||
-         key.ends_with("/exclusive-topology") || key.ends_with("/subgroup-exclusive-topology");
+  static const Words kWords = WordsOf(
+      "pod-group-name priorityClassName gpu-fraction gpu-memory gpu-fraction-num-devices "
+      "volcano.sh/task-spec ray.io/ft-enabled scheduling.k8s.io/workload "
+      "leaderworkerset.sigs.k8s.io/size");
+  return IsOfKueueOrKai(key) || key.starts_with(kAppWrapperPrefix) || kWords.contains(key) ||
+         key.ends_with("/group-name") || key.ends_with("/exclusive-topology") ||
+         key.ends_with("/subgroup-exclusive-topology");
 }
 
 // Returns whether the texts of an annotation that is read are label keys, numbers or words.
 bool IsKeptAnnotation(std::string_view key) {
-  static const auto kEnds = {"topology", "constraints", "size",      "count",         "parallelism",
-                             "offset",   "label",       "placement", "preemptibility"};
-  return std::ranges::any_of(kEnds, [&](std::string_view end) { return key.ends_with(end); });
+  static const auto kEnds = {"topology",    "constraints", "size",       "count",
+                             "offset",      "label",       "placement",  "preemptibility",
+                             "parallelism", "min-member",  "num-devices"};
+  return key != kKaiTopology &&
+         std::ranges::any_of(kEnds, [&](std::string_view end) { return key.ends_with(end); });
 }
 
 // Fields that hold a map from label keys to values.
@@ -111,6 +121,12 @@ bool IsQuantityField(std::string_view field) {
   return kWords.contains(field);
 }
 
+// Returns whether the text is a quantity; some are read though they end in a B.
+bool IsQuantity(std::string_view text) {
+  return ParseQuantity(text) ||
+         (text.ends_with('B') && ParseQuantity(text.substr(0, text.size() - 1)));
+}
+
 // Returns whether the text is a quantity that Spark's pods ask for, in the field that says so.
 bool IsSparkQuantity(std::string_view field, std::string_view text) {
   return std::ranges::any_of(kSparkQuantities, [&](const SparkQuantity& quantity) {
@@ -118,38 +134,28 @@ bool IsSparkQuantity(std::string_view field, std::string_view text) {
   });
 }
 
-// Labels with the index of a pod (R22.9), besides those that a topology request names.
-bool IsIndexLabel(std::string_view key) {
+// Labels with the index of a pod (R22.9) or of its replica, or a number of pods, besides those that
+// a topology request or a Workload names.
+bool IsCountLabel(std::string_view key) {
   static const Words kWords = WordsOf(
       "batch.kubernetes.io/job-completion-index apps.kubernetes.io/pod-index "
       "leaderworkerset.sigs.k8s.io/worker-index leaderworkerset.sigs.k8s.io/subgroup-index "
       "jobset.sigs.k8s.io/job-index training.kubeflow.org/replica-index "
-      "kueue.x-k8s.io/pod-group-pod-index");
+      "kueue.x-k8s.io/pod-group-pod-index volcano.sh/task-index "
+      "leaderworkerset.sigs.k8s.io/group-index pod-group.scheduling.sigs.k8s.io/min-available");
   return kWords.contains(key);
 }
 
-// Labels whose values are words or names of parts.
+// Label whose values are words.
 constexpr std::string_view kAncestorStep = "trainer.kubeflow.org/trainjob-ancestor-step";
-constexpr std::string_view kReplicatedJobLabel = "jobset.sigs.k8s.io/replicatedjob-name";
 
-// Lists whose items have names of parts of a workload.
-bool HoldsParts(std::string_view field) {
+// Names that mean something: those that Kueue, the operators and the canonical model give to parts
+// of workloads and to containers, and queues, namespaces and a topology that readers know.
+bool IsKnownName(std::string_view text) {
   static const Words kWords = WordsOf(
-      "podSets podSetAssignments podSetUpdates reclaimablePods replicatedJobs gangGroups "
-      "rankedGroups eqGroups");
-  return kWords.contains(field);
-}
-
-// Fields that name a part of a workload.
-bool IsPartReference(std::string_view field) {
-  static const Words kWords = WordsOf("gangGroup rankedGroup eqGroup");
-  return kWords.contains(field);
-}
-
-// Names that Kueue, the operators and the canonical model give to parts by themselves.
-bool IsNameOfAPart(std::string_view text) {
-  static const Words kWords =
-      WordsOf("main head leader launcher master worker node gg rg template");
+      "main head leader launcher master worker node gg rg template executor "
+      "spark-kubernetes-driver spark-kubernetes-executor default default-queue root kube-system "
+      "kueue-system hypernodes");
   static const auto kNumbered = {"gg-", "rg-", "template-"};
   const auto is_numbered = [&](std::string_view base) {
     return text.starts_with(base) && text.size() > base.size() &&
@@ -158,7 +164,10 @@ bool IsNameOfAPart(std::string_view text) {
   return kWords.contains(text) || std::ranges::any_of(kNumbered, is_numbered);
 }
 
-bool IsTrueOrFalse(std::string_view text) { return text == "true" || text == "false"; }
+bool IsTrueOrFalse(std::string_view text) {
+  const std::string lower = LowerCase(text);
+  return lower == "true" || lower == "false";
+}
 
 bool IsInteger(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
@@ -193,33 +202,43 @@ class Redaction::Walk {
   std::string Take() { return std::move(json_); }
 
  private:
-  // Returns what stands for a name. Initializers of a TrainJob are known by the end of their names.
+  // Returns what stands for a name. Initializers of a TrainJob are known by the end of their names,
+  // and volumes of Spark by their begin.
   std::string Named(std::string_view text) {
     constexpr std::string_view kInitializer = "initializer";
     if (text.empty()) return "";
     std::string name = name_(redaction_, text);
+    if (text.starts_with(kSparkLocalDirectory)) return std::string(kSparkLocalDirectory) + name;
     return text.ends_with(kInitializer) ? fmt::format("{}-{}", name, kInitializer) : name;
-  }
-
-  std::string PartName(std::string_view text) {
-    return IsNameOfAPart(text) ? std::string(text) : Named(text);
   }
 
   // Returns what stands for the text of a field.
   std::string Text(std::string_view text, std::string_view field, std::string_view around) {
     if (field == "fieldPath") return FieldPath(text);
     if (field == "expression") return Expression(text);
+    if (field == "groupName") return Named(LowerCase(text));  // as Ray's pod sets are named
+    if (field == "replicaKey" && around == "spec") redaction_.number_labels_.emplace(text);
+    // Such a pattern is none that is read, as what stands for it is none.
+    if (field == "pattern" && around == "regexMatch") return text.empty() ? "" : "(";
     if (field == "uid") redaction_.uids_.emplace(text);
     if (field == "nodeLabel") NoteLevel(text);
     // The name of a quota is that of a resource, as is that of Spark's GPUs.
-    const bool kept = IsKeptField(field) || IsSparkQuantity(field, text) ||
+    const bool names_topology = field == "topology" && around == "topologyConstraint";
+    const bool kept = (IsKeptField(field) && !names_topology) || IsSparkQuantity(field, text) ||
+                      IsKeptReplicaKey(field, around, text) ||
                       (field == "name" && (around == "resources" || around == "schedulingGates" ||
                                            around == "gpu" || around == "deviceClassMappings")) ||
                       (NamesDeviceClass(field, around) && redaction_.levels_.contains(text)) ||
-                      ((IsQuantityField(field) || HoldsQuantities(around)) && ParseQuantity(text));
-    if (kept) return std::string(text);
-    const bool of_part = (field == "name" && HoldsParts(around)) || IsPartReference(field);
-    return of_part ? PartName(text) : Named(text);
+                      ((IsQuantityField(field) || HoldsQuantities(around)) && IsQuantity(text));
+    return kept ? std::string(text) : Named(text);
+  }
+
+  // A Workload names the label whose values are keys of replicas, which come in the order of their
+  // numbers where they are some.
+  static bool IsKeptReplicaKey(std::string_view field, std::string_view around,
+                               std::string_view text) {
+    return (field == "replicaKey" && (around == "spec" || IsInteger(text))) ||
+           (field == "podGroupReplicaKey" && IsInteger(text));
   }
 
   // A claim asks for a level of a Topology by a device class of its name.
@@ -240,7 +259,7 @@ class Redaction::Walk {
     for (std::size_t at = 0; (at = path.find(kName)) != path.npos;) {
       at += kName.size();
       const std::size_t end = std::min(path.find(']', at), path.size());
-      named.append(path.substr(0, at)).append(PartName(path.substr(at, end - at)));
+      named.append(path.substr(0, at)).append(Named(path.substr(at, end - at)));
       path.remove_prefix(end);
     }
     return named.append(path);
@@ -263,15 +282,14 @@ class Redaction::Walk {
 
   // Returns whether values of this label are compared as numbers.
   bool IsNumberLabel(std::string_view key) const {
-    return IsIndexLabel(key) || redaction_.number_labels_.contains(key);
+    return IsCountLabel(key) || redaction_.number_labels_.contains(key);
   }
 
   std::string LabelValue(std::string_view key, std::string_view text) {
     const bool kept = key == kAncestorStep || (IsNumberLabel(key) && IsInteger(text)) ||
                       (IsOfKueueOrKai(key) && IsTrueOrFalse(text)) ||
                       (key.starts_with(kKaiPrefix) && IsKeptAnnotation(key));
-    if (kept) return std::string(text);
-    return key == kPodSetLabel || key == kReplicatedJobLabel ? PartName(text) : Named(text);
+    return kept ? std::string(text) : Named(text);
   }
 
   std::string AnnotationText(std::string_view key, std::string_view text) {
@@ -303,7 +321,7 @@ class Redaction::Walk {
     std::string named;
     for (const auto& [pod_set, count] : *counts) {
       named += named.empty() ? "{" : ",";
-      AppendJsonString(named, PartName(pod_set));
+      AppendJsonString(named, Named(pod_set));
       named += fmt::format(":{}", count);
     }
     return named.empty() ? "{}" : named + "}";
@@ -323,15 +341,108 @@ class Redaction::Walk {
     return walk.Take();
   }
 
+  // Writes a list. `write` writes its items, and calls what it is given before each of them.
+  void WriteList(const auto& write) {
+    const char* separator = "[";
+    write([&] { json_ += std::exchange(separator, ","); });
+    json_ += *separator == '[' ? "[]" : "]";
+  }
+
   // Writes a list, with what `visit` writes of each item.
   void VisitItems(JsonValue list, const auto& visit) {
-    const char* separator = "[";
-    for (const JsonValue item : Items(list)) {
-      json_ += separator;
-      separator = ",";
-      visit(item);
+    WriteList([&](const auto& begin_item) {
+      for (const JsonValue item : Items(list)) {
+        begin_item();
+        visit(item);
+      }
+    });
+  }
+
+  // Begins an object with what stands for the name.
+  void WriteName(std::string_view name) {
+    json_ += R"({"name":)";
+    AppendJsonString(json_, Named(name));
+  }
+
+  // Writes of volumes those that are claims, which are counted.
+  void VisitVolumes(JsonValue list) {
+    WriteList([&](const auto& begin_item) {
+      for (const JsonValue volume : Items(list)) {
+        const bool is_claim = volume.is_object() && (Member(volume, "persistentVolumeClaim") ||
+                                                     Member(volume, "ephemeral"));
+        if (!is_claim) continue;
+        begin_item();
+        WriteName(TextOf(volume, "name"));
+        json_ += R"(,"persistentVolumeClaim":{}})";
+      }
+    });
+  }
+
+  // Writes of the mounts of a role of Spark's the volumes.
+  void VisitMounts(JsonValue list) {
+    VisitItems(list, [&](JsonValue mount) {
+      WriteName(mount.is_object() ? TextOf(mount, "name") : "");
+      json_ += '}';
+    });
+  }
+
+  // Notes the name of a Node or a HyperNode, which patterns may match.
+  void NoteNode(JsonValue object, std::string_view kind) {
+    const auto metadata = Member(object, "metadata");
+    const std::string_view name =
+        metadata && metadata->is_object() ? TextOf(*metadata, "name") : "";
+    if (name.empty()) return;
+    if (kind == "Node") redaction_.nodes_.emplace(name);
+    if (kind != "HyperNode") return;
+    redaction_.tiers_.emplace(name, TierIn(Member(object, "spec").value_or(object)));
+  }
+
+  // Writes the members of a HyperNode: in place of a pattern, which would not match what stands for
+  // names, a member for each name that it matches. HyperNodes are members of higher tiers alone.
+  // `field` is the key that leads to the spec.
+  void VisitMembers(JsonValue spec, JsonValue members, std::string_view field) {
+    WriteList([&](const auto& begin_item) {
+      for (const JsonValue member : Items(members)) {
+        const auto pattern = PatternOf(member);
+        if (!pattern) {
+          begin_item();
+          Visit(member, "members", field);
+          continue;
+        }
+        const auto add = [&](std::string_view type, std::string_view name) {
+          if (!pattern->Matches(name)) return;
+          begin_item();
+          json_ += fmt::format(R"({{"type":"{}","selector":{{"exactMatch":)", type);
+          WriteName(name);
+          json_ += "}}}";
+        };
+        if (TextOf(member, "type") != "HyperNode") {
+          for (const std::string& name : redaction_.nodes_) add("Node", name);
+          continue;
+        }
+        for (const auto& [name, tier] : redaction_.tiers_) {
+          if (tier < TierIn(spec)) add("HyperNode", name);
+        }
+      }
+    });
+  }
+
+  static std::int64_t TierIn(JsonValue spec) {
+    std::int64_t tier = 0;
+    std::ignore = spec["tier"].get(tier);
+    return tier;
+  }
+
+  // Returns the pattern by which a member is selected; nullopt where it is none that is read.
+  static std::optional<NamePattern> PatternOf(JsonValue member) {
+    JsonValue selector;
+    std::string_view text;
+    if (member.at_pointer("/selector").get(selector) != simdjson::SUCCESS ||
+        selector.at_pointer("/regexMatch/pattern").get(text) != simdjson::SUCCESS || text.empty() ||
+        Member(selector, "exactMatch") || Member(selector, "labelMatch")) {
+      return std::nullopt;
     }
-    json_ += *separator == '[' ? "[]" : "]";
+    return NamePattern::Parse(text);
   }
 
   // Writes the value of a field, or all in its list, as values of the label `key`.
@@ -351,6 +462,7 @@ class Redaction::Walk {
     const bool within = in_device_class_;
     if (const std::string_view kind = TextOf(object, "kind"); !kind.empty()) {
       in_device_class_ = kind == "DeviceClass";
+      NoteNode(object, kind);
     }
     const auto begin = [&](std::string_view key) {
       json_ += separator;
@@ -387,9 +499,23 @@ class Redaction::Walk {
         // A key of labels is no field. The nodeSelector of an allocated claim holds terms in their
         // place.
         const bool is_label = HoldsLabels(field) && !value.is_array() && !value.is_object();
-        if (!is_label && !HoldsQuantities(field) && IsLeftOut(key)) continue;
+        if (field == "minTaskMember") {  // from tasks to numbers
+          begin(Named(key));
+          json_ += simdjson::minify(value);
+          continue;
+        }
+        const bool is_field = !is_label && !HoldsQuantities(field);
+        const bool mounts = is_field && key == "volumeMounts" &&
+                            (field == kSparkDriver.name || field == kSparkExecutor.name);
+        if (is_field && !mounts && IsLeftOut(key)) continue;
         begin(key);
-        if (is_label || (!label.empty() && (key == "values" || key == "value"))) {
+        if (mounts) {
+          VisitMounts(value);
+        } else if (is_field && key == "volumes") {
+          VisitVolumes(value);
+        } else if (is_field && key == "members" && value.is_array()) {
+          VisitMembers(object, value, field);
+        } else if (is_label || (!label.empty() && (key == "values" || key == "value"))) {
           VisitLabelValue(is_label ? key : label, value);
         } else {
           Visit(value, key, field);
@@ -407,15 +533,14 @@ class Redaction::Walk {
       const auto value = Member(individual, name);
       return value && value->get(text) == simdjson::SUCCESS ? text : std::string_view();
     };
-    const char* separator = "[";
-    for (const JsonValue root : Items(*Member(individual, "roots"))) {
-      std::string_view text;
-      if (root.get(text) != simdjson::SUCCESS) continue;
-      json_ += separator;
-      separator = ",";
-      AppendJsonString(json_, Named(fmt::format("{}{}{}", part("prefix"), text, part("suffix"))));
-    }
-    json_ += *separator == '[' ? "[]" : "]";
+    WriteList([&](const auto& begin_item) {
+      for (const JsonValue root : Items(*Member(individual, "roots"))) {
+        std::string_view text;
+        if (root.get(text) != simdjson::SUCCESS) continue;
+        begin_item();
+        AppendJsonString(json_, Named(fmt::format("{}{}{}", part("prefix"), text, part("suffix"))));
+      }
+    });
   }
 
   Redaction& redaction_;
@@ -444,24 +569,35 @@ Result<void> Redaction::Add(std::string_view json) {
   JsonValue root;
   if (auto parsed = Parse(parser, json, root); !parsed) return parsed;
   Walk(*this, [](Redaction& self, std::string_view text) {
-    if (!self.numbers_.contains(text)) self.numbers_.emplace(text, 0);
+    self.stand_ins_.try_emplace(std::string(text));
     return std::string();
   }).Visit(root, "", "");
   return {};
 }
 
-Result<std::string> Redaction::Write(std::string_view json) {
-  std::size_t number = 0;
-  if (!numbered_) {
-    for (auto& [text, assigned] : numbers_) assigned = ++number;
-  }
+// A name that is kept has its place in the order, so that numbers after it begin with it.
+void Redaction::NumberNames() {
   numbered_ = true;
+  std::string begin = "a";
+  std::size_t number = 0;
+  for (auto& [text, stand_in] : stand_ins_) {
+    if (IsKnownName(text)) {
+      stand_in = text;
+      begin = text + "-";
+    } else {
+      stand_in = fmt::format("{}{:08}", begin, ++number);
+    }
+  }
+}
+
+Result<std::string> Redaction::Write(std::string_view json) {
+  if (!numbered_) NumberNames();
   simdjson::dom::parser parser;
   JsonValue root;
   if (auto parsed = Parse(parser, json, root); !parsed) return tl::unexpected(parsed.error());
   Walk walk(*this, [](Redaction& self, std::string_view text) {
-    const auto it = self.numbers_.find(text);
-    return it == self.numbers_.end() ? "n" : fmt::format("n{:08}", it->second);
+    const auto it = self.stand_ins_.find(text);
+    return it == self.stand_ins_.end() ? "a" : it->second;
   });
   walk.Visit(root, "", "");
   return walk.Take();

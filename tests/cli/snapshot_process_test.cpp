@@ -121,7 +121,8 @@ std::string UpToNames(std::string_view json) {
   std::string word;
   bool quoted = false;
   for (const char c : json) {
-    const bool in_word = std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_';
+    const bool in_word =
+        std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
     if (quoted && in_word) {
       word += c;
       continue;
@@ -218,7 +219,24 @@ TEST(Snapshot, WithoutNamesDecidesAsWithThem) {
       "podSetAssignments": [{"name": "main", "flavors": {"cpu": "f"}, "resourceUsage": {"cpu": "1"},
         "count": 1, "topologyAssignment": {"levels": ["kubernetes.io/hostname"],
           "domains": [{"values": ["nb"], "count": 1}]}}]}})";
+  const auto hyper_node = [](const std::string& name, const std::string& pattern) {
+    return R"({"apiVersion": "topology.volcano.sh/v1alpha1", "kind": "HyperNode",
+        "metadata": {"name": ")" +
+           name + R"("}, "spec": {"tier": 1, "members": [{"type": "Node",
+        "selector": {"regexMatch": {"pattern": ")" +
+           pattern + R"("}}}]}},)";
+  };
   const std::vector<std::string> cases = {
+      // What a pattern matches, and Volcano's queues.
+      SmallCluster(R"("rack": "r1")", R"("rack": "r2")") + hyper_node("h1", "^na$") +
+          hyper_node("h2", "b$") +
+          R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue",
+              "metadata": {"name": "default"}, "spec": {"parent": "root",
+              "capability": {"cpu": 4}}}, {"apiVersion": "batch.volcano.sh/v1alpha1",
+              "kind": "Job", "metadata": {"name": "v", "namespace": "ns"}, "spec": {
+              "networkTopology": {"mode": "hard", "highestTierAllowed": 1},
+              "tasks": [{"name": "worker", "replicas": 3, "template": )" +
+          kPods + "}]}}",
       // The key of a label is no field.
       SmallCluster(R"("rack": "r1", "env": "prod")", R"("rack": "r2", "env": "dev")") +
           job(R"("nodeSelector": {"env": "dev"}, )"),

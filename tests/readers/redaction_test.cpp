@@ -24,26 +24,34 @@ TEST(Redaction, NumbersNamesInTheirOrderAndKeepsWhatDecides) {
       "spec": {"taints": [{"key": "acme.com/t", "value": "node-a", "effect": "NoSchedule"}], "unschedulable": false},
       "status": {"allocatable": {"cpu": "64", "memory": "1Ti"}, "images": [{"names": ["x"]}],
                  "conditions": [{"type": "Ready", "status": "True", "message": "fine"}]}})"),
-      R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n00000003","uid":"u-1",)"
-      R"("labels":{"acme.com/rack":"n00000004","size":"n00000001","big":"n00000005"},)"
+      R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"a00000003","uid":"u-1",)"
+      R"("labels":{"acme.com/rack":"a00000004","size":"a00000001","big":"a00000005"},)"
       R"("annotations":{"kueue.x-k8s.io/podset-required-topology":"acme.com/rack",)"
-      R"("kueue.x-k8s.io/workload":"n00000002"}},"spec":{"taints":[{"key":"acme.com/t",)"
-      R"("value":"n00000002","effect":"NoSchedule"}],"unschedulable":false},"status":{)"
+      R"("kueue.x-k8s.io/workload":"a00000002"}},"spec":{"taints":[{"key":"acme.com/t",)"
+      R"("value":"a00000002","effect":"NoSchedule"}],"unschedulable":false},"status":{)"
       R"("allocatable":{"cpu":"64","memory":"1Ti"},"conditions":[{"type":"Ready","status":"True"}]}})");
 }
 
 TEST(Redaction, WritesWholeValuesOfTopologyAssignments) {  // R19.1
   EXPECT_EQ(Redacted(R"({"valuesPerLevel": [{"individual": {"prefix": "host-", "suffix": ".x",
       "roots": ["1", "3"]}}, {"universal": "host-2.x"}], "levels": ["acme.com/rack"]})"),
-            R"({"valuesPerLevel":[{"individual":{"roots":["n00000001","n00000003"]}},)"
-            R"({"universal":"n00000002"}],"levels":["acme.com/rack"]})");
+            R"({"valuesPerLevel":[{"individual":{"roots":["a00000001","a00000003"]}},)"
+            R"({"universal":"a00000002"}],"levels":["acme.com/rack"]})");
+}
+
+// So that others are in order with them, what stands for those begins with the one before.
+TEST(Redaction, KeepsNamesThatMeanSomething) {
+  EXPECT_EQ(Redacted(R"({"names": ["alpha", "default", "default-flavor", "default-queue", "nvidia",
+                                   "root", "zone"]})"),
+            R"({"names":["a00000001","default","default-00000002","default-queue",)"
+            R"("default-queue-00000003","root","root-00000004"]})");
 }
 
 TEST(Redaction, KeepsTheResourcesOfQuotas) {
   EXPECT_EQ(Redacted(R"({"flavors": [{"name": "gpu", "resources": [{"name": "nvidia.com/gpu",
       "nominalQuota": "8"}]}], "podSetAssignments": [{"flavors": {"cpu": "gpu"}}]})"),
-            R"({"flavors":[{"name":"n00000001","resources":[{"name":"nvidia.com/gpu",)"
-            R"("nominalQuota":"8"}]}],"podSetAssignments":[{"flavors":{"cpu":"n00000001"}}]})");
+            R"({"flavors":[{"name":"a00000001","resources":[{"name":"nvidia.com/gpu",)"
+            R"("nominalQuota":"8"}]}],"podSetAssignments":[{"flavors":{"cpu":"a00000001"}}]})");
 }
 
 // The resources that quota counts stay, and so does which DeviceClass they are of.
@@ -52,9 +60,9 @@ TEST(Redaction, KeepsTheResourcesOfDevices) {
       Redacted(
           R"({"deviceClassMappings": [{"name": "acme.com/gpu", "deviceClassNames": ["b", "a"]}],
       "spec": {"extendedResourceName": "vendor.com/gpu", "exactly": {"deviceClassName": "a"}}})"),
-      R"({"deviceClassMappings":[{"name":"acme.com/gpu","deviceClassNames":["n00000002",)"
-      R"("n00000001"]}],"spec":{"extendedResourceName":"vendor.com/gpu",)"
-      R"("exactly":{"deviceClassName":"n00000001"}}})");
+      R"({"deviceClassMappings":[{"name":"acme.com/gpu","deviceClassNames":["a00000002",)"
+      R"("a00000001"]}],"spec":{"extendedResourceName":"vendor.com/gpu",)"
+      R"("exactly":{"deviceClassName":"a00000001"}}})");
 }
 
 // A claim asks for a level by a device class that is named like it, or like what follows its slash.
@@ -65,9 +73,9 @@ TEST(Redaction, KeepsDeviceClassesThatNameLevels) {
       {"exactly": {"deviceClassName": "rack"}}, {"deviceClassName": "acme.com/rack"},
       {"deviceClassName": "gpu"}, {"kind": "Topology", "levels": [{"nodeLabel": "acme.com/rack"}]}])"),
       R"([{"kind":"DeviceClass","metadata":{"name":"rack"}},)"
-      R"({"kind":"Node","metadata":{"name":"n00000003","labels":{"acme.com/rack":"n00000003"}}},)"
+      R"({"kind":"Node","metadata":{"name":"a00000003","labels":{"acme.com/rack":"a00000003"}}},)"
       R"({"exactly":{"deviceClassName":"rack"}},{"deviceClassName":"acme.com/rack"},)"
-      R"({"deviceClassName":"n00000002"},{"kind":"Topology","levels":[{"nodeLabel":"acme.com/rack"}]}])");
+      R"({"deviceClassName":"a00000002"},{"kind":"Topology","levels":[{"nodeLabel":"acme.com/rack"}]}])");
 }
 
 // Its nodeSelector has terms, as that of an affinity, and is no map of labels.
@@ -77,8 +85,8 @@ TEST(Redaction, NumbersTheNodesOfAllocatedClaims) {
       "matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["host-7"]}],
       "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-7"]}]}]}}})"),
       R"({"allocation":{"nodeSelector":{"nodeSelectorTerms":[{"matchExpressions":[{)"
-      R"("key":"kubernetes.io/hostname","operator":"In","values":["n00000001"]}],)"
-      R"("matchFields":[{"key":"metadata.name","operator":"In","values":["n00000002"]}]}]}}})");
+      R"("key":"kubernetes.io/hostname","operator":"In","values":["a00000001"]}],)"
+      R"("matchFields":[{"key":"metadata.name","operator":"In","values":["a00000002"]}]}]}}})");
 }
 
 // Keys of labels are no fields, and their values keep their order whatever they look like.
@@ -86,8 +94,8 @@ TEST(Redaction, NumbersAllValuesOfLabels) {
   EXPECT_EQ(
       Redacted(R"({"labels": {"env": "prod", "rack": "2b"}, "nodeSelector": {"env": "30"},
                          "matchLabels": {"config": "true"}, "env": [{"name": "x"}]})"),
-      R"({"labels":{"env":"n00000003","rack":"n00000001"},"nodeSelector":{"env":"n00000002"},)"
-      R"("matchLabels":{"config":"n00000004"}})");
+      R"({"labels":{"env":"a00000003","rack":"a00000001"},"nodeSelector":{"env":"a00000002"},)"
+      R"("matchLabels":{"config":"a00000004"}})");
 }
 
 TEST(Redaction, KeepsNumbersThatAreComparedAsSuch) {
@@ -98,16 +106,17 @@ TEST(Redaction, KeepsNumbersThatAreComparedAsSuch) {
                    "a": [{"key": "speed", "operator": "Gt", "values": ["90"]},
                          {"key": "slot", "operator": "In", "values": ["7"]}],
                    "taints": [{"key": "speed", "value": "100"}]})"),
-      R"({"labels":{"speed":"100","slot":"n00000003","apps.kubernetes.io/pod-index":"3",)"
+      R"({"labels":{"speed":"100","slot":"a00000003","apps.kubernetes.io/pod-index":"3",)"
       R"("my-index":"4"},"podIndexLabel":"my-index",)"
       R"("a":[{"key":"speed","operator":"Gt","values":["90"]},)"
-      R"({"key":"slot","operator":"In","values":["n00000003"]}],)"
+      R"({"key":"slot","operator":"In","values":["a00000003"]}],)"
       R"("taints":[{"key":"speed","value":"100"}]})");
 }
 
 TEST(Redaction, KeepsWordsAndReferencesThatDecide) {
   const auto same = [](const std::string& json) { EXPECT_EQ(Redacted(json), json); };
   same(R"({"submissionMode":"HTTPMode"})");
+  same(R"({"requests":{"memory":"100GB"}})");
   // A spread that is only wished for keeps no pods apart.
   same(R"({"topologySpreadConstraints":[{"topologyKey":"acme.com/rack",)"
        R"("whenUnsatisfiable":"ScheduleAnyway"}]})");
@@ -121,14 +130,14 @@ TEST(Redaction, KeepsWordsAndReferencesThatDecide) {
   EXPECT_EQ(Redacted(R"({"metadata": {"name": "old", "namespace": "team", "annotations": {
                 "kueue.x-k8s.io/workload-slice-replacement-for": "team/old",
                 "pod-group-name": "old", "kai.scheduler/queue": "team"}}})"),
-            R"({"metadata":{"name":"n00000001","namespace":"n00000002","annotations":{)"
-            R"("kueue.x-k8s.io/workload-slice-replacement-for":"n00000002/n00000001",)"
-            R"("pod-group-name":"n00000001","kai.scheduler/queue":"n00000002"}}})");
+            R"({"metadata":{"name":"a00000001","namespace":"a00000002","annotations":{)"
+            R"("kueue.x-k8s.io/workload-slice-replacement-for":"a00000002/a00000001",)"
+            R"("pod-group-name":"a00000001","kai.scheduler/queue":"a00000002"}}})");
   EXPECT_EQ(Redacted(R"({"gangGroups": [{"name": "big"}], "fieldPath":
                          "spec.gangGroup[name=big].rankedGroup[name=rg]", "name": "a-initializer"})"),
-            R"({"gangGroups":[{"name":"n00000002"}],"fieldPath":)"
-            R"("spec.gangGroup[name=n00000002].rankedGroup[name=rg]",)"
-            R"("name":"n00000001-initializer"})");
+            R"({"gangGroups":[{"name":"a00000002"}],"fieldPath":)"
+            R"("spec.gangGroup[name=a00000002].rankedGroup[name=rg]",)"
+            R"("name":"a00000001-initializer"})");
 }
 
 // Slices that were folded go by their uids or, as long as they have none, by their names.
@@ -138,13 +147,13 @@ TEST(Redaction, NamesWhatIsWithinAnnotations) {
                 "kueue.x-k8s.io/scale-request": "{\"worker\": 5, \"big\": 0}"}},
                 {"podSets": [{"name": "big"}], "name": "w-replica-1"}])"),
             R"([{"uid":"u-2"},{"annotations":{)"
-            R"("kueue.x-k8s.io/folded-workload-slices":"u-2,n00000002",)"
-            R"("kueue.x-k8s.io/scale-request":"{\"n00000001\":0,\"worker\":5}"}},)"
-            R"({"podSets":[{"name":"n00000001"}],"name":"n00000002"}])");
+            R"("kueue.x-k8s.io/folded-workload-slices":"u-2,a00000002",)"
+            R"("kueue.x-k8s.io/scale-request":"{\"a00000001\":0,\"worker\":5}"}},)"
+            R"({"podSets":[{"name":"a00000001"}],"name":"a00000002"}])");
   EXPECT_EQ(Redacted(R"({"annotations": {"kueue.x-k8s.io/folded-workload-slices": "",
                          "kueue.x-k8s.io/scale-request": "5 pods"}})"),
             R"({"annotations":{"kueue.x-k8s.io/folded-workload-slices":"",)"
-            R"("kueue.x-k8s.io/scale-request":"n00000001"}})");
+            R"("kueue.x-k8s.io/scale-request":"a00000001"}})");
 }
 
 TEST(Redaction, RefusesWhatIsNotJson) {

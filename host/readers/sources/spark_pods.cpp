@@ -15,8 +15,6 @@ constexpr std::pair<std::string_view, std::string_view> kJavaUnits[] = {
     {"kb", "Ki"}, {"mb", "Mi"}, {"gb", "Gi"}, {"tb", "Ti"}, {"pb", "Pi"},
     {"k", "Ki"},  {"m", "Mi"},  {"g", "Gi"},  {"t", "Ti"},  {"p", "Pi"}};
 
-constexpr std::string_view kLocalDirectory = "spark-local-dir-";
-
 bool IsObject(const std::optional<JsonValue>& value) { return value && value->is_object(); }
 
 // The fields of two objects, of which either may be missing; those of the second come first.
@@ -114,7 +112,7 @@ std::vector<std::string> Volumes(JsonValue spec, JsonValue role_spec) {
   if (!mounts || !volumes) return texts;
   for (const JsonValue mount : Items(*mounts)) {
     const std::string_view name = mount.is_object() ? TextOf(mount, "name") : "";
-    if (!name.starts_with(kLocalDirectory)) mounted.insert(name);
+    if (!name.starts_with(kSparkLocalDirectory)) mounted.insert(name);
   }
   for (const JsonValue volume : Items(*volumes)) {
     if (volume.is_object() && mounted.contains(TextOf(volume, "name"))) {

@@ -23,6 +23,9 @@ inline constexpr SparkRole kSparkDriver = {"driver", "spark-kubernetes-driver",
                                            "spark-kubernetes-driver"};
 inline constexpr SparkRole kSparkExecutor = {"executor", "spark-kubernetes-executor", "executor"};
 
+// Begins the names of volumes that the operator does not mount as such.
+inline constexpr std::string_view kSparkLocalDirectory = "spark-local-dir-";
+
 // A quantity that a role asks for as a text.
 struct SparkQuantity {
   std::string_view field;     // of the role

@@ -47,7 +47,8 @@ name, give it to the other commands with --kueue-config.
 
 --redact replaces names, namespaces, label values and other texts by numbers that are in the same
 order, so that the answers stay the same. Field names, label keys, resources, amounts, times and uids
-stay; images, commands, environments, messages and annotations of others are left out.
+stay, as do names that mean something to Kueue or to an operator, such as default and worker;
+commands, environments, messages and annotations of others are left out.
 
 Exit codes: 0 done; 2 wrong command line; 3 the file cannot be made, or kubectl prints what is not
 JSON; 4 kubectl cannot be started or fails, or output lost; 5 internal error.)";
