@@ -364,7 +364,6 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
       const std::string_view kueue_group = of_kueue_group ? reference.name : std::string_view();
       has_workload = HasWorkload(pod, object, kueue_group, owners);
       owners.NotePod(object, has_workload, bound && !is_deleted);
-      if (of_other_group && !has_workload) owners.NoteGroupedPod(object);
     }
     if (bound && reference.kind == Kind::kNone) continue;
     if (reference.kind == Kind::kWorkloadPodGroup &&
@@ -383,6 +382,7 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     if (of_kueue_group && owner && IsStatefulSet(*owner)) continue;
     if (!IsOfItsGang(pod, is_deleted, reference.kind)) continue;
     if (reference.kind != Kind::kNone) {
+      if (!of_kueue_group && reference.kind != Kind::kWorkload) owners.NoteGroupedPod(object);
       of_gangs[{pod.key.namespace_, reference}].push_back(
           {&objects[i], &pod, CreationOf(object, index, objects[i]), owner});
       continue;
