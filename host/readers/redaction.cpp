@@ -213,6 +213,7 @@ class Redaction::Walk {
     if (field == "nodeLabel") NoteLevel(text);
     // The name of a quota is that of a resource, as is that of Spark's GPUs.
     const bool kept = IsKeptField(field) || IsSparkQuantity(field, text) ||
+                      (field == "resource" && around == "reservedFor") ||
                       (field == "name" && (around == "resources" || around == "schedulingGates" ||
                                            around == "gpu" || around == "deviceClassMappings")) ||
                       (NamesDeviceClass(field, around) && redaction_.levels_.contains(text)) ||
