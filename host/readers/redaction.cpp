@@ -226,6 +226,7 @@ class Redaction::Walk {
     const bool names_topology = field == "topology" && around == "topologyConstraint";
     const bool kept = (IsKeptField(field) && !names_topology) || IsSparkQuantity(field, text) ||
                       IsKeptReplicaKey(field, around, text) ||
+                      (field == "resource" && around == "reservedFor") ||
                       (field == "name" && (around == "resources" || around == "schedulingGates" ||
                                            around == "gpu" || around == "deviceClassMappings")) ||
                       (NamesDeviceClass(field, around) && redaction_.levels_.contains(text)) ||

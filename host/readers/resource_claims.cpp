@@ -205,9 +205,16 @@ class ClaimReader {
     const auto allocation = ObjectMember(status, "allocation", context_);
     if (!allocation) return;
     place_.allocated = true;
+    ReadList(status, "reservedFor", context_, [&](JsonValue user) {
+      if (TextMember(user, "resource", context_) == "pods") {
+        place_.reserved_for.push_back(TextMember(user, "name", context_));
+      } else {
+        place_.reserved_for_others = true;
+      }
+      return 0;
+    });
     const auto selector = ObjectMember(*allocation, "nodeSelector", context_);
-    if (!selector) return;
-    Narrow(ReadNodeSelectorTerms(*selector, context_));
+    if (selector) place_.allocated_nodes = ReadNodeSelectorTerms(*selector, context_);
   }
 
   void Narrow(std::vector<NodeSelectorTerm> terms) {
@@ -218,7 +225,7 @@ class ClaimReader {
     if (!place_.problem.empty()) return;
     if (names_.size() > 1) return Refuse(fmt::format("it names {}", fmt::join(names_, " and ")));
     if (!names_.empty()) place_.level = names_.front();
-    if (place_.nodes && !around_.has_host_level) {
+    if ((place_.nodes || place_.allocated_nodes) && !around_.has_host_level) {
       return Refuse(
           "it is for nodes with certain labels, and no Topology has kubernetes.io/hostname as its "
           "lowest level, without which nodes are not told apart");

@@ -19,10 +19,13 @@ struct ClaimedPlace {
   // The level of a Topology that its device classes or attributes name: the pods share a domain of
   // it. Empty: they name none.
   std::string level;
-  // The nodes that have the claim's devices, OR-ed, as it is allocated or as its attributes say;
-  // absent: any node may.
+  // The nodes that have the claim's devices as its attributes say, OR-ed; absent: any node may.
   std::optional<std::vector<NodeSelectorTerm>> nodes;
+  // The same as it is allocated, which ends with the last of the pods that it is reserved for.
+  std::optional<std::vector<NodeSelectorTerm>> allocated_nodes;
   bool allocated = false;
+  std::vector<std::string> reserved_for;  // names of pods; of other users none
+  bool reserved_for_others = false;       // than pods, such as pod groups
   // Why the claim is no topology request that is understood; empty when it is one.
   std::string problem;
   // The problem is that it names no level at all, as claims of devices of one node.

@@ -89,6 +89,12 @@ TEST(Redaction, NumbersTheNodesOfAllocatedClaims) {
       R"("matchFields":[{"key":"metadata.name","operator":"In","values":["a00000002"]}]}]}}})");
 }
 
+// What uses a claim is told by its resource, of which only pods go with the gang that is moved.
+TEST(Redaction, KeepsWhatKindOfObjectsUseAClaim) {
+  EXPECT_EQ(Redacted(R"({"reservedFor": [{"resource": "pods", "name": "p0", "uid": "u"}]})"),
+            R"({"reservedFor":[{"resource":"pods","name":"n00000001","uid":"u"}]})");
+}
+
 // Keys of labels are no fields, and their values keep their order whatever they look like.
 TEST(Redaction, NumbersAllValuesOfLabels) {
   EXPECT_EQ(

@@ -166,8 +166,10 @@ class ResizePlanner {
 
   void Decide(const Family& family, const Counts& wanted) {
     const Counts counts = PodSetCounts(*current_);
+    const bool waits = !HasReservation(*current_);
+    if (waits && !current_->refusal.empty()) return Refuse(current_->refusal);
     if (wanted == counts) return;
-    if (!HasReservation(*current_)) {
+    if (waits) {
       SetCounts(wanted, *current_);
       plan_.decision = ResizeDecision::kInPlace;
       plan_.notes.push_back(fmt::format("workload {} holds no quota: its counts change as it waits",

@@ -102,7 +102,7 @@ void OwnerIndex::NotePod(JsonValue pod, bool has_workload, bool bound) {
 }
 
 void OwnerIndex::NoteGroupedPod(JsonValue pod) {
-  const Objects::value_type* top = FindTopOwner(pod);
+  const Objects::value_type* top = FindTopOwner(pod, false);
   if (top != nullptr) objects_.find(top->first)->second.pods_are_grouped = true;
 }
 
@@ -176,13 +176,14 @@ const OwnerIndex::Objects::value_type* OwnerIndex::FindOwner(JsonValue object) c
   return it == objects_.end() ? nullptr : &*it;
 }
 
-const OwnerIndex::Objects::value_type* OwnerIndex::FindTopOwner(JsonValue object) const {
+const OwnerIndex::Objects::value_type* OwnerIndex::FindTopOwner(JsonValue object,
+                                                                bool with_cron_job) const {
   constexpr int kMostOwners = 8;  // above each other; a cycle ends there
   const Objects::value_type* top = nullptr;
   for (int i = 0; i < kMostOwners; ++i) {
     const Objects::value_type* owner =
         FindOwner(top == nullptr ? object : top->second.asker->object.value);
-    if (owner == nullptr) break;
+    if (owner == nullptr || (!with_cron_job && std::get<0>(owner->first) == "CronJob")) break;
     top = owner;
   }
   return top;

@@ -46,7 +46,8 @@ class OwnerIndex {
   // a node. Jobs of a CronJob are workloads of their own, so that it is none of its.
   void NotePod(JsonValue pod, bool has_workload, bool bound);
 
-  // Notes for the topmost owner of a pod that the pod names a pod group, as which it is placed.
+  // Notes for the topmost owner of a pod, below a CronJob, that the pod names a pod group, as which
+  // it is placed.
   void NoteGroupedPod(JsonValue pod);
 
   // Returns whether NoteGroupedPod was told of a pod of the object.
@@ -91,7 +92,8 @@ class OwnerIndex {
   static Key KeyOf(const PodAsker& asker, JsonValue metadata);
   const Objects::value_type* FindObject(const PodAsker& asker) const;
   const Objects::value_type* FindOwner(JsonValue object) const;
-  const Objects::value_type* FindTopOwner(JsonValue object) const;
+  // Without `with_cron_job` the search ends below a CronJob, whose Jobs are workloads of their own.
+  const Objects::value_type* FindTopOwner(JsonValue object, bool with_cron_job = true) const;
 
   Objects objects_;
   std::map<Key, std::int32_t> with_workload_;  // and how many

@@ -43,14 +43,16 @@ bool HasContainers(JsonValue pod) {
   return pod["spec"]["containers"].get(containers) == simdjson::SUCCESS && containers.size() > 0;
 }
 
+// `going` as in ApplyPodClaims.
 EqGroup ShapeOf(JsonValue pod, std::string_view index_label, const ReadContext& context,
-                const ClusterDefaults& defaults, std::string_view name_space) {
+                const ClusterDefaults& defaults, std::string_view name_space,
+                std::span<const std::string_view> going) {
   EqGroup shape;
   shape.name = AnnotationOf(pod, kRoleHash);
   shape.max_count = 1;
   shape.pod_template = ReadPodTemplate(pod, context, defaults, name_space, PodOrigin::kPod);
   shape.topology_request.levels = ReadTopologyAnnotations(pod, index_label, context);
-  ApplyPodClaims(pod, name_space, context, defaults, shape);
+  ApplyPodClaims(pod, name_space, context, defaults, shape, going);
   AddWhatKeepsApart(pod, shape);
   RefuseShares(pod, shape);
   return shape;
@@ -164,7 +166,7 @@ GangWorkload PodAlone(JsonValue pod, const ReadContext& context, const ClusterDe
   ReadJobPriority(pod, {pod}, context, defaults, workload.head);
   GangGroup& gang = workload.gang_groups.emplace_back();
   EqGroup group = ShapeOf(pod, as_kueue ? kGroupPodIndexLabel : "", context, defaults,
-                          workload.head.key.namespace_);
+                          workload.head.key.namespace_, {});
   group.name = "main";
   group.min_count = 1;
   AddRankedGroup(gang, std::move(group), "").name = "rg";
@@ -262,11 +264,17 @@ PartMembers MembersOf(std::vector<GangPod> pods, const MemberRules& rules, const
   if (rules.as_kueue) members.not_composed = WhyNotComposed(pods);
   if (rules.grouped_by_kueue) members.excess = LeaveOutExcess(pods);
   EqualPods equal(rules.equality);
+  std::vector<std::string_view> going;  // all of them or none
+  for (const GangPod& one : pods) {
+    if (one.pod->node_name.empty()) break;
+    going.push_back(one.pod->key.name);
+  }
+  if (going.size() < pods.size()) going.clear();
   for (const GangPod& one : pods) {
     Diagnostics findings(diagnostics.strict());
     const ReadContext context = index.ContextOf(ObjectKind::kPod, *one.object, findings);
     EqGroup shape = ShapeOf(one.object->value, rules.grouped_by_kueue ? kGroupPodIndexLabel : "",
-                            context, defaults, one.pod->key.namespace_);
+                            context, defaults, one.pod->key.namespace_, going);
     const auto spec = Member(one.object->value, "spec");
     if (rules.as_kueue && shape.name.empty() && spec) shape.name = RoleHash(*spec);
     if (members.role.empty()) members.role = shape.name;
@@ -365,7 +373,6 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
       const std::string_view kueue_group = of_kueue_group ? reference.name : std::string_view();
       has_workload = HasWorkload(pod, object, kueue_group, owners);
       owners.NotePod(object, has_workload, bound && !is_deleted);
-      if (of_other_group && !has_workload) owners.NoteGroupedPod(object);
     }
     if (bound && reference.kind == Kind::kNone) continue;
     if (reference.kind == Kind::kWorkloadPodGroup &&
@@ -384,6 +391,7 @@ PodMembers ReadPodMembers(const ObjectIndex& index, const Cluster& cluster,
     if (of_kueue_group && owner && IsStatefulSet(*owner)) continue;
     if (!IsOfItsGang(pod, is_deleted, reference.kind)) continue;
     if (reference.kind != Kind::kNone) {
+      if (!of_kueue_group && reference.kind != Kind::kWorkload) owners.NoteGroupedPod(object);
       of_gangs[{pod.key.namespace_, reference}].push_back(
           {&objects[i], &pod, CreationOf(object, index, objects[i]), owner});
       continue;

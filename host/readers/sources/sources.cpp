@@ -155,7 +155,6 @@ std::string SourcesReader::WhyLeftOut(const PodAsker& asker) const {
   if (owners_->IsPartOfAnother(asker)) return "of another object";
   if (owners_->PodsHaveWorkload(asker)) return "with a Workload";
   if (owners_->ControllerHasWorkload(asker.object.value)) return "with a Workload";
-  if (owners_->PodsAreGrouped(asker)) return "whose pods are a pod group";
   if (asker.source == &kJobSource && !IsKueueJob(asker.object.value)) {
     std::int64_t active = 0;
     const bool counted =

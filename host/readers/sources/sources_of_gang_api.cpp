@@ -35,7 +35,12 @@ std::string WhyWithoutShape(const GangWorkload& workload) {
 void SourcesReader::MoveTemplatesToParts() {
   std::vector<SourceRead> left;
   for (SourceRead& read : workloads_) {
-    if (!MoveToParts(read)) left.push_back(std::move(read));
+    if (MoveToParts(read)) continue;
+    if (read.asker != nullptr && owners_->PodsAreGrouped(*read.asker)) {
+      ++result_.skipped[Name(*read.asker) + " whose pods are a pod group"];
+    } else {
+      left.push_back(std::move(read));
+    }
   }
   workloads_ = std::move(left);
 }

@@ -131,7 +131,8 @@ class SourcesReader {
   // Names objects of kinds that are not known but ask for pods; they are not placed.
   void ReadUnknown();
 
-  // Has pods whose template says that they are part of another description placed as that says.
+  // Has pods whose template says that they are part of another description placed as that says, and
+  // leaves out what is placed as the groups that its pods name.
   void MoveTemplatesToParts();
 
   // Returns whether pods name an object that is a group of them.

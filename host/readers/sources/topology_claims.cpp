@@ -1,5 +1,7 @@
 #include "host/readers/sources/topology_claims.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,10 +14,19 @@
 namespace espalier {
 namespace {
 
-void Narrow(const ClaimedPlace& place, NodeAffinity& affinity) {
-  if (!place.nodes) return;
-  affinity.required =
-      affinity.required ? BothTerms(*affinity.required, *place.nodes) : *place.nodes;
+void Narrow(const std::optional<std::vector<NodeSelectorTerm>>& nodes, NodeAffinity& affinity) {
+  if (!nodes) return;
+  affinity.required = affinity.required ? BothTerms(*affinity.required, *nodes) : *nodes;
+}
+
+// Returns whether the claim of a pod that has a node is allocated anew when the pod goes elsewhere:
+// nobody else uses it, or only pods that go with it.
+bool IsFreedWith(const ClaimedPlace& place, bool shared, std::span<const std::string_view> going) {
+  if (!shared) return true;
+  return !going.empty() && !place.reserved_for_others &&
+         std::ranges::all_of(place.reserved_for, [&](const std::string& name) {
+           return std::ranges::find(going, name) != going.end();
+         });
 }
 
 // Requires a level. Returns why that cannot be, beside what is requested already; empty: it can.
@@ -91,9 +102,11 @@ class Resolver {
         continue;
       }
       for (EqGroup* group : groups) {
-        if (group->pod_template) Narrow(*place, group->pod_template->affinity);
+        if (!group->pod_template) continue;
+        Narrow(place->nodes, group->pod_template->affinity);
+        Narrow(place->allocated_nodes, group->pod_template->affinity);
       }
-      if (place->allocated && !place->nodes && place->level.empty()) {
+      if (place->allocated && !place->nodes && !place->allocated_nodes && place->level.empty()) {
         workload_.notes.push_back(which + " is allocated for every node: it asks for no place");
       }
     }
@@ -110,10 +123,12 @@ class Resolver {
 }  // namespace
 
 void ApplyPodClaims(JsonValue pod, std::string_view name_space, const ReadContext& context,
-                    const ClusterDefaults& defaults, EqGroup& group) {
+                    const ClusterDefaults& defaults, EqGroup& group,
+                    std::span<const std::string_view> going) {
   const auto spec = Member(pod, "spec");
   if (!spec || !spec->is_object() || !Member(*spec, "resourceClaims")) return;
   bool all_known = true;
+  const bool is_bound = !TextOf(*spec, "nodeName").empty();
   ReadList(*spec, "resourceClaims", context, [&](JsonValue object) {
     std::string claim = TextMember(object, "resourceClaimName", context);
     const std::string of_template = TextMember(object, "resourceClaimTemplateName", context);
@@ -128,7 +143,13 @@ void ApplyPodClaims(JsonValue pod, std::string_view name_space, const ReadContex
     std::string problem = place->problem;
     if (problem.empty() && shared) problem = RequireLevel(place->level, group.topology_request);
     if (problem.empty()) {
-      Narrow(*place, group.pod_template->affinity);
+      NodeAffinity& affinity = group.pod_template->affinity;
+      Narrow(place->nodes, affinity);
+      if (!is_bound || !IsFreedWith(*place, shared, going)) {
+        Narrow(place->allocated_nodes, affinity);
+      } else if (place->level.empty() && !place->nodes) {
+        all_known = false;  // where else there are such devices
+      }
     } else {
       group.claim_problem = fmt::format("resource claim {} of its pods is not understood: {}",
                                         Excerpt(claim.empty() ? of_template : claim), problem);

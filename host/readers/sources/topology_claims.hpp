@@ -1,6 +1,7 @@
 // Lets resource claims say where pods go (W8.2).
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +16,12 @@ namespace espalier {
 // narrows their node affinity. A claim of devices that says nothing of places stays among the
 // constraints that are not looked at. What names a level and is not understood becomes the group's
 // claim_problem.
+//
+// A pod that has a node is placed only if it leaves it, and its claims are allocated anew then: its
+// own ones, and those that no pods use but `going`, which leave with it.
 void ApplyPodClaims(JsonValue pod, std::string_view name_space, const ReadContext& context,
-                    const ClusterDefaults& defaults, EqGroup& group);
+                    const ClusterDefaults& defaults, EqGroup& group,
+                    std::span<const std::string_view> going = {});
 
 // Reads the claims in `resourceClaims` of a pod group's spec, which all its pods share, as topology
 // requests of the gang. A claim that says nothing of places is noted.

@@ -18,6 +18,7 @@
 #include "service/cli/commands/question.hpp"
 #include "service/cli/html_report/html_report.hpp"
 #include "service/cli/reports/certificate_text.hpp"
+#include "service/cli/reports/placement_report.hpp"
 #include "service/cli/reports/reported_gangs.hpp"
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/standard_output.hpp"
@@ -414,8 +415,9 @@ ExitCode RunExplain(const ExplainOptions& options) {
     if (!written) return ReportError(written.error());
   }
   const auto& tree = best.found.answer.tree;
-  const bool whole =
-      options.question.input.best_effort || !tree || tree->status != NestedStatus::kPlacedInPart;
+  const bool whole = options.question.input.best_effort || !tree ||
+                     tree->status != NestedStatus::kPlacedInPart ||
+                     !LeavesBehind({*best.request.tree, *tree});
   const bool as_asked = IsAsAsked(*asked->workload, options.question.input);
   return best.fits() && whole && as_asked ? kExitOk : kExitNo;
 }

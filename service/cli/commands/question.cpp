@@ -25,6 +25,7 @@
 #include "service/cli/terminal/standard_output.hpp"
 #include "service/client/remote_engine.hpp"
 #include "service/client/remote_questions.hpp"
+#include "service/flows/owned_jobs.hpp"
 
 namespace espalier {
 namespace {
@@ -143,8 +144,10 @@ Result<Question> OpenQuestion(const QuestionOptions& options) {
     if (!of_state) return tl::unexpected(of_state.error());
     input.of_state = *std::move(of_state);
   }
+  input.with_owned_jobs = true;
   Result<ClusterRead> read = ReadInput(input);
   if (!read) return tl::unexpected(read.error());
+  HoldBackSurplus(*read);
   const Result<FeatureGates> gates = GatesOf(read->cluster, input.feature_gates);
   if (!gates) return tl::unexpected(gates.error());
   if (options.moves_gangs) {

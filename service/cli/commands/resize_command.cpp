@@ -203,6 +203,7 @@ ExitCode RunResize(const ResizeOptions& options) {
   const Result<FeatureGates> gates = ResizeGatesOf(read->cluster, options.input.feature_gates);
   if (!gates) return ReportError(gates.error());
   for (const std::string& note : OptIn(*read)) Tell(note);
+  HoldBackSurplus(*read);
   const Result<ObjectKey> key = FindSlice(read->cluster, options.workload);
   if (!key) return ReportError(key.error());
   ResizeRequest request{*key, {}, SliceMode::kReplacement, ResizeProfile::kKueue};

@@ -107,18 +107,6 @@ std::vector<std::string> IgnoredConstraints(const PlacementReport& report) {
   return notes;
 }
 
-// Returns, for a tree placed in part, whether something is not placed that needs nothing else of
-// its workload: pods of which none is required, or a whole gang, as each replica is one (R25.3).
-bool LeavesBehind(const PlacedTree& tree) {
-  const NestedGroup& root = tree.request.root;
-  return !RequiresPods(root) ||
-         std::ranges::any_of(tree.answer.groups, [&](const NestedGroupAnswer& group) {
-           const NestedGroup* gang = GroupAt(root, group.path);
-           return !IsPlaced(group.status) && group.path.find('/') == std::string::npos &&
-                  gang != nullptr && gang->min_copies == 0;
-         });
-}
-
 }  // namespace
 
 std::vector<std::string> NotesOf(const PlacementReport& report) {
@@ -135,6 +123,16 @@ std::vector<std::string> NotesOf(const PlacementReport& report) {
     }
   }
   return notes;
+}
+
+bool LeavesBehind(const PlacedTree& tree) {
+  const NestedGroup& root = tree.request.root;
+  return !RequiresPods(root) ||
+         std::ranges::any_of(tree.answer.groups, [&](const NestedGroupAnswer& group) {
+           const NestedGroup* gang = GroupAt(root, group.path);
+           return !IsPlaced(group.status) && group.path.find('/') == std::string::npos &&
+                  gang != nullptr && gang->min_copies == 0;
+         });
 }
 
 OutcomeCounts CountOutcomes(const PlacementReport& report) {

@@ -64,6 +64,10 @@ std::string VerdictText(std::optional<NestedStatus> verdict, const std::string& 
 // Returns a note such as " (flavor gpu is a guess)" when the workload's flavor is a guess, else "".
 std::string GuessText(const PlannedWorkload& workload);
 
+// Returns, for a tree placed in part, whether something is not placed that needs nothing else of
+// its workload: pods of which none is required, or a whole gang, as each replica is one (R25.3).
+bool LeavesBehind(const PlacedTree& tree);
+
 struct OutcomeCounts {
   std::size_t placed = 0;
   std::size_t not_placed = 0;
