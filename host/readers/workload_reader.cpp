@@ -202,6 +202,9 @@ PodSet ReadPodSet(JsonValue object, const ReadContext& context, const ClusterDef
   const auto pod_template = ObjectMember(object, "template", context);
   if (pod_template) {
     pod_set.pod_template = ReadPodTemplate(*pod_template, context, defaults, name_space);
+    if ((*pod_template)["spec"]["nodeName"].is_string()) {
+      pod_set.pod_template.ignored_constraints.emplace_back("node name");
+    }
   }
   if (const auto request = ObjectMember(object, "topologyRequest", context)) {
     pod_set.topology_request = ReadTopologyRequest(*request, context);

@@ -269,6 +269,7 @@ class Reader {
     group.topology_request =
         ReadGroupTopologyRequest(object, "eqGroup " + group.name, read_, notes_);
     if (const auto pods = ObjectMember(object, "template", read_)) {
+      AddWhatKueueLeavesOut(*pods, group);
       ApplyPodClaims(*pods, NamespaceOfObject(read_.root, read_), read_, context_.defaults, group);
     }
     ReadSelector(object, path + "/" + group.name);

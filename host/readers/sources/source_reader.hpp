@@ -66,8 +66,8 @@ EqGroup ReadEqGroup(std::string name, JsonValue pod_template, std::int32_t count
                     const PodIndex& index, const SourceContext& context,
                     PodOrigin origin = PodOrigin::kTemplate);
 
-// Adds what Kueue leaves out of a template: a preferred level beside a required one (W1.6), and
-// that it names a node.
+// Adds what Kueue leaves out of a template: a preferred level beside a required one (W1.6), that it
+// names a node, what keeps its pods apart from each other, and shares of a GPU.
 void AddWhatKueueLeavesOut(JsonValue pod_template, EqGroup& group);
 
 // Adds what keeps pods of the same labels apart from each other: required anti-affinity and
