@@ -92,7 +92,7 @@ TEST(Redaction, NumbersTheNodesOfAllocatedClaims) {
 // What uses a claim is told by its resource, of which only pods go with the gang that is moved.
 TEST(Redaction, KeepsWhatKindOfObjectsUseAClaim) {
   EXPECT_EQ(Redacted(R"({"reservedFor": [{"resource": "pods", "name": "p0", "uid": "u"}]})"),
-            R"({"reservedFor":[{"resource":"pods","name":"n00000001","uid":"u"}]})");
+            R"({"reservedFor":[{"resource":"pods","name":"a00000001","uid":"u"}]})");
 }
 
 // Keys of labels are no fields, and their values keep their order whatever they look like.
