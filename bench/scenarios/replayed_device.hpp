@@ -48,7 +48,7 @@ class ReplayedWork {
   Mode mode_ = Mode::kDo;
   std::vector<Kept> kept_;
   bool each_once_ = true;  // no address is in kept_ twice
-  std::size_t next_ = 0;  // of kept_, in a replay
+  std::size_t next_ = 0;   // of kept_, in a replay
 };
 
 // Makes a device that is `device` but for passes that replay: then launches and copies to it are
