@@ -11,6 +11,8 @@
 #include "host/engine/assignments.hpp"
 #include "host/kueue/objects/cluster_input.hpp"
 #include "host/kueue/objects/workload_status.hpp"
+#include "host/model/kueue_keys.hpp"
+#include "host/model/pod_phase.hpp"
 
 namespace espalier {
 namespace {
@@ -46,6 +48,12 @@ class HitDomains {
   std::span<const std::size_t> nodes_;
   std::map<std::vector<std::string>, std::set<std::vector<std::string>>> by_levels_;
 };
+
+bool RequiresTopology(const Pod& pod) {
+  const StringMap& annotations = pod.annotations;
+  return annotations.Contains(kRequiredTopology) || annotations.Contains(kSliceRequiredTopology) ||
+         annotations.Contains(kSliceTopologyConstraints);
+}
 
 }  // namespace
 
@@ -96,8 +104,11 @@ OtherPods OtherPodsOn(const Cluster& cluster, std::span<const std::size_t> nodes
   for (const std::size_t node : nodes) names.insert(cluster.nodes[node].name);
   OtherPods others;
   for (const Pod& pod : cluster.pods) {
-    if (!IsOtherPod(pod) || !names.contains(pod.node_name)) continue;
+    if (!names.contains(pod.node_name)) continue;
+    const bool asks = RequiresTopology(pod) && !pod.annotations.Contains(kWorkloadAnnotation);
+    if (HasEnded(pod) || (!asks && !IsOtherPod(pod))) continue;
     ++(NeverEnds(pod) ? others.lasting : others.ending);
+    if (asks && !NeverEnds(pod)) ++others.asking;
   }
   return others;
 }

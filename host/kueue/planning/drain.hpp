@@ -35,9 +35,11 @@ struct WorkloadOnNodes {
 std::vector<WorkloadOnNodes> WorkloadsOn(const Cluster& cluster,
                                          std::span<const std::size_t> nodes);
 
-// Pods on some nodes that no admitted workload with a topology accounts for (IsOtherPod).
+// Pods on some nodes that no admitted workload with a topology accounts for: other pods
+// (IsOtherPod), and pods that require a topology and name no workload, as those of a StatefulSet.
 struct OtherPods {
   std::int64_t ending = 0;   // pods that end, or go elsewhere, as the nodes are drained
+  std::int64_t asking = 0;   // those of them that require a topology
   std::int64_t lasting = 0;  // pods of DaemonSets and of the nodes themselves, which stay
 };
 

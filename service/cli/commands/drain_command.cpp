@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "host/kueue/objects/workload_status.hpp"
+#include "host/kueue/planning/drain.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/questions/drain_plan.hpp"
 #include "service/cli/commands/commands.hpp"
@@ -50,7 +51,7 @@ rows tell what is not honoured. Each is tried on the first flavor of its queue t
 those without a place name the others, which are not tried.
 
 Exit codes: 0 all of them have a place; 1 some have none, or without --best-effort one that is not as
-they ask; 2 wrong command line; 3 wrong input;
+they ask, or other pods require a topology; 2 wrong command line; 3 wrong input;
 4 no GPU or memory, or output lost; 5 internal error.)";
 
 // Returns whether all pods of a workload have a place.
@@ -82,12 +83,24 @@ TableCell WhereTo(const Workload& workload, const Move& move, const NamesByFlavo
   return cell;
 }
 
-// Returns whether all workloads have a place, and one that they ask for.
+// Returns what pods ask for that go without a place being looked for.
+std::vector<std::string> NotHonouredOfOthers(const Cluster& cluster,
+                                             const std::vector<std::size_t>& nodes) {
+  const std::int64_t pods = OtherPodsOn(cluster, nodes).asking;
+  if (pods == 0) return {};
+  return {fmt::format("the topology that {} without a workload {} is not looked at",
+                      Counted(pods, "other pod"), pods == 1 ? "requires" : "require")};
+}
+
+// Returns whether all workloads have a place, and one that they ask for, and other pods ask for
+// none.
 bool IsAllRight(const DrainOptions& options, const Cluster& cluster,
-                const std::vector<Move>& moves) {
-  return std::ranges::all_of(moves, [&](const Move& move) {
-    return HasPlace(move) && IsAsAsked(cluster.workloads[move.index], options.question.input);
-  });
+                const std::vector<std::size_t>& nodes, const std::vector<Move>& moves) {
+  return IsAsAsked(NotHonouredOfOthers(cluster, nodes), options.question.input) &&
+         std::ranges::all_of(moves, [&](const Move& move) {
+           return HasPlace(move) &&
+                  IsAsAsked(cluster.workloads[move.index], options.question.input);
+         });
 }
 
 void PrintTable(const Question& question, const std::vector<std::size_t>& nodes,
@@ -112,6 +125,9 @@ void PrintTable(const Question& question, const std::vector<std::size_t>& nodes,
                           Counted(std::ssize(nodes), "node"),
                           Counted(std::ssize(moves), "admitted workload"), without_place));
   WriteOutput(OtherPodsLine(question, cluster, nodes));
+  for (const std::string& line : NotHonouredOfOthers(cluster, nodes)) {
+    WriteOutput("not as asked: " + line + "\n");
+  }
 }
 
 std::vector<std::string> NamesOf(const Cluster& cluster, const std::vector<std::size_t>& nodes) {
@@ -124,6 +140,8 @@ void Write(const Question& question, const std::vector<std::size_t>& nodes,
            const std::vector<Move>& moves, ObjectWriter& out) {
   out.Field("nodes", NamesOf(question.cluster, nodes));
   WriteOtherPods(question.cluster, nodes, out);
+  const std::vector<std::string> not_honoured = NotHonouredOfOthers(question.cluster, nodes);
+  if (!not_honoured.empty()) out.Field("notHonoured", not_honoured);
   out.Key("workloads");
   out.BeginList();
   for (const Move& move : moves) {
@@ -176,7 +194,7 @@ ExitCode RunDrain(const DrainOptions& options) {
     PrintObject(options.question.output,
                 [&](ObjectWriter& out) { Write(*question, *nodes, *plan, out); });
   }
-  return IsAllRight(options, question->cluster, *plan) ? kExitOk : kExitNo;
+  return IsAllRight(options, question->cluster, *nodes, *plan) ? kExitOk : kExitNo;
 }
 
 }  // namespace
