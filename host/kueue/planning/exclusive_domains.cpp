@@ -162,10 +162,8 @@ void ChangePods(const ClosedDomains& closed, Change& change, WorkloadRequest& re
 
 // Lets the pods of a workload go to no node of closed domains, on whatever flavors.
 void KeepOut(const ClosedDomains& closed, PlannedWorkload& planned) {
-  if (auto* request = std::get_if<WorkloadRequest>(&planned.plan)) {
-    ChangePods(closed, Apply, *request);
-  }
-  for (WorkloadRequest& other : planned.others) ChangePods(closed, Apply, other);
+  if (auto* request = std::get_if<WorkloadRequest>(&planned.plan)) KeepOut(closed, *request);
+  for (WorkloadRequest& other : planned.others) KeepOut(closed, other);
 }
 
 // Returns whether a pod or a workload asks for a domain to itself; else nothing is kept apart.
@@ -279,6 +277,10 @@ std::vector<ClosedDomains> KeepApart(PlacementPlan& plan, const Cluster& cluster
     KeepOut(closed[i], plan.workloads[i]);
   }
   return closed;
+}
+
+void KeepOut(const ClosedDomains& closed, WorkloadRequest& request) {
+  ChangePods(closed, Apply, request);
 }
 
 void LetIn(const ClosedDomains& closed, WorkloadRequest& request) {

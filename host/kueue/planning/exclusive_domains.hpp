@@ -21,6 +21,9 @@ using ClosedDomains = std::map<std::string, std::set<std::string>>;
 std::vector<ClosedDomains> KeepApart(PlacementPlan& plan, const Cluster& cluster,
                                      std::span<const Node> nodes);
 
+// Lets the pods of a request go to no node of closed domains, as KeepApart does.
+void KeepOut(const ClosedDomains& closed, WorkloadRequest& request);
+
 // Lets the pods of a request go to domains that KeepApart closed to it.
 void LetIn(const ClosedDomains& closed, WorkloadRequest& request);
 

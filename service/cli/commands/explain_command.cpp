@@ -14,6 +14,7 @@
 #include "host/kueue/objects/node_participation.hpp"
 #include "host/kueue/objects/quantity_text.hpp"
 #include "host/kueue/validation/certificate.hpp"
+#include "host/kueue/validation/ruled_out.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/commands/question.hpp"
 #include "service/cli/html_report/html_report.hpp"
@@ -351,12 +352,47 @@ Result<void> TryFewer(const Question& question, const FewerPods& fewer,
   return {};
 }
 
+// Tells what the pods require of nodes from the domains that they are kept out of, which are a part
+// of their affinity: each is to suffice alone.
+Result<void> TellAffinityApart(const Question& question, const AskedWorkload& asked,
+                               const WorkloadRequest& request, Certificate& found) {
+  std::vector<std::string>& without = found.changes.without;
+  const auto is_affinity = [](const std::string& part) {
+    return part.starts_with("required node affinity ");
+  };
+  if (request.tree || std::ranges::none_of(without, is_affinity)) return {};
+  const std::string failed = found.answer.FirstFailure()->name;
+  const auto pods_of = [&](WorkloadRequest& of) -> NodeAffinity& {
+    return std::ranges::find(of.pod_sets, failed, &PodSetRequest::name)->pod_template.affinity;
+  };
+  WorkloadRequest let_in = request;
+  LetIn(asked.closed, let_in);
+  const auto own = pods_of(let_in).required;
+  if (!own) return {};
+  WorkloadRequest kept_out = let_in;
+  pods_of(kept_out).required.reset();
+  KeepOut(asked.closed, kept_out);
+  const auto answers = question.asked->Nominate(std::vector{kept_out, let_in});
+  if (!answers) return tl::unexpected(answers.error());
+  std::erase_if(without, is_affinity);
+  const auto add = [&](const auto& required) {
+    without.push_back(PartsOf({.required_affinity = required}).front().without);
+  };
+  if (Fits(answers->at(0))) add(own);
+  if (Fits(answers->at(1))) add(pods_of(kept_out).required);
+  return {};
+}
+
 // Explains a request. On empty nodes nobody holds a domain that others are kept out of.
 Result<Certificate> ExplainOne(const Question& question, const AskedWorkload& asked,
                                const WorkloadRequest& request,
                                std::optional<std::span<const RunningWorkload>> running) {
   auto found = question.asked->Explain(request, running);
-  if (!found || asked.closed.empty() || !(found->never || found->undecided)) return found;
+  if (!found || found->fits || asked.closed.empty()) return found;
+  if (auto told = TellAffinityApart(question, asked, request, *found); !told) {
+    return tl::unexpected(told.error());
+  }
+  if (!found->never && !found->undecided) return found;
   WorkloadRequest let_in = request;
   LetIn(asked.closed, let_in);
   const auto on_empty = question.asked->NominateOnEmpty({&let_in, 1});
