@@ -282,16 +282,13 @@ class Reader {
         object,
         {"metadata", "spec", "resources", "containers", "initContainers", "volumes", "nodeSelector",
          "tolerations", "affinity", "overhead", "runtimeClassName", "priorityClassName", "priority",
-         "restartPolicy", "topologySpreadConstraints", "schedulerName", "resourceClaims",
-         "nodeName"},
+         "restartPolicy", "topologySpreadConstraints", "schedulerName", "resourceClaims"},
         read_);
     const std::string name_space = NamespaceOfObject(read_.root, read_);
+    const bool is_spec = Member(object, "spec").has_value();
     PodTemplate shape = ReadPodTemplate(object, read_, context_.defaults, name_space);
-    if (!Member(object, "spec")) {
-      PodTemplate of_spec = ReadPodSpec(object, read_, context_.defaults, name_space);
-      of_spec.labels = std::move(shape.labels);
-      of_spec.annotations = std::move(shape.annotations);
-      shape = std::move(of_spec);
+    if (!is_spec && Member(object, "containers")) {
+      shape = ReadPodSpec(object, read_, context_.defaults, name_space);
     }
     if (Member(object, "resources")) {
       const QuantityMap requests = CompletedResources(object, read_, nullptr).requests;

@@ -125,11 +125,11 @@ class Resolver {
 void ApplyPodClaims(JsonValue pod, std::string_view name_space, const ReadContext& context,
                     const ClusterDefaults& defaults, EqGroup& group,
                     std::span<const std::string_view> going) {
-  const JsonValue spec = PodSpecOf(pod);
-  if (!spec.is_object() || !Member(spec, "resourceClaims")) return;
+  const auto spec = Member(pod, "spec");
+  if (!spec || !spec->is_object() || !Member(*spec, "resourceClaims")) return;
   bool all_known = true;
-  const bool is_bound = !TextOf(spec, "nodeName").empty();
-  ReadList(spec, "resourceClaims", context, [&](JsonValue object) {
+  const bool is_bound = !TextOf(*spec, "nodeName").empty();
+  ReadList(*spec, "resourceClaims", context, [&](JsonValue object) {
     std::string claim = TextMember(object, "resourceClaimName", context);
     const std::string of_template = TextMember(object, "resourceClaimTemplateName", context);
     // Every pod has a claim of its own of a template, which no other shares.
