@@ -123,7 +123,7 @@ class Batch {
     jobs_ = jobs;
     asked_ = asked;
     of_part_ = std::clamp(asked.size() / (threads * kPartsOfThread), std::size_t{1}, kMostOfPart);
-    begin_of_job_.assign(jobs.size() + 1, 0);
+    begin_of_job_.assign(jobs.size(), 0);
     for (const Evaluation& one : asked) ++begin_of_job_[static_cast<std::size_t>(one.job)];
     for (std::size_t job = 0; job < jobs.size(); ++job) {
       if (begin_of_job_[job] == 0) continue;
@@ -131,7 +131,25 @@ class Batch {
       (entry == nullptr ? alone_ : members_).push_back({std::move(entry), job});
     }
     Group();
-    Order();
+  }
+
+  // Orders the evaluations for DecidePart: those of a group together, and those of jobs that are
+  // alone last.
+  void Order() {
+    counts_of_job_.assign(jobs_.size(), nullptr);
+    std::size_t begin = 0;
+    const auto place = [&](const Member& member) {
+      begin += std::exchange(begin_of_job_[member.job], begin);
+      counts_of_job_[member.job] = member.entry.get();
+    };
+    for (const Member& member : members_) place(member);
+    shared_ = begin;
+    for (const Member& member : alone_) place(member);
+    order_.resize(asked_.size());
+    row_of_.resize(asked_.size());
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+      order_[begin_of_job_[static_cast<std::size_t>(asked_[i].job)]++] = i;
+    }
     parts_.resize(std::max(parts_.size(), part_count()));
   }
 
@@ -211,32 +229,14 @@ class Batch {
     }
   }
 
-  // Orders the evaluations: those of a group together, and those of jobs that are alone last.
-  void Order() {
-    counts_of_job_.assign(jobs_.size(), nullptr);
-    std::size_t begin = 0;
-    const auto place = [&](const Member& member) {
-      begin += std::exchange(begin_of_job_[member.job], begin);
-      counts_of_job_[member.job] = member.entry.get();
-    };
-    for (const Member& member : members_) place(member);
-    shared_ = begin;
-    for (const Member& member : alone_) place(member);
-    order_.resize(asked_.size());
-    row_of_.resize(asked_.size());
-    for (std::size_t i = 0; i < asked_.size(); ++i) {
-      order_[begin_of_job_[static_cast<std::size_t>(asked_[i].job)]++] = i;
-    }
-  }
-
   std::span<const PlacementJob> jobs_;
   std::span<const Evaluation> asked_;
   std::vector<Member> members_;
   std::vector<Member> alone_;  // without entries
   std::vector<Sharers> groups_;
   std::vector<std::unique_lock<std::mutex>> locks_;
-  std::vector<std::size_t>
-      begin_of_job_;  // its number of evaluations, then where in order_ these go
+  // The number of evaluations of a job, then where in order_ these begin.
+  std::vector<std::size_t> begin_of_job_;
   std::vector<CountsCache::Entry*> counts_of_job_;
   std::vector<std::size_t> order_;  // indices of evaluations
   std::size_t shared_ = 0;          // of these, from the front, on shared counts
@@ -282,6 +282,7 @@ class CpuBackend final : public Backend {
     const auto lent = batches_.Lend();
     const BatchOfCall batch(*lent);
     Begin(jobs, asked, *batch);
+    batch->Order();
     arena_.execute([&] {
       WithLocks(*batch, [&] {
         RefreshGroups(jobs, batch->groups());
