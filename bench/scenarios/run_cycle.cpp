@@ -62,7 +62,7 @@ std::vector<std::string> CheckAdmissions(const LoadedScenario& loaded,
           share.leaders = static_cast<std::int32_t>(std::exchange(share.pods, 0));
         }
       }
-      shares = MergeShares(std::move(shares), more);
+      shares = MergeShares(shares, more);
     }
     answers.status.push_back(PlacementStatus::kPlaced);
     answers.level.push_back(0);

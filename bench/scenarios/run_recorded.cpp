@@ -82,12 +82,11 @@ WorkloadAnswer InWords(const Recording& recording, std::size_t gang, const GangA
 
 void CompareWithRecorded(const Recording& recording, const GangBatch& batch,
                          const GangAnswers& answers, ScenarioResult& result) {
-  auto failure = answers.failures.begin();
   std::size_t different = 0;
   for (std::size_t gang = 0; gang < recording.expected.size(); ++gang) {
     std::optional<PlacementFailure> why;
     if (answers.status[gang] != PlacementStatus::kPlaced) {
-      why = batch.Describe(recording.loaded.mix.gangs, answers, *failure++);
+      why = batch.Describe(recording.loaded.mix.gangs, answers, gang);
     }
     const auto difference =
         Difference(recording.expected[gang], InWords(recording, gang, answers, why));

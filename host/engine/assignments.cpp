@@ -56,11 +56,12 @@ TopologyAssignment ToAssignment(std::span<const LeafShare> shares, bool leaders,
   return assignment;
 }
 
-std::vector<LeafShare> MergeShares(std::vector<LeafShare> a, const std::vector<LeafShare>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  std::ranges::stable_sort(a, {}, &LeafShare::leaf);
+std::vector<LeafShare> MergeShares(std::span<const LeafShare> a, std::span<const LeafShare> b) {
+  std::vector<LeafShare> both(a.begin(), a.end());
+  both.insert(both.end(), b.begin(), b.end());
+  std::ranges::stable_sort(both, {}, &LeafShare::leaf);
   std::vector<LeafShare> merged;
-  for (const LeafShare& share : a) {
+  for (const LeafShare& share : both) {
     if (!merged.empty() && merged.back().leaf == share.leaf) {
       merged.back().pods += share.pods;
       merged.back().leaders += share.leaders;

@@ -53,7 +53,7 @@ TopologyAssignment ToAssignment(std::span<const LeafShare> shares, bool leaders,
                                 const FlavorSnapshot& snapshot);
 
 // Returns both lists merged in path order, with the shares of equal leaves added up (MERGE, R16.7).
-std::vector<LeafShare> MergeShares(std::vector<LeafShare> a, const std::vector<LeafShare>& b);
+std::vector<LeafShare> MergeShares(std::span<const LeafShare> a, std::span<const LeafShare> b);
 
 // Returns the first `pods` pods of an assignment in stored order (R16.5).
 TopologyAssignment Truncate(const TopologyAssignment& assignment, std::int64_t pods);

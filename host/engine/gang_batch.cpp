@@ -316,7 +316,7 @@ void GangBatch::NominateResolved(Backend& backend, std::span<const Gang> gangs,
     PlacementColumns& decided = done == 0 ? answers : more;
     backend.Evaluate(jobs_, asked, decided);
     if (!ChargeRows(decided.shares.size(), decided.failures, budget_)) return;
-    if (done > 0) answers.MoveRows(more);
+    if (done > 0) answers.AddRows(more);
     done += chunk.size();
     if (progress) progress(done);
   }
@@ -329,19 +329,16 @@ void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<co
 }
 
 PlacementFailure GangBatch::Describe(std::span<const Gang> gangs, const GangAnswers& answers,
-                                     const FailedPlacement& failed) const {
-  const auto row = static_cast<std::size_t>(failed.row);
-  const Gang& gang = gangs[row];
-  if (!Resolved(gang)) return {ShapeOf(gang).failure, std::nullopt};
-  return DescribeFailure(JobOf(jobs_, EvaluationOf(gang)),
-                         {answers.status[row], answers.level[row], {}, &failed});
+                                     std::size_t gang) const {
+  const Gang& failed = gangs[gang];
+  if (!Resolved(failed)) return {ShapeOf(failed).failure, std::nullopt};
+  return DescribeFailure(JobOf(jobs_, EvaluationOf(failed)), answers.At(gang));
 }
 
 std::vector<WorkloadAnswer> GangBatch::TakeNamed(std::span<const Gang> gangs,
                                                  GangAnswers& answers) const {
   std::vector<WorkloadAnswer> named;
   named.reserve(answers.status.size());
-  auto failure = answers.failures.begin();
   auto stepped = std::make_move_iterator(answers.stepped.begin());
   for (std::size_t g = 0; g < answers.status.size() && !budget_.stopped(); ++g) {
     if (gangs[g].is_stepped()) {
@@ -359,7 +356,7 @@ std::vector<WorkloadAnswer> GangBatch::TakeNamed(std::span<const Gang> gangs,
       pod_sets.front().assignment = ToAssignment(shares, false, snapshot);
       if (shape.leader) pod_sets.back().assignment = ToAssignment(shares, true, snapshot);
     } else {
-      const PlacementFailure why = Describe(gangs, answers, *failure++);
+      const PlacementFailure why = Describe(gangs, answers, g);
       for (PodSetAnswer& pod_set : pod_sets) pod_set.failure = why;
     }
     if (shape.leader_first) std::swap(pod_sets.front(), pod_sets.back());

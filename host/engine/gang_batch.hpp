@@ -98,9 +98,10 @@ class GangBatch {
     return jobs_[static_cast<std::size_t>(gang.shape)].state;
   }
 
-  // Returns Kueue's text for one of the failures of these answers (section 18).
+  // Returns Kueue's text for one of these answers that is a failure (section 18). `gang` is its row
+  // and that of its gang, which is no stepped workload.
   PlacementFailure Describe(std::span<const Gang> gangs, const GangAnswers& answers,
-                            const FailedPlacement& failed) const;
+                            std::size_t gang) const;
   // Returns all answers with names, stepped ones moved out of `answers`. Charges the names; returns
   // nothing sensible once the budget is stopped.
   std::vector<WorkloadAnswer> TakeNamed(std::span<const Gang> gangs, GangAnswers& answers) const;

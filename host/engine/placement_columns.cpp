@@ -74,15 +74,6 @@ void PlacementColumns::AddRows(const PlacementColumns& from) {
   }
 }
 
-void PlacementColumns::MoveRows(PlacementColumns& from) {
-  if (status.empty()) {
-    std::swap(*this, from);
-  } else {
-    AddRows(from);
-  }
-  from.Clear();
-}
-
 void Gather(std::span<PlacementColumns> parts, std::span<const RowOfPart> rows,
             PlacementColumns& columns) {
   columns.Clear();

@@ -56,9 +56,8 @@ struct PlacementColumns {
   FailedPlacement* EndRow(const PlacementOutcome& outcome, std::int32_t layers);
   // Adds a row of other columns, whose failure is moved.
   void MoveRow(PlacementColumns& from, std::size_t row);
-  // Adds all rows of other columns; MoveRows leaves those empty.
+  // Adds all rows of other columns.
   void AddRows(const PlacementColumns& from);
-  void MoveRows(PlacementColumns& from);
 
   bool operator==(const PlacementColumns&) const = default;
 };

@@ -199,7 +199,7 @@ tl::expected<Damage, std::string> TakeOut(const TopologyAssignment& existing,
     if (!leaf.valid()) return StaleDomain(domain);
     damage.remaining.push_back({leaf, 0, domain.count});
   }
-  damage.remaining = MergeShares(std::move(damage.remaining), {});
+  damage.remaining = MergeShares(damage.remaining, {});
   return damage;
 }
 

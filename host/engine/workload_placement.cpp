@@ -334,8 +334,7 @@ void WorkloadPlacement::AcceptReplacement(const PlacementResult& result) {
         {fmt::format("cannot find replacement assignment for unhealthy node: {}", node_),
          std::nullopt});
   }
-  Answer(*workers_, ToAssignment(MergeShares({result.shares.begin(), result.shares.end()}, kept_),
-                                 false, snapshot()));
+  Answer(*workers_, ToAssignment(MergeShares(result.shares, kept_), false, snapshot()));
   assumed().Add(ToAssignment(result.shares, false, snapshot()), workers_->requests);
 }
 
@@ -352,8 +351,7 @@ void WorkloadPlacement::AcceptJointReplacement(const PlacementResult& result) {
          std::nullopt});
   }
   assumed().Add(added, workers_->requests);
-  damage_->remaining =
-      MergeShares({result.shares.begin(), result.shares.end()}, damage_->remaining);
+  damage_->remaining = MergeShares(result.shares, damage_->remaining);
   damage_->lost -= placed;
   if (damage_->lost > 0) return;  // there is more to place
   Answer(*workers_, ToAssignment(damage_->remaining, false, snapshot()));

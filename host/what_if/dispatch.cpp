@@ -163,7 +163,7 @@ ClusterFit FitOf(const GangBatch& batch, std::span<const Gang> gangs, const Gang
   const bool leads = specification.leader_first;
   if (answers.status[gang] != PlacementStatus::kPlaced) {
     return DoesNotFit(leads ? specification.leader->name : specification.workers.name,
-                      batch.Describe(gangs, answers, *answers.At(gang).failed).reason);
+                      batch.Describe(gangs, answers, gang).reason);
   }
   const FlavorState& flavor = *batch.StateOf(gangs[gang]);
   const auto placed = [&](const PodSetRequest& pod_set, bool is_leader) {

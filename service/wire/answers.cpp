@@ -77,13 +77,12 @@ class AnswerEncoder {
     message_.mutable_domain_offsets()->Reserve(gangs + 1);
     std::uint32_t domains = 0;
     std::vector<std::uint32_t> levels(requests.shapes.size(), 0);  // 0: not looked up yet
-    auto failure = answers.failures.begin();
     for (std::size_t g = 0; g < requests.gangs.size() && budget_.Pause(); ++g) {
       const std::int32_t shape = requests.gangs[g].shape;
       const int pod_sets = requests.PodSets(shape);
       if (answers.status[g] != PlacementStatus::kPlaced) {
         const std::uint32_t row =
-            failures_.Ref(FailureRow(batch.Describe(requests.gangs, answers, *failure++)));
+            failures_.Ref(FailureRow(batch.Describe(requests.gangs, answers, g)));
         for (int p = 0; p < pod_sets; ++p) EndPodSet(v1::POD_SET_OUTCOME_FAILED, 0, row, domains);
         continue;
       }

@@ -53,8 +53,9 @@ TEST_F(AssignmentsTest, R13_8_WholePathsOutsideHostTopologies) {
 }
 
 TEST_F(AssignmentsTest, R16_7_MergeSortsAndAddsUp) {
-  const std::vector<LeafShare> merged =
-      MergeShares({{LeafId(2), 0, 1}, {LeafId(0), 1, 2}}, {{LeafId(1), 0, 4}, {LeafId(2), 0, 5}});
+  const std::vector<LeafShare> some = {{LeafId(2), 0, 1}, {LeafId(0), 1, 2}};
+  const std::vector<LeafShare> others = {{LeafId(1), 0, 4}, {LeafId(2), 0, 5}};
+  const std::vector<LeafShare> merged = MergeShares(some, others);
   EXPECT_EQ(merged,
             (std::vector<LeafShare>{{LeafId(0), 1, 2}, {LeafId(1), 0, 4}, {LeafId(2), 0, 6}}));
 }

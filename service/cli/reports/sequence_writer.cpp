@@ -173,11 +173,10 @@ Result<void> WriteSequence(const LoadedScenario& loaded, std::uint64_t seed, Pla
     batch.Nominate(backend, loaded.mix.gangs, answers);
   }
   file.Write(Header(loaded, seed, mode));
-  auto failure = answers.failures.begin();
   for (std::size_t i = 0; i < loaded.mix.gangs.size(); ++i) {
     std::string reason;
     if (answers.status[i] != PlacementStatus::kPlaced) {
-      reason = batch.Describe(loaded.mix.gangs, answers, *failure++).reason;
+      reason = batch.Describe(loaded.mix.gangs, answers, i).reason;
     }
     const Gang& gang = loaded.mix.gangs[i];
     file.Write(GangLine(i, gang, loaded.mix.shapes[static_cast<std::size_t>(gang.shape)],
