@@ -44,7 +44,7 @@ class BranchCache {
   // cached one, one recycled from another branch of the state that no longer exists, or a new one,
   // which may come to hold `bytes` and knows that of the state it is a branch of; evicts the least
   // recently used ones. Thread-safe. An evicted entry lives until its last user releases it.
-  std::shared_ptr<Entry> Get(const PlacementJob& job, const std::shared_ptr<const Shape>& shape,
+  std::shared_ptr<Entry> Get(const PlacementJob& job, const std::shared_ptr<const PodShape>& shape,
                              std::size_t bytes) {
     const CountsKey key{job.state->identity(), shape.get(), job.simulate_empty};
     const std::lock_guard lock(mutex_);
@@ -64,7 +64,7 @@ class BranchCache {
   static constexpr std::size_t kMaxStates = 8;
 
   struct Slot {
-    std::shared_ptr<const Shape> shape;         // keeps the address taken
+    std::shared_ptr<const PodShape> shape;      // keeps the address taken
     std::shared_ptr<const GroupStamps> stamps;  // of the state; frozen when it is destroyed
     std::shared_ptr<Entry> entry;
   };

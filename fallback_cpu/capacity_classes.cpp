@@ -90,14 +90,14 @@ void CapacityClasses::Refresh(const PlacementJob& job) {
   if (std::exchange(known_, false) && AppendStale(counted_, job, nullptr, stale_)) {
     for (const std::int32_t group : stale_) Classify(job, snapshot.GroupLeaves(group));
     if (without_leaves_ <= kWorthDropping || 2 * without_leaves_ <= count()) {
-      counted_ = CountedState::Of(job);
+      counted_ = CapacityVersion::Of(job);
       known_ = true;
       return;
     }
   }
   Clear(snapshot);
   Classify(job, {0, snapshot.leaf_count()});
-  counted_ = CountedState::Of(job);
+  counted_ = CapacityVersion::Of(job);
   known_ = true;
 }
 
@@ -191,7 +191,7 @@ void CapacityClasses::Count(const PlacementJob& job, OfFilter& of_filter) {
     of_filter.class_of_leaf.assign(class_of_leaf_.size(), -1);
     count({0, snapshot.leaf_count()});
   }
-  of_filter.counted = CountedState::Of(job);
+  of_filter.counted = CapacityVersion::Of(job);
 }
 
 }  // namespace espalier

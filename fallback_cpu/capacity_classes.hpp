@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "fallback_cpu/counted_state.hpp"
+#include "fallback_cpu/capacity_version.hpp"
 #include "fallback_cpu/simd_implementation.hpp"
 #include "host/engine/backend.hpp"
 #include "host/packing/name_index.hpp"
@@ -57,7 +57,7 @@ class CapacityClasses {
  private:
   struct OfFilter {
     std::shared_ptr<const NodeFilter> filter;
-    CountedState counted;
+    CapacityVersion counted;
     std::vector<std::int32_t> class_of_leaf;  // as it was counted; -1: not among `leaves`
     std::vector<std::int32_t> leaves;
   };
@@ -73,7 +73,7 @@ class CapacityClasses {
   std::int32_t asked_ = 0;  // times, without an answer
   std::size_t columns_ = 0;
   bool known_ = false;  // not while leaves are classified, nor after a failure in between
-  CountedState counted_;
+  CapacityVersion counted_;
   std::uint64_t numbering_ = 0;
   std::vector<std::int32_t> class_of_leaf_;
   std::vector<Amount> amounts_;       // [(tile * columns + column) * kTile + class % kTile]

@@ -60,7 +60,7 @@ class LeafCounter {
   bool IsSmall() const;
 
   const FlavorState& state_;
-  const Shape& shape_;
+  const PodShape& shape_;
   std::shared_ptr<const NodeFilter> filter_;
   bool simulate_empty_;
   std::uint64_t identity_;  // of the state

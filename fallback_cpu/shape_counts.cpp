@@ -37,10 +37,10 @@ void ShapeCounts::Forget() {
 
 void ShapeCounts::BeginWith(const ShapeCounts& of_parent, const PlacementJob& job) {
   if (!of_parent.counted_ || of_parent.leaves_kept_ || !of_parent.assumed_groups_.empty()) return;
-  auto counted = OnBranch(of_parent.counted_state_, job);
+  auto counted = OnBranch(of_parent.counted_version_, job);
   if (!counted) return;
   storage_ = of_parent.storage_;
-  counted_state_ = *std::move(counted);
+  counted_version_ = *std::move(counted);
   exact_ = of_parent.exact_;
   counted_ = true;
 }
@@ -98,7 +98,7 @@ void ShapeCounts::CollectStale(const PlacementJob& job) {
       NoteStale(job);
     }
   }
-  latest_ = CountedState::Of(job);
+  latest_ = CapacityVersion::Of(job);
 }
 
 // Counts a state that was: leaves of a class hold the same. What changed since is stale.
@@ -111,7 +111,7 @@ bool ShapeCounts::StartFromClasses(const PlacementJob& job) {
     return false;
   }
   RollUpAll();
-  counted_state_ = {state.identity(), SharedStampsOf(job), state.classes_stamp()};
+  counted_version_ = {state.identity(), SharedStampsOf(job), state.classes_stamp()};
   return true;
 }
 
@@ -120,15 +120,15 @@ bool ShapeCounts::StartFromClasses(const PlacementJob& job) {
 bool ShapeCounts::NoteStale(const PlacementJob& job) {
   const TreeView tree = snapshot_->tree();
   const bool skip_empty =
-      counter_->sums() && !leaves_kept_ && job.state->OnlyShrankSince(counted_state_.at);
+      counter_->sums() && !leaves_kept_ && job.state->OnlyShrankSince(counted_version_.at);
   return AppendStale(
-      counted_state_, job,
+      counted_version_, job,
       skip_empty ? storage_.View().pods + tree.LevelBegin(tree.lowest() - 1) : nullptr, stale_);
 }
 
 void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
   // The capacity may be the same and its array another one.
-  if (counted_ && counter_ && counter_->IsValid(job) && counted_state_.IsOf(job) &&
+  if (counted_ && counter_ && counter_->IsValid(job) && counted_version_.IsOf(job) &&
       job.assumed.empty() && assumed_groups_.empty() && (leaves_kept_ || !NeedsLeaves(job))) {
     return;
   }
@@ -241,7 +241,7 @@ void ShapeCounts::Finish() {
   } else if (!CanSumGroups()) {
     RollUpAncestors();
   }
-  counted_state_ = latest_;
+  counted_version_ = latest_;
   counted_ = true;
 }
 
@@ -387,7 +387,7 @@ void ShapeCounts::CountExcluded(const PlacementJob& job, ClassesCache& classes) 
       LeafReasons(job).CountAllInBulk(snapshot_->leaf_count(), excluded_);
     }
   }
-  excluded_of_ = CountedState::Of(job);
+  excluded_of_ = CapacityVersion::Of(job);
 }
 
 // Brings reason_of_class_ up to date; returns the leaves of each class, valid as long as the entry.

@@ -14,7 +14,7 @@
 
 #include "fallback_cpu/branch_cache.hpp"
 #include "fallback_cpu/capacity_classes.hpp"
-#include "fallback_cpu/counted_state.hpp"
+#include "fallback_cpu/capacity_version.hpp"
 #include "fallback_cpu/leaf_counter.hpp"
 #include "fallback_cpu/leaf_summary.hpp"
 #include "fallback_cpu/scratch.hpp"
@@ -100,7 +100,7 @@ class ShapeCounts {
 
   std::optional<LeafCounter> counter_;
   const FlavorSnapshot* snapshot_ = nullptr;
-  const Shape* shape_ = nullptr;
+  const PodShape* shape_ = nullptr;
   CountsStorage storage_;
   bool leaves_kept_ = false;
   LeafSummary leaf_summary_;  // of leaves that are kept, without a leader
@@ -108,8 +108,8 @@ class ShapeCounts {
   bool counted_ = false;      // not while they are being counted, nor after a failure in between
   bool cold_ = false;         // between Prepare and Finish: every group is to be counted
   std::int64_t groups_counted_ = 0;
-  CountedState counted_state_;  // what differs from it is to be counted again
-  CountedState latest_;         // what counted_state_ becomes in Finish
+  CapacityVersion counted_version_;  // what differs from it is to be counted again
+  CapacityVersion latest_;           // what counted_version_ becomes in Finish
   // Groups that must be counted whatever the stamps say, as their counts assume other usage than
   // this state's.
   std::vector<std::int32_t> assumed_groups_;
@@ -120,7 +120,7 @@ class ShapeCounts {
   std::uint32_t refresh_ = 0;
 
   std::mutex exclusions_mutex_;  // guards all below
-  CountedState excluded_of_;
+  CapacityVersion excluded_of_;
   std::vector<std::int64_t> excluded_;  // leaves without room for a pod, by worker resource
   // The worker resource without room for a pod by class, or -1; in whole tiles and as far as it was
   // asked for.

@@ -15,7 +15,7 @@ struct CheckInput {
   bool in_order;              // placements were booked in order, not answered independently
   const FlavorState* after;   // the state after placements in order; null: not compared
   std::span<const GangShape> shapes;
-  std::span<const Gang> gangs;
+  std::span<const GangRow> gangs;
   const GangAnswers& answers;
   bool pod_slots = true;  // also checked; scheduling cycles do not recheck them (R21.3)
 };

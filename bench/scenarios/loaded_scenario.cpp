@@ -32,7 +32,7 @@ std::uint64_t PrefillSeed(const Scenario& scenario) { return scenario.topology.s
 
 LeastWork CountingOnce(const LoadedScenario& scenario) {
   std::vector<bool> used(scenario.mix.shapes.size(), false);
-  for (const Gang& gang : scenario.mix.gangs) used[static_cast<std::size_t>(gang.shape)] = true;
+  for (const GangRow& gang : scenario.mix.gangs) used[static_cast<std::size_t>(gang.shape)] = true;
   const double leaves = scenario.flavor().snapshot().leaf_count();
   std::set<std::string_view> columns = {kPodsResource};
   LeastWork work;

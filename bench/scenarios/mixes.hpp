@@ -17,7 +17,7 @@ struct BenchMix {
   std::string name;
   FeatureGates gates;
   std::vector<GangShape> shapes;
-  std::vector<Gang> gangs;
+  std::vector<GangRow> gangs;
 };
 
 // Returns the gangs as requests to the engine, named after their numbers.

@@ -62,7 +62,7 @@ Spread SpreadOf(const LoadedScenario& loaded, const GangAnswers& answers, std::s
       last = domain;
     }
     if (last < 0) continue;
-    const Gang& asked = loaded.mix.gangs[gang];
+    const GangRow& asked = loaded.mix.gangs[gang];
     const Resources& requests =
         loaded.mix.shapes[static_cast<std::size_t>(asked.shape)].workers.requests;
     const Amount* request = requests.Find(resource);

@@ -116,7 +116,7 @@ Cluster EmptyQueuesOf(const LoadedScenario& loaded, int queues) {
 }
 
 Workload PendingWorkload(const LoadedScenario& loaded, std::size_t number, int queues) {
-  const Gang& gang = loaded.mix.gangs[number];
+  const GangRow& gang = loaded.mix.gangs[number];
   const GangShape& shape = loaded.mix.shapes[static_cast<std::size_t>(gang.shape)];
   Workload workload;
   workload.key = {kNamespace, fmt::format("gang-{:06}", number)};

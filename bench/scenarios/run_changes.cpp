@@ -54,7 +54,7 @@ class Churn {
       Choose();
       begin_ = false;
     }
-    const Gang& first = loaded_.mix.gangs.front();
+    const GangRow& first = loaded_.mix.gangs.front();
     times.Time("visible", [&] {
       begin_ ? flavor_.Remove(changed_) : flavor_.Add(changed_);
       batch_.Nominate(backend_, {&first, 1}, one_answer_);

@@ -48,7 +48,7 @@ std::size_t GangOf(const Decision& decision) {
 std::vector<std::string> CheckAdmissions(const LoadedScenario& loaded,
                                          const SchedulingCyclesResult& cycles) {
   const FlavorSnapshot& snapshot = loaded.flavor().snapshot();
-  std::vector<Gang> gangs;
+  std::vector<GangRow> gangs;
   GangAnswers answers;
   for (const Decision& decision : cycles.decisions) {
     if (decision.status != DecisionStatus::kAssumed) continue;

@@ -21,7 +21,7 @@ std::vector<NestedRequest> NestedRequestsOf(const LoadedScenario& loaded) {
   std::vector<NestedRequest> requests;
   const auto workloads = static_cast<std::int64_t>(loaded.mix.gangs.size()) / kReplicasTogether;
   for (std::int64_t w = 0; w < workloads; ++w) {
-    const Gang& gang = loaded.mix.gangs[static_cast<std::size_t>(w * kReplicasTogether)];
+    const GangRow& gang = loaded.mix.gangs[static_cast<std::size_t>(w * kReplicasTogether)];
     const PodSetRequest& pods = loaded.mix.shapes[static_cast<std::size_t>(gang.shape)].workers;
     NestedGroup workers;
     workers.name = "workers";

@@ -79,7 +79,7 @@ void Describe(const LoadedScenario& loaded, ScenarioResult& result) {
   result.resources = static_cast<std::int64_t>(snapshot.resources().size());
   result.gangs = static_cast<std::int64_t>(loaded.mix.gangs.size());
   std::vector<std::int32_t> shapes;
-  for (const Gang& gang : loaded.mix.gangs) shapes.push_back(gang.shape);
+  for (const GangRow& gang : loaded.mix.gangs) shapes.push_back(gang.shape);
   std::ranges::sort(shapes);
   result.shapes = std::unique(shapes.begin(), shapes.end()) - shapes.begin();
 }

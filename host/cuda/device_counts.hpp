@@ -28,7 +28,7 @@ struct DeviceCounts {
   // Allocates memory for all arrays that the job needs.
   DeviceResult<void> Allocate(const PlacementJob& job);
 
-  std::shared_ptr<const Shape> shape;  // keeps the address in the key from being reused
+  std::shared_ptr<const PodShape> shape;  // keeps the address in the key from being reused
   DeviceMemory memory;
   CountsView view;           // the arrays in `memory`
   std::int32_t domains = 0;  // that they are laid out for

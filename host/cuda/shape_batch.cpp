@@ -31,7 +31,7 @@ ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs, const Count
   std::vector<std::int32_t> entry(inverse.size(), -1);
   std::vector<double> slice_inverse(kShapesPerBlock, 0.0);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    const Shape& shape = *jobs[j]->shape;
+    const PodShape& shape = *jobs[j]->shape;
     for (std::size_t i = 0; i < shape.workers.amounts.size(); ++i) {
       const Amount amount = shape.workers.amounts[i];
       if (amount == 0) continue;  // never limits

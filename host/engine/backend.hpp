@@ -14,7 +14,7 @@
 #include "host/model/shared_value.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/flavor_state.hpp"
-#include "host/packing/shape.hpp"
+#include "host/packing/pod_shape.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
@@ -50,7 +50,7 @@ class AssumedLeaves {
 // What is evaluated by sections 7 to 14 on one flavor.
 struct PlacementJob {
   const FlavorState* state = nullptr;        // outlives the job and does not change while it runs
-  std::shared_ptr<const Shape> shape;        // interned in the state's snapshot
+  std::shared_ptr<const PodShape> shape;     // interned in the state's snapshot
   std::shared_ptr<const NodeFilter> filter;  // the snapshot's FilterOf the shape; null: every leaf
   PlacementQuery query;
   bool simulate_empty = false;     // R5.1

@@ -26,7 +26,7 @@ class Chunks {
   bool Begin() {
     if (budget_.pausable()) {
       if (begun_ != Clock::time_point()) size_ = NextSize(size_, Clock::now() - begun_, most_);
-      if (!budget_.Pause()) return false;
+      if (!budget_.MayContinue()) return false;
       begun_ = Clock::now();
     }
     return !budget_.stopped();

@@ -42,7 +42,7 @@ class ShapeNumbers {
   ShapeNumbers(const FeatureGates& gates, WorkBudget& budget, CompiledRequests& compiled)
       : gates_(gates), budget_(budget), compiled_(compiled) {}
 
-  std::int32_t Of(const StateRequest& asked, const GangPodSets& gang) {
+  std::int32_t Of(const RequestOnState& asked, const GangPodSets& gang) {
     std::vector<std::int32_t>& alike = by_hash_[HashOf(*asked.state, *gang.workers)];
     for (const std::int32_t known : alike) {
       const auto i = static_cast<std::size_t>(known);
@@ -92,17 +92,17 @@ GangShape ShapeOf(const WorkloadRequest& request, const GangPodSets& gang) {
   return shape;
 }
 
-CompiledRequests Compile(std::span<const StateRequest> requests, const FeatureGates& gates,
+CompiledRequests Compile(std::span<const RequestOnState> requests, const FeatureGates& gates,
                          WorkBudget& budget) {
   CompiledRequests compiled;
   compiled.gangs.reserve(requests.size());
   ShapeNumbers numbers(gates, budget, compiled);
-  for (const StateRequest& asked : requests) {
+  for (const RequestOnState& asked : requests) {
     if (budget.stopped()) break;
     if (const auto gang = AsGang(*asked.request, *asked.state)) {
       compiled.gangs.push_back({numbers.Of(asked, *gang), gang->workers->count});
     } else {
-      compiled.gangs.push_back(Gang::Stepped(compiled.stepped.size()));
+      compiled.gangs.push_back(GangRow::Stepped(compiled.stepped.size()));
       compiled.stepped.push_back(asked);
     }
   }

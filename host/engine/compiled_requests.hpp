@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/engine/gang_batch.hpp"
-#include "host/engine/state_request.hpp"
+#include "host/engine/request_on_state.hpp"
 
 namespace espalier {
 
@@ -14,13 +14,13 @@ namespace espalier {
 struct CompiledRequests {
   GangBatch::Shapes shapes;
   std::vector<const ClusterState*> states;  // [shapes]
-  std::vector<Gang> gangs;                  // [requests]
-  std::vector<StateRequest> stepped;        // those that are more than gangs
+  std::vector<GangRow> gangs;               // [requests]
+  std::vector<RequestOnState> stepped;      // those that are more than gangs
 };
 
 // Returns the requests as gangs of as few shapes as they have, each resolved once, and as stepped
 // workloads where they are no gangs (AsGang). Meaningless once `budget` is stopped.
-CompiledRequests Compile(std::span<const StateRequest> requests, const FeatureGates& gates,
+CompiledRequests Compile(std::span<const RequestOnState> requests, const FeatureGates& gates,
                          WorkBudget& budget);
 
 // Pod sets of a request that are decided as a gang.

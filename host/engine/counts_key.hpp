@@ -11,8 +11,8 @@ namespace espalier {
 
 // The inputs that counts depend on; jobs with equal keys may share them.
 struct CountsKey {
-  std::uint64_t state = 0;       // FlavorState::identity
-  const Shape* shape = nullptr;  // null: counts of no shape
+  std::uint64_t state = 0;          // FlavorState::identity
+  const PodShape* shape = nullptr;  // null: counts of no shape
   bool simulate_empty = false;
   bool operator==(const CountsKey&) const = default;
 

@@ -12,9 +12,9 @@
 namespace espalier {
 namespace {
 
-std::vector<StateRequest> OnOneState(const ClusterState& state,
-                                     std::span<const WorkloadRequest> requests) {
-  std::vector<StateRequest> asked;
+std::vector<RequestOnState> OnOneState(const ClusterState& state,
+                                       std::span<const WorkloadRequest> requests) {
+  std::vector<RequestOnState> asked;
   asked.reserve(requests.size());
   for (const WorkloadRequest& request : requests) asked.push_back({&request, &state});
   return asked;
@@ -35,8 +35,9 @@ std::size_t OpenedTogether(const Requests& requests, const RequestOf& request_of
 
 // Decides requests without trees, of few pod sets each or one of many, and adds their answers.
 // `booked` is the state of all where placements are to be booked, else null.
-void AnswerFlat(std::span<const StateRequest> requests, ClusterState* booked, const Engine& engine,
-                const AnsweredProgress& progress, std::vector<WorkloadAnswer>& answers) {
+void AnswerFlat(std::span<const RequestOnState> requests, ClusterState* booked,
+                const Engine& engine, const AnsweredProgress& progress,
+                std::vector<WorkloadAnswer>& answers) {
   const std::size_t done = answers.size();
   const AnsweredProgress more = [&](std::size_t count) {
     if (progress) progress(done + count);
@@ -86,31 +87,31 @@ WorkloadAnswer Engine::NominateOne(const ClusterState& state,
   return answers.empty() ? WorkloadAnswer() : std::move(answers.front());
 }
 
-std::vector<WorkloadAnswer> Engine::Nominate(std::span<const StateRequest> requests,
+std::vector<WorkloadAnswer> Engine::Nominate(std::span<const RequestOnState> requests,
                                              const AnsweredProgress& progress) const {
-  const auto is_tree = [](const StateRequest& one) { return one.request->tree.has_value(); };
+  const auto is_tree = [](const RequestOnState& one) { return one.request->tree.has_value(); };
   if (std::ranges::any_of(requests, is_tree)) return NominateApart(requests, progress);
   std::vector<WorkloadAnswer> answers;
   answers.reserve(requests.size());
   while (answers.size() < requests.size() && !budget_.stopped()) {
     const auto left = requests.subspan(answers.size());
     const auto together = OpenedTogether(
-        left, [](const StateRequest& one) -> const auto& { return *one.request; });
+        left, [](const RequestOnState& one) -> const auto& { return *one.request; });
     AnswerFlat(left.first(together), nullptr, *this, progress, answers);
   }
   return answers;
 }
 
-std::vector<WorkloadAnswer> Engine::NominateApart(std::span<const StateRequest> requests,
+std::vector<WorkloadAnswer> Engine::NominateApart(std::span<const RequestOnState> requests,
                                                   const AnsweredProgress& progress) const {
-  std::vector<StateRequest> flat;
-  for (const StateRequest& one : requests) {
+  std::vector<RequestOnState> flat;
+  for (const RequestOnState& one : requests) {
     if (!one.request->tree) flat.push_back(one);
   }
   std::vector<WorkloadAnswer> of_flat = Nominate(flat, progress);
   std::vector<WorkloadAnswer> answers;
   auto next_flat = of_flat.begin();
-  for (std::size_t i = 0; i < requests.size() && budget_.Pause();) {
+  for (std::size_t i = 0; i < requests.size() && budget_.MayContinue();) {
     if (!requests[i].request->tree) {
       if (next_flat == of_flat.end()) break;  // stopped
       answers.push_back(std::move(*next_flat++));
@@ -133,7 +134,7 @@ std::vector<WorkloadAnswer> Engine::PlaceInOrder(ClusterState& state,
                                                  const AnsweredProgress& progress) const {
   std::vector<WorkloadAnswer> answers;
   answers.reserve(requests.size());
-  while (answers.size() < requests.size() && budget_.Pause()) {
+  while (answers.size() < requests.size() && budget_.MayContinue()) {
     const auto left = requests.subspan(answers.size());
     const bool trees = left.front().tree.has_value();
     const auto end = std::ranges::find_if(

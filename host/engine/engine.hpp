@@ -7,7 +7,7 @@
 
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/request.hpp"
-#include "host/engine/state_request.hpp"
+#include "host/engine/request_on_state.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "host/packing/flavor_state.hpp"
@@ -46,7 +46,7 @@ class Engine {
 
   // Answers every workload on its own state, as above; workloads on different states are answered
   // together.
-  std::vector<WorkloadAnswer> Nominate(std::span<const StateRequest> requests,
+  std::vector<WorkloadAnswer> Nominate(std::span<const RequestOnState> requests,
                                        const AnsweredProgress& progress = {}) const;
 
   // Answers in order: books the placement of a workload into `state`, all of it or nothing, before
@@ -62,7 +62,7 @@ class Engine {
 
  private:
   // Nominates requests some of which are trees.
-  std::vector<WorkloadAnswer> NominateApart(std::span<const StateRequest> requests,
+  std::vector<WorkloadAnswer> NominateApart(std::span<const RequestOnState> requests,
                                             const AnsweredProgress& progress) const;
 
   std::shared_ptr<Backend> backend_;

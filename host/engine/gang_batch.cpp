@@ -59,7 +59,7 @@ void Clear(std::size_t gangs, GangAnswers& answers) {
 class GangBatch::Requests final : public PlacementRequests {
  public:
   // `state` is that of the batch where placements are to be booked, else null.
-  Requests(const GangBatch& batch, std::span<const Gang> gangs, ClusterState* state,
+  Requests(const GangBatch& batch, std::span<const GangRow> gangs, ClusterState* state,
            GangAnswers& answers)
       : batch_(batch), gangs_(gangs), state_(state), answers_(answers) {
     Clear(gangs.size(), answers);
@@ -92,7 +92,7 @@ class GangBatch::Requests final : public PlacementRequests {
   }
 
   bool Keep(std::size_t request) override {
-    const Gang& gang = gangs_[request];
+    const GangRow& gang = gangs_[request];
     if (gang.is_stepped()) return KeepStepped(steps_.Take(request - first_));
     if (!batch_.Resolved(gang)) {
       answers_.EndRow({}, 0);
@@ -103,7 +103,7 @@ class GangBatch::Requests final : public PlacementRequests {
   }
   void Book(std::size_t request, BookedLeaves* booked) override {
     if (answers_.status[request] != PlacementStatus::kPlaced) return;
-    const Gang& gang = gangs_[request];
+    const GangRow& gang = gangs_[request];
     if (gang.is_stepped()) {
       const WorkloadRequest& workload = *batch_.stepped_[gang.stepped_index()].request;
       return BookNamed(BookedUsage(workload, answers_.stepped.back()), booked);
@@ -134,15 +134,15 @@ class GangBatch::Requests final : public PlacementRequests {
       asking_.clear();
       workloads_.clear();
       first_round_ = true;
-      const auto stepped = std::ranges::count_if(of.opened_, &Gang::is_stepped);
+      const auto stepped = std::ranges::count_if(of.opened_, &GangRow::is_stepped);
       if (stepped == 0) return;
       workloads_.reserve(static_cast<std::size_t>(stepped));
       workload_at_.resize(of.opened_.size());
       row_at_.resize(of.opened_.size());
       for (std::size_t i = 0; i < of.opened_.size(); ++i) {
-        const Gang& gang = of.opened_[i];
+        const GangRow& gang = of.opened_[i];
         if (gang.is_stepped()) {
-          const StateRequest& asked = of.batch_.stepped_[gang.stepped_index()];
+          const RequestOnState& asked = of.batch_.stepped_[gang.stepped_index()];
           workload_at_[i] = workloads_.size();
           workloads_.emplace_back(*asked.request, *asked.state, of.batch_.gates_,
                                   of.batch_.budget_);
@@ -157,7 +157,7 @@ class GangBatch::Requests final : public PlacementRequests {
 
     void AppendJobs(const Requests& of, RequestJobs& jobs) {
       std::erase_if(asking_, [&](std::size_t i) {
-        const Gang& gang = of.opened_[i];
+        const GangRow& gang = of.opened_[i];
         if (!gang.is_stepped()) {
           if (of.fresh_) jobs.Add(EvaluationOf(gang), of.first_ + i);
           return !of.fresh_;
@@ -224,10 +224,10 @@ class GangBatch::Requests final : public PlacementRequests {
   }
 
   const GangBatch& batch_;
-  std::span<const Gang> gangs_;
+  std::span<const GangRow> gangs_;
   ClusterState* state_;
   GangAnswers& answers_;
-  std::span<const Gang> opened_;
+  std::span<const GangRow> opened_;
   std::size_t first_ = 0;                // the number of the first of them
   bool fresh_ = false;                   // they have given no jobs yet
   PlacementColumns* decided_ = nullptr;  // their answers, without steps
@@ -245,8 +245,8 @@ ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const Feat
     result.failure = UnknownFlavorText(workers.flavor);
     return result;
   }
-  auto resolved =
-      ResolveShape(workers, leader ? &*leader : nullptr, flavor->snapshot(), gates, budget);
+  auto resolved = MakePlacementTemplate(workers, leader ? &*leader : nullptr, flavor->snapshot(),
+                                        gates, budget);
   if (resolved) {
     result.resolved = *std::move(resolved);
   } else {
@@ -262,7 +262,7 @@ GangBatch::GangBatch(const ClusterState& state, Shapes shapes, WorkBudget& budge
 }
 
 GangBatch::GangBatch(std::span<const ClusterState* const> states, Shapes shapes,
-                     std::span<const StateRequest> stepped, const FeatureGates& gates,
+                     std::span<const RequestOnState> stepped, const FeatureGates& gates,
                      WorkBudget& budget)
     : shapes_(std::move(shapes)), stepped_(stepped), gates_(gates), budget_(budget) {
   jobs_.reserve(shapes_.size());
@@ -291,7 +291,7 @@ GangBatch::GangBatch(const ClusterState& state, const FeatureGates& gates,
         return resolved;
       }()) {}
 
-void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers,
+void GangBatch::Nominate(Backend& backend, std::span<const GangRow> gangs, GangAnswers& answers,
                          const AnsweredProgress& progress) {
   if (stepped_.empty() &&
       std::ranges::all_of(jobs_, [](const PlacementJob& job) { return job.state != nullptr; })) {
@@ -303,7 +303,7 @@ void GangBatch::Nominate(Backend& backend, std::span<const Gang> gangs, GangAnsw
 }
 
 // The rows of the back end are the answers.
-void GangBatch::NominateResolved(Backend& backend, std::span<const Gang> gangs,
+void GangBatch::NominateResolved(Backend& backend, std::span<const GangRow> gangs,
                                  GangAnswers& answers, const AnsweredProgress& progress) const {
   Clear(gangs.size(), answers);
   std::vector<Evaluation> asked;
@@ -312,7 +312,7 @@ void GangBatch::NominateResolved(Backend& backend, std::span<const Gang> gangs,
   for (std::size_t done = 0; done < gangs.size() && chunks.Begin();) {
     const auto chunk = gangs.subspan(done, std::min(chunks.size(), gangs.size() - done));
     asked.clear();
-    for (const Gang& gang : chunk) asked.push_back(EvaluationOf(gang));
+    for (const GangRow& gang : chunk) asked.push_back(EvaluationOf(gang));
     PlacementColumns& decided = done == 0 ? answers : more;
     backend.Evaluate(jobs_, asked, decided);
     if (!ChargeRows(decided.shares.size(), decided.failures, budget_)) return;
@@ -322,20 +322,20 @@ void GangBatch::NominateResolved(Backend& backend, std::span<const Gang> gangs,
   }
 }
 
-void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
+void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<const GangRow> gangs,
                              GangAnswers& answers, const AnsweredProgress& progress) {
   Requests requests(*this, gangs, &state, answers);
   PlaceInRounds(backend, requests, budget_, progress);
 }
 
-PlacementFailure GangBatch::Describe(std::span<const Gang> gangs, const GangAnswers& answers,
+PlacementFailure GangBatch::Describe(std::span<const GangRow> gangs, const GangAnswers& answers,
                                      std::size_t gang) const {
-  const Gang& failed = gangs[gang];
+  const GangRow& failed = gangs[gang];
   if (!Resolved(failed)) return {ShapeOf(failed).failure, std::nullopt};
   return DescribeFailure(JobOf(jobs_, EvaluationOf(failed)), answers.At(gang));
 }
 
-std::vector<WorkloadAnswer> GangBatch::TakeNamed(std::span<const Gang> gangs,
+std::vector<WorkloadAnswer> GangBatch::TakeNamed(std::span<const GangRow> gangs,
                                                  GangAnswers& answers) const {
   std::vector<WorkloadAnswer> named;
   named.reserve(answers.status.size());

@@ -14,8 +14,8 @@
 #include "host/engine/backend.hpp"
 #include "host/engine/feature_gates.hpp"
 #include "host/engine/request.hpp"
+#include "host/engine/request_on_state.hpp"
 #include "host/engine/request_resolution.hpp"
-#include "host/engine/state_request.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/cluster_state.hpp"
 
@@ -35,8 +35,8 @@ struct GangShape {
 // A shape with its names resolved to integers.
 struct ResolvedGangShape {
   GangShape specification;
-  std::string failure;     // why no gang of it can be placed; then nothing below is set
-  ResolvedShape resolved;  // valid as long as it says
+  std::string failure;         // why no gang of it can be placed; then nothing below is set
+  PlacementTemplate resolved;  // valid as long as it says
 };
 
 // Resolves a shape against a state. One that names an unknown flavor or cannot be resolved gets its
@@ -44,12 +44,13 @@ struct ResolvedGangShape {
 ResolvedGangShape Resolve(GangShape shape, const ClusterState& state, const FeatureGates& gates,
                           WorkBudget& budget = WorkBudget::Unlimited());
 
-struct Gang {
+// A workload of a batch.
+struct GangRow {
   std::int32_t shape = 0;  // index into the batch's shapes, or of a stepped workload
   std::int32_t pods = 0;   // workers, >= 0; 0 of a stepped workload
 
   // Returns what stands for a workload that takes several steps, by its index among these.
-  static Gang Stepped(std::size_t index) { return {~static_cast<std::int32_t>(index), 0}; }
+  static GangRow Stepped(std::size_t index) { return {~static_cast<std::int32_t>(index), 0}; }
   bool is_stepped() const { return shape < 0; }
   std::size_t stepped_index() const { return static_cast<std::size_t>(~shape); }
 };
@@ -77,47 +78,47 @@ class GangBatch {
   // Takes shapes on states of their own, as above: `states[i]` is that of `shapes[i]`. The batch
   // may have stepped workloads, which are placed by `gates`; all must outlive it.
   GangBatch(std::span<const ClusterState* const> states, Shapes shapes,
-            std::span<const StateRequest> stepped, const FeatureGates& gates, WorkBudget& budget);
+            std::span<const RequestOnState> stepped, const FeatureGates& gates, WorkBudget& budget);
 
   // Answers every gang on the same state, independently. Overwrites `answers` and reuses its
   // memory.
-  void Nominate(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers,
+  void Nominate(Backend& backend, std::span<const GangRow> gangs, GangAnswers& answers,
                 const AnsweredProgress& progress = {});
   // Answers in order: books the placement of a gang into `state`, the one given to the constructor,
   // before the next is answered. Where the back end looks ahead, several are decided together; the
   // answers are the same.
-  void PlaceInOrder(Backend& backend, ClusterState& state, std::span<const Gang> gangs,
+  void PlaceInOrder(Backend& backend, ClusterState& state, std::span<const GangRow> gangs,
                     GangAnswers& answers, const AnsweredProgress& progress = {});
 
   // Returns the shape of a gang, which is no stepped workload, and the state of its flavor; null:
   // the shape has a failure text.
-  const ResolvedGangShape& ShapeOf(const Gang& gang) const {
+  const ResolvedGangShape& ShapeOf(const GangRow& gang) const {
     return *shapes_[static_cast<std::size_t>(gang.shape)];
   }
-  const FlavorState* StateOf(const Gang& gang) const {
+  const FlavorState* StateOf(const GangRow& gang) const {
     return jobs_[static_cast<std::size_t>(gang.shape)].state;
   }
 
   // Returns Kueue's text for one of these answers that is a failure (section 18). `gang` is its row
   // and that of its gang, which is no stepped workload.
-  PlacementFailure Describe(std::span<const Gang> gangs, const GangAnswers& answers,
+  PlacementFailure Describe(std::span<const GangRow> gangs, const GangAnswers& answers,
                             std::size_t gang) const;
   // Returns all answers with names, stepped ones moved out of `answers`. Charges the names; returns
   // nothing sensible once the budget is stopped.
-  std::vector<WorkloadAnswer> TakeNamed(std::span<const Gang> gangs, GangAnswers& answers) const;
+  std::vector<WorkloadAnswer> TakeNamed(std::span<const GangRow> gangs, GangAnswers& answers) const;
 
  private:
   class Requests;
 
-  static Evaluation EvaluationOf(const Gang& gang) { return {gang.shape, gang.pods}; }
-  bool Resolved(const Gang& gang) const { return StateOf(gang) != nullptr; }
+  static Evaluation EvaluationOf(const GangRow& gang) { return {gang.shape, gang.pods}; }
+  bool Resolved(const GangRow& gang) const { return StateOf(gang) != nullptr; }
   void AddShape(const ClusterState& state, const ResolvedGangShape& shape);
   // Nominates gangs all of whose shapes could be resolved.
-  void NominateResolved(Backend& backend, std::span<const Gang> gangs, GangAnswers& answers,
+  void NominateResolved(Backend& backend, std::span<const GangRow> gangs, GangAnswers& answers,
                         const AnsweredProgress& progress) const;
 
   Shapes shapes_;
-  std::span<const StateRequest> stepped_;
+  std::span<const RequestOnState> stepped_;
   FeatureGates gates_;
   WorkBudget& budget_;
   std::vector<PlacementJob> jobs_;  // [shapes] without pods; no state: the shape has a failure text

@@ -27,16 +27,16 @@ const SliceConstraint* Innermost(const std::vector<SliceConstraint>& constraints
 }
 
 // The pods that remain in one domain.
-struct HeldPods {
+struct RemainingPods {
   DomainId domain;
   Count pods = 0;
 };
 
 // Returns the pods by domain of a level, in the order of the shares; those of one domain are
 // adjacent.
-std::vector<HeldPods> PodsByDomain(const std::vector<LeafShare>& shares, std::int32_t level,
-                                   const FlavorSnapshot& snapshot) {
-  std::vector<HeldPods> held;
+std::vector<RemainingPods> PodsByDomain(const std::vector<LeafShare>& shares, std::int32_t level,
+                                        const FlavorSnapshot& snapshot) {
+  std::vector<RemainingPods> held;
   for (const LeafShare& share : shares) {
     const DomainId domain = snapshot.Ancestor(share.leaf, level);
     if (held.empty() || held.back().domain != domain) held.push_back({domain, 0});
@@ -56,8 +56,8 @@ std::optional<DomainId> IncompleteDomain(const SliceConstraint& constraint,
     return by_hostname ? snapshot.LeafIdText(a.leaf) < snapshot.LeafIdText(b.leaf)
                        : a.leaf < b.leaf;
   });
-  const std::vector<HeldPods> held = PodsByDomain(remaining, level, snapshot);
-  const auto found = std::ranges::find_if(held, [&](const HeldPods& in) {
+  const std::vector<RemainingPods> held = PodsByDomain(remaining, level, snapshot);
+  const auto found = std::ranges::find_if(held, [&](const RemainingPods& in) {
     return in.pods > 0 && (in.pods + lost) % constraint.size == 0;
   });
   return found == held.end() ? std::nullopt : std::optional(found->domain);
@@ -217,9 +217,9 @@ tl::expected<ReplacementPlan, std::string> PlanJointReplacement(const PodSetRequ
   for (std::int32_t i = query.slice.layer_count - 1; i >= 0 && !broken; --i) {
     const std::int32_t level = query.slice.layer_level[i];
     const Count size = query.slice.layer_size[i];
-    const std::vector<HeldPods> held = PodsByDomain(damage.remaining, level, snapshot);
+    const std::vector<RemainingPods> held = PodsByDomain(damage.remaining, level, snapshot);
     const auto part =
-        std::ranges::find_if(held, [&](const HeldPods& in) { return in.pods % size != 0; });
+        std::ranges::find_if(held, [&](const RemainingPods& in) { return in.pods % size != 0; });
     broken = part != held.end();
     if (!broken) continue;
     pods = size - part->pods % size;

@@ -263,10 +263,10 @@ RequestVector BindRequests(const Resources& requests, const FlavorSnapshot& snap
   return vector;
 }
 
-std::shared_ptr<const Shape> MakeShape(ResolvedRequest resolved, const PodSetRequest& workers,
-                                       const PodSetRequest* leader, const FlavorSnapshot& snapshot,
-                                       WorkBudget& budget) {
-  Shape shape;
+std::shared_ptr<const PodShape> MakeShape(ResolvedRequest resolved, const PodSetRequest& workers,
+                                          const PodSetRequest* leader,
+                                          const FlavorSnapshot& snapshot, WorkBudget& budget) {
+  PodShape shape;
   shape.workers = BindRequests(workers.requests, snapshot);
   if (leader != nullptr) {
     shape.leader = BindRequests(leader->requests, snapshot);
@@ -286,19 +286,20 @@ std::shared_ptr<const Shape> MakeShape(ResolvedRequest resolved, const PodSetReq
   return snapshot.Intern(std::move(shape), budget);
 }
 
-tl::expected<ResolvedShape, std::string> ResolveShape(const PodSetRequest& workers,
-                                                      const PodSetRequest* leader,
-                                                      const FlavorSnapshot& snapshot,
-                                                      const FeatureGates& gates,
-                                                      WorkBudget& budget) {
+tl::expected<PlacementTemplate, std::string> MakePlacementTemplate(const PodSetRequest& workers,
+                                                                   const PodSetRequest* leader,
+                                                                   const FlavorSnapshot& snapshot,
+                                                                   const FeatureGates& gates,
+                                                                   WorkBudget& budget) {
   auto request = ResolveRequest(workers, snapshot, gates);
   if (!request) return tl::unexpected(std::move(request.error()));
   request->query.leaders = leader != nullptr ? 1 : 0;
   const PlacementQuery query = request->query;
-  return ResolvedShape{query, MakeShape(*std::move(request), workers, leader, snapshot, budget)};
+  return PlacementTemplate{query,
+                           MakeShape(*std::move(request), workers, leader, snapshot, budget)};
 }
 
-PlacementJob MakeJob(const ResolvedShape& resolved, const FlavorState& state,
+PlacementJob MakeJob(const PlacementTemplate& resolved, const FlavorState& state,
                      std::shared_ptr<const NodeFilter> filter, Count pods, WorkBudget& budget) {
   PlacementJob job{.state = &state,
                    .shape = resolved.shape,

@@ -42,29 +42,28 @@ RequestVector BindRequests(const Resources& requests, const FlavorSnapshot& snap
 
 // Returns the interned shape of workers and an optional leader (null: none). Meaningless, and not
 // interned, once `budget` is stopped.
-std::shared_ptr<const Shape> MakeShape(ResolvedRequest resolved, const PodSetRequest& workers,
-                                       const PodSetRequest* leader, const FlavorSnapshot& snapshot,
-                                       WorkBudget& budget = WorkBudget::Unlimited());
+std::shared_ptr<const PodShape> MakeShape(ResolvedRequest resolved, const PodSetRequest& workers,
+                                          const PodSetRequest* leader,
+                                          const FlavorSnapshot& snapshot,
+                                          WorkBudget& budget = WorkBudget::Unlimited());
 
 // Workers and an optional leader as integers: what equal gangs have in common. Valid for the state
 // and the feature gates that it was made with, and for all branches of that state, whatever was
 // changed there.
-struct ResolvedShape {
+struct PlacementTemplate {
   PlacementQuery query;  // without pods
-  std::shared_ptr<const Shape> shape;
+  std::shared_ptr<const PodShape> shape;
 };
 
 // Resolves workers and a leader, which is one pod (R6.9) or null: none. The error is that of
 // ResolveRequest. The result is meaningless once `budget` is stopped.
-tl::expected<ResolvedShape, std::string> ResolveShape(const PodSetRequest& workers,
-                                                      const PodSetRequest* leader,
-                                                      const FlavorSnapshot& snapshot,
-                                                      const FeatureGates& gates,
-                                                      WorkBudget& budget = WorkBudget::Unlimited());
+tl::expected<PlacementTemplate, std::string> MakePlacementTemplate(
+    const PodSetRequest& workers, const PodSetRequest* leader, const FlavorSnapshot& snapshot,
+    const FeatureGates& gates, WorkBudget& budget = WorkBudget::Unlimited());
 
 // Returns the job that places a shape with `pods` workers anywhere on its flavor. `filter` is the
 // FilterOf the shape in the state's snapshot.
-PlacementJob MakeJob(const ResolvedShape& resolved, const FlavorState& state,
+PlacementJob MakeJob(const PlacementTemplate& resolved, const FlavorState& state,
                      std::shared_ptr<const NodeFilter> filter, Count pods,
                      WorkBudget& budget = WorkBudget::Unlimited());
 

@@ -17,7 +17,7 @@ namespace espalier {
 // shapes and in bytes of keys. Thread-safe.
 class ResolvedShapeCache {
  public:
-  static constexpr std::size_t kMostShapes = FlavorSnapshot::kMostKeptEntries;
+  static constexpr std::size_t kMostShapes = FlavorSnapshot::kMostCachedEntries;
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
   // Returns the shape with this canonical key, or null when it is not cached.

@@ -156,7 +156,7 @@ void PlaceInRounds(Backend& backend, PlacementRequests& requests, WorkBudget& bu
   BookedLeaves booked;
   std::size_t ahead = kFirstRound;
   for (std::size_t done = 0; done < requests.size();) {
-    if (!budget.Pause()) return;
+    if (!budget.MayContinue()) return;
     const std::size_t count = std::min({ahead, backend.lookahead(), requests.size() - done});
     if (count == 1 && done % kPrepareBatch == 0) rounds.Prepare(done);
     if (!rounds.Decide(done, count, count > 1)) return;

@@ -226,7 +226,7 @@ void WorkloadPlacement::KeepPrevious(std::int64_t previous_pods) {
 void WorkloadPlacement::StartPlacement(Purpose purpose, const PodSetRequest& pod_set,
                                        const PodSetRequest* leader, Count pods) {
   purpose_ = purpose;
-  const auto resolved = ResolveShape(pod_set, leader, snapshot(), gates_, budget_);
+  const auto resolved = MakePlacementTemplate(pod_set, leader, snapshot(), gates_, budget_);
   if (!resolved) {
     const PlacementFailure failure{resolved.error(), std::nullopt};
     if (purpose != Purpose::kPlace) {

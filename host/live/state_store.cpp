@@ -23,10 +23,10 @@ std::uint64_t NewEpoch() {
   return epoch;
 }
 
-std::shared_ptr<const Snapshot> Empty() {
+std::shared_ptr<const PublishedState> Empty() {
   // An empty input is always sound.
-  return std::make_shared<const Snapshot>(
-      Snapshot{{NewEpoch(), 0}, *ClusterState::Build(ClusterStateInput()), 0, {}});
+  return std::make_shared<const PublishedState>(
+      PublishedState{{NewEpoch(), 0}, *ClusterState::Build(ClusterStateInput()), 0, {}});
 }
 
 tl::unexpected<Error> Stale(const StatePosition& named, const StatePosition& current) {
@@ -123,14 +123,14 @@ void StateStore::Unload() {
   if (unloaded_ != nullptr) current_ = std::exchange(unloaded_, nullptr);
 }
 
-std::shared_ptr<const Snapshot> StateStore::Current() const {
+std::shared_ptr<const PublishedState> StateStore::Current() const {
   const std::lock_guard lock(mutex_);
   return current_;
 }
 
-Result<std::shared_ptr<const Snapshot>> StateStore::At(
+Result<std::shared_ptr<const PublishedState>> StateStore::At(
     const std::optional<StatePosition>& position) const {
-  std::shared_ptr<const Snapshot> current;
+  std::shared_ptr<const PublishedState> current;
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return Closed();
@@ -304,7 +304,7 @@ Result<StatePosition> StateStore::Update(const StatePosition& base, StateDelta d
   return MakeChange(**current, std::move(delta), budget, std::move(configuration), broken);
 }
 
-Result<StatePosition> StateStore::MakeChange(const Snapshot& current, StateDelta delta,
+Result<StatePosition> StateStore::MakeChange(const PublishedState& current, StateDelta delta,
                                              WorkBudget& budget,
                                              std::optional<SharedConfiguration> configuration,
                                              std::vector<LostHold>* broken) {
@@ -459,7 +459,7 @@ Result<void> StateStore::TakeInBooked(WorkBudget& budget) {
 void StateStore::TakeInBooked() { input_->AddTasUsage(booked_.TakeAll(Current()->state)); }
 
 void StateStore::TakeInBooked(const StateDelta& delta) {
-  const std::shared_ptr<const Snapshot> current = Current();
+  const std::shared_ptr<const PublishedState> current = Current();
   for (const FlavorLeafUsage& set : delta.set_tas_usage) {
     Resources usage = booked_.Take(current->state, set.flavor, set.leaf);
     if (!usage.empty()) input_->AddTasUsage({{set.flavor, set.leaf, std::move(usage)}});
@@ -507,10 +507,10 @@ StatePosition StateStore::PublishAt(const StatePosition& next,
                                     std::chrono::system_clock::time_point published,
                                     ClusterState state,
                                     std::shared_ptr<ResolvedShapeCache> shapes) {
-  auto snapshot = std::make_shared<const Snapshot>(
-      Snapshot{next, std::move(state), static_cast<std::int64_t>(input_->input().nodes.size()),
-               published, std::move(shapes), input_->input().share_usage_between_flavors, admitted_,
-               configuration_, std::ssize(input_->holds())});
+  auto snapshot = std::make_shared<const PublishedState>(PublishedState{
+      next, std::move(state), static_cast<std::int64_t>(input_->input().nodes.size()), published,
+      std::move(shapes), input_->input().share_usage_between_flavors, admitted_, configuration_,
+      std::ssize(input_->holds())});
   const std::lock_guard lock(mutex_);
   current_.swap(snapshot);  // the old one is freed after the lock, or by its last reader
   return next;

@@ -24,7 +24,7 @@
 namespace espalier {
 
 // An immutable state. Readers keep it alive while later states replace it.
-struct Snapshot {
+struct PublishedState {
   StatePosition position;
   ClusterState state;
   std::int64_t nodes = 0;                           // as loaded, available or not
@@ -58,7 +58,7 @@ class StateStore {
 
   // A state and the checksum of its contents.
   struct Checked {
-    std::shared_ptr<const Snapshot> snapshot;
+    std::shared_ptr<const PublishedState> snapshot;
     std::uint64_t checksum = 0;  // 0 before the first load
   };
   // Returns the current state and its checksum. Takes time that grows with what was booked since
@@ -68,11 +68,12 @@ class StateStore {
   Result<std::optional<Checked>> TryCurrentChecked(WorkBudget& budget);
 
   // Returns the current state, never null; before the first load an empty state of generation 0.
-  std::shared_ptr<const Snapshot> Current() const;
+  std::shared_ptr<const PublishedState> Current() const;
 
   // Returns the current state, which must be the one named. Errors: kStale when it is not, or
   // nothing is loaded; kNotFound after Close, as for all calls below.
-  Result<std::shared_ptr<const Snapshot>> At(const std::optional<StatePosition>& position) const;
+  Result<std::shared_ptr<const PublishedState>> At(
+      const std::optional<StatePosition>& position) const;
 
   // Returns a copy of the input that the current state, which must be the one named, was built
   // from. Waits for a change in flight. Errors: kStale as in At.
@@ -220,7 +221,8 @@ class StateStore {
   // Forgets everything, as if nothing had been loaded. Allocates nothing.
   void Unload();
   // Makes the change that Update describes to the current state.
-  Result<StatePosition> MakeChange(const Snapshot& current, StateDelta delta, WorkBudget& budget,
+  Result<StatePosition> MakeChange(const PublishedState& current, StateDelta delta,
+                                   WorkBudget& budget,
                                    std::optional<SharedConfiguration> configuration = std::nullopt,
                                    std::vector<LostHold>* broken = nullptr);
   // Returns what is wrong with the holds of these ids.
@@ -262,10 +264,11 @@ class StateStore {
   void HoldInput(WorkBudget& budget);
 
   mutable std::mutex mutex_;  // guards both below; held for the copy of a pointer
-  std::shared_ptr<const Snapshot> current_;
-  bool closed_ = false;                       // changes under `change_mutex_` too
-  mutable std::mutex change_mutex_;           // held during a change; guards all below
-  std::shared_ptr<const Snapshot> unloaded_;  // what Unload makes the current one; null: it has
+  std::shared_ptr<const PublishedState> current_;
+  bool closed_ = false;              // changes under `change_mutex_` too
+  mutable std::mutex change_mutex_;  // held during a change; guards all below
+  std::shared_ptr<const PublishedState>
+      unloaded_;  // what Unload makes the current one; null: it has
   std::unique_ptr<IndexedInput> input_;
   std::shared_ptr<const AdmittedWorkloads> admitted_;  // those of `input_`
   SharedConfiguration configuration_;                  // beside it

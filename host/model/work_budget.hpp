@@ -71,9 +71,9 @@ class MemoryHold {
 };
 
 // Bounds one computation. Loops whose length a caller decides charge what they allocate before they
-// allocate it, and call stopped() or Pause() at least every millisecond or so. A stopped
+// allocate it, and call stopped() or MayContinue() at least every millisecond or so. A stopped
 // computation ends as soon as it can; its result is meaningless and is discarded by the owner of
-// the budget, who calls Check(). Thread-safe, except for Pause().
+// the budget, who calls Check(). Thread-safe, except for MayContinue().
 class WorkBudget {
  public:
   // Bounds nothing until Stop is called.
@@ -123,10 +123,10 @@ class WorkBudget {
   // Returns why the work was stopped, if it was.
   Result<void> Check() const;
 
-  // Runs the pause, which lets other work have the processor, if RequestPause was called. Must be
-  // called by the thread that owns the work, while it holds no lock. Returns false when the work
-  // must stop.
-  bool Pause() {
+  // Returns whether the work may continue. First runs the pause, which lets other work have the
+  // processor, if RequestPause was called. Must be called by the thread that owns the work, while
+  // it holds no lock.
+  bool MayContinue() {
     if (pause_requested_.load(std::memory_order_relaxed)) pause_();
     return !stopped();
   }

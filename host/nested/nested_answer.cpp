@@ -75,7 +75,7 @@ class AnswerMaker {
   }
 
   NestedStatus Append(std::int32_t step, NestedAnswer& answer) {
-    if (!budget_.Pause()) return NestedStatus::kUndecided;
+    if (!budget_.MayContinue()) return NestedStatus::kUndecided;
     NestedGroupAnswer group;
     group.path = steps_.PathOf(step);
     group.status = StatusOf(step);

@@ -35,7 +35,7 @@ std::int32_t NestedState::Column(std::int32_t column) {
   return next;
 }
 
-NestedState::Counts& NestedState::CountsOf(const std::shared_ptr<const Shape>& shape) {
+NestedState::Counts& NestedState::CountsOf(const std::shared_ptr<const PodShape>& shape) {
   const auto known = counts_.find(shape);
   if (known != counts_.end()) return known->second;
   Counts counts;
@@ -48,7 +48,7 @@ NestedState::Counts& NestedState::CountsOf(const std::shared_ptr<const Shape>& s
   return counts_.emplace(shape, std::move(counts)).first->second;
 }
 
-NestedShape NestedState::View(const Shape& shape, Counts& counts,
+NestedShape NestedState::View(const PodShape& shape, Counts& counts,
                               std::vector<std::int32_t>& stale) const {
   NestedShape view;
   view.request = {static_cast<std::int32_t>(counts.columns.size()), counts.columns.data(),
@@ -120,7 +120,7 @@ NestedState::Answer NestedState::Run(NestedRunner& runner, const NestedSteps& st
   run.takes = answer.takes.data();
   run.take_step = answer.take_step.data();
   run.take_capacity = steps.most_takes;
-  run.waited_for = [](void* budget) { return static_cast<WorkBudget*>(budget)->Pause(); };
+  run.waited_for = [](void* budget) { return static_cast<WorkBudget*>(budget)->MayContinue(); };
   run.waiting = &budget_;
   answer.result = runner.Run(run);
   if (budget_.stopped()) return Answer{};
@@ -137,7 +137,7 @@ NestedState::Answer NestedState::Run(NestedRunner& runner, const NestedSteps& st
 
 void NestedState::TakeBack(const NestedSteps& steps, const Answer& answer) {
   const auto leaves = static_cast<std::size_t>(flavor_.snapshot().leaf_count());
-  for (std::size_t i = 0; i < answer.takes.size() && budget_.Pause(); ++i) {
+  for (std::size_t i = 0; i < answer.takes.size() && budget_.MayContinue(); ++i) {
     const NestedStep& step = steps.steps[static_cast<std::size_t>(answer.take_step[i])];
     const auto& shape = steps.shapes[static_cast<std::size_t>(step.shape)];
     const Counts& counts = counts_.at(shape);

@@ -50,8 +50,8 @@ class NestedState {
   };
 
   std::int32_t Column(std::int32_t column);
-  Counts& CountsOf(const std::shared_ptr<const Shape>& shape);
-  NestedShape View(const Shape& shape, Counts& counts, std::vector<std::int32_t>& stale) const;
+  Counts& CountsOf(const std::shared_ptr<const PodShape>& shape);
+  NestedShape View(const PodShape& shape, Counts& counts, std::vector<std::int32_t>& stale) const;
   void NoteChanged(std::span<const Share> takes);
 
   const FlavorState& flavor_;
@@ -64,7 +64,7 @@ class NestedState {
   std::vector<Amount> amounts_;  // [columns asked for][leaves]
   std::vector<Amount> total_;    // the capacity without usage, with `totals`
   std::vector<std::int32_t> changed_;  // leaves, in the order in which they changed
-  std::unordered_map<std::shared_ptr<const Shape>, Counts> counts_;
+  std::unordered_map<std::shared_ptr<const PodShape>, Counts> counts_;
 };
 
 }  // namespace espalier

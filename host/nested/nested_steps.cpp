@@ -322,7 +322,7 @@ class Resolver {
       return Bad("", "the number of groups", fmt::format("more than {}", kMostNestedSteps),
                  "split the workload");
     }
-    if (!budget_.Pause()) return tl::unexpected(budget_.Check().error());
+    if (!budget_.MayContinue()) return tl::unexpected(budget_.Check().error());
     const auto step = static_cast<std::int32_t>(out_.steps.size());
     const auto at = static_cast<std::size_t>(step);
     out_.steps.emplace_back();
@@ -413,7 +413,7 @@ class Resolver {
   void SumNeeds() {
     std::vector<std::vector<NestedNeed>> needs(out_.steps.size());
     for (std::size_t s = out_.steps.size(); s-- > 0;) {
-      if (!budget_.Pause()) return;
+      if (!budget_.MayContinue()) return;
       const NestedStep& step = out_.steps[s];
       if (step.shape >= 0) AddNeed(needs[s], {step.shape, step.min_pods, step.max_pods});
       if (step.parent < 0) continue;

@@ -11,7 +11,7 @@
 #include "host/model/result.hpp"
 #include "host/model/work_budget.hpp"
 #include "host/packing/flavor_snapshot.hpp"
-#include "host/packing/shape.hpp"
+#include "host/packing/pod_shape.hpp"
 #include "kernels/nested/nested_views.hpp"
 
 namespace espalier {
@@ -30,7 +30,7 @@ struct NestedSteps {
   std::vector<NestedStep> steps;
   std::vector<NestedNeed> needs;
   std::vector<std::int32_t> rank_order;
-  std::vector<std::shared_ptr<const Shape>> shapes;
+  std::vector<std::shared_ptr<const PodShape>> shapes;
   // For each step its group, the number of the copy, and the position of the group among its
   // parent's children.
   struct Source {

@@ -84,7 +84,7 @@ class OnFlavor {
     NestedRequest chosen = request;
     std::optional<Placed> best;
     bool never = choices.complete();
-    for (std::size_t i = 0; i < choices.size() && budget_.Pause(); ++i) {
+    for (std::size_t i = 0; i < choices.size() && budget_.MayContinue(); ++i) {
       chosen.root = choices.Tree(i);
       Placed placed = PlaceWhole(chosen, on_empty, pod_sets);
       if (IsPlaced(placed.answer.status)) return placed;
@@ -303,7 +303,7 @@ std::vector<NestedAnswer> PlaceNested(NestedRunner& runner, ClusterState& state,
   std::vector<NestedAnswer> answers;
   answers.reserve(requests.size());
   for (const NestedRequest& request : requests) {
-    if (!budget.Pause()) break;
+    if (!budget.MayContinue()) break;
     Placed placed = on_state.Place(request, request.simulate_empty, 0);
     if (budget.stopped()) break;
     answers.push_back(std::move(placed.answer));
@@ -319,7 +319,7 @@ std::vector<WorkloadAnswer> PlaceTrees(NestedRunner& runner, const ClusterState&
   std::vector<WorkloadAnswer> answers;
   answers.reserve(requests.size());
   for (const WorkloadRequest* request : requests) {
-    if (!budget.Pause()) break;
+    if (!budget.MayContinue()) break;
     const bool on_empty = request->simulate_empty || request->tree->simulate_empty;
     Placed placed = on_state.Place(*request->tree, on_empty, request->pod_sets.size());
     if (budget.stopped()) break;

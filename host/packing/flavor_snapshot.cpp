@@ -94,17 +94,17 @@ struct FlavorSnapshot::Pool {
 
 // Filters and shapes by their keys. A filter is valid for the nodes that were on the leaves when it
 // was last requested.
-class FlavorSnapshot::Kept {
+class FlavorSnapshot::Cache {
  public:
-  struct KeptFilter {
+  struct CachedFilter {
     std::shared_ptr<const NodeFilter> filter;
     std::shared_ptr<const LeafNodes> of;
     std::shared_ptr<const NodeConstraints> constraints;
     std::shared_ptr<const MemoryHold> memory;
   };
 
-  KeptFilter FindFilter(const std::string& key) { return Find(filters_, key); }
-  std::shared_ptr<const Shape> FindShape(const std::string& key) { return Find(shapes_, key); }
+  CachedFilter FindFilter(const std::string& key) { return Find(filters_, key); }
+  std::shared_ptr<const PodShape> FindShape(const std::string& key) { return Find(shapes_, key); }
 
   // Keeps a value that took so many bytes of the budget, which pass to the value. Returns it,
   // or the one of the same nodes that was kept meanwhile.
@@ -115,7 +115,7 @@ class FlavorSnapshot::Kept {
     auto memory = std::make_shared<const MemoryHold>(budget.HandOver(bytes));
     auto owned = Own(std::move(filter), memory);
     const std::lock_guard lock(mutex_);
-    if (const KeptFilter* kept = filters_.Find(key); kept != nullptr && kept->of == of) {
+    if (const CachedFilter* kept = filters_.Find(key); kept != nullptr && kept->of == of) {
       return kept->filter;
     }
     Put(filters_, std::move(key), {owned, std::move(of), std::move(constraints), std::move(memory)},
@@ -123,8 +123,8 @@ class FlavorSnapshot::Kept {
     return owned;
   }
   // The same, but returns the one that was kept before where there is one.
-  std::shared_ptr<const Shape> KeepShape(std::string key, Shape shape, std::int64_t bytes,
-                                         WorkBudget& budget) {
+  std::shared_ptr<const PodShape> KeepShape(std::string key, PodShape shape, std::int64_t bytes,
+                                            WorkBudget& budget) {
     auto owned = Own(std::move(shape), std::make_shared<const MemoryHold>(budget.HandOver(bytes)));
     const std::lock_guard lock(mutex_);
     if (const auto* kept = shapes_.Find(key); kept != nullptr) return *kept;
@@ -138,7 +138,7 @@ class FlavorSnapshot::Kept {
             const std::shared_ptr<const LeafNodes>& after) {
     const std::lock_guard lock(mutex_);
     for (auto& kept : filters_) {
-      const KeptFilter& old = kept.value;
+      const CachedFilter& old = kept.value;
       if (!old.of->IsLike(before) || !old.filter->affinity.empty()) continue;
       NodeFilter filter = *old.filter;
       before.Follow(*old.of, *old.constraints, tree_before, filter);
@@ -185,8 +185,8 @@ class FlavorSnapshot::Kept {
   }
 
   mutable std::mutex mutex_;  // guards all below
-  ByKey<KeptFilter> filters_{kMostKeptBytes, kMostKeptEntries};
-  ByKey<std::shared_ptr<const Shape>> shapes_{kMostKeptBytes, kMostKeptEntries};
+  ByKey<CachedFilter> filters_{kMostCachedBytes, kMostCachedEntries};
+  ByKey<std::shared_ptr<const PodShape>> shapes_{kMostCachedBytes, kMostCachedEntries};
 };
 
 FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& topology,
@@ -195,7 +195,7 @@ FlavorSnapshot::FlavorSnapshot(const ResourceFlavor& flavor, const Topology& top
     : nodes_(std::move(nodes)),
       flavor_(flavor),
       topology_name_(topology.name),
-      kept_(std::make_shared<Kept>()) {
+      cache_(std::make_shared<Cache>()) {
   std::vector<const LabelColumn*> labels;
   for (const std::string& key : topology.levels) labels.push_back(nodes_->FindLabel(key));
   // The charge is for what is needed on the way: a few numbers for each node, and for each domain
@@ -391,13 +391,13 @@ std::shared_ptr<const FlavorSnapshot> FlavorSnapshot::On(const FlavorTree::Edite
   const std::shared_ptr<FlavorSnapshot> after(new FlavorSnapshot(*this));
   after->tree_ = edited.tree;
   after->leaf_nodes_ = leaf_nodes_->Moved(edited);
-  kept_->Move(*leaf_nodes_, tree(), edited, after->leaf_nodes_);
+  cache_->Move(*leaf_nodes_, tree(), edited, after->leaf_nodes_);
   after->stride_ = StrideOf(edited.tree->leaf_count());
   after->free_ = nullptr;
   return after;
 }
 
-std::int64_t FlavorSnapshot::kept_bytes() const { return kept_->bytes(); }
+std::int64_t FlavorSnapshot::cached_bytes() const { return cache_->bytes(); }
 
 std::shared_ptr<const NodeFilter> FlavorSnapshot::Filter(const NodeConstraints& constraints,
                                                          WorkBudget& budget) const {
@@ -407,7 +407,7 @@ std::shared_ptr<const NodeFilter> FlavorSnapshot::Filter(const NodeConstraints& 
 std::shared_ptr<const NodeFilter> FlavorSnapshot::Filter(
     const std::shared_ptr<const NodeConstraints>& constraints, std::string key,
     WorkBudget& budget) const {
-  const Kept::KeptFilter kept = kept_->FindFilter(key);
+  const Cache::CachedFilter kept = cache_->FindFilter(key);
   if (kept.of == leaf_nodes_) return kept.filter;
   const auto key_bytes = static_cast<std::int64_t>(key.size());
   NodeFilter filter;
@@ -425,22 +425,22 @@ std::shared_ptr<const NodeFilter> FlavorSnapshot::Filter(
   }
   if (budget.stopped()) return std::make_shared<const NodeFilter>(std::move(filter));
   const std::int64_t bytes = filter.Bytes() + key_bytes;
-  return kept_->KeepFilter(std::move(key), std::move(filter), leaf_nodes_, constraints, bytes,
-                           budget);
+  return cache_->KeepFilter(std::move(key), std::move(filter), leaf_nodes_, constraints, bytes,
+                            budget);
 }
 
-std::shared_ptr<const NodeFilter> FlavorSnapshot::FilterOf(const Shape& shape,
+std::shared_ptr<const NodeFilter> FlavorSnapshot::FilterOf(const PodShape& shape,
                                                            WorkBudget& budget) const {
   return shape.constraints == nullptr ? leaf_nodes_->occupied()
                                       : Filter(shape.constraints, shape.constraints_key, budget);
 }
 
-std::shared_ptr<const Shape> FlavorSnapshot::Intern(Shape shape, WorkBudget& budget) const {
+std::shared_ptr<const PodShape> FlavorSnapshot::Intern(PodShape shape, WorkBudget& budget) const {
   std::string key = shape.Key();
-  if (auto kept = kept_->FindShape(key)) return kept;
+  if (auto kept = cache_->FindShape(key)) return kept;
   const std::int64_t bytes = shape.Bytes() + static_cast<std::int64_t>(key.size());
-  if (!budget.Charge(bytes)) return std::make_shared<const Shape>(std::move(shape));
-  return kept_->KeepShape(std::move(key), std::move(shape), bytes, budget);
+  if (!budget.Charge(bytes)) return std::make_shared<const PodShape>(std::move(shape));
+  return cache_->KeepShape(std::move(key), std::move(shape), bytes, budget);
 }
 
 }  // namespace espalier

@@ -19,7 +19,7 @@
 #include "host/packing/node_columns.hpp"
 #include "host/packing/node_filter.hpp"
 #include "host/packing/paged_array.hpp"
-#include "host/packing/shape.hpp"
+#include "host/packing/pod_shape.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
@@ -120,30 +120,30 @@ class FlavorSnapshot {
 
   // Limits of the cached filters and shapes, in bytes of both and entries of a kind. More entries
   // than workloads are pending, or each queue would drop its own shapes.
-  static constexpr std::int64_t kMostKeptBytes = std::int64_t{64} << 20;
-  static constexpr std::size_t kMostKeptEntries = 16'384;
+  static constexpr std::int64_t kMostCachedBytes = std::int64_t{64} << 20;
+  static constexpr std::size_t kMostCachedEntries = 16'384;
 
   // Returns the filter for these constraints, which is made on first use; thread-safe. Only for
   // host topologies. A filter whose making was stopped is meaningless and is not cached.
   std::shared_ptr<const NodeFilter> Filter(const NodeConstraints& constraints,
                                            WorkBudget& budget = WorkBudget::Unlimited()) const;
   // Returns the filter of a shape's constraints; null: every leaf passes it (R7.1).
-  std::shared_ptr<const NodeFilter> FilterOf(const Shape& shape,
+  std::shared_ptr<const NodeFilter> FilterOf(const PodShape& shape,
                                              WorkBudget& budget = WorkBudget::Unlimited()) const;
 
   // Returns the one object for all equal shapes, so that shapes compare by address; thread-safe.
   // Once `budget` is stopped, a shape is not cached, as its filter may be meaningless.
-  std::shared_ptr<const Shape> Intern(Shape shape,
-                                      WorkBudget& budget = WorkBudget::Unlimited()) const;
+  std::shared_ptr<const PodShape> Intern(PodShape shape,
+                                         WorkBudget& budget = WorkBudget::Unlimited()) const;
 
   // Returns the bytes of the cached filters and shapes.
-  std::int64_t kept_bytes() const;
+  std::int64_t cached_bytes() const;
 
   // Returns the bytes of the tree and of the records of the nodes on its leaves.
   std::int64_t TreeBytes() const { return tree_->Bytes() + leaf_nodes_->Bytes(); }
 
  private:
-  class Kept;
+  class Cache;
   // Nodes of the flavor and the leaves they make, while they are packed.
   struct Pool;
 
@@ -169,7 +169,7 @@ class FlavorSnapshot {
   std::int64_t stride_ = 0;
   std::shared_ptr<const PagedArray<Amount>> free_;
   std::vector<Amount> magnitudes_;
-  std::shared_ptr<Kept> kept_;  // of all snapshots that came from the same one
+  std::shared_ptr<Cache> cache_;  // of all snapshots that came from the same one
 };
 
 }  // namespace espalier

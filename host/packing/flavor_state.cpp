@@ -383,7 +383,7 @@ void FlavorState::Remove(std::span<const LeafAmount> amounts) {
   }
 }
 
-void FlavorState::Book(std::span<const LeafShare> shares, const Shape& shape) {
+void FlavorState::Book(std::span<const LeafShare> shares, const PodShape& shape) {
   changing_ = GroupStamps::Next();
   for (const LeafShare& share : shares) {
     stamps_->Set(static_cast<std::size_t>(snapshot_->GroupOf(share.leaf)), changing_);

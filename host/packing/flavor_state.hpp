@@ -147,7 +147,7 @@ class FlavorState {
   std::unique_ptr<FlavorState> On(const FlavorTree::Edited& edited, WorkBudget& budget) const;
 
   // Adds the usage of a gang's pods. The shape must be one of the snapshot's.
-  void Book(std::span<const LeafShare> shares, const Shape& shape);
+  void Book(std::span<const LeafShare> shares, const PodShape& shape);
 
  private:
   FlavorState(std::shared_ptr<const FlavorSnapshot> snapshot, PagedArray<Amount> free,

@@ -39,9 +39,9 @@ void* Map(std::size_t bytes) {
   return begin + before;
 }
 
-class KeptMemory {
+class FreeBlocks {
  public:
-  KeptMemory() { kept_.reserve(kMostBlocks); }
+  FreeBlocks() { kept_.reserve(kMostBlocks); }
 
   // Memory of just this size, or null.
   void* Take(std::size_t bytes) {
@@ -78,10 +78,10 @@ class KeptMemory {
   std::size_t bytes_ = 0;
 };
 
-// Returns the memory that is kept. It is never destroyed: arrays of static objects may outlive
-// it otherwise.
-KeptMemory& Kept() {
-  static auto& kept = *new KeptMemory;
+// Returns the free blocks of the process. They are never destroyed: arrays of static objects may
+// outlive them otherwise.
+FreeBlocks& TheFreeBlocks() {
+  static auto& kept = *new FreeBlocks;
   return kept;
 }
 
@@ -102,10 +102,12 @@ void GiveZeroPages(void* memory, std::size_t bytes) { ::munmap(memory, bytes); }
 
 void* TakeLargeMemory(std::size_t bytes) {
   const std::size_t pages = WholePages(bytes);
-  void* memory = Kept().Take(pages);
+  void* memory = TheFreeBlocks().Take(pages);
   return memory != nullptr ? memory : Map(pages);
 }
 
-void GiveLargeMemory(void* memory, std::size_t bytes) { Kept().Keep(memory, WholePages(bytes)); }
+void GiveLargeMemory(void* memory, std::size_t bytes) {
+  TheFreeBlocks().Keep(memory, WholePages(bytes));
+}
 
 }  // namespace espalier

@@ -246,7 +246,7 @@ NodeFilter EvaluateFilter(const NodeConstraints& constraints, const NodeColumns&
   for (std::size_t leaf = 0; leaf < node_of_leaf.size(); ++leaf) {
     since_pause += compiled.requirements() + 1;
     if (since_pause > kPauseAfter) {
-      if (!budget.Pause()) return filter;
+      if (!budget.MayContinue()) return filter;
       since_pause = 0;
     }
     const auto node = static_cast<std::size_t>(node_of_leaf[leaf]);

@@ -98,7 +98,7 @@ NamedCensus Named(const GangCensus& census, const FlavorSnapshot& snapshot) {
 }  // namespace
 
 LocalQuestions::LocalQuestions(std::shared_ptr<StateStore> store,
-                               std::shared_ptr<const Snapshot> snapshot, Engine engine)
+                               std::shared_ptr<const PublishedState> snapshot, Engine engine)
     : store_(std::move(store)), snapshot_(std::move(snapshot)), engine_(std::move(engine)) {}
 
 Result<std::unique_ptr<LocalQuestions>> LocalQuestions::Open(const Cluster& cluster,
@@ -294,15 +294,15 @@ Result<NamedDefragment> LocalQuestions::Defragment(std::span<const WorkloadReque
   if (auto once = CheckAskedOnce(requests); !once) return tl::unexpected(once.error());
   if (auto known = CheckFlavors(requests); !known) return tl::unexpected(known.error());
   NamedDefragment named;
-  std::vector<HoldingGang> gangs;
+  std::vector<PlacedGang> gangs;
   std::vector<std::size_t> positions;  // of the gangs with a request
   std::set<ObjectKey> described;       // jobs
   const AdmittedWorkloads& admitted = *snapshot_->admitted;
-  const auto add = [&](HoldingGang gang) {
+  const auto add = [&](PlacedGang gang) {
     gangs.push_back(std::move(gang));
     engine_.budget().Charge(
         static_cast<std::int64_t>(gangs.back().usage.size() * sizeof(FlavorLeafUsage)));
-    return engine_.budget().Pause();
+    return engine_.budget().MayContinue();
   };
   for (std::size_t w = 0; w < requests.size(); ++w) {
     const WorkloadRequest& request = requests[w];
@@ -342,7 +342,7 @@ Result<std::vector<WorkloadAnswer>> LocalQuestions::Replay(const ReplayedWorkloa
   auto replayer = Replayer::Start(*snapshot_, replayed.requests, replayed.ended, engine_);
   if (!replayer) return tl::unexpected(replayer.error());
   std::vector<WorkloadAnswer> answers;
-  for (std::size_t i = 0; i < replayed.requests.size() && engine_.budget().Pause(); ++i) {
+  for (std::size_t i = 0; i < replayed.requests.size() && engine_.budget().MayContinue(); ++i) {
     answers.push_back(replayer->Next(replayed.requests[i], i < replayed.chosen.size()
                                                                ? replayed.chosen[i]
                                                                : std::vector<FlavorLeafUsage>()));
@@ -359,12 +359,12 @@ Result<AssignmentCheck> LocalQuestions::Validate(std::span<const Workload> workl
     const AdmittedUsage* known = snapshot_->admitted->Find(workload.key);
     if (known != nullptr) state->ChangeUsage(known->usage, -1, snapshot_->shares_usage);
     state->ChangeUsage(TasUsage(workload, lookup), 1, snapshot_->shares_usage);
-    if (!engine_.budget().Pause()) return tl::unexpected(engine_.budget().Check().error());
+    if (!engine_.budget().MayContinue()) return tl::unexpected(engine_.budget().Check().error());
   }
   return CheckAssignments(cluster, *state, engine_.gates());
 }
 
-Result<Replayer> Replayer::Start(const Snapshot& snapshot,
+Result<Replayer> Replayer::Start(const PublishedState& snapshot,
                                  std::span<const WorkloadRequest> requests,
                                  std::span<const ObjectKey> ended, const Engine& engine) {
   auto state = snapshot.state.Branch(engine.budget());
@@ -372,7 +372,7 @@ Result<Replayer> Replayer::Start(const Snapshot& snapshot,
   std::set<ObjectKey> free(ended.begin(), ended.end());
   for (const WorkloadRequest& request : requests) free.insert(request.key);
   for (const ObjectKey& key : free) {
-    if (!engine.budget().Pause()) return tl::unexpected(engine.budget().Check().error());
+    if (!engine.budget().MayContinue()) return tl::unexpected(engine.budget().Check().error());
     const AdmittedUsage* known = snapshot.admitted->Find(key);
     if (known != nullptr) state->ChangeUsage(known->usage, -1, snapshot.shares_usage);
   }

@@ -16,7 +16,7 @@ class LocalQuestions final : public Questions {
  public:
   // Asks about `snapshot`, a state that `store` has published. What needs more than the snapshot
   // (Suppose with a change, Explain, Drain) is kStale once the store has another one.
-  LocalQuestions(std::shared_ptr<StateStore> store, std::shared_ptr<const Snapshot> snapshot,
+  LocalQuestions(std::shared_ptr<StateStore> store, std::shared_ptr<const PublishedState> snapshot,
                  Engine engine);
 
   // Asks about a cluster of files. Errors are those of StateStore::Load.
@@ -60,7 +60,7 @@ class LocalQuestions final : public Questions {
   Result<Answer> IfDone(Answer answer) const;
 
   std::shared_ptr<StateStore> store_;
-  std::shared_ptr<const Snapshot> snapshot_;
+  std::shared_ptr<const PublishedState> snapshot_;
   Engine engine_;
   std::optional<ClusterState> supposed_;    // absent: the snapshot's
   std::optional<ClusterStateInput> input_;  // once it was asked for
@@ -71,7 +71,8 @@ class Replayer {
  public:
   // Frees what the workloads, and those that ended, use in the snapshot. `engine` outlives this.
   // The error is why its budget was stopped.
-  static Result<Replayer> Start(const Snapshot& snapshot, std::span<const WorkloadRequest> requests,
+  static Result<Replayer> Start(const PublishedState& snapshot,
+                                std::span<const WorkloadRequest> requests,
                                 std::span<const ObjectKey> ended, const Engine& engine);
 
   // Returns what is decided about the next workload, which then uses what was chosen for it.

@@ -314,8 +314,8 @@ Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& d
     for (const IndexedObject& job : index.Of(ObjectKind::kJob)) {
       add_job("Job", job, index.ContextOf(ObjectKind::kJob, job, said));
     }
-    for (const PodAsker& asker : index.pod_askers()) {
-      add_job(asker.kind, asker.object, index.ContextOf(asker, said));
+    for (const SourceObject& source_object : index.source_objects()) {
+      add_job(source_object.kind, source_object.object, index.ContextOf(source_object, said));
     }
   }
   return cluster;

@@ -290,7 +290,7 @@ Result<std::string> Gunzip(std::string_view bytes, std::size_t spare, InputLimit
     const std::size_t old_capacity = text.capacity();
     AddRoom(text, spare);
     budget.Charge(static_cast<std::int64_t>(text.capacity() - old_capacity));
-    if (!budget.Pause()) return tl::unexpected(budget.Check().error());
+    if (!budget.MayContinue()) return tl::unexpected(budget.Check().error());
     stream.next_out = reinterpret_cast<Bytef*>(text.data() + old_size);
     stream.avail_out = kChunk;
     const int code = inflate(&stream, Z_NO_FLUSH);

@@ -227,7 +227,7 @@ Result<void> ObjectIndex::Add(const std::string& file, std::string bytes, bool m
                  YamlToJson(bytes, limit_.left(), kLongScalar, text_budget_)) {
     for (std::string& text : *texts) {
       if (auto taken = limit_.Take(text.size()); !taken) return BeyondLimit(file, taken.error());
-      if (!budget_.Pause()) break;
+      if (!budget_.MayContinue()) break;
       AddJson(added, std::move(text));
     }
   } else {
@@ -396,8 +396,8 @@ void ObjectIndex::AddObject(JsonValue value, std::string_view list_kind,
   const SourceKind* source = FindSourceKind(kind, version);
   std::string pods_at = source == nullptr ? FindPods(value, kind) : std::string();
   if (source != nullptr || !pods_at.empty()) {
-    const IndexedObject asker{value, number, object.position, CountGenerated(kind, value)};
-    return pod_askers_.push_back({asker, kind, version, source, std::move(pods_at)});
+    const IndexedObject source_object{value, number, object.position, CountGenerated(kind, value)};
+    return source_objects_.push_back({source_object, kind, version, source, std::move(pods_at)});
   }
   CheckKind(value, kind, version);
   std::string full_name(kind);
@@ -501,7 +501,7 @@ ReadContext ObjectIndex::ContextOf(ObjectKind kind, const IndexedObject& object,
   return ContextIn(*documents_[object.document].file, object, KindName(kind), diagnostics);
 }
 
-ReadContext ObjectIndex::ContextOf(const PodAsker& object, Diagnostics& diagnostics) const {
+ReadContext ObjectIndex::ContextOf(const SourceObject& object, Diagnostics& diagnostics) const {
   return ContextIn(*documents_[object.object.document].file, object.object, object.kind,
                    diagnostics);
 }

@@ -66,7 +66,7 @@ struct IndexedObject {
 };
 
 // An object that describes a gang or has pod templates.
-struct PodAsker {
+struct SourceObject {
   IndexedObject object;
   std::string_view kind;
   std::string_view version;            // its apiVersion; empty when it has none
@@ -98,13 +98,13 @@ class ObjectIndex {
     return objects_[static_cast<std::size_t>(kind)];
   }
   // Returns the objects that describe gangs, or have pod templates and are of no known kind.
-  const std::vector<PodAsker>& pod_askers() const { return pod_askers_; }
+  const std::vector<SourceObject>& source_objects() const { return source_objects_; }
   // Forgets the objects of a kind for which `is_dropped`, one per object in their order, is set.
   void Drop(ObjectKind kind, const std::vector<bool>& is_dropped);
   // Returns the context for reading an object, with findings going to `diagnostics`.
   ReadContext ContextOf(ObjectKind kind, const IndexedObject& object,
                         Diagnostics& diagnostics) const;
-  ReadContext ContextOf(const PodAsker& object, Diagnostics& diagnostics) const;
+  ReadContext ContextOf(const SourceObject& object, Diagnostics& diagnostics) const;
   // Reports numbers of an object that cannot be read, to its context. Returns whether there are
   // any; its fields must not be read then.
   bool HasUnreadableNumber(const IndexedObject& object, const ReadContext& context) const;
@@ -116,7 +116,7 @@ class ObjectIndex {
   // Charges values that were made of objects to the budget, where one was given.
   void ChargeMade(std::int64_t bytes) const { text_budget_.Charge(bytes); }
   // Lets other work have the processor. Must be called by the thread that owns the budget.
-  void Pause() const { budget_.Pause(); }
+  void Pause() const { budget_.MayContinue(); }
   // Returns "dump.json, object 12", or the file alone where it holds nothing else.
   std::string PlaceOf(const IndexedObject& object) const;
 
@@ -173,7 +173,7 @@ class ObjectIndex {
   std::deque<File> files_;
   std::deque<Document> documents_;
   std::array<std::vector<IndexedObject>, kObjectKinds> objects_;
-  std::vector<PodAsker> pod_askers_;
+  std::vector<SourceObject> source_objects_;
   std::map<std::string, std::size_t> skipped_;
   std::vector<std::string> skipped_files_;
   std::map<std::string, std::uint32_t> generated_;  // objects by kind, namespace and generateName

@@ -151,7 +151,7 @@ std::optional<std::vector<ParsedPiece>> ParseInPieces(const NextBlock& next,
   const std::int64_t charged = budget.charged();
   Batches batches(piece_bytes, budget);
   while (const auto block = next()) {
-    if (!budget.Pause()) break;
+    if (!budget.MayContinue()) break;
     if (!block->empty() && batches.Add(*block)) continue;
     auto parsed = block->empty() ? batches.Finish() : std::nullopt;
     if (parsed) return parsed;

@@ -95,7 +95,7 @@ const IndexedObject* SeenObjects::FindOrAdd(std::string_view group, std::string_
   return is_new ? nullptr : &first->second;
 }
 
-const IndexedObject* SeenObjects::FindOrAdd(const PodAsker& object) {
+const IndexedObject* SeenObjects::FindOrAdd(const SourceObject& object) {
   std::string_view group;
   const std::size_t slash = object.version.find('/');
   if (object.source != nullptr) {

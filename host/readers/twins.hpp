@@ -27,7 +27,7 @@ class SeenObjects {
   const IndexedObject* FindOrAdd(std::string_view group, std::string_view kind,
                                  const IndexedObject& object);
 
-  const IndexedObject* FindOrAdd(const PodAsker& object);
+  const IndexedObject* FindOrAdd(const SourceObject& object);
 
  private:
   using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;

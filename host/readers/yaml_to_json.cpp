@@ -130,7 +130,7 @@ class TextBuffer : public std::streambuf {
       most_ahead_ = ahead;
     }
     // Not before the first event: the parser's constructor reads, and leaks when that throws.
-    if (!budget_.Pause() && reported_ != nullptr) {
+    if (!budget_.MayContinue() && reported_ != nullptr) {
       throw YAML::Exception(YAML::Mark::null_mark(), kStopped);
     }
     if (ahead > kMostAhead) {
@@ -284,7 +284,7 @@ class JsonWriter : public YAML::EventHandler {
     input_.Reported(mark);
     HasRoom(mark, 0);
     ChargeMade();
-    if (!budget_.Pause()) throw YAML::ParserException(mark, kStopped);
+    if (!budget_.MayContinue()) throw YAML::ParserException(mark, kStopped);
     if (events_left_-- == 0)
       throw YAML::ParserException(mark, "the text is malformed from here on");
   }

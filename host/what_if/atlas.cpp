@@ -9,9 +9,9 @@
 #include "host/engine/chunks.hpp"
 #include "host/engine/workload_placement.hpp"
 #include "host/packing/parallel_for.hpp"
-#include "host/what_if/held_amounts.hpp"
 #include "host/what_if/prefix_search.hpp"
 #include "host/what_if/removal_trial.hpp"
+#include "host/what_if/victims_by_flavor.hpp"
 #include "kernels/decisions/fit_bound.hpp"
 
 namespace espalier {
@@ -88,7 +88,7 @@ bool IsDone(const Draft& draft, PriorityStep never) {
 // Requests with equal shape keys have the same counts, of leaves too where they are the level of
 // the query; with equal query keys besides, the same decisions. The numbers are those of the
 // PlacementQuery.
-using ShapeKey = std::tuple<const FlavorState*, const Shape*, const NodeFilter*, Count, bool>;
+using ShapeKey = std::tuple<const FlavorState*, const PodShape*, const NodeFilter*, Count, bool>;
 using QueryKey = std::tuple<std::int32_t, Count, bool, bool, bool, bool>;
 
 }  // namespace
@@ -96,7 +96,7 @@ using QueryKey = std::tuple<std::int32_t, Count, bool, bool, bool, bool>;
 class AtlasSearch::Impl {
  public:
   Impl(const Engine& engine, const ClusterState& state, std::span<const WorkloadRequest> requests,
-       Held held, std::span<const std::int64_t> priorities)
+       VictimsByFlavor held, std::span<const std::int64_t> priorities)
       : engine_(engine),
         state_(state),
         requests_(requests),
@@ -109,7 +109,7 @@ class AtlasSearch::Impl {
       of_priority_.push_back(std::move(of_priority));
     }
     never_ = static_cast<PriorityStep>(priorities_.size()) + 1;
-    for (std::size_t i = 0; i < requests.size() && budget_.Pause(); ++i) AddRequest(i);
+    for (std::size_t i = 0; i < requests.size() && budget_.MayContinue(); ++i) AddRequest(i);
     shape_of_.clear();
     draft_of_.clear();
   }
@@ -228,10 +228,10 @@ class AtlasSearch::Impl {
       const ClusterState& from = !branches_.empty() ? branches_.back() : before ? *before : state_;
       auto branch = from.Branch(budget_);
       if (!branch) return tl::unexpected(branch.error());
-      for (const HeldOnFlavor& held : held_) {
+      for (const VictimsOnFlavor& held : held_) {
         FlavorState& flavor = *branch->Find(held.flavor()->snapshot().flavor().name);
         for (const std::size_t victim : of_priority_[s - 1]) {
-          if (!budget_.Pause()) return budget_.Check();
+          if (!budget_.MayContinue()) return budget_.Check();
           flavor.Remove(held.Of(victim));
         }
       }
@@ -295,7 +295,7 @@ class AtlasSearch::Impl {
       }
     }
     for (std::size_t i = 0; !asking.empty() && !budget_.stopped(); ++i) {
-      std::vector<StateRequest> asked;
+      std::vector<RequestOnState> asked;
       for (const Draft* draft : asking) {
         asked.push_back({&requests_[draft->row.requests.front()], draft->open[i].state});
       }
@@ -323,7 +323,7 @@ class AtlasSearch::Impl {
   const ClusterState& state_;
   const std::span<const WorkloadRequest> requests_;
   WorkBudget& budget_;
-  const Held held_;
+  const VictimsByFlavor held_;
   std::vector<std::int64_t> priorities_;
   std::vector<std::vector<std::size_t>> of_priority_;  // victims, by index into priorities_
   PriorityStep never_ = 0;
@@ -346,7 +346,7 @@ Result<AtlasSearch> AtlasSearch::Open(const Engine& engine, const ClusterState& 
                                       std::span<const WorkloadRequest> requests,
                                       std::span<const Victim> victims,
                                       std::span<const std::int64_t> priorities) {
-  Result<Held> held = FindHeld(state, victims, /*together=*/true);
+  Result<VictimsByFlavor> held = ResolveVictims(state, victims, /*together=*/true);
   if (!held) return tl::unexpected(held.error());
   auto impl = std::make_unique<Impl>(engine, state, requests, *std::move(held), priorities);
   if (auto check = engine.budget().Check(); !check) return tl::unexpected(check.error());

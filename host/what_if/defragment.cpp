@@ -40,7 +40,7 @@ Result<std::string> FlavorWithLevel(const ClusterState& state, const DefragmentO
 
 class DefragmentPlanner {
  public:
-  DefragmentPlanner(ClusterState state, std::vector<HoldingGang> gangs, std::string flavor,
+  DefragmentPlanner(ClusterState state, std::vector<PlacedGang> gangs, std::string flavor,
                     const DefragmentOptions& options, const Engine& engine)
       : state_(std::move(state)),
         gangs_(std::move(gangs)),
@@ -48,7 +48,7 @@ class DefragmentPlanner {
         engine_(engine),
         level_(state_.Find(flavor)->snapshot().FindLevel(options.level)) {
     plan_.flavor = std::move(flavor);
-    for (const HoldingGang& gang : gangs_) pods_.push_back(PodSlotsOf(gang.usage));
+    for (const PlacedGang& gang : gangs_) pods_.push_back(PodSlotsOf(gang.usage));
   }
 
   DefragmentPlan Run() {
@@ -63,7 +63,7 @@ class DefragmentPlanner {
     for (bool freed = true; freed;) {
       freed = false;
       for (const DomainId next : Untried()) {
-        if (!engine_.budget().Pause()) return std::move(plan_);
+        if (!engine_.budget().MayContinue()) return std::move(plan_);
         tried_.insert(next);
         freed = Free(next);
         if (freed) break;  // the others may have other gangs now
@@ -172,7 +172,7 @@ class DefragmentPlanner {
   }
 
   ClusterState state_;
-  std::vector<HoldingGang> gangs_;  // with what they hold once moved so far
+  std::vector<PlacedGang> gangs_;  // with what they hold once moved so far
   const DefragmentOptions& options_;
   const Engine& engine_;
   std::int32_t level_;
@@ -184,7 +184,7 @@ class DefragmentPlanner {
 
 }  // namespace
 
-Result<DefragmentPlan> PlanDefragment(ClusterState state, std::vector<HoldingGang> gangs,
+Result<DefragmentPlan> PlanDefragment(ClusterState state, std::vector<PlacedGang> gangs,
                                       const DefragmentOptions& options, const Engine& engine) {
   auto flavor = FlavorWithLevel(state, options);
   if (!flavor) return tl::unexpected(flavor.error());

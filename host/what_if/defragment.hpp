@@ -16,7 +16,7 @@
 namespace espalier {
 
 // A gang that holds something of a state.
-struct HoldingGang {
+struct PlacedGang {
   ObjectKey key;
   std::vector<FlavorLeafUsage> usage;
   // The request by which it is placed anew. Absent: that is not known, and it stays.
@@ -60,7 +60,7 @@ struct DefragmentPlan {
 // stay, and quota is not checked. The plan can be carried out move by move, but is greedy: another
 // one may free more. Errors: kBadInput when no flavor, or several, have the level; those of the
 // engine's budget.
-Result<DefragmentPlan> PlanDefragment(ClusterState state, std::vector<HoldingGang> gangs,
+Result<DefragmentPlan> PlanDefragment(ClusterState state, std::vector<PlacedGang> gangs,
                                       const DefragmentOptions& options, const Engine& engine);
 
 }  // namespace espalier

@@ -37,10 +37,10 @@ struct Chunk {
 };
 
 // Returns the first of `asked`, at least one, that are decided together. `asked` is not empty.
-Chunk FirstChunk(std::span<const StateRequest> asked) {
+Chunk FirstChunk(std::span<const RequestOnState> asked) {
   Chunk chunk;
   std::size_t pod_sets = 0;
-  for (const StateRequest& one : asked) {
+  for (const RequestOnState& one : asked) {
     pod_sets += one.request->pod_sets.size();
     if (chunk.requests > 0 && pod_sets > kMostOpenPodSets) break;
     ++chunk.requests;
@@ -136,7 +136,7 @@ ClusterFit DoesNotFit(const std::string& pod_set, const std::string& reason) {
 }
 
 // The fit of a workload that was answered with names.
-ClusterFit FitOf(const StateRequest& asked, const WorkloadAnswer& answer) {
+ClusterFit FitOf(const RequestOnState& asked, const WorkloadAnswer& answer) {
   if (const PodSetAnswer* failed = answer.FirstFailure()) {
     return DoesNotFit(failed->name, failed->failure->reason);
   }
@@ -156,7 +156,7 @@ ClusterFit FitOf(const StateRequest& asked, const WorkloadAnswer& answer) {
 }
 
 // The fit of a gang, in the order of its pod sets.
-ClusterFit FitOf(const GangBatch& batch, std::span<const Gang> gangs, const GangAnswers& answers,
+ClusterFit FitOf(const GangBatch& batch, std::span<const GangRow> gangs, const GangAnswers& answers,
                  std::size_t gang) {
   const ResolvedGangShape& shape = batch.ShapeOf(gangs[gang]);
   const GangShape& specification = shape.specification;
@@ -203,7 +203,7 @@ auto Rank(const ClusterFit& fit) {
 
 // Fits that the engine decides, by the same gates.
 struct OpenFits {
-  std::vector<StateRequest> requests;
+  std::vector<RequestOnState> requests;
   std::vector<ClusterFit*> fits;
 };
 
@@ -236,7 +236,7 @@ void Set(ClusterFit fit, WorkBudget& budget, ClusterFit& into) {
 }
 
 // Decides requests without trees, as integers as far as they are gangs.
-void DecideFlat(std::span<const StateRequest> requests, std::span<ClusterFit* const> fits,
+void DecideFlat(std::span<const RequestOnState> requests, std::span<ClusterFit* const> fits,
                 const Engine& engine) {
   WorkBudget& budget = engine.budget();
   CompiledRequests compiled = Compile(requests, engine.gates(), budget);
@@ -245,17 +245,17 @@ void DecideFlat(std::span<const StateRequest> requests, std::span<ClusterFit* co
   GangAnswers answers;
   batch.Nominate(engine.backend(), compiled.gangs, answers);
   auto stepped = answers.stepped.begin();
-  for (std::size_t i = 0; i < answers.status.size() && budget.Pause(); ++i) {
+  for (std::size_t i = 0; i < answers.status.size() && budget.MayContinue(); ++i) {
     const bool is_stepped = compiled.gangs[i].is_stepped();
     Set(is_stepped ? FitOf(requests[i], *stepped++) : FitOf(batch, compiled.gangs, answers, i),
         budget, *fits[i]);
   }
 }
 
-void DecideTrees(std::span<const StateRequest> requests, std::span<ClusterFit* const> fits,
+void DecideTrees(std::span<const RequestOnState> requests, std::span<ClusterFit* const> fits,
                  const Engine& engine) {
   const std::vector<WorkloadAnswer> answers = engine.Nominate(requests);
-  for (std::size_t i = 0; i < answers.size() && engine.budget().Pause(); ++i) {
+  for (std::size_t i = 0; i < answers.size() && engine.budget().MayContinue(); ++i) {
     Set(FitOf(requests[i], answers[i]), engine.budget(), *fits[i]);
   }
 }
@@ -265,7 +265,7 @@ template <class DecideChunk>
 void Decide(const OpenFits& open, const DecideChunk& decide, const Engine& engine) {
   WorkBudget& budget = engine.budget();
   for (std::size_t first = 0; first < open.requests.size() && !budget.stopped();) {
-    const auto rest = std::span<const StateRequest>(open.requests).subspan(first);
+    const auto rest = std::span<const RequestOnState>(open.requests).subspan(first);
     const Chunk chunk = FirstChunk(rest);
     if (!budget.Charge(chunk.kept_bytes + chunk.open_bytes)) break;
     decide(rest.first(chunk.requests), std::span(open.fits).subspan(first), engine);

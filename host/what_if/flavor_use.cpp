@@ -59,7 +59,7 @@ FlavorUse UseOf(const FlavorState& flavor, WorkBudget& budget) {
         most = std::max(most, free[At(d)]);
       }
     }
-    if (!budget.Pause()) return use;
+    if (!budget.MayContinue()) return use;
   }
   RollUp(tree, nodes);
   RollUp(tree, in_use);

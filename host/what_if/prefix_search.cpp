@@ -6,8 +6,8 @@
 #include <tbb/task_arena.h>
 
 #include "host/packing/parallel_for.hpp"
-#include "host/what_if/held_amounts.hpp"
 #include "host/what_if/removal_trial.hpp"
+#include "host/what_if/victims_by_flavor.hpp"
 
 namespace espalier {
 namespace {
@@ -36,7 +36,7 @@ class Rooms {
 // Puts back the targets without which the request fits, tried from the last but one to the
 // first. The list's last takes the place of one that was put back.
 void PutBack(Rooms& rooms, WorkBudget& budget, std::vector<std::size_t>& targets) {
-  for (std::size_t i = targets.size(); i-- > 1 && budget.Pause();) {
+  for (std::size_t i = targets.size(); i-- > 1 && budget.MayContinue();) {
     const std::size_t victim = targets[i - 1];
     rooms.Set(victim, false);
     if (rooms.Fits()) {
@@ -51,7 +51,7 @@ void PutBack(Rooms& rooms, WorkBudget& budget, std::vector<std::size_t>& targets
 // Does what FitsWithoutEach does, on one thread.
 Result<std::vector<bool>> EachOf(const Engine& engine, const ClusterState& state,
                                  const WorkloadRequest& request, std::span<const Victim> victims) {
-  const Result<Held> held = FindHeld(state, victims, /*together=*/false);
+  const Result<VictimsByFlavor> held = ResolveVictims(state, victims, /*together=*/false);
   if (!held) return tl::unexpected(held.error());
   RemovalTrial trial(engine, state, request, victims, *held);
   const bool at_once = trial.Fits();
@@ -68,7 +68,7 @@ Result<std::vector<bool>> EachOf(const Engine& engine, const ClusterState& state
 
 Result<void> CheckVictims(const ClusterState& state, std::span<const Victim> victims,
                           bool together) {
-  const Result<Held> held = FindHeld(state, victims, together);
+  const Result<VictimsByFlavor> held = ResolveVictims(state, victims, together);
   if (!held) return tl::unexpected(held.error());
   return {};
 }
@@ -76,14 +76,14 @@ Result<void> CheckVictims(const ClusterState& state, std::span<const Victim> vic
 Result<PrefixAnswer> FindPrefix(const Engine& engine, const ClusterState& state,
                                 const WorkloadRequest& request, std::span<const Victim> victims,
                                 OtherRoom* other) {
-  const Result<Held> held = FindHeld(state, victims, /*together=*/true);
+  const Result<VictimsByFlavor> held = ResolveVictims(state, victims, /*together=*/true);
   if (!held) return tl::unexpected(held.error());
   WorkBudget& budget = engine.budget();
   RemovalTrial trial(engine, state, request, victims, *held);
   Rooms rooms(trial, other);
   PrefixAnswer found;
   std::vector<std::size_t>& targets = found.targets;
-  while (!rooms.Fits() && targets.size() < victims.size() && budget.Pause()) {
+  while (!rooms.Fits() && targets.size() < victims.size() && budget.MayContinue()) {
     rooms.Set(targets.size(), true);
     targets.push_back(targets.size());
   }

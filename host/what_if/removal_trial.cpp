@@ -21,7 +21,7 @@ bool IsOneGroup(const WorkloadRequest& request) {
 
 RemovalTrial::RemovalTrial(const Engine& engine, const ClusterState& state,
                            const WorkloadRequest& request, std::span<const Victim> victims,
-                           const Held& held)
+                           const VictimsByFlavor& held)
     : engine_(engine),
       state_(state),
       request_(request),
@@ -33,7 +33,7 @@ RemovalTrial::RemovalTrial(const Engine& engine, const ClusterState& state,
 
 // Finds out whether the request's first job depends on usage, and whether it decides alone if
 // the request fits; tracks it where that is possible.
-void RemovalTrial::Track(const Held& held) {
+void RemovalTrial::Track(const VictimsByFlavor& held) {
   is_constant_ = request_.simulate_empty;
   if (request_.tree) return;  // no one job decides it
   WorkloadPlacement placement(request_, state_, engine_.gates(), engine_.budget());
@@ -43,7 +43,7 @@ void RemovalTrial::Track(const Held& held) {
   if (is_constant_ || !FitTracker::CanTrack(*job)) return;
   job_ = *job;
   tracker_.emplace(*job_, engine_.backend());
-  const auto found = std::ranges::find(held, job_->state, &HeldOnFlavor::flavor);
+  const auto found = std::ranges::find(held, job_->state, &VictimsOnFlavor::flavor);
   if (found != held.end()) held_ = &*found;
 }
 

@@ -9,7 +9,7 @@
 #include "host/engine/engine.hpp"
 #include "host/engine/request.hpp"
 #include "host/what_if/fit_tracker.hpp"
-#include "host/what_if/held_amounts.hpp"
+#include "host/what_if/victims_by_flavor.hpp"
 
 namespace espalier {
 
@@ -19,7 +19,7 @@ namespace espalier {
 class RemovalTrial {
  public:
   RemovalTrial(const Engine& engine, const ClusterState& state, const WorkloadRequest& request,
-               std::span<const Victim> victims, const Held& held);
+               std::span<const Victim> victims, const VictimsByFlavor& held);
   RemovalTrial(const RemovalTrial&) = delete;
   RemovalTrial& operator=(const RemovalTrial&) = delete;
 
@@ -35,7 +35,7 @@ class RemovalTrial {
   WorkloadAnswer Place();
 
  private:
-  void Track(const Held& held);
+  void Track(const VictimsByFlavor& held);
   bool Evaluate();
   std::span<const LeafAmount> HeldBy(std::size_t victim) const {
     return held_ == nullptr ? std::span<const LeafAmount>() : held_->Of(victim);
@@ -53,8 +53,8 @@ class RemovalTrial {
   bool decides_ = false;      // the tracked job is the whole request
   std::optional<PlacementJob> job_;
   std::optional<FitTracker> tracker_;
-  const HeldOnFlavor* held_ = nullptr;  // on the tracked job's flavor; null: no victim uses it
-  std::optional<bool> fits_;            // absent: not known
+  const VictimsOnFlavor* held_ = nullptr;  // on the tracked job's flavor; null: no victim uses it
+  std::optional<bool> fits_;               // absent: not known
 };
 
 // Returns whether a workload is decided by one job alone, because its pod sets are placed together.

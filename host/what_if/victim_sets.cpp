@@ -8,8 +8,8 @@
 
 #include "host/engine/workload_placement.hpp"
 #include "host/what_if/fit_tracker.hpp"
-#include "host/what_if/held_amounts.hpp"
 #include "host/what_if/removal_trial.hpp"
+#include "host/what_if/victims_by_flavor.hpp"
 #include "kernels/decisions/choose_level.hpp"
 
 namespace espalier {
@@ -129,7 +129,7 @@ class Search {
   // Returns whether nothing is to be decided any more: the search is over, or the sets have one
   // that is no worse, or all is decided, and then they have `gone`.
   bool Ends(std::size_t left, const VictimSet& gone) {
-    if (!budget_.Pause() || (!sets_.empty() && trials_left_ <= 0)) {
+    if (!budget_.MayContinue() || (!sets_.empty() && trials_left_ <= 0)) {
       exact_ = false;
       return true;
     }
@@ -155,7 +155,7 @@ class Search {
 class VictimsByDomain {
  public:
   VictimsByDomain(const PlacementJob& job, const Backend& backend, const Prices& prices,
-                  const HeldOnFlavor* held)
+                  const VictimsOnFlavor* held)
       : job_(job),
         tree_(job.state->snapshot().tree()),
         tracker_(job, backend),
@@ -165,7 +165,7 @@ class VictimsByDomain {
   void Run(std::int64_t most_trials, VictimSets& found) {
     const std::int32_t level = job_.query.level;
     for (std::int32_t d = tree_.LevelBegin(level); d < tree_.LevelEnd(level); ++d) {
-      if (!job_.budget->Pause()) return;
+      if (!job_.budget->MayContinue()) return;
       leaves_ = LeavesBelow(tree_, {d, d + 1}, level);
       std::vector<std::size_t> candidates;
       for (std::size_t v = 0; v < prices_.victims.size(); ++v) {
@@ -206,7 +206,7 @@ class VictimsByDomain {
   TreeView tree_;
   FitTracker tracker_;
   const Prices& prices_;
-  const HeldOnFlavor* held_;
+  const VictimsOnFlavor* held_;
   DomainRange leaves_;
 };
 
@@ -231,7 +231,7 @@ Result<VictimSets> FindVictimSets(const Engine& engine, const ClusterState& stat
                                   std::span<const PricedVictim> victims, std::int64_t most_trials) {
   std::vector<Victim> plain;
   for (const PricedVictim& victim : victims) plain.push_back(victim.victim);
-  const Result<Held> held = FindHeld(state, plain, /*together=*/true);
+  const Result<VictimsByFlavor> held = ResolveVictims(state, plain, /*together=*/true);
   if (!held) return tl::unexpected(held.error());
   const Prices prices(victims);
   VictimSets found;
@@ -239,7 +239,7 @@ Result<VictimSets> FindVictimSets(const Engine& engine, const ClusterState& stat
   found.fits = whole.Fits();
   if (found.fits) return found;
   if (const auto job = RequiredJob(engine, state, request)) {
-    const auto on_flavor = std::ranges::find(*held, job->state, &HeldOnFlavor::flavor);
+    const auto on_flavor = std::ranges::find(*held, job->state, &VictimsOnFlavor::flavor);
     VictimsByDomain(*job, engine.backend(), prices,
                     on_flavor == held->end() ? nullptr : &*on_flavor)
         .Run(most_trials, found);

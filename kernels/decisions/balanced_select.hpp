@@ -68,9 +68,9 @@ ESPALIER_HD Greedy FewestDomains(Team& team, const CountsView& counts, DomainRan
   if (query.leaders > 0 || query.slices() <= 0 || counts.affinity != nullptr) {
     return FewestDomains(team, ListDomains(team, counts, range, items), query);
   }
-  const HeldRun slices{counts.slices + range.begin, range.size()};
-  const HeldAmounts amounts(team, slices);
-  const TakePlan plan = PlanTake(amounts, query.slices(), false);
+  const CountRun slices{counts.slices + range.begin, range.size()};
+  const DomainCounts by_slices(team, slices);
+  const TakePlan plan = PlanTake(by_slices, query.slices(), false);
   if (!plan.suffices) return {};
   return {true, plan.domains, Greedy::kNoDomain, plan.bound, plan.bound};
 }

@@ -56,7 +56,7 @@ struct PodsBySlices {
 // which on a domain may hold from `low` to `high`; a multiple again or the end. Teams of many lanes
 // go on at `i`: they look at many runs in one step.
 template <class Team>
-ESPALIER_HD std::int32_t SkipUnwanted(const Team& /*team*/, const HeldRun& values,
+ESPALIER_HD std::int32_t SkipUnwanted(const Team& /*team*/, const CountRun& values,
                                       const SliceIndex* index, std::int32_t i, StoredCount low,
                                       StoredCount high) {
   if constexpr (Team::kOneLane) {
@@ -82,17 +82,17 @@ ESPALIER_HD Prefix ShortestPrefix(Team& team, const CountsView& counts, DomainRa
   if (counts.affinity != nullptr) {
     return PrefixByAffinity(team, counts, range, order, need, items);
   }
-  const HeldRun slices{counts.slices + range.begin, range.size()};
+  const CountRun slices{counts.slices + range.begin, range.size()};
   const SliceIndex* const index = IndexOfLevel(team, counts, range);
-  const HeldAmounts amounts(team, slices, index != nullptr ? index->histogram : nullptr);
-  const TakePlan plan = PlanTake(amounts, need, order.least_free);
+  const DomainCounts by_slices(team, slices, index != nullptr ? index->histogram : nullptr);
+  const TakePlan plan = PlanTake(by_slices, need, order.least_free);
   if (!plan.suffices || plan.domains == 0) return {{items, 0}, plan.held};
   // Domains that hold the bound are taken by their pods, then by id.
   PodsBySlices pods{counts.pods + range.begin, slices.values, range.size(), plan.bound};
-  HeldBound in_pods{true, plan.bound, {}};
+  CountBound in_pods{true, plan.bound, {}};
   if (!counts.IsPlainPodCount()) {
-    const HeldAmounts at_bound(team, pods);
-    in_pods = FindBound(at_bound, plan.at_bound + 1, true, HeldDomains{}, true);
+    const DomainCounts at_bound(team, pods);
+    in_pods = FindBound(at_bound, plan.at_bound + 1, true, InDomains{}, true);
   }
   TakingState state{0, plan.at_bound + 1 - static_cast<std::int32_t>(in_pods.before.domains), 0};
   const auto taking_of = [&](std::int32_t i) {

@@ -11,10 +11,10 @@
 
 namespace espalier {
 
-// The amounts that domains in a row hold. Like every kind of domains that amounts are taken of, it
+// The counts that domains in a row hold. Like every kind of domains that counts are taken of, it
 // names its runs and goes through them.
-struct HeldRun {
-  using Run = HeldRun;
+struct CountRun {
+  using Run = CountRun;
 
   const StoredCount* values = nullptr;
   std::int32_t count = 0;
@@ -28,58 +28,58 @@ struct HeldRun {
 };
 
 // The amount that some domains hold together, and their number.
-struct HeldSum {
+struct CountSum {
   Count held = 0;
   Count domains = 0;
 };
 
-struct HeldCapacity {
-  ESPALIER_HD Count operator()(const HeldSum& sum) const { return sum.held; }
+// What FindBound may measure: what domains hold together, or how many they are.
+struct InCounts {
+  ESPALIER_HD Count operator()(const CountSum& sum) const { return sum.held; }
+};
+struct InDomains {
+  ESPALIER_HD Count operator()(const CountSum& sum) const { return sum.domains; }
 };
 
-struct HeldDomains {
-  ESPALIER_HD Count operator()(const HeldSum& sum) const { return sum.domains; }
-};
-
-struct PlusHeld {
-  ESPALIER_HD HeldSum operator()(const HeldSum& a, const HeldSum& b) const {
+struct PlusCounts {
+  ESPALIER_HD CountSum operator()(const CountSum& a, const CountSum& b) const {
     return {a.held + b.held, a.domains + b.domains};
   }
 };
 
 // The least and the most that a domain holds, of those that hold something, and what all hold.
-struct HeldSpan {
+struct CountSpan {
   StoredCount least = kMaxStored;
   StoredCount most = 0;
   Count held = 0;
 };
 
 struct JoinSpans {
-  ESPALIER_HD HeldSpan operator()(const HeldSpan& a, const HeldSpan& b) const {
+  ESPALIER_HD CountSpan operator()(const CountSpan& a, const CountSpan& b) const {
     return {a.least < b.least ? a.least : b.least, a.most > b.most ? a.most : b.most,
             a.held + b.held};
   }
 };
 
 // Some values, and what the domains hold together that hold as much as one of these.
-struct HeldPart {
+struct CountPart {
   StoredCount low = 0;
   StoredCount high = 0;
-  HeldSum sum;
+  CountSum sum;
 };
 
 // Answers how many of some domains hold how much. Every question is a pass over the domains on all
 // lanes. One lane instead counts domains that lie in a row once, where none of them holds much, or
 // is given a histogram of them.
 template <class Team, class Domains>
-class HeldAmounts {
+class DomainCounts {
  public:
   // Looks at the domains for the first time. Neither they nor `known` may change while this object
   // lives; null: no histogram of them is known.
-  ESPALIER_HD HeldAmounts(Team& team, const Domains& domains, const Histogram* known = nullptr)
+  ESPALIER_HD DomainCounts(Team& team, const Domains& domains, const Histogram* known = nullptr)
       : team_(team), domains_(domains) {
     if (UseHistogram(known)) return;
-    HeldSpan mine;
+    CountSpan mine;
     domains.ForEachRun([&](const auto& run) {
       for (std::int32_t i = team.rank(); i < run.size(); i += team.size()) {
         const StoredCount value = run[i];
@@ -88,9 +88,9 @@ class HeldAmounts {
         mine.held += value;
       }
     });
-    span_ = team.reduce(mine, HeldSpan{}, JoinSpans{});
+    span_ = team.reduce(mine, CountSpan{}, JoinSpans{});
   }
-  HeldAmounts(const HeldAmounts&) = delete;
+  DomainCounts(const DomainCounts&) = delete;
 
   static constexpr Count kUnknown = -1;
   // Returns what all domains hold together; kUnknown: a histogram does not say.
@@ -101,7 +101,7 @@ class HeldAmounts {
 
   // Returns the part of the values `low` to `high` that a search for a bound looks at first, and
   // what the domains hold together that hold so much each: one value of a histogram, else half.
-  ESPALIER_HD HeldPart FirstPart(StoredCount low, StoredCount high, bool ascending) const {
+  ESPALIER_HD CountPart FirstPart(StoredCount low, StoredCount high, bool ascending) const {
     if (const Histogram* const known = histogram(); known != nullptr) {
       const StoredCount value = ascending ? low : high;
       return {value, value, {Count{value} * (*known)[value], (*known)[value]}};
@@ -119,7 +119,7 @@ class HeldAmounts {
         count += within ? 1 : 0;
       }
     });
-    return {low, high, team_.reduce(HeldSum{held, count}, HeldSum{}, PlusHeld{})};
+    return {low, high, team_.reduce(CountSum{held, count}, CountSum{}, PlusCounts{})};
   }
 
   // Returns the least value from `low` on that a domain holds, `high` at most.
@@ -140,7 +140,7 @@ class HeldAmounts {
 
  private:
   static constexpr bool kMayCount =
-      Team::kOneLane && std::is_same_v<typename Domains::Run, HeldRun>;
+      Team::kOneLane && std::is_same_v<typename Domains::Run, CountRun>;
   struct NoHistogram {};
 
   // Returns whether there is a histogram now: `known`, or one that is made of small values.
@@ -148,7 +148,7 @@ class HeldAmounts {
     if constexpr (kMayCount) {
       histogram_ = known != nullptr ? known : &own_;
       if (known == nullptr) {
-        domains_.ForEachRun([&](const HeldRun& run) { own_.Add(run.values, run.size()); });
+        domains_.ForEachRun([&](const CountRun& run) { own_.Add(run.values, run.size()); });
         if (!own_.fits()) histogram_ = nullptr;
       }
       if (histogram_ != nullptr) span_ = {1, histogram_->most(), kUnknown};
@@ -163,7 +163,7 @@ class HeldAmounts {
 
   Team& team_;
   const Domains& domains_;
-  HeldSpan span_;
+  CountSpan span_;
   const Histogram* histogram_ = nullptr;  // of all domains
   // The histogram that histogram_ points to when none was given. Takes 4 KB, so teams of many lanes
   // have none.
@@ -171,23 +171,23 @@ class HeldAmounts {
 };
 
 // The value at which a walk along the plain order comes to have `need`.
-struct HeldBound {
+struct CountBound {
   bool found = false;
   StoredCount value = 0;
-  HeldSum before;  // domains that come before all that hold `value`; all domains if not found
+  CountSum before;  // domains that come before all that hold `value`; all domains if not found
 };
 
 // Returns the bound of `need` > 0, as `unit` measures it. Smaller values come first where
 // `ascending`, else larger ones. `enough`: all domains together are known to have so much.
 template <class Team, class Domains, class Unit>
-ESPALIER_HD HeldBound FindBound(const HeldAmounts<Team, Domains>& amounts, Count need,
-                                bool ascending, Unit unit, bool enough) {
-  HeldBound bound;
-  StoredCount low = amounts.least();
-  StoredCount high = amounts.most();
+ESPALIER_HD CountBound FindBound(const DomainCounts<Team, Domains>& counts, Count need,
+                                 bool ascending, Unit unit, bool enough) {
+  CountBound bound;
+  StoredCount low = counts.least();
+  StoredCount high = counts.most();
   while (low <= high && (low < high || !enough)) {
-    const HeldPart part = amounts.FirstPart(low, high, ascending);
-    const HeldSum gone = PlusHeld{}(bound.before, part.sum);
+    const CountPart part = counts.FirstPart(low, high, ascending);
+    const CountSum gone = PlusCounts{}(bound.before, part.sum);
     if (unit(gone) >= need) {
       low = part.low;
       high = part.high;
@@ -219,21 +219,21 @@ struct TakePlan {
 
 // Plans R12.3 to R12.5 up to the domain that takes the rest. Nothing is taken for nothing.
 template <class Team, class Domains>
-ESPALIER_HD TakePlan PlanTake(const HeldAmounts<Team, Domains>& amounts, Count need,
+ESPALIER_HD TakePlan PlanTake(const DomainCounts<Team, Domains>& counts, Count need,
                               bool least_free) {
   TakePlan plan;
-  const bool known = amounts.held() != amounts.kUnknown;
-  plan.suffices = need <= 0 || !known || amounts.held() >= need;
-  plan.held = plan.suffices ? 0 : amounts.held();
+  const bool known = counts.held() != counts.kUnknown;
+  plan.suffices = need <= 0 || !known || counts.held() >= need;
+  plan.held = plan.suffices ? 0 : counts.held();
   if (need <= 0 || !plan.suffices) return plan;
-  const HeldBound bound = FindBound(amounts, need, least_free, HeldCapacity{}, known);
+  const CountBound bound = FindBound(counts, need, least_free, InCounts{}, known);
   plan.suffices = bound.found;
   plan.held = bound.before.held;
   if (!bound.found) return plan;
   plan.bound = bound.value;
-  const bool most_is_bound = bound.value == amounts.most();  // no larger value, and maybe no number
+  const bool most_is_bound = bound.value == counts.most();  // no larger value, and maybe no number
   plan.least_whole = least_free ? 1 : bound.value + (most_is_bound ? 0 : 1);
-  plan.most_whole = least_free || most_is_bound ? bound.value - 1 : amounts.most();
+  plan.most_whole = least_free || most_is_bound ? bound.value - 1 : counts.most();
   // One more takes the rest.
   plan.at_bound = static_cast<std::int32_t>((need - bound.before.held - 1) / bound.value);
   plan.held = bound.before.held + Count{plan.at_bound} * bound.value;
@@ -246,10 +246,10 @@ ESPALIER_HD TakePlan PlanTake(const HeldAmounts<Team, Domains>& amounts, Count n
 // left for sure; the tightest of what is left takes the rest (R9.4), but not under
 // least-free-capacity (R12.5).
 template <class Team, class Domains>
-ESPALIER_HD StoredCount LastTaken(const HeldAmounts<Team, Domains>& amounts, const TakePlan& plan,
+ESPALIER_HD StoredCount LastTaken(const DomainCounts<Team, Domains>& counts, const TakePlan& plan,
                                   bool least_free) {
   return least_free ? plan.bound
-                    : amounts.LeastFrom(static_cast<StoredCount>(plan.rest), plan.bound);
+                    : counts.LeastFrom(static_cast<StoredCount>(plan.rest), plan.bound);
 }
 
 }  // namespace espalier

@@ -14,7 +14,7 @@
 namespace espalier {
 
 // A run of the children of several domains, and which domains they are.
-struct ChildRun : HeldRun {
+struct ChildRun : CountRun {
   std::int32_t first = 0;
 
   ESPALIER_HD std::int32_t domain(std::int32_t i) const { return first + i; }
@@ -22,7 +22,7 @@ struct ChildRun : HeldRun {
 
 // The children of several domains where their counts lie: a run per domain, which suits one lane.
 struct ChildrenInPlace {
-  using Run = HeldRun;
+  using Run = CountRun;
 
   const TreeView& tree;
   const ShareList& parents;
@@ -58,10 +58,10 @@ struct ListedChildren {
 template <class Team, class Children>
 ESPALIER_HD void TakeFromChildren(Team& team, const Children& children, const PlacementQuery& query,
                                   ShareList& next) {
-  const HeldAmounts amounts(team, children);
-  const TakePlan plan = PlanTake(amounts, query.pods, query.least_free);
+  const DomainCounts by_child(team, children);
+  const TakePlan plan = PlanTake(by_child, query.pods, query.least_free);
   if (!plan.suffices) return;  // R12.4
-  const StoredCount last = LastTaken(amounts, plan, query.least_free);
+  const StoredCount last = LastTaken(by_child, plan, query.least_free);
   // The rest goes to the first that holds `last` and is not taken wholly.
   const bool last_at_bound = last == plan.bound;
   TakingState state{next.size, plan.at_bound + (last_at_bound ? 1 : 0), last_at_bound ? 0 : 1};

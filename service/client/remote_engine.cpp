@@ -67,7 +67,7 @@ class RemoteEngine::Impl {
     return {};
   }
 
-  Result<RemoteState> UseStateOfServer() {
+  Result<StateSummary> UseStateOfServer() {
     grpc::ClientContext context;
     connection_.SetDeadline(context);
     v1::GetStateSummaryRequest request;
@@ -78,7 +78,7 @@ class RemoteEngine::Impl {
       return tl::unexpected(got.error());
     }
     whatever_is_current_ = true;
-    RemoteState state{response.state().generation(), response.nodes(), {}};
+    StateSummary state{response.state().generation(), response.nodes(), {}};
     state.kueue_configuration = response.kueue_configuration();
     for (const v1::FlavorSummary& flavor : response.flavors()) {
       state.flavors.push_back(
@@ -250,7 +250,7 @@ Result<void> RemoteEngine::Load(const ClusterStateInput& input,
   return impl_->Load(input, workloads, kueue_configuration);
 }
 
-Result<RemoteState> RemoteEngine::UseStateOfServer() { return impl_->UseStateOfServer(); }
+Result<StateSummary> RemoteEngine::UseStateOfServer() { return impl_->UseStateOfServer(); }
 
 Result<std::vector<std::vector<std::string>>> RemoteEngine::Leaves(const std::string& flavor) {
   return impl_->Leaves(flavor);

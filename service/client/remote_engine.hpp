@@ -19,7 +19,7 @@
 namespace espalier {
 
 // A summary of the state that a server holds.
-struct RemoteState {
+struct StateSummary {
   struct Flavor {
     std::string name;
     std::vector<std::string> levels;  // label keys, coarsest first
@@ -55,7 +55,7 @@ class RemoteEngine {
 
   // Returns a summary of the state that the server holds, and lets later Place calls use whichever
   // state it holds when they are made.
-  Result<RemoteState> UseStateOfServer();
+  Result<StateSummary> UseStateOfServer();
 
   // Returns the level values of every leaf of a flavor in one state of the server, the current one.
   // Errors: kNotFound when it holds no such flavor with a topology; kStale when it changes over and

@@ -295,7 +295,7 @@ void Replay::Learn(const LoggedCall& call, const Place& place, const RawAnswer& 
   const auto message = ReadMessage(*method->output_type(), answer.messages.front());
   const v1::StatePosition* there = message ? Produced(call.method, *message) : nullptr;
   if (there == nullptr) return;
-  Held& held = held_[place.produces->first];
+  ServerState& held = held_[place.produces->first];
   held.generation = place.produces->second;
   held.there = *there;
   logged_epochs_[there->epoch()] = place.produces->first;
@@ -323,14 +323,14 @@ void Replay::Expire(std::size_t position) {
         &call, fmt::format("the holds that expired cannot be ended: {}", there.error().message)};
     return;
   }
-  Held& held = held_.at(places_[position].produces->first);
+  ServerState& held = held_.at(places_[position].produces->first);
   held.generation = places_[position].produces->second;
   held.there = ToProto(*there);
   held.changes.push_back(&call);
 }
 
 // Gives a state that was made anew the holds that it had.
-Result<void> Replay::RestoreHolds(Held& held) {
+Result<void> Replay::RestoreHolds(ServerState& held) {
   v1::ListHoldsRequest ask;
   ask.set_state_name(held.name);
   const RawAnswer listed = CallRaw(channel_, kListHoldsMethod, {ask.SerializeAsString()}, kTimeout);
@@ -377,7 +377,7 @@ std::int64_t Replay::ShiftOf(const std::string& state_name) const {
 void Replay::ToServer(v1::StatePosition& position) const {
   const auto found = held_.find(position.epoch());
   if (found == held_.end()) return;
-  const Held& held = found->second;
+  const ServerState& held = found->second;
   position.set_epoch(held.there.epoch());
   position.set_generation(position.generation() + held.there.generation() - held.generation);
 }
@@ -385,7 +385,7 @@ void Replay::ToServer(v1::StatePosition& position) const {
 void Replay::ToLogged(v1::StatePosition& position) const {
   const auto epoch = logged_epochs_.find(position.epoch());
   if (epoch == logged_epochs_.end() || !held_.contains(epoch->second)) return;
-  const Held& held = held_.at(epoch->second);
+  const ServerState& held = held_.at(epoch->second);
   position.set_epoch(epoch->second);
   position.set_generation(position.generation() - held.there.generation() + held.generation);
 }
@@ -493,7 +493,7 @@ std::string Replay::CompareMessages(const LoggedCall& call, std::string_view log
   return DifferenceOf(*before, *after);
 }
 
-Result<Replay::State> Replay::ReadState(const Held& held, const Key& key) const {
+Result<Replay::State> Replay::ReadState(const ServerState& held, const Key& key) const {
   v1::ReadStateRequest request;
   request.set_state_name(held.name);
   const std::string bytes = request.SerializeAsString();

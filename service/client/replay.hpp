@@ -86,7 +86,7 @@ class Replay {
   using Key = std::pair<std::uint64_t, std::uint64_t>;  // epoch and generation, as logged
 
   // A state that the server has.
-  struct Held {
+  struct ServerState {
     std::uint64_t generation = 0;  // as logged
     v1::StatePosition there;       // as the server calls it
     std::string name;
@@ -111,7 +111,7 @@ class Replay {
   void Learn(const LoggedCall& call, const Place& place, const RawAnswer& answer);
   bool IsWithoutTheStateBefore(const Place& place) const;
   void Expire(std::size_t position);
-  Result<void> RestoreHolds(Held& held);
+  Result<void> RestoreHolds(ServerState& held);
   std::int64_t ShiftOf(const std::string& state_name) const;
   std::string Compare(const LoggedCall& call, const RawAnswer& answer) const;
   std::string CompareMessages(const LoggedCall& call, std::string_view logged,
@@ -121,7 +121,7 @@ class Replay {
   std::vector<std::string> Translated(const LoggedCall& call) const;
   void ToServer(v1::StatePosition& position) const;
   void ToLogged(v1::StatePosition& position) const;
-  Result<State> ReadState(const Held& held, const Key& key) const;
+  Result<State> ReadState(const ServerState& held, const Key& key) const;
   void WaitForTurn(const LoggedCall& call);
   // Returns whether nothing more is to be done.
   bool Over() const { return difference_.has_value() || unreachable_.has_value(); }
@@ -136,7 +136,7 @@ class Replay {
   std::map<Key, std::size_t> holds_of_;   // what tells the holds of a state of `anew_`
   std::set<std::pair<std::string, std::string>> expired_;  // state and id, of the calls before
   std::map<Key, std::vector<std::size_t>> asked_on_;
-  std::map<std::uint64_t, Held> held_;                    // by epoch, as logged
+  std::map<std::uint64_t, ServerState> held_;             // by epoch, as logged
   std::map<std::uint64_t, std::uint64_t> logged_epochs_;  // by those of the server
   bool loads_alone_ = false;                              // the call that is compared
   bool ask_all_ = true;                                   // else only what is needed

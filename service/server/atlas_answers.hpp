@@ -7,14 +7,14 @@
 
 #include "espalier/v1/questions.pb.h"
 #include "host/questions/atlas_parts.hpp"
-#include "service/server/asked_workloads.hpp"
+#include "service/server/question_context.hpp"
 
 namespace espalier {
 
 class AtlasAnswers {
  public:
   // Takes over a call that is open.
-  explicit AtlasAnswers(AskedWorkloads asked)
+  explicit AtlasAnswers(QuestionContext asked)
       : asked_(std::move(asked)), questions_(asked_.MakeQuestions()) {}
 
   // Reads and checks everything else.
@@ -24,7 +24,7 @@ class AtlasAnswers {
   Result<bool> Next(v1::AtlasResponse& response);
 
  private:
-  AskedWorkloads asked_;
+  QuestionContext asked_;
   LocalQuestions questions_;
   std::optional<AtlasParts> parts_;  // set by Read
   NamedAtlas part_;                  // what is written now

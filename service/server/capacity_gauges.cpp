@@ -8,7 +8,7 @@ namespace espalier {
 
 std::vector<CapacityGauges::Value> CapacityGauges::Values() const {
   const std::lock_guard lock(mutex_);
-  const std::shared_ptr<const Snapshot> current = store_.Current();
+  const std::shared_ptr<const PublishedState> current = store_.Current();
   if (current->position == counted_) return values_;
   const auto flavors = current->state.FlavorNames();
   std::vector<PodSetRequest> gangs;

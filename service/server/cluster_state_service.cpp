@@ -45,7 +45,7 @@ grpc::Status UpdateState(const NamedStates& states, const std::string& feature_g
   std::vector<LostHold> broken;
   const auto updated = (*store)->Update(FromProto(request.base()), *std::move(delta), budget,
                                         std::move(configuration), &broken);
-  if (!updated) return StoreStatus(updated.error(), **store);
+  if (!updated) return StatusWithPosition(updated.error(), **store);
   for (const LostHold& hold : broken) *response.add_broken_holds() = ToProto(hold);
   *response.mutable_state() = ToProto(*updated);
   return grpc::Status::OK;
@@ -85,7 +85,7 @@ grpc::Status Summarize(const NamedStates& states, const v1::GetStateSummaryReque
   if (!store) return ToStatus(store.error());
   const auto current = (*store)->CurrentChecked(budget);
   if (!current) return ToStatus(current.error());
-  const Snapshot& snapshot = *current->snapshot;
+  const PublishedState& snapshot = *current->snapshot;
   *response.mutable_state() = ToProto(snapshot.position);
   response.set_checksum(current->checksum);
   response.set_nodes(snapshot.nodes);
@@ -117,7 +117,8 @@ grpc::Status Summarize(const NamedStates& states, const v1::GetStateSummaryReque
       }
       summary.add_resources(resource);
     }
-    if (!budget.Charge(kBytesOfRow) || !budget.Pause()) return ToStatus(budget.Check().error());
+    if (!budget.Charge(kBytesOfRow) || !budget.MayContinue())
+      return ToStatus(budget.Check().error());
   }
   return grpc::Status::OK;
 }
@@ -380,7 +381,7 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ClusterStateService::ReadState(
         const auto store = states_.Find(message.state_name());
         if (!store) return ToStatus(store.error());
         auto contents = (*store)->ContentsAt(PositionOf(message), budget);
-        if (!contents) return StoreStatus(contents.error(), **store);
+        if (!contents) return StatusWithPosition(contents.error(), **store);
         auto sent = std::make_shared<SentState>(*std::move(contents), message.state_name());
         next = [sent](v1::ReadStateResponse& response, bool& more) {
           *response.mutable_state() = ToProto(sent->contents.loaded.position);

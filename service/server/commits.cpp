@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "service/server/store_status.hpp"
+#include "service/server/status_with_position.hpp"
 
 namespace espalier {
 namespace {
@@ -48,7 +48,7 @@ grpc::Status Commits::Book(const CommittedReplies::Key& key, const grpc::ByteBuf
                            WorkBudget& budget) {
   return Book(key, reply, [&] {
     const auto committed = store.Book(base, std::move(booked), budget);
-    return committed ? grpc::Status::OK : StoreStatus(committed.error(), store);
+    return committed ? grpc::Status::OK : StatusWithPosition(committed.error(), store);
   });
 }
 

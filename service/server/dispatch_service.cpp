@@ -10,7 +10,7 @@
 #include "host/model/excerpt.hpp"
 #include "host/what_if/dispatch.hpp"
 #include "service/server/found_state.hpp"
-#include "service/server/store_status.hpp"
+#include "service/server/status_with_position.hpp"
 #include "service/wire/dispatch.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/workloads.hpp"
@@ -45,7 +45,7 @@ Result<void> CheckUnplaced(const std::vector<WorkloadRequest>& workloads) {
 std::vector<KnownFit> WithoutFlavor(const std::vector<WorkloadRequest>& workloads,
                                     const ClusterState& state, WorkBudget& budget) {
   std::vector<KnownFit> known;
-  for (std::size_t i = 0; i < workloads.size() && budget.Pause(); ++i) {
+  for (std::size_t i = 0; i < workloads.size() && budget.MayContinue(); ++i) {
     const auto& pod_sets = workloads[i].pod_sets;
     const auto missing = std::ranges::find_if(pod_sets, [&](const PodSetRequest& pod_set) {
       return state.Find(pod_set.flavor) == nullptr;
@@ -61,15 +61,15 @@ std::vector<KnownFit> WithoutFlavor(const std::vector<WorkloadRequest>& workload
 
 }  // namespace
 
-grpc::Status FindAskedStates(const NamedStates& states, const v1::DispatchRequest& request,
-                             std::vector<AskedState>& asked) {
+grpc::Status FindDispatchTargets(const NamedStates& states, const v1::DispatchRequest& request,
+                                 std::vector<DispatchTarget>& asked) {
   if (const auto checked = CheckStates(request); !checked) return ToStatus(checked.error());
   for (const v1::DispatchState& named : request.states()) {
     asked.push_back({named.state_name(), nullptr});
     const auto store = states.Find(named.state_name());
     if (!store || (*store)->Current()->position.generation == 0) continue;
     auto snapshot = (*store)->At(PositionOf(named));
-    if (!snapshot) return StoreStatus(snapshot.error(), **store);
+    if (!snapshot) return StatusWithPosition(snapshot.error(), **store);
     asked.back().snapshot = *std::move(snapshot);
   }
   if (request.states().empty()) {
@@ -97,14 +97,14 @@ grpc::ServerUnaryReactor* DispatchService::Dispatch(grpc::CallbackServerContext*
 
 grpc::Status DispatchService::Answer(const v1::DispatchRequest& request, WorkBudget& budget,
                                      v1::DispatchResponse& response) {
-  std::vector<AskedState> asked;
-  if (grpc::Status found = FindAskedStates(states_, request, asked); !found.ok()) return found;
+  std::vector<DispatchTarget> asked;
+  if (grpc::Status found = FindDispatchTargets(states_, request, asked); !found.ok()) return found;
   const auto workloads = FromProto(request.workloads(), budget);
   if (!workloads) return ToStatus(workloads.error());
   if (const auto checked = CheckUnplaced(*workloads); !checked) return ToStatus(checked.error());
 
   std::vector<DispatchCluster> clusters;
-  for (const AskedState& state : asked) {
+  for (const DispatchTarget& state : asked) {
     DispatchCluster& cluster = clusters.emplace_back();
     cluster.name = state.name;
     const auto gates = ApplyFeatureGates(
@@ -120,7 +120,7 @@ grpc::Status DispatchService::Answer(const v1::DispatchRequest& request, WorkBud
   const auto dispatched = espalier::Dispatch(clusters, workloads->size(), backend_, budget);
   if (const auto done = budget.Check(); !done) return ToStatus(done.error());
   response = ToProto(dispatched);
-  for (const AskedState& state : asked) {
+  for (const DispatchTarget& state : asked) {
     v1::DispatchState& row = *response.add_states();
     row.set_state_name(state.name);
     if (state.snapshot != nullptr) *row.mutable_state() = ToProto(state.snapshot->position);

@@ -13,16 +13,16 @@
 namespace espalier {
 
 // A state that a dispatch asks.
-struct AskedState {
+struct DispatchTarget {
   std::string name;
-  std::shared_ptr<const Snapshot> snapshot;  // null: none of that name is loaded
+  std::shared_ptr<const PublishedState> snapshot;  // null: none of that name is loaded
 };
 
 // Finds the states that `request` names, or all that have a name where it names none. A state that
 // lost its contents counts as not loaded. INVALID_ARGUMENT for a name that comes twice,
 // FAILED_PRECONDITION with the current position where a state is not at the position that is named.
-grpc::Status FindAskedStates(const NamedStates& states, const v1::DispatchRequest& request,
-                             std::vector<AskedState>& asked);
+grpc::Status FindDispatchTargets(const NamedStates& states, const v1::DispatchRequest& request,
+                                 std::vector<DispatchTarget>& asked);
 
 // Parses messages itself, once there is memory for them.
 class DispatchService final

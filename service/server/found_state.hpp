@@ -7,7 +7,7 @@
 #include <grpcpp/support/status.h>
 
 #include "host/live/named_states.hpp"
-#include "service/server/store_status.hpp"
+#include "service/server/status_with_position.hpp"
 #include "service/wire/cluster_state.hpp"
 
 namespace espalier {
@@ -15,7 +15,7 @@ namespace espalier {
 // A state and the store that holds it.
 struct FoundState {
   std::shared_ptr<StateStore> store;
-  std::shared_ptr<const Snapshot> snapshot;
+  std::shared_ptr<const PublishedState> snapshot;
 
   const StatePosition& position() const { return snapshot->position; }
 };
@@ -34,7 +34,7 @@ grpc::Status FindState(const NamedStates& states, const Request& request, FoundS
   auto store = states.Find(request.state_name());
   if (!store) return ToStatus(store.error());
   auto snapshot = (*store)->At(PositionOf(request));
-  if (!snapshot) return StoreStatus(snapshot.error(), **store);
+  if (!snapshot) return StatusWithPosition(snapshot.error(), **store);
   found = {*std::move(store), *std::move(snapshot)};
   return grpc::Status::OK;
 }
@@ -46,7 +46,7 @@ grpc::Status FindLoaded(const NamedStates& states, const Request& request, WorkB
   const auto store = states.Find(request.state_name());
   if (!store) return ToStatus(store.error());
   auto loaded = (*store)->LoadedAt(PositionOf(request), budget);
-  if (!loaded) return StoreStatus(loaded.error(), **store);
+  if (!loaded) return StatusWithPosition(loaded.error(), **store);
   found = *std::move(loaded);
   return grpc::Status::OK;
 }

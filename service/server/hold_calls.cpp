@@ -15,7 +15,7 @@
 #include "service/server/access.hpp"
 #include "service/server/arrivals.hpp"
 #include "service/server/read_configuration.hpp"
-#include "service/server/store_status.hpp"
+#include "service/server/status_with_position.hpp"
 #include "service/wire/cluster_state.hpp"
 #include "service/wire/holds.hpp"
 
@@ -59,7 +59,7 @@ Result<void> CheckAmounts(const ObjectKey& workload, const std::vector<FlavorLea
 }  // namespace
 
 grpc::Status HoldStatus(const HoldRefusal& refusal, const StateStore& store) {
-  if (refusal.problems.empty()) return StoreStatus(refusal.error, store);
+  if (refusal.problems.empty()) return StatusWithPosition(refusal.error, store);
   v1::HoldProblems problems;
   problems.set_count(std::ssize(refusal.problems));
   std::size_t bytes = 0;
@@ -102,7 +102,7 @@ Result<std::vector<Hold>> HoldsOf(const v1::PlaceRequest& request,
                                   WorkBudget& budget, v1::PlaceResponse& response) {
   std::vector<Hold> holds;
   std::set<std::string> ids;
-  for (std::size_t i = 0; i < workloads.size() && budget.Pause(); ++i) {
+  for (std::size_t i = 0; i < workloads.size() && budget.MayContinue(); ++i) {
     std::string& id = *response.add_hold_ids();
     const ObjectKey& key = workloads[i].key;
     if (key.namespace_.size() > kLongestName || key.name.size() > kLongestName) {
@@ -219,7 +219,7 @@ grpc::Status ListHolds(const NamedStates& states, HoldClock& clock,
   const auto store = states.Find(request.state_name());
   if (!store) return ToStatus(store.error());
   auto listed = (*store)->ListHolds();
-  if (!listed) return StoreStatus(listed.error(), **store);
+  if (!listed) return StatusWithPosition(listed.error(), **store);
   if (!budget.Charge(std::ssize(listed->holds) * static_cast<std::int64_t>(sizeof(void*) * 2))) {
     return ToStatus(budget.Check().error());
   }

@@ -4,13 +4,13 @@
 #include <utility>
 #include <vector>
 
-#include "service/server/store_status.hpp"
+#include "service/server/status_with_position.hpp"
 #include "service/wire/questions.hpp"
 
 namespace espalier {
 namespace {
 
-Result<void> Write(const DefragmentPlan& plan, const AskedWorkloads& asked,
+Result<void> Write(const DefragmentPlan& plan, const QuestionContext& asked,
                    v1::DefragmentResponse& response) {
   response.set_flavor(plan.flavor);
   response.set_domains(plan.domains);
@@ -36,11 +36,11 @@ Result<void> Write(const DefragmentPlan& plan, const AskedWorkloads& asked,
 
 }  // namespace
 
-grpc::Status PlanDrain(const v1::DrainRequest& request, const AskedWorkloads& asked,
+grpc::Status PlanDrain(const v1::DrainRequest& request, const QuestionContext& asked,
                        v1::DrainResponse& response) {
   const auto found = asked.MakeQuestions().Drain({request.nodes().begin(), request.nodes().end()},
                                                  asked.workloads);
-  if (!found) return StoreStatus(found.error(), *asked.found.store);
+  if (!found) return StatusWithPosition(found.error(), *asked.found.store);
   *response.mutable_state() = ToProto(asked.found.position());
   for (const HitWorkload& hit : found->hits) {
     v1::HitWorkload& row = *response.add_hits();
@@ -60,7 +60,7 @@ grpc::Status PlanDrain(const v1::DrainRequest& request, const AskedWorkloads& as
   return grpc::Status::OK;
 }
 
-grpc::Status PlanDefragment(const v1::DefragmentRequest& request, const AskedWorkloads& asked,
+grpc::Status PlanDefragment(const v1::DefragmentRequest& request, const QuestionContext& asked,
                             v1::DefragmentResponse& response) {
   *response.mutable_state() = ToProto(asked.found.position());
   const auto found = asked.MakeQuestions().Defragment(

@@ -31,7 +31,7 @@ constexpr std::int64_t kMostBytesOfShare = 10;
 // A batch as it was answered.
 struct Answered {
   v1::AnswerBatch answers;             // of workloads
-  GangRows rows;                       // of gangs
+  AnswerRows rows;                     // of gangs
   std::optional<ClusterState> booked;  // the state with what was placed, in order
   std::vector<WorkloadAnswer> placed;  // of workloads that are held
 };
@@ -68,7 +68,7 @@ class AnswersOfThisThread {
 
 thread_local GangAnswers AnswersOfThisThread::answers_;
 
-Result<Answered> AnswerGangs(const GangRequests& requests, const Snapshot& snapshot,
+Result<Answered> AnswerGangs(const GangRequests& requests, const PublishedState& snapshot,
                              Backend& backend, PlacementMode mode, bool by_name, WorkBudget& budget,
                              GangAnswers& answers) {
   const ClusterState& state = snapshot.state;
@@ -88,8 +88,8 @@ Result<Answered> AnswerGangs(const GangRequests& requests, const Snapshot& snaps
 }
 
 Result<Answered> AnswerWorkloads(const std::vector<WorkloadRequest>& workloads,
-                                 const Snapshot& snapshot, const Engine& engine, PlacementMode mode,
-                                 const LeafIndex& leaf_index, bool held) {
+                                 const PublishedState& snapshot, const Engine& engine,
+                                 PlacementMode mode, const LeafIndex& leaf_index, bool held) {
   std::vector<WorkloadAnswer> answers;
   std::optional<ClusterState> booked;
   if (mode == PlacementMode::kNominate) {
@@ -212,7 +212,7 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
   const bool held = request.hold_seconds() != 0;
   FoundState found;
   if (const grpc::Status status = FindState(states_, request, found); !status.ok()) return status;
-  const Snapshot& snapshot = *found.snapshot;
+  const PublishedState& snapshot = *found.snapshot;
   const ClusterState& state = snapshot.state;
 
   const auto mode = ReadCommitMode(request);
@@ -251,7 +251,7 @@ grpc::Status PlacementService::Decide(const v1::PlaceRequest& request,
                                *leaf_index, held);
   }
   if (!answered) return ToStatus(answered.error());
-  if (!budget.Pause()) return ToStatus(budget.Check().error());
+  if (!budget.MayContinue()) return ToStatus(budget.Check().error());
 
   // The whole answer is made before anything is booked: whatever can be refused is refused now.
   v1::PlaceResponse response;

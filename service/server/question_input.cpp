@@ -42,8 +42,8 @@ std::string BeyondOwn(const AdmittedUsage& job, const std::vector<FlavorLeafUsag
 
 class VictimsReader {
  public:
-  VictimsReader(const v1::Victims& message, const Snapshot& snapshot, const ClusterState& state,
-                WorkBudget& budget)
+  VictimsReader(const v1::Victims& message, const PublishedState& snapshot,
+                const ClusterState& state, WorkBudget& budget)
       : message_(message),
         snapshot_(snapshot),
         state_(state),
@@ -127,7 +127,7 @@ class VictimsReader {
   }
 
   const v1::Victims& message_;
-  const Snapshot& snapshot_;
+  const PublishedState& snapshot_;
   const ClusterState& state_;
   Decoder decoder_;
   const FieldPath root_{"victims"};
@@ -138,7 +138,7 @@ class VictimsReader {
 }  // namespace
 
 Result<std::vector<RunningWorkload>> ReadVictims(const v1::Victims& message,
-                                                 const Snapshot& snapshot,
+                                                 const PublishedState& snapshot,
                                                  const ClusterState& state, WorkBudget& budget) {
   return VictimsReader(message, snapshot, state, budget).Read();
 }

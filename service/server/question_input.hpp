@@ -23,7 +23,7 @@ using Lists = std::vector<std::vector<std::uint32_t>>;
 // the snapshot or a changed one. Errors name the victim: kNotFound, or kBadInput for one that is
 // named twice, by another slice too, or gives back more than it holds.
 Result<std::vector<RunningWorkload>> ReadVictims(const v1::Victims& message,
-                                                 const Snapshot& snapshot,
+                                                 const PublishedState& snapshot,
                                                  const ClusterState& state, WorkBudget& budget);
 
 // Returns the change that a question supposes. Errors: kBadInput with the path of the field, also

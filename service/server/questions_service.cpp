@@ -12,12 +12,12 @@
 #include "host/kueue/objects/cluster_input.hpp"
 #include "host/kueue/validation/assignment_check.hpp"
 #include "host/model/excerpt.hpp"
-#include "service/server/asked_workloads.hpp"
 #include "service/server/atlas_answers.hpp"
 #include "service/server/move_plans.hpp"
+#include "service/server/question_context.hpp"
 #include "service/server/question_input.hpp"
 #include "service/server/replay_answers.hpp"
-#include "service/server/store_status.hpp"
+#include "service/server/status_with_position.hpp"
 #include "service/server/victim_answers.hpp"
 #include "service/server/what_if_answers.hpp"
 #include "service/wire/questions.hpp"
@@ -30,7 +30,7 @@ constexpr std::size_t kShapesTogether = 32;
 
 // Counts how many more of a shape fit, one shape after the other.
 struct Census {
-  AskedWorkloads asked;
+  QuestionContext asked;
   std::optional<LocalQuestions> questions;
   std::set<std::string> levels;  // wanted; empty: all
   CensusDomains domains = CensusDomains::kNone;
@@ -128,7 +128,7 @@ struct Census {
 
 // Why not, for one workload after the other.
 struct Explanations {
-  AskedWorkloads asked;
+  QuestionContext asked;
   std::optional<LocalQuestions> questions;
   std::optional<std::vector<RunningWorkload>> running;  // absent: all that the state knows
   std::size_t next = 0;
@@ -171,7 +171,7 @@ template <class Answers>
 auto NextOf(std::shared_ptr<Answers> answers, std::shared_ptr<const StateStore> store) {
   return [answers = std::move(answers), store = std::move(store)](auto& response, bool& more) {
     const Result<bool> made = answers->Next(response);
-    if (!made) return StoreStatus(made.error(), *store);
+    if (!made) return StatusWithPosition(made.error(), *store);
     more = *made;
     return grpc::Status::OK;
   };
@@ -185,7 +185,7 @@ v1::DomainNaming NamingOf(const Request& request) {
 v1::DomainNaming NamingOf(const v1::AtlasRequest& /*request*/) { return v1::DOMAIN_NAMING_NAME; }
 
 grpc::Status CheckProposals(const v1::ValidateRequest& request, const NamedStates& states,
-                            AskedWorkloads asked, v1::ValidateResponse& response) {
+                            QuestionContext asked, v1::ValidateResponse& response) {
   const grpc::Status opened = OpenQuestion(request, states, {}, v1::DOMAIN_NAMING_NAME, asked);
   if (!opened.ok()) return opened;
   auto workloads = FromProto(request, *asked.budget);
@@ -209,14 +209,14 @@ QuestionsService::Stream* QuestionsService::AnswerInParts(grpc::CallbackServerCo
   return calls_.StreamParsed<Request, Response>(
       context, calls_.queue(), request,
       [this](const Request& message, WorkBudget& budget, Calls::NextMessage<Response>& next) {
-        AskedWorkloads asked{.backend = backend_, .gates = gates_, .budget = &budget};
+        QuestionContext asked{.backend = backend_, .gates = gates_, .budget = &budget};
         const grpc::Status opened =
             OpenQuestion(message, states_, message.workloads(), NamingOf(message), asked);
         if (!opened.ok()) return opened;
         const std::shared_ptr<StateStore> store = asked.found.store;
         auto answers = std::make_shared<Answers>(std::move(asked));
         if (const auto read = answers->Read(message); !read) {
-          return StoreStatus(read.error(), *store);
+          return StatusWithPosition(read.error(), *store);
         }
         next = NextOf(answers, store);
         return grpc::Status::OK;
@@ -251,7 +251,7 @@ QuestionsService::Stream* QuestionsService::CountGangs(grpc::CallbackServerConte
             OpenQuestion(message, states_, message.shapes(), v1::DOMAIN_NAMING_NAME, census->asked);
         if (!opened.ok()) return opened;
         if (const auto read = census->Read(message); !read) {
-          return StoreStatus(read.error(), *census->asked.found.store);
+          return StatusWithPosition(read.error(), *census->asked.found.store);
         }
         next = NextOf(census, census->asked.found.store);
         return grpc::Status::OK;
@@ -292,7 +292,7 @@ grpc::ServerUnaryReactor* QuestionsService::Drain(grpc::CallbackServerContext* c
   return calls_.RunParsed<v1::DrainRequest, v1::DrainResponse>(
       context, calls_.queue(), request, response,
       [this](const v1::DrainRequest& message, WorkBudget& budget, v1::DrainResponse& answer) {
-        AskedWorkloads asked{.backend = backend_, .gates = gates_, .budget = &budget};
+        QuestionContext asked{.backend = backend_, .gates = gates_, .budget = &budget};
         const grpc::Status opened = OpenQuestion(message, states_, asked);
         return opened.ok() ? PlanDrain(message, asked, answer) : opened;
       });
@@ -305,7 +305,7 @@ grpc::ServerUnaryReactor* QuestionsService::Defragment(grpc::CallbackServerConte
       context, calls_.queue(), request, response,
       [this](const v1::DefragmentRequest& message, WorkBudget& budget,
              v1::DefragmentResponse& answer) {
-        AskedWorkloads asked{.backend = backend_, .gates = gates_, .budget = &budget};
+        QuestionContext asked{.backend = backend_, .gates = gates_, .budget = &budget};
         const grpc::Status opened = OpenQuestion(message, states_, asked);
         return opened.ok() ? PlanDefragment(message, asked, answer) : opened;
       });
@@ -317,7 +317,7 @@ QuestionsService::Stream* QuestionsService::Replay(grpc::CallbackServerContext* 
       context, calls_.queue(), request,
       [this](const v1::ReplayRequest& message, WorkBudget& budget,
              Calls::NextMessage<v1::ReplayResponse>& next) {
-        AskedWorkloads asked{.backend = backend_, .gates = gates_, .budget = &budget};
+        QuestionContext asked{.backend = backend_, .gates = gates_, .budget = &budget};
         const grpc::Status opened = OpenQuestion(message, states_, asked);
         if (!opened.ok()) return opened;
         const std::shared_ptr<StateStore> store = asked.found.store;

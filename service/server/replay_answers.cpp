@@ -37,7 +37,7 @@ Result<bool> ReplayAnswers::Next(v1::ReplayResponse& response) {
   *response.mutable_state() = ToProto(asked_.found.position());
   if (next_ == asked_.workloads.size()) return false;
   const WorkloadAnswer answer = replayer_->Next(asked_.workloads[next_], chosen_[next_]);
-  if (!asked_.budget->Pause()) return tl::unexpected(asked_.budget->Check().error());
+  if (!asked_.budget->MayContinue()) return tl::unexpected(asked_.budget->Check().error());
   response.set_workload(static_cast<std::uint32_t>(next_));
   if (auto written = asked_.WriteAnswer(next_, answer, *response.mutable_answers()); !written) {
     return tl::unexpected(written.error());

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "espalier/v1/questions.pb.h"
-#include "service/server/asked_workloads.hpp"
+#include "service/server/question_context.hpp"
 
 namespace espalier {
 
@@ -16,7 +16,7 @@ namespace espalier {
 class ReplayAnswers {
  public:
   // Takes over a call that is open.
-  explicit ReplayAnswers(AskedWorkloads asked) : asked_(std::move(asked)) {}
+  explicit ReplayAnswers(QuestionContext asked) : asked_(std::move(asked)) {}
 
   // Reads everything else, and frees what the workloads and those that ended use.
   Result<void> Read(const v1::ReplayRequest& request);
@@ -25,7 +25,7 @@ class ReplayAnswers {
   Result<bool> Next(v1::ReplayResponse& response);
 
  private:
-  AskedWorkloads asked_;
+  QuestionContext asked_;
   std::optional<Engine> engine_;
   std::optional<Replayer> replayer_;                  // at the next workload's turn
   std::vector<std::vector<FlavorLeafUsage>> chosen_;  // by workload

@@ -66,7 +66,7 @@ Result<void> StateKeeper::RestoreOne(const std::string& name, const std::string&
                      ? ""
                      : "; the server before may have changed it later, or had holds");
     const std::lock_guard lock(mutex_);
-    kept_[name] = {known.position, {}, saved->bytes, 0};
+    on_disk_[name] = {known.position, {}, saved->bytes, 0};
     return {};
   } catch (const std::bad_alloc&) {
     return wrong({ErrorClass::kExhausted, "there is no memory for it"});
@@ -121,11 +121,11 @@ std::vector<NamedStates::Named> StateKeeper::Changed() const {
   const std::lock_guard lock(mutex_);
   for (NamedStates::Named& state : states_.WithUnnamed()) {
     const StatePosition position = state.store->Current()->position;
-    const auto kept = kept_.find(state.name);
-    if (position.generation == 0 || (kept != kept_.end() && kept->second.position == position)) {
+    const auto kept = on_disk_.find(state.name);
+    if (position.generation == 0 || (kept != on_disk_.end() && kept->second.position == position)) {
       continue;
     }
-    changed.emplace_back(kept == kept_.end() ? 0 : kept->second.turn, std::move(state));
+    changed.emplace_back(kept == on_disk_.end() ? 0 : kept->second.turn, std::move(state));
   }
   std::ranges::stable_sort(changed, {}, [](const auto& entry) { return entry.first; });
   std::vector<NamedStates::Named> states;
@@ -137,7 +137,7 @@ void StateKeeper::RemoveUnloaded() {
   std::set<std::string> loaded;
   for (const auto& [name, store] : states_.WithUnnamed()) loaded.insert(name);
   const std::lock_guard lock(mutex_);
-  std::erase_if(kept_, [&](const auto& kept) {
+  std::erase_if(on_disk_, [&](const auto& kept) {
     if (loaded.contains(kept.first)) return false;
     folder_->Remove(kept.first);
     return true;
@@ -153,7 +153,7 @@ bool StateKeeper::Write(const NamedStates::Named& state) {
   } catch (const std::bad_alloc&) {
   }
   const std::lock_guard lock(mutex_);
-  Kept& kept = kept_[state.name];
+  OnDisk& kept = on_disk_[state.name];
   kept.turn = ++turns_;
   if (written) {
     written_.fetch_add(written->bytes, std::memory_order_relaxed);
@@ -185,8 +185,8 @@ void StateKeeper::WriteAll() {
     const std::lock_guard lock(mutex_);
     if (!all || !is_last_) return;
     for (const auto& [name, store] : states_.WithUnnamed()) {
-      const auto kept = kept_.find(name);
-      if (kept == kept_.end() || kept->second.position != store->Current()->position) continue;
+      const auto kept = on_disk_.find(name);
+      if (kept == on_disk_.end() || kept->second.position != store->Current()->position) continue;
       last.push_back({name, kept->second.position});
     }
   }
@@ -199,7 +199,7 @@ v1::StateDirStatus StateKeeper::Status() const {
   v1::StateDirStatus status;
   status.set_folder(folder_->path());
   const std::lock_guard lock(mutex_);
-  for (const auto& [name, kept] : kept_) {
+  for (const auto& [name, kept] : on_disk_) {
     if (kept.position.generation == 0) continue;  // it could not be written yet
     v1::KeptState& state = *status.add_kept();
     state.set_state_name(name);

@@ -50,7 +50,7 @@ class StateKeeper {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Kept {
+  struct OnDisk {
     StatePosition position;
     std::chrono::system_clock::time_point written{};
     std::int64_t bytes = 0;
@@ -79,7 +79,7 @@ class StateKeeper {
   std::condition_variable wake_;
   Phase phase_ = Phase::kKeeping;
   bool is_last_ = false;
-  std::map<std::string, Kept> kept_;  // what is on disk
+  std::map<std::string, OnDisk> on_disk_;  // what is on disk
   std::uint64_t turns_ = 0;
   std::vector<v1::IgnoredStateFile> ignored_;
   std::string failure_;

@@ -28,7 +28,7 @@ Result<void> VictimAnswers::Read(const v1::FindVictimsRequest& request) {
     std::iota(candidates_[0].begin(), candidates_[0].end(), 0U);
   }
   for (std::size_t w = 1; w < candidates_.size(); ++w) {
-    if (!asked_.budget->Pause()) return asked_.budget->Check();
+    if (!asked_.budget->MayContinue()) return asked_.budget->Check();
     std::vector<Victim> together;
     for (RunningWorkload& candidate : Candidates(w))
       together.push_back(std::move(candidate.victim));

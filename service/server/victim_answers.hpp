@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "espalier/v1/questions.pb.h"
-#include "service/server/asked_workloads.hpp"
+#include "service/server/question_context.hpp"
 #include "service/server/question_input.hpp"
 
 namespace espalier {
@@ -14,7 +14,7 @@ namespace espalier {
 class VictimAnswers {
  public:
   // Takes over a call that is open.
-  explicit VictimAnswers(AskedWorkloads asked)
+  explicit VictimAnswers(QuestionContext asked)
       : asked_(std::move(asked)), questions_(asked_.MakeQuestions()) {}
 
   // Reads everything else and looks at all of it but the victims of the first workload, which the
@@ -34,7 +34,7 @@ class VictimAnswers {
   Result<void> FindFirst(v1::FindVictimsResponse& response);
   Result<void> FindCheapest(v1::FindVictimsResponse& response);
 
-  AskedWorkloads asked_;
+  QuestionContext asked_;
   LocalQuestions questions_;
   std::vector<RunningWorkload> victims_;
   Lists candidates_;  // [workloads]; only one where it is that of all

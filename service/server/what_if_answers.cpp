@@ -109,7 +109,7 @@ Result<void> WhatIfAnswers::CheckQuestions() const {
   for (const RunningWorkload& victim : victims_) {
     known.push_back(asked_.found.snapshot->admitted->Find(victim.key) != nullptr);
   }
-  for (std::size_t q = 0; q < workload_of_.size() && asked_.budget->Pause(); ++q) {
+  for (std::size_t q = 0; q < workload_of_.size() && asked_.budget->MayContinue(); ++q) {
     if (!std::ranges::all_of(gone_[q], [&](std::uint32_t victim) { return known[victim]; })) {
       std::vector<Victim> gone;
       for (const std::uint32_t victim : gone_[q]) gone.push_back(victims_[victim].victim);
@@ -209,7 +209,7 @@ Result<void> WhatIfAnswers::AnswerEach(std::size_t end, v1::WhatIfResponse& resp
     if (!state) return tl::unexpected(state.error());
     const WorkloadRequest& request = asked_.workloads[workload_of_[q]];
     WorkloadAnswer answer = engine.NominateOne(*state, request);
-    if (!asked_.budget->Pause()) return asked_.budget->Check();
+    if (!asked_.budget->MayContinue()) return asked_.budget->Check();
     response.add_fits(Fits(answer));
     if (!placements_) continue;
     requests.push_back(request);

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "espalier/v1/questions.pb.h"
-#include "service/server/asked_workloads.hpp"
+#include "service/server/question_context.hpp"
 #include "service/server/question_input.hpp"
 
 namespace espalier {
 
 class WhatIfAnswers {
  public:
-  explicit WhatIfAnswers(AskedWorkloads asked) : asked_(std::move(asked)) {}
+  explicit WhatIfAnswers(QuestionContext asked) : asked_(std::move(asked)) {}
 
   // Reads and checks everything else, so that a wrong question is refused before any is answered.
   Result<void> Read(const v1::WhatIfRequest& request);
@@ -33,7 +33,7 @@ class WhatIfAnswers {
   Result<void> AnswerEach(std::size_t end, v1::WhatIfResponse& response);
   Result<ClusterState> StateOf(std::size_t question);
 
-  AskedWorkloads asked_;
+  QuestionContext asked_;
   std::optional<ClusterState> empty_;  // absent: the state as it is
   std::vector<RunningWorkload> victims_;
   std::vector<Node> drained_;               // drained nodes, cordoned

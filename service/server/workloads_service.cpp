@@ -15,7 +15,7 @@
 #include "service/server/batch_checks.hpp"
 #include "service/server/found_state.hpp"
 #include "service/server/object_text.hpp"
-#include "service/server/store_status.hpp"
+#include "service/server/status_with_position.hpp"
 #include "service/wire/answers.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/nested.hpp"
@@ -219,7 +219,7 @@ struct Placing {
 grpc::Status Decide(const v1::PlaceObjectsRequest& request, Placing& placing, WorkBudget& budget,
                     v1::PlaceObjectsResponse& response) {
   auto flavors = placing.found.store->FlavorsAt(placing.found.position());
-  if (!flavors) return StoreStatus(flavors.error(), *placing.found.store);
+  if (!flavors) return StatusWithPosition(flavors.error(), *placing.found.store);
   const SharedConfiguration& of_state = placing.found.snapshot->configuration;
   RefusedJobs refused;
   std::function<void(const JobObject&)> look;
@@ -269,7 +269,7 @@ grpc::Status Decide(const v1::PlaceObjectsRequest& request, Placing& placing, Wo
         }
         return empty->Nominate(std::move(requests));
       });
-  if (!planned) return StoreStatus(planned.error(), *placing.found.store);
+  if (!planned) return StatusWithPosition(planned.error(), *placing.found.store);
   const auto written = ResponseWriter(cluster, *plan, *planned, response).Write(budget);
   if (!written) return ToStatus(written.error());
   WriteFindings(*read, response);
@@ -381,7 +381,7 @@ grpc::Status WorkloadsService::Answer(const Request& request, const CommittedRep
   if (const grpc::Status status = Decide(request, placing, budget, response); !status.ok()) {
     return status;
   }
-  if (!budget.Pause()) return ToStatus(budget.Check().error());
+  if (!budget.MayContinue()) return ToStatus(budget.Check().error());
   // The whole answer is made before anything is booked: whatever can be refused is refused now.
   *response.mutable_state() = ToProto(found.position());
   if (request.commit()) *response.mutable_committed() = ToProto(Next(found.position()));

@@ -50,7 +50,7 @@ class AnswerEncoder {
   Result<v1::AnswerBatch> Encode(std::span<const WorkloadRequest> requests,
                                  std::span<const WorkloadAnswer> answers) {
     for (std::size_t w = 0; w < requests.size(); ++w) {
-      if (!budget_.Pause()) return tl::unexpected(budget_.Check().error());
+      if (!budget_.MayContinue()) return tl::unexpected(budget_.Check().error());
       if (!WriteWorkload(requests[w], answers[w])) {
         return tl::unexpected(
             Error{ErrorClass::kInternal, fmt::format("the answer to workload {} does not match it",
@@ -66,8 +66,8 @@ class AnswerEncoder {
     return std::move(message_);
   }
 
-  GangRows EncodeRows(const GangRequests& requests, const GangBatch& batch,
-                      const GangAnswers& answers, const ClusterState& state, bool by_name) {
+  AnswerRows EncodeRows(const GangRequests& requests, const GangBatch& batch,
+                        const GangAnswers& answers, const ClusterState& state, bool by_name) {
     std::optional<NamedLeaves> named;
     if (by_name) named.emplace();
     const auto gangs = static_cast<int>(requests.gangs.size());
@@ -77,7 +77,7 @@ class AnswerEncoder {
     message_.mutable_domain_offsets()->Reserve(gangs + 1);
     std::uint32_t domains = 0;
     std::vector<std::uint32_t> levels(requests.shapes.size(), 0);  // 0: not looked up yet
-    for (std::size_t g = 0; g < requests.gangs.size() && budget_.Pause(); ++g) {
+    for (std::size_t g = 0; g < requests.gangs.size() && budget_.MayContinue(); ++g) {
       const std::int32_t shape = requests.gangs[g].shape;
       const int pod_sets = requests.PodSets(shape);
       if (answers.status[g] != PlacementStatus::kPlaced) {
@@ -386,9 +386,9 @@ Result<v1::AnswerBatch> ToProto(std::span<const WorkloadRequest> requests,
   return AnswerEncoder(leaf_index, budget).Encode(requests, answers);
 }
 
-GangRows RowsToProto(const GangRequests& requests, const GangBatch& batch,
-                     const GangAnswers& answers, const ClusterState& state, bool by_name,
-                     WorkBudget& budget) {
+AnswerRows RowsToProto(const GangRequests& requests, const GangBatch& batch,
+                       const GangAnswers& answers, const ClusterState& state, bool by_name,
+                       WorkBudget& budget) {
   return AnswerEncoder(LeafIndex(), budget).EncodeRows(requests, batch, answers, state, by_name);
 }
 

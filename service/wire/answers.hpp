@@ -35,16 +35,16 @@ using NamedLeaves = std::unordered_map<const FlavorSnapshot*, std::vector<std::u
 
 // The answers of gangs without the columns of domains and their counts, which ToBytes
 // (place_response.hpp) writes.
-struct GangRows {
+struct AnswerRows {
   v1::AnswerBatch message;
   std::optional<NamedLeaves> named;  // absent: domains go by leaf index
 };
 
 // Returns the rows for the answers of gangs, which are those of `batch`, which was made of the
 // shapes of `requests`, on `state`. With `by_name` domains are named by their values.
-GangRows RowsToProto(const GangRequests& requests, const GangBatch& batch,
-                     const GangAnswers& answers, const ClusterState& state, bool by_name,
-                     WorkBudget& budget = WorkBudget::Unlimited());
+AnswerRows RowsToProto(const GangRequests& requests, const GangBatch& batch,
+                       const GangAnswers& answers, const ClusterState& state, bool by_name,
+                       WorkBudget& budget = WorkBudget::Unlimited());
 
 // Reads what ToProto writes, for answers that name every domain by its values. Errors: kBadInput
 // with the path of the field.

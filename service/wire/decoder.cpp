@@ -70,7 +70,7 @@ void Decoder::Charge(std::int64_t bytes, const FieldPath& path) {
   charged_since_pause_ += std::max<std::int64_t>(bytes, kBytesBetweenPauses / 256);
   if (goes_on && charged_since_pause_ < kBytesBetweenPauses) return;
   charged_since_pause_ = 0;
-  if (goes_on && budget_.Pause()) return;
+  if (goes_on && budget_.MayContinue()) return;
   if (failed_) return;
   Keep(path, budget_.Check().error().message);
   error_.error_class = budget_.Check().error().error_class;

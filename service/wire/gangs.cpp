@@ -140,7 +140,7 @@ std::optional<GangRequests> ReadGangs(const v1::WorkloadBatch& message, const Cl
   auto next = firsts->begin();
   for (std::size_t s = 0; s < first_of.size(); ++s) {
     if (requests.shapes[s]) continue;
-    if (!budget.Pause()) return std::nullopt;
+    if (!budget.MayContinue()) return std::nullopt;
     const auto gang = AsGang(*next, state);
     if (!gang) return std::nullopt;
     requests.shapes[s] = std::make_shared<const ResolvedGangShape>(

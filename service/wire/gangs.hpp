@@ -17,7 +17,7 @@ namespace espalier {
 
 struct GangRequests {
   GangBatch::Shapes shapes;
-  std::vector<Gang> gangs;  // [workloads]
+  std::vector<GangRow> gangs;  // [workloads]
 
   // Returns how many pod sets a workload of a shape has, and whether the one at a position is the
   // leader.

@@ -104,7 +104,7 @@ void WriteColumns(std::size_t first, const GangRequests& requests, const GangAns
 
 }  // namespace
 
-grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const GangRows& rows,
+grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const AnswerRows& rows,
                          const GangRequests& requests, const GangAnswers& gangs,
                          const ClusterState& state) {
   std::vector<LeafNumbers> numbers;  // by shape

@@ -13,7 +13,7 @@ namespace espalier {
 // Returns the bytes of a response. `head` is the response without answers, `rows` are these but for
 // the columns of domains and their counts, which are those of `gangs`. `state` is the one that the
 // rows were made for.
-grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const GangRows& rows,
+grpc::ByteBuffer ToBytes(const v1::PlaceResponse& head, const AnswerRows& rows,
                          const GangRequests& requests, const GangAnswers& gangs,
                          const ClusterState& state);
 

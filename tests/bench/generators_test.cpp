@@ -53,7 +53,7 @@ std::string DigestOf(const BenchMix& mix) {
     sha.Add(std::int64_t{shape.leader ? 1 : 0});
     for (const auto& [name, value] : shape.workers.pod_template.node_selector) sha.Add(value);
   }
-  for (const Gang& gang : mix.gangs) {
+  for (const GangRow& gang : mix.gangs) {
     sha.Add(std::int64_t{gang.shape});
     sha.Add(std::int64_t{gang.pods});
   }
@@ -150,7 +150,7 @@ TEST(Generators, EveryMixIsAsItWas) {
     const auto then = expected.find(name);
     EXPECT_TRUE(then != expected.end() && then->second == DigestOf(*mix))
         << name << " is now " << DigestOf(*mix);
-    for (const Gang& gang : mix->gangs) {
+    for (const GangRow& gang : mix->gangs) {
       ASSERT_LT(static_cast<std::size_t>(gang.shape), mix->shapes.size());
     }
   }

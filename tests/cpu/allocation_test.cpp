@@ -53,7 +53,7 @@ TEST(AllocationTest, GangsInOrderAllocateNothingOnceWarm) {
     shape.workers = MakePodSet(0, Preferred(gpus == 2 ? "block" : "rack"));
     shape.workers.requests = {{"gpu", gpus}};
   }
-  std::vector<Gang> gangs;
+  std::vector<GangRow> gangs;
   for (int i = 0; i < 600; ++i) gangs.push_back({i % 3, 1 + i % 40});
   const std::shared_ptr<Backend> backend = MakeCpuBackend(1);
   GangBatch batch(state, {}, shapes);

@@ -121,7 +121,7 @@ ClusterStateInput FourBlocks(const std::vector<SpreadAmount>& of_host) {
 
 PlacementJob JobFor(const FlavorState& state, const PodSetRequest& pod_set) {
   const FlavorSnapshot& snapshot = state.snapshot();
-  const ResolvedShape resolved = *ResolveShape(pod_set, nullptr, snapshot, {});
+  const PlacementTemplate resolved = *MakePlacementTemplate(pod_set, nullptr, snapshot, {});
   return MakeJob(resolved, state, snapshot.FilterOf(*resolved.shape), pod_set.count);
 }
 

@@ -115,7 +115,7 @@ TEST_P(FailingAllocationTest, Gangs) {
   std::vector<GangShape> shapes;
   for (const WorkloadRequest& gang : gangs_)
     shapes.push_back({gang.pod_sets.front(), std::nullopt});
-  std::vector<Gang> gangs;
+  std::vector<GangRow> gangs;
   for (int i = 0; i < 12; ++i) gangs.push_back({i % 6, 1 + i % 5});
   gangs.push_back({0, 5000});
   ExpectTheSameAfterEachFailure(

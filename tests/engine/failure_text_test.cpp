@@ -46,10 +46,10 @@ class DescribeFailureTest : public ::testing::Test {
   }
 
   std::string Reason(bool excluded) {
-    Shape shape;
+    PodShape shape;
     shape.workers = {{"gpu", "pods"}, {0, 1}, {1, 1}};
     shape.slice = job_.query.slice;
-    job_.shape = std::make_shared<const Shape>(shape);
+    job_.shape = std::make_shared<const PodShape>(shape);
     failed_.limited_by = {excluded ? 1 : 0, 0};
     return DescribeFailure(job_, result_).reason;
   }

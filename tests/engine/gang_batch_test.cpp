@@ -20,7 +20,7 @@ constexpr Amount kMebi = Amount{1} << 20;
 struct Question {
   ClusterStateInput cluster;
   std::vector<GangShape> shapes;
-  std::vector<Gang> gangs;
+  std::vector<GangRow> gangs;
 };
 
 ClusterStateInput RandomCluster(Random& random) {
@@ -96,7 +96,7 @@ Question RandomQuestion(std::uint64_t seed) {
 // Returns the same gangs as requests.
 std::vector<WorkloadRequest> AsRequests(const Question& question) {
   std::vector<WorkloadRequest> requests;
-  for (const Gang& gang : question.gangs) {
+  for (const GangRow& gang : question.gangs) {
     const GangShape& shape = question.shapes[static_cast<std::size_t>(gang.shape)];
     WorkloadRequest& request = requests.emplace_back(MakeWorkload({shape.workers}));
     request.pod_sets.front().count = gang.pods;
@@ -133,12 +133,12 @@ template <class IsStepped>
 std::vector<WorkloadAnswer> Answer(Backend& backend, std::span<const WorkloadRequest> requests,
                                    const ClusterState& state, ClusterState* booked,
                                    const IsStepped& is_stepped) {
-  std::vector<StateRequest> asked;
+  std::vector<RequestOnState> asked;
   for (const WorkloadRequest& request : requests) asked.push_back({&request, &state});
   CompiledRequests compiled = Compile(asked, {}, WorkBudget::Unlimited());
   for (std::size_t i = 0; i < asked.size(); ++i) {
     if (!is_stepped(i)) continue;
-    compiled.gangs[i] = Gang::Stepped(compiled.stepped.size());
+    compiled.gangs[i] = GangRow::Stepped(compiled.stepped.size());
     compiled.stepped.push_back(asked[i]);
   }
   GangBatch batch(compiled.states, std::move(compiled.shapes), compiled.stepped, {},
@@ -166,7 +166,7 @@ TEST_P(GangBatchTest, AnswersLikeTheSameGangsInSteps) {
     SCOPED_TRACE(seed);
     Question question = RandomQuestion(seed);
     // One answer per gang needs leaders that are never mistaken for the workers (R15.5).
-    for (Gang& gang : question.gangs) gang.pods = std::max(gang.pods, 1);
+    for (GangRow& gang : question.gangs) gang.pods = std::max(gang.pods, 1);
     const std::vector<WorkloadRequest> requests = AsRequests(question);
     ClusterState state = BuildState(question.cluster);
     ClusterState copy = state.Clone();
@@ -220,7 +220,7 @@ TEST(CompiledRequestsTest, HaveAShapeForAllAlike) {
   requests[3].simulate_empty = true;
   requests[4].pod_sets[0].previous_assignment = OnHosts({{"x1", 1}});
   requests[5].pod_sets[0].flavor = "unknown";
-  std::vector<StateRequest> asked;
+  std::vector<RequestOnState> asked;
   for (const WorkloadRequest& request : requests) asked.push_back({&request, &state});
   const CompiledRequests compiled = Compile(asked, {}, WorkBudget::Unlimited());
   EXPECT_EQ(compiled.shapes.size(), 3u);
@@ -237,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, GangBatchTest, ::testing::Range<std::uint64_t>(0
 class GangBatchInRounds {
  public:
   GangBatchInRounds(const ClusterStateInput& cluster, std::span<const GangShape> shapes,
-                    std::span<const Gang> gangs, const FeatureGates& gates = {}) {
+                    std::span<const GangRow> gangs, const FeatureGates& gates = {}) {
     ClusterState one_by_one = BuildState(cluster);
     GangBatch(one_by_one, gates, shapes)
         .PlaceInOrder(*MakeCpuBackend(1), one_by_one, gangs, right_);
@@ -283,7 +283,7 @@ TEST(GangBatchRounds, AnswersLikeOneByOne) {
 TEST(GangBatchRounds, OneRoundForGangsOnRacksOfTheirOwn) {
   const ClusterStateInput racks = Gpus({{"r1/a", 2}, {"r2/b", 4}, {"r3/c", 4}, {"r3/d", 4}});
   const GangShape pods{MakePodSet(0, Required("rack")), std::nullopt};
-  const auto rounds = [&](const std::vector<Gang>& gangs) {
+  const auto rounds = [&](const std::vector<GangRow>& gangs) {
     return GangBatchInRounds(racks, {&pods, 1}, gangs).rounds();
   };
   EXPECT_EQ(rounds({{0, 2}, {0, 4}, {0, 8}}), 1u);
@@ -298,7 +298,7 @@ TEST(GangBatchText, UnknownFlavorsAndBadRequestsFailWithTheirText) {
   unknown.workers.flavor = "none";
   const GangShape no_level{MakePodSet(0, Required("zone")), std::nullopt};
   GangBatch batch(state, {}, std::vector{unknown, no_level});
-  const std::vector<Gang> gangs = {{0, 1}, {1, 1}};
+  const std::vector<GangRow> gangs = {{0, 1}, {1, 1}};
   GangAnswers answers;
   batch.Nominate(*MakeCpuBackend(1), gangs, answers);
   ASSERT_EQ(answers.failures.size(), 2u);

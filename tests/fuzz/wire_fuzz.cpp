@@ -260,7 +260,7 @@ FoundState StateForQuestions() {
 
 // Opens a question about at most 16 workloads. Returns false where it is refused.
 template <class Message>
-bool OpenQuestion(const Message& message, AskedWorkloads& asked) {
+bool OpenQuestion(const Message& message, QuestionContext& asked) {
   return ReadWorkloads(message.feature_gates(), message.workloads(), message.domain_naming(), asked)
              .ok() &&
          asked.workloads.size() <= 16;
@@ -286,7 +286,7 @@ void RunWhatIf(std::string_view bytes) {
   v1::WhatIfRequest message;
   if (!Parse(bytes, message)) return;
   WorkBudget budget(kBudget);
-  AskedWorkloads asked{
+  QuestionContext asked{
       .found = StateForQuestions(), .backend = MakeCpuBackend(1), .budget = &budget};
   const std::shared_ptr<StateStore> store = asked.found.store;
   if (!OpenQuestion(message, asked) || message.question_workloads_size() > 256) return;
@@ -303,7 +303,7 @@ void RunFindVictims(std::string_view bytes) {
   v1::FindVictimsRequest message;
   if (!Parse(bytes, message)) return;
   WorkBudget budget(kBudget);
-  AskedWorkloads asked{
+  QuestionContext asked{
       .found = StateForQuestions(), .backend = MakeCpuBackend(1), .budget = &budget};
   const std::shared_ptr<StateStore> store = asked.found.store;
   if (!OpenQuestion(message, asked) || message.victims().names_size() > 8) return;
@@ -331,7 +331,7 @@ void RunAtlas(std::string_view bytes) {
   v1::AtlasRequest message;
   if (!Parse(bytes, message)) return;
   WorkBudget budget(kBudget);
-  AskedWorkloads asked{
+  QuestionContext asked{
       .found = StateForQuestions(), .backend = MakeCpuBackend(1), .budget = &budget};
   const std::shared_ptr<StateStore> store = asked.found.store;
   const bool is_open =
@@ -358,7 +358,7 @@ void RunReplay(std::string_view bytes) {
   v1::ReplayRequest message;
   if (!Parse(bytes, message)) return;
   WorkBudget budget(kBudget);
-  AskedWorkloads asked{
+  QuestionContext asked{
       .found = StateForQuestions(), .backend = MakeCpuBackend(1), .budget = &budget};
   const std::shared_ptr<StateStore> store = asked.found.store;
   if (!OpenQuestion(message, asked)) return;
@@ -377,12 +377,12 @@ void RunReplay(std::string_view bytes) {
 // Runs a question about moves, whose answer says which workloads move.
 template <class Request, class Response, class MovedBy>
 void RunMoves(std::string_view bytes,
-              grpc::Status (*plan)(const Request&, const AskedWorkloads&, Response&),
+              grpc::Status (*plan)(const Request&, const QuestionContext&, Response&),
               const MovedBy& moved_by) {
   Request message;
   if (!Parse(bytes, message)) return;
   WorkBudget budget(kBudget);
-  AskedWorkloads asked{
+  QuestionContext asked{
       .found = StateForQuestions(), .backend = MakeCpuBackend(1), .budget = &budget};
   if (!OpenQuestion(message, asked)) return;
   Response response;

@@ -15,7 +15,7 @@
 namespace espalier::take_plan_test {
 namespace {
 
-HeldRun RunOf(const std::vector<StoredCount>& values) {
+CountRun RunOf(const std::vector<StoredCount>& values) {
   return {values.data(), static_cast<std::int32_t>(values.size())};
 }
 
@@ -23,14 +23,14 @@ HeldRun RunOf(const std::vector<StoredCount>& values) {
 struct InRuns {
   using Run = InRuns;
 
-  HeldRun values;
+  CountRun values;
   std::int32_t first_run = 0;
 
   template <class Visit>
   void ForEachRun(const Visit& visit) const {
-    visit(HeldRun{values.values, first_run});
-    visit(HeldRun{values.values + first_run, 0});
-    visit(HeldRun{values.values + first_run, values.size() - first_run});
+    visit(CountRun{values.values, first_run});
+    visit(CountRun{values.values + first_run, 0});
+    visit(CountRun{values.values + first_run, values.size() - first_run});
   }
 };
 
@@ -47,10 +47,10 @@ struct Planned {
 };
 
 template <class Team, class Domains>
-Planned Plan(const HeldAmounts<Team, Domains>& amounts, Count need, bool least_free) {
-  Planned planned{PlanTake(amounts, need, least_free)};
+Planned Plan(const DomainCounts<Team, Domains>& counts, Count need, bool least_free) {
+  Planned planned{PlanTake(counts, need, least_free)};
   if (planned.plan.suffices && need > 0) {
-    planned.last = LastTaken(amounts, planned.plan, least_free);
+    planned.last = LastTaken(counts, planned.plan, least_free);
   }
   return planned;
 }
@@ -87,20 +87,20 @@ void ExpectPlans(const std::vector<StoredCount>& values, Count need, bool least_
   SCOPED_TRACE(testing::Message() << values.size() << " values, need " << need
                                   << (least_free ? ", least free" : ""));
   const Planned expected = Expected(values, need, least_free);
-  const HeldRun run = RunOf(values);
+  const CountRun run = RunOf(values);
   const Histogram histogram(run.values, run.size());
   RunOnTeams([&](const TeamRunner& runner) {
     EXPECT_EQ(
-        runner.Ask([&](auto& team) { return Plan(HeldAmounts(team, run), need, least_free); }),
+        runner.Ask([&](auto& team) { return Plan(DomainCounts(team, run), need, least_free); }),
         expected);
     const InRuns runs{run, run.size() / 3};
     EXPECT_EQ(
-        runner.Ask([&](auto& team) { return Plan(HeldAmounts(team, runs), need, least_free); }),
+        runner.Ask([&](auto& team) { return Plan(DomainCounts(team, runs), need, least_free); }),
         expected);
   });
   if (!histogram.fits()) return;
   SerialTeam team;
-  EXPECT_EQ(Plan(HeldAmounts(team, run, &histogram), need, least_free), expected) << "known";
+  EXPECT_EQ(Plan(DomainCounts(team, run, &histogram), need, least_free), expected) << "known";
 }
 
 TEST(PlanTakeTest, R12_3_LargestFirst) {
@@ -172,9 +172,9 @@ TEST(PlanTakeTest, R12_3_TakesWhatGoingThroughTheOrderTakes) {
     const Count need = 1 + random.Below(static_cast<std::uint32_t>(all) + 2);
     const bool least_free = round % 2 == 0;
     SerialTeam team;
-    const HeldRun run = RunOf(values);
+    const CountRun run = RunOf(values);
     const Histogram pool(run.values, run.size());
-    const auto [take, last] = Plan(HeldAmounts(team, run), need, least_free);
+    const auto [take, last] = Plan(DomainCounts(team, run), need, least_free);
     ASSERT_EQ(take.suffices, need <= all);
     if (need > all) continue;
     std::map<StoredCount, Count> planned;

@@ -41,7 +41,7 @@ class DefragmentTest : public testing::Test {
   }
 
   Cluster cluster_ = ThreeRacks();
-  std::vector<HoldingGang> gangs_;  // of the last plan
+  std::vector<PlacedGang> gangs_;  // of the last plan
 };
 
 TEST_F(DefragmentTest, MovesWhatFitsElsewhere) {

@@ -297,7 +297,7 @@ class RoomHoldersTest : public VerdictsTest {
     Admit(Add(name, pods, Required(kRack), "lent"), "lent-queue", "gpu", OnHosts({{host, pods}}));
   }
 
-  HeldRoom Holders(const Workload& workload, std::int64_t pods_below) {
+  RoomHolders Holders(const Workload& workload, std::int64_t pods_below) {
     return FindRoomHolders(cluster_, workload, {.pods_below = pods_below}, gates_);
   }
 };
@@ -309,7 +309,7 @@ TEST_F(RoomHoldersTest, OfAnyQueueAndOutsideOfKueue) {
   AddPod("b2", {{"cpu", 1}}, "DaemonSet", -100);
   AddPod("b1", {{"gpu", 1}}, "ReplicaSet", 5);
   const Workload workload = MakeWorkload("pending", "gpu", {MakePodSet("main", 8, {{"gpu", 1}})});
-  const HeldRoom room = Holders(workload, 5);
+  const RoomHolders room = Holders(workload, 5);
   std::vector<std::string> names;
   for (const RoomHolder& holder : room.holders) names.push_back(holder.victim.name);
   EXPECT_THAT(names, ElementsAre("pod other/pod-1", "team/borrower", "team/own"));
@@ -326,7 +326,7 @@ TEST_F(RoomHoldersTest, KueuesRuleWhereItApplies) {
   RunOn("own", "gpu", {{"b2", 1}});
   const Workload workload =
       MakeWorkload("pending", "gpu", {MakePodSet("main", 8, {{"gpu", 1}})}, 0, 10);
-  const HeldRoom room = Holders(workload, 0);
+  const RoomHolders room = Holders(workload, 0);
   WorkloadRequest request;
   request.pod_sets = {{.name = "main", .flavor = "gpu", .count = 8, .requests = {{"gpu", 1}}}};
   const auto rules = [&](const std::vector<std::string>& names) {

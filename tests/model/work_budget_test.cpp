@@ -14,12 +14,12 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 TEST(WorkBudget, BoundsNothingUntilItIsStopped) {
   WorkBudget budget;
   EXPECT_TRUE(budget.Charge(std::int64_t{1} << 60));
-  EXPECT_TRUE(budget.Pause());
+  EXPECT_TRUE(budget.MayContinue());
   EXPECT_TRUE(budget.Check());
   budget.Stop({ErrorClass::kCancelled, "gone"});
   budget.Stop({ErrorClass::kExhausted, "later"});
   EXPECT_FALSE(budget.Charge(1));
-  EXPECT_FALSE(budget.Pause());
+  EXPECT_FALSE(budget.MayContinue());
   EXPECT_EQ(budget.Check().error(), (Error{ErrorClass::kCancelled, "gone"}));
 }
 
@@ -94,11 +94,11 @@ TEST(WorkBudget, PausesWhereItIsAskedTo) {
   budget.OnPause([&] {
     if (++pauses == 2) budget.Stop({ErrorClass::kCancelled, "gone"});
   });
-  EXPECT_TRUE(budget.Pause());
+  EXPECT_TRUE(budget.MayContinue());
   EXPECT_EQ(pauses, 0);  // nobody asked
   budget.RequestPause();
-  EXPECT_TRUE(budget.Pause());
-  EXPECT_FALSE(budget.Pause());
+  EXPECT_TRUE(budget.MayContinue());
+  EXPECT_FALSE(budget.MayContinue());
   EXPECT_EQ(pauses, 2);
 }
 

@@ -130,7 +130,7 @@ TEST(FlavorStateTest, BookIsAddOfTheirUsage) {
   by_name.AddUsage({{"fa", "n2", {{"gpu", 6}, {"pods", 3}}}});
   FlavorState& state = *bound.Find("fa");
   const FlavorSnapshot& snapshot = state.snapshot();
-  Shape shape;
+  PodShape shape;
   shape.workers = {{"gpu", "odd", "pods"},
                    {snapshot.FindResource("gpu"), -1, snapshot.FindResource("pods")},
                    {2, 7, 1}};

@@ -240,7 +240,7 @@ TEST(FlavorSnapshotTest, LevelsByKey) {
 TEST(FlavorSnapshotTest, EqualShapesAreOneObject) {
   const ClusterState state = BuildState(Gpus({{"n1", 1}}));
   const FlavorSnapshot& snapshot = SnapshotOf(state);
-  Shape shape;
+  PodShape shape;
   shape.workers = {{"gpu", "pods"}, {0, 1}, {1, 1}};
   const auto first = snapshot.Intern(shape);
   EXPECT_EQ(snapshot.Intern(shape), first);

@@ -205,7 +205,7 @@ TEST(NodeFilterTest, StoppedFilterIsNotKept) {
   budget.RequestPause();
   snapshot.Filter(constraints, budget);
   EXPECT_EQ(pauses, 1);
-  EXPECT_EQ(snapshot.kept_bytes(), 0);
+  EXPECT_EQ(snapshot.cached_bytes(), 0);
   EXPECT_EQ(snapshot.Filter(constraints)->required_affinity, 50'000);
 }
 
@@ -253,7 +253,7 @@ TEST(NodeFilterTest, KeptFiltersHoldTheirMemoryInThePool) {
       snapshot.Filter(constraints, budget);
       EXPECT_EQ(budget.charged(), 0);  // what was needed on the way is gone
     }
-    EXPECT_EQ(pool.held(), snapshot.kept_bytes());
+    EXPECT_EQ(pool.held(), snapshot.cached_bytes());
     EXPECT_GT(pool.held(), 800'000);
   }
   EXPECT_EQ(pool.held(), 0);
@@ -267,14 +267,14 @@ TEST(NodeFilterTest, KeptFiltersAreBoundedInBytes) {
   for (int i = 0; i < kFilters; ++i) {
     constraints.preferred_affinity = {{i + 1, LabelIn("disk", "ssd")}};
     snapshot.Filter(constraints);
-    ASSERT_LE(snapshot.kept_bytes(), FlavorSnapshot::kMostKeptBytes) << i;
+    ASSERT_LE(snapshot.cached_bytes(), FlavorSnapshot::kMostCachedBytes) << i;
   }
-  EXPECT_GT(snapshot.kept_bytes(), 800'000);
+  EXPECT_GT(snapshot.cached_bytes(), 800'000);
   for (int i = 0; i < 10'000; ++i) {  // shapes count together with them
-    Shape shape;
+    PodShape shape;
     shape.workers = {{"cpu"}, {0}, {i + 1}};
     snapshot.Intern(std::move(shape));
-    ASSERT_LE(snapshot.kept_bytes(), FlavorSnapshot::kMostKeptBytes) << i;
+    ASSERT_LE(snapshot.cached_bytes(), FlavorSnapshot::kMostCachedBytes) << i;
   }
 }
 
@@ -282,10 +282,10 @@ TEST(NodeFilterTest, ShapesOfALargeQueueAreAllKept) {
   constexpr int kPending = 10'000;
   const ClusterState state = BuildState(SixNodes());
   const FlavorSnapshot& snapshot = state.Find("tas")->snapshot();
-  std::vector<std::shared_ptr<const Shape>> kept;
+  std::vector<std::shared_ptr<const PodShape>> kept;
   for (const int round : {0, 1}) {
     for (int i = 0; i < kPending; ++i) {
-      Shape shape;
+      PodShape shape;
       shape.workers = {{"cpu"}, {0}, {i + 1}};
       auto interned = snapshot.Intern(std::move(shape));
       if (round == 0) {
@@ -302,7 +302,7 @@ TEST(NodeFilterTest, ShapesOfAStoppedBudgetAreNotKept) {
   const FlavorSnapshot& snapshot = state.Find("tas")->snapshot();
   WorkBudget stopped;
   stopped.Stop({ErrorClass::kCancelled, "gone"});
-  Shape shape;
+  PodShape shape;
   shape.constraints = std::make_shared<const NodeConstraints>(SsdInZone1());
   shape.constraints_key = SsdInZone1().Key();
   const auto meaningless = snapshot.Intern(shape, stopped);

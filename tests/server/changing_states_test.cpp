@@ -171,7 +171,7 @@ TEST_P(ChangingStatesTest, AreAsIfBuilt) {
     Sequence run(static_cast<std::uint64_t>(seed));
     for (int step = 0; step < kSteps; ++step) {
       SCOPED_TRACE(fmt::format("seed {} step {}", seed, step));
-      const std::shared_ptr<const Snapshot> before = run.store().Current();
+      const std::shared_ptr<const PublishedState> before = run.store().Current();
       if (!run.Step()) continue;
       ++generations;
       followed += run.store().Current()->state.IsBranchOf(before->state);
@@ -179,7 +179,7 @@ TEST_P(ChangingStatesTest, AreAsIfBuilt) {
       ASSERT_EQ(run.store().CurrentChecked()->checksum, run.Checksum());
       ASSERT_EQ(JobsOf(*run.store().Current()->admitted), JobsOf(run.Workloads()));
       if (!run.shared()) continue;
-      const std::shared_ptr<const Snapshot> now = run.store().Current();
+      const std::shared_ptr<const PublishedState> now = run.store().Current();
       const ClusterState built = run.Built();
       ASSERT_NO_FATAL_FAILURE(ExpectSame(now->state, built));
       const auto answers = run.engine().Nominate(now->state, run.requests());
@@ -207,7 +207,7 @@ TEST(ChangingStatesTest, ReadersKeepTheirGeneration) {
     std::map<std::uint64_t, Answers> seen;  // by generation; guarded by mutex
     std::atomic<bool> ended = false;
     const auto read = [&] {
-      std::vector<std::shared_ptr<const Snapshot>> held;
+      std::vector<std::shared_ptr<const PublishedState>> held;
       while (!ended) {
         held.push_back(run.store().Current());
         if (held.size() > 3) held.erase(held.begin());

@@ -99,8 +99,8 @@ TEST(StateThatLostItsContents, IsUnknownToADispatch) {
   for (const bool named : {false, true}) {
     v1::DispatchRequest request;
     if (named) request.add_states()->set_state_name("east");
-    std::vector<AskedState> asked;
-    ASSERT_TRUE(FindAskedStates(states, request, asked).ok());
+    std::vector<DispatchTarget> asked;
+    ASSERT_TRUE(FindDispatchTargets(states, request, asked).ok());
     ASSERT_EQ(asked.size(), 1U);
     EXPECT_EQ(asked[0].name, "east");
     EXPECT_EQ(asked[0].snapshot, nullptr);

@@ -37,7 +37,7 @@ ClusterState Built(StateStore& store) {
 }
 
 StatePosition Book(StateStore& store, const std::vector<FlavorLeafUsage>& usage) {
-  const std::shared_ptr<const Snapshot> before = store.Current();
+  const std::shared_ptr<const PublishedState> before = store.Current();
   ClusterState branch = before->state.Branch();
   branch.AddUsage(usage);
   return *store.Book(before->position, std::move(branch));
@@ -57,7 +57,7 @@ TEST(StateStoreTest, R5_6_OthersSeeWhatIsBookedWithTheNextUpdate) {
         {"none", "a", {{"gpu", 1}}},
         {"tas", "b", {{"gpu", 9}, {"odd", 1}}}};
     for (int generation = 0; generation < 3; ++generation) {
-      const std::shared_ptr<const Snapshot> before = *store.At(position);
+      const std::shared_ptr<const PublishedState> before = *store.At(position);
       const auto left = [&](std::string_view flavor) {
         const FlavorState& state = *store.Current()->state.Find(flavor);
         return AmountOn(state.snapshot(), state.remaining(), "a", "gpu");
@@ -140,7 +140,7 @@ TEST(StateStoreTest, HandsNoTurnOnWhileOthersWaitForIt) {
   ASSERT_TRUE(store.ReleaseHolds({"held@2"}, {}, budget));
   ASSERT_TRUE(store.Load(SharedHosts(false), budget));
   EXPECT_EQ(pauses, 0);
-  budget.Pause();
+  budget.MayContinue();
   EXPECT_EQ(pauses, 1);
 }
 
@@ -168,7 +168,7 @@ TEST(StateStoreTest, OnlyWhatAChangeTakesAwayIsHeldToWhatIsThere) {
 TEST(StateStoreTest, ChangedNodesKeepWhatIsKnown) {
   StateStore store;
   StatePosition position = *store.Load(SharedHosts(true));
-  const std::shared_ptr<const Snapshot> before = store.Current();
+  const std::shared_ptr<const PublishedState> before = store.Current();
   StateDelta delta;
   delta.set_tas_usage = {{"tas", "a", {{"gpu", 2}}}};
   delta.set_non_tas_usage = {{"b", {{"gpu", 1}}}};

@@ -26,7 +26,7 @@ class Giant {
                              [this] {
                                begun_.set_value();
                                while (!end_) {
-                                 budget_.Pause();
+                                 budget_.MayContinue();
                                  ++rounds_;
                                }
                              },
@@ -176,7 +176,7 @@ TEST(WorkQueue, NoMoreTasksComputeAtOnceThanThereAreTurns) {
           if (waits && i == 0) three.arrive_and_wait();
           std::this_thread::yield();
           --computing;
-          budget.Pause();
+          budget.MayContinue();
         }
       };
       ASSERT_TRUE(queue.TryPost(

@@ -74,7 +74,7 @@ std::string NameOf(std::optional<ErrorClass> error) {
 struct Controller {
   StatePosition seen;  // when it looked last
   struct Decision {
-    std::shared_ptr<const Snapshot> on;
+    std::shared_ptr<const PublishedState> on;
     AmountsByHost usage;
     std::string workload;
   };
@@ -383,7 +383,7 @@ class Simulation {
     CompareHosts(*current);
   }
 
-  void CompareHosts(const Snapshot& current) {
+  void CompareHosts(const PublishedState& current) {
     const FlavorState& flavor = *current.state.Find("main");
     const FlavorSnapshot& snapshot = flavor.snapshot();
     if (snapshot.occupied_leaf_count() != std::ssize(model_.hosts())) {

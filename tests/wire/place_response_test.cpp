@@ -71,8 +71,8 @@ TEST(PlaceResponseBytes, OfGangsAreThoseOfTheMessage) {
     rows.add_domain_offsets(0);
     *message.mutable_answers() = rows;
     for (int g = 0; g < count; ++g) {
-      const Gang& gang =
-          requests.gangs.emplace_back(Gang{static_cast<std::int32_t>(random.Below(3)), 0});
+      const GangRow& gang =
+          requests.gangs.emplace_back(GangRow{static_cast<std::int32_t>(random.Below(3)), 0});
       const bool placed = random.Below(4) != 0;
       gangs.status.push_back(placed ? PlacementStatus::kPlaced : PlacementStatus::kDoesNotFit);
       std::vector<LeafShare> shares(placed ? random.Below(40) : 0);

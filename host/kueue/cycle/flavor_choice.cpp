@@ -33,7 +33,7 @@ class ReplacedAmounts {
     const auto reclaimable = ByName(slice->reclaimable_pods);
     for (const PodSetAssignment& assignment : slice->admission->pod_set_assignments) {
       const ReclaimablePod* pods = FindOrNull(reclaimable, assignment.name);
-      Held& held = held_.emplace_back();
+      ReplacedPodSet& held = held_.emplace_back();
       held.flavors = &assignment.flavors;
       held.amounts = RemainingUsage(assignment, pods == nullptr ? 0 : pods->count);
       by_name_.emplace(assignment.name, held_.size() - 1);
@@ -53,15 +53,15 @@ class ReplacedAmounts {
   }
 
  private:
-  struct Held {
+  struct ReplacedPodSet {
     const StringMap* flavors = nullptr;
     Resources amounts;
   };
-  static Amount AmountOf(const Held& held, std::string_view resource) {
+  static Amount AmountOf(const ReplacedPodSet& held, std::string_view resource) {
     const Amount* amount = held.amounts.Find(resource);
     return amount == nullptr ? 0 : *amount;
   }
-  std::vector<Held> held_;  // in the order of the admission
+  std::vector<ReplacedPodSet> held_;  // in the order of the admission
   std::unordered_map<std::string_view, std::size_t> by_name_;
 };
 

@@ -25,7 +25,7 @@ class HolderFinder {
     for (const Node& node : cluster.nodes) nodes_.emplace(node.name, &node);
   }
 
-  HeldRoom Run(const Workload& workload, const RoomHolderOptions& options) {
+  RoomHolders Run(const Workload& workload, const RoomHolderOptions& options) {
     for (VictimSlices& slices : RunningJobs(cluster_, workload.key)) {
       const auto may_go = [&](std::size_t i) {
         return Allows(options.policy, workload, cluster_.workloads[i]);
@@ -103,13 +103,13 @@ class HolderFinder {
   std::vector<std::string> shared_;
   std::map<std::string_view, const Node*> nodes_;
   std::map<std::string, Resources, std::less<>> pods_;  // that may go, by node
-  HeldRoom found_;
+  RoomHolders found_;
 };
 
 }  // namespace
 
-HeldRoom FindRoomHolders(const Cluster& cluster, const Workload& workload,
-                         const RoomHolderOptions& options, const FeatureGates& gates) {
+RoomHolders FindRoomHolders(const Cluster& cluster, const Workload& workload,
+                            const RoomHolderOptions& options, const FeatureGates& gates) {
   return HolderFinder(cluster, gates).Run(workload, options);
 }
 

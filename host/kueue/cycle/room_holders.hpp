@@ -31,7 +31,7 @@ struct RoomHolder {
 
 // The holders of room, and the pods among them as usage of leaves, so that each holder can be taken
 // out of every flavor alike.
-struct HeldRoom {
+struct RoomHolders {
   std::vector<RoomHolder> holders;              // by priority, then name
   std::vector<NodeUsage> pods_on_nodes;         // what the pods use, by node
   std::vector<FlavorLeafUsage> pods_on_leaves;  // the same as that of an admitted workload
@@ -44,8 +44,8 @@ struct RoomHolderOptions {
 };
 
 // Returns the jobs but for that of `workload` that the policy lets go, and pods outside of Kueue.
-HeldRoom FindRoomHolders(const Cluster& cluster, const Workload& workload,
-                         const RoomHolderOptions& options, const FeatureGates& gates);
+RoomHolders FindRoomHolders(const Cluster& cluster, const Workload& workload,
+                            const RoomHolderOptions& options, const FeatureGates& gates);
 
 // Tells which of Kueue's rules would have holders preempted for a workload on the flavors of one
 // request. Borrowing by the workload's own queue (borrowWithinCohort), hierarchical cohorts and

@@ -75,7 +75,7 @@ class Simulation {
     ++result_.cycles;
     changed_ = false;
     for (Entry& entry : entries) {
-      if (!budget_.Pause()) return false;
+      if (!budget_.MayContinue()) return false;
       const Workload& workload = cluster_.workloads[entry.workload];
       entry.passed_over = admissibility_.WhyPassedOver(workload, entry.queue->cluster_queue().name);
       if (!entry.passed_over) entry.nomination = Nominate(entry);
@@ -86,7 +86,7 @@ class Simulation {
       return ComesBefore(cluster_.workloads[a.workload], cluster_.workloads[b.workload]);
     });
     for (Entry& entry : entries) {
-      if (!budget_.Pause()) return false;
+      if (!budget_.MayContinue()) return false;
       Process(entry);
     }
     state_.EndCycle();

@@ -350,7 +350,7 @@ class ResizePlanner {
       std::string reason;
       for (std::int64_t more = wanted[i] - current_->pod_sets[i].count; more > 0; --more) {
         engine_.budget().Charge(slice_bytes);
-        if (!engine_.budget().Pause()) return;
+        if (!engine_.budget().MayContinue()) return;
         const Workload* known = waiting.empty() ? nullptr : waiting.front();
         if (known != nullptr) waiting.erase(waiting.begin());
         PlannedSlice planned{known != nullptr ? *known : ReplicaSlice(i, number), "", false,

@@ -300,7 +300,7 @@ class Flow {
     }
     if (step.writes.empty()) return std::nullopt;
     step.event = fmt::format("{} admitted in the manager, and not in the worker",
-                             Counted(step.writes.size(), "slice"));
+                             CountWithVerb(step.writes.size(), "slice"));
     step.decision = "synced";
     return step;
   }
@@ -324,7 +324,7 @@ class Flow {
       counts.value += ", " + *parent.annotations.Find(kFoldedSlicesAnnotation);
       step.writes.push_back(std::move(counts));
     }
-    step.event = fmt::format("{} admitted", Counted(ends.size(), "slice"));
+    step.event = fmt::format("{} admitted", CountWithVerb(ends.size(), "slice"));
     step.decision = fmt::format("folded into {}", slices_.newest->key.ToString());
     const bool waits = ends.size() < slices_.replicas.size();
     if (HasCondition(parent, kResizeRequested) != waits) {
@@ -335,7 +335,7 @@ class Flow {
   }
 
   // "1 slice is", "2 slices are"
-  static std::string Counted(std::size_t count, std::string_view noun) {
+  static std::string CountWithVerb(std::size_t count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? " is" : "s are");
   }
 
@@ -562,7 +562,7 @@ Result<std::vector<FlowStep>> PlanFlow(MultiKueueState state, const Engine& engi
       }
     }
     CarryOut(steps.back(), steps.back().writes.size(), state);
-    if (!engine.budget().Pause()) return tl::unexpected(engine.budget().Check().error());
+    if (!engine.budget().MayContinue()) return tl::unexpected(engine.budget().Check().error());
   }
   return steps;
 }

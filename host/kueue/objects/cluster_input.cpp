@@ -103,7 +103,7 @@ ClusterStateInput BuildClusterStateInput(const Cluster& cluster, const FeatureGa
   }
   input.non_tas_usage = NonTasUsage(cluster.pods);
   for (const Workload& workload : cluster.workloads) {
-    if (!budget.Pause()) break;
+    if (!budget.MayContinue()) break;
     std::ranges::move(TasUsage(workload, lookup, budget), std::back_inserter(input.tas_usage));
   }
   input.share_usage_between_flavors = gates.handle_overlapping_flavors;

@@ -297,7 +297,7 @@ Result<std::vector<UngatedPod>> UngateWorkload(const Workload& workload, std::sp
     return true;
   };
   for (std::size_t i = 0; i < pod_sets.size(); ++i) {
-    if (!budget.Pause()) break;
+    if (!budget.MayContinue()) break;
     const PodSetAssignment& admitted = workload.admission->pod_set_assignments[i];
     const auto members = pods_by_pod_set.find(admitted.name);
     if (members == pods_by_pod_set.end()) continue;

@@ -12,7 +12,7 @@
 
 namespace espalier {
 
-Result<std::vector<HoldingGang>> AdmittedGangs(const Cluster& cluster, const FeatureGates& gates) {
+Result<std::vector<PlacedGang>> AdmittedGangs(const Cluster& cluster, const FeatureGates& gates) {
   Cluster pending = cluster;
   const ClusterLookup lookup(cluster);
   std::map<std::size_t, std::vector<FlavorLeafUsage>> usage;  // by workload
@@ -24,7 +24,7 @@ Result<std::vector<HoldingGang>> AdmittedGangs(const Cluster& cluster, const Fea
   }
   Result<PlacementPlan> plan = PlanPlacement(pending, {.gates = gates, .admitted_in = &cluster});
   if (!plan) return tl::unexpected(plan.error());
-  std::vector<HoldingGang> gangs;
+  std::vector<PlacedGang> gangs;
   for (PlannedWorkload& planned : plan->workloads) {
     const auto held = usage.find(planned.index);
     auto* request = std::get_if<WorkloadRequest>(&planned.plan);

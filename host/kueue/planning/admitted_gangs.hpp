@@ -13,6 +13,6 @@ namespace espalier {
 // Returns the admitted workloads that hold something of a flavor with a topology: those with a
 // request in queue order, as if all of them were pending, then the others in the cluster's order.
 // Errors are those of PlanPlacement.
-Result<std::vector<HoldingGang>> AdmittedGangs(const Cluster& cluster, const FeatureGates& gates);
+Result<std::vector<PlacedGang>> AdmittedGangs(const Cluster& cluster, const FeatureGates& gates);
 
 }  // namespace espalier

@@ -12,7 +12,7 @@ namespace espalier {
 namespace {
 
 // A planned workload with requests, and how many of them are asked.
-struct Asked {
+struct TriedWorkload {
   std::size_t workload = 0;            // position in the plan
   std::vector<WorkloadRequest> fewer;  // `choices` for fewer pods; empty: for all
   std::vector<const WorkloadRequest*> choices;
@@ -33,7 +33,7 @@ class ChoiceSearch {
     }
   }
 
-  Result<std::vector<Asked>> Run() {
+  Result<std::vector<TriedWorkload>> Run() {
     if (auto answered = AskUntilSettled(); !answered) return tl::unexpected(answered.error());
     // Workloads before one that is tried with fewer pods stay as they are; those after it find
     // less room.
@@ -62,7 +62,7 @@ class ChoiceSearch {
     for (std::size_t i = 0; i < position; ++i) {
       for (std::size_t c = 0; c < asked_[i].tried; ++c) before.push_back(*asked_[i].choices[c]);
     }
-    Asked& asked = asked_[position];
+    TriedWorkload& asked = asked_[position];
     auto found = FindFewer(
         fewer_pods, asked.choices, [&](const std::vector<WorkloadRequest>& fewer) -> Result<bool> {
           std::vector<WorkloadRequest> requests = before;
@@ -82,13 +82,13 @@ class ChoiceSearch {
 
   Result<void> AskAll() {
     std::vector<WorkloadRequest> requests;
-    for (const Asked& asked : asked_) {
+    for (const TriedWorkload& asked : asked_) {
       for (std::size_t c = 0; c < asked.tried; ++c) requests.push_back(*asked.choices[c]);
     }
     auto answers = place_(std::move(requests));
     if (!answers) return tl::unexpected(answers.error());
     auto next = std::make_move_iterator(answers->begin());
-    for (Asked& asked : asked_) {
+    for (TriedWorkload& asked : asked_) {
       asked.answers.assign(next, next + static_cast<std::ptrdiff_t>(asked.tried));
       next += static_cast<std::ptrdiff_t>(asked.tried);
     }
@@ -98,7 +98,7 @@ class ChoiceSearch {
   // Returns whether any workload needs another number of choices.
   bool Adjust() {
     bool adjusted = false;
-    for (Asked& asked : asked_) {
+    for (TriedWorkload& asked : asked_) {
       const auto fits = std::ranges::find_if(asked.answers, Fits);
       std::size_t needed = asked.tried;
       if (fits != asked.answers.end()) {
@@ -114,7 +114,7 @@ class ChoiceSearch {
 
   const PlacementPlan& plan_;
   const Nominate& place_;
-  std::vector<Asked> asked_;
+  std::vector<TriedWorkload> asked_;
 };
 
 // Makes one of a workload's requests its plan; the others stay in their order.
@@ -182,10 +182,10 @@ Result<PlannedAnswers> AnswerPlan(PlacementPlan& plan, const Nominate& place,
   if (!asked) return tl::unexpected(asked.error());
   std::vector<WorkloadRequest> failed;  // and trees that are placed in part
   std::vector<WorkloadAnswer> why;
-  const auto is_judged = [](const Asked& one) {
+  const auto is_judged = [](const TriedWorkload& one) {
     return !Fits(one.answers.back()) || one.answers.back().tree;
   };
-  for (const Asked& one : *asked) {
+  for (const TriedWorkload& one : *asked) {
     if (!is_judged(one)) continue;
     for (std::size_t c = 0; c < one.tried; ++c) {
       failed.push_back(*one.choices[c]);
@@ -204,7 +204,7 @@ Result<PlannedAnswers> AnswerPlan(PlacementPlan& plan, const Nominate& place,
   planned.other_verdicts.resize(plan.workloads.size());
   auto next = verdicts->begin();
   auto next_why = std::make_move_iterator(why.begin());
-  for (Asked& one : *asked) {
+  for (TriedWorkload& one : *asked) {
     const std::size_t i = one.workload;
     const auto tried = static_cast<std::ptrdiff_t>(one.tried);
     Verdicts mine;

@@ -301,7 +301,7 @@ class Explainer {
   }
 
   bool FitsNow(const ClusterState& state, const WorkloadRequest& request) const {
-    return engine_.budget().Pause() && Fits(engine_.NominateOne(state, request));
+    return engine_.budget().MayContinue() && Fits(engine_.NominateOne(state, request));
   }
 
   void ReadLeftOut(const ClusterState& state, const ClusterStateInput& input) {

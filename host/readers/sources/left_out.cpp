@@ -39,17 +39,19 @@ GangWorkload LeftOutObject(JsonValue object, std::string_view version, std::stri
   return workload;
 }
 
-GangWorkload UnknownObject(const PodAsker& asker, const ReadContext& context) {
+GangWorkload UnknownObject(const SourceObject& source_object, const ReadContext& context) {
   GangWorkload workload;
-  workload.head = ReadWorkloadHead(asker.object.value, context);
-  workload.source = fmt::format("{} {}", asker.version, asker.kind);
-  const std::size_t slash = asker.version.find('/');
-  workload.true_workload =
-      TrueWorkload{slash == asker.version.npos ? "" : std::string(asker.version.substr(0, slash)),
-                   std::string(asker.kind), workload.head.key.name};
+  workload.head = ReadWorkloadHead(source_object.object.value, context);
+  workload.source = fmt::format("{} {}", source_object.version, source_object.kind);
+  const std::size_t slash = source_object.version.find('/');
+  workload.true_workload = TrueWorkload{slash == source_object.version.npos
+                                            ? ""
+                                            : std::string(source_object.version.substr(0, slash)),
+                                        std::string(source_object.kind), workload.head.key.name};
   workload.waits_for = fmt::format(
-      "{} of {} is not a kind that is read, but it asks for pods ({})", Excerpt(asker.kind),
-      Excerpt(asker.version.empty() ? "no apiVersion" : asker.version), Excerpt(asker.pods_at));
+      "{} of {} is not a kind that is read, but it asks for pods ({})", Excerpt(source_object.kind),
+      Excerpt(source_object.version.empty() ? "no apiVersion" : source_object.version),
+      Excerpt(source_object.pods_at));
   return workload;
 }
 

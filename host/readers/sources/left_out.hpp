@@ -25,7 +25,7 @@ GangWorkload LeftOutObject(JsonValue object, std::string_view version, std::stri
 
 // Returns a workload that stands for an object of a kind that is not known but asks for pods: it is
 // named, and not placed.
-GangWorkload UnknownObject(const PodAsker& asker, const ReadContext& context);
+GangWorkload UnknownObject(const SourceObject& source_object, const ReadContext& context);
 
 // Returns a workload that stands for a pod.
 GangWorkload LeftOutPod(const Pod& pod, const std::string& why);

@@ -26,12 +26,12 @@ std::optional<JsonValue> ControllerIn(JsonValue metadata) {
 
 }  // namespace
 
-OwnerIndex::OwnerIndex(const std::vector<PodAsker>& askers,
+OwnerIndex::OwnerIndex(const std::vector<SourceObject>& source_objects,
                        const std::vector<Workload>& workloads) {
-  for (const PodAsker& asker : askers) {
-    const auto metadata = Member(asker.object.value, "metadata");
+  for (const SourceObject& source_object : source_objects) {
+    const auto metadata = Member(source_object.object.value, "metadata");
     if (!metadata || !metadata->is_object()) continue;
-    objects_.emplace(KeyOf(asker, *metadata), Object{&asker});
+    objects_.emplace(KeyOf(source_object, *metadata), Object{&source_object});
   }
   for (const Workload& workload : workloads) {
     workloads_.emplace(workload.key.namespace_, workload.key.name);
@@ -43,30 +43,30 @@ OwnerIndex::OwnerIndex(const std::vector<PodAsker>& askers,
   }
 }
 
-OwnerIndex::Key OwnerIndex::KeyOf(const PodAsker& asker, JsonValue metadata) {
+OwnerIndex::Key OwnerIndex::KeyOf(const SourceObject& source_object, JsonValue metadata) {
   const std::string_view name_space = NameSpaceOf(metadata);
-  if (asker.kind == "HorizontalPodAutoscaler") {
+  if (source_object.kind == "HorizontalPodAutoscaler") {
     JsonValue target;
-    if (asker.object.value["spec"]["scaleTargetRef"].get(target) == simdjson::SUCCESS) {
-      return {fmt::format("{} for {}", asker.kind, TextOf(target, "kind")), std::string(name_space),
-              std::string(TextOf(target, "name"))};
+    if (source_object.object.value["spec"]["scaleTargetRef"].get(target) == simdjson::SUCCESS) {
+      return {fmt::format("{} for {}", source_object.kind, TextOf(target, "kind")),
+              std::string(name_space), std::string(TextOf(target, "name"))};
     }
   }
-  const bool of_cluster = asker.kind == "ClusterTrainingRuntime";
-  return {std::string(asker.kind), std::string(of_cluster ? "" : name_space),
+  const bool of_cluster = source_object.kind == "ClusterTrainingRuntime";
+  return {std::string(source_object.kind), std::string(of_cluster ? "" : name_space),
           std::string(TextOf(metadata, "name"))};
 }
 
-const PodAsker* OwnerIndex::Find(std::string_view kind, std::string_view name_space,
-                                 std::string_view name) const {
+const SourceObject* OwnerIndex::Find(std::string_view kind, std::string_view name_space,
+                                     std::string_view name) const {
   const auto it = objects_.find(Key{std::string(kind), std::string(name_space), std::string(name)});
-  return it == objects_.end() ? nullptr : it->second.asker;
+  return it == objects_.end() ? nullptr : it->second.source_object;
 }
 
-bool OwnerIndex::HasWorkload(const PodAsker& asker) const {
-  const auto metadata = Member(asker.object.value, "metadata");
+bool OwnerIndex::HasWorkload(const SourceObject& source_object) const {
+  const auto metadata = Member(source_object.object.value, "metadata");
   if (!metadata || !metadata->is_object()) return false;
-  return HasWorkload(asker.kind, NameSpaceOf(*metadata), TextOf(*metadata, "name"),
+  return HasWorkload(source_object.kind, NameSpaceOf(*metadata), TextOf(*metadata, "name"),
                      TextOf(*metadata, "uid"));
 }
 
@@ -106,61 +106,63 @@ void OwnerIndex::NoteGroupedPod(JsonValue pod) {
   if (top != nullptr) objects_.find(top->first)->second.pods_are_grouped = true;
 }
 
-bool OwnerIndex::PodsAreGrouped(const PodAsker& asker) const {
-  const Objects::value_type* object = FindObject(asker);
+bool OwnerIndex::PodsAreGrouped(const SourceObject& source_object) const {
+  const Objects::value_type* object = FindObject(source_object);
   return object != nullptr && object->second.pods_are_grouped;
 }
 
-std::int32_t OwnerIndex::CountWorkloads(const PodAsker& asker) const {
-  const auto metadata = Member(asker.object.value, "metadata");
+std::int32_t OwnerIndex::CountWorkloads(const SourceObject& source_object) const {
+  const auto metadata = Member(source_object.object.value, "metadata");
   if (!metadata || !metadata->is_object()) return 0;
-  const auto it = with_workload_.find(KeyOf(asker, *metadata));
+  const auto it = with_workload_.find(KeyOf(source_object, *metadata));
   return it == with_workload_.end() ? 0 : it->second;
 }
 
 bool OwnerIndex::SiblingsHaveWorkload(JsonValue pod) const {
   const Objects::value_type* top = FindTopOwner(pod);
-  return top != nullptr && top->second.pods_have_workload && !HasWorkload(*top->second.asker) &&
-         !ControllerHasWorkload(pod);
+  return top != nullptr && top->second.pods_have_workload &&
+         !HasWorkload(*top->second.source_object) && !ControllerHasWorkload(pod);
 }
 
-bool OwnerIndex::HasController(const PodAsker& asker) const {
-  return FindOwner(asker.object.value) != nullptr;
+bool OwnerIndex::HasController(const SourceObject& source_object) const {
+  return FindOwner(source_object.object.value) != nullptr;
 }
 
-bool OwnerIndex::PodsHaveWorkload(const PodAsker& asker) const {
-  const Objects::value_type* object = FindObject(asker);
+bool OwnerIndex::PodsHaveWorkload(const SourceObject& source_object) const {
+  const Objects::value_type* object = FindObject(source_object);
   return object != nullptr && object->second.pods_have_workload;
 }
 
-bool OwnerIndex::HasBoundPods(const PodAsker& asker) const {
-  const Objects::value_type* object = FindObject(asker);
+bool OwnerIndex::HasBoundPods(const SourceObject& source_object) const {
+  const Objects::value_type* object = FindObject(source_object);
   return object != nullptr && object->second.has_bound_pods;
 }
 
-bool OwnerIndex::IsPartOfAnother(const PodAsker& asker) const {
-  const bool group = asker.source != nullptr &&
-                     (asker.source->kind == "Workload" || asker.source->kind.ends_with("PodGroup"));
+bool OwnerIndex::IsPartOfAnother(const SourceObject& source_object) const {
+  const bool group =
+      source_object.source != nullptr && (source_object.source->kind == "Workload" ||
+                                          source_object.source->kind.ends_with("PodGroup"));
   if (group) return false;
-  const Objects::value_type* owner = FindOwner(asker.object.value);
+  const Objects::value_type* owner = FindOwner(source_object.object.value);
   return owner != nullptr && std::get<0>(owner->first) != "CronJob";
 }
 
-bool OwnerIndex::IsMadeBy(const PodAsker& asker, const PodAsker& owner) const {
-  const Objects::value_type* found = FindOwner(asker.object.value);
-  return found != nullptr && found->second.asker == &owner;
+bool OwnerIndex::IsMadeBy(const SourceObject& source_object, const SourceObject& owner) const {
+  const Objects::value_type* found = FindOwner(source_object.object.value);
+  return found != nullptr && found->second.source_object == &owner;
 }
 
 std::optional<JsonValue> OwnerIndex::TopOwner(JsonValue object) const {
   const Objects::value_type* top = FindTopOwner(object);
   if (top == nullptr) return std::nullopt;
-  return top->second.asker->object.value;
+  return top->second.source_object->object.value;
 }
 
-const OwnerIndex::Objects::value_type* OwnerIndex::FindObject(const PodAsker& asker) const {
-  const auto metadata = Member(asker.object.value, "metadata");
+const OwnerIndex::Objects::value_type* OwnerIndex::FindObject(
+    const SourceObject& source_object) const {
+  const auto metadata = Member(source_object.object.value, "metadata");
   if (!metadata || !metadata->is_object()) return nullptr;
-  const auto it = objects_.find(KeyOf(asker, *metadata));
+  const auto it = objects_.find(KeyOf(source_object, *metadata));
   return it == objects_.end() ? nullptr : &*it;
 }
 
@@ -182,7 +184,7 @@ const OwnerIndex::Objects::value_type* OwnerIndex::FindTopOwner(JsonValue object
   const Objects::value_type* top = nullptr;
   for (int i = 0; i < kMostOwners; ++i) {
     const Objects::value_type* owner =
-        FindOwner(top == nullptr ? object : top->second.asker->object.value);
+        FindOwner(top == nullptr ? object : top->second.source_object->object.value);
     if (owner == nullptr || (!with_cron_job && std::get<0>(owner->first) == "CronJob")) break;
     top = owner;
   }

@@ -19,15 +19,16 @@ namespace espalier {
 // Points into the objects, which must outlive it.
 class OwnerIndex {
  public:
-  OwnerIndex(const std::vector<PodAsker>& askers, const std::vector<Workload>& workloads);
+  OwnerIndex(const std::vector<SourceObject>& source_objects,
+             const std::vector<Workload>& workloads);
 
   // Returns the object of this kind and name; null when there is none. The kind
   // "HorizontalPodAutoscaler for KIND" finds the autoscaler of the object of that name.
-  const PodAsker* Find(std::string_view kind, std::string_view name_space,
-                       std::string_view name) const;
+  const SourceObject* Find(std::string_view kind, std::string_view name_space,
+                           std::string_view name) const;
 
   // Returns whether a Kueue Workload in the input stands for the object.
-  bool HasWorkload(const PodAsker& asker) const;
+  bool HasWorkload(const SourceObject& source_object) const;
   bool HasWorkload(std::string_view kind, std::string_view name_space, std::string_view name,
                    std::string_view uid) const;
 
@@ -51,29 +52,29 @@ class OwnerIndex {
   void NoteGroupedPod(JsonValue pod);
 
   // Returns whether NoteGroupedPod was told of a pod of the object.
-  bool PodsAreGrouped(const PodAsker& asker) const;
+  bool PodsAreGrouped(const SourceObject& source_object) const;
 
   // Returns how many Kueue Workloads in the input stand for the object, as for the replicas of a
   // LeaderWorkerSet (R30.1).
-  std::int32_t CountWorkloads(const PodAsker& asker) const;
+  std::int32_t CountWorkloads(const SourceObject& source_object) const;
 
   // Returns whether NotePod was told that a Workload stands for another pod of the pod's topmost
   // owner, for which none stands itself.
   bool SiblingsHaveWorkload(JsonValue pod) const;
 
   // Returns whether the object that controls this one is in the input.
-  bool HasController(const PodAsker& asker) const;
+  bool HasController(const SourceObject& source_object) const;
 
   // Returns whether NotePod was told of a pod of the object that has a Workload (a node).
-  bool PodsHaveWorkload(const PodAsker& asker) const;
-  bool HasBoundPods(const PodAsker& asker) const;
+  bool PodsHaveWorkload(const SourceObject& source_object) const;
+  bool HasBoundPods(const SourceObject& source_object) const;
 
   // Returns whether another object of the input makes this one, as a JobSet makes Jobs. Jobs of a
   // CronJob are workloads of their own.
-  bool IsPartOfAnother(const PodAsker& asker) const;
+  bool IsPartOfAnother(const SourceObject& source_object) const;
 
   // Returns whether `owner`, which is an object of the input, controls the object.
-  bool IsMadeBy(const PodAsker& asker, const PodAsker& owner) const;
+  bool IsMadeBy(const SourceObject& source_object, const SourceObject& owner) const;
 
   // Returns the topmost owner of `object`; nullopt when none is in the input.
   std::optional<JsonValue> TopOwner(JsonValue object) const;
@@ -82,15 +83,15 @@ class OwnerIndex {
   using Key = std::tuple<std::string, std::string, std::string>;  // kind, namespace, name
 
   struct Object {
-    const PodAsker* asker = nullptr;
+    const SourceObject* source_object = nullptr;
     bool pods_have_workload = false;
     bool has_bound_pods = false;
     bool pods_are_grouped = false;
   };
   using Objects = std::map<Key, Object>;
 
-  static Key KeyOf(const PodAsker& asker, JsonValue metadata);
-  const Objects::value_type* FindObject(const PodAsker& asker) const;
+  static Key KeyOf(const SourceObject& source_object, JsonValue metadata);
+  const Objects::value_type* FindObject(const SourceObject& source_object) const;
   const Objects::value_type* FindOwner(JsonValue object) const;
   // Without `with_cron_job` the search ends below a CronJob, whose Jobs are workloads of their own.
   const Objects::value_type* FindTopOwner(JsonValue object, bool with_cron_job = true) const;

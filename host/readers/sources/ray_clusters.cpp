@@ -21,12 +21,13 @@ std::string_view RayClusterInStatus(JsonValue object) {
 
 }  // namespace
 
-bool Autoscales(const PodAsker& asker) {
+bool Autoscales(const SourceObject& source_object) {
   for (const std::string_view path :
        {"/spec/enableInTreeAutoscaling", "/spec/rayClusterSpec/enableInTreeAutoscaling",
         "/spec/rayClusterConfig/enableInTreeAutoscaling"}) {
     bool scales = false;
-    if (asker.object.value.at_pointer(path).get(scales) == simdjson::SUCCESS && scales) return true;
+    if (source_object.object.value.at_pointer(path).get(scales) == simdjson::SUCCESS && scales)
+      return true;
   }
   return false;
 }
@@ -36,21 +37,23 @@ void MarkElastic(Workload& head) {
     head.annotations.Set(kElasticJobAnnotation, "true");
 }
 
-const PodAsker* RayClusterOf(const PodAsker& job, const std::vector<PodAsker>& askers,
-                             const OwnerIndex& owners) {
+const SourceObject* RayClusterOf(const SourceObject& job,
+                                 const std::vector<SourceObject>& source_objects,
+                                 const OwnerIndex& owners) {
   if (job.kind != "RayJob" && job.kind != "RayService") return nullptr;
   const std::string_view active = RayClusterInStatus(job.object.value);
-  const PodAsker* found = nullptr;
+  const SourceObject* found = nullptr;
   std::string_view born;
-  for (const PodAsker& asker : askers) {
-    if (asker.kind != "RayCluster" || asker.source == nullptr || !owners.IsMadeBy(asker, job)) {
+  for (const SourceObject& source_object : source_objects) {
+    if (source_object.kind != "RayCluster" || source_object.source == nullptr ||
+        !owners.IsMadeBy(source_object, job)) {
       continue;
     }
-    const auto metadata = Member(asker.object.value, "metadata");
-    if (!active.empty() && TextOf(*metadata, "name") == active) return &asker;
+    const auto metadata = Member(source_object.object.value, "metadata");
+    if (!active.empty() && TextOf(*metadata, "name") == active) return &source_object;
     const std::string_view created = TextOf(*metadata, "creationTimestamp");
     if (Member(*metadata, "deletionTimestamp") || (found != nullptr && created < born)) continue;
-    found = &asker;
+    found = &source_object;
     born = created;
   }
   return found;

@@ -41,23 +41,23 @@ SourcesReader::SourcesReader(const ObjectIndex& index, const Cluster& cluster,
       nodes_(cluster.nodes),
       managed_(cluster, defaults) {
   for (const IndexedObject& job : index.Of(ObjectKind::kJob)) {
-    askers_.push_back({job, "Job", "batch/v1", &kJobSource});
+    source_objects_.push_back({job, "Job", "batch/v1", &kJobSource});
   }
-  for (const PodAsker& asker : index.pod_askers()) {
-    if (IsGangWorkload(asker) && !Member(asker.object.value, "spec")) {
-      ++result_.skipped[Name(asker)];  // cut to less than says anything
+  for (const SourceObject& source_object : index.source_objects()) {
+    if (IsGangWorkload(source_object) && !Member(source_object.object.value, "spec")) {
+      ++result_.skipped[Name(source_object)];  // cut to less than says anything
     } else {
-      askers_.push_back(asker);
+      source_objects_.push_back(source_object);
     }
   }
   LeaveOutTwins();
   NoteDescribed();
-  owners_.emplace(askers_, cluster.workloads);
+  owners_.emplace(source_objects_, cluster.workloads);
   find_ = [this](std::string_view kind, std::string_view name_space,
                  std::string_view name) -> std::optional<FoundObject> {
-    const PodAsker* asker = owners_->Find(kind, name_space, name);
-    if (asker == nullptr) return std::nullopt;
-    return Found(*asker);
+    const SourceObject* source_object = owners_->Find(kind, name_space, name);
+    if (source_object == nullptr) return std::nullopt;
+    return Found(*source_object);
   };
 }
 
@@ -76,30 +76,32 @@ SourcesRead SourcesReader::Run() {
   return std::move(result_);
 }
 
-ReadContext SourcesReader::ContextOf(const PodAsker& asker, Diagnostics& diagnostics) const {
-  ReadContext context = asker.source == &kJobSource
-                            ? index_.ContextOf(ObjectKind::kJob, asker.object, diagnostics)
-                            : index_.ContextOf(asker, diagnostics);
+ReadContext SourcesReader::ContextOf(const SourceObject& source_object,
+                                     Diagnostics& diagnostics) const {
+  ReadContext context = source_object.source == &kJobSource
+                            ? index_.ContextOf(ObjectKind::kJob, source_object.object, diagnostics)
+                            : index_.ContextOf(source_object, diagnostics);
   context.takes_byte_suffix = true;
   return context;
 }
 
-FoundObject SourcesReader::Found(const PodAsker& asker) const {
-  const ReadContext context = ContextOf(asker, diagnostics_);
-  return {asker.object.value, context.file, asker.kind, context.number};
+FoundObject SourcesReader::Found(const SourceObject& source_object) const {
+  const ReadContext context = ContextOf(source_object, diagnostics_);
+  return {source_object.object.value, context.file, source_object.kind, context.number};
 }
 
 void SourcesReader::LeaveOutTwins() {
   SeenObjects seen;
-  std::erase_if(askers_, [&](const PodAsker& asker) {
-    const IndexedObject* first = seen.FindOrAdd(asker);
+  std::erase_if(source_objects_, [&](const SourceObject& source_object) {
+    const IndexedObject* first = seen.FindOrAdd(source_object);
     if (first == nullptr) return false;
     Diagnostics findings(diagnostics_.strict());
-    const ReadContext context = ContextOf(asker, findings);
-    const bool same = ReportTwin(*first, asker.object, SaySame(first->value, asker.object.value),
-                                 index_, context);
+    const ReadContext context = ContextOf(source_object, findings);
+    const bool same =
+        ReportTwin(*first, source_object.object, SaySame(first->value, source_object.object.value),
+                   index_, context);
     const std::string why = diagnostics_.AppendObject(std::move(findings));
-    if (!why.empty()) workloads_.push_back({LeftOut(asker, why), nullptr});
+    if (!why.empty()) workloads_.push_back({LeftOut(source_object, why), nullptr});
     return same || !why.empty();
   });
 }
@@ -112,64 +114,69 @@ std::string_view SourcesReader::NamespaceIn(JsonValue object) {
 }
 
 void SourcesReader::NoteDescribed() {
-  for (const PodAsker& asker : askers_) {
+  for (const SourceObject& source_object : source_objects_) {
     JsonValue reference;
-    if (!IsGangWorkload(asker) ||
-        asker.object.value["spec"]["controllerRef"].get(reference) != simdjson::SUCCESS ||
+    if (!IsGangWorkload(source_object) ||
+        source_object.object.value["spec"]["controllerRef"].get(reference) != simdjson::SUCCESS ||
         !reference.is_object()) {
       continue;
     }
-    described_.insert(
-        {NamespaceIn(asker.object.value), TextOf(reference, "kind"), TextOf(reference, "name")});
+    described_.insert({NamespaceIn(source_object.object.value), TextOf(reference, "kind"),
+                       TextOf(reference, "name")});
   }
 }
 
-bool SourcesReader::IsAsKueue(const PodAsker& asker) const {
+bool SourcesReader::IsAsKueue(const SourceObject& source_object) const {
   if (!AsKueue()) return false;
-  const auto metadata = Member(asker.object.value, "metadata");
+  const auto metadata = Member(source_object.object.value, "metadata");
   const std::string_view name =
       metadata && metadata->is_object() ? TextOf(*metadata, "name") : std::string_view();
-  return !described_.contains({NamespaceIn(asker.object.value), asker.kind, name});
+  return !described_.contains({NamespaceIn(source_object.object.value), source_object.kind, name});
 }
 
-GangWorkload SourcesReader::LeftOut(const PodAsker& asker, const std::string& why) const {
+GangWorkload SourcesReader::LeftOut(const SourceObject& source_object,
+                                    const std::string& why) const {
   Diagnostics known;
-  return LeftOutObject(asker.object.value, asker.version, asker.kind, ContextOf(asker, known), why);
+  return LeftOutObject(source_object.object.value, source_object.version, source_object.kind,
+                       ContextOf(source_object, known), why);
 }
 
 std::string_view SourcesReader::KnownVersion(const SourceKind& kind) {
   return kind.versions.substr(0, kind.versions.find(' '));
 }
 
-bool SourcesReader::IsGangWorkload(const PodAsker& asker) {
-  return asker.source != nullptr && asker.source->kind == "Workload";
+bool SourcesReader::IsGangWorkload(const SourceObject& source_object) {
+  return source_object.source != nullptr && source_object.source->kind == "Workload";
 }
 
-std::string SourcesReader::Name(const PodAsker& asker) {
-  return IsGangWorkload(asker) ? fmt::format("Workload.{}", asker.source->group)
-                               : std::string(asker.kind);
+std::string SourcesReader::Name(const SourceObject& source_object) {
+  return IsGangWorkload(source_object) ? fmt::format("Workload.{}", source_object.source->group)
+                                       : std::string(source_object.kind);
 }
 
-std::string SourcesReader::WhyLeftOut(const PodAsker& asker) const {
-  if (owners_->HasWorkload(asker) && ReplicasWithWorkload(asker) == 0) return "with a Workload";
-  if (owners_->IsPartOfAnother(asker)) return "of another object";
-  if (owners_->PodsHaveWorkload(asker)) return "with a Workload";
-  if (owners_->ControllerHasWorkload(asker.object.value)) return "with a Workload";
-  if (asker.source == &kJobSource && !IsKueueJob(asker.object.value)) {
+std::string SourcesReader::WhyLeftOut(const SourceObject& source_object) const {
+  if (owners_->HasWorkload(source_object) && ReplicasWithWorkload(source_object) == 0)
+    return "with a Workload";
+  if (owners_->IsPartOfAnother(source_object)) return "of another object";
+  if (owners_->PodsHaveWorkload(source_object)) return "with a Workload";
+  if (owners_->ControllerHasWorkload(source_object.object.value)) return "with a Workload";
+  if (source_object.source == &kJobSource && !IsKueueJob(source_object.object.value)) {
     std::int64_t active = 0;
     const bool counted =
-        asker.object.value["status"]["active"].get(active) == simdjson::SUCCESS && active > 0;
-    if (counted || owners_->HasBoundPods(asker)) return "that runs without Kueue";
-    if (!Member(asker.object.value, "spec")) return "without Kueue labels or annotations";
+        source_object.object.value["status"]["active"].get(active) == simdjson::SUCCESS &&
+        active > 0;
+    if (counted || owners_->HasBoundPods(source_object)) return "that runs without Kueue";
+    if (!Member(source_object.object.value, "spec")) return "without Kueue labels or annotations";
   }
   return "";
 }
 
-std::int32_t SourcesReader::ReplicasWithWorkload(const PodAsker& asker) const {
-  if (asker.source == nullptr || asker.source->read != ReadLeaderWorkerSet) return 0;
+std::int32_t SourcesReader::ReplicasWithWorkload(const SourceObject& source_object) const {
+  if (source_object.source == nullptr || source_object.source->read != ReadLeaderWorkerSet)
+    return 0;
   std::int64_t replicas = 1;
-  if (asker.object.value["spec"]["replicas"].get(replicas) != simdjson::SUCCESS) return 0;
-  const std::int32_t with_workload = owners_->CountWorkloads(asker);
+  if (source_object.object.value["spec"]["replicas"].get(replicas) != simdjson::SUCCESS) return 0;
+  const std::int32_t with_workload = owners_->CountWorkloads(source_object);
   return with_workload < replicas ? with_workload : 0;
 }
 
@@ -194,11 +201,11 @@ void SourcesReader::ShowPods() {
 }
 
 void SourcesReader::ReadOwned() {
-  for (const PodAsker& asker : askers_) {
-    if (asker.source == nullptr || asker.source->read == nullptr) continue;
-    if (!owners_->HasWorkload(asker) || owners_->IsPartOfAnother(asker)) continue;
-    const PodAsker* cluster = RayClusterOf(asker, askers_, *owners_);
-    for (GangWorkload& job : ReadAdmitted(asker)) {
+  for (const SourceObject& source_object : source_objects_) {
+    if (source_object.source == nullptr || source_object.source->read == nullptr) continue;
+    if (!owners_->HasWorkload(source_object) || owners_->IsPartOfAnother(source_object)) continue;
+    const SourceObject* cluster = RayClusterOf(source_object, source_objects_, *owners_);
+    for (GangWorkload& job : ReadAdmitted(source_object)) {
       index_.ChargeMade(BytesOf(job));
       Expand(job);
       if (cluster != nullptr) {  // which the autoscaler changes, and not the job (W6.1)
@@ -207,8 +214,9 @@ void SourcesReader::ReadOwned() {
           TakeCounts(now, job);
         }
       }
-      if (Autoscales(asker) || (cluster != nullptr && Autoscales(*cluster))) MarkElastic(job.head);
-      if (IsSuspended(asker.object.value)) {
+      if (Autoscales(source_object) || (cluster != nullptr && Autoscales(*cluster)))
+        MarkElastic(job.head);
+      if (IsSuspended(source_object.object.value)) {
         job.head.conditions.push_back({"Suspended", "True", "", ""});
       }
       result_.owned.push_back(std::move(job));
@@ -216,52 +224,54 @@ void SourcesReader::ReadOwned() {
   }
 }
 
-std::vector<GangWorkload> SourcesReader::ReadAdmitted(const PodAsker& asker) const {
+std::vector<GangWorkload> SourcesReader::ReadAdmitted(const SourceObject& source_object) const {
   Diagnostics findings(false);
   std::vector<GangWorkload> read;
-  With(asker, findings, [&](const SourceContext& context) {
+  With(source_object, findings, [&](const SourceContext& context) {
     if (!context.read.HasUnreadableNumber()) {
-      asker.source->read(asker.object.value, context, read);
+      source_object.source->read(source_object.object.value, context, read);
     }
   });
   return read;
 }
 
 void SourcesReader::ReadAll() {
-  std::vector<const PodAsker*> readable;
-  for (const PodAsker& asker : askers_) {
-    if (asker.source == nullptr) continue;
-    const std::string why = WhyLeftOut(asker);
-    const bool is_job = asker.source == &kJobSource;
+  std::vector<const SourceObject*> readable;
+  for (const SourceObject& source_object : source_objects_) {
+    if (source_object.source == nullptr) continue;
+    const std::string why = WhyLeftOut(source_object);
+    const bool is_job = source_object.source == &kJobSource;
     if (!why.empty()) {
       if (is_job && why == "with a Workload") {
         ++result_.objects["Job"];
       } else {
-        ++result_.skipped[fmt::format("{} {}", Name(asker), why)];
+        ++result_.skipped[fmt::format("{} {}", Name(source_object), why)];
       }
       if (is_job) {
-        WithFindings(asker, [&](const SourceContext& context) {
-          CheckKeys(ObjectKind::kJob, asker.object.value, context.read);
+        WithFindings(source_object, [&](const SourceContext& context) {
+          CheckKeys(ObjectKind::kJob, source_object.object.value, context.read);
         });
       }
       continue;
     }
-    ++result_.objects[Name(asker)];
-    readable.push_back(&asker);
+    ++result_.objects[Name(source_object)];
+    readable.push_back(&source_object);
   }
   std::vector<std::vector<GangWorkload>> read(readable.size());
   std::vector<Diagnostics> findings(readable.size(), Diagnostics(diagnostics_.strict()));
   tbb::parallel_for(std::size_t{0}, readable.size(), [&](std::size_t i) {
-    const PodAsker& asker = *readable[i];
-    With(asker, findings[i], [&](const SourceContext& context) {
+    const SourceObject& source_object = *readable[i];
+    With(source_object, findings[i], [&](const SourceContext& context) {
       if (context.read.HasUnreadableNumber()) return;
-      if (asker.source == &kJobSource) {
-        CheckKeys(ObjectKind::kJob, asker.object.value, context.read);
+      if (source_object.source == &kJobSource) {
+        CheckKeys(ObjectKind::kJob, source_object.object.value, context.read);
       } else {
-        CheckRepeatedKeys(asker.object.value, context.read);
-        CheckVersion(asker.source->kind, asker.source->versions, asker.object.value, context.read);
+        CheckRepeatedKeys(source_object.object.value, context.read);
+        CheckVersion(source_object.source->kind, source_object.source->versions,
+                     source_object.object.value, context.read);
       }
-      if (asker.source->read != nullptr) asker.source->read(asker.object.value, context, read[i]);
+      if (source_object.source->read != nullptr)
+        source_object.source->read(source_object.object.value, context, read[i]);
     });
     for (const GangWorkload& workload : read[i]) index_.ChargeMade(BytesOf(workload));
   });
@@ -300,25 +310,25 @@ void SourcesReader::ReadAll() {
   }
 }
 
-bool SourcesReader::RunsByItsPods(const PodAsker& asker) const {
-  const bool of_pods =
-      asker.source->read == ReadReplicatedPods || asker.source->read == ReadStatefulSet;
-  return of_pods && owners_->HasBoundPods(asker);
+bool SourcesReader::RunsByItsPods(const SourceObject& source_object) const {
+  const bool of_pods = source_object.source->read == ReadReplicatedPods ||
+                       source_object.source->read == ReadStatefulSet;
+  return of_pods && owners_->HasBoundPods(source_object);
 }
 
 void SourcesReader::ReadUnknown() {
-  for (const PodAsker& asker : askers_) {
-    if (asker.source != nullptr) continue;
-    if (const std::string why = WhyLeftOut(asker); !why.empty()) {
-      ++result_.skipped[fmt::format("{} {}", asker.kind, why)];
+  for (const SourceObject& source_object : source_objects_) {
+    if (source_object.source != nullptr) continue;
+    if (const std::string why = WhyLeftOut(source_object); !why.empty()) {
+      ++result_.skipped[fmt::format("{} {}", source_object.kind, why)];
       continue;
     }
     Diagnostics findings(diagnostics_.strict());
-    const ReadContext context = ContextOf(asker, findings);
-    GangWorkload workload = UnknownObject(asker, context);
+    const ReadContext context = ContextOf(source_object, findings);
+    GangWorkload workload = UnknownObject(source_object, context);
     diagnostics_.AppendObject(std::move(findings));  // it is not placed, whatever is wrong
-    ++result_.objects[std::string(asker.kind)];
-    workloads_.push_back({std::move(workload), &asker});
+    ++result_.objects[std::string(source_object.kind)];
+    workloads_.push_back({std::move(workload), &source_object});
   }
 }
 
@@ -329,18 +339,18 @@ void SourcesReader::Finish() {
     if (options_.managed_only) JudgeManaged(read);
     if (options_.now_seconds) TakeBack(*options_.now_seconds, workload);
     nodes_.Describe(workload);
-    if (read.asker != nullptr && !IsGangWorkload(*read.asker) && read.asker->kind != "PodGroup" &&
-        read.asker->kind != "CompositePodGroup") {
-      ApplyKaiTopology(read.asker->object.value, workload);
-      ApplyKaiMinMember(read.asker->object.value, AsKueue(), workload);
+    if (read.source_object != nullptr && !IsGangWorkload(*read.source_object) &&
+        read.source_object->kind != "PodGroup" && read.source_object->kind != "CompositePodGroup") {
+      ApplyKaiTopology(read.source_object->object.value, workload);
+      ApplyKaiMinMember(read.source_object->object.value, AsKueue(), workload);
     }
     Expand(workload);
     ResolveKeys(cluster_.topologies, workload);
     ResolveClaims(defaults_.claims, workload);
-    if (read.asker != nullptr) {
+    if (read.source_object != nullptr) {
       Diagnostics findings(diagnostics_.strict());
-      CheckLevels(workload, cluster_.topologies, read.asker->object.value,
-                  ContextOf(*read.asker, findings));
+      CheckLevels(workload, cluster_.topologies, read.source_object->object.value,
+                  ContextOf(*read.source_object, findings));
       LeaveOut(diagnostics_.AppendObject(std::move(findings)), workload);
     }
     if (workload.running) {
@@ -366,10 +376,11 @@ void SourcesReader::NotePrebuilt(Workload& head) const {
 }
 
 void SourcesReader::JudgeManaged(SourceRead& read) const {
-  if (read.asker == nullptr) {
+  if (read.source_object == nullptr) {
     if (read.workload.source == "v1 Pod") managed_.Judge("", "Pod", read.workload);
-  } else if (read.asker->source != nullptr && read.asker->source->read != nullptr) {
-    managed_.Judge(read.asker->source->group, read.asker->source->kind, read.workload);
+  } else if (read.source_object->source != nullptr && read.source_object->source->read != nullptr) {
+    managed_.Judge(read.source_object->source->group, read.source_object->source->kind,
+                   read.workload);
   }
 }
 
@@ -406,9 +417,10 @@ bool SourcesReader::HasRoom(const SourceRead& read) {
   // With its template, its texts and what is answered.
   constexpr std::size_t kBytesOfAUnit = std::size_t{8} << 10;
   const std::int64_t units = CountUnits(read.workload);
-  if (units <= kAlwaysRoom || read.asker == nullptr) return true;
-  const ReadContext context = ContextOf(*read.asker, diagnostics_);
-  return context.Charge(read.asker->object.value, static_cast<std::size_t>(units), kBytesOfAUnit);
+  if (units <= kAlwaysRoom || read.source_object == nullptr) return true;
+  const ReadContext context = ContextOf(*read.source_object, diagnostics_);
+  return context.Charge(read.source_object->object.value, static_cast<std::size_t>(units),
+                        kBytesOfAUnit);
 }
 
 SourcesRead ReadSources(const ObjectIndex& index, const Cluster& cluster,

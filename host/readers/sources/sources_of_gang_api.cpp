@@ -36,8 +36,8 @@ void SourcesReader::MoveTemplatesToParts() {
   std::vector<SourceRead> left;
   for (SourceRead& read : workloads_) {
     if (MoveToParts(read)) continue;
-    if (read.asker != nullptr && owners_->PodsAreGrouped(*read.asker)) {
-      ++result_.skipped[Name(*read.asker) + " whose pods are a pod group"];
+    if (read.source_object != nullptr && owners_->PodsAreGrouped(*read.source_object)) {
+      ++result_.skipped[Name(*read.source_object) + " whose pods are a pod group"];
     } else {
       left.push_back(std::move(read));
     }
@@ -56,7 +56,7 @@ bool SourcesReader::MoveToParts(SourceRead& read) {
   const bool names_parts = !groups.empty() && std::ranges::all_of(groups, [](const EqGroup* group) {
     return group->part_of.kind == Kind::kWorkloadPodGroup || IsPodGroup(group->part_of.kind);
   });
-  if (!names_parts || read.asker == nullptr) return false;
+  if (!names_parts || read.source_object == nullptr) return false;
   std::set<PartReference> with_pods;
   for (const auto& [key, value] : members_) with_pods.insert(key.second);
   for (EqGroup* group : groups) {
@@ -67,8 +67,9 @@ bool SourcesReader::MoveToParts(SourceRead& read) {
     if (workload.replicas && of_one) {
       pods.group.max_count = pods.group.max_count.value_or(1) * *workload.replicas;
     }
-    members.owner = read.asker->object.value;
-    members.owner_title = fmt::format("{} {}", read.asker->kind, workload.head.key.ToString());
+    members.owner = read.source_object->object.value;
+    members.owner_title =
+        fmt::format("{} {}", read.source_object->kind, workload.head.key.ToString());
     members.pods.push_back(std::move(pods));
   }
   return true;
@@ -77,15 +78,15 @@ bool SourcesReader::MoveToParts(SourceRead& read) {
 void SourcesReader::ReadGangApiWorkloads() {
   Referring referring;
   for (std::size_t i = 0; i < workloads_.size(); ++i) NoteReferences(i, referring);
-  std::vector<std::pair<GangApiWorkload, const PodAsker*>> users;
+  std::vector<std::pair<GangApiWorkload, const SourceObject*>> users;
   std::size_t next = 0;
-  while (const PodAsker* asker = EachOf("Workload", "scheduling", next)) {
-    if (!IsGangApiWorkload(asker->object.value)) continue;
-    const std::string why = WithFindings(*asker, [&](const SourceContext& context) {
-      users.emplace_back(ReadGangApiWorkload(asker->object.value, context), asker);
+  while (const SourceObject* source_object = EachOf("Workload", "scheduling", next)) {
+    if (!IsGangApiWorkload(source_object->object.value)) continue;
+    const std::string why = WithFindings(*source_object, [&](const SourceContext& context) {
+      users.emplace_back(ReadGangApiWorkload(source_object->object.value, context), source_object);
     });
-    if (why.empty() || users.empty() || users.back().second != asker) {
-      if (!why.empty()) workloads_.push_back({LeftOut(*asker, why), asker});
+    if (why.empty() || users.empty() || users.back().second != source_object) {
+      if (!why.empty()) workloads_.push_back({LeftOut(*source_object, why), source_object});
       continue;
     }
     LeaveOut(why, users.back().first.workload);
@@ -97,7 +98,7 @@ void SourcesReader::ReadGangApiWorkloads() {
     return std::tuple(!is_named, head.creation_seconds, head.key);
   });
   std::map<Reference, std::string> described;  // true workload -> its Workload
-  for (auto& [user, asker] : users) {
+  for (auto& [user, source_object] : users) {
     GangWorkload& workload = user.workload;
     const ObjectKey& key = workload.head.key;
     const auto& of = workload.true_workload;
@@ -111,7 +112,7 @@ void SourcesReader::ReadGangApiWorkloads() {
     }
     for (GangWorkload& joined : JoinReplicas(std::move(user), members_)) {
       if (joined.waits_for.empty()) joined.waits_for = WhyWithoutShape(joined);
-      workloads_.push_back({std::move(joined), asker});
+      workloads_.push_back({std::move(joined), source_object});
     }
   }
   std::erase_if(workloads_, [](const SourceRead& read) { return read.taken; });
@@ -120,8 +121,8 @@ void SourcesReader::ReadGangApiWorkloads() {
 void SourcesReader::HoldBackTemplates() {
   for (SourceRead& read : workloads_) {
     GangWorkload& workload = read.workload;
-    if (read.asker == nullptr || IsGangWorkload(*read.asker)) continue;
-    if (read.asker->kind.ends_with("PodGroup")) continue;  // which took what names it
+    if (read.source_object == nullptr || IsGangWorkload(*read.source_object)) continue;
+    if (read.source_object->kind.ends_with("PodGroup")) continue;  // which took what names it
     for (const GangGroup& gang : workload.gang_groups) {
       for (const EqGroup* group : GroupsOf(gang)) HoldBack(*group, workload);
     }
@@ -146,7 +147,7 @@ SourcesReader::Reference SourcesReader::ReferenceTo(const std::string& name_spac
 
 void SourcesReader::NoteReferences(std::size_t index, Referring& referring) const {
   const SourceRead& read = workloads_[index];
-  if (read.asker == nullptr) return;
+  if (read.source_object == nullptr) return;
   const std::string& name_space = read.workload.head.key.namespace_;
   if (const auto& of = read.workload.true_workload) {
     referring.emplace(ReferenceTo(name_space, *of), index);
@@ -174,22 +175,22 @@ void SourcesReader::TakeTheDefault(GangWorkload& user, const Referring& referrin
   if (user.true_workload) look_at(ReferenceTo(name_space, *user.true_workload));
   if (first == workloads_.size()) return;
   SourceRead& of_default = workloads_[first];
-  if (of_default.asker->source == nullptr) ReadItsTemplates(of_default);
+  if (of_default.source_object->source == nullptr) ReadItsTemplates(of_default);
   if (!user.true_workload) user.true_workload = of_default.workload.true_workload;
   AdoptDefaults(user, of_default.workload);
   of_default.taken = true;
 }
 
 void SourcesReader::ReadItsTemplates(SourceRead& read) const {
-  const PodAsker& asker = *read.asker;
-  const ReadContext context = ContextOf(asker, diagnostics_);
+  const SourceObject& source_object = *read.source_object;
+  const ReadContext context = ContextOf(source_object, diagnostics_);
   if (context.HasUnreadableNumber()) return;
   GangWorkload& workload = read.workload;
-  ReadByTemplates(
-      asker.object.value,
-      {context, defaults_, find_, asker.kind, asker.version, workload.true_workload->api_group},
-      workload);
-  workload.running = owners_->HasBoundPods(asker);
+  ReadByTemplates(source_object.object.value,
+                  {context, defaults_, find_, source_object.kind, source_object.version,
+                   workload.true_workload->api_group},
+                  workload);
+  workload.running = owners_->HasBoundPods(source_object);
 }
 
 }  // namespace espalier

@@ -21,13 +21,13 @@ bool SourcesReader::IsPodGroup(Kind kind) {
          kind == Kind::kVolcanoPodGroup;
 }
 
-const PodAsker* SourcesReader::EachOf(std::string_view kind, std::string_view group,
-                                      std::size_t& next) const {
-  for (; next < askers_.size(); ++next) {
-    const PodAsker& asker = askers_[next];
-    if (asker.source != nullptr && asker.source->kind == kind &&
-        asker.source->group.starts_with(group)) {
-      return &askers_[next++];
+const SourceObject* SourcesReader::EachOf(std::string_view kind, std::string_view group,
+                                          std::size_t& next) const {
+  for (; next < source_objects_.size(); ++next) {
+    const SourceObject& source_object = source_objects_[next];
+    if (source_object.source != nullptr && source_object.source->kind == kind &&
+        source_object.source->group.starts_with(group)) {
+      return &source_objects_[next++];
     }
   }
   return nullptr;
@@ -35,24 +35,24 @@ const PodAsker* SourcesReader::EachOf(std::string_view kind, std::string_view gr
 
 void SourcesReader::ReadGroups() {
   std::size_t next = 0;
-  while (const PodAsker* asker = EachOf("Workload", "scheduling", next)) {
-    if (IsGangApiWorkload(asker->object.value)) continue;
-    Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
-      ReadPodGroupWorkload(asker->object.value, context, members_, read);
+  while (const SourceObject* source_object = EachOf("Workload", "scheduling", next)) {
+    if (IsGangApiWorkload(source_object->object.value)) continue;
+    Add(*source_object, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
+      ReadPodGroupWorkload(source_object->object.value, context, members_, read);
     });
   }
   ReadComposites();
   next = 0;
-  while (const PodAsker* asker = EachOf("PodGroup", "scheduling.k8s.io", next)) {
-    if (HasParent(asker->object.value)) continue;
-    Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
-      ReadPodGroup(asker->object.value, context, members_, read);
+  while (const SourceObject* source_object = EachOf("PodGroup", "scheduling.k8s.io", next)) {
+    if (HasParent(source_object->object.value)) continue;
+    Add(*source_object, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
+      ReadPodGroup(source_object->object.value, context, members_, read);
     });
   }
   next = 0;
-  while (const PodAsker* asker = EachOf("PodGroup", "scheduling.run.ai", next)) {
-    Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
-      ReadKaiPodGroup(asker->object.value, context, members_, read);
+  while (const SourceObject* source_object = EachOf("PodGroup", "scheduling.run.ai", next)) {
+    Add(*source_object, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
+      ReadKaiPodGroup(source_object->object.value, context, members_, read);
     });
   }
   for (const std::string_view group : {"scheduling.x-k8s.io", "scheduling.sigs.k8s.io"}) {
@@ -73,30 +73,31 @@ bool SourcesReader::HasParent(JsonValue object) {
 
 void SourcesReader::ReadComposites() {
   ChildGroups groups;
-  for (const PodAsker& asker : askers_) {
-    if (asker.source != nullptr && asker.source->group == "scheduling.k8s.io" &&
-        asker.source->kind.ends_with("PodGroup") && HasParent(asker.object.value)) {
-      std::string why = WithFindings(asker, [&](const SourceContext& context) {
-        AddChildGroup(Found(asker), context, groups);
+  for (const SourceObject& source_object : source_objects_) {
+    if (source_object.source != nullptr && source_object.source->group == "scheduling.k8s.io" &&
+        source_object.source->kind.ends_with("PodGroup") && HasParent(source_object.object.value)) {
+      std::string why = WithFindings(source_object, [&](const SourceContext& context) {
+        AddChildGroup(Found(source_object), context, groups);
       });
-      if (!why.empty()) left_out_.emplace(&asker, std::move(why));
+      if (!why.empty()) left_out_.emplace(&source_object, std::move(why));
     }
   }
   for (auto& [parent, children] : groups) SortByCreation(children);
   std::set<std::string> below;
   std::size_t next = 0;
-  while (const PodAsker* asker = EachOf("CompositePodGroup", "scheduling.k8s.io", next)) {
-    if (HasParent(asker->object.value)) continue;
-    Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
-      ReadCompositePodGroup(asker->object.value, groups, context, members_, below, read);
+  while (const SourceObject* source_object =
+             EachOf("CompositePodGroup", "scheduling.k8s.io", next)) {
+    if (HasParent(source_object->object.value)) continue;
+    Add(*source_object, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
+      ReadCompositePodGroup(source_object->object.value, groups, context, members_, below, read);
     });
   }
   for (const std::string_view kind : {"CompositePodGroup", "PodGroup"}) {
     next = 0;
-    while (const PodAsker* asker = EachOf(kind, "scheduling.k8s.io", next)) {
-      const JsonValue group = asker->object.value;
+    while (const SourceObject* source_object = EachOf(kind, "scheduling.k8s.io", next)) {
+      const JsonValue group = source_object->object.value;
       if (!HasParent(group)) continue;
-      Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
+      Add(*source_object, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
         const ObjectKey key = ReadObjectKey(group, context.read);
         if (below.contains(fmt::format("{} {}", kind, key.ToString()))) return;
         const std::string parent =

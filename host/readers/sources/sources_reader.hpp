@@ -26,7 +26,7 @@ namespace espalier {
 // A gang workload and the object that it comes from.
 struct SourceRead {
   GangWorkload workload;
-  const PodAsker* asker = nullptr;
+  const SourceObject* source_object = nullptr;
   bool taken = false;              // a Workload of the user's takes its place
   std::int32_t with_workload = 0;  // replicas that Workloads stand for
 };
@@ -40,9 +40,9 @@ class SourcesReader {
   SourcesRead Run();
 
  private:
-  ReadContext ContextOf(const PodAsker& asker, Diagnostics& diagnostics) const;
+  ReadContext ContextOf(const SourceObject& source_object, Diagnostics& diagnostics) const;
 
-  FoundObject Found(const PodAsker& asker) const;
+  FoundObject Found(const SourceObject& source_object) const;
 
   // Leaves out all but the first of objects with the same identity.
   void LeaveOutTwins();
@@ -57,42 +57,43 @@ class SourcesReader {
 
   // Returns whether the object is read as Kueue does (R30.1): with a Workload of the gang API its
   // gangs count.
-  bool IsAsKueue(const PodAsker& asker) const;
+  bool IsAsKueue(const SourceObject& source_object) const;
 
   // Returns a workload that stands for an object that is left out.
-  GangWorkload LeftOut(const PodAsker& asker, const std::string& why) const;
+  GangWorkload LeftOut(const SourceObject& source_object, const std::string& why) const;
 
   // Does as With. Returns why the object is left out; "" when it is not.
   template <class ReadOne>
-  std::string WithFindings(const PodAsker& asker, ReadOne read) {
+  std::string WithFindings(const SourceObject& source_object, ReadOne read) {
     Diagnostics findings(diagnostics_.strict());
-    With(asker, findings, read);
-    const auto known = left_out_.find(&asker);
+    With(source_object, findings, read);
+    const auto known = left_out_.find(&source_object);
     return known != left_out_.end() ? known->second
                                     : diagnostics_.AppendObject(std::move(findings));
   }
 
   // Reads what an object describes, with `read(context, workloads)`.
   template <class ReadOne>
-  void Add(const PodAsker& asker, ReadOne read) {
+  void Add(const SourceObject& source_object, ReadOne read) {
     std::vector<GangWorkload> workloads;
-    const std::string why =
-        WithFindings(asker, [&](const SourceContext& context) { read(context, workloads); });
-    if (!why.empty() && workloads.empty()) workloads.push_back(LeftOut(asker, why));
+    const std::string why = WithFindings(
+        source_object, [&](const SourceContext& context) { read(context, workloads); });
+    if (!why.empty() && workloads.empty()) workloads.push_back(LeftOut(source_object, why));
     for (GangWorkload& workload : workloads) {
       LeaveOut(why, workload);
-      workloads_.push_back({std::move(workload), &asker});
+      workloads_.push_back({std::move(workload), &source_object});
     }
   }
 
   // Calls `read(context)` for one object, unless reading was stopped.
   template <class ReadOne>
-  void With(const PodAsker& asker, Diagnostics& diagnostics, ReadOne read) const {
+  void With(const SourceObject& source_object, Diagnostics& diagnostics, ReadOne read) const {
     if (index_.abandoned()) return;
-    const ReadContext context = ContextOf(asker, diagnostics);
-    read(SourceContext{context, defaults_, find_, asker.source->kind,
-                       asker.version.empty() ? KnownVersion(*asker.source) : asker.version,
-                       asker.source->group, IsAsKueue(asker)});
+    const ReadContext context = ContextOf(source_object, diagnostics);
+    read(SourceContext{
+        context, defaults_, find_, source_object.source->kind,
+        source_object.version.empty() ? KnownVersion(*source_object.source) : source_object.version,
+        source_object.source->group, IsAsKueue(source_object)});
   }
 
   // Returns whether everything is read as Kueue does.
@@ -100,16 +101,16 @@ class SourcesReader {
 
   static std::string_view KnownVersion(const SourceKind& kind);
 
-  static bool IsGangWorkload(const PodAsker& asker);
+  static bool IsGangWorkload(const SourceObject& source_object);
 
   // Returns the kind of an object, for people, with its group where it is a Workload of another.
-  static std::string Name(const PodAsker& asker);
+  static std::string Name(const SourceObject& source_object);
 
   // Returns why an object is not read by itself; empty: it is.
-  std::string WhyLeftOut(const PodAsker& asker) const;
+  std::string WhyLeftOut(const SourceObject& source_object) const;
 
   // Returns how many replicas of a LeaderWorkerSet have Workloads where others have none; else 0.
-  std::int32_t ReplicasWithWorkload(const PodAsker& asker) const;
+  std::int32_t ReplicasWithWorkload(const SourceObject& source_object) const;
 
   void ReadPods();
 
@@ -120,13 +121,13 @@ class SourcesReader {
   void ReadOwned();
 
   // Reads an object that was admitted: what is wrong with it is Kueue's affair.
-  std::vector<GangWorkload> ReadAdmitted(const PodAsker& asker) const;
+  std::vector<GangWorkload> ReadAdmitted(const SourceObject& source_object) const;
 
   void ReadAll();
 
   // Says whether pods of a Deployment or the like have nodes. Kueue makes Workloads of its pods, so
   // that its status may know of none that is ready yet.
-  bool RunsByItsPods(const PodAsker& asker) const;
+  bool RunsByItsPods(const SourceObject& source_object) const;
 
   // Names objects of kinds that are not known but ask for pods; they are not placed.
   void ReadUnknown();
@@ -140,7 +141,8 @@ class SourcesReader {
 
   bool MoveToParts(SourceRead& read);
 
-  const PodAsker* EachOf(std::string_view kind, std::string_view group, std::size_t& next) const;
+  const SourceObject* EachOf(std::string_view kind, std::string_view group,
+                             std::size_t& next) const;
 
   void ReadGangApiWorkloads();
 
@@ -173,15 +175,17 @@ class SourcesReader {
   template <class ReadGroup>
   void ReadSchedulerGroups(std::string_view group, ReadGroup read_group) {
     std::size_t next = 0;
-    while (const PodAsker* asker = EachOf("PodGroup", group, next)) {
-      Add(*asker, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
-        read_group(asker->object.value, context, members_, read);
+    while (const SourceObject* source_object = EachOf("PodGroup", group, next)) {
+      Add(*source_object, [&](const SourceContext& context, std::vector<GangWorkload>& read) {
+        read_group(source_object->object.value, context, members_, read);
       });
       GangWorkload& added = workloads_.back().workload;
       const bool has_pods = !added.gang_groups.empty() &&
                             !added.gang_groups.front().ranked_groups.empty() &&
                             !added.gang_groups.front().ranked_groups.front().eq_groups.empty();
-      if (workloads_.back().asker != asker || has_pods || !owners_->HasController(*asker)) continue;
+      if (workloads_.back().source_object != source_object || has_pods ||
+          !owners_->HasController(*source_object))
+        continue;
       workloads_.pop_back();
       ++result_.skipped["PodGroup of another object"];
     }
@@ -219,7 +223,7 @@ class SourcesReader {
   const ClusterDefaults& defaults_;
   const SourcesOptions options_;
   Diagnostics& diagnostics_;
-  std::vector<PodAsker> askers_;
+  std::vector<SourceObject> source_objects_;
   std::set<ObjectName> described_;
   std::optional<OwnerIndex> owners_;
   FindObject find_;
@@ -227,7 +231,7 @@ class SourcesReader {
   ManagedJobs managed_;
   Members members_;
   // Why objects are left out whose gangs are read after that was found.
-  std::map<const PodAsker*, std::string> left_out_;
+  std::map<const SourceObject*, std::string> left_out_;
   std::vector<SourceRead> workloads_;
   SourcesRead result_;
 };

@@ -20,7 +20,7 @@
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/commands/question.hpp"
 #include "service/cli/html_report/html_report.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/reports/placement_report.hpp"
 #include "service/cli/reports/reported_gangs.hpp"
 #include "service/cli/terminal/report_error.hpp"
@@ -112,9 +112,9 @@ void PrintTable(const Cluster& after, const Audit& audit, const TextStyle& style
   }
   WriteRows(rows, style);
   WriteOutput(fmt::format("{} decided: {} as here, {} otherwise; {} not sound; {} would fit\n",
-                          Counted(std::ssize(audit.decided), "workload"), same,
+                          CountWithNoun(std::ssize(audit.decided), "workload"), same,
                           audit.decided.size() - same, audit.decided.size() - Sound(audit),
-                          Counted(std::ssize(audit.waiting_but_fit), "waiting workload")));
+                          CountWithNoun(std::ssize(audit.waiting_but_fit), "waiting workload")));
 }
 
 void Write(const Cluster& after, const Audit& audit, const FeatureGates& gates, ObjectWriter& out) {
@@ -256,7 +256,7 @@ void PrintDifferences(const std::vector<LoggedDifference>& differences, const Cl
     }
     WriteRows(rows, OutputStyle(options.color, false));
     WriteOutput(fmt::format("{}: {} different, {} late\n",
-                            Counted(std::ssize(differences), "difference"),
+                            CountWithNoun(std::ssize(differences), "difference"),
                             differences.size() - late, late));
     return;
   }
@@ -312,7 +312,7 @@ Result<ExitCode> RunAudit(const AuditOptions& options) {
   if (!before) return tl::unexpected(before.error());
   QuestionOptions of_after = options.question;
   of_after.input = InputOf(options, options.after);
-  Result<Question> question = OpenQuestion(of_after);
+  Result<Question> question = ReadQuestion(of_after);
   if (!question) return tl::unexpected(question.error());
   const Cluster& after = question->cluster;
   const auto then = AskedAt(*question, *before);

@@ -22,7 +22,7 @@
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/commands/question.hpp"
 #include "service/cli/options/gang_text.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/terminal/standard_output.hpp"
 
 namespace espalier {
@@ -353,9 +353,10 @@ class RoomForGangs {
           level.domains, [](const NamedCensus::Domain& domain) { return domain.gangs > 0; });
       const std::string name = level.level.empty() ? "flavor" : names.LevelName(level.level);
       rows.push_back({counting.shape, counting.flavor(), name, std::to_string(level.gangs),
-                      level.level.empty() ? Counted(level.domains.front().pods, "pod")
-                                          : fmt::format("{} of {}", with_room,
-                                                        Counted(std::ssize(level.domains), name))});
+                      level.level.empty()
+                          ? CountWithNoun(level.domains.front().pods, "pod")
+                          : fmt::format("{} of {}", with_room,
+                                        CountWithNoun(std::ssize(level.domains), name))});
     }
   }
 
@@ -370,7 +371,7 @@ class RoomForGangs {
     for (const NamedCensus::Domain& domain : domains) {
       rows.push_back({counting.shape, counting.flavor(),
                       fmt::format("{}", fmt::join(domain.values, "/")),
-                      std::to_string(domain.gangs), Counted(domain.pods, "pod")});
+                      std::to_string(domain.gangs), CountWithNoun(domain.pods, "pod")});
     }
     const auto all = std::ssize(level.domains);
     rows.push_back(

@@ -16,7 +16,7 @@
 #include "host/what_if/defragment.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/commands/question.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/standard_output.hpp"
 
@@ -116,8 +116,8 @@ void PrintTable(const Question& question, const std::string& level, const Planne
   }
   WriteOutput(fmt::format(
       "{} of {} of flavor {} free of gangs, {} after {}; {} not freed\n", plan.free_already,
-      Counted(plan.domains, level), plan.flavor, plan.free_already + std::ssize(plan.freed),
-      Counted(static_cast<std::int64_t>(plan.moves), "move"), plan.out_of_reach));
+      CountWithNoun(plan.domains, level), plan.flavor, plan.free_already + std::ssize(plan.freed),
+      CountWithNoun(static_cast<std::int64_t>(plan.moves), "move"), plan.out_of_reach));
 }
 
 void Write(const Question& question, const Planned& planned, ObjectWriter& out) {
@@ -159,7 +159,7 @@ Result<Planned> Plan(Question& question, const DefragmentOptions& options) {
     workloads.emplace(workload.key, &workload);
   }
   std::vector<WorkloadRequest> requests;
-  for (HoldingGang& gang : *gangs) {
+  for (PlacedGang& gang : *gangs) {
     if (gang.request) requests.push_back(*std::move(gang.request));
   }
   auto found = question.asked->Defragment(requests, options);
@@ -184,7 +184,7 @@ bool MovesAreAsAsked(const Planned& planned, const InputOptions& input) {
 }
 
 ExitCode RunDefragment(const DefragmentCommandOptions& options) {
-  Result<Question> question = OpenQuestion(options.question);
+  Result<Question> question = ReadQuestion(options.question);
   if (!question) return ReportError(question.error());
   DefragmentOptions asked = options.plan;
   asked.level = LevelKey(question->cluster, asked.level);

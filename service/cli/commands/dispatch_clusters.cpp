@@ -28,17 +28,17 @@ struct ClusterToAsk {
 };
 
 // The workloads that are asked about, and the gates of clusters that have no Configuration.
-struct AskedOfClusters {
+struct WorkloadsToDispatch {
   std::vector<Workload> workloads;
   FeatureGates gates;
 };
 
-Result<AskedOfClusters> PendingWorkloads(const DispatchOptions& options) {
+Result<WorkloadsToDispatch> PendingWorkloads(const DispatchOptions& options) {
   Result<ClusterRead> read = ReadInput(options.input);
   if (!read) return tl::unexpected(read.error());
   const Result<FeatureGates> gates = GatesOf(read->cluster, options.input.feature_gates);
   if (!gates) return tl::unexpected(gates.error());
-  AskedOfClusters asked{{}, *gates};
+  WorkloadsToDispatch asked{{}, *gates};
   std::vector<Workload>& pending = asked.workloads;
   if (options.workload.empty()) {
     for (const std::size_t index : PendingInQueueOrder(read->cluster)) {
@@ -56,7 +56,7 @@ Result<AskedOfClusters> PendingWorkloads(const DispatchOptions& options) {
   return asked;
 }
 
-Result<ClusterToAsk> ReadOne(const ClusterFiles& files, const AskedOfClusters& asked,
+Result<ClusterToAsk> ReadOne(const ClusterFiles& files, const WorkloadsToDispatch& asked,
                              const DispatchOptions& options) {
   const std::vector<Workload>& workloads = asked.workloads;
   ClusterToAsk cluster;

@@ -16,7 +16,7 @@
 #include "host/questions/drain_plan.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/commands/question.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/reports/placement_report.hpp"
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/standard_output.hpp"
@@ -89,7 +89,7 @@ std::vector<std::string> NotHonouredOfOthers(const Cluster& cluster,
   const std::int64_t pods = OtherPodsOn(cluster, nodes).asking;
   if (pods == 0) return {};
   return {fmt::format("the topology that {} without a workload {} is not looked at",
-                      Counted(pods, "other pod"), pods == 1 ? "requires" : "require")};
+                      CountWithNoun(pods, "other pod"), pods == 1 ? "requires" : "require")};
 }
 
 // Returns whether all workloads have a place, and one that they ask for, and other pods ask for
@@ -122,8 +122,8 @@ void PrintTable(const Question& question, const std::vector<std::size_t>& nodes,
         "\n");
   }
   WriteOutput(fmt::format("{} drained; {} hit, {} without a place\n",
-                          Counted(std::ssize(nodes), "node"),
-                          Counted(std::ssize(moves), "admitted workload"), without_place));
+                          CountWithNoun(std::ssize(nodes), "node"),
+                          CountWithNoun(std::ssize(moves), "admitted workload"), without_place));
   WriteOutput(OtherPodsLine(question, cluster, nodes));
   for (const std::string& line : NotHonouredOfOthers(cluster, nodes)) {
     WriteOutput("not as asked: " + line + "\n");
@@ -180,7 +180,7 @@ void NoteMoves(const std::vector<std::size_t>& drained, const std::vector<Move>&
 }
 
 ExitCode RunDrain(const DrainOptions& options) {
-  Result<Question> question = OpenQuestion(options.question);
+  Result<Question> question = ReadQuestion(options.question);
   if (!question) return ReportError(question.error());
   if (const auto checked = CheckNodes(*question); !checked) return ReportError(checked.error());
   const auto nodes = FindNodes(question->cluster, options.target);

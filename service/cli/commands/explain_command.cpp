@@ -84,7 +84,8 @@ std::string EverText(const Certificate& found) {
 
 class Table {
  public:
-  Table(const std::vector<OnFlavors>& tried, const AskedWorkload& asked, const NamesByFlavor& names)
+  Table(const std::vector<OnFlavors>& tried, const WorkloadToPlace& asked,
+        const NamesByFlavor& names)
       : tried_(tried),
         best_(BestOf(tried)),
         found_(best_.found),
@@ -170,7 +171,7 @@ class Table {
   const std::vector<OnFlavors>& tried_;
   const OnFlavors& best_;
   const Certificate& found_;
-  const AskedWorkload& asked_;
+  const WorkloadToPlace& asked_;
   const NamesByFlavor& names_;
   const bool several_;
   std::vector<TableRow> rows_;
@@ -275,7 +276,7 @@ void WriteFound(const Certificate& found, const FeatureGates& gates, ObjectWrite
   WriteChanges(found.changes, out);
 }
 
-void Write(const std::vector<OnFlavors>& tried, const AskedWorkload& asked,
+void Write(const std::vector<OnFlavors>& tried, const WorkloadToPlace& asked,
            const FeatureGates& gates, ObjectWriter& out) {
   const OnFlavors& best = BestOf(tried);
   out.Field("workload", std::string_view(asked.workload->key.ToString()));
@@ -299,7 +300,7 @@ void Write(const std::vector<OnFlavors>& tried, const AskedWorkload& asked,
   out.EndList();
 }
 
-Result<void> WriteReport(const std::vector<OnFlavors>& tried, const AskedWorkload& asked,
+Result<void> WriteReport(const std::vector<OnFlavors>& tried, const WorkloadToPlace& asked,
                          const Question& question, const std::string& file) {
   const Cluster& cluster = question.cluster;
   auto input = question.asked->ReadInput();
@@ -354,7 +355,7 @@ Result<void> TryFewer(const Question& question, const FewerPods& fewer,
 
 // Tells what the pods require of nodes from the domains that they are kept out of, which are a part
 // of their affinity: each is to suffice alone.
-Result<void> TellAffinityApart(const Question& question, const AskedWorkload& asked,
+Result<void> TellAffinityApart(const Question& question, const WorkloadToPlace& asked,
                                const WorkloadRequest& request, Certificate& found) {
   std::vector<std::string>& without = found.changes.without;
   const auto is_affinity = [](const std::string& part) {
@@ -384,7 +385,7 @@ Result<void> TellAffinityApart(const Question& question, const AskedWorkload& as
 }
 
 // Explains a request. On empty nodes nobody holds a domain that others are kept out of.
-Result<Certificate> ExplainOne(const Question& question, const AskedWorkload& asked,
+Result<Certificate> ExplainOne(const Question& question, const WorkloadToPlace& asked,
                                const WorkloadRequest& request,
                                std::optional<std::span<const RunningWorkload>> running) {
   auto found = question.asked->Explain(request, running);
@@ -402,7 +403,7 @@ Result<Certificate> ExplainOne(const Question& question, const AskedWorkload& as
 }
 
 // On each of the flavors that the queue tries, up to one that holds it.
-Result<std::vector<OnFlavors>> ExplainEach(const Question& question, const AskedWorkload& asked) {
+Result<std::vector<OnFlavors>> ExplainEach(const Question& question, const WorkloadToPlace& asked) {
   const std::vector<RunningWorkload> running =
       RunningWorkloads(question.cluster, asked.request.key);
   std::optional<std::span<const RunningWorkload>> of_files;  // else all that are known
@@ -424,10 +425,10 @@ Result<std::vector<OnFlavors>> ExplainEach(const Question& question, const Asked
 }
 
 ExitCode RunExplain(const ExplainOptions& options) {
-  const Result<Question> question = OpenQuestion(options.question);
+  const Result<Question> question = ReadQuestion(options.question);
   if (!question) return ReportError(question.error());
   const Cluster& cluster = question->cluster;
-  auto asked = AskAbout(*question, cluster, options.workload);
+  auto asked = FindWorkloadToPlace(*question, cluster, options.workload);
   if (!asked) return ReportError(asked.error());
   if (!asked->refusal.empty()) {
     PrintRefusal(*question, *asked, options.question.output);

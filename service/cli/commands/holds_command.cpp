@@ -10,7 +10,7 @@
 #include "service/cli/commands/question.hpp"
 #include "service/cli/options/address_option.hpp"
 #include "service/cli/options/tls_options.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/standard_output.hpp"
 #include "service/client/remote_holds.hpp"
@@ -51,7 +51,8 @@ void PrintTable(const std::vector<RemoteHold>& holds) {
   }
   if (!rows.empty())
     WriteOutput(RenderTable({"HOLD", "PODS", "AGE", "LEFT", "OWNER"}, rows) + "\n");
-  WriteOutput(fmt::format("{} of {}\n", Counted(std::ssize(holds), "hold"), Counted(pods, "pod")));
+  WriteOutput(fmt::format("{} of {}\n", CountWithNoun(std::ssize(holds), "hold"),
+                          CountWithNoun(pods, "pod")));
 }
 
 void Write(const std::vector<RemoteHold>& holds, ObjectWriter& out) {
@@ -79,7 +80,7 @@ ExitCode RunHolds(const HoldsOptions& options) {
     if (auto released = remote->Release(options.release); !released) {
       return ReportError(released.error());
     }
-    Tell(fmt::format("released {}", Counted(std::ssize(options.release), "hold")));
+    Tell(fmt::format("released {}", CountWithNoun(std::ssize(options.release), "hold")));
     return kExitOk;
   }
   const auto holds = remote->List();

@@ -33,7 +33,7 @@
 #include "service/cli/options/backend_options.hpp"
 #include "service/cli/options/input.hpp"
 #include "service/cli/reports/cluster_picture.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/reports/dispatch_report.hpp"
 #include "service/cli/reports/model_text.hpp"
 #include "service/cli/reports/placement_report.hpp"
@@ -149,7 +149,7 @@ class PlaceRun {
     if (!remote) return tl::unexpected(remote.error());
     remote_ = *std::move(remote);
     remote_->UseState(options_.state);
-    Result<RemoteState> state = remote_->UseStateOfServer();
+    Result<StateSummary> state = remote_->UseStateOfServer();
     if (state) {
       state_ = *std::move(state);
     } else if (!options_.load || state.error().error_class != ErrorClass::kNotFound) {
@@ -269,8 +269,8 @@ class PlaceRun {
     const std::string configuration = cluster_.configuration ? cluster_.configuration->json : "";
     if (auto loaded = remote_->Load(sent, workloads, configuration); !loaded) return loaded;
     Tell(fmt::format("replaced the state of {} (generation {}, {}) by that of the files ({})",
-                     options_.connect, state_.generation, Counted(state_.nodes, "node"),
-                     Counted(static_cast<std::int64_t>(input.nodes.size()), "node")));
+                     options_.connect, state_.generation, CountWithNoun(state_.nodes, "node"),
+                     CountWithNoun(static_cast<std::int64_t>(input.nodes.size()), "node")));
     return {};
   }
 
@@ -411,7 +411,7 @@ class PlaceRun {
   std::vector<GangWorkload> gangs_;  // of the files, to be loaded
   PlannedAnswers planned_;
   std::optional<RemoteEngine> remote_;
-  RemoteState state_;        // of the server, before this
+  StateSummary state_;       // of the server, before this
   bool asks_ = false;        // about the state of the server
   std::string state_lines_;  // what it holds, where it is asked
 };

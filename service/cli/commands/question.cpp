@@ -21,7 +21,7 @@
 #include "service/cli/options/address_option.hpp"
 #include "service/cli/options/tls_options.hpp"
 #include "service/cli/reports/admission_writer.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/terminal/standard_output.hpp"
 #include "service/client/remote_engine.hpp"
 #include "service/client/remote_questions.hpp"
@@ -78,7 +78,7 @@ Result<void> Connect(const QuestionOptions& options, Question& question) {
   Result<RemoteEngine> engine = RemoteEngine::Connect(options.connect, kCallTimeout, options.tls);
   if (!engine) return tl::unexpected(engine.error());
   engine->UseState(options.state);
-  const Result<RemoteState> state = engine->UseStateOfServer();
+  const Result<StateSummary> state = engine->UseStateOfServer();
   if (!state) return tl::unexpected(state.error());
   const auto notes = MatchToState(*state, options.connect, question.cluster);
   if (!notes) return tl::unexpected(notes.error());
@@ -137,7 +137,7 @@ void AddQuestionOptions(CLI::App& command, QuestionOptions& options) {
   AddColorOption(command, options.color);
 }
 
-Result<Question> OpenQuestion(const QuestionOptions& options) {
+Result<Question> ReadQuestion(const QuestionOptions& options) {
   InputOptions input = options.input;
   if (!options.connect.empty()) {
     auto of_state = ConfigurationOfState(options.connect, options.state, options.tls);
@@ -182,8 +182,8 @@ Result<std::shared_ptr<Questions>> AskedAt(const Question& question, const Clust
   return *std::move(asked);
 }
 
-Result<AskedWorkload> AskAbout(const Question& question, const Cluster& cluster,
-                               const std::string& workload) {
+Result<WorkloadToPlace> FindWorkloadToPlace(const Question& question, const Cluster& cluster,
+                                            const std::string& workload) {
   const Result<ObjectKey> key = FindWorkload(cluster, workload);
   if (!key) return tl::unexpected(key.error());
   Result<PlacementPlan> plan = PlanPlacement(cluster, {.gates = question.gates, .only = *key});
@@ -192,12 +192,12 @@ Result<AskedWorkload> AskAbout(const Question& question, const Cluster& cluster,
   const auto cannot = [&](const std::string& why) {
     return BadInput(fmt::format("workload {}: {}", Excerpt(key->ToString()), why));
   };
-  AskedWorkload asked{.workload = &cluster.workloads[planned.index],
-                      .cluster_queue = planned.cluster_queue,
-                      .request = {},
-                      .others = {},
-                      .fewer = std::nullopt,
-                      .closed = {}};
+  WorkloadToPlace asked{.workload = &cluster.workloads[planned.index],
+                        .cluster_queue = planned.cluster_queue,
+                        .request = {},
+                        .others = {},
+                        .fewer = std::nullopt,
+                        .closed = {}};
   if (const auto* refused = std::get_if<RefusedWorkload>(&planned.plan)) {
     asked.refusal = refused->reason;
     return asked;
@@ -212,7 +212,8 @@ Result<AskedWorkload> AskAbout(const Question& question, const Cluster& cluster,
   return asked;
 }
 
-void PrintRefusal(const Question& question, const AskedWorkload& asked, const std::string& format) {
+void PrintRefusal(const Question& question, const WorkloadToPlace& asked,
+                  const std::string& format) {
   const std::string key = asked.workload->key.ToString();
   if (format == "table") {
     WriteOutput(RenderTable({"", key}, {{"NOW", {"not placed: " + asked.refusal, Color::kBad}}},
@@ -227,13 +228,13 @@ void PrintRefusal(const Question& question, const AskedWorkload& asked, const st
   });
 }
 
-std::vector<const WorkloadRequest*> AskedWorkload::Choices() const {
+std::vector<const WorkloadRequest*> WorkloadToPlace::Choices() const {
   std::vector<const WorkloadRequest*> choices = {&request};
   for (const WorkloadRequest& other : others) choices.push_back(&other);
   return choices;
 }
 
-bool IsNotTried(const AskedWorkload& asked, const WorkloadRequest& request, const Error& error) {
+bool IsNotTried(const WorkloadToPlace& asked, const WorkloadRequest& request, const Error& error) {
   if (error.error_class != ErrorClass::kNotFound || &request == &asked.request) return false;
   Tell(fmt::format("{} is not tried: {}", FlavorsText(request), error.message));
   return true;
@@ -362,12 +363,13 @@ std::string OtherPodsLine(const Question& question, const Cluster& cluster,
   const OtherPods others = OtherPodsOn(cluster, nodes);
   std::string line;
   if (others.ending > 0) {
-    line = fmt::format("{}, which {} too (to where is not looked at)",
-                       Counted(others.ending, "other pod"), others.ending == 1 ? "goes" : "go");
+    line =
+        fmt::format("{}, which {} too (to where is not looked at)",
+                    CountWithNoun(others.ending, "other pod"), others.ending == 1 ? "goes" : "go");
   }
   if (others.lasting > 0) {
     line += fmt::format("{}{} of DaemonSets or of the nodes themselves", line.empty() ? "" : "; ",
-                        Counted(others.lasting, "pod"));
+                        CountWithNoun(others.lasting, "pod"));
   }
   return line.empty() ? "" : "also there: " + line + "\n";
 }

@@ -71,20 +71,20 @@ Result<std::shared_ptr<Questions>> AskedAt(const Question& question, const Clust
 
 // Reads the files, and chooses the back end or connects to the server. Of a server's state the
 // cluster has the flavors, topologies and leaves that the files do not have.
-Result<Question> OpenQuestion(const QuestionOptions& options);
+Result<Question> ReadQuestion(const QuestionOptions& options);
 
 // Runs a command about a cluster: Answerer(options, question).Run(), on the question that
 // `options.question` opens. Reports errors of both.
 template <class Answerer, class Options>
 ExitCode RunQuestion(const Options& options) {
-  Result<Question> question = OpenQuestion(options.question);
+  Result<Question> question = ReadQuestion(options.question);
   if (!question) return ReportError(question.error());
   const Result<ExitCode> done = Answerer(options, *std::move(question)).Run();
   return done ? *done : ReportError(done.error());
 }
 
 // A pending workload and its request to the engine.
-struct AskedWorkload {
+struct WorkloadToPlace {
   const Workload* workload = nullptr;  // in the cluster
   std::string cluster_queue;           // empty: not known
   WorkloadRequest request;
@@ -102,15 +102,16 @@ struct AskedWorkload {
 // Returns a pending workload of a cluster, which is the question's or what becomes of it, by its
 // own name or its job's. Errors: none or several of that name (kNotFound); not pending, or on
 // flavors without a topology (kBadInput).
-Result<AskedWorkload> AskAbout(const Question& question, const Cluster& cluster,
-                               const std::string& workload);
+Result<WorkloadToPlace> FindWorkloadToPlace(const Question& question, const Cluster& cluster,
+                                            const std::string& workload);
 
 // Prints that a workload is refused, in place of an answer, and why.
-void PrintRefusal(const Question& question, const AskedWorkload& asked, const std::string& format);
+void PrintRefusal(const Question& question, const WorkloadToPlace& asked,
+                  const std::string& format);
 
 // Returns whether an answer is missing because a server does not have the flavors of a request that
 // is not the first of a workload; says so.
-bool IsNotTried(const AskedWorkload& asked, const WorkloadRequest& request, const Error& error);
+bool IsNotTried(const WorkloadToPlace& asked, const WorkloadRequest& request, const Error& error);
 
 // Adds to what of a workload is not honoured what PodsWithoutNode finds of an answer to one of its
 // requests. Without nodes in the cluster nothing is known.

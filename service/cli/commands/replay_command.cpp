@@ -20,7 +20,7 @@
 #include "service/backends/backends.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/options/backend_options.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/standard_output.hpp"
 #include "service/client/logged_calls.hpp"
@@ -174,7 +174,7 @@ class RequestReplay {
     if (!difference) return tl::unexpected(difference.error());
     const ReplayCounts& counts = replay.counts();
     std::string text = fmt::format("{}: {} with the same answer", Excerpt(run.file.run()),
-                                   Counted(counts.same, "call"));
+                                   CountWithNoun(counts.same, "call"));
     if (counts.not_repeatable > 0) {
       text += fmt::format("; {} not made again, as they ended for want of time, room or a client",
                           counts.not_repeatable);
@@ -203,7 +203,7 @@ class RequestReplay {
       return BadInput(fmt::format(
           "--cut-to: calls are numbered anew with each start of a server, and the log has {}:{}; "
           "give the files of one",
-          Counted(std::ssize(log.runs), "start"), runs));
+          CountWithNoun(std::ssize(log.runs), "start"), runs));
     }
     const LoggedRun& run = log.runs.front();
     const auto server = FreshServer::Start(run.file, options_.backend);
@@ -221,9 +221,9 @@ class RequestReplay {
       if (auto written = Write(run, *cut, false); !written) return tl::unexpected(written.error());
     }
     const std::string with = states_alone
-                                 ? Counted(std::ssize(cut->states), "state")
+                                 ? CountWithNoun(std::ssize(cut->states), "state")
                                  : fmt::format("the {} that led to its state",
-                                               Counted(std::ssize(cut->changes), "change"));
+                                               CountWithNoun(std::ssize(cut->changes), "change"));
     WriteOutput(fmt::format("{}: {} and {}: {}\n", Excerpt(options_.file), with,
                             CallText(*cut->call),
                             cut->difference.empty() ? "the same answer" : cut->difference));

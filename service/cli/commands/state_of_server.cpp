@@ -13,7 +13,7 @@
 #include "host/kueue/objects/node_participation.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/readers/cluster_files.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 
 namespace espalier {
 namespace {
@@ -23,9 +23,9 @@ std::string Levels(const std::vector<std::string>& levels) {
 }
 
 // Each flavor gets a topology of its own, as the state does not say which share one.
-void TakeFlavors(const RemoteState& state, Cluster& cluster) {
+void TakeFlavors(const StateSummary& state, Cluster& cluster) {
   cluster.topologies.clear();
-  for (const RemoteState::Flavor& flavor : state.flavors) {
+  for (const StateSummary::Flavor& flavor : state.flavors) {
     cluster.topologies.push_back({flavor.name, flavor.levels});
     ResourceFlavor& taken = cluster.flavors.emplace_back();
     taken.name = flavor.name;
@@ -34,10 +34,10 @@ void TakeFlavors(const RemoteState& state, Cluster& cluster) {
 }
 
 // Flavors whose Topology is not among the files get that of the state.
-Result<void> CheckLevels(const RemoteState& state, const std::string& address, Cluster& cluster) {
+Result<void> CheckLevels(const StateSummary& state, const std::string& address, Cluster& cluster) {
   std::map<std::string, std::vector<std::string>, std::less<>> missing;  // levels by Topology
   const ClusterLookup lookup(cluster);
-  for (const RemoteState::Flavor& held : state.flavors) {
+  for (const StateSummary::Flavor& held : state.flavors) {
     const ResourceFlavor* flavor = lookup.Flavor(held.name);
     if (flavor == nullptr || !flavor->topology_name) continue;
     const Topology* topology = lookup.TopologyOf(*flavor);
@@ -54,12 +54,12 @@ Result<void> CheckLevels(const RemoteState& state, const std::string& address, C
   return {};
 }
 
-bool EndsWithHosts(const RemoteState::Flavor& flavor) {
+bool EndsWithHosts(const StateSummary::Flavor& flavor) {
   return !flavor.levels.empty() && flavor.levels.back() == kHostnameLabel;
 }
 
 // A state knows how many nodes each flavor has, and nothing of the others.
-std::string WhyLeftOut(const RemoteState& state, const Cluster& files) {
+std::string WhyLeftOut(const StateSummary& state, const Cluster& files) {
   if (files.nodes.empty() || files.flavors.empty()) {
     return fmt::format("which nodes are left out, and why, is not known, as the files have no {}",
                        files.nodes.empty() ? "nodes" : "ResourceFlavors");
@@ -76,7 +76,7 @@ Result<std::shared_ptr<const KueueConfiguration>> ConfigurationOfState(
   Result<RemoteEngine> remote = RemoteEngine::Connect(address, kCallTimeout, tls);
   if (!remote) return tl::unexpected(remote.error());
   remote->UseState(state_name);
-  const Result<RemoteState> state = remote->UseStateOfServer();
+  const Result<StateSummary> state = remote->UseStateOfServer();
   if (!state) return tl::unexpected(state.error());
   if (state->kueue_configuration.empty()) return nullptr;
   Result<ClusterRead> read =
@@ -86,7 +86,7 @@ Result<std::shared_ptr<const KueueConfiguration>> ConfigurationOfState(
   return std::make_shared<const KueueConfiguration>(*std::move(read->cluster.configuration));
 }
 
-Result<std::vector<std::string>> MatchToState(const RemoteState& state, const std::string& address,
+Result<std::vector<std::string>> MatchToState(const StateSummary& state, const std::string& address,
                                               Cluster& cluster) {
   if (state.generation == 0) {
     return BadInput(
@@ -109,15 +109,15 @@ Result<std::vector<std::string>> MatchToState(const RemoteState& state, const st
     notes.push_back(
         fmt::format("nodes of the files only tell why nodes are left out, and their pods are not "
                     "looked at: the files have {}, the state of {} has {}; --load would replace it",
-                    Counted(nodes, "node"), address, state.nodes));
+                    CountWithNoun(nodes, "node"), address, state.nodes));
   }
   return notes;
 }
 
-Result<std::vector<Node>> NodesOfState(const RemoteState& state, RemoteEngine& remote) {
+Result<std::vector<Node>> NodesOfState(const StateSummary& state, RemoteEngine& remote) {
   std::vector<Node> nodes;
   std::unordered_map<std::string, std::size_t> hosts;  // positions in `nodes`
-  for (const RemoteState::Flavor& flavor : state.flavors) {
+  for (const StateSummary::Flavor& flavor : state.flavors) {
     auto leaves = remote.Leaves(flavor.name);
     if (!leaves) return tl::unexpected(leaves.error());
     for (std::vector<std::string>& values : *leaves) {
@@ -136,7 +136,7 @@ Result<std::vector<Node>> NodesOfState(const RemoteState& state, RemoteEngine& r
   return nodes;
 }
 
-std::string WhyNotNodes(const RemoteState& state, const std::string& address) {
+std::string WhyNotNodes(const StateSummary& state, const std::string& address) {
   const auto above = std::ranges::find_if_not(state.flavors, EndsWithHosts);
   if (above == state.flavors.end()) return "";
   return fmt::format(
@@ -146,15 +146,16 @@ std::string WhyNotNodes(const RemoteState& state, const std::string& address) {
       above->levels.empty() ? "none" : Excerpt(above->levels.back()));
 }
 
-std::string StateLines(const RemoteState& state, const std::string& address, const Cluster& files) {
+std::string StateLines(const StateSummary& state, const std::string& address,
+                       const Cluster& files) {
   std::vector<std::string> flavors;
-  for (const RemoteState::Flavor& flavor : state.flavors) {
+  for (const StateSummary::Flavor& flavor : state.flavors) {
     flavors.push_back(fmt::format("{} of flavor {}", flavor.nodes, Excerpt(flavor.name)));
   }
   const std::string line = fmt::format("the state of {}, generation {}, has {}{}{}", address,
-                                       state.generation, Counted(state.nodes, "node"),
+                                       state.generation, CountWithNoun(state.nodes, "node"),
                                        flavors.empty() ? "" : ": ", fmt::join(flavors, ", "));
-  const auto has_all = [&](const RemoteState::Flavor& flavor) {
+  const auto has_all = [&](const StateSummary::Flavor& flavor) {
     return flavor.nodes == state.nodes;
   };
   if (std::ranges::any_of(state.flavors, has_all)) return line;

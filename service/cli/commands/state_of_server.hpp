@@ -20,22 +20,22 @@ Result<std::shared_ptr<const KueueConfiguration>> ConfigurationOfState(
 // levels. Files without flavors get those of the state, those without topologies their levels.
 // Returns what the user should know about the difference, a sentence each. Errors: the server holds
 // no state, or another topology.
-Result<std::vector<std::string>> MatchToState(const RemoteState& state, const std::string& address,
+Result<std::vector<std::string>> MatchToState(const StateSummary& state, const std::string& address,
                                               Cluster& cluster);
 
 // Returns the leaves of all flavors of the state as nodes that have the labels of their levels. A
 // host of several flavors is one node with the labels of all; in a topology that ends above the
 // hosts a leaf is a node of its own.
-Result<std::vector<Node>> NodesOfState(const RemoteState& state, RemoteEngine& remote);
+Result<std::vector<Node>> NodesOfState(const StateSummary& state, RemoteEngine& remote);
 
 // Returns why leaves of the state do not stand for nodes that can be named to the server, or an
 // empty text where they do.
-std::string WhyNotNodes(const RemoteState& state, const std::string& address);
+std::string WhyNotNodes(const StateSummary& state, const std::string& address);
 
 // Returns a summary of the state in one line, such as "the state of unix:/tmp/e.sock, generation 3,
 // has 336 nodes: 300 of flavor gpu-h100". When some nodes are of no flavor, a second line says why,
 // by the nodes and flavors of `files`, the cluster as it was read, or what cannot be known without
 // them.
-std::string StateLines(const RemoteState& state, const std::string& address, const Cluster& files);
+std::string StateLines(const StateSummary& state, const std::string& address, const Cluster& files);
 
 }  // namespace espalier

@@ -57,9 +57,9 @@ command line; 3 it is not a server of this version; 4 it cannot be reached or do
 or output lost; 5 internal error.)";
 
 // Asks one server, as often as is wanted, over one connection.
-class StatusAsker {
+class StatusPoller {
  public:
-  StatusAsker(const StatusOptions& options, Connection connection)
+  StatusPoller(const StatusOptions& options, Connection connection)
       : options_(options),
         connection_(std::move(connection)),
         server_(v1::Server::NewStub(connection_.channel())) {}
@@ -129,7 +129,7 @@ ExitCode RunStatusCommand(const StatusOptions& options) {
       static_cast<std::int64_t>(options.timeout_seconds * 1000));
   auto connection = Connection::Open(options.address, timeout, options.tls);
   if (!connection) return ReportError(connection.error());
-  return StatusAsker(options, *std::move(connection)).Run();
+  return StatusPoller(options, *std::move(connection)).Run();
 }
 
 }  // namespace

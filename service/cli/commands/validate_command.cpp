@@ -12,7 +12,7 @@
 #include "host/kueue/validation/assignment_check.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/commands/question.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/standard_output.hpp"
 
@@ -62,8 +62,8 @@ void PrintTable(const AssignmentCheck& check, const Checked& checked, const Text
     WriteOutput(RenderTable({"WORKLOAD", "POD SET", "PROBLEM"}, rows, style) + "\n");
   }
   WriteOutput(fmt::format("{} checked, {} found\n",
-                          Counted(static_cast<std::int64_t>(check.workloads), "workload"),
-                          Counted(std::ssize(check.faults), "problem")));
+                          CountWithNoun(static_cast<std::int64_t>(check.workloads), "workload"),
+                          CountWithNoun(std::ssize(check.faults), "problem")));
 }
 
 void Write(const AssignmentCheck& check, const Checked& checked, ObjectWriter& out) {
@@ -104,7 +104,7 @@ Checked ToCheck(const Cluster& cluster, const std::optional<ObjectKey>& only) {
 }
 
 ExitCode RunValidate(const ValidateOptions& options) {
-  const Result<Question> question = OpenQuestion(options.question);
+  const Result<Question> question = ReadQuestion(options.question);
   if (!question) return ReportError(question.error());
   std::optional<ObjectKey> only;
   if (!options.workload.empty()) {

@@ -17,7 +17,7 @@
 #include "host/webhooks/object_rules.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/options/input.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/reports/object_writer.hpp"
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/standard_output.hpp"
@@ -282,7 +282,7 @@ ExitCode RunValidateObjects(const ValidateObjectsOptions& options) {
   }
   if (const std::size_t more = diagnostics.error_count() - diagnostics.errors().size(); more > 0) {
     Tell(fmt::format("and {} that cannot be read",
-                     Counted(static_cast<std::int64_t>(more), "more value")));
+                     CountWithNoun(static_cast<std::int64_t>(more), "more value")));
   }
   return found.empty() ? kExitOk : kExitNo;
 }

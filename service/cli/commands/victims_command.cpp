@@ -23,7 +23,7 @@
 #include "service/cli/commands/question.hpp"
 #include "service/cli/commands/victims_of_all.hpp"
 #include "service/cli/html_report/html_report.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/terminal/standard_output.hpp"
 
 namespace espalier {
@@ -106,7 +106,7 @@ class Victims {
       : options_(options), question_(std::move(question)) {}
 
   Result<ExitCode> Run() {
-    auto asked = AskAbout(question_, question_.cluster, options_.workload);
+    auto asked = FindWorkloadToPlace(question_, question_.cluster, options_.workload);
     if (!asked) return tl::unexpected(asked.error());
     asked_ = *std::move(asked);
     if (!asked_.refusal.empty()) {
@@ -184,10 +184,10 @@ class Victims {
     const RoomHolderOptions options{
         .policy = ParsePreemptionPolicy(policy_).value_or(PreemptionPolicy::kAny),
         .pods_below = options_.pods_below.value_or(asked_.workload->priority)};
-    const HeldRoom room = FindRoomHolders(cluster, *asked_.workload, options, question_.gates);
+    const RoomHolders room = FindRoomHolders(cluster, *asked_.workload, options, question_.gates);
     if (room.pods_elsewhere > 0 && question_.backend == nullptr) {
       Tell(fmt::format("{} of the files cannot go here: on no node that is known of a flavor",
-                       Counted(static_cast<std::int64_t>(room.pods_elsewhere), "pod")));
+                       CountWithNoun(static_cast<std::int64_t>(room.pods_elsewhere), "pod")));
     }
     if (auto supposed = question_.asked->Suppose(PodsAsUsage(room)); !supposed) {
       return tl::unexpected(supposed.error());
@@ -205,7 +205,7 @@ class Victims {
   }
 
   // The pods that may go, in the place of what nodes have less by them.
-  static ProposedChange PodsAsUsage(const HeldRoom& room) {
+  static ProposedChange PodsAsUsage(const RoomHolders& room) {
     ProposedChange change;
     for (const NodeUsage& node : room.pods_on_nodes) {
       change.delta.set_non_tas_usage.push_back({node.node, Times(node.usage, -1)});
@@ -303,8 +303,8 @@ class Victims {
     if (options_.any_queue) header.emplace_back("BY KUEUE");
     header.emplace_back("WHO");
     WriteOutput(RenderTable(header, rows, question_.style) + "\n");
-    WriteOutput(fmt::format("{} of {}; {}\n", Counted(std::ssize(rows), "set"),
-                            Counted(Candidates(), "candidate"),
+    WriteOutput(fmt::format("{} of {}; {}\n", CountWithNoun(std::ssize(rows), "set"),
+                            CountWithNoun(Candidates(), "candidate"),
                             exact ? "there are no cheaper ones"
                                   : "where many could go the search was ended, and there may be "
                                     "cheaper ones"));
@@ -391,10 +391,12 @@ class Victims {
     }
     const std::string where = options_.any_queue ? "in all queues and outside of Kueue"
                                                  : "in ClusterQueue " + asked_.cluster_queue;
-    const std::string of = fmt::format(
-        "{} {} by policy {}", Counted(std::ssize(choice.candidates), "candidate"), where, policy_);
+    const std::string of =
+        fmt::format("{} {} by policy {}", CountWithNoun(std::ssize(choice.candidates), "candidate"),
+                    where, policy_);
     if (choice.found.fits) {
-      return fmt::format("{} of {}{}", Counted(std::ssize(choice.found.targets), "victim"), of, on);
+      return fmt::format("{} of {}{}", CountWithNoun(std::ssize(choice.found.targets), "victim"),
+                         of, on);
     }
     return fmt::format("It does not fit, not even without all of {}{}{}", of,
                        choices_.size() > 1 ? " on any of its flavors" : "",
@@ -466,7 +468,7 @@ class Victims {
 
   const VictimsOptions& options_;
   const Question question_;
-  AskedWorkload asked_;
+  WorkloadToPlace asked_;
   Workload workload_;  // that is asked about
   std::string policy_;
   std::vector<OnFlavors> choices_;

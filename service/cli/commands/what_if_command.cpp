@@ -20,7 +20,7 @@
 #include "host/what_if/prefix_search.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/commands/question.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/terminal/standard_output.hpp"
 
 namespace espalier {
@@ -165,7 +165,7 @@ class WhatIf {
   }
 
   Result<void> AnswerNow() {
-    const auto asked = AskAbout(question_, question_.cluster, options_.workload);
+    const auto asked = FindWorkloadToPlace(question_, question_.cluster, options_.workload);
     if (!asked) return tl::unexpected(asked.error());
     workload_ = *asked->workload;
     key_ = workload_.key;
@@ -186,20 +186,20 @@ class WhatIf {
     return {};
   }
 
-  static WorkloadAnswer RefusalOf(const AskedWorkload& asked) {
+  static WorkloadAnswer RefusalOf(const WorkloadToPlace& asked) {
     PodSetAnswer refused;
     refused.failure = PlacementFailure{.reason = asked.refusal, .shortfall = std::nullopt};
     return {.pod_sets = {std::move(refused)}, .tree = {}};
   }
 
   // Tells the flavors of a request where the queue tries several.
-  static std::string OnText(const AskedWorkload& asked, const WorkloadRequest& request) {
+  static std::string OnText(const WorkloadToPlace& asked, const WorkloadRequest& request) {
     return asked.others.empty() ? "" : "on " + FlavorsText(request) + ": ";
   }
 
   // Answers on the first flavors that hold it as they are then, or else on the first for which
   // victims have to go, or on the first.
-  Result<PrefixAnswer> FindOnAny(const AskedWorkload& asked,
+  Result<PrefixAnswer> FindOnAny(const WorkloadToPlace& asked,
                                  const std::vector<RunningWorkload>& victims,
                                  std::string& on) const {
     std::optional<PrefixAnswer> best;
@@ -218,7 +218,7 @@ class WhatIf {
   }
 
   Result<void> AnswerThen() {
-    const auto asked = AskAbout(question_, changed_, key_.ToString());
+    const auto asked = FindWorkloadToPlace(question_, changed_, key_.ToString());
     if (!asked) return tl::unexpected(asked.error());
     if (!asked->refusal.empty()) {
       found_.answer = RefusalOf(*asked);
@@ -257,7 +257,7 @@ class WhatIf {
       }
     }
     if (!any) return {};
-    const auto asked = AskAbout(question_, changed_, key_.ToString());
+    const auto asked = FindWorkloadToPlace(question_, changed_, key_.ToString());
     if (!asked) return tl::unexpected(asked.error());
     auto found = FindOnAny(*asked, victims, largest_on_);
     if (!found) return tl::unexpected(found.error());
@@ -314,10 +314,10 @@ class WhatIf {
     std::string lines;
     for (const std::string& line : NotHonouredLines(workload_)) lines += line + "\n";
     if (!drained_.empty()) {
-      lines +=
-          fmt::format("drained: {}, with pods of {}{}\n", Counted(std::ssize(drained_), "node"),
-                      Counted(std::ssize(hit_), "admitted workload"),
-                      hit_.empty() ? "" : " (espalier drain says where they would go)");
+      lines += fmt::format("drained: {}, with pods of {}{}\n",
+                           CountWithNoun(std::ssize(drained_), "node"),
+                           CountWithNoun(std::ssize(hit_), "admitted workload"),
+                           hit_.empty() ? "" : " (espalier drain says where they would go)");
       lines += OtherPodsLine(question_, changed_, drained_);
     }
     if (!options_.without.empty()) lines += WithoutLine();

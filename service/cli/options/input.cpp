@@ -17,7 +17,7 @@
 #include "host/model/names_text.hpp"
 #include "host/model/nearest_name.hpp"
 #include "host/webhooks/refused_jobs.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/terminal/exit_code.hpp"
 #include "service/cli/terminal/progress_bar.hpp"
 #include "service/cli/terminal/standard_output.hpp"
@@ -33,10 +33,10 @@ void TellAbout(const ClusterRead& read, bool verbose) {
   if (!read.facts.skipped.empty()) Tell(SkippedLine(read.facts));
   if (!read.facts.skipped_files.empty()) Tell(SkippedFilesLine(read.facts));
   if (read.diagnostics.left_out_count() > 0) {
-    Tell(
-        fmt::format("left out of the input, as wrong: {}\n{}",
-                    Counted(static_cast<std::int64_t>(read.diagnostics.left_out_count()), "object"),
-                    read.diagnostics.RenderLeftOut()));
+    Tell(fmt::format(
+        "left out of the input, as wrong: {}\n{}",
+        CountWithNoun(static_cast<std::int64_t>(read.diagnostics.left_out_count()), "object"),
+        read.diagnostics.RenderLeftOut()));
   }
   const std::size_t warnings = read.diagnostics.warning_count();
   if (verbose) {
@@ -137,7 +137,7 @@ void TellInactive(const ClusterRead& read) {
   }
   if (names.empty()) return;
   Tell(fmt::format("{} {} not asked about, as spec.active is false: {}",
-                   Counted(std::ssize(names), "workload"), names.size() == 1 ? "is" : "are",
+                   CountWithNoun(std::ssize(names), "workload"), names.size() == 1 ? "is" : "are",
                    NamesText(names, kMostNamed)));
 }
 
@@ -284,7 +284,7 @@ void TellGangNotes(const std::vector<GangWorkload>& workloads) {
     }
   }
   if (more > 0) {
-    Tell(fmt::format("and {}; --show-model has all of them", Counted(more, "more note")));
+    Tell(fmt::format("and {}; --show-model has all of them", CountWithNoun(more, "more note")));
   }
 }
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 
 namespace espalier {
 namespace {
@@ -94,7 +94,7 @@ std::string SummaryOf(const AtlasReport& report) {
                                              atlas.priorities.size() == 1 ? "y" : "ies",
                                              atlas.priorities.front(), atlas.priorities.back());
   return fmt::format("{}: {} fit as it is, {} once some go, {} never; {}\n",
-                     Counted(std::ssize(lowest), "workload"),
+                     CountWithNoun(std::ssize(lowest), "workload"),
                      count([](PriorityStep step) { return step == 0; }),
                      count([&](PriorityStep step) { return IsBetween(atlas, step); }),
                      count([&](PriorityStep step) { return step == atlas.never(); }), priorities);
@@ -239,13 +239,13 @@ ReportedAtlas::Sheet SheetOf(const NamedAtlas& atlas, const NamedAtlas::Level& l
     }
   }
   sheet.about = fmt::format("{} down, {} of flavor {} across",
-                            Counted(std::ssize(rows), "kind of pending workloads"),
-                            Counted(std::ssize(domains), level_name), level.flavor);
+                            CountWithNoun(std::ssize(rows), "kind of pending workloads"),
+                            CountWithNoun(std::ssize(domains), level_name), level.flavor);
   if (down > 1 || across > 1) {
     sheet.about += fmt::format(
         "; a cell stands for {} by {} and shows the lowest priority that would do for any of them",
-        Counted(static_cast<std::int64_t>(down), "row"),
-        Counted(static_cast<std::int64_t>(across), level_name));
+        CountWithNoun(static_cast<std::int64_t>(down), "row"),
+        CountWithNoun(static_cast<std::int64_t>(across), level_name));
   }
   return sheet;
 }

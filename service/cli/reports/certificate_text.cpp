@@ -7,7 +7,7 @@
 
 #include "host/engine/request_resolution.hpp"
 #include "host/kueue/objects/quantity_text.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 
 namespace espalier {
 namespace {
@@ -42,9 +42,9 @@ std::string NearMissText(const NearMiss& miss, const NamesByFlavor& names) {
                                 ? "all of flavor " + miss.flavor
                                 : fmt::format("{} {}", names.Of(miss.flavor).LevelName(miss.level),
                                               fmt::join(miss.domain, "/"));
-  std::string text =
-      fmt::format("{}: {} of {} fit; room for one on {} of {}", where, miss.fit,
-                  Counted(miss.pods, "pod"), miss.nodes_with_room, Counted(miss.nodes, "node"));
+  std::string text = fmt::format("{}: {} of {} fit; room for one on {} of {}", where, miss.fit,
+                                 CountWithNoun(miss.pods, "pod"), miss.nodes_with_room,
+                                 CountWithNoun(miss.nodes, "node"));
   if (miss.nodes_not_matching > 0) {
     text += fmt::format(", {} ruled out by selector, affinity or taints", miss.nodes_not_matching);
   }
@@ -55,7 +55,7 @@ std::vector<std::string> BindingLines(const NearMiss& miss) {
   std::vector<std::string> lines;
   for (const BindingResource& resource : miss.binding) {
     lines.push_back(fmt::format("{}: enough for {} of {}, {} short", resource.resource,
-                                resource.pods, Counted(miss.pods, "pod"),
+                                resource.pods, CountWithNoun(miss.pods, "pod"),
                                 QuantityText(resource.resource, resource.missing)));
   }
   if (lines.empty()) {
@@ -69,7 +69,7 @@ std::vector<std::string> BindingLines(const NearMiss& miss) {
 std::vector<std::string> RuledOutLines(const NearMiss& miss) {
   std::vector<std::string> lines;
   for (const RuledOut& one : miss.ruled_out) {
-    lines.push_back(fmt::format("{} by {}{}", Counted(one.nodes, "node"), one.by,
+    lines.push_back(fmt::format("{} by {}{}", CountWithNoun(one.nodes, "node"), one.by,
                                 one.remedy.empty() ? "" : ": " + one.remedy));
   }
   return lines;
@@ -78,8 +78,8 @@ std::vector<std::string> RuledOutLines(const NearMiss& miss) {
 std::vector<std::string> LeftOutLines(const std::vector<LeftOutNodes>& left_out) {
   std::vector<std::string> lines;
   for (const LeftOutNodes& cause : left_out) {
-    lines.push_back(fmt::format("{} {}: {}", Counted(std::ssize(cause.nodes), "node"), cause.cause,
-                                AllOf(cause.nodes)));
+    lines.push_back(fmt::format("{} {}: {}", CountWithNoun(std::ssize(cause.nodes), "node"),
+                                cause.cause, AllOf(cause.nodes)));
   }
   return lines;
 }
@@ -89,8 +89,8 @@ std::vector<std::string> ChangeLines(const PossibleChanges& changes, const Workl
   std::vector<std::string> lines;
   const PodSetRequest& pod_set = request.pod_sets.front();
   if (changes.fewer_pods > 0) {
-    lines.push_back(
-        fmt::format("with {} in place of {}", Counted(changes.fewer_pods, "pod"), pod_set.count));
+    lines.push_back(fmt::format("with {} in place of {}", CountWithNoun(changes.fewer_pods, "pod"),
+                                pod_set.count));
   }
   if (!changes.coarser_level.empty()) {
     const TopologyNames& names = flavor_names.Of(pod_set.flavor);
@@ -104,7 +104,7 @@ std::vector<std::string> ChangeLines(const PossibleChanges& changes, const Workl
   }
   if (!changes.repaired_together.empty()) {
     lines.push_back(fmt::format("with {} back at once that are cordoned or not ready: {}",
-                                Counted(std::ssize(changes.repaired_together), "node"),
+                                CountWithNoun(std::ssize(changes.repaired_together), "node"),
                                 AllOf(changes.repaired_together)));
   }
   for (const LabelledNodes& labelled : changes.labelled) {

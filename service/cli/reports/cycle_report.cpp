@@ -15,7 +15,7 @@
 #include "host/model/by_name.hpp"
 #include "service/cli/options/input.hpp"
 #include "service/cli/reports/admission_writer.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/reports/domain_text.hpp"
 #include "service/cli/reports/object_writer.hpp"
 #include "service/cli/terminal/text_table.hpp"
@@ -148,7 +148,8 @@ std::string SummaryLine(const SchedulingCyclesResult& result) {
   if (counts.evicted > 0) line += fmt::format(", {} evicted", counts.evicted);
   if (counts.not_evaluated > 0) line += fmt::format(", {} not evaluated", counts.not_evaluated);
   if (counts.lost_pods > 0) {
-    line += fmt::format(", {} of the admitted without a place", Counted(counts.lost_pods, "pod"));
+    line +=
+        fmt::format(", {} of the admitted without a place", CountWithNoun(counts.lost_pods, "pod"));
   }
   if (counts.not_as_asked > 0) {
     line += fmt::format(", {} of the admitted not as asked", counts.not_as_asked);
@@ -156,10 +157,10 @@ std::string SummaryLine(const SchedulingCyclesResult& result) {
   if (counts.left_behind > 0) {
     line += fmt::format(", {} of the admitted in part", counts.left_behind);
   }
-  return line +
-         fmt::format(" ({} in {})",
-                     Counted(static_cast<std::int64_t>(result.decisions.size()), "evaluation"),
-                     Counted(result.cycles, "cycle"));
+  return line + fmt::format(
+                    " ({} in {})",
+                    CountWithNoun(static_cast<std::int64_t>(result.decisions.size()), "evaluation"),
+                    CountWithNoun(result.cycles, "cycle"));
 }
 
 // The members of a decision, without the braces.

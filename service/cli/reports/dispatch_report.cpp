@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/terminal/text_table.hpp"
 
 namespace espalier {
@@ -43,9 +43,9 @@ TableRow RowOf(std::string workload, const std::string& cluster, const ClusterFi
           std::move(levels),
           std::move(domains),
           std::move(left_over),
-          fit.left_out > 0
-              ? Counted(fit.left_out, "pod") + " fewer than it asks for, as its minimum allows"
-              : fit.reason};
+          fit.left_out > 0 ? CountWithNoun(fit.left_out, "pod") +
+                                 " fewer than it asks for, as its minimum allows"
+                           : fit.reason};
 }
 
 void WritePodSets(const std::vector<PodSetFit>& pod_sets, ObjectWriter& out) {
@@ -93,8 +93,9 @@ std::string DispatchTable(const Dispatched& dispatched, const TextStyle& style) 
   const std::size_t fitting = CountFitting(dispatched);
   return RenderTable({"WORKLOAD", "CLUSTER", "STATUS", "LEVEL", "DOMAINS", "LEFT OVER", "REASON"},
                      std::move(rows), style) +
-         fmt::format("\n{} of {} can be held by a cluster\n", fitting,
-                     Counted(static_cast<std::int64_t>(dispatched.workloads.size()), "workload"));
+         fmt::format(
+             "\n{} of {} can be held by a cluster\n", fitting,
+             CountWithNoun(static_cast<std::int64_t>(dispatched.workloads.size()), "workload"));
 }
 
 std::string DispatchObject(const Dispatched& dispatched, ObjectWriter& out) {

@@ -130,7 +130,7 @@ std::string Header(const LoadedScenario& loaded, std::uint64_t seed, PlacementMo
   return out->Finish();
 }
 
-std::string GangLine(std::size_t number, const Gang& gang, const GangShape& shape,
+std::string GangLine(std::size_t number, const GangRow& gang, const GangShape& shape,
                      std::span<const LeafShare> shares, const std::string& reason,
                      const FlavorSnapshot& snapshot) {
   const auto out = MakeJsonLineWriter();
@@ -178,7 +178,7 @@ Result<void> WriteSequence(const LoadedScenario& loaded, std::uint64_t seed, Pla
     if (answers.status[i] != PlacementStatus::kPlaced) {
       reason = batch.Describe(loaded.mix.gangs, answers, i).reason;
     }
-    const Gang& gang = loaded.mix.gangs[i];
+    const GangRow& gang = loaded.mix.gangs[i];
     file.Write(GangLine(i, gang, loaded.mix.shapes[static_cast<std::size_t>(gang.shape)],
                         answers.SharesOf(i), reason, loaded.flavor().snapshot()));
   }

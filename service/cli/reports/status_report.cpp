@@ -13,7 +13,7 @@
 #include "host/model/excerpt.hpp"
 #include "host/model/work_budget.hpp"
 #include "service/cli/reports/amount_text.hpp"
-#include "service/cli/reports/counted.hpp"
+#include "service/cli/reports/count_with_noun.hpp"
 #include "service/cli/terminal/text_table.hpp"
 
 namespace espalier {
@@ -76,8 +76,8 @@ std::string TlsText(const v1::ServerStatusResponse& status) {
 
 std::string AccessText(const v1::AccessState& access) {
   return fmt::format("{}; {} denied{}",
-                     access.has_file() ? Counted(access.rules(), "rule") : "by default",
-                     Counted(access.denied_calls(), "call"), ErrorText(access.error()));
+                     access.has_file() ? CountWithNoun(access.rules(), "rule") : "by default",
+                     CountWithNoun(access.denied_calls(), "call"), ErrorText(access.error()));
 }
 
 void WriteReloads(std::int64_t reloads, std::int64_t failed, const std::string& error,

@@ -1,4 +1,4 @@
-#include "service/server/asked_workloads.hpp"
+#include "service/server/question_context.hpp"
 
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace espalier {
 
 grpc::Status ReadWorkloads(const FeatureGateMap& gates, const v1::WorkloadBatch& workloads,
-                           v1::DomainNaming naming, AskedWorkloads& asked) {
+                           v1::DomainNaming naming, QuestionContext& asked) {
   const auto applied = ApplyFeatureGates(gates, asked.gates);
   if (!applied) return ToStatus(applied.error());
   asked.gates = *applied;
@@ -24,8 +24,8 @@ grpc::Status ReadWorkloads(const FeatureGateMap& gates, const v1::WorkloadBatch&
   return grpc::Status::OK;
 }
 
-Result<void> AskedWorkloads::WriteAnswer(std::size_t workload, const WorkloadAnswer& answer,
-                                         v1::AnswerBatch& message) const {
+Result<void> QuestionContext::WriteAnswer(std::size_t workload, const WorkloadAnswer& answer,
+                                          v1::AnswerBatch& message) const {
   auto batch = ToProto({&workloads[workload], 1}, {&answer, 1}, leaf_index, *budget);
   if (!batch) return tl::unexpected(batch.error());
   message = *std::move(batch);

@@ -10,7 +10,7 @@
 namespace espalier {
 
 // Returns a text such as "1 node" or "2 nodes".
-inline std::string Counted(std::int64_t count, std::string_view noun) {
+inline std::string CountWithNoun(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 

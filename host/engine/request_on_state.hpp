@@ -7,7 +7,7 @@
 namespace espalier {
 
 // A workload and the state that its request is answered on; both must outlive it.
-struct StateRequest {
+struct RequestOnState {
   const WorkloadRequest* request = nullptr;
   const ClusterState* state = nullptr;
 };

@@ -6,7 +6,7 @@
 
 namespace espalier {
 
-inline grpc::Status StoreStatus(const Error& error, const StateStore& store) {
+inline grpc::Status StatusWithPosition(const Error& error, const StateStore& store) {
   if (error.error_class != ErrorClass::kStale) return ToStatus(error);
   return StaleStatus(error, store.Current()->position);
 }

@@ -1,4 +1,4 @@
-#include "host/packing/shape.hpp"
+#include "host/packing/pod_shape.hpp"
 
 #include <iterator>
 
@@ -24,13 +24,13 @@ std::size_t BytesOf(const RequestVector& vector) {
 
 }  // namespace
 
-std::int64_t Shape::Bytes() const {
-  return static_cast<std::int64_t>(sizeof(Shape) + BytesOf(workers) + BytesOf(leader) +
+std::int64_t PodShape::Bytes() const {
+  return static_cast<std::int64_t>(sizeof(PodShape) + BytesOf(workers) + BytesOf(leader) +
                                    leader_on_workers.size() * sizeof(Amount) +
                                    2 * constraints_key.size());
 }
 
-std::string Shape::Key() const {
+std::string PodShape::Key() const {
   fmt::memory_buffer out;
   AppendVector(out, workers);
   AppendVector(out, leader);

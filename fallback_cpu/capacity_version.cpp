@@ -1,4 +1,4 @@
-#include "fallback_cpu/counted_state.hpp"
+#include "fallback_cpu/capacity_version.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -56,7 +56,7 @@ void AppendChanged(const GroupStamps& stamps, Stamp since, const StoredCount* po
 
 }  // namespace
 
-std::optional<CountedState> OnBranch(CountedState of_parent, const PlacementJob& job) {
+std::optional<CapacityVersion> OnBranch(CapacityVersion of_parent, const PlacementJob& job) {
   // Stamps that are not final are those of the parent, which may go on changing them.
   if (!job.simulate_empty && !of_parent.stamps->frozen()) {
     if (of_parent.state != job.state->parent() || of_parent.at > job.state->branched_at()) {
@@ -68,7 +68,7 @@ std::optional<CountedState> OnBranch(CountedState of_parent, const PlacementJob&
   return of_parent;
 }
 
-bool AppendStale(const CountedState& counted, const PlacementJob& job, const StoredCount* pods,
+bool AppendStale(const CapacityVersion& counted, const PlacementJob& job, const StoredCount* pods,
                  std::vector<std::int32_t>& groups) {
   const GroupStamps& now = StampsOf(job);
   if (counted.stamps.get() == &now) {

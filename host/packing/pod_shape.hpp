@@ -22,7 +22,7 @@ struct RequestVector {
   bool operator==(const RequestVector&) const = default;
 };
 
-struct Shape {
+struct PodShape {
   RequestVector workers;
   RequestVector leader;                   // empty: no leader
   std::vector<Amount> leader_on_workers;  // what the leader takes of each worker resource

@@ -21,10 +21,10 @@
 namespace espalier {
 
 // The usage of all victims on one flavor, resolved, and checked to be no more than what is in use.
-class HeldOnFlavor {
+class VictimsOnFlavor {
  public:
-  // `together`: as in FindHeld.
-  HeldOnFlavor(const FlavorState& flavor, bool together)
+  // `together`: as in ResolveVictims.
+  VictimsOnFlavor(const FlavorState& flavor, bool together)
       : flavor_(&flavor), together_(together), sums_(flavor.snapshot().resources().size()) {}
 
   const FlavorState* flavor() const { return flavor_; }
@@ -121,11 +121,12 @@ class HeldOnFlavor {
   std::vector<std::pair<std::string, std::int32_t>> known_;  // resources by position, and columns
 };
 
-using Held = std::vector<HeldOnFlavor>;  // one for each flavor that a victim uses
+using VictimsByFlavor = std::vector<VictimsOnFlavor>;  // one for each flavor that a victim uses
 
 // Resolves the usage of victims. Errors (kBadInput) name the victim: on a flavor that does not
 // exist, or with more usage than there is on a leaf. `together`: victims are removed at the same
 // time, so that each is named once and no two hold the same amounts.
-Result<Held> FindHeld(const ClusterState& state, std::span<const Victim> victims, bool together);
+Result<VictimsByFlavor> ResolveVictims(const ClusterState& state, std::span<const Victim> victims,
+                                       bool together);
 
 }  // namespace espalier

@@ -1,4 +1,4 @@
-#include "host/what_if/held_amounts.hpp"
+#include "host/what_if/victims_by_flavor.hpp"
 
 #include <string_view>
 #include <unordered_set>
@@ -6,15 +6,16 @@
 namespace espalier {
 namespace {
 
-HeldOnFlavor* FindOrAdd(Held& held, const FlavorState* flavor, bool together) {
-  const auto it = std::ranges::find(held, flavor, &HeldOnFlavor::flavor);
+VictimsOnFlavor* FindOrAdd(VictimsByFlavor& held, const FlavorState* flavor, bool together) {
+  const auto it = std::ranges::find(held, flavor, &VictimsOnFlavor::flavor);
   return it == held.end() ? &held.emplace_back(*flavor, together) : &*it;
 }
 
 }  // namespace
 
-Result<Held> FindHeld(const ClusterState& state, std::span<const Victim> victims, bool together) {
-  Held held;
+Result<VictimsByFlavor> ResolveVictims(const ClusterState& state, std::span<const Victim> victims,
+                                       bool together) {
+  VictimsByFlavor held;
   std::unordered_set<std::string_view> names;
   names.reserve(victims.size());
   std::vector<std::string_view> ids;  // of a run
@@ -39,7 +40,7 @@ Result<Held> FindHeld(const ClusterState& state, std::span<const Victim> victims
       for (const FlavorLeafUsage& entry : run) ids.emplace_back(entry.leaf);
       leaves.resize(run.size());
       flavor->snapshot().FindLeaves(ids, leaves);
-      HeldOnFlavor* on_flavor = FindOrAdd(held, flavor, together);
+      VictimsOnFlavor* on_flavor = FindOrAdd(held, flavor, together);
       on_flavor->Begin(v);
       for (std::size_t i = 0; i < run.size(); ++i) {
         if (!leaves[i].valid()) continue;
@@ -48,7 +49,7 @@ Result<Held> FindHeld(const ClusterState& state, std::span<const Victim> victims
         }
       }
     }
-    for (HeldOnFlavor& any : held) {
+    for (VictimsOnFlavor& any : held) {
       any.Begin(v);
       if (const std::string problem = any.End(); !problem.empty()) return wrong(problem);
     }

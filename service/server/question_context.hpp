@@ -16,7 +16,7 @@
 namespace espalier {
 
 // The parts that questions have in common; valid for one call.
-struct AskedWorkloads {
+struct QuestionContext {
   FoundState found;
   std::shared_ptr<Backend> backend;
   FeatureGates gates;
@@ -38,13 +38,13 @@ struct AskedWorkloads {
 // Reads feature gates and workloads of a call into `asked`, whose `found`, `backend`, `gates` (the
 // server's) and `budget` must be set.
 grpc::Status ReadWorkloads(const FeatureGateMap& gates, const v1::WorkloadBatch& workloads,
-                           v1::DomainNaming naming, AskedWorkloads& asked);
+                           v1::DomainNaming naming, QuestionContext& asked);
 
 // Opens a call about workloads: finds its state, then reads what it asks, both as above.
 template <class Request>
 grpc::Status OpenQuestion(const Request& request, const NamedStates& states,
                           const v1::WorkloadBatch& workloads, v1::DomainNaming naming,
-                          AskedWorkloads& asked) {
+                          QuestionContext& asked) {
   if (const auto found = FindState(states, request, asked.found); !found.ok()) return found;
   asked.gates = GatesOf(asked.found.snapshot->configuration, asked.gates);
   return ReadWorkloads(request.feature_gates(), workloads, naming, asked);
@@ -53,7 +53,7 @@ grpc::Status OpenQuestion(const Request& request, const NamedStates& states,
 // Opens a call of any request that has workloads, and domains to name.
 template <class Request>
 grpc::Status OpenQuestion(const Request& request, const NamedStates& states,
-                          AskedWorkloads& asked) {
+                          QuestionContext& asked) {
   return OpenQuestion(request, states, request.workloads(), request.domain_naming(), asked);
 }
 
