@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "fallback_cpu/leaf_counter.hpp"
 #include "fallback_cpu/nested_cpu.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "host/nested/place_nested.hpp"
@@ -118,6 +119,10 @@ TEST_P(NestedSeeds, EngineAgreesWithOracle) {
 class ThreadsRunner final : public NestedRunner {
  public:
   explicit ThreadsRunner(std::int32_t lanes) : lanes_(lanes) {}
+
+  void CountDomains(const PlacementJob& job, CountsStorage& counts) const override {
+    CountAllDomains(job, counts);
+  }
 
   NestedResult Run(NestedRun run) override {
     run.workspace = scratch_.Get(run.space.tree, false);
